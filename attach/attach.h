@@ -1,0 +1,37 @@
+/*
+ * HotSpot's attach protocol (source: attachListener_linux.cpp / attachListener_posix.cpp and
+ * attachListener.cpp, JDK 8-26): a file .attach_pidN and SIGQUIT make the JVM listen on the unix
+ * socket /tmp/.java_pidN; a request is the protocol version and four NUL-terminated strings.
+ *
+ * It runs in a child process, which takes on the target's namespaces, uid and gid where needed:
+ * credentials, working directory and signals of the caller never change.
+ *
+ * Context: frontend only; blocks up to the timeout; any thread, but forks (the child calls only
+ * async-signal-safe functions and library calls that are safe in a single-threaded copy).
+ */
+#ifndef JTOP_ATTACH_ATTACH_H
+#define JTOP_ATTACH_ATTACH_H
+
+#include "attach/jvm.h"
+
+#define ATTACH_TIMEOUT_MS 10000
+
+/* Sends one command ("load", "jcmd", "threaddump", "properties" …) with up to 3 arguments (NULL:
+ * empty) and gives the JVM's answer, status line removed, malloc'ed and NUL-terminated, in
+ * *reply (may be NULL). Returns 0; or -errno with a message that says which check failed:
+ *   -EPERM      another user's JVM: both uids
+ *   -ESRCH      the process is gone
+ *   -EOPNOTSUPP started with -XX:+DisableAttachMechanism
+ *   -ETIMEDOUT  the JVM did not begin to listen, or did not answer (stopped? long safepoint?)
+ *   -EPROTO     the JVM answered with an error: its own text is in the message
+ */
+int attach_command(const struct jvm *j, const char *command, const char *const arg[3],
+                   int timeout_ms, char **reply, struct err *e);
+
+/* Makes the JVM load an agent library by absolute path (as the JVM sees it) with options, and
+ * checks Agent_OnAttach's result. The three forms of the answer over JDK 8-26 ("0", "return
+ * code: 0", "... was not loaded: TEXT") are understood. */
+int attach_load(const struct jvm *j, const char *library, const char *options, int timeout_ms,
+                struct err *e);
+
+#endif

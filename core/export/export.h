@@ -1,0 +1,83 @@
+/*
+ * Profiles as files. One row in `exporters` and one file per format.
+ *
+ * Files are written by the caller's process to a temporary name in the same directory, flushed,
+ * and renamed; a failure leaves neither a half file nor a temporary one.
+ *
+ * Context: frontend only, any thread; works on snapshots and on a profile the caller has locked
+ * (names only).
+ */
+#ifndef JTOP_EXPORT_EXPORT_H
+#define JTOP_EXPORT_EXPORT_H
+
+#include "core/base/err.h"
+#include "core/base/text.h"
+#include "core/profile/snapshot.h"
+
+#include <stdbool.h>
+
+/* How good the profile is: stated in every file. */
+struct export_quality {
+    const char *event; /* "cpu" */
+    const char *unit;  /* "ns", "bytes", "calls", "total": of the weight */
+    uint64_t interval;
+    uint64_t elapsed_ns;
+    uint64_t dropped;
+    const char *jvm; /* main class or jar, pid: "Main (pid 123)" */
+    struct {
+        const char *name;
+        uint64_t samples;
+    } failed[16]; /* failed walks by reason, those > 0 */
+    int failed_count;
+};
+
+struct export_options {
+    bool threads;    /* -t: a stack's first frame is its thread */
+    bool simple;     /* -s */
+    bool normalize;  /* -n */
+    bool signatures; /* -g */
+    bool annotate;   /* -a */
+    bool library;    /* -l */
+    bool total;      /* --total: weights instead of counts, where the format has one of them */
+    bool reverse;    /* --reverse: stacks from the leaf */
+    bool inverted;   /* --inverted: icicles instead of flames */
+    uint32_t traces; /* most traces in text; 0: 200 when traces are asked for */
+    uint32_t flat;   /* most flat rows in text */
+    bool want_summary, want_traces, want_flat; /* parts of the text format; none set: all */
+    const char *title;                         /* NULL: by event */
+    uint32_t width;                            /* SVG; 0: fluid */
+    uint32_t height;                           /* of a frame in the SVG; 0: 16 */
+    double minwidth; /* frames narrower than this many percent are left out; 0: none */
+};
+
+struct exporter {
+    const char *name;         /* as after -o: "collapsed" */
+    const char *extension[4]; /* ".collapsed", ".folded" */
+    const char *help;         /* one line */
+    /* Appends the whole file to `out`. 0 or -ENOMEM. The profile is needed for names. */
+    int (*write)(struct text *out, const struct profile *p, const struct snapshot *s,
+                 const struct export_quality *q, const struct export_options *o);
+};
+
+/* Ends with a NULL name. "flat", "traces" and "summary" are parts of "text". */
+extern const struct exporter exporters[];
+
+/* By -o name ("collapsed", "flat", "traces=100" …, which also sets options), or NULL. */
+const struct exporter *exporter_by_format(const char *format, struct export_options *o);
+/* By a file's extension; NULL where it says nothing. */
+const struct exporter *exporter_by_path(const char *path);
+
+/* Checks that the file can be written where it is asked for, before any profiling: directory
+ * exists and is writable, path is no directory. 0 or -errno, message for people, exit code 100. */
+int export_check_path(const char *path, struct err *e);
+
+/* Formats and writes. `path` NULL: stdout. */
+int export_file(const char *path, const struct exporter *x, const struct profile *p,
+                const struct snapshot *s, const struct export_quality *q,
+                const struct export_options *o, struct err *e);
+
+/* %p pid, %t time as YYYYMMDD-hhmmss, %n{MAX} (sequence), %{ENV}, %% in file names. */
+int export_path_expand(const char *pattern, int pid, unsigned sequence, struct text *out,
+                       struct err *e);
+
+#endif

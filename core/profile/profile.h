@@ -1,0 +1,84 @@
+/*
+ * The model: what was sampled, in memory, and nothing else. No I/O, no terminal, no clock: time
+ * comes with the samples. Every view and every export is a function of (profile, query): see
+ * snapshot.h.
+ *
+ *      sample ─▶ call_tree (stack → node)      ─┐
+ *             ─▶ history (second → node,thread) ├─▶ snapshot(query) ─▶ screen, file
+ *             ─▶ totals (node, thread → weight) ─┘
+ *
+ * Context: pure; one thread at a time. A caller who shares it between threads locks around it;
+ * a snapshot, once taken, is immutable and independent of the profile but for the strings of
+ * method and thread names, which live as long as the profile.
+ */
+#ifndef JTOP_PROFILE_PROFILE_H
+#define JTOP_PROFILE_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/profile/method_table.h"
+
+#define PROFILE_EVENTS 8       /* events are numbers 0..7; the caller gives them meaning */
+#define PROFILE_STACK_MAX 4096 /* deeper stacks are cut at the root's end */
+#define PROFILE_HISTORY_SECONDS 600
+
+/* How a frame was executed; counted per node so that a view can show or colour it. */
+enum frame_tier {
+    TIER_NONE = 0, /* not Java, or not known */
+    TIER_INTERPRETED,
+    TIER_C1,
+    TIER_C2,
+    TIER_INLINED,
+    TIERS
+};
+
+struct profile_frame {
+    uint32_t method; /* id of the profile's method table */
+    uint16_t bci;    /* 0xffff: none */
+    uint8_t tier;    /* enum frame_tier */
+    uint8_t reserved;
+};
+
+struct profile_sample {
+    uint64_t time_ns; /* monotonic; samples may come slightly out of order */
+    uint64_t weight;  /* ns, bytes or counts */
+    uint32_t count;   /* samples this one stands for, usually 1 */
+    uint32_t tid;
+    uint8_t event;  /* < PROFILE_EVENTS */
+    uint8_t failed; /* the stack is incomplete */
+    uint16_t frames;
+    const struct profile_frame *frame; /* leaf first; not kept */
+};
+
+struct profile;
+
+/* `history_seconds` 0: PROFILE_HISTORY_SECONDS. NULL: no memory. */
+struct profile *profile_new(uint32_t history_seconds);
+void profile_free(struct profile *p);
+
+struct method_table *profile_methods(struct profile *p);
+const struct method_table *profile_methods_const(const struct profile *p);
+
+/* -EINVAL: event out of range; -ENOMEM: the sample is not counted, the profile stays sound. */
+int profile_add(struct profile *p, const struct profile_sample *s);
+
+/* A thread's name and Java id from now on; names are kept after the thread's end. A tid used
+ * again by a new thread after profile_thread_end becomes a thread of its own. */
+int profile_thread_name(struct profile *p, uint32_t tid, uint64_t java_id, const char *name);
+void profile_thread_end(struct profile *p, uint32_t tid);
+
+/* Totals since the beginning, per event. */
+uint64_t profile_weight(const struct profile *p, int event);
+uint64_t profile_samples(const struct profile *p, int event);
+uint64_t profile_failed(const struct profile *p, int event);
+
+/* First and last second (time_ns / 1e9) of the whole profile, 0,0 when there is no sample; and
+ * the first second still in the history. */
+void profile_span(const struct profile *p, uint64_t *first, uint64_t *last, uint64_t *oldest_kept);
+
+uint32_t profile_node_count(const struct profile *p); /* distinct call paths */
+uint32_t profile_thread_count(const struct profile *p);
+
+#endif

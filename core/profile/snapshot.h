@@ -1,0 +1,97 @@
+/*
+ * The answer to a question about a profile, immutable and freed whole: method rows, thread rows
+ * and a call tree, all from the same samples, all with the same total.
+ *
+ * Rules:
+ *  - self: weight of samples whose leaf it is; total: weight of samples in whose stack it is at
+ *    all, recursion counted once.
+ *  - the sum of all methods' self, of all threads' weight, and of the tree's roots' total each
+ *    equal snapshot.weight.
+ *  - rows are sorted by self, then total, descending, then name, so equal questions give equal
+ *    answers; a tree's children are sorted by total descending, then name.
+ *
+ * Context: pure. snapshot_take reads the profile (the caller's lock is held around it); the
+ * result may be used from any thread afterwards, as long as the profile lives.
+ */
+#ifndef JTOP_PROFILE_SNAPSHOT_H
+#define JTOP_PROFILE_SNAPSHOT_H
+
+#include "core/profile/profile.h"
+
+#define QUERY_ALL_THREADS 0u
+
+struct query {
+    int event;
+    uint64_t from_second; /* window, inclusive, in seconds of time_ns; 0 and 0: everything since */
+    uint64_t to_second;   /*   the beginning, evicted history included */
+    uint32_t tid;         /* only this thread; QUERY_ALL_THREADS: all */
+    const char *filter;   /* keep samples with a frame whose dotted name contains this text,
+                             ignoring case; a leading '!' keeps those without; NULL or "": all */
+    bool inverted;        /* the tree is bottom-up: leaves are its roots, callers its children */
+    bool by_thread;       /* the tree's first level is the threads (METHOD_THREAD frames) */
+    bool tree;            /* build the tree (rows are always built) */
+};
+
+struct snapshot_method {
+    uint32_t method;
+    uint64_t self, total;                 /* weight */
+    uint64_t self_samples, total_samples; /* counts */
+    uint64_t tier[TIERS];                 /* of total_samples, by tier of the frame */
+};
+
+struct snapshot_thread {
+    uint32_t tid;
+    uint64_t java_id;
+    const char *name; /* "" where unknown */
+    bool ended;
+    uint64_t weight, samples;
+    uint32_t top_method; /* with the most self weight in it */
+};
+
+/* Nodes are in preorder: a node's subtree follows it directly. */
+struct snapshot_node {
+    uint32_t method;
+    uint32_t parent; /* index; SNAPSHOT_ROOT for roots */
+    uint32_t next;   /* index behind the subtree: next sibling or beyond */
+    uint32_t depth;  /* 0 for roots */
+    uint64_t self, total;
+    uint64_t self_samples, total_samples;
+    uint64_t tier[TIERS]; /* of total_samples */
+};
+
+#define SNAPSHOT_ROOT UINT32_MAX
+
+struct snapshot {
+    uint64_t weight, samples; /* of everything the query lets through */
+    uint64_t failed;          /* samples with an incomplete stack among them */
+    uint64_t seconds;         /* length of the window with samples in it, at least 1 */
+    struct snapshot_method *methods;
+    uint32_t method_count;
+    struct snapshot_thread *threads;
+    uint32_t thread_count;
+    struct snapshot_node *nodes; /* in preorder, roots with next chains; empty without query.tree */
+    uint32_t node_count;
+    uint32_t max_depth; /* levels in nodes */
+};
+
+/* NULL: no memory. Free with snapshot_free. Interns METHOD_THREAD names when by_thread. */
+struct snapshot *snapshot_take(struct profile *p, const struct query *q);
+void snapshot_free(struct snapshot *s);
+
+/* Distinct stacks of the snapshot's tree: calls `each` for every node with self > 0, with the
+ * path from its root to it. Needs a tree that is not inverted. Stops when `each` returns non-zero
+ * and returns that. */
+int snapshot_each_stack(const struct snapshot *s,
+                        int (*each)(void *arg, const struct snapshot_node *const *path,
+                                    uint32_t depth),
+                        void *arg);
+
+/* Index of the first child, or SNAPSHOT_ROOT. */
+static inline uint32_t snapshot_child(const struct snapshot *s, uint32_t node) {
+    return s->nodes[node].next > node + 1 ? node + 1 : SNAPSHOT_ROOT;
+}
+
+/* The tier most of a row's samples were executed in. */
+enum frame_tier snapshot_main_tier(const uint64_t tier[TIERS]);
+
+#endif

@@ -1,0 +1,195 @@
+/*
+ * The contract between the agent and its reader: one mapping, three parts.
+ *
+ *      0                4096              8192                    8192 + ring_bytes
+ *      ├─ header ────────┼─ control block ─┼─ ring data ────────────┤
+ *      │ magic, ABI,     │ request (reader │ records, 8-byte        │
+ *      │ sizes; constant │ writes), status │ aligned, power of two  │
+ *      │ after creation  │ (agent writes), │ bytes                  │
+ *      │                 │ ring positions  │                        │
+ *
+ * Little endian, fixed width, no pointers. Both processes distrust it: whoever reads a field
+ * copies it once and checks the copy. An agent and a reader of the same abi_major understand each
+ * other: fields are only appended, unknown record types are skipped by their length.
+ *
+ * Context: plain data, includable anywhere; every access to a field marked _Atomic is lock-free.
+ */
+#ifndef JTOP_WIRE_LAYOUT_H
+#define JTOP_WIRE_LAYOUT_H
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WIRE_MAGIC 0x464f5250504f544aULL /* "JTOPPROF" */
+#define WIRE_ABI_MAJOR 1u
+#define WIRE_ABI_MINOR 0u
+
+#define WIRE_MEMFD_NAME "jtop-prof" /* /proc/PID/fd shows it as "/memfd:jtop-prof (deleted)" */
+#define WIRE_HEADER_BYTES 4096u
+#define WIRE_CONTROL_BYTES 4096u
+#define WIRE_RING_OFFSET (WIRE_HEADER_BYTES + WIRE_CONTROL_BYTES)
+#define WIRE_RING_BYTES_MIN (64u << 10)
+#define WIRE_RING_BYTES_DEFAULT (8u << 20)
+#define WIRE_RING_BYTES_MAX (1u << 30)
+
+#define WIRE_LEASE_MS 3000u      /* a reader silent this long is gone */
+#define WIRE_HEARTBEAT_MS 250u   /* how often a reader beats */
+#define WIRE_FRAMES_MAX 4096u    /* frames in one sample, kernel + native + Java */
+#define WIRE_DEPTH_DEFAULT 2048u /* Java frames kept when nothing is said */
+#define WIRE_STRING_MAX 1024u    /* longest name on the wire; longer ones are cut */
+
+/* What a sample means. The value is also the bit number in sets of events. */
+enum wire_event {
+    WIRE_EVENT_CPU = 0, /* weight: ns of CPU time */
+    WIRE_EVENT_WALL,    /* weight: ns */
+    WIRE_EVENT_ALLOC,   /* weight: bytes */
+    WIRE_EVENT_LOCK,    /* weight: ns waited */
+    WIRE_EVENT_NATIVEMEM,
+    WIRE_EVENT_NATIVELOCK,
+    WIRE_EVENT_PERF,   /* any perf event; weight: counts */
+    WIRE_EVENT_METHOD, /* weight: calls */
+    WIRE_EVENTS        /* number of them */
+};
+
+/* How an engine takes its samples. */
+enum wire_mechanism {
+    WIRE_MECHANISM_AUTO = 0, /* request only: the best one that works */
+    WIRE_MECHANISM_PERF,     /* a perf_events counter per thread, with kernel stacks */
+    WIRE_MECHANISM_CTIMER,   /* timer_create on each thread's CPU clock */
+    WIRE_MECHANISM_ITIMER,   /* setitimer(ITIMER_PROF), process-wide */
+    WIRE_MECHANISMS
+};
+
+/* What the agent is doing. */
+enum wire_state {
+    WIRE_STATE_IDLE = 0,  /* attached, no engine runs */
+    WIRE_STATE_RUNNING,   /* engines run */
+    WIRE_STATE_FAILED,    /* the last request failed: see status.error_code and message */
+    WIRE_STATE_LEASE_OUT, /* the reader was silent too long: the agent let go of everything */
+    WIRE_STATE_DETACHED,  /* asked to detach: the agent let go of everything */
+    WIRE_STATE_EXITED,    /* the JVM ended in an orderly way; nothing more will come */
+    WIRE_STATES
+};
+
+/* What the reader wants. */
+enum wire_command {
+    WIRE_COMMAND_NONE = 0,
+    WIRE_COMMAND_START,  /* make the running engines be those of request.engine[] */
+    WIRE_COMMAND_STOP,   /* stop all engines, stay attached */
+    WIRE_COMMAND_DETACH, /* stop, release everything, end the agent's thread */
+    WIRE_COMMANDS
+};
+
+/* Why no Java frame could be added to a stack; index of status.failed[], payload of error frames. */
+enum wire_failure {
+    WIRE_FAILURE_NONE = 0,
+    WIRE_FAILURE_TRUNCATED,    /* deeper than asked for: not an error, a cut */
+    WIRE_FAILURE_UNKNOWN_PC,   /* in code that belongs to nothing known */
+    WIRE_FAILURE_NO_CALLER,    /* the caller's frame could not be found from here */
+    WIRE_FAILURE_BAD_FRAME,    /* a frame's own data (method, scope, bci) made no sense */
+    WIRE_FAILURE_UNMAPPED,     /* a guarded read hit unmapped memory */
+    WIRE_FAILURE_NO_STRUCTS,   /* this VM does not describe itself */
+    WIRE_FAILURE_NO_SCRATCH,   /* too many handlers at once */
+    WIRE_FAILURE_METHODS_FULL, /* the table of methods is full */
+    WIRE_FAILURE_SEGV_BLOCKED, /* the thread blocks SIGSEGV: reading would not be guarded */
+    WIRE_FAILURE_LOOP,         /* the walk did not move towards the stack's base */
+    WIRE_FAILURES
+};
+
+/* One engine that the reader asks for. */
+struct wire_engine_request {
+    uint32_t event;     /* enum wire_event */
+    uint32_t mechanism; /* enum wire_mechanism */
+    uint64_t interval;  /* ns, bytes or counts, by the event; 0: the event's default */
+};
+
+/* What became of it. */
+struct wire_engine_status {
+    uint32_t event;
+    uint32_t mechanism; /* the one in use; WIRE_MECHANISM_AUTO: not running */
+    uint64_t interval;
+    char reason[112]; /* why this mechanism, NUL-terminated; empty: it is the first choice */
+};
+
+/* Reader → agent. Write the fields, then increment `generation` (release) and futex-wake it. */
+struct wire_request {
+    _Atomic uint32_t generation; /* futex word the agent's thread waits on */
+    _Atomic uint32_t heartbeat;  /* any change says: the reader lives */
+    uint32_t command;            /* enum wire_command */
+    uint32_t depth;              /* Java frames kept */
+    uint32_t signal;             /* signal number of the engines; 0: SIGPROF */
+    uint32_t lease_ms;           /* 0: WIRE_LEASE_MS */
+    uint32_t engines;            /* entries of engine[] */
+    uint32_t reader_done;        /* set when the reader has written its files */
+    struct wire_engine_request engine[WIRE_EVENTS];
+};
+
+/* Agent → reader. */
+struct wire_status {
+    _Atomic uint32_t
+        generation;         /* the request's generation that was carried out last; futex word */
+    _Atomic uint32_t state; /* enum wire_state */
+    int32_t error_code;     /* errno of the last failure, 0 for none */
+    uint32_t engines;       /* entries of engine[] */
+    char walker[32];        /* "vm": HotSpot's structures; NUL-terminated */
+    char message[256];      /* one line for people about the last failure */
+    struct wire_engine_status engine[WIRE_EVENTS];
+    _Atomic uint64_t signals;               /* times a handler was entered while enabled */
+    _Atomic uint64_t samples;               /* samples committed to the ring */
+    _Atomic uint64_t dropped;               /* samples that found the ring full */
+    _Atomic uint64_t dropped_weight;        /* their weight */
+    _Atomic uint64_t failed[WIRE_FAILURES]; /* samples by the failure of their walk */
+    _Atomic uint64_t handler_ns;            /* CPU time spent in handlers (measured 1 in 16) */
+    _Atomic uint64_t agent_ns;              /* CPU time of the agent's own thread */
+    _Atomic uint64_t threads;               /* threads with an engine armed */
+    _Atomic uint64_t faults;                /* guarded reads that hit unmapped memory */
+};
+
+/* Positions in the ring count bytes since the beginning and never wrap (2^64); the place is
+ * position & (ring_bytes - 1). head - tail is what is in it. */
+struct wire_positions {
+    _Alignas(64) _Atomic uint64_t head; /* writers: next byte to reserve */
+    _Alignas(64) _Atomic uint64_t tail; /* reader: next byte to read; zeroed up to here */
+};
+
+struct wire_header {
+    uint64_t magic;
+    uint32_t abi_major;
+    uint32_t abi_minor;
+    uint64_t ring_bytes; /* power of two */
+    uint32_t pid;        /* as the JVM sees itself */
+    uint32_t reserved;
+    uint64_t session;  /* the number the reader gave at attach, so that it finds its own mapping */
+    uint64_t clock_ns; /* CLOCK_MONOTONIC at creation: the beginning of the stream's time */
+};
+
+struct wire_control {
+    struct wire_request request;
+    _Alignas(64) struct wire_status status;
+    _Alignas(64) struct wire_positions positions;
+};
+
+/* The whole mapping as a struct. */
+struct wire_mapping {
+    union {
+        struct wire_header header;
+        uint8_t header_page[WIRE_HEADER_BYTES];
+    };
+    union {
+        struct wire_control control;
+        uint8_t control_page[WIRE_CONTROL_BYTES];
+    };
+    _Alignas(8) uint8_t ring[];
+};
+
+static_assert(sizeof(struct wire_engine_request) == 16, "wire ABI");
+static_assert(sizeof(struct wire_engine_status) == 128, "wire ABI");
+static_assert(sizeof(struct wire_request) == 32 + 16 * WIRE_EVENTS, "wire ABI");
+static_assert(offsetof(struct wire_control, status) == 192, "wire ABI");
+static_assert(sizeof(struct wire_control) <= WIRE_CONTROL_BYTES, "wire ABI");
+static_assert(offsetof(struct wire_mapping, control) == WIRE_HEADER_BYTES, "wire ABI");
+static_assert(offsetof(struct wire_mapping, ring) == WIRE_RING_OFFSET, "wire ABI");
+
+#endif

@@ -1,0 +1,222 @@
+/*
+ * The records in the ring, and in a recording file: a header word, then fixed-width fields, then
+ * frames or bytes. Every record is 8-byte aligned and a multiple of 8 bytes long.
+ *
+ *      bits 0-31  length in bytes, header included
+ *      bits 32-47 type (enum wire_type)
+ *      bit  63    busy: reserved by a writer, not yet committed (never seen in a recording)
+ *
+ * A header word of 0 has not been written yet.
+ * Whoever decodes checks the length against the type's smallest size and every count against the
+ * length. Strings are modified UTF-8 as the VM has them, not NUL-terminated, and may be cut to
+ * WIRE_STRING_MAX bytes.
+ *
+ * Context: plain data and pure functions, includable anywhere, signal-safe.
+ */
+#ifndef JTOP_WIRE_RECORD_H
+#define JTOP_WIRE_RECORD_H
+
+#include "core/wire/layout.h"
+
+enum wire_type {
+    WIRE_PAD = 1, /* filler up to the end of the ring, or a record that failed half-way */
+    WIRE_SAMPLE,
+    WIRE_METHOD,     /* the names of a method, before or soon after the first sample that has it */
+    WIRE_CLASS,      /* the name of a class */
+    WIRE_THREAD,     /* a thread's name, at first sight and when it changes */
+    WIRE_THREAD_END, /* the thread is gone; its tid may be used again */
+    WIRE_STUB,       /* the name of a piece of generated code that is no method */
+    WIRE_LIBRARY,    /* libraries were loaded or unloaded: read /proc/PID/maps again */
+    WIRE_LOCK,       /* reserved for the lock engine */
+    WIRE_LOST,       /* so many samples found the ring full before this point */
+    WIRE_LOG,        /* a line for people */
+    /* Written by readers into recordings only: */
+    WIRE_SYMBOL = 64, /* the name of a native or kernel address */
+    WIRE_JVM,         /* what was recorded: pid, main class, version */
+    WIRE_MARK,        /* engine, interval and counters at this point of the recording */
+};
+
+/* A frame is one word: type in bits 56-63; then either bci in 32-47 and method id in 0-31, or an
+ * address in 0-55, or an enum wire_failure. */
+enum wire_frame_type {
+    WIRE_FRAME_INTERPRETED = 1,
+    WIRE_FRAME_C1,
+    WIRE_FRAME_C2,
+    WIRE_FRAME_INLINED,       /* inlined into the compiled frame that follows */
+    WIRE_FRAME_NATIVE_METHOD, /* a Java native method's wrapper: has a method id */
+    WIRE_FRAME_NATIVE,        /* address in a mapped file */
+    WIRE_FRAME_KERNEL,        /* address in the kernel */
+    WIRE_FRAME_STUB,          /* address of the beginning of a code blob, named by a WIRE_STUB */
+    WIRE_FRAME_CLASS,         /* class id: what was allocated, or the lock's class */
+    WIRE_FRAME_ERROR,         /* enum wire_failure */
+    WIRE_FRAME_TYPES
+};
+
+#define WIRE_FRAME_ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
+#define WIRE_BCI_NONE 0xffffu
+
+static inline uint64_t wire_frame_java(enum wire_frame_type type, uint32_t method, uint32_t bci) {
+    return (uint64_t)type << 56 | (uint64_t)(bci & 0xffffu) << 32 | method;
+}
+
+static inline uint64_t wire_frame_address(enum wire_frame_type type, uint64_t address) {
+    return (uint64_t)type << 56 | (address & WIRE_FRAME_ADDRESS_MASK);
+}
+
+static inline uint32_t wire_frame_type(uint64_t frame) {
+    return (uint32_t)(frame >> 56);
+}
+
+static inline uint32_t wire_frame_method(uint64_t frame) {
+    return (uint32_t)frame;
+}
+
+static inline uint32_t wire_frame_bci(uint64_t frame) {
+    return (uint32_t)(frame >> 32) & 0xffffu;
+}
+
+/* The address as the CPU has it: bit 55 tells a kernel address, whose high bits are all ones. */
+static inline uint64_t wire_frame_pc(uint64_t frame) {
+    uint64_t a = frame & WIRE_FRAME_ADDRESS_MASK;
+    return a >> 55 ? a | ~WIRE_FRAME_ADDRESS_MASK : a;
+}
+
+#define WIRE_HEADER_BUSY (UINT64_C(1) << 63)
+
+static inline uint64_t wire_header_word(enum wire_type type, uint32_t length) {
+    return (uint64_t)type << 32 | length;
+}
+
+static inline uint32_t wire_header_length(uint64_t word) {
+    return (uint32_t)word;
+}
+
+static inline uint32_t wire_header_type(uint64_t word) {
+    return (uint32_t)(word >> 32) & 0xffffu;
+}
+
+/* Thread states in a sample. */
+enum wire_thread_state {
+    WIRE_THREAD_UNKNOWN = 0,
+    WIRE_THREAD_RUNNING,
+    WIRE_THREAD_SLEEPING,
+};
+
+struct wire_sample {
+    uint64_t header;
+    uint64_t time_ns; /* CLOCK_MONOTONIC */
+    uint64_t weight;  /* ns, bytes or counts, by the event */
+    uint64_t java_id; /* Thread.getId() of the (virtual) thread, 0 where unknown */
+    uint32_t tid;     /* native thread id as the JVM sees it */
+    uint16_t frames;  /* how many frames follow, leaf first */
+    uint8_t event;    /* enum wire_event */
+    uint8_t state;    /* enum wire_thread_state */
+    uint64_t frame[];
+};
+
+struct wire_method {
+    uint64_t header;
+    uint32_t method_id;   /* a known id given again means: from here on it is this method */
+    uint16_t class_bytes; /* lengths of the three strings in bytes[], in this order */
+    uint16_t name_bytes;
+    uint16_t signature_bytes;
+    uint16_t flags;      /* access flags of the class file format (JVMS table 4.6-A) */
+    uint32_t line_bytes; /* bytes of line table that follow the strings: pairs of u16 bci, line */
+    uint8_t bytes[];
+};
+
+struct wire_class {
+    uint64_t header;
+    uint32_t class_id;
+    uint32_t name_bytes;
+    uint8_t bytes[]; /* internal form: java/lang/String, [B */
+};
+
+struct wire_thread {
+    uint64_t header;
+    uint64_t java_id; /* Thread.getId(), 0 for a thread Java does not know */
+    uint32_t tid;
+    uint16_t name_bytes;
+    uint16_t reserved;
+    uint8_t bytes[];
+};
+
+struct wire_thread_end {
+    uint64_t header;
+    uint32_t tid;
+    uint32_t reserved;
+};
+
+struct wire_stub {
+    uint64_t header;
+    uint64_t begin;
+    uint32_t code_bytes;
+    uint32_t name_bytes;
+    uint8_t bytes[];
+};
+
+struct wire_lost {
+    uint64_t header;
+    uint64_t samples;
+    uint64_t weight;
+    uint32_t event;
+    uint32_t reserved;
+};
+
+struct wire_log {
+    uint64_t header;
+    uint32_t level; /* 0 error, 1 warning, 2 information */
+    uint32_t text_bytes;
+    uint8_t bytes[];
+};
+
+struct wire_symbol {
+    uint64_t header;
+    uint64_t address; /* the exact address of frames, high bits as the CPU has them */
+    uint16_t name_bytes;
+    uint16_t module_bytes;
+    uint32_t kind;   /* enum method_kind of core/profile/method_table.h */
+    uint8_t bytes[]; /* name, module */
+};
+
+struct wire_jvm {
+    uint64_t header;
+    uint64_t start_ns; /* CLOCK_REALTIME of time_ns `clock_ns` */
+    uint64_t clock_ns;
+    uint32_t pid;
+    uint16_t name_bytes;
+    uint16_t version_bytes;
+    uint8_t bytes[]; /* main class or jar, VM version */
+};
+
+struct wire_mark {
+    uint64_t header;
+    uint64_t time_ns;
+    uint64_t dropped; /* totals so far */
+    uint64_t failed[WIRE_FAILURES];
+    struct wire_engine_status engine;
+    char walker[32];
+};
+
+static_assert(sizeof(struct wire_sample) == 40, "wire ABI");
+static_assert(sizeof(struct wire_method) == 24, "wire ABI");
+static_assert(sizeof(struct wire_class) == 16, "wire ABI");
+static_assert(sizeof(struct wire_thread) == 24, "wire ABI");
+static_assert(sizeof(struct wire_thread_end) == 16, "wire ABI");
+static_assert(sizeof(struct wire_stub) == 24, "wire ABI");
+static_assert(sizeof(struct wire_lost) == 32, "wire ABI");
+static_assert(sizeof(struct wire_log) == 16, "wire ABI");
+static_assert(sizeof(struct wire_symbol) == 24, "wire ABI");
+static_assert(sizeof(struct wire_jvm) == 32, "wire ABI");
+
+#define WIRE_RECORD_BYTES_MAX (sizeof(struct wire_sample) + 8 * WIRE_FRAMES_MAX)
+
+/* A recording file: this, then records as they were read from the ring. */
+#define WIRE_FILE_MAGIC 0x314345525054534aULL /* "JSTPREC1" */
+struct wire_file_header {
+    uint64_t magic;
+    uint32_t abi_major;
+    uint32_t abi_minor;
+};
+
+#endif

@@ -28,10 +28,11 @@
 int attach_command(const struct jvm *j, const char *command, const char *const arg[3],
                    int timeout_ms, char **reply, struct err *e);
 
-/* Makes the JVM load an agent library by absolute path (as the JVM sees it) with options, and
- * checks Agent_OnAttach's result. The three forms of the answer over JDK 8-26 ("0", "return
- * code: 0", "... was not loaded: TEXT") are understood. */
+/* Makes the JVM load an agent library by absolute path (as the JVM sees it) with options. Returns 0
+ * when the library was loaded, and what its Agent_OnAttach returned in *result (0: success). The
+ * forms of the answer over JDK 8-26 ("0", "return code: 0", "... was not loaded: TEXT") are
+ * understood; the JVM's own text for a library that does not load is in the message (-EPROTO). */
 int attach_load(const struct jvm *j, const char *library, const char *options, int timeout_ms,
-                struct err *e);
+                int *result, struct err *e);
 
 #endif

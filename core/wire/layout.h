@@ -152,6 +152,8 @@ struct wire_status {
 struct wire_positions {
     _Alignas(64) _Atomic uint64_t head; /* writers: next byte to reserve */
     _Alignas(64) _Atomic uint64_t tail; /* reader: next byte to read; zeroed up to here */
+    _Atomic uint64_t wiping; /* reader: end of what it zeroes just now. More than tail in a ring
+                                whose reader was killed: the next one finishes the work */
 };
 
 struct wire_header {

@@ -172,7 +172,8 @@ struct wire_log {
 
 struct wire_symbol {
     uint64_t header;
-    uint64_t address; /* the exact address of frames, high bits as the CPU has them */
+    uint64_t address; /* the one looked up, high bits as the CPU has them: the frame's own for
+                         where a thread was, one less for a return address */
     uint16_t name_bytes;
     uint16_t module_bytes;
     uint32_t kind;   /* enum method_kind of core/profile/method_table.h */

@@ -2,36 +2,59 @@
 
 #include <string.h>
 
+/* Zeroes `length` bytes from the tail and gives them back to the writers: zeroes first, because a
+ * stale word could pass for a header later. `wiping` says how far, so that whoever takes over from
+ * a reader killed here does not wait for a header that is zero for ever. */
+static void release(struct ring_reader *r, uint64_t length) {
+    uint64_t offset = r->tail & (r->bytes - 1);
+    uint64_t to_end = r->bytes - offset < length ? r->bytes - offset : length;
+    atomic_store_explicit(&r->positions->wiping, r->tail + length, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst); /* a kill falls between two stores, in order */
+    memset(r->data + offset, 0, to_end);
+    memset(r->data, 0, length - to_end);
+    r->tail += length;
+    atomic_store_explicit(&r->positions->tail, r->tail, memory_order_release);
+}
+
 void ring_reader_init(struct ring_reader *r, struct wire_mapping *mapping, uint64_t ring_bytes) {
     *r = (struct ring_reader){
         .positions = &mapping->control.positions,
         .data = mapping->ring,
         .bytes = ring_bytes,
     };
-    r->tail = atomic_load_explicit(&r->positions->tail, memory_order_relaxed);
-}
-
-/* Frees `length` bytes: zeroes first, because a stale word could pass for a header later. */
-static void release(struct ring_reader *r, uint64_t length) {
-    memset(r->data + (r->tail & (r->bytes - 1)), 0, length);
-    r->tail += length;
-    atomic_store_explicit(&r->positions->tail, r->tail, memory_order_release);
+    r->tail = atomic_load_explicit(&r->positions->tail, memory_order_acquire) & ~UINT64_C(7);
+    uint64_t unfinished =
+        atomic_load_explicit(&r->positions->wiping, memory_order_relaxed) - r->tail;
+    if (unfinished && unfinished <= ring_bytes && unfinished % 8 == 0)
+        release(r, unfinished);
 }
 
 /* Gives up on everything up to `head`, and wipes no byte behind it: writers may be there. */
 static void resynchronise(struct ring_reader *r, uint64_t head) {
-    uint64_t length = head - r->tail < r->bytes ? head - r->tail : r->bytes;
-    uint64_t offset = r->tail & (r->bytes - 1);
-    uint64_t to_end = r->bytes - offset < length ? r->bytes - offset : length;
     r->corrupt++;
-    memset(r->data + offset, 0, to_end);
-    memset(r->data, 0, length - to_end);
+    release(r, head - r->tail < r->bytes ? head - r->tail : r->bytes);
     r->tail = head;
     atomic_store_explicit(&r->positions->tail, r->tail, memory_order_release);
 }
 
+static uint64_t word_at(const struct ring_reader *r, uint64_t position) {
+    return atomic_load_explicit((_Atomic uint64_t *)(void *)(r->data + (position & (r->bytes - 1))),
+                                memory_order_acquire);
+}
+
+/* Skips the room of a writer that died between its compare-and-swap and its first store: it is
+ * all zeroes, and the next record begins at the first word that is not. */
+static void skip_zeroes(struct ring_reader *r, uint64_t head) {
+    uint64_t end = r->tail + 8;
+    while (end != head && word_at(r, end) == 0)
+        end += 8;
+    r->abandoned++;
+    release(r, end - r->tail);
+}
+
 uint32_t ring_read(struct ring_reader *r, void *out, uint32_t capacity, bool writers_gone) {
-    for (;;) {
+    /* A hostile writer could feed pads for ever: one call skips one ring full of them at most. */
+    for (uint64_t begin = r->tail; r->tail - begin < r->bytes;) {
         uint64_t head = atomic_load_explicit(&r->positions->head, memory_order_relaxed);
         if (head == r->tail)
             return 0;
@@ -40,15 +63,12 @@ uint32_t ring_read(struct ring_reader *r, void *out, uint32_t capacity, bool wri
             return 0;
         }
         uint64_t offset = r->tail & (r->bytes - 1);
-        uint64_t word = atomic_load_explicit((_Atomic uint64_t *)(void *)(r->data + offset),
-                                             memory_order_acquire);
+        uint64_t word = word_at(r, r->tail);
         uint32_t length = wire_header_length(word);
         if (word == 0) {
             if (!writers_gone)
                 return 0;
-            /* The writer died between its compare-and-swap and its first store: its room is all
-             * zeroes, and the next record begins at the first word that is not. */
-            release(r, 8);
+            skip_zeroes(r, head);
             continue;
         }
         if (length < 8 || length % 8 || length > head - r->tail || length > r->bytes - offset) {
@@ -73,4 +93,5 @@ uint32_t ring_read(struct ring_reader *r, void *out, uint32_t capacity, bool wri
         r->records++;
         return length;
     }
+    return 0;
 }

@@ -17,26 +17,35 @@ void *ring_reserve(struct ring_writer *w, enum wire_type type, uint32_t length) 
     uint64_t head = atomic_load_explicit(&w->positions->head, memory_order_relaxed);
     uint64_t at;
     uint64_t pad;
-    do {
+    for (;;) {
         uint64_t room = w->bytes - (head & (w->bytes - 1));
         pad = room < need ? room : 0;
         at = head + pad;
         /* acquire: the reader's zeroes must be seen before the room is written again */
         uint64_t tail = atomic_load_explicit(&w->positions->tail, memory_order_acquire);
-        /* A tail from a hostile or broken reader only makes the ring look full. */
-        if (at + need - tail > w->bytes)
-            return NULL;
-    } while (!atomic_compare_exchange_weak_explicit(&w->positions->head, &head, at + need,
-                                                    memory_order_relaxed, memory_order_relaxed));
+        if (at + need - tail > w->bytes) {
+            /* Full; or our head is so old that the reader is past it: look again as long as other
+             * writers move it. A hostile tail only makes the ring look full. */
+            uint64_t seen = atomic_load_explicit(&w->positions->head, memory_order_relaxed);
+            if (seen == head)
+                return NULL;
+            head = seen;
+            continue;
+        }
+        if (atomic_compare_exchange_weak_explicit(&w->positions->head, &head, at + need,
+                                                  memory_order_relaxed, memory_order_relaxed))
+            break;
+    }
     if (pad)
         atomic_store_explicit(header_at(w, head), wire_header_word(WIRE_PAD, (uint32_t)pad),
                               memory_order_release);
     _Atomic uint64_t *header = header_at(w, at);
     /* Before any other byte of the record, so that a reader who finds this writer dead can skip
-     * the record by its length. */
+     * the record by its length. A process dies between two of its stores and the reader waits for
+     * its death: keeping the compiler from moving stores is enough, no CPU fence is needed. */
     atomic_store_explicit(header, wire_header_word(type, (uint32_t)need) | WIRE_HEADER_BUSY,
                           memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
     return (void *)header;
 }
 

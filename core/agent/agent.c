@@ -1,0 +1,200 @@
+#include "core/agent/agent.h"
+
+#include "core/agent/guarded.h"
+#include "core/wire/handshake.h"
+
+#include <string.h>
+#include <time.h>
+
+struct agent agent = {
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+    .threads.lock = PTHREAD_MUTEX_INITIALIZER,
+    .mapping.memfd = -1,
+};
+
+static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
+    threads_started(&agent.threads, jvmti, jni, thread);
+}
+
+static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
+    (void)jvmti, (void)jni, (void)thread;
+    threads_ended(&agent.threads);
+}
+
+/* Every sample is in the ring already. A reader we started ourselves is given the time to write
+ * its files, so that they are there when java's caller goes on. */
+static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni) {
+    (void)jvmti, (void)jni;
+    pthread_mutex_lock(&agent.lock);
+    agent.java_exits = true;
+    bool active = agent.active;
+    pthread_mutex_unlock(&agent.lock);
+    if (!active)
+        return;
+    agent_stop_engine();
+    struct wire_control *c = &agent.mapping.wire->control;
+    atomic_store(&c->status.state, WIRE_STATE_EXITED);
+    if (!agent.options.has_file)
+        return;
+    uint32_t beat = atomic_load(&c->request.heartbeat);
+    for (int waited = 0, silent = 0; waited < 60000 && silent < 3000; waited += 5, silent += 5) {
+        const volatile uint32_t *reader_done = &c->request.reader_done;
+        if (*reader_done)
+            return;
+        uint32_t now = atomic_load(&c->request.heartbeat);
+        if (now != beat)
+            silent = 0;
+        beat = now;
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+}
+
+static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
+    (void)jvmti, (void)thread;
+    if (!agent.options.start || agent_begin(jni) != HANDSHAKE_OK)
+        return;
+    if (agent.options.has_file)
+        agent_spawn_reader();
+}
+
+static bool know_thread_fields(JNIEnv *jni) {
+    jclass c = (*jni)->FindClass(jni, "java/lang/Thread");
+    if (!c)
+        return false;
+    agent.threads.eetop = (*jni)->GetFieldID(jni, c, "eetop", "J");
+    agent.threads.java_tid = (*jni)->GetFieldID(jni, c, "tid", "J");
+    (*jni)->DeleteLocalRef(jni, c);
+    if ((*jni)->ExceptionCheck(jni))
+        (*jni)->ExceptionClear(jni);
+    return agent.threads.eetop && agent.threads.java_tid;
+}
+
+static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *jni, void *arg) {
+    (void)arg;
+    agent_run(jvmti, jni);
+}
+
+static bool start_thread(JNIEnv *jni) {
+    jclass c = (*jni)->FindClass(jni, "java/lang/Thread");
+    jmethodID init = c ? (*jni)->GetMethodID(jni, c, "<init>", "(Ljava/lang/String;)V") : NULL;
+    jstring name = init ? (*jni)->NewStringUTF(jni, "jtop-prof") : NULL;
+    jobject thread = name ? (*jni)->NewObject(jni, c, init, name) : NULL;
+    bool ok =
+        thread &&
+        (*agent.jvmti)->RunAgentThread(agent.jvmti, thread, run, NULL, JVMTI_THREAD_MAX_PRIORITY) ==
+            JVMTI_ERROR_NONE;
+    if ((*jni)->ExceptionCheck(jni))
+        (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, thread);
+    (*jni)->DeleteLocalRef(jni, name);
+    (*jni)->DeleteLocalRef(jni, c);
+    return ok;
+}
+
+/* The request an attached reader would write, from the command line. */
+static void request_start(struct wire_control *c) {
+    c->request.command = WIRE_COMMAND_START;
+    c->request.depth = agent.options.depth;
+    c->request.engines = 1;
+    c->request.engine[0] = (struct wire_engine_request){
+        .event = WIRE_EVENT_CPU,
+        .mechanism = agent.options.mechanism,
+        .interval = agent.options.interval,
+    };
+    atomic_store(&c->request.generation, 1);
+}
+
+static void listen_to_threads(void) {
+    jvmtiEventCallbacks callbacks = {
+        .VMInit = on_vm_init,
+        .VMDeath = on_vm_death,
+        .ThreadStart = on_thread_start,
+        .ThreadEnd = on_thread_end,
+    };
+    (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, sizeof callbacks);
+    static const jvmtiEvent events[] = {JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_THREAD_START,
+                                        JVMTI_EVENT_THREAD_END};
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, events[i], NULL);
+}
+
+int agent_begin(JNIEnv *jni) {
+    const char *missing = NULL;
+    if (!agent.vm.heaps &&
+        vm_structs_read(&agent.vm, (uint32_t)(*jni)->GetVersion(jni), &missing) < 0)
+        return HANDSHAKE_UNSUPPORTED;
+    if (!know_thread_fields(jni))
+        return HANDSHAKE_UNSUPPORTED;
+    jthread self = NULL;
+    if ((*agent.jvmti)->GetCurrentThread(agent.jvmti, &self) != JVMTI_ERROR_NONE)
+        return HANDSHAKE_UNSUPPORTED;
+    vm_find_thread_key(&agent.vm, threads_java_thread(&agent.threads, jni, self));
+    (*jni)->DeleteLocalRef(jni, self);
+    if (agent.vm.thread_key < 0)
+        return HANDSHAKE_UNSUPPORTED;
+    if (agent_mapping_open(&agent.mapping, agent.options.map, agent.options.ring_bytes,
+                           agent.options.session) < 0)
+        return HANDSHAKE_NO_MEMORY;
+    int result = HANDSHAKE_NO_MEMORY;
+    if (sampler_map(&agent.sampler, &agent.vm, agent.mapping.wire, agent.mapping.ring_bytes) < 0)
+        goto fail_sampler;
+    agent.threads.vm = &agent.vm;
+    if (threads_map(&agent.threads) < 0)
+        goto fail_threads;
+    agent.threads.ring = &agent.sampler.ring;
+    agent.active = true;
+    if (agent.options.start)
+        request_start(&agent.mapping.wire->control);
+    listen_to_threads();
+    if (start_thread(jni))
+        return HANDSHAKE_OK;
+    result = HANDSHAKE_NO_THREAD;
+    agent.active = false;
+    agent.threads.ring = NULL;
+    threads_unmap(&agent.threads);
+fail_threads:
+    sampler_unmap(&agent.sampler);
+fail_sampler:
+    agent_mapping_close(&agent.mapping);
+    return result;
+}
+
+static jint get_environments(JavaVM *vm, JNIEnv **jni) {
+    agent.java_vm = vm;
+    if (jni && (*vm)->GetEnv(vm, (void **)jni, JNI_VERSION_1_6) != JNI_OK)
+        return HANDSHAKE_UNSUPPORTED;
+    if (agent.jvmti)
+        return HANDSHAKE_OK;
+    return (*vm)->GetEnv(vm, (void **)&agent.jvmti, JVMTI_VERSION_1_2) == JNI_OK
+               ? HANDSHAKE_OK
+               : HANDSHAKE_UNSUPPORTED;
+}
+
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved) {
+    (void)reserved;
+    struct agent_options o;
+    JNIEnv *jni;
+    if (!agent_options_parse(options, &o))
+        return HANDSHAKE_OPTIONS;
+    pthread_mutex_lock(&agent.lock);
+    int result = agent.active ? HANDSHAKE_BUSY : get_environments(vm, &jni);
+    if (result == HANDSHAKE_OK) {
+        agent.options = o;
+        result = agent_begin(jni);
+    }
+    pthread_mutex_unlock(&agent.lock);
+    return result;
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
+    (void)reserved;
+    if (!agent_options_parse(options, &agent.options))
+        return HANDSHAKE_OPTIONS;
+    jint result = get_environments(vm, NULL);
+    if (result != HANDSHAKE_OK)
+        return result;
+    jvmtiEventCallbacks callbacks = {.VMInit = on_vm_init};
+    (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, sizeof callbacks);
+    (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL);
+    return JNI_OK;
+}

@@ -1,0 +1,50 @@
+/*
+ * The agent in the JVM: one struct, one thread, two ways in (Agent_OnLoad, Agent_OnAttach).
+ *
+ *   attach/load ─▶ agent_begin ─▶ agent thread: requests, lease, threads, libraries ─▶ agent_end
+ *   signal      ─▶ engine.handle ─▶ sampler_take ─▶ ring
+ *
+ * Context: each function says.
+ */
+#ifndef JTOP_AGENT_AGENT_H
+#define JTOP_AGENT_AGENT_H
+
+#include "core/agent/agent_options.h"
+#include "core/agent/mapping.h"
+#include "core/agent/sampler.h"
+#include "core/agent/threads.h"
+
+struct agent {
+    JavaVM *java_vm;
+    jvmtiEnv *jvmti;
+    struct agent_options options;
+    struct vm vm;
+    struct agent_mapping mapping;
+    struct sampler sampler;
+    struct threads threads;
+    const struct engine *engine; /* running, or NULL */
+    struct engine_config config;
+    struct sigaction before; /* the signal's disposition before ours */
+    pthread_mutex_t lock;    /* of active and ending */
+    bool active;             /* between agent_begin and agent_end */
+    bool java_exits;         /* VMDeath was seen */
+};
+
+extern struct agent agent;
+
+/* Reads the VM's layout, maps the ring, starts the agent's thread. An enum handshake_result.
+ * Context: Agent_OnAttach or VMInit, a Java thread. */
+int agent_begin(JNIEnv *jni);
+
+/* The agent's thread. */
+void agent_run(jvmtiEnv *jvmti, JNIEnv *jni);
+
+/* Makes the engines be what the request says; fills the status. Agent's thread. */
+void agent_start_engine(const struct wire_request *request);
+/* Context: the agent's thread, or VMDeath. Idempotent. */
+void agent_stop_engine(void);
+
+/* Runs the frontend as the reader of our ring. 0 or -errno. Context: VMInit. */
+int agent_spawn_reader(void);
+
+#endif

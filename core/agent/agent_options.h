@@ -1,0 +1,31 @@
+/*
+ * The agent's option string: "session=N,ring=BYTES" from an attaching reader, or the command line
+ * form "start,event=cpu,interval=1ms,file=out.svg". What only the reader needs is handed on to it
+ * as it is.
+ *
+ * Context: Agent_OnLoad and Agent_OnAttach.
+ */
+#ifndef JTOP_AGENT_AGENT_OPTIONS_H
+#define JTOP_AGENT_AGENT_OPTIONS_H
+
+#include "core/wire/layout.h"
+
+#include <stdbool.h>
+
+struct agent_options {
+    uint64_t session;
+    uint64_t ring_bytes; /* power of two */
+    bool start;
+    bool has_file;      /* a reader is wanted */
+    uint32_t mechanism; /* enum wire_mechanism */
+    uint64_t interval;  /* ns; 0: default */
+    uint32_t depth;     /* 0: default */
+    char map[64];       /* the reader's memfd, or "" */
+    char frontend[512]; /* the reader's program, or "": beside the library */
+    char text[2048];    /* the whole string, for the reader */
+};
+
+/* False where it makes no sense to go on (a number that is none, a text too long). */
+bool agent_options_parse(const char *text, struct agent_options *o);
+
+#endif

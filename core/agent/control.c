@@ -1,0 +1,173 @@
+#include "core/agent/agent.h"
+#include "core/agent/guarded.h"
+#include "core/wire/handshake.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TURN_MS 100          /* how often a running agent looks around */
+#define IDLE_TURN_MS 500     /* and one that only waits for requests */
+#define FULL_SCAN_MS 1000    /* threads that came and went in equal numbers */
+#define FIRST_LEASE_MS 10000 /* a reader that is just being started */
+
+static uint64_t clock_ms(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static uint64_t thread_cpu_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void wait_for_request(struct wire_request *q, uint32_t seen, uint32_t ms) {
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    syscall(SYS_futex, &q->generation, FUTEX_WAIT, seen, &t, NULL, 0);
+}
+
+/* Silence of the reader, measured in our own turns: a JVM that was stopped itself has not
+ * listened, and that counts for nothing. */
+struct lease {
+    uint32_t heartbeat;
+    uint64_t silent_ms, limit_ms, last_ms;
+};
+
+static bool lease_is_out(struct lease *l, const struct wire_request *q) {
+    uint64_t now = clock_ms(CLOCK_MONOTONIC);
+    uint64_t turn = now - l->last_ms;
+    uint32_t beat = atomic_load_explicit(&q->heartbeat, memory_order_relaxed);
+    l->last_ms = now;
+    if (beat != l->heartbeat) {
+        l->heartbeat = beat;
+        l->silent_ms = 0;
+        uint32_t asked = q->lease_ms;
+        l->limit_ms = asked && asked < 600000 ? asked : WIRE_LEASE_MS;
+        return false;
+    }
+    l->silent_ms += turn < 2 * IDLE_TURN_MS ? turn : IDLE_TURN_MS;
+    return l->silent_ms >= l->limit_ms;
+}
+
+static void publish(void) {
+    struct wire_status *s = &agent.mapping.wire->control.status;
+    atomic_store_explicit(&s->agent_ns, thread_cpu_ns(), memory_order_relaxed);
+    atomic_store_explicit(&s->threads, agent.threads.armed, memory_order_relaxed);
+    atomic_store_explicit(&s->faults, guarded_faults(), memory_order_relaxed);
+}
+
+static void announce_libraries(void) {
+    if (!libraries_refresh(&agent.sampler.libraries))
+        return;
+    uint64_t *r = ring_reserve(&agent.sampler.ring, WIRE_LIBRARY, 8);
+    if (r)
+        ring_commit(r, WIRE_LIBRARY);
+}
+
+/* Threads, names, libraries: what changes while engines run. Names cost the most: they are looked
+ * at again after a pause of 500 times what the last look took, at least a second. */
+struct chores {
+    uint64_t next_scan_ms, next_names_ms;
+};
+
+static void do_chores(struct chores *c, jvmtiEnv *jvmti, JNIEnv *jni) {
+    uint64_t now = clock_ms(CLOCK_MONOTONIC);
+    threads_scan(&agent.threads, now >= c->next_scan_ms);
+    if (now >= c->next_scan_ms)
+        c->next_scan_ms = now + FULL_SCAN_MS;
+    if (now >= c->next_names_ms) {
+        uint64_t before = thread_cpu_ns();
+        threads_name_all(&agent.threads, jvmti, jni);
+        uint64_t pause = (thread_cpu_ns() - before) / 1000000 * 500;
+        c->next_names_ms = now + (pause > 1000 ? pause : 1000);
+    }
+    announce_libraries();
+    publish();
+}
+
+/* True when the agent is to leave. */
+static bool carry_out(struct wire_request *shared, jvmtiEnv *jvmti, JNIEnv *jni) {
+    struct wire_request q;
+    q.command = shared->command;
+    q.depth = shared->depth;
+    q.signal = shared->signal;
+    q.engines = shared->engines;
+    q.engine[0] = shared->engine[0];
+    switch (q.command) {
+    case WIRE_COMMAND_START:
+        /* Names first: they are in the ring before the first sample that needs them. */
+        threads_scan(&agent.threads, true);
+        threads_name_all(&agent.threads, jvmti, jni);
+        agent_start_engine(&q);
+        break;
+    case WIRE_COMMAND_STOP:
+        agent_stop_engine();
+        atomic_store(&agent.mapping.wire->control.status.state, WIRE_STATE_IDLE);
+        break;
+    case WIRE_COMMAND_DETACH:
+        return true;
+    default:
+        break;
+    }
+    publish();
+    return false;
+}
+
+static void acknowledge(struct wire_status *s, uint32_t generation) {
+    atomic_store(&s->generation, generation);
+    syscall(SYS_futex, &s->generation, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static void end(jvmtiEnv *jvmti, uint32_t generation, enum wire_state state) {
+    struct wire_status *s = &agent.mapping.wire->control.status;
+    agent_stop_engine();
+    (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_THREAD_START, NULL);
+    (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_THREAD_END, NULL);
+    publish();
+    pthread_mutex_lock(&agent.lock);
+    if (agent.java_exits) { /* VMDeath may be waiting for the reader: leave it the mapping */
+        pthread_mutex_unlock(&agent.lock);
+        return;
+    }
+    pthread_mutex_lock(&agent.threads.lock);
+    agent.threads.ring = NULL;
+    threads_unmap(&agent.threads);
+    pthread_mutex_unlock(&agent.threads.lock);
+    atomic_store(&s->state, state);
+    acknowledge(s, generation);
+    sampler_unmap(&agent.sampler);
+    agent_mapping_close(&agent.mapping);
+    agent.active = false;
+    pthread_mutex_unlock(&agent.lock);
+}
+
+void agent_run(jvmtiEnv *jvmti, JNIEnv *jni) {
+    struct wire_control *c = &agent.mapping.wire->control;
+    struct lease lease = {.limit_ms = FIRST_LEASE_MS, .last_ms = clock_ms(CLOCK_MONOTONIC)};
+    struct chores chores = {0};
+    uint32_t done = 0;
+    agent.threads.own_tid = (uint32_t)syscall(SYS_gettid);
+    for (;;) {
+        uint32_t generation = atomic_load_explicit(&c->request.generation, memory_order_acquire);
+        if (generation != done) {
+            if (carry_out(&c->request, jvmti, jni)) {
+                end(jvmti, generation, WIRE_STATE_DETACHED);
+                return;
+            }
+            done = generation;
+            acknowledge(&c->status, done);
+        }
+        if (agent.engine)
+            do_chores(&chores, jvmti, jni);
+        if (lease_is_out(&lease, &c->request)) {
+            end(jvmti, done, WIRE_STATE_LEASE_OUT);
+            return;
+        }
+        wait_for_request(&c->request, done, agent.engine ? TURN_MS : IDLE_TURN_MS);
+    }
+}

@@ -1,0 +1,144 @@
+#include "core/agent/agent.h"
+#include "core/agent/guarded.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define INTERVAL_DEFAULT 10000000u /* ns */
+#define INTERVAL_MIN 1000u
+
+static const struct engine *const engines[] = {&engine_perf, &engine_ctimer, &engine_itimer};
+
+static void on_signal(int signo, siginfo_t *info, void *context) {
+    (void)signo;
+    int saved = errno;
+    if (sampler_enter(&agent.sampler)) {
+        agent.engine->handle(&agent.sampler, &agent.config, agent.threads.entry, THREADS_MAX, info,
+                             context);
+        sampler_leave(&agent.sampler);
+    }
+    errno = saved;
+}
+
+static int take_signal(int signo, char *why, size_t why_bytes) {
+    struct sigaction ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigemptyset(&ours.sa_mask);
+    if (sigaction(signo, NULL, &agent.before) != 0) {
+        snprintf(why, why_bytes, "signal %d cannot be used (errno %d)", signo, errno);
+        return -errno;
+    }
+    if (agent.before.sa_handler != SIG_DFL && agent.before.sa_handler != SIG_IGN &&
+        agent.before.sa_sigaction != on_signal) {
+        snprintf(why, why_bytes, "signal %d is in use by another profiler in this JVM", signo);
+        return -EBUSY;
+    }
+    return sigaction(signo, &ours, NULL) == 0 ? 0 : -errno;
+}
+
+/* By now nothing sends the signal any more. What is still pending must not meet the default
+ * action, which ends the process: ignoring a signal discards it from every thread's queue. */
+static void give_signal_back(int signo) {
+    struct sigaction now;
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    if (sigaction(signo, NULL, &now) != 0 || now.sa_sigaction != on_signal)
+        return; /* somebody put a handler in front of ours: it may still call us */
+    sigaction(signo, &ignore, NULL);
+    sigaction(signo, &agent.before, NULL);
+}
+
+static int try_engine(const struct engine *e, char *why, size_t why_bytes) {
+    int r = e->start(&agent.config, why, why_bytes);
+    if (r < 0)
+        return r;
+    agent.engine = e;
+    r = threads_arm_all(&agent.threads, e, &agent.config);
+    if (r < 0) {
+        snprintf(why, why_bytes, "no thread could be armed (errno %d)", -r);
+        threads_disarm_all(&agent.threads);
+        e->stop();
+        agent.engine = NULL;
+    }
+    return r;
+}
+
+static void fail(struct wire_status *s, int error, const char *why) {
+    s->error_code = -error;
+    snprintf(s->message, sizeof s->message, "%s", why);
+    s->engines = 0;
+    atomic_store(&s->state, WIRE_STATE_FAILED);
+}
+
+void agent_start_engine(const struct wire_request *request) {
+    struct wire_status *s = &agent.mapping.wire->control.status;
+    struct wire_engine_request q = request->engine[0];
+    char why[sizeof s->engine[0].reason] = "";
+    char first_why[sizeof why] = "";
+    int r = -ENOTSUP;
+    agent_stop_engine();
+    if (request->engines != 1 || q.event != WIRE_EVENT_CPU || q.mechanism >= WIRE_MECHANISMS) {
+        fail(s, -ENOTSUP, "this agent samples CPU time only");
+        return;
+    }
+    agent.config = (struct engine_config){
+        .interval = q.interval ? q.interval : INTERVAL_DEFAULT,
+        .signo = request->signal ? (int)request->signal : SIGPROF,
+        .threads = agent.threads.alive,
+    };
+    if (agent.config.interval < INTERVAL_MIN)
+        agent.config.interval = INTERVAL_MIN;
+    r = guarded_install();
+    if (r < 0) {
+        fail(s, r, "no fault handler could be installed");
+        return;
+    }
+    r = take_signal(agent.config.signo, why, sizeof why);
+    if (r < 0) {
+        guarded_remove();
+        fail(s, r, why);
+        return;
+    }
+    libraries_refresh(&agent.sampler.libraries);
+    /* A signal may come while threads are still being armed: the engine must be known by then,
+     * and try_engine sets it before it arms the first one. */
+    r = -ENOTSUP;
+    sampler_enable(&agent.sampler, request->depth);
+    for (size_t i = 0; i < sizeof engines / sizeof engines[0] && r < 0; i++) {
+        if (q.mechanism != WIRE_MECHANISM_AUTO && q.mechanism != engines[i]->mechanism)
+            continue;
+        r = try_engine(engines[i], why, sizeof why);
+        if (r < 0 && !*first_why)
+            memcpy(first_why, why, sizeof why);
+    }
+    if (r < 0) {
+        agent_stop_engine();
+        sampler_disable(&agent.sampler);
+        give_signal_back(agent.config.signo);
+        guarded_remove();
+        fail(s, r, *first_why ? first_why : "no such mechanism");
+        return;
+    }
+    s->engine[0] = (struct wire_engine_status){
+        .event = q.event,
+        .mechanism = agent.engine->mechanism,
+        .interval = agent.config.interval,
+    };
+    memcpy(s->engine[0].reason, first_why, sizeof first_why);
+    s->engines = 1;
+    s->error_code = 0;
+    snprintf(s->walker, sizeof s->walker, "vm");
+    atomic_store(&s->state, WIRE_STATE_RUNNING);
+}
+
+void agent_stop_engine(void) {
+    const struct engine *e = agent.engine;
+    if (!e)
+        return;
+    sampler_disable(&agent.sampler);
+    threads_disarm_all(&agent.threads);
+    e->stop();
+    give_signal_back(agent.config.signo);
+    guarded_remove();
+    agent.engine = NULL;
+}

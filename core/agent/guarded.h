@@ -1,0 +1,41 @@
+/*
+ * Reading memory that may not be there. The walker follows pointers of a VM that keeps running:
+ * any of them may be stale. A load through these functions never kills the process: the fault
+ * handler knows their instructions and lets them return instead.
+ *
+ * The handler is put in front of the VM's own SIGSEGV and SIGBUS handlers with the same flags and
+ * mask; every other fault goes on to them untouched.
+ *
+ * Context: loads are signal-safe, any thread whose SIGSEGV and SIGBUS are not blocked.
+ */
+#ifndef JTOP_AGENT_GUARDED_H
+#define JTOP_AGENT_GUARDED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The value at `address`, or 0 where it cannot be read. Unaligned addresses are fine. */
+uint64_t guarded_load64(uintptr_t address);
+uint32_t guarded_load32(uintptr_t address);
+
+/* Copies n bytes; returns how many at the end could not be read (0: all were). */
+size_t guarded_copy(void *to, uintptr_t from, size_t n);
+
+/* Narrow loads read the aligned word around them, which never crosses into another page. */
+static inline uint16_t guarded_load16(uintptr_t address) {
+    return (uint16_t)(guarded_load32(address & ~(uintptr_t)3) >> (address & 2) * 8);
+}
+
+static inline uint8_t guarded_load8(uintptr_t address) {
+    return (uint8_t)(guarded_load32(address & ~(uintptr_t)3) >> (address & 3) * 8);
+}
+
+/* Installs and removes the fault handler; the agent's thread only. Removing while somebody else
+ * has put a handler in front of ours leaves both: ours then passes everything on. */
+int guarded_install(void);
+void guarded_remove(void);
+
+/* Guarded loads that hit unmapped memory so far. */
+uint64_t guarded_faults(void);
+
+#endif

@@ -1,0 +1,59 @@
+#include "core/agent/id_table.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#define PROBES 32
+
+static const uint32_t level_slots[] = {1u << 12, 1u << 16, 1u << 20};
+#define LEVELS (sizeof level_slots / sizeof level_slots[0])
+
+static size_t table_bytes(void) {
+    size_t slots = 0;
+    for (size_t i = 0; i < LEVELS; i++)
+        slots += level_slots[i];
+    return slots * sizeof(uint64_t);
+}
+
+int id_table_map(struct id_table *t) {
+    void *p = mmap(NULL, table_bytes(), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return -errno;
+    t->slots = p;
+    return 0;
+}
+
+void id_table_unmap(struct id_table *t) {
+    if (t->slots)
+        munmap((void *)t->slots, table_bytes());
+    t->slots = NULL;
+}
+
+uint32_t id_table_find(struct id_table *t, uint64_t identity, bool *is_new) {
+    uint32_t base = 0;
+    *is_new = false;
+    for (size_t level = 0; level < LEVELS; level++) {
+        uint32_t mask = level_slots[level] - 1;
+        uint32_t at = (uint32_t)(identity >> 8) & mask;
+        for (uint32_t i = 0; i < PROBES; i++, at = (at + 1) & mask) {
+            _Atomic uint64_t *slot = &t->slots[base + at];
+            uint64_t seen = atomic_load_explicit(slot, memory_order_relaxed);
+            if (seen == 0 &&
+                atomic_compare_exchange_strong_explicit(slot, &seen, identity, memory_order_relaxed,
+                                                        memory_order_relaxed)) {
+                *is_new = true;
+                return base + at;
+            }
+            if (seen == identity)
+                return base + at;
+        }
+        base += level_slots[level];
+    }
+    return ID_TABLE_FULL;
+}
+
+void id_table_forget(struct id_table *t, uint32_t id) {
+    atomic_store_explicit(&t->slots[id], 0, memory_order_relaxed);
+}

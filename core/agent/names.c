@@ -1,0 +1,74 @@
+#include "core/agent/names.h"
+
+#include "core/agent/guarded.h"
+
+#include <string.h>
+
+static uint32_t cut(uint32_t length) {
+    return length < WIRE_STRING_MAX ? length : WIRE_STRING_MAX;
+}
+
+static bool announce_method(struct names *n, uint32_t id, const struct method_view *m) {
+    const struct vm *vm = n->vm;
+    uint32_t class_bytes = cut(symbol_length(vm, m->class_symbol));
+    uint32_t name_bytes = cut(symbol_length(vm, m->name_symbol));
+    uint32_t signature_bytes = cut(symbol_length(vm, m->signature_symbol));
+    uint32_t length =
+        (uint32_t)sizeof(struct wire_method) + class_bytes + name_bytes + signature_bytes;
+    struct wire_method *r = ring_reserve(n->ring, WIRE_METHOD, length);
+    if (!r)
+        return false;
+    r->method_id = id;
+    r->class_bytes = (uint16_t)class_bytes;
+    r->name_bytes = (uint16_t)name_bytes;
+    r->signature_bytes = (uint16_t)signature_bytes;
+    r->flags = method_flags(vm, m->method);
+    r->line_bytes = 0;
+    uint8_t *to = r->bytes;
+    size_t missing = guarded_copy(to, symbol_text(vm, m->class_symbol), class_bytes);
+    missing += guarded_copy(to + class_bytes, symbol_text(vm, m->name_symbol), name_bytes);
+    missing += guarded_copy(to + class_bytes + name_bytes, symbol_text(vm, m->signature_symbol),
+                            signature_bytes);
+    ring_commit(r, missing ? WIRE_PAD : WIRE_METHOD);
+    return missing == 0;
+}
+
+uint32_t names_method(struct names *n, const struct method_view *m) {
+    bool is_new;
+    uint32_t id = id_table_find(&n->methods, m->identity, &is_new);
+    if (is_new && !announce_method(n, id, m))
+        id_table_forget(&n->methods, id);
+    return id;
+}
+
+static uint32_t text_length(uintptr_t text, uint32_t max) {
+    uint32_t length = 0;
+    while (length < max && guarded_load8(text + length))
+        length++;
+    return length;
+}
+
+static bool announce_stub(struct names *n, const struct code *c, uintptr_t name, uint32_t bytes) {
+    struct wire_stub *r =
+        ring_reserve(n->ring, WIRE_STUB, (uint32_t)sizeof(struct wire_stub) + bytes);
+    if (!r)
+        return false;
+    r->begin = c->begin;
+    r->code_bytes = (uint32_t)(c->end - c->begin);
+    r->name_bytes = bytes;
+    size_t missing = guarded_copy(r->bytes, name, bytes);
+    ring_commit(r, missing ? WIRE_PAD : WIRE_STUB);
+    return missing == 0;
+}
+
+uint64_t names_stub(struct names *n, const struct code *c) {
+    static const char interpreter[] = "Interpreter";
+    uintptr_t name =
+        c->blob ? guarded_load64(c->blob + (uintptr_t)n->vm->at.blob_name) : (uintptr_t)interpreter;
+    bool is_new;
+    uint64_t identity = (c->begin ^ name << 16) | 1;
+    uint32_t id = id_table_find(&n->stubs, identity * UINT64_C(0x9e3779b97f4a7c15), &is_new);
+    if (is_new && !announce_stub(n, c, name, text_length(name, 128)))
+        id_table_forget(&n->stubs, id);
+    return wire_frame_address(WIRE_FRAME_STUB, c->begin);
+}

@@ -1,0 +1,27 @@
+/*
+ * Names on their way into the ring: methods and stubs are announced when they are first seen on a
+ * stack, by the handler that sees them.
+ *
+ * Context: signal-safe, any thread.
+ */
+#ifndef JTOP_AGENT_NAMES_H
+#define JTOP_AGENT_NAMES_H
+
+#include "core/agent/id_table.h"
+#include "core/agent/vm_code.h"
+#include "core/agent/vm_method.h"
+#include "core/wire/ring_writer.h"
+
+struct names {
+    const struct vm *vm;
+    struct ring_writer *ring;
+    struct id_table methods, stubs;
+};
+
+/* The method's id on the wire, or ID_TABLE_FULL. Announces it where that has not been done. */
+uint32_t names_method(struct names *n, const struct method_view *m);
+
+/* The frame for a piece of generated code that is no method. Announces its name. */
+uint64_t names_stub(struct names *n, const struct code *c);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * From a thread's registers to its frames.
+ *
+ * Context: signal-safe; guarded reads, bounded loops.
+ */
+#ifndef JTOP_AGENT_WALK_H
+#define JTOP_AGENT_WALK_H
+
+#include "core/agent/libraries.h"
+#include "core/agent/names.h"
+#include "core/agent/registers.h"
+
+struct stack {
+    uint64_t *frame; /* leaf first */
+    uint32_t n, max;
+    uint32_t java, java_max; /* Java frames so far, and wanted at most */
+    enum wire_failure failure;
+};
+
+struct walker {
+    const struct vm *vm;
+    struct names *names;
+    const struct libraries *libraries;
+};
+
+static inline bool stack_add(struct stack *s, uint64_t frame) {
+    if (s->n == s->max)
+        return false;
+    s->frame[s->n++] = frame;
+    return true;
+}
+
+/* Appends the calling thread's frames, as interrupted at `r`, to `s`. The walk ends at the
+ * thread's entry, at the limits of `s`, or with an error frame and s->failure set. */
+void walk_vm(const struct walker *w, const struct registers *r, struct stack *s);
+
+/* Native frames from `pc` on by frame pointers, while the stack lies in [sp, limit) and code in a
+ * loaded library; the leaf's pc is added whatever it is. Returns the first pc that is in generated
+ * code, with *sp and *fp of its frame, or 0. */
+uintptr_t walk_native(const struct walker *w, uintptr_t pc, uintptr_t *sp, uintptr_t *fp,
+                      uintptr_t limit, struct stack *s);
+
+#endif

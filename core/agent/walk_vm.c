@@ -1,0 +1,349 @@
+#include "core/agent/guarded.h"
+#include "core/agent/walk.h"
+
+/*
+ * A HotSpot stack on x86_64 and aarch64, towards higher addresses (source: frame_x86.cpp,
+ * frame_aarch64.cpp, JDK 8-28):
+ *
+ *   compiled frame                 interpreted frame              entry frame (call stub)
+ *   sp  ─▶ spills, locals          …                              fp+entry_wrapper ─▶ JavaCallWrapper*
+ *          …                       fp-3w  Method*                                     holds the anchor of
+ *          saved fp                fp-1w  caller's sp             fp     saved fp     the last Java frame
+ *          return address          fp     saved fp                fp+1w  return address  before it
+ *   sp + frame_words               fp+1w  return address
+ */
+#define WORD sizeof(uintptr_t)
+#define SCAN_WORDS 512 /* stack words searched for a return address */
+#define STACK_BYTES_MAX (64u << 20)
+#define STEPS_MAX 8192
+#define THREAD_IN_JAVA 8 /* JavaThreadState (source: globalDefinitions.hpp) */
+
+struct cursor {
+    uintptr_t pc, sp, fp;
+    bool leaf; /* pc was interrupted, it is no return address */
+};
+
+struct walk {
+    const struct walker *w;
+    const struct vm *vm;
+    const struct registers *r;
+    struct stack *s;
+    uintptr_t limit; /* end of the thread's stack */
+};
+
+static bool fail(struct walk *k, enum wire_failure why) {
+    k->s->failure = why;
+    stack_add(k->s, wire_frame_address(WIRE_FRAME_ERROR, why));
+    return false;
+}
+
+static bool in_stack(const struct walk *k, uintptr_t address) {
+    return address >= k->r->sp && address < k->limit && address % WORD == 0;
+}
+
+/* Adds a Java frame; false when there is no room for more. */
+static bool add_java(struct walk *k, enum wire_frame_type type, const struct method_view *m,
+                     int32_t bci) {
+    uint32_t id = names_method(k->w->names, m);
+    if (id == ID_TABLE_FULL)
+        return fail(k, WIRE_FAILURE_METHODS_FULL);
+    if (k->s->java == k->s->java_max || k->s->n + 1 >= k->s->max)
+        return fail(k, WIRE_FAILURE_TRUNCATED);
+    k->s->java++;
+    return stack_add(k->s, wire_frame_java(type, id, bci < 0 ? WIRE_BCI_NONE : (uint32_t)bci));
+}
+
+/* Searches the live stack from `sp` on for the return address of a Java caller. */
+static bool scan(const struct walk *k, uintptr_t sp, struct cursor *next) {
+    for (uint32_t i = 0; i < SCAN_WORDS && in_stack(k, sp); i++, sp += WORD) {
+        uintptr_t pc = guarded_load64(sp);
+        if (code_contains(k->vm, pc) && code_is_return_address(k->vm, pc)) {
+            next->pc = pc;
+            next->sp = sp + WORD;
+            /* A frame that was entered leaves the caller's frame pointer right below. */
+            uintptr_t saved = guarded_load64(sp - WORD);
+            if (in_stack(k, saved) && saved > sp)
+                next->fp = saved;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The caller when its return address lies at `slot`. */
+static bool caller_at(const struct walk *k, uintptr_t slot, struct cursor *next) {
+    if (!in_stack(k, slot))
+        return false;
+    uintptr_t pc = guarded_load64(slot);
+    if (!code_contains(k->vm, pc) || !code_is_return_address(k->vm, pc))
+        return false;
+    next->pc = pc;
+    next->sp = slot + WORD;
+    return true;
+}
+
+/* The caller of a leaf that has no frame of its own yet, or none any more. */
+static bool caller_of_frameless(const struct walk *k, const struct cursor *c, struct cursor *next) {
+    if (k->r->lr && code_is_return_address(k->vm, k->r->lr)) {
+        next->pc = k->r->lr;
+        next->sp = c->sp;
+        return true;
+    }
+    return caller_at(k, c->sp, next);
+}
+
+enum frame_stage { STAGE_NONE, STAGE_PUSHED, STAGE_WHOLE };
+
+/* How much of a compiled frame stands while its own code is interrupted at `pc`. */
+#if defined(__x86_64__)
+static bool is_sub_rsp(uint64_t bytes) {
+    return (bytes & 0xffffff) == 0xec8148 || (bytes & 0xffffff) == 0xec8348;
+}
+
+static enum frame_stage leaf_stage(const struct code *c, uintptr_t pc) {
+    if (c->frame_complete >= 0 && pc < c->begin + (uintptr_t)c->frame_complete) {
+        /* Prologue: [stack bang] push rbp; sub rsp, N — or sub rsp, N; mov [rsp+…], rbp. */
+        uintptr_t from =
+            c->frame_complete > 96 ? c->begin + (uintptr_t)c->frame_complete - 96 : c->begin;
+        bool pushed = false;
+        for (uintptr_t p = from; p < pc; p++) {
+            uint64_t bytes = guarded_load64(p);
+            if (is_sub_rsp(bytes) && p + 4 <= pc)
+                return STAGE_WHOLE;
+            pushed = (bytes & 0xff) == 0x55 && p + 1 == pc;
+        }
+        return pushed ? STAGE_PUSHED : STAGE_NONE;
+    }
+    /* Epilogue: add rsp, N; pop rbp; [poll]; ret. */
+    uint64_t here = guarded_load64(pc);
+    uint8_t op = here & 0xff;
+    if (op == 0xc3 || op == 0xc2)
+        return STAGE_NONE;
+    if (op == 0x5d)
+        return STAGE_PUSHED;
+    uint8_t before = guarded_load8(pc - 1);
+    bool poll = (here & 0xffff) == 0x3b49 || (here & 0xffff) == 0x0585; /* cmp/test the poll */
+    if (before == 0x5d && poll)
+        return STAGE_NONE;
+    if ((here & 0xffff) == 0x870f && (guarded_load64(pc - 7) & 0xffff) == 0x3b49 &&
+        guarded_load8(pc - 8) == 0x5d)
+        return STAGE_NONE;
+    return STAGE_WHOLE;
+}
+#else
+static enum frame_stage leaf_stage(const struct code *c, uintptr_t pc) {
+    if (c->frame_complete >= 0 && pc < c->begin + (uintptr_t)c->frame_complete)
+        return STAGE_NONE;
+    return guarded_load32(pc) == 0xd65f03c0 ? STAGE_NONE : STAGE_WHOLE; /* ret */
+}
+#endif
+
+/* The caller of a frame of known size. */
+static bool caller_of_sized(const struct walk *k, const struct code *c, const struct cursor *at,
+                            struct cursor *next) {
+    if (at->leaf && c->kind != CODE_STUB) {
+        switch (leaf_stage(c, at->pc)) {
+        case STAGE_NONE:
+            if (caller_of_frameless(k, at, next))
+                return true;
+            break;
+        case STAGE_PUSHED:
+            if (caller_at(k, at->sp + WORD, next)) {
+                next->fp = guarded_load64(at->sp);
+                return true;
+            }
+            break;
+        default:
+            break;
+        }
+    }
+    uintptr_t end = at->sp + (uintptr_t)c->frame_words * WORD;
+    if (in_stack(k, end - WORD)) {
+        next->pc = guarded_load64(end - WORD);
+        next->fp = guarded_load64(end - 2 * WORD);
+        next->sp = end;
+        if (!at->leaf || code_is_return_address(k->vm, next->pc))
+            return true;
+    }
+    return at->leaf && (caller_of_frameless(k, at, next) || scan(k, at->sp, next));
+}
+
+static bool step_compiled(struct walk *k, struct code *c, struct cursor *at) {
+    uintptr_t pc = at->leaf ? at->pc : code_original_pc(k->vm, c, at->pc, at->sp);
+    struct code_scope scope[64];
+    uint32_t n = code_scopes(k->vm, c, pc, !at->leaf, scope, 64);
+    if (n == 0 && !at->leaf)
+        n = code_scopes(k->vm, c, pc, false, scope, 64);
+    if (n == 0) {
+        scope[0] = (struct code_scope){code_method(k->vm, c), -1};
+        n = 1;
+    }
+    enum wire_frame_type tier = c->kind == CODE_NATIVE           ? WIRE_FRAME_NATIVE_METHOD
+                                : c->level >= 1 && c->level <= 3 ? WIRE_FRAME_C1
+                                                                 : WIRE_FRAME_C2;
+    for (uint32_t i = 0; i < n; i++) {
+        struct method_view m;
+        if (!method_look(k->vm, scope[i].method, false, &m))
+            return fail(k, WIRE_FAILURE_BAD_FRAME);
+        if (!add_java(k, i + 1 < n ? WIRE_FRAME_INLINED : tier, &m, scope[i].bci))
+            return false;
+    }
+    struct cursor next = {.fp = at->fp};
+    if (!c->frame_words || !caller_of_sized(k, c, at, &next))
+        return fail(k, WIRE_FAILURE_NO_CALLER);
+    *at = next;
+    return true;
+}
+
+static bool step_interpreted(struct walk *k, struct cursor *at) {
+    struct method_view m;
+    struct cursor next = {.fp = at->fp};
+    bool looks =
+        in_stack(k, at->fp) && method_look(k->vm, guarded_load64(at->fp - 3 * WORD), at->leaf, &m);
+    if (!looks) {
+        /* The interpreter's entry code: its frame does not stand yet. */
+        if (at->leaf && (caller_of_frameless(k, at, &next) || scan(k, at->sp, &next))) {
+            *at = next;
+            return true;
+        }
+        return fail(k, WIRE_FAILURE_BAD_FRAME);
+    }
+    int32_t bci = at->leaf ? method_bci(k->vm, &m, k->r->bcp) : -1;
+    if (bci < 0)
+        bci = method_bci(
+            k->vm, &m,
+            guarded_load64(at->fp + (uintptr_t)((intptr_t)WORD * k->vm->at.interpreter_bcp)));
+    if (!add_java(k, WIRE_FRAME_INTERPRETED, &m, bci))
+        return false;
+    next.pc = guarded_load64(at->fp + WORD);
+    next.sp = guarded_load64(at->fp - WORD);
+    next.fp = guarded_load64(at->fp);
+    if (!in_stack(k, next.sp) || next.sp <= at->fp)
+        next.sp = at->fp + 2 * WORD;
+    *at = next;
+    return true;
+}
+
+static bool step_stub(struct walk *k, const struct code *c, struct cursor *at) {
+    if (at->leaf && !stack_add(k->s, names_stub(k->w->names, c)))
+        return false;
+    struct cursor next = {.fp = at->fp};
+    if (c->frame_words && caller_of_sized(k, c, at, &next)) {
+        *at = next;
+        return true;
+    }
+    if (at->leaf && caller_of_frameless(k, at, &next)) {
+        *at = next;
+        return true;
+    }
+    /* Most stubs that have a frame have an ordinary one. */
+    if (at->fp >= at->sp && caller_at(k, at->fp + WORD, &next)) {
+        next.fp = guarded_load64(at->fp);
+        *at = next;
+        return true;
+    }
+    if (scan(k, at->sp, &next)) {
+        *at = next;
+        return true;
+    }
+    return fail(k, WIRE_FAILURE_NO_CALLER);
+}
+
+/* Reads a JavaFrameAnchor; false when there is no Java frame in it. */
+static bool read_anchor(const struct walk *k, uintptr_t anchor, struct cursor *out) {
+    const struct vm_layout *at = &k->vm->at;
+    out->sp = guarded_load64(anchor + (uintptr_t)at->anchor_sp);
+    out->pc = guarded_load64(anchor + (uintptr_t)at->anchor_pc);
+    out->fp = guarded_load64(anchor + (uintptr_t)at->anchor_fp);
+    out->leaf = false;
+    if (!out->sp || !in_stack(k, out->sp))
+        return false;
+    if (!out->pc) /* the VM leaves it out where it lies right below */
+        out->pc = guarded_load64(out->sp - WORD);
+    return true;
+}
+
+/* Walks Java frames from `at` on, to the first one the VM called. */
+static void walk_java(struct walk *k, struct cursor at) {
+    for (uint32_t steps = 0; steps < STEPS_MAX; steps++) {
+        uintptr_t sp = at.sp;
+        struct code c = code_find(k->vm, at.pc);
+        switch (c.kind) {
+        case CODE_COMPILED:
+        case CODE_NATIVE:
+            if (!step_compiled(k, &c, &at))
+                return;
+            break;
+        case CODE_INTERPRETER:
+            if (!step_interpreted(k, &at))
+                return;
+            break;
+        case CODE_STUB:
+            if (!step_stub(k, &c, &at))
+                return;
+            break;
+        case CODE_ENTRY: {
+            uintptr_t wrapper =
+                guarded_load64(at.fp + (uintptr_t)((intptr_t)WORD * k->vm->at.entry_wrapper));
+            if (!in_stack(k, at.fp) || !in_stack(k, wrapper)) {
+                fail(k, WIRE_FAILURE_NO_CALLER);
+                return;
+            }
+            if (!read_anchor(k, wrapper + (uintptr_t)k->vm->at.wrapper_anchor, &at))
+                return; /* the thread's first Java frame: the end */
+            break;
+        }
+        default:
+            fail(k, at.leaf ? WIRE_FAILURE_UNKNOWN_PC : WIRE_FAILURE_NO_CALLER);
+            return;
+        }
+        if (at.sp < sp || (at.sp == sp && c.kind != CODE_STUB && !k->r->lr)) {
+            fail(k, WIRE_FAILURE_LOOP);
+            return;
+        }
+    }
+    fail(k, WIRE_FAILURE_LOOP);
+}
+
+void walk_vm(const struct walker *w, const struct registers *r, struct stack *s) {
+    struct walk k = {w, w->vm, r, s, r->sp + STACK_BYTES_MAX};
+    struct cursor at = {r->pc, r->sp, r->fp, true};
+    uintptr_t thread = vm_current_java_thread(w->vm);
+    if (thread) {
+        const struct vm_layout *l = &w->vm->at;
+        uintptr_t base = guarded_load64(thread + (uintptr_t)l->thread_stack_base);
+        uintptr_t size = guarded_load64(thread + (uintptr_t)l->thread_stack_size);
+        if (r->sp < base && r->sp >= base - size)
+            k.limit = base;
+    }
+    if (code_contains(w->vm, r->pc)) {
+        if (thread)
+            walk_java(&k, at);
+        else
+            fail(&k, WIRE_FAILURE_UNKNOWN_PC);
+        return;
+    }
+    struct cursor anchor = {0};
+    bool anchored = thread && read_anchor(&k, thread + (uintptr_t)w->vm->at.thread_anchor, &anchor);
+    uintptr_t java_pc = walk_native(w, r->pc, &at.sp, &at.fp, anchored ? anchor.sp : k.limit, s);
+    if (!thread)
+        return;
+    if (anchored) {
+        walk_java(&k, anchor);
+        return;
+    }
+    /* A C function that Java calls without leaving Java: barriers, math, copies. */
+    at.leaf = false;
+    if (java_pc) {
+        at.pc = java_pc;
+        walk_java(&k, at);
+        return;
+    }
+    if (guarded_load32(thread + (uintptr_t)w->vm->at.thread_state) != THREAD_IN_JAVA)
+        return;
+    at.fp = r->fp;
+    if (scan(&k, r->sp, &at))
+        walk_java(&k, at);
+    else
+        fail(&k, WIRE_FAILURE_NO_CALLER);
+}

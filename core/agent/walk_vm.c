@@ -53,43 +53,61 @@ static bool add_java(struct walk *k, enum wire_frame_type type, const struct met
     return stack_add(k->s, wire_frame_java(type, id, bci < 0 ? WIRE_BCI_NONE : (uint32_t)bci));
 }
 
-/* Searches the live stack from `sp` on for the return address of a Java caller. */
-static bool scan(const struct walk *k, uintptr_t sp, struct cursor *next) {
-    for (uint32_t i = 0; i < SCAN_WORDS && in_stack(k, sp); i++, sp += WORD) {
-        uintptr_t pc = guarded_load64(sp);
-        if (code_contains(k->vm, pc) && code_is_return_address(k->vm, pc)) {
-            next->pc = pc;
-            next->sp = sp + WORD;
-            /* A frame that was entered leaves the caller's frame pointer right below. */
-            uintptr_t saved = guarded_load64(sp - WORD);
-            if (in_stack(k, saved) && saved > sp)
-                next->fp = saved;
-            return true;
-        }
+/* Whether a cursor that was guessed leads on: its own caller can be found where it should be. One
+ * word that looks like a return address may be a leftover; two in the right distance are not. */
+static bool leads_on(const struct walk *k, const struct cursor *c) {
+    struct code code = code_find(k->vm, c->pc);
+    struct method_view m;
+    switch (code.kind) {
+    case CODE_INTERPRETER:
+        return c->fp >= c->sp && in_stack(k, c->fp) &&
+               method_look(k->vm, guarded_load64(c->fp - 3 * WORD), true, &m);
+    case CODE_ENTRY:
+        return c->fp >= c->sp && in_stack(k, c->fp);
+    case CODE_COMPILED:
+    case CODE_NATIVE:
+    case CODE_STUB: {
+        uintptr_t end = c->sp + (uintptr_t)code.frame_words * WORD;
+        return code.frame_words && in_stack(k, end - WORD) &&
+               code_is_return_address(k->vm, guarded_load64(end - WORD));
     }
-    return false;
+    default:
+        return false;
+    }
 }
 
 /* The caller when its return address lies at `slot`. */
-static bool caller_at(const struct walk *k, uintptr_t slot, struct cursor *next) {
+static bool caller_at(const struct walk *k, uintptr_t slot, uintptr_t fp, struct cursor *next) {
     if (!in_stack(k, slot))
         return false;
-    uintptr_t pc = guarded_load64(slot);
-    if (!code_contains(k->vm, pc) || !code_is_return_address(k->vm, pc))
+    struct cursor c = {.pc = guarded_load64(slot), .sp = slot + WORD, .fp = fp};
+    if (!code_contains(k->vm, c.pc) || !code_is_return_address(k->vm, c.pc) || !leads_on(k, &c))
         return false;
-    next->pc = pc;
-    next->sp = slot + WORD;
+    *next = c;
     return true;
+}
+
+/* Searches the live stack from `sp` on for the return address of a Java caller. */
+static bool scan(const struct walk *k, uintptr_t sp, uintptr_t fp, struct cursor *next) {
+    for (uint32_t i = 0; i < SCAN_WORDS && in_stack(k, sp); i++, sp += WORD) {
+        if (!code_contains(k->vm, guarded_load64(sp)))
+            continue;
+        /* A frame that was entered leaves the caller's frame pointer right below. */
+        uintptr_t saved = i ? guarded_load64(sp - WORD) : 0;
+        if ((saved > sp && in_stack(k, saved) && caller_at(k, sp, saved, next)) ||
+            caller_at(k, sp, fp, next))
+            return true;
+    }
+    return false;
 }
 
 /* The caller of a leaf that has no frame of its own yet, or none any more. */
 static bool caller_of_frameless(const struct walk *k, const struct cursor *c, struct cursor *next) {
     if (k->r->lr && code_is_return_address(k->vm, k->r->lr)) {
-        next->pc = k->r->lr;
-        next->sp = c->sp;
+        *next = (struct cursor){.pc = k->r->lr, .sp = c->sp, .fp = c->fp};
         return true;
     }
-    return caller_at(k, c->sp, next);
+    return caller_at(k, c->sp, c->fp, next);
 }
 
 enum frame_stage { STAGE_NONE, STAGE_PUSHED, STAGE_WHOLE };
@@ -138,34 +156,38 @@ static enum frame_stage leaf_stage(const struct code *c, uintptr_t pc) {
 }
 #endif
 
-/* The caller of a frame of known size. */
-static bool caller_of_sized(const struct walk *k, const struct code *c, const struct cursor *at,
-                            struct cursor *next) {
-    if (at->leaf && c->kind != CODE_STUB) {
-        switch (leaf_stage(c, at->pc)) {
-        case STAGE_NONE:
-            if (caller_of_frameless(k, at, next))
-                return true;
-            break;
-        case STAGE_PUSHED:
-            if (caller_at(k, at->sp + WORD, next)) {
-                next->fp = guarded_load64(at->sp);
-                return true;
-            }
-            break;
-        default:
-            break;
-        }
-    }
-    uintptr_t end = at->sp + (uintptr_t)c->frame_words * WORD;
-    if (in_stack(k, end - WORD)) {
-        next->pc = guarded_load64(end - WORD);
-        next->fp = guarded_load64(end - 2 * WORD);
-        next->sp = end;
-        if (!at->leaf || code_is_return_address(k->vm, next->pc))
+/* The caller of an interrupted frame, by what its code has done to the stack so far. */
+static bool caller_of_leaf(const struct walk *k, const struct code *c, const struct cursor *at,
+                           struct cursor *next) {
+    enum frame_stage stage =
+        c->kind == CODE_STUB || !c->frame_words ? STAGE_WHOLE : leaf_stage(c, at->pc);
+    if (stage == STAGE_NONE && caller_of_frameless(k, at, next))
+        return true;
+    if (stage == STAGE_PUSHED && caller_at(k, at->sp + WORD, guarded_load64(at->sp), next))
+        return true;
+    if (c->frame_words) {
+        uintptr_t end = at->sp + (uintptr_t)c->frame_words * WORD;
+        if (caller_at(k, end - WORD, guarded_load64(end - 2 * WORD), next))
             return true;
     }
-    return at->leaf && (caller_of_frameless(k, at, next) || scan(k, at->sp, next));
+    if (caller_of_frameless(k, at, next))
+        return true;
+    /* Stubs that have a frame have an ordinary one. */
+    if (at->fp >= at->sp && in_stack(k, at->fp) &&
+        caller_at(k, at->fp + WORD, guarded_load64(at->fp), next))
+        return true;
+    return scan(k, at->sp, at->fp, next);
+}
+
+/* The caller of a frame that called. */
+static bool caller_of_sized(const struct walk *k, const struct code *c, const struct cursor *at,
+                            struct cursor *next) {
+    uintptr_t end = at->sp + (uintptr_t)c->frame_words * WORD;
+    if (!c->frame_words || !in_stack(k, end - WORD))
+        return false;
+    *next = (struct cursor){
+        .pc = guarded_load64(end - WORD), .sp = end, .fp = guarded_load64(end - 2 * WORD)};
+    return code_contains(k->vm, next->pc);
 }
 
 static bool step_compiled(struct walk *k, struct code *c, struct cursor *at) {
@@ -188,8 +210,8 @@ static bool step_compiled(struct walk *k, struct code *c, struct cursor *at) {
         if (!add_java(k, i + 1 < n ? WIRE_FRAME_INLINED : tier, &m, scope[i].bci))
             return false;
     }
-    struct cursor next = {.fp = at->fp};
-    if (!c->frame_words || !caller_of_sized(k, c, at, &next))
+    struct cursor next;
+    if (!(at->leaf ? caller_of_leaf(k, c, at, &next) : caller_of_sized(k, c, at, &next)))
         return fail(k, WIRE_FAILURE_NO_CALLER);
     *at = next;
     return true;
@@ -202,7 +224,7 @@ static bool step_interpreted(struct walk *k, struct cursor *at) {
         in_stack(k, at->fp) && method_look(k->vm, guarded_load64(at->fp - 3 * WORD), at->leaf, &m);
     if (!looks) {
         /* The interpreter's entry code: its frame does not stand yet. */
-        if (at->leaf && (caller_of_frameless(k, at, &next) || scan(k, at->sp, &next))) {
+        if (at->leaf && (caller_of_frameless(k, at, &next) || scan(k, at->sp, at->fp, &next))) {
             *at = next;
             return true;
         }
@@ -227,26 +249,12 @@ static bool step_interpreted(struct walk *k, struct cursor *at) {
 static bool step_stub(struct walk *k, const struct code *c, struct cursor *at) {
     if (at->leaf && !stack_add(k->s, names_stub(k->w->names, c)))
         return false;
-    struct cursor next = {.fp = at->fp};
-    if (c->frame_words && caller_of_sized(k, c, at, &next)) {
-        *at = next;
-        return true;
-    }
-    if (at->leaf && caller_of_frameless(k, at, &next)) {
-        *at = next;
-        return true;
-    }
-    /* Most stubs that have a frame have an ordinary one. */
-    if (at->fp >= at->sp && caller_at(k, at->fp + WORD, &next)) {
-        next.fp = guarded_load64(at->fp);
-        *at = next;
-        return true;
-    }
-    if (scan(k, at->sp, &next)) {
-        *at = next;
-        return true;
-    }
-    return fail(k, WIRE_FAILURE_NO_CALLER);
+    struct cursor next;
+    if (at->leaf ? !caller_of_leaf(k, c, at, &next)
+                 : !caller_of_sized(k, c, at, &next) && !scan(k, at->sp, at->fp, &next))
+        return fail(k, WIRE_FAILURE_NO_CALLER);
+    *at = next;
+    return true;
 }
 
 /* Reads a JavaFrameAnchor; false when there is no Java frame in it. */
@@ -305,6 +313,50 @@ static void walk_java(struct walk *k, struct cursor at) {
     fail(k, WIRE_FAILURE_LOOP);
 }
 
+/* Generated code that the VM itself called, a stub: adds it and steps to its native caller. */
+static bool leave_stub_of_vm(struct walk *k, struct cursor *at) {
+    struct code c = code_find(k->vm, at->pc);
+    uintptr_t above = guarded_load64(at->sp);
+    uintptr_t framed = at->fp >= at->sp && in_stack(k, at->fp) ? guarded_load64(at->fp + WORD) : 0;
+    struct cursor next = {.sp = at->sp + WORD, .fp = at->fp, .pc = above};
+    if (c.kind != CODE_STUB)
+        return false;
+    if (!libraries_contain(k->w->libraries, above)) {
+        next = (struct cursor){.pc = framed, .sp = at->fp + 2 * WORD};
+        next.fp = framed ? guarded_load64(at->fp) : 0;
+        if (!libraries_contain(k->w->libraries, framed))
+            return false;
+    }
+    *at = next;
+    return stack_add(k->s, names_stub(k->w->names, &c));
+}
+
+/* Native frames first, then the Java frames below them. */
+static void walk_from_native(struct walk *k, uintptr_t thread, struct cursor at) {
+    struct cursor anchor = {0};
+    bool anchored = thread && read_anchor(k, thread + (uintptr_t)k->vm->at.thread_anchor, &anchor);
+    struct cursor leaf = at;
+    uintptr_t java_pc =
+        walk_native(k->w, at.pc, &at.sp, &at.fp, anchored ? anchor.sp : k->limit, k->s);
+    if (!thread)
+        return;
+    if (anchored) {
+        walk_java(k, anchor);
+        return;
+    }
+    /* A C function that Java calls without leaving Java: barriers, math, copies. */
+    at.leaf = false;
+    at.pc = java_pc;
+    if (java_pc)
+        walk_java(k, at);
+    else if (guarded_load32(thread + (uintptr_t)k->vm->at.thread_state) != THREAD_IN_JAVA)
+        return;
+    else if (scan(k, leaf.sp, leaf.fp, &at))
+        walk_java(k, at);
+    else
+        fail(k, WIRE_FAILURE_NO_CALLER);
+}
+
 void walk_vm(const struct walker *w, const struct registers *r, struct stack *s) {
     struct walk k = {w, w->vm, r, s, r->sp + STACK_BYTES_MAX};
     struct cursor at = {r->pc, r->sp, r->fp, true};
@@ -316,34 +368,10 @@ void walk_vm(const struct walker *w, const struct registers *r, struct stack *s)
         if (r->sp < base && r->sp >= base - size)
             k.limit = base;
     }
-    if (code_contains(w->vm, r->pc)) {
-        if (thread)
-            walk_java(&k, at);
-        else
-            fail(&k, WIRE_FAILURE_UNKNOWN_PC);
-        return;
-    }
-    struct cursor anchor = {0};
-    bool anchored = thread && read_anchor(&k, thread + (uintptr_t)w->vm->at.thread_anchor, &anchor);
-    uintptr_t java_pc = walk_native(w, r->pc, &at.sp, &at.fp, anchored ? anchor.sp : k.limit, s);
-    if (!thread)
-        return;
-    if (anchored) {
-        walk_java(&k, anchor);
-        return;
-    }
-    /* A C function that Java calls without leaving Java: barriers, math, copies. */
-    at.leaf = false;
-    if (java_pc) {
-        at.pc = java_pc;
-        walk_java(&k, at);
-        return;
-    }
-    if (guarded_load32(thread + (uintptr_t)w->vm->at.thread_state) != THREAD_IN_JAVA)
-        return;
-    at.fp = r->fp;
-    if (scan(&k, r->sp, &at))
+    if (!code_contains(w->vm, r->pc) || leave_stub_of_vm(&k, &at))
+        walk_from_native(&k, thread, at);
+    else if (thread)
         walk_java(&k, at);
     else
-        fail(&k, WIRE_FAILURE_NO_CALLER);
+        fail(&k, WIRE_FAILURE_UNKNOWN_PC);
 }

@@ -8,6 +8,7 @@
 
 struct agent agent = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
+    .engine_lock = PTHREAD_MUTEX_INITIALIZER,
     .threads.lock = PTHREAD_MUTEX_INITIALIZER,
     .mapping.memfd = -1,
 };

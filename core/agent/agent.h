@@ -22,12 +22,13 @@ struct agent {
     struct agent_mapping mapping;
     struct sampler sampler;
     struct threads threads;
+    pthread_mutex_t engine_lock; /* of starting and stopping */
     const struct engine *engine; /* running, or NULL */
     struct engine_config config;
     struct sigaction before; /* the signal's disposition before ours */
     pthread_mutex_t lock;    /* of active and ending */
     bool active;             /* between agent_begin and agent_end */
-    bool java_exits;         /* VMDeath was seen */
+    _Atomic bool java_exits; /* VMDeath was seen: no engine is started any more */
 };
 
 extern struct agent agent;
@@ -39,7 +40,7 @@ int agent_begin(JNIEnv *jni);
 /* The agent's thread. */
 void agent_run(jvmtiEnv *jvmti, JNIEnv *jni);
 
-/* Makes the engines be what the request says; fills the status. Agent's thread. */
+/* Makes the engines be what the request says; fills the status. Agent's thread; a lock inside. */
 void agent_start_engine(const struct wire_request *request);
 /* Context: the agent's thread, or VMDeath. Idempotent. */
 void agent_stop_engine(void);

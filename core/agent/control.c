@@ -152,7 +152,7 @@ void agent_run(jvmtiEnv *jvmti, JNIEnv *jni) {
     struct chores chores = {0};
     uint32_t done = 0;
     agent.threads.own_tid = (uint32_t)syscall(SYS_gettid);
-    for (;;) {
+    while (!agent.java_exits) {
         uint32_t generation = atomic_load_explicit(&c->request.generation, memory_order_acquire);
         if (generation != done) {
             if (carry_out(&c->request, jvmti, jni)) {

@@ -70,13 +70,25 @@ static void fail(struct wire_status *s, int error, const char *why) {
     atomic_store(&s->state, WIRE_STATE_FAILED);
 }
 
-void agent_start_engine(const struct wire_request *request) {
+static void stop(void) {
+    const struct engine *e = agent.engine;
+    if (!e)
+        return;
+    sampler_disable(&agent.sampler);
+    threads_disarm_all(&agent.threads);
+    e->stop();
+    give_signal_back(agent.config.signo);
+    guarded_remove();
+    agent.engine = NULL;
+}
+
+static void start(const struct wire_request *request) {
     struct wire_status *s = &agent.mapping.wire->control.status;
     struct wire_engine_request q = request->engine[0];
     char why[sizeof s->engine[0].reason] = "";
     char first_why[sizeof why] = "";
     int r = -ENOTSUP;
-    agent_stop_engine();
+    stop();
     if (request->engines != 1 || q.event != WIRE_EVENT_CPU || q.mechanism >= WIRE_MECHANISMS) {
         fail(s, -ENOTSUP, "this agent samples CPU time only");
         return;
@@ -112,7 +124,6 @@ void agent_start_engine(const struct wire_request *request) {
             memcpy(first_why, why, sizeof why);
     }
     if (r < 0) {
-        agent_stop_engine();
         sampler_disable(&agent.sampler);
         give_signal_back(agent.config.signo);
         guarded_remove();
@@ -131,14 +142,15 @@ void agent_start_engine(const struct wire_request *request) {
     atomic_store(&s->state, WIRE_STATE_RUNNING);
 }
 
+void agent_start_engine(const struct wire_request *request) {
+    pthread_mutex_lock(&agent.engine_lock);
+    if (!agent.java_exits)
+        start(request);
+    pthread_mutex_unlock(&agent.engine_lock);
+}
+
 void agent_stop_engine(void) {
-    const struct engine *e = agent.engine;
-    if (!e)
-        return;
-    sampler_disable(&agent.sampler);
-    threads_disarm_all(&agent.threads);
-    e->stop();
-    give_signal_back(agent.config.signo);
-    guarded_remove();
-    agent.engine = NULL;
+    pthread_mutex_lock(&agent.engine_lock);
+    stop();
+    pthread_mutex_unlock(&agent.engine_lock);
 }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define LINES_MAX 2048 /* entries of a line table; a method has 64 KiB of code at most */
+
 static uint32_t cut(uint32_t length) {
     return length < WIRE_STRING_MAX ? length : WIRE_STRING_MAX;
 }
@@ -13,8 +15,10 @@ static bool announce_method(struct names *n, uint32_t id, const struct method_vi
     uint32_t class_bytes = cut(symbol_length(vm, m->class_symbol));
     uint32_t name_bytes = cut(symbol_length(vm, m->name_symbol));
     uint32_t signature_bytes = cut(symbol_length(vm, m->signature_symbol));
-    uint32_t length =
-        (uint32_t)sizeof(struct wire_method) + class_bytes + name_bytes + signature_bytes;
+    uint32_t lines = method_lines(vm, m, NULL, LINES_MAX);
+    /* The lines come behind the strings, which are padded to 2 bytes for them. */
+    uint32_t strings = class_bytes + name_bytes + signature_bytes;
+    uint32_t length = (uint32_t)sizeof(struct wire_method) + strings + (strings & 1) + 4 * lines;
     struct wire_method *r = ring_reserve(n->ring, WIRE_METHOD, length);
     if (!r)
         return false;
@@ -23,12 +27,14 @@ static bool announce_method(struct names *n, uint32_t id, const struct method_vi
     r->name_bytes = (uint16_t)name_bytes;
     r->signature_bytes = (uint16_t)signature_bytes;
     r->flags = method_flags(vm, m->method);
-    r->line_bytes = 0;
+    r->line_bytes = 4 * lines;
     uint8_t *to = r->bytes;
     size_t missing = guarded_copy(to, symbol_text(vm, m->class_symbol), class_bytes);
     missing += guarded_copy(to + class_bytes, symbol_text(vm, m->name_symbol), name_bytes);
     missing += guarded_copy(to + class_bytes + name_bytes, symbol_text(vm, m->signature_symbol),
                             signature_bytes);
+    to += strings + (strings & 1);
+    missing += method_lines(vm, m, (uint16_t(*)[2])(void *)to, lines) != lines;
     ring_commit(r, missing ? WIRE_PAD : WIRE_METHOD);
     return missing == 0;
 }

@@ -69,3 +69,48 @@ uint16_t method_flags(const struct vm *vm, uintptr_t method) {
     uintptr_t at = method + (uintptr_t)vm->at.method_flags.offset;
     return vm->at.method_flags.offset < 0 ? 0 : guarded_load16(at);
 }
+
+/* One integer of a compressed stream: bytes of 192 and more are followed by another, five at most;
+ * the lowest bit is the sign (source: compressedStream.hpp). `without_zero` as in vm_code.c. */
+static int32_t read_signed(uintptr_t *at, bool without_zero) {
+    uint32_t low = without_zero ? 191 : 192;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < 5; i++) {
+        uint32_t b = (uint32_t)guarded_load8((*at)++) - without_zero;
+        sum += b << (6 * i);
+        if (b < low)
+            break;
+    }
+    return (int32_t)(sum >> 1) ^ -(int32_t)(sum & 1);
+}
+
+/* The table follows the bytecodes: a byte with both steps, or 0xff and two integers; 0 ends it. */
+uint32_t method_lines(const struct vm *vm, const struct method_view *m, uint16_t (*out)[2],
+                      uint32_t max) {
+    const struct vm_layout *l = &vm->at;
+    if (l->const_flags.offset < 0 ||
+        !(guarded_load16(m->const_method + (uintptr_t)l->const_flags.offset) & l->const_has_lines))
+        return 0;
+    uintptr_t at = m->const_method + (uintptr_t)l->const_method_bytes +
+                   guarded_load16(m->const_method + (uintptr_t)l->const_code_size);
+    int32_t bci = 0;
+    int32_t line = 0;
+    uint32_t n = 0;
+    for (; n < max; n++) {
+        uint8_t step = guarded_load8(at++);
+        if (step == 0)
+            break;
+        if (step == 0xff) {
+            bci += read_signed(&at, l->scopes_without_zero);
+            line += read_signed(&at, l->scopes_without_zero);
+        } else {
+            bci += step >> 3;
+            line += step & 7;
+        }
+        if (out) {
+            out[n][0] = (uint16_t)bci;
+            out[n][1] = (uint16_t)line;
+        }
+    }
+    return n;
+}

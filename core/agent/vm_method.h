@@ -34,6 +34,11 @@ static inline uintptr_t symbol_text(const struct vm *vm, uintptr_t symbol) {
     return symbol + (uintptr_t)vm->at.symbol_body;
 }
 
+/* The method's line table as pairs of bci and line, at most `max` pairs; returns their number. With
+ * `out` NULL it only counts. */
+uint32_t method_lines(const struct vm *vm, const struct method_view *m, uint16_t (*out)[2],
+                      uint32_t max);
+
 uint16_t method_flags(const struct vm *vm, uintptr_t method);
 
 #endif

@@ -67,9 +67,9 @@ static struct vm_field sized(const struct tables *t, const char *type, const cha
         const char *name;
         uint8_t bytes;
         bool is_signed;
-    } widths[] = {{"int", 4, true},       {"int16_t", 2, true},     {"u2", 2, false},
-                  {"u1", 1, false},       {"CompLevel", 1, true},   {"address", 8, false},
-                  {"uint32_t", 4, false}, {"AccessFlags", 4, false}};
+    } widths[] = {{"int", 4, true},       {"int16_t", 2, true},   {"u2", 2, false},
+                  {"u1", 1, false},       {"CompLevel", 1, true}, {"address", 8, false},
+                  {"uint32_t", 4, false}, {"u4", 4, false},       {"AccessFlags", 4, false}};
     struct vm_field f = {.offset = -1};
     const struct entry *e = find(t, type, field);
     if (!e || e->is_static)
@@ -117,6 +117,12 @@ static void read_names(struct vm_layout *at, struct tables *t) {
     at->const_code_size = required(t, "ConstMethod", "_code_size");
     at->const_name = required(t, "ConstMethod", "_name_index");
     at->const_signature = required(t, "ConstMethod", "_signature_index");
+    at->const_flags = sized(t, "ConstMethod", "_flags");
+    if (at->const_flags.offset < 0) /* JDK 21+: a struct of its own */
+        at->const_flags = sized(t, "ConstMethod", "_flags._flags");
+    at->const_has_lines =
+        (uint32_t)int_constant(t, "ConstMethod::_has_linenumber_table",
+                               int_constant(t, "ConstMethodFlags::_misc_has_linenumber_table", 0));
     at->pool_holder = required(t, "ConstantPool", "_pool_holder");
     at->klass_name = required(t, "Klass", "_name");
     at->klass_constants = required(t, "InstanceKlass", "_constants");

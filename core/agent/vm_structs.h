@@ -29,7 +29,8 @@ struct vm_layout {
     int32_t pool_holder, klass_name, klass_constants;
     int32_t symbol_length, symbol_body;
     uint64_t symbol_mask; /* of a symbol's first word: the bits that do not change */
-    struct vm_field method_flags;
+    struct vm_field method_flags, const_flags;
+    uint32_t const_has_lines; /* bit of const_flags */
     int32_t const_method_bytes, pool_bytes;
     /* code */
     int32_t blob_name, blob_size, blob_frame_size;

@@ -121,7 +121,8 @@ struct wire_method {
     uint16_t name_bytes;
     uint16_t signature_bytes;
     uint16_t flags;      /* access flags of the class file format (JVMS table 4.6-A) */
-    uint32_t line_bytes; /* bytes of line table that follow the strings: pairs of u16 bci, line */
+    uint32_t line_bytes; /* of the line table: pairs of u16 bci, line; behind the strings and,
+                            where those are an odd number of bytes, a zero byte */
     uint8_t bytes[];
 };
 

@@ -25,6 +25,8 @@ struct agent {
     pthread_mutex_t engine_lock; /* of starting and stopping */
     const struct engine *engine; /* running, or NULL */
     struct engine_config config;
+    bool flag_was_set; /* DebugNonSafepoints is ours to restore, to flag_before */
+    bool flag_before;
     struct sigaction before; /* the signal's disposition before ours */
     pthread_mutex_t lock;    /* of active and ending */
     bool active;             /* between agent_begin and agent_end */

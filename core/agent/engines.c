@@ -1,5 +1,6 @@
 #include "core/agent/agent.h"
 #include "core/agent/guarded.h"
+#include "core/agent/vm_flags.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,6 +9,10 @@
 
 #define INTERVAL_DEFAULT 10000000u /* ns */
 #define INTERVAL_MIN 1000u
+
+/* What is compiled while we sample carries debug information between safepoints too, so that a pc
+ * there is attributed to the inlined method it belongs to. */
+#define DEBUG_FLAG "DebugNonSafepoints"
 
 static const struct engine *const engines[] = {&engine_perf, &engine_ctimer, &engine_itimer};
 
@@ -79,6 +84,9 @@ static void stop(void) {
     e->stop();
     give_signal_back(agent.config.signo);
     guarded_remove();
+    if (agent.flag_was_set)
+        vm_flag_set(DEBUG_FLAG, agent.flag_before, &agent.flag_was_set);
+    agent.flag_was_set = false;
     agent.engine = NULL;
 }
 
@@ -130,6 +138,7 @@ static void start(const struct wire_request *request) {
         fail(s, r, *first_why ? first_why : "no such mechanism");
         return;
     }
+    agent.flag_was_set = vm_flag_set(DEBUG_FLAG, true, &agent.flag_before);
     s->engine[0] = (struct wire_engine_status){
         .event = q.event,
         .mechanism = agent.engine->mechanism,

@@ -7,7 +7,7 @@ static void fill(struct err *e, enum err_exit exit_code, int code, const char *f
     if (!e)
         return;
     e->code = code;
-    e->exit_code = exit_code;
+    e->exit_code = (int)exit_code;
     vsnprintf(e->message, sizeof e->message, fmt, ap);
 }
 

@@ -3,8 +3,8 @@
  * attachListener.cpp, JDK 8-26): a file .attach_pidN and SIGQUIT make the JVM listen on the unix
  * socket /tmp/.java_pidN; a request is the protocol version and four NUL-terminated strings.
  *
- * It runs in a child process, which takes on the target's namespaces, uid and gid where needed:
- * credentials, working directory and signals of the caller never change.
+ * The connection is made by a child process, which takes on the target's /tmp, uid and gid where
+ * needed: credentials, working directory and signals of the caller never change.
  *
  * Context: frontend only; blocks up to the timeout; any thread, but forks (the child calls only
  * async-signal-safe functions and library calls that are safe in a single-threaded copy).
@@ -18,12 +18,14 @@
 
 /* Sends one command ("load", "jcmd", "threaddump", "properties" …) with up to 3 arguments (NULL:
  * empty) and gives the JVM's answer, status line removed, malloc'ed and NUL-terminated, in
- * *reply (may be NULL). Returns 0; or -errno with a message that says which check failed:
+ * *reply (may be NULL; the caller frees it; raw bytes, not made printable). Returns 0; or -errno
+ * with a message that says which check failed:
  *   -EPERM      another user's JVM: both uids
  *   -ESRCH      the process is gone
- *   -EOPNOTSUPP started with -XX:+DisableAttachMechanism
- *   -ETIMEDOUT  the JVM did not begin to listen, or did not answer (stopped? long safepoint?)
+ *   -EOPNOTSUPP started with -XX:+DisableAttachMechanism, or SIGQUIT would kill it
+ *   -ETIMEDOUT  the JVM did not begin to listen, or did not answer; or it is stopped
  *   -EPROTO     the JVM answered with an error: its own text is in the message
+ *   -E2BIG      an argument has more than 1024 bytes
  */
 int attach_command(const struct jvm *j, const char *command, const char *const arg[3],
                    int timeout_ms, char **reply, struct err *e);

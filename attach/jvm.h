@@ -43,6 +43,7 @@ struct jvm {
     uint32_t threads;
     /* inner state of jvm_refresh */
     uint64_t cpu_ticks_before, time_ns_before;
+    uint64_t start_ticks; /* when it started, in clock ticks after boot: tells a reused pid */
 };
 
 /* All JVMs, sorted by pid; `*out` is malloc'ed, the caller frees it. Processes that may not be

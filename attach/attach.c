@@ -1,0 +1,293 @@
+#include "attach/attach.h"
+
+#include "attach/connect.h"
+#include "attach/java_args.h"
+#include "attach/jvm_perf.h"
+#include "attach/printable.h"
+#include "attach/proc.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    ARGUMENTS = 3,
+    STATUS_BAD_VERSION = 101,
+    NAME_MAX_BYTES = 16,       /* AttachOperation::name_length_max */
+    ARGUMENT_MAX_BYTES = 1024, /* AttachOperation::arg_length_max, protocol version 1 */
+    REPLY_MAX = 16 << 20,
+    TEXT_MAX = 1 << 20, /* of a command line or an environment */
+    SHOWN_MAX = 300,    /* of the JVM's words in a message */
+};
+
+struct reply {
+    char *data; /* owned, NUL-terminated */
+    size_t len, cap;
+};
+
+static const char DISABLE_FLAG[] = "DisableAttachMechanism";
+
+/* The flag in a variable of the environment that the JVM (or its launcher) takes options from. */
+static int flag_in_variable(const char *environment, size_t len, const char *name) {
+    size_t name_len = strlen(name);
+    for (size_t at = 0; at < len;) {
+        size_t n = strnlen(environment + at, len - at);
+        if (n > name_len && memcmp(environment + at, name, name_len) == 0)
+            return java_args_flag(environment + at + name_len, n - name_len, DISABLE_FLAG);
+        at += n + 1;
+    }
+    return 0;
+}
+
+/* What the process was started with; a later word overrides an earlier one. */
+static bool disabled_by_options(const struct jvm *j) {
+    char *text = malloc(TEXT_MAX);
+    if (!text)
+        return false;
+    int command = 0, before = 0, after = 0, launcher = 0;
+    struct java_args args;
+    ssize_t n = proc_read(j->pid, "cmdline", text, TEXT_MAX);
+    if (n > 0) {
+        bool known = java_args_parse(text, (size_t)n, &args) && args.options_len > 0;
+        command = java_args_flag(text, known ? args.options_len : (size_t)n, DISABLE_FLAG);
+    }
+    n = proc_read(j->pid, "environ", text, TEXT_MAX);
+    if (n > 0) {
+        before = flag_in_variable(text, (size_t)n, "JAVA_TOOL_OPTIONS=");
+        launcher = flag_in_variable(text, (size_t)n, "JDK_JAVA_OPTIONS=");
+        after = flag_in_variable(text, (size_t)n, "_JAVA_OPTIONS=");
+    }
+    free(text);
+    return (after ? after : command ? command : launcher ? launcher : before) > 0;
+}
+
+/* With the mechanism disabled SIGQUIT means a thread dump on the application's output: it must be
+ * known before. The JVM says it in its performance data, sun.rt.jvmCapabilities. */
+static bool is_disabled(const struct jvm *j) {
+    struct perf_values v;
+    if (jvm_perf_read(j, true, &v) == 0 && v.capabilities[0])
+        return v.capabilities[0] == '0';
+    return disabled_by_options(j);
+}
+
+/* Waits until the socket is ready; -ETIMEDOUT at the deadline. */
+static int await(int fd, short events, uint64_t deadline_ns) {
+    struct pollfd p = {.fd = fd, .events = events};
+    for (;;) {
+        uint64_t now = proc_now_ns();
+        uint64_t ms = now < deadline_ns ? (deadline_ns - now) / 1000000U + 1 : 0;
+        int n = poll(&p, 1, ms < INT_MAX ? (int)ms : INT_MAX);
+        if (n > 0)
+            return 0;
+        if (n == 0)
+            return -ETIMEDOUT;
+        if (errno != EINTR)
+            return -errno;
+    }
+}
+
+static int send_all(int fd, const char *data, size_t len, uint64_t deadline_ns) {
+    while (len > 0) {
+        int rc = await(fd, POLLOUT, deadline_ns);
+        if (rc < 0)
+            return rc;
+        ssize_t n = send(fd, data, len, MSG_NOSIGNAL);
+        if (n < 0 && errno != EAGAIN && errno != EINTR)
+            return -errno;
+        if (n > 0) {
+            data += n;
+            len -= (size_t)n;
+        }
+    }
+    return 0;
+}
+
+/* Reads until the JVM closes the connection. */
+static int receive_all(int fd, struct reply *r, uint64_t deadline_ns) {
+    for (;;) {
+        if (r->cap - r->len < 2) {
+            size_t cap = r->cap ? r->cap * 2 : 4096;
+            char *data = cap > REPLY_MAX ? NULL : realloc(r->data, cap);
+            if (!data)
+                return cap > REPLY_MAX ? -EMSGSIZE : -ENOMEM;
+            r->data = data;
+            r->cap = cap;
+        }
+        int rc = await(fd, POLLIN, deadline_ns);
+        if (rc < 0)
+            return rc;
+        ssize_t n = recv(fd, r->data + r->len, r->cap - r->len - 1, 0);
+        if (n == 0 || (n < 0 && errno == ECONNRESET))
+            break;
+        if (n < 0 && errno != EAGAIN && errno != EINTR)
+            return -errno;
+        if (n > 0)
+            r->len += (size_t)n;
+    }
+    r->data[r->len] = '\0';
+    return 0;
+}
+
+/* The JVM's words as one printable line. */
+static const char *shown(const char *text, char out[SHOWN_MAX]) {
+    size_t n = strnlen(text, SHOWN_MAX - 1);
+    while (n > 0 && isspace((unsigned char)text[n - 1]))
+        n--;
+    for (size_t i = 0; i < n; i++)
+        out[i] = isspace((unsigned char)text[i]) ? ' ' : text[i];
+    out[n] = '\0';
+    printable(out);
+    return out;
+}
+
+static int no_answer(const struct jvm *j, const char *command, int rc, struct err *e) {
+    struct proc_stat st;
+    bool there = proc_stat(j->pid, &st) == 0 && st.state != 'Z' && st.state != 'X';
+    if (!there)
+        return err_set(e, ESRCH, "JVM %d (%s) ended before it answered '%s'", (int)j->pid, j->name,
+                       command);
+    if (rc == -ETIMEDOUT)
+        return err_set(e, ETIMEDOUT,
+                       "JVM %d (%s) took the connection but did not answer '%s' in time%s",
+                       (int)j->pid, j->name, command,
+                       st.state == 'T' ? ": it is stopped, continue it with kill -CONT"
+                                       : ": busy with another attach, or at a long safepoint");
+    if (rc == -EMSGSIZE)
+        return err_set(e, EMSGSIZE, "JVM %d answered '%s' with more than %d MiB", (int)j->pid,
+                       command, REPLY_MAX >> 20);
+    if (rc < 0)
+        return err_set(e, -rc, "talking to JVM %d ('%s'): %s", (int)j->pid, command, strerror(-rc));
+    return err_set(e, EPROTO,
+                   "JVM %d closed the connection without an answer to '%s': it wants its own uid "
+                   "%u and gid %u, this is uid %u, gid %u",
+                   (int)j->pid, command, (unsigned)j->uid, (unsigned)j->gid, (unsigned)geteuid(),
+                   (unsigned)getegid());
+}
+
+/* The version, the command and its arguments, each ended by a NUL. -E2BIG: HotSpot would drop the
+ * connection without a word. */
+static int build_request(const char *command, const char *const arg[3], char *out, size_t cap,
+                         size_t *len, struct err *e) {
+    if (strlen(command) > NAME_MAX_BYTES)
+        return err_set(e, EINVAL, "'%.40s' is too long for an attach command", command);
+    size_t n = (size_t)snprintf(out, cap, "1%c%s", '\0', command) + 1;
+    for (int i = 0; i < ARGUMENTS; i++) {
+        const char *a = arg && arg[i] ? arg[i] : "";
+        size_t size = strlen(a) + 1;
+        if (size > ARGUMENT_MAX_BYTES + 1)
+            return err_set(
+                e, E2BIG,
+                "an argument of '%s' has %zu bytes, the attach protocol takes %d: %.60s...",
+                command, size - 1, ARGUMENT_MAX_BYTES, a);
+        memcpy(out + n, a, size);
+        n += size;
+    }
+    *len = n;
+    return 0;
+}
+
+/* Splits "STATUS\nTEXT"; false when there is no status. */
+static bool split_status(struct reply *r, long *status, char **text) {
+    char *end;
+    errno = 0;
+    *status = strtol(r->data, &end, 10);
+    if (end == r->data || errno || (*end != '\n' && *end != '\0'))
+        return false;
+    *text = *end ? end + 1 : end;
+    return true;
+}
+
+/* Sends the request and fills `r` with the whole answer, at least a byte. */
+static int exchange(const struct jvm *j, const char *command, const char *const arg[3],
+                    int timeout_ms, struct reply *r, struct err *e) {
+    char request[8 + NAME_MAX_BYTES + ARGUMENTS * (ARGUMENT_MAX_BYTES + 1)];
+    size_t len = 0;
+    int rc = build_request(command, arg, request, sizeof request, &len, e);
+    if (rc < 0)
+        return rc;
+    uint64_t deadline = proc_now_ns() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0) * 1000000U;
+    int fd = connect_jvm(j, is_disabled(j), deadline, e);
+    if (fd < 0)
+        return fd;
+    rc = send_all(fd, request, len, deadline);
+    if (rc == 0 || rc == -EPIPE)
+        rc = receive_all(fd, r, deadline);
+    close(fd);
+    return rc < 0 || r->len == 0 ? no_answer(j, command, rc, e) : 0;
+}
+
+/* The JVM's status and *text, which points into r->data. */
+static int ask(const struct jvm *j, const char *command, const char *const arg[3], int timeout_ms,
+               struct reply *r, long *status, char **text, struct err *e) {
+    char words[SHOWN_MAX];
+    int rc = exchange(j, command, arg, timeout_ms, r, e);
+    if (rc < 0)
+        return rc;
+    if (!r->data || !split_status(r, status, text))
+        return err_set(e, EPROTO, "JVM %d answered '%s' in a way that is not understood: %s",
+                       (int)j->pid, command, shown(r->data ? r->data : "", words));
+    if (*status == STATUS_BAD_VERSION)
+        return err_set(e, EPROTO, "JVM %d does not speak version 1 of the attach protocol",
+                       (int)j->pid);
+    return 0;
+}
+
+int attach_command(const struct jvm *j, const char *command, const char *const arg[3],
+                   int timeout_ms, char **reply, struct err *e) {
+    struct reply r = {0};
+    char words[SHOWN_MAX], *text = NULL;
+    long status;
+    if (reply)
+        *reply = NULL;
+    int rc = ask(j, command, arg, timeout_ms, &r, &status, &text, e);
+    if (rc == 0 && text && status != 0)
+        rc = err_set(e, EPROTO, "JVM %d refused '%s' (%ld): %s", (int)j->pid, command, status,
+                     *text ? shown(text, words) : "it gives no reason");
+    if (rc == 0 && text && reply) {
+        size_t skipped = (size_t)(text - r.data);
+        memmove(r.data, text, r.len - skipped + 1);
+        *reply = r.data;
+        return 0;
+    }
+    free(r.data);
+    return rc;
+}
+
+/* "return code: N" (JDK 9 and later) or "N" (JDK 8); false for anything else. */
+static bool load_result(const char *text, int *result) {
+    static const char prefix[] = "return code: ";
+    if (strncmp(text, prefix, sizeof prefix - 1) == 0)
+        text += sizeof prefix - 1;
+    char *end;
+    errno = 0;
+    long n = strtol(text, &end, 10);
+    if (end == text || errno || n < INT_MIN || n > INT_MAX || strspn(end, " \r\n") != strlen(end))
+        return false;
+    *result = (int)n;
+    return true;
+}
+
+int attach_load(const struct jvm *j, const char *library, const char *options, int timeout_ms,
+                int *result, struct err *e) {
+    const char *const arg[ARGUMENTS] = {library, "true", options};
+    struct reply r = {0};
+    char words[SHOWN_MAX], *text = NULL;
+    long status;
+    int rc = ask(j, "load", arg, timeout_ms, &r, &status, &text, e);
+    if (rc == 0 && (!text || !*text)) /* JDK 8 says no more than -1 */
+        rc = err_set(e, EPROTO,
+                     "JVM %d did not load the agent %s and does not say why: can uid %u read it, "
+                     "and is it built for this machine?",
+                     (int)j->pid, library, (unsigned)j->uid);
+    else if (rc == 0 && (status != 0 || !load_result(text, result)))
+        rc = err_set(e, EPROTO, "JVM %d did not load the agent: %s", (int)j->pid,
+                     shown(text, words));
+    free(r.data);
+    return rc;
+}

@@ -1,0 +1,224 @@
+#include "attach/connect.h"
+
+#include "attach/helper.h"
+#include "attach/proc.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What the helper may need beyond its deadline to remove its file and answer. */
+#define GRACE_MS 500
+
+/* Room for one descriptor in a message. */
+union ancillary {
+    char bytes[CMSG_SPACE(sizeof(int))];
+    struct cmsghdr align;
+};
+
+static void send_outcome(int channel, struct helper_outcome *o, int fd) {
+    union ancillary room;
+    struct iovec iov = {.iov_base = o, .iov_len = sizeof *o};
+    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
+    if (fd >= 0) {
+        memset(&room, 0, sizeof room);
+        m.msg_control = &room;
+        m.msg_controllen = sizeof room.bytes;
+        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof fd);
+        memcpy(CMSG_DATA(c), &fd, sizeof fd);
+    }
+    sendmsg(channel, &m, MSG_NOSIGNAL);
+}
+
+static int receive_outcome(int channel, struct helper_outcome *o) {
+    union ancillary room;
+    struct helper_outcome got = {0};
+    struct iovec iov = {.iov_base = &got, .iov_len = sizeof got};
+    struct msghdr m = {.msg_iov = &iov,
+                       .msg_iovlen = 1,
+                       .msg_control = &room,
+                       .msg_controllen = sizeof room.bytes};
+    int fd = -1;
+    ssize_t n = recvmsg(channel, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (n < 0)
+        return -1;
+    const struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+        c->cmsg_len == CMSG_LEN(sizeof fd))
+        memcpy(&fd, CMSG_DATA(c), sizeof fd);
+    if (n == (ssize_t)sizeof got)
+        *o = got;
+    return fd;
+}
+
+/* A clone without an exit signal: the caller's SIGCHLD handler, or its wait for any child, never
+ * sees it. Signals are blocked across, so that no handler of the caller runs in the copy, and
+ * Ctrl-C at the terminal does not keep it from removing its file. */
+static pid_t start(const struct helper_task *t, int channel) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t child = (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
+    if (child == 0) {
+        struct helper_outcome o;
+        int fd;
+        helper_run(t, &o, &fd);
+        send_outcome(channel, &o, fd);
+        _exit(0);
+    }
+    int error = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return child;
+}
+
+static void await(int fd, uint64_t until_ns) {
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    for (;;) {
+        uint64_t now = proc_now_ns();
+        if (now >= until_ns)
+            return;
+        int ms = (int)((until_ns - now) / 1000000U) + 1;
+        if (poll(&p, 1, ms) >= 0 || errno != EINTR)
+            return;
+    }
+}
+
+/* 0 or -errno where no helper could be started. */
+static int run_helper(const struct helper_task *t, struct helper_outcome *o, int *socket) {
+    int channel[2];
+    *o = (struct helper_outcome){.step = HELPER_LOST};
+    *socket = -1;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel) != 0)
+        return -errno;
+    pid_t child = start(t, channel[1]);
+    int error = errno;
+    close(channel[1]);
+    if (child > 0) {
+        await(channel[0], t->deadline_ns + GRACE_MS * 1000000U);
+        *socket = receive_outcome(channel[0], o);
+        /* It has nothing left to do, and it ran as the JVM's user, who may have stopped it. */
+        kill(child, SIGKILL);
+        while (waitpid(child, NULL, __WALL) < 0 && errno == EINTR)
+            ;
+    }
+    close(channel[0]);
+    return child < 0 ? -error : 0;
+}
+
+static int explain_process(const struct jvm *j, enum helper_step step, struct err *e) {
+    int pid = (int)j->pid;
+    switch (step) {
+    case HELPER_GONE:
+        return err_set(e, ESRCH, "JVM %d (%s) is gone: the process has ended", pid, j->name);
+    case HELPER_STOPPED:
+        return err_set(e, ETIMEDOUT,
+                       "JVM %d (%s) is stopped by a signal and cannot answer: continue it with "
+                       "kill -CONT %d, then try again",
+                       pid, j->name, pid);
+    case HELPER_DISABLED:
+        return err_set(e, EOPNOTSUPP,
+                       "JVM %d (%s) was started with -XX:+DisableAttachMechanism: restart it "
+                       "without, or with the agent loaded by -agentpath",
+                       pid, j->name);
+    case HELPER_UNCAUGHT:
+        return err_set(e, EOPNOTSUPP,
+                       "JVM %d (%s) does not listen for attach requests, and SIGQUIT, which asks "
+                       "for that, has no handler in it and would kill it (-Xrs?): restart it "
+                       "without, or with -XX:+StartAttachListener",
+                       pid, j->name);
+    case HELPER_SILENT:
+        return err_set(e, ETIMEDOUT,
+                       "JVM %d (%s) did not begin to listen in time, SIGQUIT was sent: it is at a "
+                       "long safepoint, or has no CPU time; try again",
+                       pid, j->name);
+    default:
+        return err_set(e, EIO, "the attach helper for JVM %d ended without an answer: try again",
+                       pid);
+    }
+}
+
+static int explain_file(const struct jvm *j, const struct helper_outcome *o, struct err *e) {
+    int pid = (int)j->pid, inner = (int)j->inner_pid;
+    const char *why = strerror(o->error);
+    switch (o->step) {
+    case HELPER_TMP:
+        return err_set(e, o->error, "cannot enter the /tmp of JVM %d (/proc/%d/root/tmp): %s", pid,
+                       pid, why);
+    case HELPER_TRIGGER:
+        return err_set(e, o->error,
+                       "cannot create .attach_pid%d, which JVM %d waits for, as uid %u in its "
+                       "working directory or /tmp: %s",
+                       inner, pid, (unsigned)j->uid, why);
+    case HELPER_SIGNAL:
+        return err_set(e, o->error, "cannot send SIGQUIT to JVM %d: %s", pid, why);
+    case HELPER_NOT_SOCKET:
+        return err_set(e, ENOTSOCK,
+                       "/tmp/.java_pid%d, where JVM %d should listen, is not a socket: remove it",
+                       inner, pid);
+    case HELPER_OWNER:
+        return err_set(e, EPERM,
+                       "/tmp/.java_pid%d belongs to uid %u, not to uid %u of JVM %d: refused",
+                       inner, (unsigned)o->seen, (unsigned)j->uid, pid);
+    case HELPER_PEER:
+        return err_set(e, EPERM,
+                       "/tmp/.java_pid%d: process %u listens there, not JVM %d: refused (a /tmp "
+                       "shared by containers?)",
+                       inner, (unsigned)o->seen, pid);
+    default:
+        return err_set(e, o->error, "cannot connect to /tmp/.java_pid%d of JVM %d: %s", inner, pid,
+                       why);
+    }
+}
+
+static int explain(const struct jvm *j, const struct helper_outcome *o, struct err *e) {
+    switch (o->step) {
+    case HELPER_CREDENTIALS:
+        return err_set(e, EPERM,
+                       "JVM %d (%s) runs as uid %u and only that user may attach; this is uid %u "
+                       "(%s): run as user %s or as root",
+                       (int)j->pid, j->name, (unsigned)j->uid, (unsigned)geteuid(),
+                       strerror(o->error), j->user);
+    case HELPER_TMP:
+    case HELPER_TRIGGER:
+    case HELPER_SIGNAL:
+    case HELPER_NOT_SOCKET:
+    case HELPER_OWNER:
+    case HELPER_CONNECT:
+    case HELPER_PEER:
+        return explain_file(j, o, e);
+    default:
+        return explain_process(j, (enum helper_step)o->step, e);
+    }
+}
+
+int connect_jvm(const struct jvm *j, bool disabled, uint64_t deadline_ns, struct err *e) {
+    struct helper_task t = {
+        .pid = j->pid,
+        .inner_pid = j->inner_pid,
+        .uid = j->uid,
+        .gid = j->gid,
+        .start_ticks = j->start_ticks,
+        .disabled = disabled,
+        .deadline_ns = deadline_ns,
+    };
+    struct helper_outcome o;
+    int fd;
+    int rc = run_helper(&t, &o, &fd);
+    if (rc < 0)
+        return err_set(e, -rc, "cannot start the attach helper: %s", strerror(-rc));
+    if (o.step == HELPER_CONNECTED && fd >= 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return explain(j, &o, e);
+}

@@ -1,0 +1,41 @@
+#include "attach/jvm_perf.h"
+
+#include "attach/perf_file.h"
+#include "attach/proc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Between the boot clock, which a process's start is told by, and the wall clock. */
+#define CLOCK_SLACK_MS 2000
+
+static int read_from(const struct jvm *j, bool search, bool own_tmp, struct perf_values *v) {
+    void *data = NULL;
+    ssize_t n = perf_file_read(j->pid, j->inner_pid, j->uid, j->user, search, own_tmp, &data);
+    if (n < 0)
+        return (int)n;
+    int rc = perf_values_read(v, data, (size_t)n);
+    free(data);
+    return rc;
+}
+
+/* The VM was created before the process started: the file is of an earlier one of that pid. */
+static bool is_stale(const struct jvm *j, const struct perf_values *v) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    int64_t started_ms = now_ms - (int64_t)proc_age_ms(j->start_ticks);
+    return v->created_ms < started_ms - CLOCK_SLACK_MS;
+}
+
+int jvm_perf_read(const struct jvm *j, bool search, struct perf_values *v) {
+    int rc = read_from(j, search, false, v);
+    if (rc != -EACCES || j->inner_pid != j->pid)
+        return rc;
+    /* Root in a container often may not look through /proc/PID/root of another user's process,
+     * but may read the file in the /tmp they share. */
+    if (read_from(j, search, true, v) < 0 || is_stale(j, v))
+        return -EACCES;
+    return 0;
+}

@@ -1,0 +1,56 @@
+/*
+ * What the kernel says of a process: small, bounded reads from /proc.
+ *
+ * Context: any thread. Nothing here allocates or locks: the attach helper, a copy of a process
+ * that may have had other threads, uses it as well.
+ */
+#ifndef JTOP_ATTACH_PROC_H
+#define JTOP_ATTACH_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct proc_stat {
+    char comm[16]; /* printable */
+    char state;
+    uint64_t cpu_ticks;   /* user + system, in clock ticks */
+    uint64_t start_ticks; /* since boot: with the pid, names a process for good */
+    uint32_t threads;
+};
+
+struct proc_status {
+    pid_t tgid;
+    pid_t inner_pid;    /* in the innermost pid namespace */
+    bool pid_namespace; /* that is not ours */
+    uid_t uid;          /* effective */
+    gid_t gid;
+    bool catches_quit; /* SIGQUIT has a handler: it does not kill */
+};
+
+/* Reads at most cap - 1 bytes of /proc/PID/FILE and adds a NUL. Returns the length or -errno. */
+ssize_t proc_read(pid_t pid, const char *file, char *buf, size_t cap);
+
+/* Parses the text of a stat file; -EPROTO when it is not one. */
+int proc_stat_parse(const char *text, struct proc_stat *out);
+
+/* 0 or -errno: -ESRCH when there is no such process. */
+int proc_stat(pid_t pid, struct proc_stat *out);
+int proc_status(pid_t pid, struct proc_status *out);
+
+uint64_t proc_rss_bytes(pid_t pid); /* 0: not known */
+
+/* Time since the process started, from start_ticks. */
+uint64_t proc_age_ms(uint64_t start_ticks);
+uint64_t proc_ticks_to_ns(uint64_t ticks);
+uint64_t proc_now_ns(void); /* monotonic */
+
+/* The process lives in another mount namespace; false when that cannot be seen. */
+bool proc_other_mounts(pid_t pid);
+
+/* Whether a JVM is in the process: libjvm.so, or its own performance data, among the mapped
+ * files. 1, 0, or -errno (-EACCES: may not be looked at). */
+int proc_maps_jvm(pid_t pid);
+
+#endif

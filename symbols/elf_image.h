@@ -1,0 +1,42 @@
+/*
+ * An ELF file for libelf to look at, in memory that nobody else can change.
+ *
+ * The file is never mapped: its owner could cut it short while we read (SIGBUS) or change a size
+ * behind a check. Instead an empty mapping as large as the file takes copies of the parts that
+ * are wanted, at their places; the rest stays untouched zero pages that cost nothing:
+ *
+ *     | Ehdr | Phdrs | 0 0 0 | .dynsym | .dynstr | 0 0 0 0 0 0 0 | .symtab | .strtab | Shdrs |
+ *
+ * Context: frontend only; one thread at a time per struct.
+ */
+#ifndef JTOP_SYMBOLS_ELF_IMAGE_H
+#define JTOP_SYMBOLS_ELF_IMAGE_H
+
+#include <gelf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_image {
+    Elf *elf;
+    int fd; /* borrowed; -1: everything is in memory already */
+    char *base;
+    size_t size;
+    struct {
+        uint64_t start, end; /* file header, program headers, section headers: see elf_image.c */
+    } tables[3];
+};
+
+/* Takes the headers of a regular file that open_regular() or the like has checked. -EINVAL: not an
+ * ELF file of this machine's byte order, or headers outside the file; -EFBIG; -ENOMEM; -errno. */
+int elf_image_open(int fd, struct elf_image *image);
+
+/* The same for an image that was read already (a vdso); it is copied. */
+int elf_image_copy(const void *data, size_t size, struct elf_image *image);
+
+/* Contents of a section that is at most `limit` bytes; NULL where it is empty, larger, outside the
+ * file, compressed or not there (SHT_NOBITS). Lives as long as the image. */
+Elf_Data *elf_image_section(struct elf_image *image, size_t index, size_t limit);
+
+void elf_image_close(struct elf_image *image);
+
+#endif

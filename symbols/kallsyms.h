@@ -1,0 +1,27 @@
+/*
+ * The kernel's function names, from /proc/kallsyms.
+ *
+ * Context: frontend only; one thread at a time per struct.
+ */
+#ifndef JTOP_SYMBOLS_KALLSYMS_H
+#define JTOP_SYMBOLS_KALLSYMS_H
+
+#include "symbols/symbol_table.h"
+
+struct kallsyms {
+    bool was_read;
+    struct symbol_table table; /* empty when there is trouble */
+    char trouble[384];         /* why there are no names and what to do; "" when there are */
+};
+
+/* Reads `path` ("/proc/kallsyms") into a zeroed struct, the first time it is called. Whatever fails
+ * ends up in `trouble`. */
+void kallsyms_read_once(struct kallsyms *k, const char *path);
+
+/* The name that covers a kernel address, or NULL. `*module` becomes "kernel" or, of a loadable
+ * module, "[ext4]"; both live as long as the struct. */
+const char *kallsyms_find(const struct kallsyms *k, uint64_t address, const char **module);
+
+void kallsyms_free(struct kallsyms *k);
+
+#endif

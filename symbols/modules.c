@@ -1,0 +1,165 @@
+#include "symbols/modules.h"
+
+#include "symbols/debug_file.h"
+#include "symbols/demangle.h"
+#include "symbols/vdso.h"
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element) ((element)->lost = true)
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uthash.h>
+
+enum {
+    KEY_BYTES = 4096 + 64,
+    NAME_BYTES = 256,
+    BYTES_LIMIT = 256 << 20, /* symbol tables of one process; beyond it files go without */
+};
+
+struct module_entry {
+    struct module module;
+    struct elf_symbols *elf;
+    bool seen; /* by the sweep that goes on */
+    bool lost; /* uthash had no memory to add it */
+    UT_hash_handle hh;
+    char key[];
+};
+
+static bool is_vdso(const struct mapping *m) {
+    return strcmp(m->path, "[vdso]") == 0;
+}
+
+static bool has_name(const struct mapping *m) {
+    return (m->path[0] == '/' && m->inode != 0) || is_vdso(m) || strcmp(m->path, "[vsyscall]") == 0;
+}
+
+/* Data of the same file is a module of its own, which is never read. 0: the path is too long. */
+static size_t make_key(const struct mapping *m, char key[KEY_BYTES]) {
+    int n = snprintf(key, KEY_BYTES, "%c%x:%x:%" PRIu64 ":%s", m->executable ? 'x' : '-', m->major,
+                     m->minor, m->inode, m->path);
+    return n < 0 || n >= KEY_BYTES ? 0 : (size_t)n;
+}
+
+static struct module_entry *find(const struct modules *m, const struct mapping *mapping) {
+    char key[KEY_BYTES];
+    struct module_entry *found = NULL;
+    size_t length = make_key(mapping, key);
+    if (length)
+        HASH_FIND_BYHASHVALUE(hh, m->table, key, length, intern_hash(m->names, key, length), found);
+    return found;
+}
+
+static struct elf_symbols *read_file(const struct modules *m, const struct mapping *mapping) {
+    struct elf_symbols *elf = NULL;
+    int fd = target_files_open_mapping(m->files, mapping);
+    if (fd < 0)
+        return NULL;
+    int rc = elf_symbols_read(fd, &elf);
+    close(fd);
+    if (rc)
+        return NULL;
+    if (!elf->has_symtab)
+        debug_file_add(m->files, mapping->path, elf);
+    return elf;
+}
+
+static void read_symbols(struct modules *m, struct module_entry *e, const struct mapping *mapping) {
+    if (!mapping->executable || m->bytes >= BYTES_LIMIT)
+        return;
+    if (is_vdso(mapping)) {
+        if (vdso_read(m->files->proc, mapping, &e->elf))
+            return;
+    } else if (mapping->path[0] == '/') {
+        e->elf = read_file(m, mapping);
+    }
+    if (!e->elf)
+        return;
+    size_t bytes = symbol_table_bytes(&e->elf->table);
+    if (bytes > BYTES_LIMIT - m->bytes) {
+        elf_symbols_free(e->elf);
+        e->elf = NULL;
+        return;
+    }
+    m->bytes += bytes;
+    e->module.elf = e->elf;
+}
+
+static bool name_module(struct modules *m, struct module_entry *e, const struct mapping *mapping) {
+    char name[NAME_BYTES], placeholder[NAME_BYTES + 2];
+    snprintf(name, sizeof name, "%s", mapping_base_name(mapping));
+    name_clean(name);
+    snprintf(placeholder, sizeof placeholder, name[0] == '[' ? "%s" : "[%s]", name);
+    e->module.name = intern_text(m->names, name);
+    e->module.placeholder = intern_text(m->names, placeholder);
+    return e->module.name && e->module.placeholder;
+}
+
+static struct module_entry *add(struct modules *m, const struct mapping *mapping) {
+    char key[KEY_BYTES];
+    size_t length = make_key(mapping, key);
+    if (!length)
+        return NULL;
+    struct module_entry *e = calloc(1, sizeof *e + length + 1);
+    if (!e)
+        return NULL;
+    memcpy(e->key, key, length + 1);
+    if (name_module(m, e, mapping))
+        HASH_ADD_BYHASHVALUE(hh, m->table, key, length, intern_hash(m->names, key, length), e);
+    else
+        e->lost = true;
+    if (e->lost) {
+        free(e);
+        return NULL;
+    }
+    read_symbols(m, e, mapping);
+    return e;
+}
+
+const struct module *modules_get(struct modules *m, const struct mapping *mapping) {
+    if (!has_name(mapping))
+        return NULL;
+    struct module_entry *e = find(m, mapping);
+    if (!e)
+        e = add(m, mapping);
+    return e ? &e->module : NULL;
+}
+
+static void free_chain(struct modules *m, struct module_entry *e) {
+    while (e) {
+        struct module_entry *next = e->hh.next;
+        if (e->elf)
+            m->bytes -= symbol_table_bytes(&e->elf->table);
+        elf_symbols_free(e->elf);
+        free(e);
+        e = next;
+    }
+}
+
+void modules_sweep(struct modules *m, const struct maps *maps) {
+    struct module_entry *unused = NULL;
+    for (size_t i = 0; i < maps->count && m->table; i++) {
+        struct module_entry *e = has_name(&maps->list[i]) ? find(m, &maps->list[i]) : NULL;
+        if (e)
+            e->seen = true;
+    }
+    for (struct module_entry *e = m->table, *next; e; e = next) {
+        next = e->hh.next;
+        if (e->seen) {
+            e->seen = false;
+            continue;
+        }
+        HASH_DEL(m->table, e);
+        e->hh.next = unused;
+        unused = e;
+    }
+    free_chain(m, unused);
+}
+
+void modules_free(struct modules *m) {
+    struct module_entry *all = m->table;
+    HASH_CLEAR(hh, m->table); /* frees its own memory only: the chain of elements stays */
+    free_chain(m, all);
+}

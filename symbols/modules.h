@@ -1,0 +1,37 @@
+/*
+ * The files mapped into a target, each read when its first address is asked for.
+ *
+ * Context: frontend only; one thread at a time per struct.
+ */
+#ifndef JTOP_SYMBOLS_MODULES_H
+#define JTOP_SYMBOLS_MODULES_H
+
+#include "symbols/elf_symbols.h"
+#include "symbols/intern.h"
+#include "symbols/maps.h"
+#include "symbols/target_files.h"
+
+struct module {
+    const char *name;              /* "libc.so.6", "[vdso]"; interned */
+    const char *placeholder;       /* "[libc.so.6]", for what no symbol covers; interned */
+    const struct elf_symbols *elf; /* NULL: not readable, not ELF, not code */
+};
+
+struct module_entry;
+
+struct modules {
+    const struct target_files *files; /* borrowed, as is the next */
+    struct intern *names;
+    struct module_entry *table;
+    size_t bytes; /* held by symbol tables */
+};
+
+/* The module of a mapping, read now if it was not yet. NULL for memory that has no name (the heap,
+ * a JIT's code) and where memory ran out. Stays valid until it is swept. */
+const struct module *modules_get(struct modules *m, const struct mapping *mapping);
+
+/* Frees what is in none of these maps. */
+void modules_sweep(struct modules *m, const struct maps *maps);
+void modules_free(struct modules *m);
+
+#endif

@@ -1,0 +1,215 @@
+/* Files that are cut short, damaged, or made to harm. Sound ones: symbols_files_test.c. */
+#include "symbols/elf_symbols.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct file {
+    unsigned char *data;
+    size_t size;
+};
+
+/* This program: it has .symtab, .dynsym, a PLT and a build-id. */
+static int setup(void **state) {
+    static struct file self;
+    struct stat st;
+    int fd = open("/proc/self/exe", O_RDONLY);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return -1;
+    self.size = (size_t)st.st_size;
+    self.data = malloc(self.size);
+    if (!self.data || read(fd, self.data, self.size) != (ssize_t)self.size)
+        return -1;
+    close(fd);
+    *state = &self;
+    return 0;
+}
+
+static int teardown(void **state) {
+    free(((struct file *)*state)->data);
+    return 0;
+}
+
+/* Asks everything there is to ask; returns whether the file was accepted. */
+static bool use(struct elf_symbols *s, size_t size) {
+    for (uint64_t offset = 0; offset < size; offset += 61) {
+        const struct symbol_entry *e = elf_symbols_find(s, offset);
+        if (e)
+            assert_true(strlen(symbol_table_name(&s->table, e)) > 0);
+    }
+    elf_symbols_find(s, UINT64_MAX);
+    assert_true(s->build_id_length <= ELF_BUILD_ID);
+    elf_symbols_free(s);
+    return true;
+}
+
+static bool read_memory(const void *data, size_t size) {
+    struct elf_symbols *s;
+    return elf_symbols_read_memory(data, size, &s) == 0 && use(s, size);
+}
+
+static void test_whole(void **state) {
+    const struct file *f = *state;
+    struct elf_symbols *s;
+    assert_int_equal(elf_symbols_read_memory(f->data, f->size, &s), 0);
+    assert_true(s->has_symtab);
+    assert_true(s->build_id_length == 0 || s->build_id_length >= 8);
+    assert_true(s->segment_count >= 1);
+    assert_true(s->table.count > 20);
+    use(s, f->size);
+}
+
+static void test_cut_at_every_512th_byte(void **state) {
+    const struct file *f = *state;
+    int fd = memfd_create("cut", MFD_CLOEXEC);
+    assert_int_equal(write(fd, f->data, f->size), f->size);
+    for (size_t size = f->size & ~(size_t)511; size > 0; size -= 512) {
+        struct elf_symbols *s;
+        assert_int_equal(ftruncate(fd, (off_t)size), 0);
+        if (elf_symbols_read(fd, &s) == 0)
+            use(s, size);
+        read_memory(f->data, size);
+    }
+    struct elf_symbols *s;
+    assert_int_equal(ftruncate(fd, 0), 0);
+    assert_int_equal(elf_symbols_read(fd, &s), -EINVAL);
+    close(fd);
+}
+
+static void test_damaged_at_every_512th_byte(void **state) {
+    const struct file *f = *state;
+    for (size_t at = 0; at + 8 <= f->size; at += 512) {
+        static const unsigned char patterns[] = {0x00, 0xff, 0x7f};
+        unsigned char kept[8];
+        memcpy(kept, f->data + at, sizeof kept);
+        memset(f->data + at, patterns[at / 512 % 3], sizeof kept);
+        read_memory(f->data, f->size);
+        memcpy(f->data + at, kept, sizeof kept);
+    }
+}
+
+/* Every byte of the file header and of the section headers, one at a time. */
+static void test_damaged_headers(void **state) {
+    const struct file *f = *state;
+    Elf64_Ehdr h;
+    memcpy(&h, f->data, sizeof h);
+    size_t sections = (size_t)h.e_shnum * h.e_shentsize;
+    for (size_t i = 0; i < sizeof h + sections; i++) {
+        unsigned char *p = i < sizeof h ? f->data + i : f->data + h.e_shoff + (i - sizeof h);
+        unsigned char kept = *p;
+        *p = kept ^ (i % 2 ? 0xff : 0x04);
+        read_memory(f->data, f->size);
+        *p = kept;
+    }
+    assert_true(read_memory(f->data, f->size));
+}
+
+static void test_refused(void **state) {
+    const struct file *f = *state;
+    struct elf_symbols *s;
+    Elf64_Ehdr good, bad;
+    memcpy(&good, f->data, sizeof good);
+    for (int i = 0; i < 7; i++) {
+        bad = good;
+        switch (i) {
+        case 0: /* the count would be in section 0: up to 2^64 of them */
+            bad.e_shnum = 0;
+            break;
+        case 1:
+            bad.e_shnum = 0xff00;
+            break;
+        case 2:
+            bad.e_phnum = PN_XNUM;
+            break;
+        case 3: /* section headers over the file header */
+            bad.e_shoff = 16;
+            break;
+        case 4:
+            bad.e_shoff = UINT64_MAX - 63;
+            break;
+        case 5:
+            bad.e_ident[EI_DATA] = bad.e_ident[EI_DATA] == ELFDATA2LSB ? ELFDATA2MSB : ELFDATA2LSB;
+            break;
+        default:
+            bad.e_shentsize = 1;
+        }
+        memcpy(f->data, &bad, sizeof bad);
+        assert_int_equal(elf_symbols_read_memory(f->data, f->size, &s), -EINVAL);
+    }
+    memcpy(f->data, &good, sizeof good);
+    assert_int_equal(elf_symbols_read_memory("\x7f"
+                                             "ELF",
+                                             4, &s),
+                     -EINVAL);
+    assert_int_equal(elf_symbols_read_memory("!<arch>\n0123456789012345678901234567890123456789012"
+                                             "34567890123456789",
+                                             68, &s),
+                     -EINVAL);
+}
+
+/* A sparse file costs its maker nothing; it must not cost us its size. */
+static void test_huge_file(void **state) {
+    const struct file *f = *state;
+    struct elf_symbols *s;
+    int fd = memfd_create("huge", MFD_CLOEXEC);
+    assert_int_equal(write(fd, f->data, f->size), f->size);
+    assert_int_equal(ftruncate(fd, (off_t)1 << 40), 0);
+    assert_int_equal(elf_symbols_read(fd, &s), -EFBIG);
+    assert_int_equal(ftruncate(fd, (off_t)1 << 30), 0);
+    assert_int_equal(elf_symbols_read(fd, &s), 0);
+    assert_true(symbol_table_bytes(&s->table) < f->size);
+    use(s, f->size);
+
+    /* Symbol and string tables that claim to fill it. */
+    Elf64_Ehdr h;
+    memcpy(&h, f->data, sizeof h);
+    for (size_t i = 0; i < h.e_shnum; i++) {
+        Elf64_Shdr section;
+        size_t at = h.e_shoff + i * sizeof section;
+        memcpy(&section, f->data + at, sizeof section);
+        if (section.sh_type == SHT_SYMTAB || section.sh_type == SHT_STRTAB) {
+            section.sh_offset = 1 << 24;
+            section.sh_size = UINT64_C(22000000) * sizeof(Elf64_Sym);
+        }
+        assert_int_equal(pwrite(fd, &section, sizeof section, (off_t)at), sizeof section);
+    }
+    assert_int_equal(elf_symbols_read(fd, &s), 0);
+    assert_int_equal(s->table.count, 0);
+    use(s, f->size);
+    close(fd);
+}
+
+static void test_no_regular_file(void **state) {
+    (void)state;
+    struct elf_symbols *s;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(elf_symbols_read(ends[0], &s), -EINVAL);
+    close(ends[0]);
+    close(ends[1]);
+    assert_int_equal(elf_symbols_read(-1, &s), -EBADF);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_cut_at_every_512th_byte),
+        cmocka_unit_test(test_damaged_at_every_512th_byte),
+        cmocka_unit_test(test_damaged_headers),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_huge_file),
+        cmocka_unit_test(test_no_regular_file),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -7,6 +7,10 @@
  *             ─▶ history (second → node,thread) ├─▶ snapshot(query) ─▶ screen, file
  *             ─▶ totals (node, thread → weight) ─┘
  *
+ * It is bounded, however long it runs and whatever a hostile JVM sends: a few million call paths
+ * and (thread, stack) pairs, 65,536 threads with a row of their own, 64 MiB of history. Beyond,
+ * detail goes ("[stack not kept]", "[other threads]", a shorter history) and sums stay right.
+ *
  * Context: pure; one thread at a time. A caller who shares it between threads locks around it;
  * a snapshot, once taken, is immutable and independent of the profile but for the strings of
  * method and thread names, which live as long as the profile.
@@ -61,11 +65,12 @@ void profile_free(struct profile *p);
 struct method_table *profile_methods(struct profile *p);
 const struct method_table *profile_methods_const(const struct profile *p);
 
-/* -EINVAL: event out of range; -ENOMEM: the sample is not counted, the profile stays sound. */
+/* 0. -EINVAL: event out of range; -ENOMEM: the sample is not counted, the profile stays sound. */
 int profile_add(struct profile *p, const struct profile_sample *s);
 
 /* A thread's name and Java id from now on; names are kept after the thread's end. A tid used
- * again by a new thread after profile_thread_end becomes a thread of its own. */
+ * again by a new thread after profile_thread_end becomes a thread of its own: known by its name
+ * being given (with another Java id), or by a sample more than a second after the end. -ENOMEM. */
 int profile_thread_name(struct profile *p, uint32_t tid, uint64_t java_id, const char *name);
 void profile_thread_end(struct profile *p, uint32_t tid);
 

@@ -9,6 +9,13 @@
  *    equal snapshot.weight.
  *  - rows are sorted by self, then total, descending, then name, so equal questions give equal
  *    answers; a tree's children are sorted by total descending, then name.
+ *  - inverted tree: a node's total is the weight of samples whose leaf end is the path to it
+ *    read from the root; its self is the weight of those whose stack begins there, so that the sum
+ *    of all selfs is snapshot.weight here too.
+ *  - a method's tier is the one of its frame nearest to the root, where it is on a stack twice.
+ *  - out of measure, detail goes and sums stay: a stack the profile could not keep is shown as
+ *    "[stack not kept]"; a tree with millions of nodes is cut, the rest counting as the self of
+ *    the node above.
  *
  * Context: pure. snapshot_take reads the profile (the caller's lock is held around it); the
  * result may be used from any thread afterwards, as long as the profile lives.
@@ -30,6 +37,9 @@ struct query {
     bool inverted;        /* the tree is bottom-up: leaves are its roots, callers its children */
     bool by_thread;       /* the tree's first level is the threads (METHOD_THREAD frames) */
     bool tree;            /* build the tree (rows are always built) */
+    uint32_t prune_ppm;   /* leave out tree nodes, below the first level, that weigh less than this
+                             many millionths of the whole; 0: none. For screens: cheap, and what is
+                             left out stays in its parents' totals. Exports want the whole tree. */
 };
 
 struct snapshot_method {
@@ -78,9 +88,9 @@ struct snapshot {
 struct snapshot *snapshot_take(struct profile *p, const struct query *q);
 void snapshot_free(struct snapshot *s);
 
-/* Distinct stacks of the snapshot's tree: calls `each` for every node with self > 0, with the
- * path from its root to it. Needs a tree that is not inverted. Stops when `each` returns non-zero
- * and returns that. */
+/* Distinct stacks of the snapshot's tree: calls `each` for every node with self > 0 (or with
+ * samples of no weight), with the path from its root to it. Needs a tree that is not inverted.
+ * Stops when `each` returns non-zero and returns that; -ENOMEM. */
 int snapshot_each_stack(const struct snapshot *s,
                         int (*each)(void *arg, const struct snapshot_node *const *path,
                                     uint32_t depth),

@@ -1,0 +1,137 @@
+#include "core/profile/call_tree.h"
+
+#include "core/profile/grow.h"
+
+#include <errno.h>
+#include <string.h>
+
+static uint32_t hash_stack(struct call_tree *t, const uint64_t *key, uint32_t keys) {
+    uint64_t seed = index_seed(&t->stack_index), h = seed ^ keys;
+    uint32_t i = 0;
+    for (; i + 2 <= keys; i += 2)
+        h = hash_pair(h, key[i], key[i + 1] ^ seed);
+    if (i < keys)
+        h = hash_pair(h, key[i], seed);
+    return (uint32_t)(h >> 32);
+}
+
+/* Whether `node` is the leaf of exactly this stack. */
+static bool is_stack(const struct call_tree *t, uint32_t node, const uint64_t *key, uint32_t keys) {
+    for (uint32_t i = 0; i < keys; i++) {
+        if (node == CALL_ROOT)
+            return false;
+        const struct call_node *n = &t->node[node];
+        if (call_key(n->method, n->tier) != key[i])
+            return false;
+        node = n->parent;
+    }
+    return node == CALL_ROOT;
+}
+
+static int child_path(struct call_tree *t, uint32_t parent, uint32_t method, uint32_t *path) {
+    uint32_t hash = (uint32_t)hash_pair(index_seed(&t->path_index), parent, method), pos = hash, id;
+    while ((id = index_next(&t->path_index, hash, &pos)) != INDEX_NONE) {
+        if (t->path[id].parent == parent && t->path[id].method == method) {
+            *path = id;
+            return 0;
+        }
+    }
+    if (index_reserve(&t->path_index) != 0 || !GROW(t->path, t->paths, t->path_cap))
+        return -ENOMEM;
+    t->path[t->paths] = (struct call_path){parent, method};
+    index_put(&t->path_index, hash, t->paths);
+    *path = t->paths++;
+    return 0;
+}
+
+static int child_node(struct call_tree *t, uint32_t parent, uint64_t key, bool recursive,
+                      uint32_t *node) {
+    uint32_t method = (uint32_t)key;
+    uint8_t tier = (uint8_t)(key >> 32);
+    uint32_t hash = (uint32_t)hash_pair(index_seed(&t->node_index), parent, key), pos = hash, id;
+    while ((id = index_next(&t->node_index, hash, &pos)) != INDEX_NONE) {
+        const struct call_node *n = &t->node[id];
+        if (n->parent == parent && call_key(n->method, n->tier) == key) {
+            *node = id;
+            return 0;
+        }
+    }
+    uint32_t path;
+    int rc = child_path(t, parent == CALL_ROOT ? CALL_ROOT : t->node[parent].path, method, &path);
+    if (rc != 0)
+        return rc;
+    if (index_reserve(&t->node_index) != 0 || !GROW(t->node, t->nodes, t->node_cap))
+        return -ENOMEM;
+    t->node[t->nodes] = (struct call_node){
+        .parent = parent, .method = method, .path = path, .tier = tier, .recursive = recursive};
+    index_put(&t->node_index, hash, t->nodes);
+    *node = t->nodes++;
+    return 0;
+}
+
+/* Makes room to mark `methods` ids and starts a walk in which none is marked. */
+static int start_walk(struct call_tree *t, uint32_t methods) {
+    uint32_t old = t->seen_cap;
+    if (!grow_array(&t->seen, &t->seen_cap, methods, sizeof *t->seen))
+        return -ENOMEM;
+    memset(t->seen + old, 0, (size_t)(t->seen_cap - old) * sizeof *t->seen);
+    if (++t->walk == 0) {
+        memset(t->seen, 0, (size_t)t->seen_cap * sizeof *t->seen);
+        t->walk = 1;
+    }
+    return 0;
+}
+
+/* From the root down, making what is missing. What was made before memory ran out stays: nodes
+ * without weight are nowhere to be seen. */
+static int descend(struct call_tree *t, const uint64_t *key, uint32_t keys, uint32_t methods,
+                   uint32_t *node) {
+    int rc = start_walk(t, methods);
+    uint32_t at = CALL_ROOT;
+    for (uint32_t i = keys; rc == 0 && i-- > 0;) {
+        uint32_t method = (uint32_t)key[i];
+        rc = child_node(t, at, key[i], t->seen[method] == t->walk, &at);
+        t->seen[method] = t->walk;
+    }
+    *node = at;
+    return rc;
+}
+
+/* A full tree still tells which leaf it was, in a reserve of its own; then not even that. */
+static int add_overflow(struct call_tree *t, uint64_t leaf, uint32_t methods, uint32_t *node) {
+    uint64_t key[2] = {leaf, call_key(t->overflow, TIER_NONE)};
+    if (t->overflow == METHOD_NONE)
+        return -ENOSPC;
+    if (t->nodes >= t->max_nodes + t->max_nodes / 16)
+        return descend(t, key + 1, 1, methods, node);
+    return descend(t, key, 2, methods, node);
+}
+
+int call_tree_add(struct call_tree *t, const uint64_t *key, uint32_t keys, uint32_t methods,
+                  uint32_t *node) {
+    uint32_t hash = hash_stack(t, key, keys), pos = hash, id;
+    while ((id = index_next(&t->stack_index, hash, &pos)) != INDEX_NONE) {
+        if (is_stack(t, id, key, keys)) {
+            *node = id;
+            return 0;
+        }
+    }
+    if (t->nodes >= t->max_nodes || keys > t->max_nodes - t->nodes)
+        return add_overflow(t, key[0], methods, node);
+    if (index_reserve(&t->stack_index) != 0)
+        return -ENOMEM;
+    int rc = descend(t, key, keys, methods, node);
+    if (rc == 0)
+        index_put(&t->stack_index, hash, *node);
+    return rc;
+}
+
+void call_tree_free(struct call_tree *t) {
+    free(t->node);
+    free(t->path);
+    free(t->seen);
+    index_free(&t->stack_index);
+    index_free(&t->node_index);
+    index_free(&t->path_index);
+    *t = (struct call_tree){0};
+}

@@ -1,0 +1,189 @@
+#include "core/profile/snapshot_build.h"
+
+#include "core/profile/filter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct entry {
+    uint32_t node, owner;
+    uint64_t weight, count, failed;
+};
+
+static int take(struct build *b, struct entry e) {
+    uint32_t thread = owner_thread(e.owner);
+    if (owner_event(e.owner) != b->q->event || (b->drop && b->drop[e.node]) ||
+        (e.weight == 0 && e.count == 0))
+        return 0;
+    if (b->q->tid != QUERY_ALL_THREADS && b->p->threads.thread[thread].tid != b->q->tid)
+        return 0;
+    if (!big_grow(&b->item, &b->item_cap, b->items + 1, sizeof *b->item))
+        return -ENOMEM;
+    b->item[b->items++] = (struct item){thread, e.node, e.weight, e.count};
+    b->s->weight += e.weight;
+    b->s->samples += e.count;
+    b->s->failed += e.failed;
+    return 0;
+}
+
+static int take_tally(struct build *b, const struct tally *t) {
+    int rc = 0;
+    for (uint32_t i = 0; i < t->count && rc == 0; i++) {
+        const struct tally_entry *e = &t->entry[i];
+        rc = take(b, (struct entry){e->what, e->owner, e->weight, e->count, e->failed});
+    }
+    return rc;
+}
+
+static int take_window(struct build *b) {
+    const struct history *h = &b->p->history;
+    int rc = 0;
+    for (uint32_t i = history_find(h, b->q->from_second);
+         i < h->end && h->second[i].second <= b->q->to_second; i++) {
+        const struct history_second *s = &h->second[i];
+        for (uint32_t j = 0; j < s->count && rc == 0; j++) {
+            const struct history_entry *e = &s->entry[j];
+            rc = take(b, (struct entry){e->node, e->owner, e->weight, e->count, e->failed});
+        }
+    }
+    return rc;
+}
+
+/* Brings the items of each thread together. b->groups become the threads that have any. */
+static int group_by_thread(struct build *b) {
+    uint32_t threads = b->p->threads.count;
+    uint32_t *at = calloc((size_t)threads + 1, sizeof *at);
+    struct item *sorted = big_alloc((size_t)b->items + 1, sizeof *sorted);
+    b->group = calloc((size_t)threads + 1, sizeof *b->group);
+    int rc = at && sorted && b->group ? 0 : -ENOMEM;
+    if (rc != 0)
+        goto out;
+    for (uint32_t i = 0; i < b->items; i++)
+        at[b->item[i].thread + 1]++;
+    for (uint32_t t = 0; t < threads; t++) {
+        if (at[t + 1])
+            b->group[b->groups++] = (struct group){t, at[t], at[t] + at[t + 1]};
+        at[t + 1] += at[t];
+    }
+    for (uint32_t i = 0; i < b->items; i++)
+        sorted[at[b->item[i].thread]++] = b->item[i];
+    struct item *unsorted = b->item;
+    b->item = sorted;
+    b->item_cap = b->items + 1;
+    sorted = unsorted;
+out:
+    free(at);
+    free(sorted);
+    return rc;
+}
+
+/* Merges items of the same node within a group and moves them to `out`, whose end it returns.
+ * where[node] needs no clearing: what it says is believed only if it fits. */
+static uint32_t merge_items(struct build *b, struct group *g, uint32_t out, uint32_t *where) {
+    uint32_t first = out;
+    for (uint32_t i = g->first; i < g->end; i++) {
+        struct item it = b->item[i];
+        uint32_t have = where[it.node];
+        if (have >= first && have < out && b->item[have].node == it.node) {
+            b->item[have].weight += it.weight;
+            b->item[have].count += it.count;
+        } else {
+            where[it.node] = out;
+            b->item[out++] = it;
+        }
+    }
+    *g = (struct group){g->thread, first, out};
+    return out;
+}
+
+/* `sum` by method, zero before and after. The smaller id wins a tie, as in the profile. */
+static void fill_thread_row(struct build *b, const struct group *g, struct snapshot_thread *row,
+                            uint64_t *sum) {
+    const struct call_node *node = b->p->tree.node;
+    for (uint32_t i = g->first; i < g->end; i++) {
+        row->weight += b->item[i].weight;
+        row->samples += b->item[i].count;
+        sum[node[b->item[i].node].method] += b->item[i].weight;
+    }
+    uint64_t top = 0;
+    row->top_method = METHOD_NONE;
+    for (uint32_t i = g->first; i < g->end; i++) {
+        uint32_t m = node[b->item[i].node].method;
+        uint64_t self = sum[m];
+        if (row->top_method == METHOD_NONE || self > top || (self == top && m < row->top_method)) {
+            row->top_method = m;
+            top = self;
+        }
+    }
+    for (uint32_t i = g->first; i < g->end; i++)
+        sum[node[b->item[i].node].method] = 0;
+}
+
+static struct snapshot_thread thread_row(const struct thread *t) {
+    return (struct snapshot_thread){
+        .tid = t->tid, .java_id = t->java_id, .name = t->name, .ended = t->ended};
+}
+
+static int rows_from_items(struct build *b) {
+    uint32_t *where = calloc((size_t)b->p->tree.nodes + 1, sizeof *where);
+    uint64_t *sum = calloc((size_t)method_table_count(b->p->methods) + 1, sizeof *sum);
+    b->s->threads = malloc(((size_t)b->groups + 1) * sizeof *b->s->threads);
+    int rc = where && sum && b->s->threads ? 0 : -ENOMEM;
+    if (rc != 0)
+        goto out;
+    uint32_t end = 0;
+    for (uint32_t i = 0; i < b->groups; i++) {
+        struct group *g = &b->group[i];
+        end = merge_items(b, g, end, where);
+        struct snapshot_thread *row = &b->s->threads[b->s->thread_count++];
+        *row = thread_row(&b->p->threads.thread[g->thread]);
+        fill_thread_row(b, g, row, sum);
+    }
+    b->items = end;
+    if (!b->q->by_thread) {
+        b->group[0] = (struct group){0, 0, b->items};
+        b->groups = 1;
+        b->items = merge_items(b, b->group, 0, where);
+    }
+out:
+    free(where);
+    free(sum);
+    return rc;
+}
+
+/* Since the beginning, unfiltered: the sums are there already. */
+static int rows_from_totals(struct build *b) {
+    const struct thread_table *t = &b->p->threads;
+    b->s->threads = malloc(((size_t)t->count + 1) * sizeof *b->s->threads);
+    b->group = malloc(sizeof *b->group);
+    if (!b->s->threads || !b->group)
+        return -ENOMEM;
+    b->group[0] = (struct group){0, 0, b->items};
+    b->groups = 1;
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (!t->thread[i].event[b->q->event].weight && !t->thread[i].event[b->q->event].count)
+            continue;
+        struct snapshot_thread *row = &b->s->threads[b->s->thread_count++];
+        *row = thread_row(&t->thread[i]);
+        row->weight = t->thread[i].event[b->q->event].weight;
+        row->samples = t->thread[i].event[b->q->event].count;
+        row->top_method = t->thread[i].event[b->q->event].top_method;
+    }
+    return 0;
+}
+
+int gather_items(struct build *b) {
+    const struct query *q = b->q;
+    bool always = q->from_second == 0 && q->to_second == 0;
+    int rc = filter_nodes(b->p, q->filter, &b->drop);
+    if (rc != 0)
+        return rc;
+    if (always && q->tid == QUERY_ALL_THREADS && !q->by_thread && !b->drop) {
+        rc = take_tally(b, &b->p->by_node);
+        return rc != 0 ? rc : rows_from_totals(b);
+    }
+    rc = always ? take_tally(b, &b->p->by_pair) : take_window(b);
+    if (rc == 0)
+        rc = group_by_thread(b);
+    return rc != 0 ? rc : rows_from_items(b);
+}

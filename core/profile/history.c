@@ -1,0 +1,126 @@
+#include "core/profile/history.h"
+
+#include "core/profile/grow.h"
+
+#include <errno.h>
+
+uint32_t history_find(const struct history *h, uint64_t second) {
+    uint32_t low = h->first, high = h->end;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (h->second[mid].second < second)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static void evict_oldest(struct history *h) {
+    struct history_second *s = &h->second[h->first++];
+    h->bytes -= (size_t)s->cap * sizeof *s->entry;
+    free(s->entry);
+    if (h->first == h->end)
+        h->first = h->end = 0;
+}
+
+/* The newest second stays even if it alone is over the limit: it stops growing instead. */
+static void evict(struct history *h) {
+    uint64_t newest = h->second[h->end - 1].second;
+    while (h->first + 1 < h->end &&
+           (newest - h->second[h->first].second >= h->span || h->bytes > h->limit))
+        evict_oldest(h);
+}
+
+/* A second that is past rarely grows again. */
+static void trim(struct history *h, struct history_second *s) {
+    struct history_entry *entry = realloc(s->entry, (s->count ? s->count : 1) * sizeof *entry);
+    if (!entry)
+        return;
+    h->bytes -= (size_t)(s->cap - (s->count ? s->count : 1)) * sizeof *entry;
+    s->cap = s->count ? s->count : 1;
+    s->entry = entry;
+}
+
+/* An empty second at `at`. Evicted room at the front is used before the array grows. */
+static int insert_second(struct history *h, uint32_t at, uint64_t second) {
+    if (h->first > 0 && h->first >= h->cap / 2) {
+        memmove(h->second, h->second + h->first, (h->end - h->first) * sizeof *h->second);
+        at -= h->first;
+        h->end -= h->first;
+        h->first = 0;
+    }
+    if (!GROW(h->second, h->end, h->cap))
+        return -ENOMEM;
+    memmove(h->second + at + 1, h->second + at, (h->end - at) * sizeof *h->second);
+    h->second[at] = (struct history_second){.second = second};
+    h->end++;
+    return 0;
+}
+
+static int append(struct history *h, struct history_second *s, const struct history_entry *e) {
+    uint32_t cap = s->cap;
+    if (!GROW(s->entry, s->count, s->cap))
+        return -ENOMEM;
+    h->bytes += (size_t)(s->cap - cap) * sizeof *e;
+    s->entry[s->count++] = *e;
+    return 0;
+}
+
+static int merge(struct history *h, struct history_second *s, const struct history_entry *e) {
+    uint32_t hash = (uint32_t)hash_pair(index_seed(&h->index), e->node, e->owner), pos = hash, id;
+    struct history_entry *have = NULL;
+    while (!have && (id = index_next(&h->index, hash, &pos)) != INDEX_NONE)
+        if (s->entry[id].node == e->node && s->entry[id].owner == e->owner)
+            have = &s->entry[id];
+    if (have && have->count <= UINT32_MAX - e->count) {
+        have->weight += e->weight;
+        have->count += e->count;
+        have->failed += e->failed;
+        return 0;
+    }
+    if (h->first + 1 == h->end && h->bytes > h->limit)
+        return 0;
+    if (index_reserve(&h->index) != 0 || append(h, s, e) != 0)
+        return -ENOMEM;
+    /* A full entry is left alone; the new one is found in its place, or chains would grow. */
+    if (have)
+        index_replace(&h->index, hash, id, s->count - 1);
+    else
+        index_put(&h->index, hash, s->count - 1);
+    return 0;
+}
+
+int history_add(struct history *h, uint64_t second, const struct history_entry *e) {
+    uint64_t newest = h->end ? h->second[h->end - 1].second : 0;
+    if (h->end && newest >= second && newest - second >= h->span)
+        return 0;
+    uint32_t at = history_find(h, second);
+    if (at == h->end || h->second[at].second != second) {
+        bool later = at == h->end;
+        uint32_t behind = h->end - at;
+        if (insert_second(h, at, second) != 0)
+            return -ENOMEM;
+        at = h->end - 1 - behind;
+        if (later) {
+            index_clear(&h->index);
+            if (at > h->first)
+                trim(h, &h->second[at - 1]);
+            evict(h);
+            at = h->end - 1;
+        }
+    }
+    struct history_second *s = &h->second[at];
+    int rc = at + 1 == h->end ? merge(h, s, e) : append(h, s, e);
+    if (rc == 0 && h->bytes > h->limit)
+        evict(h);
+    return rc;
+}
+
+void history_free(struct history *h) {
+    while (h->end > h->first)
+        evict_oldest(h);
+    free(h->second);
+    index_free(&h->index);
+    *h = (struct history){.span = h->span, .limit = h->limit};
+}

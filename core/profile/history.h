@@ -1,0 +1,48 @@
+/*
+ * What happened second by second, as far back as time and memory allow.
+ *
+ *      second[first] … second[end - 1]     ascending; seconds without samples take no room
+ *         └ entry[]  (node, owner) → weight, count, failed
+ *
+ * In the newest second equal entries are merged through an index. A sample that comes late, for a
+ * second already past, is appended: an entry may occur twice there, readers add them up anyway.
+ *
+ * Context: pure; one thread at a time.
+ */
+#ifndef JTOP_PROFILE_HISTORY_H
+#define JTOP_PROFILE_HISTORY_H
+
+#include "core/profile/index.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct history_entry {
+    uint32_t node;
+    uint32_t owner; /* see tally.h */
+    uint64_t weight;
+    uint32_t count, failed;
+};
+
+struct history_second {
+    uint64_t second;
+    struct history_entry *entry;
+    uint32_t count, cap;
+};
+
+struct history {
+    struct history_second *second;
+    uint32_t first, end, cap;
+    uint64_t span;       /* seconds kept */
+    size_t bytes, limit; /* of all entries; beyond the limit the oldest seconds go */
+    struct index index;  /* of the newest second's entries */
+};
+
+/* 0, or -ENOMEM and nothing is counted. What is too old to be kept counts as success. */
+int history_add(struct history *h, uint64_t second, const struct history_entry *e);
+void history_free(struct history *h);
+
+/* Index of the first second that is not before `second`, h->end when there is none. */
+uint32_t history_find(const struct history *h, uint64_t second);
+
+#endif

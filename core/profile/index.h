@@ -1,0 +1,79 @@
+/*
+ * The hashing under every table of this room: 64-bit mixing, and an open-addressing index from a
+ * hash to ids. The things themselves stay in their owner's dense array; the index keeps only
+ * (hash, id), so it grows without asking anybody, and nothing is ever taken out of it one by one.
+ *
+ * Names and stacks come from a process that may be hostile. Each table therefore salts its
+ * hashes (index_seed), so that nobody outside can prepare keys that all collide. No result
+ * depends on the order of slots.
+ *
+ * Context: pure; one thread at a time.
+ */
+#ifndef JTOP_PROFILE_INDEX_H
+#define JTOP_PROFILE_INDEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define INDEX_NONE UINT32_MAX
+
+struct index_slot {
+    uint32_t hash;
+    uint32_t id; /* + 1; 0: free */
+};
+
+struct index {
+    struct index_slot *slot;
+    uint32_t mask; /* slots - 1 */
+    uint32_t used;
+    uint64_t seed; /* 0 until index_seed() was asked */
+};
+
+/* Room for one more. 0 or -ENOMEM; then nothing has changed. */
+int index_reserve(struct index *x);
+/* After a successful index_reserve. The same hash may be put any number of times. */
+void index_put(struct index *x, uint32_t hash, uint32_t id);
+/* Puts `id` in the place of `old`, which is there. */
+void index_replace(struct index *x, uint32_t hash, uint32_t old, uint32_t id);
+/* Forgets every id; costs no more than putting them did. */
+void index_clear(struct index *x);
+void index_free(struct index *x);
+
+/* The next id with this hash, or INDEX_NONE. `pos` starts as `hash` and is moved along. */
+static inline uint32_t index_next(const struct index *x, uint32_t hash, uint32_t *pos) {
+    if (!x->slot)
+        return INDEX_NONE;
+    for (;;) {
+        struct index_slot s = x->slot[*pos & x->mask];
+        if (!s.id)
+            return INDEX_NONE;
+        ++*pos;
+        if (s.hash == hash)
+            return s.id - 1;
+    }
+}
+
+/* The index's salt, another in every run: made of where the loader and malloc have put things. */
+static inline uint64_t index_seed(struct index *x) {
+    if (!x->seed)
+        x->seed = (((uint64_t)(uintptr_t)x ^ ((uint64_t)(uintptr_t)&index_put << 24)) *
+                   UINT64_C(0x9e3779b97f4a7c15)) |
+                  1;
+    return x->seed;
+}
+
+__extension__ typedef unsigned __int128 hash_wide;
+
+/* Both halves of the product, folded: every bit of either factor reaches every bit of it. */
+static inline uint64_t hash_fold(uint64_t a, uint64_t b) {
+    hash_wide m = (hash_wide)a * b;
+    return (uint64_t)m ^ (uint64_t)(m >> 64);
+}
+
+static inline uint64_t hash_pair(uint64_t seed, uint64_t a, uint64_t b) {
+    return hash_fold(a ^ seed ^ UINT64_C(0xa0761d6478bd642f), b ^ UINT64_C(0xe7037ed1a0b428db));
+}
+
+uint64_t hash_bytes(uint64_t seed, const void *data, size_t size);
+
+#endif

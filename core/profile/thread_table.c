@@ -1,0 +1,142 @@
+#include "core/profile/thread_table.h"
+
+#include "core/profile/grow.h"
+
+#include <errno.h>
+
+static uint32_t hash_tid(struct thread_table *t, uint32_t tid) {
+    return (uint32_t)hash_pair(index_seed(&t->index), tid, 0);
+}
+
+/* The place that says which thread is the tid's latest, or NULL. */
+static uint32_t *latest_of(struct thread_table *t, uint32_t tid) {
+    uint32_t hash = hash_tid(t, tid), pos = hash, id;
+    while ((id = index_next(&t->index, hash, &pos)) != INDEX_NONE)
+        if (t->thread[t->latest[id]].tid == tid)
+            return &t->latest[id];
+    return NULL;
+}
+
+static void start(struct thread *n, uint32_t tid, const char *name) {
+    *n = (struct thread){.tid = tid, .name = name};
+    for (int e = 0; e < PROFILE_EVENTS; e++)
+        n->event[e].top_method = METHOD_NONE;
+}
+
+static int append(struct thread_table *t, uint32_t tid, const char *name, uint32_t *thread) {
+    if (!GROW(t->thread, t->count, t->cap))
+        return -ENOMEM;
+    start(&t->thread[t->count], tid, name);
+    *thread = t->count++;
+    return 0;
+}
+
+static int begin(struct thread_table *t, uint32_t tid, uint32_t *thread) {
+    uint32_t *latest = latest_of(t, tid);
+    if (t->count == 0 && append(t, 0, "[other threads]", thread) != 0)
+        return -ENOMEM;
+    if (t->count >= t->max && t->unused_count == 0) {
+        *thread = THREAD_OTHERS;
+        return 0;
+    }
+    if (!latest && (index_reserve(&t->index) != 0 || !GROW(t->latest, t->tids, t->tid_cap)))
+        return -ENOMEM;
+    if (t->unused_count > 0) {
+        *thread = t->unused[--t->unused_count];
+        start(&t->thread[*thread], tid, "");
+    } else if (append(t, tid, "", thread) != 0) {
+        return -ENOMEM;
+    }
+    if (latest) {
+        *latest = *thread;
+    } else {
+        t->latest[t->tids] = *thread;
+        index_put(&t->index, hash_tid(t, tid), t->tids++);
+    }
+    return 0;
+}
+
+bool thread_table_crowded(const struct thread_table *t) {
+    return t->count - t->unused_count > t->max - t->max / 8;
+}
+
+void thread_top_method(struct thread *t, int event, uint32_t method, uint64_t weight) {
+    uint32_t top = t->event[event].top_method;
+    uint64_t top_weight = t->event[event].top_weight;
+    if (top == METHOD_NONE || weight > top_weight || (weight == top_weight && method < top)) {
+        t->event[event].top_weight = weight;
+        t->event[event].top_method = method;
+    }
+}
+
+int thread_table_reserve(struct thread_table *t) {
+    return grow_array(&t->unused, &t->unused_cap, t->count, sizeof *t->unused) ? 0 : -ENOMEM;
+}
+
+void thread_table_reclaim(struct thread_table *t) {
+    uint32_t tids = t->tids;
+    t->tids = 0;
+    index_clear(&t->index);
+    for (uint32_t i = 0; i < tids; i++) {
+        const struct thread *n = &t->thread[t->latest[i]];
+        if (n->free)
+            continue;
+        t->latest[t->tids] = t->latest[i];
+        index_put(&t->index, hash_tid(t, n->tid), t->tids++);
+    }
+    for (uint32_t i = t->count; i-- > THREAD_OTHERS + 1;) {
+        if (!t->thread[i].free)
+            continue;
+        start(&t->thread[i], 0, "");
+        t->unused[t->unused_count++] = i;
+    }
+}
+
+int thread_table_sampled(struct thread_table *t, uint32_t tid, uint64_t time_ns, uint32_t *thread) {
+    const uint32_t *latest = latest_of(t, tid);
+    if (!latest)
+        return begin(t, tid, thread);
+    const struct thread *last = &t->thread[*latest];
+    if (last->ended && time_ns > last->ended_ns && time_ns - last->ended_ns > THREAD_END_GRACE_NS)
+        return begin(t, tid, thread);
+    *thread = *latest;
+    return 0;
+}
+
+int thread_table_name(struct thread_table *t, uint32_t tid, uint64_t java_id, const char *name) {
+    const char *kept = strings_intern(&t->names, name);
+    if (!kept)
+        return -ENOMEM;
+    const uint32_t *latest = latest_of(t, tid);
+    uint32_t thread = latest ? *latest : 0;
+    /* News of a thread that has ended is news of the same one only if its Java id says so. */
+    bool stale =
+        latest && t->thread[thread].ended && (java_id == 0 || t->thread[thread].java_id != java_id);
+    if (!latest || stale) {
+        int rc = begin(t, tid, &thread);
+        if (rc != 0)
+            return rc;
+    }
+    if (thread != THREAD_OTHERS) {
+        t->thread[thread].name = kept;
+        t->thread[thread].java_id = java_id;
+    }
+    return 0;
+}
+
+void thread_table_end(struct thread_table *t, uint32_t tid, uint64_t now_ns) {
+    const uint32_t *latest = latest_of(t, tid);
+    if (!latest || t->thread[*latest].ended)
+        return;
+    t->thread[*latest].ended = true;
+    t->thread[*latest].ended_ns = now_ns;
+}
+
+void thread_table_free(struct thread_table *t) {
+    free(t->thread);
+    free(t->latest);
+    free(t->unused);
+    index_free(&t->index);
+    strings_free(&t->names);
+    *t = (struct thread_table){.max = t->max};
+}

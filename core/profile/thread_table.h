@@ -1,0 +1,63 @@
+/*
+ * Threads in the order they were first heard of, with what each has collected.
+ *
+ * Linux gives a tid again once its thread has ended. A tid therefore names a chain of threads;
+ * samples go to the latest. A thread may still be sampled for a moment after its end was
+ * announced (it runs the VM's exit path), hence THREAD_END_GRACE_NS.
+ *
+ * Context: pure; one thread at a time.
+ */
+#ifndef JTOP_PROFILE_THREAD_TABLE_H
+#define JTOP_PROFILE_THREAD_TABLE_H
+
+#include "core/profile/index.h"
+#include "core/profile/profile.h"
+#include "core/profile/strings.h"
+
+#define THREAD_END_GRACE_NS UINT64_C(1000000000)
+#define THREAD_OTHERS 0u /* shared by the threads there is no room for; it has tid 0 */
+
+struct thread {
+    uint32_t tid;
+    bool ended;
+    bool free; /* its place is to be used again */
+    bool sampled;
+    uint64_t last_second; /* of its samples */
+    uint64_t java_id;
+    const char *name;  /* of the table's strings */
+    uint64_t ended_ns; /* newest time known when it ended */
+    struct {
+        uint64_t weight, count;
+        uint64_t top_weight;
+        uint32_t top_method; /* METHOD_NONE: nothing yet */
+    } event[PROFILE_EVENTS];
+};
+
+struct thread_table {
+    struct thread *thread;
+    uint32_t count, cap;
+    uint32_t max;
+    uint32_t *unused; /* places that are free */
+    uint32_t unused_count, unused_cap;
+    uint32_t *latest; /* a tid's last thread; the index leads here */
+    uint32_t tids, tid_cap;
+    struct index index;
+    struct strings names;
+};
+
+/* The thread a sample of this time belongs to, begun if need be. 0 or -ENOMEM. */
+int thread_table_sampled(struct thread_table *t, uint32_t tid, uint64_t time_ns, uint32_t *thread);
+int thread_table_name(struct thread_table *t, uint32_t tid, uint64_t java_id, const char *name);
+/* To be called when a method's self weight in this thread has grown to `weight`: weights only grow,
+ * so only the method that has just grown can become the top. The smaller id wins a tie. */
+void thread_top_method(struct thread *t, int event, uint32_t method, uint64_t weight);
+/* Whether it is time to free some. */
+bool thread_table_crowded(const struct thread_table *t);
+/* Makes sure that the next thread_table_reclaim cannot fail. 0 or -ENOMEM. */
+int thread_table_reserve(struct thread_table *t);
+/* Takes back the places of all threads with `free` set, which nothing may refer to any more. */
+void thread_table_reclaim(struct thread_table *t);
+void thread_table_end(struct thread_table *t, uint32_t tid, uint64_t now_ns);
+void thread_table_free(struct thread_table *t);
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * What the model costs: samples in, snapshots out, memory. The profile is as large as the budget
+ * says (DESIGN section 7): 100,000 distinct stacks of about 60 frames, 1,000 threads.
+ *
+ * Usage: profile_bench [seed]
+ */
+#include "core/profile/profile_state.h"
+#include "core/profile/snapshot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum {
+    STACKS = 100000,
+    THREADS = 1000,
+    METHODS = 20000,
+    DEPTH = 60,
+    ROUNDS = 10, /* samples per stack, each in the thread it likes or in a few others */
+};
+
+struct stack {
+    uint32_t frames, thread;
+    struct profile_frame frame[DEPTH + 4];
+};
+
+static uint64_t random_state = 1;
+
+static uint32_t roll(uint32_t sides) {
+    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)((random_state >> 33) % sides);
+}
+
+/* CPU seconds of this process: the same on a busy machine. */
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static long rss_kb(void) {
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return u.ru_maxrss;
+}
+
+static void name_methods(struct profile *p) {
+    for (uint32_t i = 0; i < METHODS; i++) {
+        char class_name[64], name[32];
+        snprintf(class_name, sizeof class_name, "com/example/p%u/Class%u", i % 97, i / 10);
+        snprintf(name, sizeof name, "method%u", i);
+        method_table_intern(profile_methods(p), METHOD_JAVA, class_name, name, "()V", "");
+    }
+}
+
+/* Each stack leaves an earlier one somewhere in its lower half, mostly near its leaf. */
+static void make_stacks(struct stack *s, uint32_t unshared) {
+    for (uint32_t i = 0; i < STACKS; i++) {
+        s[i].frames = DEPTH - 4 + roll(8);
+        s[i].thread = roll(THREADS);
+        uint32_t own = 1 + roll(roll(4) ? unshared : DEPTH / 2);
+        const struct stack *from = i ? &s[roll(i)] : NULL;
+        for (uint32_t j = 0; j < s[i].frames; j++) {
+            uint32_t from_root = s[i].frames - 1 - j;
+            bool share = from && from_root < s[i].frames - own && from_root < from->frames;
+            s[i].frame[j] =
+                share ? from->frame[from->frames - 1 - from_root]
+                      : (struct profile_frame){.method = roll(METHODS),
+                                               .bci = (uint16_t)j,
+                                               .tier = (uint8_t)(roll(8) ? TIER_C2 : TIER_C1)};
+        }
+    }
+}
+
+static double add_all(struct profile *p, const struct stack *s, uint32_t rounds, uint64_t *ns) {
+    double start = now();
+    for (uint32_t r = 0; r < rounds; r++) {
+        for (uint32_t i = 0; i < STACKS; i++) {
+            uint32_t x = r ? roll(STACKS) : i;
+            struct profile_sample sample = {.time_ns = *ns,
+                                            .weight = 10000000,
+                                            .count = 1,
+                                            .tid = 1 + (s[x].thread + roll(3)) % THREADS,
+                                            .frames = (uint16_t)s[x].frames,
+                                            .frame = s[x].frame};
+            *ns += 100000;
+            if (profile_add(p, &sample) != 0)
+                abort();
+        }
+    }
+    return (double)rounds * STACKS / (now() - start);
+}
+
+static void ask(struct profile *p, const char *what, const struct query *q) {
+    double best = 1e9, sum = 0;
+    struct snapshot *s = NULL;
+    for (int i = 0; i < 7; i++) {
+        snapshot_free(s);
+        double start = now();
+        s = snapshot_take(p, q);
+        double took = now() - start;
+        best = took < best ? took : best;
+        sum += i ? took : 0;
+    }
+    printf("  %-34s %7.2f ms best %7.2f ms mean  %5u methods %4u threads %7u nodes\n", what,
+           best * 1e3, sum / 6 * 1e3, s->method_count, s->thread_count, s->node_count);
+    snapshot_free(s);
+}
+
+static void run(uint32_t unshared) {
+    struct stack *s = malloc(STACKS * sizeof *s);
+    struct profile *p = profile_new(0);
+    uint64_t ns = UINT64_C(1000000000000);
+    long before;
+    name_methods(p);
+    make_stacks(s, unshared);
+    for (uint32_t t = 1; t <= THREADS; t++)
+        profile_thread_name(p, t, t, "http-nio-8080-exec");
+    printf("%u stacks of %u frames, %u threads, up to %u frames of their own\n", STACKS, DEPTH,
+           THREADS, unshared);
+    before = rss_kb();
+    printf("  new stacks    %9.0f samples/s\n", add_all(p, s, 1, &ns));
+    printf("  known stacks  %9.0f samples/s\n", add_all(p, s, ROUNDS, &ns));
+    printf("  %u paths, %u nodes, %u pairs, history %zu KiB, peak RSS +%ld KiB\n",
+           profile_node_count(p), p->tree.nodes, p->by_pair.count, p->history.bytes >> 10,
+           rss_kb() - before);
+    uint64_t last = ns / 1000000000 - 1;
+    ask(p, "rows, everything", &(struct query){0});
+    ask(p, "rows + tree, everything", &(struct query){.tree = true});
+    ask(p, "rows + tree, everything, pruned", &(struct query){.tree = true, .prune_ppm = 100});
+    ask(p, "rows + tree, last 10 s",
+        &(struct query){.tree = true, .from_second = last - 9, .to_second = last});
+    ask(p, "rows + tree, last second",
+        &(struct query){.tree = true, .from_second = last, .to_second = last});
+    ask(p, "rows + tree, one thread", &(struct query){.tree = true, .tid = 17});
+    ask(p, "rows + tree, filter", &(struct query){.tree = true, .filter = "class77"});
+    ask(p, "rows + tree by thread", &(struct query){.tree = true, .by_thread = true});
+    ask(p, "rows + tree by thread, pruned",
+        &(struct query){.tree = true, .by_thread = true, .prune_ppm = 100});
+    ask(p, "rows + inverted tree", &(struct query){.tree = true, .inverted = true});
+    ask(p, "rows + inverted tree, pruned",
+        &(struct query){.tree = true, .inverted = true, .prune_ppm = 100});
+    printf("  peak RSS with snapshots +%ld KiB\n", rss_kb() - before);
+    profile_free(p);
+    free(s);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1)
+        random_state = strtoull(argv[1], NULL, 10);
+    run(4);
+    run(16);
+    return 0;
+}

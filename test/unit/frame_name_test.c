@@ -1,0 +1,115 @@
+#include "core/profile/frame_name.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+struct name_case {
+    struct method method;
+    unsigned style;
+    const char *name;
+};
+
+#define JAVA(class_name, name, signature)                                                          \
+    { METHOD_JAVA, class_name, name, signature, "" }
+#define CLASS(name)                                                                                \
+    { METHOD_CLASS, "", name, "", "" }
+#define PLAIN(kind, name, module)                                                                  \
+    { kind, "", name, "", module }
+
+static const struct name_case cases[] = {
+    {JAVA("java/lang/Thread", "run", "()V"), 0, "java/lang/Thread.run"},
+    {JAVA("java/lang/Thread", "run", "()V"), NAME_DOTTED, "java.lang.Thread.run"},
+    {JAVA("java/lang/Thread", "run", "()V"), NAME_SIMPLE, "Thread.run"},
+    {JAVA("java/lang/Thread", "run", "()V"), NAME_SIGNATURE, "java/lang/Thread.run()V"},
+    {JAVA("java/lang/Thread", "run", "(ILjava/lang/String;[[J)V"), NAME_SIGNATURE | NAME_DOTTED,
+     "java.lang.Thread.run(int, String, long[][])"},
+    {JAVA("Main", "f", "(Lbroken"), NAME_SIGNATURE | NAME_DOTTED, "Main.f()"},
+    {JAVA("Main", "f", "nonsense"), NAME_SIGNATURE | NAME_DOTTED, "Main.fnonsense"},
+    {JAVA("", "", ""), NAME_DOTTED | NAME_SIGNATURE, ""},
+    {JAVA("Main", "main", ""), NAME_DOTTED | NAME_SIMPLE | NAME_MARKS, "Main.main"},
+
+    {JAVA("a/Main$$Lambda$14/0x00007f12a4001000", "run", ""), 0,
+     "a/Main$$Lambda$14/0x00007f12a4001000.run"},
+    {JAVA("a/Main$$Lambda$14/0x00007f12a4001000", "run", ""), NAME_DOTTED,
+     "a.Main$$Lambda$14/0x00007f12a4001000.run"},
+    {JAVA("a/Main$$Lambda$14/0x00007f12a4001000", "run", ""), NAME_SIMPLE,
+     "Main$$Lambda$14/0x00007f12a4001000.run"},
+    {JAVA("a/Main$$Lambda$14/0x00007f12a4001000", "run", ""), NAME_NORMALIZE, "a/Main$$Lambda.run"},
+    {JAVA("a/Main$$Lambda$14", "run", ""), NAME_NORMALIZE, "a/Main$$Lambda.run"},
+    {JAVA("a/Main$$Lambda+0x00007f12a4001000", "run", ""), NAME_DOTTED,
+     "a.Main$$Lambda/0x00007f12a4001000.run"},
+    {JAVA("a/Main$$Lambda+0x00007f12a4001000", "run", ""), NAME_DOTTED | NAME_NORMALIZE,
+     "a.Main$$Lambda.run"},
+    {JAVA("java/lang/invoke/LambdaForm$MH/1234567", "invoke", ""), NAME_NORMALIZE | NAME_SIMPLE,
+     "LambdaForm$MH.invoke"},
+    {JAVA("a/Main$1", "run", ""), NAME_NORMALIZE, "a/Main$1.run"},
+    {JAVA("a/1/b", "c", ""), NAME_DOTTED, "a.1.b.c"},
+
+    {CLASS("[B"), NAME_MARKS, "byte[]_[i]"},
+    {CLASS("java/lang/String"), NAME_MARKS | NAME_DOTTED, "java.lang.String_[i]"},
+    {CLASS("[[Ljava/lang/String;"), 0, "java/lang/String[][]"},
+    {CLASS("[[Ljava/lang/String;"), NAME_DOTTED, "java.lang.String[][]"},
+    {CLASS("[[Ljava/lang/String;"), NAME_SIMPLE, "String[][]"},
+    {CLASS("[La/Main$$Lambda$3/0x01;"), NAME_NORMALIZE | NAME_DOTTED, "a.Main$$Lambda[]"},
+    {CLASS("[Q"), 0, "[Q"},
+    {CLASS("["), NAME_DOTTED, "["},
+    {CLASS("[Lx"), NAME_DOTTED, "[Lx"},
+    {CLASS("B"), 0, "B"},
+
+    {PLAIN(METHOD_KERNEL, "do_syscall_64", ""), NAME_MARKS, "do_syscall_64_[k]"},
+    {PLAIN(METHOD_KERNEL, "do_syscall_64", ""), 0, "do_syscall_64"},
+    {PLAIN(METHOD_NATIVE, "read", "libc.so.6"), NAME_LIBRARY | NAME_DOTTED, "libc.so.6`read"},
+    {PLAIN(METHOD_NATIVE, "read", ""), NAME_LIBRARY, "read"},
+    {PLAIN(METHOD_CPP, "a::b<c/d>(int)", "x"), NAME_DOTTED, "a::b<c/d>(int)"},
+    {PLAIN(METHOD_ERROR, "[unknown_Java]", ""), NAME_SIMPLE | NAME_MARKS, "[unknown_Java]"},
+    {PLAIN(METHOD_THREAD, "[http/1 tid=7]", ""), NAME_DOTTED, "[http/1 tid=7]"},
+
+    {JAVA("a\x1b[31m", "b\nc\x7f", ""), 0, "a?[31m.b?c?"},
+    {JAVA("\xc3\xa4/\xe2\x82\xac", "\xf0\x9f\x98\x80", ""), NAME_DOTTED,
+     "\xc3\xa4.\xe2\x82\xac.\xf0\x9f\x98\x80"},
+    {PLAIN(METHOD_NATIVE, "\xc2\x9b[2J", ""), 0, "?[2J"},
+    {PLAIN(METHOD_NATIVE, "\xff\xc0\x80 \xed\xa0\x80 \xe2\x82", ""), 0, "??? ??? ??"},
+};
+
+static void test_forms(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char out[128];
+        size_t n = frame_name(&cases[i].method, cases[i].style, out, sizeof out);
+        assert_string_equal(out, cases[i].name);
+        assert_int_equal(n, strlen(cases[i].name));
+    }
+}
+
+/* Every limit: nothing beyond it is written, the length is the same, no character is cut. */
+static void test_limits(void **state) {
+    (void)state;
+    const struct method m = JAVA("j/\xe2\x82\xac", "run", "()V");
+    const char *whole = "j.\xe2\x82\xac.run()";
+    for (size_t size = 0; size <= strlen(whole) + 2; size++) {
+        char *out = malloc(size + 1);
+        memset(out, '#', size + 1);
+        assert_int_equal(frame_name(&m, NAME_DOTTED | NAME_SIGNATURE, out, size), strlen(whole));
+        assert_int_equal(out[size], '#');
+        if (size > 0) {
+            size_t n = strlen(out);
+            assert_true(n < size && strncmp(out, whole, n) == 0);
+            assert_true(size <= strlen(whole) ? n + 3 >= size : n == strlen(whole));
+            assert_true(n != 3 && n != 4);
+        }
+        free(out);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,314 @@
+/* What the profile keeps, and what it does when it is asked to keep too much. */
+#include "core/profile/profile_state.h"
+#include "core/profile/snapshot.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define SECOND UINT64_C(1000000000)
+
+static uint32_t intern(struct profile *p, const char *name) {
+    return method_table_intern(profile_methods(p), METHOD_NATIVE, "", name, "", "");
+}
+
+static int add_frames(struct profile *p, uint64_t ns, uint32_t tid, const struct profile_frame *f,
+                      uint16_t frames) {
+    return profile_add(
+        p, &(struct profile_sample){
+               .time_ns = ns, .weight = 10, .count = 1, .tid = tid, .frames = frames, .frame = f});
+}
+
+/* A stack of one frame. */
+static void add(struct profile *p, uint64_t ns, uint32_t tid, uint32_t method) {
+    assert_int_equal(add_frames(p, ns, tid, &(struct profile_frame){.method = method}, 1), 0);
+}
+
+/* The sums agree whatever is asked. Returns the snapshot. */
+static struct snapshot *take(struct profile *p, struct query q) {
+    uint64_t self = 0, weight = 0, roots = 0, tree_self = 0;
+    q.tree = true;
+    struct snapshot *s = snapshot_take(p, &q);
+    assert_non_null(s);
+    for (uint32_t i = 0; i < s->method_count; i++)
+        self += s->methods[i].self;
+    for (uint32_t i = 0; i < s->thread_count; i++)
+        weight += s->threads[i].weight;
+    for (uint32_t i = 0; i < s->node_count; i = s->nodes[i].next)
+        roots += s->nodes[i].total;
+    for (uint32_t i = 0; i < s->node_count; i++)
+        tree_self += s->nodes[i].self;
+    assert_int_equal(self, s->weight);
+    assert_int_equal(weight, s->weight);
+    assert_int_equal(roots, s->weight);
+    if (!q.prune_ppm)
+        assert_int_equal(tree_self, s->weight);
+    return s;
+}
+
+/* Every way of asking for everything says the same weight. */
+static void expect_sound(struct profile *p, uint64_t weight) {
+    for (int bits = 0; bits < 4; bits++) {
+        struct snapshot *s = take(p, (struct query){.inverted = bits & 1, .by_thread = bits & 2});
+        assert_int_equal(s->weight, weight);
+        snapshot_free(s);
+        snapshot_free(take(p, (struct query){.filter = "!no such frame", .by_thread = bits & 2}));
+    }
+}
+
+static void test_counts(void **state) {
+    (void)state;
+    struct profile *p = profile_new(0);
+    uint64_t first = 9, last = 9, kept = 9;
+    profile_span(p, &first, &last, &kept);
+    assert_int_equal(first + last + kept, 0);
+    struct profile_frame f = {.method = intern(p, "a"), .tier = 200};
+    struct profile_sample s = {.time_ns = 5 * SECOND,
+                               .weight = 7,
+                               .count = 2,
+                               .tid = 1,
+                               .event = 7,
+                               .failed = 1,
+                               .frames = 1,
+                               .frame = &f};
+    assert_int_equal(profile_add(p, &s), 0);
+    s.time_ns = 3 * SECOND + 1;
+    s.failed = 0;
+    assert_int_equal(profile_add(p, &s), 0);
+    s.event = PROFILE_EVENTS;
+    assert_int_equal(profile_add(p, &s), -EINVAL);
+    assert_int_equal(profile_weight(p, 7), 14);
+    assert_int_equal(profile_samples(p, 7), 4);
+    assert_int_equal(profile_failed(p, 7), 2);
+    assert_int_equal(profile_samples(p, 0) + profile_samples(p, -1) + profile_samples(p, 8), 0);
+    profile_span(p, &first, &last, &kept);
+    assert_int_equal(first, 3);
+    assert_int_equal(last, 5);
+    assert_int_equal(kept, 3);
+    assert_int_equal(profile_node_count(p), 1);
+    assert_int_equal(profile_thread_count(p), 1);
+    struct snapshot *t = take(p, (struct query){.event = 7});
+    assert_int_equal(t->failed, 2);
+    assert_int_equal(t->seconds, 3);
+    assert_int_equal(t->methods[0].tier[TIER_NONE], 4); /* a tier there is not */
+    snapshot_free(t);
+    t = take(p, (struct query){.event = 99});
+    assert_int_equal(t->samples + t->method_count + t->thread_count, 0);
+    snapshot_free(t);
+    profile_free(p);
+    profile_free(NULL);
+}
+
+/* Ids nobody gave out, and stacks of nothing. */
+static void test_unknown_frames(void **state) {
+    (void)state;
+    struct profile *p = profile_new(0);
+    assert_int_equal(add_frames(p, 1, 1, NULL, 0), 0);
+    add(p, 1, 1, 12345);
+    add(p, 1, 1, METHOD_NONE);
+    struct snapshot *s = take(p, (struct query){0});
+    assert_int_equal(s->method_count, 1);
+    assert_int_equal(s->methods[0].self_samples, 3);
+    assert_string_equal(method_table_get(profile_methods(p), s->methods[0].method)->name,
+                        "[unknown]");
+    snapshot_free(s);
+    profile_free(p);
+}
+
+static void test_deep_stacks(void **state) {
+    (void)state;
+    enum { DEEP = 60000 };
+    struct profile *p = profile_new(0);
+    struct profile_frame *f = calloc(DEEP, sizeof *f);
+    for (uint32_t i = 0; i < DEEP; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "m%u", i % 5000);
+        f[i].method = intern(p, name);
+    }
+    assert_int_equal(add_frames(p, 1, 1, f, DEEP), 0);
+    assert_int_equal(add_frames(p, 1, 1, f + 1, DEEP - 1), 0);
+    assert_int_equal(profile_node_count(p), 2 * PROFILE_STACK_MAX);
+    struct snapshot *s = take(p, (struct query){0});
+    assert_int_equal(s->max_depth, PROFILE_STACK_MAX);
+    assert_int_equal(s->methods[0].method, f[1].method); /* the leaf stays, the root is cut */
+    assert_int_equal(s->methods[1].method, f[0].method);
+    assert_int_equal(s->methods[2].self, 0);
+    snapshot_free(s);
+    s = take(p, (struct query){.inverted = true});
+    assert_int_equal(s->max_depth, PROFILE_STACK_MAX);
+    snapshot_free(s);
+    free(f);
+    profile_free(p);
+}
+
+static const struct snapshot_thread *row_of(const struct snapshot *s, const char *name) {
+    for (uint32_t i = 0; i < s->thread_count; i++)
+        if (strcmp(s->threads[i].name, name) == 0)
+            return &s->threads[i];
+    return NULL;
+}
+
+static void test_tid_used_again(void **state) {
+    (void)state;
+    struct profile *p = profile_new(0);
+    uint32_t m = intern(p, "m");
+    add(p, 1 * SECOND, 7, m); /* no name yet */
+    assert_int_equal(profile_thread_name(p, 7, 70, "first"), 0);
+    add(p, 2 * SECOND, 7, m);
+    profile_thread_end(p, 7);
+    profile_thread_end(p, 99);                                            /* never heard of */
+    add(p, 2 * SECOND + 5, 7, m);                                         /* on its way out */
+    assert_int_equal(profile_thread_name(p, 7, 70, "first, renamed"), 0); /* late news */
+    add(p, 9 * SECOND, 7, m);                                             /* cannot be the same */
+    assert_int_equal(profile_thread_name(p, 7, 71, "second"), 0);
+    profile_thread_end(p, 7);
+    assert_int_equal(profile_thread_name(p, 7, 72, "third"), 0); /* at once */
+    add(p, 9 * SECOND, 7, m);
+    add(p, 9 * SECOND, 7, m);
+    for (int window = 0; window < 2; window++) {
+        struct snapshot *s = take(p, (struct query){.to_second = window ? 100 : 0});
+        assert_int_equal(s->thread_count, 3);
+        assert_int_equal(row_of(s, "first, renamed")->samples, 3);
+        assert_true(row_of(s, "first, renamed")->ended);
+        assert_int_equal(row_of(s, "second")->samples, 1);
+        assert_int_equal(row_of(s, "third")->samples, 2);
+        assert_int_equal(row_of(s, "third")->java_id, 72);
+        assert_false(row_of(s, "third")->ended);
+        snapshot_free(s);
+    }
+    struct snapshot *s = take(p, (struct query){.tid = 7});
+    assert_int_equal(s->samples, 6);
+    snapshot_free(s);
+    assert_int_equal(profile_thread_count(p), 3);
+    profile_free(p);
+}
+
+/* The history forgets; what is asked since the beginning does not. */
+static void test_evicted(void **state) {
+    (void)state;
+    struct profile *p = profile_new(5);
+    uint32_t a = intern(p, "a"), b = intern(p, "b");
+    uint64_t first, last, kept;
+    for (uint64_t t = 100; t < 200; t++)
+        add(p, t * SECOND, 1 + (uint32_t)t % 2, t < 150 ? a : b);
+    add(p, 86400 * SECOND, 1, b); /* stopped for most of a day */
+    profile_span(p, &first, &last, &kept);
+    assert_int_equal(first, 100);
+    assert_int_equal(kept, 86400);
+    expect_sound(p, 1010);
+    struct snapshot *s = take(p, (struct query){.from_second = 1, .to_second = UINT64_MAX});
+    assert_int_equal(s->samples, 1);
+    assert_int_equal(s->seconds, 1);
+    snapshot_free(s);
+    s = take(p, (struct query){.tid = 2});
+    assert_int_equal(s->samples, 50);
+    snapshot_free(s);
+    profile_free(p);
+}
+
+static const struct profile_limits tiny = {
+    .nodes = 160, .pairs = 100, .threads = 20, .history_bytes = 1 << 14};
+
+/* Everything at its limit: detail is lost, sums and soundness are not, and memory is bounded. */
+static void test_limits(void **state) {
+    (void)state;
+    struct profile *p = profile_new_limited(60, &tiny);
+    struct profile_frame f[8] = {{0}};
+    uint64_t random = 1, samples = 20000;
+    for (uint32_t i = 0; i < 30; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "m%u", i);
+        intern(p, name);
+    }
+    for (uint64_t i = 0; i < samples; i++) {
+        for (int j = 0; j < 8; j++) {
+            random = random * UINT64_C(6364136223846793005) + 1;
+            f[j].method = (uint32_t)(random >> 33) % 30;
+            f[j].tier = (uint8_t)(random >> 60) % TIERS;
+        }
+        assert_int_equal(add_frames(p, i * SECOND / 1000, 1 + (uint32_t)(i % 50), f, 8), 0);
+    }
+    assert_int_equal(profile_samples(p, 0), samples);
+    assert_true(p->tree.nodes <= tiny.nodes + tiny.nodes / 16 + 2);
+    assert_true(p->by_pair.count <= tiny.pairs + tiny.threads);
+    assert_true(p->by_method.count <= tiny.pairs);
+    assert_int_equal(p->threads.count, tiny.threads);
+    assert_true(p->history.bytes <= 2 * tiny.history_bytes);
+    expect_sound(p, samples * 10);
+    struct snapshot *s = take(p, (struct query){0});
+    assert_int_equal(row_of(s, "[other threads]")->tid, 0);
+    snapshot_free(s);
+    s = take(p, (struct query){.tid = 3});
+    assert_int_equal(s->samples, samples / 50);
+    snapshot_free(s);
+    assert_int_equal(profile_thread_name(p, 4711, 1, "late"), 0);
+    profile_free(p);
+}
+
+/* Threads come and go. The recent ones have rows of their own, however many there were before. */
+static void test_many_short_threads(void **state) {
+    (void)state;
+    struct profile *p = profile_new_limited(5, &tiny);
+    uint32_t m[2] = {intern(p, "a"), intern(p, "b")};
+    char name[32];
+    for (uint32_t i = 0; i < 3000; i++) {
+        uint32_t tid = 1 + i % 300;
+        snprintf(name, sizeof name, "short %u", i);
+        assert_int_equal(profile_thread_name(p, tid, i + 1, name), 0);
+        for (uint32_t j = 0; j < i % 3; j++)
+            add(p, (100 + i) * SECOND, tid, m[j]);
+        profile_thread_end(p, tid);
+    }
+    assert_in_range(p->threads.count, tiny.threads / 2, tiny.threads);
+    expect_sound(p, 3000 * 10);
+    struct snapshot *s = take(p, (struct query){.from_second = 3095, .to_second = 3099});
+    assert_null(row_of(s, "[other threads]"));
+    assert_int_equal(s->thread_count, 4);
+    assert_int_equal(row_of(s, "short 2999")->samples, 2);
+    assert_int_equal(row_of(s, "short 2998")->samples, 1);
+    assert_int_equal(row_of(s, "short 2996")->samples, 2);
+    snapshot_free(s);
+    s = take(p, (struct query){0});
+    assert_true(row_of(s, "[other threads]")->samples > 2900);
+    assert_int_equal(row_of(s, "[other threads]")->top_method, m[0]);
+    assert_int_equal(row_of(s, "short 2999")->samples, 2);
+    snapshot_free(s);
+    profile_free(p);
+}
+
+static void test_same_tree_from_known_stacks(void **state) {
+    (void)state;
+    struct profile *p = profile_new(0);
+    struct profile_frame f[3] = {{.method = intern(p, "leaf"), .bci = 1},
+                                 {.method = intern(p, "mid"), .bci = 2},
+                                 {.method = intern(p, "root"), .bci = 3}};
+    for (uint16_t i = 0; i < 1000; i++) {
+        f[i % 3].bci = i; /* where in a method is not part of the call path */
+        assert_int_equal(add_frames(p, i, 1, f, 3), 0);
+    }
+    assert_int_equal(p->tree.nodes, 3);
+    assert_int_equal(add_frames(p, 1, 1, f, 2), 0); /* shorter: mid is a root here */
+    assert_int_equal(add_frames(p, 1, 1, f + 1, 2), 0);
+    assert_int_equal(p->tree.nodes, 5);
+    profile_free(p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_unknown_frames),
+        cmocka_unit_test(test_deep_stacks),
+        cmocka_unit_test(test_tid_used_again),
+        cmocka_unit_test(test_many_short_threads),
+        cmocka_unit_test(test_evicted),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_same_tree_from_known_stacks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

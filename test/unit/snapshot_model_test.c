@@ -1,0 +1,313 @@
+/* Random samples through the profile and through a model too simple to be wrong: a list of all
+ * samples, summed up anew for every question. */
+#include "core/profile/frame_name.h"
+#include "core/profile/snapshot.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { SAMPLES = 2500, DEPTH = 12, METHODS = 9, THREADS = 5, SECONDS = 20, HISTORY = 8 };
+
+struct model_sample {
+    uint64_t second, weight;
+    uint32_t tid, count, frames;
+    int event;
+    bool failed;
+    struct profile_frame frame[DEPTH];
+};
+
+/* A tree with everything by linear search. */
+struct model_node {
+    uint32_t parent, method;
+    uint64_t self, total, self_samples, total_samples, tier[TIERS];
+};
+
+struct model {
+    struct model_sample sample[SAMPLES];
+    uint64_t newest; /* second */
+    struct model_node node[SAMPLES * (DEPTH + 1)];
+    uint32_t nodes;
+    struct profile *p;
+    uint32_t thread_method[THREADS + 1];
+};
+
+static uint64_t seed;
+
+static uint32_t roll(uint32_t sides) {
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(seed >> 33) % sides;
+}
+
+static void roll_sample(struct model_sample *s, uint64_t second) {
+    *s = (struct model_sample){
+        .second = second - roll(3) % (second < 3 ? 1 : 3),
+        .weight = roll(8) ? 1 + roll(50) : 0,
+        .count = 1 + roll(3),
+        .tid = 1 + roll(THREADS),
+        .event = (int)roll(2),
+        .failed = roll(10) == 0,
+        .frames = 1 + roll(DEPTH),
+    };
+    for (uint32_t i = 0; i < s->frames; i++)
+        s->frame[i] = (struct profile_frame){.method = i % 3 ? roll(METHODS) : roll(3),
+                                             .bci = (uint16_t)i,
+                                             .tier = (uint8_t)roll(3)};
+}
+
+static struct model *model_new(uint64_t start) {
+    struct model *m = calloc(1, sizeof *m);
+    char name[32];
+    seed = start;
+    m->p = profile_new(HISTORY);
+    for (uint32_t i = 0; i < METHODS; i++) {
+        snprintf(name, sizeof name, "Method%c", 'A' + (int)(i * 5 % METHODS));
+        assert_int_equal(
+            method_table_intern(profile_methods(m->p), METHOD_JAVA, "org/x/Y", name, "", ""), i);
+    }
+    for (uint32_t t = 1; t <= THREADS; t++) {
+        snprintf(name, sizeof name, "[worker-%u tid=%u]", t % 2, t);
+        m->thread_method[t] =
+            method_table_intern(profile_methods(m->p), METHOD_THREAD, "", name, "", "");
+        snprintf(name, sizeof name, "worker-%u", t % 2);
+        assert_int_equal(profile_thread_name(m->p, t, t, name), 0);
+    }
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        struct model_sample *s = &m->sample[i];
+        roll_sample(s, 100 + (uint64_t)i * SECONDS / SAMPLES);
+        struct profile_sample add = {.time_ns = s->second * 1000000000 + roll(1000000000),
+                                     .weight = s->weight,
+                                     .count = s->count,
+                                     .tid = s->tid,
+                                     .event = (uint8_t)s->event,
+                                     .failed = s->failed,
+                                     .frames = (uint16_t)s->frames,
+                                     .frame = s->frame};
+        assert_int_equal(profile_add(m->p, &add), 0);
+        if (s->second > m->newest)
+            m->newest = s->second;
+    }
+    return m;
+}
+
+static void model_free(struct model *m) {
+    profile_free(m->p);
+    free(m);
+}
+
+static bool model_matches(const struct model *m, const struct model_sample *s, const char *text) {
+    for (uint32_t i = 0; i < s->frames; i++) {
+        char name[64];
+        frame_name(method_table_get(profile_methods_const(m->p), s->frame[i].method), NAME_DOTTED,
+                   name, sizeof name);
+        if (strcasestr(name, text))
+            return true;
+    }
+    return false;
+}
+
+static bool model_keeps(const struct model *m, const struct model_sample *s,
+                        const struct query *q) {
+    if (s->event != q->event || (q->tid && s->tid != q->tid))
+        return false;
+    if ((q->from_second || q->to_second) &&
+        (s->second < q->from_second || s->second > q->to_second ||
+         m->newest - s->second >= HISTORY))
+        return false;
+    if (!q->filter)
+        return true;
+    return q->filter[0] == '!' ? !model_matches(m, s, q->filter + 1)
+                               : model_matches(m, s, q->filter);
+}
+
+static uint32_t model_child(struct model *m, uint32_t parent, uint32_t method) {
+    for (uint32_t i = 0; i < m->nodes; i++)
+        if (m->node[i].parent == parent && m->node[i].method == method)
+            return i;
+    m->node[m->nodes] = (struct model_node){.parent = parent, .method = method};
+    return m->nodes++;
+}
+
+static uint32_t model_step(struct model *m, const struct model_sample *s, uint32_t parent,
+                           uint32_t method, uint8_t tier) {
+    uint32_t at = model_child(m, parent, method);
+    m->node[at].total += s->weight;
+    m->node[at].total_samples += s->count;
+    m->node[at].tier[tier] += s->count;
+    return at;
+}
+
+static void model_build(struct model *m, const struct query *q) {
+    m->nodes = 0;
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        const struct model_sample *s = &m->sample[i];
+        if (!model_keeps(m, s, q))
+            continue;
+        uint32_t at = SNAPSHOT_ROOT;
+        if (q->by_thread)
+            at = model_step(m, s, at, m->thread_method[s->tid], TIER_NONE);
+        for (uint32_t j = 0; j < s->frames; j++) {
+            const struct profile_frame *f = &s->frame[q->inverted ? j : s->frames - 1 - j];
+            at = model_step(m, s, at, f->method, f->tier);
+        }
+        m->node[at].self += s->weight;
+        m->node[at].self_samples += s->count;
+    }
+}
+
+static int compare_names(const struct model *m, uint32_t a, uint32_t b) {
+    const struct method_table *t = profile_methods_const(m->p);
+    int c = strcmp(method_table_get(t, a)->class_name, method_table_get(t, b)->class_name);
+    return c ? c : strcmp(method_table_get(t, a)->name, method_table_get(t, b)->name);
+}
+
+static void check_tree(struct model *m, const struct snapshot *s, const struct query *q) {
+    uint32_t *where = calloc(s->node_count + 1, sizeof *where), levels = 0;
+    uint64_t roots = 0;
+    model_build(m, q);
+    assert_int_equal(s->node_count, m->nodes);
+    for (uint32_t i = 0; i < s->node_count; i++) {
+        const struct snapshot_node *n = &s->nodes[i];
+        uint32_t parent = n->parent == SNAPSHOT_ROOT ? SNAPSHOT_ROOT : where[n->parent];
+        where[i] = model_child(m, parent, n->method);
+        assert_true(where[i] < s->node_count); /* else the model did not have it */
+        const struct model_node *want = &m->node[where[i]];
+        assert_int_equal(n->self, want->self);
+        assert_int_equal(n->total, want->total);
+        assert_int_equal(n->self_samples, want->self_samples);
+        assert_int_equal(n->total_samples, want->total_samples);
+        assert_memory_equal(n->tier, want->tier, sizeof n->tier);
+        assert_int_equal(n->depth, parent == SNAPSHOT_ROOT ? 0 : s->nodes[n->parent].depth + 1);
+        uint32_t end = parent == SNAPSHOT_ROOT ? s->node_count : s->nodes[n->parent].next;
+        assert_in_range(n->next, i + 1, end);
+        levels = n->depth >= levels ? n->depth + 1 : levels;
+        roots += parent == SNAPSHOT_ROOT ? n->total : 0;
+        if (n->next == end)
+            continue;
+        const struct snapshot_node *sibling = &s->nodes[n->next];
+        assert_int_equal(sibling->parent, n->parent);
+        assert_true(
+            n->total > sibling->total ||
+            (n->total == sibling->total && compare_names(m, n->method, sibling->method) < 0));
+    }
+    assert_int_equal(s->max_depth, levels);
+    assert_int_equal(roots, s->weight);
+    free(where);
+}
+
+static void check_methods(struct model *m, const struct snapshot *s, const struct query *q) {
+    struct snapshot_method want[METHODS] = {{0}};
+    uint32_t rows = 0;
+    uint64_t self = 0;
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        const struct model_sample *x = &m->sample[i];
+        bool seen[METHODS] = {false};
+        if (!model_keeps(m, x, q))
+            continue;
+        want[x->frame[0].method].self += x->weight;
+        want[x->frame[0].method].self_samples += x->count;
+        for (uint32_t j = x->frames; j-- > 0;) {
+            struct snapshot_method *w = &want[x->frame[j].method];
+            if (seen[x->frame[j].method])
+                continue;
+            seen[x->frame[j].method] = true;
+            w->total += x->weight;
+            w->total_samples += x->count;
+            w->tier[x->frame[j].tier] += x->count;
+        }
+    }
+    for (uint32_t i = 0; i < METHODS; i++)
+        rows += want[i].total_samples > 0;
+    assert_int_equal(s->method_count, rows);
+    for (uint32_t i = 0; i < rows; i++) {
+        const struct snapshot_method *r = &s->methods[i], *last = i ? r - 1 : NULL;
+        want[r->method].method = r->method;
+        assert_memory_equal(r, &want[r->method], sizeof *r);
+        self += r->self;
+        if (last)
+            assert_true(last->self > r->self || (last->self == r->self && last->total > r->total) ||
+                        (last->self == r->self && last->total == r->total &&
+                         compare_names(m, last->method, r->method) < 0));
+    }
+    assert_int_equal(self, s->weight);
+}
+
+static void check_threads(struct model *m, const struct snapshot *s, const struct query *q) {
+    uint64_t weight[THREADS + 1] = {0}, samples[THREADS + 1] = {0}, sum = 0, failed = 0, all = 0;
+    uint64_t self[THREADS + 1][METHODS] = {{0}};
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        const struct model_sample *x = &m->sample[i];
+        if (!model_keeps(m, x, q))
+            continue;
+        weight[x->tid] += x->weight;
+        samples[x->tid] += x->count;
+        self[x->tid][x->frame[0].method] += x->weight;
+        failed += x->failed ? x->count : 0;
+        all += x->count;
+    }
+    for (uint32_t t = 1; t <= THREADS; t++)
+        rows += samples[t] > 0;
+    assert_int_equal(s->thread_count, rows);
+    for (uint32_t i = 0; i < rows; i++) {
+        const struct snapshot_thread *r = &s->threads[i];
+        assert_int_equal(r->weight, weight[r->tid]);
+        assert_int_equal(r->samples, samples[r->tid]);
+        assert_int_equal(r->java_id, r->tid);
+        assert_true(i == 0 || s->threads[i - 1].weight >= r->weight);
+        for (uint32_t j = 0; j < METHODS; j++)
+            assert_true(self[r->tid][j] <= self[r->tid][r->top_method]);
+        sum += r->weight;
+    }
+    assert_int_equal(sum, s->weight);
+    assert_int_equal(failed, s->failed);
+    assert_int_equal(all, s->samples);
+}
+
+static void check(struct model *m, const struct query *q) {
+    struct snapshot *s = snapshot_take(m->p, q);
+    assert_non_null(s);
+    check_methods(m, s, q);
+    check_threads(m, s, q);
+    if (q->tree)
+        check_tree(m, s, q);
+    else
+        assert_int_equal(s->node_count, 0);
+    snapshot_free(s);
+}
+
+static void test_all_questions(void **state) {
+    (void)state;
+    static const char *const filters[] = {NULL, "methodc", "!Y.METHODB", "!org", "nowhere"};
+    for (uint64_t start = 1; start <= 3; start++) {
+        struct model *m = model_new(start);
+        for (uint32_t bits = 0; bits < 16; bits++) {
+            for (size_t f = 0; f < sizeof filters / sizeof *filters; f++) {
+                struct query q = {.filter = filters[f],
+                                  .event = (int)(f + start) % 2,
+                                  .inverted = bits & 1,
+                                  .by_thread = bits & 2,
+                                  .tree = true};
+                q.tid = bits & 4 ? 3 : QUERY_ALL_THREADS;
+                q.to_second = bits & 8 ? m->newest - 1 : 0;
+                q.from_second = bits & 8 ? m->newest - 1 - roll(HISTORY) : 0;
+                check(m, &q);
+            }
+        }
+        check(m, &(struct query){.event = 0});
+        check(m, &(struct query){.event = 7, .tree = true});
+        check(m, &(struct query){.event = 1, .from_second = 1, .to_second = UINT64_MAX});
+        check(m, &(struct query){.event = 1, .from_second = 5000, .to_second = 5, .tree = true});
+        model_free(m);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_questions)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,8 +1,9 @@
 /*
  * Profiles as files. One row in `exporters` and one file per format.
  *
- * Files are written by the caller's process to a temporary name in the same directory, flushed,
- * and renamed; a failure leaves neither a half file nor a temporary one.
+ * Files are written by the caller's process to a temporary name in the same directory and renamed;
+ * a failure leaves neither a half file nor a temporary one. Devices, pipes and /dev/stdout are
+ * written to directly.
  *
  * Context: frontend only, any thread; works on snapshots and on a profile the caller has locked
  * (names only).
@@ -47,7 +48,8 @@ struct export_options {
     const char *title;                         /* NULL: by event */
     uint32_t width;                            /* SVG; 0: fluid */
     uint32_t height;                           /* of a frame in the SVG; 0: 16 */
-    double minwidth; /* frames narrower than this many percent are left out; 0: none */
+    double minwidth; /* SVG: frames narrower than this many percent are left out; 0: those that
+                        nobody would see, or no browser could show at once */
 };
 
 struct exporter {

@@ -1,0 +1,83 @@
+#include "core/export/export.h"
+
+#include "core/export/formats.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const struct exporter exporters[] = {
+    {"text", {".txt"}, "summary, heaviest stacks and hottest methods", text_export},
+    {"collapsed",
+     {".collapsed", ".folded"},
+     "one line a stack: root;...;leaf COUNT",
+     collapsed_export},
+    {"svg", {".svg"}, "interactive flame graph in one file", svg_export},
+    {0},
+};
+
+static const struct exporter *by_name(const char *name, size_t len) {
+    for (const struct exporter *x = exporters; x->name; x++) {
+        if (strlen(x->name) == len && strncmp(x->name, name, len) == 0)
+            return x;
+    }
+    return NULL;
+}
+
+/* "=N" with 0 < N, or nothing, which leaves *n alone. */
+static bool parse_rows(const char *value, uint32_t *n) {
+    if (!value)
+        return true;
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end || errno || !v || v > UINT32_MAX)
+        return false;
+    *n = (uint32_t)v;
+    return true;
+}
+
+/* "=samples" or "=total". */
+static bool parse_counter(const char *value, bool *total) {
+    if (!value)
+        return true;
+    *total = strcmp(value, "total") == 0;
+    return *total || strcmp(value, "samples") == 0;
+}
+
+const struct exporter *exporter_by_format(const char *format, struct export_options *o) {
+    size_t len = strcspn(format, "=");
+    const char *value = format[len] ? format + len + 1 : NULL;
+    const struct {
+        const char *name;
+        bool *want;
+        uint32_t *rows; /* NULL: takes no value */
+    } part[] = {
+        {"summary", &o->want_summary, NULL},
+        {"traces", &o->want_traces, &o->traces},
+        {"flat", &o->want_flat, &o->flat},
+    };
+    for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++) {
+        if (strlen(part[i].name) != len || strncmp(part[i].name, format, len) != 0)
+            continue;
+        if (part[i].rows ? !parse_rows(value, part[i].rows) : value != NULL)
+            return NULL;
+        *part[i].want = true;
+        return by_name("text", 4);
+    }
+    const struct exporter *x = by_name(format, len);
+    return x && parse_counter(value, &o->total) ? x : NULL;
+}
+
+const struct exporter *exporter_by_path(const char *path) {
+    size_t len = strlen(path);
+    for (const struct exporter *x = exporters; x->name; x++) {
+        for (size_t i = 0; i < sizeof(x->extension) / sizeof(x->extension[0]); i++) {
+            size_t n = x->extension[i] ? strlen(x->extension[i]) : 0;
+            if (n && n <= len && strcasecmp(path + len - n, x->extension[i]) == 0)
+                return x;
+        }
+    }
+    return NULL;
+}

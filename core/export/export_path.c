@@ -1,0 +1,109 @@
+/*
+ * File names with %p, %t, %n and %{ENV} in them, and the check made before a profile starts.
+ */
+#include "core/export/export.h"
+
+#include "core/export/output_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The text between braces at *p, which stands at '{', copied; *p is moved behind '}'. */
+static int braced(const char **p, char *out, size_t size, const char *pattern, struct err *e) {
+    const char *end = strchr(*p, '}');
+    if (!end || (size_t)(end - *p) > size)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                           "file name '%s': '{' without '}'; write %%%% for a percent sign",
+                           pattern);
+    size_t len = (size_t)(end - *p - 1);
+    memcpy(out, *p + 1, len);
+    out[len] = '\0';
+    *p = end + 1;
+    return 0;
+}
+
+static void add_time(struct text *out) {
+    char buf[32];
+    struct tm tm;
+    time_t now = time(NULL);
+    if (localtime_r(&now, &tm) && strftime(buf, sizeof(buf), "%Y%m%d-%H%M%S", &tm))
+        text_add(out, buf);
+}
+
+/* %n: the sequence number; %n{MAX}: counts 0 … MAX-1 round and round. */
+static int add_sequence(const char **p, unsigned sequence, struct text *out, const char *pattern,
+                        struct err *e) {
+    if (**p == '{') {
+        char value[16] = "", *end;
+        int err = braced(p, value, sizeof(value), pattern, e);
+        if (err)
+            return err;
+        errno = 0;
+        unsigned long max = strtoul(value, &end, 10);
+        if (value[0] < '0' || value[0] > '9' || *end || errno || !max || max > UINT_MAX)
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                               "file name '%s': %%n{MAX} wants a number from 1, not '%s'", pattern,
+                               value);
+        sequence %= (unsigned)max;
+    }
+    text_addf(out, "%u", sequence);
+    return 0;
+}
+
+static int expand_one(const char **p, int pid, unsigned sequence, struct text *out,
+                      const char *pattern, struct err *e) {
+    char name[256] = "";
+    char what = *(*p)++;
+    int err;
+    switch (what) {
+    case '%':
+        text_add(out, "%");
+        return 0;
+    case 'p':
+        text_addf(out, "%d", pid);
+        return 0;
+    case 't':
+        add_time(out);
+        return 0;
+    case 'n':
+        return add_sequence(p, sequence, out, pattern, e);
+    case '{':
+        --*p;
+        err = braced(p, name, sizeof(name), pattern, e);
+        if (!err && getenv(name))
+            text_add(out, getenv(name));
+        return err;
+    default:
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                           "file name '%s': after %% may stand p (pid), t (time), n{MAX}, {ENV} "
+                           "or another %%",
+                           pattern);
+    }
+}
+
+int export_path_expand(const char *pattern, int pid, unsigned sequence, struct text *out,
+                       struct err *e) {
+    text_add(out, "");
+    size_t before = out->len;
+    for (const char *p = pattern; *p;) {
+        size_t plain = strcspn(p, "%");
+        text_add_n(out, p, plain);
+        p += plain;
+        if (!*p++)
+            break;
+        int err = expand_one(&p, pid, sequence, out, pattern, e);
+        if (err)
+            return err;
+    }
+    if (out->failed)
+        return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for a file name");
+    if (out->len - before >= PATH_MAX)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, ENAMETOOLONG,
+                           "file name '%s' becomes %zu bytes long; %d is the most", pattern,
+                           out->len - before, PATH_MAX - 1);
+    return 0;
+}

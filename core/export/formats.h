@@ -1,0 +1,30 @@
+/*
+ * The writers behind the rows of `exporters`, one file each, and what they share.
+ *
+ * Context: as export.h.
+ */
+#ifndef JTOP_EXPORT_FORMATS_H
+#define JTOP_EXPORT_FORMATS_H
+
+#include "core/export/export.h"
+#include "core/profile/frame_name.h"
+
+int text_export(struct text *out, const struct profile *p, const struct snapshot *s,
+                const struct export_quality *q, const struct export_options *o);
+int collapsed_export(struct text *out, const struct profile *p, const struct snapshot *s,
+                     const struct export_quality *q, const struct export_options *o);
+int svg_export(struct text *out, const struct profile *p, const struct snapshot *s,
+               const struct export_quality *q, const struct export_options *o);
+
+/* The options that are about names, as frame_name() wants them. */
+static inline unsigned formats_name_style(const struct export_options *o) {
+    return NAME_MARKS | (o->simple ? NAME_SIMPLE : 0u) | (o->normalize ? NAME_NORMALIZE : 0u) |
+           (o->signatures ? NAME_SIGNATURE : 0u) | (o->library ? NAME_LIBRARY : 0u);
+}
+
+/* part/whole in percent; 0 where there is nothing to be a part of. */
+static inline double formats_percent(uint64_t part, uint64_t whole) {
+    return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * What kind of code a frame is, as flame graphs colour it.
+ *
+ * Context: pure.
+ */
+#ifndef JTOP_EXPORT_FRAME_CLASS_H
+#define JTOP_EXPORT_FRAME_CLASS_H
+
+#include "core/profile/method_table.h"
+#include "core/profile/profile.h"
+
+#include <stdint.h>
+
+enum frame_class {
+    CLASS_INTERPRETED,
+    CLASS_JAVA, /* compiled by C2, or the tier is not known */
+    CLASS_C1,
+    CLASS_INLINED, /* and the class of an object, as a leaf */
+    CLASS_NATIVE,
+    CLASS_CPP,
+    CLASS_KERNEL,
+    CLASS_THREAD,
+    CLASS_ERROR,
+    FRAME_CLASSES
+};
+
+struct frame_class_look {
+    char letter;       /* names the class in a file */
+    const char *label; /* in a legend */
+    uint32_t colour;   /* 0xrrggbb, the darkest shade */
+    uint32_t spread;   /* what the lightest shade adds to each channel */
+};
+
+extern const struct frame_class_look frame_class_looks[FRAME_CLASSES];
+
+enum frame_class frame_class_of(enum method_kind kind, enum frame_tier tier);
+
+#define FRAME_SHADES 6
+
+/* Which of the FRAME_SHADES a name has, always the same one: neighbours can be told apart, and two
+ * profiles look alike where they are. */
+unsigned frame_class_shade(const char *name);
+uint32_t frame_class_colour(enum frame_class c, unsigned shade);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * The flame graph as numbers, and the two halves of writing it down: svg_export.c chooses the
+ * frames and draws them, svg_page.c draws everything around them.
+ *
+ *      head    title, what was measured, the line about the frame under the pointer
+ *      frames  one row a level; roots at the bottom, or at the top when inverted
+ *      legend  colours, and what is not drawn
+ *
+ * Context: as export.h.
+ */
+#ifndef JTOP_EXPORT_SVG_H
+#define JTOP_EXPORT_SVG_H
+
+#include "core/export/export.h"
+#include "core/export/frame_class.h"
+
+#define SVG_WIDTH 1200 /* pixels, where nothing is asked for and no script runs */
+#define SVG_ROW 16
+#define SVG_MARGIN 10 /* left and right of the frames */
+#define SVG_HEAD 84
+#define SVG_LEGEND 30
+
+struct svg_page {
+    const struct snapshot *s;
+    const struct export_quality *q;
+    const struct export_options *o;
+    const char *unit;    /* never NULL */
+    unsigned width, row; /* pixels */
+    unsigned rows;       /* levels drawn, "all" included */
+    double hidden;       /* frames under this many percent are not drawn */
+    bool used[FRAME_CLASSES];
+};
+
+static inline unsigned svg_page_height(const struct svg_page *g) {
+    return SVG_HEAD + g->rows * g->row + SVG_LEGEND;
+}
+
+/* From the XML declaration to the first frame, and from the last frame to the end. */
+void svg_page_begin(struct text *out, const struct svg_page *g);
+void svg_page_end(struct text *out, const struct svg_page *g);
+
+/* The script and the style as they stand in the source tree. */
+extern const char svg_script_js[];
+extern const char svg_style_css[];
+
+#endif

@@ -1,0 +1,107 @@
+#include "core/export/svg_text.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define REPLACED UINT32_MAX
+#define SHORTEST 5 /* columns with an ellipsis: less says nothing */
+
+/* The code point at *s, or REPLACED for one byte that starts nothing XML takes; *s moves behind. */
+static uint32_t next_code_point(const unsigned char **s) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *p = *s;
+    int len = p[0] < 0x80 ? 1 : p[0] < 0xc0 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    uint32_t c = len == 1 ? p[0] : p[0] & (0x7fu >> len);
+    ++*s;
+    if (!len || p[0] > 0xf4)
+        return REPLACED;
+    for (int i = 1; i < len; i++) {
+        if ((p[i] & 0xc0) != 0x80) /* the NUL at the end too */
+            return REPLACED;
+        c = c << 6 | (p[i] & 0x3fu);
+    }
+    if (c < least[len] || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff || (c & 0xfffe) == 0xfffe)
+        return REPLACED;
+    *s = p + len;
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) ? REPLACED : c;
+}
+
+/* Appends what lies before `end`, which is between characters. */
+static void add_until(struct text *out, const char *s, const char *end) {
+    const unsigned char *p = (const unsigned char *)s;
+    while ((const char *)p < end) {
+        const unsigned char *from = p;
+        uint32_t c = next_code_point(&p);
+        switch (c) {
+        case '<':
+            text_add(out, "&lt;");
+            break;
+        case '>':
+            text_add(out, "&gt;");
+            break;
+        case '&':
+            text_add(out, "&amp;");
+            break;
+        case '"':
+            text_add(out, "&quot;");
+            break;
+        case '\'':
+            text_add(out, "&#39;");
+            break;
+        case REPLACED:
+            text_add(out, "?");
+            break;
+        default:
+            text_add_n(out, (const char *)from, (size_t)(p - from));
+        }
+    }
+}
+
+void svg_text_add(struct text *out, const char *s) {
+    add_until(out, s, s + strlen(s));
+}
+
+/* Near enough to wcwidth(): from the first Hangul on, two columns. */
+static unsigned columns_of(uint32_t c) {
+    return c != REPLACED && c >= 0x1100 && c != 0x2026 ? 2 : 1;
+}
+
+/* The end of what fits; the end of the text when all does. */
+static const char *fit(const char *s, unsigned columns) {
+    const unsigned char *p = (const unsigned char *)s;
+    while (*p) {
+        const unsigned char *q = p;
+        unsigned need = columns_of(next_code_point(&q));
+        if (need > columns)
+            break;
+        columns -= need;
+        p = q;
+    }
+    return (const char *)p;
+}
+
+/* Behind the package of java/lang/Thread.run(Ljava/lang/String;)V: at Thread. A digit after the
+ * slash begins the address of a hidden class, Main$$Lambda/0x00007f12.run. */
+static const char *behind_package(const char *name) {
+    const char *end = name + strcspn(name, "(");
+    const char *at = name;
+    for (const char *p = name; p < end; p++) {
+        if (*p == '/' && !(p[1] >= '0' && p[1] <= '9'))
+            at = p + 1;
+    }
+    return at < end ? at : name;
+}
+
+void svg_text_add_label(struct text *out, const char *name, bool java, unsigned columns) {
+    const char *end = fit(name, columns);
+    if (*end && java) {
+        name = behind_package(name);
+        end = fit(name, columns);
+    }
+    if (!*end) {
+        add_until(out, name, end);
+    } else if (columns >= SHORTEST) {
+        add_until(out, name, fit(name, columns - 1));
+        text_add(out, "\xe2\x80\xa6");
+    }
+}

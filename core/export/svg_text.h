@@ -1,0 +1,20 @@
+/*
+ * Text inside the SVG. Names come from a JVM that may be hostile: nothing in them can end an
+ * element, and what XML does not allow at all (control characters, invalid UTF-8) is a '?'.
+ *
+ * Context: pure.
+ */
+#ifndef JTOP_EXPORT_SVG_TEXT_H
+#define JTOP_EXPORT_SVG_TEXT_H
+
+#include "core/base/text.h"
+
+/* Appends `s`, good for element content and quoted attributes. */
+void svg_text_add(struct text *out, const char *s);
+
+/* Appends as much of a frame's name as fits into `columns` of a monospaced font: all of it; or,
+ * for Java, without the package; or its beginning and an ellipsis; or nothing.
+ * svg_script.js has the same rules: change both. */
+void svg_text_add_label(struct text *out, const char *name, bool java, unsigned columns);
+
+#endif

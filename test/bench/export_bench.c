@@ -1,0 +1,218 @@
+/*
+ * How long the exports of a large profile take: 100,000 distinct stacks of 60 frames.
+ *
+ *   export_bench               prints time and size of collapsed and svg
+ *   export_bench --large SVG   writes that flame graph, to see how a browser takes it
+ *   export_bench --sample DIR  writes flame graphs for test/e2e/svg_chromium.py and for looking at
+ */
+#include "test/unit/export_fixture.h"
+
+#include <time.h>
+
+#define STACKS 100000u
+#define DEPTH 60u
+#define METHODS 5000u
+#define RUNS 5
+
+static uint32_t next_random(uint32_t *state) {
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return *state;
+}
+
+static double now_ms(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static uint32_t intern_method(struct profile *p, uint32_t i) {
+    char class_name[96], name[48];
+    snprintf(class_name, sizeof(class_name), "com/example/shop%u/service/Handler%u", i % 37, i / 9);
+    snprintf(name, sizeof(name), "handleRequest%u", i % 9);
+    return method_table_intern(profile_methods(p), METHOD_JAVA, class_name, name, "(I)V", "");
+}
+
+/* Every stack leaves the one before at a random depth, under a name its siblings do not have. */
+static struct snapshot *large_snapshot(struct profile *p) {
+    struct snapshot *s = calloc(1, sizeof(*s));
+    uint32_t seed = 1, open[DEPTH];
+    s->nodes = calloc((size_t)STACKS * DEPTH, sizeof(*s->nodes));
+    for (uint32_t i = 0; i < METHODS; i++)
+        intern_method(p, i);
+    for (uint32_t i = 0; i < STACKS; i++) {
+        uint32_t from = i ? 1 + next_random(&seed) % (DEPTH - 1) : 0;
+        for (uint32_t d = from; d < DEPTH; d++) {
+            struct snapshot_node *n = &s->nodes[s->node_count];
+            n->method = d == from ? (i * 31u + d) % METHODS : next_random(&seed) % METHODS;
+            n->depth = d;
+            n->parent = d ? open[d - 1] : SNAPSHOT_ROOT;
+            open[d] = s->node_count++;
+        }
+        uint32_t samples = 1 + (next_random(&seed) % 100 == 0) * 50;
+        s->nodes[open[DEPTH - 1]].self_samples = samples;
+        for (uint32_t d = 0; d < DEPTH; d++) {
+            struct snapshot_node *n = &s->nodes[open[d]];
+            n->total_samples += samples;
+            n->total += samples * 10000000ull;
+            n->tier[TIER_C2] += samples;
+            n->next = s->node_count;
+        }
+        s->samples += samples;
+        s->weight += samples * 10000000ull;
+    }
+    return s;
+}
+
+static void measure(const struct exporter *x, const struct profile *p, const struct snapshot *s) {
+    const struct export_quality q = {.event = "cpu", .unit = "ns", .interval = 10000000};
+    const struct export_options o = {0};
+    double best = 1e9, best_cpu = 1e9;
+    struct text t = {0};
+    for (int i = 0; i < RUNS; i++) {
+        text_free(&t);
+        double start = now_ms(CLOCK_MONOTONIC), start_cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
+        int err = x->write(&t, p, s, &q, &o);
+        double ms = now_ms(CLOCK_MONOTONIC) - start;
+        double cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID) - start_cpu;
+        best = ms < best ? ms : best;
+        best_cpu = cpu < best_cpu ? cpu : best_cpu;
+        if (err)
+            exit(1);
+    }
+    printf("export %-10s %7.1f ms, %7.1f ms of CPU, best of %d, %7.2f MB\n", x->name, best,
+           best_cpu, RUNS, (double)t.len / 1e6);
+    text_free(&t);
+}
+
+static int large(const char *svg_path) {
+    struct profile *p = profile_new(0);
+    struct snapshot *s = large_snapshot(p);
+    struct export_options o = {0};
+    const struct export_quality q = {.event = "cpu", .unit = "ns"};
+    struct err e = {0};
+    if (svg_path) {
+        export_file(svg_path, exporter_by_format("svg", &o), p, s, &q, &o, &e);
+        fputs(e.message, stderr);
+    } else {
+        printf("export: %u stacks x %u frames, %u nodes\n", STACKS, DEPTH, s->node_count);
+        measure(exporter_by_format("collapsed", &o), p, s);
+        measure(exporter_by_format("svg", &o), p, s);
+        measure(exporter_by_format("text", &o), p, s);
+    }
+    free(s->nodes);
+    free(s);
+    profile_free(p);
+    return e.code != 0;
+}
+
+/* A web shop as it might be, and a few names nobody should trust. */
+static void fill_sample(struct profile *p) {
+    static const char top[] = "j:java/lang/Thread.run()V\t"
+                              "j:java/util/concurrent/ThreadPoolExecutor$Worker.run()V\t"
+                              "j:java/util/concurrent/ThreadPoolExecutor.runWorker(L;)V\t"
+                              "i:com/example/shop/Main.lambda$accept$0(I)V";
+    static const struct {
+        const char *below;
+        uint32_t samples;
+    } part[] = {
+        {"j:com/example/shop/OrderService.place(I)V\tl:java/util/HashMap.get(I)L;", 1200},
+        {"j:com/example/shop/OrderService.place(I)V\tl:java/util/HashMap.get(I)L;\tl:java/lang/"
+         "String.hashCode()I",
+         700},
+        {"j:com/example/shop/OrderService.place(I)V\tc:com/example/shop/Price.round(D)D", 400},
+        {"j:com/example/shop/OrderService.place(I)V\ti:com/example/shop/Price.tax(D)D", 150},
+        {"j:com/example/shop/Search.find(I)V\tj:java/util/regex/Pattern.matcher(L;)L;\tl:java/util/"
+         "regex/Matcher.<init>(L;)V",
+         900},
+        {"j:com/example/shop/Search.find(I)V\tj:java/util/regex/Matcher.find()Z\tj:java/util/regex/"
+         "Pattern$GroupCurly.match(I)Z\tj:java/util/regex/Pattern$CharProperty.match(I)Z",
+         2100},
+        {"j:sun/nio/ch/SocketChannelImpl.write(I)I\tn:Java_sun_nio_ch_SocketDispatcher_write0\t"
+         "n:write\tk:entry_SYSCALL_64_after_hwframe\tk:do_syscall_64\tk:sock_write_iter\t"
+         "k:tcp_sendmsg",
+         800},
+        {"j:com/example/shop/Kr\xc3\xa4mer.\xe8\xa8\x88\xe7\xae\x97(I)V\ts:call_stub", 120},
+        {"e:[unknown_Java]", 90},
+    };
+    static const char *const other[] = {
+        "n:start_thread\tp:Thread::call_run\tp:CompileBroker::compiler_thread_loop\tp:C2Compiler::"
+        "compile_method\tp:Compile::Optimize\tp:PhaseIdealLoop::build_and_optimize",
+        "n:start_thread\tp:Thread::call_run\tp:G1YoungGCEvacuateFailureTask::work<G1CollectedHeap&>"
+        "(bool, char const*)",
+        "n:</text><script>document.title='owned'</script>\tn:\"><img src=x onerror=\"document."
+        "title='owned'\">\tn:]]></script><script>document.title='owned'</script>\tn:&lt;b&gt; & "
+        "\xff\xfe\x01 (9 samples, 1.00%, 2 s)",
+    };
+    char stack[1024];
+    for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++) {
+        snprintf(stack, sizeof(stack), "%s\t%s", top, part[i].below);
+        fixture_add(p, 21, stack, part[i].samples, part[i].samples * 10000000ull);
+        fixture_add(p, 22, stack, part[i].samples / 3, part[i].samples / 3 * 10000000ull);
+    }
+    for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+        fixture_add(p, 23, other[i], 300, 3000000000);
+    profile_thread_name(p, 21, 1, "http-exec-1");
+    profile_thread_name(p, 22, 2, "http-exec-2 <admin> & co");
+    profile_thread_name(p, 23, 3, "C2 CompilerThread0");
+    uint32_t seed = 7;
+    for (int i = 0; i < 150; i++) {
+        size_t len = (size_t)snprintf(stack, sizeof(stack), "%s", top);
+        for (uint32_t d = 0; d < 3 + next_random(&seed) % 9; d++)
+            len += (size_t)snprintf(
+                stack + len, sizeof(stack) - len, "\t%c:com/example/shop/Task%u.step%u(I)V",
+                "jjjlci"[next_random(&seed) % 6], next_random(&seed) % 3, next_random(&seed) % 3);
+        fixture_add(p, 21, stack, 1 + next_random(&seed) % 9, 40000000);
+    }
+}
+
+static int sample(const char *dir) {
+    static const struct {
+        const char *file;
+        bool by_thread, inverted;
+        struct export_options o;
+    } what[] = {
+        {"fluid.svg", false, false, {0}},
+        {"threads.svg", true, false, {.threads = true, .signatures = true, .height = 20}},
+        {"fixed.svg", false, false, {.width = 1000, .inverted = true, .total = true}},
+        {"reverse.svg", false, true, {.inverted = true, .reverse = true}},
+        {"page.txt", false, false, {0}},
+        {"page.collapsed", false, false, {0}},
+    };
+    const struct export_quality q = {.event = "cpu",
+                                     .unit = "ns",
+                                     .interval = 10000000,
+                                     .elapsed_ns = 30400000000,
+                                     .dropped = 3,
+                                     .jvm = "com.example.shop.Main (pid 4711)",
+                                     .failed = {{"unknown_Java", 120}},
+                                     .failed_count = 1};
+    struct profile *p = profile_new(0);
+    int failed = 0;
+    fill_sample(p);
+    for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
+        char path[4096];
+        struct err e = {0};
+        struct snapshot *s = fixture_snapshot(p, what[i].by_thread, what[i].inverted);
+        snprintf(path, sizeof(path), "%s/%s", dir, what[i].file);
+        if (export_file(path, exporter_by_path(path), p, s, &q, &what[i].o, &e)) {
+            fprintf(stderr, "%s\n", e.message);
+            failed = 1;
+        }
+        snapshot_free(s);
+    }
+    profile_free(p);
+    return failed;
+}
+
+int main(int argc, char **argv) {
+    if (argc == 3 && !strcmp(argv[1], "--sample"))
+        return sample(argv[2]);
+    if (argc == 3 && !strcmp(argv[1], "--large"))
+        return large(argv[2]);
+    if (argc == 1)
+        return large(NULL);
+    fprintf(stderr, "usage: export_bench [--large SVG | --sample DIR]\n");
+    return 1;
+}

@@ -133,6 +133,8 @@ int agent_begin(JNIEnv *jni) {
     (*jni)->DeleteLocalRef(jni, self);
     if (agent.vm.thread_key < 0)
         return HANDSHAKE_UNSUPPORTED;
+    if ((*jni)->GetVersion(jni) >= 0x00150000) /* virtual threads: JDK 21 */
+        continuation_learn(&agent.vm.continuation, jni);
     if (agent_mapping_open(&agent.mapping, agent.options.map, agent.options.ring_bytes,
                            agent.options.session) < 0)
         return HANDSHAKE_NO_MEMORY;

@@ -14,10 +14,10 @@ static bool has_name(uintptr_t text, const char *name) {
     return n <= sizeof copy && guarded_copy(copy, text, n) == 0 && memcmp(copy, name, n) == 0;
 }
 
-bool vm_flag_set(const char *name, bool value, bool *before) {
+static volatile bool *find_flag(const char *name) {
     struct vm_tables t;
     if (vm_tables_open(&t) < 0)
-        return false;
+        return NULL;
     const char *type = vm_static(&t, "JVMFlag", "flags") ? "JVMFlag" : "Flag";
     int32_t stride = vm_type_size(&t, type);
     int32_t name_at = vm_offset_required(&t, type, "_name");
@@ -25,18 +25,29 @@ bool vm_flag_set(const char *name, bool value, bool *before) {
     uintptr_t flags = vm_static(&t, type, "flags");
     uintptr_t count = vm_static(&t, type, "numFlags");
     if (t.missing || !flags || !count)
-        return false;
+        return NULL;
     uintptr_t flag = guarded_load64(flags);
     uint64_t n = guarded_load64(count);
     for (uint64_t i = 0; i < n && i < FLAGS_MAX; i++, flag += (uintptr_t)stride) {
         if (!has_name(guarded_load64(flag + (uintptr_t)name_at), name))
             continue;
-        volatile bool *at = (volatile bool *)guarded_load64(flag + (uintptr_t)address_at);
-        if (!at)
-            return false;
-        *before = *at;
-        *at = value;
-        return true;
+        return (volatile bool *)guarded_load64(flag + (uintptr_t)address_at);
     }
-    return false;
+    return NULL;
+}
+
+bool vm_flag_set(const char *name, bool value, bool *before) {
+    volatile bool *at = find_flag(name);
+    if (!at)
+        return false;
+    *before = *at;
+    *at = value;
+    return true;
+}
+
+bool vm_flag_get(const char *name, bool *out) {
+    volatile bool *at = find_flag(name);
+    if (at)
+        *out = *at;
+    return at != NULL;
 }

@@ -12,4 +12,7 @@
  * False: this VM has no such flag. */
 bool vm_flag_set(const char *name, bool value, bool *before);
 
+/* A boolean flag's value. False: this VM has no such flag. */
+bool vm_flag_get(const char *name, bool *out);
+
 #endif

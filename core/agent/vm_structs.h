@@ -11,6 +11,8 @@
 #ifndef JTOP_AGENT_VM_STRUCTS_H
 #define JTOP_AGENT_VM_STRUCTS_H
 
+#include "core/agent/vm_continuation.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,7 +75,8 @@ struct vm {
     struct vm_code_heap heap[VM_HEAPS_MAX];
     uint32_t heaps;
     uintptr_t code_low, code_high; /* hull of all heaps */
-    int thread_key;                /* pthread key of Thread::current(); -1: not found */
+    struct continuation_layout continuation;
+    int thread_key; /* pthread key of Thread::current(); -1: not found */
     /* vtables of JavaThread and those of its subclasses that run Java code; append-only */
     uintptr_t java_vtable[16];
     _Atomic uint32_t java_vtables;

@@ -16,6 +16,9 @@
 #define SCAN_WORDS 512 /* stack words searched for a return address */
 #define STACK_BYTES_MAX (64u << 20)
 #define STEPS_MAX 8192
+#define CHUNKS_MAX 64
+#define CHUNK_END_WORDS 16 /* arguments of its oldest frame, at most */
+#define RELATIVE_WORDS_MAX (1u << 20)
 #define THREAD_IN_JAVA 8 /* JavaThreadState (source: globalDefinitions.hpp) */
 
 struct cursor {
@@ -28,7 +31,8 @@ struct walk {
     const struct vm *vm;
     const struct registers *r;
     struct stack *s;
-    uintptr_t limit; /* end of the thread's stack */
+    uintptr_t low, limit; /* of the stack being walked: the thread's live part, or a chunk's */
+    bool frozen;          /* it is a chunk's */
 };
 
 static bool fail(struct walk *k, enum wire_failure why) {
@@ -38,7 +42,7 @@ static bool fail(struct walk *k, enum wire_failure why) {
 }
 
 static bool in_stack(const struct walk *k, uintptr_t address) {
-    return address >= k->r->sp && address < k->limit && address % WORD == 0;
+    return address >= k->low && address < k->limit && address % WORD == 0;
 }
 
 /* Adds a Java frame; false when there is no room for more. */
@@ -51,6 +55,17 @@ static bool add_java(struct walk *k, enum wire_frame_type type, const struct met
         return fail(k, WIRE_FAILURE_TRUNCATED);
     k->s->java++;
     return stack_add(k->s, wire_frame_java(type, id, bci < 0 ? WIRE_BCI_NONE : (uint32_t)bci));
+}
+
+/* Whether `pc` is the return barrier, behind which a mounted virtual thread's frozen frames come. It
+ * is no call's return address, but its frame's end is a ContinuationEntry. */
+static bool is_barrier(const struct walk *k, uintptr_t pc, uintptr_t entry) {
+    struct frozen_stack f;
+    if (!k->vm->continuation.known || !code_contains(k->vm, pc))
+        return false;
+    struct code c = code_find(k->vm, pc);
+    return c.kind == CODE_STUB && !c.frame_words &&
+           continuation_frozen(&k->vm->continuation, entry, &f);
 }
 
 /* Whether a cursor that was guessed leads on: its own caller can be found where it should be. One
@@ -67,9 +82,13 @@ static bool leads_on(const struct walk *k, const struct cursor *c) {
     case CODE_COMPILED:
     case CODE_NATIVE:
     case CODE_STUB: {
-        uintptr_t end = c->sp + (uintptr_t)code.frame_words * WORD;
-        return code.frame_words && in_stack(k, end - WORD) &&
-               code_is_return_address(k->vm, guarded_load64(end - WORD));
+        struct cursor next = {.sp = c->sp + (uintptr_t)code.frame_words * WORD};
+        if (!code.frame_words)
+            return is_barrier(k, c->pc, c->sp);
+        if (!in_stack(k, next.sp - WORD))
+            return false;
+        next.pc = guarded_load64(next.sp - WORD);
+        return code_is_return_address(k->vm, next.pc) || is_barrier(k, next.pc, next.sp);
     }
     default:
         return false;
@@ -81,7 +100,8 @@ static bool caller_at(const struct walk *k, uintptr_t slot, uintptr_t fp, struct
     if (!in_stack(k, slot))
         return false;
     struct cursor c = {.pc = guarded_load64(slot), .sp = slot + WORD, .fp = fp};
-    if (!code_contains(k->vm, c.pc) || !code_is_return_address(k->vm, c.pc) || !leads_on(k, &c))
+    if (!code_contains(k->vm, c.pc) || !leads_on(k, &c) ||
+        !(code_is_return_address(k->vm, c.pc) || is_barrier(k, c.pc, c.sp)))
         return false;
     *next = c;
     return true;
@@ -179,14 +199,27 @@ static bool caller_of_leaf(const struct walk *k, const struct code *c, const str
     return scan(k, at->sp, at->fp, next);
 }
 
+/* A saved frame pointer. In a frozen stack the one of an interpreted frame counts words from where
+ * it is saved, so that the stack can be moved. */
+static uintptr_t load_fp(uintptr_t slot) {
+    uintptr_t fp = guarded_load64(slot);
+    return fp < RELATIVE_WORDS_MAX ? slot + fp * WORD : fp;
+}
+
 /* The caller of a frame that called. */
 static bool caller_of_sized(const struct walk *k, const struct code *c, const struct cursor *at,
                             struct cursor *next) {
     uintptr_t end = at->sp + (uintptr_t)c->frame_words * WORD;
+    if (k->frozen && end + CHUNK_END_WORDS * WORD >= k->limit) {
+        /* Perhaps the oldest one, whose return address means nothing: walk_chunk decides. */
+        *next = (struct cursor){
+            .pc = guarded_load64(end - WORD), .sp = end, .fp = load_fp(end - 2 * WORD)};
+        return true;
+    }
     if (!c->frame_words || !in_stack(k, end - WORD))
         return false;
-    *next = (struct cursor){
-        .pc = guarded_load64(end - WORD), .sp = end, .fp = guarded_load64(end - 2 * WORD)};
+    *next =
+        (struct cursor){.pc = guarded_load64(end - WORD), .sp = end, .fp = load_fp(end - 2 * WORD)};
     return code_contains(k->vm, next->pc);
 }
 
@@ -239,7 +272,9 @@ static bool step_interpreted(struct walk *k, struct cursor *at) {
         return false;
     next.pc = guarded_load64(at->fp + WORD);
     next.sp = guarded_load64(at->fp - WORD);
-    next.fp = guarded_load64(at->fp);
+    if (next.sp < RELATIVE_WORDS_MAX)
+        next.sp = at->fp + next.sp * WORD;
+    next.fp = load_fp(at->fp);
     if (!in_stack(k, next.sp) || next.sp <= at->fp)
         next.sp = at->fp + 2 * WORD;
     *at = next;
@@ -271,39 +306,82 @@ static bool read_anchor(const struct walk *k, uintptr_t anchor, struct cursor *o
     return true;
 }
 
+static bool step(struct walk *k, struct code *c, struct cursor *at) {
+    switch (c->kind) {
+    case CODE_COMPILED:
+    case CODE_NATIVE:
+        return step_compiled(k, c, at);
+    case CODE_INTERPRETER:
+        return step_interpreted(k, at);
+    case CODE_STUB:
+        return step_stub(k, c, at);
+    default:
+        return fail(k, at->leaf ? WIRE_FAILURE_UNKNOWN_PC : WIRE_FAILURE_NO_CALLER);
+    }
+}
+
+/* One chunk: to the return barrier, or the end of its stack. */
+static bool walk_chunk(struct walk *k, const struct frozen_stack *f) {
+    struct cursor at = {.pc = guarded_load64(f->sp - WORD), .sp = f->sp};
+    at.fp = load_fp(f->sp - 2 * WORD);
+    k->frozen = true;
+    k->low = f->begin;
+    k->limit = f->end;
+    for (uint32_t steps = 0; steps < STEPS_MAX && at.sp < f->end; steps++) {
+        struct code c = code_find(k->vm, at.pc);
+        uintptr_t sp = at.sp;
+        /* The return barrier; or behind the oldest frame, whose return address means nothing here. */
+        bool java = c.kind == CODE_COMPILED || c.kind == CODE_INTERPRETER;
+        if ((c.kind == CODE_STUB && !c.frame_words) ||
+            (!java && f->end - at.sp <= CHUNK_END_WORDS * WORD))
+            return true;
+        if (!step(k, &c, &at))
+            return false;
+        if (at.sp <= sp)
+            return fail(k, WIRE_FAILURE_LOOP);
+    }
+    return true;
+}
+
+/* At the return barrier of a mounted virtual thread: the frames that are still in the heap. They
+ * are walked where they are, then the walk goes on behind the barrier. */
+static bool walk_frozen(struct walk *k, uintptr_t entry) {
+    struct frozen_stack f;
+    uintptr_t low = k->low;
+    uintptr_t limit = k->limit;
+    bool ok = continuation_frozen(&k->vm->continuation, entry, &f);
+    for (uint32_t chunks = 0; ok && chunks < CHUNKS_MAX; chunks++) {
+        ok = walk_chunk(k, &f);
+        if (ok && !continuation_next(&k->vm->continuation, &f))
+            break;
+    }
+    k->frozen = false;
+    k->low = low;
+    k->limit = limit;
+    return ok || !k->s->failure;
+}
+
+/* From an entry frame to the Java frame the VM was called from; false at the thread's first. */
+static bool leave_entry(struct walk *k, struct cursor *at) {
+    uintptr_t slot = at->fp + (uintptr_t)((intptr_t)WORD * k->vm->at.entry_wrapper);
+    uintptr_t wrapper = in_stack(k, at->fp) ? guarded_load64(slot) : 0;
+    if (!in_stack(k, wrapper))
+        return fail(k, WIRE_FAILURE_NO_CALLER);
+    return read_anchor(k, wrapper + (uintptr_t)k->vm->at.wrapper_anchor, at);
+}
+
 /* Walks Java frames from `at` on, to the first one the VM called. */
 static void walk_java(struct walk *k, struct cursor at) {
     for (uint32_t steps = 0; steps < STEPS_MAX; steps++) {
         uintptr_t sp = at.sp;
         struct code c = code_find(k->vm, at.pc);
-        switch (c.kind) {
-        case CODE_COMPILED:
-        case CODE_NATIVE:
-            if (!step_compiled(k, &c, &at))
+        if (c.kind == CODE_ENTRY) {
+            if (!leave_entry(k, &at))
                 return;
-            break;
-        case CODE_INTERPRETER:
-            if (!step_interpreted(k, &at))
+        } else {
+            bool barrier = c.kind == CODE_STUB && !at.leaf && !c.frame_words;
+            if ((barrier && !walk_frozen(k, at.sp)) || !step(k, &c, &at))
                 return;
-            break;
-        case CODE_STUB:
-            if (!step_stub(k, &c, &at))
-                return;
-            break;
-        case CODE_ENTRY: {
-            uintptr_t wrapper =
-                guarded_load64(at.fp + (uintptr_t)((intptr_t)WORD * k->vm->at.entry_wrapper));
-            if (!in_stack(k, at.fp) || !in_stack(k, wrapper)) {
-                fail(k, WIRE_FAILURE_NO_CALLER);
-                return;
-            }
-            if (!read_anchor(k, wrapper + (uintptr_t)k->vm->at.wrapper_anchor, &at))
-                return; /* the thread's first Java frame: the end */
-            break;
-        }
-        default:
-            fail(k, at.leaf ? WIRE_FAILURE_UNKNOWN_PC : WIRE_FAILURE_NO_CALLER);
-            return;
         }
         if (at.sp < sp || (at.sp == sp && c.kind != CODE_STUB && !k->r->lr)) {
             fail(k, WIRE_FAILURE_LOOP);
@@ -358,7 +436,7 @@ static void walk_from_native(struct walk *k, uintptr_t thread, struct cursor at)
 }
 
 void walk_vm(const struct walker *w, const struct registers *r, struct stack *s) {
-    struct walk k = {w, w->vm, r, s, r->sp + STACK_BYTES_MAX};
+    struct walk k = {w, w->vm, r, s, r->sp, r->sp + STACK_BYTES_MAX, false};
     struct cursor at = {r->pc, r->sp, r->fp, true};
     uintptr_t thread = vm_current_java_thread(w->vm);
     if (thread) {

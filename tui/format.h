@@ -1,0 +1,33 @@
+/*
+ * Numbers as people read them, in fixed room.
+ *
+ * Context: pure. Each function fills `out` and returns it.
+ */
+#ifndef JTOP_TUI_FORMAT_H
+#define JTOP_TUI_FORMAT_H
+
+#include <stdint.h>
+
+struct format {
+    char s[32];
+};
+
+const char *format_bytes(struct format *f, uint64_t bytes);    /* 0B 1.2K 123M; 4 columns */
+const char *format_count(struct format *f, uint64_t n);        /* 1,234,567 */
+const char *format_short_count(struct format *f, uint64_t n);  /* 12345 1.2M; 6 columns */
+const char *format_clock(struct format *f, uint64_t ms);       /* 01:02:03, 3d 01:02:03 */
+const char *format_age(struct format *f, uint64_t ms);         /* 59s 12m03 1h02m 3d04h */
+const char *format_percent(struct format *f, double percent);  /* 12.3; 5 columns up to 9999 */
+const char *format_interval(struct format *f, uint64_t value); /* of ns: 10ms 500us 1s */
+
+/* "123M/512M"; a JVM that has not collected yet does not say what is used: "-/512M". */
+const char *format_heap(struct format *f, uint64_t used, uint64_t max);
+
+/* part / whole * 100, 0 where there is no whole. */
+double percent_of(uint64_t part, uint64_t whole);
+
+/* Half the 95 % interval of a share seen in samples, in percent points: 1.96 standard errors of
+ * the binomial distribution. */
+double percent_error(uint64_t part, uint64_t samples);
+
+#endif

@@ -1,0 +1,196 @@
+#include "tui/header.h"
+
+#include "tui/format.h"
+#include "tui/view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GAP 2
+
+/* A line being filled from the left with "label value" figures. */
+struct line {
+    struct canvas *c;
+    int row, at, end;
+};
+
+/* A figure that does not fit is left out. */
+static void figure(struct line *l, const char *label, enum role role, const char *value) {
+    int gap = l->at ? GAP : 0;
+    int label_cols = canvas_width(l->c, label), value_cols = canvas_width(l->c, value);
+    int between = label_cols > 0;
+    if (l->at + gap + label_cols + between + value_cols > l->end)
+        return;
+    l->at += gap;
+    l->at += canvas_text(l->c, l->row, l->at, label_cols, ROLE_LABEL, label) + between;
+    l->at += canvas_text(l->c, l->row, l->at, value_cols, role, value);
+}
+
+static const char *known(const char *s) {
+    return s[0] ? s : "?";
+}
+
+static void draw_jvm(struct canvas *c, const struct model *m) {
+    const struct jvm *j = &m->jvm;
+    struct format f = {""};
+    char rest[192], up[48];
+    snprintf(up, sizeof up, "up %s", format_clock(&f, j->uptime_ms));
+    int up_cols = canvas_width(c, up);
+    snprintf(rest, sizeof rest, "pid %d  %s%s", (int)j->pid, known(j->version),
+             j->container ? "  container" : "");
+    int at = canvas_text(c, 0, 0, c->cols, ROLE_TITLE, "jtop-prof") + GAP;
+    int rest_cols = canvas_width(c, rest), room = c->cols - at - rest_cols - up_cols - 2 * GAP;
+    if (room < 16) { /* the version goes first */
+        snprintf(rest, sizeof rest, "pid %d", (int)j->pid);
+        rest_cols = canvas_width(c, rest);
+        room = c->cols - at - rest_cols - up_cols - 2 * GAP;
+    }
+    if (room < 8) { /* then the pid */
+        room += rest_cols + GAP;
+        rest_cols = 0;
+    }
+    at += canvas_tail(c, 0, at, room, ROLE_VALUE, known(j->name)) + GAP;
+    canvas_text(c, 0, at, rest_cols, ROLE_TEXT, rest);
+    canvas_right(c, 0, c->cols - up_cols, up_cols, ROLE_TEXT, up);
+}
+
+static void draw_figures(struct canvas *c, const struct model *m) {
+    const struct jvm *j = &m->jvm;
+    struct line l = {.c = c, .row = 1, .end = c->cols};
+    struct format a = {""}, b = {""};
+    char text[96];
+    uint64_t most = j->heap_max_bytes ? j->heap_max_bytes : j->heap_capacity_bytes;
+    if (most)
+        figure(&l, "heap", ROLE_VALUE, format_heap(&a, j->heap_used_bytes, most));
+    if (j->perf_data) {
+        snprintf(text, sizeof text, "%" PRIu64 " %.2fs", j->gc_count, (double)j->gc_time_ms / 1e3);
+        figure(&l, "gc", ROLE_VALUE, text);
+    }
+    if (m->status.phase == SESSION_REPLAYED)
+        return; /* a recording knows nothing of these */
+    snprintf(text, sizeof text, "%s%%", format_percent(&a, j->cpu_percent));
+    figure(&l, "cpu", ROLE_VALUE, text);
+    snprintf(text, sizeof text, "%u", j->threads);
+    figure(&l, "threads", ROLE_VALUE, text);
+    snprintf(text, sizeof text, "%s%%+%s%%", format_percent(&a, m->agent_percent),
+             format_percent(&b, m->frontend_percent));
+    figure(&l, "own", ROLE_TEXT, text);
+    figure(&l, "rss", ROLE_TEXT, format_bytes(&a, j->rss_bytes));
+    if (j->perf_data) {
+        snprintf(text, sizeof text, "%" PRIu64 " %.2fs", j->safepoint_count,
+                 (double)j->safepoint_time_ms / 1e3);
+        figure(&l, "safepoints", ROLE_TEXT, text);
+        figure(&l, "classes", ROLE_TEXT, format_count(&a, j->classes_loaded));
+    }
+}
+
+/* The reason most failed walks have, "" where there is none. */
+static const char *main_failure(const struct session_status *s) {
+    int most = 0;
+    for (int i = WIRE_FAILURE_TRUNCATED + 1; i < WIRE_FAILURES; i++)
+        if (s->failed[i] > (most ? s->failed[most] : 0))
+            most = i;
+    return most ? session_failure_name[most] : "";
+}
+
+static bool counts_bytes(const char *event) {
+    return !strcmp(event, "alloc") || !strcmp(event, "nativemem");
+}
+
+static void draw_quality(struct canvas *c, const struct model *m) {
+    const struct session_status *s = &m->status;
+    struct line l = {.c = c, .row = 2, .end = c->cols};
+    struct format a = {""}, b = {""};
+    char text[96];
+    snprintf(text, sizeof text, "%s %s", known(s->mechanism),
+             counts_bytes(s->event) ? format_bytes(&a, s->interval)
+                                    : format_interval(&a, s->interval));
+    figure(&l, known(s->event), ROLE_VALUE, text);
+    figure(&l, "walk", ROLE_VALUE, known(s->walker));
+    snprintf(text, sizeof text, "%s %s/s",
+             s->samples < 1000000 ? format_count(&a, s->samples)
+                                  : format_short_count(&a, s->samples),
+             format_count(&b, (uint64_t)(m->samples_per_second + 0.5)));
+    figure(&l, "samples", ROLE_VALUE, text);
+    snprintf(text, sizeof text, "%s%s", format_count(&a, s->dropped), s->dropped ? "!" : "");
+    figure(&l, "drops", s->dropped ? ROLE_WARNING : ROLE_VALUE, text);
+    double failed = percent_of(model_failed(m), s->samples);
+    snprintf(text, sizeof text, "%s%%%s", format_percent(&a, failed), failed >= 5 ? "!" : "");
+    figure(&l, "failed", failed >= 5 ? ROLE_WARNING : ROLE_VALUE, text);
+    if (main_failure(s)[0])
+        figure(&l, "", ROLE_TEXT, main_failure(s));
+    snprintf(text, sizeof text, "%u threads", s->armed_threads);
+    figure(&l, "on", ROLE_TEXT, text);
+    figure(&l, "for", ROLE_TEXT, format_clock(&a, s->elapsed_ns / 1000000));
+}
+
+void header_draw(struct canvas *c, const struct model *m) {
+    draw_jvm(c, m);
+    draw_figures(c, m);
+    draw_quality(c, m);
+}
+
+static const char *state_word(const struct model *m) {
+    static const char *const word[] = {
+        [SESSION_RUNNING] = "LIVE",      [SESSION_STOPPED] = "STOPPED",
+        [SESSION_JVM_GONE] = "JVM GONE", [SESSION_REPLAYED] = "RECORDING",
+        [SESSION_FAILED] = "FAILED",
+    };
+    return m->held ? "PAUSED" : word[m->status.phase];
+}
+
+/* What the view's numbers are of, where that is not everything. */
+static void describe_question(const struct model *m, char *out, size_t size) {
+    const struct model_question *q = &m->question;
+    char name[128];
+    size_t n = 0;
+    out[0] = '\0';
+    if (q->tid) {
+        const struct model_thread *t = model_find_thread(m, q->tid);
+        struct model_thread nobody = {.tid = q->tid, .name = ""};
+        int k = snprintf(out, size, "thread %s", model_thread_name(t ? t : &nobody, name, 64));
+        n = k > 0 && (size_t)k < size ? (size_t)k : size - 1;
+    }
+    if (q->filter[0] && n + 1 < size) {
+        int k = snprintf(out + n, size - n, "%s/%s", n ? "  " : "", q->filter);
+        n += k > 0 && (size_t)k < size - n ? (size_t)k : size - n - 1;
+    }
+    if (n && m->snapshot && n + 1 < size) {
+        struct format f = {""};
+        double share = percent_of(m->snapshot->samples, m->all_samples);
+        snprintf(out + n, size - n, "  %s%% of all", format_percent(&f, share));
+    }
+}
+
+void header_draw_tabs(struct canvas *c, int row, const struct model *m, enum live_view view) {
+    int at = 0;
+    for (int i = 0; i < VIEWS; i++) {
+        bool on = i == (int)view;
+        at += canvas_textf(c, row, at, c->cols - at, on ? ROLE_TAB_ON : ROLE_TAB,
+                           on ? "[%c %s]" : " %c %s ", views[i]->key, views[i]->title);
+    }
+    const char *state = state_word(m);
+    int state_cols = canvas_width(c, state) + 2;
+    char question[512], tag[24];
+    describe_question(m, question, sizeof question);
+    canvas_head(c, row, at + 1, c->cols - at - state_cols - 2, ROLE_VALUE, question);
+    snprintf(tag, sizeof tag, " %s ", state);
+    canvas_right(c, row, c->cols - state_cols, state_cols,
+                 m->held || m->status.phase != SESSION_RUNNING ? ROLE_STATE_HELD : ROLE_STATE, tag);
+}
+
+const char *header_notice(const struct model *m, char *out, size_t size) {
+    const struct session_status *s = &m->status;
+    if (s->phase == SESSION_JVM_GONE)
+        snprintf(out, size, "the JVM is gone: this is what was sampled (s saves it, q quits)");
+    else if (s->message[0])
+        snprintf(out, size, "%s", s->message);
+    else if (s->phase == SESSION_FAILED)
+        snprintf(out, size, "sampling failed: this is what was sampled until then");
+    else if (s->reason[0])
+        snprintf(out, size, "%s: %s", s->mechanism, s->reason);
+    else
+        snprintf(out, size, "%s", "");
+    return out;
+}

@@ -1,0 +1,26 @@
+/*
+ * The lines above the views: which JVM, how it is, how good the profile is; and the line that
+ * says which view is up and what part of the samples it shows.
+ *
+ * Context: frontend main thread.
+ */
+#ifndef JTOP_TUI_HEADER_H
+#define JTOP_TUI_HEADER_H
+
+#include "tui/live.h"
+#include "tui/model.h"
+#include "tui/canvas.h"
+
+#define HEADER_ROWS 3
+
+/* Rows 0 to HEADER_ROWS - 1. Figures that do not fit are left out, least important first. */
+void header_draw(struct canvas *c, const struct model *m);
+
+/* The tabs, the question, and the state, in this row. */
+void header_draw_tabs(struct canvas *c, int row, const struct model *m, enum live_view view);
+
+/* What there is to say of the session without being asked: JVM gone, a warning, why this
+ * mechanism. "" for nothing. Returns out. */
+const char *header_notice(const struct model *m, char *out, size_t size);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * One line of text being typed.
+ *
+ * Context: pure.
+ */
+#ifndef JTOP_TUI_LINE_EDITOR_H
+#define JTOP_TUI_LINE_EDITOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LINE_EDITOR_BYTES 128
+
+struct line_editor {
+    char text[LINE_EDITOR_BYTES]; /* UTF-8, NUL-terminated */
+    size_t length;                /* bytes */
+    size_t at;                    /* bytes before the caret */
+    bool open;                    /* it has the keyboard */
+};
+
+/* Starts with this text, caret behind it; what is too long is cut. */
+void line_editor_open(struct line_editor *l, const char *text);
+
+/* Characters, arrows, Home, End, Backspace, Delete, ^A ^E ^U ^K ^W. True where the text changed.
+ * Enter and Escape are the caller's. */
+bool line_editor_press(struct line_editor *l, int32_t press);
+
+#endif

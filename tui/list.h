@@ -1,0 +1,22 @@
+/*
+ * --list: the JVMs on this machine, for people and for scripts.
+ *
+ * Context: frontend, main thread.
+ */
+#ifndef JTOP_TUI_LIST_H
+#define JTOP_TUI_LIST_H
+
+#include "core/base/text.h"
+#include "attach/jvm.h"
+
+#include <stdbool.h>
+
+/* Appends a table, or an array of objects, of all JVMs. Strings in JSON are valid UTF-8 whatever
+ * the JVMs call themselves. */
+int list_jvms(bool json, struct text *out, struct err *e);
+
+/* The same of JVMs already found. */
+void list_table(struct text *out, const struct jvm *jvms, int count);
+void list_json(struct text *out, const struct jvm *jvms, int count);
+
+#endif

@@ -1,0 +1,244 @@
+#include "tui/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The events of this build, and those that people know but that it cannot sample. */
+static const struct event_name {
+    const char *name;
+    enum wire_event event;
+    enum wire_mechanism mechanism;
+    bool built;
+} event_names[] = {
+    {"cpu", WIRE_EVENT_CPU, WIRE_MECHANISM_AUTO, true},
+    {"ctimer", WIRE_EVENT_CPU, WIRE_MECHANISM_CTIMER, true},
+    {"itimer", WIRE_EVENT_CPU, WIRE_MECHANISM_ITIMER, true},
+    {.name = "wall"},
+    {.name = "alloc"},
+    {.name = "lock"},
+    {.name = "nativemem"},
+    {.name = "nativelock"},
+    {.name = "page-faults"},
+    {.name = "context-switches"},
+    {.name = "cycles"},
+    {.name = "ref-cycles"},
+    {.name = "instructions"},
+    {.name = "cache-references"},
+    {.name = "cache-misses"},
+    {.name = "branch-instructions"},
+    {.name = "branches"},
+    {.name = "branch-misses"},
+    {.name = "bus-cycles"},
+    {.name = "L1-dcache-load-misses"},
+    {.name = "LLC-load-misses"},
+    {.name = "dTLB-load-misses"},
+};
+
+static const struct event_name *event_find(const char *name) {
+    for (size_t i = 0; i < sizeof event_names / sizeof event_names[0]; i++)
+        if (strcmp(event_names[i].name, name) == 0)
+            return &event_names[i];
+    return NULL;
+}
+
+bool option_is_event(const char *name) {
+    return event_find(name) != NULL;
+}
+
+bool option_takes_value(const struct option_row *row) {
+    return row->argument != NULL;
+}
+
+static enum err_exit exit_of(const struct option_row *row) {
+    return row->usage ? ERR_EXIT_USAGE : ERR_EXIT_ARGUMENT;
+}
+
+/* Calls `each` for every piece of a list between commas. */
+static int for_each_piece(const char *list, struct options *o, const char *spelled,
+                          int (*each)(struct options *o, const char *spelled, const char *piece,
+                                      struct err *e),
+                          struct err *e) {
+    for (const char *p = list;; p++) {
+        char piece[64];
+        size_t n = strcspn(p, ",");
+        if (n >= sizeof piece)
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "%s: no such name: %.*s", spelled,
+                               (int)sizeof piece, p);
+        memcpy(piece, p, n);
+        piece[n] = '\0';
+        int r = each(o, spelled, piece, e);
+        if (r < 0)
+            return r;
+        p += n;
+        if (!*p)
+            return 0;
+    }
+}
+
+static int add_event(struct options *o, const char *spelled, const char *name, struct err *e) {
+    const struct event_name *known = event_find(name);
+    if (!known)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                           "%s: unknown event \"%s\"; there are: cpu, ctimer, itimer", spelled,
+                           name);
+    if (!known->built)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, ENOTSUP,
+                           "%s: event %s is not in this version; there are: cpu, ctimer, itimer",
+                           spelled, name);
+    if (o->event && strcmp(o->event, known->name) != 0)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, ENOTSUP,
+                           "%s: one event at a time: either %s or %s", spelled, o->event, name);
+    o->event = known->name;
+    o->session.event = known->event;
+    o->session.mechanism = known->mechanism;
+    return 0;
+}
+
+static int set_event(struct options *o, const struct option_row *row, const char *spelled,
+                     const char *value, struct err *e) {
+    (void)row;
+    return for_each_piece(value, o, spelled, add_event, e);
+}
+
+static int add_format(struct options *o, const char *spelled, const char *name, struct err *e) {
+    const struct exporter *x = exporter_by_format(name, &o->export);
+    if (!x) {
+        struct text known = {0};
+        for (const struct exporter *k = exporters; k->name; k++)
+            text_addf(&known, "%s, ", k->name);
+        int r = err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                            "%s: unknown format \"%s\"; there are: %ssummary, traces, flat",
+                            spelled, name, known.failed || !known.data ? "" : known.data);
+        text_free(&known);
+        return r;
+    }
+    for (int i = 0; i < o->formats; i++)
+        if (o->format[i] == x)
+            return 0;
+    if (o->formats == OPTIONS_OUTPUTS_MAX)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, E2BIG, "%s: more than %d formats", spelled,
+                           OPTIONS_OUTPUTS_MAX);
+    o->format[o->formats++] = x;
+    return 0;
+}
+
+static int set_format(struct options *o, const struct option_row *row, const char *spelled,
+                      const char *value, struct err *e) {
+    (void)row;
+    return for_each_piece(value, o, spelled, add_format, e);
+}
+
+static void *field(struct options *o, const struct option_row *row) {
+    return (char *)o + row->offset;
+}
+
+static int set_bool(struct options *o, const struct option_row *row, const char *spelled,
+                    const char *value, struct err *e) {
+    (void)spelled, (void)value, (void)e;
+    *(bool *)field(o, row) = row->kind == OPTION_FLAG;
+    return 0;
+}
+
+static int set_action(struct options *o, const struct option_row *row, const char *spelled,
+                      const char *value, struct err *e) {
+    (void)spelled, (void)value, (void)e;
+    if (o->action != ACTION_HELP && o->action != ACTION_VERSION)
+        o->action = (enum options_action)row->value;
+    return 0;
+}
+
+static int set_quantity(struct options *o, const struct option_row *row, const char *spelled,
+                        const char *value, struct err *e) {
+    const struct quantity *q = row->quantity;
+    uint64_t n;
+    int r = quantity_parse(q, value, &n);
+    if (r == -ERANGE)
+        return err_exit_as(e, exit_of(row), ERANGE, "%s %.40s: %s is from %s to %s", spelled, value,
+                           q->noun, q->min_text, q->max_text);
+    if (r < 0)
+        return err_exit_as(e, exit_of(row), -r, "%s %.40s: not %s (%s)", spelled, value, q->noun,
+                           q->form);
+    if (row->size == sizeof(uint64_t))
+        *(uint64_t *)field(o, row) = n;
+    else
+        *(uint32_t *)field(o, row) = (uint32_t)n;
+    return 0;
+}
+
+static int set_percent(struct options *o, const struct option_row *row, const char *spelled,
+                       const char *value, struct err *e) {
+    char *end;
+    double d = strtod(value, &end);
+    if (end == value || *end || !isfinite(d) || d < 0 || d > 100)
+        return err_exit_as(e, exit_of(row), EINVAL, "%s %.40s: not a number from 0 to 100", spelled,
+                           value);
+    *(double *)field(o, row) = d;
+    return 0;
+}
+
+static int set_number(struct options *o, const struct option_row *row, const char *spelled,
+                      const char *value, struct err *e) {
+    uint64_t n = 0;
+    if (strcmp(value, "0") != 0 && quantity_parse(&quantity_count, value, &n) < 0)
+        return err_exit_as(e, exit_of(row), EINVAL, "%s %.40s: not a number", spelled, value);
+    *(int *)field(o, row) = (int)n;
+    return 0;
+}
+
+static int set_text(struct options *o, const struct option_row *row, const char *spelled,
+                    const char *value, struct err *e) {
+    (void)spelled, (void)e;
+    memcpy(field(o, row), &value, sizeof value);
+    return 0;
+}
+
+static int set_path(struct options *o, const struct option_row *row, const char *spelled,
+                    const char *value, struct err *e) {
+    if (!*value)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "%s: the file name is empty", spelled);
+    return set_text(o, row, spelled, value, e);
+}
+
+static int add_output(struct options *o, const struct option_row *row, const char *spelled,
+                      const char *value, struct err *e) {
+    (void)row;
+    if (!*value)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "%s: the file name is empty", spelled);
+    if (o->files == OPTIONS_OUTPUTS_MAX)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, E2BIG, "%s: more than %d files", spelled,
+                           OPTIONS_OUTPUTS_MAX);
+    o->file[o->files++] = value;
+    return 0;
+}
+
+static int set_cstack(struct options *o, const struct option_row *row, const char *spelled,
+                      const char *value, struct err *e) {
+    (void)o;
+    if (strcmp(value, "vm") == 0)
+        return 0;
+    return err_exit_as(e, exit_of(row), ENOTSUP, "%s %.40s: not in this version; there is: vm",
+                       spelled, value);
+}
+
+static int ignore(struct options *o, const struct option_row *row, const char *spelled,
+                  const char *value, struct err *e) {
+    (void)o, (void)row, (void)spelled, (void)value, (void)e;
+    return 0;
+}
+
+int option_set(struct options *o, const struct option_row *row, const char *spelled,
+               const char *value, struct err *e) {
+    static int (*const set[OPTION_KINDS])(struct options *, const struct option_row *, const char *,
+                                          const char *, struct err *) = {
+        [OPTION_FLAG] = set_bool,         [OPTION_UNFLAG] = set_bool,
+        [OPTION_ACTION] = set_action,     [OPTION_EVENT] = set_event,
+        [OPTION_QUANTITY] = set_quantity, [OPTION_PERCENT] = set_percent,
+        [OPTION_NUMBER] = set_number,     [OPTION_TEXT] = set_text,
+        [OPTION_PATH] = set_path,         [OPTION_OUTPUT] = add_output,
+        [OPTION_FORMAT] = set_format,     [OPTION_CSTACK] = set_cstack,
+        [OPTION_IGNORED] = ignore,
+    };
+    return set[row->kind](o, row, spelled, value, e);
+}

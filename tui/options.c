@@ -1,0 +1,263 @@
+#include "tui/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+/* Words that come before the JVM. Those of async-profiler that this version has not are known, so
+ * that they are never taken for the name of a JVM. */
+static const struct {
+    const char *name;
+    bool built;
+} actions[] = {
+    {"collect", true},   {"start", false},       {"resume", false},  {"stop", false},
+    {"dump", false},     {"status", false},      {"metrics", false}, {"list", false},
+    {"check", false},    {"load", false},        {"jcmd", false},    {"threaddump", false},
+    {"dumpheap", false}, {"inspectheap", false}, {"meminfo", false}, {"convert", false},
+    {"diff", false},     {"serve", false},       {"doctor", false},
+};
+
+static const struct option_row *find(const char *name, bool batch) {
+    for (int i = 0; i < option_row_count; i++) {
+        const struct option_row *row = &option_rows[i];
+        if (row->when == (batch ? WHEN_NOT_BATCH : WHEN_BATCH))
+            continue;
+        for (size_t n = 0; n < 2; n++)
+            if (row->name[n] && strcmp(row->name[n], name) == 0)
+                return row;
+    }
+    return NULL;
+}
+
+/* How many edits make one word of the other: a letter more, less, changed, or two swapped cost 2,
+ * another case 1. Only the first 31 letters count. */
+static int distance(const char *a, const char *b) {
+    enum { MAX = 31 };
+    int d[MAX + 1][MAX + 1];
+    int la = (int)strnlen(a, MAX), lb = (int)strnlen(b, MAX);
+    for (int i = 0; i <= la; i++)
+        d[i][0] = 2 * i;
+    for (int j = 0; j <= lb; j++)
+        d[0][j] = 2 * j;
+    for (int i = 1; i <= la; i++) {
+        for (int j = 1; j <= lb; j++) {
+            unsigned char x = (unsigned char)a[i - 1], y = (unsigned char)b[j - 1];
+            int change = x == y ? 0 : tolower(x) == tolower(y) ? 1 : 2;
+            int best = d[i - 1][j - 1] + change;
+            if (d[i - 1][j] + 2 < best)
+                best = d[i - 1][j] + 2;
+            if (d[i][j - 1] + 2 < best)
+                best = d[i][j - 1] + 2;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                d[i - 2][j - 2] + 2 < best)
+                best = d[i - 2][j - 2] + 2;
+            d[i][j] = best;
+        }
+    }
+    return d[la][lb];
+}
+
+static const char *nearest(const char *name) {
+    const char *best = "--help";
+    int best_distance = distance(name, best);
+    for (int i = 0; i < option_row_count; i++) {
+        const struct option_row *row = &option_rows[i];
+        for (size_t n = 0; n < 2 && row->group != GROUP_READER; n++) {
+            int d = row->name[n] ? distance(name, row->name[n]) : best_distance;
+            if (d < best_distance) {
+                best_distance = d;
+                best = row->name[n];
+            }
+        }
+    }
+    return best;
+}
+
+/* One option as typed: "-d 10", "-d10", "--title=x", "--title x". */
+struct typed {
+    char name[32];
+    const char *value; /* NULL: none there */
+    const struct option_row *row;
+};
+
+/* Takes the option at argv[*i] apart and moves *i to its last argument. */
+static void take(struct typed *t, int argc, char **argv, int *i, bool batch) {
+    const char *arg = argv[*i];
+    size_t n = strlen(arg);
+    *t = (struct typed){0};
+    if (arg[1] == '-') {
+        n = strcspn(arg, "=");
+        if (arg[n])
+            t->value = arg + n + 1;
+    } else if (isdigit((unsigned char)arg[2])) {
+        n = 2;
+        t->value = arg + 2;
+    }
+    if (n >= sizeof t->name)
+        n = sizeof t->name - 1;
+    memcpy(t->name, arg, n);
+    t->row = find(t->name, batch);
+    if (t->row && option_takes_value(t->row) && !t->value && *i + 1 < argc)
+        t->value = argv[++*i];
+}
+
+static bool is_option(const char *arg) {
+    return arg[0] == '-' && arg[1] != '\0';
+}
+
+/* "-n" before "--batch" means what it means behind it, so this is asked first. */
+static bool asks_for_frames(int argc, char **argv) {
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        struct typed t;
+        if (!is_option(argv[i]))
+            continue;
+        take(&t, argc, argv, &i, false);
+        if (strcmp(t.name, "--batch") == 0)
+            return true;
+    }
+    return false;
+}
+
+static int set_option(struct options *o, const struct typed *t, struct err *e) {
+    if (!t->row)
+        return err_set(e, EINVAL, "unknown option %s; nearest known one: %s (--help lists all)",
+                       t->name, nearest(t->name));
+    if (option_takes_value(t->row) && !t->value)
+        return err_set(e, EINVAL, "%s needs a value: %s", t->name, t->row->argument);
+    if (!option_takes_value(t->row) && t->value)
+        return err_set(e, EINVAL, "%s takes no value, but got \"%s\"", t->name, t->value);
+    return option_set(o, t->row, t->name, t->value, e);
+}
+
+static int set_word(struct options *o, const char *word, struct err *e) {
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0] && !o->word; i++) {
+        if (strcmp(word, actions[i].name) != 0)
+            continue;
+        if (!actions[i].built)
+            return err_set(e, ENOTSUP,
+                           "action %s is not in this version; there are: collect, --list, "
+                           "--batch, and the live screen without an action",
+                           word);
+        o->word = word;
+        o->collect = true;
+        return 0;
+    }
+    if (!*word)
+        return err_set(e, EINVAL, "the name of the JVM is empty");
+    if (o->target)
+        return err_set(e, EINVAL, "one JVM at a time, but two were named: %s and %s", o->target,
+                       word);
+    o->target = word;
+    return 0;
+}
+
+static int decide(struct options *o, struct err *e) {
+    bool collect = o->collect || o->duration_ms || o->files || o->formats;
+    if (o->action == ACTION_HELP || o->action == ACTION_VERSION)
+        return 0;
+    if (o->reader_fd >= 0 || o->reader_pid) {
+        o->action = ACTION_READER;
+        if (o->reader_fd < 0 || o->reader_pid <= 0)
+            return err_set(e, EINVAL, "--reader and --reader-pid belong together");
+        return 0;
+    }
+    if (o->json && o->action != ACTION_LIST)
+        return err_set(e, EINVAL, "--json goes with --list");
+    if (o->action == ACTION_LIST) {
+        if (o->target || collect || o->batch)
+            return err_set(e, EINVAL,
+                           "--list shows all JVMs: no PID, action or -d, -f, -o with it");
+        return 0;
+    }
+    if (o->batch && collect)
+        return err_set(
+            e, EINVAL,
+            "--batch prints frames of the live screen: no collect, -d, -f or -o with it");
+    if (o->batch || collect) {
+        o->action = o->batch ? ACTION_FRAMES : ACTION_COLLECT;
+        if (!o->target)
+            return err_set(e, EINVAL,
+                           "which JVM? Give its PID, its name, or jps for the only "
+                           "one; --list shows them");
+    }
+    return 0;
+}
+
+/* Values that old scripts give and that a limit of ours only cuts. */
+static void clamp(struct session_options *s) {
+    if (s->depth > WIRE_FRAMES_MAX)
+        s->depth = WIRE_FRAMES_MAX;
+    if (s->ring_bytes && s->ring_bytes < WIRE_RING_BYTES_MIN)
+        s->ring_bytes = WIRE_RING_BYTES_MIN;
+}
+
+static bool called_as_batch(const char *program) {
+    const char *slash = strrchr(program, '/');
+    const char *base = slash ? slash + 1 : program;
+    return strcmp(base, "asprof") == 0 || strcmp(base, "profiler.sh") == 0;
+}
+
+int options_parse(struct options *o, int argc, char **argv, struct err *e) {
+    *o = (struct options){.reader_fd = -1};
+    o->collect = argc > 0 && called_as_batch(argv[0]);
+    bool frames = asks_for_frames(argc, argv), only_words = false;
+    for (int i = 1; i < argc; i++) {
+        int r;
+        if (!only_words && strcmp(argv[i], "--") == 0) {
+            only_words = true;
+            continue;
+        }
+        if (!only_words && is_option(argv[i])) {
+            struct typed t;
+            take(&t, argc, argv, &i, frames);
+            r = set_option(o, &t, e);
+        } else {
+            r = set_word(o, argv[i], e);
+        }
+        if (r < 0)
+            return r;
+    }
+    clamp(&o->session);
+    return decide(o, e);
+}
+
+static const struct option_row *find_agent(const char *name) {
+    for (int i = 0; i < option_row_count; i++)
+        if (option_rows[i].agent && strcmp(option_rows[i].agent, name) == 0)
+            return &option_rows[i];
+    return NULL;
+}
+
+/* One piece of the agent form: "key=value", a flag, an event or a format. -ENOENT: none of them. */
+static int set_agent(struct options *o, char *piece, struct err *e) {
+    char *value = strchr(piece, '=');
+    if (value)
+        *value++ = '\0';
+    const struct option_row *row = find_agent(piece);
+    if (row && option_takes_value(row) == (value != NULL))
+        return option_set(o, row, piece, value, e);
+    if (value)
+        value[-1] = '=';
+    const struct option_row *event = find_agent("event");
+    if (event && option_is_event(piece))
+        return option_set(o, event, "event", piece, e);
+    const struct option_row *format = find("-o", false);
+    if (format && exporter_by_format(piece, &o->export))
+        return option_set(o, format, "format", piece, e);
+    return -ENOENT;
+}
+
+int options_parse_agent(struct options *o, char *list, struct text *unknown, struct err *e) {
+    char *rest = list;
+    for (char *piece; (piece = strsep(&rest, ",")) != NULL;) {
+        if (!*piece || strcmp(piece, "start") == 0)
+            continue;
+        int r = set_agent(o, piece, e);
+        if (r == -ENOENT)
+            text_addf(unknown, "%s%s", unknown->len ? ", " : "", piece);
+        else if (r < 0)
+            return r;
+    }
+    clamp(&o->session);
+    return 0;
+}

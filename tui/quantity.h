@@ -1,0 +1,33 @@
+/*
+ * Numbers with units as people type them: "10", "10s", "1m", "500us", "8m".
+ *
+ * Context: frontend only, pure.
+ */
+#ifndef JTOP_TUI_QUANTITY_H
+#define JTOP_TUI_QUANTITY_H
+
+#include <stdint.h>
+
+struct quantity {
+    const char *noun; /* "a duration": for messages */
+    const char *form; /* what may be typed: "seconds, or with ms, s, m, h" */
+    struct {
+        const char *suffix; /* compared without case; the row with "" says what a bare number is */
+        uint64_t factor;
+    } unit[8];                       /* ends with a NULL suffix */
+    uint64_t min, max;               /* in the unit of the result */
+    const char *min_text, *max_text; /* the same for people */
+};
+
+extern const struct quantity quantity_duration; /* milliseconds; bare: seconds */
+extern const struct quantity quantity_refresh;  /* milliseconds; bare: milliseconds */
+extern const struct quantity quantity_history;  /* seconds */
+extern const struct quantity quantity_interval; /* nanoseconds */
+extern const struct quantity quantity_size;     /* bytes */
+extern const struct quantity quantity_count;    /* 1 … 2^31-1 */
+
+/* -EINVAL: not a number or not a known unit; -ERANGE: below min or above max (also where 64 bits
+ * do not hold it). No sign, no space, no fraction. */
+int quantity_parse(const struct quantity *q, const char *text, uint64_t *out);
+
+#endif

@@ -1,0 +1,38 @@
+#include "tui/source_session.h"
+
+static struct profile *lock(void *arg) {
+    return session_lock(arg);
+}
+
+static void unlock(void *arg) {
+    session_unlock(arg);
+}
+
+static void status(void *arg, struct session_status *out) {
+    session_status(arg, out);
+}
+
+static void jvm(void *arg, struct jvm *out) {
+    session_jvm(arg, out);
+}
+
+/* Thread numbers of another pid namespace than ours would name other threads. */
+static int threads(void *arg, struct thread_stat **out) {
+    struct session_status s;
+    struct jvm j;
+    *out = NULL;
+    session_status(arg, &s);
+    session_jvm(arg, &j);
+    if (s.phase == SESSION_JVM_GONE || j.inner_pid != j.pid)
+        return 0;
+    return thread_stat_list(j.pid, out);
+}
+
+struct model_source source_session(struct session *s, bool with_threads) {
+    return (struct model_source){.arg = s,
+                                 .lock = lock,
+                                 .unlock = unlock,
+                                 .status = status,
+                                 .jvm = jvm,
+                                 .threads = with_threads ? threads : NULL};
+}

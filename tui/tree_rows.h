@@ -1,0 +1,56 @@
+/*
+ * The rows of a call tree of which some nodes are open: what is visible, in order, with the lines
+ * that connect it.
+ *
+ * A node is known by the hash of its path, so what is open stays open while the tree grows and
+ * its nodes get other numbers. Below the second level an only child stands under its parent
+ * without indentation: deep stacks mostly do not fork, and forks are what indentation should show.
+ *
+ * Context: pure.
+ */
+#ifndef JTOP_TUI_TREE_ROWS_H
+#define JTOP_TUI_TREE_ROWS_H
+
+#include "core/profile/snapshot.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TREE_OPEN_MAX 65536u /* nodes open at once; more stay closed */
+
+struct tree_row {
+    uint32_t node;
+    uint32_t parent_row; /* SNAPSHOT_ROOT for roots */
+    uint64_t path;       /* identity */
+    uint64_t pipes;      /* bit i: a line passes at level i */
+    uint16_t level;      /* of indentation */
+    bool open;
+    bool leaf;   /* nothing below */
+    bool branch; /* a line leads to it */
+    bool last;   /* of its siblings */
+};
+
+struct tree_rows {
+    struct tree_row *row; /* in order of the screen */
+    uint32_t count;
+    /* inner state */
+    uint32_t capacity;
+    uint64_t *open; /* sorted path hashes */
+    uint32_t open_count, open_capacity;
+    struct tree_level *levels; /* scratch: one per depth */
+    uint32_t level_capacity;
+};
+
+/* Makes the rows of this tree. `seed` keeps trees of different kinds apart. Without memory for
+ * all rows those that fit are there. */
+void tree_rows_build(struct tree_rows *t, const struct snapshot *s, uint64_t seed);
+void tree_rows_free(struct tree_rows *t);
+
+/* Opening and closing take effect with the next build. */
+void tree_rows_close(struct tree_rows *t, uint64_t path);
+/* Opens a row, and on down as long as one child has nearly all (90 %) of its parent's total. */
+void tree_rows_open(struct tree_rows *t, const struct snapshot *s, uint32_t row);
+/* Opens the hottest path from a row to its leaf. */
+void tree_rows_open_hottest(struct tree_rows *t, const struct snapshot *s, uint32_t row);
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * The help, made from the key table.
+ *
+ * Context: pure.
+ */
+#ifndef JTOP_TUI_VIEW_HELP_H
+#define JTOP_TUI_VIEW_HELP_H
+
+#include "tui/canvas.h"
+
+/* Draws the help over the whole canvas, from line `top` on.
+ * Returns the largest `top` that makes sense. */
+int view_help_draw(struct canvas *c, int top);
+
+#endif

@@ -6,6 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#define SILENT_MS 1000 /* four heartbeats */
+#define EVICT_MS 2000
+
 struct agent agent = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .engine_lock = PTHREAD_MUTEX_INITIALIZER,
@@ -173,6 +176,20 @@ static jint get_environments(JavaVM *vm, JNIEnv **jni) {
                : HANDSHAKE_UNSUPPORTED;
 }
 
+/* Makes a reader that has been silent for some heartbeats give way to a new one, without waiting
+ * for the end of its lease. With agent.lock held; true when the agent is free. */
+static bool evict_silent_reader(void) {
+    if (agent.reader_silent_ms < SILENT_MS)
+        return false;
+    agent.evict = true;
+    for (int waited = 0; agent.active && waited < EVICT_MS; waited += 5) {
+        pthread_mutex_unlock(&agent.lock);
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        pthread_mutex_lock(&agent.lock);
+    }
+    return !agent.active;
+}
+
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved) {
     (void)reserved;
     struct agent_options o;
@@ -180,7 +197,8 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
     if (!agent_options_parse(options, &o))
         return HANDSHAKE_OPTIONS;
     pthread_mutex_lock(&agent.lock);
-    int result = agent.active ? HANDSHAKE_BUSY : get_environments(vm, &jni);
+    int result =
+        agent.active && !evict_silent_reader() ? HANDSHAKE_BUSY : get_environments(vm, &jni);
     if (result == HANDSHAKE_OK) {
         agent.options = o;
         result = agent_begin(jni);

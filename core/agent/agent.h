@@ -27,10 +27,12 @@ struct agent {
     struct engine_config config;
     bool flag_was_set; /* DebugNonSafepoints is ours to restore, to flag_before */
     bool flag_before;
-    struct sigaction before; /* the signal's disposition before ours */
-    pthread_mutex_t lock;    /* of active and ending */
-    bool active;             /* between agent_begin and agent_end */
-    _Atomic bool java_exits; /* VMDeath was seen: no engine is started any more */
+    struct sigaction before;           /* the signal's disposition before ours */
+    pthread_mutex_t lock;              /* of active and ending */
+    bool active;                       /* between agent_begin and agent_end */
+    _Atomic uint32_t reader_silent_ms; /* since its heart beat last */
+    _Atomic bool evict;                /* a new reader takes the place of a silent one */
+    _Atomic bool java_exits;           /* VMDeath was seen: no engine is started any more */
 };
 
 extern struct agent agent;

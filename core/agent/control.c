@@ -138,9 +138,12 @@ static void end(jvmtiEnv *jvmti, uint32_t generation, enum wire_state state) {
     agent.threads.ring = NULL;
     threads_unmap(&agent.threads);
     pthread_mutex_unlock(&agent.threads.lock);
+    sampler_unmap(&agent.sampler);
+    close(agent.mapping.memfd);
+    agent.mapping.memfd = -1;
+    /* Whoever hears of it finds nothing of ours any more, but for this page and this thread. */
     atomic_store(&s->state, state);
     acknowledge(s, generation);
-    sampler_unmap(&agent.sampler);
     agent_mapping_close(&agent.mapping);
     agent.active = false;
     pthread_mutex_unlock(&agent.lock);
@@ -151,6 +154,8 @@ void agent_run(jvmtiEnv *jvmti, JNIEnv *jni) {
     struct lease lease = {.limit_ms = FIRST_LEASE_MS, .last_ms = clock_ms(CLOCK_MONOTONIC)};
     struct chores chores = {0};
     uint32_t done = 0;
+    agent.reader_silent_ms = 0;
+    agent.evict = false;
     agent.threads.own_tid = (uint32_t)syscall(SYS_gettid);
     while (!agent.java_exits) {
         uint32_t generation = atomic_load_explicit(&c->request.generation, memory_order_acquire);
@@ -164,7 +169,9 @@ void agent_run(jvmtiEnv *jvmti, JNIEnv *jni) {
         }
         if (agent.engine)
             do_chores(&chores, jvmti, jni);
-        if (lease_is_out(&lease, &c->request)) {
+        bool out = lease_is_out(&lease, &c->request);
+        agent.reader_silent_ms = (uint32_t)lease.silent_ms;
+        if (out || agent.evict) {
             end(jvmti, done, WIRE_STATE_LEASE_OUT);
             return;
         }

@@ -65,6 +65,8 @@ static int spread_listed(struct build *b, const struct group *g) {
             b->order[met++] = (struct order_key){.key = n, .node = n};
         }
     }
+    if (met == 0)
+        return 0;
     if (!big_grow(&b->touch, &b->touch_cap, b->touches + met, sizeof *b->touch))
         return -ENOMEM;
     order_keys(b->order, b->order + met, met);

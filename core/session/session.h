@@ -85,7 +85,8 @@ void session_unlock(struct session *s);
 void session_jvm(struct session *s, struct jvm *out);
 void session_status(struct session *s, struct session_status *out);
 
-/* An eventfd, readable when the phase changed since it was read last: for a poll loop. */
+/* An eventfd for a poll loop, readable when since it was read last the phase changed or the first
+ * samples came. */
 int session_event_fd(const struct session *s);
 
 /* Stops the engines and reads what is left; the profile stays. Idempotent. */

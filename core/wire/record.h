@@ -211,7 +211,7 @@ static_assert(sizeof(struct wire_log) == 16, "wire ABI");
 static_assert(sizeof(struct wire_symbol) == 24, "wire ABI");
 static_assert(sizeof(struct wire_jvm) == 32, "wire ABI");
 
-#define WIRE_RECORD_BYTES_MAX (sizeof(struct wire_sample) + 8 * WIRE_FRAMES_MAX)
+#define WIRE_RECORD_BYTES_MAX (sizeof(struct wire_sample) + sizeof(uint64_t) * WIRE_FRAMES_MAX)
 
 /* A recording file: this, then records as they were read from the ring. */
 #define WIRE_FILE_MAGIC 0x314345525054534aULL /* "JSTPREC1" */

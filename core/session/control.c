@@ -1,0 +1,122 @@
+#include "core/session/control.h"
+
+#include "core/session/clean_text.h"
+
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Not FUTEX_PRIVATE: the other side is another process. */
+static void wake(_Atomic uint32_t *word) {
+    syscall(SYS_futex, word, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
+}
+
+void control_init(struct control *c, struct wire_mapping *mapping) {
+    c->wire = &mapping->control;
+    c->generation = atomic_load_explicit(&c->wire->request.generation, memory_order_relaxed);
+}
+
+void control_beat(struct control *c) {
+    atomic_fetch_add_explicit(&c->wire->request.heartbeat, 1, memory_order_relaxed);
+}
+
+void control_request(struct control *c, enum wire_command command,
+                     const struct control_start *start) {
+    struct wire_request *r = &c->wire->request;
+    r->command = command;
+    if (command == WIRE_COMMAND_START) {
+        r->depth = start->depth;
+        r->signal = 0;
+        r->lease_ms = WIRE_LEASE_MS;
+        r->engines = 1;
+        r->engine[0] = start->engine;
+    }
+    atomic_store_explicit(&r->generation, ++c->generation, memory_order_release);
+    wake(&r->generation);
+}
+
+static uint32_t answer(const struct control *c) {
+    return atomic_load_explicit(&c->wire->status.generation, memory_order_acquire);
+}
+
+bool control_answered(const struct control *c) {
+    return answer(c) == c->generation;
+}
+
+void control_wait(struct control *c, int timeout_ms) {
+    uint32_t seen = answer(c);
+    if (seen == c->generation)
+        return;
+    struct timespec t = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
+    syscall(SYS_futex, &c->wire->status.generation, FUTEX_WAIT, seen, &t, NULL, 0);
+}
+
+enum wire_state control_state(const struct control *c) {
+    uint32_t state = atomic_load_explicit(&c->wire->status.state, memory_order_acquire);
+    return state < WIRE_STATES ? (enum wire_state)state : WIRE_STATE_FAILED;
+}
+
+static uint64_t counter(const _Atomic uint64_t *c) {
+    return atomic_load_explicit(c, memory_order_relaxed);
+}
+
+/* Copies once: behind the fence the compiler cannot read the shared memory a second time, after a
+ * check, and find something else there. */
+static void copy_shared(void *to, const void *from, size_t bytes) {
+    memcpy(to, from, bytes);
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+bool control_clean_engine(const struct wire_engine_status *in, struct wire_engine_status *out) {
+    if (in->event >= WIRE_EVENTS || in->mechanism >= WIRE_MECHANISMS)
+        return false;
+    *out = *in;
+    memset(out->reason, 0, sizeof out->reason);
+    clean_field(out->reason, sizeof out->reason, in->reason, sizeof in->reason);
+    return true;
+}
+
+static bool pick_engine(const struct wire_status *s, enum wire_event event,
+                        struct wire_engine_status *out) {
+    uint32_t engines = s->engines;
+    for (uint32_t i = 0; i < engines && i < WIRE_EVENTS; i++) {
+        struct wire_engine_status copy;
+        struct wire_engine_status engine;
+        copy_shared(&copy, &s->engine[i], sizeof copy);
+        if (!control_clean_engine(&copy, &engine))
+            continue;
+        if (event == WIRE_EVENTS || engine.event == event) {
+            *out = engine;
+            return true;
+        }
+    }
+    return false;
+}
+
+void control_report(const struct control *c, enum wire_event event, struct agent_report *out) {
+    const struct wire_status *s = &c->wire->status;
+    char text[256];
+    *out = (struct agent_report){
+        .answered = control_answered(c),
+        .state = control_state(c),
+        .error_code = s->error_code,
+        .dropped = counter(&s->dropped),
+        .agent_ns = counter(&s->handler_ns) + counter(&s->agent_ns),
+    };
+    uint64_t threads = counter(&s->threads);
+    out->threads = threads > UINT32_MAX ? UINT32_MAX : (uint32_t)threads;
+    for (int i = 0; i < WIRE_FAILURES; i++)
+        out->failed[i] = counter(&s->failed[i]);
+    copy_shared(text, s->walker, sizeof s->walker);
+    clean_field(out->walker, sizeof out->walker, text, sizeof s->walker);
+    copy_shared(text, s->message, sizeof s->message);
+    clean_field(out->message, sizeof out->message, text, sizeof s->message);
+    out->engine_runs = pick_engine(s, event, &out->engine);
+}
+
+void control_tell_done(struct wire_control *wire) {
+    __atomic_store_n(&wire->request.reader_done, 1, __ATOMIC_RELEASE);
+    wake((_Atomic uint32_t *)(void *)&wire->request.reader_done);
+}

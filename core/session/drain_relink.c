@@ -1,0 +1,85 @@
+#include "core/session/session_state.h"
+
+#include "core/session/agent_link.h"
+
+#include <errno.h>
+
+#define RELINK_MS 3000
+#define RECENT_NS UINT64_C(5000000000)
+
+void drain_use_mapping(struct session *s, struct mapping m) {
+    struct drain *d = &s->drain;
+    session_lock(s);
+    s->mapping = m;
+    session_unlock(s);
+    ring_reader_init(&d->ring, m.wire, m.ring_bytes);
+    control_init(&d->control, m.wire);
+    d->linked = true;
+    d->silent = false;
+    d->beat_ns = 0; /* attaching took its time: no pause of ours */
+    drain_beat(s, session_clock_ns());
+}
+
+void drain_tell_resumed(struct session *s) {
+    struct drain *d = &s->drain;
+    uint64_t gap = d->resume_gap_ns;
+    uint64_t lease = (uint64_t)WIRE_LEASE_MS * 1000000u;
+    uint64_t missed = gap > lease ? gap - lease : 0;
+    d->resume_gap_ns = 0;
+    session_lock(s);
+    s->status.missed_ns += missed;
+    session_unlock(s);
+    if (missed)
+        session_set_message(s,
+                            "this process was stopped for %.1f s: sampling resumed, about %.1f s "
+                            "are missing",
+                            (double)gap / 1e9, (double)missed / 1e9);
+    else
+        session_set_message(s, "the agent had let go of the JVM: sampling resumed");
+}
+
+/* Reads what the old agent left behind, adds its counters up, lets go of its mapping. */
+static void close_chapter(struct session *s) {
+    struct drain *d = &s->drain;
+    drain_read(s, true);
+    drain_publish(s);
+    if (s->adopted && d->report.engine_runs) {
+        s->options.event = (enum wire_event)d->report.engine.event;
+        s->options.interval = d->report.engine.interval;
+    }
+    d->before.dropped += d->report.dropped;
+    d->before.agent_ns += d->report.agent_ns;
+    for (int i = 0; i < WIRE_FAILURES; i++)
+        d->before.failed[i] += d->report.failed[i];
+    d->report = (struct agent_report){0};
+    d->linked = false;
+    d->ring = (struct ring_reader){0};
+    session_lock(s);
+    decoder_new_stream(d->decoder);
+    struct mapping old = s->mapping;
+    s->mapping = (struct mapping){0};
+    session_unlock(s);
+    mapping_close(&old);
+}
+
+int drain_relink(struct session *s, uint64_t now, struct err *e) {
+    struct drain *d = &s->drain;
+    struct mapping m;
+    struct err why;
+    uint64_t gap = now - d->stall_end < RECENT_NS ? d->stall_ns : 1;
+    close_chapter(s);
+    if (!s->library[0])
+        return err_exit_as(e, ERR_EXIT_PROFILER, ECONNRESET,
+                           "the agent has let go of JVM %d, and there is no way to attach again",
+                           (int)s->jvm.pid);
+    int result = agent_link_open(&s->jvm, s->library, s->options.ring_bytes, RELINK_MS, &m, &why);
+    if (result != 0)
+        return err_exit_as(e, ERR_EXIT_PROFILER, -result,
+                           "sampling ended after a pause of %.1f s of this process: %.400s",
+                           (double)gap / 1e9, why.message);
+    drain_use_mapping(s, m);
+    d->relink_ns = now;
+    d->resume_gap_ns = gap;
+    s->adopted = false;
+    return 0;
+}

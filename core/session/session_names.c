@@ -1,0 +1,33 @@
+#include "core/session/session.h"
+
+const char *const session_failure_name[WIRE_FAILURES] = {
+    [WIRE_FAILURE_NONE] = "unknown",
+    [WIRE_FAILURE_TRUNCATED] = "truncated",
+    [WIRE_FAILURE_UNKNOWN_PC] = "unknown_pc",
+    [WIRE_FAILURE_NO_CALLER] = "no_caller",
+    [WIRE_FAILURE_BAD_FRAME] = "bad_frame",
+    [WIRE_FAILURE_UNMAPPED] = "unmapped",
+    [WIRE_FAILURE_NO_STRUCTS] = "no_structs",
+    [WIRE_FAILURE_NO_SCRATCH] = "no_scratch",
+    [WIRE_FAILURE_METHODS_FULL] = "methods_full",
+    [WIRE_FAILURE_SEGV_BLOCKED] = "segv_blocked",
+    [WIRE_FAILURE_LOOP] = "loop",
+};
+
+const char *const session_event_name[WIRE_EVENTS] = {
+    [WIRE_EVENT_CPU] = "cpu",
+    [WIRE_EVENT_WALL] = "wall",
+    [WIRE_EVENT_ALLOC] = "alloc",
+    [WIRE_EVENT_LOCK] = "lock",
+    [WIRE_EVENT_NATIVEMEM] = "nativemem",
+    [WIRE_EVENT_NATIVELOCK] = "nativelock",
+    [WIRE_EVENT_PERF] = "perf",
+    [WIRE_EVENT_METHOD] = "method",
+};
+
+const char *const session_mechanism_name[WIRE_MECHANISMS] = {
+    [WIRE_MECHANISM_AUTO] = "auto",
+    [WIRE_MECHANISM_PERF] = "perf",
+    [WIRE_MECHANISM_CTIMER] = "ctimer",
+    [WIRE_MECHANISM_ITIMER] = "itimer",
+};

@@ -1,0 +1,118 @@
+/*
+ * The inside of a session. Two threads know it: the caller's (session.c) asks for things, the
+ * drain thread (drain.c) does all talking with the agent and all reading.
+ *
+ * Context: as the comments in the struct say.
+ */
+#ifndef JTOP_SESSION_SESSION_STATE_H
+#define JTOP_SESSION_SESSION_STATE_H
+
+#include "core/session/control.h"
+#include "core/session/decoder.h"
+#include "core/session/mapping.h"
+#include "core/session/recording.h"
+#include "core/session/session.h"
+#include "core/wire/ring_reader.h"
+#include "symbols/symbols.h"
+
+#include <limits.h>
+#include <pthread.h>
+
+#define SESSION_ANSWER_MS 5000 /* an agent that does not answer in this time does not */
+#define SESSION_DETACH_MS 3000
+
+/* Only the drain thread uses it (and whoever starts or has joined that thread). */
+struct drain {
+    struct decoder *decoder;
+    struct symbols *symbols; /* NULL: not to be had */
+    struct recording_writer *recording;
+    struct ring_reader ring;
+    struct control control;
+    uint64_t *batch;           /* records read, before they are decoded */
+    enum wire_command pending; /* asked of the agent, not answered yet */
+    uint64_t deadline_ns;      /* for the answer */
+    uint64_t answered_ns;      /* STOP was answered then: what is in the ring is being read */
+    bool linked;               /* an agent listens to the mapping, as far as known */
+    bool silent;               /* it left a request without answer */
+    bool process_gone;
+    bool kernel_trouble_told;
+    uint64_t beat_ns;           /* time of the last heartbeat */
+    uint64_t stall_ns;          /* how long this process did not run, the last time it did not */
+    uint64_t stall_end;         /* when that was over */
+    uint64_t second_ns;         /* when the once-a-second work is due */
+    uint64_t names_ns;          /* when the next look for nameless threads is */
+    uint64_t relink_ns;         /* when it attached again, the last time it did */
+    uint64_t resume_gap_ns;     /* a START in progress comes after a pause of this length */
+    struct agent_report report; /* the last one, of the present agent */
+    struct agent_report before; /* counters of the agents before it, summed up */
+    uint32_t logs_seen;
+};
+
+struct session {
+    struct session_options options; /* its strings are not used after the start */
+    char library[PATH_MAX];         /* "": not known */
+    bool adopted;                   /* the agent chose its engines itself */
+    int phase_fd, wake_fd, pid_fd;  /* eventfds; pidfd or -1 */
+    pthread_t thread;
+    bool threaded;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    /* under the lock */
+    struct profile *profile;
+    struct jvm jvm;
+    struct session_status status;
+    struct mapping mapping;     /* changed by the drain thread only */
+    uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC; 0: not yet */
+    enum wire_command wanted;   /* by the caller; WIRE_COMMAND_NONE: nothing */
+    bool done;                  /* `wanted` was carried out, with `outcome` */
+    int result;
+    struct err outcome;
+    bool quit;
+    /* drain thread */
+    struct drain drain;
+};
+
+uint64_t session_clock_ns(void); /* CLOCK_MONOTONIC */
+
+/* A session without thread and mapping; NULL: no memory. */
+struct session *session_new(const struct session_options *o);
+void session_free(struct session *s); /* what session_new made; NULL is fine */
+
+/* Makes session_event_fd readable. Any thread. */
+void session_wake_reader(struct session *s);
+/* Changes the phase and tells everybody; `message` may be NULL. Takes the lock. */
+void session_set_phase(struct session *s, enum session_phase phase, const char *message);
+void session_set_message(struct session *s, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* If this is what the caller waits for, it is carried out. Takes the lock. */
+void session_finish(struct session *s, enum wire_command command, int result, const struct err *e);
+
+/* The drain thread's main function; `arg` is the session. */
+void *drain_main(void *arg);
+/* Says that we live, and notes when that was; notices when we did not run for long. */
+void drain_beat(struct session *s, uint64_t now);
+
+/* Attaches again to a JVM whose agent has let go: the profile goes on with a new mapping and a
+ * new agent, which still has to be told to start. */
+int drain_relink(struct session *s, uint64_t now, struct err *e);
+/* Once it has started: what was taken until the lease ran out has been read, the rest of the pause
+ * is missing, and that is said. */
+void drain_tell_resumed(struct session *s);
+
+/* Takes a mapping into use; without the lock, from the thread that owns `drain`. */
+void drain_use_mapping(struct session *s, struct mapping m);
+
+/* Reads up to one ring full of records into the profile. True: the ring is empty now. */
+bool drain_read(struct session *s, bool writers_gone);
+
+/* Names of threads that the agent has not named, from the kernel. */
+void drain_name_threads(struct session *s);
+
+void session_show_engine(struct session_status *st, const struct wire_engine_status *engine);
+
+/* Copies the agent's report and the decoder's counters into the status. Takes the lock. */
+void drain_publish(struct session *s);
+/* Writes a WIRE_MARK, if there is a recording. */
+void drain_mark(struct session *s);
+
+#endif

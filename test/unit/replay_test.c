@@ -1,0 +1,218 @@
+#include "core/session/session.h"
+#include "core/profile/frame_name.h"
+#include "core/profile/snapshot.h"
+#include "core/session/recording.h"
+#include "test/unit/recording.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+#define JAVA(id) wire_frame_java(WIRE_FRAME_C2, id, 3)
+
+struct file {
+    char path[64];
+};
+
+static int make_file(void **state) {
+    struct file *f = calloc(1, sizeof *f);
+    strcpy(f->path, "/tmp/jtop-replay-XXXXXX");
+    int fd = mkstemp(f->path);
+    close(fd);
+    *state = f;
+    return fd < 0;
+}
+
+static int remove_file(void **state) {
+    struct file *f = *state;
+    unlink(f->path);
+    free(f);
+    return 0;
+}
+
+static void fill(struct recording *r) {
+    recording_jvm(r, 4242, "shop.Main", "17.0.15+6");
+    recording_mark(r, 100 * SECOND, 0);
+    recording_method(r, 1, "shop/Cart", "add", "(I)V");
+    recording_method(r, 2, "shop/Main", "main", "([Ljava/lang/String;)V");
+    recording_thread(r, 7, 1, "main");
+    for (uint64_t i = 0; i < 10; i++)
+        recording_sample(r, 100 * SECOND + i * SECOND / 10, 7, 10000000, 2, JAVA(1), JAVA(2));
+    recording_mark(r, 103 * SECOND, 5);
+}
+
+static void test_a_recording_is_all_there(void **state) {
+    struct file *f = *state;
+    struct recording r = {0};
+    fill(&r);
+    assert_int_equal(recording_save(&r, f->path), 0);
+    struct session *s;
+    struct err e;
+    struct session_options o = {0};
+    assert_int_equal(session_replay(f->path, &o, &s, &e), 0);
+    struct session_status st;
+    session_status(s, &st);
+    assert_int_equal(st.phase, SESSION_REPLAYED);
+    assert_string_equal(st.event, "cpu");
+    assert_string_equal(st.mechanism, "perf");
+    assert_string_equal(st.walker, "vm");
+    assert_string_equal(st.message, "");
+    assert_int_equal(st.interval, 10000000);
+    assert_int_equal(st.samples, 10);
+    assert_int_equal(st.dropped, 5);
+    assert_int_equal(st.elapsed_ns, 3 * SECOND);
+    struct jvm j;
+    session_jvm(s, &j);
+    assert_int_equal(j.pid, 4242);
+    assert_string_equal(j.name, "shop.Main");
+    assert_string_equal(j.version, "17.0.15+6");
+    struct pollfd p = {.fd = session_event_fd(s), .events = POLLIN};
+    assert_int_equal(poll(&p, 1, 0), 1);
+
+    struct profile *profile = session_lock(s);
+    struct query q = {.event = WIRE_EVENT_CPU};
+    struct snapshot *snap = snapshot_take(profile, &q);
+    assert_int_equal(snap->samples, 10);
+    assert_int_equal(snap->method_count, 2);
+    char name[64];
+    frame_name(method_table_get(profile_methods(profile), snap->methods[0].method), NAME_DOTTED,
+               name, sizeof name);
+    assert_string_equal(name, "shop.Cart.add");
+    assert_string_equal(snap->threads[0].name, "main");
+    snapshot_free(snap);
+    session_unlock(s);
+    assert_int_equal(session_stop(s, &e), 0);
+    session_close(s);
+    recording_done(&r);
+}
+
+/* Cut anywhere: no crash, no more samples than whole records, and the cut is told. */
+static void test_a_recording_cut_anywhere(void **state) {
+    struct file *f = *state;
+    struct recording r = {0};
+    struct err e;
+    struct session_options o = {0};
+    fill(&r);
+    size_t whole = r.bytes.len;
+    size_t boundary = 0;
+    size_t next = 0;
+    for (size_t length = 0; length < whole; length++) {
+        if (length == next) {
+            boundary = length;
+            recording_next(&r, &next);
+        }
+        assert_int_equal(recording_save(&r, f->path), 0);
+        assert_int_equal(truncate(f->path, (off_t)(sizeof(struct wire_file_header) + length)), 0);
+        struct session *s;
+        assert_int_equal(session_replay(f->path, &o, &s, &e), 0);
+        struct session_status st;
+        session_status(s, &st);
+        assert_true(st.samples <= 10);
+        if (length == boundary)
+            assert_string_equal(st.message, "");
+        else
+            assert_non_null(strstr(st.message, "cut or damaged"));
+        session_close(s);
+    }
+    recording_done(&r);
+}
+
+/* Every byte changed in turn: it may mean something else, it may end there, it must not crash. */
+static void test_a_damaged_recording(void **state) {
+    struct file *f = *state;
+    struct recording r = {0};
+    struct err e;
+    struct session_options o = {0};
+    fill(&r);
+    static const unsigned char change[] = {0x01, 0x80, 0xff};
+    for (size_t i = 0; i < r.bytes.len * 3; i++) {
+        r.bytes.data[i / 3] = (char)(r.bytes.data[i / 3] ^ change[i % 3]);
+        assert_int_equal(recording_save(&r, f->path), 0);
+        struct session *s;
+        assert_int_equal(session_replay(f->path, &o, &s, &e), 0);
+        struct profile *p = session_lock(s);
+        assert_true(profile_samples(p, WIRE_EVENT_CPU) <= 11);
+        session_unlock(s);
+        session_close(s);
+        r.bytes.data[i / 3] = (char)(r.bytes.data[i / 3] ^ change[i % 3]);
+    }
+    recording_done(&r);
+}
+
+static void test_what_is_no_recording(void **state) {
+    struct file *f = *state;
+    struct err e;
+    struct session *s = (void *)1;
+    struct session_options o = {0};
+    assert_int_equal(session_replay("/nonexistent/rec", &o, &s, &e), -ENOENT);
+    assert_null(s);
+    assert_non_null(strstr(e.message, "/nonexistent/rec"));
+    assert_int_equal(session_replay("/dev/zero", &o, &s, &e), -EINVAL);
+    assert_int_equal(session_replay(f->path, &o, &s, &e), -EINVAL); /* empty */
+    struct wire_file_header h = {WIRE_FILE_MAGIC, WIRE_ABI_MAJOR + 1, 0};
+    FILE *file = fopen(f->path, "wb");
+    assert_int_equal(fwrite(&h, sizeof h, 1, file), 1);
+    fclose(file);
+    assert_int_equal(session_replay(f->path, &o, &s, &e), -EINVAL);
+    assert_non_null(strstr(e.message, "format 2"));
+    unlink(f->path);
+    assert_int_equal(mkfifo(f->path, 0600), 0);
+    assert_int_equal(session_replay(f->path, &o, &s, &e), -EINVAL); /* and does not wait */
+}
+
+/* What the writer writes, the reader reads; a full disk is told and leaves whole records. */
+static void test_writing_and_reading_back(void **state) {
+    struct file *f = *state;
+    struct err e;
+    struct recording_writer *w;
+    struct recording r = {0};
+    recording_thread(&r, 9, 3, "worker");
+    assert_int_equal(recording_create(f->path, &w, &e), 0);
+    recording_write_jvm(w, 11, "Name", "21");
+    recording_write_symbol(w, 0x1234, METHOD_CPP, "a::b", "libx.so");
+    recording_write(w, r.bytes.data);
+    assert_int_equal(recording_finish(w, &e), 0);
+    struct recording_reader *reader;
+    uint64_t *record = malloc(WIRE_RECORD_BYTES_MAX);
+    assert_int_equal(recording_open(f->path, &reader, &e), 0);
+    assert_int_equal(recording_read(reader, record), sizeof(struct wire_jvm) + 8);
+    assert_int_equal(recording_read(reader, record), sizeof(struct wire_symbol) + 16);
+    assert_int_equal(((struct wire_symbol *)(void *)record)->address, 0x1234);
+    assert_memory_equal(((struct wire_symbol *)(void *)record)->bytes, "a::blibx.so\0\0\0\0\0", 16);
+    assert_int_equal(recording_read(reader, record), r.bytes.len);
+    assert_memory_equal(record, r.bytes.data, r.bytes.len);
+    assert_int_equal(recording_read(reader, record), 0);
+    assert_int_equal(recording_damage(reader), 0);
+    recording_free(reader);
+
+    assert_int_equal(recording_create("/nonexistent/rec", &w, &e), -ENOENT);
+    assert_int_equal(e.exit_code, ERR_EXIT_ARGUMENT);
+    if (access("/dev/full", W_OK) == 0) {
+        assert_int_equal(recording_create("/dev/full", &w, &e), 0);
+        assert_int_equal(recording_flush(w, &e), -ENOSPC);
+        recording_write(w, r.bytes.data);
+        assert_int_equal(recording_finish(w, &e), -ENOSPC);
+        assert_non_null(strstr(e.message, "/dev/full"));
+    }
+    free(record);
+    recording_done(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_recording_is_all_there, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(test_a_recording_cut_anywhere, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(test_a_damaged_recording, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(test_what_is_no_recording, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(test_writing_and_reading_back, make_file, remove_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

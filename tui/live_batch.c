@@ -1,4 +1,5 @@
 #include "tui/live.h"
+#include "tui/header.h"
 #include "tui/live_setup.h"
 #include "tui/loop.h"
 #include "tui/screen.h"
@@ -52,9 +53,11 @@ static bool wait_frame(const struct live_options *o, struct session *s) {
     }
 }
 
-/* The rows after the last one with text are left out. 0 or -errno. */
-static int print_frame(const struct canvas *c, bool first, struct err *e) {
+/* The rows after the last one with text are left out; what the screen would say in its status line
+ * comes last. 0 or -errno. */
+static int print_frame(const struct canvas *c, const struct model *m, bool first, struct err *e) {
     struct text out = {0};
+    char notice[512];
     canvas_dump(c, &out);
     int err = 0;
     if (out.failed) {
@@ -62,6 +65,8 @@ static int print_frame(const struct canvas *c, bool first, struct err *e) {
     } else {
         while (out.len > 1 && out.data[out.len - 1] == '\n' && out.data[out.len - 2] == '\n')
             out.data[--out.len] = '\0';
+        if (header_notice(m, notice, sizeof notice)[0])
+            text_addf(&out, "! %s\n", notice);
         if (printf("%s%s", first ? "" : "\n", out.data) < 0 || fflush(stdout))
             err = errno == EPIPE ? -EPIPE : err_set(e, errno, "stdout: %s", strerror(errno));
     }
@@ -81,7 +86,7 @@ static int print_frames(const struct live_options *o, struct session *session, s
             return err_set(e, ENOMEM, "no memory for a frame");
         screen_update(s);
         screen_draw_batch(s, c);
-        err = print_frame(c, n == 0, e);
+        err = print_frame(c, m, n == 0, e);
         if (!more || m->status.phase != SESSION_RUNNING)
             break;
     }

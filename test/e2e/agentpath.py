@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""timeout: 120
+
+Profiles that begin with the JVM (-agentpath:...=start,...,file=...): the file is complete when the
+JVM ends, however it ends."""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree
+
+from lib import (AGENT, CLASSES, Checks, Jvm, collapsed, good, java_tool, prof, readers, self_percent, total,
+                 traces, wait_for, want, within)
+
+TRUTH = {"a50": 50, "b25": 25, "c15": 15, "d10": 10}
+
+
+def agent(*options):
+    return ["-agentpath:%s=start,event=cpu,interval=1ms,%s" % (AGENT, ",".join(options))]
+
+
+def exits(jvm):
+    """main returns."""
+    want(jvm.end() == 0, "exit code")
+
+
+def system_exit(jvm):
+    jvm.say("exit")
+    want(jvm.process.wait(20) == 0, "exit code")
+
+
+def terminated(jvm):
+    jvm.process.send_signal(signal.SIGTERM)
+    want(jvm.process.wait(20) == 143, "exit code")
+
+
+def killed(jvm):
+    jvm.process.kill()
+    jvm.process.wait()
+
+
+def complete(name, path, burned):
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    if name.endswith(".svg"):
+        xml.etree.ElementTree.fromstring(text)
+        want("a50" in text, "a50 is not in the picture")
+        return
+    stacks = collapsed(text)
+    want(total(stacks) >= 0.8 * burned / 1e6, "%d samples in %.2f s" % (total(stacks), burned / 1e9))
+    # The JVM's start is in there too; the shares are of what came after it.
+    shares = {n: p for n, p in self_percent(stacks).items() if n in TRUTH}
+    within(6, TRUTH, {n: 100 * p / sum(shares.values()) for n, p in shares.items()})
+
+
+def report(name, how):
+    """The file is where the JVM was started, there at the end, whole, alone."""
+    with tempfile.TemporaryDirectory() as place, Jvm(
+            "Shares", "single", options=agent("file=" + name), cwd=place) as jvm:
+        wait_for(lambda: sum(jvm.truth().values()) > 2e9, "two seconds of CPU time")
+        burned = sum(jvm.truth().values())
+        path, pid = os.path.join(place, name), jvm.pid
+        want(not os.path.exists(path), "the file is there before the end")
+        began = time.monotonic()
+        how(jvm)
+        if how is killed:
+            wait_for(lambda: os.path.exists(path), "the file", 10)
+        else:
+            want(time.monotonic() - began < 8, "the end took %.1f s" % (time.monotonic() - began))
+            want(os.path.exists(path), "no file when the JVM has ended")
+        complete(name, path, burned)
+        wait_for(lambda: not readers(pid), "the reader to end", 10)
+        want(os.listdir(place) == [name], "left behind: %s" % os.listdir(place))
+
+
+def reader_killed():
+    """Without its reader the JVM runs on, and ends."""
+    with tempfile.TemporaryDirectory() as place, Jvm(
+            "Shares", "single", options=agent("file=never.svg"), cwd=place) as jvm:
+        for pid in wait_for(lambda: readers(jvm.pid), "the reader"):
+            os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: not traces(jvm.pid), "traces to go: %s" % traces(jvm.pid), 6)
+        # It can be watched again, by somebody else.
+        want(total(collapsed(good("-d", 1, "-o", "collapsed", jvm.pid))) > 0, "no samples")
+        began = time.monotonic()
+        want(jvm.end() == 0, "exit code")
+        want(time.monotonic() - began < 5, "the end took %.1f s" % (time.monotonic() - began))
+
+
+def no_file():
+    """start without file=: nothing else is started, whoever comes first (or next, after the lease)
+    reads."""
+    with Jvm("Shares", "single", options=["-agentpath:%s=start,event=cpu" % AGENT]) as jvm:
+        want(not readers(jvm.pid), "a reader was started")
+        wait_for(lambda: not traces(jvm.pid), "the lease to end", 20)
+        stacks = collapsed(good("-d", 2, "-i", "1ms", "-o", "collapsed", jvm.pid))
+        want(total(stacks) > 100, "%d samples" % total(stacks))
+        want(jvm.end() == 0, "exit code")
+
+
+def bad_options(options, says):
+    """A wrong option is named on stderr, and does not keep the application from running."""
+    with tempfile.TemporaryDirectory() as place:
+        done = subprocess.run(
+            [java_tool("java"), "-agentpath:%s=start,%s" % (AGENT, options), "-cp", CLASSES, "Idle"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            timeout=30, check=False, cwd=place)
+    want(done.returncode == 0, "exit %d: %s" % (done.returncode, done.stderr))
+    want(done.stdout == "ready\n", "on the application's stdout: " + done.stdout)
+    want(says in done.stderr, "does not say %s: %s" % (says, done.stderr))
+
+
+def watched_as_well():
+    """A live look at a JVM whose own reader writes a file is refused, and the file comes all the
+    same."""
+    with tempfile.TemporaryDirectory() as place, Jvm(
+            "Shares", "single", options=agent("file=out.collapsed"), cwd=place) as jvm:
+        wait_for(lambda: readers(jvm.pid), "the reader")
+        wait_for(lambda: sum(jvm.truth().values()) > 1e9, "a second of CPU time")
+        done = prof("-d", 1, "-o", "collapsed", jvm.pid)
+        want(done.returncode == 1 and len(done.stderr.splitlines()) == 1,
+             "exit %d: %s" % (done.returncode, done.stderr))
+        want(jvm.end() == 0, "exit code")
+        complete("out.collapsed", os.path.join(place, "out.collapsed"), 1e9)
+
+
+def main():
+    checks = Checks()
+    for how in (exits, system_exit, terminated, killed):
+        checks.together(*[("%s, %s" % (name, how.__name__), report, name, how)
+                          for name in ("out.svg", "out.collapsed")])
+    checks.together(("reader killed", reader_killed), ("no file", no_file),
+                    ("watched as well", watched_as_well))
+    checks.together(("unknown option", bad_options, "event=cpu,nonsense=1,file=x.svg", "nonsense"),
+                    ("unknown event", bad_options, "event=nonsense,file=x.svg", "nonsense"),
+                    ("unwritable file", bad_options, "event=cpu,file=/nowhere/x.svg", "/nowhere"))
+    return checks.code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,312 @@
+"""What the end-to-end scripts share: workload JVMs, the profiler, and a look at /proc.
+
+Every wait is for a condition and has an end; whatever a script starts ends with it.
+
+JTOP_PROF names the program (else BUILD/jtop-prof, BUILD being build by default), JTOP_AGENT the
+agent (else beside it), JAVA_HOME the JDK (else the one on the PATH).
+"""
+import concurrent.futures
+import contextlib
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
+PROF = os.path.abspath(os.environ.get("JTOP_PROF", os.path.join(BUILD, "jtop-prof")))
+AGENT = os.path.abspath(os.environ.get(
+    "JTOP_AGENT", os.path.join(os.path.dirname(PROF), "libjtop-agent.so")))
+CLASSES = os.path.join(BUILD, "java")
+JAVA_BIN = os.path.join(os.environ["JAVA_HOME"], "bin") if os.environ.get("JAVA_HOME") else ""
+WAIT = 30.0  # seconds after which something that should happen counts as not happening
+TICK = 1.0 / os.sysconf("SC_CLK_TCK")
+
+
+class Wrong(Exception):
+    """A check that did not hold."""
+
+
+def want(condition, reason):
+    if not condition:
+        raise Wrong(reason)
+
+
+def wait_for(condition, what, seconds=WAIT):
+    """Returns the first true value of condition()."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise Wrong("waited %g s for %s" % (seconds, what))
+        time.sleep(0.02)
+
+
+class Checks:
+    """Runs checks, prints a TAP line each; exit with .code()."""
+
+    def __init__(self):
+        self.failed = 0
+
+    def together(self, *checks):
+        """Runs checks of the form (name, function, argument...) at once: those that mostly wait."""
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for done in [pool.submit(self.run, *c) for c in checks]:
+                done.result()
+
+    def run(self, name, function, *args):
+        try:
+            function(*args)
+        except Exception as e:  # a check that breaks has failed
+            self.failed += 1
+            if not isinstance(e, Wrong):
+                traceback.print_exc(file=sys.stdout)
+            reason = " ".join(str(e).split())[:600] or type(e).__name__
+            print("not ok %s - %s" % (name, reason), flush=True)
+        else:
+            print("ok " + name, flush=True)
+
+    def code(self):
+        return 1 if self.failed else 0
+
+
+def java_tool(name):
+    return os.path.join(JAVA_BIN, name)
+
+
+class Jvm:
+    """A workload of test/java. Its input is a pipe of ours: it ends when we do."""
+
+    def __init__(self, main, *args, options=(), before=(), classes=CLASSES, **kwargs):
+        self.process = subprocess.Popen(
+            [*before, java_tool("java"), "-Xmx256m", *options, "-cp", classes, main,
+             *map(str, args)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True,
+            **kwargs)
+        self.pid = self.process.pid
+        self.rest = b""
+        self.line("ready")
+
+    def line(self, expected=None):
+        """The next line of output, or the one that is expected (whatever comes before it)."""
+        end = time.monotonic() + WAIT
+        while True:
+            if b"\n" in self.rest:
+                line, self.rest = self.rest.split(b"\n", 1)
+                text = line.decode()
+                if expected in (None, text):
+                    return text
+                continue
+            ready, _, _ = select.select([self.process.stdout], [], [], end - time.monotonic())
+            part = os.read(self.process.stdout.fileno(), 4096) if ready else b""
+            want(part, "the workload said nothing more (exit %s)" % self.process.poll())
+            self.rest += part
+
+    def say(self, word):
+        self.process.stdin.write((word + "\n").encode())
+
+    def ask(self, word):
+        """Sends a line; returns those of the answer, which a "." ends."""
+        self.say(word)
+        lines = []
+        while True:
+            line = self.line()
+            if line == ".":
+                return lines
+            lines.append(line)
+
+    def truth(self):
+        """Shares: CPU time in ns by method, so far."""
+        return {w[1]: int(w[2]) for w in (line.split() for line in self.ask("truth"))}
+
+    def alive(self):
+        return self.process.poll() is None
+
+    def end(self):
+        """Lets it end in an orderly way; returns its exit code."""
+        with contextlib.suppress(OSError):
+            self.process.stdin.close()
+        return self.process.wait(WAIT)
+
+    def kill(self):
+        if self.alive():
+            self.process.kill()
+        self.process.wait(WAIT)
+        for pipe in (self.process.stdin, self.process.stdout):
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+
+def prof(*args, timeout=90, **kwargs):
+    """Runs the profiler to its end."""
+    return subprocess.run([PROF, *map(str, args)], stdin=subprocess.DEVNULL, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout,
+                          check=False, **kwargs)
+
+
+def good(*args, **kwargs):
+    """The same, and it must succeed. Returns its stdout."""
+    done = prof(*args, **kwargs)
+    want(done.returncode == 0, "exit %d: %s" % (done.returncode, done.stderr))
+    return done.stdout
+
+
+class Prof:
+    """The profiler in the background; its output goes to files."""
+
+    def __init__(self, scratch, *args, **kwargs):
+        own = tempfile.mkdtemp(prefix="prof-", dir=scratch)
+        self.out_path, self.err_path = os.path.join(own, "stdout"), os.path.join(own, "stderr")
+        with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
+            self.process = subprocess.Popen([PROF, *map(str, args)], stdin=subprocess.DEVNULL,
+                                            stdout=out, stderr=err, start_new_session=True,
+                                            **kwargs)
+        self.pid = self.process.pid
+
+    def stdout(self):
+        return read(self.out_path)
+
+    def stderr(self):
+        return read(self.err_path)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(WAIT)
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+# ---- what comes out ----
+
+def collapsed(text):
+    """[(frames, count)] of a collapsed file; every line must be well formed."""
+    stacks = []
+    for line in text.splitlines():
+        found = re.fullmatch(r"(.+) (\d+)", line)
+        want(found, "not a collapsed line: %r" % line)
+        stacks.append((found.group(1).split(";"), int(found.group(2))))
+    return stacks
+
+
+def total(stacks):
+    return sum(count for _, count in stacks)
+
+
+def self_percent(stacks):
+    """Self share by method name, in percent; what the kernel did for a method is the method's."""
+    shares = {}
+    for frames, count in stacks:
+        leaf = next((f for f in reversed(frames) if not f.endswith("_[k]")), frames[-1])
+        name = leaf.rsplit(".", 1)[-1]
+        shares[name] = shares.get(name, 0) + count
+    everything = total(stacks) or 1
+    return {name: 100.0 * count / everything for name, count in shares.items()}
+
+
+def difference(before, after):
+    """Percent by name between two answers of Jvm.truth()."""
+    burned = {name: after[name] - before[name] for name in after}
+    everything = sum(burned.values()) or 1
+    return {name: 100.0 * ns / everything for name, ns in burned.items()}
+
+
+def within(points, truth, seen):
+    for name, percent in truth.items():
+        want(abs(seen.get(name, 0) - percent) <= points, "%s is %.1f %%, seen as %.1f %%; truth %s, "
+             "seen %s" % (name, percent, seen.get(name, 0), truth, seen))
+
+
+# ---- what /proc says ----
+
+def fds(pid):
+    """What the process's descriptors point to, sorted; socket and pipe numbers taken away."""
+    found = []
+    for fd in os.listdir("/proc/%d/fd" % pid):
+        with contextlib.suppress(OSError):
+            found.append(re.sub(r":\[\d+\]", "", os.readlink("/proc/%d/fd/%s" % (pid, fd))))
+    return sorted(found)
+
+
+def threads(pid):
+    """{tid: kernel's name}"""
+    found = {}
+    for tid in os.listdir("/proc/%d/task" % pid):
+        with contextlib.suppress(OSError):
+            found[int(tid)] = read("/proc/%d/task/%s/comm" % (pid, tid)).rstrip("\n")
+    return found
+
+
+def mapped(pid):
+    """Names of mapped files, each as often as it is mapped."""
+    return [line.split(None, 5)[5] for line in read("/proc/%d/maps" % pid).splitlines()
+            if len(line.split(None, 5)) == 6]
+
+
+def timers(pid):
+    return re.findall(r"^ID: (\d+)", read("/proc/%d/timers" % pid), re.M)
+
+
+def status(pid, field):
+    return re.search(r"^%s:\s*(\S+)" % field, read("/proc/%d/status" % pid), re.M).group(1)
+
+
+def memory_kb(pid):
+    return int(status(pid, "VmRSS"))
+
+
+def cpu_seconds(pid):
+    """User and system time of a process so far."""
+    fields = read("/proc/%d/stat" % pid).rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) * TICK
+
+
+def perf_fds(pid):
+    return sum(1 for link in fds(pid) if "perf_event" in link)
+
+
+def armed(pid):
+    """Whether the agent samples now: perf descriptors, timers, or (all that shows of an itimer) a
+    handler for SIGPROF, which HotSpot itself does not have."""
+    handled = int(status(pid, "SigCgt"), 16) >> (signal.SIGPROF - 1) & 1
+    return perf_fds(pid) > 0 or len(timers(pid)) > 0 or handled == 1
+
+
+def traces(pid):
+    """What of ours is in the process beyond the library itself; empty after a detach."""
+    found = [link for link in fds(pid) if "jtop" in link or "perf_event" in link]
+    found += ["mapping " + name for name in mapped(pid)
+              if "jtop" in name and os.path.basename(name) != os.path.basename(AGENT)]
+    found += ["thread " + name for name in threads(pid).values() if "jtop" in name.lower()]
+    return found + ["timer " + t for t in timers(pid)]
+
+
+def readers(pid):
+    """Profiler processes that read this JVM."""
+    found = []
+    for p in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            with open("/proc/%s/cmdline" % p, "rb") as f:
+                words = f.read().split(b"\0")
+            if words and b"jtop-prof" in words[0] and str(pid).encode() in words:
+                found.append(int(p))
+    return found

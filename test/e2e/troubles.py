@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Every message in README's troubleshooting table, provoked for real."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+from lib import AGENT, CLASSES, PROF, ROOT, Checks, Jvm, Prof, armed, good, prof, wait_for, want
+
+NOBODY = 65534
+
+
+def refused(*args, **kwargs):
+    done = prof(*args, **kwargs)
+    want(done.returncode != 0, "it was not refused")
+    return done.stderr
+
+
+def frame(pid, *args, **kwargs):
+    """One frame of the screen as text."""
+    return good("--batch", "-n", 1, "--refresh", "200ms", *args, pid, **kwargs)
+
+
+def no_process():
+    child = subprocess.Popen(["true"])
+    child.wait()
+    return refused("-d", 1, child.pid)
+
+
+def not_a_jvm():
+    return refused("-d", 1, os.getpid())
+
+
+def other_user():
+    with Jvm("Idle") as jvm:
+        return refused("-d", 1, jvm.pid, user=NOBODY, group=NOBODY, extra_groups=[])
+
+
+def attach_disabled():
+    with Jvm("Idle", options=["-XX:+DisableAttachMechanism"]) as jvm:
+        return refused("-d", 1, jvm.pid)
+
+
+def stopped():
+    with Jvm("Idle") as jvm:
+        os.kill(jvm.pid, signal.SIGSTOP)
+        try:
+            return refused("-d", 1, jvm.pid)
+        finally:
+            os.kill(jvm.pid, signal.SIGCONT)
+
+
+def held():
+    with tempfile.TemporaryDirectory() as scratch, Jvm("Idle") as jvm:
+        with Prof(scratch, "-d", 60, "-o", "flat", jvm.pid):
+            wait_for(lambda: armed(jvm.pid), "sampling")
+            return refused("-d", 1, jvm.pid)
+
+
+def signal_in_use():
+    """A second copy of the agent is another profiler to the first."""
+    with tempfile.TemporaryDirectory() as scratch, Jvm("Shares", "single") as jvm:
+        other = shutil.copy(AGENT, os.path.join(scratch, "libother.so"))
+        with Prof(scratch, "-d", 60, "-o", "flat", "--libpath", other, jvm.pid):
+            wait_for(lambda: armed(jvm.pid), "sampling")
+            return refused("-d", 1, jvm.pid)
+
+
+def perf_denied():
+    paranoid = "/proc/sys/kernel/perf_event_paranoid"
+    with open(paranoid, encoding="ascii") as f:
+        want(int(f.read()) >= 2, paranoid + " lets everybody use perf_events here")
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as place:
+        os.chmod(place, 0o755)
+        agent = shutil.copy(AGENT, place)
+        classes = shutil.copytree(CLASSES, os.path.join(place, "java"))
+        with Jvm("Shares", "single", classes=classes, cwd="/", user=NOBODY, group=NOBODY,
+                 extra_groups=[]) as jvm:
+            return frame(jvm.pid, "--libpath", agent)
+
+
+def few_descriptors():
+    with Jvm("Threads", 200, "busy-a", before=["prlimit", "--nofile=300:300"]) as jvm:
+        return frame(jvm.pid)
+
+
+def small_terminal():
+    with tempfile.TemporaryDirectory() as scratch, Jvm("Idle") as jvm:
+        tmux = ["tmux", "-S", os.path.join(scratch, "tmux"), "-f", "/dev/null"]
+        subprocess.run([*tmux, "new-session", "-d", "-x", "30", "-y", "8",
+                        "%s %d" % (PROF, jvm.pid)], check=True)
+        try:
+            def shown():
+                text = subprocess.run([*tmux, "capture-pane", "-p"], check=True,
+                                      capture_output=True, text=True).stdout
+                return text if "small" in text else None
+            return wait_for(shown, "the screen")
+        finally:
+            subprocess.run([*tmux, "kill-server"], check=False)
+
+
+def no_terminal():
+    with Jvm("Idle") as jvm:
+        return refused(jvm.pid)
+
+
+PROVOKED = {
+    "no process": no_process,
+    "is not a JVM": not_a_jvm,
+    "may not be looked into by": other_user,
+    "-XX:+DisableAttachMechanism": attach_disabled,
+    "is stopped by a signal": stopped,
+    "another jtop-prof holds": held,
+    "in use by another profiler": signal_in_use,
+    "no perf_events: denied": perf_denied,
+    "of the 300 descriptors": few_descriptors,
+    "terminal too small": small_terminal,
+    "no terminal": no_terminal,
+}
+
+
+def provoke(message):
+    want(message in PROVOKED, "README has it, and nothing here provokes it")
+    said = PROVOKED[message]()
+    want(message in " ".join(said.split()), "said: " + said)
+
+
+def main():
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
+        table = f.read().split("## Troubleshooting", 1)[1]
+    messages = re.findall(r"^\| `([^`]+)`", table, re.M)
+    checks = Checks()
+    checks.run("the table is read", lambda: want(len(messages) >= len(PROVOKED), str(messages)))
+    checks.together(*[(m, provoke, m) for m in messages])
+    return checks.code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PRUNE_FROM_NODES 50000
+#define PRUNE_PPM 100 /* of the total: a hundredth of a percent */
+
 void model_init(struct model *m, const struct model_source *source, int event, bool simple) {
     *m = (struct model){
         .source = *source,
@@ -144,6 +147,9 @@ static int ask(struct model *m, bool both_trees) {
     struct query q = make_query(m);
     q.tree = q.tree || both_trees;
     struct profile *p = m->source.lock(m->source.arg);
+    /* A refresh of a huge tree leaves out what nobody sees; what is held is kept whole. */
+    if (!both_trees && profile_node_count(p) > PRUNE_FROM_NODES)
+        q.prune_ppm = PRUNE_PPM;
     struct snapshot *s = snapshot_take(p, &q), *other = NULL;
     if (s && both_trees) {
         q.inverted = !q.inverted;

@@ -104,7 +104,7 @@ static int run_helper(const struct helper_task *t, struct helper_outcome *o, int
     int error = errno;
     close(channel[1]);
     if (child > 0) {
-        await(channel[0], t->deadline_ns + GRACE_MS * 1000000U);
+        await(channel[0], t->deadline_ns + GRACE_MS * UINT64_C(1000000));
         *socket = receive_outcome(channel[0], o);
         /* It has nothing left to do, and it ran as the JVM's user, who may have stopped it. */
         kill(child, SIGKILL);

@@ -27,7 +27,7 @@ static uint64_t thread_cpu_ns(void) {
 }
 
 static void wait_for_request(struct wire_request *q, uint32_t seen, uint32_t ms) {
-    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000L};
     syscall(SYS_futex, &q->generation, FUTEX_WAIT, seen, &t, NULL, 0);
 }
 
@@ -50,7 +50,7 @@ static bool lease_is_out(struct lease *l, const struct wire_request *q) {
         l->limit_ms = asked && asked < 600000 ? asked : WIRE_LEASE_MS;
         return false;
     }
-    l->silent_ms += turn < 2 * IDLE_TURN_MS ? turn : IDLE_TURN_MS;
+    l->silent_ms += turn < 2UL * IDLE_TURN_MS ? turn : IDLE_TURN_MS;
     return l->silent_ms >= l->limit_ms;
 }
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define KERNEL_FRAMES_MAX 127
-#define PAGE 4096u
+#define PAGE ((size_t)4096)
 #define FDS_MAX (1u << 20)
 
 /* Descriptor → index of its thread + 1: what a signal brings is the descriptor. Address space

@@ -50,7 +50,6 @@ int agent_spawn_reader(void) {
     if (r != 0)
         return -r;
     posix_spawn_file_actions_adddup2(&actions, agent.mapping.memfd, HANDSHAKE_READER_FD);
-    extern char **environ;
     r = posix_spawn(&child, program, &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (r != 0)

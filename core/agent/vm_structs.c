@@ -158,7 +158,7 @@ static void read_heaps(struct vm *vm, struct vm_tables *t) {
     uint32_t n = guarded_load32(array + (uintptr_t)len);
     uintptr_t elements = guarded_load64(array + (uintptr_t)data);
     for (uint32_t i = 0; i < n && i < VM_HEAPS_MAX; i++)
-        add_heap(vm, t, guarded_load64(elements + 8 * i));
+        add_heap(vm, t, guarded_load64(elements + 8 * (uintptr_t)i));
 }
 
 int vm_structs_read(struct vm *vm, uint32_t jni_version, const char **missing) {

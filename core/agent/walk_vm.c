@@ -425,14 +425,15 @@ static void walk_from_native(struct walk *k, uintptr_t thread, struct cursor at)
     /* A C function that Java calls without leaving Java: barriers, math, copies. */
     at.leaf = false;
     at.pc = java_pc;
-    if (java_pc)
-        walk_java(k, at);
-    else if (guarded_load32(thread + (uintptr_t)k->vm->at.thread_state) != THREAD_IN_JAVA)
-        return;
-    else if (scan(k, leaf.sp, leaf.fp, &at))
-        walk_java(k, at);
-    else
-        fail(k, WIRE_FAILURE_NO_CALLER);
+    if (!java_pc) {
+        if (guarded_load32(thread + (uintptr_t)k->vm->at.thread_state) != THREAD_IN_JAVA)
+            return;
+        if (!scan(k, leaf.sp, leaf.fp, &at)) {
+            fail(k, WIRE_FAILURE_NO_CALLER);
+            return;
+        }
+    }
+    walk_java(k, at);
 }
 
 void walk_vm(const struct walker *w, const struct registers *r, struct stack *s) {

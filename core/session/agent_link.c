@@ -137,7 +137,7 @@ int agent_link_open(const struct jvm *j, const char *library, uint64_t ring_byte
     /* The last reader may have died a moment ago: after some missed heartbeats it gives way. */
     for (int waited = 0; result == 0 && code == HANDSHAKE_BUSY && waited < BUSY_MS;
          waited += BUSY_STEP_MS) {
-        nanosleep(&(struct timespec){.tv_nsec = BUSY_STEP_MS * 1000000}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = BUSY_STEP_MS * 1000000L}, NULL);
         result = attach_load(j, library, options, timeout_ms, &code, e);
     }
     if (result == 0 && code != HANDSHAKE_OK)

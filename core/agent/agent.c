@@ -55,7 +55,12 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni) {
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
     (void)jvmti, (void)thread;
-    if (!agent.options.start || agent_begin(jni) != HANDSHAKE_OK)
+    if (!agent.options.start)
+        return;
+    pthread_mutex_lock(&agent.lock);
+    int result = agent.active ? HANDSHAKE_BUSY : agent_begin(jni);
+    pthread_mutex_unlock(&agent.lock);
+    if (result != HANDSHAKE_OK)
         return;
     if (agent.options.has_file)
         agent_spawn_reader();
@@ -122,7 +127,8 @@ static void listen_to_threads(void) {
         (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, events[i], NULL);
 }
 
-int agent_begin(JNIEnv *jni) {
+/* What is asked of the VM once; an enum handshake_result. */
+static int learn_vm(JNIEnv *jni) {
     const char *missing = NULL;
     if (!agent.vm.heaps &&
         vm_structs_read(&agent.vm, (uint32_t)(*jni)->GetVersion(jni), &missing) < 0)
@@ -138,16 +144,28 @@ int agent_begin(JNIEnv *jni) {
         return HANDSHAKE_UNSUPPORTED;
     if ((*jni)->GetVersion(jni) >= 0x00150000) /* virtual threads: JDK 21 */
         continuation_learn(&agent.vm.continuation, jni);
+    return HANDSHAKE_OK;
+}
+
+int agent_begin(JNIEnv *jni) {
+    /* Before the first guarded load, until after the last one. */
+    if (guarded_install() < 0)
+        return HANDSHAKE_SIGNAL;
+    int result = learn_vm(jni);
+    if (result != HANDSHAKE_OK) {
+        guarded_remove();
+        return result;
+    }
+    result = HANDSHAKE_NO_MEMORY;
     if (agent_mapping_open(&agent.mapping, agent.options.map, agent.options.ring_bytes,
-                           agent.options.session) < 0)
-        return HANDSHAKE_NO_MEMORY;
-    int result = HANDSHAKE_NO_MEMORY;
+                           agent.options.session) < 0) {
+        guarded_remove();
+        return result;
+    }
     if (sampler_map(&agent.sampler, &agent.vm, agent.mapping.wire, agent.mapping.ring_bytes) < 0)
         goto fail_sampler;
-    agent.threads.vm = &agent.vm;
-    if (threads_map(&agent.threads) < 0)
+    if (threads_open(&agent.threads, &agent.vm, &agent.sampler.ring) < 0)
         goto fail_threads;
-    agent.threads.ring = &agent.sampler.ring;
     agent.active = true;
     if (agent.options.start)
         request_start(&agent.mapping.wire->control);
@@ -156,12 +174,12 @@ int agent_begin(JNIEnv *jni) {
         return HANDSHAKE_OK;
     result = HANDSHAKE_NO_THREAD;
     agent.active = false;
-    agent.threads.ring = NULL;
-    threads_unmap(&agent.threads);
+    threads_close(&agent.threads, agent.jvmti);
 fail_threads:
     sampler_unmap(&agent.sampler);
 fail_sampler:
     agent_mapping_close(&agent.mapping);
+    guarded_remove();
     return result;
 }
 

@@ -22,8 +22,8 @@ struct agent {
     struct agent_mapping mapping;
     struct sampler sampler;
     struct threads threads;
-    pthread_mutex_t engine_lock; /* of starting and stopping */
-    const struct engine *engine; /* running, or NULL */
+    pthread_mutex_t engine_lock;         /* of starting and stopping */
+    const struct engine *_Atomic engine; /* running, or NULL */
     struct engine_config config;
     bool flag_was_set; /* DebugNonSafepoints is ours to restore, to flag_before */
     bool flag_before;

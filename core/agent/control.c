@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -59,6 +60,10 @@ static void publish(void) {
     atomic_store_explicit(&s->agent_ns, thread_cpu_ns(), memory_order_relaxed);
     atomic_store_explicit(&s->threads, agent.threads.armed, memory_order_relaxed);
     atomic_store_explicit(&s->faults, guarded_faults(), memory_order_relaxed);
+    if (agent.threads.refused)
+        snprintf(s->engine[0].reason, sizeof s->engine[0].reason,
+                 "%u newer threads are not sampled: no room for them (errno %d)",
+                 agent.threads.refused, agent.threads.refused_error);
 }
 
 static void announce_libraries(void) {
@@ -126,18 +131,14 @@ static void acknowledge(struct wire_status *s, uint32_t generation) {
 static void end(jvmtiEnv *jvmti, uint32_t generation, enum wire_state state) {
     struct wire_status *s = &agent.mapping.wire->control.status;
     agent_stop_engine();
-    (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_THREAD_START, NULL);
-    (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_THREAD_END, NULL);
     publish();
     pthread_mutex_lock(&agent.lock);
     if (agent.java_exits) { /* VMDeath may be waiting for the reader: leave it the mapping */
         pthread_mutex_unlock(&agent.lock);
         return;
     }
-    pthread_mutex_lock(&agent.threads.lock);
-    agent.threads.ring = NULL;
-    threads_unmap(&agent.threads);
-    pthread_mutex_unlock(&agent.threads.lock);
+    threads_close(&agent.threads, jvmti);
+    guarded_remove();
     sampler_unmap(&agent.sampler);
     close(agent.mapping.memfd);
     agent.mapping.memfd = -1;

@@ -18,7 +18,8 @@
 
 /* Descriptor → index of its thread + 1: what a signal brings is the descriptor. Address space
  * only; pages are touched as descriptors are used. */
-static _Atomic uint32_t *index_of_fd;
+static _Atomic uint32_t *_Atomic index_of_fd;
+static uint32_t fd_limit; /* the application keeps what is above */
 
 static void fill_attr(struct perf_event_attr *a, uint64_t interval) {
     memset(a, 0, sizeof *a);
@@ -53,7 +54,12 @@ static int read_number(const char *path) {
 /* Every thread takes a descriptor of the application's limit: leave it at least half. */
 static int check_descriptors(const struct engine_config *config, char *why, size_t why_bytes) {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 2 > config->threads + 64)
+    fd_limit = FDS_MAX;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 0;
+    if (limit.rlim_cur / 2 < fd_limit)
+        fd_limit = (uint32_t)(limit.rlim_cur / 2);
+    if (fd_limit > config->threads + 64)
         return 0;
     snprintf(why, why_bytes, "no perf_events: %u threads would take half of the %lu descriptors",
              config->threads, (unsigned long)limit.rlim_cur);
@@ -107,7 +113,7 @@ static int perf_arm(const struct engine_config *config, struct engine_thread *t,
         return fd;
     int r = 0;
     struct f_owner_ex owner = {F_OWNER_TID, (pid_t)t->tid};
-    if ((uint32_t)fd >= FDS_MAX)
+    if ((uint32_t)fd >= fd_limit)
         r = -EMFILE;
     t->page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (r == 0 && t->page == MAP_FAILED)
@@ -187,7 +193,10 @@ static void perf_handle(struct sampler *s, const struct engine_config *config,
                         void *context) {
     if (info->si_code <= 0 || info->si_fd < 0 || (uint32_t)info->si_fd >= FDS_MAX)
         return;
-    uint32_t index = atomic_load_explicit(&index_of_fd[info->si_fd], memory_order_acquire) - 1;
+    _Atomic uint32_t *indices = index_of_fd;
+    if (!indices)
+        return;
+    uint32_t index = atomic_load_explicit(&indices[info->si_fd], memory_order_acquire) - 1;
     if (index >= threads || !thread[index].page)
         return;
     uint64_t kernel[KERNEL_FRAMES_MAX];

@@ -1,5 +1,4 @@
 #include "core/agent/agent.h"
-#include "core/agent/guarded.h"
 #include "core/agent/vm_flags.h"
 
 #include <errno.h>
@@ -8,7 +7,7 @@
 #include <time.h>
 
 #define INTERVAL_DEFAULT 10000000u /* ns */
-#define INTERVAL_MIN 1000u
+#define INTERVAL_MIN 10000u        /* ns; the kernel makes a shorter cpu-clock period this long */
 
 /* What is compiled while we sample carries debug information between safepoints too, so that a pc
  * there is attributed to the inlined method it belongs to. */
@@ -20,15 +19,20 @@ static void on_signal(int signo, siginfo_t *info, void *context) {
     (void)signo;
     int saved = errno;
     if (sampler_enter(&agent.sampler)) {
-        agent.engine->handle(&agent.sampler, &agent.config, agent.threads.entry, THREADS_MAX, info,
-                             context);
+        const struct engine *e = agent.engine; /* NULL while one is being replaced */
+        if (e)
+            e->handle(&agent.sampler, &agent.config, agent.threads.entry, THREADS_MAX, info,
+                      context);
         sampler_leave(&agent.sampler);
     }
     errno = saved;
 }
 
 static int take_signal(int signo, char *why, size_t why_bytes) {
-    struct sigaction ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
+    /* On the alternate stack where a thread has one: a Go library's threads must not be interrupted
+     * on their small stacks. Java's threads have none. */
+    struct sigaction ours = {.sa_sigaction = on_signal,
+                             .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     sigemptyset(&ours.sa_mask);
     if (sigaction(signo, NULL, &agent.before) != 0) {
         snprintf(why, why_bytes, "signal %d cannot be used (errno %d)", signo, errno);
@@ -60,10 +64,10 @@ static int try_engine(const struct engine *e, char *why, size_t why_bytes) {
     agent.engine = e;
     r = threads_arm_all(&agent.threads, e, &agent.config);
     if (r < 0) {
-        snprintf(why, why_bytes, "no thread could be armed (errno %d)", -r);
+        snprintf(why, why_bytes, "not every thread could be armed (errno %d)", -r);
+        agent.engine = NULL;
         threads_disarm_all(&agent.threads);
         e->stop();
-        agent.engine = NULL;
     }
     return r;
 }
@@ -83,7 +87,6 @@ static void stop(void) {
     threads_disarm_all(&agent.threads);
     e->stop();
     give_signal_back(agent.config.signo);
-    guarded_remove();
     if (agent.flag_was_set)
         vm_flag_set(DEBUG_FLAG, agent.flag_before, &agent.flag_was_set);
     agent.flag_was_set = false;
@@ -108,14 +111,8 @@ static void start(const struct wire_request *request) {
     };
     if (agent.config.interval < INTERVAL_MIN)
         agent.config.interval = INTERVAL_MIN;
-    r = guarded_install();
-    if (r < 0) {
-        fail(s, r, "no fault handler could be installed");
-        return;
-    }
     r = take_signal(agent.config.signo, why, sizeof why);
     if (r < 0) {
-        guarded_remove();
         fail(s, r, why);
         return;
     }
@@ -134,7 +131,6 @@ static void start(const struct wire_request *request) {
     if (r < 0) {
         sampler_disable(&agent.sampler);
         give_signal_back(agent.config.signo);
-        guarded_remove();
         fail(s, r, *first_why ? first_why : "no such mechanism");
         return;
     }

@@ -65,7 +65,7 @@ extern const char guarded_begin[], guarded_copy_begin[], guarded_end[], guarded_
 
 static struct {
     struct sigaction before[2]; /* of SIGSEGV, SIGBUS */
-    bool installed;
+    bool in_chain[2];           /* we are, or somebody in front of us may call us */
     _Atomic uint64_t faults;
 } guarded;
 
@@ -96,34 +96,35 @@ static void on_fault(int signo, siginfo_t *info, void *context) {
 }
 
 int guarded_install(void) {
-    if (guarded.installed)
-        return 0;
     for (int i = 0; i < 2; i++) {
         struct sigaction now;
-        if (sigaction(guarded_signal[i], NULL, &guarded.before[i]) != 0)
+        if (sigaction(guarded_signal[i], NULL, &now) != 0)
             return -errno;
-        /* Still in the chain from an earlier session: somebody stands before us. */
-        if (guarded.before[i].sa_sigaction == on_fault)
+        if (guarded.in_chain[i]) {
+            /* Somebody stands in front of us and may call us: what we pass on to must stay what it
+             * was, and our own faults would go to them first. */
+            if (now.sa_sigaction != on_fault)
+                return -EBUSY;
             continue;
-        now = guarded.before[i];
+        }
+        guarded.before[i] = now;
         now.sa_flags |= SA_SIGINFO;
         now.sa_sigaction = on_fault;
         if (sigaction(guarded_signal[i], &now, NULL) != 0)
             return -errno;
+        guarded.in_chain[i] = true;
     }
-    guarded.installed = true;
     return 0;
 }
 
 void guarded_remove(void) {
-    if (!guarded.installed)
-        return;
     for (int i = 0; i < 2; i++) {
         struct sigaction now;
-        if (sigaction(guarded_signal[i], NULL, &now) == 0 && now.sa_sigaction == on_fault)
-            sigaction(guarded_signal[i], &guarded.before[i], NULL);
+        if (guarded.in_chain[i] && sigaction(guarded_signal[i], NULL, &now) == 0 &&
+            now.sa_sigaction == on_fault &&
+            sigaction(guarded_signal[i], &guarded.before[i], NULL) == 0)
+            guarded.in_chain[i] = false;
     }
-    guarded.installed = false;
 }
 
 uint64_t guarded_faults(void) {

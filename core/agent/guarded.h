@@ -30,8 +30,9 @@ static inline uint8_t guarded_load8(uintptr_t address) {
     return (uint8_t)(guarded_load32(address & ~(uintptr_t)3) >> (address & 3) * 8);
 }
 
-/* Installs and removes the fault handler; the agent's thread only. Removing while somebody else
- * has put a handler in front of ours leaves both: ours then passes everything on. */
+/* Installs and removes the fault handler; for the time between agent_begin and its end. Removing
+ * while somebody else has put a handler in front of ours leaves both: ours then passes everything
+ * on, and installing again is refused with -EBUSY. */
 int guarded_install(void);
 void guarded_remove(void);
 

@@ -31,29 +31,33 @@ void id_table_unmap(struct id_table *t) {
     t->slots = NULL;
 }
 
+/* A slot's lowest bit says that its identity was announced; the second one is always set, so that
+ * no slot in use is 0. */
+#define ANNOUNCED UINT64_C(1)
+
 uint32_t id_table_find(struct id_table *t, uint64_t identity, bool *is_new) {
+    uint64_t key = (identity | 2) & ~ANNOUNCED;
     uint32_t base = 0;
-    *is_new = false;
     for (size_t level = 0; level < LEVELS; level++) {
         uint32_t mask = level_slots[level] - 1;
         uint32_t at = (uint32_t)(identity >> 8) & mask;
         for (uint32_t i = 0; i < PROBES; i++, at = (at + 1) & mask) {
             _Atomic uint64_t *slot = &t->slots[base + at];
             uint64_t seen = atomic_load_explicit(slot, memory_order_relaxed);
-            if (seen == 0 &&
-                atomic_compare_exchange_strong_explicit(slot, &seen, identity, memory_order_relaxed,
-                                                        memory_order_relaxed)) {
-                *is_new = true;
+            if (seen == 0)
+                atomic_compare_exchange_strong_explicit(slot, &seen, key, memory_order_relaxed,
+                                                        memory_order_relaxed);
+            if (seen == 0 || (seen & ~ANNOUNCED) == key) {
+                *is_new = !(seen & ANNOUNCED);
                 return base + at;
             }
-            if (seen == identity)
-                return base + at;
         }
         base += level_slots[level];
     }
+    *is_new = false;
     return ID_TABLE_FULL;
 }
 
-void id_table_forget(struct id_table *t, uint32_t id) {
-    atomic_store_explicit(&t->slots[id], 0, memory_order_relaxed);
+void id_table_announced(struct id_table *t, uint32_t id) {
+    atomic_fetch_or_explicit(&t->slots[id], ANNOUNCED, memory_order_relaxed);
 }

@@ -2,7 +2,7 @@
  * Small numbers for 64-bit identities, given at first sight: a lock-free hash set whose slot
  * number is the id. Three levels of growing size, so that few methods touch few pages.
  *
- * Context: id_table_find and id_table_forget are signal-safe, any thread. The memory (about 9 MB
+ * Context: id_table_find and id_table_announced are signal-safe, any thread. The memory (about 9 MB
  * of address space, touched as needed) is mapped and unmapped by the agent's thread only.
  */
 #ifndef JTOP_AGENT_ID_TABLE_H
@@ -21,11 +21,11 @@ struct id_table {
 int id_table_map(struct id_table *t); /* 0 or -errno */
 void id_table_unmap(struct id_table *t);
 
-/* The identity's id; *is_new: this call gave it, and its caller must announce it. `identity` must
- * not be 0. ID_TABLE_FULL: no room. */
+/* The identity's id; *is_new: it has not been announced yet, and the caller must do it (others may
+ * be at it too: twice does no harm). ID_TABLE_FULL: no room. */
 uint32_t id_table_find(struct id_table *t, uint64_t identity, bool *is_new);
 
-/* The announcement failed (ring full): the next one who finds the identity will try again. */
-void id_table_forget(struct id_table *t, uint32_t id);
+/* It was announced. */
+void id_table_announced(struct id_table *t, uint32_t id);
 
 #endif

@@ -42,8 +42,11 @@ static bool announce_method(struct names *n, uint32_t id, const struct method_vi
 uint32_t names_method(struct names *n, const struct method_view *m) {
     bool is_new;
     uint32_t id = id_table_find(&n->methods, m->identity, &is_new);
-    if (is_new && !announce_method(n, id, m))
-        id_table_forget(&n->methods, id);
+    if (!is_new || id == ID_TABLE_FULL)
+        return id;
+    if (!announce_method(n, id, m))
+        return NAMES_NO_ROOM;
+    id_table_announced(&n->methods, id);
     return id;
 }
 
@@ -74,7 +77,7 @@ uint64_t names_stub(struct names *n, const struct code *c) {
     bool is_new;
     uint64_t identity = (c->begin ^ name << 16) | 1;
     uint32_t id = id_table_find(&n->stubs, identity * UINT64_C(0x9e3779b97f4a7c15), &is_new);
-    if (is_new && !announce_stub(n, c, name, text_length(name, 128)))
-        id_table_forget(&n->stubs, id);
+    if (is_new && announce_stub(n, c, name, text_length(name, 128)))
+        id_table_announced(&n->stubs, id);
     return wire_frame_address(WIRE_FRAME_STUB, c->begin);
 }

@@ -18,7 +18,10 @@ struct names {
     struct id_table methods, stubs;
 };
 
-/* The method's id on the wire, or ID_TABLE_FULL. Announces it where that has not been done. */
+#define NAMES_NO_ROOM (UINT32_MAX - 1)
+
+/* The method's id on the wire. Announces it where that has not been done. ID_TABLE_FULL: too many
+ * methods; NAMES_NO_ROOM: the ring had no room for its names. */
 uint32_t names_method(struct names *n, const struct method_view *m);
 
 /* The frame for a piece of generated code that is no method. Announces its name. */

@@ -18,7 +18,9 @@ static uint64_t now_ns(void) {
 
 int sampler_map(struct sampler *s, const struct vm *vm, struct wire_mapping *mapping,
                 uint64_t ring_bytes) {
-    memset(s, 0, sizeof *s);
+    /* in_flight is kept: a handler of the last session may be between its two steps. */
+    s->libraries.count[0] = s->libraries.count[1] = 0;
+    s->names = (struct names){0};
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
     /* Handlers run on a cpu each, and a few may be preempted in the middle. */
     s->pool_size = 2 * (uint32_t)(cpus > 0 ? cpus : 1) + 14;
@@ -111,6 +113,14 @@ static bool faults_are_deliverable(const void *context) {
     return !sigismember(blocked, SIGSEGV) && !sigismember(blocked, SIGBUS);
 }
 
+#define ALTERNATE_STACK_MIN 16384u /* the signal's frame alone may take 3 KiB, a fault's as much */
+
+/* A thread with an alternate stack is interrupted on that. */
+static bool stack_is_small(const void *context) {
+    const stack_t *alternate = &((const ucontext_t *)context)->uc_stack;
+    return !(alternate->ss_flags & SS_DISABLE) && alternate->ss_size < ALTERNATE_STACK_MIN;
+}
+
 void sampler_take(struct sampler *s, const struct sample_request *q) {
     uint64_t begin = now_ns();
     struct registers r = registers_read(q->context);
@@ -129,6 +139,8 @@ void sampler_take(struct sampler *s, const struct sample_request *q) {
         st.failure = WIRE_FAILURE_NO_SCRATCH;
     else if (!faults_are_deliverable(q->context))
         st.failure = WIRE_FAILURE_SEGV_BLOCKED;
+    else if (stack_is_small(q->context))
+        st.failure = WIRE_FAILURE_SMALL_STACK;
     if (st.failure) {
         stack_add(&st, wire_frame_address(WIRE_FRAME_NATIVE, r.pc));
         stack_add(&st, wire_frame_address(WIRE_FRAME_ERROR, st.failure));

@@ -23,18 +23,7 @@ static void *reserve(size_t bytes) {
     return p == MAP_FAILED ? NULL : p;
 }
 
-int threads_map(struct threads *t) {
-    t->count = t->alive = t->free_head = t->armed = t->scans = 0;
-    t->entry = reserve(THREADS_MAX * sizeof *t->entry);
-    t->note = reserve(THREADS_MAX * sizeof *t->note);
-    t->index_of_tid = reserve(THREADS_TID_MAX * sizeof *t->index_of_tid);
-    if (t->entry && t->note && t->index_of_tid)
-        return 0;
-    threads_unmap(t);
-    return -ENOMEM;
-}
-
-void threads_unmap(struct threads *t) {
+static void unmap(struct threads *t) {
     if (t->entry)
         munmap(t->entry, THREADS_MAX * sizeof *t->entry);
     if (t->note)
@@ -44,6 +33,31 @@ void threads_unmap(struct threads *t) {
     t->entry = NULL;
     t->note = NULL;
     t->index_of_tid = NULL;
+}
+
+int threads_open(struct threads *t, struct vm *vm, struct ring_writer *ring) {
+    pthread_mutex_lock(&t->lock);
+    t->count = t->alive = t->free_head = t->armed = t->scans = t->refused = 0;
+    t->vm = vm;
+    t->entry = reserve(THREADS_MAX * sizeof *t->entry);
+    t->note = reserve(THREADS_MAX * sizeof *t->note);
+    t->index_of_tid = reserve(THREADS_TID_MAX * sizeof *t->index_of_tid);
+    bool ok = t->entry && t->note && t->index_of_tid;
+    if (ok)
+        t->ring = ring;
+    else
+        unmap(t);
+    pthread_mutex_unlock(&t->lock);
+    return ok ? 0 : -ENOMEM;
+}
+
+void threads_close(struct threads *t, jvmtiEnv *jvmti) {
+    (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_THREAD_START, NULL);
+    (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_THREAD_END, NULL);
+    pthread_mutex_lock(&t->lock); /* a callback may be in the middle of it */
+    t->ring = NULL;
+    unmap(t);
+    pthread_mutex_unlock(&t->lock);
 }
 
 /* The thread's entry, a new one where it has none yet; NO_ENTRY when the table is full. */
@@ -75,6 +89,10 @@ static int arm(struct threads *t, uint32_t i) {
     if (r == 0) {
         t->note[i].armed = true;
         t->armed++;
+    } else if (r != -ESRCH && !t->note[i].refused) {
+        t->note[i].refused = true;
+        t->refused++;
+        t->refused_error = -r;
     }
     return r;
 }
@@ -109,6 +127,11 @@ static uint32_t tasks(void) {
     return stat("/proc/self/task", &st) == 0 && st.st_nlink > 2 ? (uint32_t)st.st_nlink - 2 : 0;
 }
 
+/* The kernel may leave a living thread out of a listing when others end meanwhile. */
+static bool lives(uint32_t tid) {
+    return syscall(SYS_tgkill, getpid(), tid, 0) == 0;
+}
+
 static int scan_locked(struct threads *t) {
     DIR *d = opendir("/proc/self/task");
     if (!d)
@@ -127,7 +150,7 @@ static int scan_locked(struct threads *t) {
     }
     closedir(d);
     for (uint32_t i = 0; i < t->count; i++)
-        if (t->entry[i].tid && t->note[i].seen != t->scans)
+        if (t->entry[i].tid && t->note[i].seen != t->scans && !lives(t->entry[i].tid))
             forget(t, i);
     return first_error;
 }
@@ -143,11 +166,10 @@ int threads_arm_all(struct threads *t, const struct engine *e, const struct engi
     pthread_mutex_lock(&t->lock);
     t->engine = e;
     t->config = *c;
+    for (uint32_t i = 0; i < t->count; i++)
+        t->note[i].refused = false;
+    t->refused = 0;
     int r = scan_locked(t);
-    if (t->armed || !e->per_thread)
-        r = 0;
-    if (r < 0)
-        t->engine = NULL;
     pthread_mutex_unlock(&t->lock);
     return r;
 }
@@ -170,33 +192,72 @@ static uint64_t hash(const char *s, uint64_t h) {
     return h ? h : 1;
 }
 
-/* Announces a thread's name unless that was done already. */
-static void name(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, uint32_t tid) {
+/* What the VM says of a Java thread. Asked for without the lock: the thread that asks may be
+ * suspended in the VM, and nobody else may have to wait for that. */
+struct identity {
+    char *name; /* JVMTI's, or NULL */
+    uint64_t java_id;
+    uintptr_t java; /* JavaThread*, 0: not alive */
+};
+
+static struct identity ask(const struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
+    struct identity who = {.java = threads_java_thread(t, jni, thread)};
     jvmtiThreadInfo info = {0};
-    uint32_t i = find(t, tid);
-    if (i == NO_ENTRY || (*jvmti)->GetThreadInfo(jvmti, thread, &info) != JVMTI_ERROR_NONE)
-        return;
-    const char *text = info.name ? info.name : "";
-    uint64_t id = (uint64_t)(*jni)->GetLongField(jni, thread, t->java_tid);
-    uint64_t h = hash(text, UINT64_C(14695981039346656037) + id);
-    if (h != t->note[i].name_hash) {
-        size_t n = strlen(text);
-        n = n < WIRE_STRING_MAX ? n : WIRE_STRING_MAX;
-        struct wire_thread *r = ring_reserve(t->ring, WIRE_THREAD, (uint32_t)(sizeof *r + n));
-        if (r) {
-            r->java_id = id;
-            r->tid = tid;
-            r->name_bytes = (uint16_t)n;
-            r->reserved = 0;
-            memcpy(r->bytes, text, n);
-            ring_commit(r, WIRE_THREAD);
-            t->note[i].name_hash = h;
-        }
-    }
-    if (info.name)
-        (*jvmti)->Deallocate(jvmti, (unsigned char *)info.name);
+    if (!who.java || (*jvmti)->GetThreadInfo(jvmti, thread, &info) != JVMTI_ERROR_NONE)
+        return who;
+    who.name = info.name;
+    who.java_id = (uint64_t)(*jni)->GetLongField(jni, thread, t->java_tid);
     (*jni)->DeleteLocalRef(jni, info.thread_group);
     (*jni)->DeleteLocalRef(jni, info.context_class_loader);
+    return who;
+}
+
+static void forget_answer(jvmtiEnv *jvmti, struct identity *who) {
+    if (who->name)
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)who->name);
+}
+
+/* Announces a thread's name unless that was done already. With the lock. */
+static void announce(struct threads *t, const struct identity *who, uint32_t i) {
+    const char *text = who->name ? who->name : "";
+    uint64_t h = hash(text, UINT64_C(14695981039346656037) + who->java_id);
+    if (h == t->note[i].name_hash)
+        return;
+    size_t n = strlen(text);
+    n = n < WIRE_STRING_MAX ? n : WIRE_STRING_MAX;
+    struct wire_thread *r = ring_reserve(t->ring, WIRE_THREAD, (uint32_t)(sizeof *r + n));
+    if (!r)
+        return;
+    r->java_id = who->java_id;
+    r->tid = t->entry[i].tid;
+    r->name_bytes = (uint16_t)n;
+    r->reserved = 0;
+    memcpy(r->bytes, text, n);
+    ring_commit(r, WIRE_THREAD);
+    t->note[i].name_hash = h;
+}
+
+static uint32_t tid_of(const struct threads *t, uintptr_t java) {
+    uintptr_t os = guarded_load64(java + (uintptr_t)t->vm->at.thread_osthread);
+    return os ? guarded_load32(os + (uintptr_t)t->vm->at.osthread_tid) : 0;
+}
+
+/* Another thread than the calling one: it may end at any moment, and its memory be another's. */
+static void name_other(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
+    struct identity who = ask(t, jvmti, jni, thread);
+    uint32_t tid = who.java ? tid_of(t, who.java) : 0;
+    uintptr_t vtable = who.java ? guarded_load64(who.java) : 0;
+    /* The VM clears it before it lets go of the thread: what was read until here was its own. */
+    if (tid && threads_java_thread(t, jni, thread) == who.java) {
+        pthread_mutex_lock(&t->lock);
+        uint32_t i = t->ring ? find(t, tid) : NO_ENTRY;
+        if (i != NO_ENTRY) {
+            vm_know_java_vtable(t->vm, vtable);
+            announce(t, &who, i);
+        }
+        pthread_mutex_unlock(&t->lock);
+    }
+    forget_answer(jvmti, &who);
 }
 
 void threads_name_all(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni) {
@@ -205,33 +266,25 @@ void threads_name_all(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni) {
     if ((*jvmti)->GetAllThreads(jvmti, &n, &all) != JVMTI_ERROR_NONE)
         return;
     for (jint i = 0; i < n; i++) {
-        uintptr_t java = threads_java_thread(t, jni, all[i]);
-        uintptr_t os = java ? guarded_load64(java + (uintptr_t)t->vm->at.thread_osthread) : 0;
-        uint32_t tid = os ? guarded_load32(os + (uintptr_t)t->vm->at.osthread_tid) : 0;
-        if (tid) {
-            pthread_mutex_lock(&t->lock);
-            vm_know_java_thread(t->vm, java);
-            if (t->entry && t->ring)
-                name(t, jvmti, jni, all[i], tid);
-            pthread_mutex_unlock(&t->lock);
-        }
+        name_other(t, jvmti, jni, all[i]);
         (*jni)->DeleteLocalRef(jni, all[i]);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)all);
 }
 
 void threads_started(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
+    struct identity who = ask(t, jvmti, jni, thread);
+    uintptr_t vtable = who.java ? *(const uintptr_t *)who.java : 0; /* our own: it is there */
     uint32_t tid = own_tid();
     pthread_mutex_lock(&t->lock);
-    if (t->entry && t->ring) {
-        vm_know_java_thread(t->vm, threads_java_thread(t, jni, thread));
-        uint32_t i = find(t, tid);
-        if (i != NO_ENTRY) {
-            name(t, jvmti, jni, thread, tid);
-            arm(t, i);
-        }
+    uint32_t i = t->ring ? find(t, tid) : NO_ENTRY;
+    if (i != NO_ENTRY) {
+        vm_know_java_vtable(t->vm, vtable);
+        announce(t, &who, i);
+        arm(t, i);
     }
     pthread_mutex_unlock(&t->lock);
+    forget_answer(jvmti, &who);
 }
 
 void threads_ended(struct threads *t) {

@@ -21,6 +21,7 @@ struct thread_note {
     uint32_t seen;      /* number of the last scan that found it */
     uint32_t next_free; /* of a free entry: the next one + 1; 0: none */
     bool armed;
+    bool refused;       /* the engine could not be armed for it */
     uint64_t name_hash; /* of the name that was announced; 0: none */
 };
 
@@ -34,6 +35,8 @@ struct threads {
     uint32_t alive;         /* entries in use */
     uint32_t free_head;     /* first free entry + 1; 0: none */
     uint32_t armed;
+    uint32_t refused;  /* threads that came later and could not be armed */
+    int refused_error; /* errno of the last of them */
     uint32_t scans;
     uint32_t own_tid;            /* the agent's thread: never armed */
     const struct engine *engine; /* NULL: none runs */
@@ -42,10 +45,12 @@ struct threads {
     jfieldID eetop, java_tid; /* of java.lang.Thread */
 };
 
-int threads_map(struct threads *t);
-void threads_unmap(struct threads *t);
+int threads_open(struct threads *t, struct vm *vm, struct ring_writer *ring);
+/* Ends the events and frees all; no engine may run. */
+void threads_close(struct threads *t, jvmtiEnv *jvmti);
 
-/* From here on, and for all threads there are now. -errno where not even one could be armed. */
+/* From here on, and for all threads there are now. -errno where one of them could not be armed:
+ * the caller disarms the others. */
 int threads_arm_all(struct threads *t, const struct engine *e, const struct engine_config *c);
 void threads_disarm_all(struct threads *t);
 

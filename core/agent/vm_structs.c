@@ -186,8 +186,7 @@ void vm_find_thread_key(struct vm *vm, uintptr_t self) {
             vm->thread_key = key;
 }
 
-void vm_know_java_thread(struct vm *vm, uintptr_t thread) {
-    uintptr_t vtable = guarded_load64(thread);
+void vm_know_java_vtable(struct vm *vm, uintptr_t vtable) {
     uint32_t n = atomic_load_explicit(&vm->java_vtables, memory_order_relaxed);
     for (uint32_t i = 0; i < n; i++)
         if (vm->java_vtable[i] == vtable)

@@ -89,8 +89,9 @@ int vm_structs_read(struct vm *vm, uint32_t jni_version, const char **missing);
 /* Finds thread_key: `self` is the calling thread's JavaThread*. Agent's thread or callbacks. */
 void vm_find_thread_key(struct vm *vm, uintptr_t self);
 
-/* A JavaThread* that runs Java code. Callbacks and the agent's thread, under the threads' lock. */
-void vm_know_java_thread(struct vm *vm, uintptr_t thread);
+/* The vtable of a thread that runs Java code. Callbacks and the agent's thread, under the threads'
+ * lock. */
+void vm_know_java_vtable(struct vm *vm, uintptr_t vtable);
 
 /* The calling thread's JavaThread*, or 0 when it is none. Signal-safe. */
 uintptr_t vm_current_java_thread(const struct vm *vm);

@@ -49,8 +49,8 @@ static bool in_stack(const struct walk *k, uintptr_t address) {
 static bool add_java(struct walk *k, enum wire_frame_type type, const struct method_view *m,
                      int32_t bci) {
     uint32_t id = names_method(k->w->names, m);
-    if (id == ID_TABLE_FULL)
-        return fail(k, WIRE_FAILURE_METHODS_FULL);
+    if (id == ID_TABLE_FULL || id == NAMES_NO_ROOM)
+        return fail(k, id == ID_TABLE_FULL ? WIRE_FAILURE_METHODS_FULL : WIRE_FAILURE_NO_NAME);
     if (k->s->java == k->s->java_max || k->s->n + 1 >= k->s->max)
         return fail(k, WIRE_FAILURE_TRUNCATED);
     k->s->java++;

@@ -101,6 +101,12 @@ static int refused(const struct jvm *j, int result, struct err *e) {
                            "the agent could not start its thread in JVM %d; check its limit of "
                            "threads (ulimit -u, pids cgroup)",
                            pid);
+    case HANDSHAKE_SIGNAL:
+        return err_exit_as(
+            e, ERR_EXIT_PROFILER, EBUSY,
+            "a library loaded into JVM %d after the last profile put its own SIGSEGV "
+            "handler in front of the agent's: restart the JVM to profile it again",
+            pid);
     default:
         return err_exit_as(e, ERR_EXIT_PROFILER, EPROTO, "the agent in JVM %d failed with code %d",
                            pid, result);

@@ -11,6 +11,8 @@ const char *const session_failure_name[WIRE_FAILURES] = {
     [WIRE_FAILURE_NO_SCRATCH] = "no_scratch",
     [WIRE_FAILURE_METHODS_FULL] = "methods_full",
     [WIRE_FAILURE_SEGV_BLOCKED] = "segv_blocked",
+    [WIRE_FAILURE_NO_NAME] = "no_name",
+    [WIRE_FAILURE_SMALL_STACK] = "small_stack",
     [WIRE_FAILURE_LOOP] = "loop",
 };
 

@@ -27,6 +27,7 @@ enum handshake_result {
     HANDSHAKE_UNSUPPORTED = 103, /* this VM does not describe itself (no gHotSpotVMStructs) */
     HANDSHAKE_OPTIONS = 104,     /* the option string is wrong */
     HANDSHAKE_NO_THREAD = 105,   /* the agent's thread could not be started */
+    HANDSHAKE_SIGNAL = 106,      /* another library's SIGSEGV handler stands in front of ours */
 };
 
 #define HANDSHAKE_READER_FD 3

@@ -94,6 +94,8 @@ enum wire_failure {
     WIRE_FAILURE_NO_SCRATCH,   /* too many handlers at once */
     WIRE_FAILURE_METHODS_FULL, /* the table of methods is full */
     WIRE_FAILURE_SEGV_BLOCKED, /* the thread blocks SIGSEGV: reading would not be guarded */
+    WIRE_FAILURE_NO_NAME,      /* the ring had no room for a method's names */
+    WIRE_FAILURE_SMALL_STACK,  /* the handler runs on a small alternate stack: only the leaf */
     WIRE_FAILURE_LOOP,         /* the walk did not move towards the stack's base */
     WIRE_FAILURES
 };

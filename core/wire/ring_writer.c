@@ -1,5 +1,7 @@
 #include "core/wire/ring_writer.h"
 
+#define TRIES_MAX 10000
+
 void ring_writer_init(struct ring_writer *w, struct wire_mapping *mapping, uint64_t ring_bytes) {
     w->positions = &mapping->control.positions;
     w->data = mapping->ring;
@@ -17,7 +19,10 @@ void *ring_reserve(struct ring_writer *w, enum wire_type type, uint32_t length) 
     uint64_t head = atomic_load_explicit(&w->positions->head, memory_order_relaxed);
     uint64_t at;
     uint64_t pad;
-    for (;;) {
+    for (uint32_t tries = 0;; tries++) {
+        /* A head that is no multiple of 8, or never stands still, is a broken reader's doing. */
+        if (head % 8 || tries == TRIES_MAX)
+            return NULL;
         uint64_t room = w->bytes - (head & (w->bytes - 1));
         pad = room < need ? room : 0;
         at = head + pad;

@@ -66,7 +66,11 @@ int drain_relink(struct session *s, uint64_t now, struct err *e) {
     struct drain *d = &s->drain;
     struct mapping m;
     struct err why;
+    /* The pause may also have come after this turn's heartbeat. */
+    uint64_t since_beat = session_clock_ns() - d->beat_ns;
     uint64_t gap = now - d->stall_end < RECENT_NS ? d->stall_ns : 1;
+    if (since_beat > gap)
+        gap = since_beat;
     close_chapter(s);
     if (!s->library[0])
         return err_exit_as(e, ERR_EXIT_PROFILER, ECONNRESET,

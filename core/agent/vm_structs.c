@@ -95,6 +95,8 @@ static void read_frames(struct vm_layout *at, struct vm_tables *t, uint32_t jni_
     at->thread_stack_size = either(t, "JavaThread", "Thread", "_stack_size");
     at->thread_osthread = either(t, "JavaThread", "Thread", "_osthread");
     at->thread_state = vm_offset_required(t, "JavaThread", "_thread_state");
+    at->thread_object = vm_offset(t, "JavaThread", "_threadObj");
+    at->thread_vthread = vm_offset(t, "JavaThread", "_vthread");
     at->osthread_tid = vm_offset_required(t, "OSThread", "_thread_id");
     at->anchor_sp = vm_offset_required(t, "JavaFrameAnchor", "_last_Java_sp");
     at->anchor_pc = vm_offset_required(t, "JavaFrameAnchor", "_last_Java_pc");

@@ -50,6 +50,7 @@ struct vm_layout {
     /* threads and frames */
     int32_t thread_anchor, thread_stack_base, thread_stack_size, thread_osthread, osthread_tid;
     int32_t thread_state;
+    int32_t thread_object, thread_vthread; /* OopHandles; -1 before virtual threads */
     int32_t anchor_sp, anchor_pc, anchor_fp;
     int32_t wrapper_anchor;  /* in a JavaCallWrapper */
     int32_t entry_wrapper;   /* words from fp of an entry frame to its JavaCallWrapper* */

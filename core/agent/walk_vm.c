@@ -33,6 +33,7 @@ struct walk {
     struct stack *s;
     uintptr_t low, limit; /* of the stack being walked: the thread's live part, or a chunk's */
     bool frozen;          /* it is a chunk's */
+    bool mounted;         /* the thread carries a virtual one */
 };
 
 static bool fail(struct walk *k, enum wire_failure why) {
@@ -61,22 +62,30 @@ static bool add_java(struct walk *k, enum wire_frame_type type, const struct met
  * is no call's return address, but its frame's end is a ContinuationEntry. */
 static bool is_barrier(const struct walk *k, uintptr_t pc, uintptr_t entry) {
     struct frozen_stack f;
-    if (!k->vm->continuation.known || !code_contains(k->vm, pc))
+    if (!k->mounted || !code_contains(k->vm, pc))
         return false;
     struct code c = code_find(k->vm, pc);
     return c.kind == CODE_STUB && !c.frame_words &&
            continuation_frozen(&k->vm->continuation, entry, &f);
 }
 
+static bool in_interpreter(const struct walk *k, uintptr_t pc) {
+    return pc >= k->vm->at.interpreter_begin && pc < k->vm->at.interpreter_end;
+}
+
+static bool has_interpreted_frame(const struct walk *k, uintptr_t fp, uintptr_t sp) {
+    struct method_view m;
+    return fp >= sp && in_stack(k, fp) &&
+           method_look(k->vm, guarded_load64(fp - 3 * WORD), true, &m);
+}
+
 /* Whether a cursor that was guessed leads on: its own caller can be found where it should be. One
  * word that looks like a return address may be a leftover; two in the right distance are not. */
 static bool leads_on(const struct walk *k, const struct cursor *c) {
     struct code code = code_find(k->vm, c->pc);
-    struct method_view m;
     switch (code.kind) {
     case CODE_INTERPRETER:
-        return c->fp >= c->sp && in_stack(k, c->fp) &&
-               method_look(k->vm, guarded_load64(c->fp - 3 * WORD), true, &m);
+        return has_interpreted_frame(k, c->fp, c->sp);
     case CODE_ENTRY:
         return c->fp >= c->sp && in_stack(k, c->fp);
     case CODE_COMPILED:
@@ -88,6 +97,8 @@ static bool leads_on(const struct walk *k, const struct cursor *c) {
         if (!in_stack(k, next.sp - WORD))
             return false;
         next.pc = guarded_load64(next.sp - WORD);
+        if (in_interpreter(k, next.pc))
+            return has_interpreted_frame(k, guarded_load64(next.sp - 2 * WORD), next.sp);
         return code_is_return_address(k->vm, next.pc) || is_barrier(k, next.pc, next.sp);
     }
     default:
@@ -379,7 +390,7 @@ static void walk_java(struct walk *k, struct cursor at) {
             if (!leave_entry(k, &at))
                 return;
         } else {
-            bool barrier = c.kind == CODE_STUB && !at.leaf && !c.frame_words;
+            bool barrier = k->mounted && c.kind == CODE_STUB && !at.leaf && !c.frame_words;
             if ((barrier && !walk_frozen(k, at.sp)) || !step(k, &c, &at))
                 return;
         }
@@ -423,21 +434,32 @@ static void walk_from_native(struct walk *k, uintptr_t thread, struct cursor at)
         return;
     }
     /* A C function that Java calls without leaving Java: barriers, math, copies. */
+    if (guarded_load32(thread + (uintptr_t)k->vm->at.thread_state) != THREAD_IN_JAVA)
+        return;
+    struct cursor caller;
     at.leaf = false;
     at.pc = java_pc;
-    if (!java_pc) {
-        if (guarded_load32(thread + (uintptr_t)k->vm->at.thread_state) != THREAD_IN_JAVA)
-            return;
-        if (!scan(k, leaf.sp, leaf.fp, &at)) {
-            fail(k, WIRE_FAILURE_NO_CALLER);
-            return;
-        }
-    }
-    walk_java(k, at);
+    /* Where C code has no frame pointers, their chain leaves out the nearest Java frames: the first
+     * return address on the stack that leads on is the better one. */
+    if (scan(k, leaf.sp, leaf.fp, &caller) && (!java_pc || caller.sp <= at.sp || !leads_on(k, &at)))
+        walk_java(k, caller);
+    else if (java_pc)
+        walk_java(k, at);
+    else
+        fail(k, WIRE_FAILURE_NO_CALLER);
+}
+
+/* A carrier's current thread is another object than its own. */
+static bool carries_another(const struct vm_layout *l, uintptr_t thread) {
+    if (l->thread_vthread < 0 || l->thread_object < 0)
+        return false;
+    uintptr_t own = guarded_load64(thread + (uintptr_t)l->thread_object);
+    uintptr_t current = guarded_load64(thread + (uintptr_t)l->thread_vthread);
+    return own && current && guarded_load64(own) != guarded_load64(current);
 }
 
 void walk_vm(const struct walker *w, const struct registers *r, struct stack *s) {
-    struct walk k = {w, w->vm, r, s, r->sp, r->sp + STACK_BYTES_MAX, false};
+    struct walk k = {w, w->vm, r, s, r->sp, r->sp + STACK_BYTES_MAX, false, false};
     struct cursor at = {r->pc, r->sp, r->fp, true};
     uintptr_t thread = vm_current_java_thread(w->vm);
     if (thread) {
@@ -446,6 +468,7 @@ void walk_vm(const struct walker *w, const struct registers *r, struct stack *s)
         uintptr_t size = guarded_load64(thread + (uintptr_t)l->thread_stack_size);
         if (r->sp < base && r->sp >= base - size)
             k.limit = base;
+        k.mounted = w->vm->continuation.known && carries_another(l, thread);
     }
     if (!code_contains(w->vm, r->pc) || leave_stub_of_vm(&k, &at))
         walk_from_native(&k, thread, at);

@@ -128,7 +128,7 @@ static int explain_process(const struct jvm *j, enum helper_step step, struct er
     case HELPER_DISABLED:
         return err_set(e, EOPNOTSUPP,
                        "JVM %d (%s) was started with -XX:+DisableAttachMechanism: restart it "
-                       "without, or with the agent loaded by -agentpath",
+                       "without it, or let it profile itself with -agentpath:...=start,file=...",
                        pid, j->name);
     case HELPER_UNCAUGHT:
         return err_set(e, EOPNOTSUPP,

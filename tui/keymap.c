@@ -66,7 +66,7 @@ const struct key_binding key_bindings[] = {
      SCOPE_METHODS | SCOPE_THREADS,
      "Space",
      NULL,
-     "same, but for the call tree"},
+     "hold the picture, like p"},
     {{'s'}, COMMAND_SAVE, SCOPE_VIEWS, "s", "SVG", "write the flame graph of what is shown"},
     {{PRESS_CTRL('L')}, COMMAND_REDRAW, SCOPE_ALL, "^L", NULL, "draw everything again"},
     {{'?'}, COMMAND_HELP, SCOPE_ALL, "?", "help", "this help, and out of it"},

@@ -168,7 +168,8 @@ static int ask(struct model *m, bool both_trees) {
     m->snapshot = s;
     m->other = other;
     m->asked = m->question;
-    m->all_samples = all;
+    if (!m->held) /* what is held is a part of what there was then */
+        m->all_samples = all;
     m->generation++;
     return merge_threads(m);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static int add(struct outputs *out, const struct exporter *x, const char *pattern, int pid,
                struct err *e) {
@@ -41,6 +42,23 @@ static int find_format(const struct options *o, const struct exporter *x) {
     return -1;
 }
 
+/* A file whose name promises a format that is not there would be opened by something else than a
+ * person: say so before the profile, not after. */
+static int check_promise(const char *path, struct err *e) {
+    static const char *const others[] = {".html",  ".htm",  ".jfr",  ".pb.gz",
+                                         ".pprof", ".otlp", ".json", ".md"};
+    size_t n = strlen(path);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        size_t k = strlen(others[i]);
+        if (n > k && strcasecmp(path + n - k, others[i]) == 0)
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                               "-f %s: there is no exporter for %s files yet; try .svg, .collapsed "
+                               "or .txt, or name the format with -o",
+                               path, others[i]);
+    }
+    return 0;
+}
+
 static int plan_files(struct outputs *out, const struct options *o, int pid, struct err *e) {
     const struct exporter *chosen[OPTIONS_OUTPUTS_MAX] = {0};
     bool used[OPTIONS_OUTPUTS_MAX] = {false};
@@ -63,6 +81,8 @@ static int plan_files(struct outputs *out, const struct options *o, int pid, str
             chosen[f] = o->format[next];
         } else {
             const struct exporter *x = exporter_by_path(o->file[f]);
+            if (!x && check_promise(o->file[f], e) < 0)
+                return -EINVAL;
             chosen[f] = x ? x : default_exporter();
         }
     }

@@ -241,7 +241,7 @@ bool screen_too_small(struct canvas *c) {
         return false;
     canvas_clear(c);
     canvas_textf(c, 0, 0, c->cols, ROLE_WARNING, "terminal too small:");
-    canvas_textf(c, 1, 0, c->cols, ROLE_TEXT, "need 80x24,");
+    canvas_textf(c, 1, 0, c->cols, ROLE_TEXT, "need %dx%d,", SCREEN_COLS_MIN, SCREEN_ROWS_MIN);
     canvas_textf(c, 2, 0, c->cols, ROLE_TEXT, "have %dx%d", c->cols, c->rows);
     return true;
 }

@@ -94,6 +94,16 @@ int terminal_open(struct terminal **out, const struct theme *theme, bool mono, s
                        term ? term : "");
     }
     set_term(t->screen);
+    const char *move = tigetstr("cup");
+    if (!move || move == (const char *)-1) {
+        endwin();
+        delscreen(t->screen);
+        free(t);
+        return err_set(e, ENOTTY,
+                       "this terminal cannot move its cursor (TERM=%.40s): try --batch for frames "
+                       "as text",
+                       getenv("TERM") ? getenv("TERM") : "");
+    }
     char back[SIGNALS_GUARD_BYTES] = "";
     add_capability(back, sizeof back, "sgr0");
     add_capability(back, sizeof back, "op");

@@ -135,6 +135,7 @@ def bad_input(check, jvm, scratch):
             ("unknown event", 100, "nosuch.*cpu, ctimer, itimer", "-d", "1", "-e", "nosuch", pid),
             ("later event", 100, "wall.*cpu, ctimer, itimer", "-d", "1", "-e", "wall", pid),
             ("unknown format", 100, "nosuch.*collapsed", "-d", "1", "-o", "nosuch", pid),
+            ("file of a format to come", 100, r"\.html.*\.svg", "-d", "1", "-f", "x.html", pid),
             ("unknown cstack", 100, "--cstack dwarf", "-d", "1", "--cstack", "dwarf", pid),
             ("no such directory", 100, "/nosuch/", "-d", "1", "-f", "/nosuch/out.svg", pid),
             ("path is a directory", 100, "directory", "-d", "1", "-f", scratch, pid),

@@ -11,8 +11,8 @@ import tempfile
 import time
 import xml.etree.ElementTree
 
-from lib import (AGENT, CLASSES, Checks, Jvm, collapsed, good, java_tool, prof, readers, self_percent, total,
-                 traces, wait_for, want, within)
+from lib import (AGENT, CLASSES, Checks, Jvm, collapsed, good, java_tool, prof, readers,
+                 self_percent, total, traces, wait_for, want, within)
 
 TRUTH = {"a50": 50, "b25": 25, "c15": 15, "d10": 10}
 
@@ -49,7 +49,8 @@ def complete(name, path, burned):
         want("a50" in text, "a50 is not in the picture")
         return
     stacks = collapsed(text)
-    want(total(stacks) >= 0.8 * burned / 1e6, "%d samples in %.2f s" % (total(stacks), burned / 1e9))
+    want(total(stacks) >= 0.8 * burned / 1e6,
+         "%d samples in %.2f s" % (total(stacks), burned / 1e9))
     # The JVM's start is in there too; the shares are of what came after it.
     shares = {n: p for n, p in self_percent(stacks).items() if n in TRUTH}
     within(6, TRUTH, {n: 100 * p / sum(shares.values()) for n, p in shares.items()})
@@ -104,7 +105,8 @@ def bad_options(options, says):
     """A wrong option is named on stderr, and does not keep the application from running."""
     with tempfile.TemporaryDirectory() as place:
         done = subprocess.run(
-            [java_tool("java"), "-agentpath:%s=start,%s" % (AGENT, options), "-cp", CLASSES, "Idle"],
+            [java_tool("java"), "-agentpath:%s=start,%s" % (AGENT, options), "-cp", CLASSES,
+             "Idle"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             timeout=30, check=False, cwd=place)
     want(done.returncode == 0, "exit %d: %s" % (done.returncode, done.stderr))

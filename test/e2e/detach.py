@@ -71,7 +71,8 @@ def cycles(jvm, before):
     rss = memory_kb(jvm.pid)
     for i in range(CYCLES):
         engine = ("cpu", "ctimer", "itimer")[i % 3]
-        stacks = collapsed(good("-d", "300ms", "-e", engine, "-i", "1ms", "-o", "collapsed", jvm.pid))
+        stacks = collapsed(good("-d", "300ms", "-e", engine, "-i", "1ms", "-o", "collapsed",
+                                jvm.pid))
         want(total(stacks) > 0, "cycle %d: no samples" % (i + 1))
         wait_same(jvm, before)
     grown = memory_kb(jvm.pid) - rss

@@ -6,7 +6,8 @@ own CPU clocks; self shares may differ by 3 points."""
 import re
 import sys
 
-from lib import Checks, Jvm, collapsed, difference, good, self_percent, total, wait_for, want, within
+from lib import (Checks, Jvm, collapsed, difference, good, self_percent, total, wait_for, want,
+                 within)
 
 POINTS = 3.0
 
@@ -23,7 +24,8 @@ def by_samples(jvm):
 def by_weight(jvm, seconds, *more):
     """Samples weigh what they stand for: shares hold, and their sum is the CPU time."""
     before = jvm.truth()
-    stacks = collapsed(good("-d", seconds, "-i", "1ms", "-o", "collapsed", "--total", *more, jvm.pid))
+    stacks = collapsed(good("-d", seconds, "-i", "1ms", "-o", "collapsed", "--total", *more,
+                            jvm.pid))
     after = jvm.truth()
     within(POINTS, difference(before, after), self_percent(stacks))
     burned, sampled = sum(after.values()) - sum(before.values()), total(stacks)

@@ -31,11 +31,19 @@ static const char *known(const char *s) {
     return s[0] ? s : "?";
 }
 
+static bool is_recording(const struct model *m) {
+    return m->status.phase == SESSION_REPLAYED;
+}
+
 static void draw_jvm(struct canvas *c, const struct model *m) {
     const struct jvm *j = &m->jvm;
     struct format f = {""};
     char rest[192], up[48];
-    snprintf(up, sizeof up, "up %s", format_clock(&f, j->uptime_ms));
+    if (is_recording(m)) /* which does not know when the JVM began */
+        snprintf(up, sizeof up, "recording of %s",
+                 format_clock(&f, m->status.elapsed_ns / 1000000));
+    else
+        snprintf(up, sizeof up, "up %s", format_clock(&f, j->uptime_ms));
     int up_cols = canvas_width(c, up);
     snprintf(rest, sizeof rest, "pid %d  %s%s", (int)j->pid, known(j->version),
              j->container ? "  container" : "");
@@ -67,8 +75,10 @@ static void draw_figures(struct canvas *c, const struct model *m) {
         snprintf(text, sizeof text, "%" PRIu64 " %.2fs", j->gc_count, (double)j->gc_time_ms / 1e3);
         figure(&l, "gc", ROLE_VALUE, text);
     }
-    if (m->status.phase == SESSION_REPLAYED)
-        return; /* a recording knows nothing of these */
+    if (is_recording(m)) {
+        figure(&l, "heap, cpu, threads", ROLE_TEXT, "are not in a recording");
+        return;
+    }
     snprintf(text, sizeof text, "%s%%", format_percent(&a, j->cpu_percent));
     figure(&l, "cpu", ROLE_VALUE, text);
     snprintf(text, sizeof text, "%u", j->threads);
@@ -108,10 +118,13 @@ static void draw_quality(struct canvas *c, const struct model *m) {
                                     : format_interval(&a, s->interval));
     figure(&l, known(s->event), ROLE_VALUE, text);
     figure(&l, "walk", ROLE_VALUE, known(s->walker));
-    snprintf(text, sizeof text, "%s %s/s",
-             s->samples < 1000000 ? format_count(&a, s->samples)
-                                  : format_short_count(&a, s->samples),
-             format_count(&b, (uint64_t)(m->samples_per_second + 0.5)));
+    const char *samples =
+        s->samples < 1000000 ? format_count(&a, s->samples) : format_short_count(&a, s->samples);
+    if (is_recording(m))
+        snprintf(text, sizeof text, "%s", samples);
+    else
+        snprintf(text, sizeof text, "%s %s/s", samples,
+                 format_count(&b, (uint64_t)(m->samples_per_second + 0.5)));
     figure(&l, "samples", ROLE_VALUE, text);
     snprintf(text, sizeof text, "%s%s", format_count(&a, s->dropped), s->dropped ? "!" : "");
     figure(&l, "drops", s->dropped ? ROLE_WARNING : ROLE_VALUE, text);
@@ -120,6 +133,8 @@ static void draw_quality(struct canvas *c, const struct model *m) {
     figure(&l, "failed", failed >= 5 ? ROLE_WARNING : ROLE_VALUE, text);
     if (main_failure(s)[0])
         figure(&l, "", ROLE_TEXT, main_failure(s));
+    if (is_recording(m))
+        return;
     snprintf(text, sizeof text, "%u threads", s->armed_threads);
     figure(&l, "on", ROLE_TEXT, text);
     figure(&l, "for", ROLE_TEXT, format_clock(&a, s->elapsed_ns / 1000000));

@@ -137,7 +137,7 @@ def real_life():
         workers = [(frames, n) for frames, n in stacks if "worker" in frames[0]]
         whole = sum(n for frames, n in workers if frames[1] == "java/lang/Thread.run")
         cut = [";".join(frames) for frames, _ in workers if frames[1] != "java/lang/Thread.run"]
-        want(whole >= 0.97 * total(workers), "%d of %d stacks reach their thread's beginning; not: %s"
+        want(whole >= 0.97 * total(workers), "%d of %d stacks begin with their thread, not: %s"
              % (whole, total(workers), cut[:3]))
 
 

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import tempfile
 
-from lib import AGENT, CLASSES, PROF, ROOT, Checks, Jvm, Prof, armed, good, prof, wait_for, want
+from lib import (AGENT, CLASSES, PROF, ROOT, Checks, Jvm, Prof, armed, good, prof, status,
+                 wait_for, want)
 
 NOBODY = 65534
 
@@ -48,6 +49,7 @@ def stopped():
     with Jvm("Idle") as jvm:
         os.kill(jvm.pid, signal.SIGSTOP)
         try:
+            wait_for(lambda: status(jvm.pid, "State") == "T", "the JVM to stand still")
             return refused("-d", 1, jvm.pid)
         finally:
             os.kill(jvm.pid, signal.SIGCONT)

@@ -97,9 +97,9 @@ static void draw_figures(struct canvas *c, const struct model *m) {
 
 /* The reason most failed walks have, "" where there is none. */
 static const char *main_failure(const struct session_status *s) {
-    int most = 0;
-    for (int i = WIRE_FAILURE_TRUNCATED + 1; i < WIRE_FAILURES; i++)
-        if (s->failed[i] > (most ? s->failed[most] : 0))
+    uint32_t most = 0;
+    for (uint32_t i = 1; i < WIRE_FAILURES; i++)
+        if (wire_failure_is_error(i) && s->failed[i] > (most ? s->failed[most] : 0))
             most = i;
     return most ? session_failure_name[most] : "";
 }

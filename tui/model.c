@@ -287,7 +287,8 @@ const struct model_thread *model_find_thread(const struct model *m, uint32_t tid
 
 uint64_t model_failed(const struct model *m) {
     uint64_t sum = 0;
-    for (int i = WIRE_FAILURE_TRUNCATED + 1; i < WIRE_FAILURES; i++)
-        sum += m->status.failed[i];
+    for (uint32_t i = 1; i < WIRE_FAILURES; i++)
+        if (wire_failure_is_error(i))
+            sum += m->status.failed[i];
     return sum;
 }

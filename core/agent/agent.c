@@ -1,6 +1,8 @@
 #include "core/agent/agent.h"
 
 #include "core/agent/guarded.h"
+#include "core/agent/virtual_thread.h"
+#include "core/agent/vm_compiler.h"
 #include "core/wire/handshake.h"
 
 #include <string.h>
@@ -20,6 +22,11 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread
     threads_started(&agent.threads, jvmti, jni, thread);
 }
 
+static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass c) {
+    (void)jni, (void)thread;
+    asgct_class_prepared(&agent.sampler.asgct, jvmti, c);
+}
+
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
     (void)jvmti, (void)jni, (void)thread;
     threads_ended(&agent.threads);
@@ -28,14 +35,14 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) 
 /* Every sample is in the ring already. A reader we started ourselves is given the time to write
  * its files, so that they are there when java's caller goes on. */
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni) {
-    (void)jvmti, (void)jni;
+    (void)jni;
     pthread_mutex_lock(&agent.lock);
     agent.java_exits = true;
     bool active = agent.active;
     pthread_mutex_unlock(&agent.lock);
     if (!active)
         return;
-    agent_stop_engine();
+    agent_stop_engine(jvmti);
     struct wire_control *c = &agent.mapping.wire->control;
     atomic_store(&c->status.state, WIRE_STATE_EXITED);
     if (!agent.options.has_file)
@@ -119,6 +126,7 @@ static void listen_to_threads(void) {
         .VMDeath = on_vm_death,
         .ThreadStart = on_thread_start,
         .ThreadEnd = on_thread_end,
+        .ClassPrepare = on_class_prepare, /* enabled by asgct_open */
     };
     (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, sizeof callbacks);
     static const jvmtiEvent events[] = {JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_THREAD_START,
@@ -142,8 +150,11 @@ static int learn_vm(JNIEnv *jni) {
     (*jni)->DeleteLocalRef(jni, self);
     if (agent.vm.thread_key < 0)
         return HANDSHAKE_UNSUPPORTED;
-    if ((*jni)->GetVersion(jni) >= 0x00150000) /* virtual threads: JDK 21 */
+    if ((*jni)->GetVersion(jni) >= 0x00150000) { /* virtual threads: JDK 21 */
         continuation_learn(&agent.vm.continuation, jni);
+        virtual_thread_learn(&agent.vm, jni);
+    }
+    compiler_learn(&agent.vm);
     return HANDSHAKE_OK;
 }
 

@@ -45,9 +45,9 @@ int agent_begin(JNIEnv *jni);
 void agent_run(jvmtiEnv *jvmti, JNIEnv *jni);
 
 /* Makes the engines be what the request says; fills the status. Agent's thread; a lock inside. */
-void agent_start_engine(const struct wire_request *request);
+void agent_start_engine(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *jni);
 /* Context: the agent's thread, or VMDeath. Idempotent. */
-void agent_stop_engine(void);
+void agent_stop_engine(jvmtiEnv *jvmti);
 
 /* Runs the frontend as the reader of our ring. 0 or -errno. Context: VMInit. */
 int agent_spawn_reader(void);

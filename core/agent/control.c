@@ -92,6 +92,10 @@ static void do_chores(struct chores *c, jvmtiEnv *jvmti, JNIEnv *jni) {
         c->next_names_ms = now + (pause > 1000 ? pause : 1000);
     }
     announce_libraries();
+    if (agent.sampler.precise.on)
+        precise_turn(&agent.sampler.precise, jvmti, jni);
+    if (agent.sampler.asgct.open)
+        asgct_turn(&agent.sampler.asgct, &agent.sampler.names, jvmti, jni);
     publish();
 }
 
@@ -102,16 +106,18 @@ static bool carry_out(struct wire_request *shared, jvmtiEnv *jvmti, JNIEnv *jni)
     q.depth = shared->depth;
     q.signal = shared->signal;
     q.engines = shared->engines;
+    q.walk = shared->walk;
+    q.precise = shared->precise;
     q.engine[0] = shared->engine[0];
     switch (q.command) {
     case WIRE_COMMAND_START:
         /* Names first: they are in the ring before the first sample that needs them. */
         threads_scan(&agent.threads, true);
         threads_name_all(&agent.threads, jvmti, jni);
-        agent_start_engine(&q);
+        agent_start_engine(&q, jvmti, jni);
         break;
     case WIRE_COMMAND_STOP:
-        agent_stop_engine();
+        agent_stop_engine(jvmti);
         atomic_store(&agent.mapping.wire->control.status.state, WIRE_STATE_IDLE);
         break;
     case WIRE_COMMAND_DETACH:
@@ -130,7 +136,7 @@ static void acknowledge(struct wire_status *s, uint32_t generation) {
 
 static void end(jvmtiEnv *jvmti, uint32_t generation, enum wire_state state) {
     struct wire_status *s = &agent.mapping.wire->control.status;
-    agent_stop_engine();
+    agent_stop_engine(jvmti);
     publish();
     pthread_mutex_lock(&agent.lock);
     if (agent.java_exits) { /* VMDeath may be waiting for the reader: leave it the mapping */

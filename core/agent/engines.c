@@ -15,6 +15,11 @@
 
 static const struct engine *const engines[] = {&engine_perf, &engine_ctimer, &engine_itimer};
 
+static const char *const walker_name[WIRE_WALKS] = {
+    [WIRE_WALK_VM] = "vm",       [WIRE_WALK_VMX] = "vmx", [WIRE_WALK_FP] = "fp",
+    [WIRE_WALK_DWARF] = "dwarf", [WIRE_WALK_NO] = "no",   [WIRE_WALK_ASGCT] = "asgct",
+};
+
 static void on_signal(int signo, siginfo_t *info, void *context) {
     (void)signo;
     int saved = errno;
@@ -79,13 +84,15 @@ static void fail(struct wire_status *s, int error, const char *why) {
     atomic_store(&s->state, WIRE_STATE_FAILED);
 }
 
-static void stop(void) {
+static void stop(jvmtiEnv *jvmti) {
     const struct engine *e = agent.engine;
     if (!e)
         return;
     sampler_disable(&agent.sampler);
     threads_disarm_all(&agent.threads);
     e->stop();
+    precise_stop(&agent.sampler.precise);
+    asgct_close(&agent.sampler.asgct, jvmti);
     give_signal_back(agent.config.signo);
     if (agent.flag_was_set)
         vm_flag_set(DEBUG_FLAG, agent.flag_before, &agent.flag_was_set);
@@ -93,13 +100,25 @@ static void stop(void) {
     agent.engine = NULL;
 }
 
-static void start(const struct wire_request *request) {
+/* The walker that was asked for, or the one that can be had instead, with the reason in `why`. */
+static void choose_walker(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *jni,
+                          char *why, size_t why_bytes) {
+    struct sampler *s = &agent.sampler;
+    s->walker.walk = request->walk < WIRE_WALKS ? (enum wire_walk)request->walk : WIRE_WALK_VM;
+    s->walker.unwind = s->walker.walk == WIRE_WALK_VMX || s->walker.walk == WIRE_WALK_DWARF
+                           ? agent_mapping_unwind(&agent.mapping)
+                           : NULL;
+    if (s->walker.walk == WIRE_WALK_ASGCT && asgct_open(&s->asgct, jvmti, jni, why, why_bytes) < 0)
+        s->walker.walk = WIRE_WALK_VM;
+}
+
+static void start(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *jni) {
     struct wire_status *s = &agent.mapping.wire->control.status;
     struct wire_engine_request q = request->engine[0];
     char why[sizeof s->engine[0].reason] = "";
     char first_why[sizeof why] = "";
     int r = -ENOTSUP;
-    stop();
+    stop(jvmti);
     if (request->engines != 1 || q.event != WIRE_EVENT_CPU || q.mechanism >= WIRE_MECHANISMS) {
         fail(s, -ENOTSUP, "this agent samples CPU time only");
         return;
@@ -120,6 +139,7 @@ static void start(const struct wire_request *request) {
     /* A signal may come while threads are still being armed: the engine must be known by then,
      * and try_engine sets it before it arms the first one. */
     r = -ENOTSUP;
+    choose_walker(request, jvmti, jni, first_why, sizeof first_why);
     sampler_enable(&agent.sampler, request->depth);
     for (size_t i = 0; i < sizeof engines / sizeof engines[0] && r < 0; i++) {
         if (q.mechanism != WIRE_MECHANISM_AUTO && q.mechanism != engines[i]->mechanism)
@@ -130,11 +150,14 @@ static void start(const struct wire_request *request) {
     }
     if (r < 0) {
         sampler_disable(&agent.sampler);
+        asgct_close(&agent.sampler.asgct, jvmti);
         give_signal_back(agent.config.signo);
         fail(s, r, *first_why ? first_why : "no such mechanism");
         return;
     }
     agent.flag_was_set = vm_flag_set(DEBUG_FLAG, true, &agent.flag_before);
+    if (request->precise)
+        precise_start(&agent.sampler.precise, &agent.vm, &agent.sampler.ring, s);
     s->engine[0] = (struct wire_engine_status){
         .event = q.event,
         .mechanism = agent.engine->mechanism,
@@ -143,19 +166,19 @@ static void start(const struct wire_request *request) {
     memcpy(s->engine[0].reason, first_why, sizeof first_why);
     s->engines = 1;
     s->error_code = 0;
-    snprintf(s->walker, sizeof s->walker, "vm");
+    snprintf(s->walker, sizeof s->walker, "%s", walker_name[agent.sampler.walker.walk]);
     atomic_store(&s->state, WIRE_STATE_RUNNING);
 }
 
-void agent_start_engine(const struct wire_request *request) {
+void agent_start_engine(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *jni) {
     pthread_mutex_lock(&agent.engine_lock);
     if (!agent.java_exits)
-        start(request);
+        start(request, jvmti, jni);
     pthread_mutex_unlock(&agent.engine_lock);
 }
 
-void agent_stop_engine(void) {
+void agent_stop_engine(jvmtiEnv *jvmti) {
     pthread_mutex_lock(&agent.engine_lock);
-    stop();
+    stop(jvmti);
     pthread_mutex_unlock(&agent.engine_lock);
 }

@@ -35,7 +35,7 @@ static int open_readers(const char *path, off_t size) {
 
 int agent_mapping_open(struct agent_mapping *m, const char *path, uint64_t ring_bytes,
                        uint64_t session) {
-    off_t size = (off_t)(WIRE_RING_OFFSET + ring_bytes);
+    off_t size = (off_t)wire_mapping_bytes(ring_bytes);
     m->memfd = *path ? open_readers(path, size) : open_memfd(size);
     if (m->memfd < 0)
         return m->memfd;
@@ -62,9 +62,13 @@ int agent_mapping_open(struct agent_mapping *m, const char *path, uint64_t ring_
     return 0;
 }
 
+const struct wire_unwind *agent_mapping_unwind(const struct agent_mapping *m) {
+    return (const void *)((const uint8_t *)m->wire + wire_unwind_offset(m->ring_bytes));
+}
+
 void agent_mapping_close(struct agent_mapping *m) {
     if (m->wire)
-        munmap(m->wire, WIRE_RING_OFFSET + m->ring_bytes);
+        munmap(m->wire, wire_mapping_bytes(m->ring_bytes));
     if (m->memfd >= 0)
         close(m->memfd);
     m->wire = NULL;

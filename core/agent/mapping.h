@@ -7,6 +7,7 @@
 #define JTOP_AGENT_MAPPING_H
 
 #include "core/wire/layout.h"
+#include "core/wire/unwind.h"
 
 struct agent_mapping {
     struct wire_mapping *wire;
@@ -18,6 +19,8 @@ struct agent_mapping {
  * /proc/READER/fd/N) where it is not empty. 0 or -errno. */
 int agent_mapping_open(struct agent_mapping *m, const char *path, uint64_t ring_bytes,
                        uint64_t session);
+/* The unwind tables that the reader fills. */
+const struct wire_unwind *agent_mapping_unwind(const struct agent_mapping *m);
 void agent_mapping_close(struct agent_mapping *m);
 
 #endif

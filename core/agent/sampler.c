@@ -1,6 +1,7 @@
 #include "core/agent/sampler.h"
 
 #include "core/agent/guarded.h"
+#include "core/agent/virtual_thread.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -34,7 +35,8 @@ int sampler_map(struct sampler *s, const struct vm *vm, struct wire_mapping *map
     ring_writer_init(&s->ring, mapping, ring_bytes);
     s->names.vm = vm;
     s->names.ring = &s->ring;
-    s->walker = (struct walker){vm, &s->names, &s->libraries};
+    s->walker = (struct walker){
+        .vm = vm, .names = &s->names, .libraries = &s->libraries, .precise = &s->precise};
     int r = id_table_map(&s->names.methods);
     if (r == 0)
         r = id_table_map(&s->names.stubs);
@@ -98,7 +100,7 @@ static void commit(struct sampler *s, const struct sample_request *q, const stru
     }
     r->time_ns = time_ns;
     r->weight = q->weight;
-    r->java_id = 0;
+    r->virtual_id = st->virtual_id;
     r->tid = q->tid;
     r->frames = (uint16_t)st->n;
     r->event = (uint8_t)q->event;
@@ -132,7 +134,7 @@ void sampler_take(struct sampler *s, const struct sample_request *q) {
         st.frame = c->frame;
         /* One place is kept for the error frame that says why a walk ended. */
         st.max = WIRE_FRAMES_MAX;
-        for (uint32_t i = 0; i < q->kernel_frames; i++)
+        for (uint32_t i = 0; i < q->kernel_frames && s->walker.walk != WIRE_WALK_NO; i++)
             stack_add(&st, q->kernel[i]);
     }
     if (!c)
@@ -144,9 +146,14 @@ void sampler_take(struct sampler *s, const struct sample_request *q) {
     if (st.failure) {
         stack_add(&st, wire_frame_address(WIRE_FRAME_NATIVE, r.pc));
         stack_add(&st, wire_frame_address(WIRE_FRAME_ERROR, st.failure));
+    } else if (s->walker.walk == WIRE_WALK_ASGCT) {
+        walk_asgct(&s->asgct, &s->walker, q->context, &r, &st);
     } else {
         walk_vm(&s->walker, &r, &st);
     }
+    if (c)
+        st.virtual_id = virtual_thread_current(s->walker.vm, s->walker.names,
+                                               vm_current_java_thread(s->walker.vm), q->tid);
     if (st.failure)
         count(&s->status->failed[st.failure], 1);
     commit(s, q, &st, begin);

@@ -9,6 +9,7 @@
 #define JTOP_AGENT_SAMPLER_H
 
 #include "core/agent/walk.h"
+#include "core/agent/walk_asgct.h"
 #include "core/wire/layout.h"
 
 struct scratch {
@@ -24,13 +25,15 @@ struct sampler {
     struct names names;
     struct libraries libraries;
     struct walker walker;
+    struct precise precise;
+    struct asgct asgct;
     struct scratch *pool;
     uint32_t pool_size;
     uint32_t depth; /* Java frames kept */
 };
 
 struct sample_request {
-    const void *context; /* ucontext_t of the interrupted thread */
+    void *context; /* ucontext_t of the interrupted thread */
     uint32_t tid;
     enum wire_event event;
     uint64_t weight;

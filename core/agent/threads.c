@@ -231,7 +231,7 @@ static void announce(struct threads *t, const struct identity *who, uint32_t i) 
     r->java_id = who->java_id;
     r->tid = t->entry[i].tid;
     r->name_bytes = (uint16_t)n;
-    r->reserved = 0;
+    r->flags = 0;
     memcpy(r->bytes, text, n);
     ring_commit(r, WIRE_THREAD);
     t->note[i].name_hash = h;

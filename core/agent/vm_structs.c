@@ -63,6 +63,7 @@ static void read_code(struct vm_layout *at, struct vm_tables *t) {
     at->nmethod_method = either(t, "nmethod", "CompiledMethod", "_method");
     at->nmethod_level = vm_field(t, "nmethod", "_comp_level");
     at->nmethod_orig_pc = vm_offset_required(t, "nmethod", "_orig_pc_offset");
+    at->nmethod_compile_id = vm_offset(t, "nmethod", "_compile_id");
     at->nmethod_stub_offset = vm_offset_required(t, "nmethod", "_stub_offset");
     at->nmethod_scopes_pcs = vm_offset_required(t, "nmethod", "_scopes_pcs_offset");
     at->nmethod_immutable = vm_offset(t, "nmethod", "_immutable_data");

@@ -39,6 +39,7 @@ struct vm_layout {
     struct vm_field blob_frame_complete;
     struct vm_field blob_code_begin, blob_code_end; /* 8 bytes: address; 4: offset in the blob */
     int32_t nmethod_method, nmethod_orig_pc, nmethod_stub_offset;
+    int32_t nmethod_compile_id; /* -1: not known */
     struct vm_field nmethod_level;
     struct vm_field nmethod_scopes_data; /* 8 bytes: address; 4: offset in nmethod_scopes_base */
     int32_t nmethod_scopes_pcs, nmethod_scopes_pcs_end;
@@ -61,6 +62,16 @@ struct vm_layout {
     int32_t heap_header_bytes, heap_used;
 };
 
+/* Of virtual_thread.h. */
+struct virtual_layout {
+    bool known;
+};
+
+/* Of vm_compiler.h. */
+struct compiler_layout {
+    bool known;
+};
+
 #define VM_HEAPS_MAX 8
 
 /* A code heap: a range of memory cut into segments, with a byte per segment that tells how far
@@ -77,6 +88,8 @@ struct vm {
     uint32_t heaps;
     uintptr_t code_low, code_high; /* hull of all heaps */
     struct continuation_layout continuation;
+    struct virtual_layout virtual_threads;
+    struct compiler_layout compiler;
     int thread_key; /* pthread key of Thread::current(); -1: not found */
     /* vtables of JavaThread and those of its subclasses that run Java code; append-only */
     uintptr_t java_vtable[16];

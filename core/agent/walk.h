@@ -8,19 +8,25 @@
 
 #include "core/agent/libraries.h"
 #include "core/agent/names.h"
+#include "core/agent/precise.h"
 #include "core/agent/registers.h"
+#include "core/wire/unwind.h"
 
 struct stack {
     uint64_t *frame; /* leaf first */
     uint32_t n, max;
     uint32_t java, java_max; /* Java frames so far, and wanted at most */
     enum wire_failure failure;
+    uint64_t virtual_id; /* of the virtual thread whose frames they are; 0: none */
 };
 
 struct walker {
     const struct vm *vm;
     struct names *names;
     const struct libraries *libraries;
+    const struct wire_unwind *unwind; /* NULL: no tables */
+    struct precise *precise;
+    enum wire_walk walk;
 };
 
 static inline bool stack_add(struct stack *s, uint64_t frame) {

@@ -40,7 +40,7 @@ enum frame_tier {
 
 struct profile_frame {
     uint32_t method; /* id of the profile's method table */
-    uint16_t bci;    /* 0xffff: none */
+    uint16_t line;   /* of the source file; 0: not known */
     uint8_t tier;    /* enum frame_tier */
     uint8_t reserved;
 };
@@ -50,8 +50,9 @@ struct profile_sample {
     uint64_t weight;  /* ns, bytes or counts */
     uint32_t count;   /* samples this one stands for, usually 1 */
     uint32_t tid;
-    uint8_t event;  /* < PROFILE_EVENTS */
-    uint8_t failed; /* the stack is incomplete */
+    uint64_t virtual_id; /* of the virtual thread that `tid` carried; 0: none */
+    uint8_t event;       /* < PROFILE_EVENTS */
+    uint8_t failed;      /* the stack is incomplete */
     uint16_t frames;
     const struct profile_frame *frame; /* leaf first; not kept */
 };
@@ -73,6 +74,10 @@ int profile_add(struct profile *p, const struct profile_sample *s);
  * being given (with another Java id), or by a sample more than a second after the end. -ENOMEM. */
 int profile_thread_name(struct profile *p, uint32_t tid, uint64_t java_id, const char *name);
 void profile_thread_end(struct profile *p, uint32_t tid);
+
+/* A virtual thread's name from now on. Its end is not announced: rows of virtual threads that were
+ * not sampled for long give way when there are too many. -ENOMEM. */
+int profile_virtual_name(struct profile *p, uint64_t virtual_id, const char *name);
 
 /* Totals since the beginning, per event. */
 uint64_t profile_weight(const struct profile *p, int event);

@@ -37,7 +37,12 @@ struct query {
     bool inverted;        /* the tree is bottom-up: leaves are its roots, callers its children */
     bool by_thread;       /* the tree's first level is the threads (METHOD_THREAD frames) */
     bool tree;            /* build the tree (rows are always built) */
-    uint32_t prune_ppm;   /* leave out tree nodes, below the first level, that weigh less than this
+    bool carriers;        /* samples of virtual threads belong to the threads that carried them;
+                             otherwise to the virtual threads */
+    uint64_t virtual_id;  /* only this virtual thread; 0: all */
+    bool lines;           /* build `lines` for the method `lines_of` */
+    uint32_t lines_of;
+    uint32_t prune_ppm; /* leave out tree nodes, below the first level, that weigh less than this
                              many millionths of the whole; 0: none. For screens: cheap, and what is
                              left out stays in its parents' totals. Exports want the whole tree. */
 };
@@ -50,8 +55,9 @@ struct snapshot_method {
 };
 
 struct snapshot_thread {
-    uint32_t tid;
+    uint32_t tid; /* of a virtual thread: its last carrier's */
     uint64_t java_id;
+    bool is_virtual;  /* java_id is its virtual_id */
     const char *name; /* "" where unknown */
     bool ended;
     uint64_t weight, samples;
@@ -71,6 +77,14 @@ struct snapshot_node {
 
 #define SNAPSHOT_ROOT UINT32_MAX
 
+/* A line of query.lines_of: self, samples interrupted in it; total, samples with it on the stack,
+ * recursion counted once. Line 0 is what no line is known of. Sorted by line. */
+struct snapshot_line {
+    uint32_t line;
+    uint64_t self, total;
+    uint64_t self_samples, total_samples;
+};
+
 struct snapshot {
     uint64_t weight, samples; /* of everything the query lets through */
     uint64_t failed;          /* samples with an incomplete stack among them */
@@ -82,6 +96,8 @@ struct snapshot {
     struct snapshot_node *nodes; /* in preorder, roots with next chains; empty without query.tree */
     uint32_t node_count;
     uint32_t max_depth; /* levels in nodes */
+    struct snapshot_line *lines;
+    uint32_t line_count;
 };
 
 /* NULL: no memory. Free with snapshot_free. Interns METHOD_THREAD names when by_thread. */

@@ -20,8 +20,7 @@ static const struct {
 
 static void deliver(struct decoder *d, struct profile_sample *s) {
     if (s->frames == 0) {
-        d->frame[0] =
-            (struct profile_frame){.method = d->unknown[SOURCE_ERROR], .bci = WIRE_BCI_NONE};
+        d->frame[0] = (struct profile_frame){.method = d->unknown[SOURCE_ERROR]};
         s->failed = 1;
         s->frames = 1;
         s->frame = d->frame;
@@ -105,12 +104,11 @@ static bool translate(struct decoder *d, const struct wire_sample *w, uint32_t i
     uint32_t type = wire_frame_type(word);
     enum source source = type < WIRE_FRAME_TYPES ? frame_type[type].source : SOURCE_NONE;
     struct profile_frame *f = &d->frame[i];
-    *f = (struct profile_frame){.method = d->unknown[source], .bci = WIRE_BCI_NONE};
+    *f = (struct profile_frame){.method = d->unknown[source]};
     d->key[i] = 0;
     uint64_t key = 0;
     switch (source) {
     case SOURCE_METHOD:
-        f->bci = (uint16_t)wire_frame_bci(word);
         f->tier = frame_type[type].tier;
         key = decoder_key(source, wire_frame_method(word));
         break;
@@ -130,7 +128,7 @@ static bool translate(struct decoder *d, const struct wire_sample *w, uint32_t i
             failure = WIRE_FAILURE_NONE;
         f->method = d->failure_method[failure];
         d->counts.failed[failure]++;
-        return failure != WIRE_FAILURE_TRUNCATED;
+        return wire_failure_is_error((uint32_t)failure);
     }
     case SOURCE_NONE:
     case SOURCES:

@@ -33,7 +33,7 @@ static const char *header_trouble(const struct wire_header *h, uint64_t session,
     if (h->ring_bytes < WIRE_RING_BYTES_MIN || h->ring_bytes > WIRE_RING_BYTES_MAX ||
         (h->ring_bytes & (h->ring_bytes - 1)) != 0)
         return "impossible ring size";
-    if (size < WIRE_RING_OFFSET + h->ring_bytes)
+    if (size < wire_mapping_bytes(h->ring_bytes))
         return "smaller than it says";
     return NULL;
 }
@@ -52,7 +52,7 @@ int mapping_of_fd(int fd, uint64_t session, struct mapping *out, struct err *e) 
     const char *trouble = header_trouble(&header, session, (uint64_t)st.st_size);
     if (trouble)
         return refuse(e, trouble);
-    size_t bytes = WIRE_RING_OFFSET + (size_t)header.ring_bytes;
+    size_t bytes = (size_t)wire_mapping_bytes(header.ring_bytes);
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED)
         return err_exit_as(e, ERR_EXIT_PROFILER, errno, "cannot map %zu bytes of shared memory: %s",
@@ -126,7 +126,7 @@ int mapping_make_fd(uint64_t ring_bytes, struct err *e) {
     int fd = memfd_create(WIRE_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return err_set(e, errno, "cannot make shared memory: %s", strerror(errno));
-    if (ftruncate(fd, (off_t)(WIRE_RING_OFFSET + ring_bytes)) != 0 ||
+    if (ftruncate(fd, (off_t)wire_mapping_bytes(ring_bytes)) != 0 ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
         int code = errno;
         close(fd);
@@ -146,6 +146,6 @@ int mapping_may_look(pid_t pid) {
 
 void mapping_close(struct mapping *m) {
     if (m->wire)
-        munmap(m->wire, WIRE_RING_OFFSET + (size_t)m->ring_bytes);
+        munmap(m->wire, (size_t)wire_mapping_bytes(m->ring_bytes));
     *m = (struct mapping){0};
 }

@@ -22,6 +22,8 @@ struct session_options {
     enum wire_mechanism mechanism; /* WIRE_MECHANISM_AUTO */
     uint64_t interval;             /* 0: the event's default (cpu: 10 ms) */
     uint32_t depth;                /* Java frames kept; 0: WIRE_DEPTH_DEFAULT */
+    enum wire_walk walk;           /* WIRE_WALK_VM */
+    bool precise;                  /* make hot methods recompile with debug information */
     uint64_t ring_bytes;           /* 0: WIRE_RING_BYTES_DEFAULT; rounded up to a power of two */
     uint32_t history_seconds;      /* 0: PROFILE_HISTORY_SECONDS */
     const char *record;            /* also write the raw stream to this file; NULL: do not */
@@ -41,7 +43,7 @@ struct session_status {
     char event[16];      /* "cpu" */
     char mechanism[16];  /* "perf", "ctimer", "itimer" */
     char reason[128];    /* why this mechanism; empty: first choice */
-    char walker[32];     /* "vm" */
+    char walker[32];     /* the one in use: "vm" … */
     char message[256];   /* last warning or error for people, e.g. what a pause of ours missed;
                              empty: none */
     uint64_t interval;   /* in force */
@@ -49,9 +51,11 @@ struct session_status {
     uint64_t samples;    /* delivered into the profile */
     uint64_t dropped;    /* ring was full */
     uint64_t failed[WIRE_FAILURES]; /* walks that ended early, by reason */
-    uint64_t agent_ns;    /* CPU time of our code in the target: handlers and the agent's thread */
-    uint64_t frontend_ns; /* CPU time of this process */
-    uint64_t missed_ns;   /* time without sampling because this process was stopped */
+    uint64_t agent_ns;     /* CPU time of our code in the target: handlers and the agent's thread */
+    uint64_t frontend_ns;  /* CPU time of this process */
+    uint64_t missed_ns;    /* time without sampling because this process was stopped */
+    uint64_t recompiled;   /* methods made to recompile (session_options.precise) */
+    uint64_t recompile_ns; /* time that took the VM */
     uint32_t armed_threads;
 };
 
@@ -60,6 +64,8 @@ extern const char *const session_failure_name[WIRE_FAILURES];
 /* "cpu", "wall", …: index enum wire_event; and "auto", "perf", …: index enum wire_mechanism. */
 extern const char *const session_event_name[WIRE_EVENTS];
 extern const char *const session_mechanism_name[WIRE_MECHANISMS];
+/* "vm", "vmx", "fp", "dwarf", "no", "asgct": index enum wire_walk. */
+extern const char *const session_walk_name[WIRE_WALKS];
 
 struct session;
 

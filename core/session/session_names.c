@@ -14,6 +14,17 @@ const char *const session_failure_name[WIRE_FAILURES] = {
     [WIRE_FAILURE_NO_NAME] = "no_name",
     [WIRE_FAILURE_SMALL_STACK] = "small_stack",
     [WIRE_FAILURE_LOOP] = "loop",
+    [WIRE_FAILURE_NO_JAVA] = "no_Java_frame",
+    [WIRE_FAILURE_SWITCHING] = "switching_virtual_thread",
+    [WIRE_FAILURE_ASGCT_GC] = "GC_active",
+    [WIRE_FAILURE_ASGCT_UNKNOWN_JAVA] = "unknown_Java",
+    [WIRE_FAILURE_ASGCT_NOT_WALKABLE] = "not_walkable_Java",
+    [WIRE_FAILURE_ASGCT_STATE] = "unknown_state",
+};
+
+const char *const session_walk_name[WIRE_WALKS] = {
+    [WIRE_WALK_VM] = "vm",       [WIRE_WALK_VMX] = "vmx", [WIRE_WALK_FP] = "fp",
+    [WIRE_WALK_DWARF] = "dwarf", [WIRE_WALK_NO] = "no",   [WIRE_WALK_ASGCT] = "asgct",
 };
 
 const char *const session_event_name[WIRE_EVENTS] = {

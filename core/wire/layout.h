@@ -1,12 +1,12 @@
 /*
- * The contract between the agent and its reader: one mapping, three parts.
+ * The contract between the agent and its reader: one mapping, four parts.
  *
- *      0                4096              8192                    8192 + ring_bytes
- *      ├─ header ────────┼─ control block ─┼─ ring data ────────────┤
- *      │ magic, ABI,     │ request (reader │ records, 8-byte        │
- *      │ sizes; constant │ writes), status │ aligned, power of two  │
- *      │ after creation  │ (agent writes), │ bytes                  │
- *      │                 │ ring positions  │                        │
+ *      0                4096              8192                8192 + ring_bytes
+ *      ├─ header ────────┼─ control block ─┼─ ring data ────────┼─ unwind tables ──────────┤
+ *      │ magic, ABI,     │ request (reader │ records, 8-byte    │ see unwind.h: the reader │
+ *      │ sizes; constant │ writes), status │ aligned, power of  │ writes; no memory is     │
+ *      │ after creation  │ (agent writes), │ two bytes          │ taken before it does     │
+ *      │                 │ ring positions  │                    │ WIRE_UNWIND_BYTES        │
  *
  * Little endian, fixed width, no pointers. Both processes distrust it: whoever reads a field
  * copies it once and checks the copy. An agent and a reader of the same abi_major understand each
@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC 0x464f5250504f544aULL /* "JTOPPROF" */
-#define WIRE_ABI_MAJOR 1u
+#define WIRE_ABI_MAJOR 2u
 #define WIRE_ABI_MINOR 0u
 
 #define WIRE_MEMFD_NAME "jtop-prof" /* /proc/PID/fd shows it as "/memfd:jtop-prof (deleted)" */
@@ -39,6 +39,7 @@
 #define WIRE_FRAMES_MAX 4096u    /* frames in one sample, kernel + native + Java */
 #define WIRE_DEPTH_DEFAULT 2048u /* Java frames kept when nothing is said */
 #define WIRE_STRING_MAX 1024u    /* longest name on the wire; longer ones are cut */
+#define WIRE_UNWIND_BYTES (64u << 20)
 
 /* What a sample means. The value is also the bit number in sets of events. */
 enum wire_event {
@@ -97,7 +98,31 @@ enum wire_failure {
     WIRE_FAILURE_NO_NAME,      /* the ring had no room for a method's names */
     WIRE_FAILURE_SMALL_STACK,  /* the handler runs on a small alternate stack: only the leaf */
     WIRE_FAILURE_LOOP,         /* the walk did not move towards the stack's base */
+    WIRE_FAILURE_NO_JAVA,      /* only Java frames were asked for, and there is none: no error */
+    WIRE_FAILURE_SWITCHING,    /* a virtual thread was being mounted or unmounted */
+    WIRE_FAILURE_ASGCT_GC,     /* AsyncGetCallTrace: a garbage collection is going on */
+    WIRE_FAILURE_ASGCT_UNKNOWN_JAVA, /* its unknown_Java, unknown_not_Java */
+    WIRE_FAILURE_ASGCT_NOT_WALKABLE, /* its not_walkable_Java, not_walkable_not_Java */
+    WIRE_FAILURE_ASGCT_STATE,        /* any other of its answers: thread exit, deoptimization … */
     WIRE_FAILURES
+};
+
+/* Whether a sample that ended so is incomplete against the user's wish. */
+static inline int wire_failure_is_error(uint32_t failure) {
+    return failure != WIRE_FAILURE_TRUNCATED && failure != WIRE_FAILURE_NO_JAVA;
+}
+
+#define WIRE_FAILURE_SLOTS 32 /* room in shared structs, so that reasons can be added */
+
+/* How stacks are walked. Java frames come from HotSpot's structures in all but ASGCT. */
+enum wire_walk {
+    WIRE_WALK_VM = 0, /* native frames by frame pointers until Java, then Java frames only */
+    WIRE_WALK_VMX,    /* native and Java frames interleaved down to the thread's entry */
+    WIRE_WALK_FP,     /* as VM, and nothing is searched for: frame pointers or the end */
+    WIRE_WALK_DWARF,  /* as VM, native frames by unwind tables */
+    WIRE_WALK_NO,     /* Java frames only: no native, no kernel frames */
+    WIRE_WALK_ASGCT,  /* native frames by frame pointers, Java frames by AsyncGetCallTrace */
+    WIRE_WALKS
 };
 
 /* One engine that the reader asks for. */
@@ -126,6 +151,9 @@ struct wire_request {
     uint32_t engines;            /* entries of engine[] */
     uint32_t reader_done;        /* set when the reader has written its files */
     struct wire_engine_request engine[WIRE_EVENTS];
+    uint32_t walk;    /* enum wire_walk; one that cannot be had is replaced by one that can */
+    uint32_t precise; /* 1: make hot methods that lack debug information recompile */
+    uint64_t reserved[2];
 };
 
 /* Agent → reader. */
@@ -135,18 +163,20 @@ struct wire_status {
     _Atomic uint32_t state; /* enum wire_state */
     int32_t error_code;     /* errno of the last failure, 0 for none */
     uint32_t engines;       /* entries of engine[] */
-    char walker[32];        /* "vm": HotSpot's structures; NUL-terminated */
+    char walker[32];        /* the one in use, "vm": HotSpot's structures; NUL-terminated */
     char message[256];      /* one line for people about the last failure */
     struct wire_engine_status engine[WIRE_EVENTS];
-    _Atomic uint64_t signals;               /* times a handler was entered while enabled */
-    _Atomic uint64_t samples;               /* samples committed to the ring */
-    _Atomic uint64_t dropped;               /* samples that found the ring full */
-    _Atomic uint64_t dropped_weight;        /* their weight */
-    _Atomic uint64_t failed[WIRE_FAILURES]; /* samples by the failure of their walk */
-    _Atomic uint64_t handler_ns;            /* CPU time spent in handlers (measured 1 in 16) */
-    _Atomic uint64_t agent_ns;              /* CPU time of the agent's own thread */
-    _Atomic uint64_t threads;               /* threads with an engine armed */
-    _Atomic uint64_t faults;                /* guarded reads that hit unmapped memory */
+    _Atomic uint64_t signals;                    /* times a handler was entered while enabled */
+    _Atomic uint64_t samples;                    /* samples committed to the ring */
+    _Atomic uint64_t dropped;                    /* samples that found the ring full */
+    _Atomic uint64_t dropped_weight;             /* their weight */
+    _Atomic uint64_t failed[WIRE_FAILURE_SLOTS]; /* samples by the failure of their walk */
+    _Atomic uint64_t handler_ns;                 /* CPU time spent in handlers (measured 1 in 16) */
+    _Atomic uint64_t agent_ns;                   /* CPU time of the agent's own thread */
+    _Atomic uint64_t threads;                    /* threads with an engine armed */
+    _Atomic uint64_t faults;                     /* guarded reads that hit unmapped memory */
+    _Atomic uint64_t recompiled;                 /* methods made to recompile (request.precise) */
+    _Atomic uint64_t recompile_ns;               /* time it took the VM to give their old code up */
 };
 
 /* Positions in the ring count bytes since the beginning and never wrap (2^64); the place is
@@ -185,12 +215,21 @@ struct wire_mapping {
         struct wire_control control;
         uint8_t control_page[WIRE_CONTROL_BYTES];
     };
-    _Alignas(8) uint8_t ring[];
+    _Alignas(8) uint8_t ring[]; /* ring_bytes, then the unwind tables */
 };
+
+/* The whole mapping's size. */
+static inline uint64_t wire_mapping_bytes(uint64_t ring_bytes) {
+    return WIRE_RING_OFFSET + ring_bytes + WIRE_UNWIND_BYTES;
+}
+
+static inline uint64_t wire_unwind_offset(uint64_t ring_bytes) {
+    return WIRE_RING_OFFSET + ring_bytes;
+}
 
 static_assert(sizeof(struct wire_engine_request) == 16, "wire ABI");
 static_assert(sizeof(struct wire_engine_status) == 128, "wire ABI");
-static_assert(sizeof(struct wire_request) == 32 + 16 * WIRE_EVENTS, "wire ABI");
+static_assert(sizeof(struct wire_request) == 56 + 16 * WIRE_EVENTS, "wire ABI");
 static_assert(offsetof(struct wire_control, status) == 192, "wire ABI");
 static_assert(sizeof(struct wire_control) <= WIRE_CONTROL_BYTES, "wire ABI");
 static_assert(offsetof(struct wire_mapping, control) == WIRE_HEADER_BYTES, "wire ABI");

@@ -49,6 +49,7 @@ enum wire_frame_type {
     WIRE_FRAME_STUB,          /* address of the beginning of a code blob, named by a WIRE_STUB */
     WIRE_FRAME_CLASS,         /* class id: what was allocated, or the lock's class */
     WIRE_FRAME_ERROR,         /* enum wire_failure */
+    WIRE_FRAME_COMPILING,     /* a compiler thread's outermost frame: the method (id) it compiles */
     WIRE_FRAME_TYPES
 };
 
@@ -104,13 +105,13 @@ enum wire_thread_state {
 
 struct wire_sample {
     uint64_t header;
-    uint64_t time_ns; /* CLOCK_MONOTONIC */
-    uint64_t weight;  /* ns, bytes or counts, by the event */
-    uint64_t java_id; /* Thread.getId() of the (virtual) thread, 0 where unknown */
-    uint32_t tid;     /* native thread id as the JVM sees it */
-    uint16_t frames;  /* how many frames follow, leaf first */
-    uint8_t event;    /* enum wire_event */
-    uint8_t state;    /* enum wire_thread_state */
+    uint64_t time_ns;    /* CLOCK_MONOTONIC */
+    uint64_t weight;     /* ns, bytes or counts, by the event */
+    uint64_t virtual_id; /* Thread.getId() of the virtual thread that `tid` carried; 0: none */
+    uint32_t tid;        /* native thread id as the JVM sees it */
+    uint16_t frames;     /* how many frames follow, leaf first */
+    uint8_t event;       /* enum wire_event */
+    uint8_t state;       /* enum wire_thread_state */
     uint64_t frame[];
 };
 
@@ -138,9 +139,11 @@ struct wire_thread {
     uint64_t java_id; /* Thread.getId(), 0 for a thread Java does not know */
     uint32_t tid;
     uint16_t name_bytes;
-    uint16_t reserved;
+    uint16_t flags; /* WIRE_THREAD_VIRTUAL */
     uint8_t bytes[];
 };
+
+#define WIRE_THREAD_VIRTUAL 1u /* java_id names it; tid is its carrier at that moment */
 
 struct wire_thread_end {
     uint64_t header;
@@ -195,7 +198,7 @@ struct wire_mark {
     uint64_t header;
     uint64_t time_ns;
     uint64_t dropped; /* totals so far */
-    uint64_t failed[WIRE_FAILURES];
+    uint64_t failed[WIRE_FAILURE_SLOTS];
     struct wire_engine_status engine;
     char walker[32];
 };

@@ -68,7 +68,7 @@ static void make_stacks(struct stack *s, uint32_t unshared) {
             s[i].frame[j] =
                 share ? from->frame[from->frames - 1 - from_root]
                       : (struct profile_frame){.method = roll(METHODS),
-                                               .bci = (uint16_t)j,
+                                               .line = (uint16_t)j,
                                                .tier = (uint8_t)(roll(8) ? TIER_C2 : TIER_C1)};
         }
     }

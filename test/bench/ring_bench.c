@@ -69,7 +69,7 @@ static void write_batch(struct ring_writer *w, uint64_t (*stack)[DEPTH], uint64_
         struct wire_sample *s = ring_reserve(w, WIRE_SAMPLE, (uint32_t)sizeof *s + 8 * DEPTH);
         s->time_ns = time_ns + i * 1000u;
         s->weight = 10000000;
-        s->java_id = 0;
+        s->virtual_id = 0;
         s->tid = 1000 + roll(THREADS);
         s->frames = DEPTH;
         s->event = WIRE_EVENT_CPU;

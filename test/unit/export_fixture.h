@@ -49,7 +49,7 @@ static inline struct profile_frame fixture_frame(struct profile *p, const char *
     assert(id != METHOD_NONE);
     free(signature);
     free(name);
-    return (struct profile_frame){.method = id, .bci = 0xffff, .tier = (uint8_t)what[i].tier};
+    return (struct profile_frame){.method = id, .tier = (uint8_t)what[i].tier};
 }
 
 static inline void fixture_add(struct profile *p, uint32_t tid, const char *stack, uint32_t count,

@@ -285,11 +285,11 @@ static void test_many_short_threads(void **state) {
 static void test_same_tree_from_known_stacks(void **state) {
     (void)state;
     struct profile *p = profile_new(0);
-    struct profile_frame f[3] = {{.method = intern(p, "leaf"), .bci = 1},
-                                 {.method = intern(p, "mid"), .bci = 2},
-                                 {.method = intern(p, "root"), .bci = 3}};
+    struct profile_frame f[3] = {{.method = intern(p, "leaf"), .line = 1},
+                                 {.method = intern(p, "mid"), .line = 2},
+                                 {.method = intern(p, "root"), .line = 3}};
     for (uint16_t i = 0; i < 1000; i++) {
-        f[i % 3].bci = i; /* where in a method is not part of the call path */
+        f[i % 3].line = i; /* where in a method is not part of the call path */
         assert_int_equal(add_frames(p, i, 1, f, 3), 0);
     }
     assert_int_equal(p->tree.nodes, 3);

@@ -420,7 +420,7 @@ static void test_unsound_mappings_are_refused(void **state) {
                                             .abi_major = WIRE_ABI_MAJOR,
                                             .ring_bytes = WIRE_RING_BYTES_MIN,
                                             .session = 7};
-    const uint64_t size = WIRE_RING_OFFSET + RING;
+    const uint64_t size = wire_mapping_bytes(RING);
     struct {
         uint64_t size;
         unsigned seals;

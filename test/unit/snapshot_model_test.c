@@ -56,7 +56,7 @@ static void roll_sample(struct model_sample *s, uint64_t second) {
     };
     for (uint32_t i = 0; i < s->frames; i++)
         s->frame[i] = (struct profile_frame){.method = i % 3 ? roll(METHODS) : roll(3),
-                                             .bci = (uint16_t)i,
+                                             .line = (uint16_t)i,
                                              .tier = (uint8_t)roll(3)};
 }
 

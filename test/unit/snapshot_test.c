@@ -32,7 +32,7 @@ static void add(struct profile *p, uint64_t second, uint32_t tid, const char *st
         char c = stack[n - 1 - i];
         f[i].method = (uint32_t)(c >= 'a' ? c - 'a' : c - 'A');
         f[i].tier = c >= 'a' ? TIER_INTERPRETED : TIER_C2;
-        f[i].bci = (uint16_t)(weight + i);
+        f[i].line = (uint16_t)(weight + i);
     }
     struct profile_sample s = {.time_ns = second * 1000000000,
                                .weight = weight,

@@ -92,7 +92,7 @@ static struct profile_frame fixture_frame(struct profile *p, const char *spec, s
     }
     uint32_t id = method_table_intern(profile_methods(p), what[i].kind, class_name, method,
                                       what[i].kind == METHOD_JAVA ? "()V" : "", "");
-    return (struct profile_frame){.method = id, .bci = 0xffff, .tier = (uint8_t)what[i].tier};
+    return (struct profile_frame){.method = id, .tier = (uint8_t)what[i].tier};
 }
 
 /* `count` samples of 10 ms of this stack: frames from the root, '|' between them. */

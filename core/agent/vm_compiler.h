@@ -1,0 +1,19 @@
+/*
+ * What a compiler thread is compiling (source: compilerThread.hpp, ciEnv.hpp, compileTask.hpp,
+ * JDK 8-28): CompilerThread::_env → ciEnv::_task → CompileTask::_method.
+ *
+ * Context: compiler_learn in the agent's thread or an attach callback; compiler_method is
+ * signal-safe, in the compiler thread itself.
+ */
+#ifndef JTOP_AGENT_VM_COMPILER_H
+#define JTOP_AGENT_VM_COMPILER_H
+
+#include "core/agent/vm_structs.h"
+
+/* Finds what compiler_method needs; vm->compiler.known stays false where it is not to be had. */
+void compiler_learn(struct vm *vm);
+
+/* The Method* that the calling thread compiles; 0: it is no compiler thread, or idle. */
+uintptr_t compiler_method(const struct vm *vm);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * The walker of last resort: AsyncGetCallTrace, which libjvm.so exports for profilers (source:
+ * forte.cpp, JDK 8-28). It gives up more often than walk_vm and needs a jmethodID for every method
+ * on a stack, so those are created while it is in use, and only then.
+ *
+ * Context: walk_asgct is signal-safe as far as the VM's function is; the rest belongs to the
+ * agent's thread, and asgct_class_prepared to JVMTI's ClassPrepare event.
+ */
+#ifndef JTOP_AGENT_WALK_ASGCT_H
+#define JTOP_AGENT_WALK_ASGCT_H
+
+#include "core/agent/walk.h"
+
+#include <jvmti.h>
+
+struct asgct {
+    bool open;
+};
+
+/* 0, or -errno with the reason it does not work here in `why`. Creates the jmethodIDs of all
+ * classes there are. asgct_close when no handler is at work any more. */
+int asgct_open(struct asgct *a, jvmtiEnv *jvmti, JNIEnv *jni, char *why, size_t why_bytes);
+void asgct_close(struct asgct *a, jvmtiEnv *jvmti);
+
+void asgct_class_prepared(struct asgct *a, jvmtiEnv *jvmti, jclass c);
+
+/* As walk_vm. `context` is the interrupted thread's ucontext_t. */
+void walk_asgct(struct asgct *a, const struct walker *w, void *context, const struct registers *r,
+                struct stack *s);
+
+/* Announces the names of methods that handlers have met since the last turn. */
+void asgct_turn(struct asgct *a, struct names *names, jvmtiEnv *jvmti, JNIEnv *jni);
+
+#endif

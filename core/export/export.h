@@ -24,16 +24,19 @@ struct export_quality {
     uint64_t interval;
     uint64_t elapsed_ns;
     uint64_t dropped;
-    const char *jvm; /* main class or jar, pid: "Main (pid 123)" */
+    const char *jvm;     /* main class or jar, pid: "Main (pid 123)" */
+    const char *walker;  /* "asgct"; NULL: the usual one */
+    const char *precise; /* "12 methods recompiled, 34 ms"; NULL: none */
     struct {
         const char *name;
         uint64_t samples;
-    } failed[16]; /* failed walks by reason, those > 0 */
+    } failed[32]; /* failed walks by reason, those > 0 */
     int failed_count;
 };
 
 struct export_options {
     bool threads;    /* -t: a stack's first frame is its thread */
+    bool carriers;   /* that of a virtual thread: the thread that carried it */
     bool simple;     /* -s */
     bool normalize;  /* -n */
     bool signatures; /* -g */

@@ -15,10 +15,11 @@ const struct frame_class_look frame_class_looks[FRAME_CLASSES] = {
 
 enum frame_class frame_class_of(enum method_kind kind, enum frame_tier tier) {
     static const enum frame_class by_kind[METHOD_KINDS] = {
-        [METHOD_JAVA] = CLASS_JAVA,     [METHOD_NATIVE] = CLASS_NATIVE,
-        [METHOD_CPP] = CLASS_CPP,       [METHOD_KERNEL] = CLASS_KERNEL,
-        [METHOD_CLASS] = CLASS_INLINED, [METHOD_STUB] = CLASS_NATIVE,
-        [METHOD_ERROR] = CLASS_ERROR,   [METHOD_THREAD] = CLASS_THREAD,
+        [METHOD_JAVA] = CLASS_JAVA,        [METHOD_NATIVE] = CLASS_NATIVE,
+        [METHOD_CPP] = CLASS_CPP,          [METHOD_KERNEL] = CLASS_KERNEL,
+        [METHOD_CLASS] = CLASS_INLINED,    [METHOD_STUB] = CLASS_NATIVE,
+        [METHOD_ERROR] = CLASS_ERROR,      [METHOD_THREAD] = CLASS_THREAD,
+        [METHOD_COMPILING] = CLASS_NATIVE,
     };
     static const enum frame_class by_tier[TIERS] = {
         [TIER_NONE] = CLASS_JAVA, [TIER_INTERPRETED] = CLASS_INTERPRETED, [TIER_C1] = CLASS_C1,

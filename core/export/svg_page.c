@@ -80,6 +80,14 @@ static void add_subtitle(struct text *out, const struct svg_page *g) {
     if (q->dropped)
         text_addf(out, " (%.2f%%)", formats_percent(q->dropped, g->s->samples + q->dropped));
     add_failed(out, g);
+    if (q->walker) {
+        text_add(out, SEPARATOR "walker ");
+        svg_text_add(out, q->walker);
+    }
+    if (q->precise) {
+        text_add(out, SEPARATOR "precise: ");
+        svg_text_add(out, q->precise);
+    }
     if (g->o->total) {
         text_add(out, SEPARATOR "widths are ");
         svg_text_add(out, g->unit);

@@ -22,6 +22,10 @@ static void summary(struct text *out, const struct snapshot *s, const struct exp
     if (q->dropped)
         text_addf(out, "%-20s: %" PRIu64 " (%.2f%%)\n", "dropped", q->dropped,
                   formats_percent(q->dropped, s->samples + q->dropped));
+    if (q->walker)
+        text_addf(out, "%-20s: %s\n", "walker", q->walker);
+    if (q->precise)
+        text_addf(out, "%-20s: %s\n", "precise", q->precise);
     text_add(out, "\n");
 }
 
@@ -121,29 +125,58 @@ static int flat_order(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
-static int flat(struct text *out, struct frame_names *names, const struct snapshot *s,
-                const char *unit, uint32_t most) {
-    uint32_t have = frame_names_count(names);
-    struct flat_row *rows = calloc((size_t)have + s->method_count + 1, sizeof(*rows));
-    if (!rows)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < s->method_count; i++) {
+struct flat_rows {
+    struct flat_row *row; /* by the name's id */
+    uint32_t count, cap;
+};
+
+static int add_flat(struct flat_rows *r, const struct frame_printed *n, uint64_t weight,
+                    uint64_t samples) {
+    while (r->count <= n->id) {
+        if (!grow(&r->row, r->count, &r->cap, sizeof(*r->row)))
+            return -ENOMEM;
+        r->row[r->count++] = (struct flat_row){0};
+    }
+    r->row[n->id].name = n->text;
+    r->row[n->id].weight += weight;
+    r->row[n->id].samples += samples;
+    return 0;
+}
+
+static int add_flat_frame(void *arg, const struct walked_frame *f) {
+    return add_flat(arg, f->name, f->self, f->self_samples);
+}
+
+/* A method's row knows its self but not how it ran: where names tell, the tree has to be asked. */
+static int collect_flat(struct flat_rows *r, struct frame_names *names, const struct snapshot *s,
+                        bool annotate) {
+    int err = 0;
+    if (annotate)
+        return frame_walk(s, names, add_flat_frame, r);
+    for (uint32_t i = 0; !err && i < s->method_count; i++) {
         const struct snapshot_method *m = &s->methods[i];
         const struct frame_printed *n = frame_names_get(names, m->method, m->tier);
-        if (!n) {
-            free(rows);
-            return -ENOMEM;
-        }
-        rows[n->id].name = n->text;
-        rows[n->id].weight += m->self;
-        rows[n->id].samples += m->self_samples;
+        err = n ? add_flat(r, n, m->self, m->self_samples) : -ENOMEM;
+    }
+    return err;
+}
+
+static int flat(struct text *out, struct frame_names *names, const struct snapshot *s,
+                const char *unit, uint32_t most, bool annotate) {
+    struct flat_rows r = {0};
+    int err = collect_flat(&r, names, s, annotate);
+    struct flat_row *rows = r.row;
+    if (err) {
+        free(rows);
+        return err;
     }
     uint32_t used = 0;
-    for (uint32_t i = 0; i < frame_names_count(names); i++) {
+    for (uint32_t i = 0; i < r.count; i++) {
         if (rows[i].weight || rows[i].samples)
             rows[used++] = rows[i];
     }
-    qsort(rows, used, sizeof(*rows), flat_order);
+    if (used)
+        qsort(rows, used, sizeof(*rows), flat_order);
 
     text_addf(out, "%12s  percent  samples  top\n  ----------  -------  -------  ---\n", unit);
     for (uint32_t i = 0; i < used && i < most; i++)
@@ -167,7 +200,7 @@ int text_export(struct text *out, const struct profile *p, const struct snapshot
     if (all || o->want_traces)
         err = traces(out, names, s, unit, o->traces ? o->traces : TEXT_DEFAULT_ROWS);
     if (!err && (all || o->want_flat))
-        err = flat(out, names, s, unit, o->flat ? o->flat : TEXT_DEFAULT_ROWS);
+        err = flat(out, names, s, unit, o->flat ? o->flat : TEXT_DEFAULT_ROWS, o->annotate);
     frame_names_free(names);
     return err || out->failed ? -ENOMEM : 0;
 }

@@ -15,17 +15,30 @@ static uint32_t hash_stack(struct call_tree *t, const uint64_t *key, uint32_t ke
     return (uint32_t)(h >> 32);
 }
 
+static inline uint64_t key_of(const struct call_node *n) {
+    return call_key(n->method, n->tier, n->line);
+}
+
 /* Whether `node` is the leaf of exactly this stack. */
 static bool is_stack(const struct call_tree *t, uint32_t node, const uint64_t *key, uint32_t keys) {
     for (uint32_t i = 0; i < keys; i++) {
         if (node == CALL_ROOT)
             return false;
         const struct call_node *n = &t->node[node];
-        if (call_key(n->method, n->tier) != key[i])
+        if (key_of(n) != key[i])
             return false;
         node = n->parent;
     }
     return node == CALL_ROOT;
+}
+
+static bool find_stack(const struct call_tree *t, uint32_t hash, const uint64_t *key, uint32_t keys,
+                       uint32_t *node) {
+    uint32_t pos = hash;
+    while ((*node = index_next(&t->stack_index, hash, &pos)) != INDEX_NONE)
+        if (is_stack(t, *node, key, keys))
+            return true;
+    return false;
 }
 
 static int child_path(struct call_tree *t, uint32_t parent, uint32_t method, uint32_t *path) {
@@ -47,11 +60,10 @@ static int child_path(struct call_tree *t, uint32_t parent, uint32_t method, uin
 static int child_node(struct call_tree *t, uint32_t parent, uint64_t key, bool recursive,
                       uint32_t *node) {
     uint32_t method = (uint32_t)key;
-    uint8_t tier = (uint8_t)(key >> 32);
     uint32_t hash = (uint32_t)hash_pair(index_seed(&t->node_index), parent, key), pos = hash, id;
     while ((id = index_next(&t->node_index, hash, &pos)) != INDEX_NONE) {
         const struct call_node *n = &t->node[id];
-        if (n->parent == parent && call_key(n->method, n->tier) == key) {
+        if (n->parent == parent && key_of(n) == key) {
             *node = id;
             return 0;
         }
@@ -62,8 +74,12 @@ static int child_node(struct call_tree *t, uint32_t parent, uint64_t key, bool r
         return rc;
     if (index_reserve(&t->node_index) != 0 || !GROW(t->node, t->nodes, t->node_cap))
         return -ENOMEM;
-    t->node[t->nodes] = (struct call_node){
-        .parent = parent, .method = method, .path = path, .tier = tier, .recursive = recursive};
+    t->node[t->nodes] = (struct call_node){.parent = parent,
+                                           .method = method,
+                                           .path = path,
+                                           .line = (uint16_t)(key >> 40),
+                                           .tier = (uint8_t)(key >> 32),
+                                           .recursive = recursive};
     index_put(&t->node_index, hash, t->nodes);
     *node = t->nodes++;
     return 0;
@@ -97,9 +113,28 @@ static int descend(struct call_tree *t, const uint64_t *key, uint32_t keys, uint
     return rc;
 }
 
+/* Lines make it common that the same callers were on a stack before, under another leaf. They are
+ * found at once then: the index has every stack's callers as a stack of their own. */
+static int add_stack(struct call_tree *t, const uint64_t *key, uint32_t keys, uint32_t methods,
+                     uint32_t *node) {
+    uint32_t callers, hash = hash_stack(t, key + 1, keys - 1);
+    if (index_reserve(&t->stack_index) != 0)
+        return -ENOMEM;
+    if (keys > 1 && find_stack(t, hash, key + 1, keys - 1, &callers)) {
+        bool recursive = false;
+        for (uint32_t i = 1; i < keys; i++)
+            recursive |= (uint32_t)key[i] == (uint32_t)key[0];
+        return child_node(t, callers, key[0], recursive, node);
+    }
+    int rc = descend(t, key, keys, methods, node);
+    if (rc == 0 && keys > 1)
+        index_put(&t->stack_index, hash, t->node[*node].parent);
+    return rc;
+}
+
 /* A full tree still tells which leaf it was, in a reserve of its own; then not even that. */
 static int add_overflow(struct call_tree *t, uint64_t leaf, uint32_t methods, uint32_t *node) {
-    uint64_t key[2] = {leaf, call_key(t->overflow, TIER_NONE)};
+    uint64_t key[2] = {leaf, call_key(t->overflow, TIER_NONE, 0)};
     if (t->overflow == METHOD_NONE)
         return -ENOSPC;
     if (t->nodes >= t->max_nodes + t->max_nodes / 16)
@@ -107,20 +142,31 @@ static int add_overflow(struct call_tree *t, uint64_t leaf, uint32_t methods, ui
     return descend(t, key, 2, methods, node);
 }
 
-int call_tree_add(struct call_tree *t, const uint64_t *key, uint32_t keys, uint32_t methods,
+/* Takes the callers' lines away. Whether there were any. */
+static bool drop_lines(uint64_t *key, uint32_t keys) {
+    uint64_t dropped = 0;
+    for (uint32_t i = 1; i < keys; i++) {
+        dropped |= key[i] ^ call_key_without_line(key[i]);
+        key[i] = call_key_without_line(key[i]);
+    }
+    return dropped != 0;
+}
+
+int call_tree_add(struct call_tree *t, uint64_t *key, uint32_t keys, uint32_t methods,
                   uint32_t *node) {
-    uint32_t hash = hash_stack(t, key, keys), pos = hash, id;
-    while ((id = index_next(&t->stack_index, hash, &pos)) != INDEX_NONE) {
-        if (is_stack(t, id, key, keys)) {
-            *node = id;
+    uint32_t hash = hash_stack(t, key, keys);
+    if (find_stack(t, hash, key, keys, node))
+        return 0;
+    if (t->nodes >= t->max_nodes / 2 && drop_lines(key, keys)) {
+        hash = hash_stack(t, key, keys);
+        if (find_stack(t, hash, key, keys, node))
             return 0;
-        }
     }
     if (t->nodes >= t->max_nodes || keys > t->max_nodes - t->nodes)
         return add_overflow(t, key[0], methods, node);
-    if (index_reserve(&t->stack_index) != 0)
+    int rc = add_stack(t, key, keys, methods, node);
+    if (rc == 0 && index_reserve(&t->stack_index) != 0)
         return -ENOMEM;
-    int rc = descend(t, key, keys, methods, node);
     if (rc == 0)
         index_put(&t->stack_index, hash, *node);
     return rc;

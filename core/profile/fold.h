@@ -1,7 +1,8 @@
 /*
  * Threads come and go for as long as a program runs; rows for them cannot. When places get
  * scarce, threads that have ended and of which the history keeps nothing any more are folded into
- * the row of the others. Sums stay, the single thread goes.
+ * the row of the others; and virtual threads, whose end nobody tells, those not sampled for
+ * longest, into a row of others of their own. Sums stay, the single thread goes.
  *
  * Context: pure; one thread at a time.
  */
@@ -10,8 +11,8 @@
 
 #include "core/profile/profile_state.h"
 
-/* Folds if it is needed and may help. Without memory nothing happens: there is always the row of
+/* Folds if it is needed and may help; `now` is the newest second there is news of. Without memory nothing happens: there is always the row of
  * the others. Thread and tally places change. */
-void fold_threads(struct profile *p);
+void fold_threads(struct profile *p, uint64_t now);
 
 #endif

@@ -81,27 +81,42 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* Where a hidden class's suffix begins: "/0x00007f…" or "/123456" as people see it, '+' in place
- * of '/' as the VM's symbol has it since JDK 15. */
+/* Where a hidden class's suffix begins: "/0x00007f…", or "/123456" in JDK 8, as people see it; '+'
+ * in place of '/' as the VM's symbol has it since JDK 15, '.' as it is in its descriptor (source:
+ * Class.descriptorString(), JDK 15; InstanceKlass::external_name(), JDK 8-26). */
 static size_t hidden_suffix(const char *name, size_t n) {
     size_t i = n;
     while (i > 0 && (is_digit(name[i - 1]) || (name[i - 1] >= 'a' && name[i - 1] <= 'f') ||
                      name[i - 1] == 'x'))
         i--;
-    bool suffix = i > 1 && i < n && is_digit(name[i]) && strchr("/+", name[i - 1]);
-    return suffix ? i - 1 : n;
+    if (i < 2 || i >= n || !is_digit(name[i]))
+        return n;
+    bool hex = n - i > 2 && name[i + 1] == 'x';
+    return strchr(hex ? "/+." : "/+", name[i - 1]) ? i - 1 : n;
 }
 
-/* Without address, and without the counter in Main$$Lambda$14. */
+static bool ends_with(const char *name, size_t n, const char *ending) {
+    size_t size = strlen(ending);
+    return n >= size && memcmp(name + n - size, ending, size) == 0;
+}
+
+/* Without address, and without the counter that generated classes have: Main$$Lambda$14,
+ * $Proxy3, GeneratedMethodAccessor12. */
 static size_t normalized_length(const char *name, size_t n) {
-    static const char lambda[] = "$$Lambda$";
+    static const char *const counted[] = {"$Proxy", "GeneratedMethodAccessor",
+                                          "GeneratedConstructorAccessor",
+                                          "GeneratedSerializationConstructorAccessor"};
     n = hidden_suffix(name, n);
     size_t end = n;
     while (end > 0 && is_digit(name[end - 1]))
         end--;
-    if (end < n && end >= sizeof lambda - 1 &&
-        memcmp(name + end - (sizeof lambda - 1), lambda, sizeof lambda - 1) == 0)
+    if (end == n)
+        return n;
+    if (ends_with(name, end, "$$Lambda$"))
         return end - 1;
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
+        if (ends_with(name, end, counted[i]))
+            return end;
     return n;
 }
 
@@ -191,6 +206,8 @@ size_t frame_name(const struct method *m, unsigned style, char *out, size_t size
         put_string(&o, m->module);
         put(&o, "`", 1);
     }
+    if (m->kind == METHOD_COMPILING)
+        put(&o, "[compiling] ", sizeof "[compiling] " - 1);
     if (m->kind == METHOD_CLASS) {
         put_class(&o, *m->name ? m->name : m->class_name, style);
     } else {
@@ -199,7 +216,7 @@ size_t frame_name(const struct method *m, unsigned style, char *out, size_t size
             put(&o, ".", 1);
         }
         put_string(&o, m->name);
-        if (m->kind == METHOD_JAVA && style & NAME_SIGNATURE)
+        if ((m->kind == METHOD_JAVA || m->kind == METHOD_COMPILING) && style & NAME_SIGNATURE)
             put_signature(&o, m->signature, style);
     }
     if (style & NAME_MARKS && (m->kind == METHOD_KERNEL || m->kind == METHOD_CLASS))

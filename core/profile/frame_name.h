@@ -5,6 +5,8 @@
  *   text, screen           java.lang.Thread.run      do_syscall_64_[k]
  *   simple (-s)            Thread.run
  *   signatures (-g)        java/lang/Thread.run()V   (text: java.lang.Thread.run(int, String))
+ *   normalized (-n)        Main$$Lambda.run, $Proxy.f instead of Main$$Lambda$14/0x01.run, $Proxy3.f
+ *   compiler threads       [compiling] java/lang/Thread.run
  *
  * Context: pure, any thread.
  */
@@ -19,7 +21,7 @@ enum {
     NAME_DOTTED = 1,    /* java.lang.Thread.run instead of java/lang/Thread.run */
     NAME_SIMPLE = 2,    /* no package */
     NAME_SIGNATURE = 4, /* with the argument types */
-    NAME_NORMALIZE = 8, /* no counters in lambda and hidden class names */
+    NAME_NORMALIZE = 8, /* no counters and addresses in names of generated classes */
     NAME_LIBRARY = 16,  /* native symbols as library`symbol */
     NAME_MARKS = 32,    /* kernel frames end in _[k], classes in _[i] */
 };

@@ -6,33 +6,51 @@
 #include <stdlib.h>
 
 struct entry {
-    uint32_t node, owner;
+    uint32_t node, thread;
+    int event;
     uint64_t weight, count, failed;
 };
 
+static bool by_carrier(const struct query *q) {
+    return q->carriers && q->virtual_id == 0;
+}
+
+/* Whether the query is about this thread, among others. */
+static bool is_asked_for(const struct query *q, const struct thread *t) {
+    if (q->virtual_id != 0)
+        return t->is_virtual && t->java_id == q->virtual_id;
+    return q->tid == QUERY_ALL_THREADS || (!t->is_virtual && t->tid == q->tid);
+}
+
 static int take(struct build *b, struct entry e) {
-    uint32_t thread = owner_thread(e.owner);
-    if (owner_event(e.owner) != b->q->event || (b->drop && b->drop[e.node]) ||
-        (e.weight == 0 && e.count == 0))
-        return 0;
-    if (b->q->tid != QUERY_ALL_THREADS && b->p->threads.thread[thread].tid != b->q->tid)
+    if (e.event != b->q->event || (b->drop && b->drop[e.node]) || (e.weight == 0 && e.count == 0) ||
+        !is_asked_for(b->q, &b->p->threads.thread[e.thread]))
         return 0;
     if (!big_grow(&b->item, &b->item_cap, b->items + 1, sizeof *b->item))
         return -ENOMEM;
-    b->item[b->items++] = (struct item){thread, e.node, e.weight, e.count};
+    b->item[b->items++] = (struct item){e.thread, e.node, e.weight, e.count};
     b->s->weight += e.weight;
     b->s->samples += e.count;
     b->s->failed += e.failed;
     return 0;
 }
 
-static int take_tally(struct build *b, const struct tally *t) {
+/* `platform`: only what belongs to platform threads. */
+static int take_tally(struct build *b, const struct tally *t, bool platform) {
     int rc = 0;
     for (uint32_t i = 0; i < t->count && rc == 0; i++) {
         const struct tally_entry *e = &t->entry[i];
-        rc = take(b, (struct entry){e->what, e->owner, e->weight, e->count, e->failed});
+        uint32_t thread = owner_thread(e->owner);
+        if (!platform || !b->p->threads.thread[thread].is_virtual)
+            rc = take(b, (struct entry){e->what, thread, owner_event(e->owner), e->weight, e->count,
+                                        e->failed});
     }
     return rc;
+}
+
+static int take_always(struct build *b) {
+    int rc = take_tally(b, &b->p->by_pair, by_carrier(b->q));
+    return rc == 0 && by_carrier(b->q) ? take_tally(b, &b->p->by_carrier, true) : rc;
 }
 
 static int take_window(struct build *b) {
@@ -43,7 +61,9 @@ static int take_window(struct build *b) {
         const struct history_second *s = &h->second[i];
         for (uint32_t j = 0; j < s->count && rc == 0; j++) {
             const struct history_entry *e = &s->entry[j];
-            rc = take(b, (struct entry){e->node, e->owner, e->weight, e->count, e->failed});
+            uint32_t thread = by_carrier(b->q) ? e->carrier : owner_thread(e->owner);
+            rc = take(b, (struct entry){e->node, thread, owner_event(e->owner), e->weight, e->count,
+                                        e->failed ? e->count : 0});
         }
     }
     return rc;
@@ -119,9 +139,13 @@ static void fill_thread_row(struct build *b, const struct group *g, struct snaps
         sum[node[b->item[i].node].method] = 0;
 }
 
+/* A virtual thread's name may be NULL yet. */
 static struct snapshot_thread thread_row(const struct thread *t) {
-    return (struct snapshot_thread){
-        .tid = t->tid, .java_id = t->java_id, .name = t->name, .ended = t->ended};
+    return (struct snapshot_thread){.tid = t->tid,
+                                    .java_id = t->java_id,
+                                    .is_virtual = t->is_virtual,
+                                    .name = t->is_virtual ? t->virtual_name : t->name,
+                                    .ended = t->ended};
 }
 
 static int rows_from_items(struct build *b) {
@@ -178,11 +202,13 @@ int gather_items(struct build *b) {
     int rc = filter_nodes(b->p, q->filter, &b->drop);
     if (rc != 0)
         return rc;
-    if (always && q->tid == QUERY_ALL_THREADS && !q->by_thread && !b->drop) {
-        rc = take_tally(b, &b->p->by_node);
+    bool each = q->tid != QUERY_ALL_THREADS || q->virtual_id != 0 || q->by_thread || b->drop;
+    bool moved = by_carrier(q) && b->p->by_carrier.count > 0;
+    if (always && !each && !moved) {
+        rc = take_tally(b, &b->p->by_node, false);
         return rc != 0 ? rc : rows_from_totals(b);
     }
-    rc = always ? take_tally(b, &b->p->by_pair) : take_window(b);
+    rc = always ? take_always(b) : take_window(b);
     if (rc == 0)
         rc = group_by_thread(b);
     return rc != 0 ? rc : rows_from_items(b);

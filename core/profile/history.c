@@ -67,16 +67,22 @@ static int append(struct history *h, struct history_second *s, const struct hist
     return 0;
 }
 
+static bool same(const struct history_entry *a, const struct history_entry *b) {
+    return a->node == b->node && a->owner == b->owner && a->carrier == b->carrier &&
+           a->failed == b->failed;
+}
+
 static int merge(struct history *h, struct history_second *s, const struct history_entry *e) {
-    uint32_t hash = (uint32_t)hash_pair(index_seed(&h->index), e->node, e->owner), pos = hash, id;
+    uint64_t seed = index_seed(&h->index) + e->failed;
+    uint32_t hash = (uint32_t)hash_pair(seed, (uint64_t)e->carrier << 32 | e->node, e->owner);
+    uint32_t pos = hash, id;
     struct history_entry *have = NULL;
     while (!have && (id = index_next(&h->index, hash, &pos)) != INDEX_NONE)
-        if (s->entry[id].node == e->node && s->entry[id].owner == e->owner)
+        if (same(&s->entry[id], e))
             have = &s->entry[id];
     if (have && have->count <= UINT32_MAX - e->count) {
         have->weight += e->weight;
         have->count += e->count;
-        have->failed += e->failed;
         return 0;
     }
     if (h->first + 1 == h->end && h->bytes > h->limit)

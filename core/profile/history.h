@@ -2,7 +2,7 @@
  * What happened second by second, as far back as time and memory allow.
  *
  *      second[first] … second[end - 1]     ascending; seconds without samples take no room
- *         └ entry[]  (node, owner) → weight, count, failed
+ *         └ entry[]  (node, owner, carrier, failed) → weight, count
  *
  * In the newest second equal entries are merged through an index. A sample that comes late, for a
  * second already past, is appended: an entry may occur twice there, readers add them up anyway.
@@ -19,9 +19,11 @@
 
 struct history_entry {
     uint32_t node;
-    uint32_t owner; /* see tally.h */
+    uint32_t owner;        /* see tally.h */
+    uint32_t carrier : 31; /* the platform thread: the owner's own, or that of a virtual thread */
+    uint32_t failed : 1;   /* these samples' stacks are incomplete */
+    uint32_t count;
     uint64_t weight;
-    uint32_t count, failed;
 };
 
 struct history_second {

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Far above what any program shows on its stacks; what a hostile one may make us keep. */
-enum { METHODS_MAX = 1 << 22 };
+/* What a hostile process may make us keep. */
 #define NAME_BYTES_MAX ((size_t)512 << 20)
 
 struct method_table {
@@ -68,7 +67,7 @@ uint32_t method_table_intern(struct method_table *t, enum method_kind kind, cons
     while ((id = index_next(&t->index, hash, &pos)) != INDEX_NONE)
         if (same(&t->method[id], &m))
             return id;
-    if (t->count >= METHODS_MAX || index_reserve(&t->index) != 0 ||
+    if (t->count >= METHOD_TABLE_MAX || index_reserve(&t->index) != 0 ||
         !GROW(t->method, t->count, t->cap))
         return METHOD_NONE;
     if (!intern_text(&t->strings, &m.class_name) || !intern_text(&t->strings, &m.name) ||

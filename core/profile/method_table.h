@@ -15,18 +15,21 @@ enum method_kind {
     METHOD_NATIVE, /* C symbol */
     METHOD_CPP,    /* C++ or Rust symbol, demangled */
     METHOD_KERNEL,
-    METHOD_CLASS,  /* the class of an allocated object or a lock, as a leaf */
-    METHOD_STUB,   /* generated code that is no method: interpreter, adapters, intrinsics */
-    METHOD_ERROR,  /* why there is no frame here, "[unknown_Java]"-like */
-    METHOD_THREAD, /* a thread as the root of its stacks, "[name tid=N]" */
+    METHOD_CLASS,     /* the class of an allocated object or a lock, as a leaf */
+    METHOD_STUB,      /* generated code that is no method: interpreter, adapters, intrinsics */
+    METHOD_ERROR,     /* why there is no frame here, "[unknown_Java]"-like */
+    METHOD_THREAD,    /* a thread as the root of its stacks, "[name tid=N]", "[name virtual=ID]" */
+    METHOD_COMPILING, /* what a compiler thread compiles: the method's names, and yet not that
+                         method, whose own time this is not */
     METHOD_KINDS
 };
 
 #define METHOD_NONE UINT32_MAX
+#define METHOD_TABLE_MAX (1u << 22) /* far above what any program shows on its stacks */
 
 struct method {
     enum method_kind kind;
-    const char *class_name; /* internal form java/lang/Thread; "" for everything but Java */
+    const char *class_name; /* internal form java/lang/Thread; "" where there is none */
     const char *name;       /* run; or the symbol */
     const char *signature;  /* (I)V; "" where there is none */
     const char *module;     /* library's base name, "" where there is none */

@@ -2,6 +2,7 @@
 
 #include "core/profile/fold.h"
 #include "core/profile/profile_state.h"
+#include "core/profile/virtual_threads.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@ const struct profile_limits profile_default_limits = {
     .nodes = 1 << 22,
     .pairs = 1 << 21,
     .threads = 1 << 16,
+    .virtuals = 1 << 15,
     .history_bytes = (size_t)64 << 20,
 };
 
@@ -24,6 +26,7 @@ struct profile *profile_new_limited(uint32_t history_seconds, const struct profi
     p->tree.max_nodes = limits->nodes;
     p->tree.overflow = METHOD_NONE;
     p->threads.max = limits->threads;
+    p->threads.max_virtual = limits->virtuals;
     p->threads.names.limit = (size_t)64 << 20;
     p->history.span = history_seconds ? history_seconds : PROFILE_HISTORY_SECONDS;
     p->history.limit = limits->history_bytes;
@@ -56,6 +59,7 @@ void profile_free(struct profile *p) {
     history_free(&p->history);
     tally_free(&p->by_node);
     tally_free(&p->by_pair);
+    tally_free(&p->by_carrier);
     tally_free(&p->by_method);
     free(p->rank);
     free(p->ranked);
@@ -85,15 +89,15 @@ static int take_keys(struct profile *p, const struct profile_sample *s, uint32_t
     for (uint32_t i = 0; i < n; i++) {
         const struct profile_frame *f = &s->frame[i];
         strange |= f->method >= known;
-        p->key[i] = call_key(f->method, f->tier < TIERS ? f->tier : TIER_NONE);
+        p->key[i] = call_key(f->method, f->tier < TIERS ? f->tier : TIER_NONE, f->line);
     }
     if (strange && error_method(p, "[unknown]", &p->unknown) != 0)
         return -ENOMEM;
     for (uint32_t i = 0; strange && i < n; i++)
         if ((uint32_t)p->key[i] >= known)
-            p->key[i] = call_key(p->unknown, TIER_NONE);
+            p->key[i] = call_key(p->unknown, TIER_NONE, 0);
     if (n == 0)
-        p->key[n++] = call_key(p->unknown, TIER_NONE);
+        p->key[n++] = call_key(p->unknown, TIER_NONE, 0);
     *keys = n;
     return 0;
 }
@@ -111,22 +115,23 @@ static int find_node(struct profile *p, const struct profile_sample *s, uint32_t
     return rc;
 }
 
-/* Where a full table of pairs counts a thread's further stacks: bounded by threads and events. */
-static struct tally_entry *rest_entry(struct profile *p, uint32_t owner) {
+/* Where a full tally counts a thread's further stacks: bounded by threads and events. */
+static struct tally_entry *rest_entry(struct profile *p, struct tally *t, uint32_t owner) {
     if (p->rest == CALL_ROOT) {
         if (error_method(p, "[stack not kept]", &p->tree.overflow) != 0)
             return NULL;
-        uint64_t key = call_key(p->tree.overflow, TIER_NONE);
+        uint64_t key = call_key(p->tree.overflow, TIER_NONE, 0);
         uint32_t methods = method_table_count(p->methods);
         if (call_tree_add(&p->tree, &key, 1, methods, &p->rest) != 0)
             return NULL;
     }
-    return tally_entry(&p->by_pair, p->rest, owner, UINT32_MAX);
+    return tally_entry(t, p->rest, owner, UINT32_MAX);
 }
 
-static struct tally_entry *pair_entry(struct profile *p, uint32_t node, uint32_t owner) {
-    struct tally_entry *e = tally_entry(&p->by_pair, node, owner, p->limits.pairs);
-    return e || p->by_pair.count < p->limits.pairs ? e : rest_entry(p, owner);
+static struct tally_entry *pair_entry(struct profile *p, struct tally *t, uint32_t node,
+                                      uint32_t owner) {
+    struct tally_entry *e = tally_entry(t, node, owner, p->limits.pairs);
+    return e || t->count < p->limits.pairs ? e : rest_entry(p, t, owner);
 }
 
 static void count(struct tally_entry *e, const struct profile_sample *s) {
@@ -135,14 +140,19 @@ static void count(struct tally_entry *e, const struct profile_sample *s) {
     e->failed += s->failed ? s->count : 0;
 }
 
-static void count_thread(struct thread *t, const struct profile_sample *s,
-                         const struct tally_entry *method) {
-    uint64_t second = s->time_ns / NS_PER_SECOND;
-    t->event[s->event].weight += s->weight;
-    t->event[s->event].count += s->count;
+static void touch(struct thread *t, uint64_t second) {
     if (!t->sampled || second > t->last_second)
         t->last_second = second;
     t->sampled = true;
+}
+
+static void count_thread(struct thread *t, const struct profile_sample *s,
+                         const struct tally_entry *method) {
+    t->event[s->event].weight += s->weight;
+    t->event[s->event].count += s->count;
+    if (t->is_virtual)
+        t->tid = s->tid;
+    touch(t, s->time_ns / NS_PER_SECOND);
     if (method)
         thread_top_method(t, s->event, method->what, method->weight);
 }
@@ -161,47 +171,85 @@ static void count_profile(struct profile *p, const struct profile_sample *s) {
     p->any = true;
 }
 
+/* Where a sample counts. by_carrier is NULL for a platform thread's, by_method where its table is
+ * full. */
+struct places {
+    uint32_t node, thread, carrier;
+    struct tally_entry *by_node, *by_pair, *by_carrier, *by_method;
+};
+
+static int find_threads(struct profile *p, const struct profile_sample *s, struct places *at) {
+    int rc = thread_table_sampled(&p->threads, s->tid, s->time_ns, &at->carrier);
+    at->thread = at->carrier;
+    return rc != 0 || !s->virtual_id
+               ? rc
+               : virtual_threads_find(&p->threads, s->virtual_id, &at->thread);
+}
+
+static int find_places(struct profile *p, const struct profile_sample *s, struct places *at) {
+    int rc = find_threads(p, s, at);
+    if (rc == 0)
+        rc = find_node(p, s, &at->node);
+    if (rc != 0)
+        return rc;
+    uint32_t owner = owner_of(at->thread, s->event), leaf = p->tree.node[at->node].method;
+    at->by_node = tally_entry(&p->by_node, at->node, owner_of(0, s->event), UINT32_MAX);
+    at->by_pair = pair_entry(p, &p->by_pair, at->node, owner);
+    at->by_method = tally_entry(&p->by_method, leaf, owner, p->limits.pairs);
+    at->by_carrier = s->virtual_id
+                         ? pair_entry(p, &p->by_carrier, at->node, owner_of(at->carrier, s->event))
+                         : NULL;
+    return !at->by_node || !at->by_pair || (s->virtual_id && !at->by_carrier) ||
+                   (!at->by_method && p->by_method.count < p->limits.pairs)
+               ? -ENOMEM
+               : 0;
+}
+
 /* Everything that can fail comes first and counts nothing. */
 int profile_add(struct profile *p, const struct profile_sample *s) {
-    uint32_t thread, node;
+    struct places at;
     if (s->event >= PROFILE_EVENTS)
         return -EINVAL;
-    fold_threads(p);
-    int rc = thread_table_sampled(&p->threads, s->tid, s->time_ns, &thread);
-    if (rc == 0)
-        rc = find_node(p, s, &node);
+    uint64_t second = s->time_ns / NS_PER_SECOND;
+    fold_threads(p, second);
+    int rc = find_places(p, s, &at);
     if (rc != 0)
         return rc;
-    uint32_t owner = owner_of(thread, s->event), leaf = p->tree.node[node].method;
-    struct tally_entry *by_node = tally_entry(&p->by_node, node, owner_of(0, s->event), UINT32_MAX);
-    struct tally_entry *by_pair = pair_entry(p, node, owner);
-    struct tally_entry *by_method = tally_entry(&p->by_method, leaf, owner, p->limits.pairs);
-    if (!by_node || !by_pair || (!by_method && p->by_method.count < p->limits.pairs))
-        return -ENOMEM;
-    struct history_entry e = {.node = node,
-                              .owner = owner,
-                              .weight = s->weight,
+    struct history_entry e = {.node = at.node,
+                              .owner = owner_of(at.thread, s->event),
+                              .carrier = at.carrier & INT32_MAX,
+                              .failed = s->failed != 0,
                               .count = s->count,
-                              .failed = s->failed ? s->count : 0};
-    rc = history_add(&p->history, s->time_ns / NS_PER_SECOND, &e);
+                              .weight = s->weight};
+    rc = history_add(&p->history, second, &e);
     if (rc != 0)
         return rc;
-    count(by_node, s);
-    count(by_pair, s);
-    if (by_method)
-        count(by_method, s);
-    count_thread(&p->threads.thread[thread], s, by_method);
+    count(at.by_node, s);
+    count(at.by_pair, s);
+    if (at.by_carrier)
+        count(at.by_carrier, s);
+    if (at.by_method)
+        count(at.by_method, s);
+    count_thread(&p->threads.thread[at.thread], s, at.by_method);
+    touch(&p->threads.thread[at.carrier], second);
     count_profile(p, s);
     return 0;
 }
 
 int profile_thread_name(struct profile *p, uint32_t tid, uint64_t java_id, const char *name) {
-    fold_threads(p);
+    fold_threads(p, p->last_second);
     return thread_table_name(&p->threads, tid, java_id, name);
 }
 
 void profile_thread_end(struct profile *p, uint32_t tid) {
     thread_table_end(&p->threads, tid, p->newest_ns);
+}
+
+int profile_virtual_name(struct profile *p, uint64_t virtual_id, const char *name) {
+    if (virtual_id == 0)
+        return -EINVAL;
+    fold_threads(p, p->last_second);
+    return virtual_threads_name(&p->threads, virtual_id, name, p->last_second);
 }
 
 uint64_t profile_weight(const struct profile *p, int event) {
@@ -228,5 +276,5 @@ uint32_t profile_node_count(const struct profile *p) {
 
 uint32_t profile_thread_count(const struct profile *p) {
     const struct thread_table *t = &p->threads;
-    return t->count ? t->count - t->unused_count - 1 : 0;
+    return t->count ? t->count - t->unused_count - 1 - (t->others_virtual != 0) : 0;
 }

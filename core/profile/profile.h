@@ -7,13 +7,17 @@
  *             ─▶ history (second → node,thread) ├─▶ snapshot(query) ─▶ screen, file
  *             ─▶ totals (node, thread → weight) ─┘
  *
+ * A sample of a virtual thread belongs to it and to its carrier; a query says which is asked for.
+ *
  * It is bounded, however long it runs and whatever a hostile JVM sends: a few million call paths
- * and (thread, stack) pairs, 65,536 threads with a row of their own, 64 MiB of history. Beyond,
- * detail goes ("[stack not kept]", "[other threads]", a shorter history) and sums stay right.
+ * and (thread, stack) pairs, 65,536 threads and 32,768 virtual threads with a row of their own,
+ * 64 MiB of history. Beyond, detail goes (callers' lines, "[stack not kept]", "[other threads]", a
+ * shorter history) and sums stay right.
  *
  * Context: pure; one thread at a time. A caller who shares it between threads locks around it;
  * a snapshot, once taken, is immutable and independent of the profile but for the strings of
- * method and thread names, which live as long as the profile.
+ * method and thread names, which live as long as the profile (virtual threads' names are the
+ * snapshot's own).
  */
 #ifndef JTOP_PROFILE_PROFILE_H
 #define JTOP_PROFILE_PROFILE_H
@@ -75,8 +79,10 @@ int profile_add(struct profile *p, const struct profile_sample *s);
 int profile_thread_name(struct profile *p, uint32_t tid, uint64_t java_id, const char *name);
 void profile_thread_end(struct profile *p, uint32_t tid);
 
-/* A virtual thread's name from now on. Its end is not announced: rows of virtual threads that were
- * not sampled for long give way when there are too many. -ENOMEM. */
+/* A virtual thread's name from now on, "" for none: then it is shown as "VirtualThread[#ID]". Its
+ * end is not announced: rows of virtual threads that were not sampled for long give way when there
+ * are too many, and the row of "[other virtual threads]" takes their sums. -ENOMEM; -EINVAL: 0 is
+ * no id. */
 int profile_virtual_name(struct profile *p, uint64_t virtual_id, const char *name);
 
 /* Totals since the beginning, per event. */
@@ -88,7 +94,7 @@ uint64_t profile_failed(const struct profile *p, int event);
  * the first second still in the history. */
 void profile_span(const struct profile *p, uint64_t *first, uint64_t *last, uint64_t *oldest_kept);
 
-uint32_t profile_node_count(const struct profile *p); /* distinct call paths */
-uint32_t profile_thread_count(const struct profile *p);
+uint32_t profile_node_count(const struct profile *p);   /* distinct call paths */
+uint32_t profile_thread_count(const struct profile *p); /* with a row of their own */
 
 #endif

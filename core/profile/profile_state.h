@@ -15,6 +15,7 @@ struct profile_limits {
     uint32_t nodes;       /* of the call tree */
     uint32_t pairs;       /* (thread, node) remembered for ever */
     uint32_t threads;     /* then all further ones share a row */
+    uint32_t virtuals;    /* virtual threads with a row; then the idle ones share one */
     size_t history_bytes; /* then the oldest seconds go early */
 };
 
@@ -36,9 +37,10 @@ struct profile {
     struct call_tree tree;
     struct thread_table threads;
     struct history history;
-    struct tally by_node;   /* node; the owner's thread is 0 */
-    struct tally by_pair;   /* node and thread */
-    struct tally by_method; /* leaf method and thread: finds each thread's top method */
+    struct tally by_node;    /* node; the owner's thread is 0 */
+    struct tally by_pair;    /* node and thread; virtual threads are threads here */
+    struct tally by_carrier; /* node and carrier, of virtual threads' samples only */
+    struct tally by_method;  /* leaf method and thread: finds each thread's top method */
     struct profile_limits limits;
 
     uint64_t weight[PROFILE_EVENTS], samples[PROFILE_EVENTS], failed[PROFILE_EVENTS];
@@ -46,7 +48,7 @@ struct profile {
     bool any;            /* a sample was counted: the span is valid */
     uint32_t unknown;    /* method of stacks without frames, METHOD_NONE until needed */
     uint64_t fold_tried; /* 1 + the second in which fold_threads last tried */
-    uint32_t rest;       /* node of what a full by_pair cannot hold; CALL_ROOT until needed */
+    uint32_t rest;       /* node of what a full tally cannot hold; CALL_ROOT until needed */
 
     uint32_t *rank; /* by method id: place in the order of names, see order.h */
     uint32_t *ranked, ranks, rank_cap, ranked_cap;

@@ -1,6 +1,7 @@
 #include "core/profile/snapshot.h"
 
 #include "core/profile/snapshot_build.h"
+#include "core/profile/virtual_threads.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,15 +39,46 @@ static uint64_t least_total(uint64_t weight, uint32_t ppm) {
     return weight / million * part + (weight % million * part + million - 1) / million;
 }
 
+static const char *shown(const struct snapshot_thread *t, char room[VIRTUAL_NAME_SIZE]) {
+    return t->is_virtual ? virtual_threads_shown(t->name, t->java_id, room) : t->name;
+}
+
+/* A virtual thread's name goes with its row in the profile: the snapshot takes a copy. */
+static int keep_names(struct snapshot *s) {
+    size_t size = 0;
+    char room[VIRTUAL_NAME_SIZE];
+    for (uint32_t i = 0; i < s->thread_count; i++)
+        size += s->threads[i].is_virtual ? strlen(shown(&s->threads[i], room)) + 1 : 0;
+    if (size == 0)
+        return 0;
+    char *at = s->names = malloc(size);
+    for (uint32_t i = 0; at && i < s->thread_count; i++) {
+        struct snapshot_thread *t = &s->threads[i];
+        if (!t->is_virtual)
+            continue;
+        const char *name = shown(t, room);
+        size = strlen(name) + 1;
+        t->name = memcpy(at, name, size);
+        at += size;
+    }
+    return at ? 0 : -ENOMEM;
+}
+
 static int fill(struct build *b) {
     int rc = gather_items(b);
+    if (rc == 0)
+        rc = keep_names(b->s);
     b->least = least_total(b->s->weight, b->q->prune_ppm);
     if (b->q->prune_ppm && !b->least)
         b->least = 1;
+    if (rc == 0 && b->q->tree && b->q->tiers && !b->q->inverted)
+        rc = build_tiers(b);
     if (rc == 0 && b->q->tree && !b->q->inverted && !b->q->by_thread)
         rc = build_paths(b);
     if (rc == 0)
         rc = build_method_rows(b);
+    if (rc == 0 && b->q->lines)
+        rc = build_lines(b);
     if (rc == 0 && b->q->tree)
         rc = b->q->inverted ? build_inverted(b) : build_branches(b);
     if (rc == 0 && b->q->tree)
@@ -84,6 +116,8 @@ static void return_scratch(struct build *b) {
     free(b->order);
     free(b->branch);
     free(b->built);
+    free(b->tier_path);
+    free(b->tier_paths);
 }
 
 struct snapshot *snapshot_take(struct profile *p, const struct query *q) {
@@ -109,6 +143,8 @@ void snapshot_free(struct snapshot *s) {
     free(s->methods);
     free(s->threads);
     free(s->nodes);
+    free(s->lines);
+    free(s->names);
     free(s);
 }
 

@@ -31,7 +31,8 @@ struct query {
     int event;
     uint64_t from_second; /* window, inclusive, in seconds of time_ns; 0 and 0: everything since */
     uint64_t to_second;   /*   the beginning, evicted history included */
-    uint32_t tid;         /* only this thread; QUERY_ALL_THREADS: all */
+    uint32_t tid;         /* only this platform thread, what it carried only with `carriers`;
+                             QUERY_ALL_THREADS: all */
     const char *filter;   /* keep samples with a frame whose dotted name contains this text,
                              ignoring case; a leading '!' keeps those without; NULL or "": all */
     bool inverted;        /* the tree is bottom-up: leaves are its roots, callers its children */
@@ -39,7 +40,8 @@ struct query {
     bool tree;            /* build the tree (rows are always built) */
     bool carriers;        /* samples of virtual threads belong to the threads that carried them;
                              otherwise to the virtual threads */
-    uint64_t virtual_id;  /* only this virtual thread; 0: all */
+    uint64_t virtual_id;  /* only this virtual thread, whatever `tid` and `carriers` say; 0: all */
+    bool tiers;           /* a method's frames of different tiers are different tree nodes */
     bool lines;           /* build `lines` for the method `lines_of` */
     uint32_t lines_of;
     uint32_t prune_ppm; /* leave out tree nodes, below the first level, that weigh less than this
@@ -57,8 +59,8 @@ struct snapshot_method {
 struct snapshot_thread {
     uint32_t tid; /* of a virtual thread: its last carrier's */
     uint64_t java_id;
-    bool is_virtual;  /* java_id is its virtual_id */
-    const char *name; /* "" where unknown */
+    bool is_virtual;  /* java_id is its virtual_id; 0: the others there is no row for */
+    const char *name; /* "" where unknown; a virtual thread always has one */
     bool ended;
     uint64_t weight, samples;
     uint32_t top_method; /* with the most self weight in it */
@@ -98,6 +100,7 @@ struct snapshot {
     uint32_t max_depth; /* levels in nodes */
     struct snapshot_line *lines;
     uint32_t line_count;
+    char *names; /* of the virtual threads; threads[].name point into it */
 };
 
 /* NULL: no memory. Free with snapshot_free. Interns METHOD_THREAD names when by_thread. */

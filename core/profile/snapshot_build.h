@@ -3,6 +3,7 @@
  *
  *      gather    profile ─▶ items: (thread, leaf node) with what the query lets through
  *      spread    items ─▶ touches: every node above them, with totals; method rows on the way
+ *      lines     touches, items ─▶ one method's lines
  *      branches  touches or items ─▶ the tree in the order it was built, parents first
  *      layout    branches ─▶ the tree in preorder, children sorted
  *
@@ -89,7 +90,11 @@ struct build {
     uint32_t *path_branch; /* by path: 1 + its branch in the group at hand */
     uint64_t *path_total;  /* by path: all zero between two groups */
     uint32_t path_cap;
-    bool want_paths;             /* path_total is to be filled */
+    bool want_paths;     /* path_total is to be filled */
+    uint32_t *tier_path; /* by node: its path where tiers are told apart; NULL: they are
+                                    not, and the tree's paths serve */
+    struct call_path *tier_paths;
+    uint32_t tier_path_count;
     uint64_t least;              /* total of branches that are not pruned */
     struct snapshot_node *built; /* inverted only, by branch: its counters */
     uint32_t built_cap;
@@ -106,10 +111,21 @@ struct build {
 int gather_items(struct build *b);
 int spread(struct build *b, const struct group *g); /* appends touches, ascending by node */
 int build_method_rows(struct build *b);
+int build_lines(struct build *b); /* after build_method_rows, before the tree */
+int build_tiers(struct build *b); /* before build_paths */
 int build_paths(struct build *b); /* before the spread that build_branches will use */
 int build_branches(struct build *b);
 int build_inverted(struct build *b);
 int build_layout(struct build *b);
+
+/* The path that the tree to be built has for a node, and the paths it has. */
+static inline uint32_t build_path_of(const struct build *b, uint32_t node) {
+    return b->tier_path ? b->tier_path[node] : b->p->tree.node[node].path;
+}
+
+static inline const struct call_path *build_path(const struct build *b, uint32_t path) {
+    return b->tier_path ? &b->tier_paths[path] : &b->p->tree.path[path];
+}
 
 /* One more branch; its index, or SNAPSHOT_ROOT without memory. */
 uint32_t branch_add(struct build *b, uint32_t parent, uint32_t method);

@@ -6,7 +6,7 @@
 
 /*
  * Level by level. A walker stands on one frame of one stack; walkers that came the same way from
- * their leaves are one range. Sorting a range by method tells its branches apart; then everybody
+ * their leaves are one range. Sorting a range by frame tells its branches apart; then everybody
  * takes a step towards the root.
  *
  *      range (leaf read) ─┬─ walkers on run  ─▶ branch run,  next level's range
@@ -24,7 +24,7 @@ struct level {
 
 struct inverter {
     struct build *b;
-    struct order_key *walker; /* key: method; node: where it stands; item */
+    struct order_key *walker; /* key: frame; node: where it stands; item */
     struct order_key *spare;
     struct level now, then;
 };
@@ -57,7 +57,8 @@ static void pass(struct build *b, uint32_t branch, const struct order_key *w) {
     b->branch[branch].total = n->total;
 }
 
-/* Takes out of the range who cannot go on; the others' keys become their methods. */
+/* Takes out of the range who cannot go on; the others' keys become their frames: methods, and tiers
+ * where they are told apart. */
 static void drop_ended(struct inverter *v, struct range *r) {
     bool cut = r->branch != SNAPSHOT_ROOT && v->b->branches >= BRANCHES_INVERTED_MAX;
     uint32_t out = r->first;
@@ -66,14 +67,15 @@ static void drop_ended(struct inverter *v, struct range *r) {
         if (cut || w.node == CALL_ROOT) {
             end_walker(v->b, r->branch, &w);
         } else {
-            w.key = v->b->p->tree.node[w.node].method;
+            const struct call_node *n = &v->b->p->tree.node[w.node];
+            w.key = call_key(n->method, v->b->q->tiers ? n->tier : TIER_NONE, 0);
             v->walker[out++] = w;
         }
     }
     r->end = out;
 }
 
-/* The walkers on `method` from `first` on: where they end, and what they weigh. */
+/* The walkers on one frame from `first` on: where they end, and what they weigh. */
 static uint32_t find_run(const struct inverter *v, uint32_t first, uint32_t end, uint64_t *weight) {
     uint32_t i = first;
     for (*weight = 0; i < end && v->walker[i].key == v->walker[first].key; i++)

@@ -1,6 +1,8 @@
 #include "core/profile/snapshot_build.h"
+#include "core/profile/virtual_threads.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +18,38 @@ uint32_t branch_add(struct build *b, uint32_t parent, uint32_t method) {
     return b->branches++;
 }
 
-uint32_t branch_of_thread(struct build *b, const struct group *g) {
-    const struct thread *t = &b->p->threads.thread[g->thread];
+static char *name_platform_root(const struct thread *t) {
     size_t size = strlen(t->name) + sizeof "[ tid=4294967295]";
     char *name = malloc(size);
+    if (name)
+        snprintf(name, size, "[%s%stid=%u]", t->name, *t->name ? " " : "", t->tid);
+    return name;
+}
+
+/* Every virtual thread ever shown becomes a method. They must not take all the room there is. */
+#define VIRTUAL_ROOTS_UNTIL (METHOD_TABLE_MAX / 2)
+
+static char *name_virtual_root(const struct build *b, const struct thread *t) {
+    char room[VIRTUAL_NAME_SIZE];
+    const char *shown = virtual_threads_shown(t->virtual_name, t->java_id, room);
+    size_t size = strlen(shown) + sizeof "[ virtual=18446744073709551615]";
+    char *name = malloc(size);
+    if (!name)
+        return NULL;
+    if (method_table_count(b->p->methods) >= VIRTUAL_ROOTS_UNTIL)
+        snprintf(name, size, "[virtual]");
+    else if (t->java_id == 0)
+        snprintf(name, size, "%s", shown);
+    else
+        snprintf(name, size, "[%s virtual=%" PRIu64 "]", shown, t->java_id);
+    return name;
+}
+
+uint32_t branch_of_thread(struct build *b, const struct group *g) {
+    const struct thread *t = &b->p->threads.thread[g->thread];
+    char *name = t->is_virtual ? name_virtual_root(b, t) : name_platform_root(t);
     if (!name)
         return SNAPSHOT_ROOT;
-    snprintf(name, size, "[%s%stid=%u]", t->name, *t->name ? " " : "", t->tid);
     uint32_t method = method_table_intern(b->p->methods, METHOD_THREAD, "", name, "", "");
     free(name);
     return method == METHOD_NONE ? SNAPSHOT_ROOT : branch_add(b, SNAPSHOT_ROOT, method);
@@ -30,13 +57,13 @@ uint32_t branch_of_thread(struct build *b, const struct group *g) {
 
 static inline bool is_pruned(const struct build *b, uint32_t path, uint32_t root) {
     return b->path_total[path] < b->least &&
-           (root != SNAPSHOT_ROOT || b->p->tree.path[path].parent != CALL_ROOT);
+           (root != SNAPSHOT_ROOT || build_path(b, path)->parent != CALL_ROOT);
 }
 
 /* Makes the branch of a path that is met for the first time in this group. Its parent stands in
  * when there can be no more branches. Branches of earlier groups are those below `first`. */
 static int start_path(struct build *b, uint32_t path, uint32_t root, uint32_t first) {
-    const struct call_path *p = &b->p->tree.path[path];
+    const struct call_path *p = build_path(b, path);
     uint32_t above = root;
     if (p->parent != CALL_ROOT)
         above = b->path_branch[p->parent] > first ? b->path_branch[p->parent] - 1 : root;
@@ -58,7 +85,7 @@ static int branches_of_touches(struct build *b, uint32_t from, uint32_t root) {
     int rc = 0;
     for (uint32_t i = from; i < b->touches && rc == 0; i++) {
         struct touch *t = &b->touch[i];
-        uint32_t path = b->p->tree.node[t->node].path;
+        uint32_t path = build_path_of(b, t->node);
         t->branch = SNAPSHOT_ROOT;
         if (is_pruned(b, path, root))
             continue;
@@ -76,7 +103,7 @@ static int branches_of_touches(struct build *b, uint32_t from, uint32_t root) {
 static void end_group(struct build *b, uint32_t from) {
     uint32_t kept = from;
     for (uint32_t i = from; i < b->touches; i++) {
-        b->path_total[b->p->tree.node[b->touch[i].node].path] = 0;
+        b->path_total[build_path_of(b, b->touch[i].node)] = 0;
         if (b->touch[i].branch != SNAPSHOT_ROOT)
             b->touch[kept++] = b->touch[i];
     }
@@ -87,7 +114,7 @@ static void end_group(struct build *b, uint32_t from) {
 static void items_to_branches(struct build *b, const struct group *g, uint32_t first,
                               uint32_t lost) {
     for (uint32_t i = g->first; i < g->end; i++) {
-        uint32_t id = b->path_branch[b->p->tree.node[b->item[i].node].path];
+        uint32_t id = b->path_branch[build_path_of(b, b->item[i].node)];
         b->item[i].thread = id > first ? id - 1 : lost;
     }
 }
@@ -117,7 +144,7 @@ static int thread_branches(struct build *b, const struct group *g) {
 }
 
 int build_paths(struct build *b) {
-    uint32_t paths = b->p->tree.paths + 1;
+    uint32_t paths = (b->tier_path ? b->tier_path_count : b->p->tree.paths) + 1;
     uint32_t branch_cap = b->path_cap, total_cap = b->path_cap;
     if (!big_grow(&b->path_branch, &branch_cap, paths, sizeof *b->path_branch) ||
         !big_grow(&b->path_total, &total_cap, paths, sizeof *b->path_total))

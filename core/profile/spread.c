@@ -15,7 +15,7 @@ static inline void settle(struct build *b, uint32_t node, struct touch *out) {
     b->total[node] = (struct total){0, 0};
     *out = (struct touch){node, 0, t.weight, t.count};
     if (b->want_paths)
-        b->path_total[n->path] += t.weight;
+        b->path_total[build_path_of(b, node)] += t.weight;
     /* A method met again further down its own stack counts where it is nearest to the root. */
     if (b->row && !n->recursive) {
         b->row[n->method].total += t.weight;

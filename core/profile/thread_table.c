@@ -1,6 +1,7 @@
 #include "core/profile/thread_table.h"
 
 #include "core/profile/grow.h"
+#include "core/profile/virtual_threads.h"
 
 #include <errno.h>
 
@@ -23,30 +24,40 @@ static void start(struct thread *n, uint32_t tid, const char *name) {
         n->event[e].top_method = METHOD_NONE;
 }
 
-static int append(struct thread_table *t, uint32_t tid, const char *name, uint32_t *thread) {
-    if (!GROW(t->thread, t->count, t->cap))
-        return -ENOMEM;
-    start(&t->thread[t->count], tid, name);
-    *thread = t->count++;
+int thread_table_place(struct thread_table *t, uint32_t tid, const char *name, uint32_t *thread) {
+    if (t->unused_count > 0) {
+        *thread = t->unused[--t->unused_count];
+    } else {
+        if (!GROW(t->thread, t->count, t->cap))
+            return -ENOMEM;
+        *thread = t->count++;
+    }
+    start(&t->thread[*thread], tid, name);
     return 0;
+}
+
+int thread_table_open(struct thread_table *t) {
+    uint32_t others;
+    return t->count == 0 ? thread_table_place(t, 0, "[other threads]", &others) : 0;
+}
+
+/* Places of platform threads, that of the others included. */
+static uint32_t in_use(const struct thread_table *t) {
+    return t->count - t->unused_count - t->virtuals - (t->others_virtual != 0);
 }
 
 static int begin(struct thread_table *t, uint32_t tid, uint32_t *thread) {
     uint32_t *latest = latest_of(t, tid);
-    if (t->count == 0 && append(t, 0, "[other threads]", thread) != 0)
+    if (thread_table_open(t) != 0)
         return -ENOMEM;
-    if (t->count >= t->max && t->unused_count == 0) {
+    if (in_use(t) >= t->max) {
         *thread = THREAD_OTHERS;
         return 0;
     }
     if (!latest && (index_reserve(&t->index) != 0 || !GROW(t->latest, t->tids, t->tid_cap)))
         return -ENOMEM;
-    if (t->unused_count > 0) {
-        *thread = t->unused[--t->unused_count];
-        start(&t->thread[*thread], tid, "");
-    } else if (append(t, tid, "", thread) != 0) {
+    if (thread_table_place(t, tid, "", thread) != 0)
         return -ENOMEM;
-    }
     if (latest) {
         *latest = *thread;
     } else {
@@ -57,7 +68,7 @@ static int begin(struct thread_table *t, uint32_t tid, uint32_t *thread) {
 }
 
 bool thread_table_crowded(const struct thread_table *t) {
-    return t->count - t->unused_count > t->max - t->max / 8;
+    return in_use(t) > t->max - t->max / 8;
 }
 
 void thread_top_method(struct thread *t, int event, uint32_t method, uint64_t weight) {
@@ -84,9 +95,11 @@ void thread_table_reclaim(struct thread_table *t) {
         t->latest[t->tids] = t->latest[i];
         index_put(&t->index, hash_tid(t, n->tid), t->tids++);
     }
+    virtual_threads_forget(t);
     for (uint32_t i = t->count; i-- > THREAD_OTHERS + 1;) {
         if (!t->thread[i].free)
             continue;
+        free(t->thread[i].virtual_name);
         start(&t->thread[i], 0, "");
         t->unused[t->unused_count++] = i;
     }
@@ -133,10 +146,13 @@ void thread_table_end(struct thread_table *t, uint32_t tid, uint64_t now_ns) {
 }
 
 void thread_table_free(struct thread_table *t) {
+    for (uint32_t i = 0; i < t->count; i++)
+        free(t->thread[i].virtual_name);
     free(t->thread);
     free(t->latest);
     free(t->unused);
     index_free(&t->index);
+    index_free(&t->virtual_index);
     strings_free(&t->names);
-    *t = (struct thread_table){.max = t->max};
+    *t = (struct thread_table){.max = t->max, .max_virtual = t->max_virtual};
 }

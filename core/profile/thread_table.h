@@ -1,5 +1,6 @@
 /*
- * Threads in the order they were first heard of, with what each has collected.
+ * Threads in the order they were first heard of, with what each has collected: platform threads,
+ * known by their tid, and virtual threads, known by their Java id (virtual_threads.h).
  *
  * Linux gives a tid again once its thread has ended. A tid therefore names a chain of threads;
  * samples go to the latest. A thread may still be sampled for a moment after its end was
@@ -18,14 +19,16 @@
 #define THREAD_OTHERS 0u /* shared by the threads there is no room for; it has tid 0 */
 
 struct thread {
-    uint32_t tid;
+    uint32_t tid; /* of a virtual thread: its last carrier's */
     bool ended;
     bool free; /* its place is to be used again */
     bool sampled;
-    uint64_t last_second; /* of its samples */
+    bool is_virtual;
+    uint64_t last_second; /* of its samples and of those it carried */
     uint64_t java_id;
-    const char *name;  /* of the table's strings */
-    uint64_t ended_ns; /* newest time known when it ended */
+    const char *name;   /* of the table's strings; "" for virtual threads */
+    char *virtual_name; /* owned; NULL: none */
+    uint64_t ended_ns;  /* newest time known when it ended */
     struct {
         uint64_t weight, count;
         uint64_t top_weight;
@@ -36,13 +39,17 @@ struct thread {
 struct thread_table {
     struct thread *thread;
     uint32_t count, cap;
-    uint32_t max;
+    uint32_t max;     /* platform threads, and the others */
     uint32_t *unused; /* places that are free */
     uint32_t unused_count, unused_cap;
     uint32_t *latest; /* a tid's last thread; the index leads here */
     uint32_t tids, tid_cap;
     struct index index;
     struct strings names;
+    uint32_t virtuals, max_virtual; /* virtual threads */
+    uint32_t others_virtual;    /* shared by those there is no room for; 0 until there is a virtual
+                                thread */
+    struct index virtual_index; /* by Java id */
 };
 
 /* The thread a sample of this time belongs to, begun if need be. 0 or -ENOMEM. */
@@ -51,12 +58,17 @@ int thread_table_name(struct thread_table *t, uint32_t tid, uint64_t java_id, co
 /* To be called when a method's self weight in this thread has grown to `weight`: weights only grow,
  * so only the method that has just grown can become the top. The smaller id wins a tie. */
 void thread_top_method(struct thread *t, int event, uint32_t method, uint64_t weight);
-/* Whether it is time to free some. */
+/* Whether it is time to free some platform threads. */
 bool thread_table_crowded(const struct thread_table *t);
 /* Makes sure that the next thread_table_reclaim cannot fail. 0 or -ENOMEM. */
 int thread_table_reserve(struct thread_table *t);
-/* Takes back the places of all threads with `free` set, which nothing may refer to any more. */
+/* Takes back the places of all threads with `free` set, which nothing may refer to any more,
+ * platform and virtual. */
 void thread_table_reclaim(struct thread_table *t);
+/* Makes the row of the others, which is the first. 0 or -ENOMEM. */
+int thread_table_open(struct thread_table *t);
+/* A place for one more thread, all zero but for these. 0 or -ENOMEM. For this room's tables. */
+int thread_table_place(struct thread_table *t, uint32_t tid, const char *name, uint32_t *thread);
 void thread_table_end(struct thread_table *t, uint32_t tid, uint64_t now_ns);
 void thread_table_free(struct thread_table *t);
 

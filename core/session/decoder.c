@@ -18,6 +18,7 @@ static const struct {
     [SOURCE_NATIVE] = {METHOD_NATIVE, "[unknown]"},
     [SOURCE_KERNEL] = {METHOD_KERNEL, "[kernel]"},
     [SOURCE_ERROR] = {METHOD_ERROR, "[no_stack]"},
+    [SOURCE_COMPILING] = {METHOD_COMPILING, "[unknown_method]"},
 };
 
 struct decoder *decoder_new(struct profile *p, struct symbols *symbols) {
@@ -27,7 +28,7 @@ struct decoder *decoder_new(struct profile *p, struct symbols *symbols) {
         return NULL;
     d->profile = p;
     address_names_init(&d->addresses, symbols);
-    id_map_init(&d->names, DECODER_NAMES_MAX);
+    name_table_init(&d->names, DECODER_NAMES_MAX, DECODER_LINE_BYTES_MAX);
     id_map_init(&d->threads, DECODER_THREADS_MAX);
     held_samples_init(&d->held);
     struct method_table *t = profile_methods(p);
@@ -48,7 +49,7 @@ void decoder_free(struct decoder *d) {
     while (d->held.first)
         free(held_samples_take(&d->held, &d->held.first));
     address_names_free(&d->addresses);
-    id_map_free(&d->names);
+    name_table_free(&d->names);
     id_map_free(&d->threads);
     free(d);
 }
@@ -60,12 +61,27 @@ static bool decode_lost(struct decoder *d, const void *record, uint32_t length) 
     return true;
 }
 
+static void add_news(struct decoder_notes *n, const struct wire_log *w) {
+    char line[256];
+    clean_text(line, sizeof line, w->bytes, w->text_bytes);
+    size_t length = strlen(line);
+    if (length + 2 > sizeof n->news - n->news_bytes) {
+        n->news_left_out++;
+        return;
+    }
+    memcpy(n->news + n->news_bytes, line, length);
+    memcpy(n->news + n->news_bytes + length, "\n", 2);
+    n->news_bytes += length + 1;
+}
+
 static bool decode_log(struct decoder *d, const void *record, uint32_t length) {
     const struct wire_log *w = record;
     if (w->text_bytes > length - sizeof *w)
         return false;
-    if (w->level > 1)
+    if (w->level > 1) {
+        add_news(&d->notes, w);
         return true;
+    }
     clean_text(d->notes.log, sizeof d->notes.log, w->bytes, w->text_bytes);
     d->notes.logs++;
     return true;

@@ -18,12 +18,14 @@
 #include "core/session/address_names.h"
 #include "core/session/held_samples.h"
 #include "core/session/id_map.h"
+#include "core/session/name_table.h"
 #include "core/session/recording.h"
 #include "core/wire/record.h"
 
 #define DECODER_NAMES_MAX (2u << 20)        /* methods, classes and stubs */
 #define DECODER_THREADS_MAX (1u << 20)      /* thread ids */
 #define DECODER_TEXT_BYTES_MAX (256u << 20) /* of all names ever accepted */
+#define DECODER_LINE_BYTES_MAX (64u << 20)  /* of the line tables of all ids in use */
 #define DECODER_HOLD_NS UINT64_C(2000000000)
 
 struct decoder_counts {
@@ -31,15 +33,20 @@ struct decoder_counts {
     uint64_t failed[WIRE_FAILURES]; /* of them, by the reason their walk ended */
     uint64_t lost;                  /* the agent found the ring full (WIRE_LOST) */
     uint64_t bad;                   /* records that contradict themselves */
-    uint64_t refused;               /* names, threads or samples there was no room for */
+    uint64_t refused;               /* names, lines, threads or samples there was no room for */
     uint64_t first_ns, last_ns;     /* time of the earliest and latest sample */
 };
 
+#define DECODER_NEWS_BYTES 4096
+
 /* What a recording or the agent says about itself. */
 struct decoder_notes {
-    char log[256]; /* last WIRE_LOG of level error or warning, clean */
-    uint32_t logs; /* how many there were */
-    uint32_t pid;  /* from WIRE_JVM; 0: none seen */
+    char log[256];                 /* last WIRE_LOG of level error or warning, clean */
+    uint32_t logs;                 /* how many there were */
+    char news[DECODER_NEWS_BYTES]; /* WIRE_LOGs of level information, clean, a line each */
+    size_t news_bytes;
+    uint32_t news_left_out; /* lines that did not fit */
+    uint32_t pid;           /* from WIRE_JVM; 0: none seen */
     char jvm_name[256];
     char jvm_version[96];
     bool marked; /* `mark` is there: the last WIRE_MARK, not checked */
@@ -58,8 +65,8 @@ struct decoder {
     bool nameless_threads; /* a thread without a name has shown up; the caller resets it */
     /* internal */
     struct address_names addresses;
-    struct id_map names;   /* tagged id of a method, class or stub → profile method */
-    struct id_map threads; /* tid → what is known of its name */
+    struct name_table names; /* by tagged id of a method, class or stub */
+    struct id_map threads;   /* tid → what is known of its name */
     struct held_samples held;
     uint64_t text_bytes;
     uint32_t failure_method[WIRE_FAILURES];

@@ -22,11 +22,13 @@ uint32_t decoder_intern(struct decoder *d, enum source source, enum method_kind 
     return id;
 }
 
-static void bind_name(struct decoder *d, uint64_t key, uint32_t method) {
-    if (id_map_put(&d->names, key, method) == 0)
-        decoder_release(d, key);
-    else
+/* Takes over `lines`. */
+static void bind_name(struct decoder *d, uint64_t key, uint32_t method, struct line_table *lines) {
+    int rc = name_table_put(&d->names, key, method, lines);
+    if (rc != 0)
         d->counts.refused++;
+    if (rc >= 0)
+        decoder_release(d, key);
 }
 
 struct cursor {
@@ -51,10 +53,16 @@ bool decoder_decode_method(struct decoder *d, const void *record, uint32_t lengt
     char name[WIRE_STRING_MAX + 1];
     char signature[WIRE_STRING_MAX + 1];
     if (!text(&c, w->class_bytes, class_name) || !text(&c, w->name_bytes, name) ||
-        !text(&c, w->signature_bytes, signature) || w->line_bytes > c.left)
+        !text(&c, w->signature_bytes, signature))
         return false;
+    uint32_t odd = (uint32_t)(w->class_bytes + w->name_bytes + w->signature_bytes) & 1;
+    if (w->line_bytes > 0 && (c.left < odd || w->line_bytes > c.left - odd))
+        return false;
+    struct line_table *lines =
+        w->line_bytes > 0 ? line_table_new(c.bytes + odd, w->line_bytes) : NULL;
     bind_name(d, decoder_key(SOURCE_METHOD, w->method_id),
-              decoder_intern(d, SOURCE_METHOD, METHOD_JAVA, class_name, name, signature, ""));
+              decoder_intern(d, SOURCE_METHOD, METHOD_JAVA, class_name, name, signature, ""),
+              lines);
     return true;
 }
 
@@ -65,7 +73,7 @@ bool decoder_decode_class(struct decoder *d, const void *record, uint32_t length
     if (!text(&c, w->name_bytes, name))
         return false;
     bind_name(d, decoder_key(SOURCE_CLASS, w->class_id),
-              decoder_intern(d, SOURCE_CLASS, METHOD_CLASS, "", name, "", ""));
+              decoder_intern(d, SOURCE_CLASS, METHOD_CLASS, "", name, "", ""), NULL);
     return true;
 }
 
@@ -76,7 +84,7 @@ bool decoder_decode_stub(struct decoder *d, const void *record, uint32_t length)
     if (!text(&c, w->name_bytes, name))
         return false;
     bind_name(d, decoder_key(SOURCE_STUB, w->begin),
-              decoder_intern(d, SOURCE_STUB, METHOD_STUB, "", name, "", ""));
+              decoder_intern(d, SOURCE_STUB, METHOD_STUB, "", name, "", ""), NULL);
     return true;
 }
 
@@ -115,12 +123,23 @@ static uint32_t hash_name(const char *s) {
     return h | THREAD_NAMED;
 }
 
+/* The profile bounds these by itself, and lets names go with their threads. */
+static bool decode_virtual_thread(struct decoder *d, uint64_t java_id, const char *name) {
+    if (java_id == 0)
+        return false;
+    if (profile_virtual_name(d->profile, java_id, name) != 0)
+        d->counts.refused++;
+    return true;
+}
+
 bool decoder_decode_thread(struct decoder *d, const void *record, uint32_t length) {
     const struct wire_thread *w = record;
     struct cursor c = {w->bytes, length - sizeof *w};
     char name[WIRE_STRING_MAX + 1];
     if (!text(&c, w->name_bytes, name))
         return false;
+    if (w->flags & WIRE_THREAD_VIRTUAL)
+        return decode_virtual_thread(d, w->java_id, name);
     uint32_t before = THREAD_NAMELESS;
     uint32_t now = hash_name(name);
     id_map_get(&d->threads, thread_key(w->tid), &before);

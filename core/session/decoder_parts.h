@@ -9,7 +9,8 @@
 
 #include "core/session/decoder.h"
 
-/* Where a frame's name comes from. As a tag in bits 56-63 it makes one key space of all ids. */
+/* Where a frame's name comes from. As a tag in bits 56-63 it makes one key space of all ids. A
+ * method's frame keeps its bci in bits 32-47, for its line: see decoder_name_key. */
 enum source {
     SOURCE_NONE = 0,
     SOURCE_METHOD,
@@ -18,11 +19,19 @@ enum source {
     SOURCE_NATIVE,
     SOURCE_KERNEL,
     SOURCE_ERROR,
+    SOURCE_COMPILING, /* named by the method's record */
     SOURCES
 };
 
 static inline uint64_t decoder_key(enum source source, uint64_t id) {
     return (uint64_t)source << 56 | (id & WIRE_FRAME_ADDRESS_MASK);
+}
+
+/* Under which key the name of a frame with this key is found. */
+static inline uint64_t decoder_name_key(uint64_t key) {
+    enum source source = (enum source)(key >> 56);
+    bool method = source == SOURCE_METHOD || source == SOURCE_COMPILING;
+    return method ? decoder_key(SOURCE_METHOD, (uint32_t)key) : key;
 }
 
 /* Enters a name into the profile as long as there is room for its text. */
@@ -39,7 +48,7 @@ uint64_t decoder_looked_up(const struct wire_sample *w, uint32_t i);
 
 bool decoder_decode_sample(struct decoder *d, const void *record, uint32_t length);
 
-/* Delivers the held samples that waited for this name only. */
+/* Delivers the held samples that waited for this name only. `key`: decoder_name_key. */
 void decoder_release(struct decoder *d, uint64_t key);
 
 /* Notes that the thread has samples. */

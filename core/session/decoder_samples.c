@@ -16,6 +16,7 @@ static const struct {
     [WIRE_FRAME_STUB] = {SOURCE_STUB, TIER_NONE},
     [WIRE_FRAME_CLASS] = {SOURCE_CLASS, TIER_NONE},
     [WIRE_FRAME_ERROR] = {SOURCE_ERROR, TIER_NONE},
+    [WIRE_FRAME_COMPILING] = {SOURCE_COMPILING, TIER_NONE},
 };
 
 static void deliver(struct decoder *d, struct profile_sample *s) {
@@ -31,17 +32,43 @@ static void deliver(struct decoder *d, struct profile_sample *s) {
         d->counts.refused++;
 }
 
-/* Fills in what has a name by now. Returns the key of the first frame that still has none, or 0. */
+static uint32_t compiling_method(struct decoder *d, struct known_name *n) {
+    if (n->compiling == METHOD_NONE) {
+        const struct method m = *method_table_get(profile_methods(d->profile), n->method);
+        n->compiling = m.kind == METHOD_JAVA ? decoder_intern(d, SOURCE_COMPILING, METHOD_COMPILING,
+                                                              m.class_name, m.name, m.signature, "")
+                                             : d->unknown[SOURCE_COMPILING];
+    }
+    return n->compiling;
+}
+
+/* Names a frame by its key. False: there is no name yet. */
+static bool name_frame(struct decoder *d, uint64_t key, struct profile_frame *f) {
+    struct known_name *n = name_table_get(&d->names, decoder_name_key(key));
+    if (!n)
+        return false;
+    if (key >> 56 == SOURCE_COMPILING) {
+        f->method = compiling_method(d, n);
+        return true;
+    }
+    f->method = n->method;
+    if (n->lines && wire_frame_bci(key) != WIRE_BCI_NONE)
+        f->line = line_table_find(n->lines, wire_frame_bci(key));
+    return true;
+}
+
+/* Fills in what has a name by now. Returns the name the first frame that still has none waits for,
+ * or 0. */
 static uint64_t fill_in(struct decoder *d, struct profile_frame *frame, uint64_t *key,
                         uint32_t frames) {
     uint64_t missing = 0;
     for (uint32_t i = 0; i < frames; i++) {
         if (!key[i])
             continue;
-        if (id_map_get(&d->names, key[i], &frame[i].method))
+        if (name_frame(d, key[i], &frame[i]))
             key[i] = 0;
         else if (!missing)
-            missing = key[i];
+            missing = decoder_name_key(key[i]);
     }
     return missing;
 }
@@ -79,7 +106,7 @@ void decoder_flush(struct decoder *d) {
 
 void decoder_new_stream(struct decoder *d) {
     decoder_flush(d);
-    id_map_clear(&d->names);
+    name_table_clear(&d->names);
 }
 
 uint64_t decoder_looked_up(const struct wire_sample *w, uint32_t i) {
@@ -98,6 +125,8 @@ static uint32_t address_method(struct decoder *d, enum source source, uint64_t a
     return a->method;
 }
 
+#define METHOD_AND_BCI ((UINT64_C(1) << 48) - 1)
+
 /* Translates frame i; its key is set where the name is not known yet. True: the walk failed. */
 static bool translate(struct decoder *d, const struct wire_sample *w, uint32_t i) {
     uint64_t word = w->frame[i];
@@ -110,9 +139,10 @@ static bool translate(struct decoder *d, const struct wire_sample *w, uint32_t i
     switch (source) {
     case SOURCE_METHOD:
         f->tier = frame_type[type].tier;
-        key = decoder_key(source, wire_frame_method(word));
+        key = decoder_key(source, word & METHOD_AND_BCI);
         break;
     case SOURCE_CLASS:
+    case SOURCE_COMPILING:
         key = decoder_key(source, wire_frame_method(word));
         break;
     case SOURCE_STUB:
@@ -134,7 +164,7 @@ static bool translate(struct decoder *d, const struct wire_sample *w, uint32_t i
     case SOURCES:
         return false;
     }
-    if (!id_map_get(&d->names, key, &f->method))
+    if (!name_frame(d, key, f))
         d->key[i] = key;
     return false;
 }
@@ -164,7 +194,7 @@ bool decoder_decode_sample(struct decoder *d, const void *record, uint32_t lengt
     for (uint32_t i = 0; i < w->frames; i++) {
         failed |= translate(d, w, i);
         if (d->key[i] && !awaited)
-            awaited = d->key[i];
+            awaited = decoder_name_key(d->key[i]);
     }
     struct profile_sample s = {
         .time_ns = plausible_time(d, w->time_ns),
@@ -172,6 +202,7 @@ bool decoder_decode_sample(struct decoder *d, const void *record, uint32_t lengt
         .weight = w->weight < UINT64_C(1) << 48 ? w->weight : UINT64_C(1) << 48,
         .count = 1,
         .tid = w->tid,
+        .virtual_id = w->virtual_id,
         .event = w->event,
         .failed = failed,
         .frames = w->frames,

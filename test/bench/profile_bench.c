@@ -1,6 +1,7 @@
 /*
  * What the model costs: samples in, snapshots out, memory. The profile is as large as the budget
- * says (DESIGN section 7): 100,000 distinct stacks of about 60 frames, 1,000 threads.
+ * says: 100,000 distinct stacks of about 60 frames, 1,000 threads; then virtual threads, 10,000
+ * that stay and ones that come and go.
  *
  * Usage: profile_bench [seed]
  */
@@ -74,11 +75,12 @@ static void make_stacks(struct stack *s, uint32_t unshared) {
     }
 }
 
-static double add_all(struct profile *p, const struct stack *s, uint32_t rounds, uint64_t *ns) {
+static double add_all(struct profile *p, struct stack *s, uint32_t rounds, uint64_t *ns) {
     double start = now();
     for (uint32_t r = 0; r < rounds; r++) {
         for (uint32_t i = 0; i < STACKS; i++) {
             uint32_t x = r ? roll(STACKS) : i;
+            s[x].frame[0].line = (uint16_t)(100 + roll(6)); /* the leaf is elsewhere every time */
             struct profile_sample sample = {.time_ns = *ns,
                                             .weight = 10000000,
                                             .count = 1,
@@ -136,6 +138,8 @@ static void run(uint32_t unshared) {
         &(struct query){.tree = true, .from_second = last, .to_second = last});
     ask(p, "rows + tree, one thread", &(struct query){.tree = true, .tid = 17});
     ask(p, "rows + tree, filter", &(struct query){.tree = true, .filter = "class77"});
+    ask(p, "rows + lines of a method", &(struct query){.lines = true, .lines_of = 77});
+    ask(p, "rows + tree by tier", &(struct query){.tree = true, .tiers = true});
     ask(p, "rows + tree by thread", &(struct query){.tree = true, .by_thread = true});
     ask(p, "rows + tree by thread, pruned",
         &(struct query){.tree = true, .by_thread = true, .prune_ppm = 100});
@@ -147,10 +151,61 @@ static void run(uint32_t unshared) {
     free(s);
 }
 
+/* A short stack of one virtual thread; every task has one of a few ways to run. */
+static void add_virtual(struct profile *p, const struct stack *s, uint64_t id, uint64_t *ns) {
+    uint32_t x = roll(200);
+    struct profile_sample sample = {.time_ns = *ns,
+                                    .weight = 10000000,
+                                    .count = 1,
+                                    .tid = 1 + roll(8),
+                                    .virtual_id = id,
+                                    .frames = (uint16_t)s[x].frames,
+                                    .frame = s[x].frame};
+    *ns += 100000;
+    if (profile_add(p, &sample) != 0)
+        abort();
+}
+
+/* `living`: ids are of so many threads; 0: each thread is sampled once, after its name came. */
+static void run_virtual(const char *what, uint32_t living) {
+    enum { SAMPLES = 1000000 };
+    struct stack *s = malloc(STACKS * sizeof *s);
+    struct profile *p = profile_new(0);
+    uint64_t ns = UINT64_C(1000000000000);
+    char name[32];
+    long before = rss_kb();
+    name_methods(p);
+    make_stacks(s, 4);
+    double start = now();
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        uint64_t id = 1 + (living ? roll(living) : i);
+        if (!living || i < living) {
+            snprintf(name, sizeof name, "task-%u", i);
+            profile_virtual_name(p, living ? i + 1 : id, name);
+        }
+        add_virtual(p, s, id, &ns);
+    }
+    printf("virtual threads, %s: %.0f samples/s, %u threads, %u pairs, peak RSS +%ld KiB\n", what,
+           SAMPLES / (now() - start), profile_thread_count(p), p->by_pair.count, rss_kb() - before);
+    uint64_t last = ns / 1000000000 - 1;
+    ask(p, "rows, everything", &(struct query){0});
+    ask(p, "rows by carrier, everything", &(struct query){.carriers = true});
+    ask(p, "rows, last 10 s", &(struct query){.from_second = last - 9, .to_second = last});
+    ask(p, "rows by carrier, last 10 s",
+        &(struct query){.carriers = true, .from_second = last - 9, .to_second = last});
+    ask(p, "rows + tree, one virtual thread", &(struct query){.tree = true, .virtual_id = 17});
+    ask(p, "rows + tree by thread, pruned",
+        &(struct query){.tree = true, .by_thread = true, .prune_ppm = 100});
+    profile_free(p);
+    free(s);
+}
+
 int main(int argc, char **argv) {
     if (argc > 1)
         random_state = strtoull(argv[1], NULL, 10);
     run(4);
     run(16);
+    run_virtual("10,000 that stay", 10000);
+    run_virtual("one a sample", 0);
     return 0;
 }

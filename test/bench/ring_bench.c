@@ -20,6 +20,7 @@ enum {
     METHODS = 5000,
     STACKS = 20000, /* distinct; neighbours share their upper half */
     THREADS = 200,
+    LINES = 25, /* of a method; of its 200 bytes */
     ROUNDS = 40,
     BATCH = 10000, /* records written before they are read */
 };
@@ -42,13 +43,19 @@ static void write_methods(struct ring_writer *w) {
     for (uint32_t i = 0; i < METHODS; i++) {
         char text[64];
         int n = snprintf(text, sizeof text, "com/example/C%umethod%u", i / 10, i);
-        struct wire_method *m = ring_reserve(w, WIRE_METHOD, (uint32_t)sizeof *m + (uint32_t)n);
+        uint16_t lines[LINES][2];
+        uint32_t odd = (uint32_t)n & 1;
+        for (uint32_t line = 0; line < LINES; line++)
+            lines[line][0] = (uint16_t)(line * 200 / LINES), lines[line][1] = (uint16_t)(i + line);
+        struct wire_method *m =
+            ring_reserve(w, WIRE_METHOD, (uint32_t)(sizeof *m + (uint32_t)n + odd + sizeof lines));
         m->method_id = i;
         m->class_bytes = (uint16_t)(strstr(text, "method") - text);
         m->name_bytes = (uint16_t)(n - m->class_bytes);
         m->signature_bytes = 0;
-        m->line_bytes = 0;
-        memcpy(m->bytes, text, (size_t)n);
+        m->line_bytes = sizeof lines;
+        memcpy(m->bytes, text, (size_t)n + odd);
+        memcpy(m->bytes + n + odd, lines, sizeof lines);
         ring_commit(m, WIRE_METHOD);
     }
 }
@@ -60,7 +67,7 @@ static void make_stacks(uint64_t (*stack)[DEPTH]) {
             stack[i][f] = f >= DEPTH - shared
                               ? stack[i - 1][f]
                               : wire_frame_java(roll(8) ? WIRE_FRAME_C2 : WIRE_FRAME_INLINED,
-                                                roll(METHODS), roll(200));
+                                                roll(METHODS), roll(150));
     }
 }
 
@@ -75,6 +82,7 @@ static void write_batch(struct ring_writer *w, uint64_t (*stack)[DEPTH], uint64_
         s->event = WIRE_EVENT_CPU;
         s->state = WIRE_THREAD_RUNNING;
         memcpy(s->frame, stack[roll(STACKS)], 8 * DEPTH);
+        s->frame[0] += (uint64_t)(roll(6) * 8) << 32; /* the leaf is elsewhere every time */
         ring_commit(s, WIRE_SAMPLE);
     }
 }

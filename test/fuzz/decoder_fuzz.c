@@ -39,16 +39,42 @@ static size_t feed(struct decoder *d, const uint8_t *data, size_t left) {
     return length;
 }
 
+/* Lines make up their method. */
+static void look_at_lines(struct profile *p, int event, const struct snapshot_method *m) {
+    struct query q = {.event = event, .lines = true, .lines_of = m->method};
+    struct snapshot *s = snapshot_take(p, &q);
+    check(s != NULL && s->line_count > 0);
+    uint64_t self = 0, total = 0;
+    for (uint32_t i = 0; i < s->line_count; i++) {
+        self += s->lines[i].self_samples;
+        total += s->lines[i].total_samples;
+    }
+    check(self == m->self_samples && total >= m->total_samples);
+    snapshot_free(s);
+}
+
 static void look(struct profile *p) {
     char text[4096];
     for (int event = 0; event < WIRE_EVENTS; event++) {
-        struct query q = {.event = event, .tree = true, .by_thread = event & 1};
+        struct query q = {.event = event,
+                          .tree = true,
+                          .by_thread = event & 1,
+                          .carriers = event & 2,
+                          .tiers = event & 4};
         struct snapshot *s = snapshot_take(p, &q);
         check(s != NULL);
         check(s->samples == profile_samples(p, event) && s->weight == profile_weight(p, event));
         for (uint32_t i = 0; i < s->method_count; i++)
             frame_name(method_table_get(profile_methods(p), s->methods[i].method),
-                       NAME_DOTTED | NAME_SIGNATURE, text, sizeof text);
+                       NAME_DOTTED | NAME_SIGNATURE | NAME_NORMALIZE, text, sizeof text);
+        uint64_t weight = 0;
+        for (uint32_t i = 0; i < s->thread_count; i++)
+            weight += s->threads[i].weight;
+        for (uint32_t i = 0; i < s->thread_count; i++)
+            check(strlen(s->threads[i].name) <= WIRE_STRING_MAX);
+        check(weight == s->weight);
+        if (s->method_count > 0)
+            look_at_lines(p, event, &s->methods[0]);
         snapshot_free(s);
     }
 }

@@ -22,7 +22,13 @@ static struct profile *mixed(void) {
 static void expect(struct profile *p, bool by_thread, bool inverted, const struct export_options *o,
                    const char *want) {
     struct text t = {0};
-    struct snapshot *s = fixture_snapshot(p, by_thread, inverted);
+    struct query ask = {.tree = true,
+                        .by_thread = by_thread,
+                        .inverted = inverted,
+                        .carriers = o->carriers,
+                        .tiers = o->annotate};
+    struct snapshot *s = snapshot_take(p, &ask);
+    assert_non_null(s);
     struct export_options unused = {0};
     const struct export_quality q = {.event = "cpu", .unit = "ns", .dropped = 12};
     assert_int_equal(exporter_by_format("collapsed", &unused)->write(&t, p, s, &q, o), 0);
@@ -50,14 +56,53 @@ static void test_total_and_simple(void **state) {
            "Thread.run;B.f 500\n");
 }
 
-static void test_annotated_by_main_tier(void **state) {
+/* A method that ran in two ways is two frames, from the root or from the leaf. */
+static void test_annotated_frames_differ_by_tier(void **state) {
     (void)state;
-    /* Thread.run was interpreted 3 times of 11, A.g inlined 4 of 5. */
     expect(mixed(), false, false, &(struct export_options){.annotate = true},
+           "java/lang/Thread.run_[0];b/B.f_[j] 3\n"
            "java/lang/Thread.run_[j] 1\n"
-           "java/lang/Thread.run_[j];b/A.g_[i];byte[]_[i] 1\n"
+           "java/lang/Thread.run_[j];b/A.g_[1];byte[]_[i] 1\n"
            "java/lang/Thread.run_[j];b/A.g_[i];do_syscall_64_[k] 4\n"
-           "java/lang/Thread.run_[j];b/B.f_[j] 5\n");
+           "java/lang/Thread.run_[j];b/B.f_[j] 2\n");
+    expect(mixed(), false, true, &(struct export_options){.annotate = true, .simple = true},
+           "B.f_[j];Thread.run_[0] 3\n"
+           "B.f_[j];Thread.run_[j] 2\n"
+           "Thread.run_[j] 1\n"
+           "byte[]_[i];A.g_[1];Thread.run_[j] 1\n"
+           "do_syscall_64_[k];A.g_[i];Thread.run_[j] 4\n");
+}
+
+static void test_virtual_threads(void **state) {
+    (void)state;
+    for (int carriers = 0; carriers < 2; carriers++) {
+        struct profile *p = profile_new(0);
+        profile_thread_name(p, 8, 2, "carrier-1");
+        profile_virtual_name(p, 31, "task");
+        fixture_add(p, 8, "n:park", 1, 1);
+        fixture_add_virtual(p, 8, 31, "j:A.f()V", 2, 2);
+        fixture_add_virtual(p, 9, 31, "j:A.f()V", 3, 3);
+        fixture_add_virtual(p, 9, 32, "j:A.f()V", 4, 4);
+        expect(p, true, false, &(struct export_options){.threads = true, .carriers = carriers},
+               carriers ? "[carrier-1 tid=8];A.f 2\n"
+                          "[carrier-1 tid=8];park 1\n"
+                          "[tid=9];A.f 7\n"
+                        : "[VirtualThread[#32] virtual=32];A.f 4\n"
+                          "[carrier-1 tid=8];park 1\n"
+                          "[task virtual=31];A.f 5\n");
+    }
+}
+
+static void test_compiler_threads(void **state) {
+    (void)state;
+    struct profile *p = profile_new(0);
+    struct profile_frame f = {.method = method_table_intern(profile_methods(p), METHOD_COMPILING,
+                                                            "a/Main$$Lambda$3+0x0000000801000a08",
+                                                            "run", "(I)V", "")};
+    struct profile_sample s = {.weight = 1, .count = 1, .tid = 9, .frames = 1, .frame = &f};
+    assert_int_equal(profile_add(p, &s), 0);
+    expect(p, false, false, &(struct export_options){.normalize = true, .annotate = true},
+           "[compiling] a/Main$$Lambda.run 1\n");
 }
 
 static void test_signatures_and_threads_are_escaped(void **state) {
@@ -101,7 +146,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_merges_what_prints_alike),
         cmocka_unit_test(test_total_and_simple),
-        cmocka_unit_test(test_annotated_by_main_tier),
+        cmocka_unit_test(test_annotated_frames_differ_by_tier),
+        cmocka_unit_test(test_virtual_threads),
+        cmocka_unit_test(test_compiler_threads),
         cmocka_unit_test(test_signatures_and_threads_are_escaped),
         cmocka_unit_test(test_inverted_tree_keeps_counts),
         cmocka_unit_test(test_empty),

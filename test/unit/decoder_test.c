@@ -176,6 +176,158 @@ static void test_an_id_given_again_is_the_new_method(void **state) {
     close_stage(&s);
 }
 
+/* "5:2/3 7:1/1" is line 5 with self 2 and total 3, in samples. */
+static void expect_lines(struct stage *s, const char *class_name, const char *name,
+                         const char *want) {
+    struct method_table *t = profile_methods(s->profile);
+    struct query q = {.lines = true,
+                      .lines_of = method_table_intern(t, METHOD_JAVA, class_name, name, "", "")};
+    struct snapshot *snap = snapshot_take(s->profile, &q);
+    struct text got = {0};
+    assert_non_null(snap);
+    text_add(&got, "");
+    for (uint32_t i = 0; i < snap->line_count; i++)
+        text_addf(&got, "%s%u:%u/%u", i ? " " : "", snap->lines[i].line,
+                  (unsigned)snap->lines[i].self_samples, (unsigned)snap->lines[i].total_samples);
+    assert_string_equal(got.data, want);
+    text_free(&got);
+    snapshot_free(snap);
+}
+
+#define AT(id, bci) wire_frame_java(WIRE_FRAME_C2, id, bci)
+
+static void test_lines(void **state) {
+    (void)state;
+    struct stage s;
+    open_stage(&s);
+    static const uint16_t lines[] = {10, 102, 0, 100, 4, 101, 6, 101}; /* javac may jump about */
+    recording_method_lines(&s.r, 1, "A", "even", lines, sizeof lines);
+    recording_method_lines(&s.r, 2, "A", "odd", lines + 4, sizeof lines - 8);
+    recording_method(&s.r, 3, "A", "none", "");
+    static const uint32_t bci[] = {0, 3, 4, 9, 10, 65534, WIRE_BCI_NONE};
+    for (size_t i = 0; i < sizeof bci / sizeof bci[0]; i++)
+        recording_sample(&s.r, SECOND, 1, 10, 3, AT(1, bci[i]), AT(2, bci[i]), AT(3, bci[i]));
+    play(&s);
+    expect_lines(&s, "A", "even", "0:1/1 100:2/2 101:2/2 102:2/2");
+    expect_lines(&s, "A", "odd", "0:0/3 101:0/4");
+    expect_lines(&s, "A", "none", "0:0/7");
+    /* a sample that waits has its line when the name is there */
+    recording_sample(&s.r, SECOND, 1, 10, 2, AT(7, 5), AT(8, 0));
+    recording_method_lines(&s.r, 7, "B", "late", lines, sizeof lines);
+    play(&s);
+    assert_int_equal(s.decoder->held.count, 1);
+    recording_method_lines(&s.r, 8, "B", "later", lines, sizeof lines);
+    play(&s);
+    expect_lines(&s, "B", "late", "101:1/1");
+    expect_lines(&s, "B", "later", "100:0/1");
+    close_stage(&s);
+}
+
+static void test_line_tables_are_bounded(void **state) {
+    (void)state;
+    struct stage s;
+    open_stage(&s);
+    static const uint16_t lines[] = {0, 1, 4, 2}, others[] = {0, 9};
+    for (int i = 0; i < 100; i++)
+        recording_method_lines(&s.r, 1, "A", "same", lines, sizeof lines);
+    play(&s);
+    size_t one = s.decoder->names.line_bytes;
+    assert_in_range(one, sizeof lines, sizeof lines + 16);
+    recording_method_lines(&s.r, 1, "A", "same", others, sizeof others); /* redefined */
+    recording_sample(&s.r, SECOND, 1, 10, 1, AT(1, 4));
+    play(&s);
+    assert_true(s.decoder->names.line_bytes < one);
+    expect_lines(&s, "A", "same", "9:1/1");
+    /* no room: the name is kept without */
+    s.decoder->names.line_bytes_max = one;
+    recording_method_lines(&s.r, 2, "A", "more", lines, sizeof lines);
+    recording_sample(&s.r, SECOND, 1, 10, 1, AT(2, 4));
+    play(&s);
+    expect_lines(&s, "A", "more", "0:1/1");
+    assert_int_equal(s.decoder->counts.refused, 1);
+    /* another agent's ids begin anew */
+    decoder_new_stream(s.decoder);
+    assert_int_equal(s.decoder->names.line_bytes, 0);
+    close_stage(&s);
+}
+
+static void test_compiler_threads(void **state) {
+    (void)state;
+    struct stage s;
+    open_stage(&s);
+    uint64_t compiling = wire_frame_java(WIRE_FRAME_COMPILING, 1, 0);
+    enum method_kind kind;
+    recording_sample(&s.r, SECOND, 1, 10, 2, FAILURE(0), compiling);
+    recording_sample(&s.r, SECOND, 1, 10, 1, compiling);
+    play(&s);
+    assert_int_equal(s.decoder->counts.samples, 0); /* waits for the name, as the method's own */
+    recording_method(&s.r, 1, "shop/Cart", "add", "(I)V");
+    recording_sample(&s.r, SECOND, 1, 10, 1, JAVA(1));
+    recording_sample(&s.r, SECOND, 1, 10, 1, compiling);
+    play(&s);
+    assert_int_equal(s.decoder->counts.samples, 4);
+    assert_int_equal(s.decoder->held.count, 0);
+    struct snapshot *snap = snapshot_take(s.profile, &(struct query){.filter = "[compiling]"});
+    assert_int_equal(snap->samples, 3);
+    snapshot_free(snap);
+    assert_int_equal(self_of(&s, "add", &kind), 3); /* two kinds of the same name */
+    snap = snapshot_take(s.profile, &(struct query){.filter = "![compiling]"});
+    assert_int_equal(snap->samples, 1);
+    assert_int_equal(method_table_get(profile_methods(s.profile), snap->methods[0].method)->kind,
+                     METHOD_JAVA);
+    snapshot_free(snap);
+    recording_sample(&s.r, SECOND, 1, 10, 1, wire_frame_java(WIRE_FRAME_COMPILING, 99, 0));
+    play(&s);
+    decoder_flush(s.decoder);
+    assert_int_equal(self_of(&s, "[unknown_method]", &kind), 1);
+    assert_int_equal(kind, METHOD_COMPILING);
+    close_stage(&s);
+}
+
+static void test_virtual_threads(void **state) {
+    (void)state;
+    struct stage s;
+    open_stage(&s);
+    recording_thread(&s.r, 8, 2, "carrier");
+    recording_virtual_thread(&s.r, 8, 31, "task\033");
+    recording_virtual_sample(&s.r, SECOND, 8, 31, 10, FAILURE(0));
+    recording_virtual_sample(&s.r, SECOND, 9, 31, 10, FAILURE(0));
+    recording_virtual_sample(&s.r, SECOND, 8, 32, 10, JAVA(5)); /* held */
+    recording_virtual_thread(&s.r, 8, 0, "no id");
+    play(&s);
+    decoder_flush(s.decoder);
+    assert_int_equal(s.decoder->counts.bad, 1);
+    assert_false(decoder_lacks_name(s.decoder, 8)); /* the carrier keeps its own */
+    struct snapshot *snap = snapshot_take(s.profile, &(struct query){0});
+    assert_int_equal(snap->thread_count, 2);
+    assert_true(snap->threads[0].is_virtual && snap->threads[1].is_virtual);
+    assert_int_equal(snap->threads[0].java_id, 31);
+    assert_int_equal(snap->threads[0].samples, 2);
+    assert_int_equal(snap->threads[0].tid, 9);
+    assert_string_equal(snap->threads[0].name, "task?");
+    assert_string_equal(snap->threads[1].name, "VirtualThread[#32]");
+    snapshot_free(snap);
+    snap = snapshot_take(s.profile, &(struct query){.carriers = true, .tid = 8});
+    assert_int_equal(snap->samples, 2);
+    assert_string_equal(snap->threads[0].name, "carrier");
+    snapshot_free(snap);
+    close_stage(&s);
+}
+
+/* Nothing but what was asked for. */
+static void test_no_java_frame_is_no_failure(void **state) {
+    (void)state;
+    struct stage s;
+    open_stage(&s);
+    recording_sample(&s.r, SECOND, 1, 10, 1, FAILURE(WIRE_FAILURE_NO_JAVA));
+    recording_sample(&s.r, SECOND, 1, 10, 1, FAILURE(WIRE_FAILURE_SWITCHING));
+    play(&s);
+    assert_int_equal(profile_failed(s.profile, 0), 1);
+    assert_int_equal(self_of(&s, "[no_Java_frame]", NULL), 1);
+    assert_int_equal(self_of(&s, "[switching_virtual_thread]", NULL), 1);
+    close_stage(&s);
+}
+
 static void test_waiting_is_bounded(void **state) {
     (void)state;
     struct stage s;
@@ -314,6 +466,7 @@ static void test_contradictions_are_refused(void **state) {
     const char *text = "12345678";
     struct wire_method method = {.class_bytes = 9};
     struct wire_method lines = {.name_bytes = 8, .line_bytes = UINT32_MAX};
+    struct wire_method odd = {.name_bytes = 7, .line_bytes = 4};
     struct wire_class class = {.name_bytes = 9};
     struct wire_thread thread = {.name_bytes = 9};
     struct wire_stub stub = {.name_bytes = UINT32_MAX};
@@ -333,7 +486,7 @@ static void test_contradictions_are_refused(void **state) {
         {WIRE_STUB, &stub, sizeof stub},       {WIRE_LOG, &log, sizeof log},
         {WIRE_SYMBOL, &symbol, sizeof symbol}, {WIRE_SYMBOL, &kind, sizeof kind},
         {WIRE_JVM, &jvm, sizeof jvm},          {WIRE_SAMPLE, &frames, sizeof frames},
-        {WIRE_SAMPLE, &event, sizeof event},
+        {WIRE_SAMPLE, &event, sizeof event},   {WIRE_METHOD, &odd, sizeof odd},
     };
     size_t count = sizeof bad / sizeof bad[0];
     for (size_t i = 0; i < count; i++) {
@@ -448,6 +601,11 @@ int main(void) {
         cmocka_unit_test(test_every_frame_type),
         cmocka_unit_test(test_names_may_come_late),
         cmocka_unit_test(test_an_id_given_again_is_the_new_method),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_line_tables_are_bounded),
+        cmocka_unit_test(test_compiler_threads),
+        cmocka_unit_test(test_virtual_threads),
+        cmocka_unit_test(test_no_java_frame_is_no_failure),
         cmocka_unit_test(test_waiting_is_bounded),
         cmocka_unit_test(test_waiting_ends_with_time),
         cmocka_unit_test(test_failures_are_named_and_counted),

@@ -52,8 +52,9 @@ static inline struct profile_frame fixture_frame(struct profile *p, const char *
     return (struct profile_frame){.method = id, .tier = (uint8_t)what[i].tier};
 }
 
-static inline void fixture_add(struct profile *p, uint32_t tid, const char *stack, uint32_t count,
-                               uint64_t weight) {
+/* By a virtual thread; `virtual_id` 0: by none. */
+static inline void fixture_add_virtual(struct profile *p, uint32_t tid, uint64_t virtual_id,
+                                       const char *stack, uint32_t count, uint64_t weight) {
     static struct profile_frame root_first[PROFILE_STACK_MAX], frames[PROFILE_STACK_MAX];
     uint16_t n = 0;
     char *copy = strdup(stack), *save = NULL;
@@ -66,11 +67,17 @@ static inline void fixture_add(struct profile *p, uint32_t tid, const char *stac
                                .weight = weight,
                                .count = count,
                                .tid = tid,
+                               .virtual_id = virtual_id,
                                .frames = n,
                                .frame = frames};
     int err = profile_add(p, &s);
     assert(!err);
     (void)err;
+}
+
+static inline void fixture_add(struct profile *p, uint32_t tid, const char *stack, uint32_t count,
+                               uint64_t weight) {
+    fixture_add_virtual(p, tid, 0, stack, count, weight);
 }
 
 static inline struct snapshot *fixture_snapshot(struct profile *p, bool by_thread, bool inverted) {

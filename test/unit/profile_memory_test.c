@@ -61,6 +61,7 @@ static int add(struct profile *p, uint32_t i) {
                                .weight = 1 + i,
                                .count = 1,
                                .tid = i % THREADS,
+                               .virtual_id = i % 3 ? 0 : 1000 + i % 5,
                                .frames = (uint16_t)(i % 7),
                                .frame = f};
     return profile_add(p, &s);
@@ -109,6 +110,8 @@ static struct profile *fill(long n, long *left) {
         snprintf(name, sizeof name, "thread %u", i);
         if (profile_thread_name(p, i % THREADS, i, name) != 0)
             assert_int_equal(profile_thread_name(p, i % THREADS, i, name), 0);
+        if (profile_virtual_name(p, 1000 + i % 5, name) != 0)
+            assert_int_equal(profile_virtual_name(p, 1000 + i % 5, name), 0);
         if (i % 20 == 0)
             profile_thread_end(p, i % THREADS);
     }
@@ -144,8 +147,12 @@ static void test_snapshots(void **state) {
     (void)state;
     long none;
     struct profile *p = fill(LONG_MAX, &none);
-    for (uint32_t bits = 0; bits < 16; bits++) {
+    for (uint32_t bits = 0; bits < 64; bits++) {
         struct query q = {.tree = true,
+                          .carriers = bits & 16,
+                          .tiers = bits & 32,
+                          .lines = bits & 16,
+                          .lines_of = 1,
                           .inverted = bits & 1,
                           .by_thread = bits & 2,
                           .filter = bits & 4 ? "!method11" : NULL,

@@ -18,6 +18,18 @@ static uint32_t intern(struct profile *p, const char *name) {
     return method_table_intern(profile_methods(p), METHOD_NATIVE, "", name, "", "");
 }
 
+static int add_virtual(struct profile *p, uint64_t ns, uint32_t tid, uint64_t virtual_id,
+                       uint32_t method) {
+    return profile_add(
+        p, &(struct profile_sample){.time_ns = ns,
+                                    .weight = 10,
+                                    .count = 1,
+                                    .tid = tid,
+                                    .virtual_id = virtual_id,
+                                    .frames = 1,
+                                    .frame = &(struct profile_frame){.method = method}});
+}
+
 static int add_frames(struct profile *p, uint64_t ns, uint32_t tid, const struct profile_frame *f,
                       uint16_t frames) {
     return profile_add(
@@ -54,11 +66,18 @@ static struct snapshot *take(struct profile *p, struct query q) {
 
 /* Every way of asking for everything says the same weight. */
 static void expect_sound(struct profile *p, uint64_t weight) {
-    for (int bits = 0; bits < 4; bits++) {
-        struct snapshot *s = take(p, (struct query){.inverted = bits & 1, .by_thread = bits & 2});
+    for (int bits = 0; bits < 8; bits++) {
+        struct query q = {.inverted = bits & 1, .by_thread = bits & 2, .carriers = bits & 4};
+        struct snapshot *s = take(p, q);
         assert_int_equal(s->weight, weight);
         snapshot_free(s);
-        snapshot_free(take(p, (struct query){.filter = "!no such frame", .by_thread = bits & 2}));
+        q.filter = "!no such frame";
+        s = take(p, q);
+        assert_int_equal(s->weight, weight);
+        snapshot_free(s);
+        q.from_second = 1;
+        q.to_second = UINT64_MAX;
+        snapshot_free(take(p, q));
     }
 }
 
@@ -213,7 +232,7 @@ static void test_evicted(void **state) {
 }
 
 static const struct profile_limits tiny = {
-    .nodes = 160, .pairs = 100, .threads = 20, .history_bytes = 1 << 14};
+    .nodes = 160, .pairs = 100, .threads = 20, .virtuals = 16, .history_bytes = 1 << 14};
 
 /* Everything at its limit: detail is lost, sums and soundness are not, and memory is bounded. */
 static void test_limits(void **state) {
@@ -232,6 +251,7 @@ static void test_limits(void **state) {
             f[j].method = (uint32_t)(random >> 33) % 30;
             f[j].tier = (uint8_t)(random >> 60) % TIERS;
         }
+        f[0].line = (uint16_t)(i % 7);
         assert_int_equal(add_frames(p, i * SECOND / 1000, 1 + (uint32_t)(i % 50), f, 8), 0);
     }
     assert_int_equal(profile_samples(p, 0), samples);
@@ -282,6 +302,118 @@ static void test_many_short_threads(void **state) {
     profile_free(p);
 }
 
+/* Virtual threads beyond what there are rows for: those of late have a row, with whatever history
+ * there is of them, and the others share one. */
+static void test_many_virtual_threads(void **state) {
+    (void)state;
+    struct profile *p = profile_new_limited(60, &tiny);
+    uint32_t m[2] = {intern(p, "a"), intern(p, "b")};
+    char name[32];
+    for (uint32_t i = 1; i <= 1000; i++) {
+        snprintf(name, sizeof name, "task %u", i);
+        assert_int_equal(profile_virtual_name(p, i, name), 0);
+        assert_int_equal(add_virtual(p, (100 + i / 4) * SECOND, 1 + i % 3, i, m[i % 2]), 0);
+        assert_int_equal(add_virtual(p, (100 + i / 4) * SECOND, 1 + i % 3, 7777, m[1]), 0);
+    }
+    assert_int_equal(p->threads.count, 1 + 1 + 3 + tiny.virtuals);
+    assert_in_range(profile_thread_count(p), 3 + tiny.virtuals / 2, 3 + tiny.virtuals);
+    assert_true(p->by_pair.count <= tiny.pairs);
+    expect_sound(p, 20000);
+    for (int window = 0; window < 2; window++) {
+        struct query q = {.from_second = window ? 300 : 0, .to_second = window ? 400 : 0};
+        struct snapshot *s = take(p, q);
+        const struct snapshot_thread *others = row_of(s, "[other virtual threads]");
+        assert_non_null(others);
+        assert_true(others->is_virtual && others->java_id == 0);
+        assert_int_equal(row_of(s, "task 1000")->samples, 1);
+        assert_int_equal(row_of(s, "task 1000")->java_id, 1000);
+        assert_int_equal(row_of(s, "task 1000")->tid, 1 + 1000 % 3);
+        assert_int_equal(row_of(s, "task 1000")->top_method, m[0]);
+        assert_int_equal(row_of(s, "VirtualThread[#7777]")->samples, window ? 201 : 1000);
+        assert_null(row_of(s, "task 900"));
+        assert_in_range(s->thread_count, 2 + tiny.virtuals / 2 - 1, 1 + tiny.virtuals);
+        snapshot_free(s);
+        q.carriers = true;
+        s = take(p, q);
+        assert_int_equal(s->thread_count, 3);
+        for (uint32_t i = 0; i < 3 && !window; i++)
+            assert_in_range(s->threads[i].samples, 666, 668);
+        snapshot_free(s);
+    }
+    struct snapshot *s = take(p, (struct query){.by_thread = true, .virtual_id = 1000});
+    assert_int_equal(s->samples, 1);
+    assert_string_equal(method_table_get(profile_methods(p), s->nodes[0].method)->name,
+                        "[task 1000 virtual=1000]");
+    snapshot_free(s);
+    profile_free(p);
+}
+
+/* Names outlive their rows in the snapshots that have them; names alone make no rows to see. */
+static void test_names_of_virtual_threads(void **state) {
+    (void)state;
+    struct profile *p = profile_new_limited(60, &tiny);
+    uint32_t m = intern(p, "m");
+    assert_int_equal(profile_virtual_name(p, 0, "none"), -EINVAL);
+    assert_int_equal(profile_virtual_name(p, 5, "five"), 0);
+    assert_int_equal(add_virtual(p, SECOND, 1, 5, m), 0);
+    struct snapshot *s = take(p, (struct query){0});
+    for (uint32_t i = 100; i < 5000; i++)
+        assert_int_equal(profile_virtual_name(p, i, i % 2 ? "flood" : ""), 0);
+    assert_int_equal(s->thread_count, 1);
+    assert_string_equal(s->threads[0].name, "five");
+    snapshot_free(s);
+    assert_int_equal(profile_virtual_name(p, 5, "new"), 0);
+    assert_int_equal(add_virtual(p, 90 * SECOND, 1, 5, m), 0);
+    assert_int_equal(profile_virtual_name(p, 5, ""), 0);
+    s = take(p, (struct query){0});
+    assert_string_equal(s->threads[0].name, "VirtualThread[#5]");
+    assert_int_equal(s->threads[0].samples, 2);
+    snapshot_free(s);
+    assert_true(p->threads.count <= 3 + tiny.virtuals);
+    expect_sound(p, 20);
+    profile_free(p);
+}
+
+/* Few virtual threads with ever other stacks: those idle give their pairs away. */
+static void test_idle_virtual_threads_make_room(void **state) {
+    (void)state;
+    struct profile *p = profile_new_limited(600, &tiny);
+    char name[16];
+    for (uint32_t i = 0; i < 400; i++) {
+        snprintf(name, sizeof name, "m%u", i % 40);
+        assert_int_equal(add_virtual(p, (100 + i * 3) * SECOND, 1, 1 + i / 40, intern(p, name)), 0);
+    }
+    assert_true(p->by_pair.count < tiny.pairs);
+    expect_sound(p, 4000);
+    struct snapshot *s = take(p, (struct query){.virtual_id = 10});
+    assert_int_equal(s->samples, 40);
+    assert_int_equal(s->method_count, 40); /* none "not kept" */
+    snapshot_free(s);
+    profile_free(p);
+}
+
+/* Lines multiply stacks. Where room gets short, callers' lines go before stacks do. */
+static void test_lines_make_room(void **state) {
+    (void)state;
+    struct profile *p = profile_new_limited(60, &tiny);
+    struct profile_frame f[4] = {{.method = intern(p, "leaf")},
+                                 {.method = intern(p, "a")},
+                                 {.method = intern(p, "b")},
+                                 {.method = intern(p, "c")}};
+    for (uint16_t i = 0; i < 1000; i++) {
+        for (uint16_t j = 0; j < 4; j++)
+            f[j].line = (uint16_t)(1 + (j ? i >> j : i % 3));
+        assert_int_equal(add_frames(p, SECOND, 1, f, 4), 0);
+    }
+    assert_true(p->tree.nodes < tiny.nodes);
+    struct snapshot *s = take(p, (struct query){.lines = true, .lines_of = f[0].method});
+    assert_int_equal(s->node_count, 4); /* none "not kept" */
+    assert_int_equal(s->line_count, 3);
+    assert_in_range(s->lines[0].self_samples, 333, 334);
+    snapshot_free(s);
+    profile_free(p);
+}
+
 static void test_same_tree_from_known_stacks(void **state) {
     (void)state;
     struct profile *p = profile_new(0);
@@ -289,13 +421,16 @@ static void test_same_tree_from_known_stacks(void **state) {
                                  {.method = intern(p, "mid"), .line = 2},
                                  {.method = intern(p, "root"), .line = 3}};
     for (uint16_t i = 0; i < 1000; i++) {
-        f[i % 3].line = i; /* where in a method is not part of the call path */
+        f[i % 3].line = i % 9 / 3; /* where in a method is not part of the call path */
         assert_int_equal(add_frames(p, i, 1, f, 3), 0);
     }
-    assert_int_equal(p->tree.nodes, 3);
+    assert_int_equal(profile_node_count(p), 3);
+    uint32_t nodes = p->tree.nodes;
+    assert_in_range(nodes, 4, 3 + 9 + 27);          /* yet it is known */
     assert_int_equal(add_frames(p, 1, 1, f, 2), 0); /* shorter: mid is a root here */
     assert_int_equal(add_frames(p, 1, 1, f + 1, 2), 0);
-    assert_int_equal(p->tree.nodes, 5);
+    assert_int_equal(profile_node_count(p), 5);
+    assert_int_equal(p->tree.nodes, nodes + 2);
     profile_free(p);
 }
 
@@ -308,6 +443,10 @@ int main(void) {
         cmocka_unit_test(test_many_short_threads),
         cmocka_unit_test(test_evicted),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_many_virtual_threads),
+        cmocka_unit_test(test_names_of_virtual_threads),
+        cmocka_unit_test(test_idle_virtual_threads_make_room),
+        cmocka_unit_test(test_lines_make_room),
         cmocka_unit_test(test_same_tree_from_known_stacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,6 +62,25 @@ static inline void recording_method(struct recording *r, uint32_t id, const char
     recording_add(r, WIRE_METHOD, &w, sizeof w, class_name, name, signature);
 }
 
+/* With a line table: `lines` is pairs of bci, line. */
+static inline void recording_method_lines(struct recording *r, uint32_t id, const char *class_name,
+                                          const char *name, const uint16_t *lines,
+                                          uint32_t line_bytes) {
+    char text[256] = "", *at = stpcpy(stpcpy(text, class_name), name);
+    size_t text_bytes = (size_t)(at - text);
+    struct wire_method w = {.method_id = id,
+                            .class_bytes = (uint16_t)strlen(class_name),
+                            .name_bytes = (uint16_t)strlen(name),
+                            .line_bytes = line_bytes};
+    size_t length = (sizeof w + text_bytes + (text_bytes & 1) + line_bytes + 7) & ~(size_t)7;
+    w.header = wire_header_word(WIRE_METHOD, (uint32_t)length);
+    text_add_n(&r->bytes, (const char *)&w, sizeof w);
+    text_add_n(&r->bytes, text, text_bytes + (text_bytes & 1));
+    text_add_n(&r->bytes, (const char *)lines, line_bytes);
+    text_add_n(&r->bytes, (const char[8]){0},
+               length - sizeof w - text_bytes - (text_bytes & 1) - line_bytes);
+}
+
 static inline void recording_class(struct recording *r, uint32_t id, const char *name) {
     struct wire_class w = {.class_id = id, .name_bytes = (uint32_t)strlen(name)};
     recording_add(r, WIRE_CLASS, &w, sizeof w, name, "", "");
@@ -87,6 +106,15 @@ static inline void recording_symbol(struct recording *r, uint64_t address, uint3
 static inline void recording_thread(struct recording *r, uint32_t tid, uint64_t java_id,
                                     const char *name) {
     struct wire_thread w = {.java_id = java_id, .tid = tid, .name_bytes = (uint16_t)strlen(name)};
+    recording_add(r, WIRE_THREAD, &w, sizeof w, name, "", "");
+}
+
+static inline void recording_virtual_thread(struct recording *r, uint32_t tid, uint64_t java_id,
+                                            const char *name) {
+    struct wire_thread w = {.java_id = java_id,
+                            .tid = tid,
+                            .name_bytes = (uint16_t)strlen(name),
+                            .flags = WIRE_THREAD_VIRTUAL};
     recording_add(r, WIRE_THREAD, &w, sizeof w, name, "", "");
 }
 
@@ -118,6 +146,20 @@ static inline void recording_event_sample(struct recording *r, enum wire_event e
                             .state = WIRE_THREAD_RUNNING};
     text_add_n(&r->bytes, (const char *)&w, sizeof w);
     text_add_n(&r->bytes, (const char *)frame, 8u * frames);
+}
+
+/* A CPU sample of one frame, of a virtual thread. */
+static inline void recording_virtual_sample(struct recording *r, uint64_t time_ns, uint32_t tid,
+                                            uint64_t virtual_id, uint64_t weight, uint64_t frame) {
+    struct wire_sample w = {.header = wire_header_word(WIRE_SAMPLE, (uint32_t)sizeof w + 8u),
+                            .time_ns = time_ns,
+                            .weight = weight,
+                            .virtual_id = virtual_id,
+                            .tid = tid,
+                            .frames = 1,
+                            .event = WIRE_EVENT_CPU};
+    text_add_n(&r->bytes, (const char *)&w, sizeof w);
+    text_add_n(&r->bytes, (const char *)&frame, sizeof frame);
 }
 
 /* A CPU sample; the frames (uint64_t, leaf first) are the remaining arguments. */

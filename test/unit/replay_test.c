@@ -49,6 +49,35 @@ static void fill(struct recording *r) {
     recording_mark(r, 103 * SECOND, 5);
 }
 
+/* Lines and virtual threads are in the file like everything else. */
+static void test_lines_and_virtual_threads(void **state) {
+    struct file *f = *state;
+    struct recording r = {0};
+    struct session *s;
+    struct err e;
+    struct session_options o = {0};
+    static const uint16_t lines[] = {0, 40, 3, 41};
+    fill(&r);
+    recording_virtual_thread(&r, 7, 31, "task");
+    recording_method_lines(&r, 3, "shop/Item", "price", lines, sizeof lines);
+    recording_virtual_sample(&r, 101 * SECOND, 7, 31, 10, JAVA(3));
+    assert_int_equal(recording_save(&r, f->path), 0);
+    assert_int_equal(session_replay(f->path, &o, &s, &e), 0);
+    struct profile *profile = session_lock(s);
+    struct query q = {.virtual_id = 31, .lines = true};
+    q.lines_of =
+        method_table_intern(profile_methods(profile), METHOD_JAVA, "shop/Item", "price", "", "");
+    struct snapshot *snap = snapshot_take(profile, &q);
+    assert_int_equal(snap->samples, 1);
+    assert_string_equal(snap->threads[0].name, "task");
+    assert_int_equal(snap->line_count, 1);
+    assert_int_equal(snap->lines[0].line, 41);
+    snapshot_free(snap);
+    session_unlock(s);
+    session_close(s);
+    recording_done(&r);
+}
+
 static void test_a_recording_is_all_there(void **state) {
     struct file *f = *state;
     struct recording r = {0};
@@ -157,12 +186,17 @@ static void test_what_is_no_recording(void **state) {
     assert_non_null(strstr(e.message, "/nonexistent/rec"));
     assert_int_equal(session_replay("/dev/zero", &o, &s, &e), -EINVAL);
     assert_int_equal(session_replay(f->path, &o, &s, &e), -EINVAL); /* empty */
-    struct wire_file_header h = {WIRE_FILE_MAGIC, WIRE_ABI_MAJOR + 1, 0};
-    FILE *file = fopen(f->path, "wb");
-    assert_int_equal(fwrite(&h, sizeof h, 1, file), 1);
-    fclose(file);
-    assert_int_equal(session_replay(f->path, &o, &s, &e), -EINVAL);
-    assert_non_null(strstr(e.message, "format 2"));
+    for (uint32_t abi = 1; abi <= WIRE_ABI_MAJOR + 1; abi += WIRE_ABI_MAJOR) {
+        char want[128];
+        struct wire_file_header h = {WIRE_FILE_MAGIC, abi, 0};
+        FILE *file = fopen(f->path, "wb");
+        assert_int_equal(fwrite(&h, sizeof h, 1, file), 1);
+        fclose(file);
+        assert_int_equal(session_replay(f->path, &o, &s, &e), -EINVAL);
+        snprintf(want, sizeof want, "%s was recorded with format %u, this program reads format %u",
+                 f->path, abi, WIRE_ABI_MAJOR);
+        assert_string_equal(e.message, want);
+    }
     unlink(f->path);
     assert_int_equal(mkfifo(f->path, 0600), 0);
     assert_int_equal(session_replay(f->path, &o, &s, &e), -EINVAL); /* and does not wait */
@@ -211,6 +245,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_recording_is_all_there, make_file, remove_file),
         cmocka_unit_test_setup_teardown(test_a_recording_cut_anywhere, make_file, remove_file),
         cmocka_unit_test_setup_teardown(test_a_damaged_recording, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(test_lines_and_virtual_threads, make_file, remove_file),
         cmocka_unit_test_setup_teardown(test_what_is_no_recording, make_file, remove_file),
         cmocka_unit_test_setup_teardown(test_writing_and_reading_back, make_file, remove_file),
     };

@@ -12,10 +12,13 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { SAMPLES = 2500, DEPTH = 12, METHODS = 9, THREADS = 5, SECONDS = 20, HISTORY = 8 };
+enum { SAMPLES = 2500, DEPTH = 12, METHODS = 9, SECONDS = 20, HISTORY = 8, LINES = 4 };
+
+/* Threads are 1 to THREADS by their tid, then virtual threads by their id behind VIRTUAL. */
+enum { THREADS = 5, VIRTUALS = 4, ALL_THREADS = THREADS + VIRTUALS, VIRTUAL = 1000 };
 
 struct model_sample {
-    uint64_t second, weight;
+    uint64_t second, weight, virtual_id;
     uint32_t tid, count, frames;
     int event;
     bool failed;
@@ -25,6 +28,7 @@ struct model_sample {
 /* A tree with everything by linear search. */
 struct model_node {
     uint32_t parent, method;
+    uint8_t kept_tier; /* where tiers are told apart */
     uint64_t self, total, self_samples, total_samples, tier[TIERS];
 };
 
@@ -34,7 +38,8 @@ struct model {
     struct model_node node[SAMPLES * (DEPTH + 1)];
     uint32_t nodes;
     struct profile *p;
-    uint32_t thread_method[THREADS + 1];
+    uint32_t thread_method[ALL_THREADS + 1];
+    uint32_t last_carrier[ALL_THREADS + 1];
 };
 
 static uint64_t seed;
@@ -50,14 +55,27 @@ static void roll_sample(struct model_sample *s, uint64_t second) {
         .weight = roll(8) ? 1 + roll(50) : 0,
         .count = 1 + roll(3),
         .tid = 1 + roll(THREADS),
+        .virtual_id = roll(3) ? 0 : VIRTUAL + 1 + roll(VIRTUALS),
         .event = (int)roll(2),
         .failed = roll(10) == 0,
         .frames = 1 + roll(DEPTH),
     };
     for (uint32_t i = 0; i < s->frames; i++)
         s->frame[i] = (struct profile_frame){.method = i % 3 ? roll(METHODS) : roll(3),
-                                             .line = (uint16_t)i,
+                                             .line = (uint16_t)(roll(2) ? roll(LINES) : 65535),
                                              .tier = (uint8_t)roll(3)};
+}
+
+/* The first has no name. */
+static void name_virtual_threads(struct model *m) {
+    for (uint32_t v = 1; v <= VIRTUALS; v++) {
+        char name[32], root[64];
+        snprintf(name, sizeof name, v > 1 ? "task %u" : "VirtualThread[#%u]", VIRTUAL + v);
+        snprintf(root, sizeof root, "[%s virtual=%u]", name, VIRTUAL + v);
+        m->thread_method[THREADS + v] =
+            method_table_intern(profile_methods(m->p), METHOD_THREAD, "", root, "", "");
+        assert_int_equal(profile_virtual_name(m->p, VIRTUAL + v, v > 1 ? name : ""), 0);
+    }
 }
 
 static struct model *model_new(uint64_t start) {
@@ -77,6 +95,7 @@ static struct model *model_new(uint64_t start) {
         snprintf(name, sizeof name, "worker-%u", t % 2);
         assert_int_equal(profile_thread_name(m->p, t, t, name), 0);
     }
+    name_virtual_threads(m);
     for (uint32_t i = 0; i < SAMPLES; i++) {
         struct model_sample *s = &m->sample[i];
         roll_sample(s, 100 + (uint64_t)i * SECONDS / SAMPLES);
@@ -84,11 +103,14 @@ static struct model *model_new(uint64_t start) {
                                      .weight = s->weight,
                                      .count = s->count,
                                      .tid = s->tid,
+                                     .virtual_id = s->virtual_id,
                                      .event = (uint8_t)s->event,
                                      .failed = s->failed,
                                      .frames = (uint16_t)s->frames,
                                      .frame = s->frame};
         assert_int_equal(profile_add(m->p, &add), 0);
+        if (s->virtual_id)
+            m->last_carrier[THREADS + s->virtual_id - VIRTUAL] = s->tid;
         if (s->second > m->newest)
             m->newest = s->second;
     }
@@ -111,9 +133,17 @@ static bool model_matches(const struct model *m, const struct model_sample *s, c
     return false;
 }
 
+/* Whose sample it is. */
+static uint32_t model_owner(const struct model_sample *s, const struct query *q) {
+    bool by_carrier = !s->virtual_id || (q->carriers && !q->virtual_id);
+    return by_carrier ? s->tid : THREADS + (uint32_t)(s->virtual_id - VIRTUAL);
+}
+
 static bool model_keeps(const struct model *m, const struct model_sample *s,
                         const struct query *q) {
-    if (s->event != q->event || (q->tid && s->tid != q->tid))
+    if (s->event != q->event)
+        return false;
+    if (q->virtual_id ? s->virtual_id != q->virtual_id : q->tid && model_owner(s, q) != q->tid)
         return false;
     if ((q->from_second || q->to_second) &&
         (s->second < q->from_second || s->second > q->to_second ||
@@ -125,17 +155,18 @@ static bool model_keeps(const struct model *m, const struct model_sample *s,
                                : model_matches(m, s, q->filter);
 }
 
-static uint32_t model_child(struct model *m, uint32_t parent, uint32_t method) {
+static uint32_t model_child(struct model *m, uint32_t parent, uint32_t method, uint8_t tier) {
     for (uint32_t i = 0; i < m->nodes; i++)
-        if (m->node[i].parent == parent && m->node[i].method == method)
+        if (m->node[i].parent == parent && m->node[i].method == method &&
+            m->node[i].kept_tier == tier)
             return i;
-    m->node[m->nodes] = (struct model_node){.parent = parent, .method = method};
+    m->node[m->nodes] = (struct model_node){.parent = parent, .method = method, .kept_tier = tier};
     return m->nodes++;
 }
 
-static uint32_t model_step(struct model *m, const struct model_sample *s, uint32_t parent,
-                           uint32_t method, uint8_t tier) {
-    uint32_t at = model_child(m, parent, method);
+static uint32_t model_step(struct model *m, const struct model_sample *s, const struct query *q,
+                           uint32_t parent, uint32_t method, uint8_t tier) {
+    uint32_t at = model_child(m, parent, method, q->tiers ? tier : 0);
     m->node[at].total += s->weight;
     m->node[at].total_samples += s->count;
     m->node[at].tier[tier] += s->count;
@@ -150,10 +181,10 @@ static void model_build(struct model *m, const struct query *q) {
             continue;
         uint32_t at = SNAPSHOT_ROOT;
         if (q->by_thread)
-            at = model_step(m, s, at, m->thread_method[s->tid], TIER_NONE);
+            at = model_step(m, s, q, at, m->thread_method[model_owner(s, q)], TIER_NONE);
         for (uint32_t j = 0; j < s->frames; j++) {
             const struct profile_frame *f = &s->frame[q->inverted ? j : s->frames - 1 - j];
-            at = model_step(m, s, at, f->method, f->tier);
+            at = model_step(m, s, q, at, f->method, f->tier);
         }
         m->node[at].self += s->weight;
         m->node[at].self_samples += s->count;
@@ -174,7 +205,8 @@ static void check_tree(struct model *m, const struct snapshot *s, const struct q
     for (uint32_t i = 0; i < s->node_count; i++) {
         const struct snapshot_node *n = &s->nodes[i];
         uint32_t parent = n->parent == SNAPSHOT_ROOT ? SNAPSHOT_ROOT : where[n->parent];
-        where[i] = model_child(m, parent, n->method);
+        where[i] =
+            model_child(m, parent, n->method, q->tiers ? (uint8_t)snapshot_main_tier(n->tier) : 0);
         assert_true(where[i] < s->node_count); /* else the model did not have it */
         const struct model_node *want = &m->node[where[i]];
         assert_int_equal(n->self, want->self);
@@ -193,7 +225,8 @@ static void check_tree(struct model *m, const struct snapshot *s, const struct q
         assert_int_equal(sibling->parent, n->parent);
         assert_true(
             n->total > sibling->total ||
-            (n->total == sibling->total && compare_names(m, n->method, sibling->method) < 0));
+            (n->total == sibling->total &&
+             (compare_names(m, n->method, sibling->method) < 0 || n->method == sibling->method)));
     }
     assert_int_equal(s->max_depth, levels);
     assert_int_equal(roots, s->weight);
@@ -238,30 +271,37 @@ static void check_methods(struct model *m, const struct snapshot *s, const struc
 }
 
 static void check_threads(struct model *m, const struct snapshot *s, const struct query *q) {
-    uint64_t weight[THREADS + 1] = {0}, samples[THREADS + 1] = {0}, sum = 0, failed = 0, all = 0;
-    uint64_t self[THREADS + 1][METHODS] = {{0}};
+    uint64_t weight[ALL_THREADS + 1] = {0}, samples[ALL_THREADS + 1] = {0};
+    uint64_t self[ALL_THREADS + 1][METHODS] = {{0}};
+    uint64_t sum = 0, failed = 0, all = 0;
     uint32_t rows = 0;
     for (uint32_t i = 0; i < SAMPLES; i++) {
         const struct model_sample *x = &m->sample[i];
         if (!model_keeps(m, x, q))
             continue;
-        weight[x->tid] += x->weight;
-        samples[x->tid] += x->count;
-        self[x->tid][x->frame[0].method] += x->weight;
+        uint32_t owner = model_owner(x, q);
+        weight[owner] += x->weight;
+        samples[owner] += x->count;
+        self[owner][x->frame[0].method] += x->weight;
         failed += x->failed ? x->count : 0;
         all += x->count;
     }
-    for (uint32_t t = 1; t <= THREADS; t++)
+    for (uint32_t t = 1; t <= ALL_THREADS; t++)
         rows += samples[t] > 0;
     assert_int_equal(s->thread_count, rows);
     for (uint32_t i = 0; i < rows; i++) {
         const struct snapshot_thread *r = &s->threads[i];
-        assert_int_equal(r->weight, weight[r->tid]);
-        assert_int_equal(r->samples, samples[r->tid]);
-        assert_int_equal(r->java_id, r->tid);
+        uint32_t t = r->is_virtual ? THREADS + (uint32_t)(r->java_id - VIRTUAL) : r->tid;
+        assert_in_range(t, 1, ALL_THREADS);
+        assert_int_equal(r->weight, weight[t]);
+        assert_int_equal(r->samples, samples[t]);
+        if (r->is_virtual)
+            assert_int_equal(r->tid, m->last_carrier[t]);
+        else
+            assert_int_equal(r->java_id, r->tid);
         assert_true(i == 0 || s->threads[i - 1].weight >= r->weight);
         for (uint32_t j = 0; j < METHODS; j++)
-            assert_true(self[r->tid][j] <= self[r->tid][r->top_method]);
+            assert_true(self[t][j] <= self[t][r->top_method]);
         sum += r->weight;
     }
     assert_int_equal(sum, s->weight);
@@ -269,11 +309,39 @@ static void check_threads(struct model *m, const struct snapshot *s, const struc
     assert_int_equal(all, s->samples);
 }
 
+/* Lines 0 to LINES - 1, and 65535 in the last place. */
+static void check_lines(struct model *m, const struct snapshot *s, const struct query *q) {
+    struct snapshot_line want[LINES + 1] = {{0}};
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        const struct model_sample *x = &m->sample[i];
+        bool seen[LINES + 1] = {false};
+        for (uint32_t j = 0; model_keeps(m, x, q) && j < x->frames; j++) {
+            uint32_t line = x->frame[j].line < LINES ? x->frame[j].line : LINES;
+            struct snapshot_line *w = &want[line];
+            if (x->frame[j].method != q->lines_of)
+                continue;
+            w->line = x->frame[j].line;
+            w->self += j == 0 ? x->weight : 0;
+            w->self_samples += j == 0 ? x->count : 0;
+            w->total += seen[line] ? 0 : x->weight;
+            w->total_samples += seen[line] ? 0 : x->count;
+            seen[line] = true;
+        }
+    }
+    for (uint32_t i = 0; i <= LINES; i++)
+        if (want[i].total_samples)
+            assert_memory_equal(&s->lines[rows++], &want[i], sizeof want[i]);
+    assert_int_equal(s->line_count, rows);
+}
+
 static void check(struct model *m, const struct query *q) {
     struct snapshot *s = snapshot_take(m->p, q);
     assert_non_null(s);
     check_methods(m, s, q);
     check_threads(m, s, q);
+    if (q->lines)
+        check_lines(m, s, q);
     if (q->tree)
         check_tree(m, s, q);
     else
@@ -286,20 +354,27 @@ static void test_all_questions(void **state) {
     static const char *const filters[] = {NULL, "methodc", "!Y.METHODB", "!org", "nowhere"};
     for (uint64_t start = 1; start <= 3; start++) {
         struct model *m = model_new(start);
-        for (uint32_t bits = 0; bits < 16; bits++) {
+        for (uint32_t bits = 0; bits < 64; bits++) {
             for (size_t f = 0; f < sizeof filters / sizeof *filters; f++) {
                 struct query q = {.filter = filters[f],
                                   .event = (int)(f + start) % 2,
                                   .inverted = bits & 1,
                                   .by_thread = bits & 2,
+                                  .carriers = bits & 16,
+                                  .tiers = bits & 32,
+                                  .lines = true,
+                                  .lines_of = roll(METHODS),
                                   .tree = true};
                 q.tid = bits & 4 ? 3 : QUERY_ALL_THREADS;
+                q.virtual_id = roll(4) ? 0 : VIRTUAL + 1 + roll(VIRTUALS);
                 q.to_second = bits & 8 ? m->newest - 1 : 0;
                 q.from_second = bits & 8 ? m->newest - 1 - roll(HISTORY) : 0;
                 check(m, &q);
             }
         }
         check(m, &(struct query){.event = 0});
+        check(m, &(struct query){.event = 0, .carriers = true});
+        check(m, &(struct query){.event = 0, .lines = true, .lines_of = METHOD_NONE});
         check(m, &(struct query){.event = 7, .tree = true});
         check(m, &(struct query){.event = 1, .from_second = 1, .to_second = UINT64_MAX});
         check(m, &(struct query){.event = 1, .from_second = 5000, .to_second = 5, .tree = true});

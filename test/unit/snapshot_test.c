@@ -142,6 +142,78 @@ static void test_tiers(void **state) {
     profile_free(p);
 }
 
+/* One frame a letter, each followed by its line's digit. */
+static void add_lines(struct profile *p, uint64_t second, uint32_t tid, const char *stack,
+                      uint64_t weight) {
+    struct profile_frame f[64] = {{0}};
+    uint16_t n = 0;
+    for (size_t i = strlen(stack); i > 0; i -= 2, n++)
+        f[n] = (struct profile_frame){.method = (uint32_t)(stack[i - 2] - 'A'),
+                                      .line = (uint16_t)(stack[i - 1] - '0')};
+    struct profile_sample s = {.time_ns = second * 1000000000,
+                               .weight = weight,
+                               .count = 1,
+                               .tid = tid,
+                               .frames = n,
+                               .frame = f};
+    assert_int_equal(profile_add(p, &s), 0);
+}
+
+/* "3:7/9" is line 3 with self 7 and total 9. */
+static void expect_lines(struct profile *p, struct query q, uint32_t method, const char *want) {
+    char out[512] = "";
+    size_t at = 0;
+    q.lines = true;
+    q.lines_of = method;
+    struct snapshot *s = snapshot_take(p, &q);
+    assert_non_null(s);
+    for (uint32_t i = 0; i < s->line_count; i++)
+        at += (size_t)snprintf(out + at, sizeof out - at, "%s%u:%llu/%llu", i ? " " : "",
+                               s->lines[i].line, (unsigned long long)s->lines[i].self,
+                               (unsigned long long)s->lines[i].total);
+    assert_string_equal(out, want);
+    snapshot_free(s);
+}
+
+static void test_lines(void **state) {
+    (void)state;
+    struct profile *p = profile_of_letters();
+    add_lines(p, 10, 1, "A1B5", 1);
+    add_lines(p, 10, 1, "A2B5", 2);
+    add_lines(p, 11, 1, "A1", 4);
+    add_lines(p, 11, 2, "A1B6A1A2A1", 8); /* recursion: once for 1, once for 2 */
+    add_lines(p, 11, 2, "A0B0", 16);
+    expect_lines(p, (struct query){0}, A, "0:0/16 1:12/13 2:0/10");
+    expect_lines(p, (struct query){0}, B, "0:16/16 5:3/3 6:0/8");
+    expect_lines(p, (struct query){0}, C, "");
+    expect_lines(p, (struct query){0}, 4711, "");
+    expect_lines(p, (struct query){.tid = 1}, A, "1:4/5 2:0/2");
+    expect_lines(p, (struct query){.from_second = 11, .to_second = 11}, A, "0:0/16 1:12/12 2:0/8");
+    expect_lines(p, (struct query){.filter = "!q.b", .tree = true}, A, "1:4/4");
+    expect_lines(p, (struct query){.event = 1}, A, "");
+    expect_tree(p, &(struct query){0}, "A31/4(B27/19(A8/0(A8/0(A8/8))))"); /* lines: no branches */
+    expect_rows(p, &(struct query){0}, "B 19/27, A 12/31");
+    profile_free(p);
+}
+
+static void test_tiers_told_apart(void **state) {
+    (void)state;
+    struct profile *p = profile_of_letters();
+    add(p, 1, 1, "aB", 1);
+    add(p, 1, 1, "AB", 2);
+    add(p, 1, 2, "Ab", 4);
+    add(p, 1, 2, "AbA", 8);
+    expect_tree(p, &(struct query){0}, "A15/0(B15/7(A8/8))");
+    expect_tree(p, &(struct query){.tiers = true}, "A14/0(B12/4(A8/8) B2/2) A1/0(B1/1)");
+    expect_tree(p, &(struct query){.tiers = true, .inverted = true},
+                "A8/0(B8/0(A8/8)) B4/0(A4/4) B3/0(A2/2 A1/1)");
+    expect_tree(p, &(struct query){.tiers = true, .by_thread = true},
+                "[tid=2]12/0(A12/0(B12/4(A8/8))) [tid=1]3/0(A2/0(B2/2) A1/0(B1/1))");
+    expect_tree(p, &(struct query){.tiers = true, .prune_ppm = 200000}, "A14/0(B12/4(A8/8)) A1/0");
+    expect_rows(p, &(struct query){.tiers = true}, "A 8/15, B 7/15");
+    profile_free(p);
+}
+
 static void test_windows_and_threads(void **state) {
     (void)state;
     struct profile *p = profile_of_letters();
@@ -277,6 +349,7 @@ int main(void) {
         cmocka_unit_test(test_tiers),      cmocka_unit_test(test_windows_and_threads),
         cmocka_unit_test(test_filter),     cmocka_unit_test(test_prune),
         cmocka_unit_test(test_each_stack), cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_lines),      cmocka_unit_test(test_tiers_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,6 +102,28 @@ static void test_names(void **state) {
     free(got);
 }
 
+static void test_flat_rows_by_tier(void **state) {
+    (void)state;
+    struct text t = {0};
+    struct profile *p = profile_new(0);
+    fixture_add(p, 1, "j:A.run()V\ti:A.f()V", 2, 20);
+    fixture_add(p, 1, "j:A.run()V\tj:A.f()V", 3, 30);
+    fixture_add(p, 1, "i:A.run()V\tj:A.f()V", 1, 10);
+    fixture_add(p, 1, "j:A.f()V\tl:A.f()V", 1, 40);
+    struct snapshot *s = snapshot_take(p, &(struct query){.tree = true, .tiers = true});
+    struct export_options o = {.annotate = true, .want_flat = true};
+    assert_int_equal(exporters[0].write(&t, p, s, &quality, &o), 0);
+    const char *table = strstr(t.data, "  ----------");
+    assert_non_null(table);
+    assert_string_equal(table, "  ----------  -------  -------  ---\n"
+                               "          40   40.00%        4  A.f_[j]\n"
+                               "          40   40.00%        1  A.f_[i]\n"
+                               "          20   20.00%        2  A.f_[0]\n");
+    text_free(&t);
+    snapshot_free(s);
+    profile_free(p);
+}
+
 static void test_nothing_sampled(void **state) {
     (void)state;
     struct text t = {0};
@@ -121,9 +143,8 @@ static void test_nothing_sampled(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_parts),
-        cmocka_unit_test(test_parts_and_limits),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_all_parts),       cmocka_unit_test(test_parts_and_limits),
+        cmocka_unit_test(test_names),           cmocka_unit_test(test_flat_rows_by_tier),
         cmocka_unit_test(test_nothing_sampled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,25 @@
+/*
+ * Which source line a bytecode of a method belongs to.
+ *
+ * Context: pure; a table is never changed once made.
+ */
+#ifndef JTOP_SESSION_LINE_TABLE_H
+#define JTOP_SESSION_LINE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct line_table;
+
+/* From pairs of u16 bci, line, as they are in a WIRE_METHOD: in any order, each holding up to the
+ * next higher bci (source: JVMS 4.7.12). An odd rest is left out. NULL: nothing in it, or no
+ * memory. Free with free(). */
+struct line_table *line_table_new(const void *pairs, size_t bytes);
+
+/* The line; 0: not known, as before the first pair. */
+uint16_t line_table_find(const struct line_table *t, uint32_t bci);
+
+/* What it takes. */
+size_t line_table_bytes(const struct line_table *t);
+
+#endif

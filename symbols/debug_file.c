@@ -29,34 +29,40 @@ static bool has_crc(int fd, uint32_t expected) {
     return (uint32_t)crc == expected;
 }
 
-/* Tries one place in one root. */
-static bool try_path(int root, const char *path, struct elf_symbols *s) {
+/* Tries one place in one root: a descriptor, or -ENOENT. */
+static int try_path(int root, const char *path, struct elf_symbols *s) {
     int fd = target_files_open_below(root, path);
     if (fd < 0)
-        return false;
+        return -ENOENT;
     bool fits = s->build_id_length || has_crc(fd, s->debug_link_crc);
-    bool added = fits && elf_symbols_add(s, fd) == 0;
+    if (fits && elf_symbols_add(s, fd) == 0)
+        return fd;
     close(fd);
-    return added;
+    return -ENOENT;
 }
 
-static bool try_build_id(const struct target_files *t, struct elf_symbols *s) {
+static int try_roots(const struct target_files *t, const char *path, struct elf_symbols *s) {
+    int fd = try_path(t->root, path, s);
+    return fd >= 0 ? fd : try_path(t->own_root, path, s);
+}
+
+static int try_build_id(const struct target_files *t, struct elf_symbols *s) {
     char path[64 + 2 * ELF_BUILD_ID];
     if (!s->build_id_length)
-        return false;
+        return -ENOENT;
     int n = snprintf(path, sizeof path, "/usr/lib/debug/.build-id/%02x/", s->build_id[0]);
     for (size_t i = 1; i < s->build_id_length; i++)
         n += snprintf(path + n, sizeof path - (size_t)n, "%02x", s->build_id[i]);
     snprintf(path + n, sizeof path - (size_t)n, ".debug");
-    return try_path(t->root, path, s) || try_path(t->own_root, path, s);
+    return try_roots(t, path, s);
 }
 
-static bool try_link(const struct target_files *t, const char *path, struct elf_symbols *s) {
+static int try_link(const struct target_files *t, const char *path, struct elf_symbols *s) {
     static const char *const places[] = {"", "/usr/lib/debug"};
     char candidate[PATH_BYTES];
     const char *slash = strrchr(path, '/');
     if (!s->debug_link[0] || !slash)
-        return false;
+        return -ENOENT;
     int length = (int)(slash - path);
     for (size_t i = 0; i < 2; i++) {
         for (int hidden = 0; hidden < 2; hidden++) {
@@ -64,13 +70,23 @@ static bool try_link(const struct target_files *t, const char *path, struct elf_
                              hidden ? ".debug/" : "", s->debug_link);
             if (n < 0 || (size_t)n >= sizeof candidate)
                 continue;
-            if (try_path(t->root, candidate, s) || try_path(t->own_root, candidate, s))
-                return true;
+            int fd = try_roots(t, candidate, s);
+            if (fd >= 0)
+                return fd;
         }
     }
-    return false;
+    return -ENOENT;
+}
+
+int debug_file_open(const struct target_files *t, const char *path, struct elf_symbols *s) {
+    int fd = try_build_id(t, s);
+    return fd >= 0 ? fd : try_link(t, path, s);
 }
 
 int debug_file_add(const struct target_files *t, const char *path, struct elf_symbols *s) {
-    return try_build_id(t, s) || try_link(t, path, s) ? 0 : -ENOENT;
+    int fd = debug_file_open(t, path, s);
+    if (fd < 0)
+        return fd;
+    close(fd);
+    return 0;
 }

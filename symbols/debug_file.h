@@ -15,4 +15,7 @@
  * 0, or -ENOENT: there is none that fits. */
 int debug_file_add(const struct target_files *t, const char *path, struct elf_symbols *s);
 
+/* The same, and hands the file out: a descriptor, the caller's, or -ENOENT. */
+int debug_file_open(const struct target_files *t, const char *path, struct elf_symbols *s);
+
 #endif

@@ -153,17 +153,20 @@ static bool is_clear_of_tables(const struct elf_image *image, uint64_t start, ui
     return true;
 }
 
+const void *elf_image_part(struct elf_image *image, uint64_t offset, uint64_t size) {
+    if (size == 0 || offset > image->size || size > image->size - offset ||
+        !is_clear_of_tables(image, offset, offset + size) || fetch(image, offset, offset + size))
+        return NULL;
+    return image->base + offset;
+}
+
 Elf_Data *elf_image_section(struct elf_image *image, size_t index, size_t limit) {
     GElf_Shdr header;
     Elf_Scn *section = elf_getscn(image->elf, index);
     if (!section || !gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
         (header.sh_flags & SHF_COMPRESSED))
         return NULL;
-    if (header.sh_size == 0 || header.sh_size > limit || header.sh_offset > image->size ||
-        header.sh_size > image->size - header.sh_offset)
-        return NULL;
-    uint64_t end = header.sh_offset + header.sh_size;
-    if (!is_clear_of_tables(image, header.sh_offset, end) || fetch(image, header.sh_offset, end))
+    if (header.sh_size > limit || !elf_image_part(image, header.sh_offset, header.sh_size))
         return NULL;
     Elf_Data *data = elf_getdata(section, NULL);
     return data && data->d_buf && data->d_size == header.sh_size ? data : NULL;

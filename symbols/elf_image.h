@@ -37,6 +37,10 @@ int elf_image_copy(const void *data, size_t size, struct elf_image *image);
  * file, compressed or not there (SHT_NOBITS). Lives as long as the image. */
 Elf_Data *elf_image_section(struct elf_image *image, size_t index, size_t limit);
 
+/* `size` bytes of the file at `offset`; NULL where they are not all there, or are headers. Lives as
+ * long as the image. */
+const void *elf_image_part(struct elf_image *image, uint64_t offset, uint64_t size);
+
 void elf_image_close(struct elf_image *image);
 
 #endif

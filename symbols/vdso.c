@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -36,19 +37,31 @@ static size_t own_size(uint64_t address) {
     return size;
 }
 
-int vdso_read(int proc_fd, const struct mapping *m, struct elf_symbols **out) {
-    uint64_t size = m->end - m->start;
-    if (size > VDSO_LIMIT)
+int vdso_copy(int proc_fd, const struct mapping *m, void **data, size_t *size) {
+    *size = m->end - m->start;
+    if (*size > VDSO_LIMIT)
         return -EFBIG;
-    void *data = malloc(size);
-    if (!data)
+    *data = malloc(*size);
+    if (!*data)
         return -ENOMEM;
-    int rc = read_memory(proc_fd, m->start, data, size);
-    if (rc == 0)
-        rc = elf_symbols_read_memory(data, size, out);
-    free(data);
-    uintptr_t own = getauxval(AT_SYSINFO_EHDR);
-    if (rc == 0 || !own || own_size(own) != size)
+    int rc = read_memory(proc_fd, m->start, *data, *size);
+    uintptr_t own = rc ? getauxval(AT_SYSINFO_EHDR) : 0;
+    if (own && own_size(own) == *size) {
+        memcpy(*data, (const void *)own, *size);
+        rc = 0;
+    }
+    if (rc)
+        free(*data);
+    return rc;
+}
+
+int vdso_read(int proc_fd, const struct mapping *m, struct elf_symbols **out) {
+    void *data;
+    size_t size;
+    int rc = vdso_copy(proc_fd, m, &data, &size);
+    if (rc)
         return rc;
-    return elf_symbols_read_memory((const void *)own, size, out);
+    rc = elf_symbols_read_memory(data, size, out);
+    free(data);
+    return rc;
 }

@@ -9,9 +9,11 @@
 #include "symbols/elf_symbols.h"
 #include "symbols/maps.h"
 
-/* Reads the target's through "mem" below /proc/PID; where that is denied or the process is gone,
- * ours, if it is as large: the kernel has one image for all processes of a kind.
- * 0 or an error as elf_symbols_read(). */
+/* Takes the target's image through "mem" below /proc/PID; where that is denied or the process is
+ * gone, ours, if it is as large: the kernel has one image for all processes of a kind. The copy is the caller's, to free(). 0, or -EFBIG, -ENOMEM, -errno. */
+int vdso_copy(int proc_fd, const struct mapping *m, void **data, size_t *size);
+
+/* Its symbols. 0 or an error as above or as elf_symbols_read(). */
 int vdso_read(int proc_fd, const struct mapping *m, struct elf_symbols **out);
 
 #endif

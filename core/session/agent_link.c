@@ -2,6 +2,7 @@
 
 #include "attach/attach.h"
 #include "core/base/text.h"
+#include "core/session/holder.h"
 #include "core/wire/handshake.h"
 
 #include <errno.h>
@@ -74,6 +75,15 @@ static int check_visible(const struct jvm *j, const char *library, struct err *e
                    (int)j->pid, library);
 }
 
+static int busy(const struct jvm *j, struct err *e) {
+    pid_t holder = holder_find(j->pid);
+    char who[32] = "";
+    if (holder)
+        snprintf(who, sizeof who, " (pid %d)", (int)holder);
+    return err_set(e, EBUSY, "another jtop-prof holds JVM %d and is alive%s; quit that one first",
+                   (int)j->pid, who);
+}
+
 static int refused(const struct jvm *j, int result, struct err *e) {
     int pid = (int)j->pid;
     switch (result) {
@@ -84,13 +94,22 @@ static int refused(const struct jvm *j, int result, struct err *e) {
                            "ring (-b)",
                            pid);
     case HANDSHAKE_BUSY:
-        return err_set(e, EBUSY, "another jtop-prof holds JVM %d and is alive; quit that one first",
-                       pid);
+        return busy(j, e);
     case HANDSHAKE_UNSUPPORTED:
-        return err_exit_as(e, ERR_EXIT_PROFILER, EOPNOTSUPP,
-                           "JVM %d (%s) does not describe itself (no gHotSpotVMStructs in "
-                           "libjvm.so): it is not a HotSpot VM, and no other can be profiled",
-                           pid, j->vm_name[0] ? j->vm_name : "unknown VM");
+        return err_set(e, EOPNOTSUPP,
+                       "JVM %d (%s) cannot be profiled: its libjvm.so has neither "
+                       "gHotSpotVMStructs, by which HotSpot describes itself, nor an "
+                       "AsyncGetCallTrace that works, so its Java frames cannot be read; run the "
+                       "application on an OpenJDK server VM (sampling at safepoints, which would "
+                       "work here, is not in this version)",
+                       pid, j->vm_name[0] ? j->vm_name : "unknown VM");
+    case HANDSHAKE_ZERO:
+        return err_set(e, EOPNOTSUPP,
+                       "JVM %d (%s) cannot be profiled: the Zero VM only interprets, in frames of "
+                       "its own that cannot be read, and its AsyncGetCallTrace would end it; run "
+                       "the application with java -server (sampling at safepoints, which would "
+                       "work here, is not in this version)",
+                       pid, j->vm_name[0] ? j->vm_name : "Zero");
     case HANDSHAKE_OPTIONS:
         return err_exit_as(e, ERR_EXIT_PROFILER, EINVAL,
                            "the agent in JVM %d did not understand its options; is " //

@@ -32,6 +32,8 @@ void control_request(struct control *c, enum wire_command command,
         r->lease_ms = WIRE_LEASE_MS;
         r->engines = 1;
         r->engine[0] = start->engine;
+        r->walk = start->walk;
+        r->precise = start->precise;
     }
     atomic_store_explicit(&r->generation, ++c->generation, memory_order_release);
     wake(&r->generation);
@@ -104,6 +106,8 @@ void control_report(const struct control *c, enum wire_event event, struct agent
         .error_code = s->error_code,
         .dropped = counter(&s->dropped),
         .agent_ns = counter(&s->handler_ns) + counter(&s->agent_ns),
+        .recompiled = counter(&s->recompiled),
+        .recompile_ns = counter(&s->recompile_ns),
     };
     uint64_t threads = counter(&s->threads);
     out->threads = threads > UINT32_MAX ? UINT32_MAX : (uint32_t)threads;

@@ -29,12 +29,16 @@ struct agent_report {
     uint64_t dropped;
     uint64_t failed[WIRE_FAILURES];
     uint64_t agent_ns; /* handlers and the agent's thread */
+    uint64_t recompiled;
+    uint64_t recompile_ns;
     uint32_t threads;
 };
 
 struct control_start {
     struct wire_engine_request engine;
     uint32_t depth;
+    enum wire_walk walk;
+    bool precise;
 };
 
 void control_init(struct control *c, struct wire_mapping *mapping);

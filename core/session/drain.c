@@ -74,11 +74,15 @@ void drain_beat(struct session *s, uint64_t now) {
 
 static void ask(struct session *s, enum wire_command command, int timeout_ms) {
     struct drain *d = &s->drain;
+    if (command == WIRE_COMMAND_START)
+        drain_await_unwind(s);
     struct control_start start = {
         .engine = {.event = s->options.event,
                    .mechanism = s->options.mechanism,
                    .interval = s->options.interval},
         .depth = s->options.depth,
+        .walk = s->options.walk,
+        .precise = s->options.precise,
     };
     control_request(&d->control, command, &start);
     d->pending = command;
@@ -349,6 +353,7 @@ void *drain_main(void *arg) {
         drain_beat(s, now);
         bool empty = drain_read(s, d->process_gone);
         drain_publish(s);
+        drain_unwind(s);
         watch_agent(s, now, empty);
         if (d->linked)
             serve_requests(s, now, empty);

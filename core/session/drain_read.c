@@ -53,6 +53,8 @@ bool drain_read(struct session *s, bool writers_gone) {
             decode_batch(s, used);
         if (libraries)
             decoder_libraries_changed(d->decoder);
+        if (libraries && d->unwind)
+            unwind_refresh(d->unwind);
         if (d->ring.tail == before)
             break;
     }

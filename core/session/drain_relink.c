@@ -3,6 +3,7 @@
 #include "core/session/agent_link.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define RELINK_MS 3000
 #define RECENT_NS UINT64_C(5000000000)
@@ -38,6 +39,13 @@ void drain_tell_resumed(struct session *s) {
         session_set_message(s, "the agent had let go of the JVM: sampling resumed");
 }
 
+static enum wire_walk walk_of(const char *walker) {
+    for (int i = 0; i < WIRE_WALKS; i++)
+        if (strcmp(walker, session_walk_name[i]) == 0)
+            return (enum wire_walk)i;
+    return WIRE_WALK_VM;
+}
+
 /* Reads what the old agent left behind, adds its counters up, lets go of its mapping. */
 static void close_chapter(struct session *s) {
     struct drain *d = &s->drain;
@@ -46,13 +54,17 @@ static void close_chapter(struct session *s) {
     if (s->adopted && d->report.engine_runs) {
         s->options.event = (enum wire_event)d->report.engine.event;
         s->options.interval = d->report.engine.interval;
+        s->options.walk = walk_of(d->report.walker);
     }
     d->before.dropped += d->report.dropped;
     d->before.agent_ns += d->report.agent_ns;
+    d->before.recompiled += d->report.recompiled;
+    d->before.recompile_ns += d->report.recompile_ns;
     for (int i = 0; i < WIRE_FAILURES; i++)
         d->before.failed[i] += d->report.failed[i];
     d->report = (struct agent_report){0};
     d->linked = false;
+    drain_end_unwind(s);
     d->ring = (struct ring_reader){0};
     session_lock(s);
     decoder_new_stream(d->decoder);

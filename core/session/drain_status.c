@@ -31,6 +31,8 @@ void drain_publish(struct session *s) {
     st->samples = d->decoder->counts.samples;
     st->dropped = d->before.dropped + d->report.dropped;
     st->agent_ns = d->before.agent_ns + d->report.agent_ns;
+    st->recompiled = d->before.recompiled + d->report.recompiled;
+    st->recompile_ns = d->before.recompile_ns + d->report.recompile_ns;
     st->armed_threads = d->report.threads;
     for (int i = 0; i < WIRE_FAILURES; i++)
         st->failed[i] = d->before.failed[i] + d->report.failed[i];
@@ -52,7 +54,7 @@ void drain_mark(struct session *s) {
         .dropped = s->status.dropped,
         .engine = d->report.engine,
     };
-    memcpy(mark.failed, s->status.failed, sizeof mark.failed);
+    memcpy(mark.failed, s->status.failed, sizeof s->status.failed);
     memcpy(mark.walker, s->status.walker, sizeof mark.walker);
     recording_write(d->recording, &mark);
     struct err e;

@@ -144,6 +144,10 @@ int mapping_may_look(pid_t pid) {
     return 0;
 }
 
+struct wire_unwind *mapping_unwind(const struct mapping *m) {
+    return (void *)((uint8_t *)m->wire + wire_unwind_offset(m->ring_bytes));
+}
+
 void mapping_close(struct mapping *m) {
     if (m->wire)
         munmap(m->wire, (size_t)wire_mapping_bytes(m->ring_bytes));

@@ -14,6 +14,7 @@
 
 #include "core/base/err.h"
 #include "core/wire/layout.h"
+#include "core/wire/unwind.h"
 
 #include <sys/types.h>
 
@@ -35,6 +36,9 @@ int mapping_make_fd(uint64_t ring_bytes, struct err *e);
 
 /* Whether /proc/PID/fd may be looked into: 0, or -errno. */
 int mapping_may_look(pid_t pid);
+
+/* The part that we fill. */
+struct wire_unwind *mapping_unwind(const struct mapping *m);
 
 void mapping_close(struct mapping *m);
 

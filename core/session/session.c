@@ -60,6 +60,7 @@ void session_free(struct session *s) {
     if (!s)
         return;
     decoder_free(s->drain.decoder);
+    drain_end_unwind(s); /* before its mapping */
     symbols_free(s->drain.symbols);
     free(s->drain.batch);
     mapping_close(&s->mapping);
@@ -70,6 +71,15 @@ void session_free(struct session *s) {
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
     free(s);
+}
+
+uint32_t session_news(struct session *s, char *out, size_t size) {
+    session_lock(s);
+    const struct decoder_notes *n = &s->drain.decoder->notes;
+    snprintf(out, size, "%s", n->news);
+    uint32_t left_out = n->news_left_out;
+    session_unlock(s);
+    return left_out;
 }
 
 /* Telling each other. */

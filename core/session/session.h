@@ -91,6 +91,10 @@ void session_unlock(struct session *s);
 void session_jvm(struct session *s, struct jvm *out);
 void session_status(struct session *s, struct session_status *out);
 
+/* What the agent told about its work so far, e.g. which methods it made recompile: a line each,
+ * oldest first. Returns how many more lines there were no room for. */
+uint32_t session_news(struct session *s, char *out, size_t size);
+
 /* An eventfd for a poll loop, readable when since it was read last the phase changed or the first
  * samples came. */
 int session_event_fd(const struct session *s);

@@ -12,6 +12,7 @@
 #include "core/session/mapping.h"
 #include "core/session/recording.h"
 #include "core/session/session.h"
+#include "core/session/unwind.h"
 #include "core/wire/ring_reader.h"
 #include "symbols/symbols.h"
 
@@ -25,6 +26,8 @@
 struct drain {
     struct decoder *decoder;
     struct symbols *symbols; /* NULL: not to be had */
+    struct unwind *unwind;   /* NULL: the walker needs none, or not to be had */
+    bool unwind_failed;      /* to be had: not tried again before the next agent */
     struct recording_writer *recording;
     struct ring_reader ring;
     struct control control;
@@ -104,6 +107,13 @@ void drain_use_mapping(struct session *s, struct mapping m);
 
 /* Reads up to one ring full of records into the profile. True: the ring is empty now. */
 bool drain_read(struct session *s, bool writers_gone);
+
+/* Gives the agent unwind tables where its walker needs them, and says what is left out. */
+void drain_unwind(struct session *s);
+/* Gives them a moment to be complete: what is sampled before that is walked without. */
+void drain_await_unwind(struct session *s);
+/* Lets go of the mapping that they are written into. */
+void drain_end_unwind(struct session *s);
 
 /* Names of threads that the agent has not named, from the kernel. */
 void drain_name_threads(struct session *s);

@@ -24,10 +24,11 @@ enum handshake_result {
     HANDSHAKE_OK = 0,
     HANDSHAKE_NO_MEMORY = 101,   /* memfd_create or mmap failed */
     HANDSHAKE_BUSY = 102,        /* another reader holds the agent and its heart beats */
-    HANDSHAKE_UNSUPPORTED = 103, /* this VM does not describe itself (no gHotSpotVMStructs) */
+    HANDSHAKE_UNSUPPORTED = 103, /* no gHotSpotVMStructs, and no AsyncGetCallTrace either */
     HANDSHAKE_OPTIONS = 104,     /* the option string is wrong */
     HANDSHAKE_NO_THREAD = 105,   /* the agent's thread could not be started */
     HANDSHAKE_SIGNAL = 106,      /* another library's SIGSEGV handler stands in front of ours */
+    HANDSHAKE_ZERO = 107,        /* the Zero VM: no Java frames that anybody could read */
 };
 
 #define HANDSHAKE_READER_FD 3

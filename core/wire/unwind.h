@@ -39,7 +39,8 @@ enum wire_unwind_cfa {
 
 #define WIRE_UNWIND_SAME INT16_MIN /* the register is still what it was in this frame */
 
-/* Valid from `pc` on to the next row's. Offsets are bytes from the canonical frame address. */
+/* Valid from `pc` on to the next row's. Offsets are bytes from the canonical frame address; with
+ * WIRE_CFA_FP_DEREF, fp_offset counts from this frame's own frame pointer. */
 struct wire_unwind_row {
     uint32_t pc;        /* relative to the module's base */
     int32_t cfa_offset; /* see enum wire_unwind_cfa */

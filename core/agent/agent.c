@@ -11,15 +11,20 @@
 #define SILENT_MS 1000 /* four heartbeats */
 #define EVICT_MS 2000
 
+/* All zero, so that the library's file has no room for it. */
 struct agent agent = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .engine_lock = PTHREAD_MUTEX_INITIALIZER,
     .threads.lock = PTHREAD_MUTEX_INITIALIZER,
-    .mapping.memfd = -1,
 };
 
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
     threads_started(&agent.threads, jvmti, jni, thread);
+}
+
+/* AsyncGetCallTrace wants the event; nobody wants to hear of it. */
+static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass c) {
+    (void)jvmti, (void)jni, (void)thread, (void)c;
 }
 
 static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass c) {
@@ -111,6 +116,8 @@ static bool start_thread(JNIEnv *jni) {
 static void request_start(struct wire_control *c) {
     c->request.command = WIRE_COMMAND_START;
     c->request.depth = agent.options.depth;
+    c->request.walk = agent.options.walk;
+    c->request.precise = agent.options.precise;
     c->request.engines = 1;
     c->request.engine[0] = (struct wire_engine_request){
         .event = WIRE_EVENT_CPU,
@@ -126,7 +133,8 @@ static void listen_to_threads(void) {
         .VMDeath = on_vm_death,
         .ThreadStart = on_thread_start,
         .ThreadEnd = on_thread_end,
-        .ClassPrepare = on_class_prepare, /* enabled by asgct_open */
+        .ClassLoad = on_class_load, /* both enabled by asgct_open */
+        .ClassPrepare = on_class_prepare,
     };
     (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, sizeof callbacks);
     static const jvmtiEvent events[] = {JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_THREAD_START,
@@ -135,11 +143,33 @@ static void listen_to_threads(void) {
         (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, events[i], NULL);
 }
 
+/* The Zero VM: its frames are C++ ones of its own make, and its AsyncGetCallTrace ends it. */
+static bool is_zero(void) {
+    char *name = NULL;
+    if ((*agent.jvmti)->GetSystemProperty(agent.jvmti, "java.vm.name", &name) != JVMTI_ERROR_NONE)
+        return false;
+    bool zero = strstr(name, "Zero") != NULL;
+    (*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)name);
+    return zero;
+}
+
+/* A VM that does not describe itself, or not all we need, leaves agent.vm empty: without code
+ * heaps there is only AsyncGetCallTrace. False where that is not there either. */
+static bool learn_layout(JNIEnv *jni) {
+    const char **missing = &agent.sampler.asgct.instead_of;
+    if (agent.vm.heaps ||
+        vm_structs_read(&agent.vm, (uint32_t)(*jni)->GetVersion(jni), missing) == 0)
+        return true;
+    memset(&agent.vm, 0, sizeof agent.vm);
+    agent.vm.thread_key = -1;
+    return asgct_exists();
+}
+
 /* What is asked of the VM once; an enum handshake_result. */
 static int learn_vm(JNIEnv *jni) {
-    const char *missing = NULL;
-    if (!agent.vm.heaps &&
-        vm_structs_read(&agent.vm, (uint32_t)(*jni)->GetVersion(jni), &missing) < 0)
+    if (is_zero())
+        return HANDSHAKE_ZERO;
+    if (!learn_layout(jni))
         return HANDSHAKE_UNSUPPORTED;
     if (!know_thread_fields(jni))
         return HANDSHAKE_UNSUPPORTED;
@@ -150,8 +180,11 @@ static int learn_vm(JNIEnv *jni) {
     (*jni)->DeleteLocalRef(jni, self);
     if (agent.vm.thread_key < 0)
         return HANDSHAKE_UNSUPPORTED;
+    if (!agent.vm.heaps)
+        return HANDSHAKE_OK;
     if ((*jni)->GetVersion(jni) >= 0x00150000) { /* virtual threads: JDK 21 */
-        continuation_learn(&agent.vm.continuation, jni);
+        oop_learn(&agent.vm.oops, jni);
+        continuation_learn(&agent.vm.continuation, &agent.vm.oops, jni);
         virtual_thread_learn(&agent.vm, jni);
     }
     compiler_learn(&agent.vm);

@@ -49,6 +49,17 @@ static bool parse_event(const char *value, struct agent_options *o) {
     return true; /* anything else is for the reader to complain about */
 }
 
+static bool parse_walk(const char *value, struct agent_options *o) {
+    static const char *const name[WIRE_WALKS] = {
+        [WIRE_WALK_VM] = "vm",       [WIRE_WALK_VMX] = "vmx", [WIRE_WALK_FP] = "fp",
+        [WIRE_WALK_DWARF] = "dwarf", [WIRE_WALK_NO] = "no",   [WIRE_WALK_ASGCT] = "asgct",
+    };
+    for (uint32_t i = 0; i < WIRE_WALKS; i++)
+        if (strcmp(value, name[i]) == 0)
+            o->walk = i;
+    return true; /* as above */
+}
+
 static bool parse_one(const char *name, const char *value, struct agent_options *o) {
     uint64_t n = 0;
     bool is_number = parse_number(value, &n);
@@ -58,6 +69,10 @@ static bool parse_one(const char *name, const char *value, struct agent_options 
         return parse_event(value, o);
     else if (strcmp(name, "itimer") == 0 || strcmp(name, "ctimer") == 0)
         return parse_event(name, o);
+    else if (strcmp(name, "cstack") == 0)
+        return parse_walk(value, o);
+    else if (strcmp(name, "precise") == 0)
+        o->precise = true;
     else if (strcmp(name, "file") == 0)
         o->has_file = *value != '\0';
     else if (strcmp(name, "map") == 0)

@@ -20,6 +20,8 @@ struct agent_options {
     uint32_t mechanism; /* enum wire_mechanism */
     uint64_t interval;  /* ns; 0: default */
     uint32_t depth;     /* 0: default */
+    uint32_t walk;      /* enum wire_walk */
+    bool precise;       /* make hot methods recompile with debug information */
     char map[64];       /* the reader's memfd, or "" */
     char frontend[512]; /* the reader's program, or "": beside the library */
     char text[2048];    /* the whole string, for the reader */

@@ -96,6 +96,7 @@ static void do_chores(struct chores *c, jvmtiEnv *jvmti, JNIEnv *jni) {
         precise_turn(&agent.sampler.precise, jvmti, jni);
     if (agent.sampler.asgct.open)
         asgct_turn(&agent.sampler.asgct, &agent.sampler.names, jvmti, jni);
+    sampler_renew_ids(&agent.sampler, now);
     publish();
 }
 

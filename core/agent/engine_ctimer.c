@@ -52,8 +52,8 @@ static void ctimer_stop(void) {
 }
 
 static void ctimer_handle(struct sampler *s, const struct engine_config *config,
-                          const struct engine_thread *thread, uint32_t threads,
-                          const siginfo_t *info, void *context) {
+                          struct engine_thread *thread, uint32_t threads, const siginfo_t *info,
+                          void *context) {
     uint32_t index = (uint32_t)info->si_value.sival_int;
     if (info->si_code != SI_TIMER || index >= threads)
         return;

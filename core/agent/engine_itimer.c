@@ -44,17 +44,27 @@ static void itimer_stop(void) {
     setitimer(ITIMER_PROF, &off, NULL);
 }
 
-static void itimer_handle(struct sampler *s, const struct engine_config *config,
-                          const struct engine_thread *thread, uint32_t threads,
-                          const siginfo_t *info, void *context) {
-    (void)config, (void)thread, (void)threads, (void)info;
+/* What the process used since somebody asked last. Handlers of several threads may ask at once:
+ * each nanosecond is given out once, and whoever comes too late gets none. */
+static uint64_t take_cpu_ns(void) {
     uint64_t now = process_cpu_ns();
-    uint64_t last = atomic_exchange(&last_cpu_ns, now);
+    uint64_t last = atomic_load(&last_cpu_ns);
+    for (int tries = 0; now > last && tries < 64; tries++)
+        if (atomic_compare_exchange_weak(&last_cpu_ns, &last, now))
+            return now - last;
+    return 0;
+}
+
+static void itimer_handle(struct sampler *s, const struct engine_config *config,
+                          struct engine_thread *thread, uint32_t threads, const siginfo_t *info,
+                          void *context) {
+    (void)config, (void)thread, (void)threads, (void)info;
+    uint64_t weight = take_cpu_ns();
     struct sample_request q = {
         .context = context,
         .tid = (uint32_t)syscall(SYS_gettid),
         .event = WIRE_EVENT_CPU,
-        .weight = now > last ? now - last : 0,
+        .weight = weight,
     };
     sampler_take(s, &q);
 }

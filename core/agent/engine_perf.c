@@ -15,6 +15,7 @@
 #define KERNEL_FRAMES_MAX 127
 #define PAGE ((size_t)4096)
 #define FDS_MAX (1u << 20)
+#define WEIGHT_MAX UINT64_C(3600000000000) /* ns; more since the last sample is nonsense */
 
 /* Descriptor → index of its thread + 1: what a signal brings is the descriptor. Address space
  * only; pages are touched as descriptors are used. */
@@ -27,7 +28,7 @@ static void fill_attr(struct perf_event_attr *a, uint64_t interval) {
     a->type = PERF_TYPE_SOFTWARE;
     a->config = PERF_COUNT_SW_CPU_CLOCK;
     a->sample_period = interval;
-    a->sample_type = PERF_SAMPLE_CALLCHAIN;
+    a->sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN;
     a->exclude_callchain_user = 1; /* the walker knows better */
     a->disabled = 1;
     a->wakeup_events = 1;
@@ -115,6 +116,7 @@ static int perf_arm(const struct engine_config *config, struct engine_thread *t,
     struct f_owner_ex owner = {F_OWNER_TID, (pid_t)t->tid};
     if ((uint32_t)fd >= fd_limit)
         r = -EMFILE;
+    t->counted = 0;
     t->page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (r == 0 && t->page == MAP_FAILED)
         r = -errno;
@@ -154,13 +156,34 @@ static void perf_stop(void) {
     index_of_fd = NULL;
 }
 
-/* Takes the kernel's part of the newest call chain out of the event's own buffer. */
-static uint32_t read_kernel_frames(void *page, uint64_t *out) {
+struct perf_sample {
+    uint64_t counter; /* ns since the event was opened; 0: there was no sample */
+    uint64_t *kernel; /* frame words, leaf first */
+    uint32_t frames;
+};
+
+/* The kernel's part of a sample's call chain, `words` addresses at `at` in the data page. */
+static void read_chain(struct perf_sample *out, const uint8_t *data, uint64_t at, uint32_t words) {
+    out->frames = 0;
+    for (uint32_t i = 0; i < words && out->frames < KERNEL_FRAMES_MAX; i++) {
+        uint64_t pc;
+        memcpy(&pc, data + ((at + 8 * (uint64_t)i) & (PAGE - 1)), sizeof pc);
+        if (pc >= (uint64_t)PERF_CONTEXT_MAX) { /* a mark: whose addresses follow */
+            if (pc != (uint64_t)PERF_CONTEXT_KERNEL)
+                break;
+            continue;
+        }
+        out->kernel[out->frames++] = wire_frame_address(WIRE_FRAME_KERNEL, pc);
+    }
+}
+
+/* Takes the newest sample out of the event's own buffer. Behind its header: the counter's value,
+ * the number of addresses, the addresses (source: perf_event_open(2), PERF_RECORD_SAMPLE). */
+static void read_sample(void *page, struct perf_sample *out) {
     struct perf_event_mmap_page *control = page;
     const uint8_t *data = (const uint8_t *)page + PAGE;
     uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
     uint64_t tail = control->data_tail;
-    uint32_t n = 0;
     while (head - tail >= 16 && head - tail <= PAGE) {
         uint64_t header;
         memcpy(&header, data + (tail & (PAGE - 1)), sizeof header);
@@ -168,28 +191,26 @@ static uint32_t read_kernel_frames(void *page, uint64_t *out) {
         uint32_t size = (uint32_t)(header >> 48);
         if (size < 16 || size % 8 || size > head - tail)
             break;
-        if (type == PERF_RECORD_SAMPLE) {
-            n = 0;
-            uint32_t words = size / 8 - 2; /* behind the header and the number of addresses */
-            for (uint32_t i = 0; i < words && n < KERNEL_FRAMES_MAX; i++) {
-                uint64_t pc;
-                memcpy(&pc, data + ((tail + 16 + 8 * (uint64_t)i) & (PAGE - 1)), sizeof pc);
-                if (pc >= (uint64_t)PERF_CONTEXT_MAX) { /* a mark: whose addresses follow */
-                    if (pc != (uint64_t)PERF_CONTEXT_KERNEL)
-                        break;
-                    continue;
-                }
-                out[n++] = wire_frame_address(WIRE_FRAME_KERNEL, pc);
-            }
+        if (type == PERF_RECORD_SAMPLE && size >= 24) {
+            memcpy(&out->counter, data + ((tail + 8) & (PAGE - 1)), sizeof out->counter);
+            read_chain(out, data, tail + 24, size / 8 - 3);
         }
         tail += size;
     }
     __atomic_store_n(&control->data_tail, head, __ATOMIC_RELEASE);
-    return n;
+}
+
+/* The counter stands still while the thread does not run and while its handler does. A signal may
+ * come late, or the sample be missing where the buffer was full: the next one makes up for it. */
+static uint64_t weigh(struct engine_thread *t, uint64_t counter, uint64_t interval) {
+    uint64_t now = counter ? counter : t->counted + interval;
+    uint64_t weight = now - t->counted; /* enormous where it went back */
+    t->counted = now;
+    return weight && weight <= WEIGHT_MAX ? weight : interval;
 }
 
 static void perf_handle(struct sampler *s, const struct engine_config *config,
-                        const struct engine_thread *thread, uint32_t threads, const siginfo_t *info,
+                        struct engine_thread *thread, uint32_t threads, const siginfo_t *info,
                         void *context) {
     if (info->si_code <= 0 || info->si_fd < 0 || (uint32_t)info->si_fd >= FDS_MAX)
         return;
@@ -200,13 +221,15 @@ static void perf_handle(struct sampler *s, const struct engine_config *config,
     if (index >= threads || !thread[index].page)
         return;
     uint64_t kernel[KERNEL_FRAMES_MAX];
+    struct perf_sample sample = {.kernel = kernel};
+    read_sample(thread[index].page, &sample);
     struct sample_request q = {
         .context = context,
         .tid = thread[index].tid,
         .event = WIRE_EVENT_CPU,
-        .weight = config->interval,
+        .weight = weigh(&thread[index], sample.counter, config->interval),
         .kernel = kernel,
-        .kernel_frames = read_kernel_frames(thread[index].page, kernel),
+        .kernel_frames = sample.frames,
     };
     sampler_take(s, &q);
     /* The event switched itself off: time spent here is not the application's. */

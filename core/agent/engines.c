@@ -100,16 +100,27 @@ static void stop(jvmtiEnv *jvmti) {
     agent.engine = NULL;
 }
 
-/* The walker that was asked for, or the one that can be had instead, with the reason in `why`. */
-static void choose_walker(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *jni,
-                          char *why, size_t why_bytes) {
+/* The walker that was asked for, or the one that can be had instead, with the reason in `why`.
+ * -errno where there is none. */
+static int choose_walker(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *jni,
+                         char *why, size_t why_bytes) {
     struct sampler *s = &agent.sampler;
+    bool described = agent.vm.heaps > 0;
     s->walker.walk = request->walk < WIRE_WALKS ? (enum wire_walk)request->walk : WIRE_WALK_VM;
     s->walker.unwind = s->walker.walk == WIRE_WALK_VMX || s->walker.walk == WIRE_WALK_DWARF
                            ? agent_mapping_unwind(&agent.mapping)
                            : NULL;
-    if (s->walker.walk == WIRE_WALK_ASGCT && asgct_open(&s->asgct, jvmti, jni, why, why_bytes) < 0)
+    if (!described) {
+        snprintf(why, why_bytes, "walk asgct: this VM does not describe %s",
+                 s->asgct.instead_of ? s->asgct.instead_of : "itself");
+        s->walker.walk = WIRE_WALK_ASGCT;
+    }
+    if (s->walker.walk != WIRE_WALK_ASGCT)
+        return 0;
+    int r = asgct_open(&s->asgct, &s->walker, jvmti, jni, why, why_bytes);
+    if (r < 0 && described)
         s->walker.walk = WIRE_WALK_VM;
+    return described ? 0 : r;
 }
 
 static void start(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *jni) {
@@ -117,6 +128,7 @@ static void start(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *j
     struct wire_engine_request q = request->engine[0];
     char why[sizeof s->engine[0].reason] = "";
     char first_why[sizeof why] = "";
+    char walker_why[sizeof why] = "";
     int r = -ENOTSUP;
     stop(jvmti);
     if (request->engines != 1 || q.event != WIRE_EVENT_CPU || q.mechanism >= WIRE_MECHANISMS) {
@@ -138,8 +150,13 @@ static void start(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *j
     libraries_refresh(&agent.sampler.libraries);
     /* A signal may come while threads are still being armed: the engine must be known by then,
      * and try_engine sets it before it arms the first one. */
+    r = choose_walker(request, jvmti, jni, walker_why, sizeof walker_why);
+    if (r < 0) {
+        give_signal_back(agent.config.signo);
+        fail(s, r, walker_why);
+        return;
+    }
     r = -ENOTSUP;
-    choose_walker(request, jvmti, jni, first_why, sizeof first_why);
     sampler_enable(&agent.sampler, request->depth);
     for (size_t i = 0; i < sizeof engines / sizeof engines[0] && r < 0; i++) {
         if (q.mechanism != WIRE_MECHANISM_AUTO && q.mechanism != engines[i]->mechanism)
@@ -156,14 +173,15 @@ static void start(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *j
         return;
     }
     agent.flag_was_set = vm_flag_set(DEBUG_FLAG, true, &agent.flag_before);
-    if (request->precise)
+    if (request->precise && agent.vm.heaps)
         precise_start(&agent.sampler.precise, &agent.vm, &agent.sampler.ring, s);
     s->engine[0] = (struct wire_engine_status){
         .event = q.event,
         .mechanism = agent.engine->mechanism,
         .interval = agent.config.interval,
     };
-    memcpy(s->engine[0].reason, first_why, sizeof first_why);
+    snprintf(s->engine[0].reason, sizeof s->engine[0].reason, "%s%s%s", walker_why,
+             *walker_why && *first_why ? "; " : "", first_why);
     s->engines = 1;
     s->error_code = 0;
     snprintf(s->walker, sizeof s->walker, "%s", walker_name[agent.sampler.walker.walk]);

@@ -60,8 +60,12 @@ __asm__(".text\n"
 #error "no guarded loads for this architecture"
 #endif
 
+/* Hidden, so that no global offset table comes between: for a symbol that only the assembler knows,
+ * its entry is wrong on aarch64. */
+#pragma GCC visibility push(hidden)
 extern const char guarded_begin[], guarded_copy_begin[], guarded_end[], guarded_zero[],
     guarded_rest[];
+#pragma GCC visibility pop
 
 static struct {
     struct sigaction before[2]; /* of SIGSEGV, SIGBUS */

@@ -72,8 +72,12 @@ static bool announce_stub(struct names *n, const struct code *c, uintptr_t name,
 
 uint64_t names_stub(struct names *n, const struct code *c) {
     static const char interpreter[] = "Interpreter";
-    uintptr_t name =
-        c->blob ? guarded_load64(c->blob + (uintptr_t)n->vm->at.blob_name) : (uintptr_t)interpreter;
+    static const char call_stub[] = "call_stub";
+    uintptr_t name = (uintptr_t)interpreter;
+    if (c->kind == CODE_ENTRY)
+        name = (uintptr_t)call_stub;
+    else if (c->blob)
+        name = guarded_load64(c->blob + (uintptr_t)n->vm->at.blob_name);
     bool is_new;
     uint64_t identity = (c->begin ^ name << 16) | 1;
     uint32_t id = id_table_find(&n->stubs, identity * UINT64_C(0x9e3779b97f4a7c15), &is_new);

@@ -8,6 +8,7 @@
 #define JTOP_AGENT_NAMES_H
 
 #include "core/agent/id_table.h"
+#include "core/agent/recent_set.h"
 #include "core/agent/vm_code.h"
 #include "core/agent/vm_method.h"
 #include "core/wire/ring_writer.h"
@@ -16,6 +17,7 @@ struct names {
     const struct vm *vm;
     struct ring_writer *ring;
     struct id_table methods, stubs;
+    struct recent_set virtual_threads; /* those whose names were announced */
 };
 
 #define NAMES_NO_ROOM (UINT32_MAX - 1)

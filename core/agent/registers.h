@@ -7,6 +7,9 @@
 #ifndef JTOP_AGENT_REGISTERS_H
 #define JTOP_AGENT_REGISTERS_H
 
+#include "core/agent/guarded.h"
+
+#include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -36,6 +39,29 @@ static inline struct registers registers_read(const void *context) {
     };
 }
 
+/* A handler's return trampoline is entered with the stack pointer at the ucontext_t. */
+#define REGISTERS_UCONTEXT_OFFSET 0u
+#define REGISTERS_SLOT(n) (offsetof(ucontext_t, uc_mcontext.gregs) + sizeof(greg_t) * (n))
+
+static inline struct registers registers_saved(uintptr_t context) {
+    return (struct registers){
+        .pc = guarded_load64(context + REGISTERS_SLOT(REG_RIP)),
+        .sp = guarded_load64(context + REGISTERS_SLOT(REG_RSP)),
+        .fp = guarded_load64(context + REGISTERS_SLOT(REG_RBP)),
+        .bcp = guarded_load64(context + REGISTERS_SLOT(REG_R13)),
+    };
+}
+
+/* mov $__NR_rt_sigreturn, %eax; syscall */
+static inline int registers_is_trampoline(uintptr_t pc) {
+    return guarded_load64(pc) == 0x0f0000000fc0c748 && (guarded_load32(pc + 8) & 0xff) == 0x05;
+}
+
+/* A return address as it lies in memory or in a register. */
+static inline uintptr_t registers_code_address(uintptr_t word) {
+    return word;
+}
+
 #elif defined(__aarch64__)
 
 static inline uintptr_t registers_pc(const void *context) {
@@ -55,6 +81,31 @@ static inline struct registers registers_read(const void *context) {
         .lr = (uintptr_t)m->regs[30],
         .bcp = (uintptr_t)m->regs[22],
     };
+}
+
+/* The kernel's signal frame: a siginfo_t, then the ucontext_t. */
+#define REGISTERS_UCONTEXT_OFFSET 128u
+#define REGISTERS_SLOT(n) (offsetof(ucontext_t, uc_mcontext.regs) + 8u * (n))
+
+static inline struct registers registers_saved(uintptr_t context) {
+    return (struct registers){
+        .pc = guarded_load64(context + offsetof(ucontext_t, uc_mcontext.pc)),
+        .sp = guarded_load64(context + offsetof(ucontext_t, uc_mcontext.sp)),
+        .fp = guarded_load64(context + REGISTERS_SLOT(29)),
+        .lr = guarded_load64(context + REGISTERS_SLOT(30)),
+        .bcp = guarded_load64(context + REGISTERS_SLOT(22)),
+    };
+}
+
+/* mov x8, #__NR_rt_sigreturn; svc #0 */
+static inline int registers_is_trampoline(uintptr_t pc) {
+    return guarded_load64(pc) == 0xd4000001d2801168;
+}
+
+/* A return address as it lies in memory or in a register: a program that protects them signs them
+ * in the bits above the 48 of an address. */
+static inline uintptr_t registers_code_address(uintptr_t word) {
+    return word & ((UINT64_C(1) << 48) - 1);
 }
 
 #else

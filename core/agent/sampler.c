@@ -11,6 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#define IDS_WANTED 12000u /* methods; what they take is about 200 KB */
+#define IDS_WANTED_MAX (1u << 19)
+#define IDS_KEPT_MS 10000u /* at least: where they fill up sooner, as many may be alive */
+
 static uint64_t now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t); /* the vdso: no system call */
@@ -22,6 +26,8 @@ int sampler_map(struct sampler *s, const struct vm *vm, struct wire_mapping *map
     /* in_flight is kept: a handler of the last session may be between its two steps. */
     s->libraries.count[0] = s->libraries.count[1] = 0;
     s->names = (struct names){0};
+    s->ids_wanted = 0;
+    s->ids_since_ms = 0;
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
     /* Handlers run on a cpu each, and a few may be preempted in the middle. */
     s->pool_size = 2 * (uint32_t)(cpus > 0 ? cpus : 1) + 14;
@@ -62,6 +68,25 @@ void sampler_disable(struct sampler *s) {
     atomic_store(&s->enabled, 0);
     while (atomic_load(&s->in_flight))
         sched_yield();
+}
+
+void sampler_renew_ids(struct sampler *s, uint64_t now_ms) {
+    struct id_table *ids = &s->names.methods;
+    if (!s->ids_wanted) {
+        s->ids_wanted = IDS_WANTED;
+        s->ids_since_ms = now_ms;
+    }
+    /* A moment without handlers: those that come later use the new half. */
+    if (ids->old_is_dirty && atomic_load(&s->in_flight) == 0)
+        id_table_clean(ids);
+    if (atomic_load_explicit(&ids->used, memory_order_relaxed) < s->ids_wanted || ids->old_is_dirty)
+        return;
+    if (now_ms - s->ids_since_ms < IDS_KEPT_MS && s->ids_wanted < IDS_WANTED_MAX) {
+        s->ids_wanted *= 2;
+        return;
+    }
+    s->ids_since_ms = now_ms;
+    id_table_turn(ids);
 }
 
 bool sampler_enter(struct sampler *s) {

@@ -29,7 +29,9 @@ struct sampler {
     struct asgct asgct;
     struct scratch *pool;
     uint32_t pool_size;
-    uint32_t depth; /* Java frames kept */
+    uint32_t depth;      /* Java frames kept */
+    uint32_t ids_wanted; /* methods known when new ids are given; 0: the default */
+    uint64_t ids_since_ms;
 };
 
 struct sample_request {
@@ -49,6 +51,10 @@ void sampler_unmap(struct sampler *s);
 void sampler_enable(struct sampler *s, uint32_t depth);
 /* Returns when no handler is at work any more. */
 void sampler_disable(struct sampler *s);
+
+/* Lets go of the methods met, and of their ids, when there are many: where classes come and go most
+ * of them are gone, and the others are announced again. Now and then, with handlers at work. */
+void sampler_renew_ids(struct sampler *s, uint64_t now_ms);
 
 /* False: not sampling; the handler must touch nothing and return. */
 bool sampler_enter(struct sampler *s);

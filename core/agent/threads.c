@@ -1,6 +1,7 @@
 #include "core/agent/threads.h"
 
 #include "core/agent/guarded.h"
+#include "core/agent/vm_compiler.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -157,9 +158,12 @@ static int scan_locked(struct threads *t) {
 
 void threads_scan(struct threads *t, bool full) {
     pthread_mutex_lock(&t->lock);
-    if (t->entry && (full || tasks() != t->alive))
+    bool changed = t->entry && (full || tasks() != t->alive);
+    if (changed)
         scan_locked(t);
     pthread_mutex_unlock(&t->lock);
+    if (changed && t->vm->heaps)
+        compiler_learn(t->vm); /* where none of the VM's compiler threads was there before */
 }
 
 int threads_arm_all(struct threads *t, const struct engine *e, const struct engine_config *c) {
@@ -237,7 +241,10 @@ static void announce(struct threads *t, const struct identity *who, uint32_t i) 
     t->note[i].name_hash = h;
 }
 
+/* 0 where it is not known. */
 static uint32_t tid_of(const struct threads *t, uintptr_t java) {
+    if (!t->vm->heaps) /* the VM does not describe itself */
+        return 0;
     uintptr_t os = guarded_load64(java + (uintptr_t)t->vm->at.thread_osthread);
     return os ? guarded_load32(os + (uintptr_t)t->vm->at.osthread_tid) : 0;
 }
@@ -248,13 +255,13 @@ static void name_other(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread 
     uint32_t tid = who.java ? tid_of(t, who.java) : 0;
     uintptr_t vtable = who.java ? guarded_load64(who.java) : 0;
     /* The VM clears it before it lets go of the thread: what was read until here was its own. */
-    if (tid && threads_java_thread(t, jni, thread) == who.java) {
+    if ((tid || !t->vm->heaps) && threads_java_thread(t, jni, thread) == who.java) {
         pthread_mutex_lock(&t->lock);
-        uint32_t i = t->ring ? find(t, tid) : NO_ENTRY;
-        if (i != NO_ENTRY) {
+        uint32_t i = t->ring && tid ? find(t, tid) : NO_ENTRY;
+        if (t->ring && (i != NO_ENTRY || !tid))
             vm_know_java_vtable(t->vm, vtable);
+        if (i != NO_ENTRY)
             announce(t, &who, i);
-        }
         pthread_mutex_unlock(&t->lock);
     }
     forget_answer(jvmti, &who);

@@ -135,8 +135,10 @@ static struct scope_data scope_data_of(const struct vm *vm, uintptr_t nm) {
 /* Offset of the scope at pc; 0: none. PcDescs are sorted by pc and each describes the code up to
  * and including its own pc. */
 static uint32_t find_scope(const struct vm *vm, const struct scope_data *d, uintptr_t begin,
-                           uintptr_t pc, bool exact) {
+                           uintptr_t pc, bool *of_pc) {
     uint32_t stride = (uint32_t)vm->at.pcdesc_bytes;
+    if (of_pc)
+        *of_pc = false;
     if (d->pcs_end <= d->pcs || d->pcs_end - d->pcs > (64u << 20))
         return 0;
     uint32_t n = (uint32_t)((d->pcs_end - d->pcs) / stride);
@@ -154,15 +156,15 @@ static uint32_t find_scope(const struct vm *vm, const struct scope_data *d, uint
     if (low == n)
         return 0;
     uintptr_t desc = d->pcs + (uintptr_t)low * stride;
-    if (exact && (int32_t)guarded_load32(desc + (uintptr_t)vm->at.pcdesc_pc) != want)
-        return 0;
+    if (of_pc)
+        *of_pc = (int32_t)guarded_load32(desc + (uintptr_t)vm->at.pcdesc_pc) == want;
     return guarded_load32(desc + (uintptr_t)vm->at.pcdesc_scope);
 }
 
-uint32_t code_scopes(const struct vm *vm, const struct code *c, uintptr_t pc, bool exact,
+uint32_t code_scopes(const struct vm *vm, const struct code *c, uintptr_t pc, bool *of_pc,
                      struct code_scope *out, uint32_t max) {
     struct scope_data d = scope_data_of(vm, c->blob);
-    uint32_t offset = find_scope(vm, &d, c->begin, pc, exact);
+    uint32_t offset = find_scope(vm, &d, c->begin, pc, of_pc);
     uint32_t n = 0;
     while (offset && offset < (256u << 20) && n < max && n < SCOPE_DEPTH_MAX) {
         struct scope_stream s = {d.data + offset, vm->at.scopes_without_zero};
@@ -188,11 +190,20 @@ uintptr_t code_method(const struct vm *vm, const struct code *c) {
 /* Calls of leaf routines carry no debug information, so what tells a return address from any other
  * word is the call instruction in front of it. */
 #if defined(__x86_64__)
-static bool follows_call(uintptr_t pc) {
+static bool follows_direct_call(uintptr_t pc, uintptr_t *target) {
     uint64_t before = guarded_load64(pc - 8); /* the eight bytes before pc, last one highest */
-    uint8_t b2 = (uint8_t)(before >> 48);     /* pc[-2] */
-    uint8_t b3 = (uint8_t)(before >> 40);     /* pc[-3] */
-    if ((uint8_t)(before >> 24) == 0xe8)      /* call rel32 */
+    if ((uint8_t)(before >> 24) != 0xe8)      /* call rel32 */
+        return false;
+    *target = pc + (uintptr_t)(intptr_t)(int32_t)(before >> 32);
+    return true;
+}
+
+bool code_follows_call(uintptr_t pc) {
+    uint64_t before = guarded_load64(pc - 8);
+    uint8_t b2 = (uint8_t)(before >> 48); /* pc[-2] */
+    uint8_t b3 = (uint8_t)(before >> 40); /* pc[-3] */
+    uintptr_t target;
+    if (follows_direct_call(pc, &target))
         return true;
     if (b2 == 0xff && ((uint8_t)(before >> 56) & 0xf8) == 0xd0) /* call reg */
         return true;
@@ -201,26 +212,50 @@ static bool follows_call(uintptr_t pc) {
     return (uint8_t)(before >> 16) == 0xff && ((before >> 24) & 0x38) == 0x10; /* [reg+disp32] */
 }
 #else
-static bool follows_call(uintptr_t pc) {
+static bool follows_direct_call(uintptr_t pc, uintptr_t *target) {
     uint32_t before = guarded_load32(pc - 4);
-    return before >> 26 == 0x25 || (before & 0xfffffc1f) == 0xd63f0000; /* bl, blr */
+    if (before >> 26 != 0x25) /* bl */
+        return false;
+    *target = pc - 4 + (uintptr_t)(intptr_t)((int32_t)(before << 6) >> 4);
+    return true;
+}
+
+bool code_follows_call(uintptr_t pc) {
+    uintptr_t target;
+    return follows_direct_call(pc, &target) ||
+           (guarded_load32(pc - 4) & 0xfffffc1f) == 0xd63f0000; /* blr */
 }
 #endif
 
-bool code_is_return_address(const struct vm *vm, uintptr_t pc) {
-    struct code c = code_find(vm, pc);
-    switch (c.kind) {
+bool code_called_method(const struct vm *vm, uintptr_t pc) {
+    uintptr_t target;
+    return follows_direct_call(pc, &target) && code_contains(vm, target) &&
+           code_find(vm, target).kind == CODE_COMPILED;
+}
+
+bool code_is_routine(const struct vm *vm, const struct code *c) {
+    uint64_t name = guarded_load64(guarded_load64(c->blob + (uintptr_t)vm->at.blob_name));
+    return c->kind == CODE_STUB && name == 0x74756f5262757453; /* "StubRout" */
+}
+
+bool code_is_return(const struct code *c, uintptr_t pc) {
+    switch (c->kind) {
     case CODE_INTERPRETER:
     case CODE_ENTRY:
         return true;
     case CODE_COMPILED:
-        return pc > c.begin && pc < c.end && follows_call(pc);
+        return pc > c->begin && pc < c->end && code_follows_call(pc);
     case CODE_NATIVE:
     case CODE_STUB:
-        return c.frame_words > 0 && pc > c.begin && pc < c.end && follows_call(pc);
+        return c->frame_words > 0 && pc > c->begin && pc < c->end && code_follows_call(pc);
     default:
         return false;
     }
+}
+
+bool code_is_return_address(const struct vm *vm, uintptr_t pc) {
+    struct code c = code_find(vm, pc);
+    return code_is_return(&c, pc);
 }
 
 uintptr_t code_original_pc(const struct vm *vm, const struct code *c, uintptr_t pc, uintptr_t sp) {

@@ -41,14 +41,26 @@ struct code_scope {
     int32_t bci; /* < 0: none */
 };
 
-/* The scopes at `pc` of compiled code, innermost first; at most `max`. `exact`: pc is a return
- * address, so the description must be of this very pc. Returns their number, 0: no description. */
-uint32_t code_scopes(const struct vm *vm, const struct code *c, uintptr_t pc, bool exact,
+/* The scopes at `pc` of compiled code, innermost first; at most `max`. Returns their number, 0: no
+ * description. `of_pc`, if not NULL, tells whether the description is of this very pc, as a return
+ * address's is; else it is that of the next place the VM described. */
+uint32_t code_scopes(const struct vm *vm, const struct code *c, uintptr_t pc, bool *of_pc,
                      struct code_scope *out, uint32_t max);
 
 /* True where `pc` can be the return address of a call out of Java code: the strong test that lets
  * a stack be searched for one. */
 bool code_is_return_address(const struct vm *vm, uintptr_t pc);
+/* The same where what `pc` is in is known already. */
+bool code_is_return(const struct code *c, uintptr_t pc);
+
+/* True where a call instruction lies in front of `pc`. */
+bool code_follows_call(uintptr_t pc);
+
+/* True where the call in front of this return address goes straight to a compiled method. */
+bool code_called_method(const struct vm *vm, uintptr_t pc);
+
+/* True in one of the VM's hand-written routines: copies, mathematics, cryptography. */
+bool code_is_routine(const struct vm *vm, const struct code *c);
 
 /* The method a compiled blob was made of. */
 uintptr_t code_method(const struct vm *vm, const struct code *c);

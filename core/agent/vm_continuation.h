@@ -13,6 +13,8 @@
 #ifndef JTOP_AGENT_VM_CONTINUATION_H
 #define JTOP_AGENT_VM_CONTINUATION_H
 
+#include "core/agent/vm_oop.h"
+
 #include <jni.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,9 +23,7 @@ struct continuation_layout {
     bool known;    /* this VM has virtual threads and oops we can follow */
     uint32_t tail; /* in Continuation */
     uint32_t chunk_parent, chunk_size, chunk_sp; /* in StackChunk */
-    bool narrow; /* oops in fields are 32 bits: base + (v << shift) */
-    uintptr_t narrow_base;
-    uint32_t narrow_shift;
+    const struct oop_layout *oops;
     uint32_t chunk_data; /* bytes from a StackChunk to its stack */
 };
 
@@ -34,7 +34,8 @@ struct frozen_stack {
     uintptr_t sp;         /* of its youngest frame; its pc is the word below */
 };
 
-void continuation_learn(struct continuation_layout *c, JNIEnv *jni);
+/* After oop_learn; `oops` must live as long as `c`. */
+void continuation_learn(struct continuation_layout *c, const struct oop_layout *oops, JNIEnv *jni);
 
 /* The first chunk of the continuation whose ContinuationEntry lies at `sp`, the end of its oldest
  * thawed frame, or a few words above. False: none. */

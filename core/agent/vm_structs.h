@@ -62,14 +62,20 @@ struct vm_layout {
     int32_t heap_header_bytes, heap_used;
 };
 
-/* Of virtual_thread.h. */
+/* Of virtual_thread.h: offsets of Java fields. */
 struct virtual_layout {
     bool known;
+    uint32_t thread_id, thread_name, thread_eetop; /* in Thread */
+    uint32_t carrier;                              /* in VirtualThread */
+    bool has_way_back;
+    /* Thread.cont → Continuation.target → the thread, which has the same VirtualThread.cont */
+    uint32_t carrier_cont, cont_target, target_thread, own_cont;
 };
 
 /* Of vm_compiler.h. */
 struct compiler_layout {
-    bool known;
+    int32_t env, task, method; /* in CompilerThread, ciEnv and CompileTask */
+    _Atomic uintptr_t vtable;  /* of CompilerThread; 0: none was seen yet */
 };
 
 #define VM_HEAPS_MAX 8
@@ -87,6 +93,7 @@ struct vm {
     struct vm_code_heap heap[VM_HEAPS_MAX];
     uint32_t heaps;
     uintptr_t code_low, code_high; /* hull of all heaps */
+    struct oop_layout oops;
     struct continuation_layout continuation;
     struct virtual_layout virtual_threads;
     struct compiler_layout compiler;

@@ -36,13 +36,15 @@ static inline bool stack_add(struct stack *s, uint64_t frame) {
     return true;
 }
 
-/* Appends the calling thread's frames, as interrupted at `r`, to `s`. The walk ends at the
- * thread's entry, at the limits of `s`, or with an error frame and s->failure set. */
+/* Appends the calling thread's frames, as interrupted at `r`, to `s`, in the way w->walk says (any
+ * but WIRE_WALK_ASGCT). The walk ends at the thread's entry, at the first Java frame that the VM
+ * called where no native frames are wanted below it, at the limits of `s`, or with an error frame
+ * and s->failure set. */
 void walk_vm(const struct walker *w, const struct registers *r, struct stack *s);
 
-/* Native frames from `pc` on by frame pointers, while the stack lies in [sp, limit) and code in a
- * loaded library; the leaf's pc is added whatever it is. Returns the first pc that is in generated
- * code, with *sp and *fp of its frame, or 0. */
+/* Native frames from `pc` on, while the stack lies in [sp, limit) and code in a loaded library; the
+ * leaf's pc is added whatever it is. Returns the first pc that is in generated code, with *sp and
+ * *fp of its frame, or 0. */
 uintptr_t walk_native(const struct walker *w, uintptr_t pc, uintptr_t *sp, uintptr_t *fp,
                       uintptr_t limit, struct stack *s);
 

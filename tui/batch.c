@@ -1,11 +1,13 @@
 #include "tui/batch.h"
 
 #include "tui/output.h"
+#include "tui/quality.h"
 #include "tui/watch.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* For people only: a pipe gets none of it. */
@@ -15,15 +17,31 @@ static void say_start(const struct options *o, const struct jvm *j, struct sessi
     if (!isatty(STDERR_FILENO))
         return;
     session_status(s, &st);
-    fprintf(stderr, "Profiling for %g seconds: %s (pid %d), %s by %s%s%s\n",
+    fprintf(stderr, "Profiling for %g seconds: %s (pid %d), %s by %s, walker %s%s%s\n",
             (double)duration_ms / 1000, j->name, (int)j->pid, o->event ? o->event : st.event,
-            st.mechanism, st.reason[0] ? ": " : "", st.reason);
+            st.mechanism, st.walker, st.reason[0] ? ": " : "", st.reason);
+}
+
+/* What was made to recompile, and when. */
+static void say_precise(struct session *s, const char *sum) {
+    char news[4096];
+    uint32_t more = session_news(s, news, sizeof news);
+    for (char *line = news, *end; (end = strchr(line, '\n')); line = end + 1)
+        fprintf(stderr, "jtop-prof: %.*s\n", (int)(end - line), line);
+    if (more)
+        fprintf(stderr, "jtop-prof: … and %" PRIu32 " more\n", more);
+    fprintf(stderr, "jtop-prof: precise: %s\n", sum);
 }
 
 /* What a person should know before trusting the report. */
-static void say_quality(struct session *s, const struct jvm *j) {
+static void say_quality(const struct options *o, struct session *s, const struct jvm *j) {
     struct session_status st;
+    char text[256];
     session_status(s, &st);
+    if (quality_walker(&st, o->session.walk, text, sizeof text)[0])
+        fprintf(stderr, "jtop-prof: %s\n", text);
+    if (o->session.precise)
+        say_precise(s, quality_precise(&st, text, sizeof text));
     if (st.phase == SESSION_JVM_GONE) {
         char ended[64];
         snprintf(ended, sizeof ended, "JVM %d ended", (int)j->pid);
@@ -65,7 +83,7 @@ static int profile(const struct options *o, const struct jvm *j, const struct ou
     r = failed(s, e);
     int stopped = session_stop(s, r == 0 ? e : NULL);
     int written = outputs_write(out, o, s, &write_error);
-    say_quality(s, j);
+    say_quality(o, s, j);
     if (r == 0)
         r = stopped;
     if (r == 0 && written < 0) {

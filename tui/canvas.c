@@ -197,6 +197,13 @@ int canvas_head(struct canvas *c, int row, int col, int cols, enum role role, co
            canvas_text(c, row, col + used, cols - used, role, canvas_glyph(c, GLYPH_ELLIPSIS));
 }
 
+int canvas_middle(struct canvas *c, int row, int col, int cols, enum role role, const char *s) {
+    if (canvas_width(c, s) <= cols)
+        return canvas_text(c, row, col, cols, role, s);
+    int used = canvas_text(c, row, col, cols / 2, role, s);
+    return used + canvas_tail(c, row, col + used, cols - used, role, s);
+}
+
 void canvas_role(struct canvas *c, int row, int col, int cols, enum role role) {
     if (row < 0 || row >= c->rows)
         return;

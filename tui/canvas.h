@@ -82,6 +82,9 @@ int canvas_tail(struct canvas *c, int row, int col, int cols, enum role role, co
 /* Same; cut at the end, with an ellipsis. */
 int canvas_head(struct canvas *c, int row, int col, int cols, enum role role, const char *s);
 
+/* Same; cut in the middle: numbered names differ at the end. */
+int canvas_middle(struct canvas *c, int row, int col, int cols, enum role role, const char *s);
+
 /* Gives cells another role, text untouched. */
 void canvas_role(struct canvas *c, int row, int col, int cols, enum role role);
 

@@ -1,6 +1,7 @@
 #include "tui/header.h"
 
 #include "tui/format.h"
+#include "tui/quality.h"
 #include "tui/view.h"
 
 #include <inttypes.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #define GAP 2
+#define PRECISE_COLS 110 /* that the long form wants */
 
 /* A line being filled from the left with "label value" figures. */
 struct line {
@@ -108,6 +110,24 @@ static bool counts_bytes(const char *event) {
     return !strcmp(event, "alloc") || !strcmp(event, "nativemem");
 }
 
+/* Recompiling is asked for, and its price is to be seen: a walker that goes without saying makes
+ * room for it. */
+static void draw_walker(struct line *l, const struct model *m) {
+    const struct session_status *s = &m->status;
+    bool precise = m->settings.precise && !is_recording(m);
+    char text[64];
+    if (!precise || strcmp(s->walker, session_walk_name[WIRE_WALK_VM]) != 0)
+        figure(l, "walk", ROLE_VALUE, known(s->walker));
+    if (!precise)
+        return;
+    if (l->end < PRECISE_COLS)
+        snprintf(text, sizeof text, "%" PRIu64 " %.0fms", s->recompiled,
+                 (double)s->recompile_ns / 1e6);
+    else
+        quality_precise(s, text, sizeof text);
+    figure(l, "precise", ROLE_VALUE, text);
+}
+
 static void draw_quality(struct canvas *c, const struct model *m) {
     const struct session_status *s = &m->status;
     struct line l = {.c = c, .row = 2, .end = c->cols};
@@ -117,7 +137,7 @@ static void draw_quality(struct canvas *c, const struct model *m) {
              counts_bytes(s->event) ? format_bytes(&a, s->interval)
                                     : format_interval(&a, s->interval));
     figure(&l, known(s->event), ROLE_VALUE, text);
-    figure(&l, "walk", ROLE_VALUE, known(s->walker));
+    draw_walker(&l, m);
     const char *samples =
         s->samples < 1000000 ? format_count(&a, s->samples) : format_short_count(&a, s->samples);
     if (is_recording(m))
@@ -155,27 +175,29 @@ static const char *state_word(const struct model *m) {
     return m->held ? "PAUSED" : word[m->status.phase];
 }
 
-/* What the view's numbers are of, where that is not everything. */
-static void describe_question(const struct model *m, char *out, size_t size) {
+/* What the view's numbers are of, where that is not everything. A long thread's name gives way. */
+static void draw_question(struct canvas *c, struct area a, const struct model *m) {
     const struct model_question *q = &m->question;
-    char name[128];
-    size_t n = 0;
-    out[0] = '\0';
-    if (q->tid) {
-        const struct model_thread *t = model_find_thread(m, q->tid);
-        struct model_thread nobody = {.tid = q->tid, .name = ""};
-        int k = snprintf(out, size, "thread %s", model_thread_name(t ? t : &nobody, name, 64));
-        n = k > 0 && (size_t)k < size ? (size_t)k : size - 1;
-    }
-    if (q->filter[0] && n + 1 < size) {
-        int k = snprintf(out + n, size - n, "%s/%s", n ? "  " : "", q->filter);
-        n += k > 0 && (size_t)k < size - n ? (size_t)k : size - n - 1;
-    }
-    if (n && m->snapshot && n + 1 < size) {
+    bool zoomed = model_zoomed(q);
+    char name[MODEL_NAME_SIZE], share[32] = "", rest[LINE_EDITOR_BYTES + 64];
+    bool filtered = q->filter[0], carriers = q->carriers && !q->virtual_id;
+    if ((zoomed || filtered) && m->snapshot) {
         struct format f = {""};
-        double share = percent_of(m->snapshot->samples, m->all_samples);
-        snprintf(out + n, size - n, "  %s%% of all", format_percent(&f, share));
+        snprintf(share, sizeof share, "%s%% of all",
+                 format_percent(&f, percent_of(m->snapshot->samples, m->all_samples)));
     }
+    snprintf(rest, sizeof rest, "%s%s%s%s%s%s", filtered ? "/" : "", q->filter,
+             filtered && share[0] ? "  " : "", share,
+             carriers && (filtered || share[0]) ? "  " : "", carriers ? "by carrier" : "");
+    int at = a.col, end = a.col + a.cols;
+    if (zoomed) {
+        int room = a.cols - canvas_width(c, rest) - 9;
+        at += canvas_text(c, a.row, at, a.cols, ROLE_VALUE, "thread ");
+        at += canvas_middle(c, a.row, at, room > 8 ? room : 8, ROLE_VALUE,
+                            model_zoom_name(m, name, sizeof name)) +
+              GAP;
+    }
+    canvas_head(c, a.row, at, end - at, ROLE_VALUE, rest);
 }
 
 void header_draw_tabs(struct canvas *c, int row, const struct model *m, enum live_view view) {
@@ -187,9 +209,8 @@ void header_draw_tabs(struct canvas *c, int row, const struct model *m, enum liv
     }
     const char *state = state_word(m);
     int state_cols = canvas_width(c, state) + 2;
-    char question[512], tag[24];
-    describe_question(m, question, sizeof question);
-    canvas_head(c, row, at + 1, c->cols - at - state_cols - 2, ROLE_VALUE, question);
+    char tag[24];
+    draw_question(c, (struct area){row, at + 1, 1, c->cols - at - state_cols - 2}, m);
     snprintf(tag, sizeof tag, " %s ", state);
     canvas_right(c, row, c->cols - state_cols, state_cols,
                  m->held || m->status.phase != SESSION_RUNNING ? ROLE_STATE_HELD : ROLE_STATE, tag);
@@ -197,12 +218,16 @@ void header_draw_tabs(struct canvas *c, int row, const struct model *m, enum liv
 
 const char *header_notice(const struct model *m, char *out, size_t size) {
     const struct session_status *s = &m->status;
+    char walker[200];
+    quality_walker(s, m->settings.walk, walker, sizeof walker);
     if (s->phase == SESSION_JVM_GONE)
         snprintf(out, size, "the JVM is gone: this is what was sampled (s saves it, q quits)");
     else if (s->message[0])
         snprintf(out, size, "%s", s->message);
     else if (s->phase == SESSION_FAILED)
         snprintf(out, size, "sampling failed: this is what was sampled until then");
+    else if (walker[0])
+        snprintf(out, size, "%s", walker);
     else if (s->reason[0])
         snprintf(out, size, "%s: %s", s->mechanism, s->reason);
     else

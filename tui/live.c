@@ -159,7 +159,8 @@ static void run_screen(struct live *l, struct screen *s, struct model *m) {
 static int run_session(struct live *l, struct err *e) {
     struct model m;
     struct model_source source = source_session(l->session, !l->o->replay);
-    model_init(&m, &source, (int)l->o->session.event, l->o->simple);
+    const struct model_settings settings = live_settings(l->o);
+    model_init(&m, &source, &settings);
     struct screen *s = screen_new(&m, l->o->view);
     if (s)
         run_screen(l, s, &m);

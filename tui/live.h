@@ -24,6 +24,7 @@ struct live_options {
     bool ascii;          /* no UTF-8 line drawing */
     bool mono;           /* no colour */
     bool simple;         /* -s: class names without package */
+    bool carriers;       /* virtual threads' samples belong to their carriers, at first */
     unsigned frames;     /* --batch: number of frames; 0: for ever (live_batch only) */
 };
 

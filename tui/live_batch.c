@@ -111,7 +111,8 @@ int live_batch(const struct live_options *o, struct err *e) {
     if (!err) {
         struct model m;
         struct model_source source = source_session(session, !o->replay);
-        model_init(&m, &source, (int)o->session.event, o->simple);
+        const struct model_settings settings = live_settings(o);
+        model_init(&m, &source, &settings);
         struct screen *s = screen_new(&m, o->view);
         err = s ? print_frames(o, session, &m, s, &c, e)
                 : err_set(e, ENOMEM, "no memory for a frame");

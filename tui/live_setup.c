@@ -19,6 +19,14 @@ bool live_is_mono(const struct live_options *o) {
     return o->mono || (no_colour && no_colour[0]);
 }
 
+struct model_settings live_settings(const struct live_options *o) {
+    return (struct model_settings){.event = (int)o->session.event,
+                                   .simple = o->simple,
+                                   .carriers = o->carriers,
+                                   .precise = o->session.precise,
+                                   .walk = o->session.walk};
+}
+
 unsigned live_refresh_ms(const struct live_options *o) {
     return o->refresh_ms ? o->refresh_ms : REFRESH_MS_DEFAULT;
 }

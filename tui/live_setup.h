@@ -7,11 +7,13 @@
 #define JTOP_TUI_LIVE_SETUP_H
 
 #include "tui/live.h"
+#include "tui/model.h"
 
 /* Takes LC_CTYPE from the environment. True where it is UTF-8. */
 bool live_set_locale(void);
 /* Asked for, or NO_COLOR is set. */
 bool live_is_mono(const struct live_options *o);
+struct model_settings live_settings(const struct live_options *o);
 unsigned live_refresh_ms(const struct live_options *o);
 /* Attaches to o->jvm, or reads o->replay. */
 int live_open_session(const struct live_options *o, struct session **out, struct err *e);

@@ -74,6 +74,7 @@ static int look(const struct options *o, struct err *e) {
         .ascii = o->ascii,
         .mono = o->mono,
         .simple = o->export.simple,
+        .carriers = o->export.carriers,
         .frames = o->frames,
     };
     if (o->target) {

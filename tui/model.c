@@ -8,11 +8,13 @@
 #define PRUNE_FROM_NODES 50000
 #define PRUNE_PPM 100 /* of the total: a hundredth of a percent */
 
-void model_init(struct model *m, const struct model_source *source, int event, bool simple) {
+void model_init(struct model *m, const struct model_source *source,
+                const struct model_settings *settings) {
     *m = (struct model){
         .source = *source,
-        .event = event,
-        .style = NAME_DOTTED | NAME_MARKS | (simple ? NAME_SIMPLE : 0u),
+        .settings = *settings,
+        .style = NAME_DOTTED | NAME_MARKS | (settings->simple ? NAME_SIMPLE : 0u),
+        .question.carriers = settings->carriers,
     };
 }
 
@@ -21,18 +23,23 @@ void model_free(struct model *m) {
     snapshot_free(m->other);
     free(m->threads);
     free(m->methods);
-    free(m->now.threads);
-    free(m->before.threads);
+    overloads_free(&m->overloads);
+    free(m->stats_now.thread);
+    free(m->stats_before.thread);
     *m = (struct model){0};
 }
 
 static struct query make_query(const struct model *m) {
+    const struct model_question *ask = &m->question;
     struct query q = {
-        .event = m->event,
-        .tid = m->question.tid,
-        .filter = m->question.filter,
-        .inverted = m->question.inverted,
-        .tree = m->question.tree,
+        .event = m->settings.event,
+        .tid = ask->tid,
+        .virtual_id = ask->virtual_id,
+        .carriers = ask->carriers,
+        .filter = ask->filter,
+        .inverted = ask->inverted,
+        .by_thread = ask->tree && ask->by_thread,
+        .tree = ask->tree,
     };
     if (m->held)
         q.to_second = m->held_second;
@@ -52,95 +59,7 @@ static int copy_methods(struct model *m, struct profile *p) {
         methods[i] = *method_table_get(t, i);
     m->methods = methods;
     m->method_count = count;
-    return 0;
-}
-
-static const struct thread_stat *find_stat(const struct model_look *look, uint32_t tid) {
-    const struct thread_stat *t = look->threads;
-    int low = 0, high = look->thread_count, count = high;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (t[middle].tid < tid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && t[low].tid == tid ? &t[low] : NULL;
-}
-
-/* What the kernel says of a thread. */
-static void add_stat(const struct model *m, struct model_thread *t) {
-    const struct thread_stat *now = find_stat(&m->now, t->tid);
-    const struct thread_stat *was = find_stat(&m->before, t->tid);
-    if (!now)
-        return;
-    memcpy(t->comm, now->comm, sizeof t->comm);
-    t->comm[sizeof t->comm - 1] = '\0';
-    t->state = now->state;
-    if (was && m->now.time_ns > m->before.time_ns && now->cpu_ns >= was->cpu_ns)
-        t->cpu_percent = 100.0 * (double)(now->cpu_ns - was->cpu_ns) /
-                         (double)(m->now.time_ns - m->before.time_ns);
-}
-
-static int compare_threads(const void *a, const void *b) {
-    const struct model_thread *x = a, *y = b;
-    if (x->weight != y->weight)
-        return x->weight < y->weight ? 1 : -1;
-    int names = strcmp(x->name[0] ? x->name : x->comm, y->name[0] ? y->name : y->comm);
-    if (names)
-        return names;
-    return x->tid < y->tid ? -1 : x->tid > y->tid;
-}
-
-static int compare_tids(const void *a, const void *b) {
-    const struct model_thread *x = a, *y = b;
-    return x->tid < y->tid ? -1 : x->tid > y->tid;
-}
-
-/* Threads of the profile, and, where nothing is filtered, those without samples too. */
-static int merge_threads(struct model *m) {
-    const struct snapshot *s = m->snapshot;
-    bool everyone = !m->question.tid && !m->question.filter[0];
-    size_t most = s->thread_count + (everyone ? (size_t)m->now.thread_count : 0);
-    struct model_thread *rows = calloc(most + 1, sizeof *rows);
-    if (!rows)
-        return -ENOMEM;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->thread_count; i++) {
-        const struct snapshot_thread *from = &s->threads[i];
-        struct model_thread *t = &rows[n++];
-        *t = (struct model_thread){.tid = from->tid,
-                                   .java_id = from->java_id,
-                                   .name = from->name ? from->name : "",
-                                   .state = from->ended ? 'X' : '?',
-                                   .cpu_percent = -1,
-                                   .weight = from->weight,
-                                   .samples = from->samples,
-                                   .top_method = from->top_method};
-        if (!from->ended)
-            add_stat(m, t);
-    }
-    /* Ended threads may have the number of a living one: only the living are looked up. */
-    qsort(rows, n, sizeof *rows, compare_tids);
-    uint32_t sampled = n, at = 0;
-    for (int i = 0; everyone && i < m->now.thread_count; i++) {
-        uint32_t tid = m->now.threads[i].tid;
-        while (at < sampled && rows[at].tid < tid)
-            at++;
-        bool known = false;
-        for (uint32_t k = at; k < sampled && rows[k].tid == tid; k++)
-            known = known || rows[k].state != 'X';
-        if (known)
-            continue;
-        rows[n] = (struct model_thread){
-            .tid = tid, .name = "", .state = '?', .cpu_percent = -1, .top_method = METHOD_NONE};
-        add_stat(m, &rows[n++]);
-    }
-    qsort(rows, n, sizeof *rows, compare_threads);
-    free(m->threads);
-    m->threads = rows;
-    m->thread_count = n;
-    return 0;
+    return overloads_add(&m->overloads, methods, count);
 }
 
 static int ask(struct model *m, bool both_trees) {
@@ -156,26 +75,33 @@ static int ask(struct model *m, bool both_trees) {
         other = snapshot_take(p, &q);
     }
     int err = copy_methods(m, p);
-    uint64_t all = profile_samples(p, m->event);
+    uint64_t all = profile_samples(p, m->settings.event);
     m->source.unlock(m->source.arg);
-    if (!s || err || (both_trees && !other)) {
+    uint32_t threads = 0;
+    struct model_thread *rows = s ? model_merge_threads(m, s, &threads) : NULL;
+    if (!rows || err || (both_trees && !other)) {
         snapshot_free(s);
         snapshot_free(other);
+        free(rows);
         return -ENOMEM;
     }
     snapshot_free(m->snapshot);
     snapshot_free(m->other);
+    free(m->threads); /* with names of the answer */
     m->snapshot = s;
     m->other = other;
+    m->threads = rows;
+    m->thread_count = threads;
     m->asked = m->question;
     if (!m->held) /* what is held is a part of what there was then */
         m->all_samples = all;
     m->generation++;
-    return merge_threads(m);
+    return 0;
 }
 
 static bool same_but_inverted(const struct model_question *a, const struct model_question *b) {
-    return a->tid == b->tid && !strcmp(a->filter, b->filter) && a->inverted != b->inverted;
+    return a->tid == b->tid && a->virtual_id == b->virtual_id && !strcmp(a->filter, b->filter) &&
+           a->by_thread == b->by_thread && a->carriers == b->carriers && a->inverted != b->inverted;
 }
 
 int model_ask(struct model *m) {
@@ -192,18 +118,12 @@ int model_ask(struct model *m) {
 
 /* The one before is kept until there is enough time between the two. */
 static void look(struct model *m, uint64_t now_ns) {
-    if (!m->before.time_ns || m->now.time_ns - m->before.time_ns >= MODEL_RATE_NS) {
-        free(m->before.threads);
+    if (!m->before.time_ns || m->now.time_ns - m->before.time_ns >= MODEL_RATE_NS)
         m->before = m->now;
-    } else {
-        free(m->now.threads);
-    }
     m->now = (struct model_look){.time_ns = now_ns,
                                  .samples = m->status.samples,
                                  .agent_ns = m->status.agent_ns,
                                  .frontend_ns = m->status.frontend_ns};
-    int n = m->source.threads ? m->source.threads(m->source.arg, &m->now.threads) : 0;
-    m->now.thread_count = n > 0 ? n : 0;
 }
 
 static double per_second(uint64_t before, uint64_t now, uint64_t ns) {
@@ -220,7 +140,10 @@ int model_refresh(struct model *m, uint64_t now_ns) {
         m->agent_percent = per_second(m->before.agent_ns, m->now.agent_ns, ns) / 1e7;
         m->frontend_percent = per_second(m->before.frontend_ns, m->now.frontend_ns, ns) / 1e7;
     }
-    return m->held ? 0 : model_ask(m);
+    if (m->held)
+        return 0;
+    model_look_at_threads(m, now_ns);
+    return model_ask(m);
 }
 
 int model_hold(struct model *m, bool hold) {
@@ -246,7 +169,7 @@ int model_hold(struct model *m, bool hold) {
 const struct snapshot *model_picture(const struct model *m, struct profile *p, bool by_thread,
                                      struct snapshot **owned) {
     *owned = NULL;
-    if (m->held && m->other && !by_thread)
+    if (m->held && m->other && by_thread == m->asked.by_thread)
         return m->asked.inverted ? m->other : m->snapshot;
     struct query q = make_query(m);
     q.tree = true;
@@ -263,26 +186,12 @@ const struct method *model_method(const struct model *m, uint32_t id) {
 }
 
 const char *model_method_name(const struct model *m, uint32_t id, char *out, size_t size) {
+    bool more = overloads_has(&m->overloads, id);
     if (size)
         out[0] = '\0';
-    frame_name(model_method(m, id), m->style, out, size);
+    frame_name(model_method(m, id), m->style | (more ? NAME_SIGNATURE | NAME_LIBRARY : 0u), out,
+               size);
     return out;
-}
-
-const char *model_thread_name(const struct model_thread *t, char *out, size_t size) {
-    if (t->name[0] || t->comm[0])
-        snprintf(out, size, "%s", t->name[0] ? t->name : t->comm);
-    else
-        snprintf(out, size, "[tid=%u]", t->tid);
-    return out;
-}
-
-const struct model_thread *model_find_thread(const struct model *m, uint32_t tid) {
-    const struct model_thread *found = NULL;
-    for (uint32_t i = 0; i < m->thread_count; i++)
-        if (m->threads[i].tid == tid && (!found || found->state == 'X'))
-            found = &m->threads[i];
-    return found;
 }
 
 uint64_t model_failed(const struct model *m) {

@@ -213,13 +213,25 @@ static int add_output(struct options *o, const struct option_row *row, const cha
     return 0;
 }
 
+/* "default" is what others call the walk one gets without a word. */
 static int set_cstack(struct options *o, const struct option_row *row, const char *spelled,
                       const char *value, struct err *e) {
-    (void)o;
-    if (strcmp(value, "vm") == 0)
-        return 0;
-    return err_exit_as(e, exit_of(row), ENOTSUP, "%s %.40s: not in this version; there is: vm",
-                       spelled, value);
+    struct text known = {0};
+    if (strcmp(value, "default") == 0)
+        value = session_walk_name[WIRE_WALK_VM];
+    for (int i = 0; i < WIRE_WALKS; i++) {
+        if (strcmp(value, session_walk_name[i]) == 0) {
+            o->session.walk = (enum wire_walk)i;
+            text_free(&known);
+            return 0;
+        }
+        text_addf(&known, "%s%s", i ? ", " : "", session_walk_name[i]);
+    }
+    int r = err_exit_as(e, exit_of(row), EINVAL,
+                        "%s: no way to walk stacks is called \"%.40s\"; there are: %s", spelled,
+                        value, known.failed || !known.data ? "" : known.data);
+    text_free(&known);
+    return r;
 }
 
 static int ignore(struct options *o, const struct option_row *row, const char *spelled,

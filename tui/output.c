@@ -1,6 +1,7 @@
 #include "tui/output.h"
 
 #include "core/profile/snapshot.h"
+#include "tui/quality.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -105,38 +106,14 @@ int outputs_plan(struct outputs *out, const struct options *o, int pid, struct e
     return r;
 }
 
-static void describe(struct export_quality *q, const struct session_status *st, char *jvm,
-                     size_t size, struct session *s) {
-    /* index: enum wire_event */
-    static const char *const units[WIRE_EVENTS] = {"ns",    "ns", "bytes", "ns",
-                                                   "bytes", "ns", "total", "calls"};
-    struct jvm j;
-    session_jvm(s, &j);
-    snprintf(jvm, size, "%s (pid %d)", j.name, (int)j.pid);
-    *q = (struct export_quality){.event = st->event,
-                                 .unit = "ns",
-                                 .interval = st->interval,
-                                 .elapsed_ns = st->elapsed_ns,
-                                 .dropped = st->dropped,
-                                 .jvm = jvm};
-    for (int i = 0; i < WIRE_EVENTS; i++)
-        if (strcmp(session_event_name[i], st->event) == 0)
-            q->unit = units[i];
-    const int room = (int)(sizeof q->failed / sizeof q->failed[0]);
-    for (int i = 1; i < WIRE_FAILURES && q->failed_count < room; i++) {
-        if (!st->failed[i])
-            continue;
-        q->failed[q->failed_count].name = session_failure_name[i];
-        q->failed[q->failed_count++].samples = st->failed[i];
-    }
-}
-
 static int write_one(const struct output *item, const struct options *o, struct profile *p,
                      const struct export_quality *quality, struct err *e) {
     /* Only the flame graph can be made from the leaves up; the others read from the root down. */
     struct query query = {.event = (int)o->session.event,
                           .inverted = o->export.reverse && strcmp(item->exporter->name, "svg") == 0,
                           .by_thread = o->export.threads,
+                          .carriers = o->export.carriers,
+                          .tiers = o->export.annotate,
                           .tree = true};
     struct snapshot *snap = snapshot_take(p, &query);
     if (!snap)
@@ -150,9 +127,11 @@ int outputs_write(const struct outputs *out, const struct options *o, struct ses
                   struct err *e) {
     struct session_status st;
     struct export_quality quality;
-    char jvm[320];
+    struct jvm j;
+    struct quality_text text;
     session_status(s, &st);
-    describe(&quality, &st, jvm, sizeof jvm, s);
+    session_jvm(s, &j);
+    quality_describe(&quality, &st, &j, &text);
     struct profile *p = session_lock(s);
     int first = 0;
     for (int i = 0; i < out->count; i++) {

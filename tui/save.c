@@ -1,6 +1,7 @@
 #include "tui/save.h"
 
 #include "core/export/export.h"
+#include "tui/quality.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -31,48 +32,27 @@ static void whole_path(const char *file, char *out, size_t size) {
         snprintf(out, size, "%s/%s", strcmp(here, "/") != 0 ? here : "", file);
 }
 
-static void describe_quality(const struct model *m, char *jvm, size_t size,
-                             struct export_quality *q) {
-    const struct session_status *s = &m->status;
-    bool bytes = !strcmp(s->event, "alloc") || !strcmp(s->event, "nativemem");
-    snprintf(jvm, size, "%s (pid %d)", m->jvm.name, (int)m->jvm.pid);
-    *q = (struct export_quality){.event = s->event,
-                                 .unit = bytes ? "bytes" : "ns",
-                                 .interval = s->interval,
-                                 .elapsed_ns = s->elapsed_ns,
-                                 .dropped = s->dropped,
-                                 .jvm = jvm};
-    int room = (int)(sizeof q->failed / sizeof q->failed[0]);
-    for (int i = 1; i < WIRE_FAILURES && q->failed_count < room; i++) {
-        if (!s->failed[i])
-            continue;
-        q->failed[q->failed_count].name = session_failure_name[i];
-        q->failed[q->failed_count++].samples = s->failed[i];
-    }
-}
-
 /* Says in the title what the picture leaves out; NULL where it leaves out nothing. */
 static const char *describe_question(const struct model *m, char *out, size_t size) {
     const struct model_question *q = &m->question;
-    if (!q->tid && !q->filter[0])
+    bool zoomed = model_zoomed(q);
+    char name[256];
+    if (!zoomed && !q->filter[0])
         return NULL;
-    char thread[300] = "", name[256];
-    if (q->tid) {
-        const struct model_thread *t = model_find_thread(m, q->tid);
-        struct model_thread nobody = {.tid = q->tid, .name = ""};
-        snprintf(thread, sizeof thread, ", thread %s",
-                 model_thread_name(t ? t : &nobody, name, sizeof name));
-    }
-    snprintf(out, size, "%s%s%s%s", m->status.event, thread, q->filter[0] ? ", filter " : "",
+    snprintf(out, size, "%s%s%s%s%s", m->status.event, zoomed ? ", thread " : "",
+             zoomed ? model_zoom_name(m, name, sizeof name) : "", q->filter[0] ? ", filter " : "",
              q->filter);
     return out;
 }
 
 int save_svg(const struct model *m, enum live_view view, time_t now, char *path, size_t size,
              struct err *e) {
-    char file[160], jvm[300], title[512];
+    char file[160], title[512];
+    struct quality_text text;
     struct export_quality quality;
-    struct export_options options = {.threads = view == LIVE_THREADS,
+    struct export_options options = {.threads = view == LIVE_THREADS ||
+                                                (view == LIVE_TREE && m->question.by_thread),
+                                     .carriers = m->question.carriers,
                                      .simple = m->style & NAME_SIMPLE,
                                      .reverse = view == LIVE_TREE && m->question.inverted,
                                      .title = describe_question(m, title, sizeof title)};
@@ -81,7 +61,7 @@ int save_svg(const struct model *m, enum live_view view, time_t now, char *path,
         return err_set(e, ENOTSUP, "this build writes no SVG");
     file_name(&m->jvm, now, file, sizeof file);
     whole_path(file, path, size);
-    describe_quality(m, jvm, sizeof jvm, &quality);
+    quality_describe(&quality, &m->status, &m->jvm, &text);
     int err = export_check_path(file, e);
     if (err)
         return err;

@@ -161,8 +161,8 @@ static void go_back(struct screen *s) {
     struct model_question *q = &s->model->question;
     if (q->filter[0])
         q->filter[0] = '\0';
-    else if (q->tid)
-        q->tid = QUERY_ALL_THREADS;
+    else if (model_zoomed(q))
+        model_zoom_out(s->model);
     else
         return;
     ask(s);
@@ -222,6 +222,10 @@ enum screen_wish screen_press(struct screen *s, int32_t press) {
         break;
     case COMMAND_FILTER:
         line_editor_open(&s->editor, s->model->question.filter);
+        break;
+    case COMMAND_CARRIERS:
+        s->model->question.carriers = !s->model->question.carriers;
+        ask(s);
         break;
     case COMMAND_BACK:
         go_back(s);

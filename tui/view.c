@@ -18,7 +18,7 @@ const char *view_kind_word(enum method_kind kind) {
     static const char *const word[METHOD_KINDS] = {
         [METHOD_JAVA] = "java",     [METHOD_NATIVE] = "native", [METHOD_CPP] = "c++",
         [METHOD_KERNEL] = "kernel", [METHOD_CLASS] = "class",   [METHOD_STUB] = "stub",
-        [METHOD_ERROR] = "error",   [METHOD_THREAD] = "thread",
+        [METHOD_ERROR] = "error",   [METHOD_THREAD] = "thread", [METHOD_COMPILING] = "jit",
     };
     return kind < METHOD_KINDS ? word[kind] : "";
 }
@@ -27,9 +27,11 @@ enum role view_frame_role(enum method_kind kind, enum frame_tier tier) {
     static const uint8_t by_tier[TIERS] = {ROLE_JAVA, ROLE_INTERPRETED, ROLE_C1, ROLE_JAVA,
                                            ROLE_INLINED};
     static const uint8_t by_kind[METHOD_KINDS] = {
-        [METHOD_JAVA] = ROLE_JAVA,     [METHOD_NATIVE] = ROLE_NATIVE, [METHOD_CPP] = ROLE_CPP,
-        [METHOD_KERNEL] = ROLE_KERNEL, [METHOD_CLASS] = ROLE_INLINED, [METHOD_STUB] = ROLE_NATIVE,
-        [METHOD_ERROR] = ROLE_ERROR,   [METHOD_THREAD] = ROLE_VALUE,
+        [METHOD_JAVA] = ROLE_JAVA,        [METHOD_NATIVE] = ROLE_NATIVE,
+        [METHOD_CPP] = ROLE_CPP,          [METHOD_KERNEL] = ROLE_KERNEL,
+        [METHOD_CLASS] = ROLE_INLINED,    [METHOD_STUB] = ROLE_NATIVE,
+        [METHOD_ERROR] = ROLE_ERROR,      [METHOD_THREAD] = ROLE_VALUE,
+        [METHOD_COMPILING] = ROLE_NATIVE,
     };
     if (kind == METHOD_JAVA && tier < TIERS)
         return by_tier[tier];
@@ -45,6 +47,10 @@ void view_percent(struct canvas *c, int row, int col, int cols, double percent) 
 void view_name(struct canvas *c, int row, int col, int cols, enum role role, const char *name,
                enum method_kind kind, const struct model *m) {
     bool keep_head = kind == METHOD_CPP;
+    if (kind == METHOD_THREAD) {
+        canvas_middle(c, row, col, cols, role, name);
+        return;
+    }
     int drawn = keep_head ? canvas_head(c, row, col, cols, role, name)
                           : canvas_tail(c, row, col, cols, role, name);
     const char *filter = m->question.filter;
@@ -72,7 +78,7 @@ void view_cursor_row(struct canvas *c, struct area a, int row) {
 
 void view_empty(struct canvas *c, struct area a, const struct model *m) {
     const char *why = "no samples yet: nothing ran on a CPU since sampling began";
-    if (m->question.filter[0] || m->question.tid)
+    if (m->question.filter[0] || model_zoomed(&m->question))
         why = "no samples here: Esc leaves the filter or the thread";
     else if (m->status.phase != SESSION_RUNNING)
         why = "no samples were taken";

@@ -23,9 +23,11 @@ static const char *const legend[][2] = {
     {"TOTAL%", "samples with the method anywhere in the stack"},
     {"T", "how it ran, mostly: I interpreted, 1 C1, 2 C2, i inlined"},
     {"CPU%", "of one core, as the kernel counts it"},
+    {"virt", "a virtual thread; TID is the thread that carried it last"},
     {"SHARE%", "of the samples"},
     {"drops", "samples lost because they came faster than they were read"},
     {"failed", "stacks that could not be walked to their end"},
+    {"precise", "methods made to compile again, and the time that took the JVM"},
     {"own", "CPU% of jtop-prof itself: in the JVM + in this screen"},
 };
 #define LEGEND ((int)(sizeof legend / sizeof legend[0]))

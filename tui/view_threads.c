@@ -16,10 +16,13 @@ struct threads_state {
     struct cursor cursor;
 };
 
-/* A number may be used again: an ended thread and a living one of the same number differ. */
+/* A number may be used again: an ended thread and a living one of the same number differ. A virtual
+ * thread changes its carrier. */
 static uint64_t item(const void *arg, uint32_t row) {
     const struct model *m = arg;
     const struct model_thread *t = &m->threads[row];
+    if (t->is_virtual)
+        return t->java_id | UINT64_C(1) << 62;
     return t->java_id << 32 ^ t->tid ^ (t->state == 'X' ? UINT64_C(1) << 63 : 0);
 }
 
@@ -54,6 +57,8 @@ static const char *state_word(char state) {
         return "idle";
     case 'X':
         return "ended";
+    case 'V':
+        return "virt";
     default:
         return "-";
     }
@@ -70,7 +75,7 @@ static void draw_row(struct canvas *c, struct area a, int y, const struct model 
     char name[1024];
     int wide = name_columns(a);
     snprintf(name, sizeof name, "%u", t->tid);
-    canvas_right(c, y, a.col + TID, 7, ROLE_NUMBER, name);
+    canvas_right(c, y, a.col + TID, 7, t->is_virtual ? ROLE_DIM : ROLE_NUMBER, name);
     if (t->cpu_percent >= 0)
         view_percent(c, y, a.col + CPU, 6, t->cpu_percent);
     else
@@ -79,7 +84,7 @@ static void draw_row(struct canvas *c, struct area a, int y, const struct model 
     canvas_right(c, y, a.col + SAMPLES, 7, ROLE_NUMBER, format_short_count(&f, t->samples));
     canvas_text(c, y, a.col + STATE, 5, t->state == 'R' ? ROLE_VALUE : ROLE_DIM,
                 state_word(t->state));
-    canvas_head(c, y, a.col + NAME, wide - 1, ROLE_TEXT, model_thread_name(t, name, sizeof name));
+    canvas_middle(c, y, a.col + NAME, wide - 1, ROLE_TEXT, model_thread_name(t, name, sizeof name));
     if (t->top_method == METHOD_NONE || !t->samples)
         return;
     enum method_kind kind = model_method(m, t->top_method)->kind;
@@ -113,8 +118,7 @@ static enum view_outcome command(void *state, enum command cmd, struct model *m)
         return VIEW_DONE;
     if (cmd != COMMAND_ENTER || v->cursor.row >= m->thread_count)
         return VIEW_IGNORED;
-    m->question.tid = m->threads[v->cursor.row].tid;
-    return VIEW_SHOW_METHODS;
+    return model_zoom(m, &m->threads[v->cursor.row]) ? VIEW_SHOW_METHODS : VIEW_IGNORED;
 }
 
 const struct view_type view_threads = {

@@ -18,9 +18,14 @@ enum { TOTAL = 2, SELF = 9, SAMPLES = 16, TIER = 24, TREE = 26 };
 struct tree_state {
     struct cursor cursor;
     struct tree_rows rows;
-    bool opened[2]; /* the first opening was made, by direction */
-    bool inverted;  /* what `rows` shows */
+    bool opened[4]; /* the first opening was made, by kind */
+    unsigned kind;  /* of tree that `rows` shows */
 };
+
+/* Trees of different kinds have nothing in common: what is open in one says nothing in another. */
+static unsigned kind_of(const struct model *m) {
+    return (m->question.inverted ? 1u : 0u) | (m->question.by_thread ? 2u : 0u);
+}
 
 static uint64_t item(const void *arg, uint32_t row) {
     const struct tree_rows *t = arg;
@@ -43,20 +48,20 @@ static void close_tree(void *state) {
 }
 
 static void build(struct tree_state *v, const struct model *m) {
-    tree_rows_build(&v->rows, m->snapshot, v->inverted);
+    tree_rows_build(&v->rows, m->snapshot, v->kind);
     struct cursor_rows rows = rows_of(v);
     cursor_follow(&v->cursor, &rows);
 }
 
 static void update(void *state, const struct model *m) {
     struct tree_state *v = state;
-    if (v->inverted != m->question.inverted) {
-        v->inverted = m->question.inverted;
+    if (v->kind != kind_of(m)) {
+        v->kind = kind_of(m);
         v->cursor = (struct cursor){0};
     }
     build(v, m);
-    if (!v->opened[v->inverted] && v->rows.count && m->snapshot->samples >= OPEN_SAMPLES) {
-        v->opened[v->inverted] = true;
+    if (!v->opened[v->kind] && v->rows.count && m->snapshot->samples >= OPEN_SAMPLES) {
+        v->opened[v->kind] = true;
         tree_rows_open(&v->rows, m->snapshot, 0);
         build(v, m);
     }
@@ -72,6 +77,7 @@ static int first_level(const struct tree_state *v, int cols) {
 
 static void draw_row(const struct tree_state *v, struct canvas *c, struct area a, int y,
                      const struct model *m, const struct tree_row *r) {
+    bool inverted = m->question.inverted;
     const struct snapshot *s = m->snapshot;
     const struct snapshot_node *n = &s->nodes[r->node];
     const struct method *method = model_method(m, n->method);
@@ -79,7 +85,7 @@ static void draw_row(const struct tree_state *v, struct canvas *c, struct area a
     char name[1024];
     struct format f = {""};
     view_percent(c, y, a.col + TOTAL, 6, percent_of(n->total, s->weight));
-    if (!v->inverted) /* bottom-up, a path's end says nothing: the root's total is the self time */
+    if (!inverted) /* bottom-up, a path's end says nothing: the root's total is the self time */
         view_percent(c, y, a.col + SELF, 6, percent_of(n->self, s->weight));
     canvas_right(c, y, a.col + SAMPLES, 7, ROLE_NUMBER, format_short_count(&f, n->total_samples));
     canvas_textf(c, y, a.col + TIER, 1, ROLE_DIM, "%c",
@@ -107,10 +113,13 @@ static void draw_row(const struct tree_state *v, struct canvas *c, struct area a
 
 static int draw(void *state, struct canvas *c, struct area a, const struct model *m) {
     struct tree_state *v = state;
-    view_heads(c, a,
-               m->question.inverted
-                   ? "  TOTAL%        SAMPLES T BOTTOM-UP: LEAVES AND WHO CALLS THEM"
-                   : "  TOTAL%  SELF% SAMPLES T CALL TREE");
+    static const char *const heads[] = {
+        "  TOTAL%  SELF% SAMPLES T CALL TREE",
+        "  TOTAL%        SAMPLES T BOTTOM-UP: LEAVES AND WHO CALLS THEM",
+        "  TOTAL%  SELF% SAMPLES T CALL TREE OF EACH THREAD",
+        "  TOTAL%        SAMPLES T BOTTOM-UP, OF EACH THREAD",
+    };
+    view_heads(c, a, heads[kind_of(m)]);
     uint32_t count = m->snapshot ? v->rows.count : 0;
     uint32_t page = a.rows > 1 ? (uint32_t)a.rows - 1 : 0;
     cursor_fit(&v->cursor, count, page);
@@ -161,6 +170,10 @@ static enum view_outcome command(void *state, enum command cmd, struct model *m)
     struct cursor_rows rows = rows_of(v);
     if (cmd == COMMAND_INVERT) {
         m->question.inverted = !m->question.inverted;
+        return VIEW_ASK;
+    }
+    if (cmd == COMMAND_BY_THREAD) {
+        m->question.by_thread = !m->question.by_thread;
         return VIEW_ASK;
     }
     if (cursor_command(&v->cursor, cmd, &rows))

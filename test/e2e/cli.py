@@ -136,7 +136,9 @@ def bad_input(check, jvm, scratch):
             ("later event", 100, "wall.*cpu, ctimer, itimer", "-d", "1", "-e", "wall", pid),
             ("unknown format", 100, "nosuch.*collapsed", "-d", "1", "-o", "nosuch", pid),
             ("file of a format to come", 100, r"\.html.*\.svg", "-d", "1", "-f", "x.html", pid),
-            ("unknown cstack", 100, "--cstack dwarf", "-d", "1", "--cstack", "dwarf", pid),
+            ("unknown cstack", 100, "lbr.*vm, vmx, fp, dwarf, no, asgct$", "-d", "1", "--cstack",
+             "lbr", pid),
+            ("unknown cstack, live", 100, "VM.*asgct$", "--batch", "--cstack=VM", pid),
             ("no such directory", 100, "/nosuch/", "-d", "1", "-f", "/nosuch/out.svg", pid),
             ("path is a directory", 100, "directory", "-d", "1", "-f", scratch, pid),
             ("recording's directory", 100, "/nosuch/", "-d", "1", "--record", "/nosuch/r", pid),
@@ -207,6 +209,23 @@ def flat_by_name():
     rows = re.findall(r"(?m)^ *(\d+) +([\d.]+)% +(\d+)  (.*)$", out)
     want(rows and len(rows) <= 5, out)
     want(rows[0][3] == MAIN + ".hot" and float(rows[0][1]) > 80, str(rows[0]))
+
+
+def walkers(jvm):
+    """Each by the name it is asked for, and the screen says which one it is."""
+    for name in ("vm", "vmx", "fp", "dwarf", "no", "asgct"):
+        out = good("--batch", "-n", 1, "--refresh", "300", "--cstack", name, "-i", "1ms", jvm.pid)
+        want(re.search(r"(?m)^cpu .* walk %s  " % name, out), "asked for %s: %s" % (name, out[:400]))
+        want(MAIN + ".hot" in out, out[:800])
+    summary = good("-d", "1", "-o", "summary", "--cstack", "fp", jvm.pid)
+    want(re.search(r"(?m)^walker +: fp$", summary), summary)
+
+
+def precise(jvm):
+    r = prof("-d", "1", "-i", "1ms", "--precise", "-o", "collapsed", jvm.pid)
+    want(r.returncode == 0, r.stderr)
+    want(re.search(r"(?m)^jtop-prof: precise: \d+ methods? recompiled, \d+ ms$", r.stderr), r.stderr)
+    mostly_hot(r.stdout)
 
 
 def several_files(jvm, scratch):
@@ -338,6 +357,18 @@ def reader(classes, how):
         wait_for(lambda: not readers(jvm.pid), "the reader's end")
 
 
+def settings_reach_the_agent(classes, scratch):
+    """The agent starts by itself with them; its stream tells."""
+    record, out = os.path.join(scratch, "r.jtop"), os.path.join(scratch, "r.collapsed")
+    settings = "cstack=vmx,record=%s,file=%s" % (record, out)
+    with Jvm(MAIN, classes=classes, options=[agent_path(settings)]) as jvm:
+        work(jvm.pid, 0.5)
+        want(jvm.end() == 0, "exit status of the JVM")
+        wait_for(lambda: os.path.exists(out), "the file")
+    frame = good("--batch", "-n", 1, record)
+    want(re.search(r"(?m)^cpu \S+ 1ms  walk vmx  ", frame), frame[:400])
+
+
 def reader_says(classes, scratch, settings, says, runs):
     """Something wrong in the settings: one line, and the application goes on."""
     path = os.path.join(scratch, "stderr")
@@ -373,6 +404,8 @@ def run_all(check, base):
         check.run("list", listed, jvm)
         check.run("collapsed to stdout", to_stdout, jvm)
         check.run("flat, by main class", flat_by_name)
+        check.run("walkers", walkers, jvm)
+        check.run("precise", precise, jvm)
         check.run("several files", several_files, jvm, scratch())
         check.run("recording", recording, jvm, scratch())
         check.run("frames as text", frames_as_text, jvm)
@@ -385,9 +418,11 @@ def run_all(check, base):
     check.run("kill -9 of the JVM", jvm_killed, classes, scratch())
     for how in ("normal exit", "System.exit", "kill -9", "terminal's Ctrl-C"):
         check.run("started with the JVM: " + how, reader, classes, how)
+    check.run("started with the JVM: settings", settings_reach_the_agent, classes, scratch())
     for name, settings, says, runs in (
             ("unknown setting", "file=a.svg,bogus=1,simple", "bogus=1", True),
             ("unknown event", "file=a.svg,event=nosuch", "nosuch", False),
+            ("unknown cstack", "file=a.svg,cstack=lbr", "cstack.*lbr.*vm, vmx", False),
             ("file not writable", "file=/nosuch/a.svg", "/nosuch/", False)):
         check.run("started with the JVM: " + name, reader_says, classes, scratch(), settings, says,
                   runs)

@@ -57,9 +57,11 @@ def stopped():
 
 def held():
     with tempfile.TemporaryDirectory() as scratch, Jvm("Idle") as jvm:
-        with Prof(scratch, "-d", 60, "-o", "flat", jvm.pid):
+        with Prof(scratch, "-d", 60, "-o", "flat", jvm.pid) as holder:
             wait_for(lambda: armed(jvm.pid), "sampling")
-            return refused("-d", 1, jvm.pid)
+            said = refused("-d", 1, jvm.pid)
+            want("(pid %d)" % holder.pid in said, "not said by whom: " + said)
+            return said
 
 
 def signal_in_use():
@@ -69,6 +71,11 @@ def signal_in_use():
         with Prof(scratch, "-d", 60, "-o", "flat", "--libpath", other, jvm.pid):
             wait_for(lambda: armed(jvm.pid), "sampling")
             return refused("-d", 1, jvm.pid)
+
+
+def unknown_walker():
+    with Jvm("Idle") as jvm:
+        return refused("-d", 1, "--cstack", "lbr", jvm.pid)
 
 
 def perf_denied():
@@ -118,6 +125,7 @@ PROVOKED = {
     "another jtop-prof holds": held,
     "in use by another profiler": signal_in_use,
     "no perf_events: denied": perf_denied,
+    "no way to walk stacks is called": unknown_walker,
     "of the 300 descriptors": few_descriptors,
     "terminal too small": small_terminal,
     "no terminal": no_terminal,

@@ -112,7 +112,7 @@ static void values_reach_their_fields(void **state) {
     struct options o =
         good("-d 2m -e itimer -i 500us -j 64 -b 2m -f a.svg -f b.txt -o flat=20,svg -t -s -g -a -l "
              "--total --title=a\1b --width 800 --height 20 --minwidth 0.25 --reverse --inverted "
-             "--record r --libpath /l.so --cstack vm --refresh 2s --history 5m 9");
+             "--record r --libpath /l.so --cstack vmx --precise --refresh 2s --history 5m 9");
     assert_int_equal(o.duration_ms, 120000);
     assert_int_equal(o.session.event, WIRE_EVENT_CPU);
     assert_int_equal(o.session.mechanism, WIRE_MECHANISM_ITIMER);
@@ -120,6 +120,8 @@ static void values_reach_their_fields(void **state) {
     assert_int_equal(o.session.depth, 64);
     assert_int_equal(o.session.ring_bytes, 2 << 20);
     assert_int_equal(o.session.history_seconds, 300);
+    assert_int_equal(o.session.walk, WIRE_WALK_VMX);
+    assert_true(o.session.precise);
     assert_string_equal(o.session.record, "r");
     assert_string_equal(o.session.library, "/l.so");
     assert_int_equal(o.refresh_ms, 2000);
@@ -142,6 +144,12 @@ static void values_reach_their_fields(void **state) {
     assert_int_equal(good("-j 100000 9").session.depth, WIRE_FRAMES_MAX);
     assert_int_equal(good("-b 1 9").session.ring_bytes, WIRE_RING_BYTES_MIN);
     assert_int_equal(good("-i 1000000 9").session.interval, 1000000);
+    assert_int_equal(good("--cstack no --cstack default 9").session.walk, WIRE_WALK_VM);
+    for (int i = 0; i < WIRE_WALKS; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "--cstack=%s 9", session_walk_name[i]);
+        assert_int_equal(good(line).session.walk, i);
+    }
 }
 
 static void wrong_lines_get_one_clear_line(void **state) {
@@ -174,7 +182,10 @@ static void wrong_lines_get_one_clear_line(void **state) {
     bad("-o nosuch 9", 100, "unknown format \"nosuch\"; there are: text, ");
     bad("-o flat,,svg 9", 100, "unknown format \"\"");
     bad("-o flat=0 9", 100, "flat=0");
-    bad("--cstack dwarf 9", 100, "there is: vm");
+    bad("--cstack lbr 9", 100, "\"lbr\"; there are: vm, vmx, fp, dwarf, no, asgct");
+    bad("--cstack VM 9", 100, "\"VM\"; there are: vm, ");
+    bad("--cstack= 9", 100, "\"\"; there are: vm, ");
+    bad("--precise=yes 9", 1, "takes no value");
     bad("start 9", 1, "action start is not in this version");
     bad("list", 1, "--list");
     bad("8 9", 1, "8 and 9");
@@ -192,7 +203,8 @@ static void wrong_lines_get_one_clear_line(void **state) {
 
 static void the_agent_form_means_the_same(void **state) {
     (void)state;
-    char list[] = "start,ctimer,interval=1ms,file=out.svg,threads,simple,flat=7,nosuch=1,"
+    char list[] = "start,ctimer,interval=1ms,cstack=dwarf,precise,file=out.svg,threads,simple,flat="
+                  "7,nosuch=1,"
                   "collapsed,jstackdepth=99,,title=a b,frontend=/x,bogus";
     struct options o = {.reader_fd = -1};
     struct text unknown = {0};
@@ -201,6 +213,8 @@ static void the_agent_form_means_the_same(void **state) {
     assert_int_equal(o.session.mechanism, WIRE_MECHANISM_CTIMER);
     assert_int_equal(o.session.interval, 1000000);
     assert_int_equal(o.session.depth, 99);
+    assert_int_equal(o.session.walk, WIRE_WALK_DWARF);
+    assert_true(o.session.precise);
     assert_string_equal(o.file[0], "out.svg");
     assert_string_equal(o.export.title, "a b");
     assert_true(o.export.threads && o.export.simple && o.export.want_flat);
@@ -211,6 +225,9 @@ static void the_agent_form_means_the_same(void **state) {
 
     char wrong[] = "start,event=nosuch";
     assert_true(options_parse_agent(&o, wrong, &unknown, &e) < 0);
+    assert_int_equal(e.exit_code, 100);
+    char walk[] = "cstack=lbr";
+    assert_true(options_parse_agent(&o, walk, &unknown, &e) < 0);
     assert_int_equal(e.exit_code, 100);
     char number[] = "interval=0";
     assert_true(options_parse_agent(&o, number, &unknown, &e) < 0);

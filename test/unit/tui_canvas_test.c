@@ -66,7 +66,7 @@ static void hostile_text(void **unused) {
 
 static void widths_and_cuts(void **unused) {
     (void)unused;
-    struct canvas c = grid(6, 10);
+    struct canvas c = grid(8, 10);
     assert_int_equal(canvas_width(&c, "日本e\xcc\x81"), 5);
     assert_int_equal(canvas_text(&c, 0, 7, 10, ROLE_TEXT, "日本"), 2); /* no half characters */
     canvas_text(&c, 1, 0, 10, ROLE_TEXT, "日本語");
@@ -76,12 +76,16 @@ static void widths_and_cuts(void **unused) {
     canvas_tail(&c, 3, 0, 6, ROLE_TEXT, "日本語日本");
     canvas_head(&c, 4, 0, 6, ROLE_TEXT, "abcdefgh");
     canvas_right(&c, 5, 0, 6, ROLE_TEXT, "日1");
+    assert_int_equal(canvas_middle(&c, 6, 0, 7, ROLE_TEXT, "pool-1-17"), 7);
+    canvas_middle(&c, 7, 0, 6, ROLE_TEXT, "日本語日本");
     canvas_text(&c, 9, 0, 6, ROLE_TEXT, "outside");
     canvas_text(&c, 0, -3, 6, ROLE_TEXT, "outside");
     canvas_tail(&c, 0, 0, 0, ROLE_TEXT, "outside");
     canvas_tail(&c, 0, 0, -5, ROLE_TEXT, "outside");
+    canvas_middle(&c, 0, 0, 0, ROLE_TEXT, "outside");
+    canvas_middle(&c, 0, 0, -5, ROLE_TEXT, "outside");
     canvas_role(&c, 7, -2, 100, ROLE_HOT);
-    assert_dump(&c, "       日\n x本y\n…defgh\n…日本\nabcde…\n   日1\n");
+    assert_dump(&c, "       日\n x本y\n…defgh\n…日本\nabcde…\n   日1\npoo…-17\n日…本\n");
 }
 
 static void themes(void **unused) {

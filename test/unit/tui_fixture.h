@@ -58,8 +58,8 @@ static int fixture_threads(void *arg, struct thread_stat **out) {
     return f->thread_count;
 }
 
-/* A frame as "2 java.lang.Thread.run": I 1 2 i are Java by tier, n native, + C++, k kernel,
- * e error. */
+/* A frame as "2 java.lang.Thread.run" or "2 shop.Cart.add(IJ)V": I 1 2 i are Java by tier, n native,
+ * + C++, k kernel, e error. */
 static struct profile_frame fixture_frame(struct profile *p, const char *spec, size_t length) {
     static const char letters[] = "I12in+ke";
     static const struct {
@@ -78,9 +78,16 @@ static struct profile_frame fixture_frame(struct profile *p, const char *spec, s
     size_t i = (size_t)(strchr(letters, spec[0]) - letters);
     assert(i < sizeof letters - 1 && spec[1] == ' ' && length > 2 && length < 256);
     char name[256], *method = name;
-    const char *class_name = "";
+    const char *class_name = "", *signature = what[i].kind == METHOD_JAVA ? "()V" : "";
     memcpy(name, spec + 2, length - 2);
     name[length - 2] = '\0';
+    char given[256] = "";
+    char *open = what[i].kind == METHOD_JAVA ? strchr(name, '(') : NULL;
+    if (open) {
+        snprintf(given, sizeof given, "%s", open);
+        signature = given;
+        *open = '\0';
+    }
     char *dot = strrchr(name, '.');
     if (what[i].kind == METHOD_JAVA && dot) {
         *dot = '\0';
@@ -90,13 +97,15 @@ static struct profile_frame fixture_frame(struct profile *p, const char *spec, s
             if (*s == '.')
                 *s = '/';
     }
-    uint32_t id = method_table_intern(profile_methods(p), what[i].kind, class_name, method,
-                                      what[i].kind == METHOD_JAVA ? "()V" : "", "");
+    uint32_t id =
+        method_table_intern(profile_methods(p), what[i].kind, class_name, method, signature, "");
     return (struct profile_frame){.method = id, .tier = (uint8_t)what[i].tier};
 }
 
-/* `count` samples of 10 ms of this stack: frames from the root, '|' between them. */
-static void fixture_sample(struct fixture *f, uint32_t tid, uint32_t count, const char *stack) {
+/* `count` samples of 10 ms of this stack: frames from the root, '|' between them. Of the thread, or
+ * of the virtual thread it carries. */
+static void fixture_virtual(struct fixture *f, uint32_t tid, uint64_t virtual_id, uint32_t count,
+                            const char *stack) {
     struct profile_frame frame[64];
     uint16_t n = 0, first = 64;
     for (const char *s = stack; *s; n++) {
@@ -109,12 +118,17 @@ static void fixture_sample(struct fixture *f, uint32_t tid, uint32_t count, cons
                                     .weight = count * UINT64_C(10000000),
                                     .count = count,
                                     .tid = tid,
+                                    .virtual_id = virtual_id,
                                     .frames = n,
                                     .frame = frame + first};
     int err = profile_add(f->profile, &sample);
     assert(!err);
     (void)err;
     f->status.samples += count;
+}
+
+static void fixture_sample(struct fixture *f, uint32_t tid, uint32_t count, const char *stack) {
+    fixture_virtual(f, tid, 0, count, stack);
 }
 
 static void fixture_refresh(struct fixture *f) {
@@ -214,7 +228,8 @@ static void fixture_open(struct fixture *f, enum live_view view, int rows, int c
                                   .status = fixture_status,
                                   .jvm = fixture_jvm,
                                   .threads = fixture_threads};
-    model_init(&f->model, &source, 0, false);
+    const struct model_settings settings = {.walk = WIRE_WALK_VM};
+    model_init(&f->model, &source, &settings);
     f->screen = screen_new(&f->model, view);
     assert(f->screen);
     f->canvas = (struct canvas){.ascii_lines = ascii, .ascii_text = ascii};

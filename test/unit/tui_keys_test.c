@@ -67,6 +67,46 @@ static void cursor_stays(void **unused) {
     }
 }
 
+/* All rows below the column heads. */
+static void rows_of(struct fixture *f, struct text *out) {
+    struct text t = {0};
+    text_clear(out);
+    screen_draw(f->screen, &f->canvas, NULL);
+    canvas_dump(&f->canvas, &t);
+    const char *heads = strstr(t.data, "TID");
+    assert_non_null(heads);
+    text_add(out, strchr(heads, '\n'));
+    text_free(&t);
+}
+
+/* Whatever one looks at meanwhile: the kernel's figures are part of the picture. */
+static void held_threads_stand_still(void **unused) {
+    (void)unused;
+    struct fixture f;
+    struct text before = {0}, after = {0};
+    fixture_open(&f, LIVE_THREADS, 24, 80, false);
+    fixture_press(&f, "p");
+    rows_of(&f, &before);
+    f.thread[0].state = 'D';
+    f.thread[1].cpu_ns += 500000000;
+    f.thread_count--; /* one has ended */
+    fixture_second(&f);
+    fixture_second(&f);
+    rows_of(&f, &after);
+    assert_string_equal(before.data, after.data);
+    fixture_press(&f, "13/shop\n\x1b"
+                      "2");
+    rows_of(&f, &after);
+    assert_string_equal(before.data, after.data);
+    fixture_press(&f, "p");
+    fixture_second(&f);
+    rows_of(&f, &after);
+    assert_string_not_equal(before.data, after.data);
+    text_free(&before);
+    text_free(&after);
+    fixture_close(&f);
+}
+
 static uint64_t seed = 88172645463325252u;
 
 static uint32_t roll(uint32_t sides) {
@@ -77,8 +117,9 @@ static uint32_t roll(uint32_t sides) {
 }
 
 static int32_t random_press(void) {
-    static const int32_t likely[] = {'1', '2', '3', 'i', 'e',         'p',          '/',      '?',
-                                     't', ' ', 'G', 'g', PRESS_ENTER, PRESS_ESCAPE, PRESS_TAB};
+    static const int32_t likely[] = {'1', '2', '3',         'i',          'e',      'p',
+                                     '/', '?', 't',         ' ',          'G',      'g',
+                                     'v', 'T', PRESS_ENTER, PRESS_ESCAPE, PRESS_TAB};
     switch (roll(4)) {
     case 0:
         return likely[roll(sizeof likely / sizeof likely[0])];
@@ -97,7 +138,8 @@ static void random_sample(struct fixture *f) {
     for (int i = 0; i < depth; i++)
         n += snprintf(stack + n, sizeof stack - (size_t)n, "%s%c pkg.C%u.m%u", i ? "|" : "",
                       "I12in+ke"[roll(8)], roll(4), roll(4));
-    fixture_sample(f, 4700 + roll(30), 1 + roll(3), stack);
+    uint32_t tid = 4700 + roll(30);
+    fixture_virtual(f, tid, roll(3) ? 0 : 1 + roll(20), 1 + roll(3), stack);
 }
 
 static void random_resize(struct fixture *f) {
@@ -143,6 +185,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table),
         cmocka_unit_test(cursor_stays),
+        cmocka_unit_test(held_threads_stand_still),
         cmocka_unit_test(random_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,6 +159,71 @@ static void states(void **unused) {
     fixture_close(&f);
 }
 
+/* Rows of virtual threads, and the same samples as their carriers'. */
+static void virtual_threads(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_THREADS, 24, 80, false);
+#define TASK "2 java.lang.VirtualThread.run|2 shop.Task.run|"
+    profile_thread_name(f.profile, 4731, 31, "ForkJoinPool-1-worker-1");
+    profile_thread_name(f.profile, 4732, 32, "ForkJoinPool-1-worker-2");
+    profile_virtual_name(f.profile, 101, "order-intake-pool-7-task-101");
+    profile_virtual_name(f.profile, 102, "order-intake-pool-7-task-102");
+    fixture_virtual(&f, 4731, 101, 100, TASK "i shop.Order.parse");
+    fixture_virtual(&f, 4732, 101, 60, TASK "i shop.Order.parse");
+    fixture_virtual(&f, 4732, 102, 80, TASK "2 shop.Order.total");
+    fixture_virtual(&f, 4731, 103, 50, TASK "2 shop.Order.total"); /* has no name */
+    fixture_sample(&f, 4731, 20, "2 java.util.concurrent.ForkJoinPool.runWorker");
+    fixture_second(&f);
+    compare_screen(&f, "threads-virtual");
+    fixture_press(&f, "v");
+    compare_screen(&f, "threads-carriers");
+    fixture_press(&f, "3Te");
+    compare_screen(&f, "tree-by-carrier");
+    fixture_press(&f, "v");
+    compare_screen(&f, "tree-by-thread");
+    fixture_press(&f, "i");
+    compare_screen(&f, "tree-by-thread-inverted");
+    fixture_press(&f, "2jj\n");
+    compare_screen(&f, "methods-virtual");
+    fixture_press(&f, "2\x1bg");
+    compare_screen(&f, "threads-virtual");
+    fixture_close(&f);
+}
+
+static void equal_names(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_METHODS, 24, 80, false);
+    fixture_sample(&f, 4711, 400, "2 shop.Cart.run|2 shop.Cart.add(Lshop/price/Money;I)V");
+    fixture_sample(&f, 4711, 350, "2 shop.Cart.run|2 shop.Cart.add([JLjava/lang/String;)V");
+    fixture_second(&f);
+    compare_screen(&f, "methods-overloads");
+    fixture_close(&f);
+}
+
+/* How the samples are taken, where that is not as usual. */
+static void walkers(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_METHODS, 24, 80, false);
+    f.model.settings = (struct model_settings){.walk = WIRE_WALK_ASGCT, .precise = true};
+    snprintf(f.status.reason, sizeof f.status.reason, "%s", "this VM exports no AsyncGetCallTrace");
+    f.status.recompiled = 12;
+    f.status.recompile_ns = 34600000;
+    fixture_second(&f);
+    compare_screen(&f, "precise-80x24");
+    assert_int_equal(canvas_resize(&f.canvas, 50, 160), 0);
+    compare_screen(&f, "precise-160x50");
+    f.model.settings.walk = WIRE_WALK_DWARF;
+    snprintf(f.status.walker, sizeof f.status.walker, "dwarf");
+    f.status.reason[0] = '\0';
+    snprintf(f.status.message, sizeof f.status.message, "precise: shop.cart.Cart.total recompiled");
+    fixture_second(&f);
+    compare_screen(&f, "precise-dwarf");
+    fixture_close(&f);
+}
+
 static void help(void **unused) {
     (void)unused;
     struct fixture f;
@@ -181,6 +246,10 @@ static void sizes(void **unused) {
     compare_screen(&f, "methods-40x10");
     canvas_resize(&f.canvas, 9, 40);
     compare_screen(&f, "too-small");
+    canvas_resize(&f.canvas, 10, 40);
+    fixture_press(&f, "3");
+    compare_screen(&f, "tree-40x10"); /* help and the way out are still there */
+    fixture_press(&f, "1");
     canvas_resize(&f.canvas, 24, 80);
     compare_screen(&f, "methods-80x24");
     screen_draw_batch(f.screen, &f.canvas);
@@ -268,9 +337,16 @@ static void picker(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(views),  cmocka_unit_test(tree_folds), cmocka_unit_test(zoom_and_filter),
-        cmocka_unit_test(states), cmocka_unit_test(help),       cmocka_unit_test(sizes),
+        cmocka_unit_test(views),
+        cmocka_unit_test(tree_folds),
+        cmocka_unit_test(zoom_and_filter),
+        cmocka_unit_test(states),
+        cmocka_unit_test(help),
+        cmocka_unit_test(sizes),
         cmocka_unit_test(picker),
+        cmocka_unit_test(virtual_threads),
+        cmocka_unit_test(equal_names),
+        cmocka_unit_test(walkers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

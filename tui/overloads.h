@@ -1,0 +1,28 @@
+/*
+ * Methods that would look equal on screen: overloads of a Java method, and symbols of one name in
+ * several libraries. Views write those out further than the others.
+ *
+ * Context: pure.
+ */
+#ifndef JTOP_TUI_OVERLOADS_H
+#define JTOP_TUI_OVERLOADS_H
+
+#include "core/profile/method_table.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Zeroed: empty. */
+struct overloads {
+    uint32_t *slot; /* open addressing: method id + 1, the first of its name; 0: free */
+    uint32_t slots; /* a power of two */
+    bool *equal;    /* by method id: another one has its name */
+    uint32_t count; /* methods seen */
+};
+
+/* Looks at the methods from o->count up to `count`. -ENOMEM: they are looked at the next time. */
+int overloads_add(struct overloads *o, const struct method *methods, uint32_t count);
+bool overloads_has(const struct overloads *o, uint32_t id);
+void overloads_free(struct overloads *o);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * How good a profile is, from a session's status: for files, for the screen, for stderr.
+ *
+ * Context: frontend, main thread.
+ */
+#ifndef JTOP_TUI_QUALITY_H
+#define JTOP_TUI_QUALITY_H
+
+#include "core/export/export.h"
+#include "core/session/session.h"
+
+/* Room for what a struct export_quality points to. */
+struct quality_text {
+    char jvm[320], precise[64];
+};
+
+/* What every file states. Points into `st` and `room`. */
+void quality_describe(struct export_quality *q, const struct session_status *st,
+                      const struct jvm *j, struct quality_text *room);
+
+/* "walker vm instead of asgct: REASON" where another walker than `asked` is in use, else "".
+ * Returns out. */
+const char *quality_walker(const struct session_status *st, enum wire_walk asked, char *out,
+                           size_t size);
+
+/* "12 methods recompiled, 34 ms": what session_options.precise did. Returns out. */
+const char *quality_precise(const struct session_status *st, char *out, size_t size);
+
+#endif

@@ -13,13 +13,13 @@
 #include <unistd.h>
 
 #define KERNEL_FRAMES_MAX 127
-#define PAGE ((size_t)4096)
 #define FDS_MAX (1u << 20)
 #define WEIGHT_MAX UINT64_C(3600000000000) /* ns; more since the last sample is nonsense */
 
 /* Descriptor → index of its thread + 1: what a signal brings is the descriptor. Address space
  * only; pages are touched as descriptors are used. */
 static _Atomic uint32_t *_Atomic index_of_fd;
+static size_t page_bytes; /* of the machine: the control page and the data page of an event */
 static uint32_t fd_limit; /* the application keeps what is above */
 
 static void fill_attr(struct perf_event_attr *a, uint64_t interval) {
@@ -71,6 +71,7 @@ static int perf_start(const struct engine_config *config, char *why, size_t why_
     int r = check_descriptors(config, why, why_bytes);
     if (r < 0)
         return r;
+    page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     struct perf_event_attr a;
     fill_attr(&a, config->interval);
     int fd = open_event(&a, 0);
@@ -84,10 +85,10 @@ static int perf_start(const struct engine_config *config, char *why, size_t why_
         snprintf(why, why_bytes, "no perf_events: perf_event_open failed with errno %d", -fd);
         return fd;
     }
-    void *page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *page = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     int e = errno;
     if (page != MAP_FAILED)
-        munmap(page, 2 * PAGE);
+        munmap(page, 2 * page_bytes);
     close(fd);
     if (page == MAP_FAILED) {
         snprintf(why, why_bytes,
@@ -117,7 +118,7 @@ static int perf_arm(const struct engine_config *config, struct engine_thread *t,
     if ((uint32_t)fd >= fd_limit)
         r = -EMFILE;
     t->counted = 0;
-    t->page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    t->page = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (r == 0 && t->page == MAP_FAILED)
         r = -errno;
     if (r == 0) {
@@ -131,7 +132,7 @@ static int perf_arm(const struct engine_config *config, struct engine_thread *t,
     t->handle = fd;
     if (r < 0) {
         if (t->page != MAP_FAILED)
-            munmap(t->page, 2 * PAGE);
+            munmap(t->page, 2 * page_bytes);
         t->page = NULL;
         close(fd);
     }
@@ -145,7 +146,7 @@ static void perf_disarm(struct engine_thread *t) {
     atomic_store_explicit(&index_of_fd[t->handle], 0, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
     ioctl(t->handle, PERF_EVENT_IOC_DISABLE, 0);
-    munmap(t->page, 2 * PAGE);
+    munmap(t->page, 2 * page_bytes);
     close(t->handle);
     t->page = NULL;
 }
@@ -167,7 +168,7 @@ static void read_chain(struct perf_sample *out, const uint8_t *data, uint64_t at
     out->frames = 0;
     for (uint32_t i = 0; i < words && out->frames < KERNEL_FRAMES_MAX; i++) {
         uint64_t pc;
-        memcpy(&pc, data + ((at + 8 * (uint64_t)i) & (PAGE - 1)), sizeof pc);
+        memcpy(&pc, data + ((at + 8 * (uint64_t)i) & (page_bytes - 1)), sizeof pc);
         if (pc >= (uint64_t)PERF_CONTEXT_MAX) { /* a mark: whose addresses follow */
             if (pc != (uint64_t)PERF_CONTEXT_KERNEL)
                 break;
@@ -181,18 +182,18 @@ static void read_chain(struct perf_sample *out, const uint8_t *data, uint64_t at
  * the number of addresses, the addresses (source: perf_event_open(2), PERF_RECORD_SAMPLE). */
 static void read_sample(void *page, struct perf_sample *out) {
     struct perf_event_mmap_page *control = page;
-    const uint8_t *data = (const uint8_t *)page + PAGE;
+    const uint8_t *data = (const uint8_t *)page + page_bytes;
     uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
     uint64_t tail = control->data_tail;
-    while (head - tail >= 16 && head - tail <= PAGE) {
+    while (head - tail >= 16 && head - tail <= page_bytes) {
         uint64_t header;
-        memcpy(&header, data + (tail & (PAGE - 1)), sizeof header);
+        memcpy(&header, data + (tail & (page_bytes - 1)), sizeof header);
         uint32_t type = (uint32_t)header;
         uint32_t size = (uint32_t)(header >> 48);
         if (size < 16 || size % 8 || size > head - tail)
             break;
         if (type == PERF_RECORD_SAMPLE && size >= 24) {
-            memcpy(&out->counter, data + ((tail + 8) & (PAGE - 1)), sizeof out->counter);
+            memcpy(&out->counter, data + ((tail + 8) & (page_bytes - 1)), sizeof out->counter);
             read_chain(out, data, tail + 24, size / 8 - 3);
         }
         tail += size;

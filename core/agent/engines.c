@@ -70,9 +70,11 @@ static int try_engine(const struct engine *e, char *why, size_t why_bytes) {
     r = threads_arm_all(&agent.threads, e, &agent.config);
     if (r < 0) {
         snprintf(why, why_bytes, "not every thread could be armed (errno %d)", -r);
+        sampler_disable(&agent.sampler); /* no handler is in what is taken down now */
         agent.engine = NULL;
         threads_disarm_all(&agent.threads);
         e->stop();
+        sampler_enable(&agent.sampler, agent.sampler.depth);
     }
     return r;
 }

@@ -113,6 +113,11 @@ static bool put(struct names *n, uint32_t id, const struct answer *a) {
     return true;
 }
 
+void method_ids_forget(struct method_ids *m) {
+    for (uint32_t i = 0; i < METHOD_IDS_MET_MAX; i++)
+        atomic_store(&m->met[i].state, 0);
+}
+
 bool method_ids_announce(struct method_ids *m, jvmtiEnv *jvmti, JNIEnv *jni) {
     for (uint32_t i = 0; i < METHOD_IDS_MET_MAX; i++) {
         struct method_met *met = &m->met[i];
@@ -143,6 +148,7 @@ void method_ids_create_all(jvmtiEnv *jvmti, JNIEnv *jni) {
     jclass *all = NULL;
     if ((*jvmti)->GetLoadedClasses(jvmti, &n, &all) != JVMTI_ERROR_NONE)
         return;
+    (*jni)->EnsureLocalCapacity(jni, n);
     for (jint i = 0; i < n; i++) {
         method_ids_create(jvmti, all[i]);
         (*jni)->DeleteLocalRef(jni, all[i]);

@@ -35,6 +35,9 @@ uint32_t method_ids_find(struct method_ids *m, uint64_t method);
 /* Puts the names of all methods met into the ring. False: those that found no room there wait. */
 bool method_ids_announce(struct method_ids *m, jvmtiEnv *jvmti, JNIEnv *jni);
 
+/* Nothing was met: the ids that were given out are no longer valid. No handler may be at work. */
+void method_ids_forget(struct method_ids *m);
+
 /* Makes the VM give the methods of one class, or of all classes there are, their jmethodIDs. */
 void method_ids_create(jvmtiEnv *jvmti, jclass c);
 void method_ids_create_all(jvmtiEnv *jvmti, JNIEnv *jni);

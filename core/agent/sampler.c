@@ -27,6 +27,7 @@ int sampler_map(struct sampler *s, const struct vm *vm, struct wire_mapping *map
     s->libraries.count[0] = s->libraries.count[1] = 0;
     s->names = (struct names){0};
     s->ids_wanted = 0;
+    method_ids_forget(&s->asgct.methods);
     s->ids_since_ms = 0;
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
     /* Handlers run on a cpu each, and a few may be preempted in the middle. */
@@ -168,7 +169,8 @@ void sampler_take(struct sampler *s, const struct sample_request *q) {
         st.failure = WIRE_FAILURE_SEGV_BLOCKED;
     else if (stack_is_small(q->context))
         st.failure = WIRE_FAILURE_SMALL_STACK;
-    if (st.failure) {
+    bool safe = c && !st.failure;
+    if (!safe) {
         stack_add(&st, wire_frame_address(WIRE_FRAME_NATIVE, r.pc));
         stack_add(&st, wire_frame_address(WIRE_FRAME_ERROR, st.failure));
     } else if (s->walker.walk == WIRE_WALK_ASGCT) {
@@ -176,7 +178,7 @@ void sampler_take(struct sampler *s, const struct sample_request *q) {
     } else {
         walk_vm(&s->walker, &r, &st);
     }
-    if (c)
+    if (safe)
         st.virtual_id = virtual_thread_current(s->walker.vm, s->walker.names,
                                                vm_current_java_thread(s->walker.vm), q->tid);
     if (st.failure)

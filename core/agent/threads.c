@@ -272,6 +272,7 @@ void threads_name_all(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni) {
     jthread *all = NULL;
     if ((*jvmti)->GetAllThreads(jvmti, &n, &all) != JVMTI_ERROR_NONE)
         return;
+    (*jni)->EnsureLocalCapacity(jni, n + 16);
     for (jint i = 0; i < n; i++) {
         name_other(t, jvmti, jni, all[i]);
         (*jni)->DeleteLocalRef(jni, all[i]);
@@ -294,10 +295,26 @@ void threads_started(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread th
     forget_answer(jvmti, &who);
 }
 
+/* Of the calling thread itself. A signal of its engine that is still pending must not be handled
+ * once the engine's resources may be another thread's. */
+static void forget_self(struct threads *t, uint32_t i) {
+    sigset_t ours;
+    sigset_t before;
+    const struct timespec now = {0};
+    sigemptyset(&ours);
+    if (t->engine)
+        sigaddset(&ours, t->config.signo);
+    pthread_sigmask(SIG_BLOCK, &ours, &before);
+    forget(t, i);
+    while (t->engine && sigtimedwait(&ours, NULL, &now) > 0)
+        continue;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 void threads_ended(struct threads *t) {
     uint32_t tid = own_tid();
     pthread_mutex_lock(&t->lock);
     if (t->entry && tid < THREADS_TID_MAX && t->index_of_tid[tid])
-        forget(t, t->index_of_tid[tid] - 1);
+        forget_self(t, t->index_of_tid[tid] - 1);
     pthread_mutex_unlock(&t->lock);
 }

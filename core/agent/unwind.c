@@ -76,10 +76,10 @@ static uintptr_t find_cfa(const struct wire_unwind_row *row, const struct native
     }
 }
 
-/* The word that was saved `offset` bytes from the canonical frame address, in this frame. */
-static bool load_saved(const struct native_frame *f, uintptr_t cfa, int16_t offset,
+/* The word that was saved `offset` bytes from `from`, in the frame that ends at `cfa`. */
+static bool load_saved(const struct native_frame *f, uintptr_t cfa, uintptr_t from, int16_t offset,
                        uintptr_t *out) {
-    uintptr_t slot = cfa + (uintptr_t)(intptr_t)offset;
+    uintptr_t slot = from + (uintptr_t)(intptr_t)offset;
     if (slot % WORD || slot < f->sp - RED_ZONE || slot > cfa - WORD)
         return false;
     *out = guarded_load64(slot);
@@ -104,9 +104,11 @@ enum unwind_result unwind_step(const struct wire_unwind *u, uintptr_t limit,
         return UNWIND_BAD;
     if (in_register)
         caller.pc = f->interrupted ? f->lr : 0;
-    else if (!load_saved(f, caller.sp, row.ra_offset, &caller.pc))
+    else if (!load_saved(f, caller.sp, caller.sp, row.ra_offset, &caller.pc))
         return UNWIND_BAD;
-    if (row.fp_offset != WIRE_UNWIND_SAME && !load_saved(f, caller.sp, row.fp_offset, &caller.fp))
+    uintptr_t from = row.cfa == WIRE_CFA_FP_DEREF ? f->fp : caller.sp;
+    if (row.fp_offset != WIRE_UNWIND_SAME &&
+        !load_saved(f, caller.sp, from, row.fp_offset, &caller.fp))
         return UNWIND_BAD;
     if (!caller.pc)
         return in_register ? UNWIND_BAD : UNWIND_END;

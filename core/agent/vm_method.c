@@ -12,7 +12,7 @@ static uintptr_t pool_symbol(const struct vm *vm, uintptr_t pool, uint16_t index
 }
 
 static bool plausible(uintptr_t pointer) {
-    return pointer > 4096 && pointer % 4 == 0 && pointer >> 47 == 0;
+    return pointer > 4096 && pointer % 4 == 0 && pointer >> VM_ADDRESS_BITS == 0;
 }
 
 uint32_t symbol_length(const struct vm *vm, uintptr_t symbol) {

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#define ADDRESS_BITS 47 /* of user space; ZGC stays below */
 #define COLOUR_SHIFT 12 /* of the four bits by which a load is checked */
 #define COLOURS 4
 #define COLOUR_END (COLOUR_SHIFT + COLOURS)
@@ -141,7 +140,7 @@ void oop_learn(struct oop_layout *o, JNIEnv *jni) {
 }
 
 static uintptr_t plausible(uint64_t address) {
-    return address % 8 == 0 && address >> ADDRESS_BITS == 0 ? (uintptr_t)address : 0;
+    return address % 8 == 0 && address >> VM_ADDRESS_BITS == 0 ? (uintptr_t)address : 0;
 }
 
 uintptr_t oop_uncolour_x86_64(uint64_t v) {

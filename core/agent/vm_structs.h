@@ -78,6 +78,13 @@ struct compiler_layout {
     _Atomic uintptr_t vtable;  /* of CompilerThread; 0: none was seen yet */
 };
 
+/* Addresses of user space have no more bits than these, unless somebody asks the kernel for more. */
+#if defined(__aarch64__)
+#define VM_ADDRESS_BITS 48
+#else
+#define VM_ADDRESS_BITS 47
+#endif
+
 #define VM_HEAPS_MAX 8
 
 /* A code heap: a range of memory cut into segments, with a byte per segment that tells how far

@@ -85,6 +85,8 @@ void asgct_close(struct asgct *a, jvmtiEnv *jvmti) {
     JNIEnv *jni;
     if ((*a->java_vm)->GetEnv(a->java_vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK)
         method_ids_announce(&a->methods, jvmti, jni);
+    jvmtiCapabilities lines = {.can_get_line_numbers = 1};
+    (*jvmti)->RelinquishCapabilities(jvmti, &lines);
 }
 
 void asgct_class_prepared(struct asgct *a, jvmtiEnv *jvmti, jclass c) {
@@ -123,7 +125,7 @@ static enum wire_frame_type leaf_tier(const struct walker *w, const struct code 
         return WIRE_FRAME_INTERPRETED;
     if (c->kind != CODE_COMPILED)
         return WIRE_FRAME_C2;
-    uint32_t n = code_scopes(w->vm, c, pc, false, scope, SCOPES_MAX);
+    uint32_t n = code_scopes(w->vm, c, pc, NULL, scope, SCOPES_MAX);
     *inlined = n ? (jint)n - 1 : 0;
     return c->level >= 1 && c->level <= 3 ? WIRE_FRAME_C1 : WIRE_FRAME_C2;
 }

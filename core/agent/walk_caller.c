@@ -3,6 +3,8 @@
 
 #define SCAN_WORDS 512 /* stack words searched for a return address */
 #define PUSHED_WORDS_MAX 4
+#define C_FRAME_WORDS 64
+#define SURE_FRAMES 4
 #define CHUNK_END_WORDS 16 /* arguments of a chunk's oldest frame, at most */
 #define RELATIVE_WORDS_MAX (1u << 20)
 
@@ -67,12 +69,51 @@ bool caller_at(const struct walk *k, uintptr_t slot, uintptr_t fp, struct cursor
     return accept(k, &c, next);
 }
 
-bool caller_scan(const struct walk *k, const struct cursor *at, uintptr_t limit,
-                 struct cursor *next) {
+#if defined(__aarch64__)
+/* Whether a cursor leads on for several frames. */
+static bool leads_far(const struct walk *k, struct cursor c) {
+    for (uint32_t i = 0; i < SURE_FRAMES; i++) {
+        struct code code = code_find(k->vm, c.pc);
+        if (!leads_on(k, &c, &code))
+            return false;
+        if (code.kind == CODE_INTERPRETER || code.kind == CODE_ENTRY || !code.frame_words)
+            return true;
+        c.sp += (uintptr_t)code.frame_words * WORD;
+        c.pc = walk_load_pc(c.sp - WORD);
+        c.fp = guarded_load64(c.sp - 2 * WORD);
+    }
+    return true;
+}
+
+bool caller_above(const struct walk *k, const struct cursor *from, struct cursor *next) {
+    if (!code_is_return_address(k->vm, from->pc))
+        return false;
+    struct cursor c = {.pc = from->pc, .sp = (from->sp + 15) & ~(uintptr_t)15, .fp = from->fp};
+    for (uint32_t i = 0; i < C_FRAME_WORDS && walk_in_stack(k, c.sp); i += 2, c.sp += 2 * WORD) {
+        if (leads_far(k, c)) {
+            *next = c;
+            return true;
+        }
+    }
+    return false;
+}
+#else
+bool caller_above(const struct walk *k, const struct cursor *from, struct cursor *next) {
+    (void)k, (void)from, (void)next;
+    return false;
+}
+#endif
+
+bool caller_scan(struct walk *k, const struct cursor *at, uintptr_t limit, struct cursor *next) {
+    if (k->scans++ == SCANS_MAX)
+        return false;
     struct code c = code_find(k->vm, at->pc);
     /* What calls these is no call of a method: such a word is left over from other frames. */
     bool no_method = c.kind == CODE_NONE || code_is_routine(k->vm, &c);
     uintptr_t sp = at->sp;
+    struct cursor linked = {.pc = registers_code_address(k->r.lr), .sp = sp, .fp = at->fp};
+    if (at->leaf && caller_above(k, &linked, next))
+        return true;
     for (uint32_t i = 0; i < SCAN_WORDS && sp < limit && walk_in_stack(k, sp); i++, sp += WORD) {
         uintptr_t pc = walk_load_pc(sp);
         if (!code_contains(k->vm, pc) || (no_method && code_called_method(k->vm, pc)))
@@ -87,16 +128,18 @@ bool caller_scan(const struct walk *k, const struct cursor *at, uintptr_t limit,
         if ((saved > sp && walk_in_stack(k, saved) && caller_at(k, sp, saved, next)) ||
             caller_at(k, sp, at->fp, next))
             return true;
+        struct cursor low = {.pc = pc, .sp = sp + WORD, .fp = i ? saved : at->fp};
+        if (caller_above(k, &low, next))
+            return true;
     }
     return false;
 }
 
 bool caller_of_frameless(const struct walk *k, const struct cursor *at, struct cursor *next) {
     struct cursor c = {.pc = registers_code_address(k->r.lr), .sp = at->sp, .fp = at->fp};
-    if (k->r.lr && code_is_return_address(k->vm, c.pc)) {
-        *next = c;
+    /* A stub that has made a frame may still have its return address there as well. */
+    if (k->r.lr && accept(k, &c, next))
         return true;
-    }
     return caller_at(k, at->sp, at->fp, next);
 }
 
@@ -118,7 +161,7 @@ static enum frame_stage leaf_stage(const struct code *c, uintptr_t pc) {
 #endif
 }
 
-bool caller_of_leaf(const struct walk *k, const struct code *c, const struct cursor *at,
+bool caller_of_leaf(struct walk *k, const struct code *c, const struct cursor *at,
                     struct cursor *next) {
     bool sized = c->kind != CODE_STUB && c->frame_words;
     enum frame_stage stage = sized ? leaf_stage(c, at->pc) : STAGE_WHOLE;

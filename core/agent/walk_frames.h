@@ -20,7 +20,8 @@
 #include "core/agent/walk.h"
 
 #define WORD sizeof(uintptr_t)
-#define STEPS_MAX 8192
+#define STEPS_MAX 8192 /* frames looked at in one walk */
+#define SCANS_MAX 64   /* times a caller is searched for */
 
 struct cursor {
     uintptr_t pc, sp, fp;
@@ -41,6 +42,7 @@ struct walk {
     uintptr_t first_method[WALK_FIRST_METHODS]; /* the innermost ones */
     uintptr_t stub;                             /* blob of the last stub that was met */
     uint32_t before_java;                       /* frames in front of the first Java frame */
+    uint32_t steps, scans;                      /* so far: a handler has to come to an end */
 };
 
 /* Ends the walk with an error frame; always false. */
@@ -64,12 +66,14 @@ bool caller_at(const struct walk *k, uintptr_t slot, uintptr_t fp, struct cursor
 /* Whether a cursor's own caller can be found where it should be. */
 bool caller_leads_on(const struct walk *k, const struct cursor *c);
 /* Searches the live stack of `at`, below `limit`, for the return address of a Java caller. */
-bool caller_scan(const struct walk *k, const struct cursor *at, uintptr_t limit,
-                 struct cursor *next);
+bool caller_scan(struct walk *k, const struct cursor *at, uintptr_t limit, struct cursor *next);
+/* On aarch64 a C function keeps its return address, from->pc, at the lower end of its frame: the
+ * frame of its caller begins somewhere above from->sp. False elsewhere. */
+bool caller_above(const struct walk *k, const struct cursor *from, struct cursor *next);
 /* The caller of a leaf that has no frame of its own yet, or none any more. */
 bool caller_of_frameless(const struct walk *k, const struct cursor *at, struct cursor *next);
 /* The caller of an interrupted frame, by what its code has done to the stack so far. */
-bool caller_of_leaf(const struct walk *k, const struct code *c, const struct cursor *at,
+bool caller_of_leaf(struct walk *k, const struct code *c, const struct cursor *at,
                     struct cursor *next);
 /* The caller of a frame that called. */
 bool caller_of_sized(const struct walk *k, const struct code *c, const struct cursor *at,

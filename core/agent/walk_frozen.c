@@ -32,7 +32,7 @@ static bool walk_chunk(struct walk *k, const struct frozen_stack *f) {
     k->frozen = true;
     k->low = f->begin;
     k->limit = f->end;
-    for (uint32_t steps = 0; steps < STEPS_MAX && at.sp < f->end; steps++) {
+    while (at.sp < f->end && k->steps++ < STEPS_MAX) {
         struct code c = code_find(k->vm, at.pc);
         uintptr_t sp = at.sp;
         /* The return barrier; or behind the oldest frame, whose return address means nothing here. */

@@ -114,6 +114,8 @@ static bool find_caller(struct walk *k, const struct cursor *leaf, uintptr_t lim
                         struct cursor *java) {
     struct cursor found;
     bool chained = java->pc != 0;
+    if (chained && caller_above(k, java, java))
+        return true;
     if (k->w->walk == WIRE_WALK_FP || !caller_scan(k, leaf, limit, &found) ||
         (chained && found.sp > java->sp && caller_leads_on(k, java)))
         return chained;

@@ -30,7 +30,7 @@ bool walk_add(struct walk *k, uint64_t frame) {
 /* Walks Java frames from `at` on. True: at the VM code that called the last of them, with native
  * frames still wanted. */
 static bool walk_java(struct walk *k, struct cursor at, struct seam *seam) {
-    for (uint32_t steps = 0; steps < STEPS_MAX; steps++) {
+    while (k->steps++ < STEPS_MAX) {
         uintptr_t sp = at.sp;
         struct code c = code_find(k->vm, at.pc);
         if (c.kind == CODE_ENTRY) {

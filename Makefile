@@ -68,20 +68,44 @@ $(BUILD)/test/fuzz/%: $(BUILD)/test/fuzz/%.o $(ALL_BUT_MAIN)
 $(BUILD)/test/bench/%: $(BUILD)/test/bench/%.o $(ALL_BUT_MAIN)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# The agent with a stopwatch, for walk_bench.py.
+PROBE := $(BUILD)/test/bench/libwalk-probe.so
+$(PROBE): $(BUILD)/agent/test/bench/walk_probe.o $(AGENT_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $(AGENT_LDFLAGS) -o $@ $^
+
 $(BUILD)/java/done: $(JAVA_SRC)
 	@mkdir -p $(@D)
 	javac --release 8 -Xlint:-options -d $(@D) $^ && touch $@
 
+# C code that Java calls and that calls Java: with frame pointers, and with unwind tables only.
+$(BUILD)/java/libcallback-fp.so: test/java/native/callback.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -O2 -fno-omit-frame-pointer -DKIND=Fp -shared -fPIC \
+	    -o $@ $<
+$(BUILD)/java/libcallback-plain.so: test/java/native/callback.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -O2 -fomit-frame-pointer -DKIND=Plain -DWITHOUT_FRAME_POINTER -shared -fPIC \
+	    -o $@ $<
+
 unit-tests: $(TEST_SRC:%.c=$(BUILD)/%)
 fuzz-targets: $(FUZZ_SRC:%.c=$(BUILD)/%)
-bench-programs: $(BENCH_SRC:%.c=$(BUILD)/%)
-java: $(BUILD)/java/done
+bench-programs: $(BENCH_SRC:%.c=$(BUILD)/%) $(PROBE)
+java: $(BUILD)/java/done $(BUILD)/java/libcallback-fp.so $(BUILD)/java/libcallback-plain.so
+objects: $(LIB_OBJ) $(TUI_OBJ) $(AGENT_OBJ)
 
 # These first install what is missing (.ci/setup says what and why), then make what they need.
 run:
 	@.ci/setup run && $(MAKE) --no-print-directory all java && BUILD=$(BUILD) test/demo $(PID)
 test:
 	@.ci/setup test && BUILD=$(BUILD) test/run $(ONLY)
+# The walker's tests on every JDK; the hostile mix for MINUTES on each; the agent for aarch64.
+test-jdks:
+	@.ci/setup test && BUILD=$(BUILD) test/jdks $(ONLY)
+soak:
+	@.ci/setup test && BUILD=$(BUILD) test/soak
+test-aarch64:
+	@.ci/setup aarch64 && BUILD=$(BUILD) test/aarch64/run $(ONLY)
 lint:
 	@.ci/setup lint && BUILD=$(BUILD) test/lint/run
 bench:
@@ -102,7 +126,8 @@ uninstall:
 clean:
 	rm -rf $(BUILD) test/out
 
-.PHONY: all unit-tests fuzz-targets bench-programs java run test lint bench install uninstall clean
+.PHONY: all unit-tests fuzz-targets bench-programs java objects run test test-jdks soak \
+        test-aarch64 lint bench install uninstall clean
 .SECONDARY:
 -include $(wildcard $(patsubst %.o,%.d,$(LIB_OBJ) $(TUI_OBJ) $(AGENT_OBJ) \
      $(patsubst %.c,$(BUILD)/%.o,$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC))))

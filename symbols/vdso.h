@@ -10,7 +10,8 @@
 #include "symbols/maps.h"
 
 /* Takes the target's image through "mem" below /proc/PID; where that is denied or the process is
- * gone, ours, if it is as large: the kernel has one image for all processes of a kind. The copy is the caller's, to free(). 0, or -EFBIG, -ENOMEM, -errno. */
+ * gone, ours, if it is as large: the kernel has one image for all processes of a kind. The copy is
+ * the caller's, to free(). 0, or -EFBIG, -ENOMEM, -errno. */
 int vdso_copy(int proc_fd, const struct mapping *m, void **data, size_t *size);
 
 /* Its symbols. 0 or an error as above or as elf_symbols_read(). */

@@ -228,6 +228,8 @@ const char *header_notice(const struct model *m, char *out, size_t size) {
         snprintf(out, size, "sampling failed: this is what was sampled until then");
     else if (walker[0])
         snprintf(out, size, "%s", walker);
+    else if (s->news[0])
+        snprintf(out, size, "%s", s->news);
     else if (s->reason[0])
         snprintf(out, size, "%s: %s", s->mechanism, s->reason);
     else

@@ -19,8 +19,8 @@ void header_draw(struct canvas *c, const struct model *m);
 /* The tabs, the question, and the state, in this row. */
 void header_draw_tabs(struct canvas *c, int row, const struct model *m, enum live_view view);
 
-/* What there is to say of the session without being asked: JVM gone, a warning, why this
- * mechanism. "" for nothing. Returns out. */
+/* What there is to say of the session without being asked: JVM gone, a warning, another
+ * walker, what --precise does, why this mechanism. "" for nothing. Returns out. */
 const char *header_notice(const struct model *m, char *out, size_t size);
 
 #endif

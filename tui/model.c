@@ -59,7 +59,7 @@ static int copy_methods(struct model *m, struct profile *p) {
         methods[i] = *method_table_get(t, i);
     m->methods = methods;
     m->method_count = count;
-    return overloads_add(&m->overloads, methods, count);
+    return 0;
 }
 
 static int ask(struct model *m, bool both_trees) {
@@ -77,6 +77,8 @@ static int ask(struct model *m, bool both_trees) {
     int err = copy_methods(m, p);
     uint64_t all = profile_samples(p, m->settings.event);
     m->source.unlock(m->source.arg);
+    if (!err)
+        err = overloads_add(&m->overloads, m->methods, m->method_count);
     uint32_t threads = 0;
     struct model_thread *rows = s ? model_merge_threads(m, s, &threads) : NULL;
     if (!rows || err || (both_trees && !other)) {
@@ -169,7 +171,8 @@ int model_hold(struct model *m, bool hold) {
 const struct snapshot *model_picture(const struct model *m, struct profile *p, bool by_thread,
                                      struct snapshot **owned) {
     *owned = NULL;
-    if (m->held && m->other && by_thread == m->asked.by_thread)
+    /* Only a tree is split by thread. */
+    if (m->held && m->other && by_thread == (m->asked.tree && m->asked.by_thread))
         return m->asked.inverted ? m->other : m->snapshot;
     struct query q = make_query(m);
     q.tree = true;

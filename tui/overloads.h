@@ -7,6 +7,7 @@
 #ifndef JTOP_TUI_OVERLOADS_H
 #define JTOP_TUI_OVERLOADS_H
 
+#include "core/profile/index.h"
 #include "core/profile/method_table.h"
 
 #include <stdbool.h>
@@ -14,10 +15,10 @@
 
 /* Zeroed: empty. */
 struct overloads {
-    uint32_t *slot; /* open addressing: method id + 1, the first of its name; 0: free */
-    uint32_t slots; /* a power of two */
-    bool *equal;    /* by method id: another one has its name */
-    uint32_t count; /* methods seen */
+    struct index first; /* by their look: the first method of each */
+    bool *equal;        /* by method id: another one has its name */
+    uint32_t room;      /* of `equal` */
+    uint32_t count;     /* methods seen */
 };
 
 /* Looks at the methods from o->count up to `count`. -ENOMEM: they are looked at the next time. */

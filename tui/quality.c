@@ -32,17 +32,11 @@ void quality_describe(struct export_quality *q, const struct session_status *st,
     }
 }
 
-/* The agent may say more behind the name. */
-static bool is_walker(const char *walker, const char *name) {
-    size_t n = strlen(name);
-    return strncmp(walker, name, n) == 0 && (walker[n] == '\0' || walker[n] == ' ');
-}
-
 const char *quality_walker(const struct session_status *st, enum wire_walk asked, char *out,
                            size_t size) {
     const char *name = asked < WIRE_WALKS ? session_walk_name[asked] : "";
     /* A recording was walked as somebody else asked. */
-    if (!st->walker[0] || st->phase == SESSION_REPLAYED || is_walker(st->walker, name))
+    if (!st->walker[0] || st->phase == SESSION_REPLAYED || !strcmp(st->walker, name))
         snprintf(out, size, "%s", "");
     else
         snprintf(out, size, "walker %s instead of %s%s%s", st->walker, name,

@@ -18,8 +18,8 @@ struct quality_text {
 void quality_describe(struct export_quality *q, const struct session_status *st,
                       const struct jvm *j, struct quality_text *room);
 
-/* "walker vm instead of asgct: REASON" where another walker than `asked` is in use, else "".
- * Returns out. */
+/* "walker vm instead of asgct: REASON" where another walker than `asked` is in use, else "". For
+ * what we attached to: who started by itself was not asked. Returns out. */
 const char *quality_walker(const struct session_status *st, enum wire_walk asked, char *out,
                            size_t size);
 

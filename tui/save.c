@@ -32,16 +32,17 @@ static void whole_path(const char *file, char *out, size_t size) {
         snprintf(out, size, "%s/%s", strcmp(here, "/") != 0 ? here : "", file);
 }
 
-/* Says in the title what the picture leaves out; NULL where it leaves out nothing. */
+/* Says in the title what the picture leaves out and whose the samples are; NULL where it is of
+ * everything as usual. */
 static const char *describe_question(const struct model *m, char *out, size_t size) {
     const struct model_question *q = &m->question;
-    bool zoomed = model_zoomed(q);
+    bool zoomed = model_zoomed(q), carriers = q->carriers && !q->virtual_id;
     char name[256];
-    if (!zoomed && !q->filter[0])
+    if (!zoomed && !q->filter[0] && !carriers)
         return NULL;
-    snprintf(out, size, "%s%s%s%s%s", m->status.event, zoomed ? ", thread " : "",
+    snprintf(out, size, "%s%s%s%s%s%s", m->status.event, zoomed ? ", thread " : "",
              zoomed ? model_zoom_name(m, name, sizeof name) : "", q->filter[0] ? ", filter " : "",
-             q->filter);
+             q->filter, carriers ? ", by carrier" : "");
     return out;
 }
 

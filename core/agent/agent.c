@@ -1,5 +1,6 @@
 #include "core/agent/agent.h"
 
+#include "core/agent/boot_class.h"
 #include "core/agent/guarded.h"
 #include "core/agent/virtual_thread.h"
 #include "core/agent/vm_compiler.h"
@@ -79,7 +80,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
 }
 
 static bool know_thread_fields(JNIEnv *jni) {
-    jclass c = (*jni)->FindClass(jni, "java/lang/Thread");
+    jclass c = boot_class(jni, "java/lang/Thread");
     if (!c)
         return false;
     agent.threads.eetop = (*jni)->GetFieldID(jni, c, "eetop", "J");
@@ -96,7 +97,7 @@ static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *jni, void *arg) {
 }
 
 static bool start_thread(JNIEnv *jni) {
-    jclass c = (*jni)->FindClass(jni, "java/lang/Thread");
+    jclass c = boot_class(jni, "java/lang/Thread");
     jmethodID init = c ? (*jni)->GetMethodID(jni, c, "<init>", "(Ljava/lang/String;)V") : NULL;
     jstring name = init ? (*jni)->NewStringUTF(jni, "jtop-prof") : NULL;
     jobject thread = name ? (*jni)->NewObject(jni, c, init, name) : NULL;

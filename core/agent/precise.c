@@ -3,7 +3,6 @@
 #include "core/agent/agent.h"
 #include "core/agent/guarded.h"
 #include "core/agent/precise_deoptimize.h"
-#include "core/agent/precise_method.h"
 #include "core/agent/vm_tables.h"
 #include "core/wire/record.h"
 
@@ -24,6 +23,7 @@
 #define BLOCKS_MAX (1u << 22)
 #define ID_MAX (1u << 30) /* more is not a compilation's number */
 #define UNKNOWN UINT32_MAX
+#define IN_USE 0 /* a compiled method's state (source: nmethod.hpp, JDK 8-28) */
 #define RANGES 8u
 
 static uint64_t now_ns(void) {
@@ -225,30 +225,26 @@ static void tell(struct precise *p, const struct precise_method *m, uint32_t lev
     log_line(p, 2, text);
 }
 
-/* Of several classes of one name it is the one whose code was given up by it. */
-static bool recompile(void *context, uint32_t i, jobject method, JNIEnv *jni) {
+/* Not what the VM gave up meanwhile: the code in its place may be good already. */
+static void recompile(void *context, uint32_t i, jclass holder, jmethodID method, JNIEnv *jni) {
     struct batch *b = context;
     struct precise *p = b->precise;
-    if (!p->on)
-        return true;
-    uint8_t before = state_of(p, b->code[i].key);
+    if (!p->on || state_of(p, b->code[i].key) != IN_USE)
+        return;
     uint64_t begin = now_ns();
-    int given_up = deoptimize_method(jni, method, b->code[i].osr);
+    int given_up = deoptimize_method(jni, holder, method, b->code[i].osr);
     uint64_t took = now_ns() - begin;
     atomic_fetch_add(&p->status->recompile_ns, took);
-    if (given_up <= 0 || state_of(p, b->code[i].key) == before)
-        return false;
+    if (given_up <= 0)
+        return;
     tell(p, &b->method[i], b->code[i].level, b->code[i].osr, took);
     p->recompiled++;
     atomic_fetch_add(&p->status->recompiled, 1);
-    return true;
 }
 
 static bool can_deoptimize(struct precise *p, JNIEnv *jni) {
-    if (deoptimize_open(jni)) {
-        p->ids_are_pointers = precise_ids_are_pointers(p->vm, jni);
+    if (precise_ids_learn(&p->ids, p->vm, jni) && deoptimize_open(jni))
         return true;
-    }
     log_line(p, 1, "no precision: this VM offers no way to recompile a method");
     atomic_store(&p->on, 0);
     return false;
@@ -264,7 +260,7 @@ static void decide(struct precise *p, jvmtiEnv *jvmti, JNIEnv *jni) {
     if (!b.n || !can_deoptimize(p, jni))
         return;
     uint64_t begin = now_ns();
-    precise_methods_find(b.method, b.n, p->ids_are_pointers, recompile, &b, jvmti, jni);
+    precise_methods_find(b.method, b.n, p->vm, &p->ids, recompile, &b, jvmti, jni);
     p->look_ns = now_ns() + (now_ns() - begin) * LOOK_PAUSE;
 }
 

@@ -20,6 +20,7 @@
 #ifndef JTOP_AGENT_PRECISE_H
 #define JTOP_AGENT_PRECISE_H
 
+#include "core/agent/precise_method.h"
 #include "core/agent/vm_code.h"
 #include "core/wire/layout.h"
 #include "core/wire/ring_writer.h"
@@ -42,8 +43,8 @@ struct precise {
     const struct vm *vm;
     struct ring_writer *ring;
     struct wire_status *status;
-    int32_t entry_bci, state;                       /* offsets in an nmethod */
-    bool ids_are_pointers;                          /* a jmethodID is a Method** (JDK 8-25) */
+    int32_t entry_bci, state; /* offsets in an nmethod */
+    struct precise_ids ids;
     uint64_t decide_ns, look_ns, fade_ns, begin_ns; /* when to do what next; CLOCK_MONOTONIC */
     uint32_t recompiled;
     struct precise_slot slot[PRECISE_SLOTS];

@@ -1,5 +1,8 @@
 #include "core/agent/precise_deoptimize.h"
 
+#include "core/agent/boot_class.h"
+#include "core/agent/guarded.h"
+#include "core/agent/precise_class.h"
 #include "core/agent/vm_flags.h"
 
 #include <stddef.h>
@@ -7,6 +10,7 @@
 #include <string.h>
 
 #define FLAG "WhiteBoxAPI"
+#define TABLE_WORDS 512 /* JNI had 236 entries in JDK 25 */
 
 typedef jint(JNICALL *deoptimize_function)(JNIEnv *, jobject, jobject method, jboolean osr);
 
@@ -14,6 +18,20 @@ static struct {
     bool tried;
     deoptimize_function function;
 } found;
+
+/* Our own JNI table: the VM's, which may be longer than the one we were built with, with some
+ * entries replaced. */
+static union {
+    struct JNINativeInterface_ known;
+    void *all[TABLE_WORDS];
+} ours;
+
+static jmethodID wanted; /* by give_id */
+
+static bool copy_table(const struct JNINativeInterface_ *table) {
+    size_t missing = guarded_copy(ours.all, (uintptr_t)table, sizeof ours.all);
+    return sizeof ours.all - missing >= sizeof ours.known;
+}
 
 static jint JNICALL note_natives(JNIEnv *jni, jclass c, const JNINativeMethod *m, jint n) {
     (void)jni, (void)c;
@@ -26,6 +44,11 @@ static jint JNICALL note_natives(JNIEnv *jni, jclass c, const JNINativeMethod *m
             found.function = (deoptimize_function)(uintptr_t)m[i].fnPtr;
     }
     return JNI_OK;
+}
+
+static jmethodID JNICALL give_id(JNIEnv *jni, jobject method) {
+    (void)jni, (void)method;
+    return wanted;
 }
 
 struct bytes {
@@ -65,17 +88,15 @@ static jclass define(JNIEnv *jni, const char *name) {
 
 static void ask(JNIEnv *jni, const char *name) {
     const struct JNINativeInterface_ *table = *jni;
-    struct JNINativeInterface_ ours = *table;
-    jclass c = table->FindClass(jni, name); /* an agent before us may have defined it */
-    if (!c) {
-        table->ExceptionClear(jni);
+    jclass c = boot_class(jni, name); /* an agent before us may have defined it */
+    if (!c)
         c = define(jni, name);
-    }
     jmethodID m = c ? table->GetStaticMethodID(jni, c, "registerNatives", "()V") : NULL;
     bool before;
-    if (m && vm_flag_set(FLAG, true, &before)) {
-        ours.RegisterNatives = note_natives;
-        *jni = &ours;
+    if (m && copy_table(table) && vm_flag_set(FLAG, true, &before)) {
+        ours.known.RegisterNatives = note_natives;
+        ours.known.FindClass = boot_class; /* it looks for an error's class */
+        *jni = &ours.known;
         table->CallStaticVoidMethod(jni, c, m);
         *jni = table;
         vm_flag_set(FLAG, before, &before);
@@ -94,8 +115,15 @@ bool deoptimize_open(JNIEnv *jni) {
     return found.function != NULL;
 }
 
-int deoptimize_method(JNIEnv *jni, jobject method, bool osr) {
-    jint n = found.function(jni, NULL, method, osr ? JNI_TRUE : JNI_FALSE);
-    (*jni)->ExceptionClear(jni);
+int deoptimize_method(JNIEnv *jni, jclass holder, jmethodID method, bool osr) {
+    const struct JNINativeInterface_ *table = *jni;
+    if (!copy_table(table))
+        return 0;
+    wanted = method;
+    ours.known.FromReflectedMethod = give_id;
+    *jni = &ours.known;
+    jint n = found.function(jni, NULL, holder, osr ? JNI_TRUE : JNI_FALSE);
+    *jni = table;
+    table->ExceptionClear(jni);
     return n;
 }

@@ -15,7 +15,16 @@
  * in the boot loader to the function that registers the interface, and that hands each entry to
  * JNI's RegisterNatives. The class is defined, with nothing but that method; the calling thread's
  * own JNI table is replaced for this one call, so that the entry is noted and nothing registered;
- * the flag that allows it, WhiteBoxAPI, is set for this one call. The empty class stays.
+ * the flag that allows it, WhiteBoxAPI, is set for this one call.
+ *
+ * The function itself wants a java.lang.reflect.Executable, and to make one the VM would have the
+ * application's class loaders load the classes of all its parameters. So none is made: the table is
+ * replaced for that call, too, and the VM gets from our FromReflectedMethod what it asked for.
+ *
+ * What stays until the JVM ends: the empty class; and the VM notes that WhiteBox was used, so that
+ * a fatal error file (hs_err) written later says "Unsupported internal testing APIs have been
+ * used." Defining the class shows its bytes to other agents, as every class file: transformers
+ * written in Java run on our thread then, once.
  *
  * Source: whitebox.cpp, nativeLookup.cpp, JDK 8-28.
  * Context: the agent's thread.
@@ -30,9 +39,9 @@
  * it. */
 bool deoptimize_open(JNIEnv *jni);
 
-/* Gives up the code of `method`, a java.lang.reflect.Executable; `osr`: the code that was entered
+/* Gives up the code of `method`, a method of `holder`; `osr`: the code that was entered
  * in the middle of its loops. Returns how many pieces of code were given up. No safepoint is
  * needed, or a short one; waits for it. After deoptimize_open. */
-int deoptimize_method(JNIEnv *jni, jobject method, bool osr);
+int deoptimize_method(JNIEnv *jni, jclass holder, jmethodID method, bool osr);
 
 #endif

@@ -1,6 +1,8 @@
 #include "core/agent/precise_method.h"
 
+#include "core/agent/boot_class.h"
 #include "core/agent/guarded.h"
+#include "core/agent/precise_class.h"
 
 #include <string.h>
 
@@ -20,7 +22,10 @@ bool precise_method_read(struct precise_method *m, const struct vm *vm, uintptr_
     struct method_view view;
     if (!method_look(vm, method, true, &view))
         return false;
+    uintptr_t pool = guarded_load64(view.const_method + (uintptr_t)vm->at.const_constants);
     m->address = method;
+    m->holder = guarded_load64(pool + (uintptr_t)vm->at.pool_holder);
+    m->holder_name = view.class_symbol;
     uint16_t flags = method_flags(vm, method);
     m->is_static = flags & ACC_STATIC;
     size_t size = sizeof m->class_signature;
@@ -35,8 +40,8 @@ bool precise_method_read(struct precise_method *m, const struct vm *vm, uintptr_
     return strcmp(m->name, "<clinit>") != 0 && !strchr(m->class_signature, '+');
 }
 
-bool precise_ids_are_pointers(const struct vm *vm, JNIEnv *jni) {
-    jclass c = (*jni)->FindClass(jni, "java/lang/Object");
+static bool ids_are_pointers(const struct vm *vm, JNIEnv *jni) {
+    jclass c = boot_class(jni, "java/lang/Object");
     jmethodID id = c ? (*jni)->GetMethodID(jni, c, "hashCode", "()I") : NULL;
     (*jni)->ExceptionClear(jni);
     if (c)
@@ -48,26 +53,34 @@ bool precise_ids_are_pointers(const struct vm *vm, JNIEnv *jni) {
            copy_text(vm, view.name_symbol, name, sizeof name) && strcmp(name, "hashCode") == 0;
 }
 
+bool precise_ids_learn(struct precise_ids *ids, const struct vm *vm, JNIEnv *jni) {
+    ids->are_pointers = ids_are_pointers(vm, jni);
+    ids->klass_offset = precise_klass_offset(vm);
+    return ids->are_pointers || ids->klass_offset;
+}
+
 /* The method of this class, if it is the one; NULL with nothing pending otherwise. Asking for an
  * id makes the VM initialize the class and wait for whoever does: only what is initialized is
- * asked. */
-static jobject method_of(const struct precise_method *m, jclass c, bool ids_are_pointers,
-                         jvmtiEnv *jvmti, JNIEnv *jni) {
+ * asked. An id may be that of a method which the class inherits: where it is no pointer, the class
+ * was compared. */
+static jmethodID method_of(const struct precise_method *m, jclass c, const struct vm *vm,
+                           const struct precise_ids *ids, jvmtiEnv *jvmti, JNIEnv *jni) {
     jint status = 0;
+    if (!ids->are_pointers &&
+        !precise_class_is(vm, ids->klass_offset, c, m->holder, m->holder_name))
+        return NULL;
     if ((*jvmti)->GetClassStatus(jvmti, c, &status) != JVMTI_ERROR_NONE ||
         !(status & JVMTI_CLASS_STATUS_INITIALIZED))
         return NULL;
     jmethodID id = m->is_static ? (*jni)->GetStaticMethodID(jni, c, m->name, m->signature)
                                 : (*jni)->GetMethodID(jni, c, m->name, m->signature);
-    jobject found = NULL;
-    if (id && (!ids_are_pointers || guarded_load64((uintptr_t)id) == m->address))
-        found = (*jni)->ToReflectedMethod(jni, c, id, m->is_static);
     (*jni)->ExceptionClear(jni);
-    return found;
+    return id && (!ids->are_pointers || guarded_load64((uintptr_t)id) == m->address) ? id : NULL;
 }
 
-void precise_methods_find(const struct precise_method *m, uint32_t n, bool ids_are_pointers,
-                          precise_visit *visit, void *context, jvmtiEnv *jvmti, JNIEnv *jni) {
+void precise_methods_find(const struct precise_method *m, uint32_t n, const struct vm *vm,
+                          const struct precise_ids *ids, precise_visit *visit, void *context,
+                          jvmtiEnv *jvmti, JNIEnv *jni) {
     jint classes = 0;
     jclass *all = NULL;
     uint32_t missing = n;
@@ -83,12 +96,12 @@ void precise_methods_find(const struct precise_method *m, uint32_t n, bool ids_a
         for (uint32_t k = 0; signature && k < n; k++) {
             if (done[k] || strcmp(signature, m[k].class_signature) != 0)
                 continue;
-            jobject method = method_of(&m[k], all[i], ids_are_pointers, jvmti, jni);
+            jmethodID method = method_of(&m[k], all[i], vm, ids, jvmti, jni);
             if (!method)
                 continue;
-            done[k] = visit(context, k, method, jni);
-            missing -= done[k];
-            (*jni)->DeleteLocalRef(jni, method);
+            done[k] = true;
+            missing--;
+            visit(context, k, all[i], method, jni);
         }
         if (signature)
             (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);

@@ -1,5 +1,6 @@
 /*
- * From methods as the VM has them to methods as JNI has them, by their names.
+ * From methods as the VM has them to methods as JNI has them: by their names, and then by identity,
+ * as any number of class loaders may have a class of the same name.
  *
  * Context: the agent's thread.
  */
@@ -15,6 +16,7 @@
 /* A method to find. Names are copies: the class may be unloaded at any moment. */
 struct precise_method {
     uintptr_t address;                        /* Method* */
+    uintptr_t holder, holder_name;            /* Klass*, and its Symbol* */
     char class_signature[PRECISE_NAME_BYTES]; /* "Lcom/foo/Bar;" */
     char name[128];
     char signature[PRECISE_NAME_BYTES];
@@ -24,18 +26,24 @@ struct precise_method {
 /* Fills in what `method` is. False where it is nothing that could be found again. */
 bool precise_method_read(struct precise_method *m, const struct vm *vm, uintptr_t method);
 
-/* Whether a jmethodID leads to its Method* here, as it did until JDK 25. */
-bool precise_ids_are_pointers(const struct vm *vm, JNIEnv *jni);
+/* What identifies a method of JNI. */
+struct precise_ids {
+    bool are_pointers;     /* a jmethodID leads to its Method*, as it did until JDK 25 */
+    uint32_t klass_offset; /* of precise_class.h; 0: not known */
+};
 
-/* Gets a java.lang.reflect.Executable that bears the names of method `i`; a local reference that
- * is deleted afterwards. True: it was the one, there is no need to look further. */
-typedef bool precise_visit(void *context, uint32_t i, jobject method, JNIEnv *jni);
+/* False: there is nothing here by which to tell methods apart. */
+bool precise_ids_learn(struct precise_ids *ids, const struct vm *vm, JNIEnv *jni);
+
+/* Gets method `i`; both are valid during the call. */
+typedef void precise_visit(void *context, uint32_t i, jclass holder, jmethodID method, JNIEnv *jni);
 
 #define PRECISE_METHODS_MAX 8u
 
-/* Looks for `n` methods, at most PRECISE_METHODS_MAX, among the loaded classes. Where ids are no
- * pointers every class of that name is visited, whoever loaded it. */
-void precise_methods_find(const struct precise_method *m, uint32_t n, bool ids_are_pointers,
-                          precise_visit *visit, void *context, jvmtiEnv *jvmti, JNIEnv *jni);
+/* Looks for `n` methods, at most PRECISE_METHODS_MAX, among the loaded classes; visits each that is
+ * found once. */
+void precise_methods_find(const struct precise_method *m, uint32_t n, const struct vm *vm,
+                          const struct precise_ids *ids, precise_visit *visit, void *context,
+                          jvmtiEnv *jvmti, JNIEnv *jni);
 
 #endif

@@ -1,5 +1,6 @@
 #include "core/agent/virtual_thread.h"
 
+#include "core/agent/boot_class.h"
 #include "core/agent/guarded.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 #define CONTINUATION "jdk/internal/vm/Continuation"
 
 static jclass find_class(JNIEnv *jni, const char *name) {
-    jclass c = (*jni)->FindClass(jni, name);
+    jclass c = boot_class(jni, name);
     if ((*jni)->ExceptionCheck(jni))
         (*jni)->ExceptionClear(jni);
     return c;

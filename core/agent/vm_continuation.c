@@ -1,5 +1,6 @@
 #include "core/agent/vm_continuation.h"
 
+#include "core/agent/boot_class.h"
 #include "core/agent/guarded.h"
 #include "core/agent/vm_tables.h"
 
@@ -47,8 +48,8 @@ static bool read_fields(struct continuation_layout *c, JNIEnv *jni, jclass conti
 void continuation_learn(struct continuation_layout *c, const struct oop_layout *oops, JNIEnv *jni) {
     struct vm_tables t;
     c->oops = oops;
-    jclass continuation = (*jni)->FindClass(jni, "jdk/internal/vm/Continuation");
-    jclass chunk = continuation ? (*jni)->FindClass(jni, CHUNK_CLASS) : NULL;
+    jclass continuation = boot_class(jni, "jdk/internal/vm/Continuation");
+    jclass chunk = continuation ? boot_class(jni, CHUNK_CLASS) : NULL;
     if ((*jni)->ExceptionCheck(jni))
         (*jni)->ExceptionClear(jni);
     c->known = chunk && oops->form != OOP_UNKNOWN && vm_tables_open(&t) == 0 &&

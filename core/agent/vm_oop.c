@@ -1,5 +1,6 @@
 #include "core/agent/vm_oop.h"
 
+#include "core/agent/boot_class.h"
 #include "core/agent/guarded.h"
 #include "core/agent/vm_flags.h"
 #include "core/agent/vm_tables.h"
@@ -107,7 +108,7 @@ static bool find_bytes(struct oop_layout *o, uintptr_t array) {
 /* A String that we make tells how fields are numbered and how strings look: only one numbering
  * leads to its text. */
 static void learn_strings(struct oop_layout *o, JNIEnv *jni) {
-    jclass c = (*jni)->FindClass(jni, "java/lang/String");
+    jclass c = boot_class(jni, "java/lang/String");
     jstring s = (*jni)->NewStringUTF(jni, SAMPLE);
     uintptr_t value = field_id(jni, c, "value", "[B");
     uintptr_t coder = field_id(jni, c, "coder", "B");

@@ -32,7 +32,8 @@ struct frame_names *frame_names_new(const struct method_table *methods, unsigned
 void frame_names_free(struct frame_names *n);
 
 /* `tier`: how often the frame was executed in each tier; the main one is what it is annotated with.
- * A snapshot taken with query.tiers has one tier a frame. NULL: no memory. An id that is no method is printed as the method table names it. */
+ * A snapshot taken with query.tiers has one tier a frame. NULL: no memory. An id that is no method
+ * is printed as the method table names it. */
 const struct frame_printed *frame_names_get(struct frame_names *n, uint32_t method,
                                             const uint64_t tier[TIERS]);
 

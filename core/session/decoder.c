@@ -62,14 +62,13 @@ static bool decode_lost(struct decoder *d, const void *record, uint32_t length) 
 }
 
 static void add_news(struct decoder_notes *n, const struct wire_log *w) {
-    char line[256];
-    clean_text(line, sizeof line, w->bytes, w->text_bytes);
-    size_t length = strlen(line);
+    clean_text(n->latest, sizeof n->latest, w->bytes, w->text_bytes);
+    size_t length = strlen(n->latest);
     if (length + 2 > sizeof n->news - n->news_bytes) {
         n->news_left_out++;
         return;
     }
-    memcpy(n->news + n->news_bytes, line, length);
+    memcpy(n->news + n->news_bytes, n->latest, length);
     memcpy(n->news + n->news_bytes + length, "\n", 2);
     n->news_bytes += length + 1;
 }

@@ -45,6 +45,7 @@ struct decoder_notes {
     uint32_t logs;                 /* how many there were */
     char news[DECODER_NEWS_BYTES]; /* WIRE_LOGs of level information, clean, a line each */
     size_t news_bytes;
+    char latest[256];       /* the last of them */
     uint32_t news_left_out; /* lines that did not fit */
     uint32_t pid;           /* from WIRE_JVM; 0: none seen */
     char jvm_name[256];

@@ -9,6 +9,10 @@
 
 /* Records decoded in one go, with the lock held: a few milliseconds' worth. */
 #define BATCH_BYTES (256u << 10)
+/* How often the JVM's maps are read because it says so. One that says it all the time gets names
+ * that may be a second old. */
+#define LOOKS_PER_SECOND 100
+#define SECOND_NS UINT64_C(1000000000)
 
 /* Reads records until the batch is full, nothing is left, or libraries changed: addresses behind
  * that mean something else. */
@@ -40,6 +44,29 @@ static void decode_batch(struct session *s, size_t used) {
     session_unlock(s);
 }
 
+/* Addresses mean something else from here on. */
+static void libraries_changed(struct drain *d) {
+    if (d->unwind)
+        unwind_refresh(d->unwind);
+    if (d->looks >= LOOKS_PER_SECOND) {
+        d->look_due = true;
+        return;
+    }
+    d->looks++;
+    decoder_libraries_changed(d->decoder);
+}
+
+static void look_later(struct drain *d) {
+    if (d->decoder->now_ns - d->looks_ns < SECOND_NS)
+        return;
+    d->looks_ns = d->decoder->now_ns;
+    d->looks = 0;
+    if (!d->look_due)
+        return;
+    d->look_due = false;
+    decoder_libraries_changed(d->decoder);
+}
+
 bool drain_read(struct session *s, bool writers_gone) {
     struct drain *d = &s->drain;
     uint64_t begin = d->ring.tail;
@@ -48,13 +75,12 @@ bool drain_read(struct session *s, bool writers_gone) {
         bool libraries;
         uint64_t before = d->ring.tail;
         d->decoder->now_ns = session_clock_ns();
+        look_later(d);
         size_t used = fill_batch(s, writers_gone, &libraries);
         if (used)
             decode_batch(s, used);
         if (libraries)
-            decoder_libraries_changed(d->decoder);
-        if (libraries && d->unwind)
-            unwind_refresh(d->unwind);
+            libraries_changed(d);
         if (d->ring.tail == before)
             break;
     }

@@ -55,6 +55,7 @@ static void close_chapter(struct session *s) {
         s->options.event = (enum wire_event)d->report.engine.event;
         s->options.interval = d->report.engine.interval;
         s->options.walk = walk_of(d->report.walker);
+        s->options.precise = s->options.precise || d->report.recompiled > 0;
     }
     d->before.dropped += d->report.dropped;
     d->before.agent_ns += d->report.agent_ns;

@@ -38,6 +38,7 @@ void drain_publish(struct session *s) {
         st->failed[i] = d->before.failed[i] + d->report.failed[i];
     if (d->decoder->notes.logs != d->logs_seen)
         copy_text(st->message, sizeof st->message, d->decoder->notes.log);
+    copy_text(st->news, sizeof st->news, d->decoder->notes.latest);
     d->logs_seen = d->decoder->notes.logs;
     session_unlock(s);
     if (first)

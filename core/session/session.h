@@ -46,6 +46,7 @@ struct session_status {
     char walker[32];     /* the one in use: "vm" … */
     char message[256];   /* last warning or error for people, e.g. what a pause of ours missed;
                              empty: none */
+    char news[256];      /* last thing the agent told about its work; empty: nothing yet */
     uint64_t interval;   /* in force */
     uint64_t elapsed_ns; /* sampling time so far */
     uint64_t samples;    /* delivered into the profile */

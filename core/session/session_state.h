@@ -44,6 +44,9 @@ struct drain {
     uint64_t stall_end;         /* when that was over */
     uint64_t second_ns;         /* when the once-a-second work is due */
     uint64_t names_ns;          /* when the next look for nameless threads is */
+    uint64_t looks_ns;          /* when counting `looks` began */
+    uint32_t looks;             /* at the maps, as the JVM says that libraries changed */
+    bool look_due;              /* there were too many: one is owed */
     uint64_t relink_ns;         /* when it attached again, the last time it did */
     uint64_t resume_gap_ns;     /* a START in progress comes after a pause of this length */
     struct agent_report report; /* the last one, of the present agent */

@@ -150,8 +150,10 @@ static void follow(struct unwind *u) {
     publish(u, m, count, true);
 }
 
+/* The JVM says when to look: it must not keep us looking. */
 static void *unwind_main(void *arg) {
     struct unwind *u = arg;
+    uint64_t next_ns = 0;
     pthread_mutex_lock(&u->lock);
     while (!u->quit) {
         u->busy = u->wanted;
@@ -160,9 +162,15 @@ static void *unwind_main(void *arg) {
             pthread_cond_wait(&u->changed, &u->lock);
             continue;
         }
+        if (now_ns() < next_ns) {
+            struct timespec until = timespec_of(next_ns);
+            pthread_cond_timedwait(&u->changed, &u->lock, &until);
+            continue;
+        }
         u->wanted = false;
         pthread_mutex_unlock(&u->lock);
         follow(u);
+        next_ns = now_ns() + UNWIND_PAUSE_MS * UINT64_C(1000000);
         pthread_mutex_lock(&u->lock);
     }
     pthread_mutex_unlock(&u->lock);
@@ -209,8 +217,9 @@ int unwind_start(pid_t pid, struct wire_unwind *area, struct unwind **out, struc
 
 void unwind_refresh(struct unwind *u) {
     pthread_mutex_lock(&u->lock);
+    if (!u->wanted)
+        pthread_cond_broadcast(&u->changed);
     u->wanted = u->busy = true;
-    pthread_cond_broadcast(&u->changed);
     pthread_mutex_unlock(&u->lock);
 }
 

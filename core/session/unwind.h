@@ -17,12 +17,14 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#define UNWIND_PAUSE_MS 100
+
 struct unwind;
 
 /* Begins with the tables of the process. `area` must stay mapped until unwind_stop(). */
 int unwind_start(pid_t pid, struct wire_unwind *area, struct unwind **out, struct err *e);
 
-/* Libraries came or went. */
+/* Libraries came or went. Who says so all the time is heard UNWIND_PAUSE_MS after the last look. */
 void unwind_refresh(struct unwind *u);
 
 /* Waits until everything that was to be done is published. False: it takes longer. */

@@ -1,7 +1,7 @@
 /*
  * Writing unwind tables into the shared mapping, so that handlers in the JVM can read them at any
- * moment: see core/wire/unwind.h. Nothing in there is ever read back: where we are is known by
- * ourselves.
+ * moment: see core/wire/unwind.h. Where an earlier writer stopped is read once, and checked; after
+ * that nothing in there is read back, we know ourselves where we are.
  *
  * Context: any thread; one writer per mapping.
  */

@@ -74,7 +74,47 @@ class Checks:
             print("ok " + name, flush=True)
 
     def code(self):
+        WALKS.tell()
         return 1 if self.failed else 0
+
+
+class Walks:
+    """What all profiles of a script say of their walks, whatever they were taken for. Told at the
+    end in a line of its own ("# walks 12345: no_caller 3"), which test/jdks gathers."""
+
+    def __init__(self):
+        self.samples, self.failed = 0, {}
+
+    def reasons(self):
+        """Names of failures; a stack that was cut or has no Java part has not failed."""
+        names = re.findall(r'\[WIRE_FAILURE_(\w+)\] = "([^"]+)"',
+                           read(os.path.join(ROOT, "core", "session", "session_names.c")))
+        return {name for symbol, name in names if symbol not in ("TRUNCATED", "NO_JAVA")}
+
+    def add(self, reason, n):
+        self.failed[reason] = self.failed.get(reason, 0) + n
+
+    def note(self, arguments, text):
+        found = re.search(r"^Total samples +: (\d+)", text, re.M)
+        if found:
+            self.samples += int(found.group(1))
+            for name, n in re.findall(r"^(\w+) +: (\d+) \(", text, re.M):
+                if name in self.reasons():
+                    self.add(name, int(n))
+        elif "collapsed" in arguments and "--total" not in arguments:
+            reasons = self.reasons()
+            for stack, n in re.findall(r"^(.+) (\d+)$", text, re.M):
+                self.samples += int(n)
+                for reason in reasons.intersection(f[1:-1] for f in stack.split(";")):
+                    self.add(reason, int(n))
+
+    def tell(self):
+        if self.samples:
+            print("# walks %d: %s" % (self.samples, ", ".join(
+                "%s %d" % r for r in sorted(self.failed.items(), key=lambda r: -r[1]))))
+
+
+WALKS = Walks()
 
 
 def java_tool(name):
@@ -86,7 +126,8 @@ class Jvm:
 
     def __init__(self, main, *args, options=(), before=(), classes=CLASSES, **kwargs):
         self.process = subprocess.Popen(
-            [*before, java_tool("java"), "-Xmx256m", *options, "-cp", classes, main,
+            [*before, java_tool("java"), "-Xmx256m", "-XX:+IgnoreUnrecognizedVMOptions", *options,
+             "-cp", classes, main,
              *map(str, args)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True,
             **kwargs)
@@ -152,9 +193,12 @@ class Jvm:
 
 def prof(*args, timeout=90, **kwargs):
     """Runs the profiler to its end."""
-    return subprocess.run([PROF, *map(str, args)], stdin=subprocess.DEVNULL, text=True,
+    done = subprocess.run([PROF, *map(str, args)], stdin=subprocess.DEVNULL, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout,
                           check=False, **kwargs)
+    if done.returncode == 0:
+        WALKS.note([str(a) for a in args], done.stdout)
+    return done
 
 
 def good(*args, **kwargs):

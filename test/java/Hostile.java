@@ -16,11 +16,12 @@ import java.util.zip.Inflater;
 
 /**
  * Everything a stack walker stumbles over, in three threads: stubs and intrinsics, exceptions, deep
- * recursion, megamorphic calls, method handles, reflection, class loading and unloading, locks,
- * short-lived threads. Prints "ready"; ends with its input.
+ * recursion, megamorphic calls, chains of method handles, reflection, class loading and unloading,
+ * calls from C, faults, locks, short-lived threads. Prints "ready"; ends with its input.
  */
 public class Hostile {
     static volatile long sink;
+    static final boolean CALLS_C = Callbacks.load();
 
     interface Shape {
         double area(double x);
@@ -143,8 +144,16 @@ public class Hostile {
         }
     }
 
+    static int bottom() {
+        int x = 1;
+        for (int i = 0; i < 50000; i++) {
+            x += x << 3 ^ i;
+        }
+        return x;
+    }
+
     static int deep(int n) {
-        return n == 0 ? (int) System.nanoTime() : deep(n - 1) + 1;
+        return n == 0 ? bottom() : deep(n - 1) + 1;
     }
 
     static void megamorphic() {
@@ -157,6 +166,52 @@ public class Hostile {
 
     public static int target(int a, String b) {
         return a + b.length();
+    }
+
+    /** Found out by the processor: the VM's signal handler runs on top of these. */
+    static void faults(int[] nothing, int zero) {
+        for (int i = 0; i < 200; i++) {
+            try {
+                sink += nothing[i];
+            } catch (NullPointerException e) {
+                sink += 2;
+            }
+            try {
+                sink += i / zero;
+            } catch (ArithmeticException e) {
+                sink += 3;
+            }
+        }
+    }
+
+    static boolean isEven(int a, String b) {
+        return a % 2 == 0;
+    }
+
+    static int negate(int a) {
+        return -a;
+    }
+
+    /** Handles of handles: each step is a hidden frame or an adapter. */
+    static MethodHandle chain(MethodHandle target) throws Exception {
+        MethodHandles.Lookup here = MethodHandles.lookup();
+        MethodHandle test = here.findStatic(Hostile.class, "isEven",
+                MethodType.methodType(boolean.class, int.class, String.class));
+        MethodHandle negate = here.findStatic(Hostile.class, "negate",
+                MethodType.methodType(int.class, int.class));
+        MethodHandle h = MethodHandles.filterReturnValue(target, negate);
+        h = MethodHandles.guardWithTest(test, h, target);
+        h = MethodHandles.filterArguments(h, 0, negate);
+        h = MethodHandles.insertArguments(h, 1, "abc");
+        h = MethodHandles.dropArguments(h, 1, String.class);
+        return h.asType(MethodType.methodType(Object.class, Integer.class, String.class))
+                .asType(MethodType.methodType(int.class, int.class, String.class));
+    }
+
+    static void callbacks() {
+        for (int i = 0; i < 20; i++) {
+            sink += Callbacks.work(i % 2 == 0, i % 5);
+        }
     }
 
     static void handles(MethodHandle handle, Method method) throws Throwable {
@@ -224,9 +279,13 @@ public class Hostile {
         copy();
         strings();
         exceptions();
-        sink += deep(1500);
+        sink += deep(2000);
         megamorphic();
         handles(handle, method);
+        faults(null, 0);
+        if (CALLS_C) {
+            callbacks();
+        }
         collections();
         locks(lock);
         digest();
@@ -240,7 +299,8 @@ public class Hostile {
 
     public static void main(String[] args) throws Throwable {
         MethodType type = MethodType.methodType(int.class, int.class, String.class);
-        MethodHandle handle = MethodHandles.lookup().findStatic(Hostile.class, "target", type);
+        MethodHandle handle = chain(
+                MethodHandles.lookup().findStatic(Hostile.class, "target", type));
         Method method = Hostile.class.getMethod("target", int.class, String.class);
         byte[] payload = code("Hostile$Payload.class");
         ReentrantLock lock = new ReentrantLock();

@@ -8,11 +8,14 @@ import java.util.List;
 /**
  * Burns CPU in known shares and says the truth, measured with per-thread CPU clocks.
  *
- *   java Shares [single|threads]
+ *   java Shares [single|eight|threads]
  *
- * single: one thread, "mixed", alternates between four methods in short slices of random length;
- * a slice goes to the method that is furthest behind its share. threads: four threads, "share-50"
- * and so on, each in its own method, sleep so as to keep their shares of half a core together.
+ * single: one thread, "mixed", alternates between four methods in slices of random length; a slice
+ * goes to the method that is furthest behind its share. Slices are many times longer than the
+ * interval of sampling, so that chance has little part in how many samples fall into one. eight:
+ * the same with eight methods down to 2 %, of which t06 is inlined into s08. threads: four threads,
+ * "share-50" and so on, each in its own method, sleep so as to keep their shares of half a core
+ * together.
  *
  * stdin: "truth" prints a line "truth METHOD CPU_NS" each, then "."; the reader takes differences
  * of two answers. End of input or "quit" ends the program.
@@ -21,7 +24,7 @@ public final class Shares {
     static final ThreadMXBean CLOCKS = ManagementFactory.getThreadMXBean();
     static volatile long sink;
 
-    /** A hot method. Four implementations keep the call from being inlined into the driver. */
+    /** A hot method. Many implementations keep the call from being inlined into the driver. */
     interface Work {
         long run(long rounds, long x);
     }
@@ -86,12 +89,153 @@ public final class Shares {
         }
     }
 
-    static final Work[] WORK = {new A(), new B(), new C(), new D()};
-    static final String[] NAME = {"a50", "b25", "c15", "d10"};
-    static final int[] SHARE = {50, 25, 15, 10};
+    static final class P implements Work {
+        public long run(long rounds, long x) {
+            return p50(rounds, x);
+        }
+
+        static long p50(long rounds, long x) {
+            for (long i = 0; i < rounds; i++) {
+                x ^= x << 13;
+                x ^= x >>> 7;
+                x ^= x << 17;
+            }
+            return x;
+        }
+    }
+
+    static final class Q implements Work {
+        public long run(long rounds, long x) {
+            return q16(rounds, x);
+        }
+
+        static long q16(long rounds, long x) {
+            for (long i = 0; i < rounds; i++) {
+                x ^= x << 13;
+                x ^= x >>> 7;
+                x ^= x << 17;
+            }
+            return x;
+        }
+    }
+
+    static final class R implements Work {
+        public long run(long rounds, long x) {
+            return r11(rounds, x);
+        }
+
+        static long r11(long rounds, long x) {
+            for (long i = 0; i < rounds; i++) {
+                x ^= x << 13;
+                x ^= x >>> 7;
+                x ^= x << 17;
+            }
+            return x;
+        }
+    }
+
+    static final class U implements Work {
+        public long run(long rounds, long x) {
+            return u04(rounds, x);
+        }
+
+        static long u04(long rounds, long x) {
+            for (long i = 0; i < rounds; i++) {
+                x ^= x << 13;
+                x ^= x >>> 7;
+                x ^= x << 17;
+            }
+            return x;
+        }
+    }
+
+    static final class V implements Work {
+        public long run(long rounds, long x) {
+            return v03(rounds, x);
+        }
+
+        static long v03(long rounds, long x) {
+            for (long i = 0; i < rounds; i++) {
+                x ^= x << 13;
+                x ^= x >>> 7;
+                x ^= x << 17;
+            }
+            return x;
+        }
+    }
+
+    static final class W implements Work {
+        public long run(long rounds, long x) {
+            return w02(rounds, x);
+        }
+
+        static long w02(long rounds, long x) {
+            for (long i = 0; i < rounds; i++) {
+                x ^= x << 13;
+                x ^= x >>> 7;
+                x ^= x << 17;
+            }
+            return x;
+        }
+    }
+
+    /** A caller and the callee that is inlined into it: who is in which one tells the clock. */
+    static final class S implements Work {
+        public long run(long rounds, long x) {
+            return s08(rounds, x);
+        }
+
+        static long t06(long rounds, long x) {
+            for (long i = 0; i < rounds; i++) {
+                x ^= x << 13;
+                x ^= x >>> 7;
+                x ^= x << 17;
+            }
+            return x;
+        }
+
+        static long s08(long rounds, long x) {
+            for (long i = 0; i < rounds; i++) {
+                x ^= x << 13;
+                x ^= x >>> 7;
+                x ^= x << 17;
+            }
+            calleeBegan = CLOCKS.getCurrentThreadCpuTime();
+            x = t06(rounds * 6 / 8, x);
+            callee = CLOCKS.getCurrentThreadCpuTime() - calleeBegan;
+            return x;
+        }
+
+        /** Called often, so that it is worth inlining. */
+        static void warm() {
+            for (int i = 0; i < 50000; i++) {
+                sink = s08(40, i);
+            }
+        }
+    }
+
+    /** Of the slice that runs: its method, -1 for none, the driver's CPU time when it began and
+     * when it called t06, and what that took once it is over; 0 until then. */
+    static volatile int running = -1;
+    static volatile long began;
+    static volatile long calleeBegan;
+    static volatile long callee;
+    static volatile long driver;
+
+    static final Work[] FOUR = {new A(), new B(), new C(), new D()};
+    static final String[] FOUR_NAMES = {"a50", "b25", "c15", "d10"};
+    static final int[] FOUR_SHARES = {50, 25, 15, 10};
+
+    static final Work[] EIGHT = {new P(), new Q(), new R(), new S(), new U(), new V(), new W()};
+    static final String[] EIGHT_NAMES = {"p50", "q16", "r11", "s08", "u04", "v03", "w02", "t06"};
+    static final int[] EIGHT_SHARES = {50, 16, 11, 14, 4, 3, 2}; // s08 with what it calls
+
+    static Work[] work = FOUR;
+    static String[] name = FOUR_NAMES;
+    static int[] share = FOUR_SHARES;
 
     /** CPU time by method so far: written by the threads that burn it. */
-    static final long[] burned = new long[WORK.length];
+    static final long[] burned = new long[EIGHT_NAMES.length];
 
     static synchronized void add(int i, long ns) {
         burned[i] += ns;
@@ -101,9 +245,9 @@ public final class Shares {
     static long calibrate() {
         long rounds = 20000;
         long best = Long.MAX_VALUE;
-        for (int n = 0; n < 400; n++) {
+        for (int n = 0; n < 100 * work.length; n++) {
             long t = CLOCKS.getCurrentThreadCpuTime();
-            sink = WORK[n & 3].run(rounds, n + 1);
+            sink = work[n % work.length].run(rounds, n + 1);
             best = Math.min(best, CLOCKS.getCurrentThreadCpuTime() - t);
         }
         return Math.max(1, rounds * 1000 / Math.max(1, best));
@@ -113,7 +257,7 @@ public final class Shares {
     static int furthestBehind(long[] mine) {
         int worst = 0;
         for (int i = 1; i < mine.length; i++) {
-            if (mine[i] / SHARE[i] < mine[worst] / SHARE[worst]) {
+            if (mine[i] / share[i] < mine[worst] / share[worst]) {
                 worst = i;
             }
         }
@@ -121,20 +265,41 @@ public final class Shares {
     }
 
     static void mixed(long perMicrosecond) {
-        long[] mine = new long[WORK.length];
+        driver = Thread.currentThread().getId();
+        long[] mine = new long[work.length];
         long x = 88172645463325252L;
         while (true) {
             int i = furthestBehind(mine);
             x ^= x << 13;
             x ^= x >>> 7;
             x ^= x << 17;
-            long microseconds = 200 + (x >>> 1) % 1000;
-            long t = CLOCKS.getCurrentThreadCpuTime();
-            sink = WORK[i].run(microseconds * perMicrosecond, x);
-            t = CLOCKS.getCurrentThreadCpuTime() - t;
-            mine[i] += t;
-            add(i, t);
+            long microseconds = 10000 + (x >>> 1) % 20000;
+            begin(i);
+            sink = work[i].run(microseconds * perMicrosecond, x);
+            mine[i] += end();
         }
+    }
+
+    static synchronized void begin(int i) {
+        calleeBegan = 0;
+        callee = 0;
+        began = CLOCKS.getCurrentThreadCpuTime();
+        running = i;
+    }
+
+    static synchronized long end() {
+        long t = CLOCKS.getCurrentThreadCpuTime() - began;
+        burned[running] += t - callee;
+        burned[name.length - 1] += callee;
+        running = -1;
+        return t;
+    }
+
+    /** What the slice that runs took so far, of method i. */
+    static long unfinished(int i) {
+        long now = CLOCKS.getThreadCpuTime(driver);
+        long of = callee > 0 ? callee : calleeBegan > 0 ? now - calleeBegan : 0;
+        return (i == running ? now - began - of : 0) + (i == name.length - 1 ? of : 0);
     }
 
     static void alone(int i, long perMicrosecond) {
@@ -142,7 +307,7 @@ public final class Shares {
         long mine = 0;
         while (true) {
             // Half a core in all: this method's share of it, as time has passed.
-            if (mine > (System.nanoTime() - began) / 2 * SHARE[i] / 100) {
+            if (mine > (System.nanoTime() - began) / 2 * share[i] / 100) {
                 try {
                     Thread.sleep(1);
                 } catch (InterruptedException e) {
@@ -151,7 +316,7 @@ public final class Shares {
                 continue;
             }
             long t = CLOCKS.getCurrentThreadCpuTime();
-            sink = WORK[i].run(300 * perMicrosecond, mine + 1);
+            sink = work[i].run(300 * perMicrosecond, mine + 1);
             t = CLOCKS.getCurrentThreadCpuTime() - t;
             mine += t;
             add(i, t);
@@ -159,20 +324,28 @@ public final class Shares {
     }
 
     static synchronized void tell() {
-        for (int i = 0; i < NAME.length; i++) {
-            System.out.println("truth " + NAME[i] + " " + burned[i]);
+        for (int i = 0; i < name.length; i++) {
+            long more = running >= 0 ? unfinished(i) : 0;
+            System.out.println("truth " + name[i] + " " + (burned[i] + more));
         }
         System.out.println(".");
         System.out.flush();
     }
 
     public static void main(String[] args) throws Exception {
+        String mode = args.length > 0 ? args[0] : "single";
+        if (mode.equals("eight")) {
+            work = EIGHT;
+            name = EIGHT_NAMES;
+            share = EIGHT_SHARES;
+            S.warm();
+        }
         final long perMicrosecond = calibrate();
         List<Thread> threads = new ArrayList<>();
-        if (args.length > 0 && args[0].equals("threads")) {
-            for (int n = 0; n < WORK.length; n++) {
+        if (mode.equals("threads")) {
+            for (int n = 0; n < work.length; n++) {
                 final int i = n;
-                threads.add(new Thread(() -> alone(i, perMicrosecond), "share-" + SHARE[i]));
+                threads.add(new Thread(() -> alone(i, perMicrosecond), "share-" + share[i]));
             }
         } else {
             threads.add(new Thread(() -> mixed(perMicrosecond), "mixed"));

@@ -596,6 +596,61 @@ static void test_text_is_clean(void **state) {
     assert_int_equal(clean_field(out, sizeof out, "abcd", 3), 3);
 }
 
+/* What the agent tells about its work is kept line by line, warnings are not among it. */
+static void test_news(void **state) {
+    (void)state;
+    struct stage s;
+    open_stage(&s);
+    const struct decoder_notes *n = &s.decoder->notes;
+    recording_log(&s.r, 2, "recompiled A.a");
+    recording_log(&s.r, 1, "no precision");
+    recording_log(&s.r, 2, "recompiled\n\x1b[2J B.b");
+    play(&s);
+    assert_string_equal(n->news, "recompiled A.a\nrecompiled??[2J B.b\n");
+    assert_int_equal(n->news_bytes, strlen(n->news));
+    assert_string_equal(n->latest, "recompiled??[2J B.b");
+    assert_string_equal(n->log, "no precision");
+    assert_int_equal(n->logs, 1);
+    assert_int_equal(n->news_left_out, 0);
+    close_stage(&s);
+}
+
+/* The first ones stay, the last one is known, the others are counted. */
+static void test_news_are_bounded(void **state) {
+    (void)state;
+    enum { LINES = 300, FITS = (DECODER_NEWS_BYTES - 1) / 20 };
+    struct stage s;
+    open_stage(&s);
+    const struct decoder_notes *n = &s.decoder->notes;
+    char line[1001];
+    for (int i = 1; i <= LINES; i++) {
+        snprintf(line, sizeof line, "recompiled C.m%05d", i);
+        recording_log(&s.r, 2, line);
+    }
+    play(&s);
+    assert_int_equal(strlen(line) + 1, 20);
+    assert_int_equal(n->news_left_out, LINES - FITS);
+    assert_int_equal(n->news_bytes, FITS * 20);
+    assert_int_equal(strlen(n->news), FITS * 20);
+    assert_memory_equal(n->news, "recompiled C.m00001\n", 20);
+    snprintf(line, sizeof line, "recompiled C.m%05d\n", FITS);
+    assert_string_equal(n->news + (FITS - 1) * 20, line);
+    assert_string_equal(n->latest, "recompiled C.m00300");
+
+    memset(line, 'x', sizeof line - 1);
+    recording_log(&s.r, 2, line); /* one that is too long is cut */
+    play(&s);
+    assert_int_equal(strlen(n->latest), sizeof n->latest - 1);
+    recording_log(&s.r, 2, "to the end: 15"); /* what still fits is taken */
+    recording_log(&s.r, 2, "");
+    play(&s);
+    assert_int_equal(n->news_left_out, LINES - FITS + 2);
+    assert_int_equal(n->news_bytes, DECODER_NEWS_BYTES - 1);
+    assert_int_equal(strlen(n->news), DECODER_NEWS_BYTES - 1);
+    assert_string_equal(n->latest, "");
+    close_stage(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_frame_type),
@@ -616,6 +671,8 @@ int main(void) {
         cmocka_unit_test(test_floods_of_names_end_somewhere),
         cmocka_unit_test(test_impossible_times_and_weights),
         cmocka_unit_test(test_text_is_clean),
+        cmocka_unit_test(test_news),
+        cmocka_unit_test(test_news_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,11 +70,19 @@ static void test_whole(void **state) {
     use(s, f->size);
 }
 
-static void test_cut_at_every_512th_byte(void **state) {
+/* Bytes between two places to cut or damage: a thousand places, or each 512th byte of a file that
+ * is smaller. An odd number of words, so that all kinds of fields are met. */
+static size_t step(const struct file *f) {
+    size_t bytes = f->size / 1000 / 8 * 8 + 8;
+    return bytes < 512 ? 512 : bytes | 8;
+}
+
+static void test_cut_in_many_places(void **state) {
     const struct file *f = *state;
+    size_t by = step(f);
     int fd = memfd_create("cut", MFD_CLOEXEC);
     assert_int_equal(write(fd, f->data, f->size), f->size);
-    for (size_t size = f->size & ~(size_t)511; size > 0; size -= 512) {
+    for (size_t size = f->size / by * by; size > 0; size -= by) {
         struct elf_symbols *s;
         assert_int_equal(ftruncate(fd, (off_t)size), 0);
         if (elf_symbols_read(fd, &s) == 0)
@@ -87,25 +95,26 @@ static void test_cut_at_every_512th_byte(void **state) {
     close(fd);
 }
 
-static void test_damaged_at_every_512th_byte(void **state) {
+static void test_damaged_in_many_places(void **state) {
     const struct file *f = *state;
-    for (size_t at = 0; at + 8 <= f->size; at += 512) {
+    size_t by = step(f);
+    for (size_t at = 0; at + 8 <= f->size; at += by) {
         static const unsigned char patterns[] = {0x00, 0xff, 0x7f};
         unsigned char kept[8];
         memcpy(kept, f->data + at, sizeof kept);
-        memset(f->data + at, patterns[at / 512 % 3], sizeof kept);
+        memset(f->data + at, patterns[at / by % 3], sizeof kept);
         read_memory(f->data, f->size);
         memcpy(f->data + at, kept, sizeof kept);
     }
 }
 
-/* Every byte of the file header and of the section headers, one at a time. */
+/* Every byte of the file header and each third one of the section headers, one at a time. */
 static void test_damaged_headers(void **state) {
     const struct file *f = *state;
     Elf64_Ehdr h;
     memcpy(&h, f->data, sizeof h);
     size_t sections = (size_t)h.e_shnum * h.e_shentsize;
-    for (size_t i = 0; i < sizeof h + sections; i++) {
+    for (size_t i = 0; i < sizeof h + sections; i += i < sizeof h ? 1 : 3) {
         unsigned char *p = i < sizeof h ? f->data + i : f->data + h.e_shoff + (i - sizeof h);
         unsigned char kept = *p;
         *p = kept ^ (i % 2 ? 0xff : 0x04);
@@ -204,8 +213,8 @@ static void test_no_regular_file(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_cut_at_every_512th_byte),
-        cmocka_unit_test(test_damaged_at_every_512th_byte),
+        cmocka_unit_test(test_cut_in_many_places),
+        cmocka_unit_test(test_damaged_in_many_places),
         cmocka_unit_test(test_damaged_headers),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_huge_file),

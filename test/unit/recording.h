@@ -123,6 +123,12 @@ static inline void recording_thread_end(struct recording *r, uint32_t tid) {
     recording_add(r, WIRE_THREAD_END, &w, sizeof w, "", "", "");
 }
 
+/* A line for people; `level`: 0 error, 1 warning, 2 information. */
+static inline void recording_log(struct recording *r, uint32_t level, const char *text) {
+    struct wire_log w = {.level = level, .text_bytes = (uint32_t)strlen(text)};
+    recording_add(r, WIRE_LOG, &w, sizeof w, text, "", "");
+}
+
 /* Counters and engine at this point: cpu by perf, every 10 ms. */
 static inline void recording_mark(struct recording *r, uint64_t time_ns, uint64_t dropped) {
     struct wire_mark w = {

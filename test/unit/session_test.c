@@ -74,6 +74,14 @@ static void agent_sample(struct ring_writer *w, uint32_t method) {
     ring_commit(s, WIRE_SAMPLE);
 }
 
+static void agent_tell(struct ring_writer *w, const char *text) {
+    struct wire_log *l = reserve(w, WIRE_LOG, (uint32_t)(sizeof *l + strlen(text)));
+    l->level = 2;
+    l->text_bytes = (uint32_t)strlen(text);
+    memcpy(l->bytes, text, strlen(text));
+    ring_commit(l, WIRE_LOG);
+}
+
 static void agent_answer(struct wire_control *c, uint32_t generation, enum wire_state state) {
     atomic_store(&c->status.state, state);
     atomic_store(&c->status.generation, generation);
@@ -134,6 +142,8 @@ static void agent_main(struct wire_mapping *m, enum temper temper) {
     if (temper == GARBAGE)
         agent_noise(m);
     agent_method(&w, 1, "run");
+    agent_tell(&w, "recompiled app.Main.run");
+    agent_tell(&w, "recompiled app.Main.more");
     for (uint32_t i = 0; i < SAMPLES; i++)
         agent_sample(&w, 1);
     switch (temper) {
@@ -250,6 +260,11 @@ static void test_a_whole_life(void **state) {
     assert_int_equal(status.agent_ns, 1234);
     assert_int_equal(status.armed_threads, 5);
     assert_true(status.elapsed_ns > 0 && status.frontend_ns > 0);
+    char news[4096];
+    assert_int_equal(session_news(st.session, news, sizeof news), 0);
+    assert_string_equal(news, "recompiled app.Main.run\nrecompiled app.Main.more\n");
+    assert_string_equal(status.news, "recompiled app.Main.more");
+    assert_string_equal(status.message, ""); /* they are no warnings */
     uint64_t elapsed = status.elapsed_ns;
     session_status(st.session, &status);
     assert_int_equal(status.elapsed_ns, elapsed); /* time stands still after the stop */

@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "test/unit/symbols_fixture.h"
 
@@ -228,6 +229,28 @@ static void test_a_library_comes_and_goes(void **state) {
     free_area(w);
 }
 
+/* A JVM that says all the time that libraries changed does not keep us looking. */
+static void test_looks_are_apart(void **state) {
+    (void)state;
+    struct wire_unwind *w = make_area();
+    struct unwind *u;
+    struct err e = {0};
+    struct timespec begin, end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    assert_int_equal(unwind_start(getpid(), w, &u, &e), 0);
+    assert_true(unwind_wait(u, PATIENCE_MS));
+    for (int i = 0; i < 3; i++) {
+        unwind_refresh(u);
+        unwind_refresh(u);
+        assert_true(unwind_wait(u, PATIENCE_MS));
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    long ms = (end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000;
+    assert_true(ms >= 3 * UNWIND_PAUSE_MS);
+    unwind_stop(u);
+    free_area(w);
+}
+
 static void test_no_room(void **state) {
     (void)state;
     struct wire_unwind *w = make_area();
@@ -404,6 +427,7 @@ int main(void) {
         cmocka_unit_test(test_rows_run_out),
         cmocka_unit_test(test_after_another_writer),
         cmocka_unit_test(test_a_library_comes_and_goes),
+        cmocka_unit_test(test_looks_are_apart),
         cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_tables_of_the_debug_file),
         cmocka_unit_test(test_a_session_feeds_the_walker),

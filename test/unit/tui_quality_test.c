@@ -19,9 +19,9 @@ static void another_walker_is_named(void **unused) {
         {"vm", "perf is denied", WIRE_WALK_VM, ""},
         {"", "", WIRE_WALK_DWARF, ""}, /* nothing runs yet */
         {"dwarf", "", WIRE_WALK_DWARF, ""},
-        {"dwarf (no tables)", "", WIRE_WALK_DWARF, ""},
         {"vm", "no unwind tables", WIRE_WALK_VMX, "walker vm instead of vmx: no unwind tables"},
         {"vmx", "", WIRE_WALK_VM, "walker vmx instead of vm"},
+        {"vm", "", WIRE_WALK_VMX, "walker vm instead of vmx"},
         {"asgct", "no Method in vmStructs", WIRE_WALK_VM,
          "walker asgct instead of vm: no Method in vmStructs"},
     };

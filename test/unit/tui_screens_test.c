@@ -218,9 +218,16 @@ static void walkers(void **unused) {
     f.model.settings.walk = WIRE_WALK_DWARF;
     snprintf(f.status.walker, sizeof f.status.walker, "dwarf");
     f.status.reason[0] = '\0';
-    snprintf(f.status.message, sizeof f.status.message, "precise: shop.cart.Cart.total recompiled");
+    snprintf(f.status.message, sizeof f.status.message, "no unwind tables for some of it");
     fixture_second(&f);
     compare_screen(&f, "precise-dwarf");
+    f.status.message[0] = '\0';
+    snprintf(f.status.reason, sizeof f.status.reason, "perf_events are not allowed here");
+    snprintf(f.status.news, sizeof f.status.news,
+             "after 2.1 s: recompiled shop.cart.Cart.total (C2) for precision: 3.4 ms");
+    fixture_second(&f);
+    assert_int_equal(canvas_resize(&f.canvas, 24, 80), 0);
+    compare_screen(&f, "precise-news");
     fixture_close(&f);
 }
 

@@ -66,8 +66,9 @@ static int ask(struct model *m, bool both_trees) {
     struct query q = make_query(m);
     q.tree = q.tree || both_trees;
     struct profile *p = m->source.lock(m->source.arg);
-    /* A refresh of a huge tree leaves out what nobody sees; what is held is kept whole. */
-    if (!both_trees && profile_node_count(p) > PRUNE_FROM_NODES)
+    /* A refresh of a huge tree, or one of countless virtual threads, leaves out what nobody sees;
+     * what is held is kept whole. */
+    if (!both_trees && (q.by_thread || profile_node_count(p) > PRUNE_FROM_NODES))
         q.prune_ppm = PRUNE_PPM;
     struct snapshot *s = snapshot_take(p, &q), *other = NULL;
     if (s && both_trees) {

@@ -137,7 +137,7 @@ const char *model_method_name(const struct model *m, uint32_t id, char *out, siz
 
 /* The thread's name, however little is known of it: name, kernel's name, or number. */
 const char *model_thread_name(const struct model_thread *t, char *out, size_t size);
-/* Makes it the question to look at one thread only (false: it stands for many), and at all again. */
+/* Makes it the question to look at one thread only (false: it is many), and at all again. */
 bool model_zoom(struct model *m, const struct model_thread *t);
 void model_zoom_out(struct model *m);
 bool model_zoomed(const struct model_question *q);

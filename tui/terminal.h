@@ -22,7 +22,7 @@ void terminal_close(struct terminal *t);
 /* The size as the terminal has it now; curses is told. */
 void terminal_size(struct terminal *t, int *rows, int *cols);
 
-/* False while the terminal does not take output (stopped by ^S, a slow link): drawing would block. */
+/* False while the terminal does not take output (^S, a slow link): drawing would block. */
 bool terminal_writable(const struct terminal *t);
 void terminal_show(struct terminal *t, const struct canvas *c, const struct caret *at);
 /* The next terminal_show sends everything: somebody else may have written to the screen. */

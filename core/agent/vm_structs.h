@@ -78,7 +78,7 @@ struct compiler_layout {
     _Atomic uintptr_t vtable;  /* of CompilerThread; 0: none was seen yet */
 };
 
-/* Addresses of user space have no more bits than these, unless somebody asks the kernel for more. */
+/* Addresses of user space have no more bits, unless somebody asks the kernel for more. */
 #if defined(__aarch64__)
 #define VM_ADDRESS_BITS 48
 #else

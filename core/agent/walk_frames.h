@@ -4,11 +4,11 @@
  * A HotSpot stack on x86_64 and aarch64, towards higher addresses (source: frame_x86.cpp,
  * frame_aarch64.cpp, JDK 8-28):
  *
- *   compiled frame                 interpreted frame              entry frame (call stub)
- *   sp  ─▶ spills, locals          …                              fp+entry_wrapper ─▶ JavaCallWrapper*
- *          …                       fp-3w  Method*                                     holds the anchor of
- *          saved fp                fp-1w  caller's sp             fp     saved fp     the last Java frame
- *          return address          fp     saved fp                fp+1w  return address  before it
+ *   compiled frame                 interpreted frame          entry frame (call stub)
+ *   sp  ─▶ spills, locals          …                          fp+entry_wrapper ─▶ JavaCallWrapper*
+ *          …                       fp-3w  Method*                                 holds the anchor of
+ *          saved fp                fp-1w  caller's sp         fp     saved fp     the last Java frame
+ *          return address          fp     saved fp            fp+1w  return address  before it
  *   sp + frame_words               fp+1w  return address
  *
  * Context: signal-safe; guarded reads, bounded loops.
@@ -82,7 +82,7 @@ bool caller_of_sized(const struct walk *k, const struct code *c, const struct cu
  * it is saved, so that the stack can be moved. */
 uintptr_t caller_load_fp(uintptr_t slot);
 
-/* Adds the frames at `at`, which is in `c`, and steps to the caller (walk_java.c). False: failed. */
+/* Adds the frames at `at`, in `c`, and steps to the caller (walk_java.c). False: failed. */
 bool java_step(struct walk *k, struct code *c, struct cursor *at);
 
 /* Virtual threads (walk_frozen.c). */

@@ -35,7 +35,7 @@ static bool walk_chunk(struct walk *k, const struct frozen_stack *f) {
     while (at.sp < f->end && k->steps++ < STEPS_MAX) {
         struct code c = code_find(k->vm, at.pc);
         uintptr_t sp = at.sp;
-        /* The return barrier; or behind the oldest frame, whose return address means nothing here. */
+        /* The return barrier; or behind the oldest frame, whose return address means nothing. */
         bool java = c.kind == CODE_COMPILED || c.kind == CODE_INTERPRETER;
         if ((c.kind == CODE_STUB && !c.frame_words) ||
             (!java && f->end - at.sp <= CHUNK_END_WORDS * WORD))

@@ -11,8 +11,8 @@
 
 #include "core/profile/profile_state.h"
 
-/* Folds if it is needed and may help; `now` is the newest second there is news of. Without memory nothing happens: there is always the row of
- * the others. Thread and tally places change. */
+/* Folds if it is needed and may help; `now` is the newest second there is news of. Without memory
+ * nothing happens: there is always the row of the others. Thread and tally places change. */
 void fold_threads(struct profile *p, uint64_t now);
 
 #endif

@@ -22,30 +22,29 @@ static bool is_asked_for(const struct query *q, const struct thread *t) {
     return q->tid == QUERY_ALL_THREADS || (!t->is_virtual && t->tid == q->tid);
 }
 
-static int take(struct build *b, struct entry e) {
+/* There is room for the item. */
+static inline void take(struct build *b, struct entry e) {
     if (e.event != b->q->event || (b->drop && b->drop[e.node]) || (e.weight == 0 && e.count == 0) ||
         !is_asked_for(b->q, &b->p->threads.thread[e.thread]))
-        return 0;
-    if (!big_grow(&b->item, &b->item_cap, b->items + 1, sizeof *b->item))
-        return -ENOMEM;
+        return;
     b->item[b->items++] = (struct item){e.thread, e.node, e.weight, e.count};
     b->s->weight += e.weight;
     b->s->samples += e.count;
     b->s->failed += e.failed;
-    return 0;
 }
 
 /* `platform`: only what belongs to platform threads. */
 static int take_tally(struct build *b, const struct tally *t, bool platform) {
-    int rc = 0;
-    for (uint32_t i = 0; i < t->count && rc == 0; i++) {
+    if (!big_grow(&b->item, &b->item_cap, b->items + t->count, sizeof *b->item))
+        return -ENOMEM;
+    for (uint32_t i = 0; i < t->count; i++) {
         const struct tally_entry *e = &t->entry[i];
         uint32_t thread = owner_thread(e->owner);
         if (!platform || !b->p->threads.thread[thread].is_virtual)
-            rc = take(b, (struct entry){e->what, thread, owner_event(e->owner), e->weight, e->count,
-                                        e->failed});
+            take(b, (struct entry){e->what, thread, owner_event(e->owner), e->weight, e->count,
+                                   e->failed});
     }
-    return rc;
+    return 0;
 }
 
 static int take_always(struct build *b) {
@@ -55,18 +54,19 @@ static int take_always(struct build *b) {
 
 static int take_window(struct build *b) {
     const struct history *h = &b->p->history;
-    int rc = 0;
     for (uint32_t i = history_find(h, b->q->from_second);
          i < h->end && h->second[i].second <= b->q->to_second; i++) {
         const struct history_second *s = &h->second[i];
-        for (uint32_t j = 0; j < s->count && rc == 0; j++) {
+        if (!big_grow(&b->item, &b->item_cap, b->items + s->count, sizeof *b->item))
+            return -ENOMEM;
+        for (uint32_t j = 0; j < s->count; j++) {
             const struct history_entry *e = &s->entry[j];
             uint32_t thread = by_carrier(b->q) ? e->carrier : owner_thread(e->owner);
-            rc = take(b, (struct entry){e->node, thread, owner_event(e->owner), e->weight, e->count,
-                                        e->failed ? e->count : 0});
+            take(b, (struct entry){e->node, thread, owner_event(e->owner), e->weight, e->count,
+                                   e->failed ? e->count : 0});
         }
     }
-    return rc;
+    return 0;
 }
 
 /* Brings the items of each thread together. b->groups become the threads that have any. */
@@ -97,9 +97,7 @@ out:
     return rc;
 }
 
-/* Merges items of the same node within a group and moves them to `out`, whose end it returns.
- * where[node] needs no clearing: what it says is believed only if it fits. */
-static uint32_t merge_items(struct build *b, struct group *g, uint32_t out, uint32_t *where) {
+uint32_t gather_merge(struct build *b, struct group *g, uint32_t out, uint32_t *where) {
     uint32_t first = out;
     for (uint32_t i = g->first; i < g->end; i++) {
         struct item it = b->item[i];
@@ -158,7 +156,7 @@ static int rows_from_items(struct build *b) {
     uint32_t end = 0;
     for (uint32_t i = 0; i < b->groups; i++) {
         struct group *g = &b->group[i];
-        end = merge_items(b, g, end, where);
+        end = gather_merge(b, g, end, where);
         struct snapshot_thread *row = &b->s->threads[b->s->thread_count++];
         *row = thread_row(&b->p->threads.thread[g->thread]);
         fill_thread_row(b, g, row, sum);
@@ -167,7 +165,7 @@ static int rows_from_items(struct build *b) {
     if (!b->q->by_thread) {
         b->group[0] = (struct group){0, 0, b->items};
         b->groups = 1;
-        b->items = merge_items(b, b->group, 0, where);
+        b->items = gather_merge(b, b->group, 0, where);
     }
 out:
     free(where);

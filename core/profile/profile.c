@@ -14,6 +14,7 @@ const struct profile_limits profile_default_limits = {
     .pairs = 1 << 21,
     .threads = 1 << 16,
     .virtuals = 1 << 15,
+    .virtual_roots = METHOD_TABLE_MAX / 2,
     .history_bytes = (size_t)64 << 20,
 };
 
@@ -44,6 +45,7 @@ struct profile *profile_new(uint32_t history_seconds) {
 }
 
 void scratch_free(struct scratch *k) {
+    free(k->item);
     free(k->total);
     free(k->touch);
     free(k->path_branch);

@@ -12,15 +12,19 @@
 
 /* What a long run or a hostile JVM can make us keep. Beyond, detail is lost and totals are not. */
 struct profile_limits {
-    uint32_t nodes;       /* of the call tree */
-    uint32_t pairs;       /* (thread, node) remembered for ever */
-    uint32_t threads;     /* then all further ones share a row */
-    uint32_t virtuals;    /* virtual threads with a row; then the idle ones share one */
-    size_t history_bytes; /* then the oldest seconds go early */
+    uint32_t nodes;         /* of the call tree */
+    uint32_t pairs;         /* (thread, node) remembered for ever */
+    uint32_t threads;       /* then all further ones share a row */
+    uint32_t virtuals;      /* virtual threads with a row; then the idle ones share one */
+    uint32_t virtual_roots; /* names in the method table; then virtual threads share a root in trees
+                               by thread */
+    size_t history_bytes;   /* then the oldest seconds go early */
 };
 
 /* Between snapshots, see snapshot_build.h. */
 struct scratch {
+    struct item *item;
+    uint32_t item_cap;
     struct total *total;
     uint32_t totals;
     struct touch *touch;
@@ -30,7 +34,7 @@ struct scratch {
     uint32_t path_cap;
 };
 
-#define SCRATCH_KEPT_BYTES ((size_t)64 << 20)
+#define SCRATCH_KEPT_BYTES ((size_t)160 << 20)
 
 struct profile {
     struct method_table *methods;

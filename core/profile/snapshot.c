@@ -71,6 +71,8 @@ static int fill(struct build *b) {
     b->least = least_total(b->s->weight, b->q->prune_ppm);
     if (b->q->prune_ppm && !b->least)
         b->least = 1;
+    if (rc == 0 && b->q->tree && b->q->by_thread)
+        rc = build_threads(b);
     if (rc == 0 && b->q->tree && b->q->tiers && !b->q->inverted)
         rc = build_tiers(b);
     if (rc == 0 && b->q->tree && !b->q->inverted && !b->q->by_thread)
@@ -89,6 +91,8 @@ static int fill(struct build *b) {
 /* What every refresh needs anew is kept with the profile, unless it is large. */
 static void borrow_scratch(struct build *b) {
     const struct scratch *k = &b->p->scratch;
+    b->item = k->item;
+    b->item_cap = k->item_cap;
     b->total = k->total;
     b->totals = k->totals;
     b->touch = k->touch;
@@ -100,17 +104,17 @@ static void borrow_scratch(struct build *b) {
 }
 
 static void return_scratch(struct build *b) {
-    size_t bytes = (size_t)b->totals * sizeof *b->total + (size_t)b->touch_cap * sizeof *b->touch +
+    size_t bytes = (size_t)b->item_cap * sizeof *b->item + (size_t)b->totals * sizeof *b->total +
+                   (size_t)b->touch_cap * sizeof *b->touch +
                    (size_t)b->path_cap * (sizeof *b->path_branch + sizeof *b->path_total);
-    struct scratch kept = {b->total,       b->totals,     b->touch,   b->touch_cap,
-                           b->path_branch, b->path_total, b->path_cap};
+    struct scratch kept = {b->item,      b->item_cap,    b->total,      b->totals,  b->touch,
+                           b->touch_cap, b->path_branch, b->path_total, b->path_cap};
     if (bytes > SCRATCH_KEPT_BYTES) {
         scratch_free(&kept);
         kept = (struct scratch){0};
     }
     b->p->scratch = kept;
     free(b->drop);
-    free(b->item);
     free(b->group);
     free(b->mark);
     free(b->order);

@@ -40,13 +40,16 @@ struct query {
     bool tree;            /* build the tree (rows are always built) */
     bool carriers;        /* samples of virtual threads belong to the threads that carried them;
                              otherwise to the virtual threads */
-    uint64_t virtual_id;  /* only this virtual thread, whatever `tid` and `carriers` say; 0: all */
+    uint64_t virtual_id;  /* only this virtual thread, whatever `tid` and `carriers` say; 0: all, so
+                             the row of "[other virtual threads]" cannot be asked for */
     bool tiers;           /* a method's frames of different tiers are different tree nodes */
     bool lines;           /* build `lines` for the method `lines_of` */
     uint32_t lines_of;
     uint32_t prune_ppm; /* leave out tree nodes, below the first level, that weigh less than this
                              many millionths of the whole; 0: none. For screens: cheap, and what is
-                             left out stays in its parents' totals. Exports want the whole tree. */
+                             left out stays in its parents' totals. Exports want the whole tree.
+                             By thread, virtual threads that weigh less than this share the root
+                             "[other virtual threads]". */
 };
 
 struct snapshot_method {
@@ -103,7 +106,8 @@ struct snapshot {
     char *names; /* of the virtual threads; threads[].name point into it */
 };
 
-/* NULL: no memory. Free with snapshot_free. Interns METHOD_THREAD names when by_thread. */
+/* NULL: no memory. Free with snapshot_free. Interns METHOD_THREAD names when by_thread: that of
+ * every virtual thread it shows as a root, so what is taken again and again should prune. */
 struct snapshot *snapshot_take(struct profile *p, const struct query *q);
 void snapshot_free(struct snapshot *s);
 

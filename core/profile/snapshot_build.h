@@ -2,6 +2,7 @@
  * The steps between a question and a snapshot.
  *
  *      gather    profile ─▶ items: (thread, leaf node) with what the query lets through
+ *      threads   by thread only: virtual threads too light to be seen become one group
  *      spread    items ─▶ touches: every node above them, with totals; method rows on the way
  *      lines     touches, items ─▶ one method's lines
  *      branches  touches or items ─▶ the tree in the order it was built, parents first
@@ -109,6 +110,7 @@ struct build {
 
 /* Each returns 0 or -ENOMEM. */
 int gather_items(struct build *b);
+int build_threads(struct build *b); /* by thread, once `least` is known: light ones share a group */
 int spread(struct build *b, const struct group *g); /* appends touches, ascending by node */
 int build_method_rows(struct build *b);
 int build_lines(struct build *b); /* after build_method_rows, before the tree */
@@ -127,6 +129,9 @@ static inline const struct call_path *build_path(const struct build *b, uint32_t
     return b->tier_path ? &b->tier_paths[path] : &b->p->tree.path[path];
 }
 
+/* Merges items of the same node within a group and moves them to `out`, whose end it returns.
+ * where[node], for all nodes, may say anything: it is believed only if it fits. */
+uint32_t gather_merge(struct build *b, struct group *g, uint32_t out, uint32_t *where);
 /* One more branch; its index, or SNAPSHOT_ROOT without memory. */
 uint32_t branch_add(struct build *b, uint32_t parent, uint32_t method);
 /* The first-level branch of a group's thread. SNAPSHOT_ROOT without memory. */

@@ -1,9 +1,6 @@
 #include "core/profile/snapshot_build.h"
-#include "core/profile/virtual_threads.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,43 +13,6 @@ uint32_t branch_add(struct build *b, uint32_t parent, uint32_t method) {
                                              .next = SNAPSHOT_ROOT,
                                              .pos = CALL_ROOT};
     return b->branches++;
-}
-
-static char *name_platform_root(const struct thread *t) {
-    size_t size = strlen(t->name) + sizeof "[ tid=4294967295]";
-    char *name = malloc(size);
-    if (name)
-        snprintf(name, size, "[%s%stid=%u]", t->name, *t->name ? " " : "", t->tid);
-    return name;
-}
-
-/* Every virtual thread ever shown becomes a method. They must not take all the room there is. */
-#define VIRTUAL_ROOTS_UNTIL (METHOD_TABLE_MAX / 2)
-
-static char *name_virtual_root(const struct build *b, const struct thread *t) {
-    char room[VIRTUAL_NAME_SIZE];
-    const char *shown = virtual_threads_shown(t->virtual_name, t->java_id, room);
-    size_t size = strlen(shown) + sizeof "[ virtual=18446744073709551615]";
-    char *name = malloc(size);
-    if (!name)
-        return NULL;
-    if (method_table_count(b->p->methods) >= VIRTUAL_ROOTS_UNTIL)
-        snprintf(name, size, "[virtual]");
-    else if (t->java_id == 0)
-        snprintf(name, size, "%s", shown);
-    else
-        snprintf(name, size, "[%s virtual=%" PRIu64 "]", shown, t->java_id);
-    return name;
-}
-
-uint32_t branch_of_thread(struct build *b, const struct group *g) {
-    const struct thread *t = &b->p->threads.thread[g->thread];
-    char *name = t->is_virtual ? name_virtual_root(b, t) : name_platform_root(t);
-    if (!name)
-        return SNAPSHOT_ROOT;
-    uint32_t method = method_table_intern(b->p->methods, METHOD_THREAD, "", name, "", "");
-    free(name);
-    return method == METHOD_NONE ? SNAPSHOT_ROOT : branch_add(b, SNAPSHOT_ROOT, method);
 }
 
 static inline bool is_pruned(const struct build *b, uint32_t path, uint32_t root) {

@@ -83,7 +83,7 @@ enum wire_command {
     WIRE_COMMANDS
 };
 
-/* Why no Java frame could be added to a stack; index of status.failed[], payload of error frames. */
+/* Why no Java frame could be added; index of status.failed[], payload of error frames. */
 enum wire_failure {
     WIRE_FAILURE_NONE = 0,
     WIRE_FAILURE_TRUNCATED,    /* deeper than asked for: not an error, a cut */

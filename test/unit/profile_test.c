@@ -231,8 +231,12 @@ static void test_evicted(void **state) {
     profile_free(p);
 }
 
-static const struct profile_limits tiny = {
-    .nodes = 160, .pairs = 100, .threads = 20, .virtuals = 16, .history_bytes = 1 << 14};
+static const struct profile_limits tiny = {.nodes = 160,
+                                           .pairs = 100,
+                                           .threads = 20,
+                                           .virtuals = 16,
+                                           .virtual_roots = 64,
+                                           .history_bytes = 1 << 14};
 
 /* Everything at its limit: detail is lost, sums and soundness are not, and memory is bounded. */
 static void test_limits(void **state) {
@@ -348,6 +352,92 @@ static void test_many_virtual_threads(void **state) {
     profile_free(p);
 }
 
+/* The root of this name, which stays valid as long as the snapshot; NULL: none. */
+static const struct snapshot_node *root_of(const struct profile *p, const struct snapshot *s,
+                                           const char *name) {
+    for (uint32_t i = 0; i < s->node_count; i = s->nodes[i].next)
+        if (!strcmp(method_table_get(profile_methods_const(p), s->nodes[i].method)->name, name))
+            return &s->nodes[i];
+    return NULL;
+}
+
+static uint32_t count_roots(const struct snapshot *s) {
+    uint32_t roots = 0;
+    for (uint32_t i = 0; i < s->node_count; i = s->nodes[i].next)
+        roots++;
+    return roots;
+}
+
+/* Pictures by thread, taken while virtual threads come and go, leave no names behind but those of
+ * the threads that are worth a root. The others' stacks are under one root. */
+static void test_roots_of_virtual_threads(void **state) {
+    (void)state;
+    enum { ROUNDS = 30, TASKS = 300 };
+    struct profile *p = profile_new(60);
+    uint32_t m[2] = {intern(p, "a"), intern(p, "b")}, before = method_table_count(p->methods);
+    assert_int_equal(profile_virtual_name(p, 1, "busy"), 0);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        add(p, SECOND, 7, m[0]);
+        for (uint32_t i = 0; i < TASKS; i++) {
+            uint64_t id = 1000 + round * TASKS + i;
+            assert_int_equal(add_virtual(p, SECOND, 1 + i % 3, id, m[i % 3 == 0]), 0);
+            assert_int_equal(add_virtual(p, SECOND, 1 + i % 3, 1, m[0]), 0);
+        }
+        for (uint32_t bits = 0; bits < 8; bits++) {
+            struct query q = {.by_thread = true,
+                              .prune_ppm = 10000,
+                              .inverted = bits & 1,
+                              .tiers = bits & 2,
+                              .to_second = bits & 4 ? 99 : 0};
+            struct snapshot *s = take(p, q);
+            uint64_t all = (round + 1) * TASKS * UINT64_C(10);
+            assert_int_equal(s->weight, 2 * all + (round + 1) * 10);
+            assert_int_equal(s->thread_count, 2 + (round + 1) * TASKS);
+            assert_int_equal(count_roots(s), 3);
+            assert_int_equal(root_of(p, s, "[busy virtual=1]")->total, all);
+            assert_int_equal(root_of(p, s, "[tid=7]")->total, (round + 1) * 10);
+            const struct snapshot_node *others = root_of(p, s, "[other virtual threads]");
+            assert_int_equal(others->total, all);
+            assert_int_equal(others->total_samples, all / 10);
+            assert_int_equal(others->next - (uint32_t)(others - s->nodes), 3);
+            assert_int_equal(others[1].method, m[0]);
+            assert_int_equal(others[1].total, all / 3 * 2);
+            assert_int_equal(others[1].self_samples, all / 30 * 2);
+            assert_int_equal(others[2].total, all / 3);
+            snapshot_free(s);
+        }
+    }
+    assert_int_equal(method_table_count(p->methods), before + 3);
+    struct snapshot *s = take(p, (struct query){.by_thread = true});
+    assert_int_equal(count_roots(s), 2 + ROUNDS * TASKS); /* unless it prunes */
+    snapshot_free(s);
+    profile_free(p);
+}
+
+/* Once the table of methods has enough names, virtual threads get no more of them. */
+static void test_no_names_for_virtual_roots(void **state) {
+    (void)state;
+    struct profile *p = profile_new_limited(60, &tiny);
+    char name[16];
+    for (uint32_t i = 0; i < tiny.virtual_roots; i++) {
+        snprintf(name, sizeof name, "m%u", i);
+        intern(p, name);
+    }
+    for (uint32_t i = 0; i < 10; i++)
+        assert_int_equal(add_virtual(p, SECOND, 1, 1 + i, i), 0);
+    add(p, SECOND, 7, 0);
+    for (int inverted = 0; inverted < 2; inverted++) {
+        struct snapshot *s = take(p, (struct query){.by_thread = true, .inverted = inverted});
+        assert_int_equal(count_roots(s), 2);
+        assert_int_equal(s->node_count, 2 + 10 + 1);
+        assert_int_equal(root_of(p, s, "[other virtual threads]")->total, 100);
+        assert_int_equal(root_of(p, s, "[tid=7]")->total, 10);
+        snapshot_free(s);
+    }
+    assert_int_equal(method_table_count(p->methods), tiny.virtual_roots + 2);
+    profile_free(p);
+}
+
 /* Names outlive their rows in the snapshots that have them; names alone make no rows to see. */
 static void test_names_of_virtual_threads(void **state) {
     (void)state;
@@ -444,6 +534,8 @@ int main(void) {
         cmocka_unit_test(test_evicted),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_many_virtual_threads),
+        cmocka_unit_test(test_roots_of_virtual_threads),
+        cmocka_unit_test(test_no_names_for_virtual_roots),
         cmocka_unit_test(test_names_of_virtual_threads),
         cmocka_unit_test(test_idle_virtual_threads_make_room),
         cmocka_unit_test(test_lines_make_room),

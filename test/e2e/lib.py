@@ -337,9 +337,11 @@ def armed(pid):
 
 def traces(pid):
     """What of ours is in the process beyond the library itself; empty after a detach."""
-    found = [link for link in fds(pid) if "jtop" in link or "perf_event" in link]
+    def ours(path):  # by its own name: the folder of a test is named after us too
+        return "jtop" in os.path.basename(path)
+    found = [link for link in fds(pid) if ours(link) or "perf_event" in link]
     found += ["mapping " + name for name in mapped(pid)
-              if "jtop" in name and os.path.basename(name) != os.path.basename(AGENT)]
+              if ours(name) and os.path.basename(name) != os.path.basename(AGENT)]
     found += ["thread " + name for name in threads(pid).values() if "jtop" in name.lower()]
     return found + ["timer " + t for t in timers(pid)]
 

@@ -301,12 +301,13 @@ static void forget_self(struct threads *t, uint32_t i) {
     sigset_t ours;
     sigset_t before;
     const struct timespec now = {0};
+    bool may_come = t->note[i].armed;
     sigemptyset(&ours);
-    if (t->engine)
+    if (may_come)
         sigaddset(&ours, t->config.signo);
     pthread_sigmask(SIG_BLOCK, &ours, &before);
     forget(t, i);
-    while (t->engine && sigtimedwait(&ours, NULL, &now) > 0)
+    while (may_come && sigtimedwait(&ours, NULL, &now) > 0)
         continue;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

@@ -69,7 +69,7 @@ static bool disabled_by_options(const struct jvm *j) {
 
 /* With the mechanism disabled SIGQUIT means a thread dump on the application's output: it must be
  * known before. The JVM says it in its performance data, sun.rt.jvmCapabilities. */
-static bool is_disabled(const struct jvm *j) {
+bool attach_is_disabled(const struct jvm *j) {
     struct perf_values v;
     if (jvm_perf_read(j, true, &v) == 0 && v.capabilities[0])
         return v.capabilities[0] == '0';
@@ -212,7 +212,7 @@ static int exchange(const struct jvm *j, const char *command, const char *const 
     if (rc < 0)
         return rc;
     uint64_t deadline = proc_now_ns() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0) * 1000000U;
-    int fd = connect_jvm(j, is_disabled(j), deadline, e);
+    int fd = connect_jvm(j, attach_is_disabled(j), deadline, e);
     if (fd < 0)
         return fd;
     rc = send_all(fd, request, len, deadline);

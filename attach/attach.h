@@ -16,6 +16,9 @@
 
 #define ATTACH_TIMEOUT_MS 10000
 
+/* The JVM says, or was told on its command line, that it takes no attach requests. */
+bool attach_is_disabled(const struct jvm *j);
+
 /* Sends one command ("load", "jcmd", "threaddump", "properties" …) with up to 3 arguments (NULL:
  * empty) and gives the JVM's answer, status line removed, malloc'ed and NUL-terminated, in
  * *reply (may be NULL; the caller frees it; raw bytes, not made printable). Returns 0; or -errno

@@ -1,6 +1,5 @@
 #include "attach/connect.h"
 
-#include "attach/helper.h"
 #include "attach/proc.h"
 
 #include <errno.h>
@@ -141,6 +140,16 @@ static int explain_process(const struct jvm *j, enum helper_step step, struct er
                        "JVM %d (%s) did not begin to listen in time, SIGQUIT was sent: it is at a "
                        "long safepoint, or has no CPU time; try again",
                        pid, j->name);
+    case HELPER_NARROW:
+        return err_set(e, ENOEXEC,
+                       "process %d (%s) is a 32-bit one, and this jtop-prof is built for 64 bits: "
+                       "its agent cannot be loaded there",
+                       pid, j->name);
+    case HELPER_OTHER_VM:
+        return err_set(e, EOPNOTSUPP,
+                       "process %d (%s) runs %s, which is not HotSpot: its stacks cannot be read; "
+                       "run the program on an OpenJDK",
+                       pid, j->name, j->vm_name[0] ? j->vm_name : "another VM (libj9vm is mapped)");
     default:
         return err_set(e, EIO, "the attach helper for JVM %d ended without an answer: try again",
                        pid);
@@ -152,8 +161,10 @@ static int explain_file(const struct jvm *j, const struct helper_outcome *o, str
     const char *why = strerror(o->error);
     switch (o->step) {
     case HELPER_TMP:
-        return err_set(e, o->error, "cannot enter the /tmp of JVM %d (/proc/%d/root/tmp): %s", pid,
-                       pid, why);
+        return err_set(e, o->error,
+                       "cannot use the /tmp of JVM %d (/proc/%d/root/tmp): %s: give its container "
+                       "a writable /tmp (a tmpfs), or run as its user or as root",
+                       pid, pid, why);
     case HELPER_TRIGGER:
         return err_set(e, o->error,
                        "cannot create .attach_pid%d, which JVM %d waits for, as uid %u in its "
@@ -166,9 +177,11 @@ static int explain_file(const struct jvm *j, const struct helper_outcome *o, str
                        "/tmp/.java_pid%d, where JVM %d should listen, is not a socket: remove it",
                        inner, pid);
     case HELPER_OWNER:
-        return err_set(e, EPERM,
-                       "/tmp/.java_pid%d belongs to uid %u, not to uid %u of JVM %d: refused",
-                       inner, (unsigned)o->seen, (unsigned)j->uid, pid);
+        return err_set(
+            e, EPERM,
+            "/tmp/.java_pid%d belongs to uid %u, not to uid %u of JVM %d: refused; where "
+            "an earlier process left it, remove it",
+            inner, (unsigned)o->seen, (unsigned)j->uid, pid);
     case HELPER_PEER:
         return err_set(e, EPERM,
                        "/tmp/.java_pid%d: process %u listens there, not JVM %d: refused (a /tmp "
@@ -180,7 +193,7 @@ static int explain_file(const struct jvm *j, const struct helper_outcome *o, str
     }
 }
 
-static int explain(const struct jvm *j, const struct helper_outcome *o, struct err *e) {
+int connect_explain(const struct jvm *j, const struct helper_outcome *o, struct err *e) {
     switch (o->step) {
     case HELPER_CREDENTIALS:
         return err_set(e, EPERM,
@@ -220,5 +233,5 @@ int connect_jvm(const struct jvm *j, bool disabled, uint64_t deadline_ns, struct
         return fd;
     if (fd >= 0)
         close(fd);
-    return explain(j, &o, e);
+    return connect_explain(j, &o, e);
 }

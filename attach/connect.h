@@ -11,11 +11,15 @@
 #ifndef JTOP_ATTACH_CONNECT_H
 #define JTOP_ATTACH_CONNECT_H
 
+#include "attach/helper.h"
 #include "attach/jvm.h"
 
 /* Returns a connected non-blocking socket, which the caller closes, or -errno with a message (see
  * attach.h). `disabled`: the attach mechanism is known to be switched off, so no signal may be
  * sent. `deadline_ns` is of the monotonic clock. */
 int connect_jvm(const struct jvm *j, bool disabled, uint64_t deadline_ns, struct err *e);
+
+/* What that outcome means for people: what failed, why, and what to try. Returns -errno. */
+int connect_explain(const struct jvm *j, const struct helper_outcome *o, struct err *e);
 
 #endif

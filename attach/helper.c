@@ -144,7 +144,8 @@ static int try_connect(struct helper *h) {
     h->socket = -1;
     if (error == ECONNREFUSED || error == EAGAIN || error == ENOENT)
         return 0;
-    return stop(h, HELPER_CONNECT, error), -1;
+    h->o->seen = st.st_uid;
+    return stop(h, st.st_uid == h->t->uid ? HELPER_CONNECT : HELPER_OWNER, error), -1;
 }
 
 /* Tries for at most `ms`. Same results. */

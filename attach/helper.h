@@ -37,6 +37,9 @@ enum helper_step {
     HELPER_CONNECT,     /* connect failed */
     HELPER_PEER,        /* process `seen` listens there */
     HELPER_LOST,        /* for the caller: the helper ended or hung without an answer */
+    /* what only the doctor finds, before anything is tried: */
+    HELPER_NARROW,   /* a 32-bit process */
+    HELPER_OTHER_VM, /* not HotSpot */
 };
 
 struct helper_outcome {

@@ -212,12 +212,30 @@ static bool may_be_jvm(pid_t pid) {
     return pid != getpid() && proc_stat(pid, &st) == 0 && st.threads > 1;
 }
 
+/* Of a process that inspect() could not look into: what everybody may see. */
+static bool fill_closed(struct jvm *j) {
+    char word[4096];
+    struct proc_stat st = {0};
+    struct java_args args;
+    ssize_t n = proc_read(j->pid, "cmdline", word, sizeof word);
+    if (n <= 0 || proc_stat(j->pid, &st) < 0 || st.start_ticks != j->start_ticks)
+        return false;
+    const char *slash = strrchr(word, '/');
+    if (strcmp(slash ? slash + 1 : word, "java") != 0 ||
+        !java_args_parse(word, (size_t)n + (word[n - 1] != '\0'), &args))
+        return false;
+    j->closed = true;
+    identify(j, "", st.comm);
+    set_live(j, &st, NULL);
+    return true;
+}
+
 static int by_pid(const void *a, const void *b) {
     pid_t x = ((const struct jvm *)a)->pid, y = ((const struct jvm *)b)->pid;
     return (x > y) - (x < y);
 }
 
-int jvm_list(struct jvm **out, struct err *e) {
+static int list_jvms(bool all, struct jvm **out, struct err *e) {
     struct jvm *list = NULL;
     size_t n = 0, cap = 0;
     *out = NULL;
@@ -238,7 +256,8 @@ int jvm_list(struct jvm **out, struct err *e) {
             }
             list = more;
         }
-        if (inspect(pid, &list[n], NULL) == 0)
+        int rc = inspect(pid, &list[n], NULL);
+        if (rc == 0 || (all && rc == -EACCES && list[n].pid == pid && fill_closed(&list[n])))
             n++;
     }
     closedir(d);
@@ -246,4 +265,12 @@ int jvm_list(struct jvm **out, struct err *e) {
         qsort(list, n, sizeof *list, by_pid);
     *out = list;
     return (int)n;
+}
+
+int jvm_list(struct jvm **out, struct err *e) {
+    return list_jvms(false, out, e);
+}
+
+int jvm_list_all(struct jvm **out, struct err *e) {
+    return list_jvms(true, out, e);
 }

@@ -31,6 +31,7 @@ struct jvm {
     char vm_name[96];    /* OpenJDK 64-Bit Server VM */
     bool perf_data;      /* an hsperfdata file was found and valid */
     bool container;      /* another mount or pid namespace than ours */
+    bool closed;         /* may not be looked into: a JVM by its command line (jvm_list_all) */
     /* live figures; see jvm_refresh */
     uint64_t uptime_ms;
     double cpu_percent; /* of one core, since the last refresh of the same struct (since its
@@ -49,6 +50,8 @@ struct jvm {
 /* All JVMs, sorted by pid; `*out` is malloc'ed, the caller frees it. Processes that may not be
  * looked into are left out. Returns their number or -errno. */
 int jvm_list(struct jvm **out, struct err *e);
+/* Same; those left out there follow in their places, where their command line is java's. */
+int jvm_list_all(struct jvm **out, struct err *e);
 
 /* One process. Fails with a message that says what was checked: no such process (-ESRCH), not a
  * JVM (-EINVAL), not permitted (-EACCES, with both uids). */

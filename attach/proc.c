@@ -152,7 +152,12 @@ static bool jvm_line(const char *line) {
     return strstr(line, "/hsperfdata_") != NULL;
 }
 
-int proc_maps_jvm(pid_t pid) {
+static bool j9_line(const char *line) {
+    return strstr(line, "/libj9vm") != NULL;
+}
+
+/* 1 when there is such a line, 0, or -errno. */
+static int search_maps(pid_t pid, bool (*is)(const char *line)) {
     int fd = open_file(pid, "maps");
     if (fd < 0)
         return fd;
@@ -173,7 +178,7 @@ int proc_maps_jvm(pid_t pid) {
         char *line = buf, *end;
         while (result == 0 && (end = strchr(line, '\n'))) {
             *end = '\0';
-            result = jvm_line(line);
+            result = is(line);
             line = end + 1;
         }
         len -= (size_t)(line - buf);
@@ -183,4 +188,12 @@ int proc_maps_jvm(pid_t pid) {
     }
     close(fd);
     return result;
+}
+
+int proc_maps_jvm(pid_t pid) {
+    return search_maps(pid, jvm_line);
+}
+
+int proc_maps_j9(pid_t pid) {
+    return search_maps(pid, j9_line);
 }

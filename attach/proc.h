@@ -52,5 +52,7 @@ bool proc_other_mounts(pid_t pid);
 /* Whether a JVM is in the process: libjvm.so, or its own performance data, among the mapped
  * files. 1, 0, or -errno (-EACCES: may not be looked at). */
 int proc_maps_jvm(pid_t pid);
+/* Same for Eclipse OpenJ9, whose libjvm.so only leads to it. */
+int proc_maps_j9(pid_t pid);
 
 #endif

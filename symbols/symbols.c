@@ -1,6 +1,7 @@
 #include "symbols/symbols.h"
 
 #include "symbols/demangle.h"
+#include "symbols/find.h"
 #include "symbols/intern.h"
 #include "symbols/kallsyms.h"
 #include "symbols/maps.h"
@@ -252,6 +253,16 @@ void symbols_resolve_kernel(struct symbols *s, uint64_t address, struct symbol *
         out->language = SYMBOL_KERNEL;
     }
     cache_add(s, address, out, true);
+}
+
+int symbols_find(struct symbols *s, const char *library, const char *name,
+                 struct symbol_place *out) {
+    return find_symbol(&s->files, &s->maps, library, name, out);
+}
+
+bool symbols_are_missing(struct symbols *s, const char *library, char build_id[132],
+                         bool *replaced) {
+    return find_stripped(&s->files, &s->maps, library, build_id, replaced);
 }
 
 const char *symbols_kernel_trouble(const struct symbols *s) {

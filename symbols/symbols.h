@@ -48,6 +48,28 @@ void symbols_resolve(struct symbols *s, uint64_t address, struct symbol *out);
 /* Kernel addresses (high bit set). Without permission for kallsyms: "[kernel]", exact false. */
 void symbols_resolve_kernel(struct symbols *s, uint64_t address, struct symbol *out);
 
+/* Where something with a name is in the process and in its file. */
+struct symbol_place {
+    uint64_t address;
+    uint64_t offset;  /* in the file; UINT64_MAX: not in its code */
+    bool object;      /* data, no code */
+    bool chosen_late; /* an "indirect function": no call of the name comes through here */
+    char path[256];   /* of the file, as the process sees it */
+};
+
+/* Finds a function or a variable by its name, as the symbol table spells it or demangled, without
+ * parameters. `library`: a path, a base name ("libc.so.6") or the beginning of one ("libc"); NULL:
+ * any, in the order of addresses; mapped when the maps were read last. `name` NULL: the library
+ * itself, offset 0. Debug files are looked into as for names.
+ * 0; -ENOENT: nothing mapped has it; -ENODEV: no such library is mapped; -EFBIG, -ENOMEM. */
+int symbols_find(struct symbols *s, const char *library, const char *name,
+                 struct symbol_place *out);
+
+/* The library is mapped, stripped, and there is no debug file: its build-id in hex, and whether
+ * another file lies in its place by now. False: one of that is not so. */
+bool symbols_are_missing(struct symbols *s, const char *library, char build_id[132],
+                         bool *replaced);
+
 /* Why kernel names are missing, one line with the remedy, or NULL when they are there. */
 const char *symbols_kernel_trouble(const struct symbols *s);
 

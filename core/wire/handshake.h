@@ -28,7 +28,6 @@ enum handshake_result {
     HANDSHAKE_OPTIONS = 104,     /* the option string is wrong */
     HANDSHAKE_NO_THREAD = 105,   /* the agent's thread could not be started */
     HANDSHAKE_SIGNAL = 106,      /* another library's SIGSEGV handler stands in front of ours */
-    HANDSHAKE_ZERO = 107,        /* the Zero VM: no Java frames that anybody could read */
 };
 
 #define HANDSHAKE_READER_FD 3

@@ -1,12 +1,14 @@
 /*
- * The contract between the agent and its reader: one mapping, four parts.
+ * The contract between the agent and its reader: one mapping, five parts.
  *
- *      0                4096              8192                8192 + ring_bytes
- *      ├─ header ────────┼─ control block ─┼─ ring data ────────┼─ unwind tables ──────────┤
- *      │ magic, ABI,     │ request (reader │ records, 8-byte    │ see unwind.h: the reader │
- *      │ sizes; constant │ writes), status │ aligned, power of  │ writes; no memory is     │
- *      │ after creation  │ (agent writes), │ two bytes          │ taken before it does     │
- *      │                 │ ring positions  │                    │ WIRE_UNWIND_BYTES        │
+ *      0                4096              20480               20480 + ring_bytes
+ *      ├─ header ────────┼─ control block ─┼─ ring data ────────┼─ unwind tables ─┼─ threads ─────┤
+ *      │ magic, ABI,     │ request (reader │ records, 8-byte    │ see unwind.h:   │ one bit a tid │
+ *      │ sizes; constant │ writes), status │ aligned, power of  │ the reader      │ that may be   │
+ *      │ after creation  │ (agent writes), │ two bytes          │ writes          │ sampled: the  │
+ *      │                 │ ring positions  │                    │                 │ reader writes │
+ *
+ * The last two take no memory before something is written into them.
  *
  * Little endian, fixed width, no pointers. Both processes distrust it: whoever reads a field
  * copies it once and checks the copy. An agent and a reader of the same abi_major understand each
@@ -23,12 +25,12 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC 0x464f5250504f544aULL /* "JTOPPROF" */
-#define WIRE_ABI_MAJOR 2u
+#define WIRE_ABI_MAJOR 3u
 #define WIRE_ABI_MINOR 0u
 
 #define WIRE_MEMFD_NAME "jtop-prof" /* /proc/PID/fd shows it as "/memfd:jtop-prof (deleted)" */
 #define WIRE_HEADER_BYTES 4096u
-#define WIRE_CONTROL_BYTES 4096u
+#define WIRE_CONTROL_BYTES 16384u
 #define WIRE_RING_OFFSET (WIRE_HEADER_BYTES + WIRE_CONTROL_BYTES)
 #define WIRE_RING_BYTES_MIN (64u << 10)
 #define WIRE_RING_BYTES_DEFAULT (8u << 20)
@@ -40,26 +42,35 @@
 #define WIRE_DEPTH_DEFAULT 2048u /* Java frames kept when nothing is said */
 #define WIRE_STRING_MAX 1024u    /* longest name on the wire; longer ones are cut */
 #define WIRE_UNWIND_BYTES (64u << 20)
+#define WIRE_TID_MAX (1u << 22) /* PID_MAX_LIMIT of 64-bit kernels */
+#define WIRE_THREADS_BYTES (WIRE_TID_MAX / 8)
 
-/* What a sample means. The value is also the bit number in sets of events. */
+/* What a sample means. The value is also the bit number in sets of events, and the place in
+ * status.engine[]: each event is sampled by one engine at a time. */
 enum wire_event {
-    WIRE_EVENT_CPU = 0, /* weight: ns of CPU time */
-    WIRE_EVENT_WALL,    /* weight: ns */
-    WIRE_EVENT_ALLOC,   /* weight: bytes */
-    WIRE_EVENT_LOCK,    /* weight: ns waited */
-    WIRE_EVENT_NATIVEMEM,
-    WIRE_EVENT_NATIVELOCK,
-    WIRE_EVENT_PERF,   /* any perf event; weight: counts */
-    WIRE_EVENT_METHOD, /* weight: calls */
-    WIRE_EVENTS        /* number of them */
+    WIRE_EVENT_CPU = 0,    /* weight: ns of CPU time */
+    WIRE_EVENT_WALL,       /* weight: ns of time, running or not */
+    WIRE_EVENT_ALLOC,      /* weight: bytes of Java objects */
+    WIRE_EVENT_LOCK,       /* weight: ns waited */
+    WIRE_EVENT_NATIVEMEM,  /* weight: bytes that malloc and mmap gave */
+    WIRE_EVENT_NATIVELOCK, /* weight: ns waited for pthread locks */
+    WIRE_EVENT_PERF,       /* any perf event; weight: counts */
+    WIRE_EVENT_METHOD,     /* weight: ns in the method (calls are the samples) */
+    WIRE_EVENTS            /* number of them */
 };
 
 /* How an engine takes its samples. */
 enum wire_mechanism {
-    WIRE_MECHANISM_AUTO = 0, /* request only: the best one that works */
-    WIRE_MECHANISM_PERF,     /* a perf_events counter per thread, with kernel stacks */
-    WIRE_MECHANISM_CTIMER,   /* timer_create on each thread's CPU clock */
-    WIRE_MECHANISM_ITIMER,   /* setitimer(ITIMER_PROF), process-wide */
+    WIRE_MECHANISM_AUTO = 0,  /* request only: the best one that works */
+    WIRE_MECHANISM_PERF,      /* a perf_events counter per thread, with kernel stacks */
+    WIRE_MECHANISM_CTIMER,    /* timer_create on each thread's CPU clock */
+    WIRE_MECHANISM_ITIMER,    /* setitimer(ITIMER_PROF), process-wide */
+    WIRE_MECHANISM_SAFEPOINT, /* GetAllStackTraces: biased, the last resort */
+    WIRE_MECHANISM_SIGNAL,    /* wall: a signal to each thread that ran, the others are repeated */
+    WIRE_MECHANISM_JVMTI,     /* the VM's own events */
+    WIRE_MECHANISM_TRAP,      /* breakpoints in the VM's code */
+    WIRE_MECHANISM_IMPORTS,   /* the libraries' import tables */
+    WIRE_MECHANISM_BYTECODE,  /* a Java method with calls of ours in it */
     WIRE_MECHANISMS
 };
 
@@ -125,19 +136,53 @@ enum wire_walk {
     WIRE_WALKS
 };
 
-/* One engine that the reader asks for. */
-struct wire_engine_request {
-    uint32_t event;     /* enum wire_event */
-    uint32_t mechanism; /* enum wire_mechanism */
-    uint64_t interval;  /* ns, bytes or counts, by the event; 0: the event's default */
+enum wire_engine_flag {
+    WIRE_ENGINE_ALL_USER = 1,     /* cpu, perf: leave out what the kernel does */
+    WIRE_ENGINE_ALL_KERNEL = 2,   /* cpu, perf: and what the rest does */
+    WIRE_ENGINE_LIVE = 4,         /* alloc: say when a sampled object is gone (WIRE_FREE) */
+    WIRE_ENGINE_NO_FREE = 8,      /* nativemem: do not look at free() */
+    WIRE_ENGINE_TLAB = 16,        /* alloc: one sample a new TLAB, whatever the interval (JDK 8) */
+    WIRE_ENGINE_TEXT_CONFIG = 32, /* perf.config1 is the address of `text` in the agent's copy:
+                                     kprobes' function, uprobes' file */
+    WIRE_ENGINE_TARGET_CPU = 64,  /* cpu, perf: on the processor `cpu` only */
 };
 
-/* What became of it. */
+/* What perf_event_open is given (source: perf_event_open(2)); config1 and config2 are bp_addr and
+ * bp_len of a breakpoint. */
+struct wire_perf {
+    uint32_t type;
+    uint32_t bp_type;
+    uint64_t config, config1, config2;
+};
+
+/* One engine that the reader asks for. */
+struct wire_engine_request {
+    uint32_t event;        /* enum wire_event */
+    uint32_t mechanism;    /* enum wire_mechanism */
+    uint64_t interval;     /* ns, bytes or counts, by the event; 0: the event's default, and every
+                              single one where the event's default says so */
+    uint32_t flags;        /* enum wire_engine_flag */
+    int32_t cpu;           /* WIRE_ENGINE_TARGET_CPU */
+    struct wire_perf perf; /* WIRE_EVENT_PERF */
+    uint64_t address[2];   /* alloc on JDK 8: the VM's two functions that trace allocations */
+    char name[64];         /* the event as the user calls it: "page-faults"; NUL-terminated */
+    char text[256];        /* method: "pkg.Class.method"; perf: see above; NUL-terminated */
+};
+
+/* What became of it; status.engine[event]. */
 struct wire_engine_status {
     uint32_t event;
     uint32_t mechanism; /* the one in use; WIRE_MECHANISM_AUTO: not running */
     uint64_t interval;
-    char reason[112]; /* why this mechanism, NUL-terminated; empty: it is the first choice */
+    int32_t error;        /* errno where it was asked for and cannot run, with `reason` */
+    uint32_t biased;      /* 1: samples are taken at safepoints only */
+    uint64_t samples;     /* since it was started; _Atomic where the agent counts */
+    uint64_t dropped;     /* of them, found the ring full */
+    uint64_t expected_ns; /* wall: thread-time that went by … */
+    uint64_t covered_ns;  /* … and how much of it is in samples */
+    uint64_t threads;     /* with it armed, where that is done a thread */
+    char name[64];        /* the request's */
+    char reason[144]; /* why this mechanism, or why none; NUL-terminated; empty: the first choice */
 };
 
 /* Reader → agent. Write the fields, then increment `generation` (release) and futex-wake it. */
@@ -146,14 +191,23 @@ struct wire_request {
     _Atomic uint32_t heartbeat;  /* any change says: the reader lives */
     uint32_t command;            /* enum wire_command */
     uint32_t depth;              /* Java frames kept */
-    uint32_t signal;             /* signal number of the engines; 0: SIGPROF */
+    uint32_t signal;             /* signal number of the CPU engines; 0: SIGPROF */
+    uint32_t wall_signal;        /* of the wall engine; 0: SIGVTALRM */
     uint32_t lease_ms;           /* 0: WIRE_LEASE_MS */
-    uint32_t engines;            /* entries of engine[] */
+    uint32_t engines;            /* entries of engine[]; no two of the same event */
     uint32_t reader_done;        /* set when the reader has written its files */
+    uint32_t walk;        /* enum wire_walk; one that cannot be had is replaced by one that can */
+    uint32_t precise;     /* 1: make hot methods that lack debug information recompile */
+    uint32_t all_or_none; /* 1: an engine that cannot run fails the request */
+    uint32_t filtered;    /* 1: sample only threads whose bit in the last part is set */
+    _Atomic uint32_t filters; /* incremented after bits were changed */
+    /* Sample only between a call of the function at `begin` and one of that at `end`; 0: always,
+     * and no end. With window_marks all is sampled and the windows are told (WIRE_WINDOW). */
+    uint32_t window_marks;
+    uint32_t reserved0;
+    uint64_t window_begin, window_end;
+    uint64_t reserved[4];
     struct wire_engine_request engine[WIRE_EVENTS];
-    uint32_t walk;    /* enum wire_walk; one that cannot be had is replaced by one that can */
-    uint32_t precise; /* 1: make hot methods that lack debug information recompile */
-    uint64_t reserved[2];
 };
 
 /* Agent → reader. */
@@ -162,21 +216,22 @@ struct wire_status {
         generation;         /* the request's generation that was carried out last; futex word */
     _Atomic uint32_t state; /* enum wire_state */
     int32_t error_code;     /* errno of the last failure, 0 for none */
-    uint32_t engines;       /* entries of engine[] */
+    uint32_t engines;       /* set of the events that are being sampled */
     char walker[32];        /* the one in use, "vm": HotSpot's structures; NUL-terminated */
     char message[256];      /* one line for people about the last failure */
-    struct wire_engine_status engine[WIRE_EVENTS];
-    _Atomic uint64_t signals;                    /* times a handler was entered while enabled */
-    _Atomic uint64_t samples;                    /* samples committed to the ring */
-    _Atomic uint64_t dropped;                    /* samples that found the ring full */
-    _Atomic uint64_t dropped_weight;             /* their weight */
-    _Atomic uint64_t failed[WIRE_FAILURE_SLOTS]; /* samples by the failure of their walk */
-    _Atomic uint64_t handler_ns;                 /* CPU time spent in handlers (measured 1 in 16) */
-    _Atomic uint64_t agent_ns;                   /* CPU time of the agent's own thread */
-    _Atomic uint64_t threads;                    /* threads with an engine armed */
-    _Atomic uint64_t faults;                     /* guarded reads that hit unmapped memory */
-    _Atomic uint64_t recompiled;                 /* methods made to recompile (request.precise) */
-    _Atomic uint64_t recompile_ns;               /* time it took the VM to give their old code up */
+    struct wire_engine_status engine[WIRE_EVENTS]; /* by event */
+    _Atomic uint64_t signals;                      /* times a handler was entered while enabled */
+    _Atomic uint64_t samples;                      /* samples committed to the ring */
+    _Atomic uint64_t dropped;                      /* samples that found the ring full */
+    _Atomic uint64_t dropped_weight;               /* their weight */
+    _Atomic uint64_t failed[WIRE_FAILURE_SLOTS];   /* samples by the failure of their walk */
+    _Atomic uint64_t handler_ns;                   /* CPU time spent in handlers and callbacks */
+    _Atomic uint64_t agent_ns;                     /* CPU time of the agent's own threads */
+    _Atomic uint64_t threads;                      /* threads there are */
+    _Atomic uint64_t faults;                       /* guarded reads that hit unmapped memory */
+    _Atomic uint64_t recompiled;                   /* methods made to recompile (request.precise) */
+    _Atomic uint64_t recompile_ns; /* time it took the VM to give their old code up */
+    _Atomic uint64_t windows;      /* that were entered */
 };
 
 /* Positions in the ring count bytes since the beginning and never wrap (2^64); the place is
@@ -215,22 +270,27 @@ struct wire_mapping {
         struct wire_control control;
         uint8_t control_page[WIRE_CONTROL_BYTES];
     };
-    _Alignas(8) uint8_t ring[]; /* ring_bytes, then the unwind tables */
+    _Alignas(8) uint8_t ring[]; /* ring_bytes, then the unwind tables, then the threads' bits */
 };
 
 /* The whole mapping's size. */
 static inline uint64_t wire_mapping_bytes(uint64_t ring_bytes) {
-    return WIRE_RING_OFFSET + ring_bytes + WIRE_UNWIND_BYTES;
+    return WIRE_RING_OFFSET + ring_bytes + WIRE_UNWIND_BYTES + WIRE_THREADS_BYTES;
 }
 
 static inline uint64_t wire_unwind_offset(uint64_t ring_bytes) {
     return WIRE_RING_OFFSET + ring_bytes;
 }
 
-static_assert(sizeof(struct wire_engine_request) == 16, "wire ABI");
-static_assert(sizeof(struct wire_engine_status) == 128, "wire ABI");
-static_assert(sizeof(struct wire_request) == 56 + 16 * WIRE_EVENTS, "wire ABI");
-static_assert(offsetof(struct wire_control, status) == 192, "wire ABI");
+/* Bit tid % 8 of byte tid / 8. */
+static inline uint64_t wire_threads_offset(uint64_t ring_bytes) {
+    return wire_unwind_offset(ring_bytes) + WIRE_UNWIND_BYTES;
+}
+
+static_assert(sizeof(struct wire_engine_request) == 392, "wire ABI");
+static_assert(sizeof(struct wire_engine_status) == 272, "wire ABI");
+static_assert(sizeof(struct wire_request) == 112 + 392 * WIRE_EVENTS, "wire ABI");
+static_assert(offsetof(struct wire_control, status) % 64 == 0, "wire ABI");
 static_assert(sizeof(struct wire_control) <= WIRE_CONTROL_BYTES, "wire ABI");
 static_assert(offsetof(struct wire_mapping, control) == WIRE_HEADER_BYTES, "wire ABI");
 static_assert(offsetof(struct wire_mapping, ring) == WIRE_RING_OFFSET, "wire ABI");

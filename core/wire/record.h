@@ -27,9 +27,13 @@ enum wire_type {
     WIRE_THREAD_END, /* the thread is gone; its tid may be used again */
     WIRE_STUB,       /* the name of a piece of generated code that is no method */
     WIRE_LIBRARY,    /* libraries were loaded or unloaded: read /proc/PID/maps again */
-    WIRE_LOCK,       /* reserved for the lock engine */
+    WIRE_LOCK,       /* who waited for a lock, how long, and who held it */
     WIRE_LOST,       /* so many samples found the ring full before this point */
     WIRE_LOG,        /* a line for people */
+    WIRE_REPEAT,     /* a thread's last sample of an event stands for more: it has not moved */
+    WIRE_FREE,       /* something with a live_id is gone */
+    WIRE_PAUSE,      /* the VM stopped all Java threads */
+    WIRE_WINDOW,     /* between the functions of request.window_begin and _end */
     /* Written by readers into recordings only: */
     WIRE_SYMBOL = 64, /* the name of a native or kernel address */
     WIRE_JVM,         /* what was recorded: pid, main class, version */
@@ -96,23 +100,98 @@ static inline uint32_t wire_header_type(uint64_t word) {
     return (uint32_t)(word >> 32) & 0xffffu;
 }
 
-/* Thread states in a sample. */
+/* What the thread was doing when it was sampled. */
 enum wire_thread_state {
     WIRE_THREAD_UNKNOWN = 0,
-    WIRE_THREAD_RUNNING,
-    WIRE_THREAD_SLEEPING,
+    WIRE_THREAD_RUNNING,  /* on a processor, or waiting for one */
+    WIRE_THREAD_BLOCKED,  /* entering a Java monitor */
+    WIRE_THREAD_WAITING,  /* Object.wait */
+    WIRE_THREAD_PARKED,   /* LockSupport.park */
+    WIRE_THREAD_SLEEPING, /* Thread.sleep, nanosleep */
+    WIRE_THREAD_POLL,     /* poll, select, epoll_wait */
+    WIRE_THREAD_IO,       /* read, write, recv, send, accept, connect … */
+    WIRE_THREAD_FUTEX,    /* a native lock or condition */
+    WIRE_THREAD_DISK,     /* the kernel's uninterruptible sleep */
+    WIRE_THREAD_OTHER,    /* sleeps for something else */
+    WIRE_THREAD_STATES
 };
+
+enum wire_sample_flag {
+    WIRE_SAMPLE_OUTSIDE = 1, /* outside the window, with request.window_marks */
+};
+
+#define WIRE_CPU_NONE 0xffffu
 
 struct wire_sample {
     uint64_t header;
     uint64_t time_ns;    /* CLOCK_MONOTONIC */
     uint64_t weight;     /* ns, bytes or counts, by the event */
     uint64_t virtual_id; /* Thread.getId() of the virtual thread that `tid` carried; 0: none */
+    uint64_t live_id;    /* WIRE_FREE says when it is gone; unique in the stream; 0: not followed */
     uint32_t tid;        /* native thread id as the JVM sees it */
+    uint32_t count;      /* occurrences it stands for, at least 1 */
     uint16_t frames;     /* how many frames follow, leaf first */
     uint8_t event;       /* enum wire_event */
     uint8_t state;       /* enum wire_thread_state */
+    uint16_t cpu;        /* the processor; WIRE_CPU_NONE: not known */
+    uint16_t flags;      /* enum wire_sample_flag */
     uint64_t frame[];
+};
+
+/* The last sample of this event with this tid, once more: same stack, same virtual thread. Comes
+ * only after one (in the ring, which does not mean that the reader could use it). */
+struct wire_repeat {
+    uint64_t header;
+    uint64_t time_ns;
+    uint64_t weight;
+    uint32_t tid;
+    uint32_t count;
+    uint8_t event;
+    uint8_t state;
+    uint8_t reserved[6];
+};
+
+struct wire_free {
+    uint64_t header;
+    uint64_t time_ns;
+    uint64_t live_id;
+};
+
+enum wire_lock_flag {
+    WIRE_LOCK_MONITOR = 1, /* synchronized; otherwise a java.util.concurrent lock */
+    WIRE_LOCK_SHARED = 2,  /* read lock, semaphore */
+};
+
+/* One wait for a lock, when it is over. The waiter's stack is a sample of WIRE_EVENT_LOCK with the
+ * lock's class on top; this says whom it waited for. */
+struct wire_lock {
+    uint64_t header;
+    uint64_t time_ns; /* of its end */
+    uint64_t waited_ns;
+    uint64_t lock_id;    /* tells locks of a class apart: identity hash or address; 0: not known */
+    uint64_t virtual_id; /* of the waiter; 0: none */
+    uint64_t owner_virtual_id;
+    uint32_t tid;          /* of the waiter */
+    uint32_t owner_tid;    /* 0: not known */
+    uint32_t class_id;     /* a WIRE_CLASS */
+    uint32_t flags;        /* enum wire_lock_flag */
+    uint32_t owner_frames; /* the owner's stack when the wait began, as far as known */
+    uint32_t reserved;
+    uint64_t owner_frame[]; /* leaf first */
+};
+
+enum wire_pause_kind { WIRE_PAUSE_GC = 1, WIRE_PAUSE_SAFEPOINT };
+
+struct wire_pause {
+    uint64_t header;
+    uint64_t begin_ns, end_ns;
+    uint32_t kind; /* enum wire_pause_kind */
+    uint32_t reserved;
+};
+
+struct wire_window {
+    uint64_t header;
+    uint64_t begin_ns, end_ns;
 };
 
 struct wire_method {
@@ -199,11 +278,16 @@ struct wire_mark {
     uint64_t time_ns;
     uint64_t dropped; /* totals so far */
     uint64_t failed[WIRE_FAILURE_SLOTS];
-    struct wire_engine_status engine;
+    struct wire_engine_status engine; /* one mark for each that runs */
     char walker[32];
 };
 
-static_assert(sizeof(struct wire_sample) == 40, "wire ABI");
+static_assert(sizeof(struct wire_sample) == 56, "wire ABI");
+static_assert(sizeof(struct wire_repeat) == 40, "wire ABI");
+static_assert(sizeof(struct wire_free) == 24, "wire ABI");
+static_assert(sizeof(struct wire_lock) == 72, "wire ABI");
+static_assert(sizeof(struct wire_pause) == 32, "wire ABI");
+static_assert(sizeof(struct wire_window) == 24, "wire ABI");
 static_assert(sizeof(struct wire_method) == 24, "wire ABI");
 static_assert(sizeof(struct wire_class) == 16, "wire ABI");
 static_assert(sizeof(struct wire_thread) == 24, "wire ABI");

@@ -1,0 +1,20 @@
+/*
+ * Symbols by name, in all files that are mapped: behind symbols_find().
+ *
+ * Context: frontend only; one thread at a time per struct.
+ */
+#ifndef JTOP_SYMBOLS_FIND_H
+#define JTOP_SYMBOLS_FIND_H
+
+#include "symbols/symbols.h"
+#include "symbols/target_files.h"
+
+/* As symbols_find. */
+int find_symbol(const struct target_files *files, const struct maps *maps, const char *library,
+                const char *name, struct symbol_place *out);
+
+/* As symbols_are_missing. */
+bool find_stripped(const struct target_files *files, const struct maps *maps, const char *library,
+                   char build_id[132], bool *replaced);
+
+#endif

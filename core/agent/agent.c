@@ -41,14 +41,13 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) 
 /* Every sample is in the ring already. A reader we started ourselves is given the time to write
  * its files, so that they are there when java's caller goes on. */
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni) {
-    (void)jni;
     pthread_mutex_lock(&agent.lock);
     agent.java_exits = true;
     bool active = agent.active;
     pthread_mutex_unlock(&agent.lock);
     if (!active)
         return;
-    agent_stop_engine(jvmti);
+    agent_stop_engines(jvmti, jni);
     struct wire_control *c = &agent.mapping.wire->control;
     atomic_store(&c->status.state, WIRE_STATE_EXITED);
     if (!agent.options.has_file)
@@ -115,21 +114,21 @@ static bool start_thread(JNIEnv *jni) {
 
 /* The request an attached reader would write, from the command line. */
 static void request_start(struct wire_control *c) {
+    if (!agent.options.plain)
+        return; /* the reader knows better, and asks */
     c->request.command = WIRE_COMMAND_START;
     c->request.depth = agent.options.depth;
     c->request.walk = agent.options.walk;
     c->request.precise = agent.options.precise;
-    c->request.engines = 1;
-    c->request.engine[0] = (struct wire_engine_request){
-        .event = WIRE_EVENT_CPU,
-        .mechanism = agent.options.mechanism,
-        .interval = agent.options.interval,
-    };
+    c->request.signal = agent.options.signal;
+    c->request.wall_signal = agent.options.wall_signal;
+    c->request.engines = agent.options.engines;
+    memcpy(c->request.engine, agent.options.engine, sizeof c->request.engine);
     atomic_store(&c->request.generation, 1);
 }
 
 static void listen_to_threads(void) {
-    jvmtiEventCallbacks callbacks = {
+    agent.callbacks = (jvmtiEventCallbacks){
         .VMInit = on_vm_init,
         .VMDeath = on_vm_death,
         .ThreadStart = on_thread_start,
@@ -137,7 +136,7 @@ static void listen_to_threads(void) {
         .ClassLoad = on_class_load, /* both enabled by asgct_open */
         .ClassPrepare = on_class_prepare,
     };
-    (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, sizeof callbacks);
+    (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &agent.callbacks, sizeof agent.callbacks);
     static const jvmtiEvent events[] = {JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_THREAD_START,
                                         JVMTI_EVENT_THREAD_END};
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
@@ -168,12 +167,15 @@ static bool learn_layout(JNIEnv *jni) {
 
 /* What is asked of the VM once; an enum handshake_result. */
 static int learn_vm(JNIEnv *jni) {
-    if (is_zero())
-        return HANDSHAKE_ZERO;
-    if (!learn_layout(jni))
+    agent.zero = is_zero();
+    if (!agent.zero && !learn_layout(jni))
         return HANDSHAKE_UNSUPPORTED;
     if (!know_thread_fields(jni))
         return HANDSHAKE_UNSUPPORTED;
+    if (agent.zero) {
+        agent.vm.thread_key = -1;
+        return HANDSHAKE_OK;
+    }
     jthread self = NULL;
     if ((*agent.jvmti)->GetCurrentThread(agent.jvmti, &self) != JVMTI_ERROR_NONE)
         return HANDSHAKE_UNSUPPORTED;

@@ -12,7 +12,9 @@
 #include "core/agent/agent_options.h"
 #include "core/agent/mapping.h"
 #include "core/agent/sampler.h"
+#include "core/agent/signals.h"
 #include "core/agent/threads.h"
+#include "core/agent/window.h"
 
 struct agent {
     JavaVM *java_vm;
@@ -22,12 +24,17 @@ struct agent {
     struct agent_mapping mapping;
     struct sampler sampler;
     struct threads threads;
-    pthread_mutex_t engine_lock;         /* of starting and stopping */
-    const struct engine *_Atomic engine; /* running, or NULL */
-    struct engine_config config;
+    pthread_mutex_t engine_lock;        /* of starting and stopping, and of what follows */
+    struct engine_run run[WIRE_EVENTS]; /* by event */
+    _Atomic bool ground;                /* what all engines share is in place */
+    struct wire_request request;        /* that it was laid for */
+    char walker_why[112];               /* why not the walker that was asked for */
+    struct signals signals;
+    struct window window;
+    bool zero;         /* the Zero VM: nobody can walk its stacks */
     bool flag_was_set; /* DebugNonSafepoints is ours to restore, to flag_before */
     bool flag_before;
-    struct sigaction before;           /* the signal's disposition before ours */
+    jvmtiEventCallbacks callbacks;     /* of `jvmti` */
     pthread_mutex_t lock;              /* of active and ending */
     bool active;                       /* between agent_begin and agent_end */
     _Atomic uint32_t reader_silent_ms; /* since its heart beat last */
@@ -44,10 +51,15 @@ int agent_begin(JNIEnv *jni);
 /* The agent's thread. */
 void agent_run(jvmtiEnv *jvmti, JNIEnv *jni);
 
-/* Makes the engines be what the request says; fills the status. Agent's thread; a lock inside. */
-void agent_start_engine(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *jni);
+/* Makes the engines be what the request says: those that stay as they are go on. Fills the status.
+ * Agent's thread; a lock inside. */
+void agent_start_engines(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *jni);
 /* Context: the agent's thread, or VMDeath. Idempotent. */
-void agent_stop_engine(jvmtiEnv *jvmti);
+void agent_stop_engines(jvmtiEnv *jvmti, JNIEnv *jni);
+/* What engines do now and then. Agent's thread. */
+void agent_turn_engines(JNIEnv *jni, uint64_t now_ms);
+/* How often they want it, `ms` at least. */
+uint32_t agent_turn_ms(uint32_t ms);
 
 /* Runs the frontend as the reader of our ring. 0 or -errno. Context: VMInit. */
 int agent_spawn_reader(void);

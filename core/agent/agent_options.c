@@ -41,12 +41,123 @@ static uint64_t ring_size(uint64_t wanted) {
     return bytes;
 }
 
-static bool parse_event(const char *value, struct agent_options *o) {
-    if (strcmp(value, "ctimer") == 0)
-        o->mechanism = WIRE_MECHANISM_CTIMER;
-    else if (strcmp(value, "itimer") == 0)
-        o->mechanism = WIRE_MECHANISM_ITIMER;
-    return true; /* anything else is for the reader to complain about */
+/* Those that the agent can start without help. */
+static const struct {
+    const char *name;
+    enum wire_event event;
+    enum wire_mechanism mechanism;
+    bool all_at_zero; /* where 0 on the wire means every one, not a default */
+} events[] = {
+    {"cpu", WIRE_EVENT_CPU, WIRE_MECHANISM_AUTO, false},
+    {"ctimer", WIRE_EVENT_CPU, WIRE_MECHANISM_CTIMER, false},
+    {"itimer", WIRE_EVENT_CPU, WIRE_MECHANISM_ITIMER, false},
+    {"wall", WIRE_EVENT_WALL, WIRE_MECHANISM_AUTO, false},
+    {"alloc", WIRE_EVENT_ALLOC, WIRE_MECHANISM_AUTO, false},
+    {"lock", WIRE_EVENT_LOCK, WIRE_MECHANISM_AUTO, false},
+    {"nativemem", WIRE_EVENT_NATIVEMEM, WIRE_MECHANISM_AUTO, true},
+    {"nativelock", WIRE_EVENT_NATIVELOCK, WIRE_MECHANISM_AUTO, true},
+};
+
+enum { EVENTS = sizeof events / sizeof events[0] };
+
+static size_t find_event(const char *name) {
+    size_t i = 0;
+    while (i < EVENTS && strcmp(events[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static struct wire_engine_request *find_engine(struct agent_options *o, uint32_t event) {
+    for (uint32_t i = 0; i < o->engines; i++)
+        if (o->engine[i].event == event)
+            return &o->engine[i];
+    return NULL;
+}
+
+static struct wire_engine_request *add_engine(struct agent_options *o, size_t i) {
+    struct wire_engine_request *q = find_engine(o, events[i].event);
+    if (q)
+        return q;
+    q = &o->engine[o->engines++];
+    q->event = events[i].event;
+    q->mechanism = events[i].mechanism;
+    copy(q->name, sizeof q->name, events[i].name);
+    return q;
+}
+
+static void set_interval(struct agent_options *o, const char *name, uint64_t interval) {
+    size_t i = find_event(name);
+    struct wire_engine_request *q = add_engine(o, i);
+    q->interval = interval || events[i].all_at_zero ? interval : 1;
+    o->own |= 1u << q->event;
+}
+
+/* "event=NAME". What is not known here is for the reader to look up, or to complain about. */
+static void parse_event(const char *name, struct agent_options *o) {
+    size_t i = find_event(name);
+    if (i < EVENTS)
+        add_engine(o, i);
+    else
+        o->plain = false;
+}
+
+/* A word without a value that may be the name of a perf event: the reader knows. */
+static bool may_be_perf(const char *word) {
+    static const char *const plain[] = {"cycles", "instructions", "branches",
+                                        "faults", "cs",           "migrations"};
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+        if (strcmp(word, plain[i]) == 0)
+            return true;
+    return strcmp(word, "record-cpu") != 0 &&
+           (strpbrk(word, "-:/") || (word[0] == 'r' && word[1] >= '0' && word[1] <= '9'));
+}
+
+static const struct {
+    const char *name;
+    uint32_t flag;
+    uint32_t about; /* set of events */
+} flags[] = {
+    {"alluser", WIRE_ENGINE_ALL_USER, 1u << WIRE_EVENT_CPU},
+    {"allkernel", WIRE_ENGINE_ALL_KERNEL, 1u << WIRE_EVENT_CPU},
+    {"live", WIRE_ENGINE_LIVE, 1u << WIRE_EVENT_ALLOC},
+    {"tlab", WIRE_ENGINE_TLAB, 1u << WIRE_EVENT_ALLOC},
+    {"nofree", WIRE_ENGINE_NO_FREE, 1u << WIRE_EVENT_NATIVEMEM},
+    {"target-cpu", WIRE_ENGINE_TARGET_CPU, 1u << WIRE_EVENT_CPU},
+};
+
+/* Which of them is meant, as a bit; 0: none. */
+static uint32_t find_flag(const char *name) {
+    for (uint32_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        if (strcmp(flags[i].name, name) == 0)
+            return 1u << i;
+    return 0;
+}
+
+/* "27/26" */
+static void parse_signals(const char *value, struct agent_options *o) {
+    char *end;
+    o->signal = (uint32_t)strtoul(value, &end, 10);
+    if (*end == '/')
+        o->wall_signal = (uint32_t)strtoul(end + 1, NULL, 10);
+}
+
+/* What was said of events, when all is read. */
+static void settle(struct agent_options *o) {
+    if (o->engines == 0 && o->plain)
+        add_engine(o, 0);
+    for (uint32_t i = 0; i < o->engines; i++) {
+        struct wire_engine_request *q = &o->engine[i];
+        for (uint32_t f = 0; f < sizeof flags / sizeof flags[0]; f++) {
+            if (!(o->flags & 1u << f) || !(flags[f].about & 1u << q->event))
+                continue;
+            q->flags |= flags[f].flag;
+            q->cpu = o->cpu;
+        }
+        if (o->interval && !(o->own & 1u << q->event)) {
+            q->interval = o->interval;
+            o->interval = 0;
+        }
+    }
 }
 
 static bool parse_walk(const char *value, struct agent_options *o) {
@@ -60,15 +171,33 @@ static bool parse_walk(const char *value, struct agent_options *o) {
     return true; /* as above */
 }
 
+static void parse_about_events(const char *name, const char *value, bool is_number, uint64_t n,
+                               struct agent_options *o) {
+    uint32_t flag = find_flag(name);
+    if (strcmp(name, "event") == 0)
+        parse_event(value, o);
+    else if (flag)
+        o->flags |= flag;
+    else if (find_event(name) < EVENTS && is_number)
+        set_interval(o, name, n);
+    else if (find_event(name) < EVENTS)
+        parse_event(name, o);
+    else if (strcmp(name, "interval") == 0)
+        o->interval = n;
+    else if (strcmp(name, "signal") == 0)
+        parse_signals(value, o);
+    else if (strcmp(name, "begin") == 0 || strcmp(name, "ttsp") == 0 ||
+             (!*value && may_be_perf(name)))
+        o->plain = false;
+    if (strcmp(name, "target-cpu") == 0)
+        o->cpu = n < 65535 ? (int32_t)n : 0;
+}
+
 static bool parse_one(const char *name, const char *value, struct agent_options *o) {
     uint64_t n = 0;
     bool is_number = parse_number(value, &n);
     if (strcmp(name, "start") == 0)
         o->start = true;
-    else if (strcmp(name, "event") == 0)
-        return parse_event(value, o);
-    else if (strcmp(name, "itimer") == 0 || strcmp(name, "ctimer") == 0)
-        return parse_event(name, o);
     else if (strcmp(name, "cstack") == 0)
         return parse_walk(value, o);
     else if (strcmp(name, "precise") == 0)
@@ -83,12 +212,10 @@ static bool parse_one(const char *name, const char *value, struct agent_options 
         o->session = n;
     else if (strcmp(name, "ring") == 0 || strcmp(name, "framebuf") == 0)
         o->ring_bytes = ring_size(n);
-    else if (strcmp(name, "interval") == 0)
-        o->interval = n;
     else if (strcmp(name, "jstackdepth") == 0)
         o->depth = n < WIRE_FRAMES_MAX ? (uint32_t)n : WIRE_FRAMES_MAX;
     else
-        return true; /* the reader's */
+        parse_about_events(name, value, is_number, n, o); /* the rest is the reader's */
     static const char *const numbers[] = {"session", "ring", "framebuf", "interval", "jstackdepth"};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (strcmp(name, numbers[i]) == 0)
@@ -99,6 +226,7 @@ static bool parse_one(const char *name, const char *value, struct agent_options 
 bool agent_options_parse(const char *text, struct agent_options *o) {
     memset(o, 0, sizeof *o);
     o->ring_bytes = WIRE_RING_BYTES_DEFAULT;
+    o->plain = true;
     if (!text)
         text = "";
     if (!copy(o->text, sizeof o->text, text))
@@ -113,5 +241,6 @@ bool agent_options_parse(const char *text, struct agent_options *o) {
         if (!parse_one(part, value ? value : "", o))
             return false;
     }
+    settle(o);
     return true;
 }

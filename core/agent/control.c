@@ -1,4 +1,5 @@
 #include "core/agent/agent.h"
+#include "core/agent/engine_wall.h"
 #include "core/agent/guarded.h"
 #include "core/wire/handshake.h"
 
@@ -6,6 +7,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -57,13 +59,14 @@ static bool lease_is_out(struct lease *l, const struct wire_request *q) {
 
 static void publish(void) {
     struct wire_status *s = &agent.mapping.wire->control.status;
-    atomic_store_explicit(&s->agent_ns, thread_cpu_ns(), memory_order_relaxed);
-    atomic_store_explicit(&s->threads, agent.threads.armed, memory_order_relaxed);
+    atomic_store_explicit(&s->agent_ns, thread_cpu_ns() + wall_own_cpu_ns(), memory_order_relaxed);
+    atomic_store_explicit(&s->threads, agent.threads.alive, memory_order_relaxed);
     atomic_store_explicit(&s->faults, guarded_faults(), memory_order_relaxed);
-    if (agent.threads.refused)
-        snprintf(s->engine[0].reason, sizeof s->engine[0].reason,
-                 "%u newer threads are not sampled: no room for them (errno %d)",
-                 agent.threads.refused, agent.threads.refused_error);
+    for (int event = 0; event < WIRE_EVENTS; event++)
+        if (agent.threads.refused[event])
+            snprintf(s->engine[event].reason, sizeof s->engine[event].reason,
+                     "%u newer threads are not sampled: no room for them (errno %d)",
+                     agent.threads.refused[event], agent.threads.refused_error[event]);
 }
 
 static void announce_libraries(void) {
@@ -77,12 +80,21 @@ static void announce_libraries(void) {
 /* Threads, names, libraries: what changes while engines run. Names cost the most: they are looked
  * at again after a pause of 500 times what the last look took, at least a second. */
 struct chores {
+    uint64_t next_ms; /* engines may want their turn sooner */
     uint64_t next_scan_ms, next_names_ms;
+    uint32_t filters; /* request.filters as it was last looked at */
 };
 
 static void do_chores(struct chores *c, jvmtiEnv *jvmti, JNIEnv *jni) {
     uint64_t now = clock_ms(CLOCK_MONOTONIC);
-    threads_scan(&agent.threads, now >= c->next_scan_ms);
+    if (now < c->next_ms && agent_turn_ms(TURN_MS) < TURN_MS) {
+        agent_turn_engines(jni, now);
+        return;
+    }
+    c->next_ms = now + TURN_MS;
+    uint32_t filters = atomic_load(&agent.mapping.wire->control.request.filters);
+    threads_scan(&agent.threads, now >= c->next_scan_ms || filters != c->filters);
+    c->filters = filters;
     if (now >= c->next_scan_ms)
         c->next_scan_ms = now + FULL_SCAN_MS;
     if (now >= c->next_names_ms) {
@@ -96,29 +108,24 @@ static void do_chores(struct chores *c, jvmtiEnv *jvmti, JNIEnv *jni) {
         precise_turn(&agent.sampler.precise, jvmti, jni);
     if (agent.sampler.asgct.open)
         asgct_turn(&agent.sampler.asgct, &agent.sampler.names, jvmti, jni);
+    agent_turn_engines(jni, now);
     sampler_renew_ids(&agent.sampler, now);
     publish();
 }
 
 /* True when the agent is to leave. */
 static bool carry_out(struct wire_request *shared, jvmtiEnv *jvmti, JNIEnv *jni) {
-    struct wire_request q;
-    q.command = shared->command;
-    q.depth = shared->depth;
-    q.signal = shared->signal;
-    q.engines = shared->engines;
-    q.walk = shared->walk;
-    q.precise = shared->precise;
-    q.engine[0] = shared->engine[0];
+    static struct wire_request q; /* the agent's thread only; 3 KiB are much for its stack */
+    memcpy(&q, shared, sizeof q);
     switch (q.command) {
     case WIRE_COMMAND_START:
         /* Names first: they are in the ring before the first sample that needs them. */
         threads_scan(&agent.threads, true);
         threads_name_all(&agent.threads, jvmti, jni);
-        agent_start_engine(&q, jvmti, jni);
+        agent_start_engines(&q, jvmti, jni);
         break;
     case WIRE_COMMAND_STOP:
-        agent_stop_engine(jvmti);
+        agent_stop_engines(jvmti, jni);
         atomic_store(&agent.mapping.wire->control.status.state, WIRE_STATE_IDLE);
         break;
     case WIRE_COMMAND_DETACH:
@@ -135,9 +142,9 @@ static void acknowledge(struct wire_status *s, uint32_t generation) {
     syscall(SYS_futex, &s->generation, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-static void end(jvmtiEnv *jvmti, uint32_t generation, enum wire_state state) {
+static void end(jvmtiEnv *jvmti, JNIEnv *jni, uint32_t generation, enum wire_state state) {
     struct wire_status *s = &agent.mapping.wire->control.status;
-    agent_stop_engine(jvmti);
+    agent_stop_engines(jvmti, jni);
     publish();
     pthread_mutex_lock(&agent.lock);
     if (agent.java_exits) { /* VMDeath may be waiting for the reader: leave it the mapping */
@@ -164,25 +171,29 @@ void agent_run(jvmtiEnv *jvmti, JNIEnv *jni) {
     uint32_t done = 0;
     agent.reader_silent_ms = 0;
     agent.evict = false;
-    agent.threads.own_tid = (uint32_t)syscall(SYS_gettid);
+    wall_forget_cpu();
+    uint32_t own = (uint32_t)syscall(SYS_gettid);
+    threads_own(&agent.threads, own, true);
     while (!agent.java_exits) {
         uint32_t generation = atomic_load_explicit(&c->request.generation, memory_order_acquire);
         if (generation != done) {
             if (carry_out(&c->request, jvmti, jni)) {
-                end(jvmti, generation, WIRE_STATE_DETACHED);
+                threads_own(&agent.threads, own, false);
+                end(jvmti, jni, generation, WIRE_STATE_DETACHED);
                 return;
             }
             done = generation;
             acknowledge(&c->status, done);
         }
-        if (agent.engine)
+        if (agent.ground)
             do_chores(&chores, jvmti, jni);
         bool out = lease_is_out(&lease, &c->request);
         agent.reader_silent_ms = (uint32_t)lease.silent_ms;
         if (out || agent.evict) {
-            end(jvmti, done, WIRE_STATE_LEASE_OUT);
+            threads_own(&agent.threads, own, false);
+            end(jvmti, jni, done, WIRE_STATE_LEASE_OUT);
             return;
         }
-        wait_for_request(&c->request, done, agent.engine ? TURN_MS : IDLE_TURN_MS);
+        wait_for_request(&c->request, done, agent.ground ? agent_turn_ms(TURN_MS) : IDLE_TURN_MS);
     }
 }

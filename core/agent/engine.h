@@ -1,50 +1,90 @@
 /*
- * A way of taking CPU samples: something in the kernel that sends each thread a signal while it
- * uses the CPU. One struct and one file each; tried in the order of wire_mechanism.
+ * A way of taking samples of one event. One struct and one file each, all listed in engines.c in
+ * the order in which those of the same event are tried.
  *
- * A sample weighs the CPU time since the one before it: of its thread for perf and ctimer, of the
- * process for itimer. So the weights add up to the time used, however late or seldom signals come.
- * Time in the handler: perf's counter is switched off in it, so that it is in no weight (it is in
- * status.handler_ns); the kernel's CPU clocks go on, so for the timers it is.
+ *   by a signal   something in the kernel, or a thread of ours, sends a thread a signal; `handle`
+ *                 runs in it and calls sampler_take. perf, ctimer, itimer, wall.
+ *   by a call     the VM or the program calls a function of the engine's, which calls
+ *                 sampler_take with where it was called from. alloc, lock, nativemem, method.
+ *   by itself     the agent's thread looks at all threads. safepoint.
  *
- * Context: all functions but `handle` belong to the agent's thread and JVMTI callbacks, under the
- * threads' lock; `handle` is signal-safe.
+ * The weights of an event's samples add up to what was used, however late or seldom signals come.
+ * Time in handlers: perf's counter is switched off in them, so that it is in no weight; the
+ * kernel's CPU clocks go on, so for the timers it is. Either way it is in status.handler_ns.
+ *
+ * What an engine has changed in the target, `stop` undoes completely. It comes when the engine was
+ * asked to end, when the reader is gone, and before the agent leaves.
+ *
+ * Context: all functions but `handle` are called by the agent's thread, with agent.engine_lock
+ * held; `stop` by the VM's last thread too (VMDeath); arm and disarm also from JVMTI callbacks, all
+ * three with the threads' lock. `handle` is signal-safe.
  */
 #ifndef JTOP_AGENT_ENGINE_H
 #define JTOP_AGENT_ENGINE_H
 
 #include "core/agent/sampler.h"
 
+#include <jvmti.h>
 #include <signal.h>
-
-struct engine_config {
-    uint64_t interval; /* ns */
-    int signo;
-    uint32_t threads; /* alive when it starts */
-};
 
 /* What an engine keeps per thread; zero when not armed. */
 struct engine_thread {
     uint32_t tid;
     int32_t handle;   /* descriptor or timer */
     void *page;       /* perf: control page and data page */
-    uint64_t counted; /* perf: the counter at the last sample, ns; the thread's own handler's */
+    uint64_t counted; /* perf: the counter at the last sample; the thread's own handler's */
+};
+
+struct engine;
+struct threads;
+
+/* An engine at work; one a wire_event. */
+struct engine_run {
+    const struct engine *_Atomic engine; /* NULL: none */
+    struct wire_engine_request request;  /* a copy; strings end, the interval is the one in force */
+    struct wire_engine_request asked;    /* as it came, to be told from the next one */
+    int signo;                           /* of engines by signal */
+    struct engine_thread *thread;        /* THREADS_MAX, by the thread's index; address space */
+    struct sampler *sampler;
+    struct threads *threads;
+    struct wire_engine_status *status; /* counters are changed with engine_count */
+    jvmtiEventCallbacks *callbacks;    /* of `jvmti`: change, then SetEventCallbacks */
+    jvmtiEnv *jvmti;
 };
 
 struct engine {
+    enum wire_event event;
     enum wire_mechanism mechanism;
-    bool per_thread; /* arm() is called for every thread */
-    /* 0; or -errno with the reason it does not work here in `why`. */
-    int (*start)(const struct engine_config *config, char *why, size_t why_bytes);
-    int (*arm)(const struct engine_config *config, struct engine_thread *t, uint32_t index);
-    void (*disarm)(struct engine_thread *t);
-    void (*stop)(void);
-    /* `thread`: index → entry of the table of threads, for mechanisms that carry the index. */
-    void (*handle)(struct sampler *s, const struct engine_config *config,
-                   struct engine_thread *thread, uint32_t threads, const siginfo_t *info,
-                   void *context);
+    bool by_signal;
+    bool per_thread; /* arm() is called for every thread that may be sampled */
+    bool biased;
+    uint64_t interval; /* where none was asked for */
+    uint64_t interval_min;
+    /* 0; or -errno with the reason it does not work here in `why`, and nothing changed. */
+    int (*start)(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes);
+    int (*arm)(struct engine_run *run, struct engine_thread *t, uint32_t index);
+    void (*disarm)(struct engine_run *run, struct engine_thread *t);
+    /* No handler is at work any more, and no sampler_take of a callback; a callback may still be
+     * before or behind it. */
+    void (*stop)(struct engine_run *run, JNIEnv *jni);
+    /* True: the signal was this engine's. Between sampler_enter and sampler_leave. */
+    bool (*handle)(struct engine_run *run, const siginfo_t *info, void *context);
+    /* How often turn() is wanted at least; 0: about every 100 ms is enough. */
+    uint32_t turn_ms;
+    /* NULL: nothing to do. */
+    void (*turn)(struct engine_run *run, JNIEnv *jni, uint64_t now_ms);
 };
 
-extern const struct engine engine_perf, engine_ctimer, engine_itimer;
+#define CPU_INTERVAL 10000000u  /* ns */
+#define CPU_INTERVAL_MIN 10000u /* ns; the kernel makes a shorter cpu-clock period this long */
+
+extern const struct engine engine_cpu_perf, engine_cpu_ctimer, engine_cpu_itimer,
+    engine_cpu_safepoint, engine_wall, engine_wall_safepoint, engine_alloc, engine_alloc_trap,
+    engine_lock, engine_nativemem, engine_nativelock, engine_perf_event, engine_method;
+
+// NOLINTNEXTLINE(readability-non-const-parameter): the builtin writes
+static inline void engine_count(uint64_t *counter, uint64_t n) {
+    __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
 
 #endif

@@ -1,6 +1,8 @@
-#include "core/agent/engine.h"
+#include "core/agent/engine_perf.h"
+#include "core/agent/threads.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -17,11 +19,12 @@ static uint64_t process_cpu_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static int itimer_start(const struct engine_config *config, char *why, size_t why_bytes) {
-    uint64_t us = config->interval / 1000 ? config->interval / 1000 : 1;
+static int itimer_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes) {
+    (void)jni;
+    uint64_t us = run->request.interval / 1000 ? run->request.interval / 1000 : 1;
     struct timeval period = {(time_t)(us / 1000000), (suseconds_t)(us % 1000000)};
     struct itimerval timer = {period, period};
-    if (config->signo != SIGPROF) {
+    if (run->signo != SIGPROF) {
         snprintf(why, why_bytes, "itimer works with SIGPROF only");
         return -EINVAL;
     }
@@ -39,7 +42,8 @@ static int itimer_start(const struct engine_config *config, char *why, size_t wh
     return 0;
 }
 
-static void itimer_stop(void) {
+static void itimer_stop(struct engine_run *run, JNIEnv *jni) {
+    (void)run, (void)jni;
     struct itimerval off = {0};
     setitimer(ITIMER_PROF, &off, NULL);
 }
@@ -55,22 +59,37 @@ static uint64_t take_cpu_ns(void) {
     return 0;
 }
 
-static void itimer_handle(struct sampler *s, const struct engine_config *config,
-                          struct engine_thread *thread, uint32_t threads, const siginfo_t *info,
-                          void *context) {
-    (void)config, (void)thread, (void)threads, (void)info;
-    uint64_t weight = take_cpu_ns();
+/* The time used since the last signal counts for the processor that this one came on. */
+static bool on_wanted_cpu(const struct wire_engine_request *q) {
+    return !(q->flags & WIRE_ENGINE_TARGET_CPU) || sched_getcpu() == q->cpu;
+}
+
+static bool itimer_handle(struct engine_run *run, const siginfo_t *info, void *context) {
+    uint64_t weight = 0;
+    if (info->si_code != SI_KERNEL)
+        return false;
     struct sample_request q = {
         .context = context,
         .tid = (uint32_t)syscall(SYS_gettid),
         .event = WIRE_EVENT_CPU,
-        .weight = weight,
+        .state = WIRE_THREAD_RUNNING,
     };
-    sampler_take(s, &q);
+    if (q.tid < WIRE_TID_MAX && run->threads->index_of_tid)
+        perf_catch_up(run->signo, run->threads->index_of_tid[q.tid] - 1, context);
+    if (!threads_is_own(run->threads, q.tid))
+        weight = take_cpu_ns();
+    q.weight = weight;
+    if (weight && on_wanted_cpu(&run->request))
+        sampler_take(run->sampler, &q);
+    return true;
 }
 
-const struct engine engine_itimer = {
+const struct engine engine_cpu_itimer = {
+    .event = WIRE_EVENT_CPU,
     .mechanism = WIRE_MECHANISM_ITIMER,
+    .by_signal = true,
+    .interval = CPU_INTERVAL,
+    .interval_min = CPU_INTERVAL_MIN,
     .start = itimer_start,
     .stop = itimer_stop,
     .handle = itimer_handle,

@@ -1,248 +1,383 @@
-#include "core/agent/engine.h"
+#include "core/agent/engine_perf.h"
+
+#include "core/agent/guarded.h"
+#include "core/agent/perf_attr.h"
+#include "core/agent/perf_buffer.h"
+#include "core/agent/threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-#define KERNEL_FRAMES_MAX 127
 #define FDS_MAX (1u << 20)
-#define WEIGHT_MAX UINT64_C(3600000000000) /* ns; more since the last sample is nonsense */
+#define WEIGHT_MAX (UINT64_C(1) << 48) /* more since the last sample is nonsense */
+#define STORM_NS 200000u               /* samples that come quicker, and from the same place … */
+#define STORM_SAMPLES 4u               /* … so many times are of the handler's making */
+#define STORM_PERIOD 4u                /* is enough against that */
+#define PROBED_MAX 200u                /* threads */
+
+/* What a thread's handlers know of its event; theirs alone. */
+struct note {
+    uintptr_t pc, sp; /* where it was interrupted last */
+    uint64_t ended_ns;
+    uint64_t period; /* in force, where it was changed; 0: as opened */
+    uint32_t storm;  /* samples in a row that look like our own doing */
+};
+
+struct perf_run {
+    struct engine_run *_Atomic run; /* NULL: not running */
+    enum perf_kind kind;
+    struct note *note;    /* THREADS_MAX, by the thread's index; address space */
+    uint32_t turned_away; /* sampler.turned_away when it was looked at last */
+};
 
 /* Descriptor → index of its thread + 1: what a signal brings is the descriptor. Address space
  * only; pages are touched as descriptors are used. */
 static _Atomic uint32_t *_Atomic index_of_fd;
-static size_t page_bytes; /* of the machine: the control page and the data page of an event */
-static uint32_t fd_limit; /* the application keeps what is above */
+static struct perf_run perf[2]; /* cpu, any event */
+static size_t page_bytes;       /* of the machine: the control page and the data page of an event */
+static uint32_t fd_limit;       /* the application keeps what is above */
 
-static void fill_attr(struct perf_event_attr *a, uint64_t interval) {
-    memset(a, 0, sizeof *a);
-    a->size = sizeof *a;
-    a->type = PERF_TYPE_SOFTWARE;
-    a->config = PERF_COUNT_SW_CPU_CLOCK;
-    a->sample_period = interval;
-    a->sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN;
-    a->exclude_callchain_user = 1; /* the walker knows better */
-    a->disabled = 1;
-    a->wakeup_events = 1;
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t); /* the vdso: no system call */
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static int open_event(const struct perf_event_attr *a, pid_t tid) {
-    long fd = syscall(SYS_perf_event_open, a, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+static struct perf_run *run_of(const struct engine_run *run) {
+    return &perf[run->request.event != WIRE_EVENT_CPU];
+}
+
+static int open_event(const struct engine_run *run, pid_t tid, uint64_t period) {
+    struct perf_event_attr a;
+    perf_attr_fill(&a, &run->request);
+    a.sample_period = period;
+    int cpu = run->request.flags & WIRE_ENGINE_TARGET_CPU ? run->request.cpu : -1;
+    long fd = syscall(SYS_perf_event_open, &a, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     return fd < 0 ? -errno : (int)fd;
 }
 
-static int read_number(const char *path) {
-    char text[32];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (n <= 0)
-        return -1;
-    text[n] = '\0';
-    return atoi(text);
+/* Says what failed: of the CPU's clock "no perf_events", of another event its name. */
+static int refuse(const struct engine_run *run, int error, const char *reason, char *why,
+                  size_t why_bytes) {
+    bool cpu = run->request.event == WIRE_EVENT_CPU;
+    snprintf(why, why_bytes, "%s: %s", cpu ? "no perf_events" : run->request.name, reason);
+    return -error;
 }
 
-/* Every thread takes a descriptor of the application's limit: leave it at least half. */
-static int check_descriptors(const struct engine_config *config, char *why, size_t why_bytes) {
+/* Every thread takes a descriptor of the application's limit, for each event: leave it at least
+ * half. */
+static int check_descriptors(const struct engine_run *run, char *why, size_t why_bytes) {
+    char reason[96];
     struct rlimit limit;
+    uint32_t events = 1;
+    for (size_t i = 0; i < sizeof perf / sizeof perf[0]; i++)
+        events += perf[i].run && perf[i].run != run;
     fd_limit = FDS_MAX;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return 0;
     if (limit.rlim_cur / 2 < fd_limit)
         fd_limit = (uint32_t)(limit.rlim_cur / 2);
-    if (fd_limit > config->threads + 64)
+    if (fd_limit > events * run->threads->alive + 64)
         return 0;
-    snprintf(why, why_bytes, "no perf_events: %u threads would take half of the %lu descriptors",
-             config->threads, (unsigned long)limit.rlim_cur);
-    return -EMFILE;
+    snprintf(reason, sizeof reason, "%u threads would take half of the %lu descriptors",
+             run->threads->alive, (unsigned long)limit.rlim_cur);
+    return refuse(run, EMFILE, reason, why, why_bytes);
 }
 
-static int perf_start(const struct engine_config *config, char *why, size_t why_bytes) {
-    int r = check_descriptors(config, why, why_bytes);
+/* Each thread's probe is one of its own to the kernel, which takes 20 to 100 ms to take it down: so
+ * long it must be sure that no processor is in it. A tracepoint that stands for a probe has no such
+ * trouble. */
+static int check_probed(const struct engine_run *run, char *why, size_t why_bytes) {
+    char reason[96];
+    uint32_t threads = 0;
+    for (uint32_t i = 0; i < run->threads->count; i++)
+        threads += run->threads->tid[i] && sampler_allows(run->sampler, run->threads->tid[i]);
+    if (threads <= PROBED_MAX)
+        return 0;
+    snprintf(reason, sizeof reason, "%u threads are too many for a probe (%u): use --filter",
+             threads, PROBED_MAX);
+    return refuse(run, E2BIG, reason, why, why_bytes);
+}
+
+/* Opens the event for the calling thread, as it will be for all. */
+static int try_event(const struct engine_run *run, const struct perf_machine *m, char *why,
+                     size_t why_bytes) {
+    char reason[128];
+    int fd = open_event(run, 0, run->request.interval);
+    if (fd < 0) {
+        perf_reason(&run->request, m, -fd, reason, sizeof reason);
+        return refuse(run, -fd, reason, why, why_bytes);
+    }
+    void *buffer = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    int e = errno;
+    close(fd);
+    if (buffer != MAP_FAILED) {
+        munmap(buffer, 2 * page_bytes);
+        return 0;
+    }
+    snprintf(reason, sizeof reason,
+             "buffer of 8 KiB refused with errno %d (kernel.perf_event_mlock_kb, memlock limit)",
+             e);
+    return refuse(run, e, reason, why, why_bytes);
+}
+
+static void *reserve(size_t bytes) {
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+int perf_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes) {
+    (void)jni;
+    struct perf_run *p = run_of(run);
+    struct perf_machine machine;
+    perf_machine_read(&machine);
+    enum perf_kind kind = perf_kind(&run->request, &machine);
+    page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    if (run->request.interval < perf_kind_interval_min(kind))
+        run->request.interval = perf_kind_interval_min(kind);
+    /* The others are queued one by one, up to a limit of the user's; when that is reached the
+     * kernel sends SIGIO instead (fs/fcntl.c), which would end the JVM. */
+    if (run->signo >= SIGRTMIN)
+        return refuse(run, EINVAL, "they take a signal below 32", why, why_bytes);
+    int r = check_descriptors(run, why, why_bytes);
+    if (r == 0 && perf_kind_is_probe(kind))
+        r = check_probed(run, why, why_bytes);
+    if (r == 0)
+        r = try_event(run, &machine, why, why_bytes);
     if (r < 0)
         return r;
-    page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    struct perf_event_attr a;
-    fill_attr(&a, config->interval);
-    int fd = open_event(&a, 0);
-    if (fd == -EACCES || fd == -EPERM) {
-        snprintf(why, why_bytes,
-                 "no perf_events: denied, kernel.perf_event_paranoid is %d (kernel stacks: <= 1)",
-                 read_number("/proc/sys/kernel/perf_event_paranoid"));
-        return fd;
+    if (!index_of_fd)
+        index_of_fd = reserve(FDS_MAX * sizeof *index_of_fd);
+    p->note = reserve(THREADS_MAX * sizeof *p->note);
+    p->kind = kind;
+    p->turned_away = atomic_load(&run->sampler->turned_away);
+    if (!index_of_fd || !p->note) {
+        perf_stop(run, jni);
+        return refuse(run, ENOMEM, "out of memory", why, why_bytes);
     }
-    if (fd < 0) {
-        snprintf(why, why_bytes, "no perf_events: perf_event_open failed with errno %d", -fd);
-        return fd;
-    }
-    void *page = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    int e = errno;
-    if (page != MAP_FAILED)
-        munmap(page, 2 * page_bytes);
-    close(fd);
-    if (page == MAP_FAILED) {
-        snprintf(why, why_bytes,
-                 "no perf_events: buffer of 8 KiB refused with errno %d "
-                 "(kernel.perf_event_mlock_kb, memlock limit)",
-                 e);
-        return -e;
-    }
-    if (!index_of_fd) {
-        void *p = mmap(NULL, FDS_MAX * sizeof *index_of_fd, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (p == MAP_FAILED)
-            return -ENOMEM;
-        index_of_fd = p;
-    }
+    p->run = run;
     return 0;
 }
 
-static int perf_arm(const struct engine_config *config, struct engine_thread *t, uint32_t index) {
-    struct perf_event_attr a;
-    fill_attr(&a, config->interval);
-    int fd = open_event(&a, (pid_t)t->tid);
-    if (fd < 0)
-        return fd;
-    int r = 0;
-    struct f_owner_ex owner = {F_OWNER_TID, (pid_t)t->tid};
-    if ((uint32_t)fd >= fd_limit)
-        r = -EMFILE;
-    t->counted = 0;
-    t->page = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (r == 0 && t->page == MAP_FAILED)
-        r = -errno;
-    if (r == 0) {
-        atomic_store_explicit(&index_of_fd[fd], index + 1, memory_order_release);
-        if (fcntl(fd, F_SETFL, O_ASYNC) != 0 || fcntl(fd, F_SETSIG, config->signo) != 0 ||
-            fcntl(fd, F_SETOWN_EX, &owner) != 0 || ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) != 0) {
-            r = -errno;
-            atomic_store_explicit(&index_of_fd[fd], 0, memory_order_release);
-        }
-    }
-    t->handle = fd;
-    if (r < 0) {
-        if (t->page != MAP_FAILED)
-            munmap(t->page, 2 * page_bytes);
-        t->page = NULL;
-        close(fd);
-    }
-    return r;
-}
-
-/* In a thread that disarms itself a signal may come at any line: the handler finds the thread by
- * the descriptor, so that goes first. Other threads' events are only taken down when the thread is
- * gone or all handlers are shut out. */
-static void perf_disarm(struct engine_thread *t) {
-    atomic_store_explicit(&index_of_fd[t->handle], 0, memory_order_release);
-    atomic_signal_fence(memory_order_seq_cst);
-    ioctl(t->handle, PERF_EVENT_IOC_DISABLE, 0);
-    munmap(t->page, 2 * page_bytes);
-    close(t->handle);
-    t->page = NULL;
-}
-
-static void perf_stop(void) {
-    if (index_of_fd)
-        munmap((void *)index_of_fd, FDS_MAX * sizeof *index_of_fd);
+void perf_stop(struct engine_run *run, JNIEnv *jni) {
+    (void)jni;
+    struct perf_run *p = run_of(run);
+    p->run = NULL;
+    if (p->note)
+        munmap(p->note, THREADS_MAX * sizeof *p->note);
+    p->note = NULL;
+    if (perf[0].run || perf[1].run || !index_of_fd)
+        return;
+    munmap((void *)index_of_fd, FDS_MAX * sizeof *index_of_fd);
     index_of_fd = NULL;
 }
 
-struct perf_sample {
-    uint64_t counter; /* ns since the event was opened; 0: there was no sample */
-    uint64_t *kernel; /* frame words, leaf first */
-    uint32_t frames;
-};
+static int set_signal(int fd, int signo, uint32_t tid) {
+    struct f_owner_ex owner = {F_OWNER_TID, (pid_t)tid};
+    if (fcntl(fd, F_SETFL, O_ASYNC) != 0 || fcntl(fd, F_SETSIG, signo) != 0 ||
+        fcntl(fd, F_SETOWN_EX, &owner) != 0)
+        return -errno;
+    return 0;
+}
 
-/* The kernel's part of a sample's call chain, `words` addresses at `at` in the data page. */
-static void read_chain(struct perf_sample *out, const uint8_t *data, uint64_t at, uint32_t words) {
-    out->frames = 0;
-    for (uint32_t i = 0; i < words && out->frames < KERNEL_FRAMES_MAX; i++) {
-        uint64_t pc;
-        memcpy(&pc, data + ((at + 8 * (uint64_t)i) & (page_bytes - 1)), sizeof pc);
-        if (pc >= (uint64_t)PERF_CONTEXT_MAX) { /* a mark: whose addresses follow */
-            if (pc != (uint64_t)PERF_CONTEXT_KERNEL)
-                break;
-            continue;
-        }
-        out->kernel[out->frames++] = wire_frame_address(WIRE_FRAME_KERNEL, pc);
+/* The thread's handlers, at work for the other event, may look at this one from the moment that
+ * its buffer is known; so everything else comes first. */
+int perf_arm(struct engine_run *run, struct engine_thread *t, uint32_t index) {
+    struct perf_run *p = run_of(run);
+    uint64_t interval = run->request.interval;
+    uint64_t first = interval;
+    /* Not where periods are short: the kernel takes a new one over only after a few events. */
+    if (perf_kind_pauses(p->kind))
+        first = engine_first_interval(interval, t->tid + now_ns());
+    int fd = open_event(run, (pid_t)t->tid, first);
+    if (fd < 0)
+        return fd;
+    int r = (uint32_t)fd < fd_limit ? set_signal(fd, run->signo, t->tid) : -EMFILE;
+    void *buffer = MAP_FAILED;
+    if (r == 0)
+        buffer = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (r == 0 && buffer == MAP_FAILED)
+        r = -errno;
+    if (r < 0) {
+        close(fd);
+        return r;
     }
+    p->note[index] = (struct note){0};
+    t->counted = first - interval; /* the first sample stands for a whole one */
+    t->handle = fd;
+    atomic_store_explicit(&index_of_fd[fd], index + 1, memory_order_release);
+    __atomic_store_n(&t->page, buffer, __ATOMIC_RELEASE);
+    /* Cannot fail for an event that is there and has a period. */
+    if (perf_kind_pauses(p->kind))
+        (void)ioctl(fd, PERF_EVENT_IOC_REFRESH, 1);
+    else
+        (void)ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+    return 0;
 }
 
-/* Takes the newest sample out of the event's own buffer. Behind its header: the counter's value,
- * the number of addresses, the addresses (source: perf_event_open(2), PERF_RECORD_SAMPLE). */
-static void read_sample(void *page, struct perf_sample *out) {
-    struct perf_event_mmap_page *control = page;
-    const uint8_t *data = (const uint8_t *)page + page_bytes;
-    uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
-    uint64_t tail = control->data_tail;
-    while (head - tail >= 16 && head - tail <= page_bytes) {
-        uint64_t header;
-        memcpy(&header, data + (tail & (page_bytes - 1)), sizeof header);
-        uint32_t type = (uint32_t)header;
-        uint32_t size = (uint32_t)(header >> 48);
-        if (size < 16 || size % 8 || size > head - tail)
-            break;
-        if (type == PERF_RECORD_SAMPLE && size >= 24) {
-            memcpy(&out->counter, data + ((tail + 8) & (page_bytes - 1)), sizeof out->counter);
-            read_chain(out, data, tail + 24, size / 8 - 3);
-        }
-        tail += size;
-    }
-    __atomic_store_n(&control->data_tail, head, __ATOMIC_RELEASE);
+/* In a thread that disarms itself a signal may come at any line, and the handler finds the event by
+ * the descriptor or by the thread: so both go first. Other threads' events are only taken down when
+ * the thread is gone or all handlers are shut out. */
+void perf_disarm(struct engine_run *run, struct engine_thread *t) {
+    (void)run;
+    void *buffer = t->page;
+    atomic_store_explicit(&index_of_fd[t->handle], 0, memory_order_release);
+    __atomic_store_n(&t->page, NULL, __ATOMIC_RELEASE);
+    atomic_signal_fence(memory_order_seq_cst);
+    ioctl(t->handle, PERF_EVENT_IOC_DISABLE, 0);
+    munmap(buffer, 2 * page_bytes);
+    close(t->handle);
 }
 
-/* The counter stands still while the thread does not run and while its handler does. A signal may
- * come late, or the sample be missing where the buffer was full: the next one makes up for it. */
-static uint64_t weigh(struct engine_thread *t, uint64_t counter, uint64_t interval) {
-    uint64_t now = counter ? counter : t->counted + interval;
-    uint64_t weight = now - t->counted; /* enormous where it went back */
-    t->counted = now;
-    return weight && weight <= WEIGHT_MAX ? weight : interval;
+/* A signal may come late, or stand for several samples: the counter knows. But a clock goes on
+ * where the event is not to look (--all-user …), and only its overflows tell. */
+static uint64_t weigh(const struct perf_run *p, const struct engine_run *run,
+                      struct engine_thread *t, const struct perf_news *news) {
+    const uint32_t rings = WIRE_ENGINE_ALL_USER | WIRE_ENGINE_ALL_KERNEL;
+    uint64_t weight = news->counter - t->counted; /* enormous where it went back */
+    t->counted = news->counter;
+    if ((p->kind == PERF_CPU_CLOCK && run->request.flags & rings) || !weight || weight > WEIGHT_MAX)
+        return news->samples * run->request.interval;
+    return weight;
 }
 
-static void perf_handle(struct sampler *s, const struct engine_config *config,
-                        struct engine_thread *thread, uint32_t threads, const siginfo_t *info,
-                        void *context) {
-    if (info->si_code <= 0 || info->si_fd < 0 || (uint32_t)info->si_fd >= FDS_MAX)
+/* Whether the thread was interrupted at the end of a system call, or is about to repeat one. */
+static bool at_system_call(uintptr_t pc) {
+#if defined(__x86_64__)
+    uint32_t around = guarded_load32(pc - 2);
+    return (around & 0xffff) == 0x050f || around >> 16 == 0x050f;
+#elif defined(__aarch64__)
+    return guarded_load32(pc - 4) == 0xd4000001 || guarded_load32(pc) == 0xd4000001;
+#endif
+}
+
+static void set_period(struct note *n, int fd, uint64_t period) {
+    if (ioctl(fd, PERF_EVENT_IOC_PERIOD, &period) == 0)
+        n->period = period;
+}
+
+/* Some events come of the signal itself: a thread that waits in the kernel is woken for its
+ * handler and goes back to sleep (sched:sched_switch); the handler's return is a system call, and
+ * repeating an interrupted one is another (raw_syscalls:sys_enter). With too short a period the
+ * next signal is there before the thread has done anything of its own, for ever. Where it looks
+ * like that the thread's period is doubled, to 4 at most; weights stay right, being differences of
+ * the counter. */
+static void calm(struct note *n, const struct engine_run *run, int fd, const struct registers *at) {
+    uint64_t period = n->period ? n->period : run->request.interval;
+    if (period >= STORM_PERIOD)
         return;
-    _Atomic uint32_t *indices = index_of_fd;
-    if (!indices)
+    bool same = at->pc == n->pc && at->sp == n->sp && now_ns() - n->ended_ns < STORM_NS;
+    n->pc = at->pc;
+    n->sp = at->sp;
+    n->storm = same && at_system_call(at->pc) ? n->storm + 1 : 0;
+    if (n->storm < STORM_SAMPLES)
         return;
-    uint32_t index = atomic_load_explicit(&indices[info->si_fd], memory_order_acquire) - 1;
-    if (index >= threads || !thread[index].page)
+    n->storm = 0;
+    set_period(n, fd, 2 * period);
+}
+
+/* Of an event that goes on: the handler may have caused it too (its functions' breakpoints, page
+ * faults). A signal of that is pending, and must find nothing, or there would be no end of it.
+ * Where every one is told apart, they are in no weight either. */
+static void leave_out_own(const struct engine_run *run, struct note *n, struct engine_thread *t,
+                          void *buffer, struct perf_news *news) {
+    if (perf_buffer_read(buffer, page_bytes, news) && !n->period && run->request.interval == 1)
+        t->counted = news->counter;
+    n->ended_ns = now_ns();
+}
+
+static void look(const struct perf_run *p, struct engine_run *run, uint32_t index, void *context) {
+    struct engine_thread *threads = run->thread; /* NULL while it begins */
+    struct engine_thread *t = threads ? &threads[index] : NULL;
+    void *buffer = t ? __atomic_load_n(&t->page, __ATOMIC_ACQUIRE) : NULL;
+    struct perf_news news;
+    /* Nothing new: another signal's handler has taken it. */
+    if (!buffer || !perf_buffer_read(buffer, page_bytes, &news))
         return;
-    uint64_t kernel[KERNEL_FRAMES_MAX];
-    struct perf_sample sample = {.kernel = kernel};
-    read_sample(thread[index].page, &sample);
     struct sample_request q = {
         .context = context,
-        .tid = thread[index].tid,
-        .event = WIRE_EVENT_CPU,
-        .weight = weigh(&thread[index], sample.counter, config->interval),
-        .kernel = kernel,
-        .kernel_frames = sample.frames,
+        .tid = t->tid,
+        .event = (enum wire_event)run->request.event,
+        .weight = weigh(p, run, t, &news),
+        .count = news.samples,
+        .state = WIRE_THREAD_RUNNING,
+        .kernel = news.kernel,
+        .kernel_frames = news.frames,
     };
-    sampler_take(s, &q);
-    /* The event switched itself off: time spent here is not the application's. */
-    ioctl(info->si_fd, PERF_EVENT_IOC_REFRESH, 1);
+    struct note *n = &p->note[index];
+    if (perf_kind_pauses(p->kind)) {
+        sampler_take(run->sampler, &q);
+        if (!n->period) /* that was the first */
+            set_period(n, t->handle, run->request.interval);
+        /* The event switched itself off: time spent here is not the application's. */
+        ioctl(t->handle, PERF_EVENT_IOC_REFRESH, 1);
+        return;
+    }
+    struct registers at = registers_read(context);
+    calm(n, run, t->handle, &at);
+    sampler_take(run->sampler, &q);
+    leave_out_own(run, n, t, buffer, &news);
 }
 
-const struct engine engine_perf = {
+void perf_catch_up(int signo, uint32_t index, void *context) {
+    for (size_t i = 0; i < sizeof perf / sizeof perf[0]; i++) {
+        struct engine_run *run = perf[i].run;
+        if (run && run->signo == signo && index < THREADS_MAX)
+            look(&perf[i], run, index, context);
+    }
+}
+
+bool perf_handle(struct engine_run *run, const siginfo_t *info, void *context) {
+    _Atomic uint32_t *indices = index_of_fd;
+    if (info->si_code < POLL_IN || info->si_code > POLL_HUP || info->si_fd < 0 ||
+        (uint32_t)info->si_fd >= FDS_MAX || !indices)
+        return false;
+    uint32_t index = atomic_load_explicit(&indices[info->si_fd], memory_order_acquire) - 1;
+    if (index >= THREADS_MAX)
+        return false;
+    perf_catch_up(run->signo, index, context);
+    return true;
+}
+
+/* While another engine is stopped all handlers are turned away, and one that should have switched
+ * its event on again has not: its sample is still in the buffer. One too many, where the handler is
+ * only late, lets two samples come before the event pauses. */
+void perf_turn(struct engine_run *run, JNIEnv *jni, uint64_t now_ms) {
+    (void)jni, (void)now_ms;
+    struct perf_run *p = run_of(run);
+    uint32_t turned_away = atomic_load(&run->sampler->turned_away);
+    if (turned_away == p->turned_away || !perf_kind_pauses(p->kind))
+        return;
+    p->turned_away = turned_away;
+    pthread_mutex_lock(&run->threads->lock); /* threads that end unmap their buffers */
+    for (uint32_t i = 0; i < run->threads->count; i++) {
+        const struct engine_thread *t = &run->thread[i];
+        if (t->page && perf_buffer_waits(t->page))
+            (void)ioctl(t->handle, PERF_EVENT_IOC_REFRESH, 1);
+    }
+    pthread_mutex_unlock(&run->threads->lock);
+}
+
+const struct engine engine_cpu_perf = {
+    .event = WIRE_EVENT_CPU,
     .mechanism = WIRE_MECHANISM_PERF,
+    .by_signal = true,
     .per_thread = true,
+    .interval = CPU_INTERVAL,
+    .interval_min = CPU_INTERVAL_MIN,
     .start = perf_start,
     .arm = perf_arm,
     .disarm = perf_disarm,
     .stop = perf_stop,
     .handle = perf_handle,
+    .turn = perf_turn,
 };

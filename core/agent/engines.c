@@ -1,19 +1,22 @@
 #include "core/agent/agent.h"
+#include "core/agent/pauses.h"
 #include "core/agent/vm_flags.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-#define INTERVAL_DEFAULT 10000000u /* ns */
-#define INTERVAL_MIN 10000u        /* ns; the kernel makes a shorter cpu-clock period this long */
 
 /* What is compiled while we sample carries debug information between safepoints too, so that a pc
  * there is attributed to the inlined method it belongs to. */
 #define DEBUG_FLAG "DebugNonSafepoints"
 
-static const struct engine *const engines[] = {&engine_perf, &engine_ctimer, &engine_itimer};
+/* Those of the same event in the order in which they are tried. */
+static const struct engine *const engines[] = {
+    &engine_cpu_perf, &engine_cpu_ctimer,     &engine_cpu_itimer, &engine_cpu_safepoint,
+    &engine_wall,     &engine_wall_safepoint, &engine_alloc,      &engine_alloc_trap,
+    &engine_lock,     &engine_nativemem,      &engine_nativelock, &engine_perf_event,
+    &engine_method,
+};
 
 static const char *const walker_name[WIRE_WALKS] = {
     [WIRE_WALK_VM] = "vm",       [WIRE_WALK_VMX] = "vmx", [WIRE_WALK_FP] = "fp",
@@ -21,85 +24,111 @@ static const char *const walker_name[WIRE_WALKS] = {
 };
 
 static void on_signal(int signo, siginfo_t *info, void *context) {
-    (void)signo;
     int saved = errno;
     if (sampler_enter(&agent.sampler)) {
-        const struct engine *e = agent.engine; /* NULL while one is being replaced */
-        if (e)
-            e->handle(&agent.sampler, &agent.config, agent.threads.entry, THREADS_MAX, info,
-                      context);
+        for (int event = 0; event < WIRE_EVENTS; event++) {
+            struct engine_run *run = &agent.run[event];
+            const struct engine *e = run->engine; /* NULL while one is being replaced */
+            if (e && e->by_signal && run->signo == signo && e->handle(run, info, context))
+                break;
+        }
         sampler_leave(&agent.sampler);
     }
     errno = saved;
 }
 
-static int take_signal(int signo, char *why, size_t why_bytes) {
-    /* On the alternate stack where a thread has one: a Go library's threads must not be interrupted
-     * on their small stacks. Java's threads have none. */
-    struct sigaction ours = {.sa_sigaction = on_signal,
-                             .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    sigemptyset(&ours.sa_mask);
-    if (sigaction(signo, NULL, &agent.before) != 0) {
-        snprintf(why, why_bytes, "signal %d cannot be used (errno %d)", signo, errno);
-        return -errno;
+/* By event, and only while it runs or begins to. */
+static int start_by(struct engine_run *run, const struct engine *e, JNIEnv *jni, char *why,
+                    size_t why_bytes) {
+    uint64_t asked = run->request.interval;
+    if (agent.zero && e->by_signal) {
+        snprintf(why, why_bytes, "the Zero VM's stacks can be walked by itself only");
+        return -ENOTSUP;
     }
-    if (agent.before.sa_handler != SIG_DFL && agent.before.sa_handler != SIG_IGN &&
-        agent.before.sa_sigaction != on_signal) {
-        snprintf(why, why_bytes, "signal %d is in use by another profiler in this JVM", signo);
-        return -EBUSY;
+    run->request.interval = asked ? asked : e->interval;
+    if (run->request.interval < e->interval_min)
+        run->request.interval = e->interval_min;
+    int r = e->by_signal ? signals_take(&agent.signals, run->signo, on_signal, why, why_bytes) : 0;
+    if (r == 0) {
+        r = e->start(run, jni, why, why_bytes);
+        if (r < 0 && e->by_signal)
+            signals_give_back(&agent.signals, run->signo);
     }
-    return sigaction(signo, &ours, NULL) == 0 ? 0 : -errno;
-}
-
-/* By now nothing sends the signal any more. What is still pending must not meet the default
- * action, which ends the process: ignoring a signal discards it from every thread's queue. */
-static void give_signal_back(int signo) {
-    struct sigaction now;
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
-    if (sigaction(signo, NULL, &now) != 0 || now.sa_sigaction != on_signal)
-        return; /* somebody put a handler in front of ours: it may still call us */
-    sigaction(signo, &ignore, NULL);
-    sigaction(signo, &agent.before, NULL);
-}
-
-static int try_engine(const struct engine *e, char *why, size_t why_bytes) {
-    int r = e->start(&agent.config, why, why_bytes);
-    if (r < 0)
+    if (r < 0) {
+        run->request.interval = asked;
         return r;
-    agent.engine = e;
-    r = threads_arm_all(&agent.threads, e, &agent.config);
+    }
+    /* A signal may come while threads are still being armed. */
+    run->engine = e;
+    return 0;
+}
+
+static void stop_run(struct engine_run *run, JNIEnv *jni) {
+    const struct engine *e = run->engine;
+    if (!e)
+        return;
+    run->engine = NULL;
+    sampler_disable(&agent.sampler); /* no handler is in what is taken down now */
+    threads_disarm_all(&agent.threads, run, e);
+    e->stop(run, jni);
+    if (e->by_signal)
+        signals_give_back(&agent.signals, run->signo);
+    sampler_enable(&agent.sampler, agent.sampler.depth);
+    run->status->mechanism = WIRE_MECHANISM_AUTO;
+    run->status->threads = 0;
+}
+
+static int try_engine(struct engine_run *run, const struct engine *e, JNIEnv *jni, char *why,
+                      size_t why_bytes) {
+    int r = start_by(run, e, jni, why, why_bytes);
+    if (r < 0 || !e->per_thread)
+        return r;
+    r = threads_arm_all(&agent.threads, run);
     if (r < 0) {
         snprintf(why, why_bytes, "not every thread could be armed (errno %d)", -r);
-        sampler_disable(&agent.sampler); /* no handler is in what is taken down now */
-        agent.engine = NULL;
-        threads_disarm_all(&agent.threads);
-        e->stop();
-        sampler_enable(&agent.sampler, agent.sampler.depth);
+        stop_run(run, jni);
     }
     return r;
 }
 
-static void fail(struct wire_status *s, int error, const char *why) {
-    s->error_code = -error;
-    snprintf(s->message, sizeof s->message, "%s", why);
-    s->engines = 0;
-    atomic_store(&s->state, WIRE_STATE_FAILED);
-}
-
-static void stop(jvmtiEnv *jvmti) {
-    const struct engine *e = agent.engine;
-    if (!e)
-        return;
-    sampler_disable(&agent.sampler);
-    threads_disarm_all(&agent.threads);
-    e->stop();
-    precise_stop(&agent.sampler.precise);
-    asgct_close(&agent.sampler.asgct, jvmti);
-    give_signal_back(agent.config.signo);
-    if (agent.flag_was_set)
-        vm_flag_set(DEBUG_FLAG, agent.flag_before, &agent.flag_was_set);
-    agent.flag_was_set = false;
-    agent.engine = NULL;
+/* Tries the event's engines one after the other; its status says what became of it. */
+static int start_run(struct engine_run *run, JNIEnv *jni, const char *walker_why) {
+    struct wire_engine_status *s = run->status;
+    const struct wire_engine_request asked = run->request;
+    char why[sizeof s->reason] = "";
+    char first_why[sizeof why] = "";
+    int r = -ENOTSUP;
+    *s = (struct wire_engine_status){.event = asked.event};
+    memcpy(s->name, asked.name, sizeof s->name);
+    for (size_t i = 0; i < sizeof engines / sizeof engines[0] && r < 0; i++) {
+        const struct engine *e = engines[i];
+        if (e->event != asked.event ||
+            (asked.mechanism != WIRE_MECHANISM_AUTO && asked.mechanism != e->mechanism))
+            continue;
+        run->request = asked;
+        why[0] = '\0';
+        r = try_engine(run, e, jni, why, sizeof why);
+        if (r == 0) {
+            s->mechanism = e->mechanism;
+            s->interval = run->request.interval;
+            s->biased = e->biased;
+            if (*why && !*first_why) /* it runs, and has something to say */
+                memcpy(first_why, why, sizeof why);
+        } else if (!*first_why) {
+            memcpy(first_why, why, sizeof why);
+            s->error = -r;
+        }
+    }
+    if (r == 0)
+        s->error = 0;
+    else if (!*first_why)
+        snprintf(first_why, sizeof first_why, "this agent has no such way to sample");
+    if (r < 0 && !s->error)
+        s->error = -r;
+    snprintf(s->reason, sizeof s->reason, "%s%s%s", walker_why,
+             *walker_why && *first_why ? "; " : "", first_why);
+    run->asked = asked;
+    return r;
 }
 
 /* The walker that was asked for, or the one that can be had instead, with the reason in `why`.
@@ -112,6 +141,11 @@ static int choose_walker(const struct wire_request *request, jvmtiEnv *jvmti, JN
     s->walker.unwind = s->walker.walk == WIRE_WALK_VMX || s->walker.walk == WIRE_WALK_DWARF
                            ? agent_mapping_unwind(&agent.mapping)
                            : NULL;
+    if (agent.zero) {
+        s->walker.walk = WIRE_WALK_FP;
+        *why = '\0';
+        return 0;
+    }
     if (!described) {
         snprintf(why, why_bytes, "walk asgct: this VM does not describe %s",
                  s->asgct.instead_of ? s->asgct.instead_of : "itself");
@@ -125,80 +159,179 @@ static int choose_walker(const struct wire_request *request, jvmtiEnv *jvmti, JN
     return described ? 0 : r;
 }
 
-static void start(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *jni) {
+/* What all engines share. */
+
+static bool same_ground(const struct wire_request *a, const struct wire_request *b) {
+    return a->depth == b->depth && a->signal == b->signal && a->wall_signal == b->wall_signal &&
+           a->walk == b->walk && a->precise == b->precise && a->filtered == b->filtered &&
+           a->window_begin == b->window_begin && a->window_end == b->window_end &&
+           a->window_marks == b->window_marks;
+}
+
+static void leave_ground(jvmtiEnv *jvmti) {
+    if (!agent.ground)
+        return;
+    agent.ground = false;
+    pauses_close(jvmti, &agent.callbacks);
+    sampler_disable(&agent.sampler);
+    window_close(&agent.window);
+    precise_stop(&agent.sampler.precise);
+    asgct_close(&agent.sampler.asgct, jvmti);
+    if (agent.flag_was_set)
+        vm_flag_set(DEBUG_FLAG, agent.flag_before, &agent.flag_was_set);
+    agent.flag_was_set = false;
+}
+
+static int lay_ground(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *jni, char *why,
+                      size_t why_bytes) {
     struct wire_status *s = &agent.mapping.wire->control.status;
-    struct wire_engine_request q = request->engine[0];
-    char why[sizeof s->engine[0].reason] = "";
-    char first_why[sizeof why] = "";
-    char walker_why[sizeof why] = "";
-    int r = -ENOTSUP;
-    stop(jvmti);
-    if (request->engines != 1 || q.event != WIRE_EVENT_CPU || q.mechanism >= WIRE_MECHANISMS) {
-        fail(s, -ENOTSUP, "this agent samples CPU time only");
-        return;
-    }
-    agent.config = (struct engine_config){
-        .interval = q.interval ? q.interval : INTERVAL_DEFAULT,
-        .signo = request->signal ? (int)request->signal : SIGPROF,
-        .threads = agent.threads.alive,
-    };
-    if (agent.config.interval < INTERVAL_MIN)
-        agent.config.interval = INTERVAL_MIN;
-    r = take_signal(agent.config.signo, why, sizeof why);
-    if (r < 0) {
-        fail(s, r, why);
-        return;
-    }
     libraries_refresh(&agent.sampler.libraries);
-    /* A signal may come while threads are still being armed: the engine must be known by then,
-     * and try_engine sets it before it arms the first one. */
-    r = choose_walker(request, jvmti, jni, walker_why, sizeof walker_why);
+    int r = choose_walker(request, jvmti, jni, agent.walker_why, sizeof agent.walker_why);
     if (r < 0) {
-        give_signal_back(agent.config.signo);
-        fail(s, r, walker_why);
-        return;
+        snprintf(why, why_bytes, "%s", agent.walker_why);
+        return r;
     }
-    r = -ENOTSUP;
+    agent.sampler.allowed = request->filtered ? agent_mapping_threads(&agent.mapping) : NULL;
+    agent.ground = true;
+    r = window_open(&agent.window, &agent.sampler, request, why, why_bytes);
+    if (r < 0) {
+        leave_ground(jvmti);
+        return r;
+    }
     sampler_enable(&agent.sampler, request->depth);
-    for (size_t i = 0; i < sizeof engines / sizeof engines[0] && r < 0; i++) {
-        if (q.mechanism != WIRE_MECHANISM_AUTO && q.mechanism != engines[i]->mechanism)
-            continue;
-        r = try_engine(engines[i], why, sizeof why);
-        if (r < 0 && !*first_why)
-            memcpy(first_why, why, sizeof why);
-    }
-    if (r < 0) {
-        sampler_disable(&agent.sampler);
-        asgct_close(&agent.sampler.asgct, jvmti);
-        give_signal_back(agent.config.signo);
-        fail(s, r, *first_why ? first_why : "no such mechanism");
-        return;
-    }
+    pauses_open(&agent.sampler.ring, jvmti, &agent.callbacks);
     agent.flag_was_set = vm_flag_set(DEBUG_FLAG, true, &agent.flag_before);
     if (request->precise && agent.vm.heaps)
         precise_start(&agent.sampler.precise, &agent.vm, &agent.sampler.ring, s);
-    s->engine[0] = (struct wire_engine_status){
-        .event = q.event,
-        .mechanism = agent.engine->mechanism,
-        .interval = agent.config.interval,
-    };
-    snprintf(s->engine[0].reason, sizeof s->engine[0].reason, "%s%s%s", walker_why,
-             *walker_why && *first_why ? "; " : "", first_why);
-    s->engines = 1;
-    s->error_code = 0;
     snprintf(s->walker, sizeof s->walker, "%s", walker_name[agent.sampler.walker.walk]);
-    atomic_store(&s->state, WIRE_STATE_RUNNING);
+    return 0;
 }
 
-void agent_start_engine(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *jni) {
+/* Requests. */
+
+static void fail(struct wire_status *s, int error, const char *why) {
+    s->error_code = -error;
+    snprintf(s->message, sizeof s->message, "%s", why);
+    s->engines = 0;
+    atomic_store(&s->state, WIRE_STATE_FAILED);
+}
+
+static void stop_all(jvmtiEnv *jvmti, JNIEnv *jni) {
+    for (int event = 0; event < WIRE_EVENTS; event++)
+        stop_run(&agent.run[event], jni);
+    leave_ground(jvmti);
+}
+
+static bool same_engine(const struct wire_engine_request *a, const struct wire_engine_request *b) {
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+/* The request's entry for an event, made safe; false: it is not asked for. */
+static bool find_request(const struct wire_request *request, int event,
+                         struct wire_engine_request *out) {
+    for (uint32_t i = 0; i < request->engines && i < WIRE_EVENTS; i++) {
+        if (request->engine[i].event != (uint32_t)event)
+            continue;
+        *out = request->engine[i];
+        out->name[sizeof out->name - 1] = '\0';
+        out->text[sizeof out->text - 1] = '\0';
+        return out->mechanism < WIRE_MECHANISMS;
+    }
+    return false;
+}
+
+static void prepare_run(struct engine_run *run, int event, const struct wire_request *request,
+                        jvmtiEnv *jvmti) {
+    bool wall = event == WIRE_EVENT_WALL;
+    uint32_t signo = wall ? request->wall_signal : request->signal;
+    if (signo >= (uint32_t)SIGRTMAX)
+        signo = 0;
+    run->signo = signo ? (int)signo : wall ? SIGVTALRM : SIGPROF;
+    run->sampler = &agent.sampler;
+    run->threads = &agent.threads;
+    run->status = &agent.mapping.wire->control.status.engine[event];
+    run->callbacks = &agent.callbacks;
+    run->jvmti = jvmti;
+}
+
+static void start(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *jni) {
+    struct wire_status *s = &agent.mapping.wire->control.status;
+    struct wire_engine_request wanted;
+    char why[sizeof s->message] = "";
+    int first_error = 0;
+    uint32_t running = 0;
+    if (!agent.ground || !same_ground(request, &agent.request))
+        stop_all(jvmti, jni);
+    agent.request = *request;
+    for (int event = 0; event < WIRE_EVENTS; event++) {
+        struct engine_run *run = &agent.run[event];
+        bool asked = find_request(request, event, &wanted);
+        if (run->engine && !(asked && same_engine(&wanted, &run->asked)))
+            stop_run(run, jni);
+        if (!asked) /* run->status may be of an earlier mapping */
+            s->engine[event].error = 0;
+    }
+    int r = agent.ground ? 0 : lay_ground(request, jvmti, jni, why, sizeof why);
+    for (int event = 0; event < WIRE_EVENTS && r == 0; event++) {
+        struct engine_run *run = &agent.run[event];
+        if (!find_request(request, event, &wanted))
+            continue;
+        if (!run->engine) {
+            prepare_run(run, event, request, jvmti);
+            run->request = wanted;
+            int error = start_run(run, jni, agent.walker_why);
+            if (error < 0 && !first_error) {
+                first_error = error;
+                snprintf(why, sizeof why, "%.*s", (int)sizeof run->status->reason - 1,
+                         run->status->reason); /* which the reader can write to, too */
+            }
+        }
+        if (run->engine)
+            running |= 1u << event;
+    }
+    if (r == 0 && (request->all_or_none || !running))
+        r = first_error;
+    if (r < 0) {
+        stop_all(jvmti, jni);
+        fail(s, r, why);
+        return;
+    }
+    if (!running)
+        leave_ground(jvmti);
+    s->error_code = 0;
+    s->engines = running;
+    atomic_store(&s->state, running ? WIRE_STATE_RUNNING : WIRE_STATE_IDLE);
+}
+
+void agent_start_engines(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *jni) {
     pthread_mutex_lock(&agent.engine_lock);
     if (!agent.java_exits)
         start(request, jvmti, jni);
     pthread_mutex_unlock(&agent.engine_lock);
 }
 
-void agent_stop_engine(jvmtiEnv *jvmti) {
+void agent_stop_engines(jvmtiEnv *jvmti, JNIEnv *jni) {
     pthread_mutex_lock(&agent.engine_lock);
-    stop(jvmti);
+    stop_all(jvmti, jni);
+    pthread_mutex_unlock(&agent.engine_lock);
+}
+
+uint32_t agent_turn_ms(uint32_t ms) {
+    for (int event = 0; event < WIRE_EVENTS; event++) {
+        const struct engine *e = agent.run[event].engine;
+        if (e && e->turn && e->turn_ms && e->turn_ms < ms)
+            ms = e->turn_ms;
+    }
+    return ms;
+}
+
+void agent_turn_engines(JNIEnv *jni, uint64_t now_ms) {
+    pthread_mutex_lock(&agent.engine_lock);
+    for (int event = 0; event < WIRE_EVENTS; event++) {
+        struct engine_run *run = &agent.run[event];
+        const struct engine *e = run->engine;
+        if (e && e->turn)
+            e->turn(run, jni, now_ms);
+    }
     pthread_mutex_unlock(&agent.engine_lock);
 }

@@ -66,6 +66,10 @@ const struct wire_unwind *agent_mapping_unwind(const struct agent_mapping *m) {
     return (const void *)((const uint8_t *)m->wire + wire_unwind_offset(m->ring_bytes));
 }
 
+const uint8_t *agent_mapping_threads(const struct agent_mapping *m) {
+    return (const uint8_t *)m->wire + wire_threads_offset(m->ring_bytes);
+}
+
 void agent_mapping_close(struct agent_mapping *m) {
     if (m->wire)
         munmap(m->wire, wire_mapping_bytes(m->ring_bytes));

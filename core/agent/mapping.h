@@ -21,6 +21,8 @@ int agent_mapping_open(struct agent_mapping *m, const char *path, uint64_t ring_
                        uint64_t session);
 /* The unwind tables that the reader fills. */
 const struct wire_unwind *agent_mapping_unwind(const struct agent_mapping *m);
+/* The bits of the threads that may be sampled. */
+const uint8_t *agent_mapping_threads(const struct agent_mapping *m);
 void agent_mapping_close(struct agent_mapping *m);
 
 #endif

@@ -85,3 +85,43 @@ uint64_t names_stub(struct names *n, const struct code *c) {
         id_table_announced(&n->stubs, id);
     return wire_frame_address(WIRE_FRAME_STUB, c->begin);
 }
+
+/* An id that was announced, or is by this; ID_TABLE_FULL, NAMES_NO_ROOM. */
+static uint32_t class_id(struct names *n, const uint8_t *name, uint32_t bytes) {
+    uint64_t h = UINT64_C(14695981039346656037);
+    bool is_new;
+    for (uint32_t i = 0; i < bytes; i++)
+        h = (h ^ name[i]) * UINT64_C(1099511628211);
+    uint32_t id = id_table_find(&n->classes, h | 1, &is_new);
+    if (id == ID_TABLE_FULL || !is_new)
+        return id;
+    struct wire_class *r =
+        ring_reserve(n->ring, WIRE_CLASS, (uint32_t)(sizeof(struct wire_class) + bytes));
+    if (!r)
+        return NAMES_NO_ROOM;
+    r->class_id = id;
+    r->name_bytes = bytes;
+    memcpy(r->bytes, name, bytes);
+    ring_commit(r, WIRE_CLASS);
+    id_table_announced(&n->classes, id);
+    return id;
+}
+
+uint64_t names_class_called(struct names *n, const char *name, uint32_t bytes) {
+    uint32_t id = class_id(n, (const uint8_t *)name, cut(bytes));
+    if (id == ID_TABLE_FULL)
+        return wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_METHODS_FULL);
+    if (id == NAMES_NO_ROOM)
+        return wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_NO_NAME);
+    return wire_frame_java(WIRE_FRAME_CLASS, id, 0);
+}
+
+uint64_t names_class(struct names *n, uintptr_t klass) {
+    const struct vm *vm = n->vm;
+    uintptr_t symbol = guarded_load64(klass + (uintptr_t)vm->at.klass_name);
+    uint32_t bytes = symbol ? cut(symbol_length(vm, symbol)) : 0;
+    char name[WIRE_STRING_MAX];
+    if (!bytes || guarded_copy(name, symbol_text(vm, symbol), bytes))
+        return wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_BAD_FRAME);
+    return names_class_called(n, name, bytes);
+}

@@ -16,7 +16,7 @@
 struct names {
     const struct vm *vm;
     struct ring_writer *ring;
-    struct id_table methods, stubs;
+    struct id_table methods, stubs, classes;
     struct recent_set virtual_threads; /* those whose names were announced */
 };
 
@@ -28,5 +28,10 @@ uint32_t names_method(struct names *n, const struct method_view *m);
 
 /* The frame for a piece of generated code that is no method. Announces its name. */
 uint64_t names_stub(struct names *n, const struct code *c);
+
+/* The frame for a class, by its Klass*, which something keeps alive, or by its name in internal
+ * form (java/lang/String, [B). Announces it. An error frame where there is no room. */
+uint64_t names_class(struct names *n, uintptr_t klass);
+uint64_t names_class_called(struct names *n, const char *name, uint32_t bytes);
 
 #endif

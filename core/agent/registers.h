@@ -112,4 +112,14 @@ static inline uintptr_t registers_code_address(uintptr_t word) {
 #error "no register layout for this architecture"
 #endif
 
+/* Where the function whose frame this is (__builtin_frame_address(0)) was called from. */
+static inline struct registers registers_of_caller(const void *frame) {
+    const uintptr_t *saved = frame; /* the frame pointer and the return address */
+    return (struct registers){
+        .pc = registers_code_address(saved[1]),
+        .sp = (uintptr_t)(saved + 2),
+        .fp = saved[0],
+    };
+}
+
 #endif

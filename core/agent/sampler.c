@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define YIELDS 1000u      /* until waiting for handlers becomes sleeping */
 #define IDS_WANTED 12000u /* methods; what they take is about 200 KB */
 #define IDS_WANTED_MAX (1u << 19)
 #define IDS_KEPT_MS 10000u /* at least: where they fill up sooner, as many may be alive */
@@ -29,6 +30,9 @@ int sampler_map(struct sampler *s, const struct vm *vm, struct wire_mapping *map
     s->ids_wanted = 0;
     method_ids_forget(&s->asgct.methods);
     s->ids_since_ms = 0;
+    s->live_ids = 0;
+    s->allowed = NULL;
+    s->window = SAMPLER_ALWAYS;
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
     /* Handlers run on a cpu each, and a few may be preempted in the middle. */
     s->pool_size = 2 * (uint32_t)(cpus > 0 ? cpus : 1) + 14;
@@ -47,6 +51,8 @@ int sampler_map(struct sampler *s, const struct vm *vm, struct wire_mapping *map
     int r = id_table_map(&s->names.methods);
     if (r == 0)
         r = id_table_map(&s->names.stubs);
+    if (r == 0)
+        r = id_table_map(&s->names.classes);
     if (r < 0)
         sampler_unmap(s);
     return r;
@@ -58,6 +64,7 @@ void sampler_unmap(struct sampler *s) {
     s->pool = NULL;
     id_table_unmap(&s->names.methods);
     id_table_unmap(&s->names.stubs);
+    id_table_unmap(&s->names.classes);
 }
 
 void sampler_enable(struct sampler *s, uint32_t depth) {
@@ -67,8 +74,12 @@ void sampler_enable(struct sampler *s, uint32_t depth) {
 
 void sampler_disable(struct sampler *s) {
     atomic_store(&s->enabled, 0);
-    while (atomic_load(&s->in_flight))
-        sched_yield();
+    /* A callback may wait in the VM, for the end of a garbage collection or for a debugger. */
+    for (uint32_t waits = 0; atomic_load(&s->in_flight); waits++)
+        if (waits < YIELDS)
+            sched_yield();
+        else
+            nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
 }
 
 void sampler_renew_ids(struct sampler *s, uint64_t now_ms) {
@@ -94,6 +105,7 @@ bool sampler_enter(struct sampler *s) {
     atomic_fetch_add(&s->in_flight, 1);
     if (atomic_load(&s->enabled))
         return true;
+    atomic_fetch_add(&s->turned_away, 1);
     atomic_fetch_sub(&s->in_flight, 1);
     return false;
 }
@@ -115,29 +127,44 @@ static void count(_Atomic uint64_t *counter, uint64_t n) {
     atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
 
-static void commit(struct sampler *s, const struct sample_request *q, const struct stack *st,
-                   uint64_t time_ns) {
+static bool commit(struct sampler *s, const struct sample_request *q, const struct stack *st,
+                   uint64_t time_ns, uint32_t window) {
+    struct wire_engine_status *engine = &s->status->engine[q->event];
     uint32_t bytes = (uint32_t)(sizeof(struct wire_sample) + st->n * sizeof st->frame[0]);
     struct wire_sample *r = ring_reserve(&s->ring, WIRE_SAMPLE, bytes);
     if (!r) {
         count(&s->status->dropped, 1);
         count(&s->status->dropped_weight, q->weight);
-        return;
+        __atomic_fetch_add(&engine->dropped, 1, __ATOMIC_RELAXED);
+        return false;
     }
+    /* The vdso, or the thread's rseq area: no system call. */
+    int cpu = q->sleeper ? -1 : sched_getcpu();
     r->time_ns = time_ns;
     r->weight = q->weight;
     r->virtual_id = st->virtual_id;
+    r->live_id = q->live_id;
     r->tid = q->tid;
+    r->count = q->count ? q->count : 1;
     r->frames = (uint16_t)st->n;
     r->event = (uint8_t)q->event;
-    r->state = WIRE_THREAD_RUNNING;
+    r->state = (uint8_t)q->state;
+    r->cpu = cpu >= 0 ? (uint16_t)cpu : WIRE_CPU_NONE;
+    r->flags = window == SAMPLER_MARKED_OUTSIDE ? WIRE_SAMPLE_OUTSIDE : 0;
     memcpy(r->frame, st->frame, st->n * sizeof st->frame[0]);
     ring_commit(r, WIRE_SAMPLE);
     count(&s->status->samples, 1);
+    __atomic_fetch_add(&engine->samples, 1, __ATOMIC_RELAXED);
+    return true;
 }
 
 static bool faults_are_deliverable(const void *context) {
-    const sigset_t *blocked = &((const ucontext_t *)context)->uc_sigmask;
+    sigset_t own;
+    const sigset_t *blocked = &own;
+    if (context)
+        blocked = &((const ucontext_t *)context)->uc_sigmask;
+    else if (pthread_sigmask(SIG_BLOCK, NULL, &own) != 0)
+        return false;
     return !sigismember(blocked, SIGSEGV) && !sigismember(blocked, SIGBUS);
 }
 
@@ -145,24 +172,75 @@ static bool faults_are_deliverable(const void *context) {
 
 /* A thread with an alternate stack is interrupted on that. */
 static bool stack_is_small(const void *context) {
+    if (!context)
+        return false;
     const stack_t *alternate = &((const ucontext_t *)context)->uc_stack;
     return !(alternate->ss_flags & SS_DISABLE) && alternate->ss_size < ALTERNATE_STACK_MIN;
 }
 
-void sampler_take(struct sampler *s, const struct sample_request *q) {
+/* AsyncGetCallTrace looks at the context of a thread in Java code only, which a callback is not. */
+static __attribute__((noinline)) void walk_without_context(struct sampler *s,
+                                                           const struct walker *w,
+                                                           const struct registers *r,
+                                                           struct stack *st) {
+    ucontext_t none;
+    memset(&none, 0, sizeof none);
+    walk_asgct(&s->asgct, w, &none, r, st);
+}
+
+static void walk(struct sampler *s, const struct sample_request *q, const struct registers *r,
+                 struct stack *st) {
+    struct walker w = s->walker;
+    w.sleeper = q->sleeper ? &q->sleeper->java : NULL;
+    if (w.walk == WIRE_WALK_ASGCT && q->sleeper) {
+        w.walk = WIRE_WALK_VM; /* the VM's function is for the calling thread */
+        walk_vm(&w, r, st);
+    } else if (w.walk == WIRE_WALK_ASGCT && q->context) {
+        walk_asgct(&s->asgct, &w, q->context, r, st);
+    } else if (w.walk == WIRE_WALK_ASGCT) {
+        walk_without_context(s, &w, r, st);
+    } else {
+        if (q->java_only)
+            w.walk = WIRE_WALK_NO;
+        walk_vm(&w, r, st);
+    }
+}
+
+static bool is_java(uint64_t frame) {
+    uint32_t type = wire_frame_type(frame);
+    return type >= WIRE_FRAME_INTERPRETED && type <= WIRE_FRAME_NATIVE_METHOD;
+}
+
+/* Takes the first Java frames off, from place `first` on. */
+static void skip_java(struct stack *st, uint32_t first, uint32_t frames) {
+    uint32_t n = 0;
+    while (n < frames && first + n < st->n && is_java(st->frame[first + n]))
+        n++;
+    memmove(&st->frame[first], &st->frame[first + n], (st->n - first - n) * sizeof st->frame[0]);
+    st->n -= n;
+}
+
+bool sampler_take(struct sampler *s, const struct sample_request *q) {
+    uint32_t window = atomic_load_explicit(&s->window, memory_order_relaxed);
+    if (window == SAMPLER_OUTSIDE || !sampler_allows(s, q->tid))
+        return false;
     uint64_t begin = now_ns();
-    struct registers r = registers_read(q->context);
-    uint64_t few[2];
-    struct stack st = {.frame = few, .max = 2, .java_max = s->depth};
+    struct registers r = q->context ? registers_read(q->context) : q->from;
+    uint64_t few[3];
+    struct stack st = {.frame = few, .max = 3, .java_max = s->depth};
     struct scratch *c = acquire(s, q->tid);
-    count(&s->status->signals, 1);
+    if (!q->sleeper)
+        count(&s->status->signals, 1);
     if (c) {
         st.frame = c->frame;
         /* One place is kept for the error frame that says why a walk ended. */
         st.max = WIRE_FRAMES_MAX;
-        for (uint32_t i = 0; i < q->kernel_frames && s->walker.walk != WIRE_WALK_NO; i++)
-            stack_add(&st, q->kernel[i]);
     }
+    if (q->top)
+        stack_add(&st, q->top);
+    for (uint32_t i = 0; c && i < q->kernel_frames && s->walker.walk != WIRE_WALK_NO; i++)
+        stack_add(&st, q->kernel[i]);
+    uint32_t first = st.n;
     if (!c)
         st.failure = WIRE_FAILURE_NO_SCRATCH;
     else if (!faults_are_deliverable(q->context))
@@ -173,18 +251,42 @@ void sampler_take(struct sampler *s, const struct sample_request *q) {
     if (!safe) {
         stack_add(&st, wire_frame_address(WIRE_FRAME_NATIVE, r.pc));
         stack_add(&st, wire_frame_address(WIRE_FRAME_ERROR, st.failure));
-    } else if (s->walker.walk == WIRE_WALK_ASGCT) {
-        walk_asgct(&s->asgct, &s->walker, q->context, &r, &st);
     } else {
-        walk_vm(&s->walker, &r, &st);
+        walk(s, q, &r, &st);
+        skip_java(&st, first, q->skip_java);
+        uintptr_t java = q->sleeper ? q->sleeper->java : vm_current_java_thread(s->walker.vm);
+        st.virtual_id = virtual_thread_current(s->walker.vm, s->walker.names, java, q->tid);
     }
-    if (safe)
-        st.virtual_id = virtual_thread_current(s->walker.vm, s->walker.names,
-                                               vm_current_java_thread(s->walker.vm), q->tid);
-    if (st.failure)
+    bool valid = !q->sleeper || q->sleeper->slept(q->sleeper->arg);
+    if (valid && st.failure)
         count(&s->status->failed[st.failure], 1);
-    commit(s, q, &st, begin);
+    bool taken = valid && commit(s, q, &st, begin, window);
     if (c)
         atomic_store_explicit(&c->busy, 0, memory_order_release);
-    count(&s->status->handler_ns, now_ns() - begin);
+    if (!q->sleeper) /* else it is a thread of ours that works */
+        count(&s->status->handler_ns, now_ns() - begin);
+    return taken;
+}
+
+// NOLINTNEXTLINE(readability-non-const-parameter): a stack may be written to
+bool sampler_put(struct sampler *s, const struct sample_request *q, uint64_t *frame, uint32_t n) {
+    uint32_t window = atomic_load_explicit(&s->window, memory_order_relaxed);
+    if (window == SAMPLER_OUTSIDE || !sampler_allows(s, q->tid))
+        return false;
+    struct stack st = {.frame = frame, .n = n};
+    return commit(s, q, &st, now_ns(), window);
+}
+
+uint64_t sampler_live_id(struct sampler *s) {
+    return atomic_fetch_add_explicit(&s->live_ids, 1, memory_order_relaxed) + 1;
+}
+
+bool sampler_free(struct sampler *s, uint64_t live_id) {
+    struct wire_free *r = ring_reserve(&s->ring, WIRE_FREE, sizeof *r);
+    if (!r)
+        return false;
+    r->time_ns = now_ns();
+    r->live_id = live_id;
+    ring_commit(r, WIRE_FREE);
+    return true;
 }

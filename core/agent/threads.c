@@ -25,25 +25,26 @@ static void *reserve(size_t bytes) {
 }
 
 static void unmap(struct threads *t) {
-    if (t->entry)
-        munmap(t->entry, THREADS_MAX * sizeof *t->entry);
+    if (t->tid)
+        munmap(t->tid, THREADS_MAX * sizeof *t->tid);
     if (t->note)
         munmap(t->note, THREADS_MAX * sizeof *t->note);
     if (t->index_of_tid)
-        munmap(t->index_of_tid, THREADS_TID_MAX * sizeof *t->index_of_tid);
-    t->entry = NULL;
+        munmap(t->index_of_tid, WIRE_TID_MAX * sizeof *t->index_of_tid);
+    t->tid = NULL;
     t->note = NULL;
     t->index_of_tid = NULL;
 }
 
 int threads_open(struct threads *t, struct vm *vm, struct ring_writer *ring) {
     pthread_mutex_lock(&t->lock);
-    t->count = t->alive = t->free_head = t->armed = t->scans = t->refused = 0;
+    t->count = t->alive = t->free_head = t->scans = 0;
+    memset(t->refused, 0, sizeof t->refused);
     t->vm = vm;
-    t->entry = reserve(THREADS_MAX * sizeof *t->entry);
+    t->tid = reserve(THREADS_MAX * sizeof *t->tid);
     t->note = reserve(THREADS_MAX * sizeof *t->note);
-    t->index_of_tid = reserve(THREADS_TID_MAX * sizeof *t->index_of_tid);
-    bool ok = t->entry && t->note && t->index_of_tid;
+    t->index_of_tid = reserve(WIRE_TID_MAX * sizeof *t->index_of_tid);
+    bool ok = t->tid && t->note && t->index_of_tid;
     if (ok)
         t->ring = ring;
     else
@@ -61,9 +62,37 @@ void threads_close(struct threads *t, jvmtiEnv *jvmti) {
     pthread_mutex_unlock(&t->lock);
 }
 
+void threads_own(struct threads *t, uint32_t tid, bool own) {
+    pthread_mutex_lock(&t->lock);
+    for (int i = 0; i < THREADS_OWN_MAX; i++) {
+        if (t->own_tid[i] != (own ? 0 : tid))
+            continue;
+        t->own_tid[i] = own ? tid : 0;
+        break;
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
+bool threads_is_own(const struct threads *t, uint32_t tid) {
+    for (int i = 0; i < THREADS_OWN_MAX; i++)
+        if (t->own_tid[i] == tid)
+            return true;
+    return false;
+}
+
+uint32_t threads_list(struct threads *t, uint32_t *tid, uint32_t max) {
+    uint32_t n = 0;
+    pthread_mutex_lock(&t->lock);
+    for (uint32_t i = 0; t->tid && i < t->count && n < max; i++)
+        if (t->tid[i] && !threads_is_own(t, t->tid[i]))
+            tid[n++] = t->tid[i];
+    pthread_mutex_unlock(&t->lock);
+    return n;
+}
+
 /* The thread's entry, a new one where it has none yet; NO_ENTRY when the table is full. */
 static uint32_t find(struct threads *t, uint32_t tid) {
-    if (tid >= THREADS_TID_MAX)
+    if (tid >= WIRE_TID_MAX)
         return NO_ENTRY;
     uint32_t i = t->index_of_tid[tid] - 1;
     if (i != NO_ENTRY)
@@ -77,47 +106,69 @@ static uint32_t find(struct threads *t, uint32_t tid) {
         return NO_ENTRY;
     }
     t->note[i] = (struct thread_note){.seen = t->scans};
-    t->entry[i] = (struct engine_thread){.tid = tid};
+    t->tid[i] = tid;
     t->index_of_tid[tid] = i + 1;
     t->alive++;
     return i;
 }
 
-static int arm(struct threads *t, uint32_t i) {
-    if (!t->engine || !t->engine->per_thread || t->note[i].armed || t->entry[i].tid == t->own_tid)
-        return 0;
-    int r = t->engine->arm(&t->config, &t->entry[i], i);
+static int arm_for(struct threads *t, struct engine_run *run, uint32_t i) {
+    struct thread_note *note = &t->note[i];
+    const struct engine *e = t->engine[run->request.event];
+    uint16_t bit = (uint16_t)(1u << e->event);
+    run->thread[i] = (struct engine_thread){.tid = t->tid[i]};
+    int r = e->arm(run, &run->thread[i], i);
     if (r == 0) {
-        t->note[i].armed = true;
-        t->armed++;
-    } else if (r != -ESRCH && !t->note[i].refused) {
-        t->note[i].refused = true;
-        t->refused++;
-        t->refused_error = -r;
+        note->armed |= bit;
+        engine_count(&run->status->threads, 1);
+    } else if (r != -ESRCH && !(note->refused & bit)) {
+        note->refused |= bit;
+        t->refused[e->event]++;
+        t->refused_error[e->event] = -r;
     }
     return r;
 }
 
-static void disarm(struct threads *t, uint32_t i) {
-    if (!t->note[i].armed)
+/* For all engines that run and want it. The first error. */
+static int arm(struct threads *t, uint32_t i) {
+    int first_error = 0;
+    if (threads_is_own(t, t->tid[i]))
+        return 0;
+    for (int event = 0; event < WIRE_EVENTS; event++) {
+        struct engine_run *run = t->run[event];
+        if (!run || t->note[i].armed >> event & 1 || !sampler_allows(run->sampler, t->tid[i]))
+            continue;
+        int r = arm_for(t, run, i);
+        if (r < 0 && !first_error)
+            first_error = r;
+    }
+    return first_error;
+}
+
+static void disarm(struct threads *t, struct engine_run *run, const struct engine *e, uint32_t i) {
+    uint16_t bit = (uint16_t)(1u << e->event);
+    if (!(t->note[i].armed & bit))
         return;
-    t->engine->disarm(&t->entry[i]);
-    t->note[i].armed = false;
-    t->armed--;
+    e->disarm(run, &run->thread[i]);
+    run->thread[i].tid = 0;
+    t->note[i].armed &= (uint16_t)~bit;
+    engine_count(&run->status->threads, UINT64_MAX);
 }
 
 static void forget(struct threads *t, uint32_t i) {
-    disarm(t, i);
+    for (int event = 0; event < WIRE_EVENTS; event++)
+        if (t->run[event])
+            disarm(t, t->run[event], t->engine[event], i);
     if (t->ring) {
         struct wire_thread_end *r = ring_reserve(t->ring, WIRE_THREAD_END, sizeof *r);
         if (r) {
-            r->tid = t->entry[i].tid;
+            r->tid = t->tid[i];
             r->reserved = 0;
             ring_commit(r, WIRE_THREAD_END);
         }
     }
-    t->index_of_tid[t->entry[i].tid] = 0;
-    t->entry[i].tid = 0;
+    t->index_of_tid[t->tid[i]] = 0;
+    t->tid[i] = 0;
     t->note[i].next_free = t->free_head;
     t->free_head = i + 1;
     t->alive--;
@@ -151,14 +202,14 @@ static int scan_locked(struct threads *t) {
     }
     closedir(d);
     for (uint32_t i = 0; i < t->count; i++)
-        if (t->entry[i].tid && t->note[i].seen != t->scans && !lives(t->entry[i].tid))
+        if (t->tid[i] && t->note[i].seen != t->scans && !lives(t->tid[i]))
             forget(t, i);
     return first_error;
 }
 
 void threads_scan(struct threads *t, bool full) {
     pthread_mutex_lock(&t->lock);
-    bool changed = t->entry && (full || tasks() != t->alive);
+    bool changed = t->tid && (full || tasks() != t->alive);
     if (changed)
         scan_locked(t);
     pthread_mutex_unlock(&t->lock);
@@ -166,24 +217,41 @@ void threads_scan(struct threads *t, bool full) {
         compiler_learn(t->vm); /* where none of the VM's compiler threads was there before */
 }
 
-int threads_arm_all(struct threads *t, const struct engine *e, const struct engine_config *c) {
+int threads_arm_all(struct threads *t, struct engine_run *run) {
+    uint32_t event = run->request.event;
+    run->thread = reserve(THREADS_MAX * sizeof *run->thread);
+    if (!run->thread)
+        return -ENOMEM;
     pthread_mutex_lock(&t->lock);
-    t->engine = e;
-    t->config = *c;
+    t->run[event] = run;
+    t->engine[event] = run->engine;
     for (uint32_t i = 0; i < t->count; i++)
-        t->note[i].refused = false;
-    t->refused = 0;
+        t->note[i].refused &= (uint16_t) ~(1u << event);
+    t->refused[event] = 0;
     int r = scan_locked(t);
     pthread_mutex_unlock(&t->lock);
     return r;
 }
 
-void threads_disarm_all(struct threads *t) {
+void threads_disarm_all(struct threads *t, struct engine_run *run, const struct engine *e) {
     pthread_mutex_lock(&t->lock);
-    for (uint32_t i = 0; i < t->count; i++)
-        disarm(t, i);
-    t->engine = NULL;
+    if (t->run[e->event] == run) {
+        for (uint32_t i = 0; i < t->count; i++)
+            disarm(t, run, e, i);
+        t->run[e->event] = NULL;
+    }
+    if (run->thread)
+        munmap(run->thread, THREADS_MAX * sizeof *run->thread);
+    run->thread = NULL;
     pthread_mutex_unlock(&t->lock);
+}
+
+uintptr_t threads_java_of(struct threads *t, uint32_t tid) {
+    pthread_mutex_lock(&t->lock);
+    uint32_t i = t->tid && tid < WIRE_TID_MAX ? t->index_of_tid[tid] - 1 : NO_ENTRY;
+    uintptr_t java = i != NO_ENTRY ? t->note[i].java : 0;
+    pthread_mutex_unlock(&t->lock);
+    return java;
 }
 
 uintptr_t threads_java_thread(const struct threads *t, JNIEnv *jni, jthread thread) {
@@ -224,6 +292,7 @@ static void forget_answer(jvmtiEnv *jvmti, struct identity *who) {
 /* Announces a thread's name unless that was done already. With the lock. */
 static void announce(struct threads *t, const struct identity *who, uint32_t i) {
     const char *text = who->name ? who->name : "";
+    t->note[i].java = who->java;
     uint64_t h = hash(text, UINT64_C(14695981039346656037) + who->java_id);
     if (h == t->note[i].name_hash)
         return;
@@ -233,7 +302,7 @@ static void announce(struct threads *t, const struct identity *who, uint32_t i) 
     if (!r)
         return;
     r->java_id = who->java_id;
-    r->tid = t->entry[i].tid;
+    r->tid = t->tid[i];
     r->name_bytes = (uint16_t)n;
     r->flags = 0;
     memcpy(r->bytes, text, n);
@@ -242,7 +311,7 @@ static void announce(struct threads *t, const struct identity *who, uint32_t i) 
 }
 
 /* 0 where it is not known. */
-static uint32_t tid_of(const struct threads *t, uintptr_t java) {
+uint32_t threads_tid_of(const struct threads *t, uintptr_t java) {
     if (!t->vm->heaps) /* the VM does not describe itself */
         return 0;
     uintptr_t os = guarded_load64(java + (uintptr_t)t->vm->at.thread_osthread);
@@ -252,7 +321,7 @@ static uint32_t tid_of(const struct threads *t, uintptr_t java) {
 /* Another thread than the calling one: it may end at any moment, and its memory be another's. */
 static void name_other(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
     struct identity who = ask(t, jvmti, jni, thread);
-    uint32_t tid = who.java ? tid_of(t, who.java) : 0;
+    uint32_t tid = who.java ? threads_tid_of(t, who.java) : 0;
     uintptr_t vtable = who.java ? guarded_load64(who.java) : 0;
     /* The VM clears it before it lets go of the thread: what was read until here was its own. */
     if ((tid || !t->vm->heaps) && threads_java_thread(t, jni, thread) == who.java) {
@@ -295,16 +364,20 @@ void threads_started(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread th
     forget_answer(jvmti, &who);
 }
 
-/* Of the calling thread itself. A signal of its engine that is still pending must not be handled
- * once the engine's resources may be another thread's. */
+/* Of the calling thread itself. A signal of its engines that is still pending must not be handled
+ * once the engines' resources may be another thread's. */
 static void forget_self(struct threads *t, uint32_t i) {
     sigset_t ours;
     sigset_t before;
     const struct timespec now = {0};
-    bool may_come = t->note[i].armed;
+    bool may_come = false;
     sigemptyset(&ours);
-    if (may_come)
-        sigaddset(&ours, t->config.signo);
+    for (int event = 0; event < WIRE_EVENTS; event++) {
+        if (!(t->note[i].armed >> event & 1) || !t->run[event])
+            continue;
+        sigaddset(&ours, t->run[event]->signo);
+        may_come = true;
+    }
     pthread_sigmask(SIG_BLOCK, &ours, &before);
     forget(t, i);
     while (may_come && sigtimedwait(&ours, NULL, &now) > 0)
@@ -315,7 +388,7 @@ static void forget_self(struct threads *t, uint32_t i) {
 void threads_ended(struct threads *t) {
     uint32_t tid = own_tid();
     pthread_mutex_lock(&t->lock);
-    if (t->entry && tid < THREADS_TID_MAX && t->index_of_tid[tid])
+    if (t->tid && tid < WIRE_TID_MAX && t->index_of_tid[tid])
         forget_self(t, t->index_of_tid[tid] - 1);
     pthread_mutex_unlock(&t->lock);
 }

@@ -1,6 +1,6 @@
 /*
- * The JVM's threads: every one is armed for the running engine, and its name and Java id are in the
- * stream. Java threads that start or end say so themselves (JVMTI events); the VM's own are found
+ * The JVM's threads: every one is armed for the running engines that want it, and its name and Java
+ * id are in the stream. Java threads that start or end say so themselves (JVMTI events); the VM's own are found
  * in /proc/self/task.
  *
  * Context: callbacks and the agent's thread; a lock inside. Never from a signal handler, which
@@ -15,44 +15,51 @@
 #include <pthread.h>
 
 #define THREADS_MAX 65536u
-#define THREADS_TID_MAX (1u << 22) /* PID_MAX_LIMIT of 64-bit kernels */
+#define THREADS_OWN_MAX 4
 
 struct thread_note {
     uint32_t seen;      /* number of the last scan that found it */
     uint32_t next_free; /* of a free entry: the next one + 1; 0: none */
-    bool armed;
-    bool refused;       /* the engine could not be armed for it */
+    uint16_t armed;     /* set of the events whose engines are */
+    uint16_t refused;   /* and of those that could not be */
     uint64_t name_hash; /* of the name that was announced; 0: none */
+    uintptr_t java;     /* JavaThread*, 0: none is known */
 };
 
 struct threads {
     pthread_mutex_t lock;
     struct vm *vm;
-    struct engine_thread *entry; /* THREADS_MAX, address space only; tid 0: free */
+    uint32_t *tid; /* THREADS_MAX, address space only; 0: free */
     struct thread_note *note;
-    uint32_t *index_of_tid; /* index + 1, 0: none; address space only */
-    uint32_t count;         /* entries ever used lie below this */
-    uint32_t alive;         /* entries in use */
-    uint32_t free_head;     /* first free entry + 1; 0: none */
-    uint32_t armed;
-    uint32_t refused;  /* threads that came later and could not be armed */
-    int refused_error; /* errno of the last of them */
+    uint32_t *index_of_tid;         /* index + 1, 0: none; address space only */
+    uint32_t count;                 /* entries ever used lie below this */
+    uint32_t alive;                 /* entries in use */
+    uint32_t free_head;             /* first free entry + 1; 0: none */
+    uint32_t refused[WIRE_EVENTS];  /* threads that came later and could not be armed */
+    int refused_error[WIRE_EVENTS]; /* errno of the last of them */
     uint32_t scans;
-    uint32_t own_tid;            /* the agent's thread: never armed */
-    const struct engine *engine; /* NULL: none runs */
-    struct engine_config config;
-    struct ring_writer *ring; /* NULL: nobody listens */
-    jfieldID eetop, java_tid; /* of java.lang.Thread */
+    uint32_t own_tid[THREADS_OWN_MAX];        /* the agent's threads: never sampled; 0: none */
+    struct engine_run *run[WIRE_EVENTS];      /* those per thread that run; NULL: none */
+    const struct engine *engine[WIRE_EVENTS]; /* of run[]; outlives run->engine by a moment */
+    struct ring_writer *ring;                 /* NULL: nobody listens */
+    jfieldID eetop, java_tid;                 /* of java.lang.Thread */
 };
 
 int threads_open(struct threads *t, struct vm *vm, struct ring_writer *ring);
 /* Ends the events and frees all; no engine may run. */
 void threads_close(struct threads *t, jvmtiEnv *jvmti);
 
-/* From here on, and for all threads there are now. -errno where one of them could not be armed:
- * the caller disarms the others. */
-int threads_arm_all(struct threads *t, const struct engine *e, const struct engine_config *c);
-void threads_disarm_all(struct threads *t);
+/* From here on, and for all threads there are now; makes run->thread. -errno where one of them
+ * could not be armed: the caller disarms the others. */
+int threads_arm_all(struct threads *t, struct engine_run *run);
+/* No handler may be at work. Idempotent. */
+void threads_disarm_all(struct threads *t, struct engine_run *run, const struct engine *e);
+
+/* Copies the numbers of all threads there are but the agent's own; returns how many. */
+uint32_t threads_list(struct threads *t, uint32_t *tid, uint32_t max);
+/* Makes a thread one of the agent's own, or no longer. */
+void threads_own(struct threads *t, uint32_t tid, bool own);
+bool threads_is_own(const struct threads *t, uint32_t tid);
 
 /* Threads that came or went since the last scan. Cheap when nothing changed, unless `full`. */
 void threads_scan(struct threads *t, bool full);
@@ -63,6 +70,12 @@ void threads_name_all(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni);
 /* JVMTI's ThreadStart and ThreadEnd, in the thread itself. */
 void threads_started(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);
 void threads_ended(struct threads *t);
+
+/* The native id of a JavaThread that is alive, 0 where it is not known. Signal-safe. */
+uint32_t threads_tid_of(const struct threads *t, uintptr_t java);
+
+/* JavaThread* of a native thread id, 0: none is known. It may be gone at any moment. */
+uintptr_t threads_java_of(struct threads *t, uint32_t tid);
 
 /* JavaThread* of a Java thread; 0 when it is not alive. */
 uintptr_t threads_java_thread(const struct threads *t, JNIEnv *jni, jthread thread);

@@ -9,8 +9,8 @@
  * There may be millions of virtual threads: whose name was announced is remembered for as many as
  * a cache of fixed size can hold. The others are announced again, which does no harm.
  *
- * Context: virtual_thread_learn in a Java thread at attach; the rest is signal-safe, in the
- * carrier itself.
+ * Context: virtual_thread_learn in a Java thread at attach; the rest is signal-safe, in any thread:
+ * what another thread carries may have changed when the answer is there.
  */
 #ifndef JTOP_AGENT_VIRTUAL_THREAD_H
 #define JTOP_AGENT_VIRTUAL_THREAD_H
@@ -24,8 +24,9 @@
 /* Fills vm->virtual_threads, after oop_learn; `known` stays false where this VM has none. */
 void virtual_thread_learn(struct vm *vm, JNIEnv *jni);
 
-/* The id of the virtual thread that the calling thread carries, 0: none. Announces its name with
- * `tid` as the carrier, unless that was done lately; an empty one where it has none. */
+/* The id of the virtual thread that a thread carries, the calling one or another, 0: none.
+ * Announces its name with `tid` as the carrier, unless that was done lately; an empty one where it
+ * has none. */
 uint64_t virtual_thread_current(const struct vm *vm, struct names *names, uintptr_t java_thread,
                                 uint32_t tid);
 

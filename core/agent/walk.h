@@ -27,6 +27,8 @@ struct walker {
     const struct wire_unwind *unwind; /* NULL: no tables */
     struct precise *precise;
     enum wire_walk walk;
+    const uintptr_t *sleeper; /* JavaThread* (or 0) of the thread whose stack it is, where that is
+                                 another one, asleep; NULL: the calling thread */
 };
 
 static inline bool stack_add(struct stack *s, uint64_t frame) {
@@ -36,11 +38,15 @@ static inline bool stack_add(struct stack *s, uint64_t frame) {
     return true;
 }
 
-/* Appends the calling thread's frames, as interrupted at `r`, to `s`, in the way w->walk says (any
+/* Appends the calling thread's frames (or a sleeper's), as interrupted at `r`, to `s`, in the way w->walk says (any
  * but WIRE_WALK_ASGCT). The walk ends at the thread's entry, at the first Java frame that the VM
  * called where no native frames are wanted below it, at the limits of `s`, or with an error frame
  * and s->failure set. */
 void walk_vm(const struct walker *w, const struct registers *r, struct stack *s);
+
+/* The nearest frame above `sp` that is linked to its caller's by frame pointers: what the frame
+ * pointer of a thread is that sleeps in code that has not used it. 0: there is none. */
+uintptr_t walk_find_link(const struct walker *w, uintptr_t sp, uintptr_t limit);
 
 /* Native frames from `pc` on, while the stack lies in [sp, limit) and code in a loaded library; the
  * leaf's pc is added whatever it is. Returns the first pc that is in generated code, with *sp and

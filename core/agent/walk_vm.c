@@ -110,13 +110,13 @@ void walk_vm(const struct walker *w, const struct registers *r, struct stack *s)
                      .vm = w->vm,
                      .s = s,
                      .r = *r,
-                     .thread = vm_current_java_thread(w->vm),
+                     .thread = w->sleeper ? *w->sleeper : vm_current_java_thread(w->vm),
                      .low = r->sp,
                      .limit = r->sp + STACK_BYTES_MAX};
     if (k.thread)
         find_stack(&k);
     walk_thread(&k, (struct cursor){r->pc, r->sp, r->fp, true});
-    if (w->walk != WIRE_WALK_NO && !s->java && !s->failure)
+    if (w->walk != WIRE_WALK_NO && !s->java && !s->failure && !w->sleeper)
         add_compiled_method(&k);
     else if (w->walk == WIRE_WALK_NO && !s->java && !s->failure)
         walk_fail(&k, WIRE_FAILURE_NO_JAVA);

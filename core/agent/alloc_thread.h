@@ -1,0 +1,42 @@
+/*
+ * The thread that allocates, as both ways of sampling allocation see it. How many bytes of objects
+ * it has allocated is what the VM counts: what is behind it, and what of its present buffer (TLAB)
+ * is used (source: thread.hpp, threadLocalAllocBuffer.hpp, cooked_allocated_bytes, JDK 8-28).
+ *
+ * Context: alloc_counter_learn in the agent's thread; the rest in the thread itself, signal-safe
+ * for threads that Java knows.
+ */
+#ifndef JTOP_AGENT_ALLOC_THREAD_H
+#define JTOP_AGENT_ALLOC_THREAD_H
+
+#include "core/agent/engine.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Offsets in bytes, in a JavaThread. */
+struct alloc_counter {
+    bool known;
+    int32_t allocated, tlab_start, tlab_top;
+};
+
+struct alloc_thread {
+    uintptr_t java; /* JavaThread*; 0: not known */
+    uint32_t tid;
+    uint64_t counted; /* bytes so far; 0: not known. Off by a buffer where a collector is just
+                         taking that away */
+    struct engine_thread *kept; /* NULL: not armed yet */
+};
+
+/* `known` stays false where the VM does not describe them. */
+void alloc_counter_learn(struct alloc_counter *c);
+
+/* The calling thread. False: it is not to be sampled. */
+bool alloc_thread_current(const struct engine_run *run, const struct alloc_counter *c,
+                          struct alloc_thread *out);
+
+/* Engines' arm and disarm: what is kept of a thread begins as zero, and needs nothing else. */
+int alloc_thread_arm(struct engine_run *run, struct engine_thread *t, uint32_t index);
+void alloc_thread_disarm(struct engine_run *run, struct engine_thread *t);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * Sampling by perf_events: a counter of its own for each thread, whose overflow sends that thread a
+ * signal. Two engines work so, the CPU's clock and any other event, and both may run at once.
+ *
+ * Both use the same signal, and the kernel keeps only one of a kind pending in a thread: whichever
+ * comes stands for all. So every handler looks at both events of its thread.
+ *
+ * Context: as engine.h says of its functions.
+ */
+#ifndef JTOP_AGENT_ENGINE_PERF_H
+#define JTOP_AGENT_ENGINE_PERF_H
+
+#include "core/agent/engine.h"
+
+int perf_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes);
+int perf_arm(struct engine_run *run, struct engine_thread *t, uint32_t index);
+void perf_disarm(struct engine_run *run, struct engine_thread *t);
+void perf_stop(struct engine_run *run, JNIEnv *jni);
+bool perf_handle(struct engine_run *run, const siginfo_t *info, void *context);
+void perf_turn(struct engine_run *run, JNIEnv *jni, uint64_t now_ms);
+
+/* Takes the samples that wait for the calling thread. For handlers of other engines that use the
+ * same signal: perf's may have come while theirs was pending, and was lost. `index` is the
+ * thread's. Signal-safe. */
+void perf_catch_up(int signo, uint32_t index, void *context);
+
+/* When a thread's first sample is due: anywhere in the first interval, so that threads that end
+ * sooner get the share of samples that is theirs. */
+static inline uint64_t engine_first_interval(uint64_t interval, uint64_t seed) {
+    seed = (seed + UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
+    return 1 + (seed ^ seed >> 29) % interval;
+}
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * What of the address space is mapped, and how it may be used, at one moment.
+ *
+ * Source: proc_pid_maps(5).
+ * Context: any one thread; system calls, but no heap, no lock.
+ */
+#ifndef JTOP_AGENT_MEMORY_MAP_H
+#define JTOP_AGENT_MEMORY_MAP_H
+
+#include <stdint.h>
+
+#define MEMORY_RANGES_MAX 65536u
+
+struct memory_range {
+    uintptr_t begin, end;
+    int protection; /* PROT_READ … */
+};
+
+struct memory_map {
+    struct memory_range *range; /* MEMORY_RANGES_MAX, address space; ascending */
+    uint32_t count;
+};
+
+int memory_map_open(struct memory_map *m); /* 0 or -errno; empty */
+/* 0 or -errno. */
+int memory_map_read(struct memory_map *m);
+void memory_map_close(struct memory_map *m);
+
+/* How the memory at an address may be used; -1: nothing is known to be there. */
+int memory_map_protection(const struct memory_map *m, uintptr_t address);
+
+#endif

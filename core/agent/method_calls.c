@@ -1,0 +1,195 @@
+#include "core/agent/method_calls.h"
+
+#include "core/agent/native_gate.h"
+#include "core/agent/threads.h"
+#include "core/agent/virtual_thread.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CALLERS_MAX (1u << 15) /* threads in the method at a time */
+#define PROBES 32u
+#define DEPTH_MAX 30u /* of recursion; deeper calls are part of the one above */
+#define TURN_MOST 2000u
+#define TURN_LEAST 500u
+#define EVERY_MAX (1u << 16)
+
+struct call {
+    uint64_t since_ns;
+    uintptr_t frame; /* where the stack was; platform threads only */
+};
+
+/* One thread's calls; its own but for `key`. */
+struct caller {
+    _Atomic uint64_t key; /* 0: free; thread number << 1, virtual thread's << 1 | 1 */
+    uint32_t depth;       /* may be more than are kept */
+    uint32_t reserved;
+    struct call call[DEPTH_MAX];
+};
+
+static struct {
+    struct native_gate gate;
+    struct caller *caller;
+    _Atomic uint32_t every;
+    _Atomic uint32_t taken; /* since the last turn */
+    _Atomic uint32_t calls;
+} calls;
+
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int method_calls_open(struct engine_run *run) {
+    void *p = mmap(NULL, CALLERS_MAX * sizeof *calls.caller, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return -errno;
+    calls.caller = p;
+    calls.every = 1;
+    calls.taken = calls.calls = 0;
+    native_gate_open(&calls.gate, run);
+    return 0;
+}
+
+void method_calls_shut(void) {
+    native_gate_shut(&calls.gate);
+    if (calls.caller)
+        munmap(calls.caller, CALLERS_MAX * sizeof *calls.caller);
+    calls.caller = NULL;
+}
+
+void method_calls_turn(void) {
+    uint32_t taken = atomic_exchange(&calls.taken, 0);
+    uint32_t every = calls.every;
+    if (taken > TURN_MOST && every < EVERY_MAX)
+        calls.every = 2 * every;
+    else if (taken < TURN_LEAST && every > 1)
+        calls.every = every / 2;
+}
+
+/* The entry with that key, or the first free one in `free_one`. */
+static struct caller *look(uint64_t key, struct caller **free_one) {
+    uint64_t h = key * UINT64_C(0x9e3779b97f4a7c15) >> 40;
+    *free_one = NULL;
+    for (uint32_t i = 0; i < PROBES; i++) {
+        struct caller *c = &calls.caller[(h + i) % CALLERS_MAX];
+        uint64_t there = atomic_load_explicit(&c->key, memory_order_relaxed);
+        if (there == key)
+            return c;
+        if (!there && !*free_one)
+            *free_one = c;
+    }
+    return NULL;
+}
+
+/* The calling thread's entry; NULL: none, or there is no room for one. */
+static struct caller *find(uint64_t key, bool make) {
+    for (uint32_t i = 0; i < PROBES; i++) {
+        struct caller *free_one;
+        struct caller *c = look(key, &free_one);
+        if (c || !make || !free_one)
+            return c;
+        uint64_t none = 0;
+        if (atomic_compare_exchange_strong(&free_one->key, &none, key)) {
+            free_one->depth = 0;
+            return free_one;
+        }
+    }
+    return NULL;
+}
+
+static uint64_t own_key(const struct engine_run *run, uint32_t tid, bool *is_virtual) {
+    const struct sampler *s = run->sampler;
+    const struct vm *vm = s->walker.vm;
+    uint64_t id = vm->virtual_threads.known
+                      ? virtual_thread_current(vm, s->walker.names, vm_current_java_thread(vm), tid)
+                      : 0;
+    *is_virtual = id != 0;
+    return id ? id << 1 | 1 : (uint64_t)tid << 1;
+}
+
+/* Calls that were left without our hearing of it (an exception in a constructor): their frames lay
+ * deeper than this one does. */
+static void drop_dead(struct caller *c, uintptr_t frame) {
+    while (c->depth && c->depth <= DEPTH_MAX && c->call[c->depth - 1].frame <= frame)
+        c->depth--;
+}
+
+static void enter(const struct engine_run *run, uintptr_t frame) {
+    bool is_virtual;
+    uint32_t tid = (uint32_t)syscall(SYS_gettid);
+    struct caller *c = find(own_key(run, tid, &is_virtual), true);
+    if (!c)
+        return;
+    if (!is_virtual)
+        drop_dead(c, frame);
+    if (c->depth < DEPTH_MAX)
+        c->call[c->depth] = (struct call){now_ns(), is_virtual ? UINTPTR_MAX : frame};
+    c->depth++;
+}
+
+static bool is_due(uint32_t every) {
+    return every <= 1 ||
+           atomic_fetch_add_explicit(&calls.calls, 1, memory_order_relaxed) % every == 0;
+}
+
+static void take(struct engine_run *run, uint32_t tid, uint64_t ns, uint32_t every) {
+    struct sample_request q = {
+        .from = registers_of_caller(__builtin_frame_address(0)),
+        .java_only = true,
+        .skip_java = 1, /* exit() itself */
+        .tid = tid,
+        .event = WIRE_EVENT_METHOD,
+        .weight = ns * every,
+        .count = every,
+        .state = WIRE_THREAD_RUNNING,
+    };
+    if (!sampler_enter(run->sampler))
+        return;
+    if (sampler_take(run->sampler, &q))
+        atomic_fetch_add_explicit(&calls.taken, 1, memory_order_relaxed);
+    sampler_leave(run->sampler);
+}
+
+static void leave(struct engine_run *run) {
+    bool is_virtual;
+    uint32_t tid = (uint32_t)syscall(SYS_gettid);
+    struct caller *c = find(own_key(run, tid, &is_virtual), false);
+    if (!c || !c->depth)
+        return; /* it began before we did */
+    c->depth--;
+    uint64_t ns = c->depth < DEPTH_MAX ? now_ns() - c->call[c->depth].since_ns : 0;
+    bool kept = c->depth < DEPTH_MAX;
+    if (!c->depth)
+        atomic_store_explicit(&c->key, 0, memory_order_release);
+    uint32_t every = calls.every;
+    if (kept && ns >= run->request.interval && is_due(every))
+        take(run, tid, ns, every);
+}
+
+void JNICALL method_calls_enter(JNIEnv *jni, jclass c) {
+    (void)jni, (void)c;
+    struct native_stripe *stripe = native_gate_enter(&calls.gate);
+    if (!stripe)
+        return;
+    struct engine_run *run = calls.gate.run;
+    if (run)
+        enter(run, (uintptr_t)__builtin_frame_address(0));
+    native_gate_leave(stripe);
+}
+
+void JNICALL method_calls_exit(JNIEnv *jni, jclass c) {
+    (void)jni, (void)c;
+    struct native_stripe *stripe = native_gate_enter(&calls.gate);
+    if (!stripe)
+        return;
+    struct engine_run *run = calls.gate.run;
+    if (run)
+        leave(run);
+    native_gate_leave(stripe);
+}

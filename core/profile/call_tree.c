@@ -41,18 +41,31 @@ static bool find_stack(const struct call_tree *t, uint32_t hash, const uint64_t 
     return false;
 }
 
+static uint32_t hash_path(void *tree, uint32_t path) {
+    struct call_tree *t = tree;
+    return (uint32_t)hash_pair(compact_seed(&t->path_index), t->path[path].parent,
+                               t->path[path].method);
+}
+
+static uint32_t hash_node(void *tree, uint32_t node) {
+    struct call_tree *t = tree;
+    return (uint32_t)hash_pair(compact_seed(&t->node_index), t->node[node].parent,
+                               key_of(&t->node[node]));
+}
+
 static int child_path(struct call_tree *t, uint32_t parent, uint32_t method, uint32_t *path) {
-    uint32_t hash = (uint32_t)hash_pair(index_seed(&t->path_index), parent, method), pos = hash, id;
-    while ((id = index_next(&t->path_index, hash, &pos)) != INDEX_NONE) {
+    uint32_t hash = (uint32_t)hash_pair(compact_seed(&t->path_index), parent, method), pos = hash,
+             id;
+    while ((id = compact_next(&t->path_index, hash, &pos)) != INDEX_NONE) {
         if (t->path[id].parent == parent && t->path[id].method == method) {
             *path = id;
             return 0;
         }
     }
-    if (index_reserve(&t->path_index) != 0 || !GROW(t->path, t->paths, t->path_cap))
+    if (compact_reserve(&t->path_index, hash_path, t) != 0 || !GROW(t->path, t->paths, t->path_cap))
         return -ENOMEM;
     t->path[t->paths] = (struct call_path){parent, method};
-    index_put(&t->path_index, hash, t->paths);
+    compact_put(&t->path_index, hash, t->paths);
     *path = t->paths++;
     return 0;
 }
@@ -60,8 +73,8 @@ static int child_path(struct call_tree *t, uint32_t parent, uint32_t method, uin
 static int child_node(struct call_tree *t, uint32_t parent, uint64_t key, bool recursive,
                       uint32_t *node) {
     uint32_t method = (uint32_t)key;
-    uint32_t hash = (uint32_t)hash_pair(index_seed(&t->node_index), parent, key), pos = hash, id;
-    while ((id = index_next(&t->node_index, hash, &pos)) != INDEX_NONE) {
+    uint32_t hash = (uint32_t)hash_pair(compact_seed(&t->node_index), parent, key), pos = hash, id;
+    while ((id = compact_next(&t->node_index, hash, &pos)) != INDEX_NONE) {
         const struct call_node *n = &t->node[id];
         if (n->parent == parent && key_of(n) == key) {
             *node = id;
@@ -72,7 +85,7 @@ static int child_node(struct call_tree *t, uint32_t parent, uint64_t key, bool r
     int rc = child_path(t, parent == CALL_ROOT ? CALL_ROOT : t->node[parent].path, method, &path);
     if (rc != 0)
         return rc;
-    if (index_reserve(&t->node_index) != 0 || !GROW(t->node, t->nodes, t->node_cap))
+    if (compact_reserve(&t->node_index, hash_node, t) != 0 || !GROW(t->node, t->nodes, t->node_cap))
         return -ENOMEM;
     t->node[t->nodes] = (struct call_node){.parent = parent,
                                            .method = method,
@@ -80,7 +93,7 @@ static int child_node(struct call_tree *t, uint32_t parent, uint64_t key, bool r
                                            .line = (uint16_t)(key >> 40),
                                            .tier = (uint8_t)(key >> 32),
                                            .recursive = recursive};
-    index_put(&t->node_index, hash, t->nodes);
+    compact_put(&t->node_index, hash, t->nodes);
     *node = t->nodes++;
     return 0;
 }
@@ -177,7 +190,7 @@ void call_tree_free(struct call_tree *t) {
     free(t->path);
     free(t->seen);
     index_free(&t->stack_index);
-    index_free(&t->node_index);
-    index_free(&t->path_index);
+    compact_free(&t->node_index);
+    compact_free(&t->path_index);
     *t = (struct call_tree){0};
 }

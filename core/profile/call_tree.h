@@ -20,7 +20,7 @@
 #ifndef JTOP_PROFILE_CALL_TREE_H
 #define JTOP_PROFILE_CALL_TREE_H
 
-#include "core/profile/index.h"
+#include "core/profile/compact.h"
 #include "core/profile/profile.h"
 
 #define CALL_ROOT UINT32_MAX /* parent of roots */
@@ -44,9 +44,10 @@ struct call_tree {
     uint32_t nodes, node_cap;
     struct call_path *path;
     uint32_t paths, path_cap;
-    uint32_t max_nodes; /* beyond, stacks are kept as `overflow` and their leaf */
-    uint32_t overflow;  /* method id, METHOD_NONE until the caller was asked for it */
-    struct index stack_index, node_index, path_index;
+    uint32_t max_nodes;       /* beyond, stacks are kept as `overflow` and their leaf */
+    uint32_t overflow;        /* method id, METHOD_NONE until the caller was asked for it */
+    struct index stack_index; /* ids of leaves and of their callers */
+    struct compact node_index, path_index;
     uint32_t *seen; /* by method id: the last walk that met it */
     uint32_t seen_cap;
     uint32_t walk;

@@ -1,84 +1,167 @@
 #include "core/profile/filter.h"
 
 #include "core/profile/frame_name.h"
+#include "core/profile/grow.h"
+#include "core/profile/pattern.h"
+#include "core/profile/profile_state.h"
+#include "core/profile/snapshot.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
-enum { UNKNOWN = 0, MATCH, NO_MATCH };
+/* What of a query's filter is to be found on a stack. */
+static const char *text_of(const struct query *q) {
+    const char *text = q->filter ? q->filter : "";
+    return *text == '!' ? text + 1 : text;
+}
 
-struct filter {
-    char *text; /* lower case */
+static bool keeps_all(const struct query *q) {
+    return !*text_of(q) && !q->with_method && !(q->package && *q->package);
+}
+
+static bool is_of(const struct filter *f, const struct query *q) {
+    return f->text && !strcmp(f->text, text_of(q)) && f->with_method == q->with_method &&
+           (!f->with_method || f->method == q->method) &&
+           !strcmp(f->package, q->package ? q->package : "");
+}
+
+/* The package as classes have it: with slashes, one at the end. */
+static char *package_prefix(const char *package) {
+    size_t n = strlen(package);
+    char *prefix = malloc(n + 2);
+    if (!prefix)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        prefix[i] = package[i];
+    if (n > 0 && prefix[n - 1] != '.' && prefix[n - 1] != '/')
+        prefix[n++] = '/';
+    prefix[n] = '\0';
+    for (char *dot = prefix; (dot = strchr(dot, '.'));)
+        *dot = '/';
+    return prefix;
+}
+
+struct judge {
+    struct pattern pattern;
+    char *prefix;
     char *name; /* scratch */
     size_t size;
 };
 
-/* ASCII only, whatever the locale: a filter must not mean different things on two machines. */
-static void lower(char *s) {
-    for (; *s; s++)
-        if (*s >= 'A' && *s <= 'Z')
-            *s = (char)(*s - 'A' + 'a');
-}
-
-static int match_method(struct filter *f, const struct method *m, uint8_t *verdict) {
-    size_t size = frame_name(m, NAME_DOTTED, f->name, f->size) + 1;
-    if (size > f->size) {
-        char *bigger = realloc(f->name, size);
+static int judge_text(struct judge *j, const struct method *m) {
+    size_t size = frame_name(m, NAME_DOTTED, j->name, j->size) + 1;
+    if (size > j->size) {
+        char *bigger = realloc(j->name, size);
         if (!bigger)
             return -ENOMEM;
-        f->name = bigger;
-        f->size = size;
-        frame_name(m, NAME_DOTTED, f->name, f->size);
+        j->name = bigger;
+        j->size = size;
+        frame_name(m, NAME_DOTTED, j->name, j->size);
     }
-    lower(f->name);
-    *verdict = strstr(f->name, f->text) ? MATCH : NO_MATCH;
+    return pattern_matches(&j->pattern, j->name);
+}
+
+static int judge_method(struct judge *j, struct filter *f, const struct method *m, uint32_t id) {
+    int match = *f->text ? judge_text(j, m) : 0;
+    if (match < 0)
+        return match;
+    f->verdict[id] = match ? FILTER_TEXT : 0;
+    if (f->with_method && id == f->method)
+        f->verdict[id] |= FILTER_METHOD;
+    if (*f->package && m->kind == METHOD_JAVA &&
+        strncmp(m->class_name, j->prefix, strlen(j->prefix)) == 0)
+        f->verdict[id] |= FILTER_PACKAGE;
     return 0;
 }
 
-/* From the roots down: a stack matches where its leaf does or the stack above it did. */
-static int match_nodes(const struct profile *p, struct filter *f, uint8_t *verdict,
-                       uint8_t *match) {
-    for (uint32_t i = 0; i < p->tree.nodes; i++) {
-        const struct call_node *n = &p->tree.node[i];
-        if (n->parent != CALL_ROOT && match[n->parent]) {
-            match[i] = 1;
-            continue;
-        }
-        if (verdict[n->method] == UNKNOWN) {
-            int rc = match_method(f, method_table_get(p->methods, n->method), &verdict[n->method]);
-            if (rc != 0)
-                return rc;
-        }
-        match[i] = verdict[n->method] == MATCH;
-    }
-    return 0;
-}
-
-int filter_nodes(const struct profile *p, const char *filter, uint8_t **drop) {
-    bool keep_matches = !filter || filter[0] != '!';
-    *drop = NULL;
-    if (filter && !keep_matches)
-        filter++;
-    if (!filter || !*filter)
+/* Those of the methods that are new. */
+static int judge_methods(struct filter *f, const struct method_table *t) {
+    uint32_t count = method_table_count(t);
+    struct judge j = {.size = 256};
+    if (f->methods == count)
         return 0;
-    struct filter f = {.text = strdup(filter), .name = malloc(256), .size = 256};
-    uint8_t *verdict = calloc((size_t)method_table_count(p->methods) + 1, 1);
-    uint8_t *match = calloc((size_t)p->tree.nodes + 1, 1);
-    int rc = f.text && f.name && verdict && match ? 0 : -ENOMEM;
-    if (rc == 0) {
-        lower(f.text);
-        rc = match_nodes(p, &f, verdict, match);
-    }
-    for (uint32_t i = 0; rc == 0 && keep_matches && i < p->tree.nodes; i++)
-        match[i] = !match[i];
-    if (rc == 0) {
-        *drop = match;
-        match = NULL;
-    }
-    free(match);
-    free(verdict);
-    free(f.name);
-    free(f.text);
+    j.name = malloc(j.size);
+    j.prefix = package_prefix(f->package);
+    int rc = j.name && j.prefix ? pattern_open(&j.pattern, f->text, NULL, 0) : -ENOMEM;
+    if (rc == 0 && !grow_array(&f->verdict, &f->method_cap, count, sizeof *f->verdict))
+        rc = -ENOMEM;
+    for (; rc == 0 && f->methods < count; f->methods += rc == 0)
+        rc = judge_method(&j, f, method_table_get(t, f->methods), f->methods);
+    pattern_close(&j.pattern);
+    free(j.name);
+    free(j.prefix);
     return rc;
+}
+
+/* A parent's id is smaller than its children's. */
+static int judge_nodes(struct filter *f, const struct call_tree *t) {
+    if (!grow_array(&f->flags, &f->node_cap, t->nodes, sizeof *f->flags))
+        return -ENOMEM;
+    for (uint32_t i = f->nodes; i < t->nodes; i++) {
+        const struct call_node *n = &t->node[i];
+        uint8_t above = n->parent == CALL_ROOT ? 0 : f->flags[n->parent];
+        f->flags[i] = above | f->verdict[n->method];
+    }
+    f->nodes = t->nodes;
+    return 0;
+}
+
+/* What is known of nodes is of no use any more, its memory is. */
+static int start(struct filter *f, const struct query *q) {
+    char *text = strdup(text_of(q)), *package = strdup(q->package ? q->package : "");
+    if (!text || !package) {
+        free(text);
+        free(package);
+        return -ENOMEM;
+    }
+    free(f->text);
+    free(f->package);
+    f->text = text;
+    f->package = package;
+    f->with_method = q->with_method;
+    f->method = q->method;
+    f->nodes = f->methods = 0;
+    return 0;
+}
+
+int filter_nodes(struct filter *f, const struct profile *p, const struct query *q,
+                 const struct filter **out) {
+    *out = NULL;
+    if (keeps_all(q))
+        return 0;
+    int rc = is_of(f, q) ? 0 : start(f, q);
+    if (rc == 0)
+        rc = judge_methods(f, p->methods);
+    if (rc == 0)
+        rc = judge_nodes(f, &p->tree);
+    if (rc != 0)
+        return rc;
+    bool invert = q->filter && q->filter[0] == '!';
+    f->mask = f->want = q->with_method ? FILTER_METHOD : 0;
+    f->mask |= *f->package ? FILTER_PACKAGE : 0;
+    f->want |= *f->package ? FILTER_PACKAGE : 0;
+    f->mask |= *f->text ? FILTER_TEXT : 0;
+    f->want |= *f->text && !invert ? FILTER_TEXT : 0;
+    *out = f;
+    return 0;
+}
+
+void filter_free(struct filter *f) {
+    free(f->text);
+    free(f->package);
+    free(f->verdict);
+    free(f->flags);
+    *f = (struct filter){0};
+}
+
+int snapshot_check_filter(const char *filter, char *why, size_t size) {
+    struct pattern pattern;
+    char reason[128];
+    const char *text = filter ? filter + (*filter == '!') : "";
+    int rc = pattern_open(&pattern, text, reason, sizeof reason);
+    bool good = rc == 0 && pattern.is_regex;
+    snprintf(why, size, "%s", rc == 0 ? reason : strerror(-rc));
+    if (rc == 0)
+        pattern_close(&pattern);
+    return good ? 0 : -EINVAL;
 }

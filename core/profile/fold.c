@@ -48,18 +48,23 @@ static void unmark(struct profile *p, bool virtuals) {
             p->threads.thread[i].free = false;
 }
 
-/* Who has the sums of this owner from now on. */
-static uint32_t heir_of(const struct profile *p, uint32_t owner) {
-    const struct thread *t = &p->threads.thread[owner_thread(owner)];
-    uint32_t others = t->is_virtual ? p->threads.others_virtual : THREAD_OTHERS;
-    return t->free ? owner_of(others, (uint32_t)owner_event(owner)) : owner;
+/* Who has this thread's sums from now on. */
+static uint32_t heir_of(const struct profile *p, uint32_t thread) {
+    const struct thread *t = &p->threads.thread[thread];
+    if (!t->free)
+        return thread;
+    return t->is_virtual ? p->threads.others_virtual : THREAD_OTHERS;
+}
+
+static uint32_t heir_of_owner(const struct profile *p, uint32_t owner) {
+    return owner_of(heir_of(p, owner_thread(owner)), (uint32_t)owner_event(owner));
 }
 
 /* The same sums, those of marked threads under their heirs. */
 static int fold_tally(const struct profile *p, const struct tally *from, struct tally *to) {
     for (uint32_t i = 0; i < from->count; i++) {
         const struct tally_entry *e = &from->entry[i];
-        struct tally_entry *sum = tally_entry(to, e->what, heir_of(p, e->owner), UINT32_MAX);
+        struct tally_entry *sum = tally_entry(to, e->what, heir_of_owner(p, e->owner), UINT32_MAX);
         if (!sum)
             return -ENOMEM;
         sum->weight += e->weight;
@@ -69,10 +74,29 @@ static int fold_tally(const struct profile *p, const struct tally *from, struct 
     return 0;
 }
 
-static void replace_tally(struct tally *t, struct tally *by) {
-    tally_free(t);
-    *t = *by;
-    *by = (struct tally){0};
+enum { FOLDED = 5 };
+
+static void list_tallies(struct profile *p, struct tally *list[FOLDED]) {
+    list[0] = &p->by_pair;
+    list[1] = &p->by_carrier;
+    list[2] = &p->by_method;
+    list[3] = &p->by_state;
+    list[4] = &p->by_carrier_state;
+}
+
+/* All of them, or none without memory. */
+static int fold_tallies(struct profile *p) {
+    struct tally *old[FOLDED], folded[FOLDED] = {{0}};
+    int rc = 0;
+    list_tallies(p, old);
+    for (int i = 0; i < FOLDED && rc == 0; i++)
+        rc = fold_tally(p, old[i], &folded[i]);
+    for (int i = 0; i < FOLDED; i++) {
+        tally_free(rc == 0 ? old[i] : &folded[i]);
+        if (rc == 0)
+            *old[i] = folded[i];
+    }
+    return rc;
 }
 
 /* Virtual threads go while the history still has them. The newest second's index is left as it is:
@@ -81,24 +105,26 @@ static void fold_history(struct profile *p) {
     struct history *h = &p->history;
     for (uint32_t i = h->first; i < h->end; i++)
         for (uint32_t j = 0; j < h->second[i].count; j++)
-            h->second[i].entry[j].owner = heir_of(p, h->second[i].entry[j].owner);
+            h->second[i].entry[j].owner = heir_of_owner(p, h->second[i].entry[j].owner);
 }
 
-static void fold_totals(struct profile *p) {
+/* After the tallies. There is a sum for every thread: thread_table_reserve made it. */
+static void fold_sums(struct profile *p) {
     struct thread_table *t = &p->threads;
-    for (uint32_t i = THREAD_OTHERS + 1; i < t->count; i++) {
-        const struct thread *gone = &t->thread[i];
-        struct thread *heir = &t->thread[gone->is_virtual ? t->others_virtual : THREAD_OTHERS];
-        for (int e = 0; gone->free && e < PROFILE_EVENTS; e++) {
-            heir->event[e].weight += gone->event[e].weight;
-            heir->event[e].count += gone->event[e].count;
+    for (uint32_t e = 0; e < PROFILE_EVENTS; e++) {
+        for (uint32_t i = THREAD_OTHERS + 1; i < t->count && t->sums[e] > 0; i++) {
+            struct thread_sum *gone = &t->sum[e][i], *heir = &t->sum[e][heir_of(p, i)];
+            if (gone == heir)
+                continue;
+            heir->weight += gone->weight;
+            heir->count += gone->count;
         }
     }
     for (uint32_t i = 0; i < p->by_method.count; i++) {
         const struct tally_entry *m = &p->by_method.entry[i];
-        uint32_t thread = owner_thread(m->owner);
-        if (thread == THREAD_OTHERS || thread == t->others_virtual)
-            thread_top_method(&t->thread[thread], owner_event(m->owner), m->what, m->weight);
+        uint32_t thread = owner_thread(m->owner), event = (uint32_t)owner_event(m->owner);
+        if ((m->weight | m->count) && (thread == THREAD_OTHERS || thread == t->others_virtual))
+            thread_top_method(&t->sum[event][thread], m->what, m->weight);
     }
 }
 
@@ -108,7 +134,6 @@ static bool is_needed(const struct profile *p) {
 }
 
 void fold_threads(struct profile *p, uint64_t now) {
-    struct tally pair = {0}, carrier = {0}, method = {0};
     /* Once a second of the profile at most: the next attempt can only do better later. */
     now = now > p->last_second ? now : p->last_second;
     if (!is_needed(p) || p->fold_tried == now + 1)
@@ -119,23 +144,14 @@ void fold_threads(struct profile *p, uint64_t now) {
         unmark(p, false);
     if (!virtuals)
         unmark(p, true);
-    bool fold = (ended || virtuals) && thread_table_reserve(&p->threads) == 0 &&
-                fold_tally(p, &p->by_pair, &pair) == 0 &&
-                fold_tally(p, &p->by_carrier, &carrier) == 0 &&
-                fold_tally(p, &p->by_method, &method) == 0;
-    if (fold) {
-        replace_tally(&p->by_pair, &pair);
-        replace_tally(&p->by_carrier, &carrier);
-        replace_tally(&p->by_method, &method);
+    if ((ended || virtuals) && thread_table_reserve(&p->threads) == 0 && fold_tallies(p) == 0) {
         if (virtuals)
             fold_history(p);
-        fold_totals(p);
+        fold_sums(p);
+        lock_table_fold(p, heir_of);
         thread_table_reclaim(&p->threads);
         return;
     }
     unmark(p, false);
     unmark(p, true);
-    tally_free(&pair);
-    tally_free(&carrier);
-    tally_free(&method);
 }

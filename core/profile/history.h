@@ -37,11 +37,20 @@ struct history {
     uint32_t first, end, cap;
     uint64_t span;       /* seconds kept */
     size_t bytes, limit; /* of all entries; beyond the limit the oldest seconds go */
+    uint64_t gone;       /* what is before this second is no longer kept */
     struct index index;  /* of the newest second's entries */
 };
 
-/* 0, or -ENOMEM and nothing is counted. What is too old to be kept counts as success. */
-int history_add(struct history *h, uint64_t second, const struct history_entry *e);
+#define HISTORY_NONE UINT32_MAX
+
+/* 0, or -ENOMEM and nothing is counted. What is too old to be kept counts as success. `place`, if
+ * not NULL, is where in its second it was counted, for as long as that second is kept;
+ * HISTORY_NONE: it was not kept. */
+int history_add(struct history *h, uint64_t second, const struct history_entry *e, uint32_t *place);
+/* Takes so much back from that entry, if it is still there and about what `e` is about. *weight and
+ * *count become what was taken. */
+void history_retract(struct history *h, uint64_t second, uint32_t place,
+                     const struct history_entry *e, uint64_t *weight, uint32_t *count);
 void history_free(struct history *h);
 
 /* Index of the first second that is not before `second`, h->end when there is none. */

@@ -9,20 +9,25 @@
 
 /* What a hostile process may make us keep. */
 #define NAME_BYTES_MAX ((size_t)512 << 20)
+#define ERROR_BYTES_MAX ((size_t)128 << 10)
+#define ERRORS_MAX 256u
 
 struct method_table {
     struct method *method;
     uint32_t count, cap;
     struct index index;
-    struct strings strings;
+    struct strings strings,
+        errors; /* errors have room of their own: what is left out needs a name */
 };
 
 static const struct method unknown_method = {METHOD_ERROR, "", "[unknown]", "", ""};
 
 struct method_table *method_table_new(void) {
     struct method_table *t = calloc(1, sizeof *t);
-    if (t)
+    if (t) {
         t->strings.limit = NAME_BYTES_MAX;
+        t->errors.limit = ERROR_BYTES_MAX;
+    }
     return t;
 }
 
@@ -32,7 +37,12 @@ void method_table_free(struct method_table *t) {
     free(t->method);
     index_free(&t->index);
     strings_free(&t->strings);
+    strings_free(&t->errors);
     free(t);
+}
+
+void method_table_limit(struct method_table *t, size_t bytes) {
+    t->strings.limit = bytes < NAME_BYTES_MAX ? bytes : NAME_BYTES_MAX;
 }
 
 static uint32_t hash_of(struct method_table *t, const struct method *m) {
@@ -67,11 +77,12 @@ uint32_t method_table_intern(struct method_table *t, enum method_kind kind, cons
     while ((id = index_next(&t->index, hash, &pos)) != INDEX_NONE)
         if (same(&t->method[id], &m))
             return id;
-    if (t->count >= METHOD_TABLE_MAX || index_reserve(&t->index) != 0 ||
-        !GROW(t->method, t->count, t->cap))
+    struct strings *names = m.kind == METHOD_ERROR ? &t->errors : &t->strings;
+    uint32_t most = METHOD_TABLE_MAX + (m.kind == METHOD_ERROR ? ERRORS_MAX : 0);
+    if (t->count >= most || index_reserve(&t->index) != 0 || !GROW(t->method, t->count, t->cap))
         return METHOD_NONE;
-    if (!intern_text(&t->strings, &m.class_name) || !intern_text(&t->strings, &m.name) ||
-        !intern_text(&t->strings, &m.signature) || !intern_text(&t->strings, &m.module))
+    if (!intern_text(names, &m.class_name) || !intern_text(names, &m.name) ||
+        !intern_text(names, &m.signature) || !intern_text(names, &m.module))
         return METHOD_NONE;
     t->method[t->count] = m;
     index_put(&t->index, hash, t->count);

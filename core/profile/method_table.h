@@ -8,6 +8,7 @@
 #ifndef JTOP_PROFILE_METHOD_TABLE_H
 #define JTOP_PROFILE_METHOD_TABLE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum method_kind {
@@ -39,6 +40,8 @@ struct method_table;
 
 struct method_table *method_table_new(void); /* NULL: no memory */
 void method_table_free(struct method_table *t);
+/* At most so many bytes of names; there is room for half a gigabyte otherwise. */
+void method_table_limit(struct method_table *t, size_t bytes);
 
 /* The id, or METHOD_NONE when memory ran out. The strings are copied; NULL means "". */
 uint32_t method_table_intern(struct method_table *t, enum method_kind kind, const char *class_name,

@@ -5,7 +5,9 @@
  *
  *      sample ─▶ call_tree (stack → node)      ─┐
  *             ─▶ history (second → node,thread) ├─▶ snapshot(query) ─▶ screen, file
- *             ─▶ totals (node, thread → weight) ─┘
+ *             ─▶ totals (node, thread → weight) ─┤
+ *      wait for a lock ─▶ lock_table            ─┘
+ *      sample, pause ─▶ timeline (second → sums) ─▶ a strip on the screen
  *
  * A sample of a virtual thread belongs to it and to its carrier; a query says which is asked for.
  *
@@ -28,7 +30,8 @@
 
 #include "core/profile/method_table.h"
 
-#define PROFILE_EVENTS 8       /* events are numbers 0..7; the caller gives them meaning */
+#define PROFILE_EVENTS 12      /* events are numbers from 0 on; the caller gives them meaning */
+#define PROFILE_STATES 11      /* and so are the states a thread is in */
 #define PROFILE_STACK_MAX 4096 /* deeper stacks are cut at the root's end */
 #define PROFILE_HISTORY_SECONDS 600
 
@@ -58,6 +61,7 @@ struct profile_sample {
     uint8_t event;       /* < PROFILE_EVENTS */
     uint8_t failed;      /* the stack is incomplete */
     uint16_t frames;
+    uint8_t state;                     /* < PROFILE_STATES, else as 0: not known */
     const struct profile_frame *frame; /* leaf first; not kept */
 };
 
@@ -65,13 +69,81 @@ struct profile;
 
 /* `history_seconds` 0: PROFILE_HISTORY_SECONDS. NULL: no memory. */
 struct profile *profile_new(uint32_t history_seconds);
+/* Keeps less, so that the whole takes about so many bytes; 0: as it is. Before the first sample. */
+void profile_limit_memory(struct profile *p, uint64_t bytes);
 void profile_free(struct profile *p);
 
 struct method_table *profile_methods(struct profile *p);
 const struct method_table *profile_methods_const(const struct profile *p);
 
+/* Where a sample was counted, to count there again or to take it back. Plain numbers, valid as long
+ * as the profile; what happened to the rows since (threads folded into others, seconds out of the
+ * history) is the profile's business. All zero: nowhere. */
+struct profile_place {
+    uint64_t virtual_id;
+    uint64_t second; /* of the sample */
+    uint32_t entry;  /* in the history's second */
+    uint32_t node;
+    uint32_t tid;
+    uint32_t thread;  /* row, and … */
+    uint32_t born;    /* … which of those that used it one after another */
+    uint32_t carrier; /* the same of the thread that carried a virtual one; else as `thread` */
+    uint32_t carrier_born;
+    uint8_t event, failed, state;
+    uint8_t rest; /* bits: the stack was not kept for the thread, for the carrier */
+};
+
 /* 0. -EINVAL: event out of range; -ENOMEM: the sample is not counted, the profile stays sound. */
 int profile_add(struct profile *p, const struct profile_sample *s);
+/* The same, and where that was. */
+int profile_add_at(struct profile *p, const struct profile_sample *s, struct profile_place *at);
+
+/* The same stack of the same thread once more, at another time. As profile_add. */
+int profile_repeat(struct profile *p, const struct profile_place *at, uint64_t time_ns,
+                   uint64_t weight, uint32_t count, uint8_t state);
+
+/* Takes back what was counted there: sums, rows and the sample's second, where it is still in the
+ * history (the seconds of its repeats are left as they are). No sum goes below 0, whatever is asked
+ * for. */
+void profile_retract(struct profile *p, const struct profile_place *at, uint64_t weight,
+                     uint32_t count);
+
+/* Takes back everything counted of an event, because its number means another one from now on. Its
+ * call paths and threads stay, with nothing counted. */
+void profile_forget(struct profile *p, uint32_t event);
+
+/* One wait for a lock; its stack is a sample of its own. */
+struct profile_lock {
+    uint64_t time_ns; /* of its end */
+    uint64_t waited_ns;
+    uint64_t lock_id;    /* 0: not known */
+    uint32_t class_id;   /* method table: METHOD_CLASS */
+    uint32_t flags;      /* the caller's */
+    uint32_t tid;        /* of the waiter */
+    uint64_t virtual_id; /* 0: none */
+    uint32_t owner_tid;  /* 0: not known */
+    uint64_t owner_virtual_id;
+    uint16_t owner_frames; /* the owner's stack when the wait began */
+    const struct profile_frame *owner_frame;
+};
+
+/* Bounded: beyond some thousand (class, owner, stack) the owner's stack, then the owner, is left
+ * out. 0 or -ENOMEM. */
+int profile_lock_wait(struct profile *p, const struct profile_lock *l);
+
+/* The VM stood still. `kind` < 2: 0 for a collection, 1 for any other reason. */
+void profile_pause(struct profile *p, uint64_t begin_ns, uint64_t end_ns, unsigned kind);
+
+/* A second of the timeline, for sparklines and strips. */
+struct profile_second {
+    uint64_t weight, samples; /* of the event asked for */
+    uint64_t paused_ns[2];    /* by kind; a pause is counted in the seconds it lies in */
+};
+
+/* Fills out[i] for second from + i. Seconds out of the history are zero, and those more than a day
+ * and a half back. */
+void profile_timeline(const struct profile *p, int event, uint64_t from, uint32_t seconds,
+                      struct profile_second *out);
 
 /* A thread's name and Java id from now on; names are kept after the thread's end. A tid used
  * again by a new thread after profile_thread_end becomes a thread of its own: known by its name

@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_weight(const void *a, const void *b) {
-    const struct snapshot_thread *x = a, *y = b;
+static int by_weight(const void *a, const void *b, void *threads) {
+    uint32_t i, j;
+    memcpy(&i, a, sizeof i);
+    memcpy(&j, b, sizeof j);
+    const struct snapshot_thread *row = threads, *x = &row[i], *y = &row[j];
     if (x->weight != y->weight)
         return x->weight > y->weight ? -1 : 1;
     if (x->samples != y->samples)
@@ -21,14 +24,41 @@ static int by_weight(const void *a, const void *b) {
     return x->java_id < y->java_id ? -1 : x->java_id > y->java_id;
 }
 
+/* Once all rows have names. */
+static int sort_threads(struct build *b) {
+    uint32_t count = b->s->thread_count;
+    uint32_t *order = malloc(2 * ((size_t)count + 1) * sizeof *order), *thread = order + count;
+    struct snapshot_thread *sorted = malloc(((size_t)count + 1) * sizeof *sorted);
+    int rc = order && sorted ? 0 : -ENOMEM;
+    for (uint32_t i = 0; rc == 0 && i < count; i++)
+        order[i] = i;
+    if (rc == 0)
+        qsort_r(order, count, sizeof *order, by_weight, b->s->threads);
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        sorted[i] = b->s->threads[order[i]];
+        thread[i] = b->row_thread[order[i]];
+    }
+    if (rc == 0) {
+        struct snapshot_thread *unsorted = b->s->threads;
+        memcpy(b->row_thread, thread, count * sizeof *thread);
+        b->s->threads = sorted;
+        sorted = unsorted;
+    }
+    free(order);
+    free(sorted);
+    return rc;
+}
+
 /* The part of the window in which there can be samples. */
 static uint64_t seconds_of(const struct profile *p, const struct query *q) {
     uint64_t from = p->first_second, to = p->last_second;
-    if (q->from_second != 0 || q->to_second != 0) {
+    if (build_from_beginning(p, q)) {
+        to = q->to_second < to ? q->to_second : to;
+    } else if (!build_always(q)) {
         const struct history *h = &p->history;
         from = h->end ? h->second[h->first].second : 0;
         from = q->from_second > from ? q->from_second : from;
-        to = q->to_second < to ? q->to_second : to;
+        to = build_last_second(q) < to ? build_last_second(q) : to;
     }
     return p->any && to >= from ? to - from + 1 : 1;
 }
@@ -39,42 +69,56 @@ static uint64_t least_total(uint64_t weight, uint32_t ppm) {
     return weight / million * part + (weight % million * part + million - 1) / million;
 }
 
-static const char *shown(const struct snapshot_thread *t, char room[VIRTUAL_NAME_SIZE]) {
-    return t->is_virtual ? virtual_threads_shown(t->name, t->java_id, room) : t->name;
+/* Copies a virtual thread's name, which goes with its row in the profile, to *at, and moves *at
+ * along; only counts its bytes where *at is NULL. */
+static void keep_name(const char **name, uint64_t java_id, char **at, size_t *size) {
+    char room[VIRTUAL_NAME_SIZE];
+    const char *shown = virtual_threads_shown(*name, java_id, room);
+    size_t bytes = strlen(shown) + 1;
+    *size += bytes;
+    if (!*at)
+        return;
+    *name = memcpy(*at, shown, bytes);
+    *at += bytes;
 }
 
-/* A virtual thread's name goes with its row in the profile: the snapshot takes a copy. */
-static int keep_names(struct snapshot *s) {
+static size_t keep_each(struct snapshot *s, char *at) {
     size_t size = 0;
-    char room[VIRTUAL_NAME_SIZE];
     for (uint32_t i = 0; i < s->thread_count; i++)
-        size += s->threads[i].is_virtual ? strlen(shown(&s->threads[i], room)) + 1 : 0;
+        if (s->threads[i].is_virtual)
+            keep_name(&s->threads[i].name, s->threads[i].java_id, &at, &size);
+    for (uint32_t i = 0; i < s->lock_count; i++)
+        if (s->locks[i].owner_is_virtual)
+            keep_name(&s->locks[i].owner, s->locks[i].owner_java_id, &at, &size);
+    for (uint32_t i = 0; i < s->lock_link_count; i++)
+        if (s->lock_links[i].other_is_virtual)
+            keep_name(&s->lock_links[i].other, s->lock_links[i].other_java_id, &at, &size);
+    return size;
+}
+
+static int keep_names(struct snapshot *s) {
+    size_t size = keep_each(s, NULL);
     if (size == 0)
         return 0;
-    char *at = s->names = malloc(size);
-    for (uint32_t i = 0; at && i < s->thread_count; i++) {
-        struct snapshot_thread *t = &s->threads[i];
-        if (!t->is_virtual)
-            continue;
-        const char *name = shown(t, room);
-        size = strlen(name) + 1;
-        t->name = memcpy(at, name, size);
-        at += size;
-    }
-    return at ? 0 : -ENOMEM;
+    s->names = malloc(size);
+    if (!s->names)
+        return -ENOMEM;
+    keep_each(s, s->names);
+    return 0;
 }
 
 static int fill(struct build *b) {
     int rc = gather_items(b);
     if (rc == 0)
-        rc = keep_names(b->s);
+        rc = build_states(b);
     b->least = least_total(b->s->weight, b->q->prune_ppm);
     if (b->q->prune_ppm && !b->least)
         b->least = 1;
+    b->s->least = b->least;
     if (rc == 0 && b->q->tree && b->q->by_thread)
         rc = build_threads(b);
-    if (rc == 0 && b->q->tree && b->q->tiers && !b->q->inverted)
-        rc = build_tiers(b);
+    if (rc == 0 && build_has_own_paths(b->q))
+        rc = build_own_paths(b);
     if (rc == 0 && b->q->tree && !b->q->inverted && !b->q->by_thread)
         rc = build_paths(b);
     if (rc == 0)
@@ -103,25 +147,33 @@ static void borrow_scratch(struct build *b) {
     b->p->scratch = (struct scratch){0};
 }
 
-static void return_scratch(struct build *b) {
-    size_t bytes = (size_t)b->item_cap * sizeof *b->item + (size_t)b->totals * sizeof *b->total +
-                   (size_t)b->touch_cap * sizeof *b->touch +
+static void return_scratch(struct build *b, bool clean) {
+    size_t bytes = (size_t)b->totals * sizeof *b->total +
                    (size_t)b->path_cap * (sizeof *b->path_branch + sizeof *b->path_total);
     struct scratch kept = {b->item,      b->item_cap,    b->total,      b->totals,  b->touch,
                            b->touch_cap, b->path_branch, b->path_total, b->path_cap};
-    if (bytes > SCRATCH_KEPT_BYTES) {
+    if (kept.item_cap * sizeof *b->item > SCRATCH_LIST_BYTES) {
+        free(kept.item);
+        kept.item = NULL;
+        kept.item_cap = 0;
+    }
+    if (kept.touch_cap * sizeof *b->touch > SCRATCH_LIST_BYTES) {
+        free(kept.touch);
+        kept.touch = NULL;
+        kept.touch_cap = 0;
+    }
+    if (bytes > SCRATCH_KEPT_BYTES || !clean) {
         scratch_free(&kept);
         kept = (struct scratch){0};
     }
     b->p->scratch = kept;
-    free(b->drop);
     free(b->group);
+    free(b->row_thread);
     free(b->mark);
-    free(b->order);
     free(b->branch);
     free(b->built);
-    free(b->tier_path);
-    free(b->tier_paths);
+    free(b->own_path);
+    free(b->own_paths);
 }
 
 struct snapshot *snapshot_take(struct profile *p, const struct query *q) {
@@ -130,14 +182,24 @@ struct snapshot *snapshot_take(struct profile *p, const struct query *q) {
         return NULL;
     borrow_scratch(&b);
     b.s->seconds = seconds_of(p, q);
-    int rc = q->event >= 0 && q->event < PROFILE_EVENTS ? fill(&b) : 0;
+    b.s->inverted = q->inverted;
+    b.s->by_thread = q->by_thread;
+    b.s->by_tier = q->tiers;
+    bool known = q->event >= 0 && q->event < PROFILE_EVENTS;
+    int rc = known ? fill(&b) : 0;
+    if (rc == 0 && q->locks)
+        rc = build_locks(&b);
+    if (rc == 0)
+        rc = keep_names(b.s);
+    if (rc == 0 && b.s->thread_count > 1)
+        rc = sort_threads(&b);
+    if (rc == 0 && known && q->spark_cells > 0)
+        rc = build_sparks(&b);
     if (rc != 0) {
         snapshot_free(b.s);
         b.s = NULL;
-    } else if (b.s->thread_count > 1) {
-        qsort(b.s->threads, b.s->thread_count, sizeof *b.s->threads, by_weight);
     }
-    return_scratch(&b);
+    return_scratch(&b, rc == 0);
     return b.s;
 }
 
@@ -148,6 +210,10 @@ void snapshot_free(struct snapshot *s) {
     free(s->threads);
     free(s->nodes);
     free(s->lines);
+    free(s->locks);
+    free(s->lock_links);
+    free(s->method_spark);
+    free(s->thread_spark);
     free(s->names);
     free(s);
 }

@@ -33,18 +33,29 @@ struct query {
     uint64_t to_second;   /*   the beginning, evicted history included */
     uint32_t tid;         /* only this platform thread, what it carried only with `carriers`;
                              QUERY_ALL_THREADS: all */
-    const char *filter;   /* keep samples with a frame whose dotted name contains this text,
-                             ignoring case; a leading '!' keeps those without; NULL or "": all */
-    bool inverted;        /* the tree is bottom-up: leaves are its roots, callers its children */
-    bool by_thread;       /* the tree's first level is the threads (METHOD_THREAD frames) */
-    bool tree;            /* build the tree (rows are always built) */
-    bool carriers;        /* samples of virtual threads belong to the threads that carried them;
+    const char *filter;   /* keep samples with a frame whose dotted name matches this extended
+                             regular expression, ignoring case; a leading '!' keeps those without;
+                             NULL or "": all. What is no expression is taken literally, as is a '$'
+                             that is not at the end: class names have it */
+    bool with_method;     /* keep only samples with `method` on the stack */
+    uint32_t method;
+    const char *package; /* only samples with a Java frame of this package or one below it,
+                             "java.util"; NULL or "": all */
+    bool from_method;    /* the tree (not the rows) begins at the outermost frame of `method`:
+                             what it calls, or inverted: who calls it. Needs with_method */
+    bool inverted;       /* the tree is bottom-up: leaves are its roots, callers its children */
+    bool by_thread;      /* the tree's first level is the threads (METHOD_THREAD frames) */
+    bool tree;           /* build the tree (rows are always built) */
+    bool carriers;       /* samples of virtual threads belong to the threads that carried them;
                              otherwise to the virtual threads */
-    uint64_t virtual_id;  /* only this virtual thread, whatever `tid` and `carriers` say; 0: all, so
+    uint64_t virtual_id; /* only this virtual thread, whatever `tid` and `carriers` say; 0: all, so
                              the row of "[other virtual threads]" cannot be asked for */
-    bool tiers;           /* a method's frames of different tiers are different tree nodes */
-    bool lines;           /* build `lines` for the method `lines_of` */
+    bool tiers;          /* a method's frames of different tiers are different tree nodes */
+    bool locks;          /* build `locks` (whatever the event) */
+    bool lines;          /* build `lines` for the method `lines_of` */
     uint32_t lines_of;
+    uint32_t spark_cells;   /* weight over time in so many cells, for each row; 0: none */
+    uint32_t spark_seconds; /* of a cell; they lie at multiples of it, and the last one is whole */
     uint32_t prune_ppm; /* leave out tree nodes, below the first level, that weigh less than this
                              many millionths of the whole; 0: none. For screens: cheap, and what is
                              left out stays in its parents' totals. Exports want the whole tree.
@@ -66,7 +77,42 @@ struct snapshot_thread {
     const char *name; /* "" where unknown; a virtual thread always has one */
     bool ended;
     uint64_t weight, samples;
-    uint32_t top_method; /* with the most self weight in it */
+    uint64_t state[PROFILE_STATES]; /* the thread's weight of the event, by state; since the
+                                       beginning, whatever the window and the filter */
+    uint32_t top_method;            /* with the most self weight in it */
+};
+
+/* Waits for locks of one class, and whom for. Sorted by waited_ns, descending, an owner's rows
+ * behind its class's. Since the beginning, whatever the window. */
+struct snapshot_lock {
+    uint32_t class_id; /* METHOD_CLASS */
+    uint32_t flags;    /* the caller's, or-ed */
+    bool is_class;     /* the sum of the rows that follow, up to the next such row */
+    uint64_t waits, waited_ns, longest_ns;
+    uint32_t locks;     /* class rows: different lock_ids, at most 1,000 counted */
+    uint32_t waiters;   /* class rows: different threads, at most 1,000 counted */
+    uint32_t owner_tid; /* owner rows; 0 and no owner_java_id: not known */
+    uint64_t owner_java_id;
+    bool owner_is_virtual;
+    const char *owner;     /* the owner's name; "" where not known */
+    uint32_t owner_node;   /* for snapshot_owner_stack; UINT32_MAX: none */
+    uint32_t owner_method; /* on top of that stack; METHOD_NONE: not known */
+    uint32_t owner_id;     /* tells threads apart, in this snapshot; UINT32_MAX: not known */
+};
+
+/* A thread that waited for a lock of that class which that owner held; or what the owner itself
+ * waited for meanwhile, while others waited for it: the next step of a chain. Sorted by class and
+ * owner, as numbers; steps before waiters; then by time, descending. */
+struct snapshot_lock_link {
+    uint32_t class_id, owner_id; /* as the owner row's */
+    uint32_t next_class; /* a step: of the lock the owner waited for; METHOD_NONE: a waiter */
+    uint32_t other_id;   /* the waiter; a step: who held that lock */
+    uint32_t other_tid;
+    uint64_t other_java_id;
+    bool other_is_virtual;
+    const char *other;         /* its name; "" where not known */
+    uint64_t waits, waited_ns; /* of a step: only the time that both waited … */
+    uint64_t deadlock_ns; /* … and of that, at least 0.1 s in which they waited in a circle */
 };
 
 /* Nodes are in preorder: a node's subtree follows it directly. */
@@ -101,9 +147,19 @@ struct snapshot {
     struct snapshot_node *nodes; /* in preorder, roots with next chains; empty without query.tree */
     uint32_t node_count;
     uint32_t max_depth; /* levels in nodes */
+    uint64_t least;     /* tree nodes of less total are left out, see query.prune_ppm; 0: none */
+    bool inverted, by_thread, by_tier; /* the tree, as asked for */
     struct snapshot_line *lines;
     uint32_t line_count;
-    char *names; /* of the virtual threads; threads[].name point into it */
+    struct snapshot_lock *locks;
+    uint32_t lock_count;
+    struct snapshot_lock_link *lock_links;
+    uint32_t lock_link_count;
+    /* [row * query.spark_cells + cell], oldest first: of a method its self, of a thread its weight.
+     * NULL where not asked for. Whatever the history no longer has is 0. */
+    uint64_t *method_spark, *thread_spark;
+    uint64_t spark_from; /* first cell's number: its first second / spark_seconds */
+    char *names;         /* of virtual threads: threads[].name, locks[].owner, lock_links[].other */
 };
 
 /* NULL: no memory. Free with snapshot_free. Interns METHOD_THREAD names when by_thread: that of
@@ -118,6 +174,13 @@ int snapshot_each_stack(const struct snapshot *s,
                         int (*each)(void *arg, const struct snapshot_node *const *path,
                                     uint32_t depth),
                         void *arg);
+
+/* Whether a filter text is a regular expression: 0, or -EINVAL with why. */
+int snapshot_check_filter(const char *filter, char *why, size_t size);
+
+/* The methods on an owner's stack, leaf first; returns how many, at most `max`. */
+uint32_t snapshot_owner_stack(const struct profile *p, uint32_t owner_node, uint32_t *method,
+                              uint32_t max);
 
 /* Index of the first child, or SNAPSHOT_ROOT. */
 static inline uint32_t snapshot_child(const struct snapshot *s, uint32_t node) {

@@ -2,11 +2,14 @@
  * The steps between a question and a snapshot.
  *
  *      gather    profile ─▶ items: (thread, leaf node) with what the query lets through
+ *      states    what the threads did while they were sampled
+ *      locks     who waited for what, out of a table of its own
  *      threads   by thread only: virtual threads too light to be seen become one group
- *      spread    items ─▶ touches: every node above them, with totals; method rows on the way
+ *      spread    items ─▶ touches: the nodes above them, with totals; method rows on the way
  *      lines     touches, items ─▶ one method's lines
  *      branches  touches or items ─▶ the tree in the order it was built, parents first
  *      layout    branches ─▶ the tree in preorder, children sorted
+ *      sparks    the history's last seconds ─▶ weight over time, for the rows
  *
  * All arrays are scratch, freed when the snapshot is done. Nothing recurses: stacks are as deep as
  * a hostile JVM likes.
@@ -42,17 +45,6 @@ struct touch {
     uint64_t weight, count;
 };
 
-/* A method's row as it is being counted, by method id: small, because there are many and they are
- * met in no order. */
-struct row {
-    uint64_t total;
-    uint64_t tier[TIERS]; /* together the samples of the total */
-};
-
-struct total {
-    uint64_t weight, count;
-};
-
 /* A tree node before its place is known. A parent's index is smaller than its children's. */
 struct branch {
     uint32_t parent; /* SNAPSHOT_ROOT for roots */
@@ -68,34 +60,40 @@ struct build {
     const struct query *q;
     struct snapshot *s;
 
-    uint8_t *drop; /* by node: the filter keeps samples with this leaf out; NULL: no filter */
+    const struct filter *filter; /* the profile's; NULL: everything is kept */
+
+    /* What the profile has summed up already; NULL: the question is a special one, and items are
+     * gathered and spread. */
+    const struct standing *standing;
 
     struct item *item;
     uint32_t items, item_cap;
     struct group *group;
     uint32_t groups;
+    uint32_t *row_thread; /* by thread row: its index in the thread table */
 
-    struct total *total; /* by node; all zero between two spreads */
+    struct total *total; /* by node: at leaves what was gathered; all zero between two spreads */
     uint32_t totals;
-    struct row *row;         /* NULL: rows are not wanted */
-    uint32_t *mark;          /* by node: the spread that met it last */
-    uint32_t spreads;        /* done so far */
-    struct order_key *order; /* two halves, for sorting */
-    uint32_t order_cap;
+    struct row *row;        /* by method; NULL: rows are not wanted */
+    uint64_t *mark;         /* bits by node, none set between two spreads … */
+    uint64_t *marked_words; /* … and by word of those */
     struct touch *touch;
     uint32_t touches, touch_cap;
-    uint64_t touched; /* in all groups */
+    uint64_t touched;  /* in all groups */
+    bool want_touches; /* else a spread only counts rows, and may leave none */
 
     struct branch *branch;
     uint32_t branches, branch_cap;
     uint32_t *path_branch; /* by path: 1 + its branch in the group at hand */
-    uint64_t *path_total;  /* by path: all zero between two groups */
+    uint64_t *path_total;  /* by path: all zero between two groups … */
+    const uint64_t *paths; /* … or the profile's: those that count */
     uint32_t path_cap;
-    bool want_paths;     /* path_total is to be filled */
-    uint32_t *tier_path; /* by node: its path where tiers are told apart; NULL: they are
-                                    not, and the tree's paths serve */
-    struct call_path *tier_paths;
-    uint32_t tier_path_count;
+    bool want_paths;    /* path_total is to be filled */
+    uint32_t *own_path; /* by node: its path where tiers are told apart or where the tree
+                                    begins at a method, CALL_ROOT above that; NULL: the call
+                                    tree's paths serve */
+    struct call_path *own_paths;
+    uint32_t own_path_count;
     uint64_t least;              /* total of branches that are not pruned */
     struct snapshot_node *built; /* inverted only, by branch: its counters */
     uint32_t built_cap;
@@ -110,28 +108,89 @@ struct build {
 
 /* Each returns 0 or -ENOMEM. */
 int gather_items(struct build *b);
+int build_states(struct build *b);
+int build_locks(struct build *b);
 int build_threads(struct build *b); /* by thread, once `least` is known: light ones share a group */
-int spread(struct build *b, const struct group *g); /* appends touches, ascending by node */
+int spread_reserve(struct build *b);                /* room for `total` */
+int spread_totals(struct build *b);                 /* of all items, which are in `total` … */
+int spread(struct build *b, const struct group *g); /* … or of these; appends touches, ascending by
+                                                       node, but for those nobody looks at */
 int build_method_rows(struct build *b);
-int build_lines(struct build *b); /* after build_method_rows, before the tree */
-int build_tiers(struct build *b); /* before build_paths */
+int build_lines(struct build *b);     /* after build_method_rows, before the tree */
+int build_own_paths(struct build *b); /* before build_paths */
+/* In place of a spread: touches of what is looked at, and items there. */
+int build_from_standing(struct build *b);
 int build_paths(struct build *b); /* before the spread that build_branches will use */
 int build_branches(struct build *b);
 int build_inverted(struct build *b);
 int build_layout(struct build *b);
+int build_sparks(struct build *b); /* once rows are in their final order */
+
+/* Whether the query is about this thread, among others. */
+static inline bool build_asks_for(const struct query *q, const struct thread *t) {
+    if (q->virtual_id != 0)
+        return t->is_virtual && t->java_id == q->virtual_id;
+    return q->tid == QUERY_ALL_THREADS || (!t->is_virtual && t->tid == q->tid);
+}
+
+/* Whether samples of virtual threads are to be their carriers'. */
+static inline bool build_by_carrier(const struct query *q) {
+    return q->carriers && q->virtual_id == 0;
+}
+
+/* Whether the tree begins at the outermost frame of the query's method. */
+static inline bool build_from_method(const struct query *q) {
+    return q->tree && q->from_method && q->with_method;
+}
+
+/* Whether the call tree's paths are not those of the tree to be built. */
+static inline bool build_has_own_paths(const struct query *q) {
+    return q->tree && !q->inverted && (q->tiers || build_from_method(q));
+}
+
+/* Whether, of everything, the tree has only what is heavy, as the standing sums tell it. */
+static inline bool build_is_standing(const struct query *q) {
+    return !q->tree || (q->prune_ppm > 0 && !q->tiers);
+}
+
+/* Whether the tree is made of touches, and not level by level. */
+static inline bool build_is_top_down(const struct query *q) {
+    return q->tree && !q->inverted;
+}
+
+/* Whether the query is about all seconds, those included that the history no longer has. */
+static inline bool build_always(const struct query *q) {
+    return q->from_second == 0 && q->to_second == 0;
+}
+
+/* A window from the beginning on, whose end is still in the history: what came later is known, and
+ * so is everything until then. */
+static inline bool build_from_beginning(const struct profile *p, const struct query *q) {
+    return q->from_second == 0 && q->to_second != 0 && q->to_second < UINT64_MAX &&
+           p->history.gone <= q->to_second + 1;
+}
+
+/* Of a window. */
+static inline uint64_t build_last_second(const struct query *q) {
+    return q->to_second ? q->to_second : UINT64_MAX;
+}
 
 /* The path that the tree to be built has for a node, and the paths it has. */
 static inline uint32_t build_path_of(const struct build *b, uint32_t node) {
-    return b->tier_path ? b->tier_path[node] : b->p->tree.node[node].path;
+    return b->own_path ? b->own_path[node] : b->p->tree.node[node].path;
 }
 
 static inline const struct call_path *build_path(const struct build *b, uint32_t path) {
-    return b->tier_path ? &b->tier_paths[path] : &b->p->tree.path[path];
+    return b->own_path ? &b->own_paths[path] : &b->p->tree.path[path];
 }
 
-/* Merges items of the same node within a group and moves them to `out`, whose end it returns.
- * where[node], for all nodes, may say anything: it is believed only if it fits. */
-uint32_t gather_merge(struct build *b, struct group *g, uint32_t out, uint32_t *where);
+/* Whether a path of the tree to be built is too light for it. `root`: the branch that paths without
+ * parent are below. */
+static inline bool build_is_pruned(const struct build *b, uint32_t path, uint32_t root) {
+    return b->paths[path] < b->least &&
+           (root != SNAPSHOT_ROOT || build_path(b, path)->parent != CALL_ROOT);
+}
+
 /* One more branch; its index, or SNAPSHOT_ROOT without memory. */
 uint32_t branch_add(struct build *b, uint32_t parent, uint32_t method);
 /* The first-level branch of a group's thread. SNAPSHOT_ROOT without memory. */

@@ -86,6 +86,8 @@ static uint32_t find_run(const struct inverter *v, uint32_t first, uint32_t end,
 static int split_range(struct inverter *v, struct range r) {
     struct build *b = v->b;
     drop_ended(v, &r);
+    if (r.branch != SNAPSHOT_ROOT && b->built[r.branch].total < b->least)
+        return 0; /* nor can what is below it weigh enough */
     order_keys(v->walker + r.first, v->spare, r.end - r.first);
     for (uint32_t first = r.first, end; first < r.end; first = end) {
         uint64_t weight;
@@ -103,11 +105,72 @@ static int split_range(struct inverter *v, struct range r) {
     return 0;
 }
 
-/* All leaves, or each thread's under the thread. */
+/* Where an item's way to the root begins: at its leaf, or at the outermost frame of the query's
+ * method. */
+static uint32_t start_of(const struct build *b, uint32_t node) {
+    const struct call_node *n = b->p->tree.node;
+    if (build_from_method(b->q))
+        while (n[node].parent != CALL_ROOT && b->filter->flags[n[node].parent] & FILTER_METHOD)
+            node = n[node].parent;
+    return node;
+}
+
+/* An item whose leaf is too light for anything to be seen below it: it is but part of a root. */
+static int add_light(struct build *b, const struct item *it, uint32_t *root) {
+    const struct call_node *n = &b->p->tree.node[it->node];
+    if (*root == SNAPSHOT_ROOT)
+        *root = add_branch(b, SNAPSHOT_ROOT, n->method);
+    if (*root == SNAPSHOT_ROOT)
+        return -ENOMEM;
+    struct snapshot_node *counted = &b->built[*root];
+    counted->total += it->weight;
+    counted->total_samples += it->count;
+    counted->tier[n->tier] += it->count;
+    counted->self += n->parent == CALL_ROOT ? it->weight : 0;
+    counted->self_samples += n->parent == CALL_ROOT ? it->count : 0;
+    b->branch[*root].total = counted->total;
+    return 0;
+}
+
+/* Walkers only where there is something to be seen. `self` and `root` are by method. */
+static int heavy_level(struct inverter *v, uint64_t *self, uint32_t *root) {
+    struct build *b = v->b;
+    const struct call_node *node = b->p->tree.node;
+    uint32_t walkers = 0;
+    int rc = 0;
+    for (uint32_t i = 0; i < b->items; i++)
+        self[node[b->item[i].node].method] += b->item[i].weight;
+    for (uint32_t i = 0; i < b->items && rc == 0; i++) {
+        uint32_t method = node[b->item[i].node].method;
+        if (self[method] >= b->least)
+            v->walker[walkers++] = (struct order_key){.node = b->item[i].node, .item = i};
+        else
+            rc = add_light(b, &b->item[i], &root[method]);
+    }
+    return rc == 0 ? add_range(&v->now, SNAPSHOT_ROOT, 0, walkers) : rc;
+}
+
+static int first_heavy_level(struct inverter *v) {
+    size_t methods = method_table_count(v->b->p->methods);
+    uint64_t *self = calloc(methods + 1, sizeof *self);
+    uint32_t *root = malloc((methods + 1) * sizeof *root);
+    int rc = -ENOMEM;
+    if (self && root) {
+        memset(root, 0xff, methods * sizeof *root); /* SNAPSHOT_ROOT: none yet */
+        rc = heavy_level(v, self, root);
+    }
+    free(self);
+    free(root);
+    return rc;
+}
+
+/* All of them, or each thread's under the thread. */
 static int first_level(struct inverter *v) {
     struct build *b = v->b;
+    if (b->least > 0 && !b->q->by_thread && !b->q->tiers && !build_from_method(b->q))
+        return first_heavy_level(v);
     for (uint32_t i = 0; i < b->items; i++)
-        v->walker[i] = (struct order_key){.node = b->item[i].node, .item = i};
+        v->walker[i] = (struct order_key){.node = start_of(b, b->item[i].node), .item = i};
     if (!b->q->by_thread)
         return add_range(&v->now, SNAPSHOT_ROOT, 0, b->items);
     for (uint32_t i = 0; i < b->groups; i++) {

@@ -6,60 +6,78 @@
 
 enum { LINES = UINT16_MAX + 1 };
 
+#define NOWHERE UINT32_MAX
+
 /*
  * A sample counts once for a line however often the line is on its stack, and stacks may be deep
- * and all recursion. So the nodes are walked as a tree, with a count of how often each line is
- * among the frames above.
+ * and all recursion. So the method's nodes are walked as a tree of their own, with a count of how
+ * often each line is among the frames above. A node is the index of its touch here.
  */
 struct line_walk {
     const struct call_node *node;
     uint32_t method;
-    uint32_t *first, *next; /* by node: child and sibling, of those that were touched */
+    uint32_t *near; /* by node of the call tree: 1 + the nearest one of the method from there
+                               towards the root, NOWHERE if there is none; 0: not known yet */
+    uint32_t *up, *first, *next; /* parent, child and sibling */
     uint32_t roots;
     uint32_t above[LINES];
     struct snapshot_line line[LINES];
 };
 
+/* Every node is passed only once: what is found is noted all along the way. */
+static uint32_t find_nearest(struct line_walk *w, uint32_t node) {
+    uint32_t at = node, found = NOWHERE;
+    while (at != CALL_ROOT && !w->near[at])
+        at = w->node[at].parent;
+    if (at != CALL_ROOT)
+        found = w->near[at];
+    for (uint32_t n = node; n != at; n = w->node[n].parent)
+        w->near[n] = found;
+    return found == NOWHERE ? NOWHERE : found - 1;
+}
+
 static void link_touches(const struct build *b, struct line_walk *w) {
-    w->roots = CALL_ROOT;
+    for (uint32_t i = 0; i < b->touches; i++) {
+        const struct call_node *n = &w->node[b->touch[i].node];
+        if (n->method != w->method)
+            continue;
+        w->up[i] = find_nearest(w, n->parent);
+        w->near[b->touch[i].node] = i + 1;
+    }
+    w->roots = NOWHERE;
     for (uint32_t i = b->touches; i-- > 0;) {
-        uint32_t n = b->touch[i].node, parent = w->node[n].parent;
-        uint32_t *list = parent == CALL_ROOT ? &w->roots : &w->first[parent];
-        w->next[n] = *list;
-        *list = n;
+        if (w->node[b->touch[i].node].method != w->method)
+            continue;
+        uint32_t *list = w->up[i] == NOWHERE ? &w->roots : &w->first[w->up[i]];
+        w->next[i] = *list;
+        *list = i;
     }
 }
 
-/* Marks the nodes that are the outermost of their line on a stack. */
-static void walk(struct line_walk *w, uint8_t *outermost) {
-    uint32_t n = w->roots;
-    while (n != CALL_ROOT) {
-        const struct call_node *at = &w->node[n];
-        if (at->method == w->method)
-            outermost[n] = w->above[at->line]++ == 0;
-        if (w->first[n] != CALL_ROOT) {
-            n = w->first[n];
+/* Counts the nodes that are the outermost of their line on a stack. */
+static void walk(const struct build *b, struct line_walk *w) {
+    uint32_t i = w->roots;
+    while (i != NOWHERE) {
+        uint32_t line = w->node[b->touch[i].node].line;
+        if (w->above[line]++ == 0) {
+            w->line[line].total += b->touch[i].weight;
+            w->line[line].total_samples += b->touch[i].count;
+        }
+        if (w->first[i] != NOWHERE) {
+            i = w->first[i];
             continue;
         }
         for (;;) { /* back up to where there is a sibling */
-            if (w->node[n].method == w->method)
-                w->above[w->node[n].line]--;
-            if (w->next[n] != CALL_ROOT || w->node[n].parent == CALL_ROOT)
+            w->above[w->node[b->touch[i].node].line]--;
+            if (w->next[i] != NOWHERE || w->up[i] == NOWHERE)
                 break;
-            n = w->node[n].parent;
+            i = w->up[i];
         }
-        n = w->next[n];
+        i = w->next[i];
     }
 }
 
-static void count_lines(const struct build *b, struct line_walk *w, const uint8_t *outermost) {
-    for (uint32_t i = 0; i < b->touches; i++) {
-        const struct touch *t = &b->touch[i];
-        if (!outermost[t->node])
-            continue;
-        w->line[w->node[t->node].line].total += t->weight;
-        w->line[w->node[t->node].line].total_samples += t->count;
-    }
+static void count_selves(const struct build *b, struct line_walk *w) {
     for (uint32_t i = 0; i < b->items; i++) {
         const struct item *it = &b->item[i];
         if (w->node[it->node].method != w->method)
@@ -86,24 +104,26 @@ static int write_lines(struct build *b, struct line_walk *w) {
 }
 
 int build_lines(struct build *b) {
-    size_t nodes = (size_t)b->p->tree.nodes + 1;
+    size_t touches = (size_t)b->touches + 1;
     struct line_walk *w = calloc(1, sizeof *w);
-    uint32_t *links = malloc(2 * nodes * sizeof *links);
-    uint8_t *outermost = calloc(nodes, 1);
-    int rc = w && links && outermost ? 0 : -ENOMEM;
+    uint32_t *links = malloc(3 * touches * sizeof *links);
+    uint32_t *near = calloc((size_t)b->p->tree.nodes + 1, sizeof *near);
+    int rc = w && links && near ? 0 : -ENOMEM;
     if (rc == 0) {
-        memset(links, 0xff, 2 * nodes * sizeof *links); /* CALL_ROOT: none */
+        memset(links, 0xff, 3 * touches * sizeof *links); /* NOWHERE */
         w->node = b->p->tree.node;
         w->method = b->q->lines_of;
-        w->first = links;
-        w->next = links + nodes;
+        w->near = near;
+        w->up = links;
+        w->first = links + touches;
+        w->next = w->first + touches;
         link_touches(b, w);
-        walk(w, outermost);
-        count_lines(b, w, outermost);
+        walk(b, w);
+        count_selves(b, w);
         rc = write_lines(b, w);
     }
     free(w);
     free(links);
-    free(outermost);
+    free(near);
     return rc;
 }

@@ -47,7 +47,7 @@ static bool shares_root(const struct build *b, uint32_t group, bool full) {
 
 /* Leaves the groups with a root of their own, and behind them one of all the others' items, of
  * which there are some and for which `light` has room. */
-static void share_root(struct build *b, bool full, struct item *light, uint32_t *where) {
+static void share_root(struct build *b, bool full, struct item *light) {
     uint32_t groups = 0, items = 0, lights = 0;
     for (uint32_t i = 0; i < b->groups; i++) {
         struct group g = b->group[i];
@@ -61,10 +61,9 @@ static void share_root(struct build *b, bool full, struct item *light, uint32_t 
             items += count;
         }
     }
-    struct group *shared = &b->group[groups++];
-    *shared = (struct group){b->p->threads.others_virtual, items, items + lights};
+    b->group[groups++] = (struct group){b->p->threads.others_virtual, items, items + lights};
     memcpy(b->item + items, light, lights * sizeof *light);
-    b->items = gather_merge(b, shared, items, where);
+    b->items = items + lights;
     b->groups = groups;
 }
 
@@ -80,11 +79,9 @@ int build_threads(struct build *b) {
     if (lights == 0)
         return 0;
     struct item *light = big_alloc(lights, sizeof *light);
-    uint32_t *where = calloc((size_t)b->p->tree.nodes + 1, sizeof *where);
-    int rc = light && where ? 0 : -ENOMEM;
-    if (rc == 0)
-        share_root(b, full, light, where);
+    if (!light)
+        return -ENOMEM;
+    share_root(b, full, light);
     free(light);
-    free(where);
-    return rc;
+    return 0;
 }

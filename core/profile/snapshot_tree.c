@@ -15,11 +15,6 @@ uint32_t branch_add(struct build *b, uint32_t parent, uint32_t method) {
     return b->branches++;
 }
 
-static inline bool is_pruned(const struct build *b, uint32_t path, uint32_t root) {
-    return b->path_total[path] < b->least &&
-           (root != SNAPSHOT_ROOT || build_path(b, path)->parent != CALL_ROOT);
-}
-
 /* Makes the branch of a path that is met for the first time in this group. Its parent stands in
  * when there can be no more branches. Branches of earlier groups are those below `first`. */
 static int start_path(struct build *b, uint32_t path, uint32_t root, uint32_t first) {
@@ -33,7 +28,7 @@ static int start_path(struct build *b, uint32_t path, uint32_t root, uint32_t fi
         if (id == SNAPSHOT_ROOT)
             return -ENOMEM;
         b->branch[id].pos = path;
-        b->branch[id].total = b->path_total[path];
+        b->branch[id].total = b->paths[path];
     }
     b->path_branch[path] = id + 1;
     return 0;
@@ -47,7 +42,7 @@ static int branches_of_touches(struct build *b, uint32_t from, uint32_t root) {
         struct touch *t = &b->touch[i];
         uint32_t path = build_path_of(b, t->node);
         t->branch = SNAPSHOT_ROOT;
-        if (is_pruned(b, path, root))
+        if (path == CALL_ROOT || build_is_pruned(b, path, root))
             continue;
         if (b->path_branch[path] <= first)
             rc = start_path(b, path, root, first);
@@ -63,7 +58,9 @@ static int branches_of_touches(struct build *b, uint32_t from, uint32_t root) {
 static void end_group(struct build *b, uint32_t from) {
     uint32_t kept = from;
     for (uint32_t i = from; i < b->touches; i++) {
-        b->path_total[build_path_of(b, b->touch[i].node)] = 0;
+        uint32_t path = build_path_of(b, b->touch[i].node);
+        if (path != CALL_ROOT)
+            b->path_total[path] = 0;
         if (b->touch[i].branch != SNAPSHOT_ROOT)
             b->touch[kept++] = b->touch[i];
     }
@@ -104,16 +101,48 @@ static int thread_branches(struct build *b, const struct group *g) {
 }
 
 int build_paths(struct build *b) {
-    uint32_t paths = (b->tier_path ? b->tier_path_count : b->p->tree.paths) + 1;
+    uint32_t paths = (b->own_path ? b->own_path_count : b->p->tree.paths) + 1;
     uint32_t branch_cap = b->path_cap, total_cap = b->path_cap;
     if (!big_grow(&b->path_branch, &branch_cap, paths, sizeof *b->path_branch) ||
         !big_grow(&b->path_total, &total_cap, paths, sizeof *b->path_total))
         return -ENOMEM;
     b->path_cap = branch_cap;
     memset(b->path_branch, 0, paths * sizeof *b->path_branch);
-    memset(b->path_total, 0, paths * sizeof *b->path_total);
-    b->want_paths = true;
+    b->want_paths = !b->standing;
+    b->paths = b->standing ? b->standing->path_total : b->path_total;
+    if (b->want_paths)
+        memset(b->path_total, 0, paths * sizeof *b->path_total);
     return 0;
+}
+
+/* An inverted tree has all items already. */
+static int take_node(struct build *b, uint32_t node) {
+    const struct total *t = &b->standing->total[node];
+    if (!big_grow(&b->touch, &b->touch_cap, b->touches + 1, sizeof *b->touch) ||
+        !big_grow(&b->item, &b->item_cap, b->items + 1, sizeof *b->item))
+        return -ENOMEM;
+    b->touch[b->touches++] = (struct touch){node, SNAPSHOT_ROOT, t->weight, t->count};
+    if (b->q->tree && b->q->inverted)
+        return 0;
+    uint32_t owner = owner_of(0, (uint32_t)b->q->event);
+    const struct tally_entry *e = tally_find(&b->p->by_node, node, owner);
+    if (e && (e->weight | e->count))
+        b->item[b->items++] = (struct item){0, node, e->weight, e->count};
+    return 0;
+}
+
+int build_from_standing(struct build *b) {
+    const struct standing *s = b->standing;
+    const struct call_node *node = b->p->tree.node;
+    bool tree = build_is_top_down(b->q);
+    int rc = 0;
+    for (uint32_t n = 0; n < s->nodes && rc == 0; n++) {
+        bool wanted = (tree && !build_is_pruned(b, node[n].path, SNAPSHOT_ROOT)) ||
+                      (b->q->lines && node[n].method == b->q->lines_of);
+        if (wanted && (s->total[n].weight | s->total[n].count))
+            rc = take_node(b, n);
+    }
+    return rc;
 }
 
 int build_branches(struct build *b) {
@@ -125,6 +154,7 @@ int build_branches(struct build *b) {
         return rc;
     }
     b->touches = 0; /* those of the method rows know no threads */
+    b->want_touches = true;
     int rc = build_paths(b);
     for (uint32_t i = 0; i < b->groups && rc == 0; i++)
         rc = thread_branches(b, &b->group[i]);

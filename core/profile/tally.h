@@ -8,7 +8,7 @@
 #ifndef JTOP_PROFILE_TALLY_H
 #define JTOP_PROFILE_TALLY_H
 
-#include "core/profile/index.h"
+#include "core/profile/compact.h"
 #include "core/profile/profile.h"
 
 #define OWNER_THREADS_MAX (UINT32_MAX / PROFILE_EVENTS)
@@ -34,12 +34,14 @@ struct tally_entry {
 struct tally {
     struct tally_entry *entry; /* in the order they came */
     uint32_t count, cap;
-    struct index index;
+    struct compact index;
 };
 
 /* The entry, made with zeroes when there is none. It stays where it is until the next call for
  * this tally. NULL: no memory, or it would be one more than `max`. */
 struct tally_entry *tally_entry(struct tally *t, uint32_t what, uint32_t owner, uint32_t max);
+/* The entry, NULL when there is none. */
+struct tally_entry *tally_find(struct tally *t, uint32_t what, uint32_t owner);
 void tally_free(struct tally *t);
 
 #endif

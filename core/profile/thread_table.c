@@ -18,10 +18,27 @@ static uint32_t *latest_of(struct thread_table *t, uint32_t tid) {
     return NULL;
 }
 
-static void start(struct thread *n, uint32_t tid, const char *name) {
-    *n = (struct thread){.tid = tid, .name = name};
-    for (int e = 0; e < PROFILE_EVENTS; e++)
-        n->event[e].top_method = METHOD_NONE;
+static void start(struct thread_table *t, uint32_t thread, uint32_t tid, const char *name) {
+    if (++t->born == 0)
+        t->born = 1;
+    t->thread[thread] = (struct thread){.tid = tid, .born = t->born, .name = name};
+    for (uint32_t e = 0; e < PROFILE_EVENTS; e++)
+        if (thread < t->sums[e])
+            t->sum[e][thread] = (struct thread_sum){0};
+}
+
+static int reserve_sums(struct thread_table *t, uint32_t event) {
+    uint32_t old = t->sums[event];
+    if (!grow_array(&t->sum[event], &t->sums[event], t->cap, sizeof *t->sum[event]))
+        return -ENOMEM;
+    memset(t->sum[event] + old, 0, (t->sums[event] - old) * sizeof *t->sum[event]);
+    return 0;
+}
+
+struct thread_sum *thread_table_sum(struct thread_table *t, uint32_t thread, uint32_t event) {
+    if (thread >= t->sums[event] && reserve_sums(t, event) != 0)
+        return NULL;
+    return &t->sum[event][thread];
 }
 
 int thread_table_place(struct thread_table *t, uint32_t tid, const char *name, uint32_t *thread) {
@@ -32,7 +49,7 @@ int thread_table_place(struct thread_table *t, uint32_t tid, const char *name, u
             return -ENOMEM;
         *thread = t->count++;
     }
-    start(&t->thread[*thread], tid, name);
+    start(t, *thread, tid, name);
     return 0;
 }
 
@@ -71,16 +88,18 @@ bool thread_table_crowded(const struct thread_table *t) {
     return in_use(t) > t->max - t->max / 8;
 }
 
-void thread_top_method(struct thread *t, int event, uint32_t method, uint64_t weight) {
-    uint32_t top = t->event[event].top_method;
-    uint64_t top_weight = t->event[event].top_weight;
-    if (top == METHOD_NONE || weight > top_weight || (weight == top_weight && method < top)) {
-        t->event[event].top_weight = weight;
-        t->event[event].top_method = method;
+void thread_top_method(struct thread_sum *sum, uint32_t method, uint64_t weight) {
+    if (sum->top == 0 || weight > sum->top_weight ||
+        (weight == sum->top_weight && method < sum->top - 1)) {
+        sum->top_weight = weight;
+        sum->top = method + 1;
     }
 }
 
 int thread_table_reserve(struct thread_table *t) {
+    for (uint32_t e = 0; e < PROFILE_EVENTS; e++)
+        if (t->sums[e] > 0 && reserve_sums(t, e) != 0)
+            return -ENOMEM;
     return grow_array(&t->unused, &t->unused_cap, t->count, sizeof *t->unused) ? 0 : -ENOMEM;
 }
 
@@ -100,7 +119,7 @@ void thread_table_reclaim(struct thread_table *t) {
         if (!t->thread[i].free)
             continue;
         free(t->thread[i].virtual_name);
-        start(&t->thread[i], 0, "");
+        start(t, i, 0, "");
         t->unused[t->unused_count++] = i;
     }
 }
@@ -148,6 +167,8 @@ void thread_table_end(struct thread_table *t, uint32_t tid, uint64_t now_ns) {
 void thread_table_free(struct thread_table *t) {
     for (uint32_t i = 0; i < t->count; i++)
         free(t->thread[i].virtual_name);
+    for (uint32_t e = 0; e < PROFILE_EVENTS; e++)
+        free(t->sum[e]);
     free(t->thread);
     free(t->latest);
     free(t->unused);

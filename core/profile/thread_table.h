@@ -18,8 +18,17 @@
 #define THREAD_END_GRACE_NS UINT64_C(1000000000)
 #define THREAD_OTHERS 0u /* shared by the threads there is no room for; it has tid 0 */
 
+/* What a thread has collected of one event. */
+struct thread_sum {
+    uint64_t weight, count;
+    uint64_t top_weight;
+    uint32_t top; /* 1 + the method with the most self weight; 0: nothing yet */
+    bool stale;   /* the top is to be found anew: samples of it were taken back */
+};
+
 struct thread {
-    uint32_t tid; /* of a virtual thread: its last carrier's */
+    uint32_t tid;  /* of a virtual thread: its last carrier's */
+    uint32_t born; /* serial number, never 0 and never used again, as the place in the table is */
     bool ended;
     bool free; /* its place is to be used again */
     bool sampled;
@@ -29,16 +38,15 @@ struct thread {
     const char *name;   /* of the table's strings; "" for virtual threads */
     char *virtual_name; /* owned; NULL: none */
     uint64_t ended_ns;  /* newest time known when it ended */
-    struct {
-        uint64_t weight, count;
-        uint64_t top_weight;
-        uint32_t top_method; /* METHOD_NONE: nothing yet */
-    } event[PROFILE_EVENTS];
 };
 
 struct thread_table {
     struct thread *thread;
     uint32_t count, cap;
+    /* By event and thread. Few events are ever sampled: those that are not take no room. */
+    struct thread_sum *sum[PROFILE_EVENTS];
+    uint32_t sums[PROFILE_EVENTS];
+    uint32_t born;    /* the last serial number given */
     uint32_t max;     /* platform threads, and the others */
     uint32_t *unused; /* places that are free */
     uint32_t unused_count, unused_cap;
@@ -55,12 +63,25 @@ struct thread_table {
 /* The thread a sample of this time belongs to, begun if need be. 0 or -ENOMEM. */
 int thread_table_sampled(struct thread_table *t, uint32_t tid, uint64_t time_ns, uint32_t *thread);
 int thread_table_name(struct thread_table *t, uint32_t tid, uint64_t java_id, const char *name);
-/* To be called when a method's self weight in this thread has grown to `weight`: weights only grow,
- * so only the method that has just grown can become the top. The smaller id wins a tie. */
-void thread_top_method(struct thread *t, int event, uint32_t method, uint64_t weight);
+/* The thread's sum, made with zeroes when there is none; valid until the next thread or event is
+ * new. NULL: no memory. */
+struct thread_sum *thread_table_sum(struct thread_table *t, uint32_t thread, uint32_t event);
+/* The same, and NULL where there is none. */
+static inline struct thread_sum *thread_table_known_sum(const struct thread_table *t,
+                                                        uint32_t thread, uint32_t event) {
+    return thread < t->sums[event] ? &t->sum[event][thread] : NULL;
+}
+/* Whether this place is still the thread's of that serial number. */
+static inline bool thread_table_is(const struct thread_table *t, uint32_t thread, uint32_t born) {
+    return thread < t->count && t->thread[thread].born == born;
+}
+/* To be called when a method's self weight in this thread has grown to `weight`: only the method
+ * that has just grown can become the top. The smaller id wins a tie. */
+void thread_top_method(struct thread_sum *sum, uint32_t method, uint64_t weight);
 /* Whether it is time to free some platform threads. */
 bool thread_table_crowded(const struct thread_table *t);
-/* Makes sure that the next thread_table_reclaim cannot fail. 0 or -ENOMEM. */
+/* Makes sure that the next thread_table_reclaim cannot fail, and that every thread has a sum of
+ * each event of which one has. 0 or -ENOMEM. */
 int thread_table_reserve(struct thread_table *t);
 /* Takes back the places of all threads with `free` set, which nothing may refer to any more,
  * platform and virtual. */

@@ -1,5 +1,7 @@
 #include "core/session/address_names.h"
 
+#include "core/profile/grow.h"
+
 #include <stdlib.h>
 
 void address_names_init(struct address_names *a, struct symbols *symbols) {
@@ -19,14 +21,8 @@ static uint64_t key_of(uint64_t address) {
 }
 
 static struct address_name *add(struct address_names *a, uint64_t address) {
-    if (a->count == a->capacity) {
-        uint32_t capacity = a->capacity ? a->capacity * 2 : 1024;
-        struct address_name *entry = realloc(a->entry, capacity * sizeof *entry);
-        if (!entry)
-            return NULL;
-        a->entry = entry;
-        a->capacity = capacity;
-    }
+    if (!GROW(a->entry, a->count, a->capacity))
+        return NULL;
     if (id_map_put(&a->index, key_of(address), a->count) != 0)
         return NULL;
     return &a->entry[a->count++];

@@ -100,16 +100,8 @@ static int refused(const struct jvm *j, int result, struct err *e) {
                        "JVM %d (%s) cannot be profiled: its libjvm.so has neither "
                        "gHotSpotVMStructs, by which HotSpot describes itself, nor an "
                        "AsyncGetCallTrace that works, so its Java frames cannot be read; run the "
-                       "application on an OpenJDK server VM (sampling at safepoints, which would "
-                       "work here, is not in this version)",
+                       "application on an OpenJDK server VM",
                        pid, j->vm_name[0] ? j->vm_name : "unknown VM");
-    case HANDSHAKE_ZERO:
-        return err_set(e, EOPNOTSUPP,
-                       "JVM %d (%s) cannot be profiled: the Zero VM only interprets, in frames of "
-                       "its own that cannot be read, and its AsyncGetCallTrace would end it; run "
-                       "the application with java -server (sampling at safepoints, which would "
-                       "work here, is not in this version)",
-                       pid, j->vm_name[0] ? j->vm_name : "Zero");
     case HANDSHAKE_OPTIONS:
         return err_exit_as(e, ERR_EXIT_PROFILER, EINVAL,
                            "the agent in JVM %d did not understand its options; is " //

@@ -28,12 +28,18 @@ void control_request(struct control *c, enum wire_command command,
     r->command = command;
     if (command == WIRE_COMMAND_START) {
         r->depth = start->depth;
-        r->signal = 0;
+        r->signal = start->signal;
+        r->wall_signal = start->wall_signal;
         r->lease_ms = WIRE_LEASE_MS;
-        r->engines = 1;
-        r->engine[0] = start->engine;
+        r->engines = start->engines;
+        r->all_or_none = start->all_or_none;
+        memcpy(r->engine, start->engine, sizeof r->engine);
         r->walk = start->walk;
         r->precise = start->precise;
+        r->filtered = start->filtered;
+        r->window_marks = start->window_marks;
+        r->window_begin = start->window_begin;
+        r->window_end = start->window_end;
     }
     atomic_store_explicit(&r->generation, ++c->generation, memory_order_release);
     wake(&r->generation);
@@ -76,28 +82,27 @@ bool control_clean_engine(const struct wire_engine_status *in, struct wire_engin
         return false;
     *out = *in;
     memset(out->reason, 0, sizeof out->reason);
+    memset(out->name, 0, sizeof out->name);
+    clean_field(out->name, sizeof out->name, in->name, sizeof in->name);
     clean_field(out->reason, sizeof out->reason, in->reason, sizeof in->reason);
     return true;
 }
 
-static bool pick_engine(const struct wire_status *s, enum wire_event event,
-                        struct wire_engine_status *out) {
-    uint32_t engines = s->engines;
-    for (uint32_t i = 0; i < engines && i < WIRE_EVENTS; i++) {
+/* By its place in the table, whatever event it says it is. */
+static bool report_engines(const struct wire_status *s, struct wire_engine_status *out) {
+    bool runs = false;
+    for (uint32_t i = 0; i < WIRE_EVENTS; i++) {
         struct wire_engine_status copy;
-        struct wire_engine_status engine;
         copy_shared(&copy, &s->engine[i], sizeof copy);
-        if (!control_clean_engine(&copy, &engine))
-            continue;
-        if (event == WIRE_EVENTS || engine.event == event) {
-            *out = engine;
-            return true;
-        }
+        copy.event = i;
+        if (!control_clean_engine(&copy, &out[i]))
+            out[i] = (struct wire_engine_status){.event = i};
+        runs |= out[i].mechanism != WIRE_MECHANISM_AUTO;
     }
-    return false;
+    return runs;
 }
 
-void control_report(const struct control *c, enum wire_event event, struct agent_report *out) {
+void control_report(const struct control *c, struct agent_report *out) {
     const struct wire_status *s = &c->wire->status;
     char text[256];
     *out = (struct agent_report){
@@ -108,6 +113,7 @@ void control_report(const struct control *c, enum wire_event event, struct agent
         .agent_ns = counter(&s->handler_ns) + counter(&s->agent_ns),
         .recompiled = counter(&s->recompiled),
         .recompile_ns = counter(&s->recompile_ns),
+        .windows = counter(&s->windows),
     };
     uint64_t threads = counter(&s->threads);
     out->threads = threads > UINT32_MAX ? UINT32_MAX : (uint32_t)threads;
@@ -117,7 +123,13 @@ void control_report(const struct control *c, enum wire_event event, struct agent
     clean_field(out->walker, sizeof out->walker, text, sizeof s->walker);
     copy_shared(text, s->message, sizeof s->message);
     clean_field(out->message, sizeof out->message, text, sizeof s->message);
-    out->engine_runs = pick_engine(s, event, &out->engine);
+    out->engine_runs = report_engines(s, out->engine);
+}
+
+/* The agent's thread waits on the generation, and nowhere else. */
+void control_tell_filters(struct control *c) {
+    atomic_fetch_add_explicit(&c->wire->request.filters, 1, memory_order_release);
+    wake(&c->wire->request.generation);
 }
 
 void control_tell_done(struct wire_control *wire) {

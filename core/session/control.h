@@ -22,8 +22,8 @@ struct agent_report {
     enum wire_state state;
     bool answered; /* the last request was carried out */
     int error_code;
-    bool engine_runs;
-    struct wire_engine_status engine; /* of the event asked about */
+    struct wire_engine_status engine[WIRE_EVENTS]; /* by event; not running: WIRE_MECHANISM_AUTO */
+    bool engine_runs;                              /* one of them at least */
     char walker[32];
     char message[256];
     uint64_t dropped;
@@ -31,14 +31,22 @@ struct agent_report {
     uint64_t agent_ns; /* handlers and the agent's thread */
     uint64_t recompiled;
     uint64_t recompile_ns;
+    uint64_t windows;
     uint32_t threads;
 };
 
+/* What a START asks for; see struct wire_request. */
 struct control_start {
-    struct wire_engine_request engine;
+    struct wire_engine_request engine[WIRE_EVENTS];
+    uint32_t engines;
+    bool all_or_none;
+    uint32_t signal, wall_signal;
     uint32_t depth;
     enum wire_walk walk;
     bool precise;
+    bool filtered;
+    bool window_marks;
+    uint64_t window_begin, window_end;
 };
 
 void control_init(struct control *c, struct wire_mapping *mapping);
@@ -54,8 +62,10 @@ void control_wait(struct control *c, int timeout_ms);
 bool control_answered(const struct control *c);
 enum wire_state control_state(const struct control *c);
 
-/* `event`: which engine the report is about; WIRE_EVENTS: the first that runs. */
-void control_report(const struct control *c, enum wire_event event, struct agent_report *out);
+/* Says that threads' bits have changed. */
+void control_tell_filters(struct control *c);
+
+void control_report(const struct control *c, struct agent_report *out);
 
 /* What an engine's status (a private copy) says, made safe. False: it makes no sense. Any
  * thread. */

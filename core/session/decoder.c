@@ -1,6 +1,5 @@
 #include "core/session/decoder_parts.h"
 
-#include "core/session/clean_text.h"
 #include "core/session/session.h"
 
 #include <stdio.h>
@@ -30,7 +29,11 @@ struct decoder *decoder_new(struct profile *p, struct symbols *symbols) {
     address_names_init(&d->addresses, symbols);
     name_table_init(&d->names, DECODER_NAMES_MAX, DECODER_LINE_BYTES_MAX);
     id_map_init(&d->threads, DECODER_THREADS_MAX);
+    id_map_init(&d->policies, DECODER_THREADS_MAX);
+    place_map_init(&d->repeats, DECODER_REPEATS_MAX);
+    place_map_init(&d->live, DECODER_LIVE_MAX);
     held_samples_init(&d->held);
+    decoder_keep_init(&d->kept);
     struct method_table *t = profile_methods(p);
     for (int i = 0; i < SOURCES; i++)
         d->unknown[i] =
@@ -51,62 +54,23 @@ void decoder_free(struct decoder *d) {
     address_names_free(&d->addresses);
     name_table_free(&d->names);
     id_map_free(&d->threads);
+    id_map_free(&d->policies);
+    place_map_free(&d->repeats);
+    place_map_free(&d->live);
+    decoder_keep_free(&d->kept);
     free(d);
 }
 
-static bool decode_lost(struct decoder *d, const void *record, uint32_t length) {
-    (void)length;
-    const struct wire_lost *w = record;
-    d->counts.lost += w->samples;
-    return true;
-}
+/* With its share of tables that double. */
+#define FOLLOWED_BYTES (2 * sizeof(struct kept_place) + 40)
+#define FOLLOWED_LEAST 1024u
 
-static void add_news(struct decoder_notes *n, const struct wire_log *w) {
-    clean_text(n->latest, sizeof n->latest, w->bytes, w->text_bytes);
-    size_t length = strlen(n->latest);
-    if (length + 2 > sizeof n->news - n->news_bytes) {
-        n->news_left_out++;
+void decoder_limit_memory(struct decoder *d, uint64_t bytes) {
+    uint64_t n = bytes / FOLLOWED_BYTES;
+    if (bytes == 0)
         return;
-    }
-    memcpy(n->news + n->news_bytes, n->latest, length);
-    memcpy(n->news + n->news_bytes + length, "\n", 2);
-    n->news_bytes += length + 1;
-}
-
-static bool decode_log(struct decoder *d, const void *record, uint32_t length) {
-    const struct wire_log *w = record;
-    if (w->text_bytes > length - sizeof *w)
-        return false;
-    if (w->level > 1) {
-        add_news(&d->notes, w);
-        return true;
-    }
-    clean_text(d->notes.log, sizeof d->notes.log, w->bytes, w->text_bytes);
-    d->notes.logs++;
-    return true;
-}
-
-static bool decode_jvm(struct decoder *d, const void *record, uint32_t length) {
-    const struct wire_jvm *w = record;
-    size_t left = length - sizeof *w;
-    if (!d->replay || w->name_bytes > left || w->version_bytes > left - w->name_bytes)
-        return false;
-    d->notes.pid = w->pid;
-    clean_text(d->notes.jvm_name, sizeof d->notes.jvm_name, w->bytes, w->name_bytes);
-    clean_text(d->notes.jvm_version, sizeof d->notes.jvm_version, w->bytes + w->name_bytes,
-               w->version_bytes);
-    return true;
-}
-
-static bool decode_mark(struct decoder *d, const void *record, uint32_t length) {
-    (void)length;
-    if (!d->replay)
-        return false;
-    memcpy(&d->notes.mark, record, sizeof d->notes.mark);
-    if (!d->notes.marked)
-        d->notes.first_mark_ns = d->notes.mark.time_ns;
-    d->notes.marked = true;
-    return true;
+    n = n < FOLLOWED_LEAST ? FOLLOWED_LEAST : n;
+    d->live.index.limit = n < DECODER_LIVE_MAX ? (uint32_t)n : DECODER_LIVE_MAX;
 }
 
 static const struct {
@@ -115,16 +79,21 @@ static const struct {
     bool (*decode)(struct decoder *d, const void *record, uint32_t length);
 } record_type[] = {
     {WIRE_SAMPLE, sizeof(struct wire_sample), decoder_decode_sample},
+    {WIRE_REPEAT, sizeof(struct wire_repeat), decoder_decode_repeat},
+    {WIRE_FREE, sizeof(struct wire_free), decoder_decode_free},
+    {WIRE_LOCK, sizeof(struct wire_lock), decoder_decode_lock},
     {WIRE_METHOD, sizeof(struct wire_method), decoder_decode_method},
     {WIRE_CLASS, sizeof(struct wire_class), decoder_decode_class},
     {WIRE_THREAD, sizeof(struct wire_thread), decoder_decode_thread},
     {WIRE_THREAD_END, sizeof(struct wire_thread_end), decoder_decode_thread_end},
     {WIRE_STUB, sizeof(struct wire_stub), decoder_decode_stub},
-    {WIRE_LOST, sizeof(struct wire_lost), decode_lost},
-    {WIRE_LOG, sizeof(struct wire_log), decode_log},
+    {WIRE_LOST, sizeof(struct wire_lost), decoder_decode_lost},
+    {WIRE_LOG, sizeof(struct wire_log), decoder_decode_log},
+    {WIRE_PAUSE, sizeof(struct wire_pause), decoder_decode_pause},
+    {WIRE_WINDOW, sizeof(struct wire_window), decoder_decode_window},
     {WIRE_SYMBOL, sizeof(struct wire_symbol), decoder_decode_symbol},
-    {WIRE_JVM, sizeof(struct wire_jvm), decode_jvm},
-    {WIRE_MARK, sizeof(struct wire_mark), decode_mark},
+    {WIRE_JVM, sizeof(struct wire_jvm), decoder_decode_jvm},
+    {WIRE_MARK, sizeof(struct wire_mark), decoder_decode_mark},
 };
 
 void decoder_decode(struct decoder *d, const void *record) {
@@ -145,13 +114,19 @@ void decoder_prepare(struct decoder *d, const void *record) {
     uint64_t word;
     memcpy(&word, record, sizeof word);
     uint32_t type = wire_header_type(word);
-    const struct wire_sample *w =
-        type == WIRE_SAMPLE ? decoder_as_sample(record, wire_header_length(word)) : NULL;
-    for (uint32_t i = 0; w && i < w->frames; i++) {
-        uint32_t frame = wire_frame_type(w->frame[i]);
+    decoder_keep(d, record, type, wire_header_length(word));
+    record = decoder_spell_out(d, record, type, wire_header_length(word));
+    memcpy(&word, record, sizeof word);
+    type = wire_header_type(word);
+    struct stack stack = {0};
+    bool whole = decoder_stack(record, wire_header_length(word), &stack);
+    if (whole && type == WIRE_SAMPLE)
+        decoder_learn_policy(d, ((const struct wire_sample *)record)->tid);
+    for (uint32_t i = 0; whole && i < stack.frames; i++) {
+        uint32_t frame = wire_frame_type(stack.frame[i]);
         if (frame != WIRE_FRAME_NATIVE && frame != WIRE_FRAME_KERNEL)
             continue;
-        uint64_t address = decoder_looked_up(w, i);
+        uint64_t address = decoder_looked_up(&stack, i);
         if (!address_names_look_up(&d->addresses, address) || !d->recording)
             continue;
         const struct address_name *a = address_names_get(&d->addresses, address);

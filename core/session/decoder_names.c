@@ -124,9 +124,14 @@ static uint32_t hash_name(const char *s) {
 }
 
 /* The profile bounds these by itself, and lets names go with their threads. */
-static bool decode_virtual_thread(struct decoder *d, uint64_t java_id, const char *name) {
+static bool decode_virtual_thread(struct decoder *d, uint64_t java_id, uint32_t carrier,
+                                  const char *name) {
     if (java_id == 0)
         return false;
+    if (d->filter) {
+        thread_filter_virtual_name(d->filter, java_id, carrier, name);
+        decoder_release(d, decoder_thread_key(carrier, java_id));
+    }
     if (profile_virtual_name(d->profile, java_id, name) != 0)
         d->counts.refused++;
     return true;
@@ -139,7 +144,11 @@ bool decoder_decode_thread(struct decoder *d, const void *record, uint32_t lengt
     if (!text(&c, w->name_bytes, name))
         return false;
     if (w->flags & WIRE_THREAD_VIRTUAL)
-        return decode_virtual_thread(d, w->java_id, name);
+        return decode_virtual_thread(d, w->java_id, w->tid, name);
+    if (d->filter) {
+        thread_filter_name(d->filter, w->tid, name);
+        decoder_release(d, decoder_thread_key(w->tid, 0));
+    }
     uint32_t before = THREAD_NAMELESS;
     uint32_t now = hash_name(name);
     id_map_get(&d->threads, thread_key(w->tid), &before);
@@ -161,6 +170,10 @@ bool decoder_decode_thread_end(struct decoder *d, const void *record, uint32_t l
     (void)length;
     const struct wire_thread_end *w = record;
     uint32_t known;
+    decoder_forget_thread(d, w->tid);
+    id_map_remove(&d->policies, thread_key(w->tid));
+    if (d->filter)
+        thread_filter_end(d->filter, w->tid);
     if (id_map_get(&d->threads, thread_key(w->tid), &known)) {
         id_map_put(&d->threads, thread_key(w->tid), THREAD_ENDED);
         profile_thread_end(d->profile, w->tid);

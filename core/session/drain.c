@@ -1,7 +1,9 @@
 /* The drain thread: a loop that beats the heart, reads the ring, carries out what the caller asks
  * for, and watches the agent, the JVM, and itself (whoever was stopped for longer than the lease
- * has to attach again). It never waits long: an answer that does not come has a deadline. */
+ * has to attach again). It never waits long. */
 #include "core/session/session_state.h"
+
+#include "core/session/pauses.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,9 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TURN_MS 20                    /* between two looks at the ring */
-#define IDLE_TURN_MS 200              /* when nothing comes; less than the heartbeat */
-#define SETTLE_NS UINT64_C(200000000) /* for handlers that were at work when the engines stopped */
+#define TURN_MS 20       /* between two looks at the ring */
+#define IDLE_TURN_MS 200 /* when nothing comes; less than the heartbeat */
 #define SECOND_NS UINT64_C(1000000000)
 
 uint64_t session_clock_ns(void) {
@@ -22,18 +23,11 @@ uint64_t session_clock_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static enum session_phase phase_of(struct session *s) {
-    session_lock(s);
-    enum session_phase phase = s->status.phase;
-    session_unlock(s);
-    return phase;
-}
-
 static void wait_for_work(struct session *s) {
     struct drain *d = &s->drain;
     if (d->pending != WIRE_COMMAND_NONE && s->mapping.wire)
         control_wait(&d->control, TURN_MS);
-    int timeout = phase_of(s) == SESSION_RUNNING ? TURN_MS : IDLE_TURN_MS;
+    int timeout = drain_phase(s) == SESSION_RUNNING ? TURN_MS : IDLE_TURN_MS;
     if (d->pending != WIRE_COMMAND_NONE)
         timeout = 0;
     else if (d->answered_ns)
@@ -70,157 +64,23 @@ void drain_beat(struct session *s, uint64_t now) {
         control_beat(&d->control);
 }
 
-/* Requests. */
-
-static void ask(struct session *s, enum wire_command command, int timeout_ms) {
-    struct drain *d = &s->drain;
-    if (command == WIRE_COMMAND_START)
-        drain_await_unwind(s);
-    struct control_start start = {
-        .engine = {.event = s->options.event,
-                   .mechanism = s->options.mechanism,
-                   .interval = s->options.interval},
-        .depth = s->options.depth,
-        .walk = s->options.walk,
-        .precise = s->options.precise,
-    };
-    control_request(&d->control, command, &start);
-    d->pending = command;
-    d->deadline_ns = session_clock_ns() + (uint64_t)timeout_ms * 1000000u;
-}
-
-static void started(struct session *s, uint64_t now) {
-    struct drain *d = &s->drain;
-    session_lock(s);
-    if (!s->start_ns)
-        s->start_ns = now;
-    session_unlock(s);
-    drain_publish(s);
-    drain_mark(s);
-    if (d->resume_gap_ns)
-        drain_tell_resumed(s);
-    session_set_phase(s, SESSION_RUNNING, NULL);
-    session_finish(s, WIRE_COMMAND_START, 0, NULL);
-}
-
-static void start_failed(struct session *s, int code, const char *message) {
-    struct err e;
-    err_exit_as(&e, ERR_EXIT_PROFILER, code, "%s", message);
-    session_set_phase(s, SESSION_FAILED, e.message);
-    session_finish(s, WIRE_COMMAND_START, -code, &e);
-}
-
-/* All engines stand still and everything they wrote has been read. */
-static void stopped(struct session *s, const char *message) {
-    drain_name_threads(s);
-    session_lock(s);
-    decoder_flush(s->drain.decoder);
-    if (!s->stop_ns)
-        s->stop_ns = session_clock_ns();
-    session_unlock(s);
-    drain_publish(s);
-    drain_mark(s);
-    session_set_phase(s, SESSION_STOPPED, message);
-}
-
-static void answered(struct session *s, uint64_t now) {
-    struct drain *d = &s->drain;
-    enum wire_command command = d->pending;
-    d->pending = WIRE_COMMAND_NONE;
-    drain_publish(s);
-    const struct agent_report *r = &d->report;
-    if (command == WIRE_COMMAND_START) {
-        if (r->state == WIRE_STATE_RUNNING)
-            started(s, now);
-        else
-            start_failed(s, r->error_code > 0 && r->error_code < 4096 ? r->error_code : EPROTO,
-                         r->message[0] ? r->message : "the agent did not start sampling");
-    } else if (command == WIRE_COMMAND_STOP) {
-        d->answered_ns = now;
-    } else {
-        d->linked = false;
-        session_finish(s, command, 0, NULL);
-    }
-}
-
-static void unanswered(struct session *s) {
-    struct drain *d = &s->drain;
-    enum wire_command command = d->pending;
-    struct err e;
-    d->pending = WIRE_COMMAND_NONE;
-    d->silent = true;
-    err_exit_as(&e, ERR_EXIT_PROFILER, ETIMEDOUT,
-                "the agent in JVM %d did not answer within %d s (is the process stopped?)",
-                (int)s->jvm.pid, SESSION_ANSWER_MS / 1000);
-    if (command == WIRE_COMMAND_STOP)
-        stopped(s, e.message);
-    else if (command == WIRE_COMMAND_START)
-        session_set_phase(s, SESSION_FAILED, e.message);
-    session_finish(s, command, -ETIMEDOUT, &e);
-}
-
-static enum wire_command wanted(struct session *s) {
-    session_lock(s);
-    enum wire_command command = s->done ? WIRE_COMMAND_NONE : s->wanted;
-    session_unlock(s);
-    return command;
-}
-
-/* Asks the agent for what the caller wants, unless there is nobody to ask or no need to. */
-static void take_request(struct session *s) {
-    struct drain *d = &s->drain;
-    enum wire_command command = wanted(s);
-    if (command == WIRE_COMMAND_NONE)
-        return;
-    bool running = phase_of(s) == SESSION_RUNNING;
-    if (command == WIRE_COMMAND_DETACH && d->linked &&
-        (d->silent || d->report.state == WIRE_STATE_EXITED)) {
-        /* Nobody answers now; an agent in a stopped JVM will read it later. */
-        control_request(&d->control, command, NULL);
-        d->linked = false;
-    }
-    if (d->linked && (running || command != WIRE_COMMAND_STOP)) {
-        ask(s, command, command == WIRE_COMMAND_DETACH ? SESSION_DETACH_MS : SESSION_ANSWER_MS);
-        return;
-    }
-    if (command == WIRE_COMMAND_STOP && running)
-        stopped(s, NULL);
-    session_finish(s, command, 0, NULL);
-}
-
-static void serve_requests(struct session *s, uint64_t now, bool empty) {
-    struct drain *d = &s->drain;
-    if (d->pending != WIRE_COMMAND_NONE) {
-        if (control_answered(&d->control))
-            answered(s, now);
-        else if (now > d->deadline_ns)
-            unanswered(s);
-    } else if (d->answered_ns && (empty || now - d->answered_ns > SETTLE_NS)) {
-        d->answered_ns = 0;
-        stopped(s, NULL);
-        session_finish(s, WIRE_COMMAND_STOP, 0, NULL);
-    } else if (!d->answered_ns) {
-        take_request(s);
-    }
-}
-
 /* The end of the JVM, and of the agent. */
 
 static void jvm_gone(struct session *s, const char *how) {
     struct drain *d = &s->drain;
     session_lock(s);
     decoder_flush(d->decoder);
-    if (!s->stop_ns)
-        s->stop_ns = session_clock_ns();
     session_unlock(s);
     drain_publish(s);
     drain_mark(s);
+    drain_run_clock(s, false);
     char message[128];
     snprintf(message, sizeof message, "JVM %d %s", (int)s->jvm.pid, how);
     session_set_phase(s, SESSION_JVM_GONE, message);
     struct err e;
-    err_exit_as(&e, ERR_EXIT_PROFILER, ESRCH, "%s before sampling began", message);
-    session_finish(s, WIRE_COMMAND_START, -ESRCH, &e);
+    err_exit_as(&e, ERR_EXIT_PROFILER, ESRCH, "%s%s", message,
+                d->started ? "" : " before sampling began");
+    drain_refuse_start(s, &e);
     session_finish(s, WIRE_COMMAND_STOP, 0, NULL);
     session_finish(s, WIRE_COMMAND_DETACH, 0, NULL);
     d->pending = WIRE_COMMAND_NONE;
@@ -233,22 +93,25 @@ static void resume(struct session *s, uint64_t now) {
     int result = drain_relink(s, now, &e);
     s->drain.pending = WIRE_COMMAND_NONE;
     if (result == 0)
-        ask(s, WIRE_COMMAND_START, SESSION_ANSWER_MS);
+        drain_ask_start(s);
     else
-        start_failed(s, -result, e.message);
+        drain_start_failed(s, &e);
 }
 
 static void let_go(struct session *s, enum session_phase phase) {
     s->drain.linked = false;
     s->drain.pending = WIRE_COMMAND_NONE;
     s->drain.answered_ns = 0;
-    if (phase == SESSION_RUNNING && wanted(s) != WIRE_COMMAND_STOP)
-        start_failed(s, ECONNRESET, "the agent has let go of the JVM");
+    if (phase != SESSION_RUNNING || drain_wanted(s) == WIRE_COMMAND_STOP)
+        return;
+    struct err e;
+    err_exit_as(&e, ERR_EXIT_PROFILER, ECONNRESET, "the agent has let go of the JVM");
+    drain_start_failed(s, &e);
 }
 
 static void watch_agent(struct session *s, uint64_t now, bool empty) {
     struct drain *d = &s->drain;
-    enum session_phase phase = phase_of(s);
+    enum session_phase phase = drain_phase(s);
     if (phase == SESSION_JVM_GONE)
         return;
     if (d->process_gone) {
@@ -266,13 +129,13 @@ static void watch_agent(struct session *s, uint64_t now, bool empty) {
     case WIRE_STATE_DETACHED:
         /* A hostile agent that lets go all the time must not keep us from anything else. */
         if (phase == SESSION_RUNNING && now - d->relink_ns > 5 * SECOND_NS &&
-            (wanted(s) == WIRE_COMMAND_NONE || wanted(s) == WIRE_COMMAND_START))
+            (drain_wanted(s) == WIRE_COMMAND_NONE || drain_wanted(s) == WIRE_COMMAND_START))
             resume(s, now);
         else
             let_go(s, phase);
         break;
     case WIRE_STATE_FAILED:
-        if (phase == SESSION_RUNNING && d->pending == WIRE_COMMAND_NONE)
+        if (phase == SESSION_RUNNING && d->pending == WIRE_COMMAND_NONE && !d->failure_told)
             session_set_phase(s, SESSION_FAILED, d->report.message);
         break;
     default:
@@ -285,7 +148,8 @@ static void watch_agent(struct session *s, uint64_t now, bool empty) {
 static void tell_kernel_trouble(struct session *s) {
     struct drain *d = &s->drain;
     const char *trouble =
-        d->symbols && d->report.engine.mechanism == WIRE_MECHANISM_PERF && !d->kernel_trouble_told
+        d->symbols && d->report.engine[WIRE_EVENT_CPU].mechanism == WIRE_MECHANISM_PERF &&
+                !d->kernel_trouble_told
             ? symbols_kernel_trouble(d->symbols)
             : NULL;
     if (!trouble)
@@ -307,11 +171,13 @@ static void every_second(struct session *s, uint64_t now) {
         return;
     struct jvm jvm = s->jvm;
     if (jvm_refresh(&jvm) == 0) {
+        if (drain_phase(s) == SESSION_RUNNING)
+            pauses_read(s, &jvm, now);
         session_lock(s);
         s->jvm = jvm;
         session_unlock(s);
     }
-    if (phase_of(s) != SESSION_RUNNING)
+    if (drain_phase(s) != SESSION_RUNNING)
         return;
     tell_kernel_trouble(s);
     drain_mark(s);
@@ -326,8 +192,11 @@ static void name_threads(struct session *s, uint64_t now) {
     drain_name_threads(s);
 }
 
-static void open_symbols(struct session *s) {
+void drain_open_symbols(struct session *s) {
     struct err e;
+    if (s->drain.symbols_opened)
+        return;
+    s->drain.symbols_opened = true;
     if (symbols_open(s->jvm.pid, &s->drain.symbols, &e) != 0)
         session_set_message(s, "native frames have no names: %s", e.message);
     s->drain.decoder->addresses.symbols = s->drain.symbols;
@@ -343,8 +212,8 @@ static bool must_quit(struct session *s) {
 void *drain_main(void *arg) {
     struct session *s = arg;
     struct drain *d = &s->drain;
-    take_request(s); /* so that the engines start while the symbols are opened */
-    open_symbols(s);
+    drain_take_request(s); /* so that the engines start while the symbols are opened */
+    drain_open_symbols(s);
     d->second_ns = session_clock_ns() + SECOND_NS / 4;
     while (!must_quit(s)) {
         wait_for_work(s);
@@ -352,13 +221,14 @@ void *drain_main(void *arg) {
         watch_process(s);
         drain_beat(s, now);
         bool empty = drain_read(s, d->process_gone);
+        drain_swap_recording(s);
         drain_publish(s);
         drain_unwind(s);
         watch_agent(s, now, empty);
         if (d->linked)
-            serve_requests(s, now, empty);
+            drain_serve_requests(s, now, empty);
         else
-            take_request(s);
+            drain_take_request(s);
         name_threads(s, now);
         every_second(s, now);
     }

@@ -1,11 +1,6 @@
 #include "core/session/session_state.h"
 
-#include "attach/thread_stat.h"
-#include "core/session/clean_text.h"
-
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Records decoded in one go, with the lock held: a few milliseconds' worth. */
 #define BATCH_BYTES (256u << 10)
@@ -79,6 +74,7 @@ bool drain_read(struct session *s, bool writers_gone) {
         size_t used = fill_batch(s, writers_gone, &libraries);
         if (used)
             decode_batch(s, used);
+        drain_tell_filters(s);
         if (libraries)
             libraries_changed(d);
         if (d->ring.tail == before)
@@ -91,59 +87,4 @@ bool drain_read(struct session *s, bool writers_gone) {
     }
     return !d->ring.bytes ||
            atomic_load_explicit(&d->ring.positions->head, memory_order_relaxed) == d->ring.tail;
-}
-
-/* The tid as the JVM sees it; ours where it lives in our pid namespace. */
-static uint32_t inner_tid(const struct jvm *j, uint32_t tid) {
-    if (j->inner_pid == j->pid)
-        return tid;
-    char path[64];
-    char line[256];
-    uint32_t inner = tid;
-    snprintf(path, sizeof path, "/proc/%d/task/%u/status", (int)j->pid, tid);
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return tid;
-    while (fgets(line, sizeof line, f)) {
-        if (strncmp(line, "NSpid:", 6) != 0)
-            continue;
-        const char *last = strrchr(line, '\t');
-        if (last)
-            inner = (uint32_t)strtoul(last, NULL, 10);
-        break;
-    }
-    fclose(f);
-    return inner;
-}
-
-/* Through the decoder like any other record, so that a recording has it too. */
-static void name_thread(struct session *s, uint32_t tid, const char *name) {
-    union {
-        struct wire_thread thread;
-        uint64_t words[8];
-    } r = {.thread = {.tid = tid}};
-    char clean[24];
-    size_t n = clean_text(clean, sizeof clean, name, strlen(name));
-    r.thread.name_bytes = (uint16_t)n;
-    r.thread.header = wire_header_word(WIRE_THREAD, (sizeof r.thread + (uint32_t)n + 7) & ~7u);
-    memcpy(r.thread.bytes, clean, n);
-    decoder_prepare(s->drain.decoder, &r);
-    session_lock(s);
-    decoder_decode(s->drain.decoder, &r);
-    session_unlock(s);
-}
-
-void drain_name_threads(struct session *s) {
-    struct decoder *d = s->drain.decoder;
-    if (!d->nameless_threads)
-        return;
-    d->nameless_threads = false;
-    struct thread_stat *list = NULL;
-    int n = thread_stat_list(s->jvm.pid, &list);
-    for (int i = 0; i < n; i++) {
-        uint32_t tid = inner_tid(&s->jvm, list[i].tid);
-        if (decoder_lacks_name(d, tid))
-            name_thread(s, tid, list[i].comm);
-    }
-    free(list);
 }

@@ -13,6 +13,7 @@ void drain_use_mapping(struct session *s, struct mapping m) {
     session_lock(s);
     s->mapping = m;
     session_unlock(s);
+    thread_filter_use_bits(&s->filter, mapping_threads(&m));
     ring_reader_init(&d->ring, m.wire, m.ring_bytes);
     control_init(&d->control, m.wire);
     d->linked = true;
@@ -46,21 +47,40 @@ static enum wire_walk walk_of(const char *walker) {
     return WIRE_WALK_VM;
 }
 
+/* What an agent sampled by its own choice is ours from here on. */
+static void keep_choice(struct session *s) {
+    struct drain *d = &s->drain;
+    struct session_options *o = &s->options;
+    session_lock(s);
+    for (uint32_t event = 0; event < WIRE_EVENTS; event++) {
+        const struct wire_engine_status *engine = &d->report.engine[event];
+        uint32_t i = 0;
+        while (i < o->engines && o->engine[i].event != event)
+            i++;
+        if (engine->mechanism == WIRE_MECHANISM_AUTO || i == WIRE_EVENTS)
+            continue;
+        if (i == o->engines)
+            o->engine[o->engines++] = (struct wire_engine_request){.event = event};
+        o->engine[i].interval = engine->interval;
+        memcpy(o->engine[i].name, engine->name, sizeof engine->name);
+    }
+    session_unlock(s);
+    o->walk = walk_of(d->report.walker);
+    o->precise = o->precise || d->report.recompiled > 0;
+}
+
 /* Reads what the old agent left behind, adds its counters up, lets go of its mapping. */
 static void close_chapter(struct session *s) {
     struct drain *d = &s->drain;
     drain_read(s, true);
     drain_publish(s);
-    if (s->adopted && d->report.engine_runs) {
-        s->options.event = (enum wire_event)d->report.engine.event;
-        s->options.interval = d->report.engine.interval;
-        s->options.walk = walk_of(d->report.walker);
-        s->options.precise = s->options.precise || d->report.recompiled > 0;
-    }
+    if (s->adopted && d->report.engine_runs)
+        keep_choice(s);
     d->before.dropped += d->report.dropped;
     d->before.agent_ns += d->report.agent_ns;
     d->before.recompiled += d->report.recompiled;
     d->before.recompile_ns += d->report.recompile_ns;
+    d->before.windows += d->report.windows;
     for (int i = 0; i < WIRE_FAILURES; i++)
         d->before.failed[i] += d->report.failed[i];
     d->report = (struct agent_report){0};
@@ -69,6 +89,7 @@ static void close_chapter(struct session *s) {
     d->ring = (struct ring_reader){0};
     session_lock(s);
     decoder_new_stream(d->decoder);
+    thread_filter_use_bits(&s->filter, NULL);
     struct mapping old = s->mapping;
     s->mapping = (struct mapping){0};
     session_unlock(s);

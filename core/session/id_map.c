@@ -96,3 +96,23 @@ int id_map_put(struct id_map *m, uint64_t key, uint32_t value) {
     m->count++;
     return 0;
 }
+
+/* Those behind it in the same run move up, so that nobody's way to its slot is cut. */
+void id_map_remove(struct id_map *m, uint64_t key) {
+    if (!m->capacity)
+        return;
+    uint32_t mask = m->capacity - 1;
+    uint32_t hole = find(m, key);
+    if (!m->key[hole])
+        return;
+    for (uint32_t i = (hole + 1) & mask; m->key[i]; i = (i + 1) & mask) {
+        uint32_t home = slot_of(m, m->key[i]);
+        if (((i - home) & mask) < ((i - hole) & mask))
+            continue;
+        m->key[hole] = m->key[i];
+        m->value[hole] = m->value[i];
+        hole = i;
+    }
+    m->key[hole] = 0;
+    m->count--;
+}

@@ -30,5 +30,7 @@ void id_map_clear(struct id_map *m);
 bool id_map_get(const struct id_map *m, uint64_t key, uint32_t *value);
 /* Adds or replaces. -ENOSPC: the limit is reached; -ENOMEM. The map stays as it was then. */
 int id_map_put(struct id_map *m, uint64_t key, uint32_t value);
+/* Forgets this one; fine where there is none. */
+void id_map_remove(struct id_map *m, uint64_t key);
 
 #endif

@@ -1,5 +1,6 @@
 #include "core/session/line_table.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,12 @@ uint16_t line_table_find(const struct line_table *t, uint32_t bci) {
     for (uint32_t left = t->count; left > 1; left -= left / 2)
         at += at[left / 2].bci <= bci ? left / 2 : 0;
     return at->bci <= bci ? at->line : 0;
+}
+
+const void *line_table_pairs(const struct line_table *t, uint32_t *count) {
+    static_assert(sizeof(struct pair) == LINE_PAIR_BYTES, "as on the wire");
+    *count = t->count;
+    return t->pair;
 }
 
 size_t line_table_bytes(const struct line_table *t) {

@@ -19,6 +19,10 @@ struct line_table *line_table_new(const void *pairs, size_t bytes);
 /* The line; 0: not known, as before the first pair. */
 uint16_t line_table_find(const struct line_table *t, uint32_t bci);
 
+/* The table as it came, pairs of u16 bci and line: `count` of them. */
+#define LINE_PAIR_BYTES 4u
+const void *line_table_pairs(const struct line_table *t, uint32_t *count);
+
 /* What it takes. */
 size_t line_table_bytes(const struct line_table *t);
 

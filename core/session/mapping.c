@@ -148,6 +148,10 @@ struct wire_unwind *mapping_unwind(const struct mapping *m) {
     return (void *)((uint8_t *)m->wire + wire_unwind_offset(m->ring_bytes));
 }
 
+_Atomic uint8_t *mapping_threads(const struct mapping *m) {
+    return (void *)((uint8_t *)m->wire + wire_threads_offset(m->ring_bytes));
+}
+
 void mapping_close(struct mapping *m) {
     if (m->wire)
         munmap(m->wire, (size_t)wire_mapping_bytes(m->ring_bytes));

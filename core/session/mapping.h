@@ -37,8 +37,9 @@ int mapping_make_fd(uint64_t ring_bytes, struct err *e);
 /* Whether /proc/PID/fd may be looked into: 0, or -errno. */
 int mapping_may_look(pid_t pid);
 
-/* The part that we fill. */
+/* The parts that we fill: unwind tables, and WIRE_THREADS_BYTES of threads' bits. */
 struct wire_unwind *mapping_unwind(const struct mapping *m);
+_Atomic uint8_t *mapping_threads(const struct mapping *m);
 
 void mapping_close(struct mapping *m);
 

@@ -1,5 +1,6 @@
 #include "core/session/name_table.h"
 
+#include "core/profile/grow.h"
 #include "core/profile/method_table.h"
 
 #include <errno.h>
@@ -31,14 +32,8 @@ struct known_name *name_table_get(const struct name_table *t, uint64_t key) {
 }
 
 static int add(struct name_table *t, uint64_t key, struct known_name **out) {
-    if (t->count == t->capacity) {
-        uint32_t capacity = t->capacity ? t->capacity * 2 : 1024;
-        struct known_name *name = realloc(t->name, capacity * sizeof *name);
-        if (!name)
-            return -ENOMEM;
-        t->name = name;
-        t->capacity = capacity;
-    }
+    if (!GROW(t->name, t->count, t->capacity))
+        return -ENOMEM;
     int rc = id_map_put(&t->index, key, t->count);
     if (rc != 0)
         return rc;

@@ -16,8 +16,14 @@
 
 struct recording_writer;
 
-/* Creates or replaces the file. -errno with a message that names the path. */
+/* Creates the file of a name that somebody gave, or writes over it; a device, a FIFO and /dev/fd/N
+ * are fine too. Symbolic links are followed only where they are ours or root's, or in a directory
+ * that is ours alone; in a sticky directory another user's file is left alone: -EPERM. -errno with
+ * a message that names the path. */
 int recording_create(const char *path, struct recording_writer **out, struct err *e);
+
+/* Of a name that was made up: there must be nothing there, a dangling link neither: -EEXIST. */
+int recording_create_new(const char *path, struct recording_writer **out, struct err *e);
 
 /* Appends one record, whose header word says its length. A failure (disk full) is kept and told
  * by recording_flush and recording_finish; nothing is written after it, so that the file stays

@@ -1,86 +1,11 @@
 #include "core/session/session_state.h"
 
-#include "attach/attach.h"
-#include "core/session/agent_link.h"
-
 #include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-static uint64_t ring_bytes_of(uint64_t wanted) {
-    uint64_t bytes = WIRE_RING_BYTES_MIN;
-    if (wanted == 0)
-        return WIRE_RING_BYTES_DEFAULT;
-    while (bytes < wanted && bytes < WIRE_RING_BYTES_MAX)
-        bytes *= 2;
-    return bytes;
-}
-
-struct session *session_new(const struct session_options *o) {
-    struct session *s = calloc(1, sizeof *s);
-    if (!s)
-        return NULL;
-    s->options = *o;
-    s->options.ring_bytes = ring_bytes_of(o->ring_bytes);
-    if (o->depth == 0)
-        s->options.depth = WIRE_DEPTH_DEFAULT;
-    else if (o->depth > WIRE_FRAMES_MAX)
-        s->options.depth = WIRE_FRAMES_MAX;
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->changed, &attr);
-    pthread_condattr_destroy(&attr);
-    s->pid_fd = -1;
-    s->phase_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    s->profile = profile_new(o->history_seconds);
-    if (s->profile)
-        s->drain.decoder = decoder_new(s->profile, NULL);
-    if (s->drain.decoder && s->phase_fd >= 0 && s->wake_fd >= 0)
-        return s;
-    session_free(s);
-    return NULL;
-}
-
-static void close_fd(int fd) {
-    if (fd >= 0)
-        close(fd);
-}
-
-void session_free(struct session *s) {
-    if (!s)
-        return;
-    decoder_free(s->drain.decoder);
-    drain_end_unwind(s); /* before its mapping */
-    symbols_free(s->drain.symbols);
-    free(s->drain.batch);
-    mapping_close(&s->mapping);
-    profile_free(s->profile);
-    close_fd(s->pid_fd);
-    close_fd(s->wake_fd);
-    close_fd(s->phase_fd);
-    pthread_cond_destroy(&s->changed);
-    pthread_mutex_destroy(&s->lock);
-    free(s);
-}
-
-uint32_t session_news(struct session *s, char *out, size_t size) {
-    session_lock(s);
-    const struct decoder_notes *n = &s->drain.decoder->notes;
-    snprintf(out, size, "%s", n->news);
-    uint32_t left_out = n->news_left_out;
-    session_unlock(s);
-    return left_out;
-}
 
 /* Telling each other. */
 
@@ -88,6 +13,10 @@ static void signal_fd(int fd) {
     uint64_t one = 1;
     if (write(fd, &one, sizeof one) < 0)
         return; /* only when it is full of signals already */
+}
+
+void session_wake_drain(struct session *s) {
+    signal_fd(s->wake_fd);
 }
 
 void session_wake_reader(struct session *s) {
@@ -135,7 +64,7 @@ void session_finish(struct session *s, enum wire_command command, int result, co
     session_unlock(s);
 }
 
-static void begin_request(struct session *s, enum wire_command command) {
+void session_begin_request(struct session *s, enum wire_command command) {
     session_lock(s);
     s->wanted = command;
     s->done = false;
@@ -144,7 +73,7 @@ static void begin_request(struct session *s, enum wire_command command) {
 }
 
 /* The drain thread finishes every request in bounded time. */
-static int await_request(struct session *s, struct err *e) {
+int session_await_request(struct session *s, struct err *e) {
     session_lock(s);
     while (!s->done)
         pthread_cond_wait(&s->changed, &s->lock);
@@ -157,119 +86,8 @@ static int await_request(struct session *s, struct err *e) {
 }
 
 static int request(struct session *s, enum wire_command command, struct err *e) {
-    begin_request(s, command);
-    return await_request(s, e);
-}
-
-/* Starting. */
-
-static int start_thread(struct session *s, struct err *e) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(&s->thread, NULL, drain_main, s);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (code != 0)
-        return err_exit_as(e, ERR_EXIT_PROFILER, code, "cannot start a thread: %s", strerror(code));
-    s->threaded = true;
-    return 0;
-}
-
-static int open_process(struct session *s, struct err *e) {
-    s->pid_fd = (int)syscall(SYS_pidfd_open, s->jvm.pid, 0);
-    if (s->pid_fd < 0 && errno == ESRCH)
-        return err_set(e, ESRCH, "there is no process %d", (int)s->jvm.pid);
-    return 0; /* without pidfd (Linux before 5.3) the drain thread looks by itself */
-}
-
-static int open_recording(struct session *s, const char *path, struct err *e) {
-    if (!path)
-        return 0;
-    int result = recording_create(path, &s->drain.recording, e);
-    if (result != 0)
-        return result;
-    s->drain.decoder->recording = s->drain.recording;
-    recording_write_jvm(s->drain.recording, (uint32_t)s->jvm.pid, s->jvm.name, s->jvm.version);
-    return 0;
-}
-
-int session_attach(const struct jvm *j, const struct session_options *o, struct session **out,
-                   struct err *e) {
-    *out = NULL;
-    struct session *s = session_new(o);
-    if (!s)
-        return err_set(e, ENOMEM, "out of memory");
-    struct mapping m = {0};
-    s->jvm = *j;
-    s->drain.decoder->since_ns = session_clock_ns();
-    int result = agent_library_find(o->library, s->library, sizeof s->library, e);
-    if (result == 0)
-        result = open_process(s, e);
-    if (result == 0)
-        result = open_recording(s, o->record, e);
-    if (result == 0)
-        result = agent_link_open(j, s->library, s->options.ring_bytes, ATTACH_TIMEOUT_MS, &m, e);
-    if (result == 0) {
-        drain_use_mapping(s, m);
-        begin_request(s, WIRE_COMMAND_START);
-        result = start_thread(s, e);
-    }
-    if (result == 0)
-        result = await_request(s, e);
-    if (result != 0) {
-        session_close(s);
-        return result;
-    }
-    *out = s;
-    return 0;
-}
-
-/* The process said by the agent may be no JVM that can be inspected (any more). */
-static bool describe(struct session *s, pid_t pid) {
-    struct err ignored;
-    if (jvm_inspect(pid, &s->jvm, &ignored) == 0)
-        return true;
-    s->jvm = (struct jvm){.pid = pid, .inner_pid = pid};
-    snprintf(s->jvm.name, sizeof s->jvm.name, "%d", (int)pid);
-    return false;
-}
-
-int session_adopt(int memfd, pid_t pid, const struct session_options *o, struct session **out,
-                  struct err *e) {
-    *out = NULL;
-    struct mapping m = {0};
-    int result = mapping_of_fd(memfd, 0, &m, e);
-    close(memfd);
-    if (result != 0)
-        return result;
-    struct session *s = session_new(o);
-    if (!s) {
-        mapping_close(&m);
-        return err_set(e, ENOMEM, "out of memory");
-    }
-    uint64_t now = session_clock_ns();
-    uint64_t begin = __atomic_load_n(&m.wire->header.clock_ns, __ATOMIC_RELAXED);
-    s->adopted = true;
-    s->options.ring_bytes = m.ring_bytes;
-    s->start_ns = begin < now ? begin : now;
-    s->drain.decoder->since_ns = s->start_ns;
-    /* Attaching again after a pause needs both: something to attach to, and what to load. */
-    if (!describe(s, pid) ||
-        agent_library_find(o->library, s->library, sizeof s->library, NULL) != 0)
-        s->library[0] = '\0';
-    drain_use_mapping(s, m);
-    /* A JVM that is gone already has left its samples all the same. */
-    if (open_process(s, NULL) != 0)
-        s->drain.process_gone = true;
-    result = open_recording(s, o->record, e);
-    if (result == 0)
-        result = start_thread(s, e);
-    if (result != 0) {
-        session_close(s);
-        return result;
-    }
-    *out = s;
-    return 0;
+    session_begin_request(s, command);
+    return session_await_request(s, e);
 }
 
 /* Looking. */
@@ -285,17 +103,59 @@ void session_status(struct session *s, struct session_status *out) {
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     session_lock(s);
     *out = s->status;
-    if (s->start_ns) {
-        uint64_t end = s->stop_ns ? s->stop_ns : session_clock_ns();
-        out->elapsed_ns = end - s->start_ns;
+    if (s->threaded) {
+        out->elapsed_ns = s->sampled_ns + (s->running_ns ? session_clock_ns() - s->running_ns : 0);
         out->elapsed_ns -= out->missed_ns < out->elapsed_ns ? out->missed_ns : out->elapsed_ns;
     }
     session_unlock(s);
     out->frontend_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+uint32_t session_news(struct session *s, char *out, size_t size) {
+    session_lock(s);
+    const struct decoder_notes *n = &s->drain.decoder->notes;
+    snprintf(out, size, "%s", n->news);
+    uint32_t left_out = n->news_left_out;
+    session_unlock(s);
+    return left_out;
+}
+
 int session_event_fd(const struct session *s) {
     return s->phase_fd;
+}
+
+/* Changing. */
+
+static int check_engines(const struct session *s, const struct wire_engine_request *engine,
+                         uint32_t engines, struct err *e) {
+    uint32_t seen = 0;
+    if (!s->threaded)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                           "a recording is what it is: events can be changed only while a JVM is "
+                           "being sampled");
+    for (uint32_t i = 0; i < engines; i++) {
+        if (i >= WIRE_EVENTS || engine[i].event >= WIRE_EVENTS || seen & 1u << engine[i].event)
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                               "one event is asked for twice, or one that there is not");
+        seen |= 1u << engine[i].event;
+    }
+    return 0;
+}
+
+int session_set_engines(struct session *s, const struct wire_engine_request *engine,
+                        uint32_t engines, struct err *e) {
+    int result = check_engines(s, engine, engines, e);
+    if (result != 0)
+        return result;
+    session_lock(s);
+    struct session_options *o = &s->options;
+    memcpy(s->engine_before, o->engine, sizeof s->engine_before);
+    s->engines_before = o->engines;
+    if (engines > 0)
+        memcpy(o->engine, engine, engines * sizeof *engine);
+    o->engines = engines;
+    session_unlock(s);
+    return request(s, WIRE_COMMAND_START, e);
 }
 
 /* Ending. */

@@ -11,22 +11,48 @@
 #include "attach/jvm.h"
 #include "core/base/err.h"
 #include "core/profile/profile.h"
-#include "core/wire/layout.h"
+#include "core/wire/record.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The profile's events: those of the wire, and what is left of two of them. */
+enum session_event {
+    SESSION_EVENT_LIVE = WIRE_EVENTS, /* allocated and still alive: ALLOC with WIRE_ENGINE_LIVE */
+    SESSION_EVENT_LEAK,               /* native memory not freed: NATIVEMEM */
+    SESSION_EVENTS
+};
+
+struct tid_range {
+    uint32_t first, last;
+};
+
 struct session_options {
-    const char *library;           /* the agent as the target sees it; NULL: found beside us */
-    enum wire_event event;         /* WIRE_EVENT_CPU */
-    enum wire_mechanism mechanism; /* WIRE_MECHANISM_AUTO */
-    uint64_t interval;             /* 0: the event's default (cpu: 10 ms) */
-    uint32_t depth;                /* Java frames kept; 0: WIRE_DEPTH_DEFAULT */
-    enum wire_walk walk;           /* WIRE_WALK_VM */
-    bool precise;                  /* make hot methods recompile with debug information */
-    uint64_t ring_bytes;           /* 0: WIRE_RING_BYTES_DEFAULT; rounded up to a power of two */
-    uint32_t history_seconds;      /* 0: PROFILE_HISTORY_SECONDS */
-    const char *record;            /* also write the raw stream to this file; NULL: do not */
+    const char *library; /* the agent as the target sees it; NULL: found beside us */
+    /* What to sample, as event_parse makes it; addresses are looked up at the start. 0 engines:
+     * CPU time. No two of the same event. */
+    struct wire_engine_request engine[WIRE_EVENTS];
+    uint32_t engines;
+    bool all_or_none;         /* an engine that cannot run is an error */
+    uint32_t signal;          /* of the CPU engines; 0: SIGPROF */
+    uint32_t wall_signal;     /* 0: SIGVTALRM */
+    uint32_t depth;           /* Java frames kept; 0: WIRE_DEPTH_DEFAULT */
+    enum wire_walk walk;      /* WIRE_WALK_VM */
+    bool precise;             /* make hot methods recompile with debug information */
+    uint64_t ring_bytes;      /* 0: WIRE_RING_BYTES_DEFAULT; rounded up to a power of two */
+    uint32_t history_seconds; /* 0: PROFILE_HISTORY_SECONDS */
+    uint64_t memory_limit;    /* bytes of the profile; 0: none but its own */
+    const char *record;       /* also write the raw stream to this file; NULL: do not */
+    /* Only these threads, by name or by number; both NULL: all. */
+    const char *thread_pattern;   /* extended regular expression, anywhere in the name; virtual
+                                   threads by their own names */
+    const struct tid_range *tids; /* as the JVM sees them; owned by the caller */
+    uint32_t tid_ranges;
+    /* Only between a call of this native function and one of that; NULL: no such limit. */
+    const char *begin, *end;
+    bool window_marks; /* sample all the same, and count the windows */
+    bool tag_cpu;      /* each stack begins with the processor, "[CPU-3]" */
+    bool tag_sched;    /* and with the thread's scheduling policy, "[SCHED_BATCH]" */
 };
 
 enum session_phase {
@@ -37,19 +63,39 @@ enum session_phase {
     SESSION_FAILED,   /* see message */
 };
 
+/* One event of the profile. Those of enum session_event beyond the wire's have what they are made
+ * from. */
+struct session_engine {
+    bool asked; /* for it, at this moment */
+    bool runs;
+    bool biased;        /* at safepoints only */
+    int error;          /* errno why it does not run; 0: it does, or was not asked for */
+    char name[64];      /* "cpu", "page-faults", "com.x.Y.z" */
+    char mechanism[16]; /* "perf", "signal" …; "" where it does not run */
+    char reason[400];   /* why this mechanism, or why none; empty: first choice */
+    uint64_t interval;  /* in force */
+    uint64_t samples;   /* delivered into the profile */
+    uint64_t dropped;   /* ring was full */
+    double coverage;    /* wall: share of thread-time that is in samples; < 0: not measured */
+    uint32_t threads;   /* with it armed; 0 where that is not done a thread */
+};
+
 /* All one needs to say how good the profile is. */
 struct session_status {
     enum session_phase phase;
-    char event[16];      /* "cpu" */
-    char mechanism[16];  /* "perf", "ctimer", "itimer" */
-    char reason[128];    /* why this mechanism; empty: first choice */
-    char walker[32];     /* the one in use: "vm" … */
+    /* of the first engine asked for: */
+    char event[64];                               /* "cpu" */
+    char mechanism[16];                           /* "perf", "ctimer", "itimer" … */
+    char reason[160];                             /* why this mechanism; empty: first choice */
+    uint64_t interval;                            /* in force */
+    struct session_engine engine[SESSION_EVENTS]; /* by event */
+    char walker[32];                              /* the one in use: "vm" … */
     char message[256];   /* last warning or error for people, e.g. what a pause of ours missed;
                              empty: none */
+    char recording[256]; /* the file the stream is kept in; empty: none */
     char news[256];      /* last thing the agent told about its work; empty: nothing yet */
-    uint64_t interval;   /* in force */
     uint64_t elapsed_ns; /* sampling time so far */
-    uint64_t samples;    /* delivered into the profile */
+    uint64_t samples;    /* delivered into the profile, of all events */
     uint64_t dropped;    /* ring was full */
     uint64_t failed[WIRE_FAILURES]; /* walks that ended early, by reason */
     uint64_t agent_ns;     /* CPU time of our code in the target: handlers and the agent's thread */
@@ -57,13 +103,19 @@ struct session_status {
     uint64_t missed_ns;    /* time without sampling because this process was stopped */
     uint64_t recompiled;   /* methods made to recompile (session_options.precise) */
     uint64_t recompile_ns; /* time that took the VM */
+    uint64_t windows;      /* between session_options.begin and end, so far */
+    uint64_t window_ns;    /* their time */
     uint32_t armed_threads;
 };
 
 /* How a failure is named on screen and in files ("unknown_pc", …): index enum wire_failure. */
 extern const char *const session_failure_name[WIRE_FAILURES];
-/* "cpu", "wall", …: index enum wire_event; and "auto", "perf", …: index enum wire_mechanism. */
-extern const char *const session_event_name[WIRE_EVENTS];
+/* "cpu", "wall", …: index enum session_event; and "auto", "perf", …: index enum wire_mechanism. */
+extern const char *const session_event_name[SESSION_EVENTS];
+/* The unit of its weight: "ns", "bytes", "calls", "total"; index enum session_event. */
+extern const char *const session_event_unit[SESSION_EVENTS];
+/* "running", "parked", …: index enum wire_thread_state; three letters or four for columns. */
+extern const char *const session_state_name[WIRE_THREAD_STATES];
 extern const char *const session_mechanism_name[WIRE_MECHANISMS];
 /* "vm", "vmx", "fp", "dwarf", "no", "asgct": index enum wire_walk. */
 extern const char *const session_walk_name[WIRE_WALKS];
@@ -99,6 +151,22 @@ uint32_t session_news(struct session *s, char *out, size_t size);
 /* An eventfd for a poll loop, readable when since it was read last the phase changed or the first
  * samples came. */
 int session_event_fd(const struct session *s);
+
+/* Makes the running engines be these, without a new attach: engines that stay as they are go on
+ * undisturbed. What was sampled stays. None at all is fine: the session goes on being
+ * SESSION_RUNNING, its elapsed time stands still. A stopped session starts again.
+ *
+ * An engine that cannot run says so in its status; an error is returned where none of them can, and
+ * the phase stays as it was. Where the agent was not even asked (no such function, no agent any
+ * more: -ESRCH; two of the same event, a recording: -EINVAL) those that ran before still do. */
+int session_set_engines(struct session *s, const struct wire_engine_request *engine,
+                        uint32_t engines, struct err *e);
+
+/* Keeps the raw stream in this file too, from now on; the names known so far come first, so that
+ * the file stands by itself. NULL ends that, and tells whether all could be written; fine where
+ * there is none. -EEXIST: there is such a file; -EBUSY: it is recorded already (session_options.record
+ * included); -EINVAL: a recording. */
+int session_record(struct session *s, const char *path, struct err *e);
 
 /* Stops the engines and reads what is left; the profile stays. Idempotent. */
 int session_stop(struct session *s, struct err *e);

@@ -27,7 +27,7 @@ const char *const session_walk_name[WIRE_WALKS] = {
     [WIRE_WALK_DWARF] = "dwarf", [WIRE_WALK_NO] = "no",   [WIRE_WALK_ASGCT] = "asgct",
 };
 
-const char *const session_event_name[WIRE_EVENTS] = {
+const char *const session_event_name[SESSION_EVENTS] = {
     [WIRE_EVENT_CPU] = "cpu",
     [WIRE_EVENT_WALL] = "wall",
     [WIRE_EVENT_ALLOC] = "alloc",
@@ -36,11 +36,31 @@ const char *const session_event_name[WIRE_EVENTS] = {
     [WIRE_EVENT_NATIVELOCK] = "nativelock",
     [WIRE_EVENT_PERF] = "perf",
     [WIRE_EVENT_METHOD] = "method",
+    [SESSION_EVENT_LIVE] = "live",
+    [SESSION_EVENT_LEAK] = "leak",
+};
+
+const char *const session_event_unit[SESSION_EVENTS] = {
+    [WIRE_EVENT_CPU] = "ns",          [WIRE_EVENT_WALL] = "ns",
+    [WIRE_EVENT_ALLOC] = "bytes",     [WIRE_EVENT_LOCK] = "ns",
+    [WIRE_EVENT_NATIVEMEM] = "bytes", [WIRE_EVENT_NATIVELOCK] = "ns",
+    [WIRE_EVENT_PERF] = "total",      [WIRE_EVENT_METHOD] = "ns",
+    [SESSION_EVENT_LIVE] = "bytes",   [SESSION_EVENT_LEAK] = "bytes",
+};
+
+const char *const session_state_name[WIRE_THREAD_STATES] = {
+    [WIRE_THREAD_UNKNOWN] = "unknown", [WIRE_THREAD_RUNNING] = "running",
+    [WIRE_THREAD_BLOCKED] = "blocked", [WIRE_THREAD_WAITING] = "waiting",
+    [WIRE_THREAD_PARKED] = "parked",   [WIRE_THREAD_SLEEPING] = "sleeping",
+    [WIRE_THREAD_POLL] = "poll",       [WIRE_THREAD_IO] = "io",
+    [WIRE_THREAD_FUTEX] = "futex",     [WIRE_THREAD_DISK] = "disk",
+    [WIRE_THREAD_OTHER] = "other",
 };
 
 const char *const session_mechanism_name[WIRE_MECHANISMS] = {
-    [WIRE_MECHANISM_AUTO] = "auto",
-    [WIRE_MECHANISM_PERF] = "perf",
-    [WIRE_MECHANISM_CTIMER] = "ctimer",
-    [WIRE_MECHANISM_ITIMER] = "itimer",
+    [WIRE_MECHANISM_AUTO] = "auto",           [WIRE_MECHANISM_PERF] = "perf",
+    [WIRE_MECHANISM_CTIMER] = "ctimer",       [WIRE_MECHANISM_ITIMER] = "itimer",
+    [WIRE_MECHANISM_SAFEPOINT] = "safepoint", [WIRE_MECHANISM_SIGNAL] = "signal",
+    [WIRE_MECHANISM_JVMTI] = "jvmti",         [WIRE_MECHANISM_TRAP] = "trap",
+    [WIRE_MECHANISM_IMPORTS] = "imports",     [WIRE_MECHANISM_BYTECODE] = "bytecode",
 };

@@ -12,6 +12,7 @@
 #include "core/session/mapping.h"
 #include "core/session/recording.h"
 #include "core/session/session.h"
+#include "core/session/thread_filter.h"
 #include "core/session/unwind.h"
 #include "core/wire/ring_reader.h"
 #include "symbols/symbols.h"
@@ -22,10 +23,16 @@
 #define SESSION_ANSWER_MS 5000 /* an agent that does not answer in this time does not */
 #define SESSION_DETACH_MS 3000
 
+/* A counter of the agent's that begins anew with each start of an engine. */
+struct restarting {
+    uint64_t before, last;
+};
+
 /* Only the drain thread uses it (and whoever starts or has joined that thread). */
 struct drain {
     struct decoder *decoder;
     struct symbols *symbols; /* NULL: not to be had */
+    bool symbols_opened;     /* or tried to */
     struct unwind *unwind;   /* NULL: the walker needs none, or not to be had */
     bool unwind_failed;      /* to be had: not tried again before the next agent */
     struct recording_writer *recording;
@@ -36,9 +43,12 @@ struct drain {
     uint64_t deadline_ns;      /* for the answer */
     uint64_t answered_ns;      /* STOP was answered then: what is in the ring is being read */
     bool linked;               /* an agent listens to the mapping, as far as known */
+    bool started;              /* engines ran, or were asked to and none was named */
+    bool failure_told;         /* the agent's state is that of a START whose failure is known */
     bool silent;               /* it left a request without answer */
     bool process_gone;
     bool kernel_trouble_told;
+    bool unfollowed_told;
     uint64_t beat_ns;           /* time of the last heartbeat */
     uint64_t stall_ns;          /* how long this process did not run, the last time it did not */
     uint64_t stall_end;         /* when that was over */
@@ -51,14 +61,26 @@ struct drain {
     uint64_t resume_gap_ns;     /* a START in progress comes after a pause of this length */
     struct agent_report report; /* the last one, of the present agent */
     struct agent_report before; /* counters of the agents before it, summed up */
+    struct wire_engine_status known[WIRE_EVENTS];   /* as it ran last, or why it does not */
+    struct wire_engine_status refused[WIRE_EVENTS]; /* what kept us from asking for it, and … */
+    char why_refused[WIRE_EVENTS][400];             /* … all of the reason */
+    struct restarting dropped[WIRE_EVENTS];
+    struct id_map outer; /* tids as the JVM sees them → as we do; only where they differ */
+    uint64_t outer_ns;   /* when it was looked up */
     uint32_t logs_seen;
+    struct {
+        uint64_t dropped, failed[WIRE_FAILURES], engine_dropped[WIRE_EVENTS];
+    } base; /* counters when the recording began */
 };
 
 struct session {
-    struct session_options options; /* its strings are not used after the start */
-    char library[PATH_MAX];         /* "": not known */
-    bool adopted;                   /* the agent chose its engines itself */
-    int phase_fd, wake_fd, pid_fd;  /* eventfds; pidfd or -1 */
+    /* Its engines: under the lock; its strings are not used after the start */
+    struct session_options options;
+    char *begin, *end;             /* own copies; NULL: none */
+    struct thread_filter filter;   /* drain thread */
+    char library[PATH_MAX];        /* "": not known */
+    bool adopted;                  /* the agent chose its engines itself */
+    int phase_fd, wake_fd, pid_fd; /* eventfds; pidfd or -1 */
     pthread_t thread;
     bool threaded;
     pthread_mutex_t lock;
@@ -67,12 +89,22 @@ struct session {
     struct profile *profile;
     struct jvm jvm;
     struct session_status status;
-    struct mapping mapping;     /* changed by the drain thread only */
-    uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC; 0: not yet */
-    enum wire_command wanted;   /* by the caller; WIRE_COMMAND_NONE: nothing */
-    bool done;                  /* `wanted` was carried out, with `outcome` */
+    struct mapping mapping;   /* changed by the drain thread only */
+    uint64_t sampled_ns;      /* time with engines running, until they stopped last */
+    uint64_t running_ns;      /* CLOCK_MONOTONIC: engines run since; 0: none runs */
+    enum wire_command wanted; /* by the caller; WIRE_COMMAND_NONE: nothing */
+    bool done;                /* `wanted` was carried out, with `outcome` */
+    struct wire_engine_request engine_before[WIRE_EVENTS]; /* what session_set_engines changed */
+    uint32_t engines_before;
     int result;
     struct err outcome;
+    struct {
+        bool asked;                    /* by session_record: the drain thread takes … */
+        struct recording_writer *next; /* … this one into use; NULL: none */
+        char path[256];
+        int result;
+        struct err outcome;
+    } record;
     bool quit;
     /* drain thread */
     struct drain drain;
@@ -80,10 +112,16 @@ struct session {
 
 uint64_t session_clock_ns(void); /* CLOCK_MONOTONIC */
 
-/* A session without thread and mapping; NULL: no memory. */
-struct session *session_new(const struct session_options *o);
+/* A session without thread and mapping. -EINVAL: the pattern for threads is none; -ENOMEM. */
+int session_new(const struct session_options *o, struct session **out, struct err *e);
 void session_free(struct session *s); /* what session_new made; NULL is fine */
 
+/* Hands the drain thread a request, and waits until it is carried out: 0, or what became of it. */
+void session_begin_request(struct session *s, enum wire_command command);
+int session_await_request(struct session *s, struct err *e);
+
+/* Has the drain thread look at what it is asked for. Any thread. */
+void session_wake_drain(struct session *s);
 /* Makes session_event_fd readable. Any thread. */
 void session_wake_reader(struct session *s);
 /* Changes the phase and tells everybody; `message` may be NULL. Takes the lock. */
@@ -97,6 +135,22 @@ void session_finish(struct session *s, enum wire_command command, int result, co
 void *drain_main(void *arg);
 /* Says that we live, and notes when that was; notices when we did not run for long. */
 void drain_beat(struct session *s, uint64_t now);
+/* Opens the symbols, if that was not done yet. */
+void drain_open_symbols(struct session *s);
+
+/* Requests: what the caller wants is asked of the agent, and its answers are awaited. */
+void drain_serve_requests(struct session *s, uint64_t now, bool empty);
+void drain_take_request(struct session *s);
+/* Asks the agent to sample what is wanted by now; what cannot be asked for is a failed start. */
+void drain_ask_start(struct session *s);
+void drain_start_failed(struct session *s, const struct err *e);
+/* The agent is not asked; what session_set_engines changed is as it was. */
+void drain_refuse_start(struct session *s, const struct err *e);
+enum wire_command drain_wanted(struct session *s);
+enum session_phase drain_phase(struct session *s);
+
+/* The clock of elapsed time goes, or stands still. Takes the lock. */
+void drain_run_clock(struct session *s, bool runs);
 
 /* Attaches again to a JVM whose agent has let go: the profile goes on with a new mapping and a
  * new agent, which still has to be told to start. */
@@ -118,14 +172,28 @@ void drain_await_unwind(struct session *s);
 /* Lets go of the mapping that they are written into. */
 void drain_end_unwind(struct session *s);
 
-/* Names of threads that the agent has not named, from the kernel. */
+/* Names of threads that the agent has not named, from the kernel; and which of them the filter may
+ * want. */
 void drain_name_threads(struct session *s);
+/* Tells the agent of threads' bits that were changed. */
+void drain_tell_filters(struct session *s);
+/* A thread's scheduling policy, or -errno; `session`: a struct session. For struct decoder. */
+int drain_policy(void *session, uint32_t tid);
 
-void session_show_engine(struct session_status *st, const struct wire_engine_status *engine);
+/* Shows an engine: as it ran last, or why it does not. `name` is used where it has none. */
+void session_show_engine(struct session_status *st, const struct wire_engine_status *engine,
+                         const char *name, bool asked, bool runs);
+/* What the decoder has counted, and LIVE and LEAK from what they are made of; `flags` of all
+ * engines asked for, or-ed. With the lock. */
+void session_show_counts(struct session *s, uint32_t flags);
+/* The engine that the status is about where it is about one. WIRE_EVENTS: none. */
+void session_show_first(struct session_status *st, uint32_t event);
 
 /* Copies the agent's report and the decoder's counters into the status. Takes the lock. */
 void drain_publish(struct session *s);
-/* Writes a WIRE_MARK, if there is a recording. */
+/* Writes WIRE_MARKs, if there is a recording. */
 void drain_mark(struct session *s);
+/* Begins or ends the recording that session_record asks for. */
+void drain_swap_recording(struct session *s);
 
 #endif

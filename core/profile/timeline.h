@@ -1,0 +1,37 @@
+/*
+ * Sums of each second, for sparklines and strips: what was sampled of each event, and how long the
+ * VM stood still. Kept beside the history because a line across the screen must not cost a pass
+ * over it.
+ *
+ * Second s is in slot s % slots, until a later second takes its place.
+ *
+ * Context: pure; one thread at a time.
+ */
+#ifndef JTOP_PROFILE_TIMELINE_H
+#define JTOP_PROFILE_TIMELINE_H
+
+#include "core/profile/profile.h"
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+
+struct timeline_second {
+    uint64_t second;
+    uint64_t weight[PROFILE_EVENTS], samples[PROFILE_EVENTS];
+    uint64_t paused_ns[2];
+};
+
+struct timeline {
+    struct timeline_second *slot;
+    uint32_t slots;
+};
+
+/* Room for `span` seconds, or for as many as are reasonable. 0 or -ENOMEM. */
+int timeline_open(struct timeline *t, uint64_t span);
+void timeline_count(struct timeline *t, uint64_t second, uint32_t event, uint64_t weight,
+                    uint64_t samples);
+/* At most what there is. */
+void timeline_retract(struct timeline *t, uint64_t second, uint32_t event, uint64_t weight,
+                      uint64_t samples);
+void timeline_free(struct timeline *t);
+
+#endif

@@ -1,7 +1,8 @@
 /*
  * "root;…;leaf COUNT", one line a distinct stack, in byte order of the stacks. Read by
  * flamegraph.pl, speedscope, inferno and the like, so nothing but stacks is in it: how good the
- * profile is does not fit.
+ * profile is does not fit. Only where the stacks of several events follow each other a line with
+ * a '#' says which.
  */
 #include "core/export/formats.h"
 #include "core/export/frame_walk.h"
@@ -97,7 +98,8 @@ static int visit(void *arg, const struct walked_frame *f) {
 
 int collapsed_export(struct text *out, const struct profile *p, const struct snapshot *s,
                      const struct export_quality *q, const struct export_options *o) {
-    (void)q;
+    if (q->heading && q->event)
+        text_addf(out, "# event: %s, %s\n", q->event, o->total && q->unit ? q->unit : "samples");
     struct collapsed c = {.out = out, .total = o->total};
     struct frame_names *names =
         frame_names_new(profile_methods_const(p), formats_name_style(o), o->annotate, escape);

@@ -14,10 +14,16 @@ const struct exporter exporters[] = {
      "one line a stack: root;...;leaf COUNT",
      collapsed_export},
     {"svg", {".svg"}, "interactive flame graph in one file", svg_export},
+    {"html", {".html", ".htm"}, "the same as a page, for large profiles", html_export},
+    {"jfr", {".jfr"}, "for JDK Mission Control and jfr print", jfr_export},
+    {"pprof", {".pb.gz", ".pprof"}, "for go tool pprof", pprof_export},
     {0},
 };
 
 static const struct exporter *by_name(const char *name, size_t len) {
+    /* As async-profiler calls it. */
+    if (len == 10 && !strncmp(name, "flamegraph", len))
+        return by_name("html", 4);
     for (const struct exporter *x = exporters; x->name; x++) {
         if (strlen(x->name) == len && strncmp(x->name, name, len) == 0)
             return x;

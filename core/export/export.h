@@ -13,6 +13,7 @@
 
 #include "core/base/err.h"
 #include "core/base/text.h"
+#include "core/profile/diff.h"
 #include "core/profile/snapshot.h"
 
 #include <stdbool.h>
@@ -32,6 +33,13 @@ struct export_quality {
         uint64_t samples;
     } failed[32]; /* failed walks by reason, those > 0 */
     int failed_count;
+    uint64_t walks;     /* they are out of so many, of all events; 0: of this event's */
+    bool several;       /* other events were sampled as well, and are elsewhere */
+    bool heading;       /* reports follow each other: begin with the event, where a format can */
+    bool biased;        /* sampled at safepoints only */
+    double coverage;    /* wall: share of thread-time that is in samples; 0: not measured */
+    uint64_t windows;   /* sampled only in so many windows between two functions … */
+    uint64_t window_ns; /* … that took so long; 0 windows: there were none asked for, or met */
 };
 
 struct export_options {
@@ -51,6 +59,10 @@ struct export_options {
     const char *title;                         /* NULL: by event */
     uint32_t width;                            /* SVG; 0: fluid */
     uint32_t height;                           /* of a frame in the SVG; 0: 16 */
+    const struct query *question; /* what the snapshot answers: formats that list samples ask it of
+                                     the profile again; NULL: all of event 0 */
+    const struct diff *diff; /* flame graphs: how each of the snapshot's nodes changed; NULL: there
+                                is nothing to compare with */
     double minwidth; /* SVG: frames narrower than this many percent are left out; 0: those that
                         nobody would see, or no browser could show at once */
 };
@@ -81,8 +93,28 @@ int export_file(const char *path, const struct exporter *x, const struct profile
                 const struct snapshot *s, const struct export_quality *q,
                 const struct export_options *o, struct err *e);
 
-/* %p pid, %t time as YYYYMMDD-hhmmss, %n{MAX} (sequence), %{ENV}, %% in file names. */
-int export_path_expand(const char *pattern, int pid, unsigned sequence, struct text *out,
+/* Its two halves: the profile need not be locked while a slow file system takes the text. */
+int export_format(struct text *out, const struct exporter *x, const struct profile *p,
+                  const struct snapshot *s, const struct export_quality *q,
+                  const struct export_options *o, struct err *e);
+int export_write(const char *path, const struct text *t, struct err *e);
+
+/* What a pattern's letters stand for. */
+struct export_path {
+    int pid;           /* %p */
+    unsigned sequence; /* %n, %n{MAX} */
+    const char *event; /* %e, with '_' for what a file's name better has not; NULL: "" */
+};
+
+/* Also %t time as YYYYMMDD-hhmmss, %{ENV} and %%. */
+int export_path_expand(const char *pattern, const struct export_path *of, struct text *out,
                        struct err *e);
+
+/* Whether the pattern has %e. */
+bool export_path_has_event(const char *pattern);
+
+/* "out.svg" → "out-alloc.svg": before the extension that is the exporter's, or else the last. */
+void export_path_add_event(const char *path, const struct exporter *x, const char *event,
+                           struct text *out);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * File names with %p, %t, %n and %{ENV} in them, and the check made before a profile starts.
+ * File names with %p, %t, %n, %e and %{ENV} in them, and the check made before a profile starts.
  */
 #include "core/export/export.h"
 
@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 /* The text between braces at *p, which stands at '{', copied; *p is moved behind '}'. */
@@ -54,7 +55,14 @@ static int add_sequence(const char **p, unsigned sequence, struct text *out, con
     return 0;
 }
 
-static int expand_one(const char **p, int pid, unsigned sequence, struct text *out,
+/* "cpu/event=0x3c/" must not become a directory. */
+static void add_event(struct text *out, const char *event) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+    for (const char *p = event ? event : ""; *p; p++)
+        text_add_n(out, strchr(plain, *p) ? p : "_", 1);
+}
+
+static int expand_one(const char **p, const struct export_path *of, struct text *out,
                       const char *pattern, struct err *e) {
     char name[256] = "";
     char what = *(*p)++;
@@ -64,13 +72,16 @@ static int expand_one(const char **p, int pid, unsigned sequence, struct text *o
         text_add(out, "%");
         return 0;
     case 'p':
-        text_addf(out, "%d", pid);
+        text_addf(out, "%d", of->pid);
         return 0;
     case 't':
         add_time(out);
         return 0;
     case 'n':
-        return add_sequence(p, sequence, out, pattern, e);
+        return add_sequence(p, of->sequence, out, pattern, e);
+    case 'e':
+        add_event(out, of->event);
+        return 0;
     case '{':
         --*p;
         err = braced(p, name, sizeof(name), pattern, e);
@@ -79,13 +90,13 @@ static int expand_one(const char **p, int pid, unsigned sequence, struct text *o
         return err;
     default:
         return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                           "file name '%s': after %% may stand p (pid), t (time), n{MAX}, {ENV} "
-                           "or another %%",
+                           "file name '%s': after %% may stand p (pid), t (time), e (event), "
+                           "n{MAX}, {ENV} or another %%",
                            pattern);
     }
 }
 
-int export_path_expand(const char *pattern, int pid, unsigned sequence, struct text *out,
+int export_path_expand(const char *pattern, const struct export_path *of, struct text *out,
                        struct err *e) {
     text_add(out, "");
     size_t before = out->len;
@@ -95,7 +106,7 @@ int export_path_expand(const char *pattern, int pid, unsigned sequence, struct t
         p += plain;
         if (!*p++)
             break;
-        int err = expand_one(&p, pid, sequence, out, pattern, e);
+        int err = expand_one(&p, of, out, pattern, e);
         if (err)
             return err;
     }
@@ -106,4 +117,30 @@ int export_path_expand(const char *pattern, int pid, unsigned sequence, struct t
                            "file name '%s' becomes %zu bytes long; %d is the most", pattern,
                            out->len - before, PATH_MAX - 1);
     return 0;
+}
+
+bool export_path_has_event(const char *pattern) {
+    for (const char *p = pattern; (p = strchr(p, '%')) != NULL && p[1]; p += 2)
+        if (p[1] == 'e')
+            return true;
+    return false;
+}
+
+void export_path_add_event(const char *path, const struct exporter *x, const char *event,
+                           struct text *out) {
+    size_t length = strlen(path), stem = length;
+    for (size_t i = 0; i < sizeof(x->extension) / sizeof(x->extension[0]); i++) {
+        size_t n = x->extension[i] ? strlen(x->extension[i]) : 0;
+        if (n && n < length && strcasecmp(path + length - n, x->extension[i]) == 0)
+            stem = length - n;
+    }
+    if (stem == length) {
+        const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+        if (dot && dot > (slash ? slash + 1 : path))
+            stem = (size_t)(dot - path);
+    }
+    text_add_n(out, path, stem);
+    text_add(out, "-");
+    add_event(out, event);
+    text_add(out, path + stem);
 }

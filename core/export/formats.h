@@ -15,6 +15,16 @@ int collapsed_export(struct text *out, const struct profile *p, const struct sna
                      const struct export_quality *q, const struct export_options *o);
 int svg_export(struct text *out, const struct profile *p, const struct snapshot *s,
                const struct export_quality *q, const struct export_options *o);
+int html_export(struct text *out, const struct profile *p, const struct snapshot *s,
+                const struct export_quality *q, const struct export_options *o);
+int jfr_export(struct text *out, const struct profile *p, const struct snapshot *s,
+               const struct export_quality *q, const struct export_options *o);
+int pprof_export(struct text *out, const struct profile *p, const struct snapshot *s,
+                 const struct export_quality *q, const struct export_options *o);
+
+/* What to add to the samples' clock, in ns, to make it the time of day, `last` being the newest
+ * second that is written. A recording of another machine, or of before a reboot, ends now. */
+int64_t formats_time_of_day(uint64_t last);
 
 /* The options that are about names, as frame_name() wants them. */
 static inline unsigned formats_name_style(const struct export_options *o) {

@@ -107,6 +107,8 @@ static int pop_frame(struct walk *w, struct walked_frame *f) {
     }
     f->self = f->total;
     f->self_samples = f->total_samples;
+    f->node = w->same;
+    f->nodes = w->same_len;
     return 0;
 }
 

@@ -20,7 +20,9 @@ struct walked_frame {
     uint32_t depth; /* 0 for roots */
     uint64_t self, total;
     uint64_t self_samples, total_samples;
-    const struct snapshot_node *main; /* the heaviest of the nodes that are one frame here */
+    const struct snapshot_node *main;        /* the heaviest of the nodes that are one frame here */
+    const struct snapshot_node *const *node; /* all of them … */
+    size_t nodes;                            /* … so many */
 };
 
 /* Calls `visit` for every frame, parents first. 0; -ENOMEM; or the negative value by which

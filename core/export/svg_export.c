@@ -4,6 +4,7 @@
 #include "core/export/svg.h"
 
 #include "core/export/formats.h"
+#include "core/export/frame_change.h"
 #include "core/export/frame_walk.h"
 #include "core/export/human.h"
 #include "core/export/svg_text.h"
@@ -33,6 +34,7 @@ struct svg_frame {
     uint32_t depth;
     uint16_t class;
     uint16_t java;
+    struct diff_change change; /* where there is something to compare with */
 };
 
 struct svg {
@@ -124,6 +126,8 @@ static int visit(void *arg, const struct walked_frame *f) {
         .class = (uint16_t)frame_class_of(m->kind, snapshot_main_tier(f->main->tier)),
         .java = m->kind == METHOD_JAVA || m->kind == METHOD_CLASS,
     };
+    if (v->page.o->diff)
+        frame.change = frame_change(v->page.o->diff, v->page.s, f);
     v->left[f->depth] += frame.value;
     v->left[f->depth + 1] = frame.left;
     if (!frame.value || frame.value < v->least)
@@ -142,7 +146,37 @@ static void add_percent(struct text *out, uint64_t part, uint64_t whole) {
     text_add_n(out, buf, (size_t)n);
 }
 
+/* "before 1.20%, +0.80", or "new". */
+static void add_change(struct text *out, const struct svg *v, const struct svg_frame *f) {
+    double before = formats_percent(f->value, v->whole) - f->change.percent;
+    if (f->change.is_new)
+        text_add(out, ", new");
+    else
+        text_addf(out, ", before %.2f%%, %+.2f", before > 0 ? before : 0, f->change.percent);
+    if (f->change.chance)
+        text_add(out, ", may be chance");
+}
+
+/* A sign says what the colour says. */
+static void add_label(struct text *out, const struct svg *v, const struct svg_frame *f,
+                      unsigned columns) {
+    char sign[32] = "";
+    size_t n = 0;
+    if (v->page.o->diff && f->depth && !f->change.chance)
+        n = (size_t)snprintf(sign, sizeof sign, "%+.2f ", f->change.percent);
+    struct text name = {0};
+    if (columns > n)
+        svg_text_add_label(&name, f->name, f->java, columns - (unsigned)n);
+    if (name.len) {
+        text_add(out, sign);
+        text_add(out, name.data);
+    }
+    out->failed |= name.failed;
+    text_free(&name);
+}
+
 static void draw(struct text *out, const struct svg *v, const struct svg_frame *f) {
+    bool compared = v->page.o->diff && f->depth;
     const struct svg_page *g = &v->page;
     bool up = !g->o->inverted;
     unsigned y = SVG_HEAD + (up ? g->rows - 1 - f->depth : f->depth) * g->row;
@@ -150,17 +184,21 @@ static void draw(struct text *out, const struct svg *v, const struct svg_frame *
     unsigned char letter = (unsigned char)frame_class_looks[f->class].letter;
     double pixels = formats_percent(f->value, v->whole) / 100 * (g->width - 2 * SVG_MARGIN);
 
+    text_addf(out, "<g class=\"%c%u", letter, frame_class_shade(f->name));
+    if (compared)
+        text_addf(out, " d%u\" data-d=\"%.2f %u", frame_change_shade(f->change), f->change.percent,
+                  f->change.chance | f->change.is_new << 1);
     text_addf(out,
-              "<g class=\"%c%u\" data-f=\"%" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-              "\"><title>",
-              letter, frame_class_shade(f->name), f->depth, f->left, f->samples, f->weight,
-              f->self);
+              "\" data-f=\"%" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\"><title>",
+              f->depth, f->left, f->samples, f->weight, f->self);
     svg_text_add(out, f->name);
     text_add(out, " (");
     human_count(out, f->samples);
     text_addf(out, " sample%s, %.2f%%, ", f->samples == 1 ? "" : "s",
               formats_percent(f->value, v->whole));
     human_weight(out, f->weight, g->unit);
+    if (compared)
+        add_change(out, v, f);
     text_add(out, ")</title><rect x=\"");
     add_percent(out, f->left, v->whole);
     text_addf(out, "%%\" y=\"%u\" width=\"", y);
@@ -168,7 +206,7 @@ static void draw(struct text *out, const struct svg *v, const struct svg_frame *
     text_addf(out, "%%\" height=\"%u\"/>", g->row - 1);
     if (pixels > 6 + font * COLUMN) {
         struct text label = {0};
-        svg_text_add_label(&label, f->name, f->java, (unsigned)((pixels - 6) / (font * COLUMN)));
+        add_label(&label, v, f, (unsigned)((pixels - 6) / (font * COLUMN)));
         if (label.len) {
             text_add(out, "<text x=\"");
             add_percent(out, f->left, v->whole);

@@ -1,106 +1,40 @@
 #include "core/export/svg.h"
 
+#include "core/export/caption.h"
 #include "core/export/formats.h"
-#include "core/export/human.h"
+#include "core/export/frame_change.h"
 #include "core/export/svg_text.h"
-
-#include <inttypes.h>
-#include <string.h>
 
 #define SEPARATOR " \xc2\xb7 "
 
+/* What caption.c says, as the page needs it. */
+static void add_caption(struct text *out, const struct text *plain) {
+    out->failed |= plain->failed;
+    if (plain->data)
+        svg_text_add(out, plain->data);
+}
+
 static void add_title(struct text *out, const struct svg_page *g) {
-    static const struct {
-        const char *event, *title;
-    } known[] = {
-        {"cpu", "CPU profile"},
-        {"wall", "Wall clock profile"},
-        {"alloc", "Allocation profile"},
-        {"lock", "Lock profile"},
-    };
-    const char *event = g->q->event ? g->q->event : "";
-    if (g->o->title) {
-        svg_text_add(out, g->o->title);
-        return;
-    }
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        if (!strcmp(event, known[i].event)) {
-            text_add(out, known[i].title);
-            return;
-        }
-    }
-    svg_text_add(out, event[0] ? event : "Flame graph");
-    text_add(out, event[0] ? " profile" : "");
+    struct text plain = {0};
+    caption_title(&plain, g->q, g->o);
+    add_caption(out, &plain);
+    text_free(&plain);
 }
 
-static void add_failed(struct text *out, const struct svg_page *g) {
-    uint64_t failed = 0;
-    for (int i = 0; i < g->q->failed_count; i++)
-        failed += g->q->failed[i].samples;
-    if (!failed)
-        return;
-    text_add(out, SEPARATOR);
-    human_count(out, failed);
-    text_addf(out, " failed walk%s (%.2f%%", failed == 1 ? "" : "s",
-              formats_percent(failed, g->s->samples));
-    for (int i = 0; i < g->q->failed_count; i++) {
-        if (!g->q->failed[i].samples)
-            continue;
-        text_add(out, ", ");
-        svg_text_add(out, g->q->failed[i].name);
-        text_add(out, " ");
-        human_count(out, g->q->failed[i].samples);
-    }
-    text_add(out, ")");
-}
-
-/* What was measured, and how well. */
 static void add_subtitle(struct text *out, const struct svg_page *g) {
-    const struct export_quality *q = g->q;
-    if (q->jvm) {
-        svg_text_add(out, q->jvm);
-        text_add(out, SEPARATOR);
-    }
-    if (q->event) {
-        svg_text_add(out, q->event);
-        if (q->interval) {
-            text_add(out, " every ");
-            human_weight(out, q->interval, g->unit);
-        }
-        text_add(out, SEPARATOR);
-    }
-    if (q->elapsed_ns) {
-        human_weight(out, q->elapsed_ns, "ns");
-        text_add(out, SEPARATOR);
-    }
-    human_count(out, g->s->samples);
-    text_addf(out, " sample%s" SEPARATOR, g->s->samples == 1 ? "" : "s");
-    human_count(out, q->dropped);
-    text_add(out, " dropped");
-    if (q->dropped)
-        text_addf(out, " (%.2f%%)", formats_percent(q->dropped, g->s->samples + q->dropped));
-    add_failed(out, g);
-    if (q->walker) {
-        text_add(out, SEPARATOR "walker ");
-        svg_text_add(out, q->walker);
-    }
-    if (q->precise) {
-        text_add(out, SEPARATOR "precise: ");
-        svg_text_add(out, q->precise);
-    }
-    if (g->o->total) {
-        text_add(out, SEPARATOR "widths are ");
-        svg_text_add(out, g->unit);
-    }
-    if (g->o->reverse)
-        text_add(out, SEPARATOR "from the leaf to its callers");
+    struct text plain = {0};
+    caption_subtitle(&plain, g->s, g->q, g->o);
+    add_caption(out, &plain);
+    text_free(&plain);
 }
 
 static void add_style(struct text *out, const struct svg_page *g) {
     text_add(out, "<style>\n");
     text_add(out, svg_style_css);
+    for (unsigned i = 0; g->o->diff && i < CHANGE_SHADES; i++)
+        text_addf(out, ".d%u rect{fill:#%06x}\n", i, frame_change_colour(i));
     for (int c = 0; c < FRAME_CLASSES; c++) {
-        if (!g->used[c] && c != CLASS_ERROR)
+        if (c != CLASS_ERROR && (!g->used[c] || g->o->diff))
             continue;
         for (unsigned shade = 0; shade < FRAME_SHADES; shade++)
             text_addf(out, ".%c%u rect{fill:#%06x}\n", frame_class_looks[c].letter, shade,
@@ -132,14 +66,22 @@ void svg_page_begin(struct text *out, const struct svg_page *g) {
               g->row > 16 ? 12 : g->row - 4);
 }
 
+static void add_to_legend(struct text *out, uint32_t colour, const char *label) {
+    text_addf(out, "<tspan fill=\"#%06x\">\xe2\x96\xa0</tspan> %s\xe2\x80\x83", colour, label);
+}
+
 static void add_legend(struct text *out, const struct svg_page *g) {
     text_addf(out, "<text class=\"legend\" x=\"%d\" y=\"%u\">", SVG_MARGIN,
               svg_page_height(g) - 11);
-    for (int c = 0; c < FRAME_CLASSES; c++) {
+    if (g->o->diff) {
+        add_to_legend(out, frame_change_colour(CHANGE_SHADES - 1), "+ more than before");
+        add_to_legend(out, frame_change_colour(0), "- less");
+        add_to_legend(out, frame_change_colour(CHANGE_SHADES / 2), "no more than chance");
+    }
+    for (int c = 0; c < FRAME_CLASSES && !g->o->diff; c++) {
         if (g->used[c])
-            text_addf(out, "<tspan fill=\"#%06x\">\xe2\x96\xa0</tspan> %s\xe2\x80\x83",
-                      frame_class_colour((enum frame_class)c, FRAME_SHADES / 2),
-                      frame_class_looks[c].label);
+            add_to_legend(out, frame_class_colour((enum frame_class)c, FRAME_SHADES / 2),
+                          frame_class_looks[c].label);
     }
     if (!g->s->samples)
         text_add(out, "no samples");

@@ -1,6 +1,7 @@
 // Makes the flame graph around this script interactive: zoom, search, keyboard, fluid width.
 // Frames are <g class="j3" data-f="depth left samples weight self"><title/><rect/><text/></g> in
-// preorder; `left` and `self` are in the counter that widths are made of. Names are untrusted:
+// preorder; `left` and `self` are in the counter that widths are made of. Compared with another
+// profile, a frame has data-d="percent-points chance(1)|new(2)" too. Names are untrusted:
 // they are only ever read and set as text.
 (function () {
     "use strict";
@@ -52,7 +53,10 @@
                 index: list.length,
                 end: list.length + 1,  // index behind the subtree
                 shown: true, above: false, match: false, x: -1, w: -1,
+                change: null, sign: "",
             };
+            if (g.dataset.d)
+                readChange(frame, g.dataset.d.split(" ").map(Number));
             open[depth] = frame;
             for (let p = frame.parent; p; p = p.parent)
                 p.end = list.length + 1;
@@ -60,6 +64,24 @@
             list.push(frame);
         }
         return list;
+    }
+
+    function readChange(frame, [change, flags]) {
+        frame.change = change;
+        frame.chance = (flags & 1) === 1;
+        frame.isNew = (flags & 2) === 2;
+        if (!frame.chance)
+            frame.sign = points(change) + " ";
+    }
+
+    function changeText(f) {
+        const before = Math.max(100 * f.value / all.value - f.change, 0).toFixed(2);
+        return (f.isNew ? "new" : "before " + before + "%, " + points(f.change)) +
+               (f.chance ? ", may be chance" : "");
+    }
+
+    function points(n) {
+        return (n < 0 ? "" : "+") + n.toFixed(2);
     }
 
     // ---- numbers for people: the rules of human.c --------------------------------------------
@@ -140,7 +162,8 @@
 
     function placeText(frame) {
         const columns = Math.floor((frame.w * width / 100 - 6) / charWidth);
-        const label = frame.shown ? fit(frame.name, columns, isJava(frame)) : "";
+        const name = frame.shown ? fit(frame.name, columns - frame.sign.length, isJava(frame)) : "";
+        const label = name && frame.sign + name;
         if (!frame.text) {
             if (!label)
                 return;
@@ -258,7 +281,9 @@
         const parts = [percent(f.value, all.value), count(f.samples) +
                        (f.samples === 1 ? " sample" : " samples"), weightText(f.weight),
                        "self " + percent(f.self, all.value)];
-        if (kind)
+        if (f.change !== null)
+            parts.push(changeText(f));
+        else if (kind)
             parts.push(kind);
         if (root !== all)
             parts.unshift(percent(f.value, root.value) + " of the zoom");

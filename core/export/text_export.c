@@ -12,12 +12,30 @@
 
 #define TEXT_DEFAULT_ROWS 200
 
+/* Lines that a profile of CPU time alone does not need. */
+static void summary_of_event(struct text *out, const struct snapshot *s,
+                             const struct export_quality *q) {
+    const char *event = q->event ? q->event : "";
+    if (*event && (q->several || strcmp(event, "cpu") != 0))
+        text_addf(out, "%-20s: %s, %" PRIu64 " %s\n", "event", event, s->weight,
+                  q->unit ? q->unit : "total");
+    if (q->biased)
+        text_addf(out, "%-20s: samples are taken at safepoints only\n", "BIASED");
+    if (q->coverage > 0)
+        text_addf(out, "%-20s: %.1f%% of the threads' time is in samples\n", "coverage",
+                  100 * q->coverage);
+    if (q->windows)
+        text_addf(out, "%-20s: %" PRIu64 ", %.3f ms\n", "windows", q->windows,
+                  (double)q->window_ns / 1e6);
+}
+
 static void summary(struct text *out, const struct snapshot *s, const struct export_quality *q) {
     text_addf(out, "--- Execution profile ---\nTotal samples       : %" PRIu64 "\n", s->samples);
+    summary_of_event(out, s, q);
     for (int i = 0; i < q->failed_count; i++) {
         if (q->failed[i].samples)
             text_addf(out, "%-20s: %" PRIu64 " (%.2f%%)\n", q->failed[i].name, q->failed[i].samples,
-                      formats_percent(q->failed[i].samples, s->samples));
+                      formats_percent(q->failed[i].samples, q->walks ? q->walks : s->samples));
     }
     if (q->dropped)
         text_addf(out, "%-20s: %" PRIu64 " (%.2f%%)\n", "dropped", q->dropped,

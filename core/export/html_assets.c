@@ -1,0 +1,14 @@
+/*
+ * html_script.js and html_style.css, as they are, in the program. See svg_assets.c.
+ */
+#include "core/export/html.h"
+
+#define EMBED(symbol, path)                                                                        \
+    __asm__(".section .rodata\n"                                                                   \
+            ".global " #symbol "\n" #symbol ":\n"                                                  \
+            ".incbin \"" path "\"\n"                                                               \
+            ".byte 0\n"                                                                            \
+            ".previous\n")
+
+EMBED(html_script_js, "core/export/html_script.js");
+EMBED(html_style_css, "core/export/html_style.css");

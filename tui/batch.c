@@ -1,5 +1,6 @@
 #include "tui/batch.h"
 
+#include "core/session/event.h"
 #include "tui/output.h"
 #include "tui/quality.h"
 #include "tui/watch.h"
@@ -7,7 +8,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* For people only: a pipe gets none of it. */
@@ -17,9 +20,19 @@ static void say_start(const struct options *o, const struct jvm *j, struct sessi
     if (!isatty(STDERR_FILENO))
         return;
     session_status(s, &st);
-    fprintf(stderr, "Profiling for %g seconds: %s (pid %d), %s by %s, walker %s%s%s\n",
-            (double)duration_ms / 1000, j->name, (int)j->pid, o->event ? o->event : st.event,
-            st.mechanism, st.walker, st.reason[0] ? ": " : "", st.reason);
+    fprintf(stderr, "Profiling ");
+    if (duration_ms)
+        fprintf(stderr, "for %g seconds", (double)duration_ms / 1000);
+    else
+        fprintf(stderr, "until interrupted");
+    fprintf(stderr, ": %s (pid %d), ", j->name, (int)j->pid);
+    for (uint32_t i = 0; i < o->session.engines; i++) {
+        const struct wire_engine_request *q = &o->session.engine[i];
+        const struct session_engine *engine = &st.engine[q->event];
+        fprintf(stderr, "%s by %s%s%s, ", q->name, engine->mechanism, engine->reason[0] ? ": " : "",
+                engine->reason);
+    }
+    fprintf(stderr, "walker %s\n", st.walker);
 }
 
 /* What was made to recompile, and when. */
@@ -33,6 +46,16 @@ static void say_precise(struct session *s, const char *sum) {
     fprintf(stderr, "jtop-prof: precise: %s\n", sum);
 }
 
+/* "Foo is not loaded yet" explains an empty report. */
+static void say_empty(const struct session_status *st) {
+    for (int i = 0; i < WIRE_EVENTS; i++) {
+        const struct session_engine *engine = &st->engine[i];
+        if (engine->asked && !engine->samples && engine->mechanism[0] && engine->reason[0])
+            fprintf(stderr, "jtop-prof: no samples of %s by %s: %s\n", engine->name,
+                    engine->mechanism, engine->reason);
+    }
+}
+
 /* What a person should know before trusting the report. */
 static void say_quality(const struct options *o, struct session *s, const struct jvm *j) {
     struct session_status st;
@@ -42,6 +65,14 @@ static void say_quality(const struct options *o, struct session *s, const struct
         fprintf(stderr, "jtop-prof: %s\n", text);
     if (o->session.precise)
         say_precise(s, quality_precise(&st, text, sizeof text));
+    for (int i = 0; i < WIRE_EVENTS; i++)
+        if (st.engine[i].biased && st.engine[i].samples)
+            fprintf(stderr, "jtop-prof: %s is BIASED: sampled at safepoints only%s%s\n",
+                    st.engine[i].name, st.engine[i].reason[0] ? ": " : "", st.engine[i].reason);
+    say_empty(&st);
+    if (o->session.begin)
+        fprintf(stderr, "jtop-prof: %" PRIu64 " window%s, %.3f ms together\n", st.windows,
+                st.windows == 1 ? "" : "s", (double)st.window_ns / 1e6);
     if (st.phase == SESSION_JVM_GONE) {
         char ended[64];
         snprintf(ended, sizeof ended, "JVM %d ended", (int)j->pid);
@@ -58,7 +89,7 @@ static void say_quality(const struct options *o, struct session *s, const struct
                 st.dropped, st.dropped + st.samples);
 }
 
-static int failed(struct session *s, struct err *e) {
+int batch_failed(struct session *s, struct err *e) {
     struct session_status st;
     session_status(s, &st);
     if (st.phase != SESSION_FAILED)
@@ -67,20 +98,23 @@ static int failed(struct session *s, struct err *e) {
                        st.message[0] ? st.message : "no reason given");
 }
 
+/* One turn of --loop, or all there is. `last` turns give the signals back before the files are
+ * written, so that a second Ctrl-C is obeyed at once. */
 static int profile(const struct options *o, const struct jvm *j, const struct outputs *out,
-                   struct watch *w, struct err *e) {
-    uint64_t duration_ms = o->duration_ms ? o->duration_ms : BATCH_DURATION_MS;
+                   struct watch *w, uint64_t duration_ms, bool last, enum watch_end *end,
+                   struct err *e) {
     struct session *s = NULL;
     int r = session_attach(j, &o->session, &s, e);
     if (r < 0)
         return r;
     say_start(o, j, s, duration_ms);
-    watch_run(w, s, duration_ms);
-    watch_close(w);
+    *end = watch_run(w, s, duration_ms);
+    if (last || *end != WATCH_TIME)
+        watch_close(w);
 
     /* Whatever went wrong, the files come first; then the first failure is told. */
     struct err write_error = {0};
-    r = failed(s, e);
+    r = batch_failed(s, e);
     int stopped = session_stop(s, r == 0 ? e : NULL);
     int written = outputs_write(out, o, s, &write_error);
     say_quality(o, s, j);
@@ -91,36 +125,112 @@ static int profile(const struct options *o, const struct jvm *j, const struct ou
         *e = write_error;
     }
     session_close(s);
+    return r;
+}
+
+static uint64_t now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Of two lengths of time the shorter; 0 is for ever. */
+static uint64_t shorter(uint64_t a, uint64_t b) {
+    return a && (!b || a < b) ? a : b;
+}
+
+/* How long all of it takes; 0: until interrupted. */
+static uint64_t whole_ms(const struct options *o) {
+    uint64_t whole = shorter(o->duration_ms, options_moment_ms(&o->timeout, time(NULL)));
+    bool loops = o->loop.ms || o->loop.of_day;
+    return whole || loops ? whole : BATCH_DURATION_MS;
+}
+
+static void say_renamed(const struct outputs *out) {
+    struct text names = {0};
+    outputs_renamed(out, &names);
+    if (names.len)
+        fprintf(stderr, "jtop-prof: a file for each event: %s\n", names.data);
+    text_free(&names);
+}
+
+/* Turn after turn, from number `first` on, which `out` is planned for already. */
+static int take_turns(const struct options *o, const struct jvm *j, struct outputs *out,
+                      unsigned first, struct watch *w, struct err *e) {
+    uint64_t whole = whole_ms(o), end_ms = now_ms() + whole;
+    enum watch_end end = WATCH_TIME;
+    int r = 0;
+    for (unsigned turn = first; r == 0 && end == WATCH_TIME; turn++) {
+        uint64_t now = now_ms(), left = whole && end_ms > now ? end_ms - now : 0;
+        uint64_t loop = options_moment_ms(&o->loop, time(NULL));
+        bool last = !loop || (whole && left <= loop);
+        if (turn > first && whole && !left)
+            break;
+        if (turn > first) {
+            outputs_free(out);
+            r = outputs_plan(out, o, (int)j->pid, turn, NULL, e);
+        }
+        if (r == 0)
+            r = profile(o, j, out, w, shorter(left, loop), last, &end, e);
+        if (r == 0)
+            say_renamed(out);
+        if (last)
+            break;
+    }
+    return r;
+}
+
+static int collect(const struct options *o, const struct jvm *j, unsigned first, struct err *e) {
+    struct outputs *out = calloc(1, sizeof *out);
+    struct watch w = {.signal_fd = -1};
+    if (!out)
+        return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
+    int r = outputs_plan(out, o, (int)j->pid, first, NULL, e);
+    if (r == 0)
+        r = event_check(o->session.engine, o->session.engines, j->pid,
+                        event_java_version(j->version), e);
+    if (r == 0)
+        r = watch_open(&w, e);
+    if (r == 0)
+        r = take_turns(o, j, out, first, &w, e);
+    watch_close(&w);
+    outputs_free(out);
+    free(out);
+    return r;
+}
+
+int batch_collect(const struct options *o, const struct jvm *j, struct err *e) {
+    int r = collect(o, j, 0, e);
     if (r == 0 && isatty(STDERR_FILENO))
         fprintf(stderr, "Done\n");
     return r;
 }
 
-int batch_collect(const struct options *o, const struct jvm *j, struct err *e) {
-    struct outputs out;
-    struct watch w = {.signal_fd = -1};
-    int r = outputs_plan(&out, o, (int)j->pid, e);
-    if (r == 0)
-        r = watch_open(&w, e);
-    if (r == 0)
-        r = profile(o, j, &out, &w, e);
-    watch_close(&w);
-    outputs_free(&out);
-    return r;
+int batch_go_on(const struct options *o, pid_t pid, struct err *e) {
+    struct jvm j;
+    int r = jvm_inspect(pid, &j, e);
+    return r == -ESRCH ? 0 : r < 0 ? r : collect(o, &j, 1, e);
 }
 
 int batch_convert(const struct options *o, const char *recording, struct err *e) {
-    struct outputs out;
+    struct outputs *out = calloc(1, sizeof *out);
     struct session *s = NULL;
     struct jvm j = {0};
+    if (!out)
+        return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
     int r = session_replay(recording, &o->session, &s, e);
-    if (r < 0)
-        return r;
-    session_jvm(s, &j);
-    r = outputs_plan(&out, o, (int)j.pid, e);
+    if (r == 0) {
+        struct session_status st;
+        session_jvm(s, &j);
+        session_status(s, &st);
+        r = outputs_plan(out, o, (int)j.pid, 0, &st, e);
+    }
     if (r == 0)
-        r = outputs_write(&out, o, s, e);
-    outputs_free(&out);
+        r = outputs_write(out, o, s, e);
+    if (r == 0)
+        say_renamed(out);
+    outputs_free(out);
+    free(out);
     session_close(s);
     return r;
 }

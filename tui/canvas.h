@@ -1,6 +1,6 @@
 /*
- * A grid of cells that views draw into: text and roles, no terminal. It goes to curses
- * (terminal.h) or to plain text (canvas_dump), so a screen can be tested without a terminal.
+ * A grid of cells that views draw into: text and roles, no terminal. It goes to the terminal
+ * (emit.h) or to plain text (canvas_dump), so a screen can be tested without a terminal.
  *
  * Text is UTF-8 and hostile: a control or formatting character, an invalid byte and anything that
  * has no width comes out as '?'. Wide characters take two cells, combining marks join their base.

@@ -11,6 +11,7 @@ void cursor_select(struct cursor *c, uint32_t row, const struct cursor_rows *row
 
 bool cursor_command(struct cursor *c, enum command command, const struct cursor_rows *rows) {
     uint32_t page = c->page > 1 ? c->page - 1 : 1; /* one row stays in sight */
+    uint32_t half = c->page > 3 ? c->page / 2 : 1;
     uint32_t row = c->row;
     switch (command) {
     case COMMAND_UP:
@@ -24,6 +25,12 @@ bool cursor_command(struct cursor *c, enum command command, const struct cursor_
         break;
     case COMMAND_PAGE_DOWN:
         row += page;
+        break;
+    case COMMAND_HALF_UP:
+        row = row > half ? row - half : 0;
+        break;
+    case COMMAND_HALF_DOWN:
+        row += half;
         break;
     case COMMAND_END:
         row = UINT32_MAX;
@@ -40,7 +47,7 @@ bool cursor_command(struct cursor *c, enum command command, const struct cursor_
 }
 
 void cursor_follow(struct cursor *c, const struct cursor_rows *rows) {
-    if (!c->held) {
+    if (!c->held || !rows->count) { /* its item may be back with the next rows */
         c->row = 0;
         return;
     }

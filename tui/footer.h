@@ -5,7 +5,8 @@
 #define JTOP_TUI_FOOTER_H
 
 #include "tui/canvas.h"
+#include "tui/keymap.h"
 
-void footer_draw(struct canvas *c, int row, unsigned scope);
+void footer_draw(struct canvas *c, int row, const struct keymap *k, unsigned scope);
 
 #endif

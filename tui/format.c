@@ -89,6 +89,33 @@ const char *format_interval(struct format *f, uint64_t value) {
     return f->s;
 }
 
+const char *format_duration(struct format *f, uint64_t ns) {
+    static const char *const unit[] = {"ns", "us", "ms", "s"};
+    int u = 0;
+    double v = (double)ns;
+    if (ns >= UINT64_C(600000000000))
+        return format_age(f, ns / 1000000);
+    while (v >= 999.5 && u < 3) {
+        v /= 1000;
+        u++;
+    }
+    int decimals = u == 0 || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2;
+    snprintf(f->s, sizeof f->s, "%.*f%s", decimals, v, unit[u]);
+    return f->s;
+}
+
+const char *format_weight(struct format *f, const char *unit, uint64_t weight) {
+    if (!weight)
+        return format_short_count(f, weight);
+    if (!strcmp(unit, "ns"))
+        return format_duration(f, weight);
+    return !strcmp(unit, "bytes") ? format_bytes(f, weight) : format_short_count(f, weight);
+}
+
+const char *format_step(struct format *f, const char *unit, uint64_t interval) {
+    return !strcmp(unit, "ns") ? format_interval(f, interval) : format_weight(f, unit, interval);
+}
+
 const char *format_heap(struct format *f, uint64_t used, uint64_t max) {
     struct format a = {"-"}, b = {""};
     if (used)

@@ -19,6 +19,12 @@ const char *format_clock(struct format *f, uint64_t ms);       /* 01:02:03, 3d 0
 const char *format_age(struct format *f, uint64_t ms);         /* 59s 12m03 1h02m 3d04h */
 const char *format_percent(struct format *f, double percent);  /* 12.3; 5 columns up to 9999 */
 const char *format_interval(struct format *f, uint64_t value); /* of ns: 10ms 500us 1s */
+const char *format_duration(struct format *f, uint64_t ns);    /* 12.3ms 1.23s 12m03; 6 columns */
+
+/* By the unit of session_event_unit: "ns" as a duration, "bytes", or a count; 6 columns. */
+const char *format_weight(struct format *f, const char *unit, uint64_t weight);
+/* The same for an engine's interval: "10ms", "512K", "1000". */
+const char *format_step(struct format *f, const char *unit, uint64_t interval);
 
 /* "123M/512M"; a JVM that has not collected yet does not say what is used: "-/512M". */
 const char *format_heap(struct format *f, uint64_t used, uint64_t max);

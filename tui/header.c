@@ -1,8 +1,8 @@
 #include "tui/header.h"
 
 #include "tui/format.h"
+#include "tui/header_events.h"
 #include "tui/quality.h"
-#include "tui/view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 
 #define GAP 2
 #define PRECISE_COLS 110 /* that the long form wants */
+#define EVENTS_ROWS 16   /* of a screen that has one to spare for the events */
 
 /* A line being filled from the left with "label value" figures. */
 struct line {
@@ -106,10 +107,6 @@ static const char *main_failure(const struct session_status *s) {
     return most ? session_failure_name[most] : "";
 }
 
-static bool counts_bytes(const char *event) {
-    return !strcmp(event, "alloc") || !strcmp(event, "nativemem");
-}
-
 /* Recompiling is asked for, and its price is to be seen: a walker that goes without saying makes
  * room for it. */
 static void draw_walker(struct line *l, const struct model *m) {
@@ -128,24 +125,40 @@ static void draw_walker(struct line *l, const struct model *m) {
     figure(l, "precise", ROLE_VALUE, text);
 }
 
-static void draw_quality(struct canvas *c, const struct model *m) {
-    const struct session_status *s = &m->status;
-    struct line l = {.c = c, .row = 2, .end = c->cols};
+/* Of the event in question. */
+static void draw_samples(struct line *l, const struct model *m) {
+    const int event = m->question.event;
     struct format a = {""}, b = {""};
     char text[96];
-    snprintf(text, sizeof text, "%s %s", known(s->mechanism),
-             counts_bytes(s->event) ? format_bytes(&a, s->interval)
-                                    : format_interval(&a, s->interval));
-    figure(&l, known(s->event), ROLE_VALUE, text);
-    draw_walker(&l, m);
-    const char *samples =
-        s->samples < 1000000 ? format_count(&a, s->samples) : format_short_count(&a, s->samples);
-    if (is_recording(m))
+    bool made = event >= WIRE_EVENTS; /* of what is left of another event: it has no rate */
+    uint64_t n = m->counted[event];
+    const char *samples = n < 1000000 ? format_count(&a, n) : format_short_count(&a, n);
+    if (is_recording(m) || made)
         snprintf(text, sizeof text, "%s", samples);
     else
         snprintf(text, sizeof text, "%s %s/s", samples,
-                 format_count(&b, (uint64_t)(m->samples_per_second + 0.5)));
-    figure(&l, "samples", ROLE_VALUE, text);
+                 format_count(&b, (uint64_t)(m->samples_per_second[event] + 0.5)));
+    figure(l, "samples", ROLE_VALUE, text);
+}
+
+static void draw_quality(struct canvas *c, int row, const struct model *m, bool with_event) {
+    const struct session_status *s = &m->status;
+    const struct session_engine *wall = &s->engine[WIRE_EVENT_WALL];
+    struct line l = {.c = c, .row = row, .end = c->cols};
+    struct format a = {""};
+    char text[96];
+    if (with_event) {
+        bool biased = s->engine[m->question.event].biased;
+        header_event_figure(m, m->question.event, text, sizeof text);
+        figure(&l, model_event_name(m, m->question.event), biased ? ROLE_WARNING : ROLE_VALUE,
+               text);
+    }
+    draw_walker(&l, m);
+    draw_samples(&l, m);
+    if (m->question.event == WIRE_EVENT_WALL && wall->mechanism[0] && wall->coverage >= 0) {
+        snprintf(text, sizeof text, "%.1f%%", 100 * wall->coverage);
+        figure(&l, "coverage", wall->coverage < 0.9 ? ROLE_WARNING : ROLE_VALUE, text);
+    }
     snprintf(text, sizeof text, "%s%s", format_count(&a, s->dropped), s->dropped ? "!" : "");
     figure(&l, "drops", s->dropped ? ROLE_WARNING : ROLE_VALUE, text);
     double failed = percent_of(model_failed(m), s->samples);
@@ -155,65 +168,23 @@ static void draw_quality(struct canvas *c, const struct model *m) {
         figure(&l, "", ROLE_TEXT, main_failure(s));
     if (is_recording(m))
         return;
-    snprintf(text, sizeof text, "%u threads", s->armed_threads);
-    figure(&l, "on", ROLE_TEXT, text);
+    const struct session_engine *engine = &s->engine[m->question.event];
+    snprintf(text, sizeof text, "%u threads", engine->threads);
+    if (engine->runs && engine->threads && m->question.event < WIRE_EVENTS)
+        figure(&l, "on", ROLE_TEXT, text);
     figure(&l, "for", ROLE_TEXT, format_clock(&a, s->elapsed_ns / 1000000));
 }
 
-void header_draw(struct canvas *c, const struct model *m) {
+int header_draw(struct canvas *c, const struct model *m) {
+    int row = 2;
     draw_jvm(c, m);
     draw_figures(c, m);
-    draw_quality(c, m);
-}
-
-static const char *state_word(const struct model *m) {
-    static const char *const word[] = {
-        [SESSION_RUNNING] = "LIVE",      [SESSION_STOPPED] = "STOPPED",
-        [SESSION_JVM_GONE] = "JVM GONE", [SESSION_REPLAYED] = "RECORDING",
-        [SESSION_FAILED] = "FAILED",
-    };
-    return m->held ? "PAUSED" : word[m->status.phase];
-}
-
-/* What the view's numbers are of, where that is not everything. A long thread's name gives way. */
-static void draw_question(struct canvas *c, struct area a, const struct model *m) {
-    const struct model_question *q = &m->question;
-    bool zoomed = model_zoomed(q);
-    char name[MODEL_NAME_SIZE], share[32] = "", rest[LINE_EDITOR_BYTES + 64];
-    bool filtered = q->filter[0], carriers = q->carriers && !q->virtual_id;
-    if ((zoomed || filtered) && m->snapshot) {
-        struct format f = {""};
-        snprintf(share, sizeof share, "%s%% of all",
-                 format_percent(&f, percent_of(m->snapshot->samples, m->all_samples)));
-    }
-    snprintf(rest, sizeof rest, "%s%s%s%s%s%s", filtered ? "/" : "", q->filter,
-             filtered && share[0] ? "  " : "", share,
-             carriers && (filtered || share[0]) ? "  " : "", carriers ? "by carrier" : "");
-    int at = a.col, end = a.col + a.cols;
-    if (zoomed) {
-        int room = a.cols - canvas_width(c, rest) - 9;
-        at += canvas_text(c, a.row, at, a.cols, ROLE_VALUE, "thread ");
-        at += canvas_middle(c, a.row, at, room > 8 ? room : 8, ROLE_VALUE,
-                            model_zoom_name(m, name, sizeof name)) +
-              GAP;
-    }
-    canvas_head(c, a.row, at, end - at, ROLE_VALUE, rest);
-}
-
-void header_draw_tabs(struct canvas *c, int row, const struct model *m, enum live_view view) {
-    int at = 0;
-    for (int i = 0; i < VIEWS; i++) {
-        bool on = i == (int)view;
-        at += canvas_textf(c, row, at, c->cols - at, on ? ROLE_TAB_ON : ROLE_TAB,
-                           on ? "[%c %s]" : " %c %s ", views[i]->key, views[i]->title);
-    }
-    const char *state = state_word(m);
-    int state_cols = canvas_width(c, state) + 2;
-    char tag[24];
-    draw_question(c, (struct area){row, at + 1, 1, c->cols - at - state_cols - 2}, m);
-    snprintf(tag, sizeof tag, " %s ", state);
-    canvas_right(c, row, c->cols - state_cols, state_cols,
-                 m->held || m->status.phase != SESSION_RUNNING ? ROLE_STATE_HELD : ROLE_STATE, tag);
+    bool several =
+        c->rows >= EVENTS_ROWS && model_next_event(m, m->question.event, 1) != m->question.event;
+    if (several)
+        header_draw_events(c, row++, m);
+    draw_quality(c, row++, m, !several);
+    return row;
 }
 
 const char *header_notice(const struct model *m, char *out, size_t size) {
@@ -226,13 +197,13 @@ const char *header_notice(const struct model *m, char *out, size_t size) {
         snprintf(out, size, "%s", s->message);
     else if (s->phase == SESSION_FAILED)
         snprintf(out, size, "sampling failed: this is what was sampled until then");
+    else if (header_event_trouble(m, out, size))
+        return out;
     else if (walker[0])
         snprintf(out, size, "%s", walker);
     else if (s->news[0])
         snprintf(out, size, "%s", s->news);
-    else if (s->reason[0])
-        snprintf(out, size, "%s: %s", s->mechanism, s->reason);
     else
-        snprintf(out, size, "%s", "");
+        header_event_reason(m, out, size);
     return out;
 }

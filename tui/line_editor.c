@@ -74,6 +74,7 @@ void line_editor_open(struct line_editor *l, const char *text) {
 }
 
 bool line_editor_press(struct line_editor *l, int32_t press) {
+    press = press_typed(press);
     switch (press) {
     case PRESS_LEFT:
         l->at = before(l, l->at);

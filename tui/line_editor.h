@@ -22,7 +22,7 @@ struct line_editor {
 /* Starts with this text, caret behind it; what is too long is cut. */
 void line_editor_open(struct line_editor *l, const char *text);
 
-/* Characters, arrows, Home, End, Backspace, Delete, ^A ^E ^U ^K ^W. True where the text changed.
+/* Characters (pasted ones too), arrows, Home, End, Backspace, Delete, ^A ^E ^U ^K ^W. True where the text changed.
  * Enter and Escape are the caller's. */
 bool line_editor_press(struct line_editor *l, int32_t press);
 

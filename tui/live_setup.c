@@ -20,11 +20,14 @@ bool live_is_mono(const struct live_options *o) {
 }
 
 struct model_settings live_settings(const struct live_options *o) {
-    return (struct model_settings){.event = (int)o->session.event,
+    return (struct model_settings){.config = o->config,
+                                   .event = (int)o->session.engine[0].event,
                                    .simple = o->simple,
                                    .carriers = o->carriers,
                                    .precise = o->session.precise,
-                                   .walk = o->session.walk};
+                                   .walk = o->session.walk,
+                                   .engine = o->session.engine,
+                                   .engines = o->session.engines};
 }
 
 unsigned live_refresh_ms(const struct live_options *o) {

@@ -1,15 +1,20 @@
 /* jtop-prof: a profiler for Java that you watch. The only file that exits. */
 #include "core/base/text.h"
+#include "core/session/event.h"
 #include "tui/batch.h"
 #include "tui/list.h"
+#include "tui/list_events.h"
 #include "tui/live.h"
 #include "tui/options.h"
 #include "tui/reader.h"
+#include "tui/self.h"
+#include "tui/view.h"
 
 #include "core/wire/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,34 +56,79 @@ static int find_target(const struct options *o, bool *recording, struct jvm *j, 
     return r;
 }
 
-static int collect(const struct options *o, struct err *e) {
+static int collect(struct options *o, struct err *e) {
     struct jvm j;
     bool recording;
     int r = find_target(o, &recording, &j, e);
     if (r < 0)
         return r;
+    o->session.all_or_none = true;
     return recording ? batch_convert(o, o->target, e) : batch_collect(o, &j, e);
+}
+
+/* "list" and "check". */
+static int try_events(const struct options *o, struct text *out, struct err *e) {
+    struct jvm j;
+    int r = jvm_find(o->target, &j, e);
+    if (r < 0)
+        return r;
+    return o->action == ACTION_EVENTS ? list_events(&j, &o->session, out, e)
+                                      : check_events(&j, &o->session, out, e);
+}
+
+/* What the command line says goes before what the config file says. */
+static void settle_config(const struct options *o, struct config *c) {
+    if (o->theme)
+        snprintf(c->theme, sizeof c->theme, "%s", o->theme);
+    if (o->source_path)
+        snprintf(c->source_path, sizeof c->source_path, "%s", o->source_path);
+    for (int i = 0; o->view && i < VIEWS; i++)
+        if (!strcmp(views[i]->name, o->view))
+            c->view = i;
+    if (o->export.threads && !o->view)
+        c->view = LIVE_THREADS;
+    if (o->refresh_ms)
+        c->refresh_ms = o->refresh_ms;
+    c->no_mouse |= o->no_mouse;
+    c->ascii |= o->ascii;
+    c->mono |= o->mono;
+    c->simple |= o->export.simple;
 }
 
 static int look(const struct options *o, struct err *e) {
     struct jvm j;
+    struct config config;
     bool frames = o->action == ACTION_FRAMES, recording = false;
-    if (!frames && !isatty(STDOUT_FILENO))
+    if (!frames && !o->plain && !isatty(STDOUT_FILENO))
         return err_set(e, ENOTTY,
-                       "standard output is no terminal: use --batch for frames as text, or -d "
-                       "TIME for a report");
+                       "standard output is no terminal: use --batch for frames as text, --plain "
+                       "for lines, or -d TIME for a report");
+    int r = config_load(&config, e);
+    if (r < 0)
+        return r;
+    settle_config(o, &config);
     struct live_options live = {
+        .config = &config,
         .session = o->session,
-        .view = o->export.threads ? LIVE_THREADS : LIVE_METHODS,
-        .refresh_ms = o->refresh_ms,
-        .ascii = o->ascii,
-        .mono = o->mono,
-        .simple = o->export.simple,
+        .view = config.view >= 0 ? (enum live_view)config.view : LIVE_METHODS,
+        .refresh_ms = config.refresh_ms,
+        .ascii = config.ascii,
+        .mono = config.mono,
+        .simple = config.simple,
+        .plain = o->plain,
+        .no_mouse = config.no_mouse,
         .carriers = o->export.carriers,
         .frames = o->frames,
     };
+    if (!live.session.history_seconds)
+        live.session.history_seconds = config.history_seconds;
     if (o->target) {
-        int r = find_target(o, &recording, &j, e);
+        r = find_target(o, &recording, &j, e);
+        if (r < 0)
+            return r;
+        if (!recording)
+            r = event_check(o->session.engine, o->session.engines, j.pid,
+                            event_java_version(j.version), e);
         if (r < 0)
             return r;
         live.jvm = recording ? NULL : &j;
@@ -87,20 +137,35 @@ static int look(const struct options *o, struct err *e) {
     return frames ? live_batch(&live, e) : live_run(&live, e);
 }
 
+/* What there is to say about a bad theme comes before the error. */
+static int print_self(const struct options *o, struct text *t, struct err *e) {
+    struct err trouble;
+    int r = self_print(o, t, e);
+    int printed = print(t, r == 0 ? e : &trouble);
+    return r == 0 ? printed : r;
+}
+
 static int run(struct options *o, struct err *e) {
     struct text t = {0};
     int r = 0;
     switch (o->action) {
     case ACTION_HELP:
-        options_help(&t);
-        r = print(&t, e);
-        break;
     case ACTION_VERSION:
-        text_add(&t, "jtop-prof " JTOP_VERSION "\n");
-        r = print(&t, e);
+    case ACTION_CONFIG:
+    case ACTION_CHECK_THEME:
+    case ACTION_COMPLETION:
+    case ACTION_NAMES:
+    case ACTION_MANUAL:
+        r = print_self(o, &t, e);
         break;
     case ACTION_LIST:
         r = list_jvms(o->json, &t, e);
+        if (r == 0)
+            r = print(&t, e);
+        break;
+    case ACTION_EVENTS:
+    case ACTION_CHECK:
+        r = try_events(o, &t, e);
         if (r == 0)
             r = print(&t, e);
         break;
@@ -130,6 +195,8 @@ static void complain(struct err *e) {
 int main(int argc, char **argv) {
     struct options o;
     struct err e = {0};
+    /* glibc would raise this by itself, and keep what large answers leave. */
+    (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
     signal(SIGPIPE, SIG_IGN); /* a closed pipe must not keep us from letting go of the JVM */
     int r = options_parse(&o, argc, argv, &e);
     if (r == 0)

@@ -79,8 +79,13 @@ static uint32_t add_unsampled(const struct model *m, struct model_thread *rows, 
             at++;
         if (at < known && tids[at] == tid)
             continue;
-        rows[n] = (struct model_thread){
-            .tid = tid, .name = "", .state = '?', .cpu_percent = -1, .top_method = METHOD_NONE};
+        rows[n] = (struct model_thread){.tid = tid,
+                                        .name = "",
+                                        .state = '?',
+                                        .cpu_percent = -1,
+                                        .top_method = METHOD_NONE,
+                                        .row = UINT32_MAX};
+        rows[n].name = model_other_name(m, tid);
         add_stat(m, &rows[n++]);
     }
     return n;
@@ -112,6 +117,8 @@ struct model_thread *model_merge_threads(const struct model *m, const struct sna
                                    .cpu_percent = -1,
                                    .weight = from->weight,
                                    .samples = from->samples,
+                                   .states = from->state,
+                                   .row = i,
                                    .top_method = from->top_method};
         if (t->state == '?') /* the kernel does not know virtual threads */
             add_stat(m, t);
@@ -124,45 +131,16 @@ struct model_thread *model_merge_threads(const struct model *m, const struct sna
     return rows;
 }
 
+uint64_t model_thread_key(bool is_virtual, uint64_t java_id, uint32_t tid, bool ended) {
+    if (is_virtual)
+        return java_id | UINT64_C(1) << 62;
+    return ended ? (java_id << 32 ^ tid) | UINT64_C(1) << 63 : tid;
+}
+
 const char *model_thread_name(const struct model_thread *t, char *out, size_t size) {
     if (t->name[0] || t->comm[0])
         snprintf(out, size, "%s", t->name[0] ? t->name : t->comm);
     else
         snprintf(out, size, "[tid=%u]", t->tid);
-    return out;
-}
-
-bool model_zoom(struct model *m, const struct model_thread *t) {
-    struct model_question *q = &m->question;
-    if (t->is_virtual ? !t->java_id : !t->tid)
-        return false;
-    q->tid = t->is_virtual ? QUERY_ALL_THREADS : t->tid;
-    q->virtual_id = t->is_virtual ? t->java_id : 0;
-    model_thread_name(t, q->thread, sizeof q->thread);
-    return true;
-}
-
-void model_zoom_out(struct model *m) {
-    m->question.tid = QUERY_ALL_THREADS;
-    m->question.virtual_id = 0;
-}
-
-bool model_zoomed(const struct model_question *q) {
-    return q->tid || q->virtual_id;
-}
-
-const char *model_zoom_name(const struct model *m, char *out, size_t size) {
-    const struct model_question *q = &m->question;
-    const struct model_thread *found = NULL;
-    for (uint32_t i = 0; i < m->thread_count; i++) {
-        const struct model_thread *t = &m->threads[i];
-        bool is = q->virtual_id ? t->is_virtual && t->java_id == q->virtual_id
-                                : !t->is_virtual && t->tid == q->tid;
-        if (is && (!found || found->state == 'X'))
-            found = t;
-    }
-    if (found)
-        return model_thread_name(found, out, size);
-    snprintf(out, size, "%s", q->thread); /* it has no row: no samples, or its carriers have them */
     return out;
 }

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-static const char *const group_titles[OPTION_GROUPS] = {
+const char *const option_group_title[OPTION_GROUPS] = {
     [GROUP_PROFILE] = "Profiling",
     [GROUP_OUTPUT] = "Files and reports",
     [GROUP_LIVE] = "Live screen",
@@ -18,6 +18,9 @@ static const char usage[] =
     "                                        profile for a while, write a report\n"
     "  jtop-prof --batch [-n N] PID|NAME|jps the live screen's frames as text\n"
     "  jtop-prof [-o FMT] [-f FILE] FILE     look at a recording, or convert it\n"
+    "  jtop-prof list PID|NAME|jps           the events it can be sampled for\n"
+    "  jtop-prof check [-e EVENT] PID|NAME|jps\n"
+    "                                        whether these events can be used there\n"
     "  jtop-prof --list [--json]             the JVMs on this machine\n"
     "\n"
     "Behind a semicolon stands the default.\n";
@@ -33,14 +36,31 @@ static void add_row(struct text *out, const struct option_row *row) {
     text_addf(out, "  %-25s %s\n", left, row->help);
 }
 
+static const char events[] =
+    "\nEvents (-e):\n"
+    "  cpu                       CPU time, by whichever of these works: perf_events,\n"
+    "  ctimer, itimer            timers on CPU clocks: of each thread, of the process\n"
+    "  wall                      time, whether a thread runs, sleeps or waits\n"
+    "  alloc                     Java objects: bytes by class and call path\n"
+    "  lock                      waits for monitors and java.util.concurrent locks\n"
+    "  nativemem, nativelock     malloc and mmap, and leaks; waits for pthread locks\n"
+    "  pkg.Class.method[:TIME]   calls of a Java method, that take at least TIME\n"
+    "  page-faults, cycles, cache-misses, rNNN, cpu/event=0x3c/ ...\n"
+    "                            any perf event of kernel and processor\n"
+    "  sched:sched_switch, trace:ID, kprobe:FUNC, uprobe:LIB:FUNC, k/uretprobe:\n"
+    "                            tracepoints and probes\n"
+    "  mem:ADDR|SYMBOL[+OFF][/LEN][:rwx], FUNC\n"
+    "                            reads, writes, calls of a place in memory\n";
+
 void options_help(struct text *out) {
     text_add(out, usage);
     for (int g = 0; g < GROUP_READER; g++) {
-        text_addf(out, "\n%s:\n", group_titles[g]);
+        text_addf(out, "\n%s:\n", option_group_title[g]);
         for (int i = 0; i < option_row_count; i++)
             if (option_rows[i].group == (enum option_group)g)
                 add_row(out, &option_rows[i]);
     }
+    text_add(out, events);
     text_add(out, "\nFormats (-o):\n");
     for (const struct exporter *x = exporters; x->name; x++)
         text_addf(out, "  %-25s %s\n", x->name, x->help);

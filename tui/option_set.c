@@ -5,48 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The events of this build, and those that people know but that it cannot sample. */
-static const struct event_name {
-    const char *name;
-    enum wire_event event;
-    enum wire_mechanism mechanism;
-    bool built;
-} event_names[] = {
-    {"cpu", WIRE_EVENT_CPU, WIRE_MECHANISM_AUTO, true},
-    {"ctimer", WIRE_EVENT_CPU, WIRE_MECHANISM_CTIMER, true},
-    {"itimer", WIRE_EVENT_CPU, WIRE_MECHANISM_ITIMER, true},
-    {.name = "wall"},
-    {.name = "alloc"},
-    {.name = "lock"},
-    {.name = "nativemem"},
-    {.name = "nativelock"},
-    {.name = "page-faults"},
-    {.name = "context-switches"},
-    {.name = "cycles"},
-    {.name = "ref-cycles"},
-    {.name = "instructions"},
-    {.name = "cache-references"},
-    {.name = "cache-misses"},
-    {.name = "branch-instructions"},
-    {.name = "branches"},
-    {.name = "branch-misses"},
-    {.name = "bus-cycles"},
-    {.name = "L1-dcache-load-misses"},
-    {.name = "LLC-load-misses"},
-    {.name = "dTLB-load-misses"},
-};
-
-static const struct event_name *event_find(const char *name) {
-    for (size_t i = 0; i < sizeof event_names / sizeof event_names[0]; i++)
-        if (strcmp(event_names[i].name, name) == 0)
-            return &event_names[i];
-    return NULL;
-}
-
-bool option_is_event(const char *name) {
-    return event_find(name) != NULL;
-}
-
 bool option_takes_value(const struct option_row *row) {
     return row->argument != NULL;
 }
@@ -75,31 +33,6 @@ static int for_each_piece(const char *list, struct options *o, const char *spell
         if (!*p)
             return 0;
     }
-}
-
-static int add_event(struct options *o, const char *spelled, const char *name, struct err *e) {
-    const struct event_name *known = event_find(name);
-    if (!known)
-        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                           "%s: unknown event \"%s\"; there are: cpu, ctimer, itimer", spelled,
-                           name);
-    if (!known->built)
-        return err_exit_as(e, ERR_EXIT_ARGUMENT, ENOTSUP,
-                           "%s: event %s is not in this version; there are: cpu, ctimer, itimer",
-                           spelled, name);
-    if (o->event && strcmp(o->event, known->name) != 0)
-        return err_exit_as(e, ERR_EXIT_ARGUMENT, ENOTSUP,
-                           "%s: one event at a time: either %s or %s", spelled, o->event, name);
-    o->event = known->name;
-    o->session.event = known->event;
-    o->session.mechanism = known->mechanism;
-    return 0;
-}
-
-static int set_event(struct options *o, const struct option_row *row, const char *spelled,
-                     const char *value, struct err *e) {
-    (void)row;
-    return for_each_piece(value, o, spelled, add_event, e);
 }
 
 static int add_format(struct options *o, const char *spelled, const char *name, struct err *e) {
@@ -141,30 +74,60 @@ static int set_bool(struct options *o, const struct option_row *row, const char 
     return 0;
 }
 
+/* Whether the value is one of the row's words. */
+static int find_word(const struct option_row *row, const char *spelled, const char *value,
+                     struct err *e) {
+    size_t length = strlen(value);
+    for (const char *w = row->words; *w; w += w[strcspn(w, " ")] ? strcspn(w, " ") + 1 : strlen(w))
+        if (strcspn(w, " ") == length && strncmp(w, value, length) == 0)
+            return 0;
+    return err_exit_as(e, exit_of(row), EINVAL, "%s %.40s: not one of: %s", spelled, value,
+                       row->words);
+}
+
 static int set_action(struct options *o, const struct option_row *row, const char *spelled,
                       const char *value, struct err *e) {
-    (void)spelled, (void)value, (void)e;
-    if (o->action != ACTION_HELP && o->action != ACTION_VERSION)
-        o->action = (enum options_action)row->value;
+    int r = row->words ? find_word(row, spelled, value, e) : 0;
+    if (r < 0 || o->action == ACTION_HELP || o->action == ACTION_VERSION)
+        return r;
+    o->action = (enum options_action)row->value;
+    o->about = value;
+    return 0;
+}
+
+int option_number(const struct quantity *q, enum err_exit exit_code, const char *spelled,
+                  const char *value, uint64_t *out, struct err *e) {
+    int r = quantity_parse(q, value, out);
+    if (r == -ERANGE)
+        return err_exit_as(e, exit_code, ERANGE, "%s %.40s: %s is from %s to %s", spelled, value,
+                           q->noun, q->min_text, q->max_text);
+    if (r < 0)
+        return err_exit_as(e, exit_code, -r, "%s %.40s: not %s (%s)", spelled, value, q->noun,
+                           q->form);
     return 0;
 }
 
 static int set_quantity(struct options *o, const struct option_row *row, const char *spelled,
                         const char *value, struct err *e) {
-    const struct quantity *q = row->quantity;
     uint64_t n;
-    int r = quantity_parse(q, value, &n);
-    if (r == -ERANGE)
-        return err_exit_as(e, exit_of(row), ERANGE, "%s %.40s: %s is from %s to %s", spelled, value,
-                           q->noun, q->min_text, q->max_text);
+    int r = option_number(row->quantity, exit_of(row), spelled, value, &n, e);
     if (r < 0)
-        return err_exit_as(e, exit_of(row), -r, "%s %.40s: not %s (%s)", spelled, value, q->noun,
-                           q->form);
+        return r;
     if (row->size == sizeof(uint64_t))
         *(uint64_t *)field(o, row) = n;
     else
         *(uint32_t *)field(o, row) = (uint32_t)n;
     return 0;
+}
+
+/* 0 means "not given" in the field. */
+static int set_cpu(struct options *o, const struct option_row *row, const char *spelled,
+                   const char *value, struct err *e) {
+    uint64_t n;
+    int r = option_number(&quantity_cpu, exit_of(row), spelled, value, &n, e);
+    if (r == 0)
+        *(uint32_t *)field(o, row) = (uint32_t)n + 1;
+    return r;
 }
 
 static int set_percent(struct options *o, const struct option_row *row, const char *spelled,
@@ -192,6 +155,12 @@ static int set_text(struct options *o, const struct option_row *row, const char 
     (void)spelled, (void)e;
     memcpy(field(o, row), &value, sizeof value);
     return 0;
+}
+
+static int set_word(struct options *o, const struct option_row *row, const char *spelled,
+                    const char *value, struct err *e) {
+    int r = find_word(row, spelled, value, e);
+    return r < 0 ? r : set_text(o, row, spelled, value, e);
 }
 
 static int set_path(struct options *o, const struct option_row *row, const char *spelled,
@@ -242,14 +211,27 @@ static int ignore(struct options *o, const struct option_row *row, const char *s
 
 int option_set(struct options *o, const struct option_row *row, const char *spelled,
                const char *value, struct err *e) {
-    static int (*const set[OPTION_KINDS])(struct options *, const struct option_row *, const char *,
-                                          const char *, struct err *) = {
-        [OPTION_FLAG] = set_bool,         [OPTION_UNFLAG] = set_bool,
-        [OPTION_ACTION] = set_action,     [OPTION_EVENT] = set_event,
-        [OPTION_QUANTITY] = set_quantity, [OPTION_PERCENT] = set_percent,
-        [OPTION_NUMBER] = set_number,     [OPTION_TEXT] = set_text,
-        [OPTION_PATH] = set_path,         [OPTION_OUTPUT] = add_output,
-        [OPTION_FORMAT] = set_format,     [OPTION_CSTACK] = set_cstack,
+    static option_setter *const set[OPTION_KINDS] = {
+        [OPTION_FLAG] = set_bool,
+        [OPTION_UNFLAG] = set_bool,
+        [OPTION_ACTION] = set_action,
+        [OPTION_EVENT] = option_set_event,
+        [OPTION_QUANTITY] = set_quantity,
+        [OPTION_PERCENT] = set_percent,
+        [OPTION_NUMBER] = set_number,
+        [OPTION_TEXT] = set_text,
+        [OPTION_WORD] = set_word,
+        [OPTION_PATH] = set_path,
+        [OPTION_OUTPUT] = add_output,
+        [OPTION_FORMAT] = set_format,
+        [OPTION_CSTACK] = set_cstack,
+        [OPTION_ENGINE] = option_set_engine,
+        [OPTION_INTERVAL] = option_set_interval,
+        [OPTION_MOMENT] = option_set_moment,
+        [OPTION_SIGNAL] = option_set_signal,
+        [OPTION_CLOCK] = option_set_clock,
+        [OPTION_CPU] = set_cpu,
+        [OPTION_TIDS] = option_set_tids,
         [OPTION_IGNORED] = ignore,
     };
     return set[row->kind](o, row, spelled, value, e);

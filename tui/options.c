@@ -1,5 +1,8 @@
 #include "tui/options.h"
 
+#include "core/base/nearest.h"
+#include "core/session/event.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -11,11 +14,17 @@ static const struct {
     bool built;
 } actions[] = {
     {"collect", true},   {"start", false},       {"resume", false},  {"stop", false},
-    {"dump", false},     {"status", false},      {"metrics", false}, {"list", false},
-    {"check", false},    {"load", false},        {"jcmd", false},    {"threaddump", false},
+    {"dump", false},     {"status", false},      {"metrics", false}, {"list", true},
+    {"check", true},     {"load", false},        {"jcmd", false},    {"threaddump", false},
     {"dumpheap", false}, {"inspectheap", false}, {"meminfo", false}, {"convert", false},
     {"diff", false},     {"serve", false},       {"doctor", false},
 };
+
+void options_actions(struct text *out) {
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
+        if (actions[i].built)
+            text_addf(out, "%s ", actions[i].name);
+}
 
 static const struct option_row *find(const char *name, bool batch) {
     for (int i = 0; i < option_row_count; i++) {
@@ -29,41 +38,13 @@ static const struct option_row *find(const char *name, bool batch) {
     return NULL;
 }
 
-/* How many edits make one word of the other: a letter more, less, changed, or two swapped cost 2,
- * another case 1. Only the first 31 letters count. */
-static int distance(const char *a, const char *b) {
-    enum { MAX = 31 };
-    int d[MAX + 1][MAX + 1];
-    int la = (int)strnlen(a, MAX), lb = (int)strnlen(b, MAX);
-    for (int i = 0; i <= la; i++)
-        d[i][0] = 2 * i;
-    for (int j = 0; j <= lb; j++)
-        d[0][j] = 2 * j;
-    for (int i = 1; i <= la; i++) {
-        for (int j = 1; j <= lb; j++) {
-            unsigned char x = (unsigned char)a[i - 1], y = (unsigned char)b[j - 1];
-            int change = x == y ? 0 : tolower(x) == tolower(y) ? 1 : 2;
-            int best = d[i - 1][j - 1] + change;
-            if (d[i - 1][j] + 2 < best)
-                best = d[i - 1][j] + 2;
-            if (d[i][j - 1] + 2 < best)
-                best = d[i][j - 1] + 2;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                d[i - 2][j - 2] + 2 < best)
-                best = d[i - 2][j - 2] + 2;
-            d[i][j] = best;
-        }
-    }
-    return d[la][lb];
-}
-
 static const char *nearest(const char *name) {
     const char *best = "--help";
-    int best_distance = distance(name, best);
+    int best_distance = nearest_distance(name, best);
     for (int i = 0; i < option_row_count; i++) {
         const struct option_row *row = &option_rows[i];
         for (size_t n = 0; n < 2 && row->group != GROUP_READER; n++) {
-            int d = row->name[n] ? distance(name, row->name[n]) : best_distance;
+            int d = row->name[n] ? nearest_distance(name, row->name[n]) : best_distance;
             if (d < best_distance) {
                 best_distance = d;
                 best = row->name[n];
@@ -135,11 +116,16 @@ static int set_word(struct options *o, const char *word, struct err *e) {
             continue;
         if (!actions[i].built)
             return err_set(e, ENOTSUP,
-                           "action %s is not in this version; there are: collect, --list, "
-                           "--batch, and the live screen without an action",
+                           "action %s is not in this version; there are: collect, list, check, "
+                           "--list, --batch, and the live screen without an action",
                            word);
         o->word = word;
-        o->collect = true;
+        if (strcmp(word, "list") == 0)
+            o->action = ACTION_EVENTS;
+        else if (strcmp(word, "check") == 0)
+            o->action = ACTION_CHECK;
+        else
+            o->collect = true;
         return 0;
     }
     if (!*word)
@@ -151,9 +137,16 @@ static int set_word(struct options *o, const char *word, struct err *e) {
     return 0;
 }
 
+/* Needs no JVM, and no profile. */
+static bool is_about_us(enum options_action action) {
+    return action == ACTION_CONFIG || action == ACTION_CHECK_THEME || action == ACTION_COMPLETION ||
+           action == ACTION_NAMES || action == ACTION_MANUAL;
+}
+
 static int decide(struct options *o, struct err *e) {
-    bool collect = o->collect || o->duration_ms || o->files || o->formats;
-    if (o->action == ACTION_HELP || o->action == ACTION_VERSION)
+    bool collect = o->collect || o->duration_ms || o->files || o->formats || o->timeout.ms ||
+                   o->timeout.of_day || o->loop.ms || o->loop.of_day;
+    if (o->action == ACTION_HELP || o->action == ACTION_VERSION || is_about_us(o->action))
         return 0;
     if (o->reader_fd >= 0 || o->reader_pid) {
         o->action = ACTION_READER;
@@ -169,6 +162,12 @@ static int decide(struct options *o, struct err *e) {
                            "--list shows all JVMs: no PID, action or -d, -f, -o with it");
         return 0;
     }
+    if (o->action == ACTION_EVENTS || o->action == ACTION_CHECK)
+        return o->target ? 0
+                         : err_set(e, EINVAL,
+                                   "%s: of which JVM? Give its PID, its name, or jps for the only "
+                                   "one; --list shows the JVMs",
+                                   o->word);
     if (o->batch && collect)
         return err_set(
             e, EINVAL,
@@ -181,14 +180,6 @@ static int decide(struct options *o, struct err *e) {
                            "one; --list shows them");
     }
     return 0;
-}
-
-/* Values that old scripts give and that a limit of ours only cuts. */
-static void clamp(struct session_options *s) {
-    if (s->depth > WIRE_FRAMES_MAX)
-        s->depth = WIRE_FRAMES_MAX;
-    if (s->ring_bytes && s->ring_bytes < WIRE_RING_BYTES_MIN)
-        s->ring_bytes = WIRE_RING_BYTES_MIN;
 }
 
 static bool called_as_batch(const char *program) {
@@ -217,8 +208,8 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e) {
         if (r < 0)
             return r;
     }
-    clamp(&o->session);
-    return decide(o, e);
+    int r = decide(o, e);
+    return r == 0 && o->action != ACTION_READER ? options_settle(o, e) : r;
 }
 
 static const struct option_row *find_agent(const char *name) {
@@ -239,7 +230,7 @@ static int set_agent(struct options *o, char *piece, struct err *e) {
     if (value)
         value[-1] = '=';
     const struct option_row *event = find_agent("event");
-    if (event && option_is_event(piece))
+    if (event && event_is_known(piece))
         return option_set(o, event, "event", piece, e);
     const struct option_row *format = find("-o", false);
     if (format && exporter_by_format(piece, &o->export))
@@ -258,6 +249,5 @@ int options_parse_agent(struct options *o, char *list, struct text *unknown, str
         else if (r < 0)
             return r;
     }
-    clamp(&o->session);
-    return 0;
+    return options_settle(o, e);
 }

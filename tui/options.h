@@ -20,28 +20,54 @@
 #include <stdint.h>
 
 #define OPTIONS_OUTPUTS_MAX 16 /* files, and formats */
+#define OPTIONS_TIDS_MAX 256   /* ranges of --filter */
 
 enum options_action {
     ACTION_LIVE = 0, /* the screen: of `target`, or the picker first */
     ACTION_FRAMES,   /* --batch: the screen's frames as text */
     ACTION_COLLECT,  /* profile, or read a recording, and write files */
     ACTION_LIST,
+    ACTION_EVENTS, /* "list": what `target` can be sampled for */
+    ACTION_CHECK,  /* "check": whether it can be sampled for the events given */
     ACTION_READER, /* started by the agent */
     ACTION_HELP,
     ACTION_VERSION,
+    ACTION_CONFIG,      /* --print-config */
+    ACTION_CHECK_THEME, /* of `about` */
+    ACTION_COMPLETION,  /* for the shell `about` */
+    ACTION_NAMES,       /* PID and name of each JVM, for completion */
+    ACTION_MANUAL,      /* the tables' part of the manual page `about` */
 };
 
+/* A length of time, or a time of day: the next moment when the clock shows it. */
+struct options_moment {
+    uint64_t ms; /* 0: not given, or a time of day */
+    bool of_day;
+    uint8_t hour, minute, second; /* hour 24 and more: of any hour */
+};
+
+/* Not to be copied: the session's ranges of thread ids lie in it. */
 struct options {
     enum options_action action;
     const char *word;     /* the action, where one was named */
     bool collect;         /* "collect" was named, or the program is called asprof */
     bool batch;           /* --batch */
+    const char *about;    /* what some actions are about */
     const char *target;   /* PID, name, "jps" or a recording; NULL: not given */
     uint64_t duration_ms; /* 0: not given */
     uint32_t frames;      /* --batch -n; 0: for ever */
     uint32_t refresh_ms;  /* 0: not given */
-    bool ascii, mono, json;
-    const char *event; /* the name behind session.event and .mechanism; NULL: not given */
+    bool ascii, mono, json, plain, no_mouse;
+    const char *theme;       /* a name, or a path; NULL: not given, as the next two */
+    const char *view;        /* the name of a view there is */
+    const char *source_path; /* directories and jars, ':' between them */
+    bool events_given;       /* session.engine[] is what was asked for, not what one gets unasked */
+    uint32_t own;            /* set of events that have an interval of their own */
+    const char *interval, *interval_spelled; /* -i, whose meaning depends on the event; or NULL */
+    bool all_user, all_kernel, live, tlab, no_free, ttsp;
+    uint32_t target_cpu; /* and one more; 0: not given */
+    struct options_moment timeout, loop;
+    struct tid_range tid[OPTIONS_TIDS_MAX]; /* session.tids */
     struct session_options session;
     struct export_options export;
     const char *file[OPTIONS_OUTPUTS_MAX]; /* -f, patterns as given */
@@ -56,16 +82,24 @@ struct options {
 enum option_kind {
     OPTION_FLAG,     /* bool: set */
     OPTION_UNFLAG,   /* bool: cleared */
-    OPTION_ACTION,   /* sets options.action to `value` */
+    OPTION_ACTION,   /* sets options.action to `value`; with an argument, options.about to that */
     OPTION_EVENT,    /* takes event names */
     OPTION_QUANTITY, /* takes a number, read as `quantity` says */
     OPTION_PERCENT,  /* takes a number from 0 to 100, fractions allowed */
     OPTION_NUMBER,   /* takes a plain int, 0 and up */
     OPTION_TEXT,     /* takes any text */
+    OPTION_WORD,     /* takes one of `words` */
     OPTION_PATH,     /* takes a file name */
     OPTION_OUTPUT,   /* takes a file name; may be given again */
     OPTION_FORMAT,   /* takes names of exporters */
     OPTION_CSTACK,   /* takes the name of a way to walk stacks */
+    OPTION_ENGINE,   /* takes an interval, and adds the event of `value` */
+    OPTION_INTERVAL, /* takes a number that only the event gives a meaning */
+    OPTION_MOMENT,   /* takes a duration, or a time of day */
+    OPTION_SIGNAL,   /* takes N[/M]: signals of the CPU's and the wall clock's engine */
+    OPTION_CLOCK,    /* takes the name of a clock */
+    OPTION_CPU,      /* takes the number of a processor, kept as one more */
+    OPTION_TIDS,     /* takes ranges of thread ids */
     OPTION_IGNORED,  /* takes any text: for the agent itself, means nothing here */
     OPTION_KINDS
 };
@@ -75,7 +109,7 @@ enum option_group {
     GROUP_OUTPUT,
     GROUP_LIVE,
     GROUP_OTHER,
-    GROUP_READER, /* between our own programs: not in --help */
+    GROUP_READER, /* between our own programs, and for our build: not in --help */
     OPTION_GROUPS
 };
 
@@ -91,8 +125,10 @@ struct option_row {
     const char *help;
     size_t offset, size; /* of the field in struct options */
     const struct quantity *quantity;
+    const char *words; /* what may be meant, with spaces between: nothing else may */
+    bool themes;       /* takes a theme */
     enum option_when when;
-    int value;  /* of OPTION_ACTION */
+    int value;  /* of OPTION_ACTION, OPTION_ENGINE */
     bool usage; /* a wrong value is wrong usage (exit 1), not a wrong profiling argument (100) */
 };
 
@@ -107,6 +143,9 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e);
  * value is one. */
 int options_parse_agent(struct options *o, char *list, struct text *unknown, struct err *e);
 
+/* As --help calls the groups. */
+extern const char *const option_group_title[OPTION_GROUPS];
+
 /* What --help prints. */
 void options_help(struct text *out);
 
@@ -117,7 +156,28 @@ int option_set(struct options *o, const struct option_row *row, const char *spel
 
 bool option_takes_value(const struct option_row *row);
 
-/* Whether it names an event, one of this build or another. */
-bool option_is_event(const char *name);
+/* The words before the JVM that there are, each with a space behind it. */
+void options_actions(struct text *out);
+
+/* The values there are, each with a space behind it, where they can be listed: else nothing. */
+void option_words(const struct option_row *row, struct text *out);
+
+/* The kinds that are about events (option_events.c) and those whose values have a form of their own
+ * (option_forms.c). As option_set. */
+typedef int option_setter(struct options *o, const struct option_row *row, const char *spelled,
+                          const char *value, struct err *e);
+option_setter option_set_event, option_set_engine, option_set_interval;
+option_setter option_set_moment, option_set_signal, option_set_clock, option_set_tids;
+
+/* Reads a number as `q` says. `exit_code` is for a bad one. */
+int option_number(const struct quantity *q, enum err_exit exit_code, const char *spelled,
+                  const char *value, uint64_t *out, struct err *e);
+
+/* How long until then, in ms; at least 1. 0: not given. `now` is of the real time's clock. */
+uint64_t options_moment_ms(const struct options_moment *m, int64_t now);
+
+/* When everything was read: what of the options is about which event, and whether they go together.
+ * May be called again after more was read. */
+int options_settle(struct options *o, struct err *e);
 
 #endif

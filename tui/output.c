@@ -8,16 +8,98 @@
 #include <string.h>
 #include <strings.h>
 
-static int add(struct outputs *out, const struct exporter *x, const char *pattern, int pid,
-               struct err *e) {
+/* What is planned for: where it is asked, and what %-letters mean. */
+struct plan {
+    struct outputs *out;
+    const struct options *o;
+    struct export_path of;
+    struct err *e;
+};
+
+static void add_event(struct outputs *out, int event, const char *name, bool extra) {
+    struct output_event *item = &out->event[out->events++];
+    *item = (struct output_event){.event = event, .extra = extra};
+    snprintf(item->name, sizeof item->name, "%s", name);
+}
+
+static void list_asked(struct outputs *out, const struct session_options *so) {
+    for (uint32_t i = 0; i < so->engines; i++) {
+        const struct wire_engine_request *q = &so->engine[i];
+        bool live = q->event == WIRE_EVENT_ALLOC && q->flags & WIRE_ENGINE_LIVE;
+        if (live)
+            add_event(out, SESSION_EVENT_LIVE, session_event_name[SESSION_EVENT_LIVE], false);
+        else
+            add_event(out, (int)q->event, q->name, false);
+        if (q->event == WIRE_EVENT_NATIVEMEM && !(q->flags & WIRE_ENGINE_NO_FREE))
+            add_event(out, SESSION_EVENT_LEAK, session_event_name[SESSION_EVENT_LEAK], true);
+    }
+}
+
+static void list_recorded(struct outputs *out, const struct session_status *st) {
+    for (int i = 0; i < SESSION_EVENTS; i++) {
+        const struct session_engine *engine = &st->engine[i];
+        bool made = i >= WIRE_EVENTS;
+        if (engine->samples)
+            add_event(out, i, engine->name[0] && !made ? engine->name : session_event_name[i],
+                      i == SESSION_EVENT_LEAK);
+    }
+    if (!out->events) /* nothing at all was sampled, and that is what the report says */
+        add_event(out, WIRE_EVENT_CPU, st->event[0] ? st->event : "cpu", false);
+}
+
+static int main_events(const struct outputs *out) {
+    int n = 0;
+    for (int i = 0; i < out->events; i++)
+        n += !out->event[i].extra;
+    return n;
+}
+
+static int add_file(const struct plan *p, const struct exporter *x, const char *pattern,
+                    const struct output_event *event) {
+    struct outputs *out = p->out;
     struct output *item = &out->item[out->count++];
-    *item = (struct output){.exporter = x};
+    struct export_path of = p->of;
+    struct text path = {0};
+    *item = (struct output){.exporter = x, .event = event};
+    of.event = event->name;
+    int r = export_path_expand(pattern, &of, &path, p->e);
+    if (r == 0 && (main_events(out) > 1 || event->extra) && !export_path_has_event(pattern)) {
+        item->renamed = true;
+        export_path_add_event(path.data, x, event->name, &item->path);
+        text_free(&path);
+    } else {
+        item->path = path;
+    }
+    if (r == 0 && item->path.failed)
+        r = err_exit_as(p->e, ERR_EXIT_PROFILER, ENOMEM, "no memory for a file name");
+    return r < 0 ? r : export_check_path(item->path.data, p->e);
+}
+
+static bool can_follow(const struct exporter *x) {
+    return strcmp(x->name, "text") == 0 || strcmp(x->name, "collapsed") == 0;
+}
+
+static int add_to_stdout(const struct plan *p, const struct exporter *x) {
+    struct outputs *out = p->out;
+    if (main_events(out) > 1 && !can_follow(x))
+        return err_exit_as(p->e, ERR_EXIT_ARGUMENT, EINVAL,
+                           "-o %s holds one event, and there are %d: give a file (-f), which "
+                           "becomes one for each",
+                           x->name, main_events(out));
+    for (int i = 0; i < out->events; i++)
+        /* What nobody asked for must not get between a script and its stacks. */
+        if (!out->event[i].extra || strcmp(x->name, "text") == 0)
+            out->item[out->count++] = (struct output){.exporter = x, .event = &out->event[i]};
+    return 0;
+}
+
+static int add(const struct plan *p, const struct exporter *x, const char *pattern) {
+    int r = 0;
     if (!pattern || strcmp(pattern, "-") == 0)
-        return 0;
-    int r = export_path_expand(pattern, pid, 0, &item->path, e);
-    if (r < 0)
-        return r;
-    return export_check_path(item->path.data, e);
+        return add_to_stdout(p, x);
+    for (int i = 0; i < p->out->events && r == 0; i++)
+        r = add_file(p, x, pattern, &p->out->event[i]);
+    return r;
 }
 
 /* Text by name, whatever the order of the table. */
@@ -27,12 +109,12 @@ static const struct exporter *default_exporter(void) {
     return x ? x : &exporters[0];
 }
 
-static int plan_stdout(struct outputs *out, const struct options *o, struct err *e) {
+static int plan_stdout(const struct plan *p) {
     int r = 0;
-    if (!o->formats)
-        return add(out, default_exporter(), NULL, 0, e);
-    for (int i = 0; i < o->formats && r == 0; i++)
-        r = add(out, o->format[i], NULL, 0, e);
+    if (!p->o->formats)
+        return add(p, default_exporter(), NULL);
+    for (int i = 0; i < p->o->formats && r == 0; i++)
+        r = add(p, p->o->format[i], NULL);
     return r;
 }
 
@@ -46,21 +128,22 @@ static int find_format(const struct options *o, const struct exporter *x) {
 /* A file whose name promises a format that is not there would be opened by something else than a
  * person: say so before the profile, not after. */
 static int check_promise(const char *path, struct err *e) {
-    static const char *const others[] = {".html",  ".htm",  ".jfr",  ".pb.gz",
-                                         ".pprof", ".otlp", ".json", ".md"};
+    static const char *const others[] = {".otlp", ".json", ".md"};
     size_t n = strlen(path);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         size_t k = strlen(others[i]);
         if (n > k && strcasecmp(path + n - k, others[i]) == 0)
             return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                               "-f %s: there is no exporter for %s files yet; try .svg, .collapsed "
-                               "or .txt, or name the format with -o",
+                               "-f %s: there is no exporter for %s files yet; try .svg, .html, "
+                               ".jfr, .pprof, .collapsed or .txt, or name the format with -o",
                                path, others[i]);
     }
     return 0;
 }
 
-static int plan_files(struct outputs *out, const struct options *o, int pid, struct err *e) {
+static int plan_files(const struct plan *p) {
+    const struct options *o = p->o;
+    struct err *e = p->e;
     const struct exporter *chosen[OPTIONS_OUTPUTS_MAX] = {0};
     bool used[OPTIONS_OUTPUTS_MAX] = {false};
     for (int f = 0; f < o->files; f++) {
@@ -94,23 +177,53 @@ static int plan_files(struct outputs *out, const struct options *o, int pid, str
                                o->format[i]->name);
     int r = 0;
     for (int f = 0; f < o->files && r == 0; f++)
-        r = add(out, chosen[f], o->file[f], pid, e);
+        r = add(p, chosen[f], o->file[f]);
     return r;
 }
 
-int outputs_plan(struct outputs *out, const struct options *o, int pid, struct err *e) {
-    *out = (struct outputs){.count = 0};
-    int r = o->files ? plan_files(out, o, pid, e) : plan_stdout(out, o, e);
+/* Two events must not land in one file. */
+static int check_distinct(const struct outputs *out, struct err *e) {
+    for (int i = 0; i < out->count; i++)
+        for (int k = 0; k < i; k++)
+            if (out->item[i].path.data && out->item[k].path.data &&
+                out->item[i].event != out->item[k].event &&
+                strcmp(out->item[i].path.data, out->item[k].path.data) == 0)
+                return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                                   "%s would be written for two events", out->item[i].path.data);
+    return 0;
+}
+
+int outputs_plan(struct outputs *out, const struct options *o, int pid, unsigned sequence,
+                 const struct session_status *replayed, struct err *e) {
+    const struct plan p = {.out = out, .o = o, .of = {.pid = pid, .sequence = sequence}, .e = e};
+    out->events = out->count = 0;
+    if (replayed && !o->events_given)
+        list_recorded(out, replayed);
+    else
+        list_asked(out, &o->session);
+    int r = o->files ? plan_files(&p) : plan_stdout(&p);
+    if (r == 0)
+        r = check_distinct(out, e);
     if (r == 0 && o->session.record)
         r = export_check_path(o->session.record, e);
     return r;
 }
 
-static int write_one(const struct output *item, const struct options *o, struct profile *p,
-                     const struct export_quality *quality, struct err *e) {
-    /* Only the flame graph can be made from the leaves up; the others read from the root down. */
-    struct query query = {.event = (int)o->session.event,
-                          .inverted = o->export.reverse && strcmp(item->exporter->name, "svg") == 0,
+/* Whether a report follows another one on stdout. */
+static bool is_followed(const struct outputs *out, const struct output *item) {
+    for (int i = 0; i < out->count; i++)
+        if (!item->path.data && !out->item[i].path.data && out->item[i].event != item->event)
+            return true;
+    return false;
+}
+
+static int write_one(const struct outputs *out, const struct output *item, const struct options *o,
+                     struct profile *p, struct export_quality *quality, struct err *e) {
+    /* Only flame graphs can be made from the leaves up; the others read from the root down. */
+    bool graph = !strcmp(item->exporter->name, "svg") || !strcmp(item->exporter->name, "html");
+    struct export_options options = o->export;
+    struct query query = {.event = item->event->event,
+                          .inverted = o->export.reverse && graph,
                           .by_thread = o->export.threads,
                           .carriers = o->export.carriers,
                           .tiers = o->export.annotate,
@@ -118,7 +231,10 @@ static int write_one(const struct output *item, const struct options *o, struct 
     struct snapshot *snap = snapshot_take(p, &query);
     if (!snap)
         return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for the report");
-    int r = export_file(item->path.data, item->exporter, p, snap, quality, &o->export, e);
+    quality->several = out->events > 1;
+    quality->heading = is_followed(out, item);
+    options.question = &query;
+    int r = export_file(item->path.data, item->exporter, p, snap, quality, &options, e);
     snapshot_free(snap);
     return r;
 }
@@ -126,17 +242,17 @@ static int write_one(const struct output *item, const struct options *o, struct 
 int outputs_write(const struct outputs *out, const struct options *o, struct session *s,
                   struct err *e) {
     struct session_status st;
-    struct export_quality quality;
     struct jvm j;
-    struct quality_text text;
     session_status(s, &st);
     session_jvm(s, &j);
-    quality_describe(&quality, &st, &j, &text);
     struct profile *p = session_lock(s);
     int first = 0;
     for (int i = 0; i < out->count; i++) {
+        struct export_quality quality;
+        struct quality_text text = {0};
         struct err one = {0};
-        int r = write_one(&out->item[i], o, p, &quality, &one);
+        quality_of_event(&quality, &st, out->item[i].event->event, &j, &text);
+        int r = write_one(out, &out->item[i], o, p, &quality, &one);
         /* -EPIPE: who reads our stdout has seen enough (| head), and that is no failure. */
         if (r < 0 && r != -EPIPE && first == 0) {
             first = r;
@@ -145,6 +261,12 @@ int outputs_write(const struct outputs *out, const struct options *o, struct ses
     }
     session_unlock(s);
     return first;
+}
+
+void outputs_renamed(const struct outputs *out, struct text *names) {
+    for (int i = 0; i < out->count; i++)
+        if (out->item[i].renamed)
+            text_addf(names, "%s%s", names->len ? ", " : "", out->item[i].path.data);
 }
 
 void outputs_free(struct outputs *out) {

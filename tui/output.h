@@ -6,6 +6,9 @@
  *      -f, several      each by its extension where that is one of -o, or nothing was said with
  *                       -o; the formats of -o that are left go to the files that are left, in order
  *
+ * A file or report holds one event. Of several events each gets its own: "out.svg" becomes
+ * "out-cpu.svg" and "out-alloc.svg", or the pattern says where the event's name goes (%e).
+ *
  * Context: frontend, main thread.
  */
 #ifndef JTOP_TUI_OUTPUT_H
@@ -13,24 +16,43 @@
 
 #include "tui/options.h"
 
+#define OUTPUTS_MAX (OPTIONS_OUTPUTS_MAX * SESSION_EVENTS)
+
+/* What is written of. --live: the live objects in place of all. nativemem: what was not freed
+ * besides, unless --nofree. */
+struct output_event {
+    int event; /* enum session_event */
+    char name[64];
+    bool extra; /* comes with another one: the other's file keeps its name */
+};
+
 struct output {
     const struct exporter *exporter;
+    const struct output_event *event;
     struct text path; /* as it will be opened; data NULL: stdout */
+    bool renamed;     /* it is not the name that was given */
 };
 
 struct outputs {
-    struct output item[OPTIONS_OUTPUTS_MAX];
+    struct output_event event[SESSION_EVENTS];
+    int events;
+    struct output item[OUTPUTS_MAX];
     int count;
 };
 
-/* Settles formats and names (`pid` is %p) and checks that each file, and that of --record, can be
- * written, before anything is profiled. outputs_free is due in any case. */
-int outputs_plan(struct outputs *out, const struct options *o, int pid, struct err *e);
+/* Settles formats and names and checks that each file, and that of --record, can be written, before
+ * anything is profiled. `sequence` is %n. `replayed`: a recording's status, which says what there
+ * is where the command line does not; or NULL. outputs_free is due in any case. */
+int outputs_plan(struct outputs *out, const struct options *o, int pid, unsigned sequence,
+                 const struct session_status *replayed, struct err *e);
 
 /* Writes them all from what the session has. A file that fails does not keep the others from being
  * written; the first failure is returned. */
 int outputs_write(const struct outputs *out, const struct options *o, struct session *s,
                   struct err *e);
+
+/* The names of files that are not as they were given, ", " between them. */
+void outputs_renamed(const struct outputs *out, struct text *names);
 
 void outputs_free(struct outputs *out);
 

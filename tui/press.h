@@ -1,5 +1,5 @@
 /*
- * What a person pressed, free of curses: a Unicode code point, or one of these. Values above
+ * What a person pressed, free of any terminal: a Unicode code point, or one of these. Values above
  * Unicode stand for keys that are no character.
  */
 #ifndef JTOP_TUI_PRESS_H
@@ -23,7 +23,35 @@ enum {
     PRESS_END,
     PRESS_DELETE,
     PRESS_BACK_TAB,
-    PRESS_LAST = PRESS_BACK_TAB
+    PRESS_F1, /* … */
+    PRESS_F12 = PRESS_F1 + 11,
+    PRESS_MOUSE, /* where and what: struct mouse */
+    PRESS_LAST = PRESS_MOUSE,
+    PRESS_PASTED =
+        0x1000000, /* set in a character that was pasted: text for an editor, no command */
+};
+
+#define PRESS_F3 (PRESS_F1 + 2)
+#define PRESS_F4 (PRESS_F1 + 3)
+#define PRESS_F6 (PRESS_F1 + 5)
+#define PRESS_F10 (PRESS_F1 + 9)
+
+/* What an editor takes for the press: pasted characters are typed ones there. */
+static inline int32_t press_typed(int32_t press) {
+    return press & PRESS_PASTED ? press & ~PRESS_PASTED : press;
+}
+
+enum mouse_action {
+    MOUSE_PRESS, /* the left button */
+    MOUSE_TWICE, /* again within 0.4 s, on the same cell */
+    MOUSE_WHEEL_UP,
+    MOUSE_WHEEL_DOWN,
+    MOUSE_MOVE, /* no button down: only where terminal_use_mouse asked for it */
+};
+
+struct mouse {
+    enum mouse_action action;
+    int row, col; /* from 0 */
 };
 
 /* Control and a letter: PRESS_CTRL('L'). */

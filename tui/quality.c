@@ -4,25 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void quality_describe(struct export_quality *q, const struct session_status *st,
-                      const struct jvm *j, struct quality_text *room) {
-    /* index: enum wire_event */
-    static const char *const units[WIRE_EVENTS] = {"ns",    "ns", "bytes", "ns",
-                                                   "bytes", "ns", "total", "calls"};
-    bool usual = !st->walker[0] || !strcmp(st->walker, session_walk_name[WIRE_WALK_VM]);
-    snprintf(room->jvm, sizeof room->jvm, "%s (pid %d)", j->name, (int)j->pid);
-    quality_precise(st, room->precise, sizeof room->precise);
-    *q = (struct export_quality){.event = st->event,
-                                 .unit = "ns",
-                                 .interval = st->interval,
-                                 .elapsed_ns = st->elapsed_ns,
-                                 .dropped = st->dropped,
-                                 .jvm = room->jvm,
-                                 .walker = usual ? NULL : st->walker,
-                                 .precise = st->recompiled ? room->precise : NULL};
-    for (int i = 0; i < WIRE_EVENTS; i++)
-        if (strcmp(session_event_name[i], st->event) == 0)
-            q->unit = units[i];
+static void add_failed(struct export_quality *q, const struct session_status *st) {
     const int most = (int)(sizeof q->failed / sizeof q->failed[0]);
     for (int i = 1; i < WIRE_FAILURES && q->failed_count < most; i++) {
         if (!st->failed[i] || i == WIRE_FAILURE_NO_JAVA) /* that was asked for */
@@ -30,6 +12,51 @@ void quality_describe(struct export_quality *q, const struct session_status *st,
         q->failed[q->failed_count].name = session_failure_name[i];
         q->failed[q->failed_count++].samples = st->failed[i];
     }
+}
+
+static bool is_made_of_another(int event) {
+    return event == SESSION_EVENT_LIVE || event == SESSION_EVENT_LEAK;
+}
+
+void quality_of_event(struct export_quality *q, const struct session_status *st, int event,
+                      const struct jvm *j, struct quality_text *room) {
+    const struct session_engine *engine = &st->engine[event];
+    bool usual = !st->walker[0] || !strcmp(st->walker, session_walk_name[WIRE_WALK_VM]);
+    bool named = engine->name[0] && !is_made_of_another(event);
+    snprintf(room->jvm, sizeof room->jvm, "%s (pid %d)", j->name, (int)j->pid);
+    quality_precise(st, room->precise, sizeof room->precise);
+    *q = (struct export_quality){.event = named ? engine->name : session_event_name[event],
+                                 .unit = session_event_unit[event],
+                                 .interval = engine->interval,
+                                 .elapsed_ns = st->elapsed_ns,
+                                 .dropped = engine->dropped,
+                                 .jvm = room->jvm,
+                                 .walker = usual ? NULL : st->walker,
+                                 .precise = st->recompiled ? room->precise : NULL,
+                                 .biased = engine->biased,
+                                 .windows = st->windows,
+                                 .window_ns = st->window_ns};
+    if (event == WIRE_EVENT_WALL && engine->coverage > 0)
+        q->coverage = engine->coverage;
+    for (int i = 0; i < SESSION_EVENTS; i++)
+        if (i != event && !is_made_of_another(i) && st->engine[i].samples)
+            q->several = true;
+    if (q->several)
+        q->walks = st->samples;
+    add_failed(q, st);
+}
+
+void quality_describe(struct export_quality *q, const struct session_status *st,
+                      const struct jvm *j, struct quality_text *room) {
+    int event = WIRE_EVENT_CPU;
+    for (int i = 0; i < WIRE_EVENTS; i++)
+        if (!strcmp(session_event_name[i], st->event) || !strcmp(st->engine[i].name, st->event))
+            event = i;
+    quality_of_event(q, st, event, j, room);
+    q->event = st->event;
+    q->interval = st->interval;
+    if (!q->several)
+        q->dropped = st->dropped;
 }
 
 const char *quality_walker(const struct session_status *st, enum wire_walk asked, char *out,

@@ -14,7 +14,11 @@ struct quality_text {
     char jvm[320], precise[64];
 };
 
-/* What every file states. Points into `st` and `room`. */
+/* What a file states of one event, an enum session_event. Points into `st` and `room`. */
+void quality_of_event(struct export_quality *q, const struct session_status *st, int event,
+                      const struct jvm *j, struct quality_text *room);
+
+/* The same of the first event asked for. */
 void quality_describe(struct export_quality *q, const struct session_status *st,
                       const struct jvm *j, struct quality_text *room);
 

@@ -43,6 +43,56 @@ const struct quantity quantity_interval = {
     .max_text = "3600s",
 };
 
+const struct quantity quantity_wait = {
+    .noun = "a time",
+    .form = "nanoseconds, or a number with ns, us, ms or s",
+    .unit = {{"", 1}, {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}},
+    .min = 0,
+    .max = UINT64_C(3600000000000),
+    .min_text = "0",
+    .max_text = "3600s",
+};
+
+const struct quantity quantity_bytes = {
+    .noun = "a number of bytes",
+    .form = "bytes, or a number with k, m or g",
+    .unit = {{"", 1}, {"b", 1}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}},
+    .min = 0,
+    .max = UINT64_C(1) << 40,
+    .min_text = "0",
+    .max_text = "1024g",
+};
+
+const struct quantity quantity_events = {
+    .noun = "a number of events",
+    .form = "a number, or one with k, m or g",
+    .unit = {{"", 1}, {"k", 1000}, {"m", 1000000}, {"g", 1000000000}},
+    .min = 1,
+    .max = UINT64_C(1000000000000),
+    .min_text = "1",
+    .max_text = "1000g",
+};
+
+const struct quantity quantity_memory = {
+    .noun = "an amount of memory",
+    .form = "bytes, or a number with k, m or g",
+    .unit = {{"", 1}, {"b", 1}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}},
+    .min = 16 << 20,
+    .max = UINT64_C(1) << 40,
+    .min_text = "16m",
+    .max_text = "1024g",
+};
+
+const struct quantity quantity_cpu = {
+    .noun = "a processor's number",
+    .form = "a whole number",
+    .unit = {{"", 1}},
+    .min = 0,
+    .max = 65534,
+    .min_text = "0",
+    .max_text = "65534",
+};
+
 const struct quantity quantity_size = {
     .noun = "a size",
     .form = "bytes, or a number with k, m or g",

@@ -1,5 +1,7 @@
 #include "tui/reader.h"
 
+#include "core/session/event.h"
+#include "tui/batch.h"
 #include "tui/output.h"
 #include "tui/watch.h"
 
@@ -7,8 +9,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The JVM's descriptors are none of our business, and an open pipe or socket of it would seem
@@ -52,29 +56,59 @@ static int check_memfd(int fd, struct err *e) {
     return 0;
 }
 
-static int read_and_write(const struct options *o, const struct outputs *out, struct watch *w,
+/* What was asked for and never ran: its report is empty, and does not say why. */
+static void say_missing(struct session *s) {
+    struct session_status st;
+    session_status(s, &st);
+    for (int i = 0; i < WIRE_EVENTS; i++)
+        if (st.engine[i].asked && st.engine[i].error && !st.engine[i].samples)
+            fprintf(stderr, "jtop-prof: %s was not sampled: %s\n", st.engine[i].name,
+                    st.engine[i].reason[0] ? st.engine[i].reason : strerror(st.engine[i].error));
+}
+
+/* Attaches anew for the other turns of loop=: an agent's own reader has one. */
+static int read_and_write(struct options *o, const struct outputs *out, struct watch *w,
                           struct err *e) {
     struct session *s = NULL;
     struct session_options so = o->session;
     int r = session_adopt(o->reader_fd, o->reader_pid, &so, &s, e);
     if (r < 0)
         return r;
-    if (watch_run(w, s, 0) == WATCH_SIGNAL)
-        session_stop(s, NULL);
-    r = outputs_write(out, o, s, e);
+    uint64_t limit = options_moment_ms(&o->timeout, time(NULL));
+    uint64_t loop = options_moment_ms(&o->loop, time(NULL));
+    bool loops = loop && (!limit || loop < limit);
+    enum watch_end end = watch_run(w, s, loops ? loop : limit);
+    struct err write_error = {0};
+    r = batch_failed(s, e);
+    session_stop(s, NULL);
+    int written = outputs_write(out, o, s, &write_error);
+    if (r == 0 && written < 0) {
+        r = written;
+        *e = write_error;
+    }
+    say_missing(s);
     session_reader_done(s);
     session_close(s);
-    return r;
+    if (r < 0 || !loops || end != WATCH_TIME)
+        return r;
+    if (o->timeout.ms)
+        o->timeout.ms -= loop;
+    watch_close(w);
+    return batch_go_on(o, o->reader_pid, e);
 }
 
 int reader_run(struct options *o, struct err *e) {
-    struct outputs out = {.count = 0};
+    struct outputs *out = calloc(1, sizeof *out);
     struct watch w = {.signal_fd = -1};
+    if (!out)
+        return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
     int r = check_memfd(o->reader_fd, e);
     if (r == 0)
         r = take_settings(o, e);
     if (r == 0)
-        r = outputs_plan(&out, o, o->reader_pid, e);
+        r = event_check(o->session.engine, o->session.engines, o->reader_pid, 0, e);
+    if (r == 0)
+        r = outputs_plan(out, o, o->reader_pid, 0, NULL, e);
     if (r < 0)
         goto done;
     pid_t child = fork();
@@ -88,9 +122,10 @@ int reader_run(struct options *o, struct err *e) {
     close_others(o->reader_fd);
     r = watch_open(&w, e);
     if (r == 0)
-        r = read_and_write(o, &out, &w, e);
+        r = read_and_write(o, out, &w, e);
     watch_close(&w);
 done:
-    outputs_free(&out);
+    outputs_free(out);
+    free(out);
     return r;
 }

@@ -9,6 +9,7 @@
 #include "tui/canvas.h"
 #include "tui/live.h"
 #include "tui/model.h"
+#include "tui/press.h"
 
 /* Smaller than this, only a notice is drawn. */
 #define SCREEN_ROWS_MIN 10
@@ -18,7 +19,15 @@
 enum screen_wish {
     SCREEN_NOTHING, /* draw again, that is all */
     SCREEN_QUIT,
-    SCREEN_SAVE,   /* write the picture, and say so with screen_say */
+    SCREEN_SAVE,   /* write screen_format(), and say so with screen_say */
+    SCREEN_RECORD, /* begin or end recording the stream */
+    SCREEN_COPY,   /* screen_text() to the clipboard */
+    SCREEN_PIPE,   /* screen_table() to the command screen_text() */
+    SCREEN_MOUSE,  /* mouse on or off */
+    SCREEN_NEW_TAB,
+    SCREEN_NEXT_TAB,
+    SCREEN_PREVIOUS_TAB,
+    SCREEN_CLOSE_TAB,
     SCREEN_REDRAW, /* send the whole screen */
 };
 
@@ -29,7 +38,30 @@ struct screen *screen_new(struct model *m, enum live_view view);
 void screen_free(struct screen *s);
 
 enum live_view screen_view(const struct screen *s);
+
+/* The person changed what is to be sampled: draw, then have the session told, then refresh. */
+bool screen_wants_switch(const struct screen *s);
+void screen_switch(struct screen *s);
+
 enum screen_wish screen_press(struct screen *s, int32_t press);
+enum screen_wish screen_mouse(struct screen *s, const struct mouse *at);
+/* The view up wants to hear where the mouse moves. */
+bool screen_hovers(const struct screen *s);
+
+/* What the last wish is about: a format of exporters[] ("svg"); text. */
+const char *screen_format(const struct screen *s);
+const char *screen_text(const struct screen *s);
+/* The rows of the view, as on a screen of any height. */
+void screen_table(struct screen *s, struct text *out);
+
+/* Bytes a second that went to the terminal, for the status line; and the other JVMs that are
+ * open: a line above everything. NULL, 0: none. Strings are not kept. */
+void screen_line_rate(struct screen *s, uint64_t bytes_per_second, bool slow);
+struct screen_tab {
+    const char *name; /* "shop.Demo 28055" */
+    bool on, ended;
+};
+void screen_set_tabs(struct screen *s, const struct screen_tab *tab, int count);
 
 /* The model was refreshed. */
 void screen_update(struct screen *s);

@@ -39,7 +39,7 @@ void signals_stop_self(void);
 /* What puts the terminal back: its modes and the bytes to send. From here on until
  * signals_unguard, fatal signals and exit() do that first. `bytes` is copied, at most
  * SIGNALS_GUARD_BYTES. */
-#define SIGNALS_GUARD_BYTES 256
+#define SIGNALS_GUARD_BYTES 512
 void signals_guard(int tty, const struct termios *modes, const void *bytes, size_t length);
 void signals_unguard(void);
 

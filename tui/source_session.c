@@ -1,5 +1,7 @@
 #include "tui/source_session.h"
 
+#include "core/session/event.h"
+
 static struct profile *lock(void *arg) {
     return session_lock(arg);
 }
@@ -28,11 +30,24 @@ static int threads(void *arg, struct thread_stat **out) {
     return thread_stat_list(j.pid, out);
 }
 
-struct model_source source_session(struct session *s, bool with_threads) {
+static int set_engines(void *arg, const struct wire_engine_request *engine, uint32_t engines,
+                       struct err *e) {
+    return session_set_engines(arg, engine, engines, e);
+}
+
+static int check(void *arg, const struct wire_engine_request *engine, struct err *e) {
+    struct jvm j;
+    session_jvm(arg, &j);
+    return event_check(engine, 1, j.pid, event_java_version(j.version), e);
+}
+
+struct model_source source_session(struct session *s, bool live) {
     return (struct model_source){.arg = s,
                                  .lock = lock,
                                  .unlock = unlock,
                                  .status = status,
                                  .jvm = jvm,
-                                 .threads = with_threads ? threads : NULL};
+                                 .threads = live ? threads : NULL,
+                                 .set_engines = live ? set_engines : NULL,
+                                 .check = live ? check : NULL};
 }

@@ -8,8 +8,8 @@
 
 #include "tui/model.h"
 
-/* `threads`: ask the kernel for the JVM's threads; not for recordings, whose pid may belong to
- * somebody else by now. The session outlives the source. */
-struct model_source source_session(struct session *s, bool threads);
+/* `live`: ask the kernel for the JVM's threads, start and stop engines; not for recordings, whose
+ * pid may belong to somebody else by now. The session outlives the source. */
+struct model_source source_session(struct session *s, bool live);
 
 #endif

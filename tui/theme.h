@@ -1,23 +1,27 @@
 /*
- * What is drawn has a role, not a colour; a theme says what a role looks like. The default theme
- * is the shipped file themes/default.theme, compiled in.
+ * What is drawn has a role, not a colour; a theme says what a role looks like. The shipped themes
+ * are the files in themes/, compiled in.
  *
- * A theme is text, a line a role, five columns; '#' begins a comment:
+ * A theme is text, a line a role, five columns; '#' after a blank begins a comment:
  *
  *      ROLE    FOREGROUND  BACKGROUND  ATTRIBUTES  MONO
- *      cursor  black       cyan        bold        reverse
+ *      cursor  black       #5fd7ff     bold        reverse
+ *      background light
  *
- * Colours are "default", one of the eight names, or a number 0-255. Attributes and mono (the
- * attributes where there is no colour) are "-" or a list "bold,underline" of bold, dim, reverse,
- * underline.
+ * Colours are "default", one of eight names, "bright-" and the name, a number 0-255 or "#rrggbb".
+ * Attributes and mono (the attributes where there is no colour) are "-" or a list "bold,underline"
+ * of bold, dim, reverse, underline. "background" says what terminal the theme is made for, dark or
+ * light: theme_check must know what "default" is.
  *
- * Context: pure.
+ * Context: pure, but for theme_load.
  */
 #ifndef JTOP_TUI_THEME_H
 #define JTOP_TUI_THEME_H
 
 #include "core/base/err.h"
+#include "core/base/text.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Name in the code, name in a theme file. */
@@ -49,7 +53,32 @@
     X(STATUS, "status")                                                                            \
     X(EDITOR, "editor")                                                                            \
     X(KEY, "key")                                                                                  \
-    X(FOOTER, "footer")
+    X(FOOTER, "footer")                                                                            \
+    X(STRIP, "strip")                                                                              \
+    X(GC, "gc")                                                                                    \
+    X(SAFEPOINT, "safepoint")                                                                      \
+    X(SPARK, "spark")                                                                              \
+    X(MORE, "more")                                                                                \
+    X(LESS, "less")                                                                                \
+    X(DISABLED, "disabled")                                                                        \
+    X(FLAME_JAVA, "flame-java")                                                                    \
+    X(FLAME_INTERPRETED, "flame-interpreted")                                                      \
+    X(FLAME_C1, "flame-c1")                                                                        \
+    X(FLAME_INLINED, "flame-inlined")                                                              \
+    X(FLAME_NATIVE, "flame-native")                                                                \
+    X(FLAME_CPP, "flame-c++")                                                                      \
+    X(FLAME_KERNEL, "flame-kernel")                                                                \
+    X(FLAME_ERROR, "flame-error")                                                                  \
+    X(FLAME_OTHER, "flame-other")                                                                  \
+    X(FLAME_MORE, "flame-more")                                                                    \
+    X(FLAME_LESS, "flame-less")                                                                    \
+    X(FLAME_SAME, "flame-same")                                                                    \
+    X(FLAME_MATCH, "flame-match")                                                                  \
+    X(FLAME_CURSOR, "flame-cursor")                                                                \
+    X(LINE_NUMBER, "line-number")                                                                  \
+    X(SOURCE, "source")                                                                            \
+    X(JVM_TAB, "jvm-tab")                                                                          \
+    X(JVM_TAB_ON, "jvm-tab-on")
 
 enum role {
 #define THEME_ROLE(id, name) ROLE_##id,
@@ -61,22 +90,38 @@ enum role {
 enum { THEME_BOLD = 1, THEME_DIM = 2, THEME_REVERSE = 4, THEME_UNDERLINE = 8 };
 
 #define THEME_DEFAULT_COLOUR (-1)
+#define THEME_RGB 0x1000000
 
 struct theme_style {
-    int16_t foreground, background; /* 0-255 or THEME_DEFAULT_COLOUR */
+    int32_t foreground, background; /* 0-255, THEME_RGB | 0xrrggbb, or THEME_DEFAULT_COLOUR */
     uint8_t attributes;             /* THEME_BOLD … */
     uint8_t mono;
 };
 
 struct theme {
     struct theme_style style[ROLES];
+    bool light; /* made for a light background */
 };
 
 /* Roles the text does not name keep what `t` has, so a user's theme may be short: start from
  * theme_default. -EINVAL with `origin` (a file's name) and the line in the message. */
 int theme_parse(struct theme *t, const char *origin, const char *text, struct err *e);
 
-/* The shipped theme. */
+/* The shipped theme "default". */
 int theme_default(struct theme *t, struct err *e);
+
+/* A theme by the name of a shipped one, else of NAME.theme in the person's own directory
+ * (config_themes), else by its path. "" is the default one. Roles it leaves out are the default's.
+ * -ENOENT with the names there are; -EINVAL with file and line. */
+int theme_load(const char *name, struct theme *t, struct err *e);
+
+/* The shipped ones' names, NULL after the last. */
+extern const char *const theme_names[];
+/* Of a role, as in a theme file. */
+const char *theme_role_name(enum role role);
+
+/* Loads it and looks for what people could not read or tell apart (theme_check.c). A line a
+ * complaint goes to `out`. Their number, or what theme_load failed with. */
+int theme_check(const char *name, struct text *out, struct err *e);
 
 #endif

@@ -12,54 +12,66 @@ struct tree_level {
     uint16_t level;
 };
 
-static uint64_t child_path(uint64_t parent, uint32_t method) {
-    uint64_t z = (parent ^ method) * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 /* Where the path is in `open`, or would be. */
-static uint32_t find_open(const struct tree_rows *t, uint64_t path) {
-    uint32_t low = 0, high = t->open_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (t->open[middle] < path)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+static uint32_t slot_of(const struct tree_rows *t, uint64_t path) {
+    uint32_t at = (uint32_t)path & (t->open_size - 1);
+    while (t->open[at] && t->open[at] != path)
+        at = (at + 1) & (t->open_size - 1);
+    return at;
 }
 
-static bool is_open(const struct tree_rows *t, uint64_t path) {
-    uint32_t at = find_open(t, path);
-    return at < t->open_count && t->open[at] == path;
+bool tree_rows_is_open(const struct tree_rows *t, uint64_t path) {
+    return t->open_count && t->open[slot_of(t, path)] == path;
 }
 
-static void mark_open(struct tree_rows *t, uint64_t path) {
-    uint32_t at = find_open(t, path);
-    if ((at < t->open_count && t->open[at] == path) || t->open_count >= TREE_OPEN_MAX)
-        return;
-    if (t->open_count == t->open_capacity) {
-        uint32_t capacity = t->open_capacity ? t->open_capacity * 2 : 64;
-        uint64_t *open = realloc(t->open, capacity * sizeof *open);
-        if (!open)
-            return;
-        t->open = open;
-        t->open_capacity = capacity;
-    }
-    memmove(t->open + at + 1, t->open + at, (t->open_count - at) * sizeof *t->open);
-    t->open[at] = path;
+/* At most half full, a power of two. */
+static bool grow_open(struct tree_rows *t) {
+    struct tree_rows larger = {.open_size = t->open_size ? t->open_size * 2 : 128};
+    larger.open = calloc(larger.open_size, sizeof *larger.open);
+    if (!larger.open)
+        return false;
+    for (uint32_t i = 0; i < t->open_size; i++)
+        if (t->open[i])
+            larger.open[slot_of(&larger, t->open[i])] = t->open[i];
+    free(t->open);
+    t->open = larger.open;
+    t->open_size = larger.open_size;
+    return true;
+}
+
+/* False where there are too many. */
+static bool mark_open(struct tree_rows *t, uint64_t path) {
+    if (tree_rows_is_open(t, path))
+        return true;
+    if (t->open_count >= TREE_OPEN_MAX)
+        return false;
+    if ((t->open_count + 1) * 2 > t->open_size && !grow_open(t))
+        return false;
+    t->open[slot_of(t, path)] = path;
     t->open_count++;
+    return true;
 }
 
 void tree_rows_close(struct tree_rows *t, uint64_t path) {
-    uint32_t at = find_open(t, path);
-    if (at >= t->open_count || t->open[at] != path)
+    if (!tree_rows_is_open(t, path))
         return;
+    uint32_t mask = t->open_size - 1, hole = slot_of(t, path);
+    /* What stands behind it and would not be found over a hole moves up. */
+    for (uint32_t i = (hole + 1) & mask; t->open[i]; i = (i + 1) & mask) {
+        uint32_t home = (uint32_t)t->open[i] & mask;
+        if (((i - home) & mask) >= ((i - hole) & mask)) {
+            t->open[hole] = t->open[i];
+            hole = i;
+        }
+    }
+    t->open[hole] = 0;
     t->open_count--;
-    memmove(t->open + at, t->open + at + 1, (t->open_count - at) * sizeof *t->open);
+}
+
+void tree_rows_close_all(struct tree_rows *t) {
+    if (t->open_count)
+        memset(t->open, 0, t->open_size * sizeof *t->open);
+    t->open_count = 0;
 }
 
 void tree_rows_open(struct tree_rows *t, const struct snapshot *s, uint32_t row) {
@@ -71,11 +83,11 @@ void tree_rows_open(struct tree_rows *t, const struct snapshot *s, uint32_t row)
         uint32_t child = snapshot_child(s, node);
         if (child == SNAPSHOT_ROOT)
             return;
-        mark_open(t, path);
+        (void)mark_open(t, path);
         if (s->nodes[child].total < s->nodes[node].total / 100 * CHAIN_PERCENT)
             return;
         node = child;
-        path = child_path(path, s->nodes[node].method);
+        path = tree_path(path, s->nodes[node].method);
     }
 }
 
@@ -86,9 +98,46 @@ void tree_rows_open_hottest(struct tree_rows *t, const struct snapshot *s, uint3
     uint64_t path = t->row[row].path;
     /* Children are sorted by total: the first one is the hottest. */
     for (uint32_t child; (child = snapshot_child(s, node)) != SNAPSHOT_ROOT;) {
-        mark_open(t, path);
+        (void)mark_open(t, path);
         node = child;
-        path = child_path(path, s->nodes[node].method);
+        path = tree_path(path, s->nodes[node].method);
+    }
+}
+
+/* Preorder: the hottest is opened first, should there be too much. */
+bool tree_rows_open_below(struct tree_rows *t, const struct snapshot *s, uint64_t seed,
+                          uint32_t row) {
+    uint32_t from = 0, to = s->node_count, base = 0;
+    if (row != SNAPSHOT_ROOT) {
+        if (row >= t->count)
+            return true;
+        from = t->row[row].node;
+        to = s->nodes[from].next;
+        base = s->nodes[from].depth;
+    }
+    uint64_t *path = malloc((s->max_depth + (size_t)1) * sizeof *path);
+    bool all = path != NULL;
+    for (uint32_t i = from; all && i < to; i++) {
+        const struct snapshot_node *n = &s->nodes[i];
+        uint64_t up = n->depth > base ? path[n->depth - base - 1] : seed;
+        bool start = i == from && row != SNAPSHOT_ROOT;
+        path[n->depth - base] = start ? t->row[row].path : tree_path(up, n->method);
+        if (n->next > i + 1)
+            all = mark_open(t, path[n->depth - base]);
+    }
+    free(path);
+    return all;
+}
+
+void tree_rows_reveal(struct tree_rows *t, const struct snapshot *s, uint64_t seed, uint32_t node) {
+    for (uint32_t i = 0; node < s->node_count && i < node;) {
+        if (node >= s->nodes[i].next) {
+            i = s->nodes[i].next;
+            continue;
+        }
+        seed = tree_path(seed, s->nodes[i].method);
+        (void)mark_open(t, seed);
+        i++;
     }
 }
 
@@ -128,7 +177,7 @@ static bool add_row(struct tree_rows *t, const struct snapshot *s, uint64_t seed
     *r = (struct tree_row){
         .node = i,
         .parent_row = up->row,
-        .path = child_path(up->path, n->method),
+        .path = tree_path(up->path, n->method),
         .pipes = up->pipes,
         .level = up->level,
         .leaf = snapshot_child(s, i) == SNAPSHOT_ROOT,
@@ -136,7 +185,7 @@ static bool add_row(struct tree_rows *t, const struct snapshot *s, uint64_t seed
     };
     /* A line leads to every fork, and from a root to what is below it: roots have none. */
     r->branch = n->depth == 1 || (n->depth > 1 && !(first && r->last));
-    r->open = !r->leaf && is_open(t, r->path);
+    r->open = !r->leaf && tree_rows_is_open(t, r->path);
     struct tree_level *mine = &t->levels[n->depth];
     *mine = (struct tree_level){
         .path = r->path, .pipes = r->pipes, .row = t->count - 1, .level = r->level};

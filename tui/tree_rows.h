@@ -18,6 +18,15 @@
 
 #define TREE_OPEN_MAX 65536u /* nodes open at once; more stay closed */
 
+/* The hash of a path and one more method; never 0. */
+static inline uint64_t tree_path(uint64_t parent, uint32_t method) {
+    uint64_t z = (parent ^ method) * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return z ? z : 1;
+}
+
 struct tree_row {
     uint32_t node;
     uint32_t parent_row; /* SNAPSHOT_ROOT for roots */
@@ -35,8 +44,8 @@ struct tree_rows {
     uint32_t count;
     /* inner state */
     uint32_t capacity;
-    uint64_t *open; /* sorted path hashes */
-    uint32_t open_count, open_capacity;
+    uint64_t *open; /* path hashes, open addressing; 0: free */
+    uint32_t open_count, open_size;
     struct tree_level *levels; /* scratch: one per depth */
     uint32_t level_capacity;
 };
@@ -48,9 +57,17 @@ void tree_rows_free(struct tree_rows *t);
 
 /* Opening and closing take effect with the next build. */
 void tree_rows_close(struct tree_rows *t, uint64_t path);
+void tree_rows_close_all(struct tree_rows *t);
 /* Opens a row, and on down as long as one child has nearly all (90 %) of its parent's total. */
 void tree_rows_open(struct tree_rows *t, const struct snapshot *s, uint32_t row);
 /* Opens the hottest path from a row to its leaf. */
 void tree_rows_open_hottest(struct tree_rows *t, const struct snapshot *s, uint32_t row);
+/* Opens a row and everything below it, SNAPSHOT_ROOT: the whole tree. False where some stays
+ * closed, because there was too much of it. */
+bool tree_rows_open_below(struct tree_rows *t, const struct snapshot *s, uint64_t seed,
+                          uint32_t row);
+/* Opens what a node stands under. */
+void tree_rows_reveal(struct tree_rows *t, const struct snapshot *s, uint64_t seed, uint32_t node);
+bool tree_rows_is_open(const struct tree_rows *t, uint64_t path);
 
 #endif

@@ -7,9 +7,10 @@
 #define JTOP_TUI_VIEW_HELP_H
 
 #include "tui/canvas.h"
+#include "tui/keymap.h"
 
 /* Draws the help over the whole canvas, from line `top` on.
  * Returns the largest `top` that makes sense. */
-int view_help_draw(struct canvas *c, int top);
+int view_help_draw(struct canvas *c, const struct keymap *k, int top);
 
 #endif

@@ -1,133 +1,202 @@
 /*
- * Threads: who runs, by the samples and by the kernel's own count. Enter zooms every view into
- * one of them.
+ * Threads: who runs, by the samples and by the kernel's own count; what each does all the time,
+ * where the wall clock is sampled; and what it allocates, and how long it waits. Threads of a pool
+ * can be one row. Enter zooms every view into a thread, and opens a pool.
  */
-#include "tui/cursor.h"
-#include "tui/format.h"
-#include "tui/view.h"
+#include "tui/thread_table.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-/* Where the columns stand; name and top method share the rest. */
-enum { TID = 2, CPU = 10, SHARE = 17, SAMPLES = 24, STATE = 32, NAME = 38 };
-
-struct threads_state {
-    struct cursor cursor;
-};
-
-/* A number may be used again: an ended thread and a living one of the same number differ. A virtual
- * thread changes its carrier. */
-static uint64_t item(const void *arg, uint32_t row) {
-    const struct model *m = arg;
-    const struct model_thread *t = &m->threads[row];
-    if (t->is_virtual)
-        return t->java_id | UINT64_C(1) << 62;
-    return t->java_id << 32 ^ t->tid ^ (t->state == 'X' ? UINT64_C(1) << 63 : 0);
+/* The pool of the thread that is sought opens. */
+static void open_sought(struct thread_table *v) {
+    for (uint32_t i = 0; v->pools.row && i < v->model->thread_count; i++) {
+        if (thread_table_item(&v->model->threads[i]) != v->table.sought)
+            continue;
+        uint32_t pool = thread_pools_find(&v->pools, v->model, i);
+        if (pool == THREAD_NO_POOL || v->pools.pool[pool].open)
+            return;
+        thread_pools_fold(&v->pools, v->pools.pool[pool].item);
+        (void)thread_pools_update(&v->pools, v->model);
+        return;
+    }
 }
 
-static struct cursor_rows rows_of(const struct model *m) {
-    return (struct cursor_rows){.count = m->thread_count, .item = item, .arg = m};
+static void make_rows(struct thread_table *v) {
+    (void)thread_pools_update(&v->pools, v->model); /* without memory: threads, as without pools */
+    if (v->table.seeks)
+        open_sought(v);
+    v->spark_most = v->model->snapshot ? table_scale(thread_table_highest_cell(v)) : 0;
+    const struct table_rows rows = thread_table_rows(v);
+    table_sort(&v->table, &rows);
 }
 
-static void *open_threads(void) {
-    return calloc(1, sizeof(struct threads_state));
+/* Everything below asks for this first: the answer may be a new one. */
+static void look(struct thread_table *v, const struct model *m) {
+    v->model = m;
+    if (v->generation == m->generation)
+        return;
+    v->generation = m->generation;
+    make_rows(v);
+}
+
+static void *open_threads(const struct model *m) {
+    struct thread_table *v = calloc(1, sizeof *v);
+    const struct config *config = m->settings.config;
+    if (v)
+        table_init(&v->table, &threads_table, config ? config->thread_columns : "");
+    return v;
+}
+
+static void close_threads(void *state) {
+    struct thread_table *v = state;
+    if (!v)
+        return;
+    table_free(&v->table);
+    thread_pools_free(&v->pools);
+    name_order_free(&v->methods);
+    free(v->rank);
+    free(v);
+}
+
+static void want(void *state, struct model_question *q) {
+    (void)state;
+    q->others = q->sparks = true;
 }
 
 static void update(void *state, const struct model *m) {
-    struct threads_state *v = state;
-    struct cursor_rows rows = rows_of(m);
-    cursor_follow(&v->cursor, &rows);
-}
-
-static const char *state_word(char state) {
-    switch (state) {
-    case 'R':
-        return "run";
-    case 'S':
-        return "sleep";
-    case 'D':
-        return "disk";
-    case 'T':
-    case 't':
-        return "stop";
-    case 'Z':
-        return "zombi";
-    case 'I':
-        return "idle";
-    case 'X':
-        return "ended";
-    case 'V':
-        return "virt";
-    default:
-        return "-";
-    }
-}
-
-static int name_columns(struct area a) {
-    int rest = a.cols - NAME;
-    return rest < 30 ? rest / 2 : rest * 2 / 5;
-}
-
-static void draw_row(struct canvas *c, struct area a, int y, const struct model *m,
-                     const struct model_thread *t) {
-    struct format f = {""};
-    char name[1024];
-    int wide = name_columns(a);
-    snprintf(name, sizeof name, "%u", t->tid);
-    canvas_right(c, y, a.col + TID, 7, t->is_virtual ? ROLE_DIM : ROLE_NUMBER, name);
-    if (t->cpu_percent >= 0)
-        view_percent(c, y, a.col + CPU, 6, t->cpu_percent);
-    else
-        canvas_right(c, y, a.col + CPU, 6, ROLE_DIM, "-");
-    view_percent(c, y, a.col + SHARE, 6, percent_of(t->weight, m->snapshot->weight));
-    canvas_right(c, y, a.col + SAMPLES, 7, ROLE_NUMBER, format_short_count(&f, t->samples));
-    canvas_text(c, y, a.col + STATE, 5, t->state == 'R' ? ROLE_VALUE : ROLE_DIM,
-                state_word(t->state));
-    canvas_middle(c, y, a.col + NAME, wide - 1, ROLE_TEXT, model_thread_name(t, name, sizeof name));
-    if (t->top_method == METHOD_NONE || !t->samples)
-        return;
-    enum method_kind kind = model_method(m, t->top_method)->kind;
-    view_name(c, y, a.col + NAME + wide, a.cols - NAME - wide, view_frame_role(kind, TIER_C2),
-              model_method_name(m, t->top_method, name, sizeof name), kind, m);
+    look(state, m);
 }
 
 static int draw(void *state, struct canvas *c, struct area a, const struct model *m) {
-    struct threads_state *v = state;
-    view_heads(c, a, "      TID   CPU% SHARE%  SAMPLES STATE NAME");
-    canvas_text(c, a.row, a.col + NAME + name_columns(a), a.cols, ROLE_COLUMNS, "TOP METHOD");
-    uint32_t count = m->snapshot ? m->thread_count : 0;
-    uint32_t page = a.rows > 1 ? (uint32_t)a.rows - 1 : 0;
-    cursor_fit(&v->cursor, count, page);
-    if (count == 0) {
-        view_empty(c, a, m);
-        return a.row;
+    struct thread_table *v = state;
+    look(v, m);
+    const struct table_rows rows = thread_table_rows(v);
+    return table_draw(&v->table, c, a, &rows);
+}
+
+static bool has_row(const struct thread_table *v, const struct model *m) {
+    return v->model == m && m->snapshot && v->generation == m->generation &&
+           table_selected(&v->table) != TABLE_NONE;
+}
+
+/* The cursor stays on the thread, or goes to its pool, or from a pool to its first thread. */
+static void toggle_pools(struct thread_table *v, const struct model *m) {
+    bool there = has_row(v, m) && v->table.cursor.held;
+    uint32_t row = there ? table_selected(&v->table) : 0;
+    uint32_t thread = there ? thread_pools_row(&v->pools, row).thread : 0;
+    v->pools.on = !v->pools.on;
+    (void)thread_pools_update(&v->pools, m);
+    if (there) {
+        uint32_t pool = thread_pools_find(&v->pools, m, thread);
+        table_seek(&v->table, pool == THREAD_NO_POOL || v->pools.pool[pool].open
+                                  ? thread_table_item(&m->threads[thread])
+                                  : v->pools.pool[pool].item);
     }
-    for (uint32_t i = 0; i < page && v->cursor.top + i < count; i++)
-        draw_row(c, a, a.row + 1 + (int)i, m, &m->threads[v->cursor.top + i]);
-    int at = a.row + 1 + (int)(v->cursor.row - v->cursor.top);
-    if (page)
-        view_cursor_row(c, a, at);
-    return at;
+    make_rows(v);
+}
+
+static enum view_outcome enter(struct thread_table *v, struct model *m) {
+    if (!has_row(v, m))
+        return VIEW_IGNORED;
+    uint32_t row = table_selected(&v->table);
+    const struct thread_pool *pool = thread_table_pool(v, row);
+    if (pool) {
+        thread_pools_fold(&v->pools, pool->item);
+        make_rows(v);
+        return VIEW_DONE;
+    }
+    return model_zoom(m, thread_table_thread(v, row)) ? view_go(LIVE_METHODS) : VIEW_IGNORED;
 }
 
 static enum view_outcome command(void *state, enum command cmd, struct model *m) {
-    struct threads_state *v = state;
-    struct cursor_rows rows = rows_of(m);
-    if (cursor_command(&v->cursor, cmd, &rows))
+    struct thread_table *v = state;
+    look(v, m);
+    if (cmd == COMMAND_ENTER)
+        return enter(v, m);
+    if (cmd == COMMAND_POOLS) {
+        toggle_pools(v, m);
         return VIEW_DONE;
-    if (cmd != COMMAND_ENTER || v->cursor.row >= m->thread_count)
-        return VIEW_IGNORED;
-    return model_zoom(m, &m->threads[v->cursor.row]) ? VIEW_SHOW_METHODS : VIEW_IGNORED;
+    }
+    const struct table_rows rows = thread_table_rows(v);
+    return table_command(&v->table, cmd, &rows) ? VIEW_DONE : VIEW_IGNORED;
+}
+
+static enum view_outcome mouse(void *state, struct area a, const struct mouse *press,
+                               struct model *m) {
+    struct thread_table *v = state;
+    look(v, m);
+    const struct table_rows rows = thread_table_rows(v);
+    enum view_outcome outcome = table_mouse(&v->table, a, press, &rows);
+    return outcome == VIEW_GO ? enter(v, m) : outcome;
+}
+
+/* A thread of a pool that is closed: the pool opens. */
+static bool find_folded(struct thread_table *v) {
+    char name[MODEL_NAME_SIZE];
+    for (uint32_t i = 0; v->pools.row && i < v->model->thread_count; i++) {
+        const struct model_thread *t = &v->model->threads[i];
+        if (!view_matches(v->model, model_thread_name(t, name, sizeof name)))
+            continue;
+        table_seek(&v->table, thread_table_item(t));
+        make_rows(v);
+        return true;
+    }
+    return false;
+}
+
+static bool find(void *state, int by, const struct model *m) {
+    struct thread_table *v = state;
+    look(v, m);
+    const struct table_rows rows = thread_table_rows(v);
+    return table_find(&v->table, by, &rows) || find_folded(v);
+}
+
+static bool subject(const void *state, const struct model *m, struct view_subject *out) {
+    const struct thread_table *v = state;
+    if (!has_row(v, m))
+        return false;
+    uint32_t row = table_selected(&v->table);
+    if (thread_table_pool(v, row)) /* nothing else can be of many threads */
+        return false;
+    *out = (struct view_subject){.method = METHOD_NONE, .thread = thread_table_thread(v, row)};
+    return true;
+}
+
+static void seek(void *state, const struct view_subject *s) {
+    struct thread_table *v = state;
+    if (!s->thread)
+        return;
+    table_seek(&v->table, thread_table_item(s->thread));
+    v->generation = 0; /* looks for it in this answer too */
+}
+
+static void copy(const void *state, const struct model *m, struct text *out) {
+    const struct thread_table *v = state;
+    char name[MODEL_NAME_SIZE];
+    if (!has_row(v, m))
+        return;
+    uint32_t row = table_selected(&v->table);
+    const struct thread_pool *pool = thread_table_pool(v, row);
+    text_addf(out, pool ? "%s (%u)\n" : "%s tid=%u\n",
+              threads_table.text(v, row, name, sizeof name),
+              pool ? pool->sum.threads : thread_table_thread(v, row)->tid);
 }
 
 const struct view_type view_threads = {
     .title = "threads",
     .key = '2',
     .scope = SCOPE_THREADS,
+    .name = "threads",
+    .event = -1,
+    .want = want,
     .open = open_threads,
-    .close = free,
+    .close = close_threads,
     .update = update,
     .draw = draw,
     .command = command,
+    .mouse = mouse,
+    .find = find,
+    .subject = subject,
+    .seek = seek,
+    .copy = copy,
 };

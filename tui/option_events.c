@@ -1,0 +1,222 @@
+/* Options about what is sampled, and what they mean together. */
+#include "tui/options.h"
+
+#include "core/session/event.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PIECE_BYTES 400 /* a uprobe has a path in it */
+
+static const struct quantity *measure_of(enum wire_event event) {
+    switch (event) {
+    case WIRE_EVENT_CPU:
+    case WIRE_EVENT_WALL:
+        return &quantity_interval;
+    default:
+        break;
+    }
+    switch (event_measure(event)) {
+    case EVENT_BYTES:
+        return &quantity_bytes;
+    case EVENT_COUNT:
+        return &quantity_events;
+    case EVENT_TIME:
+        break;
+    }
+    return &quantity_wait;
+}
+
+/* On the wire 0 is the event's default, which is not always "every one". */
+static uint64_t on_the_wire(enum wire_event event, uint64_t interval) {
+    return interval == 0 && event_default_interval(event) != 0 ? 1 : interval;
+}
+
+static struct wire_engine_request *find_engine(struct options *o, uint32_t event) {
+    for (uint32_t i = 0; i < o->session.engines; i++)
+        if (o->session.engine[i].event == event)
+            return &o->session.engine[i];
+    return NULL;
+}
+
+/* Adds it, or finds it there. */
+static int add_engine(struct options *o, const char *spelled, const struct wire_engine_request *q,
+                      struct wire_engine_request **out, struct err *e) {
+    if (!o->events_given)
+        o->session.engines = 0;
+    o->events_given = true;
+    *out = find_engine(o, q->event);
+    if (*out && strcmp((*out)->name, q->name) != 0 && spelled)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                           "%s: one event of a kind at a time: either %s or %s", spelled,
+                           (*out)->name, q->name);
+    if (!*out) {
+        *out = &o->session.engine[o->session.engines++];
+        **out = *q;
+    }
+    return 0;
+}
+
+static int add_event(struct options *o, const char *spelled, const char *name, struct err *e) {
+    struct wire_engine_request q, *engine = NULL;
+    int r = event_parse(name, &q, e);
+    if (r == 0)
+        r = add_engine(o, spelled, &q, &engine, e);
+    if (r == 0 && engine && q.event == WIRE_EVENT_METHOD && q.interval) {
+        engine->interval = q.interval; /* Class.method:10ms */
+        o->own |= 1u << q.event;
+    }
+    return r;
+}
+
+/* The end of an event's name: a comma, but not one between the slashes of "cpu/a=1,b=2/". */
+static size_t event_length(const char *list) {
+    size_t comma = strcspn(list, ","), slash = strcspn(list, "/");
+    if (slash >= comma || memchr(list, ':', slash) || memchr(list, '.', slash))
+        return comma; /* no PMU has those in its name */
+    const char *end = strchr(list + slash + 1, '/');
+    return end && (end[1] == ',' || !end[1]) ? (size_t)(end + 1 - list) : comma;
+}
+
+int option_set_event(struct options *o, const struct option_row *row, const char *spelled,
+                     const char *value, struct err *e) {
+    (void)row;
+    for (const char *p = value;; p++) {
+        char piece[PIECE_BYTES];
+        size_t n = event_length(p);
+        if (n >= sizeof piece)
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "%s: no event has so long a name",
+                               spelled);
+        memcpy(piece, p, n);
+        piece[n] = '\0';
+        int r = add_event(o, spelled, piece, e);
+        if (r < 0)
+            return r;
+        p += n;
+        if (!*p)
+            return 0;
+    }
+}
+
+int option_set_engine(struct options *o, const struct option_row *row, const char *spelled,
+                      const char *value, struct err *e) {
+    enum wire_event event = (enum wire_event)row->value;
+    struct wire_engine_request q, *engine = NULL;
+    uint64_t interval;
+    int r = option_number(measure_of(event), ERR_EXIT_ARGUMENT, spelled, value, &interval, e);
+    if (r == 0)
+        r = event_parse(session_event_name[event], &q, e);
+    if (r == 0)
+        r = add_engine(o, NULL, &q, &engine, e);
+    if (r < 0 || !engine)
+        return r;
+    engine->interval = on_the_wire(event, interval);
+    o->own |= 1u << event;
+    return 0;
+}
+
+int option_set_interval(struct options *o, const struct option_row *row, const char *spelled,
+                        const char *value, struct err *e) {
+    (void)row, (void)e;
+    o->interval = value;
+    o->interval_spelled = spelled[0] == '-' ? "-i" : "interval"; /* that one does not stay */
+    return 0;
+}
+
+/* -i is about the first event that says nothing itself. */
+static int settle_interval(struct options *o, struct err *e) {
+    struct wire_engine_request *engine = NULL;
+    if (!o->interval)
+        return 0;
+    for (uint32_t i = 0; i < o->session.engines && !engine; i++)
+        if (!(o->own & 1u << o->session.engine[i].event))
+            engine = &o->session.engine[i];
+    if (!engine)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                           "%s %.40s: every event has an interval of its own already",
+                           o->interval_spelled, o->interval);
+    enum wire_event event = (enum wire_event)engine->event;
+    uint64_t interval;
+    int r = option_number(measure_of(event), ERR_EXIT_ARGUMENT, o->interval_spelled, o->interval,
+                          &interval, e);
+    if (r == 0)
+        engine->interval = on_the_wire(event, interval);
+    return r;
+}
+
+/* Sets the flags of the engines they are about; an option that is about none is a mistake. */
+static int settle_flags(struct options *o, struct err *e) {
+    const uint32_t counters = 1u << WIRE_EVENT_CPU | 1u << WIRE_EVENT_PERF;
+    const struct {
+        bool given;
+        const char *option, *events;
+        uint32_t about, flag;
+    } flags[] = {
+        {o->all_user, "--all-user", "cpu or a perf event", counters, WIRE_ENGINE_ALL_USER},
+        {o->all_kernel, "--all-kernel", "cpu or a perf event", counters, WIRE_ENGINE_ALL_KERNEL},
+        {o->target_cpu != 0, "--target-cpu", "cpu or a perf event", counters,
+         WIRE_ENGINE_TARGET_CPU},
+        {o->live, "--live", "alloc", 1u << WIRE_EVENT_ALLOC, WIRE_ENGINE_LIVE},
+        {o->tlab, "--tlab", "alloc", 1u << WIRE_EVENT_ALLOC, WIRE_ENGINE_TLAB},
+        {o->no_free, "--nofree", "nativemem", 1u << WIRE_EVENT_NATIVEMEM, WIRE_ENGINE_NO_FREE},
+    };
+    for (size_t f = 0; f < sizeof flags / sizeof flags[0]; f++) {
+        bool used = false;
+        for (uint32_t i = 0; i < o->session.engines && flags[f].given; i++) {
+            struct wire_engine_request *engine = &o->session.engine[i];
+            if (!(flags[f].about & 1u << engine->event))
+                continue;
+            engine->flags |= flags[f].flag;
+            engine->cpu = (int32_t)o->target_cpu - (o->target_cpu != 0);
+            used = true;
+        }
+        if (flags[f].given && !used)
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "%s goes with -e %s", flags[f].option,
+                               flags[f].events);
+    }
+    if (o->all_user && o->all_kernel)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                           "--all-user and --all-kernel exclude each other");
+    return 0;
+}
+
+/* source: SafepointSynchronize::begin() of HotSpot, JDK 8-28, which calls the second when all
+ * threads have stopped. */
+static int settle_window(struct options *o, struct err *e) {
+    static const char begin[] = "SafepointSynchronize::begin";
+    static const char end[] = "RuntimeService::record_safepoint_synchronized";
+    struct session_options *s = &o->session;
+    if (o->ttsp && ((s->begin && s->begin != begin) || (s->end && s->end != end)))
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                           "--ttsp has a window of its own: no --begin, --end with it");
+    if (o->ttsp) {
+        s->begin = begin;
+        s->end = end;
+    }
+    if (s->end && !s->begin)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "--end goes with --begin");
+    if (s->window_marks && !s->begin)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "--nostop goes with --begin or --ttsp");
+    return 0;
+}
+
+int options_settle(struct options *o, struct err *e) {
+    struct session_options *s = &o->session;
+    struct err unused;
+    if (s->engines == 0) {
+        event_parse("cpu", &s->engine[0], &unused);
+        s->engines = 1;
+    }
+    int r = settle_interval(o, e);
+    if (r == 0)
+        r = settle_flags(o, e);
+    if (r == 0)
+        r = settle_window(o, e);
+    if (s->depth > WIRE_FRAMES_MAX) /* old scripts ask for more; a limit of ours only cuts */
+        s->depth = WIRE_FRAMES_MAX;
+    if (s->ring_bytes && s->ring_bytes < WIRE_RING_BYTES_MIN)
+        s->ring_bytes = WIRE_RING_BYTES_MIN;
+    s->tids = s->tid_ranges ? o->tid : NULL;
+    return r;
+}

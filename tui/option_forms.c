@@ -1,0 +1,135 @@
+/* Options whose values have a form of their own. */
+#include "tui/options.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+/* Up to `digits` decimal digits; steps behind them. False: none, or more. */
+static bool take_number(const char **p, int digits, uint32_t *out) {
+    int n = 0;
+    for (*out = 0; (*p)[n] >= '0' && (*p)[n] <= '9'; n++) {
+        if (n == digits)
+            return false;
+        *out = *out * 10 + (uint32_t)((*p)[n] - '0');
+    }
+    *p += n;
+    return n > 0;
+}
+
+/* "10", "1m", or "hh:mm:ss", the next time that a clock shows it. */
+int option_set_moment(struct options *o, const struct option_row *row, const char *spelled,
+                      const char *value, struct err *e) {
+    struct options_moment m = {0};
+    if (strchr(value, ':')) {
+        const char *p = value;
+        uint32_t part[3] = {0};
+        bool good = take_number(&p, 2, &part[0]) && *p++ == ':' && take_number(&p, 2, &part[1]) &&
+                    *p++ == ':' && take_number(&p, 2, &part[2]) && *p == '\0' && part[1] < 60 &&
+                    part[2] < 60;
+        if (!good)
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                               "%s %.40s: not a time of day (hh:mm:ss)", spelled, value);
+        m = (struct options_moment){.of_day = true,
+                                    .hour = (uint8_t)part[0],
+                                    .minute = (uint8_t)part[1],
+                                    .second = (uint8_t)part[2]};
+    } else {
+        int r = option_number(&quantity_duration, ERR_EXIT_ARGUMENT, spelled, value, &m.ms, e);
+        if (r < 0)
+            return r;
+    }
+    *(struct options_moment *)(void *)((char *)o + row->offset) = m;
+    return 0;
+}
+
+uint64_t options_moment_ms(const struct options_moment *m, int64_t now) {
+    struct tm tm;
+    time_t start = (time_t)now;
+    if (!m->of_day || !localtime_r(&start, &tm))
+        return m->ms;
+    tm.tm_sec = m->second;
+    tm.tm_min = m->minute;
+    if (m->hour < 24)
+        tm.tm_hour = m->hour;
+    tm.tm_isdst = -1;
+    time_t then = mktime(&tm);
+    if (then <= start) { /* tomorrow, or in the next hour; the clocks may change in between */
+        if (m->hour < 24)
+            tm.tm_mday++;
+        else
+            tm.tm_hour++;
+        tm.tm_isdst = -1;
+        then = mktime(&tm);
+    }
+    return then > start ? (uint64_t)(then - start) * 1000 : 1000;
+}
+
+/* What the VM or the agent itself needs, and what nobody can catch. */
+static bool is_free_signal(uint32_t n) {
+    static const int taken[] = {SIGILL,  SIGTRAP, SIGBUS,  SIGFPE, SIGKILL,
+                                SIGSEGV, SIGCHLD, SIGCONT, SIGSTOP};
+    if (n == 0 || n > (uint32_t)SIGRTMAX || (n > 31 && n < (uint32_t)SIGRTMIN))
+        return false;
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+        if ((uint32_t)taken[i] == n)
+            return false;
+    return true;
+}
+
+int option_set_signal(struct options *o, const struct option_row *row, const char *spelled,
+                      const char *value, struct err *e) {
+    (void)row;
+    const char *p = value;
+    uint32_t cpu = 0, wall = 0;
+    bool good = take_number(&p, 2, &cpu) && is_free_signal(cpu);
+    if (good && *p == '/') {
+        p++;
+        good = take_number(&p, 2, &wall) && is_free_signal(wall) && wall != cpu;
+    }
+    if (!good || *p)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                           "%s %.40s: not N or N/M, numbers of two signals that a program may "
+                           "have for itself (kill -l lists them; 27 and 26 are usual)",
+                           spelled, value);
+    o->session.signal = cpu;
+    o->session.wall_signal = wall;
+    return 0;
+}
+
+/* One and the same here: the monotonic clock, which the kernel reads from the TSC where that can be
+ * trusted. */
+int option_set_clock(struct options *o, const struct option_row *row, const char *spelled,
+                     const char *value, struct err *e) {
+    (void)o, (void)row;
+    if (strcmp(value, "tsc") == 0 || strcmp(value, "monotonic") == 0)
+        return 0;
+    return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                       "%s: no clock is called \"%.40s\"; there are: tsc, monotonic", spelled,
+                       value);
+}
+
+/* "120-127,132"; in agent form, where commas are taken, "120-127;132". */
+int option_set_tids(struct options *o, const struct option_row *row, const char *spelled,
+                    const char *value, struct err *e) {
+    (void)row;
+    for (const char *p = value;; p++) {
+        struct tid_range range;
+        bool good = take_number(&p, 9, &range.first);
+        range.last = range.first;
+        if (good && *p == '-') {
+            p++;
+            good = take_number(&p, 9, &range.last);
+        }
+        if (!good || (*p && *p != ',' && *p != ';') || range.first == 0 || range.first > range.last)
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                               "%s %.40s: not thread ids as in 120-127,132", spelled, value);
+        if (o->session.tid_ranges == OPTIONS_TIDS_MAX)
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, E2BIG, "%s: more than %d ranges", spelled,
+                               OPTIONS_TIDS_MAX);
+        o->tid[o->session.tid_ranges++] = range;
+        if (!*p)
+            return 0;
+    }
+}

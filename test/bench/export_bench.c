@@ -1,9 +1,10 @@
 /*
  * How long the exports of a large profile take: 100,000 distinct stacks of 60 frames.
  *
- *   export_bench               prints time and size of collapsed and svg
- *   export_bench --large SVG   writes that flame graph, to see how a browser takes it
- *   export_bench --sample DIR  writes flame graphs for test/e2e/svg_chromium.py and for looking at
+ *   export_bench               prints time and size in every format
+ *   export_bench --large FILE  writes that profile as the file's name says
+ *   export_bench --sample DIR  writes flame graphs for test/e2e/svg_chromium.py, html_chromium.py,
+ *                              and for looking at
  */
 #include "test/unit/export_fixture.h"
 
@@ -65,6 +66,29 @@ static struct snapshot *large_snapshot(struct profile *p) {
     return s;
 }
 
+/* The same stacks as samples: formats that list those do not go by the snapshot. */
+static void add_samples(struct profile *p, const struct snapshot *s) {
+    static struct profile_frame frame[DEPTH];
+    uint32_t open[DEPTH] = {0};
+    for (uint32_t i = 0; i < s->node_count; i++) {
+        const struct snapshot_node *n = &s->nodes[i];
+        open[n->depth] = n->method;
+        if (!n->self_samples)
+            continue;
+        for (uint32_t d = 0; d <= n->depth; d++)
+            frame[n->depth - d] = (struct profile_frame){
+                .method = open[d], .line = (uint16_t)(10 + open[d] % 90), .tier = TIER_C2};
+        struct profile_sample sample = {.time_ns = (1000 + i / 8192 % 300) * 1000000000ull,
+                                        .weight = n->self_samples * 10000000ull,
+                                        .count = (uint32_t)n->self_samples,
+                                        .tid = 100 + i % 16,
+                                        .frames = (uint16_t)(n->depth + 1),
+                                        .frame = frame};
+        if (profile_add(p, &sample) != 0)
+            exit(1);
+    }
+}
+
 static void measure(const struct exporter *x, const struct profile *p, const struct snapshot *s) {
     const struct export_quality q = {.event = "cpu", .unit = "ns", .interval = 10000000};
     const struct export_options o = {0};
@@ -86,20 +110,24 @@ static void measure(const struct exporter *x, const struct profile *p, const str
     text_free(&t);
 }
 
-static int large(const char *svg_path) {
+static int large(const char *path) {
     struct profile *p = profile_new(0);
     struct snapshot *s = large_snapshot(p);
     struct export_options o = {0};
     const struct export_quality q = {.event = "cpu", .unit = "ns"};
     struct err e = {0};
-    if (svg_path) {
-        export_file(svg_path, exporter_by_format("svg", &o), p, s, &q, &o, &e);
+    add_samples(p, s);
+    if (path) {
+        export_file(path, exporter_by_path(path), p, s, &q, &o, &e);
         fputs(e.message, stderr);
     } else {
         printf("export: %u stacks x %u frames, %u nodes\n", STACKS, DEPTH, s->node_count);
         measure(exporter_by_format("collapsed", &o), p, s);
         measure(exporter_by_format("svg", &o), p, s);
         measure(exporter_by_format("text", &o), p, s);
+        measure(exporter_by_format("html", &o), p, s);
+        measure(exporter_by_format("jfr", &o), p, s);
+        measure(exporter_by_format("pprof", &o), p, s);
     }
     free(s->nodes);
     free(s);
@@ -177,6 +205,10 @@ static int sample(const char *dir) {
         {"threads.svg", true, false, {.threads = true, .signatures = true, .height = 20}},
         {"fixed.svg", false, false, {.width = 1000, .inverted = true, .total = true}},
         {"reverse.svg", false, true, {.inverted = true, .reverse = true}},
+        {"fluid.html", false, false, {0}},
+        {"threads.html", true, false, {.threads = true, .signatures = true}},
+        {"weights.html", false, false, {.inverted = true, .total = true}},
+        {"reverse.html", false, true, {.inverted = true, .reverse = true}},
         {"page.txt", false, false, {0}},
         {"page.collapsed", false, false, {0}},
     };
@@ -209,10 +241,10 @@ static int sample(const char *dir) {
 int main(int argc, char **argv) {
     if (argc == 3 && !strcmp(argv[1], "--sample"))
         return sample(argv[2]);
-    if (argc == 3 && !strcmp(argv[1], "--large"))
+    if (argc == 3 && !strcmp(argv[1], "--large") && exporter_by_path(argv[2]))
         return large(argv[2]);
     if (argc == 1)
         return large(NULL);
-    fprintf(stderr, "usage: export_bench [--large SVG | --sample DIR]\n");
+    fprintf(stderr, "usage: export_bench [--large FILE | --sample DIR]\n");
     return 1;
 }

@@ -76,6 +76,38 @@ def report(name, how):
         want(os.listdir(place) == [name], "left behind: %s" % os.listdir(place))
 
 
+def several_events():
+    """Each in a file of its own; what the agent cannot start by itself is asked for by its reader.
+    """
+    with tempfile.TemporaryDirectory() as place, Jvm(
+            "Shares", "single", cwd=place,
+            options=["-agentpath:%s=start,event=cpu,wall=20ms,page-faults,interval=1ms,"
+                     "file=x.collapsed" % AGENT]) as jvm:
+        wait_for(lambda: sum(jvm.truth().values()) > 1e9, "a second of CPU time")
+        want(jvm.end() == 0, "exit code")
+        names = sorted(os.listdir(place))
+        want(names == ["x-cpu.collapsed", "x-page-faults.collapsed", "x-wall.collapsed"],
+             str(names))
+        for name in names:
+            with open(os.path.join(place, name), encoding="utf-8") as f:
+                want(total(collapsed(f.read())) > 0, "%s is empty" % name)
+
+
+def turns():
+    """loop= writes a file each time, the last one when the JVM ends."""
+    with tempfile.TemporaryDirectory() as place, Jvm(
+            "Shares", "single", options=agent("file=t%n.collapsed", "loop=1s"), cwd=place) as jvm:
+        pid = jvm.pid
+        wait_for(lambda: os.path.exists(os.path.join(place, "t1.collapsed")), "the second turn")
+        want(jvm.end() == 0, "exit code")
+        wait_for(lambda: not readers(pid), "the reader to end", 10)
+        names = sorted(os.listdir(place))
+        want(len(names) >= 2 and names[0] == "t0.collapsed", str(names))
+        for name in names[:2]:
+            with open(os.path.join(place, name), encoding="utf-8") as f:
+                want(total(collapsed(f.read())) > 0, "%s is empty" % name)
+
+
 def reader_killed():
     """Without its reader the JVM runs on, and ends."""
     with tempfile.TemporaryDirectory() as place, Jvm(
@@ -133,7 +165,8 @@ def main():
     for how in (exits, system_exit, terminated, killed):
         checks.together(*[("%s, %s" % (name, how.__name__), report, name, how)
                           for name in ("out.svg", "out.collapsed")])
-    checks.together(("reader killed", reader_killed), ("no file", no_file),
+    checks.together(("several events", several_events), ("turns", turns),
+                    ("reader killed", reader_killed), ("no file", no_file),
                     ("watched as well", watched_as_well))
     checks.together(("unknown option", bad_options, "event=cpu,nonsense=1,file=x.svg", "nonsense"),
                     ("unknown event", bad_options, "event=nonsense,file=x.svg", "nonsense"),

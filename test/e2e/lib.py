@@ -11,6 +11,7 @@ import os
 import re
 import select
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ AGENT = os.path.abspath(os.environ.get(
 CLASSES = os.path.join(BUILD, "java")
 JAVA_BIN = os.path.join(os.environ["JAVA_HOME"], "bin") if os.environ.get("JAVA_HOME") else ""
 WAIT = 30.0  # seconds after which something that should happen counts as not happening
+PERF_EVENT = "anon_inode:[perf_event]"  # a descriptor of it, in /proc/PID/fd
 TICK = 1.0 / os.sysconf("SC_CLK_TCK")
 
 
@@ -121,6 +123,13 @@ def java_tool(name):
     return os.path.join(JAVA_BIN, name)
 
 
+def java_version():
+    """The JDK's major number: 8, 11, 17 …"""
+    done = subprocess.run([java_tool("java"), "-version"], stderr=subprocess.PIPE, text=True,
+                          check=True)
+    return int(re.search(r'version "(?:1\.)?(\d+)', done.stderr).group(1))
+
+
 class Jvm:
     """A workload of test/java. Its input is a pipe of ours: it ends when we do."""
 
@@ -174,15 +183,23 @@ class Jvm:
         """Lets it end in an orderly way; returns its exit code."""
         with contextlib.suppress(OSError):
             self.process.stdin.close()
-        return self.process.wait(WAIT)
+        code = self.process.wait(WAIT)
+        self.tidy()
+        return code
 
     def kill(self):
         if self.alive():
             self.process.kill()
         self.process.wait(WAIT)
+        self.tidy()
         for pipe in (self.process.stdin, self.process.stdout):
             with contextlib.suppress(OSError):
                 pipe.close()
+
+    def tidy(self):
+        """A JVM that is killed leaves the socket it listened on."""
+        with contextlib.suppress(OSError):
+            os.unlink("/tmp/.java_pid%d" % self.pid)
 
     def __enter__(self):
         return self
@@ -300,6 +317,18 @@ def threads(pid):
     return found
 
 
+def sampling(pid):
+    """Whether an agent in the process says that its engines run (core/wire/layout.h)."""
+    for fd in os.listdir("/proc/%d/fd" % pid):
+        path = "/proc/%d/fd/%s" % (pid, fd)
+        with contextlib.suppress(OSError):
+            if "/memfd:jtop-prof" in os.readlink(path):
+                with open(path, "rb", 0) as f:
+                    f.seek(4096 + 3264)  # the status: generation, state
+                    return struct.unpack("<II", f.read(8))[1] == 1
+    return False
+
+
 def mapped(pid):
     """Names of mapped files, each as often as it is mapped."""
     return [line.split(None, 5)[5] for line in read("/proc/%d/maps" % pid).splitlines()
@@ -325,7 +354,7 @@ def cpu_seconds(pid):
 
 
 def perf_fds(pid):
-    return sum(1 for link in fds(pid) if "perf_event" in link)
+    return fds(pid).count(PERF_EVENT)
 
 
 def armed(pid):
@@ -339,7 +368,7 @@ def traces(pid):
     """What of ours is in the process beyond the library itself; empty after a detach."""
     def ours(path):  # by its own name: the folder of a test is named after us too
         return "jtop" in os.path.basename(path)
-    found = [link for link in fds(pid) if ours(link) or "perf_event" in link]
+    found = [link for link in fds(pid) if ours(link) or link == PERF_EVENT]
     found += ["mapping " + name for name in mapped(pid)
               if ours(name) and os.path.basename(name) != os.path.basename(AGENT)]
     found += ["thread " + name for name in threads(pid).values() if "jtop" in name.lower()]

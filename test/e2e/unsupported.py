@@ -3,13 +3,11 @@
 
 VMs that do not describe themselves. They are real ones: a copy of the JDK whose libjvm.so exports
 gHotSpotVMStructs, or AsyncGetCallTrace too, under another name, or describes a field we need under
-another one; and the Zero VM where there is one
-(JTOP_ZERO names the JDK that has it, else /usr/lib/jvm is searched)."""
+another one."""
 import glob
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
@@ -118,18 +116,6 @@ def refused(home, options, words):
         want(jvm.end() == 0, "the JVM did not end well")
 
 
-def find_zero():
-    homes = [os.environ["JTOP_ZERO"]] if os.environ.get("JTOP_ZERO") else sorted(
-        glob.glob("/usr/lib/jvm/*"))
-    for home in homes:
-        java = os.path.join(home, "bin", "java")
-        done = os.path.exists(java) and subprocess.run(
-            [java, "-zero", "-version"], capture_output=True, text=True, check=False)
-        if done and "Zero VM" in done.stderr:
-            return home
-    return None
-
-
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as scratch:
@@ -139,12 +125,7 @@ def main():
         checks.run("incomplete ones", incomplete, copy_jdk(home, scratch, "incomplete", [FIELD]))
         bare = copy_jdk(home, scratch, "bare", [STRUCTS, ASGCT])
         checks.run("neither", refused, bare, [],
-                   [STRUCTS.decode(), ASGCT.decode(), "server VM", "safepoints"])
-        zero = find_zero()
-        if zero:
-            checks.run("Zero", refused, zero, ["-zero"], ["Zero VM", "java -server", "safepoints"])
-        else:
-            print("ok Zero # SKIP no Zero VM here (JTOP_ZERO=JDK names one)", flush=True)
+                   [STRUCTS.decode(), ASGCT.decode(), "server VM"])
     return checks.code()
 
 

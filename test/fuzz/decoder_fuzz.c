@@ -1,8 +1,8 @@
 /*
  * Hostile records through the decoder into a profile, and the views a person would look at.
  *
- * Input: one byte of flags (1: as a recording, where WIRE_SYMBOL and the like are believed), then
- * records. Lengths that lead nowhere are mended, so that what follows them is reached as well;
+ * Input: one byte of flags (1: as a recording, where WIRE_SYMBOL and the like are believed; 2: some
+ * threads only; 4: with tags), then records. Lengths that lead nowhere are mended, so that what follows them is reached as well;
  * each record lies in a block of its own size, so that ASan sees every step beyond it.
  */
 #include "core/profile/frame_name.h"
@@ -55,12 +55,13 @@ static void look_at_lines(struct profile *p, int event, const struct snapshot_me
 
 static void look(struct profile *p) {
     char text[4096];
-    for (int event = 0; event < WIRE_EVENTS; event++) {
+    for (int event = 0; event < SESSION_EVENTS; event++) {
         struct query q = {.event = event,
                           .tree = true,
                           .by_thread = event & 1,
                           .carriers = event & 2,
-                          .tiers = event & 4};
+                          .tiers = event & 4,
+                          .locks = event == WIRE_EVENT_LOCK};
         struct snapshot *s = snapshot_take(p, &q);
         check(s != NULL);
         check(s->samples == profile_samples(p, event) && s->weight == profile_weight(p, event));
@@ -79,22 +80,72 @@ static void look(struct profile *p) {
     }
 }
 
+static int policy(void *arg, uint32_t tid) {
+    (void)arg;
+    return tid % 16 < 8 ? (int)(tid % 8) : -1;
+}
+
+static void look_at_seconds(struct profile *p) {
+    static struct profile_second second[64];
+    uint64_t first, last, kept;
+    profile_span(p, &first, &last, &kept);
+    profile_timeline(p, WIRE_EVENT_CPU, first, 64, second);
+    profile_timeline(p, WIRE_EVENT_CPU, last, 64, second);
+}
+
+/* What is counted as alive was allocated, and all of it may go. */
+static void check_counts(struct profile *p, struct decoder *d) {
+    uint64_t samples = 0;
+    for (int event = 0; event < WIRE_EVENTS; event++) {
+        check(profile_samples(p, event) == d->counts.event[event]);
+        check(profile_weight(p, event) <= DECODER_WEIGHTS_MAX);
+        samples += profile_samples(p, event);
+    }
+    check(samples == d->counts.samples && d->held.count == 0 && d->held.bytes == 0);
+    check(profile_weight(p, SESSION_EVENT_LIVE) <= profile_weight(p, WIRE_EVENT_ALLOC));
+    check(profile_samples(p, SESSION_EVENT_LEAK) <= profile_samples(p, WIRE_EVENT_NATIVEMEM));
+    check(d->live.count == d->live.index.count && d->repeats.count == d->repeats.index.count);
+}
+
+static void free_everything(struct profile *p, struct decoder *d) {
+    while (d->live.count > 0) {
+        struct wire_free w = {.header = wire_header_word(WIRE_FREE, sizeof w),
+                              .live_id = d->live.place[0].key};
+        uint32_t before = d->live.count;
+        if (d->live.place[0].state == PLACE_GONE)
+            place_map_remove(&d->live, w.live_id);
+        else
+            decoder_decode(d, &w);
+        check(d->live.count < before);
+    }
+    check(profile_weight(p, SESSION_EVENT_LIVE) == 0 && profile_weight(p, SESSION_EVENT_LEAK) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static const struct tid_range tids[] = {{0, 7}};
+    uint8_t flags = size > 0 ? data[0] : 0;
+    struct thread_filter f;
     struct profile *p = profile_new(60);
     struct decoder *d = decoder_new(p, NULL);
-    check(d != NULL);
-    size_t at = 1;
-    d->replay = size > 0 && (data[0] & 1);
+    check(d != NULL &&
+          thread_filter_init(&f, flags & 2 ? "a|#1" : NULL, tids, (flags & 2) / 2, NULL) == 0);
+    d->filter = f.on ? &f : NULL;
+    _Atomic uint8_t *bits = f.on ? calloc(1, WIRE_THREADS_BYTES) : NULL;
+    thread_filter_use_bits(&f, bits);
+    d->tag_cpu = d->tag_sched = (flags & 4) != 0;
+    d->policy = policy;
+    d->replay = flags & 1;
     d->now_ns = d->replay ? 0 : UINT64_C(1000000000000);
-    while (at + 8 <= size)
+    for (size_t at = 1; at + 8 <= size;)
         at += feed(d, data + at, size - at);
     decoder_flush(d);
-    uint64_t samples = 0;
-    for (int event = 0; event < WIRE_EVENTS; event++)
-        samples += profile_samples(p, event);
-    check(samples == d->counts.samples && d->held.count == 0 && d->held.bytes == 0);
+    check_counts(p, d);
     look(p);
+    look_at_seconds(p);
+    free_everything(p, d);
     decoder_free(d);
     profile_free(p);
+    thread_filter_free(&f);
+    free((void *)bits);
     return 0;
 }

@@ -3,6 +3,7 @@
  * descriptor, where only the parts that are wanted get copied.
  */
 #include "symbols/demangle.h"
+#include "symbols/elf_function.h"
 #include "symbols/elf_symbols.h"
 
 #include <stdlib.h>
@@ -21,8 +22,13 @@ static int read_file(const uint8_t *data, size_t size, struct elf_symbols **out)
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
         abort();
     int rc = elf_symbols_read(fd, out);
-    if (rc == 0)
+    if (rc == 0) {
+        struct elf_function found;
+        bool stripped;
         elf_symbols_add(*out, fd);
+        elf_function_find(fd, "main", &found, &stripped);
+        elf_function_find(fd, "A::begin", &found, &stripped);
+    }
     close(fd);
     return rc;
 }

@@ -295,6 +295,23 @@ static void test_nobodys_jvm(void **state) {
     stop(&t);
 }
 
+/* Another user's JVM of this number was killed: its socket stays, and nobody may replace it. */
+static void test_left_socket(void **state) {
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    struct target t = start((struct java_options){.nobody = true});
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "/tmp/.java_pid%d", (int)t.c.pid);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    close(fd);
+    refused(&t.j, EPERM, "where an earlier process left it, remove it");
+    assert_int_equal(unlink(address.sun_path), 0);
+    load_ok(&t.j, "", 0);
+    stop(&t);
+}
+
 static void test_namespaces(void **state) {
     (void)state;
     if (geteuid() != 0)
@@ -335,7 +352,8 @@ int main(void) {
         cmocka_unit_test(test_disabled),     cmocka_unit_test(test_without_handler),
         cmocka_unit_test(test_stopped),      cmocka_unit_test(test_gone),
         cmocka_unit_test(test_false_socket), cmocka_unit_test(test_nobodys_jvm),
-        cmocka_unit_test(test_namespaces),   cmocka_unit_test(test_other_user),
+        cmocka_unit_test(test_left_socket),  cmocka_unit_test(test_namespaces),
+        cmocka_unit_test(test_other_user),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

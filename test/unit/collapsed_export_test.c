@@ -142,6 +142,31 @@ static void test_deepest_stack(void **state) {
     expect(p, false, false, &(struct export_options){0}, want);
 }
 
+/* Only where several follow each other. */
+static void test_heading(void **state) {
+    (void)state;
+    struct profile *p = profile_new(0);
+    fixture_add(p, 1, "j:A.f()V\to:[B", 2, 20);
+    struct snapshot *s = fixture_snapshot(p, false, false);
+    struct export_options o = {0};
+    const struct exporter *x = exporter_by_format("collapsed", &o);
+    struct export_quality q = {.event = "alloc", .unit = "bytes", .several = true};
+    struct text t = {0};
+    assert_int_equal(x->write(&t, p, s, &q, &o), 0);
+    assert_string_equal(t.data, "A.f;byte[]_[i] 2\n");
+    text_clear(&t);
+    q.heading = true;
+    assert_int_equal(x->write(&t, p, s, &q, &o), 0);
+    assert_string_equal(t.data, "# event: alloc, samples\nA.f;byte[]_[i] 2\n");
+    text_clear(&t);
+    o.total = true;
+    assert_int_equal(x->write(&t, p, s, &q, &o), 0);
+    assert_string_equal(t.data, "# event: alloc, bytes\nA.f;byte[]_[i] 20\n");
+    text_free(&t);
+    snapshot_free(s);
+    profile_free(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_merges_what_prints_alike),
@@ -153,6 +178,7 @@ int main(void) {
         cmocka_unit_test(test_inverted_tree_keeps_counts),
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_deepest_stack),
+        cmocka_unit_test(test_heading),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

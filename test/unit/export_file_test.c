@@ -228,7 +228,8 @@ static void test_no_permission(void **state) {
 static void expand(const char *pattern, unsigned sequence, const char *want) {
     struct text t = {0};
     struct err e = {0};
-    assert_int_equal(export_path_expand(pattern, 123, sequence, &t, &e), 0);
+    const struct export_path of = {.pid = 123, .sequence = sequence, .event = "a:b/c"};
+    assert_int_equal(export_path_expand(pattern, &of, &t, &e), 0);
     assert_string_equal(t.data, want);
     text_free(&t);
 }
@@ -236,7 +237,8 @@ static void expand(const char *pattern, unsigned sequence, const char *want) {
 static void expect_bad_pattern(const char *pattern, int code) {
     struct text t = {0};
     struct err e = {0};
-    assert_int_equal(export_path_expand(pattern, 1, 1, &t, &e), -code);
+    const struct export_path of = {.pid = 1, .sequence = 1};
+    assert_int_equal(export_path_expand(pattern, &of, &t, &e), -code);
     assert_int_equal(e.exit_code, ERR_EXIT_ARGUMENT);
     text_free(&t);
 }
@@ -249,6 +251,7 @@ static void test_path_expand(void **state) {
     expand("", 0, "");
     expand("%p-%n-%%.svg", 12, "123-12-%.svg");
     expand("%n{5}/%{EXPORT_TEST}%{EXPORT_NONE}", 12, "2/some where");
+    expand("%e.svg", 0, "a_b_c.svg");
     expect_bad_pattern("%x", EINVAL);
     expect_bad_pattern("end%", EINVAL);
     expect_bad_pattern("%{EXPORT_TEST", EINVAL);
@@ -261,12 +264,35 @@ static void test_path_expand(void **state) {
 
     struct text t = {0};
     struct err e;
-    assert_int_equal(export_path_expand("%t", 1, 1, &t, &e), 0);
+    assert_int_equal(export_path_expand("%t", &(struct export_path){.pid = 1}, &t, &e), 0);
     int digits = 0;
     for (const char *c = t.data; *c; c++)
         digits += *c >= '0' && *c <= '9';
     assert_true(t.len == 15 && digits == 14 && t.data[8] == '-');
     text_free(&t);
+}
+
+/* Where there is a file for each event. */
+static void test_path_of_event(void **state) {
+    (void)state;
+    static const struct {
+        const char *format, *path, *becomes;
+    } cases[] = {
+        {"svg", "out.svg", "out-alloc.svg"}, {"collapsed", "a.b/x.FOLDED", "a.b/x-alloc.FOLDED"},
+        {"svg", "a.b/out", "a.b/out-alloc"}, {"text", "report.log", "report-alloc.log"},
+        {"svg", ".svg", ".svg-alloc"},       {"svg", "dir/.hidden", "dir/.hidden-alloc"},
+    };
+    struct export_options unused = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct text t = {0};
+        export_path_add_event(cases[i].path, exporter_by_format(cases[i].format, &unused), "alloc",
+                              &t);
+        assert_string_equal(t.data, cases[i].becomes);
+        text_free(&t);
+    }
+    assert_true(export_path_has_event("x-%e.svg"));
+    assert_false(export_path_has_event("x-%%e.svg"));
+    assert_false(export_path_has_event("%p%"));
 }
 
 static void test_formats(void **state) {
@@ -302,6 +328,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_bad_paths_are_refused_before, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_permission, set_up, tear_down),
         cmocka_unit_test(test_path_expand),
+        cmocka_unit_test(test_path_of_event),
         cmocka_unit_test(test_formats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 
 static void add(struct history *h, uint64_t second, uint32_t node, uint32_t count) {
     const struct history_entry e = {.node = node, .weight = 10 * (uint64_t)count, .count = count};
-    assert_int_equal(history_add(h, second, &e), 0);
+    assert_int_equal(history_add(h, second, &e, NULL), 0);
 }
 
 /* The samples kept from `from` to `to`; checks the order on the way. */

@@ -81,6 +81,10 @@ static void java_exec(const struct java_options *o) {
     argv[n++] = "one";
     argv[n++] = "two three";
     argv[n] = NULL;
+    /* Of an earlier process with this number: nobody could not remove it, nor listen there. */
+    char left[64];
+    snprintf(left, sizeof left, "/tmp/.java_pid%d", (int)getpid());
+    unlink(left);
     if (o->nobody && (setgid(JAVA_NOBODY) != 0 || setuid(JAVA_NOBODY) != 0))
         _exit(126);
     if (o->environment)

@@ -52,7 +52,7 @@ void *realloc(void *p, size_t size) {
 
 enum { METHODS = 12, SAMPLES = 150, THREADS = 9 };
 
-static int add(struct profile *p, uint32_t i) {
+static int add(struct profile *p, uint32_t i, struct profile_place *at) {
     struct profile_frame f[6];
     for (uint32_t j = 0; j < 6; j++)
         f[j] = (struct profile_frame){.method = (i * 7 + j * j * i) % (METHODS + 1),
@@ -63,18 +63,36 @@ static int add(struct profile *p, uint32_t i) {
                                .tid = i % THREADS,
                                .virtual_id = i % 3 ? 0 : 1000 + i % 5,
                                .frames = (uint16_t)(i % 7),
+                               .state = (uint8_t)(i % 4),
                                .frame = f};
-    return profile_add(p, &s);
+    return profile_add_at(p, &s, at);
+}
+
+static int wait_for(struct profile *p, uint32_t i) {
+    struct profile_frame f[2] = {{.method = i % METHODS}, {.method = i % 5}};
+    return profile_lock_wait(p, &(struct profile_lock){.time_ns = i * UINT64_C(100000000),
+                                                       .waited_ns = 1 + i,
+                                                       .class_id = i % METHODS,
+                                                       .lock_id = 1 + i,
+                                                       .tid = i % THREADS,
+                                                       .virtual_id = i % 3 ? 0 : 1000 + i % 5,
+                                                       .owner_tid = i % 7,
+                                                       .owner_virtual_id = i % 4 ? 0 : 2000 + i % 5,
+                                                       .owner_frames = 2,
+                                                       .owner_frame = f});
 }
 
 static void expect_sums(const struct snapshot *s, uint64_t weight) {
-    uint64_t self = 0, threads = 0, roots = 0;
+    uint64_t self = 0, threads = 0, roots = 0, waits = 0;
     for (uint32_t i = 0; i < s->method_count; i++)
         self += s->methods[i].self;
     for (uint32_t i = 0; i < s->thread_count; i++)
         threads += s->threads[i].weight;
     for (uint32_t i = 0; i < s->node_count; i = s->nodes[i].next)
         roots += s->nodes[i].total;
+    for (uint32_t i = 0; i < s->lock_count; i++)
+        waits += s->locks[i].is_class ? s->locks[i].waits : 0;
+    assert_int_equal(waits, SAMPLES);
     assert_int_equal(s->weight, weight);
     assert_int_equal(self, weight);
     assert_int_equal(threads, weight);
@@ -84,6 +102,7 @@ static void expect_sums(const struct snapshot *s, uint64_t weight) {
 /* Fills a profile while the n-th allocation fails, trying again what failed. *left is negative
  * if it did. */
 static struct profile *fill(long n, long *left) {
+    struct profile_place at;
     uint64_t weight = 0;
     char name[32];
     countdown = n;
@@ -99,14 +118,19 @@ static struct profile *fill(long n, long *left) {
         assert_int_equal(id, i);
     }
     for (uint32_t i = 0; i < SAMPLES; i++) {
-        int rc = add(p, i);
+        int rc = add(p, i, &at);
         if (rc != 0) {
             assert_int_equal(rc, -ENOMEM);
             assert_int_equal(profile_weight(p, 0), weight);
-            rc = add(p, i);
+            rc = add(p, i, &at);
         }
         assert_int_equal(rc, 0);
         weight += 1 + i;
+        if (profile_repeat(p, &at, i * UINT64_C(110000000), 3, 1, 5) != 0)
+            assert_int_equal(profile_repeat(p, &at, i * UINT64_C(110000000), 3, 1, 5), 0);
+        profile_retract(p, &at, 3, 1);
+        if (wait_for(p, i) != 0)
+            assert_int_equal(wait_for(p, i), 0);
         snprintf(name, sizeof name, "thread %u", i);
         if (profile_thread_name(p, i % THREADS, i, name) != 0)
             assert_int_equal(profile_thread_name(p, i % THREADS, i, name), 0);
@@ -128,10 +152,10 @@ static void test_adding(void **state) {
 #ifndef SANITIZED
     assert_true(LONG_MAX - none > 50); /* allocations, each of which will fail once */
 #endif
-    struct snapshot *want = snapshot_take(whole, &(struct query){.tree = true});
+    struct snapshot *want = snapshot_take(whole, &(struct query){.tree = true, .locks = true});
     for (long n = 0, left = -1; left < 0; n++) {
         struct profile *p = fill(n, &left);
-        struct snapshot *s = snapshot_take(p, &(struct query){.tree = true});
+        struct snapshot *s = snapshot_take(p, &(struct query){.tree = true, .locks = true});
         expect_sums(s, profile_weight(p, 0));
         assert_int_equal(s->thread_count, want->thread_count);
         assert_int_equal(s->node_count, want->node_count);
@@ -149,6 +173,7 @@ static void test_snapshots(void **state) {
     struct profile *p = fill(LONG_MAX, &none);
     for (uint32_t bits = 0; bits < 64; bits++) {
         struct query q = {.tree = true,
+                          .locks = true,
                           .carriers = bits & 16,
                           .tiers = bits & 32,
                           .lines = bits & 16,

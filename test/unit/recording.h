@@ -180,6 +180,60 @@ static inline void recording_sample(struct recording *r, uint64_t time_ns, uint3
     recording_event_sample(r, WIRE_EVENT_CPU, time_ns, tid, weight, frame, (uint16_t)frames);
 }
 
+/* Any sample: `like` but for its header and number of frames. */
+static inline void recording_whole_sample(struct recording *r, const struct wire_sample *like,
+                                          const uint64_t *frame, uint16_t frames) {
+    struct wire_sample w = *like;
+    w.header = wire_header_word(WIRE_SAMPLE, (uint32_t)sizeof w + 8u * frames);
+    w.frames = frames;
+    text_add_n(&r->bytes, (const char *)&w, sizeof w);
+    text_add_n(&r->bytes, (const char *)frame, 8u * frames);
+}
+
+static inline void recording_repeat(struct recording *r, enum wire_event event, uint64_t time_ns,
+                                    uint32_t tid, uint64_t weight, uint32_t count) {
+    struct wire_repeat w = {.time_ns = time_ns,
+                            .weight = weight,
+                            .tid = tid,
+                            .count = count,
+                            .event = (uint8_t)event,
+                            .state = WIRE_THREAD_SLEEPING};
+    recording_add(r, WIRE_REPEAT, &w, sizeof w, "", "", "");
+}
+
+static inline void recording_free_of(struct recording *r, uint64_t time_ns, uint64_t live_id) {
+    struct wire_free w = {.time_ns = time_ns, .live_id = live_id};
+    recording_add(r, WIRE_FREE, &w, sizeof w, "", "", "");
+}
+
+/* `like` but for its header and number of frames. */
+static inline void recording_lock(struct recording *r, const struct wire_lock *like,
+                                  const uint64_t *frame, uint32_t frames) {
+    struct wire_lock w = *like;
+    w.header = wire_header_word(WIRE_LOCK, (uint32_t)sizeof w + 8u * frames);
+    w.owner_frames = frames;
+    text_add_n(&r->bytes, (const char *)&w, sizeof w);
+    text_add_n(&r->bytes, (const char *)frame, 8u * frames);
+}
+
+static inline void recording_pause(struct recording *r, uint64_t begin_ns, uint64_t end_ns,
+                                   uint32_t kind) {
+    struct wire_pause w = {.begin_ns = begin_ns, .end_ns = end_ns, .kind = kind};
+    recording_add(r, WIRE_PAUSE, &w, sizeof w, "", "", "");
+}
+
+static inline void recording_window(struct recording *r, uint64_t begin_ns, uint64_t end_ns) {
+    struct wire_window w = {.begin_ns = begin_ns, .end_ns = end_ns};
+    recording_add(r, WIRE_WINDOW, &w, sizeof w, "", "", "");
+}
+
+/* One engine at this point. */
+static inline void recording_engine(struct recording *r, uint64_t time_ns,
+                                    const struct wire_engine_status *engine) {
+    struct wire_mark w = {.time_ns = time_ns, .engine = *engine, .walker = "vm"};
+    recording_add(r, WIRE_MARK, &w, sizeof w, "", "", "");
+}
+
 /* The records one after the other: *at begins at 0; NULL at the end. */
 static inline const void *recording_next(const struct recording *r, size_t *at) {
     if (r->bytes.failed || *at >= r->bytes.len)

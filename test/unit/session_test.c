@@ -1,30 +1,9 @@
-/* A session without a JVM: a child process plays the agent, with a real mapping, the control
- * protocol and the ring. What needs a real JVM (attaching) is tested end to end. */
-#include "core/session/session.h"
-#include "core/profile/snapshot.h"
-#include "core/session/mapping.h"
-#include "core/wire/ring_writer.h"
+/* A session's whole life, with agents of every temper. What needs a real JVM (attaching) is tested
+ * end to end. */
+#include "test/unit/session_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#define RING ((uint64_t)WIRE_RING_BYTES_MIN)
 #define SAMPLES 500u
 
 enum temper {
@@ -36,60 +15,10 @@ enum temper {
     GARBAGE, /* fills ring and status with noise, never answers */
 };
 
-static uint64_t clock_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* The agent. */
 
-static void *reserve(struct ring_writer *w, enum wire_type type, uint32_t length) {
-    void *p;
-    while (!(p = ring_reserve(w, type, length)))
-        usleep(100);
-    return p;
-}
-
-static void agent_method(struct ring_writer *w, uint32_t id, const char *name) {
-    struct wire_method *m = reserve(w, WIRE_METHOD, (uint32_t)(sizeof *m + 8 + strlen(name)));
-    m->method_id = id;
-    m->class_bytes = 8;
-    m->name_bytes = (uint16_t)strlen(name);
-    m->signature_bytes = 0;
-    memcpy(m->bytes, "app/Main", 8);
-    memcpy(m->bytes + 8, name, strlen(name));
-    ring_commit(m, WIRE_METHOD);
-}
-
-static void agent_sample(struct ring_writer *w, uint32_t method) {
-    struct wire_sample *s = reserve(w, WIRE_SAMPLE, (uint32_t)sizeof *s + 2 * 8);
-    s->time_ns = clock_ns();
-    s->weight = 1000000;
-    s->tid = (uint32_t)getpid();
-    s->frames = 2;
-    s->event = WIRE_EVENT_CPU;
-    s->frame[0] = wire_frame_java(WIRE_FRAME_C2, method, 0);
-    s->frame[1] = wire_frame_address(WIRE_FRAME_NATIVE, (uint64_t)(uintptr_t)&agent_sample + 5);
-    ring_commit(s, WIRE_SAMPLE);
-}
-
-static void agent_tell(struct ring_writer *w, const char *text) {
-    struct wire_log *l = reserve(w, WIRE_LOG, (uint32_t)(sizeof *l + strlen(text)));
-    l->level = 2;
-    l->text_bytes = (uint32_t)strlen(text);
-    memcpy(l->bytes, text, strlen(text));
-    ring_commit(l, WIRE_LOG);
-}
-
-static void agent_answer(struct wire_control *c, uint32_t generation, enum wire_state state) {
-    atomic_store(&c->status.state, state);
-    atomic_store(&c->status.generation, generation);
-    syscall(SYS_futex, &c->status.generation, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
-
 static void agent_serve(struct wire_control *c) {
-    for (uint32_t seen = 0;;) {
+    for (uint32_t seen = 1;;) {
         syscall(SYS_futex, &c->request.generation, FUTEX_WAIT, seen, NULL, NULL, 0);
         uint32_t generation = atomic_load(&c->request.generation);
         if (generation == seen)
@@ -145,7 +74,7 @@ static void agent_main(struct wire_mapping *m, enum temper temper) {
     agent_tell(&w, "recompiled app.Main.run");
     agent_tell(&w, "recompiled app.Main.more");
     for (uint32_t i = 0; i < SAMPLES; i++)
-        agent_sample(&w, 1);
+        agent_event(&w, WIRE_EVENT_CPU, 1);
     switch (temper) {
     case DIES:
         reserve(&w, WIRE_SAMPLE, 256);
@@ -192,6 +121,7 @@ static void begin(struct stage *st, enum temper temper, const char *record) {
                                                .abi_major = WIRE_ABI_MAJOR,
                                                .ring_bytes = RING,
                                                .clock_ns = clock_ns()};
+    atomic_store(&st->mapping->control.request.generation, 1); /* it starts by itself */
     st->agent = fork();
     if (st->agent == 0)
         agent_main(st->mapping, temper);
@@ -207,32 +137,6 @@ static void end(struct stage *st) {
     kill(st->agent, SIGKILL);
     waitpid(st->agent, NULL, 0);
     munmap(st->mapping, WIRE_RING_OFFSET + RING);
-}
-
-static uint64_t samples(struct session *s) {
-    struct profile *p = session_lock(s);
-    uint64_t n = profile_samples(p, WIRE_EVENT_CPU);
-    session_unlock(s);
-    return n;
-}
-
-static void await_samples(struct session *s, uint64_t n) {
-    for (int i = 0; i < 30000 && samples(s) < n; i++)
-        usleep(1000);
-    assert_int_equal(samples(s), n);
-}
-
-static void await_phase(struct session *s, enum session_phase phase, struct session_status *st) {
-    for (int i = 0; i < 1000; i++) {
-        session_status(s, st);
-        if (st->phase == phase)
-            return;
-        struct pollfd p = {.fd = session_event_fd(s), .events = POLLIN};
-        uint64_t n;
-        if (poll(&p, 1, 30) > 0 && read(p.fd, &n, sizeof n) < 0)
-            fail();
-    }
-    fail_msg("phase %d, not %d: %s", (int)st->phase, (int)phase, st->message);
 }
 
 static void test_a_whole_life(void **state) {
@@ -277,7 +181,7 @@ static void test_a_whole_life(void **state) {
     assert_int_equal(snap->method_count, 2);
     assert_string_equal(method_table_get(t, snap->methods[0].method)->name, "run");
     /* native frames by /proc and ELF, threads without a name by their kernel name */
-    assert_string_equal(method_table_get(t, snap->methods[1].method)->name, "agent_sample");
+    assert_string_equal(method_table_get(t, snap->methods[1].method)->name, "agent_event");
     assert_int_equal(snap->thread_count, 1);
     assert_string_equal(snap->threads[0].name, "fake-agent");
     snapshot_free(snap);
@@ -327,7 +231,7 @@ static void test_a_killed_jvm_loses_nothing(void **state) {
     struct query q = {.event = WIRE_EVENT_CPU};
     struct snapshot *snap = snapshot_take(profile, &q);
     const struct method *m = method_table_get(profile_methods(profile), snap->methods[1].method);
-    assert_true(strcmp(m->name, "agent_sample") == 0 || m->kind == METHOD_NATIVE);
+    assert_true(strcmp(m->name, "agent_event") == 0 || m->kind == METHOD_NATIVE);
     snapshot_free(snap);
     session_unlock(replayed);
     session_close(replayed);

@@ -416,7 +416,7 @@ static void test_what_is_asked_and_told(void **state) {
     assert_int_equal(m.control.request.precise, 0);
     atomic_store(&m.control.status.recompiled, 12);
     atomic_store(&m.control.status.recompile_ns, 3456);
-    control_report(&c, WIRE_EVENT_CPU, &report);
+    control_report(&c, &report);
     assert_int_equal(report.recompiled, 12);
     assert_int_equal(report.recompile_ns, 3456);
 }

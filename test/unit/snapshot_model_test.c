@@ -3,6 +3,7 @@
 #include "core/profile/frame_name.h"
 #include "core/profile/snapshot.h"
 
+#include <regex.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,11 +39,14 @@ struct model {
     struct model_node node[SAMPLES * (DEPTH + 1)];
     uint32_t nodes;
     struct profile *p;
+    bool matches[METHODS]; /* the filter at hand */
     uint32_t thread_method[ALL_THREADS + 1];
     uint32_t last_carrier[ALL_THREADS + 1];
 };
 
 static uint64_t seed;
+
+static const char *const classes[] = {"org/x/Y", "org/x/z/W", "org/xy/V"};
 
 static uint32_t roll(uint32_t sides) {
     seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -86,7 +90,8 @@ static struct model *model_new(uint64_t start) {
     for (uint32_t i = 0; i < METHODS; i++) {
         snprintf(name, sizeof name, "Method%c", 'A' + (int)(i * 5 % METHODS));
         assert_int_equal(
-            method_table_intern(profile_methods(m->p), METHOD_JAVA, "org/x/Y", name, "", ""), i);
+            method_table_intern(profile_methods(m->p), METHOD_JAVA, classes[i % 3], name, "", ""),
+            i);
     }
     for (uint32_t t = 1; t <= THREADS; t++) {
         snprintf(name, sizeof name, "[worker-%u tid=%u]", t % 2, t);
@@ -122,12 +127,43 @@ static void model_free(struct model *m) {
     free(m);
 }
 
-static bool model_matches(const struct model *m, const struct model_sample *s, const char *text) {
-    for (uint32_t i = 0; i < s->frames; i++) {
+static void model_set_filter(struct model *m, const char *text) {
+    regex_t regex;
+    text += text[0] == '!';
+    bool is_regex = regcomp(&regex, text, REG_EXTENDED | REG_ICASE) == 0;
+    for (uint32_t i = 0; i < METHODS; i++) {
         char name[64];
-        frame_name(method_table_get(profile_methods_const(m->p), s->frame[i].method), NAME_DOTTED,
-                   name, sizeof name);
-        if (strcasestr(name, text))
+        frame_name(method_table_get(profile_methods_const(m->p), i), NAME_DOTTED, name,
+                   sizeof name);
+        m->matches[i] =
+            is_regex ? regexec(&regex, name, 0, NULL, 0) == 0 : strcasestr(name, text) != NULL;
+    }
+    if (is_regex)
+        regfree(&regex);
+}
+
+static bool model_matches(const struct model *m, const struct model_sample *s) {
+    for (uint32_t i = 0; i < s->frames; i++)
+        if (m->matches[s->frame[i].method])
+            return true;
+    return false;
+}
+
+/* Where the method is nearest to the root; UINT32_MAX: nowhere. */
+static uint32_t model_outermost(const struct model_sample *s, uint32_t method) {
+    uint32_t i = s->frames;
+    while (i-- > 0)
+        if (s->frame[i].method == method)
+            return i;
+    return UINT32_MAX;
+}
+
+/* As classes have it, with slashes. */
+static bool model_in_package(const struct model_sample *s, const char *package) {
+    for (uint32_t i = 0; i < s->frames; i++) {
+        const char *class = classes[s->frame[i].method % 3];
+        size_t n = strlen(package);
+        if (strncmp(class, package, n) == 0 && class[n] == '/')
             return true;
     }
     return false;
@@ -145,14 +181,17 @@ static bool model_keeps(const struct model *m, const struct model_sample *s,
         return false;
     if (q->virtual_id ? s->virtual_id != q->virtual_id : q->tid && model_owner(s, q) != q->tid)
         return false;
+    uint64_t to = q->to_second ? q->to_second : UINT64_MAX;
     if ((q->from_second || q->to_second) &&
-        (s->second < q->from_second || s->second > q->to_second ||
-         m->newest - s->second >= HISTORY))
+        (s->second < q->from_second || s->second > to || m->newest - s->second >= HISTORY))
+        return false;
+    if (q->with_method && model_outermost(s, q->method) == UINT32_MAX)
+        return false;
+    if (q->package && !model_in_package(s, strchr(q->package, 'z') ? "org/x/z" : "org/x"))
         return false;
     if (!q->filter)
         return true;
-    return q->filter[0] == '!' ? !model_matches(m, s, q->filter + 1)
-                               : model_matches(m, s, q->filter);
+    return model_matches(m, s) == (q->filter[0] != '!');
 }
 
 static uint32_t model_child(struct model *m, uint32_t parent, uint32_t method, uint8_t tier) {
@@ -182,8 +221,11 @@ static void model_build(struct model *m, const struct query *q) {
         uint32_t at = SNAPSHOT_ROOT;
         if (q->by_thread)
             at = model_step(m, s, q, at, m->thread_method[model_owner(s, q)], TIER_NONE);
-        for (uint32_t j = 0; j < s->frames; j++) {
-            const struct profile_frame *f = &s->frame[q->inverted ? j : s->frames - 1 - j];
+        uint32_t outermost = q->from_method ? model_outermost(s, q->method) : UINT32_MAX;
+        uint32_t leaf = q->inverted && q->from_method ? outermost : 0;
+        uint32_t root = !q->inverted && q->from_method ? outermost : s->frames - 1;
+        for (uint32_t j = 0; j <= root - leaf; j++) {
+            const struct profile_frame *f = &s->frame[q->inverted ? leaf + j : root - j];
             at = model_step(m, s, q, at, f->method, f->tier);
         }
         m->node[at].self += s->weight;
@@ -335,13 +377,81 @@ static void check_lines(struct model *m, const struct snapshot *s, const struct 
     assert_int_equal(s->line_count, rows);
 }
 
+enum { CELLS = 3 };
+
+/* Whole cells only: those before the one that the newest second, or the window's last, is in. */
+static void check_sparks(struct model *m, const struct snapshot *s, const struct query *q) {
+    uint64_t method[METHODS][CELLS] = {{0}}, thread[ALL_THREADS + 1][CELLS] = {{0}};
+    uint64_t to = q->to_second && q->to_second < m->newest ? q->to_second : m->newest;
+    uint64_t from = to / q->spark_seconds - CELLS;
+    struct query all = *q;
+    all.from_second = all.to_second = 0;
+    assert_int_equal(s->spark_from, from);
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        const struct model_sample *x = &m->sample[i];
+        uint64_t cell = x->second / q->spark_seconds - from; /* wraps below 0 */
+        if (cell >= CELLS || m->newest - x->second >= HISTORY || !model_keeps(m, x, &all))
+            continue;
+        method[x->frame[0].method][cell] += x->weight;
+        thread[model_owner(x, q)][cell] += x->weight;
+    }
+    for (uint32_t i = 0; i < s->method_count; i++)
+        assert_memory_equal(s->method_spark + (size_t)i * CELLS, method[s->methods[i].method],
+                            sizeof *method);
+    for (uint32_t i = 0; i < s->thread_count; i++) {
+        const struct snapshot_thread *r = &s->threads[i];
+        uint32_t t = r->is_virtual ? THREADS + (uint32_t)(r->java_id - VIRTUAL) : r->tid;
+        assert_memory_equal(s->thread_spark + (size_t)i * CELLS, thread[t], sizeof *thread);
+    }
+}
+
+/* The same question with the light left out of the tree says the same of what is left. */
+static void check_pruned(struct model *m, const struct snapshot *s, const struct query *q) {
+    struct query ask = *q;
+    ask.prune_ppm = 1 + roll(30000);
+    struct snapshot *pruned = snapshot_take(m->p, &ask);
+    assert_non_null(pruned);
+    assert_int_equal(pruned->method_count, s->method_count);
+    assert_memory_equal(pruned->methods, s->methods, s->method_count * sizeof *s->methods);
+    assert_int_equal(pruned->thread_count, s->thread_count);
+    uint64_t least = (s->weight * ask.prune_ppm + 999999) / 1000000;
+    uint32_t next = 0, levels = 0;
+    least = least ? least : 1;
+    for (uint32_t i = 0; i < s->node_count;) {
+        const struct snapshot_node *n = &s->nodes[i];
+        /* Light virtual threads share a root: then only sums can be compared. */
+        bool kept = n->depth == 0 || n->total >= least;
+        if (kept) {
+            assert_in_range(next, 0, pruned->node_count - 1);
+            const struct snapshot_node *p = &pruned->nodes[next++];
+            assert_int_equal(p->method, n->method);
+            assert_int_equal(p->depth, n->depth);
+            assert_int_equal(p->self, n->self);
+            assert_int_equal(p->total, n->total);
+            assert_int_equal(p->self_samples, n->self_samples);
+            assert_int_equal(p->total_samples, n->total_samples);
+            assert_memory_equal(p->tier, n->tier, sizeof p->tier);
+            levels = n->depth >= levels ? n->depth + 1 : levels;
+        }
+        i = kept ? i + 1 : n->next;
+    }
+    assert_int_equal(next, pruned->node_count);
+    assert_int_equal(levels, pruned->max_depth);
+    snapshot_free(pruned);
+}
+
 static void check(struct model *m, const struct query *q) {
     struct snapshot *s = snapshot_take(m->p, q);
     assert_non_null(s);
+    model_set_filter(m, q->filter ? q->filter : "");
     check_methods(m, s, q);
     check_threads(m, s, q);
     if (q->lines)
         check_lines(m, s, q);
+    if (q->spark_cells)
+        check_sparks(m, s, q);
+    if (q->tree && !q->by_thread)
+        check_pruned(m, s, q);
     if (q->tree)
         check_tree(m, s, q);
     else
@@ -351,11 +461,13 @@ static void check(struct model *m, const struct query *q) {
 
 static void test_all_questions(void **state) {
     (void)state;
-    static const char *const filters[] = {NULL, "methodc", "!Y.METHODB", "!org", "nowhere"};
+    static const char *const filters[] = {NULL,      "methodc",       "!Y.METHODB",   "!org",
+                                          "nowhere", "d[a-c]$",       "(y|w)\\.m.*d", "!^org\\.xy",
+                                          "y[",      "!Y|[[:digit:]]"};
     for (uint64_t start = 1; start <= 3; start++) {
         struct model *m = model_new(start);
         for (uint32_t bits = 0; bits < 64; bits++) {
-            for (size_t f = 0; f < sizeof filters / sizeof *filters; f++) {
+            for (size_t f = roll(2); f < sizeof filters / sizeof *filters; f += 2) {
                 struct query q = {.filter = filters[f],
                                   .event = (int)(f + start) % 2,
                                   .inverted = bits & 1,
@@ -364,11 +476,21 @@ static void test_all_questions(void **state) {
                                   .tiers = bits & 32,
                                   .lines = true,
                                   .lines_of = roll(METHODS),
+                                  .with_method = roll(3) == 0,
+                                  .method = roll(METHODS),
+                                  .package = roll(4)   ? NULL
+                                             : roll(2) ? "org.x"
+                                                       : "org/x/z/",
+                                  .spark_cells = CELLS,
+                                  .spark_seconds = 2,
                                   .tree = true};
+                q.from_method = q.with_method && roll(2);
                 q.tid = bits & 4 ? 3 : QUERY_ALL_THREADS;
                 q.virtual_id = roll(4) ? 0 : VIRTUAL + 1 + roll(VIRTUALS);
                 q.to_second = bits & 8 ? m->newest - 1 : 0;
                 q.from_second = bits & 8 ? m->newest - 1 - roll(HISTORY) : 0;
+                if (q.to_second && roll(3) == 0)
+                    q.to_second = 0; /* up to now */
                 check(m, &q);
             }
         }
@@ -382,7 +504,70 @@ static void test_all_questions(void **state) {
     }
 }
 
+static void expect_same(const struct snapshot *a, const struct snapshot *b) {
+    assert_int_equal(a->weight, b->weight);
+    assert_int_equal(a->samples, b->samples);
+    assert_int_equal(a->failed, b->failed);
+    assert_int_equal(a->method_count, b->method_count);
+    assert_int_equal(a->node_count, b->node_count);
+    assert_int_equal(a->thread_count, b->thread_count);
+    assert_memory_equal(a->methods, b->methods, a->method_count * sizeof *a->methods);
+    assert_memory_equal(a->nodes, b->nodes, a->node_count * sizeof *a->nodes);
+    for (uint32_t i = 0; i < a->thread_count; i++)
+        assert_int_equal(a->threads[i].weight, b->threads[i].weight);
+    assert_int_equal(a->line_count, b->line_count);
+    if (a->line_count)
+        assert_memory_equal(a->lines, b->lines, a->line_count * sizeof *a->lines);
+}
+
+/* What is summed up between two questions, sample by sample, is what summing up anew says: with
+ * samples that come and go, and events that are asked for in turns or forgotten. A filter that
+ * keeps everything is asked for in the slow way. */
+static void test_between_two_questions(void **state) {
+    (void)state;
+    enum { ROUNDS = 400, PLACES = 64 };
+    struct profile_place at[PLACES] = {{0}};
+    struct model *m = model_new(4);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        for (uint32_t j = roll(i % 50 == 49 ? 6000 : 40); j > 0; j--) {
+            struct model_sample s;
+            struct profile_place *place = &at[roll(PLACES)];
+            roll_sample(&s, 200 + i);
+            s.frame[roll(s.frames)].line = (uint16_t)roll(i + 1); /* new nodes */
+            struct profile_sample add = {.time_ns = s.second * 1000000000,
+                                         .weight = s.weight,
+                                         .count = s.count,
+                                         .tid = s.tid,
+                                         .event = (uint8_t)roll(4),
+                                         .frames = (uint16_t)s.frames,
+                                         .frame = s.frame};
+            profile_retract(m->p, place, roll(60), roll(3));
+            assert_int_equal(profile_add_at(m->p, &add, place), 0);
+            if (roll(3) == 0)
+                assert_int_equal(profile_repeat(m->p, place, add.time_ns, 7, 1, 0), 0);
+        }
+        if (roll(20) == 0)
+            profile_forget(m->p, roll(4));
+        struct query q = {.event = (int)roll(4), .tree = roll(2), .inverted = roll(2)};
+        q.prune_ppm = 1 + roll(2) * roll(20000);
+        q.lines = roll(2);
+        q.lines_of = roll(METHODS);
+        struct snapshot *quick = snapshot_take(m->p, &q);
+        q.filter = "!no such frame";
+        struct snapshot *slow = snapshot_take(m->p, &q);
+        assert_non_null(quick);
+        assert_non_null(slow);
+        expect_same(quick, slow);
+        snapshot_free(quick);
+        snapshot_free(slow);
+    }
+    model_free(m);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_questions)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_questions),
+        cmocka_unit_test(test_between_two_questions),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

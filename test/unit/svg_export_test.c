@@ -238,13 +238,39 @@ static void test_numbers_for_people(void **state) {
     weight(1234567, "calls", "1,234,567 calls");
 }
 
+static void test_events_of_other_kinds(void **state) {
+    (void)state;
+    struct profile *p = sample();
+    struct snapshot *s = fixture_snapshot(p, false, false);
+    const struct export_quality q = {.event = "wall",
+                                     .unit = "ns",
+                                     .interval = 50000000,
+                                     .biased = true,
+                                     .coverage = 0.995,
+                                     .windows = 1,
+                                     .window_ns = 2000000,
+                                     .failed = {{"loop", 5}},
+                                     .failed_count = 1,
+                                     .walks = 200};
+    struct export_options o = {0};
+    struct text t = {0};
+    assert_int_equal(exporter_by_format("svg", &o)->write(&t, p, s, &q, &o), 0);
+    expect(t.data, "<title>Wall clock profile</title>");
+    expect(t.data, "wall every 50 ms \xc2\xb7 100 samples");
+    expect(t.data, "5 failed walks (2.50%, loop 5) \xc2\xb7 BIASED: sampled at safepoints only "
+                   "\xc2\xb7 coverage 99.5% \xc2\xb7 1 window, 2 ms</text>");
+    text_free(&t);
+    snapshot_free(s);
+    profile_free(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_places_frames),        cmocka_unit_test(test_colours),
         cmocka_unit_test(test_total_inverted_fixed), cmocka_unit_test(test_hostile_names),
         cmocka_unit_test(test_narrow_frames_go),     cmocka_unit_test(test_stays_small),
         cmocka_unit_test(test_nothing_sampled),      cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_numbers_for_people),
+        cmocka_unit_test(test_numbers_for_people),   cmocka_unit_test(test_events_of_other_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

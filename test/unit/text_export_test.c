@@ -141,11 +141,46 @@ static void test_nothing_sampled(void **state) {
     profile_free(p);
 }
 
+/* What only some events have to say of themselves. */
+static void test_event_and_its_quality(void **state) {
+    (void)state;
+    struct text t = {0};
+    struct profile *p = profile_new(0);
+    fixture_add(p, 1, "j:A.f()V", 40, 1000);
+    struct snapshot *s = fixture_snapshot(p, false, false);
+    struct export_quality q = {.event = "wall",
+                               .unit = "ns",
+                               .biased = true,
+                               .coverage = 0.9876,
+                               .windows = 3,
+                               .window_ns = 1500000,
+                               .failed = {{"loop", 5}},
+                               .failed_count = 1,
+                               .walks = 200};
+    const struct export_options o = {.want_summary = true};
+    assert_int_equal(exporters[0].write(&t, p, s, &q, &o), 0);
+    assert_string_equal(t.data, "--- Execution profile ---\n"
+                                "Total samples       : 40\n"
+                                "event               : wall, 1000 ns\n"
+                                "BIASED              : samples are taken at safepoints only\n"
+                                "coverage            : 98.8% of the threads' time is in samples\n"
+                                "windows             : 3, 1.500 ms\n"
+                                "loop                : 5 (2.50%)\n"
+                                "\n");
+    text_clear(&t);
+    q = (struct export_quality){.event = "cpu", .unit = "ns", .several = true};
+    assert_int_equal(exporters[0].write(&t, p, s, &q, &o), 0);
+    assert_non_null(strstr(t.data, "event               : cpu, 1000 ns\n"));
+    text_free(&t);
+    snapshot_free(s);
+    profile_free(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_parts),       cmocka_unit_test(test_parts_and_limits),
         cmocka_unit_test(test_names),           cmocka_unit_test(test_flat_rows_by_tier),
-        cmocka_unit_test(test_nothing_sampled),
+        cmocka_unit_test(test_nothing_sampled), cmocka_unit_test(test_event_and_its_quality),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "tui/screen.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +23,19 @@ struct fixture {
     struct thread_stat thread[8];
     int thread_count;
     uint64_t now_ns;
+    /* of the samples to come: event, weight of each, thread state; CPU time of 10 ms at first */
+    int event;
+    uint64_t each;
+    enum wire_thread_state state;
     bool locked;
     struct model model;
     struct screen *screen;
     struct canvas canvas;
+    /* what the screen asked the session for last, and how often; `refused`: the answer;
+     * `cannot`: the name of one that does not run */
+    struct wire_engine_request asked[WIRE_EVENTS];
+    uint32_t asked_engines, switches;
+    const char *refused, *cannot;
 };
 
 static struct profile *fixture_lock(void *arg) {
@@ -58,10 +68,36 @@ static int fixture_threads(void *arg, struct thread_stat **out) {
     return f->thread_count;
 }
 
+static int fixture_set_engines(void *arg, const struct wire_engine_request *engine,
+                               uint32_t engines, struct err *e) {
+    struct fixture *f = arg;
+    f->switches++;
+    if (f->refused)
+        return err_set(e, EIO, "%s", f->refused);
+    memcpy(f->asked, engine, engines * sizeof *engine);
+    f->asked_engines = engines;
+    for (int i = 0; i < WIRE_EVENTS; i++)
+        f->status.engine[i].asked = f->status.engine[i].runs = false;
+    for (uint32_t i = 0; i < engines; i++) {
+        struct session_engine *one = &f->status.engine[engine[i].event];
+        one->asked = true;
+        one->runs = !f->cannot || strcmp(engine[i].name, f->cannot) != 0;
+        if (!one->runs)
+            one->error = EACCES;
+        snprintf(one->name, sizeof one->name, "%s", engine[i].name);
+        if (!one->mechanism[0])
+            snprintf(one->mechanism, sizeof one->mechanism, "jvmti");
+        if (engine[i].interval)
+            one->interval = engine[i].interval;
+    }
+    return 0;
+}
+
 /* A frame as "2 java.lang.Thread.run" or "2 shop.Cart.add(IJ)V": I 1 2 i are Java by tier, n native,
- * + C++, k kernel, e error. */
+ * + C++, k kernel, e error, o the class of an object ("o java.lang.String"). "2:17 shop.Cart.add"
+ * is in line 17. */
 static struct profile_frame fixture_frame(struct profile *p, const char *spec, size_t length) {
-    static const char letters[] = "I12in+ke";
+    static const char letters[] = "I12in+keo";
     static const struct {
         enum method_kind kind;
         enum frame_tier tier;
@@ -74,8 +110,16 @@ static struct profile_frame fixture_frame(struct profile *p, const char *spec, s
         {METHOD_CPP, 0},
         {METHOD_KERNEL, 0},
         {METHOD_ERROR, 0},
+        {METHOD_CLASS, 0},
     };
     size_t i = (size_t)(strchr(letters, spec[0]) - letters);
+    unsigned line = 0;
+    if (spec[1] == ':') {
+        const char *name_at = strchr(spec, ' ') - 1;
+        line = (unsigned)atoi(spec + 2);
+        length -= (size_t)(name_at - spec);
+        spec = name_at;
+    }
     assert(i < sizeof letters - 1 && spec[1] == ' ' && length > 2 && length < 256);
     char name[256], *method = name;
     const char *class_name = "", *signature = what[i].kind == METHOD_JAVA ? "()V" : "";
@@ -97,30 +141,49 @@ static struct profile_frame fixture_frame(struct profile *p, const char *spec, s
             if (*s == '.')
                 *s = '/';
     }
+    if (what[i].kind == METHOD_CLASS) {
+        class_name = name;
+        method = "";
+        for (char *at = name; *at; at++)
+            if (*at == '.')
+                *at = '/';
+    }
     uint32_t id =
         method_table_intern(profile_methods(p), what[i].kind, class_name, method, signature, "");
-    return (struct profile_frame){.method = id, .tier = (uint8_t)what[i].tier};
+    return (struct profile_frame){
+        .method = id, .tier = (uint8_t)what[i].tier, .line = (uint16_t)line};
 }
 
-/* `count` samples of 10 ms of this stack: frames from the root, '|' between them. Of the thread, or
- * of the virtual thread it carries. */
-static void fixture_virtual(struct fixture *f, uint32_t tid, uint64_t virtual_id, uint32_t count,
-                            const char *stack) {
-    struct profile_frame frame[64];
-    uint16_t n = 0, first = 64;
+#define FIXTURE_FRAMES 64
+
+/* A stack as text: frames from the root, '|' between them. Puts them leaf first at the array's end,
+ * and returns how many. */
+static uint16_t fixture_stack(struct fixture *f, const char *stack,
+                              struct profile_frame frame[FIXTURE_FRAMES]) {
+    uint16_t n = 0;
     for (const char *s = stack; *s; n++) {
         size_t length = strcspn(s, "|");
-        assert(first > 0);
-        frame[--first] = fixture_frame(f->profile, s, length);
+        assert(n < FIXTURE_FRAMES);
+        frame[FIXTURE_FRAMES - 1 - n] = fixture_frame(f->profile, s, length);
         s += length + (s[length] == '|');
     }
+    return n;
+}
+
+/* `count` samples of this stack, of the thread, or of the virtual thread it carries. */
+static void fixture_virtual(struct fixture *f, uint32_t tid, uint64_t virtual_id, uint32_t count,
+                            const char *stack) {
+    struct profile_frame frame[FIXTURE_FRAMES];
+    uint16_t n = fixture_stack(f, stack, frame);
     struct profile_sample sample = {.time_ns = f->now_ns,
-                                    .weight = count * UINT64_C(10000000),
+                                    .weight = count * f->each,
                                     .count = count,
+                                    .event = (uint8_t)f->event,
+                                    .state = (uint8_t)f->state,
                                     .tid = tid,
                                     .virtual_id = virtual_id,
                                     .frames = n,
-                                    .frame = frame + first};
+                                    .frame = frame + FIXTURE_FRAMES - n};
     int err = profile_add(f->profile, &sample);
     assert(!err);
     (void)err;
@@ -170,6 +233,9 @@ static void fixture_shop(struct fixture *f) {
     fixture_sample(f, 4720, 90, "n start_thread|+ G1ConcurrentMark::do_marking_step(double, bool)");
     fixture_sample(f, 4714, 15, "e [unknown_Java]");
     profile_thread_end(p, 4714);
+}
+
+static void fixture_start_threads(struct fixture *f) {
     static const struct {
         uint32_t tid;
         char comm[16], state;
@@ -185,20 +251,42 @@ static void fixture_shop(struct fixture *f) {
     }
 }
 
+/* What the session says of an event that runs. */
+static void fixture_engine(struct fixture *f, int event, const char *name, const char *mechanism,
+                           uint64_t interval) {
+    struct session_engine *e = &f->status.engine[event];
+    *e = (struct session_engine){.asked = true, .runs = true, .interval = interval, .coverage = -1};
+    snprintf(e->name, sizeof e->name, "%s", name);
+    snprintf(e->mechanism, sizeof e->mechanism, "%s", mechanism);
+    if (event == WIRE_EVENT_CPU) {
+        f->status.interval = interval;
+        snprintf(f->status.event, sizeof f->status.event, "%s", name);
+        snprintf(f->status.mechanism, sizeof f->status.mechanism, "%s", mechanism);
+    }
+}
+
+/* Why it runs so, or, with an errno, why it does not. */
+static void fixture_reason(struct fixture *f, int event, int error, const char *reason) {
+    struct session_engine *e = &f->status.engine[event];
+    e->error = error;
+    e->asked = true;
+    e->runs = !error;
+    if (error)
+        e->mechanism[0] = '\0';
+    snprintf(e->reason, sizeof e->reason, "%s", reason);
+    if (event == WIRE_EVENT_CPU)
+        snprintf(f->status.reason, sizeof f->status.reason, "%s", reason);
+}
+
 /* Opens everything with the shop's profile in it and two refreshes behind it. */
-static void fixture_open(struct fixture *f, enum live_view view, int rows, int cols, bool ascii) {
+__attribute__((unused)) static void fixture_open(struct fixture *f, enum live_view view, int rows,
+                                                 int cols, bool ascii) {
     setlocale(LC_CTYPE, "C.UTF-8");
     *f = (struct fixture){
         .profile = profile_new(0),
         .now_ns = 100 * FIXTURE_SECOND,
-        .status = {.phase = SESSION_RUNNING,
-                   .event = "cpu",
-                   .mechanism = "ctimer",
-                   .reason = "perf_events are not allowed here: perf_event_paranoid is 3",
-                   .walker = "vm",
-                   .interval = 10000000,
-                   .elapsed_ns = 61 * FIXTURE_SECOND,
-                   .armed_threads = 5},
+        .each = 10000000,
+        .status = {.phase = SESSION_RUNNING, .walker = "vm", .elapsed_ns = 61 * FIXTURE_SECOND},
         .jvm = {.pid = 4700,
                 .inner_pid = 4700,
                 .uid = 1000,
@@ -220,6 +308,10 @@ static void fixture_open(struct fixture *f, enum live_view view, int rows, int c
                 .threads = 31},
     };
     assert(f->profile);
+    fixture_engine(f, WIRE_EVENT_CPU, "cpu", "ctimer", 10000000);
+    fixture_reason(f, WIRE_EVENT_CPU, 0,
+                   "perf_events are not allowed here: perf_event_paranoid is 3");
+    f->status.engine[WIRE_EVENT_CPU].threads = 5;
     f->status.failed[WIRE_FAILURE_UNKNOWN_PC] = 15;
     f->status.failed[WIRE_FAILURE_TRUNCATED] = 3;
     struct model_source source = {.arg = f,
@@ -227,7 +319,8 @@ static void fixture_open(struct fixture *f, enum live_view view, int rows, int c
                                   .unlock = fixture_unlock,
                                   .status = fixture_status,
                                   .jvm = fixture_jvm,
-                                  .threads = fixture_threads};
+                                  .threads = fixture_threads,
+                                  .set_engines = fixture_set_engines};
     const struct model_settings settings = {.walk = WIRE_WALK_VM};
     model_init(&f->model, &source, &settings);
     f->screen = screen_new(&f->model, view);
@@ -236,15 +329,13 @@ static void fixture_open(struct fixture *f, enum live_view view, int rows, int c
     int err = canvas_resize(&f->canvas, rows, cols);
     assert(!err);
     (void)err;
-    fixture_shop(f);
-    uint64_t samples = f->status.samples;
-    f->status.samples = 0; /* as if they had come in the second that follows */
+    fixture_start_threads(f);
     fixture_refresh(f);
-    f->status.samples = samples;
+    fixture_shop(f);
     fixture_second(f);
 }
 
-static void fixture_close(struct fixture *f) {
+__attribute__((unused)) static void fixture_close(struct fixture *f) {
     screen_free(f->screen);
     model_free(&f->model);
     profile_free(f->profile);
@@ -252,7 +343,7 @@ static void fixture_close(struct fixture *f) {
 }
 
 /* Presses one after the other; a NUL byte ends. */
-static void fixture_press(struct fixture *f, const char *presses) {
+__attribute__((unused)) static void fixture_press(struct fixture *f, const char *presses) {
     for (; *presses; presses++)
         screen_press(f->screen, (unsigned char)*presses);
 }

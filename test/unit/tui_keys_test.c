@@ -21,10 +21,10 @@ static void table(void **unused) {
                         fail_msg("%s and %s are the same key", a->keys, b->keys);
     }
     for (int i = 0; i < VIEWS; i++) {
-        assert_int_equal(keymap_command('q', views[i]->scope), COMMAND_QUIT);
-        assert_int_equal(keymap_command(views[i]->key, SCOPE_VIEWS), COMMAND_METHODS + i);
+        assert_int_equal(keymap_command(NULL, 'q', views[i]->scope), COMMAND_QUIT);
+        assert_int_equal(keymap_command(NULL, views[i]->key, SCOPE_VIEWS), COMMAND_METHODS + i);
     }
-    assert_int_equal(keymap_command(PRESS_NONE, SCOPE_ALL), COMMAND_NONE);
+    assert_int_equal(keymap_command(NULL, PRESS_NONE, SCOPE_ALL), COMMAND_NONE);
 }
 
 /* The line with the cursor's mark, from its name on. */
@@ -94,7 +94,7 @@ static void held_threads_stand_still(void **unused) {
     fixture_second(&f);
     rows_of(&f, &after);
     assert_string_equal(before.data, after.data);
-    fixture_press(&f, "13/shop\n\x1b"
+    fixture_press(&f, "13\\shop\n\x1b"
                       "2");
     rows_of(&f, &after);
     assert_string_equal(before.data, after.data);
@@ -117,9 +117,9 @@ static uint32_t roll(uint32_t sides) {
 }
 
 static int32_t random_press(void) {
-    static const int32_t likely[] = {'1', '2', '3',         'i',          'e',      'p',
-                                     '/', '?', 't',         ' ',          'G',      'g',
-                                     'v', 'T', PRESS_ENTER, PRESS_ESCAPE, PRESS_TAB};
+    static const int32_t likely[] = {
+        '1', '2', '3', '4', 'i', 'e', 'p', '/', '?', 't', ' ',         'G',          'g',      'v',
+        'T', 'E', '[', 'o', 'H', '+', '-', 'a', ' ', 'j', PRESS_ENTER, PRESS_ESCAPE, PRESS_TAB};
     switch (roll(4)) {
     case 0:
         return likely[roll(sizeof likely / sizeof likely[0])];
@@ -139,7 +139,36 @@ static void random_sample(struct fixture *f) {
         n += snprintf(stack + n, sizeof stack - (size_t)n, "%s%c pkg.C%u.m%u", i ? "|" : "",
                       "I12in+ke"[roll(8)], roll(4), roll(4));
     uint32_t tid = 4700 + roll(30);
+    f->event = roll(2) ? WIRE_EVENT_CPU : (int)roll(SESSION_EVENTS);
+    f->state = (enum wire_thread_state)roll(WIRE_THREAD_STATES);
     fixture_virtual(f, tid, roll(3) ? 0 : 1 + roll(20), 1 + roll(3), stack);
+}
+
+static void random_wait(struct fixture *f) {
+    struct profile_frame frame[2];
+    for (int i = 0; i < 2; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "2 pkg.C%u.m%u", roll(4), roll(4));
+        frame[i] = fixture_frame(f->profile, name, strlen(name));
+    }
+    char class_name[16];
+    snprintf(class_name, sizeof class_name, "pkg/L%u", roll(4));
+    struct profile_lock l = {.time_ns = f->now_ns,
+                             .waited_ns = roll(1000000),
+                             .lock_id = roll(9),
+                             .class_id = method_table_intern(profile_methods(f->profile),
+                                                             METHOD_CLASS, class_name, "", "", ""),
+                             .flags = roll(4),
+                             .tid = 4700 + roll(30),
+                             .owner_tid = roll(2) ? 4700 + roll(30) : 0,
+                             .owner_virtual_id = roll(2) ? 1 + roll(20) : 0,
+                             .owner_frames = (uint16_t)roll(3),
+                             .owner_frame = frame};
+    assert_int_equal(profile_lock_wait(f->profile, &l), 0);
+    char name[16];
+    snprintf(name, sizeof name, "task-%u", roll(100));
+    profile_virtual_name(f->profile, 1 + roll(20), name);
+    profile_pause(f->profile, f->now_ns, f->now_ns + roll(400000000), roll(2));
 }
 
 static void random_resize(struct fixture *f) {
@@ -166,8 +195,13 @@ static void random_keys(void **unused) {
     fixture_open(&f, LIVE_METHODS, 24, 80, false);
     for (int i = 0; i < 20000; i++) {
         screen_press(f.screen, random_press());
+        if (screen_wants_switch(f.screen) && roll(4) == 0)
+            screen_switch(f.screen);
+        f.refused = roll(8) ? NULL : "not now";
         if (roll(8) == 0)
             random_sample(&f);
+        if (roll(32) == 0)
+            random_wait(&f);
         if (roll(32) == 0)
             random_resize(&f);
         if (roll(16) == 0)

@@ -1,81 +1,12 @@
-/* Every view as text, compared with test/screens/NAME.txt. JTOP_SCREENS_UPDATE=1 writes them anew;
- * read the difference before it is committed. */
-#include "test/unit/tui_fixture.h"
+/* Every view as text. */
+#include "test/unit/tui_compare.h"
 
-#include "tui/picker.h"
 #include "tui/press.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-
-static char *read_file(const char *path) {
-    FILE *f = fopen(path, "r");
-    if (!f)
-        return NULL;
-    char *data = calloc(1, 1 << 16);
-    assert_non_null(data);
-    size_t n = fread(data, 1, (1 << 16) - 1, f);
-    data[n] = '\0';
-    fclose(f);
-    return data;
-}
-
-static void compare(const struct text *now, const char *name) {
-    char path[256], seen[256];
-    snprintf(path, sizeof path, "test/screens/%s.txt", name);
-    assert_false(now->failed);
-    if (getenv("JTOP_SCREENS_UPDATE")) {
-        FILE *f = fopen(path, "w");
-        assert_non_null(f);
-        fputs(now->data, f);
-        fclose(f);
-        return;
-    }
-    char *expected = read_file(path);
-    if (!expected || strcmp(expected, now->data) != 0) {
-        const char *directory = getenv("TMPDIR");
-        snprintf(seen, sizeof seen, "%s/%s.txt", directory ? directory : "/tmp", name);
-        FILE *f = fopen(seen, "w");
-        if (f) {
-            fputs(now->data, f);
-            fclose(f);
-        }
-        print_message("%s:\n%s", name, now->data);
-        fail_msg("the screen differs from %s; it is in %s", path, seen);
-    }
-    free(expected);
-}
-
-static void compare_canvas(const struct canvas *c, const char *name) {
-    struct text t = {0};
-    canvas_dump(c, &t);
-    compare(&t, name);
-    text_free(&t);
-}
-
-static void compare_screen(struct fixture *f, const char *name) {
-    screen_draw(f->screen, &f->canvas, NULL);
-    compare_canvas(&f->canvas, name);
-}
-
-/* What a terminal without colour shows of the roles: under each row that has any, its attributes
- * as letters (b bold, d dim, r reverse, u underline). */
-static void compare_mono(struct fixture *f, const char *name) {
-    static const char letters[] = ".bdBrRxXuUxXxXxX";
-    struct theme theme;
-    assert_int_equal(theme_default(&theme, NULL), 0);
-    screen_draw(f->screen, &f->canvas, NULL);
-    for (int i = 0; i < f->canvas.rows * f->canvas.cols; i++) {
-        struct cell *cell = &f->canvas.cells[i];
-        bool plain = cell->text[0] == L' ' && !theme.style[cell->role].mono;
-        *cell = (struct cell){
-            .width = 1,
-            .text = {plain ? L' ' : (wchar_t)letters[theme.style[cell->role].mono & 15]}};
-    }
-    compare_canvas(&f->canvas, name);
-}
 
 static void views(void **unused) {
     (void)unused;
@@ -121,7 +52,7 @@ static void zoom_and_filter(void **unused) {
     fixture_press(&f, "3");
     compare_screen(&f, "tree-thread");
     fixture_press(&f, "\x1b"
-                      "1/");
+                      "1\\");
     compare_screen(&f, "filter-typing-empty");
     fixture_press(&f, "SHOP.p");
     compare_screen(&f, "filter-typing");
@@ -129,9 +60,9 @@ static void zoom_and_filter(void **unused) {
     compare_screen(&f, "filter-methods");
     fixture_press(&f, "2");
     compare_screen(&f, "filter-threads");
-    fixture_press(&f, "/\x15!shop\n1");
+    fixture_press(&f, "\\\x15!shop\n1");
     compare_screen(&f, "filter-without");
-    fixture_press(&f, "/\x15no such thing\n");
+    fixture_press(&f, "\\\x15no such thing\n");
     compare_screen(&f, "filter-nothing");
     fixture_press(&f, "\x1b");
     compare_screen(&f, "methods-80x24"); /* as if nothing had been */
@@ -208,7 +139,7 @@ static void walkers(void **unused) {
     struct fixture f;
     fixture_open(&f, LIVE_METHODS, 24, 80, false);
     f.model.settings = (struct model_settings){.walk = WIRE_WALK_ASGCT, .precise = true};
-    snprintf(f.status.reason, sizeof f.status.reason, "%s", "this VM exports no AsyncGetCallTrace");
+    fixture_reason(&f, WIRE_EVENT_CPU, 0, "this VM exports no AsyncGetCallTrace");
     f.status.recompiled = 12;
     f.status.recompile_ns = 34600000;
     fixture_second(&f);
@@ -217,12 +148,12 @@ static void walkers(void **unused) {
     compare_screen(&f, "precise-160x50");
     f.model.settings.walk = WIRE_WALK_DWARF;
     snprintf(f.status.walker, sizeof f.status.walker, "dwarf");
-    f.status.reason[0] = '\0';
+    fixture_reason(&f, WIRE_EVENT_CPU, 0, "");
     snprintf(f.status.message, sizeof f.status.message, "no unwind tables for some of it");
     fixture_second(&f);
     compare_screen(&f, "precise-dwarf");
     f.status.message[0] = '\0';
-    snprintf(f.status.reason, sizeof f.status.reason, "perf_events are not allowed here");
+    fixture_reason(&f, WIRE_EVENT_CPU, 0, "perf_events are not allowed here");
     snprintf(f.status.news, sizeof f.status.news,
              "after 2.1 s: recompiled shop.cart.Cart.total (C2) for precision: 3.4 ms");
     fixture_second(&f);
@@ -264,84 +195,6 @@ static void sizes(void **unused) {
     fixture_close(&f);
 }
 
-static struct jvm *make_jvms(uint32_t *count) {
-    static const struct jvm some[] = {
-        {.pid = 4700,
-         .uid = 1000,
-         .user = "ana",
-         .name = "shop.Main",
-         .arguments = "--port 8080",
-         .version = "17.0.15+6-Debian-1deb12u1",
-         .uptime_ms = 93784000,
-         .cpu_percent = 187.4,
-         .rss_bytes = UINT64_C(412) << 20,
-         .heap_used_bytes = UINT64_C(123) << 20,
-         .heap_max_bytes = UINT64_C(512) << 20,
-         .threads = 31},
-        {.pid = 52,
-         .uid = 106,
-         .user = "elasticsearch",
-         .name = "org.elasticsearch.bootstrap.Elasticsearch",
-         .version = "21.0.4+7-LTS",
-         .uptime_ms = UINT64_C(86400000) * 40,
-         .cpu_percent = 3.1,
-         .rss_bytes = UINT64_C(9) << 30,
-         .heap_used_bytes = UINT64_C(3500) << 20,
-         .heap_max_bytes = UINT64_C(8) << 30,
-         .threads = 188},
-        {.pid = 990,
-         .uid = 1000,
-         .user = "ana",
-         .name = "b\xff\x1bild.jar",
-         .version = "25.412-b08",
-         .uptime_ms = 42000,
-         .threads = 9},
-    };
-    struct jvm *out = malloc(sizeof some);
-    assert_non_null(out);
-    memcpy(out, some, sizeof some);
-    *count = 3;
-    return out;
-}
-
-static void compare_picker(struct picker *p, struct canvas *c, const char *name) {
-    picker_draw(p, c, NULL);
-    compare_canvas(c, name);
-}
-
-static void picker(void **unused) {
-    (void)unused;
-    setlocale(LC_CTYPE, "C.UTF-8");
-    struct canvas c = {0};
-    uint32_t count;
-    struct picker *p = picker_new(1000);
-    assert_non_null(p);
-    assert_int_equal(canvas_resize(&c, 24, 80), 0);
-    picker_update(p, NULL, 0);
-    compare_picker(p, &c, "picker-empty");
-    assert_int_equal(picker_press(p, PRESS_ENTER), PICKER_NOTHING);
-    struct jvm *jvms = make_jvms(&count);
-    picker_update(p, jvms, count);
-    compare_picker(p, &c, "picker-80x24");
-    assert_int_equal(picker_press(p, PRESS_ENTER), PICKER_CHOSEN);
-    assert_int_equal(picker_chosen(p)->pid, 4700);
-    picker_press(p, 'j');
-    compare_picker(p, &c, "picker-foreign");
-    picker_say(p,
-               "cannot attach to pid 52: it belongs to uid 106 (elasticsearch), we are uid 1000: "
-               "run as that user or as root");
-    compare_picker(p, &c, "picker-error");
-    for (const char *s = "/ELASTIC"; *s; s++)
-        picker_press(p, *s);
-    compare_picker(p, &c, "picker-filter");
-    picker_press(p, PRESS_ESCAPE);
-    canvas_resize(&c, 50, 160);
-    compare_picker(p, &c, "picker-160x50");
-    assert_int_equal(picker_press(p, PRESS_ESCAPE), PICKER_QUIT);
-    picker_free(p);
-    canvas_free(&c);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(views),
@@ -350,7 +203,6 @@ int main(void) {
         cmocka_unit_test(states),
         cmocka_unit_test(help),
         cmocka_unit_test(sizes),
-        cmocka_unit_test(picker),
         cmocka_unit_test(virtual_threads),
         cmocka_unit_test(equal_names),
         cmocka_unit_test(walkers),

@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""Several events on the live screen: switching between them, starting and stopping them there, the
+locks, and the same of a recording.
+timeout: 240
+"""
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+from lib import Checks, java_tool, want, wait_for
+from tui import saved, screen, terminal
+
+SOURCE = """
+public class Several {
+    static final Object LOCK = new Ledger();
+    static volatile Object sink;
+    static volatile long burnt;
+
+    static class Ledger {}
+
+    static void burn(long nanos) {
+        long end = System.nanoTime() + nanos;
+        while (System.nanoTime() < end)
+            burnt++;
+    }
+
+    static void hold() throws InterruptedException {
+        while (true) {
+            synchronized (LOCK) {
+                burn(3_000_000);
+            }
+            Thread.sleep(1);
+        }
+    }
+
+    static void allocate() throws InterruptedException {
+        while (true) {
+            for (int i = 0; i < 1000; i++)
+                sink = new long[128];
+            Thread.sleep(1);
+        }
+    }
+
+    interface Work {
+        void run() throws InterruptedException;
+    }
+
+    static void start(String name, Work work) {
+        Thread t = new Thread(() -> {
+            try {
+                work.run();
+            } catch (InterruptedException e) {
+            }
+        }, name);
+        t.setDaemon(true);
+        t.start();
+    }
+
+    public static void main(String[] args) throws Exception {
+        start("holder-1", Several::hold);
+        start("holder-2", Several::hold);
+        start("allocator", Several::allocate);
+        start("sleeper", () -> Thread.sleep(1_000_000));
+        start("collector", () -> {
+            while (true) {
+                Thread.sleep(1500);
+                System.gc();
+            }
+        });
+        System.out.println("ready");
+        System.in.read(); // ends with whoever started it
+    }
+}
+"""
+
+
+@contextlib.contextmanager
+def several():
+    with tempfile.TemporaryDirectory() as place:
+        source = os.path.join(place, "Several.java")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(SOURCE)
+        subprocess.run([java_tool("javac"), source], check=True)
+        with subprocess.Popen([java_tool("java"), "-Xmx256m", "-cp", place, "Several"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL) as jvm:
+            try:
+                want(jvm.stdout.readline() == b"ready\n", "the workload did not start")
+                yield jvm
+                want(jvm.poll() is None, "the JVM died")
+            finally:
+                jvm.kill()
+
+
+def samples_allocations():
+    """Without symbols of the VM's own: from JDK 11 on."""
+    said = subprocess.run([java_tool("java"), "-version"], capture_output=True, text=True,
+                          check=False).stderr
+    return not re.search(r'version "(1\.|9|10)', said)
+
+
+def leave(s):
+    s.keys("q")
+    want(s.code() == 0, "exit code")
+
+
+def switching(pid):
+    """What was asked for from the start: a column and a key each."""
+    with screen(160, 50) as s:
+        s.start("-e cpu,alloc,lock,wall -i 5ms %d" % pid)
+        s.wait(r"^\[cpu \w+ 5ms\] wall signal \S+ +alloc \w+ \S+ +lock \w+ \S+")
+        s.wait(r"METHOD")
+        s.wait(r"^  SELF%▾ +± TOTAL% +SAMPLES T KIND +RUN AS +LAST MINUTE "
+               r"+wall% alloc% +lock% METHOD")
+        s.wait(r"Several\.burn")
+        s.keys("E")
+        s.wait(r"\[wall signal")
+        s.wait(r"coverage \d+\.\d%")
+        s.wait(r"^.* \d+\.\d\d?s .*(Thread\.sleep|nanosleep|futex|cond_)")
+        s.keys("2")
+        s.wait(r"STATE +STATES +ALLOC/S BLOCK% ")
+        s.wait(r"sleep +sleep \d+ .* sleeper ")
+        s.wait(r"holder-1 ")
+        s.keys("1", "E")
+        s.wait(r"\[alloc ")
+        s.wait(r"^> +\d+\.\d .* \d\S*[KMG] .* class .*long\[\]")
+        s.keys("3", "e")
+        s.wait(r"TOTAL% +SELF% +BYTES")
+        s.wait(r"Several\.allocate")
+        s.keys("s")
+        path = saved(s)
+        want(re.search(r"-%d-alloc-\d{8}-\d{6}\.svg$" % pid, path), path)
+        with open(path, encoding="utf-8") as f:
+            svg = f.read()
+        xml.etree.ElementTree.fromstring(svg)
+        want("allocate" in svg and "Several.hold" not in svg, "not the allocations: " + svg[:400])
+        s.keys("]")
+        s.wait(r"\[lock ")
+        s.keys("[")
+        s.wait(r"\[alloc ")
+        leave(s)
+
+
+def starting(pid):
+    """From CPU time alone to locks and back to nothing, without leaving."""
+    with screen(100, 40) as s:
+        s.start("%d" % pid)
+        s.wait(r"^cpu \w+ 10ms")
+        s.keys("4")
+        s.wait("press o and start lock")
+        s.keys("o", "j", "j", "j", "j", "Enter")
+        s.wait(r"^> \[x\] lock +\w+ +\d")
+        s.keys("Escape")
+        s.wait(r"^> +100\.0 +\d+ .* M ▾ \S*Several\$Ledger")
+        s.wait(r"▸ held by holder-[12] in Several\.(burn|hold)")
+        # Those whose stack is not known come first.
+        known = r"^> .*▸ held by holder-[12] in Several\."
+        wait_for(lambda: re.search(known, s.text(), re.M) or s.keys("j"), s.text)
+        s.keys("Enter")
+        s.wait(r"^> .*▾ held by holder-[12] in Several\.")
+        s.wait(r"^ +\d+ +\S+ +waited: holder-[12]")
+        s.wait(r"^ {40,}\S*Several\.hold")
+        s.keys("1", "o", "g", "Space")
+        s.wait(r"^> \[ \] cpu +off")
+        s.keys("+", "Space")
+        s.wait(r"^> \[x\] cpu +\w+ +20ms")
+        s.keys("-")
+        s.wait(r"^> \[x\] cpu +\w+ +10ms")
+        s.keys("a")
+        s.line("no-such-event")
+        s.wait(r"no-such-event")
+        s.keys("C-u")
+        s.line("context-switches")
+        s.wait(r"^> \[x\] context-switches +perf +\d+ +\d+ ")
+        s.keys("E")
+        s.wait(r"\[context-switches perf")
+        s.wait(r"^> +\d+\.\d ")
+        s.keys("o", "Space", "g", "Space", "j", "j", "j", "j", "Space")
+        s.wait(r"^> \[ \] lock +off")
+        s.wait(r"^  \[ \] cpu +off")
+        s.keys("Escape")
+        leave(s)
+
+
+def pauses(pid):
+    with screen(120, 40) as s:
+        s.start("%d" % pid)
+        s.wait(r"^ +pauses .*[gG]")
+        s.keys("H")
+        wait_for(lambda: "pauses" not in s.text(), "the strip to go")
+        leave(s)
+
+
+def few_bytes(pid):
+    with terminal(160, 50, "-e", "cpu,alloc,lock,wall", str(pid)) as t:
+        t.read_until(b"lock%")
+        t.read(5)
+        steady = len(t.read(5)) / 5
+        print("# four events at 160x50: %d bytes/s" % steady)
+        want(steady < 4096, "%d bytes/s" % steady)
+        os.write(t.fd, b"q")
+        want(t.wait() == 0, "exit code")
+
+
+def recorded(pid):
+    with screen(120, 40) as s:
+        s.start("-e alloc,lock --record r.jtop %d" % pid)
+        s.wait(r"^\[alloc \w+ \S+\] lock ")
+        s.wait(r"alloc.*\n.* samples [1-9]")
+        s.keys("4")
+        s.wait(r"Several\$Ledger")
+        leave(s)
+        s.start("r.jtop")
+        s.wait(r"RECORDING$")
+        s.wait(r"^\[alloc .* lock ")
+        s.wait(r"^> .*long\[\]")
+        s.keys("E")
+        s.wait(r"\[lock ")
+        s.keys("4")
+        s.wait(r"Several\$Ledger")
+        s.keys("o", "Enter")
+        s.wait("this is a recording")
+        s.keys("Escape")
+        leave(s)
+
+
+def main():
+    checks = Checks()
+    if not shutil.which("tmux") or not samples_allocations():
+        print("ok events on screen # SKIP needs tmux and a JDK 11 or later")
+        return 0
+    with several() as jvm:
+        checks.run("four events and their columns", switching, jvm.pid)
+        checks.run("started and stopped while looking", starting, jvm.pid)
+        checks.run("the strip explains its dips", pauses, jvm.pid)
+        checks.run("few bytes with four events", few_bytes, jvm.pid)
+        checks.run("a recording of two events", recorded, jvm.pid)
+    return checks.code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -12,7 +12,7 @@ WARN     = -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-pro
 override CPPFLAGS += -I. -D_GNU_SOURCE -DJTOP_VERSION='"$(VERSION)"' \
                      -isystem $(JAVA_HOME)/include -isystem $(JAVA_HOME)/include/linux
 override CFLAGS   += -std=gnu11 $(WARN) $(WERROR)
-LIBS     = -lncursesw -ltinfo -lelf -liberty -lz -pthread
+LIBS     = -lncursesw -ltinfo -lm -lelf -liberty -lz -lzip -linih -lprotobuf-c -pthread
 
 # The agent lives in somebody else's process: libc only, nothing exported but its entry points, no
 # lazy binding (a resolver must not run in a signal handler), no initial-exec TLS, no fortify.
@@ -28,8 +28,10 @@ AGENT_SRC := $(wildcard core/agent/*.c core/wire/ring_writer.c)
 TEST_SRC  ?= $(wildcard test/unit/*_test.c)
 FUZZ_SRC  := $(wildcard test/fuzz/*_fuzz.c)
 BENCH_SRC := $(wildcard test/bench/*_bench.c)
+NATIVE_LIBS = callback-fp callback-plain memory-early memory-late \
+              $(filter-out callback memory method_ids,$(basename $(notdir $(wildcard test/java/native/*.c))))
 JAVA_SRC  := $(wildcard test/java/*.java test/java/*/*.java)
-LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o)
+LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/core/export/profile.pb-c.o
 TUI_OBJ   := $(TUI_SRC:%.c=$(BUILD)/%.o)
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/agent/%.o)
 ALL_BUT_MAIN = $(LIB_OBJ) $(filter-out $(BUILD)/tui/main.o,$(TUI_OBJ))
@@ -52,7 +54,7 @@ $(BUILD)/%.o: %.c Makefile
 
 # -MMD does not see the files that .incbin compiles in.
 include core/export/embed.mk
-$(BUILD)/tui/theme.o: themes/default.theme
+$(BUILD)/tui/theme.o: $(wildcard themes/*.theme)
 
 # A unit test is one cmocka program; it may use everything but main. Those named agent_* test what
 # runs inside the JVM, and link that instead. A fuzz target wants clang: see test/run.
@@ -62,10 +64,17 @@ $(BUILD)/test/unit/agent_%: $(BUILD)/test/unit/agent_%.o $(AGENT_OBJ)
 $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(ALL_BUT_MAIN)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
 
+$(BUILD)/test/fuzz/agent_%: $(BUILD)/test/fuzz/agent_%.o $(AGENT_OBJ)
+	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ -pthread
+
 $(BUILD)/test/fuzz/%: $(BUILD)/test/fuzz/%.o $(ALL_BUT_MAIN)
 	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
 $(BUILD)/test/bench/%: $(BUILD)/test/bench/%.o $(ALL_BUT_MAIN)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# What end-to-end scripts need that the profiler's own command line has not.
+$(BUILD)/test/e2e/%: $(BUILD)/test/e2e/%.o $(ALL_BUT_MAIN)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # The agent with a stopwatch, for walk_bench.py.
@@ -88,10 +97,18 @@ $(BUILD)/java/libcallback-plain.so: test/java/native/callback.c Makefile
 	$(CC) $(CPPFLAGS) -O2 -fomit-frame-pointer -DKIND=Plain -DWITHOUT_FRAME_POINTER -shared -fPIC \
 	    -o $@ $<
 
+# The same code as two libraries, one of which is loaded late.
+$(BUILD)/java/libmemory-%.so: test/java/native/memory.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -O2 -DKIND=$(if $(filter early,$*),Early,Late) -shared -fPIC -o $@ $< -pthread
+$(BUILD)/java/lib%.so: test/java/native/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -O2 -fno-omit-frame-pointer -shared -fPIC -o $@ $< -pthread
+
 unit-tests: $(TEST_SRC:%.c=$(BUILD)/%)
 fuzz-targets: $(FUZZ_SRC:%.c=$(BUILD)/%)
 bench-programs: $(BENCH_SRC:%.c=$(BUILD)/%) $(PROBE)
-java: $(BUILD)/java/done $(BUILD)/java/libcallback-fp.so $(BUILD)/java/libcallback-plain.so
+java: $(BUILD)/java/done $(NATIVE_LIBS:%=$(BUILD)/java/lib%.so) $(BUILD)/test/e2e/switcher
 objects: $(LIB_OBJ) $(TUI_OBJ) $(AGENT_OBJ)
 
 # These first install what is missing (.ci/setup says what and why), then make what they need.
@@ -111,23 +128,48 @@ lint:
 bench:
 	@.ci/setup run && $(MAKE) --no-print-directory all java && BUILD=$(BUILD) test/bench/run $(ONLY)
 
+# The parts of the manual that come from the program's tables; a unit test says where they differ.
+MAN = man/jtop-prof.1 man/jtop-prof.5 man/jtop-prof.7
+man: $(BUILD)/jtop-prof
+	@for page in $(MAN); do \
+	    $(BUILD)/jtop-prof --manual $${page##*.} >$(BUILD)/tables && \
+	    sed -e '/^\.\\" Made from the tables/,/^\.\\" So far from the tables/{/Made from/r $(BUILD)/tables' \
+	        -e '/Made from/b' -e '/So far from/b' -e d -e '}' $$page >$(BUILD)/page && \
+	    cp $(BUILD)/page $$page || exit 1; \
+	done
+
+# Where each shell looks for completions.
+SHARE = $(DESTDIR)$(PREFIX)/share
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/jtop-prof \
-	    $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/jtop-prof/themes
+	    $(SHARE)/man/man1 $(SHARE)/man/man5 $(SHARE)/man/man7 $(SHARE)/jtop-prof/themes \
+	    $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions \
+	    $(SHARE)/fish/vendor_completions.d
 	install -m 755 $(BUILD)/jtop-prof $(DESTDIR)$(PREFIX)/bin
 	install -s -m 755 $(BUILD)/libjtop-agent.so $(DESTDIR)$(PREFIX)/lib/jtop-prof
-	install -m 644 man/jtop-prof.1 $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 themes/*.theme $(DESTDIR)$(PREFIX)/share/jtop-prof/themes
+	install -m 644 man/jtop-prof.1 $(SHARE)/man/man1
+	install -m 644 man/jtop-prof.5 $(SHARE)/man/man5
+	install -m 644 man/jtop-prof.7 $(SHARE)/man/man7
+	install -m 644 themes/*.theme $(SHARE)/jtop-prof/themes
+	for shell in bash zsh fish; do \
+	    $(BUILD)/jtop-prof --completion $$shell >$(BUILD)/completion.$$shell || exit 1; \
+	done
+	install -m 644 $(BUILD)/completion.bash $(SHARE)/bash-completion/completions/jtop-prof
+	install -m 644 $(BUILD)/completion.zsh $(SHARE)/zsh/site-functions/_jtop-prof
+	install -m 644 $(BUILD)/completion.fish $(SHARE)/fish/vendor_completions.d/jtop-prof.fish
 
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/lib/jtop-prof $(DESTDIR)$(PREFIX)/share/jtop-prof
-	rm -f $(DESTDIR)$(PREFIX)/bin/jtop-prof $(DESTDIR)$(PREFIX)/share/man/man1/jtop-prof.1
+	rm -rf $(DESTDIR)$(PREFIX)/lib/jtop-prof $(SHARE)/jtop-prof
+	rm -f $(DESTDIR)$(PREFIX)/bin/jtop-prof $(SHARE)/man/man1/jtop-prof.1 \
+	    $(SHARE)/man/man5/jtop-prof.5 $(SHARE)/man/man7/jtop-prof.7 \
+	    $(SHARE)/bash-completion/completions/jtop-prof $(SHARE)/zsh/site-functions/_jtop-prof \
+	    $(SHARE)/fish/vendor_completions.d/jtop-prof.fish
 
 clean:
 	rm -rf $(BUILD) test/out
 
 .PHONY: all unit-tests fuzz-targets bench-programs java objects run test test-jdks soak \
-        test-aarch64 lint bench install uninstall clean
+        test-aarch64 lint bench man install uninstall clean
 .SECONDARY:
 -include $(wildcard $(patsubst %.o,%.d,$(LIB_OBJ) $(TUI_OBJ) $(AGENT_OBJ) \
-     $(patsubst %.c,$(BUILD)/%.o,$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC))))
+     $(patsubst %.c,$(BUILD)/%.o,$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) test/e2e/switcher.c)))

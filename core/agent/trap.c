@@ -19,6 +19,7 @@
 
 struct trap {
     _Atomic uintptr_t address; /* kept when it is removed: a thread may have run into it */
+    uint64_t removed;          /* how many were before it; of the oldest the place is taken */
     _Atomic(trap_hit *) hit;   /* NULL: removed */
     void *arg;
     struct trap_step step;
@@ -34,7 +35,9 @@ static struct {
     struct trap trap[TRAPS_MAX];
     bool in_chain; /* our handler is there, or somebody in front of us may call it */
     struct sigaction before;
-    _Atomic(uint64_t *) lives; /* TRAP_LIVES, and zero in the child of a fork */
+    uint64_t removed;
+    _Atomic(uint64_t *) lives; /* TRAP_LIVES, and zero in the child of a fork; stays mapped, since
+                                  a thread may be in the handler */
 } traps;
 
 static trap_word *code_of(uintptr_t address) {
@@ -117,6 +120,20 @@ static bool no_longer_ours(void) {
     return sigaction(SIGTRAP, NULL, &now) != 0 || now.sa_sigaction != on_trap;
 }
 
+static int take_lives(void) {
+    uint64_t *lives = atomic_load(&traps.lives);
+    if (!lives) {
+        lives =
+            mmap(NULL, sizeof *lives, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (lives == MAP_FAILED)
+            return -errno;
+        madvise(lives, sizeof *lives, MADV_WIPEONFORK); /* kernels before 4.14 do not */
+    }
+    *lives = TRAP_LIVES;
+    atomic_store(&traps.lives, lives);
+    return 0;
+}
+
 static int take_signal(char *why, size_t why_bytes) {
     if (traps.in_chain) {
         if (!no_longer_ours())
@@ -124,13 +141,9 @@ static int take_signal(char *why, size_t why_bytes) {
         snprintf(why, why_bytes, "another handler of SIGTRAP was put in front of ours");
         return -EBUSY;
     }
-    uint64_t *lives =
-        mmap(NULL, sizeof *lives, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (lives == MAP_FAILED)
-        return -errno;
-    madvise(lives, sizeof *lives, MADV_WIPEONFORK); /* kernels before 4.14 do not */
-    *lives = TRAP_LIVES;
-    atomic_store(&traps.lives, lives);
+    int r = take_lives();
+    if (r < 0)
+        return r;
     /* A thread with an alternate stack is interrupted on that, as the VM's own handlers do. What
      * hit() does may run into another trap. */
     struct sigaction ours = {.sa_sigaction = on_trap,
@@ -138,8 +151,6 @@ static int take_signal(char *why, size_t why_bytes) {
     sigemptyset(&ours.sa_mask);
     if (sigaction(SIGTRAP, NULL, &traps.before) != 0 || sigaction(SIGTRAP, &ours, NULL) != 0) {
         int e = errno;
-        atomic_store(&traps.lives, NULL);
-        munmap(lives, sizeof *lives);
         snprintf(why, why_bytes, "SIGTRAP cannot be used (errno %d)", e);
         return -e;
     }
@@ -147,7 +158,8 @@ static int take_signal(char *why, size_t why_bytes) {
     return 0;
 }
 
-/* After the last trap. A thread may have run into it, and not have come to the handler yet. */
+/* After the last trap. A thread may have run into it, and the kernel not have chosen the handler
+ * yet; one that is at the handler's beginning still finds where its trap was. */
 static void give_signal_back(void) {
     for (int i = 0; i < TRAPS_MAX; i++)
         if (atomic_load(&traps.trap[i].hit))
@@ -156,11 +168,6 @@ static void give_signal_back(void) {
         return; /* it stays, and does no harm */
     sigaction(SIGTRAP, &traps.before, NULL);
     traps.in_chain = false;
-    for (int i = 0; i < TRAPS_MAX; i++)
-        atomic_store(&traps.trap[i].address, 0);
-    uint64_t *lives = atomic_exchange(&traps.lives, NULL);
-    if (lives)
-        munmap(lives, sizeof *lives);
 }
 
 /* The code. */
@@ -257,8 +264,10 @@ static int free_place(uintptr_t address) {
         struct trap *t = &traps.trap[i];
         uintptr_t there = atomic_load(&t->address);
         if (there == address)
-            return atomic_load(&t->hit) ? -1 : i;
-        if (!there && found < 0)
+            return t->in_place ? -1 : i;
+        if (t->in_place)
+            continue;
+        if (found < 0 || t->removed < traps.trap[found].removed)
             found = i;
     }
     return found;
@@ -313,6 +322,7 @@ static void restore(struct trap *t) {
         protect_again(t, address);
     }
     t->in_place = false;
+    t->removed = ++traps.removed;
     let_go(t);
 }
 

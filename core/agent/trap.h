@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRAPS_MAX 16
+#define TRAPS_MAX 64 /* those of before keep a place until it is needed */
 
 enum trap_then {
     TRAP_GO_ON,  /* run the function. Not where trap_goes_on() is false and it was not lifted */

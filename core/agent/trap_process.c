@@ -13,10 +13,11 @@
 #include <unistd.h>
 
 #define TEXT_BYTES 2048
-#define BLOCKED_LOOKS 5 /* while a thread is made, all its signals are blocked */
+#define BLOCKED_LOOKS 5   /* before each of which it slept or ran */
+#define BLOCKED_WAITS 500 /* of a millisecond */
 #define RUNNERS_MAX 256u
-#define PASSED_WAITS 500  /* of a millisecond */
-#define PASSED_NS 200000u /* on a processor: from the breakpoint to the handler it is far less */
+#define PASSED_LOOKS 3
+#define PASSED_WAITS 500
 
 static void wait_ms(void) {
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
@@ -70,11 +71,33 @@ int trap_process_protection(uintptr_t address) {
     return found > 0 ? found : -1;
 }
 
-static bool blocks(uint32_t tid) {
+/* What the kernel says of a thread. One that is gone sleeps. */
+struct look {
+    bool sleeps;  /* a stopped one does not: it may have the signal before it */
+    bool blocks;  /* SIGTRAP */
+    bool pending; /* SIGTRAP: it ran into a breakpoint, and the kernel has not called the handler */
+    uint64_t ran_ns; /* on a processor; UINT64_MAX: the kernel does not say */
+};
+
+static bool has_trap(const char *text, const char *mask) {
+    const char *at = strstr(text, mask);
+    return at && strtoull(at + strlen(mask), NULL, 16) >> (SIGTRAP - 1) & 1;
+}
+
+static struct look look_at(uint32_t tid) {
     char path[64], text[TEXT_BYTES];
+    struct look look = {.sleeps = true, .ran_ns = UINT64_MAX};
+    snprintf(path, sizeof path, "/proc/self/task/%u/schedstat", tid);
+    if (read_text(path, text, sizeof text))
+        look.ran_ns = strtoull(text, NULL, 10);
     snprintf(path, sizeof path, "/proc/self/task/%u/status", tid);
-    const char *at = read_text(path, text, sizeof text) ? strstr(text, "\nSigBlk:\t") : NULL;
-    return at && strtoull(at + 9, NULL, 16) >> (SIGTRAP - 1) & 1;
+    if (!read_text(path, text, sizeof text))
+        return look;
+    const char *state = strstr(text, "\nState:\t");
+    look.sleeps = !state || (state[8] && strchr("SDXZI", state[8]));
+    look.pending = has_trap(text, "\nSigPnd:\t");
+    look.blocks = has_trap(text, "\nSigBlk:\t");
+    return look;
 }
 
 static uint32_t next_thread(DIR *d) {
@@ -85,48 +108,50 @@ static uint32_t next_thread(DIR *d) {
     return 0;
 }
 
+/* While a thread is made, all its signals are blocked: one that waits for a processor may be that,
+ * and says nothing until it has run. */
+static bool goes_on_blocking(uint32_t tid) {
+    uint64_t ran_ns = UINT64_MAX;
+    int ran = 0;
+    for (int waits = 0; waits < BLOCKED_WAITS && ran < BLOCKED_LOOKS; waits++) {
+        struct look look = look_at(tid);
+        if (!look.blocks)
+            return false;
+        ran += look.sleeps || look.ran_ns != ran_ns;
+        ran_ns = look.ran_ns;
+        wait_ms();
+    }
+    return true;
+}
+
 uint32_t trap_process_blocked(void) {
     uint32_t found = 0;
     DIR *d = opendir("/proc/self/task");
-    for (uint32_t tid; d && !found && (tid = next_thread(d)) != 0;) {
-        int looks = 0;
-        while (looks < BLOCKED_LOOKS && blocks(tid)) {
-            looks++;
-            wait_ms();
-        }
-        if (looks == BLOCKED_LOOKS)
+    for (uint32_t tid; d && !found && (tid = next_thread(d)) != 0;)
+        if (goes_on_blocking(tid))
             found = tid;
-    }
     if (d)
         closedir(d);
     return found;
 }
 
-/* Asleep, or no thread any more. A stopped one may have the signal before it. */
-static bool sleeps(uint32_t tid) {
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/self/task/%u/stat", tid);
-    const char *at = read_text(path, text, sizeof text) ? strrchr(text, ')') : NULL;
-    return !at || !at[1] || strchr("SDXZI", at[2]);
-}
-
-/* UINT64_MAX: the kernel does not say. */
-static uint64_t ran_ns(uint32_t tid) {
-    char path[64], text[128];
-    snprintf(path, sizeof path, "/proc/self/task/%u/schedstat", tid);
-    return read_text(path, text, sizeof text) ? strtoull(text, NULL, 10) : UINT64_MAX;
-}
-
 struct runner {
     uint32_t tid;
-    uint64_t ran_ns; /* when it was first looked at */
+    uint64_t ran_ns; /* at the last look */
+    int ran;         /* looks before which it had run */
 };
 
-static bool has_passed(const struct runner *r) {
-    if (sleeps(r->tid))
+/* From the breakpoint to where the signal shows as pending is less than a microsecond, but what a
+ * thread ran for counts the time that a hypervisor took from it: so it must have run repeatedly. */
+static bool has_passed(struct runner *r) {
+    struct look look = look_at(r->tid);
+    if (look.pending)
+        return false;
+    if (look.sleeps)
         return true;
-    uint64_t now = ran_ns(r->tid);
-    return now != UINT64_MAX && now - r->ran_ns >= PASSED_NS;
+    r->ran += look.ran_ns != r->ran_ns;
+    r->ran_ns = look.ran_ns;
+    return r->ran >= PASSED_LOOKS;
 }
 
 /* Those that are awake; more than `max` where there are more. */
@@ -137,10 +162,11 @@ static uint32_t find_runners(struct runner *out, uint32_t max) {
     if (!d)
         return max + 1;
     for (uint32_t tid; n <= max && (tid = next_thread(d)) != 0;) {
-        if (tid == own || sleeps(tid))
+        struct look look = look_at(tid);
+        if (tid == own || (look.sleeps && !look.pending))
             continue;
         if (n < max)
-            out[n] = (struct runner){tid, ran_ns(tid)};
+            out[n] = (struct runner){.tid = tid, .ran_ns = look.ran_ns};
         n++;
     }
     closedir(d);

@@ -17,7 +17,7 @@ int trap_process_protection(uintptr_t address);
  * makes them. */
 uint32_t trap_process_blocked(void);
 
-/* Waits until every thread was seen asleep or has run for a while since the call, so that none can
+/* Waits until every thread was seen asleep or has run repeatedly since the call, so that none can
  * still be between a breakpoint it ran into before and the signal's handler. False: some did not
  * get to run, and may be there. */
 bool trap_process_passed(void);

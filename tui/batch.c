@@ -1,6 +1,7 @@
 #include "tui/batch.h"
 
 #include "core/session/event.h"
+#include "tui/background.h"
 #include "tui/output.h"
 #include "tui/quality.h"
 #include "tui/watch.h"
@@ -100,7 +101,7 @@ int batch_failed(struct session *s, struct err *e) {
 
 /* One turn of --loop, or all there is. `last` turns give the signals back before the files are
  * written, so that a second Ctrl-C is obeyed at once. */
-static int profile(const struct options *o, const struct jvm *j, const struct outputs *out,
+static int profile(const struct options *o, const struct jvm *j, struct outputs *out,
                    struct watch *w, uint64_t duration_ms, bool last, enum watch_end *end,
                    struct err *e) {
     struct session *s = NULL;
@@ -108,6 +109,12 @@ static int profile(const struct options *o, const struct jvm *j, const struct ou
     if (r < 0)
         return r;
     say_start(o, j, s, duration_ms);
+    background_share(o, s);
+    r = outputs_begin(out, o, s, e);
+    if (r < 0) {
+        session_close(s);
+        return r;
+    }
     *end = watch_run(w, s, duration_ms);
     if (last || *end != WATCH_TIME)
         watch_close(w);
@@ -146,14 +153,6 @@ static uint64_t whole_ms(const struct options *o) {
     return whole || loops ? whole : BATCH_DURATION_MS;
 }
 
-static void say_renamed(const struct outputs *out) {
-    struct text names = {0};
-    outputs_renamed(out, &names);
-    if (names.len)
-        fprintf(stderr, "jtop-prof: a file for each event: %s\n", names.data);
-    text_free(&names);
-}
-
 /* Turn after turn, from number `first` on, which `out` is planned for already. */
 static int take_turns(const struct options *o, const struct jvm *j, struct outputs *out,
                       unsigned first, struct watch *w, struct err *e) {
@@ -173,7 +172,7 @@ static int take_turns(const struct options *o, const struct jvm *j, struct outpu
         if (r == 0)
             r = profile(o, j, out, w, shorter(left, loop), last, &end, e);
         if (r == 0)
-            say_renamed(out);
+            outputs_say_renamed(out);
         if (last)
             break;
     }
@@ -210,27 +209,4 @@ int batch_go_on(const struct options *o, pid_t pid, struct err *e) {
     struct jvm j;
     int r = jvm_inspect(pid, &j, e);
     return r == -ESRCH ? 0 : r < 0 ? r : collect(o, &j, 1, e);
-}
-
-int batch_convert(const struct options *o, const char *recording, struct err *e) {
-    struct outputs *out = calloc(1, sizeof *out);
-    struct session *s = NULL;
-    struct jvm j = {0};
-    if (!out)
-        return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
-    int r = session_replay(recording, &o->session, &s, e);
-    if (r == 0) {
-        struct session_status st;
-        session_jvm(s, &j);
-        session_status(s, &st);
-        r = outputs_plan(out, o, (int)j.pid, 0, &st, e);
-    }
-    if (r == 0)
-        r = outputs_write(out, o, s, e);
-    if (r == 0)
-        say_renamed(out);
-    outputs_free(out);
-    free(out);
-    session_close(s);
-    return r;
 }

@@ -23,7 +23,4 @@ int batch_collect(const struct options *o, const struct jvm *j, struct err *e);
  * no failure. */
 int batch_go_on(const struct options *o, pid_t pid, struct err *e);
 
-/* Writes a recording in the formats asked for. */
-int batch_convert(const struct options *o, const char *recording, struct err *e);
-
 #endif

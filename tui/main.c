@@ -1,7 +1,12 @@
 /* jtop-prof: a profiler for Java that you watch. The only file that exits. */
 #include "core/base/text.h"
+#include "core/import/import.h"
 #include "core/session/event.h"
+#include "tui/background.h"
 #include "tui/batch.h"
+#include "tui/compare.h"
+#include "tui/convert.h"
+#include "tui/jvm_command.h"
 #include "tui/list.h"
 #include "tui/list_events.h"
 #include "tui/live.h"
@@ -41,7 +46,7 @@ static bool is_recording(const char *path) {
     bool yes = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
                read(fd, &magic, sizeof magic) == (ssize_t)sizeof magic && magic == WIRE_FILE_MAGIC;
     close(fd);
-    return yes;
+    return yes || import_knows(path);
 }
 
 /* What the command line names: a recording (true in *recording), or a JVM. */
@@ -63,7 +68,7 @@ static int collect(struct options *o, struct err *e) {
     if (r < 0)
         return r;
     o->session.all_or_none = true;
-    return recording ? batch_convert(o, o->target, e) : batch_collect(o, &j, e);
+    return recording ? convert_file(o, o->target, e) : batch_collect(o, &j, e);
 }
 
 /* "list" and "check". */
@@ -145,7 +150,15 @@ static int print_self(const struct options *o, struct text *t, struct err *e) {
     return r == 0 ? printed : r;
 }
 
-static int run(struct options *o, struct err *e) {
+static int act_on_jvm(const struct options *o, int argc, char **argv, struct err *e) {
+    struct jvm j;
+    int r = jvm_find(o->target, &j, e);
+    if (r < 0)
+        return r;
+    return o->action == ACTION_JVM ? jvm_command(o, &j, e) : background_act(o, &j, argc, argv, e);
+}
+
+static int run(struct options *o, int argc, char **argv, struct err *e) {
     struct text t = {0};
     int r = 0;
     switch (o->action) {
@@ -168,6 +181,16 @@ static int run(struct options *o, struct err *e) {
         r = try_events(o, &t, e);
         if (r == 0)
             r = print(&t, e);
+        break;
+    case ACTION_BACKGROUND:
+    case ACTION_JVM:
+        r = act_on_jvm(o, argc, argv, e);
+        break;
+    case ACTION_CONVERT:
+        r = convert_file(o, o->operand[0], e);
+        break;
+    case ACTION_DIFF:
+        r = compare_files(o, e);
         break;
     case ACTION_READER:
         r = reader_run(o, e);
@@ -200,7 +223,7 @@ int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN); /* a closed pipe must not keep us from letting go of the JVM */
     int r = options_parse(&o, argc, argv, &e);
     if (r == 0)
-        r = run(&o, &e);
+        r = run(&o, argc, argv, &e);
     if (r == 0)
         return 0;
     complain(&e);

@@ -63,6 +63,17 @@ static int set_format(struct options *o, const struct option_row *row, const cha
     return for_each_piece(value, o, spelled, add_format, e);
 }
 
+static int add_pattern(struct options *o, const struct option_row *row, const char *spelled,
+                       const char *value, struct err *e) {
+    const char **list = row->value ? o->exclude : o->include;
+    uint32_t *count = row->value ? &o->excludes : &o->includes;
+    if (*count == OPTIONS_PATTERNS_MAX)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, E2BIG, "%s: more than %d patterns", spelled,
+                           OPTIONS_PATTERNS_MAX);
+    list[(*count)++] = value;
+    return 0;
+}
+
 static void *field(struct options *o, const struct option_row *row) {
     return (char *)o + row->offset;
 }
@@ -232,6 +243,7 @@ int option_set(struct options *o, const struct option_row *row, const char *spel
         [OPTION_CLOCK] = option_set_clock,
         [OPTION_CPU] = set_cpu,
         [OPTION_TIDS] = option_set_tids,
+        [OPTION_PATTERN] = add_pattern,
         [OPTION_IGNORED] = ignore,
     };
     return set[row->kind](o, row, spelled, value, e);

@@ -11,13 +11,20 @@
  * that they are never taken for the name of a JVM. */
 static const struct {
     const char *name;
+    enum options_action action;
     bool built;
+    bool files; /* takes files, and no JVM */
 } actions[] = {
-    {"collect", true},   {"start", false},       {"resume", false},  {"stop", false},
-    {"dump", false},     {"status", false},      {"metrics", false}, {"list", true},
-    {"check", true},     {"load", false},        {"jcmd", false},    {"threaddump", false},
-    {"dumpheap", false}, {"inspectheap", false}, {"meminfo", false}, {"convert", false},
-    {"diff", false},     {"serve", false},       {"doctor", false},
+    {"collect", ACTION_COLLECT, true, false},    {"start", ACTION_BACKGROUND, true, false},
+    {"resume", ACTION_BACKGROUND, true, false},  {"stop", ACTION_BACKGROUND, true, false},
+    {"dump", ACTION_BACKGROUND, true, false},    {"status", ACTION_BACKGROUND, true, false},
+    {"metrics", ACTION_BACKGROUND, true, false}, {"list", ACTION_EVENTS, true, false},
+    {"check", ACTION_CHECK, true, false},        {"load", ACTION_JVM, true, false},
+    {"jcmd", ACTION_JVM, true, false},           {"threaddump", ACTION_JVM, true, false},
+    {"dumpheap", ACTION_JVM, true, false},       {"inspectheap", ACTION_JVM, true, false},
+    {"convert", ACTION_CONVERT, true, true},     {"diff", ACTION_DIFF, true, true},
+    {"meminfo", ACTION_LIVE, false, false},      {"serve", ACTION_LIVE, false, false},
+    {"doctor", ACTION_LIVE, false, false},
 };
 
 void options_actions(struct text *out) {
@@ -120,12 +127,15 @@ static int set_word(struct options *o, const char *word, struct err *e) {
                            "--list, --batch, and the live screen without an action",
                            word);
         o->word = word;
-        if (strcmp(word, "list") == 0)
-            o->action = ACTION_EVENTS;
-        else if (strcmp(word, "check") == 0)
-            o->action = ACTION_CHECK;
-        else
-            o->collect = true;
+        o->action = actions[i].action;
+        o->collect |= o->action == ACTION_COLLECT;
+        o->wants_operands = actions[i].files || o->action == ACTION_JVM;
+        return 0;
+    }
+    if (o->wants_operands) {
+        if (o->operands == OPTIONS_OPERANDS_MAX)
+            return err_set(e, E2BIG, "%s: more than %d words", o->word, OPTIONS_OPERANDS_MAX);
+        o->operand[o->operands++] = word;
         return 0;
     }
     if (!*word)
@@ -168,6 +178,12 @@ static int decide(struct options *o, struct err *e) {
                                    "%s: of which JVM? Give its PID, its name, or jps for the only "
                                    "one; --list shows the JVMs",
                                    o->word);
+    if (o->action == ACTION_CONVERT || o->action == ACTION_DIFF || o->action == ACTION_JVM)
+        return 0;
+    if (o->action == ACTION_BACKGROUND)
+        return o->target
+                   ? 0
+                   : err_set(e, EINVAL, "%s: which JVM? Give its PID, its name, or jps", o->word);
     if (o->batch && collect)
         return err_set(
             e, EINVAL,

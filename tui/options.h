@@ -21,15 +21,21 @@
 
 #define OPTIONS_OUTPUTS_MAX 16 /* files, and formats */
 #define OPTIONS_TIDS_MAX 256   /* ranges of --filter */
+#define OPTIONS_OPERANDS_MAX 16
+#define OPTIONS_PATTERNS_MAX 64 /* -I, and -X */
 
 enum options_action {
     ACTION_LIVE = 0, /* the screen: of `target`, or the picker first */
     ACTION_FRAMES,   /* --batch: the screen's frames as text */
     ACTION_COLLECT,  /* profile, or read a recording, and write files */
     ACTION_LIST,
-    ACTION_EVENTS, /* "list": what `target` can be sampled for */
-    ACTION_CHECK,  /* "check": whether it can be sampled for the events given */
-    ACTION_READER, /* started by the agent */
+    ACTION_EVENTS,     /* "list": what `target` can be sampled for */
+    ACTION_CHECK,      /* "check": whether it can be sampled for the events given */
+    ACTION_BACKGROUND, /* start, resume, stop, dump, status, metrics: of `target` */
+    ACTION_JVM,        /* load, jcmd, threaddump, dumpheap, inspectheap: of `target` */
+    ACTION_CONVERT,    /* operand[0] into operand[1], or as -f and -o say */
+    ACTION_DIFF,       /* operand[0] with operand[1] */
+    ACTION_READER,     /* started by the agent */
     ACTION_HELP,
     ACTION_VERSION,
     ACTION_CONFIG,      /* --print-config */
@@ -49,10 +55,13 @@ struct options_moment {
 /* Not to be copied: the session's ranges of thread ids lie in it. */
 struct options {
     enum options_action action;
-    const char *word;     /* the action, where one was named */
-    bool collect;         /* "collect" was named, or the program is called asprof */
-    bool batch;           /* --batch */
-    const char *about;    /* what some actions are about */
+    const char *word;  /* the action, where one was named */
+    bool collect;      /* "collect" was named, or the program is called asprof */
+    bool batch;        /* --batch */
+    const char *about; /* what some actions are about */
+    const char *operand[OPTIONS_OPERANDS_MAX]; /* words of the actions that take more than a JVM */
+    int operands;
+    bool wants_operands;  /* further words are operands, not a JVM */
     const char *target;   /* PID, name, "jps" or a recording; NULL: not given */
     uint64_t duration_ms; /* 0: not given */
     uint32_t frames;      /* --batch -n; 0: for ever */
@@ -64,8 +73,15 @@ struct options {
     bool events_given;       /* session.engine[] is what was asked for, not what one gets unasked */
     uint32_t own;            /* set of events that have an interval of their own */
     const char *interval, *interval_spelled; /* -i, whose meaning depends on the event; or NULL */
+    bool fd_transfer;
     bool all_user, all_kernel, live, tlab, no_free, ttsp;
     uint32_t target_cpu; /* and one more; 0: not given */
+    const char *include[OPTIONS_PATTERNS_MAX], *exclude[OPTIONS_PATTERNS_MAX]; /* -I, -X */
+    uint32_t includes, excludes;
+    uint64_t from_ms, to_ms;        /* --from, --to: since the first sample; 0: not given */
+    uint64_t chunk_bytes, chunk_ms; /* of JFR files; 0: not given */
+    const char *jfr_sync;           /* --jfrsync; NULL: not given */
+    bool quiet;                     /* -q */
     struct options_moment timeout, loop;
     struct tid_range tid[OPTIONS_TIDS_MAX]; /* session.tids */
     struct session_options session;
@@ -100,6 +116,7 @@ enum option_kind {
     OPTION_CLOCK,    /* takes the name of a clock */
     OPTION_CPU,      /* takes the number of a processor, kept as one more */
     OPTION_TIDS,     /* takes ranges of thread ids */
+    OPTION_PATTERN,  /* takes a pattern of frames, -I or -X by `value` */
     OPTION_IGNORED,  /* takes any text: for the agent itself, means nothing here */
     OPTION_KINDS
 };

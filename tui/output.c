@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* What is planned for: where it is asked, and what %-letters mean. */
 struct plan {
@@ -125,22 +124,6 @@ static int find_format(const struct options *o, const struct exporter *x) {
     return -1;
 }
 
-/* A file whose name promises a format that is not there would be opened by something else than a
- * person: say so before the profile, not after. */
-static int check_promise(const char *path, struct err *e) {
-    static const char *const others[] = {".otlp", ".json", ".md"};
-    size_t n = strlen(path);
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        size_t k = strlen(others[i]);
-        if (n > k && strcasecmp(path + n - k, others[i]) == 0)
-            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                               "-f %s: there is no exporter for %s files yet; try .svg, .html, "
-                               ".jfr, .pprof, .collapsed or .txt, or name the format with -o",
-                               path, others[i]);
-    }
-    return 0;
-}
-
 static int plan_files(const struct plan *p) {
     const struct options *o = p->o;
     struct err *e = p->e;
@@ -165,8 +148,6 @@ static int plan_files(const struct plan *p) {
             chosen[f] = o->format[next];
         } else {
             const struct exporter *x = exporter_by_path(o->file[f]);
-            if (!x && check_promise(o->file[f], e) < 0)
-                return -EINVAL;
             chosen[f] = x ? x : default_exporter();
         }
     }
@@ -267,6 +248,19 @@ void outputs_renamed(const struct outputs *out, struct text *names) {
     for (int i = 0; i < out->count; i++)
         if (out->item[i].renamed)
             text_addf(names, "%s%s", names->len ? ", " : "", out->item[i].path.data);
+}
+
+void outputs_say_renamed(const struct outputs *out) {
+    struct text names = {0};
+    outputs_renamed(out, &names);
+    if (names.len)
+        fprintf(stderr, "jtop-prof: a file for each event: %s\n", names.data);
+    text_free(&names);
+}
+
+int outputs_begin(struct outputs *out, const struct options *o, struct session *s, struct err *e) {
+    (void)out, (void)o, (void)s, (void)e;
+    return 0;
 }
 
 void outputs_free(struct outputs *out) {

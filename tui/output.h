@@ -46,6 +46,10 @@ struct outputs {
 int outputs_plan(struct outputs *out, const struct options *o, int pid, unsigned sequence,
                  const struct session_status *replayed, struct err *e);
 
+/* When sampling has begun: files that grow while it goes on (JFR) are there from now on, whole at any
+ * moment. */
+int outputs_begin(struct outputs *out, const struct options *o, struct session *s, struct err *e);
+
 /* Writes them all from what the session has. A file that fails does not keep the others from being
  * written; the first failure is returned. */
 int outputs_write(const struct outputs *out, const struct options *o, struct session *s,
@@ -53,6 +57,8 @@ int outputs_write(const struct outputs *out, const struct options *o, struct ses
 
 /* The names of files that are not as they were given, ", " between them. */
 void outputs_renamed(const struct outputs *out, struct text *names);
+/* And that on stderr, where there are any. */
+void outputs_say_renamed(const struct outputs *out);
 
 void outputs_free(struct outputs *out);
 

@@ -1,6 +1,7 @@
 #include "tui/reader.h"
 
 #include "core/session/event.h"
+#include "tui/background.h"
 #include "tui/batch.h"
 #include "tui/output.h"
 #include "tui/watch.h"
@@ -67,13 +68,18 @@ static void say_missing(struct session *s) {
 }
 
 /* Attaches anew for the other turns of loop=: an agent's own reader has one. */
-static int read_and_write(struct options *o, const struct outputs *out, struct watch *w,
-                          struct err *e) {
+static int read_and_write(struct options *o, struct outputs *out, struct watch *w, struct err *e) {
     struct session *s = NULL;
     struct session_options so = o->session;
     int r = session_adopt(o->reader_fd, o->reader_pid, &so, &s, e);
     if (r < 0)
         return r;
+    background_share(o, s);
+    r = outputs_begin(out, o, s, e);
+    if (r < 0) {
+        session_close(s);
+        return r;
+    }
     uint64_t limit = options_moment_ms(&o->timeout, time(NULL));
     uint64_t loop = options_moment_ms(&o->loop, time(NULL));
     bool loops = loop && (!limit || loop < limit);

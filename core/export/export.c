@@ -7,16 +7,23 @@
 #include <string.h>
 #include <strings.h>
 
+#define ROW(n, h, w, ...)                                                                          \
+    { .name = n, .extension = {__VA_ARGS__}, .help = h, .write = w }
+
+/* ".speedscope.json" is longer than ".json", and so comes first. */
 const struct exporter exporters[] = {
-    {"text", {".txt"}, "summary, heaviest stacks and hottest methods", text_export},
-    {"collapsed",
-     {".collapsed", ".folded"},
-     "one line a stack: root;...;leaf COUNT",
-     collapsed_export},
-    {"svg", {".svg"}, "interactive flame graph in one file", svg_export},
-    {"html", {".html", ".htm"}, "the same as a page, for large profiles", html_export},
-    {"jfr", {".jfr"}, "for JDK Mission Control and jfr print", jfr_export},
-    {"pprof", {".pb.gz", ".pprof"}, "for go tool pprof", pprof_export},
+    ROW("text", "summary, heaviest stacks and hottest methods", text_export, ".txt"),
+    ROW("collapsed", "one line a stack: root;...;leaf COUNT", collapsed_export, ".collapsed",
+        ".folded"),
+    ROW("svg", "interactive flame graph in one file", svg_export, ".svg"),
+    ROW("html", "the same as a page, for large profiles", html_export, ".html", ".htm"),
+    ROW("tree", "call tree to unfold, as a page", tree_export, NULL),
+    ROW("jfr", "for JDK Mission Control and jfr print", jfr_export, ".jfr"),
+    ROW("pprof", "for go tool pprof", pprof_export, ".pb.gz", ".pprof"),
+    ROW("otlp", "OpenTelemetry's profiles signal", otlp_export, ".otlp"),
+    ROW("speedscope", "for speedscope", speedscope_export, ".speedscope.json"),
+    ROW("json", "methods, threads and stacks for programs", json_export, ".json"),
+    ROW("markdown", "a report to paste into a ticket", markdown_export, ".md"),
     {0},
 };
 

@@ -67,6 +67,13 @@ struct export_options {
                         nobody would see, or no browser could show at once */
 };
 
+/* One event of a file that holds several. */
+struct export_part {
+    const struct snapshot *snapshot;
+    const struct export_quality *quality;
+    const struct query *question; /* what the snapshot answers */
+};
+
 struct exporter {
     const char *name;         /* as after -o: "collapsed" */
     const char *extension[4]; /* ".collapsed", ".folded" */
@@ -74,6 +81,9 @@ struct exporter {
     /* Appends the whole file to `out`. 0 or -ENOMEM. The profile is needed for names. */
     int (*write)(struct text *out, const struct profile *p, const struct snapshot *s,
                  const struct export_quality *q, const struct export_options *o);
+    /* The same with all events in one file; NULL: the format holds one. */
+    int (*write_all)(struct text *out, const struct profile *p, const struct export_part *part,
+                     int parts, const struct export_options *o);
 };
 
 /* Ends with a NULL name. "flat", "traces" and "summary" are parts of "text". */

@@ -22,6 +22,17 @@ int jfr_export(struct text *out, const struct profile *p, const struct snapshot 
 int pprof_export(struct text *out, const struct profile *p, const struct snapshot *s,
                  const struct export_quality *q, const struct export_options *o);
 
+int tree_export(struct text *out, const struct profile *p, const struct snapshot *s,
+                const struct export_quality *q, const struct export_options *o);
+int otlp_export(struct text *out, const struct profile *p, const struct snapshot *s,
+                const struct export_quality *q, const struct export_options *o);
+int speedscope_export(struct text *out, const struct profile *p, const struct snapshot *s,
+                      const struct export_quality *q, const struct export_options *o);
+int json_export(struct text *out, const struct profile *p, const struct snapshot *s,
+                const struct export_quality *q, const struct export_options *o);
+int markdown_export(struct text *out, const struct profile *p, const struct snapshot *s,
+                    const struct export_quality *q, const struct export_options *o);
+
 /* What to add to the samples' clock, in ns, to make it the time of day, `last` being the newest
  * second that is written. A recording of another machine, or of before a reboot, ends now. */
 int64_t formats_time_of_day(uint64_t last);

@@ -41,6 +41,10 @@ struct query {
     uint32_t method;
     const char *package; /* only samples with a Java frame of this package or one below it,
                              "java.util"; NULL or "": all */
+    /* Only samples with a frame that is like one of `include`, and with none that is like one of
+     * `exclude`: names as "java/lang/Thread.run" or "java.lang.Thread.run", `*` at either end. */
+    const char *const *include, *const *exclude;
+    uint32_t includes, excludes;
     bool from_method;    /* the tree (not the rows) begins at the outermost frame of `method`:
                              what it calls, or inverted: who calls it. Needs with_method */
     bool inverted;       /* the tree is bottom-up: leaves are its roots, callers its children */

@@ -1,0 +1,56 @@
+/*
+ * What readers of foreign profiles have in common: names become ids and addresses, each told once
+ * and before it is used, and samples become records.
+ *
+ * Context: as import.h; one stream at a time.
+ */
+#ifndef JTOP_IMPORT_EMIT_H
+#define JTOP_IMPORT_EMIT_H
+
+#include "core/import/import.h"
+
+#include <stdint.h>
+
+struct emit;
+
+/* NULL: no memory. */
+struct emit *emit_new(import_record *each, void *arg);
+void emit_free(struct emit *m);
+
+/* The first thing that went wrong (-ENOMEM, or what `each` returned); after it nothing more is
+ * emitted. */
+int emit_failure(const struct emit *m);
+
+struct emit_text {
+    const char *data; /* not terminated; NULL: empty */
+    size_t bytes;
+};
+
+/* Frames, as a sample has them. Equal names give equal frames. Class names in internal form
+ * ("java/lang/Thread"); `line` becomes the frame's bci, and the method's line table says so. */
+uint64_t emit_java(struct emit *m, enum wire_frame_type tier, struct emit_text class_name,
+                   struct emit_text method, struct emit_text signature, uint32_t line);
+/* A function that is no Java method: WIRE_FRAME_NATIVE or WIRE_FRAME_KERNEL. */
+uint64_t emit_native(struct emit *m, enum wire_frame_type type, struct emit_text function,
+                     struct emit_text module);
+/* What was allocated, or the class of a lock: "java/lang/String", "[B". */
+uint64_t emit_class(struct emit *m, struct emit_text name);
+
+/* A thread of that name: its tid, or one that is made up where `tid` is 0 (the same for the same
+ * name). */
+uint32_t emit_thread(struct emit *m, uint32_t tid, uint64_t java_id, struct emit_text name);
+
+/* What is profiled. `start_ns`: time of day of sample time 0. */
+void emit_jvm(struct emit *m, uint32_t pid, struct emit_text name, struct emit_text version,
+              uint64_t start_ns);
+
+/* header is filled in; frames leaf first, at most WIRE_FRAMES_MAX, deeper ones are cut. */
+void emit_sample(struct emit *m, const struct wire_sample *sample, const uint64_t *frame,
+                 uint32_t frames);
+
+/* One event the stream has: `name` as after -e. Before and behind the samples, with the times of
+ * the first and the last, so that the elapsed time is known. */
+void emit_mark(struct emit *m, uint64_t time_ns, enum wire_event event, const char *name,
+               uint64_t interval);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * Profiles that others wrote, as the records of a recording (core/wire/record.h): whoever can replay
+ * a recording can read them.
+ *
+ *      file ─▶ format by its first bytes ─▶ its reader ─▶ records ─▶ decoder, or a recording
+ *
+ * A reader gives names before the samples that have them, a WIRE_JVM and a WIRE_MARK an event, so
+ * that the result says what it is of. Frames that are no Java methods become addresses of its own
+ * making, each with a WIRE_SYMBOL. What a format does not have (time, threads, lines) is left out,
+ * never made up: without times all samples are of one moment.
+ *
+ * The file is hostile: lengths, counts and references are checked against what is there, loops and
+ * memory are bounded by the file's size, and a file that is cut yields what is before the cut.
+ *
+ * Context: frontend only, any thread; blocks on the file.
+ */
+#ifndef JTOP_IMPORT_IMPORT_H
+#define JTOP_IMPORT_IMPORT_H
+
+#include "core/base/err.h"
+#include "core/wire/record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Takes a record, aligned to 8 bytes and valid for the call. Non-zero ends the reading with it. */
+typedef int import_record(void *arg, const void *record);
+
+struct import_result {
+    char format[16];  /* "jfr" */
+    char damage[160]; /* where and why it ends early; "": it is whole */
+};
+
+/* Whether the file begins like one that import_file reads. */
+bool import_knows(const char *path);
+
+/* Reads it all. -EINVAL with a message where it is none of the formats, or broken from the start
+ * on. What is only cut is no error. */
+int import_file(const char *path, import_record *each, void *arg, struct import_result *result,
+                struct err *e);
+
+#endif

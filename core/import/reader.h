@@ -1,0 +1,24 @@
+/*
+ * The readers behind import_file, one file each and a table of them in import.c.
+ *
+ * Context: as import.h.
+ */
+#ifndef JTOP_IMPORT_READER_H
+#define JTOP_IMPORT_READER_H
+
+#include "core/import/import.h"
+
+#include <stdint.h>
+
+struct import_reader {
+    const char *name;
+    /* Whether a file begins so; `whole`: the bytes are the whole file. */
+    bool (*knows)(const uint8_t *head, size_t bytes, bool whole);
+    /* `data` is the whole file, read-only. */
+    int (*read)(const uint8_t *data, size_t bytes, import_record *each, void *arg,
+                struct import_result *result, struct err *e);
+};
+
+extern const struct import_reader import_jfr, import_pprof, import_collapsed;
+
+#endif

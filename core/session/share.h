@@ -1,0 +1,57 @@
+/*
+ * One agent, several users: whoever reads a JVM's stream (a live screen, a background reader) lets
+ * others ask it for things and look on.
+ *
+ *      jtop-prof dump 123 ──▶ @jtop-prof/123 ──▶ a thread of the reader's ──▶ handler ──▶ parts
+ *      jtop-prof 123      ──▶                ──▶ names so far, then the stream as it is read
+ *
+ * An abstract socket of the JVM's number (as the caller sees it): no file, gone with the reader, by
+ * kill -9 too. Each side looks at the other's credentials: the reader serves its own user and root;
+ * a client believes root and its own user, and root believes anybody who reads the JVM. Both are
+ * the same version, or say so.
+ *
+ * Context: frontend. Whoever asks or looks on is never waited for by the drain thread: who does not
+ * read is let go.
+ */
+#ifndef JTOP_SESSION_SHARE_H
+#define JTOP_SESSION_SHARE_H
+
+#include "core/session/session.h"
+
+/* What comes back. Text for the caller's stdout or stderr, or a file that the caller writes. */
+enum share_part { SHARE_OUT = 1, SHARE_ERROR, SHARE_FILE, SHARE_EXIT };
+
+struct share_reply; /* of one request */
+
+/* Both may be called any number of times; -EPIPE: nobody listens any more. */
+int share_say(struct share_reply *r, enum share_part part, const char *text);
+int share_file(struct share_reply *r, const char *path, const void *data, size_t bytes);
+
+/* Answers a command line: argv[0] is the program's name, strings are the request's own and may be
+ * changed. `cwd` is the caller's directory. In a thread of its own, one request at a time. 0, or
+ * -errno with a message, which with its exit code is sent as well. */
+typedef int share_handler(void *arg, struct share_reply *reply, const char *cwd, int argc,
+                          char **argv, struct err *e);
+
+/* From now on until session_close. `handler` NULL: others may only look on. -EADDRINUSE: somebody
+ * does it for this JVM already. */
+int session_share(struct session *s, share_handler *handler, void *arg, struct err *e);
+
+/* The process that shares this JVM's session and may be believed; 0: none. */
+pid_t share_find(pid_t jvm);
+
+/* Sends it a command line and hands over what comes back. `data` is valid for the call; `path` is
+ * NULL but for SHARE_FILE. Returns 0, or what the other side's handler returned, with its message
+ * and exit code; -ESRCH: nobody is there; -EPIPE: it went away before the end. */
+int share_ask(pid_t jvm, int argc, char **argv,
+              int (*each)(void *arg, enum share_part part, const char *path, const void *data,
+                          size_t bytes),
+              void *arg, struct err *e);
+
+/* A session that looks on: names and samples come from the other reader, from its profile's
+ * beginning as far as it still has it. Changes of events are asked of the other one, and hold for
+ * it as well; closing it stops nothing. */
+int session_join(const struct jvm *j, const struct session_options *o, struct session **out,
+                 struct err *e);
+
+#endif

@@ -1,0 +1,344 @@
+#include "core/import/emit.h"
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element) ((element)->lost = true)
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <uthash.h>
+
+/* What a key begins with, so that names of different kinds are told apart. */
+enum { NAME_METHOD = 1, NAME_CLASS, NAME_NATIVE, NAME_KERNEL, NAME_THREAD, THREAD_ID };
+
+#define KEY_BYTES_MAX (16 + 3 * WIRE_STRING_MAX)
+
+/* Something that was told, by all that its name consists of. */
+struct told {
+    uint64_t value; /* id, address or tid; of a thread its Java id */
+    uint64_t name;  /* of a thread: hash of its name */
+    bool lost;      /* uthash had no memory to add it */
+    UT_hash_handle hh;
+    size_t bytes;
+    uint8_t key[];
+};
+
+struct emit {
+    import_record *each;
+    void *arg;
+    int failure;
+    uint64_t seed; /* random, so that no file can have names that hash alike */
+    struct told *told;
+    uint32_t methods, classes, natives, threads; /* given so far */
+    uint64_t record[WIRE_RECORD_BYTES_MAX / 8];
+};
+
+struct emit *emit_new(import_record *each, void *arg) {
+    struct emit *m = calloc(1, sizeof *m);
+    if (!m)
+        return NULL;
+    m->each = each;
+    m->arg = arg;
+    if (getrandom(&m->seed, sizeof m->seed, GRND_NONBLOCK) != sizeof m->seed)
+        m->seed = (uintptr_t)m;
+    return m;
+}
+
+void emit_free(struct emit *m) {
+    struct told *t, *next;
+    if (!m)
+        return;
+    HASH_ITER (hh, m->told, t, next) {
+        HASH_DEL(m->told, t);
+        free(t);
+    }
+    free(m);
+}
+
+int emit_failure(const struct emit *m) {
+    return m->failure;
+}
+
+/* ---- names, each once ---- */
+
+struct key {
+    size_t len;
+    uint8_t bytes[KEY_BYTES_MAX];
+};
+
+static void add_number(struct key *k, uint32_t n) {
+    memcpy(k->bytes + k->len, &n, sizeof n);
+    k->len += sizeof n;
+}
+
+/* Cut where a character begins. */
+static struct emit_text fit(struct emit_text t) {
+    if (!t.data)
+        return (struct emit_text){"", 0};
+    if (t.bytes <= WIRE_STRING_MAX)
+        return t;
+    t.bytes = WIRE_STRING_MAX;
+    while (t.bytes > WIRE_STRING_MAX - 4 && ((uint8_t)t.data[t.bytes] & 0xc0) == 0x80)
+        t.bytes--;
+    return t;
+}
+
+static void add_text(struct key *k, struct emit_text t) {
+    memcpy(k->bytes + k->len, t.data, t.bytes);
+    k->len += t.bytes;
+}
+
+static uint64_t hash(const struct emit *m, const void *data, size_t bytes) {
+    uint64_t h = m->seed ^ bytes;
+    const uint8_t *at = data;
+    while (bytes > 0) {
+        uint64_t word = 0;
+        size_t n = bytes < sizeof word ? bytes : sizeof word;
+        memcpy(&word, at, n);
+        h = (h ^ word) * UINT64_C(0xff51afd7ed558ccd);
+        h ^= h >> 29;
+        at += n;
+        bytes -= n;
+    }
+    h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return h ^ h >> 33;
+}
+
+/* The entry of this key. A new one is all zeroes, and *fresh. NULL: no memory. */
+static struct told *find(struct emit *m, const struct key *k, bool *fresh) {
+    unsigned hashed = (unsigned)hash(m, k->bytes, k->len);
+    struct told *t;
+    HASH_FIND_BYHASHVALUE(hh, m->told, k->bytes, k->len, hashed, t);
+    *fresh = !t;
+    if (t)
+        return t;
+    t = calloc(1, sizeof *t + k->len);
+    if (t) {
+        t->bytes = k->len;
+        memcpy(t->key, k->bytes, k->len);
+        HASH_ADD_KEYPTR_BYHASHVALUE(hh, m->told, t->key, t->bytes, hashed, t);
+    }
+    if (t && t->lost) {
+        free(t);
+        t = NULL;
+    }
+    if (!t && !m->failure)
+        m->failure = -ENOMEM;
+    return t;
+}
+
+/* ---- records ---- */
+
+static uint8_t *append(uint8_t *at, struct emit_text t) {
+    memcpy(at, t.data, t.bytes);
+    return at + t.bytes;
+}
+
+/* Sends what is in m->record up to `end`. */
+static void send(struct emit *m, enum wire_type type, uint8_t *end) {
+    size_t bytes = (size_t)(end - (uint8_t *)m->record), whole = (bytes + 7) & ~(size_t)7;
+    memset(end, 0, whole - bytes);
+    m->record[0] = wire_header_word(type, (uint32_t)whole);
+    if (!m->failure)
+        m->failure = m->each(m->arg, m->record);
+}
+
+static void send_method(struct emit *m, uint32_t id, struct emit_text class_name,
+                        struct emit_text method, struct emit_text signature, uint16_t line) {
+    struct wire_method *w = (struct wire_method *)(void *)m->record;
+    *w = (struct wire_method){
+        .method_id = id,
+        .class_bytes = (uint16_t)class_name.bytes,
+        .name_bytes = (uint16_t)method.bytes,
+        .signature_bytes = (uint16_t)signature.bytes,
+    };
+    uint8_t *at = append(append(append(w->bytes, class_name), method), signature);
+    if (line) {
+        uint16_t pair[2] = {line, line}; /* bci, line */
+        if ((at - w->bytes) & 1)
+            *at++ = 0;
+        memcpy(at, pair, sizeof pair);
+        at += sizeof pair;
+        w->line_bytes = sizeof pair;
+    }
+    send(m, WIRE_METHOD, at);
+}
+
+static void send_symbol(struct emit *m, uint64_t address, uint32_t kind, struct emit_text function,
+                        struct emit_text module) {
+    struct wire_symbol *w = (struct wire_symbol *)(void *)m->record;
+    *w = (struct wire_symbol){
+        .address = address,
+        .name_bytes = (uint16_t)function.bytes,
+        .module_bytes = (uint16_t)module.bytes,
+        .kind = kind,
+    };
+    send(m, WIRE_SYMBOL, append(append(w->bytes, function), module));
+}
+
+static void send_thread(struct emit *m, uint32_t tid, uint64_t java_id, struct emit_text name) {
+    struct wire_thread *w = (struct wire_thread *)(void *)m->record;
+    *w = (struct wire_thread){.java_id = java_id, .tid = tid, .name_bytes = (uint16_t)name.bytes};
+    send(m, WIRE_THREAD, append(w->bytes, name));
+}
+
+static void send_thread_end(struct emit *m, uint32_t tid) {
+    struct wire_thread_end *w = (struct wire_thread_end *)(void *)m->record;
+    *w = (struct wire_thread_end){.tid = tid};
+    send(m, WIRE_THREAD_END, (uint8_t *)(w + 1));
+}
+
+/* ---- frames ---- */
+
+/* A method has an id for each of its lines: names once given are never given again, whatever lines
+ * come up later. Whoever reads them sees one method, by its names. */
+uint64_t emit_java(struct emit *m, enum wire_frame_type tier, struct emit_text class_name,
+                   struct emit_text method, struct emit_text signature, uint32_t line) {
+    struct key k = {.bytes = {NAME_METHOD}, .len = 1};
+    bool fresh, known = line > 0 && line < WIRE_BCI_NONE;
+    class_name = fit(class_name);
+    method = fit(method);
+    signature = fit(signature);
+    add_number(&k, known ? line : 0);
+    add_number(&k, (uint32_t)class_name.bytes << 16 | (uint32_t)method.bytes);
+    add_text(&k, class_name);
+    add_text(&k, method);
+    add_text(&k, signature);
+    struct told *t = find(m, &k, &fresh);
+    if (!t)
+        return wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_NO_NAME);
+    if (fresh) {
+        t->value = ++m->methods;
+        send_method(m, m->methods, class_name, method, signature, known ? (uint16_t)line : 0);
+    }
+    return wire_frame_java(tier, (uint32_t)t->value, known ? line : WIRE_BCI_NONE);
+}
+
+/* enum method_kind of core/profile/method_table.h, which a symbol's record has. */
+enum { KIND_NATIVE = 1, KIND_CPP = 2, KIND_KERNEL = 3 };
+
+/* A frame is looked up at its own address where a thread was, and one before it where it is a
+ * return address: both are of the function. */
+#define FUNCTION_BYTES 16u
+#define NATIVE_BASE UINT64_C(0x100000)
+#define KERNEL_BASE UINT64_C(0xffffffff80000000)
+
+uint64_t emit_native(struct emit *m, enum wire_frame_type type, struct emit_text function,
+                     struct emit_text module) {
+    bool kernel = type == WIRE_FRAME_KERNEL, fresh;
+    struct key k = {.bytes = {kernel ? NAME_KERNEL : NAME_NATIVE}, .len = 1};
+    function = fit(function);
+    module = fit(module);
+    add_number(&k, (uint32_t)function.bytes);
+    add_text(&k, function);
+    add_text(&k, module);
+    struct told *t = find(m, &k, &fresh);
+    if (!t)
+        return wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_NO_NAME);
+    if (fresh) {
+        bool cpp = memmem(function.data, function.bytes, "::", 2) != NULL;
+        uint32_t kind = kernel ? KIND_KERNEL : cpp ? KIND_CPP : KIND_NATIVE;
+        t->value = (kernel ? KERNEL_BASE : NATIVE_BASE) + (uint64_t)++m->natives * FUNCTION_BYTES;
+        send_symbol(m, t->value, kind, function, module);
+        send_symbol(m, t->value - 1, kind, function, module);
+    }
+    return wire_frame_address(kernel ? WIRE_FRAME_KERNEL : WIRE_FRAME_NATIVE, t->value);
+}
+
+uint64_t emit_class(struct emit *m, struct emit_text name) {
+    struct key k = {.bytes = {NAME_CLASS}, .len = 1};
+    bool fresh;
+    name = fit(name);
+    add_text(&k, name);
+    struct told *t = find(m, &k, &fresh);
+    if (!t)
+        return wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_NO_NAME);
+    if (fresh) {
+        struct wire_class *w = (struct wire_class *)(void *)m->record;
+        t->value = ++m->classes;
+        *w = (struct wire_class){.class_id = m->classes, .name_bytes = (uint32_t)name.bytes};
+        send(m, WIRE_CLASS, append(w->bytes, name));
+    }
+    return wire_frame_java(WIRE_FRAME_CLASS, (uint32_t)t->value, WIRE_BCI_NONE);
+}
+
+/* ---- threads ---- */
+
+/* No thread of Linux has it. */
+static uint32_t made_up(struct emit *m, struct emit_text name) {
+    struct key k = {.bytes = {NAME_THREAD}, .len = 1};
+    bool fresh;
+    add_text(&k, name);
+    struct told *t = find(m, &k, &fresh);
+    if (!t)
+        return 0;
+    if (fresh)
+        t->value = WIRE_TID_MAX + ++m->threads;
+    return (uint32_t)t->value;
+}
+
+uint32_t emit_thread(struct emit *m, uint32_t tid, uint64_t java_id, struct emit_text name) {
+    struct key k = {.bytes = {THREAD_ID}, .len = 1};
+    bool fresh;
+    name = fit(name);
+    if (tid == 0 && name.bytes > 0)
+        tid = made_up(m, name);
+    if (tid == 0 || name.bytes == 0)
+        return tid;
+    add_number(&k, tid);
+    struct told *t = find(m, &k, &fresh);
+    uint64_t named = hash(m, name.data, name.bytes);
+    if (!t || (!fresh && t->name == named && t->value == java_id))
+        return tid;
+    /* Another name is another thread, which got the number of one that is gone; with the same Java
+     * id it was renamed. */
+    if (!fresh && (t->value != java_id || java_id == 0) &&
+        (t->name != named || (t->value && java_id)))
+        send_thread_end(m, tid);
+    t->name = named;
+    t->value = java_id;
+    send_thread(m, tid, java_id, name);
+    return tid;
+}
+
+/* ---- the rest ---- */
+
+void emit_jvm(struct emit *m, uint32_t pid, struct emit_text name, struct emit_text version,
+              uint64_t start_ns) {
+    struct wire_jvm *w = (struct wire_jvm *)(void *)m->record;
+    name = fit(name);
+    version = fit(version);
+    *w = (struct wire_jvm){
+        .start_ns = start_ns,
+        .pid = pid,
+        .name_bytes = (uint16_t)name.bytes,
+        .version_bytes = (uint16_t)version.bytes,
+    };
+    send(m, WIRE_JVM, append(append(w->bytes, name), version));
+}
+
+void emit_sample(struct emit *m, const struct wire_sample *sample, const uint64_t *frame,
+                 uint32_t frames) {
+    struct wire_sample *w = (struct wire_sample *)(void *)m->record;
+    if (frames > WIRE_FRAMES_MAX)
+        frames = WIRE_FRAMES_MAX;
+    *w = *sample;
+    w->frames = (uint16_t)frames;
+    if (frames > 0)
+        memcpy(w->frame, frame, frames * sizeof *frame);
+    send(m, WIRE_SAMPLE, (uint8_t *)(w->frame + frames));
+}
+
+/* It ran, or no time would be counted as sampled; by what is not known here: the VM's own events
+ * come nearest. */
+void emit_mark(struct emit *m, uint64_t time_ns, enum wire_event event, const char *name,
+               uint64_t interval) {
+    struct wire_mark *w = (struct wire_mark *)(void *)m->record;
+    *w = (struct wire_mark){
+        .time_ns = time_ns,
+        .engine = {.event = event, .mechanism = WIRE_MECHANISM_JVMTI, .interval = interval},
+    };
+    memcpy(w->engine.name, name, strnlen(name, sizeof w->engine.name - 1));
+    memcpy(w->engine.reason, "read from a file", sizeof "read from a file");
+    send(m, WIRE_MARK, (uint8_t *)(w + 1));
+}

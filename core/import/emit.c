@@ -33,7 +33,7 @@ struct emit {
     uint64_t record[WIRE_RECORD_BYTES_MAX / 8];
 };
 
-struct emit *emit_new(import_record *each, void *arg) {
+struct emit *emit_open(import_record *each, void *arg) {
     struct emit *m = calloc(1, sizeof *m);
     if (!m)
         return NULL;
@@ -44,7 +44,7 @@ struct emit *emit_new(import_record *each, void *arg) {
     return m;
 }
 
-void emit_free(struct emit *m) {
+void emit_close(struct emit *m) {
     struct told *t, *next;
     if (!m)
         return;

@@ -11,11 +11,11 @@
 
 #include <stdint.h>
 
-struct emit;
+struct emit; /* no relation of the screen's, which is never seen together with it */
 
 /* NULL: no memory. */
-struct emit *emit_new(import_record *each, void *arg);
-void emit_free(struct emit *m);
+struct emit *emit_open(import_record *each, void *arg);
+void emit_close(struct emit *m);
 
 /* The first thing that went wrong (-ENOMEM, or what `each` returned); after it nothing more is
  * emitted. */
@@ -27,7 +27,8 @@ struct emit_text {
 };
 
 /* Frames, as a sample has them. Equal names give equal frames. Class names in internal form
- * ("java/lang/Thread"); `line` becomes the frame's bci, and the method's line table says so. */
+ * ("java/lang/Thread"); `line` becomes the frame's bci, and the method's line table says so; 0: not
+ * known. `tier`: one of those with a method; WIRE_FRAME_NATIVE_METHOD where it is not known. */
 uint64_t emit_java(struct emit *m, enum wire_frame_type tier, struct emit_text class_name,
                    struct emit_text method, struct emit_text signature, uint32_t line);
 /* A function that is no Java method: WIRE_FRAME_NATIVE or WIRE_FRAME_KERNEL. */
@@ -37,7 +38,8 @@ uint64_t emit_native(struct emit *m, enum wire_frame_type type, struct emit_text
 uint64_t emit_class(struct emit *m, struct emit_text name);
 
 /* A thread of that name: its tid, or one that is made up where `tid` is 0 (the same for the same
- * name). */
+ * name). A tid that comes with another name is another thread from then on, unless the Java id is
+ * the same. No name: nothing is told. */
 uint32_t emit_thread(struct emit *m, uint32_t tid, uint64_t java_id, struct emit_text name);
 
 /* What is profiled. `start_ns`: time of day of sample time 0. */
@@ -48,7 +50,7 @@ void emit_jvm(struct emit *m, uint32_t pid, struct emit_text name, struct emit_t
 void emit_sample(struct emit *m, const struct wire_sample *sample, const uint64_t *frame,
                  uint32_t frames);
 
-/* One event the stream has: `name` as after -e. Before and behind the samples, with the times of
+/* One event the stream has: `name` as after -e, "" for the event's own. Before and behind the samples, with the times of
  * the first and the last, so that the elapsed time is known. */
 void emit_mark(struct emit *m, uint64_t time_ns, enum wire_event event, const char *name,
                uint64_t interval);

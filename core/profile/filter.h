@@ -1,5 +1,5 @@
 /*
- * Which stacks a query keeps, by what is on them: a text, a method, a package.
+ * Which stacks a query keeps, by what is on them: a text, a method, a package, patterns.
  *
  * One byte a node of the call tree says which of these were met from the root down to it. Nodes
  * and methods only come, so the bytes are kept from one snapshot to the next and only new ones are
@@ -13,10 +13,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FILTER_TEXT = 1, FILTER_METHOD = 2, FILTER_PACKAGE = 4 };
+enum {
+    FILTER_TEXT = 1,
+    FILTER_METHOD = 2,
+    FILTER_PACKAGE = 4,
+    FILTER_INCLUDED = 8,
+    FILTER_EXCLUDED = 16
+};
 
 struct filter {
     char *text, *package; /* what was asked for; "" for nothing; NULL: nothing is kept yet */
+    char *patterns;       /* all of them, one behind the other */
     bool with_method;
     uint32_t method;
     uint8_t mask, want; /* samples are kept whose leaf's flags are these */

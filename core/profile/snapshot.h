@@ -45,6 +45,7 @@ struct query {
      * `exclude`: names as "java/lang/Thread.run" or "java.lang.Thread.run", `*` at either end. */
     const char *const *include, *const *exclude;
     uint32_t includes, excludes;
+    bool simple_names;   /* these names without their packages, too */
     bool from_method;    /* the tree (not the rows) begins at the outermost frame of `method`:
                              what it calls, or inverted: who calls it. Needs with_method */
     bool inverted;       /* the tree is bottom-up: leaves are its roots, callers its children */

@@ -71,7 +71,7 @@ static int add_file(const struct plan *p, const struct exporter *x, const char *
     }
     if (r == 0 && item->path.failed)
         r = err_exit_as(p->e, ERR_EXIT_PROFILER, ENOMEM, "no memory for a file name");
-    return r < 0 ? r : export_check_path(item->path.data, p->e);
+    return r < 0 || out->put ? r : export_check_path(item->path.data, p->e);
 }
 
 static bool can_follow(const struct exporter *x) {
@@ -185,7 +185,7 @@ int outputs_plan(struct outputs *out, const struct options *o, int pid, unsigned
     int r = o->files ? plan_files(&p) : plan_stdout(&p);
     if (r == 0)
         r = check_distinct(out, e);
-    if (r == 0 && o->session.record)
+    if (r == 0 && o->session.record && !out->put)
         r = export_check_path(o->session.record, e);
     return r;
 }
@@ -215,7 +215,12 @@ static int write_one(const struct outputs *out, const struct output *item, const
     quality->several = out->events > 1;
     quality->heading = is_followed(out, item);
     options.question = &query;
-    int r = export_file(item->path.data, item->exporter, p, snap, quality, &options, e);
+    struct text t = {0};
+    int r = export_format(&t, item->exporter, p, snap, quality, &options, e);
+    if (r == 0)
+        r = out->put ? out->put(out->put_arg, item->path.data, &t, e)
+                     : export_write(item->path.data, &t, e);
+    text_free(&t);
     snapshot_free(snap);
     return r;
 }

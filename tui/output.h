@@ -38,6 +38,11 @@ struct outputs {
     int events;
     struct output item[OUTPUTS_MAX];
     int count;
+    /* Takes each report (path NULL: for stdout) in the place of export_write, and may keep the text,
+     * leaving it empty. The session is locked. The paths are somebody else's then, and not looked
+     * at. NULL: nobody. */
+    int (*put)(void *arg, const char *path, struct text *t, struct err *e);
+    void *put_arg;
 };
 
 /* Settles formats and names and checks that each file, and that of --record, can be written, before

@@ -24,11 +24,15 @@ enum {
     REPLY_MAX = 16 << 20,
     TEXT_MAX = 1 << 20, /* of a command line or an environment */
     SHOWN_MAX = 300,    /* of the JVM's words in a message */
+    PATIENCE_NS = 1000000000,
 };
 
 struct reply {
     char *data; /* owned, NUL-terminated */
     size_t len, cap;
+    int (*each)(void *context, const char *data, size_t len); /* NULL: all is kept in data */
+    void *context;
+    bool passing; /* the status was 0, so what comes goes to `each` */
 };
 
 static const char DISABLE_FLAG[] = "DisableAttachMechanism";
@@ -108,18 +112,61 @@ static int send_all(int fd, const char *data, size_t len, uint64_t deadline_ns) 
     return 0;
 }
 
+/* Splits "STATUS\nTEXT"; false when there is no status. */
+static bool split_status(struct reply *r, long *status, char **text) {
+    char *end;
+    errno = 0;
+    *status = strtol(r->data, &end, 10);
+    if (end == r->data || errno || (*end != '\n' && *end != '\0'))
+        return false;
+    *text = *end ? end + 1 : end;
+    return true;
+}
+
+/* Hands over what has come, once the status is known to be good. */
+static int pass_on(struct reply *r) {
+    char *text = r->data;
+    long status;
+    r->data[r->len] = '\0';
+    if (!r->each || (!r->passing && (!memchr(r->data, '\n', r->len) ||
+                                     !split_status(r, &status, &text) || status != 0)))
+        return 0;
+    size_t n = r->len - (size_t)(text - r->data);
+    r->passing = true;
+    r->len = 0;
+    return n ? r->each(r->context, text, n) : 0;
+}
+
+/* Waits for the answer. One that is passed on may take its time while the JVM works. */
+static int await_answer(const struct jvm *j, int fd, const struct reply *r, uint64_t deadline_ns) {
+    struct proc_stat st;
+    int rc;
+    if (!r->each)
+        return await(fd, POLLIN, deadline_ns);
+    do
+        rc = await(fd, POLLIN, proc_now_ns() + PATIENCE_NS);
+    while (rc == -ETIMEDOUT && proc_stat(j->pid, &st) == 0 && st.state != 'T');
+    return rc;
+}
+
+static int make_room(struct reply *r) {
+    if (r->cap - r->len >= 2)
+        return 0;
+    size_t cap = r->cap ? r->cap * 2 : 4096;
+    char *data = cap > REPLY_MAX ? NULL : realloc(r->data, cap);
+    if (!data)
+        return cap > REPLY_MAX ? -EMSGSIZE : -ENOMEM;
+    r->data = data;
+    r->cap = cap;
+    return 0;
+}
+
 /* Reads until the JVM closes the connection. */
-static int receive_all(int fd, struct reply *r, uint64_t deadline_ns) {
+static int receive_all(const struct jvm *j, int fd, struct reply *r, uint64_t deadline_ns) {
     for (;;) {
-        if (r->cap - r->len < 2) {
-            size_t cap = r->cap ? r->cap * 2 : 4096;
-            char *data = cap > REPLY_MAX ? NULL : realloc(r->data, cap);
-            if (!data)
-                return cap > REPLY_MAX ? -EMSGSIZE : -ENOMEM;
-            r->data = data;
-            r->cap = cap;
-        }
-        int rc = await(fd, POLLIN, deadline_ns);
+        int rc = make_room(r);
+        if (rc == 0)
+            rc = await_answer(j, fd, r, deadline_ns);
         if (rc < 0)
             return rc;
         ssize_t n = recv(fd, r->data + r->len, r->cap - r->len - 1, 0);
@@ -127,8 +174,12 @@ static int receive_all(int fd, struct reply *r, uint64_t deadline_ns) {
             break;
         if (n < 0 && errno != EAGAIN && errno != EINTR)
             return -errno;
-        if (n > 0)
+        if (n > 0) {
             r->len += (size_t)n;
+            rc = pass_on(r);
+        }
+        if (rc < 0)
+            return rc;
     }
     r->data[r->len] = '\0';
     return 0;
@@ -192,17 +243,6 @@ static int build_request(const char *command, const char *const arg[3], char *ou
     return 0;
 }
 
-/* Splits "STATUS\nTEXT"; false when there is no status. */
-static bool split_status(struct reply *r, long *status, char **text) {
-    char *end;
-    errno = 0;
-    *status = strtol(r->data, &end, 10);
-    if (end == r->data || errno || (*end != '\n' && *end != '\0'))
-        return false;
-    *text = *end ? end + 1 : end;
-    return true;
-}
-
 /* Sends the request and fills `r` with the whole answer, at least a byte. */
 static int exchange(const struct jvm *j, const char *command, const char *const arg[3],
                     int timeout_ms, struct reply *r, struct err *e) {
@@ -217,18 +257,14 @@ static int exchange(const struct jvm *j, const char *command, const char *const 
         return fd;
     rc = send_all(fd, request, len, deadline);
     if (rc == 0 || rc == -EPIPE)
-        rc = receive_all(fd, r, deadline);
+        rc = receive_all(j, fd, r, deadline);
     close(fd);
-    return rc < 0 || r->len == 0 ? no_answer(j, command, rc, e) : 0;
+    return rc < 0 || (r->len == 0 && !r->passing) ? no_answer(j, command, rc, e) : 0;
 }
 
-/* The JVM's status and *text, which points into r->data. */
-static int ask(const struct jvm *j, const char *command, const char *const arg[3], int timeout_ms,
-               struct reply *r, long *status, char **text, struct err *e) {
+static int read_status(const struct jvm *j, const char *command, struct reply *r, long *status,
+                       char **text, struct err *e) {
     char words[SHOWN_MAX];
-    int rc = exchange(j, command, arg, timeout_ms, r, e);
-    if (rc < 0)
-        return rc;
     if (!r->data || !split_status(r, status, text))
         return err_set(e, EPROTO, "JVM %d answered '%s' in a way that is not understood: %s",
                        (int)j->pid, command, shown(r->data ? r->data : "", words));
@@ -236,6 +272,19 @@ static int ask(const struct jvm *j, const char *command, const char *const arg[3
         return err_set(e, EPROTO, "JVM %d does not speak version 1 of the attach protocol",
                        (int)j->pid);
     return 0;
+}
+
+static int refused(const struct jvm *j, const char *command, long status, const char *text,
+                   char words[SHOWN_MAX], struct err *e) {
+    return err_set(e, EPROTO, "JVM %d refused '%s' (%ld): %s", (int)j->pid, command, status,
+                   *text ? shown(text, words) : "it gives no reason");
+}
+
+/* The JVM's status and *text, which points into r->data. */
+static int ask(const struct jvm *j, const char *command, const char *const arg[3], int timeout_ms,
+               struct reply *r, long *status, char **text, struct err *e) {
+    int rc = exchange(j, command, arg, timeout_ms, r, e);
+    return rc < 0 ? rc : read_status(j, command, r, status, text, e);
 }
 
 int attach_command(const struct jvm *j, const char *command, const char *const arg[3],
@@ -247,13 +296,28 @@ int attach_command(const struct jvm *j, const char *command, const char *const a
         *reply = NULL;
     int rc = ask(j, command, arg, timeout_ms, &r, &status, &text, e);
     if (rc == 0 && text && status != 0)
-        rc = err_set(e, EPROTO, "JVM %d refused '%s' (%ld): %s", (int)j->pid, command, status,
-                     *text ? shown(text, words) : "it gives no reason");
+        rc = refused(j, command, status, text, words, e);
     if (rc == 0 && text && reply) {
         size_t skipped = (size_t)(text - r.data);
         memmove(r.data, text, r.len - skipped + 1);
         *reply = r.data;
         return 0;
+    }
+    free(r.data);
+    return rc;
+}
+
+int attach_stream(const struct jvm *j, const char *command, const char *const arg[3],
+                  int timeout_ms, int (*each)(void *context, const char *data, size_t len),
+                  void *context, struct err *e) {
+    struct reply r = {.each = each, .context = context};
+    char words[SHOWN_MAX], *text = NULL;
+    long status = 0;
+    int rc = exchange(j, command, arg, timeout_ms, &r, e);
+    if (rc == 0 && !r.passing) {
+        rc = read_status(j, command, &r, &status, &text, e);
+        if (rc == 0 && status != 0)
+            rc = refused(j, command, status, text, words, e);
     }
     free(r.data);
     return rc;
@@ -275,7 +339,7 @@ static bool load_result(const char *text, int *result) {
 
 int attach_load(const struct jvm *j, const char *library, const char *options, int timeout_ms,
                 int *result, struct err *e) {
-    const char *const arg[ARGUMENTS] = {library, "true", options};
+    const char *const arg[ARGUMENTS] = {library, library[0] == '/' ? "true" : "false", options};
     struct reply r = {0};
     char words[SHOWN_MAX], *text = NULL;
     long status;

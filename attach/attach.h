@@ -33,7 +33,17 @@ bool attach_is_disabled(const struct jvm *j);
 int attach_command(const struct jvm *j, const char *command, const char *const arg[3],
                    int timeout_ms, char **reply, struct err *e);
 
-/* Makes the JVM load an agent library by absolute path (as the JVM sees it) with options. Returns 0
+/* The same for answers that may be long or take long (jcmd, threaddump, dumpheap, inspectheap):
+ * `each` gets the text piece by piece as it comes, raw bytes, and stops it by returning a negative
+ * errno, which is returned. Connecting takes up to `timeout_ms`; after that it waits for as long as
+ * the JVM works at it and is not stopped (-ETIMEDOUT). What a JVM says with an error is in the
+ * message and does not come through `each`. */
+int attach_stream(const struct jvm *j, const char *command, const char *const arg[3],
+                  int timeout_ms, int (*each)(void *context, const char *data, size_t len),
+                  void *context, struct err *e);
+
+/* Makes the JVM load an agent library by absolute path (as the JVM sees it), or by the name of one of
+ * the JDK's own ("instrument"), with options. Returns 0
  * when the library was loaded, and what its Agent_OnAttach returned in *result (0: success). The
  * forms of the answer over JDK 8-26 ("0", "return code: 0", "... was not loaded: TEXT") are
  * understood; the JVM's own text for a library that does not load is in the message (-EPROTO). */

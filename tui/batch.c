@@ -14,11 +14,21 @@
 #include <time.h>
 #include <unistd.h>
 
+/* What asprof says, whoever reads it; scripts wait for it. */
+static void say_as_asprof(uint64_t duration_ms) {
+    if (duration_ms)
+        fprintf(stderr, "Profiling for %g seconds\n", (double)duration_ms / 1000);
+    else
+        fprintf(stderr, "Profiling until interrupted\n");
+}
+
 /* For people only: a pipe gets none of it. */
 static void say_start(const struct options *o, const struct jvm *j, struct session *s,
                       uint64_t duration_ms) {
     struct session_status st;
-    if (!isatty(STDERR_FILENO))
+    if (o->as_asprof)
+        say_as_asprof(duration_ms);
+    if (o->as_asprof || !isatty(STDERR_FILENO))
         return;
     session_status(s, &st);
     fprintf(stderr, "Profiling ");
@@ -57,6 +67,17 @@ static void say_empty(const struct session_status *st) {
     }
 }
 
+/* Names are known only where a thread ran, so it cannot be said whether there is such a thread. */
+static void say_nobody(const struct options *o, const struct session_status *st) {
+    if (o->session.thread_pattern && !st->samples)
+        fprintf(stderr,
+                "jtop-prof: no samples: no thread with \"%s\" in its name was seen (--thread); -t "
+                "without it shows the names\n",
+                o->session.thread_pattern);
+    else if (o->session.tid_ranges && !st->samples)
+        fprintf(stderr, "jtop-prof: no samples: none of the threads of --filter was seen\n");
+}
+
 /* What a person should know before trusting the report. */
 static void say_quality(const struct options *o, struct session *s, const struct jvm *j) {
     struct session_status st;
@@ -71,6 +92,7 @@ static void say_quality(const struct options *o, struct session *s, const struct
             fprintf(stderr, "jtop-prof: %s is BIASED: sampled at safepoints only%s%s\n",
                     st.engine[i].name, st.engine[i].reason[0] ? ": " : "", st.engine[i].reason);
     say_empty(&st);
+    say_nobody(o, &st);
     if (o->session.begin)
         fprintf(stderr, "jtop-prof: %" PRIu64 " window%s, %.3f ms together\n", st.windows,
                 st.windows == 1 ? "" : "s", (double)st.window_ns / 1e6);
@@ -155,11 +177,10 @@ static uint64_t whole_ms(const struct options *o) {
 
 /* Turn after turn, from number `first` on, which `out` is planned for already. */
 static int take_turns(const struct options *o, const struct jvm *j, struct outputs *out,
-                      unsigned first, struct watch *w, struct err *e) {
+                      unsigned first, struct watch *w, enum watch_end *end, struct err *e) {
     uint64_t whole = whole_ms(o), end_ms = now_ms() + whole;
-    enum watch_end end = WATCH_TIME;
     int r = 0;
-    for (unsigned turn = first; r == 0 && end == WATCH_TIME; turn++) {
+    for (unsigned turn = first; r == 0 && *end == WATCH_TIME; turn++) {
         uint64_t now = now_ms(), left = whole && end_ms > now ? end_ms - now : 0;
         uint64_t loop = options_moment_ms(&o->loop, time(NULL));
         bool last = !loop || (whole && left <= loop);
@@ -170,7 +191,7 @@ static int take_turns(const struct options *o, const struct jvm *j, struct outpu
             r = outputs_plan(out, o, (int)j->pid, turn, NULL, e);
         }
         if (r == 0)
-            r = profile(o, j, out, w, shorter(left, loop), last, &end, e);
+            r = profile(o, j, out, w, shorter(left, loop), last, end, e);
         if (r == 0)
             outputs_say_renamed(out);
         if (last)
@@ -179,11 +200,14 @@ static int take_turns(const struct options *o, const struct jvm *j, struct outpu
     return r;
 }
 
-static int collect(const struct options *o, const struct jvm *j, unsigned first, struct err *e) {
+static int collect(const struct options *o, const struct jvm *j, unsigned first,
+                   enum watch_end *end, struct err *e) {
     struct outputs *out = calloc(1, sizeof *out);
-    struct watch w = {.signal_fd = -1};
+    struct progress progress;
+    struct watch w = {.signal_fd = -1, .progress = &progress};
     if (!out)
         return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
+    progress_open(&progress, o->quiet);
     int r = outputs_plan(out, o, (int)j->pid, first, NULL, e);
     if (r == 0)
         r = event_check(o->session.engine, o->session.engines, j->pid,
@@ -191,7 +215,7 @@ static int collect(const struct options *o, const struct jvm *j, unsigned first,
     if (r == 0)
         r = watch_open(&w, e);
     if (r == 0)
-        r = take_turns(o, j, out, first, &w, e);
+        r = take_turns(o, j, out, first, &w, end, e);
     watch_close(&w);
     outputs_free(out);
     free(out);
@@ -199,14 +223,21 @@ static int collect(const struct options *o, const struct jvm *j, unsigned first,
 }
 
 int batch_collect(const struct options *o, const struct jvm *j, struct err *e) {
-    int r = collect(o, j, 0, e);
-    if (r == 0 && isatty(STDERR_FILENO))
+    enum watch_end end = WATCH_TIME;
+    int r = collect(o, j, 0, &end, e);
+    if (r == 0 && o->as_asprof)
+        fprintf(stderr, "%s\n",
+                end == WATCH_TIME     ? "Done"
+                : end == WATCH_SIGNAL ? "Interrupted"
+                                      : "Process exited");
+    else if (r == 0 && isatty(STDERR_FILENO))
         fprintf(stderr, "Done\n");
     return r;
 }
 
 int batch_go_on(const struct options *o, pid_t pid, struct err *e) {
     struct jvm j;
+    enum watch_end end = WATCH_TIME;
     int r = jvm_inspect(pid, &j, e);
-    return r == -ESRCH ? 0 : r < 0 ? r : collect(o, &j, 1, e);
+    return r == -ESRCH ? 0 : r < 0 ? r : collect(o, &j, 1, &end, e);
 }

@@ -208,11 +208,23 @@ static int run(struct options *o, int argc, char **argv, struct err *e) {
 }
 
 /* One line, whatever was quoted in it. */
-static void complain(struct err *e) {
-    for (char *p = e->message; *p; p++)
+static void say(int fd, char *text) {
+    for (char *p = text; *p; p++)
         if ((unsigned char)*p < 0x20 || *p == 0x7f)
             *p = '?';
-    fprintf(stderr, "jtop-prof: %s\n", e->message[0] ? e->message : strerror(e->code));
+    dprintf(fd, "jtop-prof: %s\n", text);
+}
+
+/* Nothing but errors from now on. Returns where those go: wherever in the program a remark is made,
+ * it does not get there. */
+static int hush(void) {
+    int errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (errors >= 0 && null >= 0)
+        dup2(null, STDERR_FILENO);
+    if (null >= 0)
+        close(null);
+    return errors >= 0 ? errors : STDERR_FILENO;
 }
 
 int main(int argc, char **argv) {
@@ -221,11 +233,17 @@ int main(int argc, char **argv) {
     /* glibc would raise this by itself, and keep what large answers leave. */
     (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
     signal(SIGPIPE, SIG_IGN); /* a closed pipe must not keep us from letting go of the JVM */
-    int r = options_parse(&o, argc, argv, &e);
+    int errors = STDERR_FILENO, r = options_parse(&o, argc, argv, &e);
+    if (r == 0 && o.quiet)
+        errors = hush();
+    if (r == 0 && o.remark[0] && !o.quiet)
+        say(STDERR_FILENO, o.remark);
     if (r == 0)
         r = run(&o, argc, argv, &e);
     if (r == 0)
         return 0;
-    complain(&e);
+    if (!e.message[0])
+        snprintf(e.message, sizeof e.message, "%s", strerror(e.code));
+    say(errors, e.message);
     return e.exit_code ? e.exit_code : ERR_EXIT_USAGE;
 }

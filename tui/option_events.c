@@ -145,7 +145,7 @@ static int settle_interval(struct options *o, struct err *e) {
     return r;
 }
 
-/* Sets the flags of the engines they are about; an option that is about none is a mistake. */
+/* Sets the flags of the engines they are about. */
 static int settle_flags(struct options *o, struct err *e) {
     const uint32_t counters = 1u << WIRE_EVENT_CPU | 1u << WIRE_EVENT_PERF;
     const struct {
@@ -171,9 +171,8 @@ static int settle_flags(struct options *o, struct err *e) {
             engine->cpu = (int32_t)o->target_cpu - (o->target_cpu != 0);
             used = true;
         }
-        if (flags[f].given && !used)
-            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "%s goes with -e %s", flags[f].option,
-                               flags[f].events);
+        if (flags[f].given && !used) /* as asprof does, but not without a word */
+            option_remark(o, "%s does nothing without -e %s", flags[f].option, flags[f].events);
     }
     if (o->all_user && o->all_kernel)
         return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
@@ -201,6 +200,23 @@ static int settle_window(struct options *o, struct err *e) {
     return 0;
 }
 
+/* What is taken for the sake of old scripts. */
+static void settle_habits(struct options *o) {
+    struct export_options unused;
+    bool has_jfr = o->formats > 0;
+    for (int i = 0; i < o->files; i++) {
+        const struct exporter *x = exporter_by_path(o->file[i]);
+        has_jfr |= x && strcmp(x->name, "jfr") == 0;
+    }
+    if (o->jfr_sync && !has_jfr)
+        o->format[o->formats++] = exporter_by_format("jfr", &unused);
+    if (o->log_level && (!strcmp(o->log_level, "none") || !strcmp(o->log_level, "error")))
+        o->quiet = true;
+    if (o->fd_transfer)
+        option_remark(o, "--fdtransfer: perf_events are opened by the JVM itself, with its rights; "
+                         "where it may not, cpu goes on by ctimer");
+}
+
 int options_settle(struct options *o, struct err *e) {
     struct session_options *s = &o->session;
     struct err unused;
@@ -213,6 +229,7 @@ int options_settle(struct options *o, struct err *e) {
         r = settle_flags(o, e);
     if (r == 0)
         r = settle_window(o, e);
+    settle_habits(o);
     if (s->depth > WIRE_FRAMES_MAX) /* old scripts ask for more; a limit of ours only cuts */
         s->depth = WIRE_FRAMES_MAX;
     if (s->ring_bytes && s->ring_bytes < WIRE_RING_BYTES_MIN)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool option_takes_value(const struct option_row *row) {
     return row->argument != NULL;
@@ -136,9 +137,15 @@ static int set_cpu(struct options *o, const struct option_row *row, const char *
                    const char *value, struct err *e) {
     uint64_t n;
     int r = option_number(&quantity_cpu, exit_of(row), spelled, value, &n, e);
-    if (r == 0)
-        *(uint32_t *)field(o, row) = (uint32_t)n + 1;
-    return r;
+    long there = sysconf(_SC_NPROCESSORS_CONF);
+    if (r < 0)
+        return r;
+    if (there > 0 && n >= (uint64_t)there)
+        return err_exit_as(e, exit_of(row), ERANGE,
+                           "%s %.40s: this machine has %ld processor%s, the last is number %ld",
+                           spelled, value, there, there == 1 ? "" : "s", there - 1);
+    *(uint32_t *)field(o, row) = (uint32_t)n + 1;
+    return 0;
 }
 
 static int set_percent(struct options *o, const struct option_row *row, const char *spelled,

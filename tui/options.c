@@ -5,6 +5,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Words that come before the JVM. Those of async-profiler that this version has not are known, so
@@ -31,6 +33,17 @@ void options_actions(struct text *out) {
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
         if (actions[i].built)
             text_addf(out, "%s ", actions[i].name);
+}
+
+void option_remark(struct options *o, const char *fmt, ...) {
+    char text[sizeof o->remark];
+    size_t len = strlen(o->remark);
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (!strstr(o->remark, text))
+        snprintf(o->remark + len, sizeof o->remark - len, "%s%s", len ? "; " : "", text);
 }
 
 static const struct option_row *find(const char *name, bool batch) {
@@ -117,27 +130,39 @@ static int set_option(struct options *o, const struct typed *t, struct err *e) {
     return option_set(o, t->row, t->name, t->value, e);
 }
 
+static int not_built(const char *word, struct err *e) {
+    struct text there = {0};
+    options_actions(&there);
+    int r = err_set(e, ENOTSUP,
+                    "action %s is not in this version; there are: %s--list, --batch, and the live "
+                    "screen without an action",
+                    word, there.failed || !there.data ? "" : there.data);
+    text_free(&there);
+    return r;
+}
+
+static int add_operand(struct options *o, const char *word, struct err *e) {
+    if (o->operands == OPTIONS_OPERANDS_MAX)
+        return err_set(e, E2BIG, "%s: more than %d words", o->word, OPTIONS_OPERANDS_MAX);
+    o->operand[o->operands++] = word;
+    o->takes_all = o->action == ACTION_JVM;
+    return 0;
+}
+
 static int set_word(struct options *o, const char *word, struct err *e) {
     for (size_t i = 0; i < sizeof actions / sizeof actions[0] && !o->word; i++) {
         if (strcmp(word, actions[i].name) != 0)
             continue;
         if (!actions[i].built)
-            return err_set(e, ENOTSUP,
-                           "action %s is not in this version; there are: collect, list, check, "
-                           "--list, --batch, and the live screen without an action",
-                           word);
+            return not_built(word, e);
         o->word = word;
         o->action = actions[i].action;
         o->collect |= o->action == ACTION_COLLECT;
         o->wants_operands = actions[i].files || o->action == ACTION_JVM;
         return 0;
     }
-    if (o->wants_operands) {
-        if (o->operands == OPTIONS_OPERANDS_MAX)
-            return err_set(e, E2BIG, "%s: more than %d words", o->word, OPTIONS_OPERANDS_MAX);
-        o->operand[o->operands++] = word;
-        return 0;
-    }
+    if (o->wants_operands)
+        return add_operand(o, word, e);
     if (!*word)
         return err_set(e, EINVAL, "the name of the JVM is empty");
     if (o->target)
@@ -178,8 +203,10 @@ static int decide(struct options *o, struct err *e) {
                                    "%s: of which JVM? Give its PID, its name, or jps for the only "
                                    "one; --list shows the JVMs",
                                    o->word);
-    if (o->action == ACTION_CONVERT || o->action == ACTION_DIFF || o->action == ACTION_JVM)
+    if (o->action == ACTION_CONVERT || o->action == ACTION_DIFF)
         return 0;
+    if (o->action == ACTION_JVM)
+        return options_find_target(o, e);
     if (o->action == ACTION_BACKGROUND)
         return o->target
                    ? 0
@@ -206,15 +233,15 @@ static bool called_as_batch(const char *program) {
 
 int options_parse(struct options *o, int argc, char **argv, struct err *e) {
     *o = (struct options){.reader_fd = -1};
-    o->collect = argc > 0 && called_as_batch(argv[0]);
+    o->as_asprof = o->collect = argc > 0 && called_as_batch(argv[0]);
     bool frames = asks_for_frames(argc, argv), only_words = false;
     for (int i = 1; i < argc; i++) {
         int r;
-        if (!only_words && strcmp(argv[i], "--") == 0) {
+        if (!only_words && !o->takes_all && strcmp(argv[i], "--") == 0) {
             only_words = true;
             continue;
         }
-        if (!only_words && is_option(argv[i])) {
+        if (!only_words && !o->takes_all && is_option(argv[i])) {
             struct typed t;
             take(&t, argc, argv, &i, frames);
             r = set_option(o, &t, e);
@@ -241,8 +268,11 @@ static int set_agent(struct options *o, char *piece, struct err *e) {
     if (value)
         *value++ = '\0';
     const struct option_row *row = find_agent(piece);
-    if (row && option_takes_value(row) == (value != NULL))
-        return option_set(o, row, piece, value, e);
+    const char *given = row && !value ? row->bare : value;
+    if (row && option_takes_value(row) == (given != NULL))
+        return option_set(o, row, piece, given, e);
+    if (row && row->any_value)
+        return option_set(o, row, piece, NULL, e);
     if (value)
         value[-1] = '=';
     const struct option_row *event = find_agent("event");

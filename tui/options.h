@@ -57,11 +57,13 @@ struct options {
     enum options_action action;
     const char *word;  /* the action, where one was named */
     bool collect;      /* "collect" was named, or the program is called asprof */
+    bool as_asprof;    /* it is called asprof or profiler.sh: its words on stderr too */
     bool batch;        /* --batch */
     const char *about; /* what some actions are about */
     const char *operand[OPTIONS_OPERANDS_MAX]; /* words of the actions that take more than a JVM */
     int operands;
     bool wants_operands;  /* further words are operands, not a JVM */
+    bool takes_all;       /* and so is what looks like an option: jcmd has its own */
     const char *target;   /* PID, name, "jps" or a recording; NULL: not given */
     uint64_t duration_ms; /* 0: not given */
     uint32_t frames;      /* --batch -n; 0: for ever */
@@ -82,6 +84,8 @@ struct options {
     uint64_t chunk_bytes, chunk_ms; /* of JFR files; 0: not given */
     const char *jfr_sync;           /* --jfrsync; NULL: not given */
     bool quiet;                     /* -q */
+    const char *log_level;          /* --log; NULL: not given */
+    char remark[400]; /* what was taken and does nothing, for people; empty: nothing */
     struct options_moment timeout, loop;
     struct tid_range tid[OPTIONS_TIDS_MAX]; /* session.tids */
     struct session_options session;
@@ -117,7 +121,7 @@ enum option_kind {
     OPTION_CPU,      /* takes the number of a processor, kept as one more */
     OPTION_TIDS,     /* takes ranges of thread ids */
     OPTION_PATTERN,  /* takes a pattern of frames, -I or -X by `value` */
-    OPTION_IGNORED,  /* takes any text: for the agent itself, means nothing here */
+    OPTION_IGNORED,  /* may take any text, and means nothing here */
     OPTION_KINDS
 };
 
@@ -126,7 +130,7 @@ enum option_group {
     GROUP_OUTPUT,
     GROUP_LIVE,
     GROUP_OTHER,
-    GROUP_READER, /* between our own programs, and for our build: not in --help */
+    GROUP_READER, /* between our own programs, for our build, for old scripts: not in --help */
     OPTION_GROUPS
 };
 
@@ -147,6 +151,8 @@ struct option_row {
     enum option_when when;
     int value;  /* of OPTION_ACTION, OPTION_ENGINE */
     bool usage; /* a wrong value is wrong usage (exit 1), not a wrong profiling argument (100) */
+    const char *bare; /* what the agent form means without a value; NULL: needs one */
+    bool any_value;   /* a flag whose agent form may have a value, which means nothing */
 };
 
 extern const struct option_row option_rows[];
@@ -192,6 +198,13 @@ int option_number(const struct quantity *q, enum err_exit exit_code, const char 
 
 /* How long until then, in ms; at least 1. 0: not given. `now` is of the real time's clock. */
 uint64_t options_moment_ms(const struct options_moment *m, int64_t now);
+
+/* Keeps something to tell people that is no error. */
+void option_remark(struct options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Which of the words of an action like jcmd is the JVM, and takes it out of them (option_target.c).
+ */
+int options_find_target(struct options *o, struct err *e);
 
 /* When everything was read: what of the options is about which event, and whether they go together.
  * May be called again after more was read. */

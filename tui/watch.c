@@ -33,8 +33,16 @@ static uint64_t now_ms(void) {
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-enum watch_end watch_run(const struct watch *w, struct session *s, uint64_t duration_ms) {
-    uint64_t end = now_ms() + duration_ms;
+/* How long to sleep: until the end, or until the progress is to be drawn again. -1: for ever. */
+static int64_t nap_ms(const struct watch *w, uint64_t left, bool ends) {
+    bool shown = w->progress && w->progress->shown;
+    if (!ends)
+        return shown ? PROGRESS_EVERY_MS : -1;
+    return shown && left > PROGRESS_EVERY_MS ? PROGRESS_EVERY_MS : (int64_t)left;
+}
+
+static enum watch_end run(const struct watch *w, struct session *s, uint64_t duration_ms) {
+    uint64_t begin = now_ms(), end = begin + duration_ms, drawn = begin;
     struct pollfd fds[] = {
         {.fd = w->signal_fd, .events = POLLIN},
         {.fd = session_event_fd(s), .events = POLLIN},
@@ -49,16 +57,26 @@ enum watch_end watch_run(const struct watch *w, struct session *s, uint64_t dura
         uint64_t now = now_ms();
         if (duration_ms && now >= end)
             return WATCH_TIME;
-        uint64_t left = duration_ms ? end - now : 0;
-        struct timespec wait = {.tv_sec = (time_t)(left / 1000),
-                                .tv_nsec = (long)(left % 1000) * 1000000};
-        if (ppoll(fds, 2, duration_ms ? &wait : NULL, NULL) <= 0)
+        if (w->progress && (now >= drawn + PROGRESS_EVERY_MS || now == begin)) {
+            progress_profile(w->progress, now - begin, duration_ms, st.samples);
+            drawn = now;
+        }
+        int64_t nap = nap_ms(w, end - now, duration_ms != 0);
+        struct timespec wait = {.tv_sec = nap / 1000, .tv_nsec = (long)(nap % 1000) * 1000000};
+        if (ppoll(fds, 2, nap < 0 ? NULL : &wait, NULL) <= 0)
             continue;
         if (fds[0].revents && read(w->signal_fd, &info, sizeof info) > 0)
             return WATCH_SIGNAL;
         if (fds[1].revents && read(fds[1].fd, &events, sizeof events) < 0 && errno != EAGAIN)
             fds[1].fd = -1; /* broken: the time limit and signals still end the profile */
     }
+}
+
+enum watch_end watch_run(const struct watch *w, struct session *s, uint64_t duration_ms) {
+    enum watch_end end = run(w, s, duration_ms);
+    if (w->progress)
+        progress_clear(w->progress);
+    return end;
 }
 
 void watch_close(struct watch *w) {

@@ -8,6 +8,7 @@
 #define JTOP_TUI_WATCH_H
 
 #include "core/session/session.h"
+#include "tui/progress.h"
 
 #include <signal.h>
 
@@ -19,7 +20,8 @@ enum watch_end {
 
 struct watch {
     int signal_fd;
-    sigset_t before; /* the thread's mask as it was */
+    sigset_t before;           /* the thread's mask as it was */
+    struct progress *progress; /* shows how far it is, while it runs; NULL: nobody looks */
 };
 
 /* Blocks SIGINT, SIGTERM and SIGHUP, those of them that are not ignored (nohup, background jobs).

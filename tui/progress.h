@@ -1,0 +1,44 @@
+/*
+ * One line on the terminal that says how far a long piece of work is, and is gone when it is done.
+ *
+ *      [=============>                 ]  18s left  12,345 samples  1,012/s
+ *
+ * Only on a terminal whose foreground we are; else, and with -q, nothing is written. What does not
+ * fit is left out, from the right; the line is never wrapped.
+ *
+ * Context: frontend, one thread.
+ */
+#ifndef JTOP_TUI_PROGRESS_H
+#define JTOP_TUI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PROGRESS_EVERY_MS 500
+
+struct progress {
+    bool shown;           /* at all */
+    int columns;          /* that the line takes now; 0: none there */
+    uint64_t ms, samples; /* as last drawn: for the rate */
+    double rate;          /* samples a second; < 0: not known yet */
+};
+
+/* `quiet`: never shown. */
+void progress_open(struct progress *p, bool quiet);
+
+/* Of a profile: so long of so long (0: no end is known), with so many samples so far. */
+void progress_profile(struct progress *p, uint64_t ms, uint64_t of_ms, uint64_t samples);
+
+/* Of work on a file: what is done, and for how long already; nothing in the first second. */
+void progress_work(struct progress *p, const char *what, uint64_t ms);
+
+/* Takes the line away, for other words or for good. */
+void progress_clear(struct progress *p);
+
+/* The line without its place, for `columns` columns: at most so many and a NUL are written. Pure. */
+void progress_line(const struct progress *p, uint64_t ms, uint64_t of_ms, uint64_t samples,
+                   int columns, char *out);
+
+#define PROGRESS_COLUMNS 160 /* and never more than that */
+
+#endif

@@ -235,5 +235,8 @@ int options_settle(struct options *o, struct err *e) {
     if (s->ring_bytes && s->ring_bytes < WIRE_RING_BYTES_MIN)
         s->ring_bytes = WIRE_RING_BYTES_MIN;
     s->tids = s->tid_ranges ? o->tid : NULL;
+    s->from_ms = o->from_ms;
+    s->to_ms = o->to_ms;
+    s->events_given = o->events_given;
     return r;
 }

@@ -34,6 +34,7 @@ struct decoder *decoder_new(struct profile *p, struct symbols *symbols) {
     place_map_init(&d->live, DECODER_LIVE_MAX);
     held_samples_init(&d->held);
     decoder_keep_init(&d->kept);
+    time_window_init(&d->window);
     struct method_table *t = profile_methods(p);
     for (int i = 0; i < SOURCES; i++)
         d->unknown[i] =
@@ -58,6 +59,7 @@ void decoder_free(struct decoder *d) {
     place_map_free(&d->repeats);
     place_map_free(&d->live);
     decoder_keep_free(&d->kept);
+    time_window_free(&d->window);
     free(d);
 }
 
@@ -93,11 +95,14 @@ static const struct {
     {WIRE_WINDOW, sizeof(struct wire_window), decoder_decode_window},
     {WIRE_SYMBOL, sizeof(struct wire_symbol), decoder_decode_symbol},
     {WIRE_JVM, sizeof(struct wire_jvm), decoder_decode_jvm},
+    {WIRE_ENVIRONMENT, sizeof(struct wire_environment), decoder_decode_environment},
     {WIRE_MARK, sizeof(struct wire_mark), decoder_decode_mark},
 };
 
 void decoder_decode(struct decoder *d, const void *record) {
     uint64_t word;
+    if (time_window_is_on(&d->window) && !(record = time_window_pass(&d->window, record)))
+        return;
     memcpy(&word, record, sizeof word);
     uint32_t type = wire_header_type(word);
     uint32_t length = wire_header_length(word);

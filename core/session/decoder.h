@@ -20,6 +20,7 @@
 
 #include "core/profile/profile.h"
 #include "core/session/address_names.h"
+#include "core/session/environment.h"
 #include "core/session/held_samples.h"
 #include "core/session/id_map.h"
 #include "core/session/kept_records.h"
@@ -28,6 +29,7 @@
 #include "core/session/recording.h"
 #include "core/session/session.h"
 #include "core/session/thread_filter.h"
+#include "core/session/time_window.h"
 #include "core/wire/record.h"
 
 #define DECODER_NAMES_MAX (2u << 20)        /* methods, classes and stubs */
@@ -72,6 +74,7 @@ struct decoder_notes {
     uint32_t pid;           /* from WIRE_JVM; 0: none seen */
     char jvm_name[256];
     char jvm_version[96];
+    char environment[ENVIRONMENT_SIZE]; /* of a recording: lines, clean; "": not known */
 };
 
 /* What the marks of a recording add up to. Those of one moment belong together. */
@@ -96,6 +99,7 @@ struct decoder_kept {
 struct decoder {
     struct profile *profile;            /* not owned */
     struct recording_writer *recording; /* not owned; NULL: none is made */
+    struct time_window window;          /* from_ns and to_ns are the caller's; both 0: all times */
     struct thread_filter *filter;       /* not owned; NULL: all threads are wanted */
     bool replay;                        /* records that only readers write are believed */
     bool tag_cpu, tag_sched;            /* see session_options */

@@ -83,6 +83,14 @@ bool decoder_decode_jvm(struct decoder *d, const void *record, uint32_t length) 
     return true;
 }
 
+bool decoder_decode_environment(struct decoder *d, const void *record, uint32_t length) {
+    const struct wire_environment *w = record;
+    if (!d->replay || w->text_bytes > length - sizeof *w)
+        return false;
+    environment_clean(d->notes.environment, sizeof d->notes.environment, w->bytes, w->text_bytes);
+    return true;
+}
+
 static void next_moment(struct decoder_marks *m, uint64_t time_ns) {
     uint64_t gap = m->any && time_ns > m->moment_ns ? time_ns - m->moment_ns : 0;
     if (m->running)

@@ -131,6 +131,7 @@ bool decoder_decode_log(struct decoder *d, const void *record, uint32_t length);
 bool decoder_decode_pause(struct decoder *d, const void *record, uint32_t length);
 bool decoder_decode_window(struct decoder *d, const void *record, uint32_t length);
 bool decoder_decode_jvm(struct decoder *d, const void *record, uint32_t length);
+bool decoder_decode_environment(struct decoder *d, const void *record, uint32_t length);
 bool decoder_decode_mark(struct decoder *d, const void *record, uint32_t length);
 
 #endif

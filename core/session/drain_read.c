@@ -9,17 +9,26 @@
 #define LOOKS_PER_SECOND 100
 #define SECOND_NS UINT64_C(1000000000)
 
+/* How much is taken out of the ring at a time. What is recorded stays in it until it is in the file,
+ * so that must leave the writers room. */
+static size_t batch_limit(const struct drain *d) {
+    uint64_t share = d->ring.bytes / 4;
+    return d->recording && share < BATCH_BYTES ? (size_t)share : BATCH_BYTES;
+}
+
 /* Reads records until the batch is full, nothing is left, or libraries changed: addresses behind
  * that mean something else. */
 static size_t fill_batch(struct session *s, bool writers_gone, bool *libraries) {
     struct drain *d = &s->drain;
     if (!d->batch)
         d->batch = malloc(BATCH_BYTES + WIRE_RECORD_BYTES_MAX);
-    size_t used = 0;
+    size_t used = 0, limit = batch_limit(d);
     *libraries = false;
-    while (d->batch && used < BATCH_BYTES && !*libraries) {
+    while (d->batch && used < limit && !*libraries) {
         uint64_t *record = d->batch + used / 8;
-        uint32_t length = ring_read(&d->ring, record, WIRE_RECORD_BYTES_MAX, writers_gone);
+        uint32_t length = ring_peek(&d->ring, record, WIRE_RECORD_BYTES_MAX, writers_gone);
+        if (!d->recording)
+            ring_release(&d->ring);
         if (length == 0)
             break;
         used += length;
@@ -28,11 +37,16 @@ static size_t fill_batch(struct session *s, bool writers_gone, bool *libraries) 
     return used;
 }
 
+/* What is recorded leaves the ring only when the kernel has it: whoever kills us finds each record
+ * in the file or still in the ring. A failed write is told by the next mark. */
 static void decode_batch(struct session *s, size_t used) {
     struct drain *d = &s->drain;
     size_t words = used / 8;
     for (size_t i = 0; i < words; i += wire_header_length(d->batch[i]) / 8)
         decoder_prepare(d->decoder, d->batch + i);
+    if (d->recording)
+        (void)recording_flush(d->recording, NULL);
+    ring_release(&d->ring);
     session_lock(s);
     for (size_t i = 0; i < words; i += wire_header_length(d->batch[i]) / 8)
         decoder_decode(d->decoder, d->batch + i);
@@ -74,6 +88,8 @@ bool drain_read(struct session *s, bool writers_gone) {
         size_t used = fill_batch(s, writers_gone, &libraries);
         if (used)
             decode_batch(s, used);
+        else
+            ring_release(&d->ring);
         drain_tell_filters(s);
         if (libraries)
             libraries_changed(d);

@@ -1,29 +1,30 @@
 #include "core/session/recording.h"
 
+#include "core/session/environment.h"
+#include "core/session/recording_file.h"
+
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #define BUFFER_BYTES (256u << 10)
-#define LINKS_MAX 8 /* followed before it is taken for a ring of them */
+/* Level 1 is half of level 6's time and a tenth larger: see test/bench/recording_bench.c. */
+#define LEVEL 1
 
 struct recording_writer {
-    FILE *file;
+    int fd;
     char *path;
-    int failed; /* errno of the first failure */
-};
-
-struct recording_reader {
-    FILE *file;
-    uint64_t good;
-    bool damaged;
+    int failed;    /* errno of the first failure */
+    bool deflated; /* what is appended goes through z */
+    bool dirty;    /* z has something that a flush would bring out */
+    z_stream z;
+    uint8_t *out; /* BUFFER_BYTES on the way to the kernel */
+    size_t used;
 };
 
 static int write_failed(const struct recording_writer *w, struct err *e) {
@@ -32,10 +33,57 @@ static int write_failed(const struct recording_writer *w, struct err *e) {
                        strerror(w->failed));
 }
 
+/* ---- bytes ---- */
+
+static void write_out(struct recording_writer *w) {
+    size_t done = 0;
+    while (!w->failed && done < w->used) {
+        ssize_t n = write(w->fd, w->out + done, w->used - done);
+        if (n < 0 && errno != EINTR)
+            w->failed = errno;
+        else if (n == 0)
+            w->failed = EIO;
+        else if (n > 0)
+            done += (size_t)n;
+    }
+    w->used = 0;
+}
+
+/* `how` is zlib's: Z_NO_FLUSH, or what brings everything out. */
+static void run_deflate(struct recording_writer *w, int how) {
+    int rc = Z_OK;
+    do {
+        w->z.next_out = w->out + w->used;
+        w->z.avail_out = (uInt)(BUFFER_BYTES - w->used);
+        rc = deflate(&w->z, how);
+        w->used = BUFFER_BYTES - w->z.avail_out;
+        if (w->z.avail_out == 0)
+            write_out(w);
+    } while (rc == Z_OK && !w->failed && w->z.avail_out == 0);
+    if (rc == Z_STREAM_ERROR && !w->failed)
+        w->failed = EIO;
+}
+
 static void append(struct recording_writer *w, const void *data, size_t length) {
-    errno = EIO;
-    if (!w->failed && fwrite(data, 1, length, w->file) != length)
-        w->failed = errno;
+    const uint8_t *from = data;
+    if (w->failed || length == 0)
+        return;
+    if (w->deflated) {
+        w->z.next_in = (z_const Bytef *)(uintptr_t)from;
+        w->z.avail_in = (uInt)length;
+        w->dirty = true;
+        run_deflate(w, Z_NO_FLUSH);
+        return;
+    }
+    while (length > 0 && !w->failed) {
+        size_t room = BUFFER_BYTES - w->used, n = length < room ? length : room;
+        memcpy(w->out + w->used, from, n);
+        w->used += n;
+        from += n;
+        length -= n;
+        if (w->used == BUFFER_BYTES)
+            write_out(w);
+    }
 }
 
 /* ---- the file ---- */
@@ -45,149 +93,60 @@ static int create_failed(const char *path, int code, const char *what, struct er
                        strlen(path) > 250 ? "..." : "", what ? what : strerror(code));
 }
 
-/* The descriptor that a name stands for, or -1: what it names has no place in a directory. */
-static int named_fd(const char *path) {
-    static const char *const dir[] = {"/dev/fd/", "/proc/self/fd/"};
-    if (strcmp(path, "/dev/stdout") == 0)
-        return STDOUT_FILENO;
-    if (strcmp(path, "/dev/stderr") == 0)
-        return STDERR_FILENO;
-    for (size_t i = 0; i < sizeof dir / sizeof dir[0]; i++) {
-        const char *number = path + strlen(dir[i]);
-        if (strncmp(path, dir[i], strlen(dir[i])) == 0 && *number && strlen(number) < 7 &&
-            !number[strspn(number, "0123456789")])
-            return (int)strtol(number, NULL, 10);
-    }
-    return -1;
+static void writer_free(struct recording_writer *w) {
+    if (w->deflated)
+        deflateEnd(&w->z);
+    free(w->out);
+    free(w->path);
+    free(w);
 }
 
-/* The directory of a path that begins at `from`, and the path's last part. -1: errno. */
-static int open_directory(int from, const char *path, const char **base) {
-    char dir[PATH_MAX];
-    size_t length = strlen(path);
-    const char *slash = strrchr(path, '/');
-    *base = slash ? slash + 1 : path;
-    if (!length || length >= sizeof dir || !**base) {
-        errno = !length ? ENOENT : length >= sizeof dir ? ENAMETOOLONG : EISDIR;
-        return -1;
-    }
-    snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
-    return openat(from, dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-/* Whoever may put things beside ours must not have us write to where we did not mean to: through a
- * link, or into a file that is his to read. NULL: it may be written; else why not. */
-static const char *distrust(int dir, const struct stat *found) {
-    struct stat in;
-    uid_t me = geteuid();
-    if (fstat(dir, &in))
-        return "its directory cannot be looked at";
-    bool sticky = in.st_mode & S_ISVTX;
-    if (found->st_uid == me || S_ISCHR(found->st_mode))
-        return NULL;
-    if (S_ISLNK(found->st_mode))
-        return found->st_uid != 0 && (sticky || in.st_uid != me)
-                   ? "it is another user's symbolic link; choose another name"
-                   : NULL;
-    return sticky && in.st_uid != me ? "it belongs to another user, and its directory is sticky; "
-                                       "choose another name"
-                                     : NULL;
-}
-
-/* What is there already is looked at before it is opened, by a descriptor of it: nobody can put
- * something else in its place between the two. */
-static int reopen(int found) {
-    char self[48];
-    snprintf(self, sizeof self, "/proc/self/fd/%d", found);
-    return open(self, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
-}
-
-/* The file of that name in the directory; -1 and errno, or *why. A symbolic link is none: it goes
- * to `link`. */
-static int open_in(int dir, const char *base, bool fresh, char link[PATH_MAX], const char **why) {
+/* Files are kept, and small; who reads a pipe takes the records as they are. */
+static int begin_deflate(struct recording_writer *w) {
     struct stat st;
-    int found = fresh ? -1 : openat(dir, base, O_PATH | O_NOFOLLOW | O_CLOEXEC), fd = -1;
-    if (fresh || (found < 0 && errno == ENOENT))
-        return openat(dir, base, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY,
-                      0644);
-    if (found < 0)
-        return -1;
-    int code = 0;
-    if (fstat(found, &st)) {
-        code = errno;
-    } else if ((*why = distrust(dir, &st))) {
-        code = EPERM;
-    } else if (S_ISLNK(st.st_mode)) {
-        ssize_t n = readlinkat(found, "", link, PATH_MAX - 1);
-        code = n < 0 ? errno : ELOOP;
-        link[n > 0 ? n : 0] = '\0';
-    } else {
-        fd = reopen(found);
-        code = errno;
-    }
-    close(found);
-    errno = code;
-    return fd;
+    if (fstat(w->fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return 0;
+    uint64_t word = wire_header_word(WIRE_DEFLATE, sizeof word);
+    append(w, &word, sizeof word);
+    if (deflateInit(&w->z, LEVEL) != Z_OK)
+        return -ENOMEM;
+    w->deflated = true;
+    return 0;
 }
 
-/* `fresh`: what is there already is an error, a link too. -1: errno, and *why where there is more
- * to say. */
-static int open_file(const char *path, bool fresh, const char **why) {
-    char at[PATH_MAX], link[PATH_MAX] = "";
-    int from = AT_FDCWD, fd = fresh ? -1 : named_fd(path);
-    if (fd >= 0)
-        return fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    for (int links = 0; links <= LINKS_MAX; links++) {
-        const char *base;
-        int dir = open_directory(from, links ? at : path, &base), code = errno;
-        if (from >= 0)
-            close(from);
-        from = dir;
-        link[0] = '\0';
-        if (dir >= 0) {
-            fd = open_in(dir, base, fresh, link, why);
-            code = errno;
-        }
-        errno = code;
-        if (fd >= 0 || !link[0])
-            break;
-        memcpy(at, link, sizeof at); /* which begins where it is, or at the root */
-    }
-    int code = errno;
-    if (from >= 0)
-        close(from);
-    errno = code;
-    return fd;
-}
-
-static int create(const char *path, bool fresh, struct recording_writer **out, struct err *e) {
-    *out = NULL;
-    const char *why = NULL;
-    struct recording_writer *w = calloc(1, sizeof *w);
-    if (w)
-        w->path = strdup(path);
-    if (!w || !w->path) {
-        free(w);
-        return err_set(e, ENOMEM, "out of memory");
-    }
-    int fd = open_file(path, fresh, &why);
-    if (fd >= 0)
-        w->file = fdopen(fd, "w");
-    if (!w->file) {
-        int code = errno;
-        if (fd >= 0)
-            close(fd);
-        free(w->path);
-        free(w);
-        return create_failed(path, code, why, e);
-    }
-    setvbuf(w->file, NULL, _IOFBF, BUFFER_BYTES);
+static int begin_file(struct recording_writer *w) {
     struct wire_file_header header = {
         .magic = WIRE_FILE_MAGIC,
         .abi_major = WIRE_ABI_MAJOR,
         .abi_minor = WIRE_ABI_MINOR,
     };
     append(w, &header, sizeof header);
+    return begin_deflate(w);
+}
+
+static int create(const char *path, bool fresh, struct recording_writer **out, struct err *e) {
+    *out = NULL;
+    const char *why = NULL;
+    struct recording_writer *w = calloc(1, sizeof *w);
+    if (!w)
+        return err_set(e, ENOMEM, "out of memory");
+    w->path = strdup(path);
+    w->out = malloc(BUFFER_BYTES);
+    if (!w->path || !w->out) {
+        writer_free(w);
+        return err_set(e, ENOMEM, "out of memory");
+    }
+    w->fd = recording_file_open(path, fresh, &why);
+    if (w->fd < 0) {
+        int code = errno;
+        writer_free(w);
+        return create_failed(path, code, why, e);
+    }
+    if (begin_file(w) < 0) {
+        close(w->fd);
+        writer_free(w);
+        return err_set(e, ENOMEM, "out of memory");
+    }
     *out = w;
     return 0;
 }
@@ -240,6 +199,17 @@ static uint64_t clock_of(clockid_t id) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+static void write_environment(struct recording_writer *w, uint32_t pid) {
+    struct wire_environment environment = {0};
+    char *text = malloc(ENVIRONMENT_SIZE);
+    if (!text)
+        return;
+    environment.text_bytes = (uint32_t)environment_describe((pid_t)pid, text, ENVIRONMENT_SIZE);
+    append_with_text(w, WIRE_ENVIRONMENT, &environment, sizeof environment, text,
+                     environment.text_bytes, "", 0);
+    free(text);
+}
+
 void recording_write_jvm(struct recording_writer *w, uint32_t pid, const char *name,
                          const char *version) {
     struct wire_jvm jvm = {
@@ -251,92 +221,26 @@ void recording_write_jvm(struct recording_writer *w, uint32_t pid, const char *n
     };
     append_with_text(w, WIRE_JVM, &jvm, sizeof jvm, name, jvm.name_bytes, version,
                      jvm.version_bytes);
+    write_environment(w, pid);
 }
 
 int recording_flush(struct recording_writer *w, struct err *e) {
-    errno = EIO;
-    if (!w->failed && fflush(w->file) != 0)
-        w->failed = errno;
+    if (w->dirty && !w->failed)
+        run_deflate(w, Z_SYNC_FLUSH);
+    w->dirty = false;
+    write_out(w);
     return w->failed ? write_failed(w, e) : 0;
 }
 
 int recording_finish(struct recording_writer *w, struct err *e) {
     if (!w)
         return 0;
-    errno = EIO;
-    if (fclose(w->file) != 0 && !w->failed)
+    if (w->deflated && !w->failed)
+        run_deflate(w, Z_FINISH);
+    write_out(w);
+    if (close(w->fd) != 0 && !w->failed)
         w->failed = errno;
     int result = w->failed ? write_failed(w, e) : 0;
-    free(w->path);
-    free(w);
+    writer_free(w);
     return result;
-}
-
-int recording_open(const char *path, struct recording_reader **out, struct err *e) {
-    *out = NULL;
-    /* Not blocking: what is named here may be a pipe nobody writes to. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        int code = errno;
-        if (fd >= 0)
-            close(fd);
-        return err_set(e, code, "cannot read the recording %s: %s", path, strerror(code));
-    }
-    struct recording_reader *r = NULL;
-    FILE *file = S_ISREG(st.st_mode) ? fdopen(fd, "r") : NULL;
-    if (!file) {
-        close(fd);
-        return err_set(e, EINVAL, "cannot read the recording %s: not a regular file", path);
-    }
-    setvbuf(file, NULL, _IOFBF, BUFFER_BYTES);
-    struct wire_file_header header;
-    if (fread(&header, sizeof header, 1, file) != 1 || header.magic != WIRE_FILE_MAGIC) {
-        fclose(file);
-        return err_set(e, EINVAL, "%s is no recording: it does not begin with JSTPREC1", path);
-    }
-    if (header.abi_major != WIRE_ABI_MAJOR) {
-        fclose(file);
-        return err_set(e, EINVAL, "%s was recorded with format %u, this program reads format %u",
-                       path, header.abi_major, WIRE_ABI_MAJOR);
-    }
-    r = calloc(1, sizeof *r);
-    if (!r) {
-        fclose(file);
-        return err_set(e, ENOMEM, "out of memory");
-    }
-    r->file = file;
-    r->good = sizeof header;
-    *out = r;
-    return 0;
-}
-
-uint32_t recording_read(struct recording_reader *r, void *out) {
-    uint64_t word;
-    if (r->damaged)
-        return 0;
-    size_t got = fread(&word, 1, sizeof word, r->file);
-    if (got == 0 && feof(r->file))
-        return 0;
-    uint32_t length = got == sizeof word ? wire_header_length(word) : 0;
-    if (length < sizeof word || length % 8 || length > WIRE_RECORD_BYTES_MAX ||
-        fread((uint8_t *)out + sizeof word, 1, length - sizeof word, r->file) !=
-            length - sizeof word) {
-        r->damaged = true;
-        return 0;
-    }
-    memcpy(out, &word, sizeof word);
-    r->good += length;
-    return length;
-}
-
-uint64_t recording_damage(const struct recording_reader *r) {
-    return r->damaged ? r->good : 0;
-}
-
-void recording_free(struct recording_reader *r) {
-    if (!r)
-        return;
-    fclose(r->file);
-    free(r);
 }

@@ -1,7 +1,9 @@
 /*
  * A recording: the stream as it was read, in a file, with what a replay cannot ask the process
- * for (names of addresses, the JVM's name, engine and counters) as records in between. A file
- * that was cut anywhere is a good recording up to the last whole record.
+ * for (names of addresses, the JVM's name, engine and counters) as records in between. Regular
+ * files are compressed, which is undone in reading; pipes and the like get the records as they are.
+ * A file that was cut anywhere is a good recording up to the last whole record, compressed or not:
+ * each flush ends on a byte.
  *
  * Context: one thread at a time per struct. Blocks on the file.
  */
@@ -11,6 +13,7 @@
 #include "core/base/err.h"
 #include "core/wire/record.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,7 +37,7 @@ void recording_write(struct recording_writer *w, const void *record);
 void recording_write_symbol(struct recording_writer *w, uint64_t address, uint32_t kind,
                             const char *name, const char *module);
 
-/* Appends a WIRE_JVM. */
+/* Appends a WIRE_JVM, and a WIRE_ENVIRONMENT of this moment. */
 void recording_write_jvm(struct recording_writer *w, uint32_t pid, const char *name,
                          const char *version);
 
@@ -56,6 +59,9 @@ uint32_t recording_read(struct recording_reader *r, void *out);
 
 /* Bytes of the file that were good before a cut or damage; 0: it is whole so far. */
 uint64_t recording_damage(const struct recording_reader *r);
+
+/* At the end: it was whole, but nobody finished it. Its writer was killed, or goes on. */
+bool recording_is_unfinished(const struct recording_reader *r);
 
 /* NULL is fine. */
 void recording_free(struct recording_reader *r);

@@ -48,6 +48,9 @@ struct session_options {
                                    threads by their own names */
     const struct tid_range *tids; /* as the JVM sees them; owned by the caller */
     uint32_t tid_ranges;
+    /* Only samples from so long after the first one on, and before that; to_ms 0: all later ones */
+    uint64_t from_ms, to_ms;
+    bool events_given; /* of files: an event of engine[] that it does not have is an error */
     /* Only between a call of this native function and one of that; NULL: no such limit. */
     const char *begin, *end;
     bool window_marks; /* sample all the same, and count the windows */
@@ -131,7 +134,9 @@ int session_attach(const struct jvm *j, const struct session_options *o, struct 
 int session_adopt(int memfd, pid_t pid, const struct session_options *o, struct session **out,
                   struct err *e);
 
-/* Reads a recording; everything is there when it returns. A file cut short yields what is whole. */
+/* Reads a recording, or whatever else core/import/import.h knows; everything is there when it
+ * returns. A file cut short yields what is whole, and the status says so. An event asked for that it
+ * does not have (events_given): -ENOENT, exit code 100. */
 int session_replay(const char *path, const struct session_options *o, struct session **out,
                    struct err *e);
 
@@ -143,6 +148,10 @@ void session_unlock(struct session *s);
  * pid, name and version as recorded. */
 void session_jvm(struct session *s, struct jvm *out);
 void session_status(struct session *s, struct session_status *out);
+
+/* Where and of what the profile was taken: lines of "key=value" (core/session/environment.h); of a
+ * recording, what it says. Returns the length. */
+size_t session_environment(struct session *s, char *out, size_t size);
 
 /* What the agent told about its work so far, e.g. which methods it made recompile: a line each,
  * oldest first. Returns how many more lines there were no room for. */

@@ -66,6 +66,8 @@ static bool make_decoder(struct session *s, const struct session_options *o) {
         return false;
     decoder_limit_memory(d, o->memory_limit / 8);
     d->filter = s->filter.on ? &s->filter : NULL;
+    d->window.from_ns = o->from_ms * 1000000u;
+    d->window.to_ns = o->to_ms * 1000000u;
     d->tag_cpu = o->tag_cpu;
     d->tag_sched = o->tag_sched;
     return true;

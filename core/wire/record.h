@@ -38,6 +38,8 @@ enum wire_type {
     WIRE_SYMBOL = 64, /* the name of a native or kernel address */
     WIRE_JVM,         /* what was recorded: pid, main class, version */
     WIRE_MARK,        /* engine, interval and counters at this point of the recording */
+    WIRE_ENVIRONMENT, /* where and of what it was made, for people */
+    WIRE_DEFLATE,     /* a header alone: all behind it is one zlib stream (RFC 1950) of records */
 };
 
 /* A frame is one word: type in bits 56-63; then either bci in 32-47 and method id in 0-31, or an
@@ -282,6 +284,14 @@ struct wire_mark {
     char walker[32];
 };
 
+struct wire_environment {
+    uint64_t header;
+    uint32_t text_bytes;
+    uint32_t reserved;
+    uint8_t bytes[]; /* lines of "key=value", each with a newline behind it */
+};
+
+static_assert(sizeof(struct wire_environment) == 16, "wire ABI");
 static_assert(sizeof(struct wire_sample) == 56, "wire ABI");
 static_assert(sizeof(struct wire_repeat) == 40, "wire ABI");
 static_assert(sizeof(struct wire_free) == 24, "wire ABI");
@@ -300,7 +310,8 @@ static_assert(sizeof(struct wire_jvm) == 32, "wire ABI");
 
 #define WIRE_RECORD_BYTES_MAX (sizeof(struct wire_sample) + sizeof(uint64_t) * WIRE_FRAMES_MAX)
 
-/* A recording file: this, then records as they were read from the ring. */
+/* A recording file: this, then records as they were read from the ring; most often a WIRE_DEFLATE
+ * first. */
 #define WIRE_FILE_MAGIC 0x314345525054534aULL /* "JSTPREC1" */
 struct wire_file_header {
     uint64_t magic;

@@ -2,17 +2,19 @@
 
 #include <string.h>
 
-/* Zeroes `length` bytes from the tail and gives them back to the writers: zeroes first, because a
+/* Zeroes what was read, from the tail on, and gives it back to the writers: zeroes first, because a
  * stale word could pass for a header later. `wiping` says how far, so that whoever takes over from
  * a reader killed here does not wait for a header that is zero for ever. */
-static void release(struct ring_reader *r, uint64_t length) {
-    uint64_t offset = r->tail & (r->bytes - 1);
+void ring_release(struct ring_reader *r) {
+    uint64_t length = r->next - r->tail, offset = r->tail & (r->bytes - 1);
     uint64_t to_end = r->bytes - offset < length ? r->bytes - offset : length;
-    atomic_store_explicit(&r->positions->wiping, r->tail + length, memory_order_relaxed);
+    if (!length)
+        return;
+    atomic_store_explicit(&r->positions->wiping, r->next, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst); /* a kill falls between two stores, in order */
     memset(r->data + offset, 0, to_end);
     memset(r->data, 0, length - to_end);
-    r->tail += length;
+    r->tail = r->next;
     atomic_store_explicit(&r->positions->tail, r->tail, memory_order_release);
 }
 
@@ -25,15 +27,21 @@ void ring_reader_init(struct ring_reader *r, struct wire_mapping *mapping, uint6
     r->tail = atomic_load_explicit(&r->positions->tail, memory_order_acquire) & ~UINT64_C(7);
     uint64_t unfinished =
         atomic_load_explicit(&r->positions->wiping, memory_order_relaxed) - r->tail;
+    r->next = r->tail;
     if (unfinished && unfinished <= ring_bytes && unfinished % 8 == 0)
-        release(r, unfinished);
+        r->next += unfinished;
+    ring_release(r);
 }
 
-/* Gives up on everything up to `head`, and wipes no byte behind it: writers may be there. */
+/* Gives up on everything up to `head`, and wipes no byte behind it: writers may be there. What was
+ * read before is released first: the caller's next turn comes back here. */
 static void resynchronise(struct ring_reader *r, uint64_t head) {
+    if (r->next != r->tail)
+        return;
     r->corrupt++;
-    release(r, head - r->tail < r->bytes ? head - r->tail : r->bytes);
-    r->tail = head;
+    r->next += head - r->tail < r->bytes ? head - r->tail : r->bytes;
+    ring_release(r);
+    r->tail = r->next = head;
     atomic_store_explicit(&r->positions->tail, r->tail, memory_order_release);
 }
 
@@ -45,25 +53,24 @@ static uint64_t word_at(const struct ring_reader *r, uint64_t position) {
 /* Skips the room of a writer that died between its compare-and-swap and its first store: it is
  * all zeroes, and the next record begins at the first word that is not. */
 static void skip_zeroes(struct ring_reader *r, uint64_t head) {
-    uint64_t end = r->tail + 8;
-    while (end != head && word_at(r, end) == 0)
-        end += 8;
+    r->next += 8;
+    while (r->next != head && word_at(r, r->next) == 0)
+        r->next += 8;
     r->abandoned++;
-    release(r, end - r->tail);
 }
 
-uint32_t ring_read(struct ring_reader *r, void *out, uint32_t capacity, bool writers_gone) {
+uint32_t ring_peek(struct ring_reader *r, void *out, uint32_t capacity, bool writers_gone) {
     /* A hostile writer could feed pads for ever: one call skips one ring full of them at most. */
-    for (uint64_t begin = r->tail; r->tail - begin < r->bytes;) {
+    for (uint64_t begin = r->next; r->next - begin < r->bytes;) {
         uint64_t head = atomic_load_explicit(&r->positions->head, memory_order_relaxed);
-        if (head == r->tail)
+        if (head == r->next)
             return 0;
-        if (head - r->tail > r->bytes || head % 8) {
+        if (head - r->tail > r->bytes || head - r->next > r->bytes || head % 8) {
             resynchronise(r, head & ~UINT64_C(7));
             return 0;
         }
-        uint64_t offset = r->tail & (r->bytes - 1);
-        uint64_t word = word_at(r, r->tail);
+        uint64_t offset = r->next & (r->bytes - 1);
+        uint64_t word = word_at(r, r->next);
         uint32_t length = wire_header_length(word);
         if (word == 0) {
             if (!writers_gone)
@@ -71,7 +78,7 @@ uint32_t ring_read(struct ring_reader *r, void *out, uint32_t capacity, bool wri
             skip_zeroes(r, head);
             continue;
         }
-        if (length < 8 || length % 8 || length > head - r->tail || length > r->bytes - offset) {
+        if (length < 8 || length % 8 || length > head - r->next || length > r->bytes - offset) {
             resynchronise(r, head);
             return 0;
         }
@@ -79,7 +86,7 @@ uint32_t ring_read(struct ring_reader *r, void *out, uint32_t capacity, bool wri
             if (!writers_gone)
                 return 0;
             r->abandoned++;
-            release(r, length);
+            r->next += length;
             continue;
         }
         bool wanted = wire_header_type(word) != WIRE_PAD && length <= capacity;
@@ -87,11 +94,17 @@ uint32_t ring_read(struct ring_reader *r, void *out, uint32_t capacity, bool wri
             memcpy(out, r->data + offset, length);
             memcpy(out, &word, sizeof word); /* the word that was checked, not what it is by now */
         }
-        release(r, length);
+        r->next += length;
         if (!wanted)
             continue;
         r->records++;
         return length;
     }
     return 0;
+}
+
+uint32_t ring_read(struct ring_reader *r, void *out, uint32_t capacity, bool writers_gone) {
+    uint32_t length = ring_peek(r, out, capacity, writers_gone);
+    ring_release(r);
+    return length;
 }

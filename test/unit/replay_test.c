@@ -309,6 +309,11 @@ static void test_writing_and_reading_back(void **state) {
     uint64_t *record = malloc(WIRE_RECORD_BYTES_MAX);
     assert_int_equal(recording_open(f->path, &reader, &e), 0);
     assert_int_equal(recording_read(reader, record), sizeof(struct wire_jvm) + 8);
+    assert_in_range(recording_read(reader, record), sizeof(struct wire_environment),
+                    sizeof(struct wire_environment) + ENVIRONMENT_SIZE);
+    assert_int_equal(wire_header_type(*record), WIRE_ENVIRONMENT);
+    assert_non_null(strstr((char *)((struct wire_environment *)(void *)record)->bytes,
+                           "\nprofiler=jtop-prof "));
     assert_int_equal(recording_read(reader, record), sizeof(struct wire_symbol) + 16);
     assert_int_equal(((struct wire_symbol *)(void *)record)->address, 0x1234);
     assert_memory_equal(((struct wire_symbol *)(void *)record)->bytes, "a::blibx.so\0\0\0\0\0", 16);
@@ -316,6 +321,7 @@ static void test_writing_and_reading_back(void **state) {
     assert_memory_equal(record, r.bytes.data, r.bytes.len);
     assert_int_equal(recording_read(reader, record), 0);
     assert_int_equal(recording_damage(reader), 0);
+    assert_false(recording_is_unfinished(reader));
     recording_free(reader);
 
     assert_int_equal(recording_create("/nonexistent/rec", &w, &e), -ENOENT);

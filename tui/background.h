@@ -2,19 +2,49 @@
  * Profiles that go on with no terminal: `start` and `resume` leave a reader in the background, and
  * `stop`, `dump`, `status` and `metrics` ask it, from any shell (core/session/share.h).
  *
+ *      shell 1: start ──fork──▶ reader ═══ ring of the JVM
+ *      shell 2: dump  ─────────▶ reader: formats what there is
+ *               files ◀───────── and sends it; shell 2 writes, in its directory, with its rights
+ *
+ * A reader whose profile has ended stays for another BACKGROUND_LINGER_MS, for more dumps or to
+ * resume; it gives way at once to whoever begins a new profile. A profile that ended by itself
+ * (--timeout, the JVM's end) and has written its own files needs nobody: its reader ends.
+ *
  * Context: frontend, main thread, before any other thread is started.
  */
 #ifndef JTOP_TUI_BACKGROUND_H
 #define JTOP_TUI_BACKGROUND_H
 
 #include "tui/options.h"
+#include "tui/output.h"
 
-/* Does o->word with the JVM; argc and argv are the command line as it was given. */
+#define BACKGROUND_LINGER_MS 600000
+
+/* Does o->word with the JVM; argc and argv are the command line as it was given. Reports go to
+ * stdout or to files, the rest to stderr. `start` returns in both processes; the one in the
+ * background when its work is done. */
 int background_act(const struct options *o, const struct jvm *j, int argc, char **argv,
                    struct err *e);
 
-/* Lets other shells ask about a profile that this process takes in the foreground (`status`, `dump`)
- * and look on. That it cannot be is no failure. `o` must live as long as the session. */
-void background_share(const struct options *o, struct session *s);
+/* A JVM that is no more, named by its number, whose profile a reader still has: fills `j` with the
+ * little that is known of it. */
+bool background_remembers(const char *target, struct jvm *j);
+
+/* Makes a profile that has ended, and waits for more dumps, give way to a new one of that JVM. One
+ * that is going on does not: -EBUSY, with a message for exit code 200. */
+int background_make_room(pid_t jvm, struct err *e);
+
+/* Lets other shells ask about a profile that this process takes in the foreground (`status`,
+ * `dump`, `stop`) and look on. That it cannot be is no failure: NULL. `o` must live as long as the
+ * session. `stop` ends it as SIGTERM does, by that signal. */
+struct background *background_share(const struct options *o, struct session *s);
+
+/* What background_share made, after session_close. NULL is fine. */
+void background_free(struct background *b);
+
+/* The reader that an agent has started: shares, waits for the end, writes the files, for each turn
+ * of loop=. `o` and `out` are as reader.c has settled them; nobody hears its warnings but stderr.
+ * Returns when all is done. */
+int background_read(struct options *o, struct outputs *out, struct err *e);
 
 #endif

@@ -127,14 +127,17 @@ static int profile(const struct options *o, const struct jvm *j, struct outputs 
                    struct watch *w, uint64_t duration_ms, bool last, enum watch_end *end,
                    struct err *e) {
     struct session *s = NULL;
-    int r = session_attach(j, &o->session, &s, e);
+    int r = background_make_room(j->pid, e);
+    if (r == 0)
+        r = session_attach(j, &o->session, &s, e);
     if (r < 0)
         return r;
     say_start(o, j, s, duration_ms);
-    background_share(o, s);
+    struct background *shared = background_share(o, s);
     r = outputs_begin(out, o, s, e);
     if (r < 0) {
         session_close(s);
+        background_free(shared);
         return r;
     }
     *end = watch_run(w, s, duration_ms);
@@ -145,7 +148,11 @@ static int profile(const struct options *o, const struct jvm *j, struct outputs 
     struct err write_error = {0};
     r = batch_failed(s, e);
     int stopped = session_stop(s, r == 0 ? e : NULL);
+    /* Not where the report itself goes to the same terminal. */
+    bool apart = o->files > 0 || !isatty(STDOUT_FILENO);
+    struct progress_work *work = apart ? progress_work_begin(o->quiet, "writing files") : NULL;
     int written = outputs_write(out, o, s, &write_error);
+    progress_work_end(work);
     say_quality(o, s, j);
     if (r == 0)
         r = stopped;
@@ -154,6 +161,7 @@ static int profile(const struct options *o, const struct jvm *j, struct outputs 
         *e = write_error;
     }
     session_close(s);
+    background_free(shared);
     return r;
 }
 

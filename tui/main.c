@@ -11,6 +11,7 @@
 #include "tui/list_events.h"
 #include "tui/live.h"
 #include "tui/options.h"
+#include "tui/progress.h"
 #include "tui/reader.h"
 #include "tui/self.h"
 #include "tui/view.h"
@@ -61,6 +62,16 @@ static int find_target(const struct options *o, bool *recording, struct jvm *j, 
     return r;
 }
 
+/* Long work on files; the report itself may go to the same terminal. */
+static int on_files(struct options *o, const char *path, struct err *e) {
+    bool apart = o->files > 0 || o->operands > 1 || !isatty(STDOUT_FILENO);
+    const char *what = o->action == ACTION_DIFF ? "comparing files" : "converting the file";
+    struct progress_work *work = apart ? progress_work_begin(o->quiet, what) : NULL;
+    int r = o->action == ACTION_DIFF ? compare_files(o, e) : convert_file(o, path, e);
+    progress_work_end(work);
+    return r;
+}
+
 static int collect(struct options *o, struct err *e) {
     struct jvm j;
     bool recording;
@@ -68,7 +79,7 @@ static int collect(struct options *o, struct err *e) {
     if (r < 0)
         return r;
     o->session.all_or_none = true;
-    return recording ? convert_file(o, o->target, e) : batch_collect(o, &j, e);
+    return recording ? on_files(o, o->target, e) : batch_collect(o, &j, e);
 }
 
 /* "list" and "check". */
@@ -153,7 +164,7 @@ static int print_self(const struct options *o, struct text *t, struct err *e) {
 static int act_on_jvm(const struct options *o, int argc, char **argv, struct err *e) {
     struct jvm j;
     int r = jvm_find(o->target, &j, e);
-    if (r < 0)
+    if (r < 0 && (o->action == ACTION_JVM || !background_remembers(o->target, &j)))
         return r;
     return o->action == ACTION_JVM ? jvm_command(o, &j, e) : background_act(o, &j, argc, argv, e);
 }
@@ -187,10 +198,8 @@ static int run(struct options *o, int argc, char **argv, struct err *e) {
         r = act_on_jvm(o, argc, argv, e);
         break;
     case ACTION_CONVERT:
-        r = convert_file(o, o->operand[0], e);
-        break;
     case ACTION_DIFF:
-        r = compare_files(o, e);
+        r = on_files(o, o->operand[0], e);
         break;
     case ACTION_READER:
         r = reader_run(o, e);

@@ -2,9 +2,7 @@
 
 #include "core/session/event.h"
 #include "tui/background.h"
-#include "tui/batch.h"
 #include "tui/output.h"
-#include "tui/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The JVM's descriptors are none of our business, and an open pipe or socket of it would seem
@@ -57,55 +54,8 @@ static int check_memfd(int fd, struct err *e) {
     return 0;
 }
 
-/* What was asked for and never ran: its report is empty, and does not say why. */
-static void say_missing(struct session *s) {
-    struct session_status st;
-    session_status(s, &st);
-    for (int i = 0; i < WIRE_EVENTS; i++)
-        if (st.engine[i].asked && st.engine[i].error && !st.engine[i].samples)
-            fprintf(stderr, "jtop-prof: %s was not sampled: %s\n", st.engine[i].name,
-                    st.engine[i].reason[0] ? st.engine[i].reason : strerror(st.engine[i].error));
-}
-
-/* Attaches anew for the other turns of loop=: an agent's own reader has one. */
-static int read_and_write(struct options *o, struct outputs *out, struct watch *w, struct err *e) {
-    struct session *s = NULL;
-    struct session_options so = o->session;
-    int r = session_adopt(o->reader_fd, o->reader_pid, &so, &s, e);
-    if (r < 0)
-        return r;
-    background_share(o, s);
-    r = outputs_begin(out, o, s, e);
-    if (r < 0) {
-        session_close(s);
-        return r;
-    }
-    uint64_t limit = options_moment_ms(&o->timeout, time(NULL));
-    uint64_t loop = options_moment_ms(&o->loop, time(NULL));
-    bool loops = loop && (!limit || loop < limit);
-    enum watch_end end = watch_run(w, s, loops ? loop : limit);
-    struct err write_error = {0};
-    r = batch_failed(s, e);
-    session_stop(s, NULL);
-    int written = outputs_write(out, o, s, &write_error);
-    if (r == 0 && written < 0) {
-        r = written;
-        *e = write_error;
-    }
-    say_missing(s);
-    session_reader_done(s);
-    session_close(s);
-    if (r < 0 || !loops || end != WATCH_TIME)
-        return r;
-    if (o->timeout.ms)
-        o->timeout.ms -= loop;
-    watch_close(w);
-    return batch_go_on(o, o->reader_pid, e);
-}
-
 int reader_run(struct options *o, struct err *e) {
     struct outputs *out = calloc(1, sizeof *out);
-    struct watch w = {.signal_fd = -1};
     if (!out)
         return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
     int r = check_memfd(o->reader_fd, e);
@@ -126,10 +76,7 @@ int reader_run(struct options *o, struct err *e) {
     setsid();
     settle_signals();
     close_others(o->reader_fd);
-    r = watch_open(&w, e);
-    if (r == 0)
-        r = read_and_write(o, out, &w, e);
-    watch_close(&w);
+    r = background_read(o, out, e);
 done:
     outputs_free(out);
     free(out);

@@ -1,0 +1,61 @@
+/*
+ * What the files of background.h share: the profile, and who may do what with it when.
+ *
+ * Two threads use it, never at once: the main thread waits for the end of things, and a thread of
+ * the share's answers one request after the other. Whoever does something holds `lock`; nobody
+ * closes the session with it held, for that waits for the answer that is being given.
+ */
+#ifndef JTOP_TUI_BACKGROUND_PARTS_H
+#define JTOP_TUI_BACKGROUND_PARTS_H
+
+#include "core/session/share.h"
+#include "tui/background.h"
+#include "tui/watch.h"
+
+#include <pthread.h>
+#include <time.h>
+
+/* In place of an action: give way, if the profile has ended. */
+#define BACKGROUND_MAKE_ROOM "make-room"
+
+struct background {
+    pthread_mutex_t lock;
+    struct session *s;
+    const struct options *o; /* as it was started */
+    bool foreground;         /* somebody else's main loop: ended by a signal */
+    int wake_fd;             /* eventfd: something below has changed; -1 in the foreground */
+    time_t since;            /* when this turn began */
+    unsigned turn;           /* %n */
+    struct outputs *files;   /* planned, of this turn; NULL: in the foreground, or none asked for */
+    bool written;            /* they are, since samples came last … */
+    int result;              /* … or could not be: the first failure, -errno … */
+    struct err failure;      /* … and what it was */
+    bool give_way;           /* somebody begins a new profile */
+    bool asked_for;          /* a stop was answered: the JVM's end needs nobody else */
+    uint64_t active_ms;      /* when it ended, or was asked about last; CLOCK_MONOTONIC */
+    uint64_t limit_ms, loop_ms; /* ends of the whole and of the turn; 0: none */
+};
+
+/* Its answers to requests; a share_handler. `arg` is a struct background. */
+share_handler background_answer;
+
+/* Writes the files of the start, once. With the lock held. */
+int background_write(struct background *b);
+
+uint64_t background_now_ms(void);
+
+/* "asprof" and "profiler.sh" say what those say, and no more. */
+bool background_is_asprof(const char *program);
+
+/* Whether a file of that name may come back for the pattern after -f: whoever answers may be
+ * anybody the JVM's user lets read it. */
+bool background_expects(const char *pattern, const char *path);
+
+/* The pattern with what only the caller knows in it (%{ENV}); else as it is. */
+int background_settle_pattern(const char *pattern, struct text *out, struct err *e);
+
+/* Leaves a reader in the background and returns when it samples, or has failed to: in the caller
+ * with *child false; in the reader, when it is over, with *child true. */
+int background_begin(const struct jvm *j, int argc, char **argv, bool *child, struct err *e);
+
+#endif

@@ -1,0 +1,404 @@
+/* The process that stays: takes the profile, waits for its end, and then for more questions. */
+#include "tui/background_parts.h"
+
+#include "tui/batch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What the reader tells whoever started it, in one piece. */
+struct news {
+    int result;
+    struct err e;
+};
+
+/* The reader, beside what its answers need. */
+struct reader {
+    struct background b;
+    struct options o;
+    struct text file[OPTIONS_OUTPUTS_MAX], record; /* o.file, o.session.record: absolute */
+    struct outputs files;
+    struct jvm jvm;
+    struct watch watch;
+    char library[4096];
+};
+
+uint64_t background_now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Names mean what they meant where the profile was started. */
+static int make_absolute(const char **path, struct text *own, bool pattern, struct err *e) {
+    char cwd[4096];
+    if (**path == '/')
+        return 0;
+    if (!getcwd(cwd, sizeof cwd))
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, errno, "%s: which directory this is: %s", *path,
+                           strerror(errno));
+    for (const char *p = cwd; *p; p++)
+        text_add(own, pattern && *p == '%' ? "%%" : (char[]){*p, '\0'});
+    text_addf(own, "/%s", *path);
+    if (own->failed)
+        return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for a file name");
+    *path = own->data;
+    return 0;
+}
+
+/* Standard output is nobody's: a report without a file is what `stop` and `dump` are for. */
+static int settle_files(struct reader *rd, struct err *e) {
+    struct options *o = &rd->o;
+    int r = 0, kept = 0;
+    for (int i = 0; i < o->files && r == 0; i++) {
+        if (strcmp(o->file[i], "-") == 0)
+            continue;
+        o->file[kept] = o->file[i];
+        r = make_absolute(&o->file[kept], &rd->file[kept], true, e);
+        kept++;
+    }
+    o->files = kept;
+    if (r == 0 && o->session.record)
+        r = make_absolute(&o->session.record, &rd->record, false, e);
+    if (r == 0 && o->session.library && realpath(o->session.library, rd->library))
+        o->session.library = rd->library;
+    if (r == 0 && o->files) {
+        rd->b.files = &rd->files;
+        r = outputs_plan(&rd->files, o, (int)rd->jvm.pid, 0, NULL, e);
+    }
+    return r;
+}
+
+static int settle(struct reader *rd, int argc, char **argv, struct err *e) {
+    int r = options_parse(&rd->o, argc, argv, e);
+    if (r < 0)
+        return r;
+    struct options *o = &rd->o;
+    o->session.all_or_none = true;
+    if (o->duration_ms && !o->timeout.ms && !o->timeout.of_day && !background_is_asprof(argv[0]))
+        o->timeout.ms = o->duration_ms;
+    return settle_files(rd, e);
+}
+
+/* No terminal, nobody's descriptors, nobody's Ctrl-C. `news_fd` stays. */
+static int leave_terminal(int *news_fd) {
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0)
+        return -errno;
+    setsid();
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGTERM, SIG_DFL);
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        dup2(null, fd);
+    int moved = fcntl(*news_fd, F_DUPFD_CLOEXEC, 10);
+    if (moved < 0)
+        return -errno;
+    close_range(3, (unsigned)moved - 1, 0);
+    close_range((unsigned)moved + 1, ~0U, 0);
+    *news_fd = moved;
+    return 0;
+}
+
+static int plan(struct background *b, const struct options *o, pid_t pid, struct err *e) {
+    if (!b->files || b->turn == 0)
+        return 0;
+    outputs_free(b->files);
+    return outputs_plan(b->files, o, (int)pid, b->turn, NULL, e);
+}
+
+static int attach(struct background *b, struct options *o, const struct jvm *j, struct session **s,
+                  struct err *e) {
+    if (o->reader_fd >= 0 && b->turn == 0)
+        return session_adopt(o->reader_fd, o->reader_pid, &o->session, s, e);
+    o->session.record = b->turn ? NULL : o->session.record; /* of the first turn: it exists now */
+    return session_attach(j, &o->session, s, e);
+}
+
+/* A new profile, of which others know. */
+static int begin_turn(struct background *b, struct options *o, const struct jvm *j, bool alone,
+                      struct err *e) {
+    struct session *s = NULL;
+    int r = plan(b, o, j->pid, e);
+    if (r == 0)
+        r = attach(b, o, j, &s, e);
+    if (r < 0)
+        return r;
+    b->s = s;
+    b->since = time(NULL);
+    b->active_ms = background_now_ms();
+    b->written = false;
+    uint64_t loop = options_moment_ms(&o->loop, b->since);
+    b->loop_ms = loop ? b->active_ms + loop : 0;
+    r = session_share(s, background_answer, b, e);
+    if (r < 0 && alone) /* files are written all the same */
+        r = 0;
+    if (r == 0 && b->files)
+        r = outputs_begin(b->files, o, s, e);
+    if (r < 0) {
+        session_close(s);
+        b->s = NULL;
+    }
+    return r;
+}
+
+int background_write(struct background *b) {
+    if (!b->files || b->written)
+        return 0;
+    b->written = true;
+    struct err e = {0};
+    int r = outputs_write(b->files, b->o, b->s, &e);
+    session_reader_done(b->s);
+    if (r < 0 && b->result == 0) {
+        b->result = r;
+        b->failure = e;
+    }
+    return r;
+}
+
+/* Why the wait was over. */
+enum turn_end { TURN_NOT = 0, TURN_NEXT, TURN_OVER };
+
+static uint64_t sooner(uint64_t a, uint64_t b) {
+    return a && (!b || a < b) ? a : b;
+}
+
+/* A profile that nobody stopped has ended. Its files are all anybody asked for. */
+static enum turn_end end_by_itself(struct background *b) {
+    bool failed = background_write(b) < 0, is_agents = b->o->reader_fd >= 0;
+    return is_agents || (b->files && !failed) ? TURN_OVER : TURN_NOT;
+}
+
+/* What is due now. With the lock held. */
+static enum turn_end look(struct background *b, bool told_to_end) {
+    struct session_status st;
+    uint64_t now = background_now_ms();
+    session_status(b->s, &st);
+    bool runs = st.phase == SESSION_RUNNING;
+    if (b->give_way)
+        return TURN_OVER;
+    if (told_to_end) {
+        session_stop(b->s, NULL);
+        background_write(b);
+        return TURN_OVER;
+    }
+    if (runs && b->limit_ms && now >= b->limit_ms) {
+        session_stop(b->s, NULL);
+        b->active_ms = now;
+        return end_by_itself(b);
+    }
+    if (runs && b->loop_ms && now >= b->loop_ms) {
+        session_stop(b->s, NULL);
+        background_write(b);
+        return TURN_NEXT;
+    }
+    if (runs)
+        return TURN_NOT;
+    if ((st.phase == SESSION_JVM_GONE || st.phase == SESSION_FAILED) && !b->written && b->files)
+        return end_by_itself(b);
+    if (st.phase == SESSION_JVM_GONE && b->asked_for)
+        return TURN_OVER;
+    return now - b->active_ms >= BACKGROUND_LINGER_MS ? TURN_OVER : TURN_NOT;
+}
+
+/* When to look again at the latest; with the lock held. */
+static uint64_t due(struct background *b) {
+    struct session_status st;
+    session_status(b->s, &st);
+    return st.phase == SESSION_RUNNING ? sooner(b->limit_ms, b->loop_ms)
+                                       : b->active_ms + BACKGROUND_LINGER_MS;
+}
+
+static void drain_eventfd(const struct pollfd *p) {
+    uint64_t n;
+    if (p->revents && read(p->fd, &n, sizeof n) < 0 && errno != EAGAIN)
+        return;
+}
+
+static enum turn_end await_end(struct background *b, const struct watch *w) {
+    struct pollfd fds[] = {
+        {.fd = w->signal_fd, .events = POLLIN},
+        {.fd = session_event_fd(b->s), .events = POLLIN},
+        {.fd = b->wake_fd, .events = POLLIN},
+    };
+    struct signalfd_siginfo info;
+    for (bool told = false;;) {
+        pthread_mutex_lock(&b->lock);
+        enum turn_end end = look(b, told);
+        uint64_t then = due(b), now = background_now_ms();
+        pthread_mutex_unlock(&b->lock);
+        if (end != TURN_NOT)
+            return end;
+        uint64_t left = then > now ? then - now : 0;
+        struct timespec wait = {.tv_sec = (time_t)(left / 1000),
+                                .tv_nsec = (long)(left % 1000) * 1000000};
+        if (ppoll(fds, 3, then ? &wait : NULL, NULL) <= 0)
+            continue;
+        told = fds[0].revents && read(w->signal_fd, &info, sizeof info) > 0;
+        drain_eventfd(&fds[1]);
+        drain_eventfd(&fds[2]);
+    }
+}
+
+/* What was asked for and never ran: its report is empty, and does not say why. */
+static void say_missing(struct session *s) {
+    struct session_status st;
+    session_status(s, &st);
+    for (int i = 0; i < WIRE_EVENTS; i++)
+        if (st.engine[i].asked && st.engine[i].error && !st.engine[i].samples)
+            fprintf(stderr, "jtop-prof: %s was not sampled: %s\n", st.engine[i].name,
+                    st.engine[i].reason[0] ? st.engine[i].reason : strerror(st.engine[i].error));
+}
+
+/* How the turn went, for the stderr of an agent's reader; the others have none. */
+static int say_end(struct background *b, struct err *e) {
+    int r = batch_failed(b->s, e);
+    say_missing(b->s);
+    if (r == 0 && b->result < 0) {
+        r = b->result;
+        *e = b->failure;
+    }
+    return r;
+}
+
+/* Turn after turn, the first of which has begun. */
+static int go_on(struct background *b, struct options *o, struct jvm *j, const struct watch *w,
+                 struct err *e) {
+    for (;;) {
+        enum turn_end end = await_end(b, w);
+        int r = say_end(b, e);
+        session_close(b->s);
+        b->s = NULL;
+        if (end == TURN_OVER || r < 0)
+            return r;
+        b->turn++;
+        pid_t pid = j->pid;
+        r = jvm_inspect(pid, j, e);
+        if (r == 0)
+            r = begin_turn(b, o, j, true, e);
+        if (r < 0)
+            return r == -ESRCH ? 0 : r;
+    }
+}
+
+static int open_background(struct background *b, const struct options *o, struct err *e) {
+    b->o = o;
+    b->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (b->wake_fd < 0)
+        return err_exit_as(e, ERR_EXIT_PROFILER, errno, "eventfd: %s", strerror(errno));
+    pthread_mutex_init(&b->lock, NULL);
+    uint64_t limit = options_moment_ms(&o->timeout, time(NULL));
+    b->limit_ms = limit ? background_now_ms() + limit : 0;
+    return 0;
+}
+
+static void close_background(struct background *b) {
+    pthread_mutex_destroy(&b->lock);
+    close(b->wake_fd);
+}
+
+/* True: heard. Who started us and left at once wants no profile. */
+static bool tell(int fd, int r, const struct err *e) {
+    struct news n = {.result = r};
+    if (r < 0)
+        n.e = *e;
+    bool heard = write(fd, &n, sizeof n) == (ssize_t)sizeof n;
+    close(fd);
+    return heard;
+}
+
+static void stay(struct reader *rd, int argc, char **argv, int news_fd) {
+    struct err e = {0};
+    int r = settle(rd, argc, argv, &e);
+    if (r == 0 && (r = leave_terminal(&news_fd)) < 0)
+        err_exit_as(&e, ERR_EXIT_PROFILER, -r, "cannot leave the terminal: %s", strerror(-r));
+    if (r == 0)
+        r = watch_open(&rd->watch, &e);
+    if (r == 0)
+        r = open_background(&rd->b, &rd->o, &e);
+    if (r < 0) {
+        tell(news_fd, r, &e);
+        return;
+    }
+    r = begin_turn(&rd->b, &rd->o, &rd->jvm, false, &e);
+    bool heard = tell(news_fd, r, &e);
+    if (r == 0 && heard && chdir("/") == 0)
+        go_on(&rd->b, &rd->o, &rd->jvm, &rd->watch, &e);
+    else
+        session_close(rd->b.s);
+    close_background(&rd->b);
+}
+
+static int hear(int fd, pid_t child, struct err *e) {
+    struct news n = {0};
+    ssize_t got;
+    do
+        got = read(fd, &n, sizeof n);
+    while (got < 0 && errno == EINTR);
+    if (got == (ssize_t)sizeof n && n.result == 0)
+        return 0;
+    waitpid(child, NULL, 0);
+    if (got != (ssize_t)sizeof n)
+        return err_exit_as(e, ERR_EXIT_PROFILER, ECHILD,
+                           "the reader in the background ended before it had begun");
+    *e = n.e;
+    return n.result;
+}
+
+int background_begin(const struct jvm *j, int argc, char **argv, bool *child, struct err *e) {
+    int fd[2];
+    *child = false;
+    struct reader *rd = calloc(1, sizeof *rd);
+    if (!rd || pipe2(fd, O_CLOEXEC) < 0) {
+        free(rd);
+        return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory, or no descriptor, for a pipe");
+    }
+    rd->jvm = *j;
+    rd->watch.signal_fd = -1;
+    fflush(NULL);
+    pid_t pid = fork();
+    int r = pid < 0 ? err_exit_as(e, ERR_EXIT_PROFILER, errno, "fork: %s", strerror(errno)) : 0;
+    if (pid == 0) {
+        *child = true;
+        close(fd[0]);
+        stay(rd, argc, argv, fd[1]);
+        watch_close(&rd->watch);
+        outputs_free(&rd->files);
+    } else {
+        close(fd[1]);
+        if (pid > 0)
+            r = hear(fd[0], pid, e);
+        close(fd[0]);
+    }
+    for (int i = 0; i < OPTIONS_OUTPUTS_MAX; i++)
+        text_free(&rd->file[i]);
+    text_free(&rd->record);
+    free(rd);
+    return r;
+}
+
+int background_read(struct options *o, struct outputs *out, struct err *e) {
+    struct background b = {.files = o->files ? out : NULL};
+    struct watch w = {.signal_fd = -1};
+    struct jvm j = {.pid = o->reader_pid};
+    int r = watch_open(&w, e);
+    if (r == 0)
+        r = open_background(&b, o, e);
+    if (r == 0) {
+        r = begin_turn(&b, o, &j, true, e);
+        if (r == 0)
+            r = go_on(&b, o, &j, &w, e);
+        close_background(&b);
+    }
+    watch_close(&w);
+    return r;
+}

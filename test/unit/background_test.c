@@ -1,0 +1,122 @@
+/* What comes back from whoever profiles a JVM is written only where it was asked for; and the
+ * figures that a monitoring system reads. */
+#include "tui/background_parts.h"
+
+#include "tui/metrics.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void names_that_may_come_back(void **state) {
+    (void)state;
+    static const struct {
+        const char *pattern, *path;
+        bool may;
+    } cases[] = {
+        {"out.svg", "out.svg", true},
+        {"out.svg", "out-cpu.svg", true},
+        {"out.svg", "out-java.lang.String.hashCode.svg", true},
+        {"a/out.pb.gz", "a/out-alloc.pb.gz", true},
+        {"a/out.pb.gz", "a/out.pb.gz-alloc", true},
+        {"plain", "plain-wall", true},
+        {"p%p-%n{3}-%t.txt", "p123-2-20260101-101500.txt", true},
+        {"%e.svg", "cpu.svg", true},
+        {"100%%.svg", "100%.svg", true},
+        {"we[i]rd*.svg", "we[i]rd*-cpu.svg", true},
+        {"out.svg", "/etc/passwd", false},
+        {"out.svg", "../out.svg", false},
+        {"out.svg", "./out.svg", false},
+        {"out.svg", "out-../../x.svg", false},
+        {"out.svg", "out-a/b.svg", false},
+        {"out.svg", "outcpu.svg", false},
+        {"out.svg", "out.svg.sh", false},
+        {"%e.svg", "../x.svg", false},
+        {"d%p/out.svg", "d1/../out.svg", false},
+        {"d%p/out.svg", "d1/out.svg", true},
+        {"we*rd.svg", "weird.svg", false},
+        {"", "x", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if (background_expects(cases[i].pattern, cases[i].path) != cases[i].may)
+            fail_msg("%s for %s", cases[i].path, cases[i].pattern);
+}
+
+static void settles(const char *pattern, const char *expected) {
+    struct text t = {0};
+    struct err e;
+    assert_int_equal(background_settle_pattern(pattern, &t, &e), 0);
+    assert_string_equal(t.data, expected);
+    text_free(&t);
+}
+
+static void environment_is_the_callers(void **state) {
+    (void)state;
+    setenv("JTOP_TEST_HOST", "web%1", 1);
+    unsetenv("JTOP_TEST_NONE");
+    settles("a-%{JTOP_TEST_HOST}-%p.svg", "a-web%%1-%p.svg");
+    settles("%{JTOP_TEST_NONE}%n{3}%%{x}", "%n{3}%%{x}");
+    settles("%{open", "%{open");
+    settles("100%", "100%");
+    unsetenv("JTOP_TEST_HOST");
+}
+
+static void programs_by_name(void **state) {
+    (void)state;
+    assert_true(background_is_asprof("asprof"));
+    assert_true(background_is_asprof("/opt/ap/profiler.sh"));
+    assert_false(background_is_asprof("jtop-prof"));
+    assert_false(background_is_asprof("/opt/asprof/jtop-prof"));
+}
+
+static void count_line(const char *text, const char *line, int expected) {
+    int n = 0;
+    for (const char *p = text; (p = strstr(p, line)) != NULL; p++)
+        n += p == text || p[-1] == '\n';
+    if (n != expected)
+        fail_msg("%d times: %s\n%s", n, line, text);
+}
+
+static void metrics_of_a_profile(void **state) {
+    (void)state;
+    struct session_status st = {.phase = SESSION_RUNNING,
+                                .elapsed_ns = 2500000000u,
+                                .samples = 30,
+                                .agent_ns = 1000000,
+                                .failed[WIRE_FAILURE_LOOP] = 7};
+    struct jvm j = {.pid = 12, .name = "a \"b\" \\ c", .rss_bytes = 4096};
+    struct text t = {0};
+    st.engine[WIRE_EVENT_CPU] =
+        (struct session_engine){.asked = true, .runs = true, .name = "cpu", .samples = 30};
+    st.engine[WIRE_EVENT_PERF] =
+        (struct session_engine){.asked = true, .name = "page-faults", .error = 13};
+    metrics_write(&t, &st, &j, 8192);
+#define JVM "{pid=\"12\",jvm=\"a \\\"b\\\" \\\\ c\""
+    count_line(t.data, "jtop_prof_running" JVM "} 1\n", 1);
+    count_line(t.data, "jtop_prof_profile_seconds" JVM "} 2.5\n", 1);
+    count_line(t.data, "jtop_prof_samples_total" JVM ",event=\"cpu\"} 30\n", 1);
+    count_line(t.data, "jtop_prof_engine_running" JVM ",event=\"page-faults\"} 0\n", 1);
+    count_line(t.data, "jtop_prof_failed_walks_total" JVM ",reason=\"loop\"} 7\n", 1);
+    count_line(t.data, "jtop_prof_agent_cpu_seconds_total" JVM "} 0.001\n", 1);
+    count_line(t.data, "jtop_prof_frontend_resident_bytes" JVM "} 8192\n", 1);
+    count_line(t.data, "# TYPE jtop_prof_samples_total counter\n", 1);
+#undef JVM
+    assert_int_equal(t.data[t.len - 1], '\n');
+    text_free(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_that_may_come_back),
+        cmocka_unit_test(environment_is_the_callers),
+        cmocka_unit_test(programs_by_name),
+        cmocka_unit_test(metrics_of_a_profile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,9 +1,12 @@
 #include "tui/progress.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { BAR_MIN = 10, BAR_MAX = 40, PART = 48 };
@@ -109,9 +112,24 @@ void progress_profile(struct progress *p, uint64_t ms, uint64_t of_ms, uint64_t 
     draw(p, line);
 }
 
-void progress_work(struct progress *p, const char *what, uint64_t ms) {
-    char line[PROGRESS_COLUMNS + 1], time[32];
-    int columns = p->shown && ms >= 1000 ? columns_there() : 0;
+void progress_clear(struct progress *p) {
+    if (p->columns)
+        draw(p, "");
+    p->columns = 0;
+}
+
+struct progress_work {
+    struct progress line; /* the thread's */
+    const char *what;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    bool over;
+};
+
+static void draw_work(struct progress *p, const char *what, uint64_t ms) {
+    char line[PROGRESS_COLUMNS + 1], time[24];
+    int columns = columns_there();
     if (columns < 2)
         return;
     put_time(ms, time, sizeof time);
@@ -119,8 +137,47 @@ void progress_work(struct progress *p, const char *what, uint64_t ms) {
     draw(p, line);
 }
 
-void progress_clear(struct progress *p) {
-    if (p->columns)
-        draw(p, "");
-    p->columns = 0;
+static void *show_work(void *arg) {
+    struct progress_work *w = arg;
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    pthread_mutex_lock(&w->lock);
+    for (uint64_t ms = 1000; !w->over; ms += 1000) {
+        at.tv_sec++;
+        int r = pthread_cond_clockwait(&w->ended, &w->lock, CLOCK_MONOTONIC, &at);
+        while (r == 0 && !w->over)
+            r = pthread_cond_clockwait(&w->ended, &w->lock, CLOCK_MONOTONIC, &at);
+        if (!w->over)
+            draw_work(&w->line, w->what, ms);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+struct progress_work *progress_work_begin(bool quiet, const char *what) {
+    struct progress_work *w = quiet || !columns_there() ? NULL : calloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    progress_open(&w->line, quiet);
+    w->what = what;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->ended, NULL);
+    if (pthread_create(&w->thread, NULL, show_work, w) == 0)
+        return w;
+    free(w);
+    return NULL;
+}
+
+void progress_work_end(struct progress_work *w) {
+    if (!w)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->over = true;
+    pthread_cond_signal(&w->ended);
+    pthread_mutex_unlock(&w->lock);
+    pthread_join(w->thread, NULL);
+    progress_clear(&w->line);
+    pthread_cond_destroy(&w->ended);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
 }

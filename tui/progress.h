@@ -6,7 +6,7 @@
  * Only on a terminal whose foreground we are; else, and with -q, nothing is written. What does not
  * fit is left out, from the right; the line is never wrapped.
  *
- * Context: frontend, one thread.
+ * Context: frontend, main thread.
  */
 #ifndef JTOP_TUI_PROGRESS_H
 #define JTOP_TUI_PROGRESS_H
@@ -29,8 +29,11 @@ void progress_open(struct progress *p, bool quiet);
 /* Of a profile: so long of so long (0: no end is known), with so many samples so far. */
 void progress_profile(struct progress *p, uint64_t ms, uint64_t of_ms, uint64_t samples);
 
-/* Of work on a file: what is done, and for how long already; nothing in the first second. */
-void progress_work(struct progress *p, const char *what, uint64_t ms);
+/* Of work that cannot say how far it is, reading or writing files: a thread shows for how long it
+ * goes on already, from the second second on, until progress_work_end (which NULL is fine for).
+ * `what` must last as long. NULL: it is not shown. */
+struct progress_work *progress_work_begin(bool quiet, const char *what);
+void progress_work_end(struct progress_work *w);
 
 /* Takes the line away, for other words or for good. */
 void progress_clear(struct progress *p);

@@ -115,31 +115,47 @@ void decoder_decode(struct decoder *d, const void *record) {
     }
 }
 
+static void write_symbol(struct decoder *d, uint64_t address, const struct address_name *a) {
+    if (d->recording)
+        recording_write_symbol(d->recording, address, a->kind, a->name, a->module);
+    for (uint32_t i = 0; i < DECODER_FEEDS; i++)
+        if (d->feed[i])
+            feed_write_symbol(d->feed[i], address, a->kind, a->name, a->module);
+}
+
+/* Those of `fresh` get it spelled out. */
+static void write_record(struct decoder *d, const void *record, const void *spelled,
+                         uint32_t fresh) {
+    if (d->recording)
+        recording_write(d->recording, fresh & DECODER_FILE ? spelled : record);
+    for (uint32_t i = 0; i < DECODER_FEEDS; i++)
+        if (d->feed[i])
+            feed_write(d->feed[i], fresh & decoder_feed_bit(i) ? spelled : record);
+}
+
 void decoder_prepare(struct decoder *d, const void *record) {
     uint64_t word;
     memcpy(&word, record, sizeof word);
     uint32_t type = wire_header_type(word);
     decoder_keep(d, record, type, wire_header_length(word));
-    record = decoder_spell_out(d, record, type, wire_header_length(word));
-    memcpy(&word, record, sizeof word);
-    type = wire_header_type(word);
+    uint32_t fresh = 0;
+    const void *spelled = decoder_spell_out(d, record, type, wire_header_length(word), &fresh);
+    memcpy(&word, spelled, sizeof word);
     struct stack stack = {0};
-    bool whole = decoder_stack(record, wire_header_length(word), &stack);
-    if (whole && type == WIRE_SAMPLE)
-        decoder_learn_policy(d, ((const struct wire_sample *)record)->tid);
+    bool whole = decoder_stack(spelled, wire_header_length(word), &stack);
+    if (whole && wire_header_type(word) == WIRE_SAMPLE)
+        decoder_learn_policy(d, ((const struct wire_sample *)spelled)->tid);
     for (uint32_t i = 0; whole && i < stack.frames; i++) {
         uint32_t frame = wire_frame_type(stack.frame[i]);
         if (frame != WIRE_FRAME_NATIVE && frame != WIRE_FRAME_KERNEL)
             continue;
         uint64_t address = decoder_looked_up(&stack, i);
-        if (!address_names_look_up(&d->addresses, address) || !d->recording)
-            continue;
-        const struct address_name *a = address_names_get(&d->addresses, address);
-        recording_write_symbol(d->recording, address, a->kind, a->name, a->module);
+        if (address_names_look_up(&d->addresses, address))
+            write_symbol(d, address, address_names_get(&d->addresses, address));
     }
-    /* Types that only readers write would be a forgery here. */
-    if (d->recording && type < WIRE_SYMBOL && type != WIRE_PAD)
-        recording_write(d->recording, record);
+    /* Types that only readers write would be a forgery here, unless it is a reader's stream. */
+    if ((type < WIRE_SYMBOL && type != WIRE_PAD) || (type == WIRE_SYMBOL && d->replay))
+        write_record(d, record, spelled, fresh);
 }
 
 void decoder_libraries_changed(struct decoder *d) {

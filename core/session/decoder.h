@@ -20,6 +20,7 @@
 
 #include "core/profile/profile.h"
 #include "core/session/address_names.h"
+#include "core/session/feed.h"
 #include "core/session/environment.h"
 #include "core/session/held_samples.h"
 #include "core/session/id_map.h"
@@ -96,9 +97,12 @@ struct decoder_kept {
     struct kept_records repeated;          /* the last sample a thread, of events that repeat */
 };
 
+#define DECODER_FEEDS 8u
+
 struct decoder {
     struct profile *profile;            /* not owned */
     struct recording_writer *recording; /* not owned; NULL: none is made */
+    struct feed *feed[DECODER_FEEDS];   /* of those who look on; not owned; NULL: nobody */
     struct time_window window;          /* from_ns and to_ns are the caller's; both 0: all times */
     struct thread_filter *filter;       /* not owned; NULL: all threads are wanted */
     bool replay;                        /* records that only readers write are believed */
@@ -146,6 +150,8 @@ void decoder_decode(struct decoder *d, const void *record);
 /* Writes the names known so far, so that the stream from here on can be read without what was
  * before. `out` becomes decoder.recording right after. Without the lock. -ENOMEM. */
 int decoder_restate(struct decoder *d, struct recording_writer *out);
+/* The same for decoder.feed[slot]. */
+int decoder_restate_feed(struct decoder *d, uint32_t slot, struct feed *out);
 
 /* After a WIRE_LIBRARY record and everything before it were decoded; without the lock. */
 void decoder_libraries_changed(struct decoder *d);

@@ -94,9 +94,15 @@ void decoder_keep_init(struct decoder_kept *k);
 void decoder_keep_free(struct decoder_kept *k);
 /* Takes note of a record gone by. */
 void decoder_keep(struct decoder *d, const void *record, uint32_t type, uint32_t length);
-/* What is to be recorded of it: the record, or what says the same without those before. */
-const void *decoder_spell_out(struct decoder *d, const void *record, uint32_t type,
-                              uint32_t length);
+/* What says the same without those before, for those of `fresh`, who have not got them; the record
+ * itself where there is nobody like that. */
+const void *decoder_spell_out(struct decoder *d, const void *record, uint32_t type, uint32_t length,
+                              uint32_t *fresh);
+/* Where records are written to, as bits. */
+#define DECODER_FILE 1u
+static inline uint32_t decoder_feed_bit(uint32_t slot) {
+    return 2u << slot;
+}
 
 /* Delivery. */
 

@@ -39,13 +39,20 @@ static void keep_thread(struct decoder_kept *k, const struct wire_thread *w) {
         kept_records_put(&k->virtuals, w->java_id, w);
 }
 
+static uint32_t listeners(const struct decoder *d) {
+    uint32_t bits = d->recording ? DECODER_FILE : 0;
+    for (uint32_t i = 0; i < DECODER_FEEDS; i++)
+        bits |= d->feed[i] ? decoder_feed_bit(i) : 0;
+    return bits;
+}
+
 /* Only the wall clock repeats. */
 static void keep_sample(struct decoder *d, const struct wire_sample *w) {
     struct kept_record *r = NULL;
     if (w->event == WIRE_EVENT_WALL)
         r = kept_records_put(&d->kept.repeated, thread_key(w->tid), w);
     if (r)
-        r->written = d->recording != NULL;
+        r->written = listeners(d);
 }
 
 void decoder_keep(struct decoder *d, const void *record, uint32_t type, uint32_t length) {
@@ -62,16 +69,18 @@ void decoder_keep(struct decoder *d, const void *record, uint32_t type, uint32_t
 }
 
 /* The first repeat of a sample from before the recording stands in it as a sample of its own. */
-const void *decoder_spell_out(struct decoder *d, const void *record, uint32_t type,
-                              uint32_t length) {
+const void *decoder_spell_out(struct decoder *d, const void *record, uint32_t type, uint32_t length,
+                              uint32_t *fresh) {
     const struct wire_repeat *w = record;
-    if (!d->recording || type != WIRE_REPEAT || length < sizeof *w || w->event != WIRE_EVENT_WALL)
+    *fresh = 0;
+    if (type != WIRE_REPEAT || length < sizeof *w || w->event != WIRE_EVENT_WALL)
         return record;
     struct kept_record *r = kept_records_get(&d->kept.repeated, thread_key(w->tid));
-    if (!r || r->written)
+    *fresh = r ? listeners(d) & ~r->written : 0;
+    if (!*fresh)
         return record;
     struct wire_sample *s = (struct wire_sample *)r->record;
-    r->written = 1;
+    r->written |= *fresh;
     s->time_ns = w->time_ns;
     s->weight = w->weight;
     s->count = w->count;
@@ -82,9 +91,25 @@ const void *decoder_spell_out(struct decoder *d, const void *record, uint32_t ty
 /* Restating. */
 
 struct statement {
-    struct recording_writer *out;
+    struct recording_writer *file; /* one of these */
+    struct feed *feed;
     uint8_t *record; /* WIRE_RECORD_BYTES_MAX */
 };
+
+static void put(struct statement *s, const void *record) {
+    if (s->file)
+        recording_write(s->file, record);
+    else
+        feed_write(s->feed, record);
+}
+
+static void put_symbol(struct statement *s, uint64_t address, uint32_t kind, const char *name,
+                       const char *module) {
+    if (s->file)
+        recording_write_symbol(s->file, address, kind, name, module);
+    else
+        feed_write_symbol(s->feed, address, kind, name, module);
+}
 
 /* Adds text behind `at`; what a hostile JVM called it is bounded by WIRE_STRING_MAX already. */
 static uint16_t add(struct statement *s, size_t *at, const char *text) {
@@ -99,7 +124,7 @@ static void finish(struct statement *s, enum wire_type type, size_t length) {
     uint64_t word = wire_header_word(type, (uint32_t)whole);
     memset(s->record + length, 0, whole - length);
     memcpy(s->record, &word, sizeof word);
-    recording_write(s->out, s->record);
+    put(s, s->record);
 }
 
 static void state_method(struct statement *s, uint32_t id, const struct method *m,
@@ -164,7 +189,7 @@ static void state_names(struct decoder *d, struct statement *s) {
     }
 }
 
-static void state_addresses(struct decoder *d, struct recording_writer *out) {
+static void state_addresses(struct decoder *d, struct statement *s) {
     const struct address_names *a = &d->addresses;
     for (uint32_t i = 0; i < a->index.capacity; i++) {
         if (!a->index.key[i])
@@ -176,28 +201,36 @@ static void state_addresses(struct decoder *d, struct recording_writer *out) {
                 : method_table_get(profile_methods_const(d->profile), n->method);
         uint64_t address = a->index.key[i] == UINT64_MAX ? 0 : a->index.key[i];
         if (m)
-            recording_write_symbol(out, address, m->kind, m->name, m->module);
+            put_symbol(s, address, m->kind, m->name, m->module);
         else
-            recording_write_symbol(out, address, n->kind, n->name, n->module);
+            put_symbol(s, address, n->kind, n->name, n->module);
     }
 }
 
-static void state_kept(const struct kept_records *k, struct recording_writer *out) {
+static void state_kept(const struct kept_records *k, struct statement *s) {
     for (uint32_t i = 0; i < k->count; i++)
         if (k->slot[i].key)
-            recording_write(out, k->slot[i].record);
+            put(s, k->slot[i].record);
+}
+
+static int restate(struct decoder *d, struct statement *s, uint32_t bit) {
+    s->record = malloc(WIRE_RECORD_BYTES_MAX);
+    if (!s->record)
+        return -ENOMEM;
+    state_names(d, s);
+    state_addresses(d, s);
+    state_kept(&d->kept.threads, s);
+    state_kept(&d->kept.virtuals, s);
+    for (uint32_t i = 0; i < d->kept.repeated.count; i++)
+        d->kept.repeated.slot[i].written &= ~bit;
+    free(s->record);
+    return 0;
 }
 
 int decoder_restate(struct decoder *d, struct recording_writer *out) {
-    struct statement s = {.out = out, .record = malloc(WIRE_RECORD_BYTES_MAX)};
-    if (!s.record)
-        return -ENOMEM;
-    state_names(d, &s);
-    state_addresses(d, out);
-    state_kept(&d->kept.threads, out);
-    state_kept(&d->kept.virtuals, out);
-    for (uint32_t i = 0; i < d->kept.repeated.count; i++)
-        d->kept.repeated.slot[i].written = 0;
-    free(s.record);
-    return 0;
+    return restate(d, &(struct statement){.file = out}, DECODER_FILE);
+}
+
+int decoder_restate_feed(struct decoder *d, uint32_t slot, struct feed *out) {
+    return restate(d, &(struct statement){.feed = out}, decoder_feed_bit(slot));
 }

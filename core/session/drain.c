@@ -223,6 +223,7 @@ void *drain_main(void *arg) {
         bool empty = drain_read(s, d->process_gone);
         drain_swap_recording(s);
         drain_publish(s);
+        drain_feed(s, now);
         drain_unwind(s);
         watch_agent(s, now, empty);
         if (d->linked)

@@ -71,6 +71,7 @@ void drain_swap_recording(struct session *s) {
 
 static int await_swap(struct session *s, struct recording_writer *next, const char *path,
                       struct err *e) {
+    pthread_mutex_lock(&s->caller);
     session_lock(s);
     s->record.next = next;
     snprintf(s->record.path, sizeof s->record.path, "%s", path);
@@ -84,6 +85,7 @@ static int await_swap(struct session *s, struct recording_writer *next, const ch
     if (result < 0 && e)
         *e = s->record.outcome;
     session_unlock(s);
+    pthread_mutex_unlock(&s->caller);
     return result;
 }
 

@@ -86,8 +86,11 @@ int session_await_request(struct session *s, struct err *e) {
 }
 
 static int request(struct session *s, enum wire_command command, struct err *e) {
+    pthread_mutex_lock(&s->caller);
     session_begin_request(s, command);
-    return session_await_request(s, e);
+    int result = session_await_request(s, e);
+    pthread_mutex_unlock(&s->caller);
+    return result;
 }
 
 /* Looking. */
@@ -147,6 +150,7 @@ int session_set_engines(struct session *s, const struct wire_engine_request *eng
     int result = check_engines(s, engine, engines, e);
     if (result != 0)
         return result;
+    pthread_mutex_lock(&s->caller);
     session_lock(s);
     struct session_options *o = &s->options;
     memcpy(s->engine_before, o->engine, sizeof s->engine_before);
@@ -155,7 +159,10 @@ int session_set_engines(struct session *s, const struct wire_engine_request *eng
         memcpy(o->engine, engine, engines * sizeof *engine);
     o->engines = engines;
     session_unlock(s);
-    return request(s, WIRE_COMMAND_START, e);
+    session_begin_request(s, WIRE_COMMAND_START);
+    result = session_await_request(s, e);
+    pthread_mutex_unlock(&s->caller);
+    return result;
 }
 
 /* Ending. */
@@ -174,6 +181,7 @@ void session_reader_done(struct session *s) {
 void session_close(struct session *s) {
     if (!s)
         return;
+    share_quiet(s->share);
     if (s->threaded) {
         request(s, WIRE_COMMAND_DETACH, NULL);
         session_lock(s);
@@ -184,9 +192,11 @@ void session_close(struct session *s) {
         drain_read(s, s->drain.process_gone);
         drain_publish(s);
         drain_mark(s);
+        drain_end_feeds(s);
     } else if (s->drain.linked) {
         control_request(&s->drain.control, WIRE_COMMAND_DETACH, NULL);
     }
+    share_end(s->share);
     recording_finish(s->drain.recording, NULL);
     session_free(s);
 }

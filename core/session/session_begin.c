@@ -43,6 +43,7 @@ static void make_locks(struct session *s) {
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->caller, NULL);
     pthread_cond_init(&s->changed, &attr);
     pthread_condattr_destroy(&attr);
     s->pid_fd = -1;
@@ -115,6 +116,7 @@ void session_free(struct session *s) {
     close_fd(s->phase_fd);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->caller);
     free(s);
 }
 

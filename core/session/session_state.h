@@ -12,6 +12,7 @@
 #include "core/session/mapping.h"
 #include "core/session/recording.h"
 #include "core/session/session.h"
+#include "core/session/share.h"
 #include "core/session/thread_filter.h"
 #include "core/session/unwind.h"
 #include "core/wire/ring_reader.h"
@@ -65,6 +66,8 @@ struct drain {
     struct wire_engine_status refused[WIRE_EVENTS]; /* what kept us from asking for it, and … */
     char why_refused[WIRE_EVENTS][400];             /* … all of the reason */
     struct restarting dropped[WIRE_EVENTS];
+    uint64_t told_ns;              /* when those who look on were told the status last … */
+    enum session_phase told_phase; /* … and what the phase was then */
     struct id_map outer; /* tids as the JVM sees them → as we do; only where they differ */
     uint64_t outer_ns;   /* when it was looked up */
     uint32_t logs_seen;
@@ -106,6 +109,15 @@ struct session {
         struct err outcome;
     } record;
     bool quit;
+    struct feed *arriving[DECODER_FEEDS]; /* of those who begin to look on */
+    uint32_t arrivals, lookers;           /* and how many do, these included */
+    struct share *share;                  /* NULL: nobody else may know of it; set once */
+    bool joined;                          /* it is another process's (join.c) … */
+    bool share_later;                     /* … and is to be shared as soon as it is not */
+    share_handler *share_handler;
+    void *share_arg;
+    struct join *join;      /* drain thread; NULL: not joined */
+    pthread_mutex_t caller; /* of requests: one at a time, whoever asks */
     /* drain thread */
     struct drain drain;
 };
@@ -193,6 +205,21 @@ void session_show_first(struct session_status *st, uint32_t event);
 void drain_publish(struct session *s);
 /* Writes WIRE_MARKs, if there is a recording. */
 void drain_mark(struct session *s);
+/* Those who look on: takes in who has come, sends what was read, tells the status. */
+void drain_feed(struct session *s, uint64_t now);
+/* The last of it, and lets go of them. */
+void drain_end_feeds(struct session *s);
+/* Sharing thread: takes over one of two references. -EUSERS: there are too many; nothing was
+ * taken. */
+int drain_add_feed(struct session *s, struct feed *f);
+
+/* Sharing (share.c). NULL is fine for all three. */
+int share_begin(struct session *s, share_handler *handler, void *arg, struct err *e);
+void share_wake(struct share *h);
+/* No request is being served, and none will be: they may want what the drain thread does. */
+void share_quiet(struct share *h);
+void share_end(struct share *h);
+
 /* Begins or ends the recording that session_record asks for. */
 void drain_swap_recording(struct session *s);
 

@@ -1,0 +1,282 @@
+#include "core/session/past.h"
+
+#include "core/profile/history_read.h"
+#include "core/session/decoder_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+#define OWN_ID 0x80000000u              /* ids of methods and classes: agents count from 1 */
+#define OWN_ADDRESS (UINT64_C(1) << 54) /* no process has anything there */
+#define OWN_IDS_MAX (1u << 22)
+#define REST_NAME "[stack not kept]"
+#define PAUSES_MAX 3600u /* seconds of them */
+
+struct past {
+    struct decoder *d;
+    struct feed *feed;
+    uint64_t begin;      /* feed_written() then */
+    struct id_map java;  /* method and line → id */
+    struct id_map told;  /* other methods */
+    struct id_map ended; /* tids */
+    struct profile_frame frame[PROFILE_STACK_MAX];
+    uint64_t record[WIRE_RECORD_BYTES_MAX / 8]; /* being put together */
+};
+
+/* `bytes` of p->record are filled in. */
+static void put(struct past *p, enum wire_type type, size_t bytes) {
+    size_t whole = (bytes + 7) & ~(size_t)7;
+    memset((uint8_t *)p->record + bytes, 0, whole - bytes);
+    p->record[0] = wire_header_word(type, (uint32_t)whole);
+    feed_write(p->feed, p->record);
+}
+
+static uint16_t add(struct past *p, size_t *at, const char *text) {
+    size_t n = strnlen(text, WIRE_STRING_MAX);
+    memcpy((uint8_t *)p->record + *at, text, n);
+    *at += n;
+    return (uint16_t)n;
+}
+
+/* Names. A sample is put together only after all of its frames have been told. */
+
+/* A method has as many ids as lines that were seen of it: each with a table that says that one. */
+static uint32_t java_id(struct past *p, uint32_t method, uint16_t line, const struct method *m) {
+    uint64_t key = (UINT64_C(1) << 48) | (uint64_t)method << 16 | line;
+    uint32_t id;
+    if (id_map_get(&p->java, key, &id))
+        return id;
+    id = OWN_ID + p->java.count;
+    if (id_map_put(&p->java, key, id) != 0)
+        return OWN_ID;
+    struct wire_method *w = (struct wire_method *)(void *)p->record;
+    size_t at = sizeof *w;
+    *w = (struct wire_method){.method_id = id};
+    w->class_bytes = add(p, &at, m->class_name);
+    w->name_bytes = add(p, &at, m->name);
+    w->signature_bytes = add(p, &at, m->signature);
+    if (line) {
+        const uint16_t pair[2] = {0, line};
+        if (at & 1)
+            ((uint8_t *)p->record)[at++] = 0;
+        memcpy((uint8_t *)p->record + at, pair, sizeof pair);
+        at += sizeof pair;
+        w->line_bytes = sizeof pair;
+    }
+    put(p, WIRE_METHOD, at);
+    return id;
+}
+
+/* True: it has to be told now. */
+static bool is_new(struct past *p, uint32_t method) {
+    uint32_t known;
+    return !id_map_get(&p->told, method + UINT64_C(1), &known) &&
+           id_map_put(&p->told, method + UINT64_C(1), 1) == 0;
+}
+
+static void tell_class(struct past *p, uint32_t method, const struct method *m) {
+    struct wire_class *w = (struct wire_class *)(void *)p->record;
+    size_t at = sizeof *w;
+    *w = (struct wire_class){.class_id = OWN_ID + method};
+    w->name_bytes = add(p, &at, m->name);
+    put(p, WIRE_CLASS, at);
+}
+
+static void tell_stub(struct past *p, uint32_t method, const char *name) {
+    struct wire_stub *w = (struct wire_stub *)(void *)p->record;
+    size_t at = sizeof *w;
+    *w = (struct wire_stub){.begin = OWN_ADDRESS + ((uint64_t)method << 4)};
+    w->name_bytes = add(p, &at, name);
+    put(p, WIRE_STUB, at);
+}
+
+static uint64_t java_word(struct past *p, const struct profile_frame *f, const struct method *m) {
+    static const uint8_t type[TIERS] = {
+        [TIER_NONE] = WIRE_FRAME_NATIVE_METHOD,
+        [TIER_INTERPRETED] = WIRE_FRAME_INTERPRETED,
+        [TIER_C1] = WIRE_FRAME_C1,
+        [TIER_C2] = WIRE_FRAME_C2,
+        [TIER_INLINED] = WIRE_FRAME_INLINED,
+    };
+    uint32_t id = java_id(p, f->method, f->line, m);
+    return wire_frame_java(type[f->tier < TIERS ? f->tier : TIER_NONE], id,
+                           f->line ? 0 : WIRE_BCI_NONE);
+}
+
+static uint64_t error_word(struct past *p, uint32_t method, const struct method *m) {
+    for (uint32_t i = 0; i < WIRE_FAILURES; i++)
+        if (p->d->failure_method[i] == method)
+            return (uint64_t)WIRE_FRAME_ERROR << 56 | i;
+    if (is_new(p, method))
+        tell_stub(p, method, m->name);
+    return wire_frame_address(WIRE_FRAME_STUB, OWN_ADDRESS + ((uint64_t)method << 4));
+}
+
+static uint64_t frame_word(struct past *p, const struct profile_frame *f, bool leaf) {
+    const struct method m = *method_table_get(profile_methods_const(p->d->profile), f->method);
+    uint64_t address = OWN_ADDRESS + ((uint64_t)f->method << 4);
+    switch (m.kind) {
+    case METHOD_JAVA:
+        return java_word(p, f, &m);
+    case METHOD_COMPILING:
+        return wire_frame_java(WIRE_FRAME_COMPILING, java_id(p, f->method, 0, &m), WIRE_BCI_NONE);
+    case METHOD_NATIVE:
+    case METHOD_CPP:
+    case METHOD_KERNEL:
+        if (is_new(p, f->method))
+            feed_write_symbol(p->feed, address, m.kind, m.name, m.module);
+        /* A return address is looked up one byte before. */
+        return wire_frame_address(WIRE_FRAME_NATIVE, address + !leaf);
+    case METHOD_CLASS:
+        if (is_new(p, f->method))
+            tell_class(p, f->method, &m);
+        return wire_frame_java(WIRE_FRAME_CLASS, OWN_ID + f->method, WIRE_BCI_NONE);
+    default:
+        return error_word(p, f->method, &m);
+    }
+}
+
+static void tell_thread(struct past *p, const struct history_thread *t) {
+    struct wire_thread *w = (struct wire_thread *)(void *)p->record;
+    size_t at = sizeof *w;
+    uint32_t known;
+    *w = (struct wire_thread){
+        .java_id = t->java_id, .tid = t->tid, .flags = t->is_virtual ? WIRE_THREAD_VIRTUAL : 0};
+    w->name_bytes = add(p, &at, t->name);
+    if (t->name[0] && (!t->is_virtual || t->java_id))
+        put(p, WIRE_THREAD, at);
+    uint64_t key = UINT64_C(1) << 32 | t->tid;
+    if (!t->is_virtual && !kept_records_get(&p->d->kept.threads, key) &&
+        !id_map_get(&p->ended, key, &known))
+        id_map_put(&p->ended, key, t->tid);
+}
+
+/* Samples. */
+
+static void say_again(struct past *p, uint32_t event, uint32_t tid, struct history_item *it) {
+    struct wire_repeat w = {.header = wire_header_word(WIRE_REPEAT, sizeof w),
+                            .time_ns = it->second * NS_PER_SECOND + NS_PER_SECOND / 2,
+                            .tid = tid,
+                            .event = (uint8_t)event};
+    while (it->weight || it->count) {
+        w.weight = it->weight < DECODER_WEIGHT_MAX ? it->weight : DECODER_WEIGHT_MAX;
+        w.count = it->count < DECODER_COUNT_MAX ? (uint32_t)it->count : DECODER_COUNT_MAX;
+        if (w.count == 0) /* which would stand for one */
+            break;
+        it->weight -= w.weight;
+        it->count -= w.count;
+        feed_write(p->feed, &w);
+    }
+}
+
+static void say(struct past *p, const struct query *q, const struct history_thread *t,
+                struct history_item *it) {
+    uint64_t word[WIRE_FRAMES_MAX];
+    bool rest = feed_written(p->feed) - p->begin > PAST_BYTES_MAX;
+    uint32_t frames = rest ? 0 : history_stack(p->d->profile, q, it->node, p->frame);
+    frames = frames < WIRE_FRAMES_MAX ? frames : WIRE_FRAMES_MAX;
+    for (uint32_t i = 0; i < frames; i++)
+        word[i] = frame_word(p, &p->frame[i], i == 0);
+    if (frames == 0) {
+        if (is_new(p, METHOD_TABLE_MAX))
+            tell_stub(p, METHOD_TABLE_MAX, REST_NAME);
+        word[frames++] =
+            wire_frame_address(WIRE_FRAME_STUB, OWN_ADDRESS + ((uint64_t)METHOD_TABLE_MAX << 4));
+    }
+    struct wire_sample *w = (struct wire_sample *)(void *)p->record;
+    *w = (struct wire_sample){
+        .time_ns = it->second * NS_PER_SECOND + NS_PER_SECOND / 2,
+        .weight = it->weight < DECODER_WEIGHT_MAX ? it->weight : DECODER_WEIGHT_MAX,
+        .count = it->count < DECODER_COUNT_MAX ? (uint32_t)it->count : DECODER_COUNT_MAX,
+        .virtual_id = t->is_virtual ? t->java_id : 0,
+        .tid = t->tid,
+        .event = (uint8_t)q->event,
+        .frames = (uint16_t)frames,
+        .cpu = WIRE_CPU_NONE,
+    };
+    it->weight -= w->weight;
+    it->count -= w->count;
+    memcpy(w->frame, word, frames * sizeof word[0]);
+    put(p, WIRE_SAMPLE, sizeof *w + frames * sizeof word[0]);
+}
+
+static int by_stack(const void *a, const void *b) {
+    const struct history_item *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    return x->second < y->second ? -1 : x->second > y->second;
+}
+
+/* A stack is said once, and in its other seconds that it is there again. */
+static int write_event(struct past *p, int event) {
+    const struct query q = {.event = event};
+    struct history_reading *r = history_read(p->d->profile, &q);
+    if (!r)
+        return -ENOMEM;
+    if (r->items)
+        qsort(r->item, r->items, sizeof *r->item, by_stack);
+    for (size_t i = 0; i < r->items; i++) {
+        struct history_item *it = &r->item[i];
+        const struct history_thread *t = &r->thread[it->thread];
+        if (i == 0 || it->thread != it[-1].thread)
+            tell_thread(p, t);
+        if (i == 0 || it->thread != it[-1].thread || it->node != it[-1].node)
+            say(p, &q, t, it);
+        say_again(p, (uint32_t)event, t->tid, it);
+    }
+    history_reading_free(r);
+    return 0;
+}
+
+static void write_pauses(struct past *p) {
+    uint64_t first, last, kept;
+    profile_span(p->d->profile, &first, &last, &kept);
+    uint64_t from = last - first < PAUSES_MAX ? first : last - PAUSES_MAX;
+    for (uint64_t second = from; second <= last && last; second++) {
+        struct profile_second at;
+        profile_timeline(p->d->profile, WIRE_EVENT_CPU, second, 1, &at);
+        for (uint32_t kind = 0; kind < 2; kind++) {
+            struct wire_pause w = {.header = wire_header_word(WIRE_PAUSE, sizeof w),
+                                   .begin_ns = second * NS_PER_SECOND,
+                                   .kind = kind == 0 ? WIRE_PAUSE_GC : WIRE_PAUSE_SAFEPOINT};
+            w.end_ns = w.begin_ns + at.paused_ns[kind];
+            if (at.paused_ns[kind])
+                feed_write(p->feed, &w);
+        }
+    }
+}
+
+static void write_ends(struct past *p) {
+    for (uint32_t i = 0; i < p->ended.capacity; i++) {
+        struct wire_thread_end w = {.header = wire_header_word(WIRE_THREAD_END, sizeof w),
+                                    .tid = p->ended.value[i]};
+        if (p->ended.key[i])
+            feed_write(p->feed, &w);
+    }
+}
+
+int past_write(struct decoder *d, struct feed *f) {
+    int rc = 0;
+    struct past *p = malloc(sizeof *p);
+    if (!p)
+        return -ENOMEM;
+    p->d = d;
+    p->feed = f;
+    p->begin = feed_written(f);
+    id_map_init(&p->java, OWN_IDS_MAX);
+    id_map_init(&p->told, OWN_IDS_MAX);
+    id_map_init(&p->ended, DECODER_THREADS_MAX);
+    for (int event = 0; event < WIRE_EVENTS && rc == 0; event++)
+        rc = write_event(p, event);
+    write_pauses(p);
+    write_ends(p);
+    id_map_free(&p->java);
+    id_map_free(&p->told);
+    id_map_free(&p->ended);
+    free(p);
+    return rc;
+}

@@ -1,0 +1,122 @@
+/* The side of whoever asks. */
+#include "core/session/share_socket.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ANSWER_MS 300000 /* a large profile in many formats takes its time */
+
+pid_t share_find(pid_t jvm) {
+    pid_t reader = 0;
+    int fd = share_connect(jvm, &reader, NULL);
+    if (fd < 0)
+        return 0;
+    close(fd);
+    return reader;
+}
+
+struct answers {
+    int (*each)(void *arg, enum share_part part, const char *path, const void *data, size_t bytes);
+    void *arg;
+    struct share_exit exit;
+};
+
+/* 0: there is more to come; 1: the end. */
+static int take_answer(struct answers *a, uint32_t kind, char *data, size_t bytes) {
+    size_t path = kind == SHARE_FILE ? strlen(data) + 1 : 0;
+    switch (kind) {
+    case SHARE_OUT:
+    case SHARE_ERROR:
+        return a->each(a->arg, (enum share_part)kind, NULL, data, bytes);
+    case SHARE_FILE:
+        if (path > bytes || path == 1)
+            return -EPROTO;
+        return a->each(a->arg, SHARE_FILE, data, data + path, bytes - path);
+    case SHARE_EXIT:
+        if (bytes != sizeof a->exit)
+            return -EPROTO;
+        memcpy(&a->exit, data, sizeof a->exit);
+        return 1;
+    default:
+        return -EPROTO;
+    }
+}
+
+static int take_answers(int fd, struct answers *a) {
+    int rc = 0;
+    while (rc == 0) {
+        uint32_t kind;
+        char *data;
+        size_t bytes;
+        rc = share_receive_frame(fd, &kind, &data, &bytes, ANSWER_MS);
+        if (rc == 0)
+            rc = take_answer(a, kind, data, bytes);
+        free(data);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+/* Directory and arguments in one piece, malloc'ed. */
+static int pack(int argc, char **argv, char **out, size_t *bytes) {
+    char cwd[PATH_MAX];
+    if (!getcwd(cwd, sizeof cwd))
+        cwd[0] = '\0';
+    size_t size = strlen(cwd) + 1, at = size;
+    for (int i = 0; i < argc; i++)
+        size += strlen(argv[i]) + 1;
+    *bytes = size;
+    if (size > SHARE_REQUEST_MAX || argc > SHARE_ARGUMENTS_MAX)
+        return -E2BIG;
+    *out = malloc(size);
+    if (!*out)
+        return -ENOMEM;
+    memcpy(*out, cwd, at);
+    for (int i = 0; i < argc; i++) {
+        size_t n = strlen(argv[i]) + 1;
+        memcpy(*out + at, argv[i], n);
+        at += n;
+    }
+    return 0;
+}
+
+static int ask(int fd, int argc, char **argv, struct answers *a) {
+    const struct share_hello hello = share_hello();
+    char *request = NULL;
+    size_t bytes;
+    int rc = pack(argc, argv, &request, &bytes);
+    if (rc == 0)
+        rc = share_send_frame(fd, SHARE_HELLO, &hello, sizeof hello, NULL, 0);
+    if (rc == 0)
+        rc = share_send_frame(fd, SHARE_ASK, request, bytes, NULL, 0);
+    /* Whoever does not want to hear all of it may have said why. */
+    if (rc == 0 || rc == -EPIPE)
+        rc = take_answers(fd, a);
+    free(request);
+    return rc;
+}
+
+int share_ask(pid_t jvm, int argc, char **argv,
+              int (*each)(void *arg, enum share_part part, const char *path, const void *data,
+                          size_t bytes),
+              void *arg, struct err *e) {
+    pid_t reader;
+    struct answers a = {.each = each, .arg = arg, .exit = {.result = -EPIPE}};
+    int fd = share_connect(jvm, &reader, e);
+    if (fd < 0)
+        return fd;
+    int rc = ask(fd, argc, argv, &a);
+    close(fd);
+    if (rc == -EPIPE)
+        return err_exit_as(e, ERR_EXIT_PROFILER, EPIPE,
+                           "process %d, which profiles JVM %d, went away before it had answered",
+                           (int)reader, (int)jvm);
+    if (rc < 0)
+        return err_exit_as(e, ERR_EXIT_PROFILER, -rc,
+                           "asking process %d, which profiles JVM %d, failed: %s", (int)reader,
+                           (int)jvm, strerror(-rc));
+    share_exit_to_err(&a.exit, e);
+    return a.exit.result;
+}

@@ -169,6 +169,11 @@ bool background_remembers(const char *target, struct jvm *j) {
     return true;
 }
 
+static void say_started(const struct options *o) {
+    if (!o->quiet)
+        fputs("Profiling started\n", stderr);
+}
+
 static int begin(const struct options *o, const struct jvm *j, int argc, char **argv,
                  struct err *e) {
     bool child = false;
@@ -178,8 +183,8 @@ static int begin(const struct options *o, const struct jvm *j, int argc, char **
                         event_java_version(j->version), e);
     if (r == 0)
         r = background_begin(j, argc, argv, &child, e);
-    if (r == 0 && !child && !o->quiet)
-        fputs("Profiling started\n", stderr);
+    if (r == 0 && !child)
+        say_started(o);
     return r;
 }
 
@@ -208,5 +213,7 @@ int background_act(const struct options *o, const struct jvm *j, int argc, char 
     if (strcmp(o->word, "start") == 0 || (strcmp(o->word, "resume") == 0 && !reader))
         return begin(o, j, argc, argv, e);
     int r = reader ? ask(o, j, argc, argv, e) : -ESRCH;
+    if (r == 0 && strcmp(o->word, "resume") == 0)
+        say_started(o);
     return r == -ESRCH && (!reader || share_find(j->pid) == 0) ? answer_for_nobody(o, j, e) : r;
 }

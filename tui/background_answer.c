@@ -225,8 +225,6 @@ static int answer_resume(struct answer *a, struct err *e) {
     b->limit_ms = limit ? now + limit : 0;
     b->loop_ms = 0;
     b->written = b->asked_for = false;
-    if (!a->o->quiet)
-        text_add(&a->remark, "Profiling started");
     return 0;
 }
 

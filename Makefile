@@ -31,7 +31,8 @@ BENCH_SRC := $(wildcard test/bench/*_bench.c)
 NATIVE_LIBS = callback-fp callback-plain memory-early memory-late \
               $(filter-out callback memory method_ids,$(basename $(notdir $(wildcard test/java/native/*.c))))
 JAVA_SRC  := $(wildcard test/java/*.java test/java/*/*.java)
-LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/core/export/profile.pb-c.o
+LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/core/export/profile.pb-c.o \
+             $(BUILD)/gen/core/export/otlp.pb-c.o
 TUI_OBJ   := $(TUI_SRC:%.c=$(BUILD)/%.o)
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/agent/%.o)
 ALL_BUT_MAIN = $(LIB_OBJ) $(filter-out $(BUILD)/tui/main.o,$(TUI_OBJ))

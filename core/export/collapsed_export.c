@@ -6,19 +6,16 @@
  */
 #include "core/export/formats.h"
 #include "core/export/frame_walk.h"
+#include "core/export/json_text.h"
+#include "core/export/stack_path.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct collapsed {
     struct text *out;
     bool total;
-    char *path; /* names of the frames from the root, with separators */
-    size_t cap;
-    size_t *end; /* of the path at each depth: where its children begin */
-    size_t depth_cap;
+    struct stack_path path;
 };
 
 /*
@@ -49,49 +46,18 @@ static void escape(struct text *out, const char *name) {
     text_add_n(out, name, plain);
 }
 
-static int reserve(struct collapsed *c, size_t len, uint32_t depth) {
-    if (len > c->cap) {
-        size_t cap = len * 2;
-        char *path = realloc(c->path, cap);
-        if (!path)
-            return -ENOMEM;
-        c->path = path;
-        c->cap = cap;
-    }
-    if (depth >= c->depth_cap) {
-        size_t cap = (size_t)depth * 2 + 64;
-        size_t *end = realloc(c->end, cap * sizeof(*end));
-        if (!end)
-            return -ENOMEM;
-        c->end = end;
-        c->depth_cap = cap;
-    }
-    return 0;
-}
-
 static int visit(void *arg, const struct walked_frame *f) {
     struct collapsed *c = arg;
-    size_t len = f->depth ? c->end[f->depth - 1] : 0;
-    int err = reserve(c, len + f->name->len + 1, f->depth);
+    int err = stack_path_set(&c->path, f->depth, f->name->text, f->name->len, ';');
     if (err)
         return err;
-    memcpy(c->path + len, f->name->text, f->name->len);
-    len += f->name->len;
-    c->path[len] = ';';
-    c->end[f->depth] = len + 1;
-
     uint64_t count = c->total ? f->self : f->self_samples;
     if (count) {
-        char number[24];
-        char *digit = number + sizeof(number);
-        *--digit = '\n';
-        do {
-            *--digit = (char)('0' + count % 10);
-            count /= 10;
-        } while (count);
-        *--digit = ' ';
-        text_add_n(c->out, c->path, len);
-        text_add_n(c->out, digit, (size_t)(number + sizeof(number) - digit));
+        char number[JSON_TEXT_DIGITS + 2] = " ";
+        unsigned digits = json_text_digits(count, number + 1);
+        number[digits + 1] = '\n';
+        text_add_n(c->out, c->path.text, stack_path_length(&c->path, f->depth));
+        text_add_n(c->out, number, digits + 2);
     }
     return c->out->failed ? -ENOMEM : 0;
 }
@@ -105,7 +71,6 @@ int collapsed_export(struct text *out, const struct profile *p, const struct sna
         frame_names_new(profile_methods_const(p), formats_name_style(o), o->annotate, escape);
     int err = names ? frame_walk(s, names, visit, &c) : -ENOMEM;
     frame_names_free(names);
-    free(c.path);
-    free(c.end);
+    stack_path_free(&c.path);
     return err || out->failed ? -ENOMEM : 0;
 }

@@ -1,17 +1,22 @@
 # The compiler does not tell make about files that come in by .incbin.
 $(BUILD)/core/export/svg_assets.o: core/export/svg_script.js core/export/svg_style.css
-$(BUILD)/core/export/html_assets.o: core/export/html_script.js core/export/html_style.css
+$(BUILD)/core/export/html_assets.o: core/export/html_data.js core/export/html_script.js \
+    core/export/html_style.css core/export/tree_script.js core/export/tree_style.css
 
-# profile.pb-c.h is included as <core/export/profile.pb-c.h>: not our code, so not our warnings.
-GENERATED := $(BUILD)/gen/core/export/profile.pb-c
+# NAME.pb-c.h is included as <core/export/NAME.pb-c.h>: not our code, so not our warnings.
+PROTO     := core/export/profile core/export/otlp
+GENERATED := $(PROTO:%=$(BUILD)/gen/%.pb-c)
 override CPPFLAGS += -isystem $(BUILD)/gen
 
-generated: $(GENERATED).h
-$(GENERATED).h: core/export/profile.proto
+generated: $(GENERATED:%=%.h)
+$(GENERATED:%=%.h): $(BUILD)/gen/%.pb-c.h: %.proto
 	@mkdir -p $(@D)
 	protoc-c --c_out=$(BUILD)/gen $<
-$(GENERATED).c: $(GENERATED).h ;
-$(GENERATED).o: $(GENERATED).c Makefile
+$(GENERATED:%=%.c): %.c: %.h ;
+$(GENERATED:%=%.o): %.o: %.c Makefile
 	$(CC) $(CPPFLAGS) $(CFLAGS) -w -MMD -MP -c -o $@ $<
-$(BUILD)/core/export/pprof_export.o: $(GENERATED).h
+$(BUILD)/core/export/pprof_export.o $(BUILD)/test/unit/pprof_export_test.o: \
+    $(BUILD)/gen/core/export/profile.pb-c.h
+$(BUILD)/core/export/otlp_export.o $(BUILD)/test/unit/otlp_export_test.o: \
+    $(BUILD)/gen/core/export/otlp.pb-c.h
 .PHONY: generated

@@ -33,6 +33,18 @@ int json_export(struct text *out, const struct profile *p, const struct snapshot
 int markdown_export(struct text *out, const struct profile *p, const struct snapshot *s,
                     const struct export_quality *q, const struct export_options *o);
 
+/* All events in one file. */
+int jfr_export_all(struct text *out, const struct profile *p, const struct export_part *part,
+                   int parts, const struct export_options *o);
+int otlp_export_all(struct text *out, const struct profile *p, const struct export_part *part,
+                    int parts, const struct export_options *o);
+int speedscope_export_all(struct text *out, const struct profile *p, const struct export_part *part,
+                          int parts, const struct export_options *o);
+int json_export_all(struct text *out, const struct profile *p, const struct export_part *part,
+                    int parts, const struct export_options *o);
+int markdown_export_all(struct text *out, const struct profile *p, const struct export_part *part,
+                        int parts, const struct export_options *o);
+
 /* What to add to the samples' clock, in ns, to make it the time of day, `last` being the newest
  * second that is written. A recording of another machine, or of before a reboot, ends now. */
 int64_t formats_time_of_day(uint64_t last);

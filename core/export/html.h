@@ -1,12 +1,31 @@
 /*
- * What the HTML flame graph is made of, as it stands in the source tree.
+ * Pages: self-contained, with the frames of a snapshot as data and a script that shows them.
  *
- * Context: pure.
+ * Context: as export.h.
  */
 #ifndef JTOP_EXPORT_HTML_H
 #define JTOP_EXPORT_HTML_H
 
+#include "core/export/export.h"
+
+/* One way of showing them. */
+struct html_view {
+    const char *style;   /* besides the one all pages have; or "" */
+    const char *buttons; /* in the bar at the top, as HTML */
+    const char *body;    /* between the head of the page and its foot, as HTML */
+    const char *script;  /* besides what all pages have */
+};
+
+/* 0 or -ENOMEM. */
+int html_page(struct text *out, const struct profile *p, const struct snapshot *s,
+              const struct export_quality *q, const struct export_options *o,
+              const struct html_view *view);
+
+/* As they stand in the source tree. */
+extern const char html_data_js[];
 extern const char html_script_js[];
 extern const char html_style_css[];
+extern const char tree_script_js[];
+extern const char tree_style_css[];
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * html_script.js and html_style.css, as they are, in the program. See svg_assets.c.
+ * The scripts and styles of the pages, as they are, in the program. See svg_assets.c.
  */
 #include "core/export/html.h"
 
@@ -10,5 +10,8 @@
             ".byte 0\n"                                                                            \
             ".previous\n")
 
+EMBED(html_data_js, "core/export/html_data.js");
 EMBED(html_script_js, "core/export/html_script.js");
 EMBED(html_style_css, "core/export/html_style.css");
+EMBED(tree_script_js, "core/export/tree_script.js");
+EMBED(tree_style_css, "core/export/tree_style.css");

@@ -1,6 +1,5 @@
-// Draws the flame graph of this page. Frames are in preorder, in arrays: a million of them are no
-// trouble, as only those in sight and wider than half a pixel are looked at. Names are untrusted:
-// they are only ever drawn, or set as text. The look and the keys are svg_script.js's.
+// Draws the flame graph of this page: only frames in sight and wider than half a pixel are looked
+// at. The look and the keys are svg_script.js's.
 (function () {
     "use strict";
 
@@ -13,33 +12,15 @@
         "i turns over \u00b7 Esc resets";
 
     const $ = (selector) => document.querySelector(selector);
-    const profile = JSON.parse($("#profile").textContent);
+    const {profile, names, shades, COUNT, depths, nameOf, classOf, left, value, other, self, parent,
+           end, change, flags, count, weightText, percent, points, patternOf, samplesOf,
+           weightOf} = page;
     const main = $("main"), room = $(".room"), canvas = $("canvas");
     const field = $("input"), reset = $(".reset"), status = $(".status");
     const hoverLine = $(".hover"), stats = $(".stats");
     const context = canvas.getContext("2d");
     const dark = window.matchMedia("(prefers-color-scheme: dark)");
-    const byWeight = profile.total;
-    const unit = profile.unit;
-    const names = ["all"].concat(profile.names);
-    const shades = names.map(shadeOf);
-
-    // ---- frames; number 0 is "all" -------------------------------------------------------------
-
-    const COUNT = profile.frames + 1;
-    const depths = new Uint16Array(COUNT);
-    const nameOf = new Uint32Array(COUNT);
-    const classOf = new Uint8Array(COUNT);
-    const left = new Float64Array(COUNT);
-    const value = new Float64Array(COUNT);
-    const other = new Float64Array(COUNT); // the counter that widths are not made of
-    const self = new Float64Array(COUNT);
-    const parent = new Int32Array(COUNT);
-    const end = new Uint32Array(COUNT); // index behind the subtree
-    const change = profile.diff ? new Float32Array(COUNT) : null; // percent points
-    const flags = profile.diff ? new Uint8Array(COUNT) : null;    // 1 chance, 2 new
     const matchedName = new Uint8Array(names.length);
-    readFrames();
 
     let up = !profile.inverted;
     let zoomed = 0;     // what fills the width
@@ -49,99 +30,6 @@
     let width = 0;      // pixels
     let charWidth = 7.2;
     let pending = false;
-
-    function readFrames() {
-        const text = atob($("#frames").textContent);
-        $("#frames").textContent = "";
-        let at = 0;
-        function number() {
-            let n = 0, scale = 1, b;
-            do {
-                b = text.charCodeAt(at++);
-                n += (b & 127) * scale;
-                scale *= 128;
-            } while (b > 127);
-            return n;
-        }
-        const signed = (n) => (n % 2 ? -(n + 1) / 2 : n / 2);
-        const whole = byWeight ? profile.weight : profile.samples;
-        const otherWhole = byWeight ? profile.samples : profile.weight;
-        const open = [0];       // the last frame of each depth
-        const from = [0, 0];    // where the next one of each depth begins
-        value[0] = whole;
-        other[0] = otherWhole;
-        classOf[0] = profile.classes.findIndex((c) => c.letter === "e");
-        parent[0] = -1;
-        let depth = 0;
-        for (let i = 1; i < COUNT; i++) {
-            const first = number();
-            const levels = Math.floor(first / 16);
-            for (let d = 0; d < levels; d++)
-                end[open[depth - d]] = i;
-            depth += 1 - levels;
-            depths[i] = depth;
-            classOf[i] = first % 16;
-            nameOf[i] = number() + 1;
-            value[i] = number();
-            self[i] = number();
-            other[i] = Math.floor(value[i] / whole * otherWhole + 0.5) + signed(number());
-            if (change) {
-                const c = number();
-                change[i] = signed(Math.floor(c / 4)) / 1000;
-                flags[i] = c % 4;
-            }
-            parent[i] = open[depth - 1];
-            left[i] = from[depth];
-            from[depth] += value[i];
-            from[depth + 1] = left[i];
-            open[depth] = i;
-        }
-        for (let d = 0; d <= depth; d++)
-            end[open[d]] = COUNT;
-        self[0] = whole;
-        for (let i = 1; i < COUNT; i = end[i])
-            self[0] -= value[i];
-    }
-
-    // As frame_class.c does it: neighbours can be told apart, and profiles look alike.
-    function shadeOf(name) {
-        let h = 2166136261;
-        for (const b of new TextEncoder().encode(name))
-            h = Math.imul(h ^ b, 16777619) >>> 0;
-        return ((h ^ h >>> 15) >>> 0) % 6;
-    }
-
-    // ---- numbers for people: the rules of human.c ----------------------------------------------
-
-    const count = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
-
-    function scaled(v, name) {
-        const text = v.toFixed(v < 9.995 ? 2 : v < 99.95 ? 1 : 0);
-        return (text.includes(".") ? text.replace(/\.?0+$/, "") : text) + " " + name;
-    }
-
-    function duration(ns) {
-        const s = Math.floor(ns / 1e9);
-        if (s >= 3600)
-            return Math.floor(s / 3600) + " h " + Math.floor(s / 60) % 60 + " min";
-        if (s >= 60)
-            return Math.floor(s / 60) + " min " + s % 60 + " s";
-        return ns >= 1e9 ? scaled(ns / 1e9, "s") : ns >= 1e6 ? scaled(ns / 1e6, "ms")
-             : ns >= 1e3 ? scaled(ns / 1e3, "us") : ns + " ns";
-    }
-
-    function bytes(n) {
-        const units = ["B", "KB", "MB", "GB", "TB", "PB"];
-        let u = 0;
-        for (; n >= 1024 && u < units.length - 1; u++)
-            n /= 1024;
-        return scaled(n, units[u]);
-    }
-
-    const weightText = (n) =>
-        unit === "ns" ? duration(n) : unit === "bytes" ? bytes(n) : count(n) + " " + unit;
-    const percent = (part, whole) => (whole ? 100 * part / whole : 0).toFixed(2) + "%";
-    const points = (n) => (n < 0 ? "" : "+") + n.toFixed(2);
 
     // ---- labels: the rules of svg_text.c --------------------------------------------------------
 
@@ -316,7 +204,7 @@
     // ---- what is said of a frame ----------------------------------------------------------------
 
     function statsOf(i) {
-        const samples = byWeight ? other[i] : value[i], weight = byWeight ? value[i] : other[i];
+        const samples = samplesOf(i), weight = weightOf(i);
         const parts = [percent(value[i], value[0]),
                        count(samples) + (samples === 1 ? " sample" : " samples"),
                        weightText(weight), "self " + percent(self[i], value[0])];
@@ -415,15 +303,8 @@
     }
 
     function search(text) {
-        let wanted = null, bad = false;
-        if (text) {
-            try { // capitals matter only where there are some in the pattern
-                wanted = new RegExp(text, /[A-Z]/.test(text.replace(/\\./g, "")) ? "" : "i");
-            } catch (e) {
-                bad = true;
-            }
-        }
-        field.classList.toggle("bad", bad);
+        const wanted = text ? patternOf(text) : null;
+        field.classList.toggle("bad", Boolean(text) && !wanted);
         pattern = wanted;
         for (let n = 1; n < names.length; n++)
             matchedName[n] = wanted && wanted.test(names[n]) ? 1 : 0;

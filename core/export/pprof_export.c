@@ -10,8 +10,8 @@
 #include "core/export/caption.h"
 #include "core/export/formats.h"
 #include "core/export/frame_names.h"
+#include "core/export/places.h"
 #include "core/profile/history_read.h"
-#include "core/profile/index.h"
 
 #include <core/export/profile.pb-c.h>
 
@@ -21,13 +21,6 @@
 #include <zlib.h>
 
 #define LEVEL 1 /* the file is a fifth larger than at 6, and made in a third of the time */
-
-/* A frame as the format tells them apart. */
-struct place {
-    uint32_t method;
-    uint16_t line;
-    uint8_t tier; /* where names are annotated */
-};
 
 struct pprof {
     ProtobufCBuffer sink; /* first: it is what append() is given */
@@ -43,9 +36,7 @@ struct pprof {
     uInt plain_len;
     int error;
 
-    struct place *place;
-    uint32_t places, place_cap;
-    struct index place_index;
+    struct places places;
     int64_t strings;   /* written so far */
     int64_t *function; /* by printed name: 1 + its string; 0: not written */
     uint32_t function_cap;
@@ -134,16 +125,6 @@ static void add_mappings(struct pprof *w) {
     }
 }
 
-/* "java/util/Map$Entry" → "java/util/Map.java": where javac would have found it. */
-static void source_of(const struct method *m, char *out, size_t size) {
-    size_t n = m->kind == METHOD_JAVA ? strcspn(m->class_name, "$+") : 0;
-    out[0] = '\0';
-    if (n && n + sizeof ".java" <= size) {
-        memcpy(out, m->class_name, n);
-        memcpy(out + n, ".java", sizeof ".java");
-    }
-}
-
 static int64_t function_of(struct pprof *w, const struct place *at, const struct method *m) {
     uint64_t tier[TIERS] = {0};
     tier[at->tier] = 1;
@@ -167,7 +148,7 @@ static int64_t function_of(struct pprof *w, const struct place *at, const struct
         Pprof__Function function = PPROF__FUNCTION__INIT, *one = &function;
         Pprof__Profile piece = PPROF__PROFILE__INIT;
         char source[512];
-        source_of(m, source, sizeof source);
+        places_source(m, source, sizeof source);
         function.id = (uint64_t)name->id + 1;
         function.name = function.system_name = add_string(w, name->text);
         function.filename = source[0] ? add_string(w, source) : 0;
@@ -199,54 +180,15 @@ static void add_location(struct pprof *w, const struct place *at, uint64_t id) {
 /* Its id; 0 without memory. */
 static uint64_t location_of(struct pprof *w, const struct profile_frame *f) {
     struct place at = {f->method, f->line, w->o->annotate ? f->tier : TIER_NONE};
-    uint64_t key = (uint64_t)at.tier << 48 | (uint64_t)at.line << 32 | at.method;
-    uint32_t hash = (uint32_t)hash_pair(index_seed(&w->place_index), key, 0), pos = hash, id;
-    while ((id = index_next(&w->place_index, hash, &pos)) != INDEX_NONE)
-        if (w->place[id].method == at.method && w->place[id].line == at.line &&
-            w->place[id].tier == at.tier)
-            return (uint64_t)id + 1;
-    if (w->places == w->place_cap) {
-        uint32_t cap = w->place_cap ? w->place_cap * 2 : 4096;
-        struct place *place = realloc(w->place, cap * sizeof *place);
-        if (!place) {
-            w->error = -ENOMEM;
-            return 0;
-        }
-        w->place = place;
-        w->place_cap = cap;
-    }
-    if (index_reserve(&w->place_index) != 0) {
+    bool is_new;
+    uint32_t id = places_number(&w->places, at, &is_new);
+    if (id == INDEX_NONE) {
         w->error = -ENOMEM;
         return 0;
     }
-    index_put(&w->place_index, hash, w->places);
-    w->place[w->places++] = at;
-    add_location(w, &at, w->places);
-    return w->places;
-}
-
-static int by_stack(const void *a, const void *b) {
-    const struct history_item *x = a, *y = b;
-    if (x->node != y->node)
-        return x->node < y->node ? -1 : 1;
-    return x->thread < y->thread ? -1 : x->thread > y->thread;
-}
-
-/* The format has no seconds: a thread's samples of one stack become one. */
-static void merge_seconds(struct history_reading *r) {
-    size_t out = 0;
-    if (r->items)
-        qsort(r->item, r->items, sizeof *r->item, by_stack);
-    for (size_t i = 0; i < r->items; i++) {
-        struct history_item *last = out ? &r->item[out - 1] : NULL;
-        if (last && by_stack(last, &r->item[i]) == 0) {
-            last->weight += r->item[i].weight;
-            last->count += r->item[i].count;
-        } else {
-            r->item[out++] = r->item[i];
-        }
-    }
-    r->items = out;
+    if (is_new)
+        add_location(w, &at, (uint64_t)id + 1);
+    return (uint64_t)id + 1;
 }
 
 static void add_sample(struct pprof *w, const struct history_item *it, uint64_t *location,
@@ -360,7 +302,7 @@ static int begin(struct pprof *w, const struct query *question) {
     if (!w->r || !w->names || !w->thread ||
         deflateInit2(&w->z, LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return -ENOMEM;
-    merge_seconds(w->r);
+    places_merge_seconds(w->r);
     return 0;
 }
 
@@ -382,8 +324,7 @@ int pprof_export(struct text *out, const struct profile *p, const struct snapsho
     (void)deflateEnd(&w.z);
     history_reading_free(w.r);
     frame_names_free(w.names);
-    index_free(&w.place_index);
-    free(w.place);
+    places_free(&w.places);
     free(w.function);
     free(w.thread);
     free(w.module);

@@ -1,13 +1,11 @@
 #include "core/export/svg_text.h"
 
-#include <stdint.h>
 #include <string.h>
 
-#define REPLACED UINT32_MAX
+#define REPLACED SVG_TEXT_NONE
 #define SHORTEST 5 /* columns with an ellipsis: less says nothing */
 
-/* The code point at *s, or REPLACED for one byte that starts nothing XML takes; *s moves behind. */
-static uint32_t next_code_point(const unsigned char **s) {
+uint32_t svg_text_next(const unsigned char **s) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *p = *s;
     int len = p[0] < 0x80 ? 1 : p[0] < 0xc0 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
@@ -31,7 +29,7 @@ static void add_until(struct text *out, const char *s, const char *end) {
     const unsigned char *p = (const unsigned char *)s;
     while ((const char *)p < end) {
         const unsigned char *from = p;
-        uint32_t c = next_code_point(&p);
+        uint32_t c = svg_text_next(&p);
         switch (c) {
         case '<':
             text_add(out, "&lt;");
@@ -71,7 +69,7 @@ static const char *fit(const char *s, unsigned columns) {
     const unsigned char *p = (const unsigned char *)s;
     while (*p) {
         const unsigned char *q = p;
-        unsigned need = columns_of(next_code_point(&q));
+        unsigned need = columns_of(svg_text_next(&q));
         if (need > columns)
             break;
         columns -= need;

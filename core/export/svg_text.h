@@ -9,6 +9,14 @@
 
 #include "core/base/text.h"
 
+#include <stdint.h>
+
+#define SVG_TEXT_NONE UINT32_MAX
+
+/* The code point at *s, or SVG_TEXT_NONE for one byte that starts nothing XML takes; *s moves
+ * behind. Not to be called at the end. */
+uint32_t svg_text_next(const unsigned char **s);
+
 /* Appends `s`, good for element content and quoted attributes. */
 void svg_text_add(struct text *out, const char *s);
 

@@ -1,9 +1,18 @@
+/*
+ * The call tree as a page: unfolded by hand, heaviest first.
+ */
 #include "core/export/formats.h"
-
-#include <errno.h>
+#include "core/export/html.h"
 
 int tree_export(struct text *out, const struct profile *p, const struct snapshot *s,
                 const struct export_quality *q, const struct export_options *o) {
-    (void)out, (void)p, (void)s, (void)q, (void)o;
-    return -ENOTSUP;
+    static const struct html_view tree = {
+        .style = tree_style_css,
+        .buttons = "<button class=\"hottest\" title=\"Key h\">Unfold hottest</button>"
+                   "<button class=\"fold-all\" title=\"Key c\">Fold all</button>",
+        .body = "<main tabindex=\"0\"><div class=\"room\" role=\"tree\" aria-label=\"Call tree\">"
+                "</div></main>",
+        .script = tree_script_js,
+    };
+    return html_page(out, p, s, q, o, &tree);
 }

@@ -9,7 +9,7 @@
 #include <uthash.h>
 
 /* What a key begins with, so that names of different kinds are told apart. */
-enum { NAME_METHOD = 1, NAME_CLASS, NAME_NATIVE, NAME_KERNEL, NAME_THREAD, THREAD_ID };
+enum { NAME_METHOD = 1, NAME_CLASS, NAME_NATIVE, NAME_KERNEL, NAME_THREAD, THREAD_ID, VIRTUAL_ID };
 
 #define KEY_BYTES_MAX (16 + 3 * WIRE_STRING_MAX)
 
@@ -176,9 +176,11 @@ static void send_symbol(struct emit *m, uint64_t address, uint32_t kind, struct 
     send(m, WIRE_SYMBOL, append(append(w->bytes, function), module));
 }
 
-static void send_thread(struct emit *m, uint32_t tid, uint64_t java_id, struct emit_text name) {
+static void send_thread(struct emit *m, uint32_t tid, uint64_t java_id, uint16_t flags,
+                        struct emit_text name) {
     struct wire_thread *w = (struct wire_thread *)(void *)m->record;
-    *w = (struct wire_thread){.java_id = java_id, .tid = tid, .name_bytes = (uint16_t)name.bytes};
+    *w = (struct wire_thread){
+        .java_id = java_id, .tid = tid, .name_bytes = (uint16_t)name.bytes, .flags = flags};
     send(m, WIRE_THREAD, append(w->bytes, name));
 }
 
@@ -297,8 +299,22 @@ uint32_t emit_thread(struct emit *m, uint32_t tid, uint64_t java_id, struct emit
         send_thread_end(m, tid);
     t->name = named;
     t->value = java_id;
-    send_thread(m, tid, java_id, name);
+    send_thread(m, tid, java_id, 0, name);
     return tid;
+}
+
+void emit_virtual_thread(struct emit *m, uint64_t java_id, uint32_t tid, struct emit_text name) {
+    struct key k = {.bytes = {VIRTUAL_ID}, .len = 1};
+    bool fresh;
+    name = fit(name);
+    add_number(&k, (uint32_t)java_id);
+    add_number(&k, (uint32_t)(java_id >> 32));
+    struct told *t = java_id ? find(m, &k, &fresh) : NULL;
+    uint64_t named = hash(m, name.data, name.bytes);
+    if (!t || (!fresh && t->name == named))
+        return;
+    t->name = named;
+    send_thread(m, tid, java_id, WIRE_THREAD_VIRTUAL, name);
 }
 
 /* ---- the rest ---- */

@@ -89,7 +89,7 @@ def killed(jvm):
         s.wait(r"recording from now on", "the recording to begin")
         path = glob.glob(os.path.join(s.directory, "*.jtop"))[0]
         before = os.path.getsize(path)
-        wait_for(lambda: os.path.getsize(path) > before + 20000, "samples in the file")
+        wait_for(lambda: os.path.getsize(path) > before + 4000, "samples in the file")
         os.kill(s.pid(), signal.SIGKILL)
         # The name of a file that is being killed is not; what it holds is whole records.
         stacks = collapsed(good("-o", "collapsed", path))

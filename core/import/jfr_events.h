@@ -1,0 +1,100 @@
+/*
+ * The events that are read, and what the file says about its recording.
+ *
+ *      in the file                                  becomes        its weight
+ *      jdk.ExecutionSample                          cpu (1)        the period of sampling (2)
+ *      jdk.CPUTimeSample (JDK 25)                   cpu            its own period
+ *      jdk.NativeMethodSample                       native (3)     1
+ *      profiler.WallClockSample                     wall           samples * period (2)
+ *      jdk.ObjectAllocationInNewTLAB, …OutsideTLAB  alloc          bytes of the TLAB, of the object
+ *      jdk.ObjectAllocationSample                   alloc (4)      its weight
+ *      profiler.LiveObject                          alloc, live    bytes (5)
+ *      jdk.JavaMonitorEnter, jdk.ThreadPark         lock           duration
+ *      profiler.NativeLock                          nativelock     duration
+ *      profiler.Malloc, .Free                       nativemem      bytes
+ *      jdk.MethodTrace, profiler.MethodTrace        method         duration
+ *      jdk.GCPhasePause, jdk.GarbageCollection (6)  a pause
+ *
+ * (1) Where a setting says that another event was sampled (async-profiler's -e), that one. Not
+ *     read where the file has jdk.CPUTimeSample: it is the same time once more, less exact.
+ * (2) Of the settings in the chunk; else 20 ms as the JDK's default.jfc has it, 10 ms where the
+ *     JDK did not write the file, and 50 ms for wall.
+ * (3) Threads in native code, running or waiting: no CPU time. An event of its own.
+ * (4) Not read where the file has the other two: it is a choice of them.
+ * (5) The allocation and its being alive at once; not read where the file has allocations too.
+ * (6) Where the file has none of the former: begin, and the sum of pauses.
+ *
+ * Context: as import.h.
+ */
+#ifndef JTOP_IMPORT_JFR_EVENTS_H
+#define JTOP_IMPORT_JFR_EVENTS_H
+
+#include "core/import/jfr_chunk.h"
+
+enum jfr_row {
+    JFR_EXECUTION,
+    JFR_CPU_TIME,
+    JFR_NATIVE_METHOD,
+    JFR_WALL,
+    JFR_ALLOC_SAMPLE,
+    JFR_ALLOC_IN,
+    JFR_ALLOC_OUTSIDE,
+    JFR_LIVE,
+    JFR_ENTER,
+    JFR_PARK,
+    JFR_NATIVE_LOCK,
+    JFR_MALLOC,
+    JFR_METHOD,
+    JFR_METHOD_TRACE,
+    JFR_SAMPLES, /* those before it are samples */
+    JFR_FREE = JFR_SAMPLES,
+    JFR_PAUSE,
+    JFR_COLLECTION,
+    JFR_TIMED, /* those before it are read in the order of time */
+    JFR_SETTING = JFR_TIMED,
+    JFR_RECORDING,
+    JFR_JVM,
+    JFR_PROPERTY,
+    JFR_ROWS
+};
+
+/* Where an event has what; -1: nowhere. */
+struct jfr_layout {
+    const struct jfr_type *type; /* NULL: the chunk does not have it */
+    int start, duration, thread, stack, state, weight, samples, class, address, owner;
+};
+
+struct jfr_events {
+    struct jfr_layout row[JFR_ROWS];
+    uint64_t period[JFR_ROWS]; /* ns, bytes or counts; 0: no setting says so */
+    bool jdk;                  /* the JDK wrote it */
+};
+
+/* What all chunks together say. */
+struct jfr_survey {
+    uint64_t count[JFR_ROWS];
+    uint64_t period[JFR_ROWS]; /* of the first chunk that says so */
+    bool jdk;
+    char event[64];            /* what jdk.ExecutionSample is of; "": CPU time */
+    uint64_t start_ns, end_ns; /* time of day */
+    uint32_t pid;
+    char name[256], version[128];
+};
+
+/* Finds out which types of the chunk are which rows, and marks them so (jfr_type.event). */
+void jfr_events_bind(struct jfr_events *ev, struct jfr_chunk *k);
+
+/* Counts the events, and reads the settings and what is said of the VM. Into `s` unless that is
+ * NULL, and into `ev`. */
+void jfr_events_survey(struct jfr_events *ev, struct jfr_chunk *k, struct jfr_survey *s);
+
+/* Whether a row is read, and as which event of the wire. */
+bool jfr_survey_wants(const struct jfr_survey *s, enum jfr_row row, enum wire_event *event);
+
+/* The event's name, as after -e. */
+const char *jfr_survey_name(const struct jfr_survey *s, enum wire_event event);
+
+/* Of one sample; `told`: the chunk's or the survey's. */
+uint64_t jfr_period(enum jfr_row row, uint64_t told, bool jdk);
+
+#endif

@@ -1,0 +1,294 @@
+#include "core/import/jfr_samples.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCKS_MAX (2u << 20) /* as many as the decoder follows */
+
+int jfr_samples_open(struct jfr_samples *s, const struct jfr_survey *survey, import_record *each,
+                     void *arg) {
+    s->emit = emit_open(each, arg);
+    s->each = each;
+    s->arg = arg;
+    s->survey = survey;
+    return s->emit ? 0 : -ENOMEM;
+}
+
+void jfr_samples_close(struct jfr_samples *s) {
+    emit_close(s->emit);
+    jfr_map_free(&s->blocks);
+    *s = (struct jfr_samples){0};
+}
+
+/* ---- events in order ---- */
+
+struct ref {
+    uint64_t time_ns; /* of its end, as sample time */
+    const uint8_t *at;
+};
+
+struct reading {
+    struct jfr_samples *s;
+    struct jfr_chunk *k;
+    struct jfr_events events;
+    struct jfr_names names;
+    struct ref *ref;
+    size_t refs, cap;
+    /* the event at hand */
+    enum jfr_row row;
+    enum wire_event event;
+    const struct jfr_layout *layout;
+    struct jfr_value v[JFR_FIELDS];
+    uint64_t time_ns, lasts_ns;
+};
+
+static uint64_t number(const struct reading *r, int field) {
+    return field < 0 ? 0 : r->v[field].number;
+}
+
+/* A time span, as ns. */
+static uint64_t span(const struct reading *r, int field) {
+    uint64_t unit = field < 0 ? 0 : r->layout->type->field[field].ns, n = number(r, field);
+    if (!unit)
+        return jfr_chunk_span(r->k, n);
+    return n < UINT64_MAX / 2 / unit ? n * unit : 0;
+}
+
+static uint64_t sample_time(const struct reading *r, uint64_t ticks) {
+    uint64_t at = jfr_chunk_time(r->k, ticks) - r->s->base_ns;
+    return at < UINT64_MAX / 4 ? at : 0;
+}
+
+/* Reads the event; false where it is none that is wanted. */
+static bool take_up(struct reading *r, const struct jfr_event *e) {
+    const struct jfr_type *t = jfr_type_by_id(&r->k->types, e->type);
+    struct jfr_cursor c = e->c;
+    if (!t || t->event >= JFR_TIMED || !jfr_survey_wants(r->s->survey, t->event, &r->event) ||
+        !jfr_value_read(&c, t, r->v))
+        return false;
+    r->row = t->event;
+    r->layout = &r->events.row[t->event];
+    r->lasts_ns = span(r, r->layout->duration);
+    r->time_ns = sample_time(r, number(r, r->layout->start)) + r->lasts_ns;
+    return true;
+}
+
+static int add_ref(struct reading *r, const uint8_t *at) {
+    if (r->refs == r->cap) {
+        size_t cap = r->cap ? r->cap * 2 : 4096;
+        struct ref *ref = realloc(r->ref, cap * sizeof *ref);
+        if (!ref)
+            return -ENOMEM;
+        r->ref = ref;
+        r->cap = cap;
+    }
+    r->ref[r->refs++] = (struct ref){r->time_ns, at};
+    return 0;
+}
+
+static int by_time(const void *a, const void *b) {
+    const struct ref *x = a, *y = b;
+    return x->time_ns != y->time_ns ? (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns)
+                                    : (x->at > y->at) - (x->at < y->at);
+}
+
+static int find_events(struct reading *r) {
+    const uint8_t *at = jfr_chunk_first(r->k), *this = at;
+    struct jfr_event e;
+    int result = 0;
+    for (; result == 0 && jfr_chunk_next(r->k, &at, &e); this = at)
+        if (take_up(r, &e))
+            result = add_ref(r, this);
+    if (r->refs)
+        qsort(r->ref, r->refs, sizeof *r->ref, by_time);
+    return result;
+}
+
+/* ---- records ---- */
+
+static void send(struct reading *r, const void *record) {
+    int *failure = &r->names.failure;
+    if (!*failure)
+        *failure = r->s->each(r->s->arg, record);
+}
+
+static enum wire_thread_state state_of(const struct reading *r) {
+    static const struct {
+        const char *name;
+        enum wire_thread_state state;
+    } states[] = {{"STATE_RUNNABLE", WIRE_THREAD_RUNNING},
+                  {"STATE_SLEEPING", WIRE_THREAD_SLEEPING},
+                  {"STATE_IN_OBJECT_WAIT", WIRE_THREAD_WAITING},
+                  {"STATE_IN_OBJECT_WAIT_TIMED", WIRE_THREAD_WAITING},
+                  {"STATE_PARKED", WIRE_THREAD_PARKED},
+                  {"STATE_PARKED_TIMED", WIRE_THREAD_PARKED},
+                  {"STATE_BLOCKED_ON_MONITOR_ENTER", WIRE_THREAD_BLOCKED}};
+    char scratch[WIRE_STRING_MAX];
+    int field = r->layout->state;
+    if (field < 0)
+        return WIRE_THREAD_UNKNOWN;
+    struct emit_text t = jfr_text(r->k, &r->layout->type->field[field], &r->v[field], scratch);
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
+        if (t.bytes == strlen(states[i].name) && !memcmp(t.data, states[i].name, t.bytes))
+            return states[i].state;
+    return WIRE_THREAD_UNKNOWN;
+}
+
+static uint64_t weight_of(const struct reading *r, uint32_t count) {
+    int field = r->layout->weight;
+    switch (r->row) {
+    case JFR_EXECUTION:
+    case JFR_WALL:
+        return jfr_period(r->row, r->events.period[r->row], r->events.jdk) * count;
+    case JFR_NATIVE_METHOD:
+        return count;
+    case JFR_CPU_TIME:
+    case JFR_ENTER:
+    case JFR_PARK:
+    case JFR_NATIVE_LOCK:
+    case JFR_METHOD:
+    case JFR_METHOD_TRACE:
+        return span(r, field);
+    default:
+        return number(r, field);
+    }
+}
+
+/* Blocks that are freed are followed; those without an address cannot be. */
+static uint64_t live_id_of(struct reading *r) {
+    uint64_t address = number(r, r->layout->address);
+    struct jfr_samples *s = r->s;
+    if (r->row == JFR_LIVE)
+        return ++s->live;
+    if (r->row != JFR_MALLOC || !address || !s->survey->count[JFR_FREE] ||
+        s->blocks.count >= BLOCKS_MAX)
+        return 0;
+    if (jfr_map_put(&s->blocks, address, ++s->live) < 0)
+        r->names.failure = -ENOMEM;
+    return s->live;
+}
+
+static void send_lock(struct reading *r, struct jfr_thread thread, uint64_t class) {
+    struct jfr_thread owner = jfr_names_thread(&r->names, number(r, r->layout->owner));
+    struct wire_lock w = {
+        .header = wire_header_word(WIRE_LOCK, sizeof w),
+        .time_ns = r->time_ns,
+        .waited_ns = r->lasts_ns,
+        .lock_id = number(r, r->layout->address),
+        .virtual_id = thread.virtual_id,
+        .owner_virtual_id = owner.virtual_id,
+        .tid = thread.tid,
+        .owner_tid = owner.tid,
+        .class_id = wire_frame_method(class),
+        .flags = r->row == JFR_ENTER ? WIRE_LOCK_MONITOR : 0,
+    };
+    send(r, &w);
+}
+
+/* The frames of the sample, the class first; false: they are in what is missing. */
+static bool gather(struct reading *r, uint64_t class, uint32_t *count) {
+    uint32_t frames, n = 0;
+    uint64_t stack = number(r, r->layout->stack);
+    const uint64_t *frame = jfr_names_stack(&r->names, stack, &frames);
+    if (!frame && stack && !r->k->whole)
+        return false;
+    if (class)
+        r->s->frame[n++] = class;
+    if (frames > WIRE_FRAMES_MAX - n)
+        frames = WIRE_FRAMES_MAX - n;
+    if (frames)
+        memcpy(r->s->frame + n, frame, frames * sizeof *frame);
+    n += frames;
+    if (n == 0)
+        r->s->frame[n++] = wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_NONE);
+    *count = n;
+    return true;
+}
+
+static void send_sample(struct reading *r) {
+    struct jfr_samples *s = r->s;
+    uint64_t samples = number(r, r->layout->samples);
+    uint32_t frames, count = samples && samples < UINT32_MAX ? (uint32_t)samples : 1;
+    uint64_t class = 0;
+    if (r->layout->class >= 0)
+        class = jfr_names_class(&r->names, number(r, r->layout->class));
+    if (!gather(r, class, &frames)) {
+        s->left_out++;
+        return;
+    }
+    struct jfr_thread thread = jfr_names_thread(&r->names, number(r, r->layout->thread));
+    struct wire_sample w = {
+        .time_ns = r->time_ns,
+        .weight = weight_of(r, count),
+        .virtual_id = thread.virtual_id,
+        .live_id = live_id_of(r),
+        .tid = thread.tid,
+        .count = count,
+        .event = (uint8_t)r->event,
+        .state = (uint8_t)state_of(r),
+        .cpu = WIRE_CPU_NONE,
+    };
+    emit_sample(s->emit, &w, s->frame, frames);
+    if (class && r->event == WIRE_EVENT_LOCK)
+        send_lock(r, thread, class);
+    if (r->time_ns > s->last_ns)
+        s->last_ns = r->time_ns;
+}
+
+static void send_free(struct reading *r) {
+    uint64_t live = jfr_map_take(&r->s->blocks, number(r, r->layout->address));
+    struct wire_free w = {
+        .header = wire_header_word(WIRE_FREE, sizeof w), .time_ns = r->time_ns, .live_id = live};
+    if (live)
+        send(r, &w);
+}
+
+/* A collection is longer than its pauses. */
+static void send_pause(struct reading *r) {
+    uint64_t begin = r->time_ns - r->lasts_ns;
+    struct wire_pause w = {.header = wire_header_word(WIRE_PAUSE, sizeof w),
+                           .begin_ns = begin,
+                           .end_ns = begin + span(r, r->layout->weight),
+                           .kind = WIRE_PAUSE_GC};
+    if (w.end_ns > w.begin_ns)
+        send(r, &w);
+}
+
+static int send_all(struct reading *r) {
+    for (size_t i = 0; i < r->refs; i++) {
+        const uint8_t *at = r->ref[i].at;
+        struct jfr_event e;
+        if (!jfr_chunk_next(r->k, &at, &e) || !take_up(r, &e))
+            continue;
+        if (r->row < JFR_SAMPLES)
+            send_sample(r);
+        else if (r->row == JFR_FREE)
+            send_free(r);
+        else
+            send_pause(r);
+        if (r->names.failure || emit_failure(r->s->emit))
+            return r->names.failure ? r->names.failure : emit_failure(r->s->emit);
+    }
+    return 0;
+}
+
+int jfr_samples_read(struct jfr_samples *s, struct jfr_chunk *k) {
+    struct reading *r = calloc(1, sizeof *r);
+    if (!r)
+        return -ENOMEM;
+    r->s = s;
+    r->k = k;
+    jfr_events_bind(&r->events, k);
+    jfr_events_survey(&r->events, k, NULL);
+    jfr_names_open(&r->names, k, s->emit, s->each, s->arg);
+    int result = jfr_chunk_read_constants(k);
+    if (result == 0)
+        result = find_events(r);
+    if (result == 0)
+        result = send_all(r);
+    jfr_names_close(&r->names);
+    free(r->ref);
+    free(r);
+    return result;
+}

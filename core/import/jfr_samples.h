@@ -1,0 +1,37 @@
+/*
+ * From a chunk's events to records, in the order of time.
+ *
+ * Context: as import.h.
+ */
+#ifndef JTOP_IMPORT_JFR_SAMPLES_H
+#define JTOP_IMPORT_JFR_SAMPLES_H
+
+#include "core/import/jfr_events.h"
+#include "core/import/jfr_stack.h"
+
+/* What begins before its recording does has this much time. */
+#define JFR_LEAD_NS UINT64_C(1000000000)
+
+struct jfr_samples {
+    struct emit *emit; /* owned */
+    import_record *each;
+    void *arg;
+    const struct jfr_survey *survey;
+    uint64_t base_ns;  /* time of day of sample time 0 */
+    uint64_t last_ns;  /* sample time of the latest */
+    uint64_t left_out; /* their stack is in the part of the file that is missing */
+    /* internal */
+    struct jfr_map blocks; /* address → live_id, of native memory */
+    uint64_t live;         /* last live_id given */
+    uint64_t frame[WIRE_FRAMES_MAX];
+};
+
+/* -ENOMEM. `survey` is not owned. */
+int jfr_samples_open(struct jfr_samples *s, const struct jfr_survey *survey, import_record *each,
+                     void *arg);
+void jfr_samples_close(struct jfr_samples *s);
+
+/* -ENOMEM, or what `each` returned. */
+int jfr_samples_read(struct jfr_samples *s, struct jfr_chunk *k);
+
+#endif

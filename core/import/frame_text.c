@@ -175,9 +175,10 @@ static bool split_colons(struct emit_text t, struct java *j) {
     if (!colons || !first_of(up_to(t, colons), '/') || first_of(t, '<') == t.data)
         return false;
     j->class_name = up_to(t, colons);
-    if (j->class_name.data[0] == 'L' && ends_in(j->class_name, TEXT(";"))) {
+    bool semicolon = ends_in(j->class_name, TEXT(";"));
+    if (j->class_name.data[0] == 'L' && (semicolon || begins_with(from(t, colons), TEXT(":::")))) {
         j->class_name.data++;
-        j->class_name.bytes -= 2;
+        j->class_name.bytes -= 1 + semicolon;
     }
     while (colons < t.data + t.bytes && *colons == ':')
         colons++;

@@ -1,0 +1,38 @@
+/*
+ * What the values of a pprof sample are: events of ours, each with a weight and a count.
+ *
+ *      samples/count cpu/nanoseconds                         cpu
+ *      alloc_objects alloc_space inuse_objects inuse_space   alloc, and what of it is alive
+ *      contentions/count delay/nanoseconds                   lock
+ *      goroutine/count                                       an event of that name
+ *
+ * Context: pure.
+ */
+#ifndef JTOP_IMPORT_PPROF_EVENTS_H
+#define JTOP_IMPORT_PPROF_EVENTS_H
+
+#include "core/import/emit.h"
+
+#define PPROF_TYPES_MAX 32
+
+struct pprof_type {
+    struct emit_text type, unit;
+};
+
+struct pprof_event {
+    enum wire_event event;
+    char name[64];        /* "": the event's own */
+    int weight, count;    /* indexes of values; -1: there is none */
+    int live, live_count; /* of what is still alive; -1: not known */
+    uint64_t factor;      /* of the weight, to make it nanoseconds or bytes */
+};
+
+struct pprof_events {
+    struct pprof_event event[WIRE_EVENTS];
+    int count;
+    char left_out[64]; /* a type there was no room for; "": none */
+};
+
+void pprof_events_find(const struct pprof_type *type, int types, struct pprof_events *out);
+
+#endif

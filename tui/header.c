@@ -48,12 +48,15 @@ static void draw_jvm(struct canvas *c, const struct model *m) {
     else
         snprintf(up, sizeof up, "up %s", format_clock(&f, j->uptime_ms));
     int up_cols = canvas_width(c, up);
-    snprintf(rest, sizeof rest, "pid %d  %s%s", (int)j->pid, known(j->version),
+    char via[32] = "";
+    if (m->status.reader) /* whose session it is */
+        snprintf(via, sizeof via, " via %d", (int)m->status.reader);
+    snprintf(rest, sizeof rest, "pid %d%s  %s%s", (int)j->pid, via, known(j->version),
              j->container ? "  container" : "");
     int at = canvas_text(c, 0, 0, c->cols, ROLE_TITLE, "jtop-prof") + GAP;
     int rest_cols = canvas_width(c, rest), room = c->cols - at - rest_cols - up_cols - 2 * GAP;
     if (room < 16) { /* the version goes first */
-        snprintf(rest, sizeof rest, "pid %d", (int)j->pid);
+        snprintf(rest, sizeof rest, "pid %d%s", (int)j->pid, via);
         rest_cols = canvas_width(c, rest);
         room = c->cols - at - rest_cols - up_cols - 2 * GAP;
     }

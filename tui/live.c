@@ -80,7 +80,7 @@ static enum way open_chosen(struct live *l) {
     show_picker(l);
     struct err e = {0};
     struct session *s = NULL;
-    if (session_attach(&j, &l->o->session, &s, &e) ||
+    if (live_attach(&j, &l->o->session, &s, &e) ||
         jvm_tabs_open(&l->tabs, s, l->o, NULL, loop_now_ns(), &e)) {
         picker_say(l->picker, e.message);
         return WAY_STAY;

@@ -1,5 +1,7 @@
 #include "tui/live_setup.h"
 
+#include "core/session/share.h"
+
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -34,11 +36,40 @@ unsigned live_refresh_ms(const struct live_options *o) {
     return o->refresh_ms ? o->refresh_ms : REFRESH_MS_DEFAULT;
 }
 
+/* What was asked for and is not sampled yet is sampled as well. */
+static void add_engines(struct session *s, const struct session_options *o) {
+    struct wire_engine_request engine[WIRE_EVENTS];
+    struct session_status st;
+    struct err ignored;
+    uint32_t engines = session_engines(s, engine), before = engines;
+    session_status(s, &st);
+    for (uint32_t i = 0; i < o->engines && engines < WIRE_EVENTS; i++)
+        if (!st.engine[o->engine[i].event].asked)
+            engine[engines++] = o->engine[i];
+    if (engines > before)
+        session_set_engines(s, engine, engines, &ignored);
+}
+
+int live_attach(const struct jvm *j, const struct session_options *o, struct session **out,
+                struct err *e) {
+    struct err ignored;
+    int result = -ESRCH;
+    if (share_find(j->pid))
+        result = session_join(j, o, out, e);
+    if (result == 0)
+        add_engines(*out, o);
+    else
+        result = session_attach(j, o, out, e);
+    if (result == 0)
+        session_share(*out, NULL, NULL, &ignored);
+    return result;
+}
+
 int live_open_session(const struct live_options *o, struct session **out, struct err *e) {
     if (o->replay)
         return session_replay(o->replay, &o->session, out, e);
     if (o->jvm)
-        return session_attach(o->jvm, &o->session, out, e);
+        return live_attach(o->jvm, &o->session, out, e);
     return err_set(e, EINVAL, "no JVM was named: give a pid, a main class, or jps");
 }
 

@@ -285,6 +285,9 @@ static void add_session(struct status_state *v, int cols, const struct model *m)
     add_head(v, "SESSION");
     add(v, cols, s->phase == SESSION_FAILED ? ROLE_WARNING : ROLE_VALUE, "state", "%s",
         phase_word(m));
+    if (s->reader)
+        add(v, cols, ROLE_VALUE, "sampled by",
+            "process %d: this one looks on; events changed here are changed there", (int)s->reader);
     add(v, cols, ROLE_VALUE, "sampling for", "%s", format_clock(&f, s->elapsed_ns / 1000000));
     if (m->newest_second && m->oldest_second)
         add(v, cols, ROLE_VALUE, "history", "%s of %s can be gone back to",

@@ -59,7 +59,7 @@ static void take_in(struct session *s, struct feed *f) {
     while (d->feed[slot])
         slot++;
     drain_publish(s);
-    int rc = feed_wants_past(f) ? past_write(d, f) : 0;
+    int rc = feed_wants_past(f) ? past_write(d, &s->lock, f) : 0;
     if (rc == 0)
         rc = decoder_restate_feed(d, slot, f);
     d->feed[slot] = f;

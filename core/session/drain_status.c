@@ -163,6 +163,8 @@ static void publish_notes(struct session *s) {
 
 void drain_publish(struct session *s) {
     struct drain *d = &s->drain;
+    if (s->joined) /* it is told */
+        return;
     if (s->mapping.wire)
         control_report(&d->control, &d->report);
     session_lock(s);

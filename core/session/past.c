@@ -17,6 +17,7 @@
 struct past {
     struct decoder *d;
     struct feed *feed;
+    pthread_mutex_t *lock;
     uint64_t begin;      /* feed_written() then */
     struct id_map java;  /* method and line → id */
     struct id_map told;  /* other methods */
@@ -214,7 +215,9 @@ static int by_stack(const void *a, const void *b) {
 /* A stack is said once, and in its other seconds that it is there again. */
 static int write_event(struct past *p, int event) {
     const struct query q = {.event = event};
+    pthread_mutex_lock(p->lock);
     struct history_reading *r = history_read(p->d->profile, &q);
+    pthread_mutex_unlock(p->lock);
     if (!r)
         return -ENOMEM;
     if (r->items)
@@ -235,6 +238,7 @@ static int write_event(struct past *p, int event) {
 static void write_pauses(struct past *p) {
     uint64_t first, last, kept;
     profile_span(p->d->profile, &first, &last, &kept);
+    pthread_mutex_lock(p->lock);
     uint64_t from = last - first < PAUSES_MAX ? first : last - PAUSES_MAX;
     for (uint64_t second = from; second <= last && last; second++) {
         struct profile_second at;
@@ -248,6 +252,7 @@ static void write_pauses(struct past *p) {
                 feed_write(p->feed, &w);
         }
     }
+    pthread_mutex_unlock(p->lock);
 }
 
 static void write_ends(struct past *p) {
@@ -259,13 +264,14 @@ static void write_ends(struct past *p) {
     }
 }
 
-int past_write(struct decoder *d, struct feed *f) {
+int past_write(struct decoder *d, pthread_mutex_t *lock, struct feed *f) {
     int rc = 0;
     struct past *p = malloc(sizeof *p);
     if (!p)
         return -ENOMEM;
     p->d = d;
     p->feed = f;
+    p->lock = lock;
     p->begin = feed_written(f);
     id_map_init(&p->java, OWN_IDS_MAX);
     id_map_init(&p->told, OWN_IDS_MAX);

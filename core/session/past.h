@@ -6,16 +6,19 @@
  * Not in it: who waited for whom, what is still alive of what was allocated, and threads' states:
  * the profile does not keep them in a form that could be said again.
  *
- * Context: drain thread, which alone changes the profile: without the lock.
+ * Context: drain thread, without the profile's lock, which is taken to look at the samples only:
+ * stacks and names are nobody else's to change.
  */
 #ifndef JTOP_SESSION_PAST_H
 #define JTOP_SESSION_PAST_H
 
 #include "core/session/decoder.h"
 
+#include <pthread.h>
+
 #define PAST_BYTES_MAX (96u << 20) /* beyond, stacks are left out; sums stay right */
 
-/* -ENOMEM: some of it is missing. */
-int past_write(struct decoder *d, struct feed *f);
+/* `lock` is the profile's. -ENOMEM: some of it is missing. */
+int past_write(struct decoder *d, pthread_mutex_t *lock, struct feed *f);
 
 #endif

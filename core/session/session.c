@@ -75,9 +75,11 @@ void session_begin_request(struct session *s, enum wire_command command) {
 /* The drain thread finishes every request in bounded time. */
 int session_await_request(struct session *s, struct err *e) {
     session_lock(s);
-    while (!s->done)
+    while (!s->done && !s->quit)
         pthread_cond_wait(&s->changed, &s->lock);
     s->wanted = WIRE_COMMAND_NONE;
+    if (!s->done) /* asked for by another thread, while the session is closed */
+        s->result = err_set(&s->outcome, ESRCH, "the session is being closed");
     int result = s->result;
     if (result != 0 && e)
         *e = s->outcome;
@@ -165,6 +167,14 @@ int session_set_engines(struct session *s, const struct wire_engine_request *eng
     return result;
 }
 
+uint32_t session_engines(struct session *s, struct wire_engine_request *out) {
+    session_lock(s);
+    uint32_t engines = s->options.engines;
+    memcpy(out, s->options.engine, engines * sizeof *out);
+    session_unlock(s);
+    return engines;
+}
+
 /* Ending. */
 
 int session_stop(struct session *s, struct err *e) {
@@ -181,11 +191,15 @@ void session_reader_done(struct session *s) {
 void session_close(struct session *s) {
     if (!s)
         return;
-    share_quiet(s->share);
+    session_lock(s);
+    struct share *share = s->share;
+    session_unlock(s);
+    share_quiet(share);
     if (s->threaded) {
         request(s, WIRE_COMMAND_DETACH, NULL);
         session_lock(s);
         s->quit = true;
+        pthread_cond_broadcast(&s->changed);
         signal_fd(s->wake_fd);
         session_unlock(s);
         pthread_join(s->thread, NULL);

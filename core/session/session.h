@@ -95,6 +95,7 @@ struct session_status {
     char walker[32];                              /* the one in use: "vm" … */
     char message[256];   /* last warning or error for people, e.g. what a pause of ours missed;
                              empty: none */
+    int32_t reader;      /* looking on at the session of this process; 0: it is our own */
     char recording[256]; /* the file the stream is kept in; empty: none */
     char news[256];      /* last thing the agent told about its work; empty: nothing yet */
     uint64_t elapsed_ns; /* sampling time so far */
@@ -170,6 +171,9 @@ int session_event_fd(const struct session *s);
  * more: -ESRCH; two of the same event, a recording: -EINVAL) those that ran before still do. */
 int session_set_engines(struct session *s, const struct wire_engine_request *engine,
                         uint32_t engines, struct err *e);
+
+/* The engines asked for at this moment; returns how many of WIRE_EVENTS. */
+uint32_t session_engines(struct session *s, struct wire_engine_request *out);
 
 /* Keeps the raw stream in this file too, from now on; the names known so far come first, so that
  * the file stands by itself. NULL ends that, and tells whether all could be written; fine where

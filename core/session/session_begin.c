@@ -3,6 +3,7 @@
 #include "attach/attach.h"
 #include "core/session/agent_link.h"
 #include "core/session/event.h"
+#include "core/session/join.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -109,6 +110,9 @@ void session_free(struct session *s) {
     mapping_close(&s->mapping);
     profile_free(s->profile);
     thread_filter_free(&s->filter);
+    if (s->join && s->join->fd >= 0)
+        close(s->join->fd);
+    free(s->join);
     free(s->begin);
     free(s->end);
     close_fd(s->pid_fd);

@@ -1,0 +1,90 @@
+/* Whoever looked on goes on alone. */
+#include "core/session/join.h"
+
+#include "core/session/agent_link.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#define TRIES 12
+#define STEP_NS 250000000L
+
+static bool must_end(struct session *s) {
+    session_lock(s);
+    bool end = s->quit || (s->wanted == WIRE_COMMAND_DETACH && !s->done);
+    session_unlock(s);
+    return end;
+}
+
+/* What the other one counted is not counted again. */
+static void take_over_counts(struct session *s, const struct share_status *t) {
+    struct drain *d = &s->drain;
+    struct agent_report *b = &d->before;
+    *b = (struct agent_report){.dropped = t->status.dropped,
+                               .agent_ns = t->status.agent_ns,
+                               .recompiled = t->status.recompiled,
+                               .recompile_ns = t->status.recompile_ns,
+                               .windows = t->status.windows};
+    memcpy(b->failed, t->status.failed, sizeof b->failed);
+    for (uint32_t i = 0; i < WIRE_EVENTS; i++)
+        d->dropped[i] = (struct restarting){.before = t->status.engine[i].dropped};
+}
+
+static void take_over_options(struct session *s, const struct share_status *t) {
+    session_lock(s);
+    struct session_options *o = &s->options;
+    memcpy(o->engine, t->engine, sizeof o->engine);
+    o->engines = t->engines;
+    o->walk = t->walk;
+    o->depth = t->depth;
+    o->signal = t->signal;
+    o->wall_signal = t->wall_signal;
+    o->precise = t->precise;
+    o->all_or_none = false;
+    s->status.reader = 0;
+    s->joined = false;
+    bool share = s->share_later;
+    s->share_later = false;
+    session_unlock(s);
+    if (share)
+        share_begin(s, s->share_handler, s->share_arg, NULL);
+}
+
+static void become_owner(struct session *s, struct mapping m, const struct share_status *t) {
+    struct drain *d = &s->drain;
+    take_over_counts(s, t);
+    session_lock(s);
+    decoder_new_stream(d->decoder);
+    d->decoder->replay = false;
+    d->decoder->policy = drain_policy;
+    d->decoder->policy_arg = s;
+    d->decoder->since_ns = session_clock_ns();
+    session_unlock(s);
+    drain_use_mapping(s, m);
+    take_over_options(s, t);
+    d->started = true;
+    drain_ask_start(s);
+}
+
+int join_succeed(struct session *s, struct join *j, struct err *e) {
+    int result = -ESRCH;
+    for (int i = 0; i < TRIES && !must_end(s); i++) {
+        struct mapping m;
+        /* Somebody else who looked on may have been faster. */
+        if (join_connect(j, &s->jvm, false, e) == 0)
+            return 0;
+        if (!s->library[0])
+            return err_set(e, ENOENT, "there is no agent library to attach with");
+        result =
+            agent_link_open(&s->jvm, s->library, s->options.ring_bytes, SESSION_DETACH_MS, &m, e);
+        if (result == 0) {
+            become_owner(s, m, &j->last);
+            return 1;
+        }
+        if (result != -EBUSY && result != -ETIMEDOUT)
+            return result;
+        nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
+    }
+    return result;
+}

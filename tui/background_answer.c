@@ -101,9 +101,10 @@ static int answer_status(struct answer *a, struct err *e) {
     if (background_is_asprof(a->program))
         return 0;
     if (!runs)
-        text_addf(
-            out, "its %" PRIu64 " samples of %.1f s are kept: dump, stop and resume work%s%s\n",
-            st->samples, (double)st->elapsed_ns / 1e9, st->message[0] ? "; " : "", st->message);
+        text_addf(out, "its %" PRIu64 " samples of %.1f s are kept: dump%s stop work%s%s\n",
+                  st->samples, (double)st->elapsed_ns / 1e9,
+                  st->phase == SESSION_JVM_GONE ? " and" : ", resume and",
+                  st->message[0] ? "; " : "", st->message);
     for (int i = 0; i < SESSION_EVENTS; i++)
         if (st->engine[i].asked || st->engine[i].samples)
             add_engine(out, &st->engine[i], i);

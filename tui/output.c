@@ -1,10 +1,13 @@
 #include "tui/output.h"
 
 #include "core/profile/snapshot.h"
+#include "tui/growing.h"
 #include "tui/quality.h"
+#include "tui/selection.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What is planned for: where it is asked, and what %-letters mean. */
@@ -53,6 +56,11 @@ static int main_events(const struct outputs *out) {
     return n;
 }
 
+/* Of several events. */
+static bool holds_all(const struct outputs *out, const struct exporter *x) {
+    return x->write_all && main_events(out) > 1;
+}
+
 static int add_file(const struct plan *p, const struct exporter *x, const char *pattern,
                     const struct output_event *event) {
     struct outputs *out = p->out;
@@ -62,7 +70,9 @@ static int add_file(const struct plan *p, const struct exporter *x, const char *
     *item = (struct output){.exporter = x, .event = event};
     of.event = event->name;
     int r = export_path_expand(pattern, &of, &path, p->e);
-    if (r == 0 && (main_events(out) > 1 || event->extra) && !export_path_has_event(pattern)) {
+    item->all = holds_all(out, x) && !event->extra && !export_path_has_event(pattern);
+    bool own = (main_events(out) > 1 && !item->all) || event->extra;
+    if (r == 0 && own && !export_path_has_event(pattern)) {
         item->renamed = true;
         export_path_add_event(path.data, x, event->name, &item->path);
         text_free(&path);
@@ -80,6 +90,11 @@ static bool can_follow(const struct exporter *x) {
 
 static int add_to_stdout(const struct plan *p, const struct exporter *x) {
     struct outputs *out = p->out;
+    if (holds_all(out, x)) {
+        out->item[out->count++] =
+            (struct output){.exporter = x, .event = &out->event[0], .all = true};
+        return 0;
+    }
     if (main_events(out) > 1 && !can_follow(x))
         return err_exit_as(p->e, ERR_EXIT_ARGUMENT, EINVAL,
                            "-o %s holds one event, and there are %d: give a file (-f), which "
@@ -96,8 +111,14 @@ static int add(const struct plan *p, const struct exporter *x, const char *patte
     int r = 0;
     if (!pattern || strcmp(pattern, "-") == 0)
         return add_to_stdout(p, x);
-    for (int i = 0; i < p->out->events && r == 0; i++)
-        r = add_file(p, x, pattern, &p->out->event[i]);
+    bool together = false;
+    for (int i = 0; i < p->out->events && r == 0; i++) {
+        const struct output_event *event = &p->out->event[i];
+        if (together && !event->extra)
+            continue;
+        r = add_file(p, x, pattern, event);
+        together |= p->out->item[p->out->count - 1].all;
+    }
     return r;
 }
 
@@ -190,6 +211,14 @@ int outputs_plan(struct outputs *out, const struct options *o, int pid, unsigned
     return r;
 }
 
+struct writing {
+    const struct outputs *out;
+    const struct options *o;
+    struct session_status status;
+    struct jvm jvm;
+    struct profile *profile; /* locked */
+};
+
 /* Whether a report follows another one on stdout. */
 static bool is_followed(const struct outputs *out, const struct output *item) {
     for (int i = 0; i < out->count; i++)
@@ -198,47 +227,109 @@ static bool is_followed(const struct outputs *out, const struct output *item) {
     return false;
 }
 
-static int write_one(const struct outputs *out, const struct output *item, const struct options *o,
-                     struct profile *p, struct export_quality *quality, struct err *e) {
+/* One event of a file: what is asked of the profile, and the answer. */
+struct asked {
+    struct query query;
+    struct quality_text text;
+    struct export_quality quality;
+    struct snapshot *snapshot;
+};
+
+static int ask(struct asked *a, const struct writing *w, const struct output *item,
+               const struct output_event *event) {
+    const struct options *o = w->o;
     /* Only flame graphs can be made from the leaves up; the others read from the root down. */
     bool graph = !strcmp(item->exporter->name, "svg") || !strcmp(item->exporter->name, "html");
-    struct export_options options = o->export;
-    struct query query = {.event = item->event->event,
-                          .inverted = o->export.reverse && graph,
-                          .by_thread = o->export.threads,
-                          .carriers = o->export.carriers,
-                          .tiers = o->export.annotate,
-                          .tree = true};
-    struct snapshot *snap = snapshot_take(p, &query);
-    if (!snap)
+    a->query = (struct query){.event = event->event,
+                              .inverted = o->export.reverse && graph,
+                              .by_thread = o->export.threads,
+                              .carriers = o->export.carriers,
+                              .tiers = o->export.annotate,
+                              .tree = true};
+    selection_query(o, &a->query);
+    quality_of_event(&a->quality, &w->status, event->event, &w->jvm, &a->text);
+    a->quality.several = w->out->events > 1 && !item->all;
+    a->quality.heading = is_followed(w->out, item);
+    a->snapshot = snapshot_take(w->profile, &a->query);
+    return a->snapshot ? 0 : -ENOMEM;
+}
+
+/* To a file, or to whoever takes it in place of one (outputs.put). */
+static int hand_over(const struct outputs *out, const struct output *item, struct text *t,
+                     struct err *e) {
+    return out->put ? out->put(out->put_arg, item->path.data, t, e)
+                    : export_write(item->path.data, t, e);
+}
+
+static int write_one(const struct writing *w, const struct output *item, struct err *e) {
+    struct export_options options = w->o->export;
+    struct asked a = {0};
+    if (ask(&a, w, item, item->event) < 0)
         return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for the report");
-    quality->several = out->events > 1;
-    quality->heading = is_followed(out, item);
-    options.question = &query;
+    options.question = &a.query;
+    const struct export_part part = {a.snapshot, &a.quality, &a.query};
     struct text t = {0};
-    int r = export_format(&t, item->exporter, p, snap, quality, &options, e);
+    if (growing_has(w->out->growing, item)) {
+        int r = growing_end(w->out->growing, item, &part, 1, &options, e);
+        snapshot_free(a.snapshot);
+        return r;
+    }
+    int r = export_format(&t, item->exporter, w->profile, a.snapshot, &a.quality, &options, e);
     if (r == 0)
-        r = out->put ? out->put(out->put_arg, item->path.data, &t, e)
-                     : export_write(item->path.data, &t, e);
+        r = hand_over(w->out, item, &t, e);
     text_free(&t);
-    snapshot_free(snap);
+    snapshot_free(a.snapshot);
+    return r;
+}
+
+static int write_parts(const struct writing *w, const struct output *item,
+                       const struct export_part *part, int parts, struct err *e) {
+    struct export_options options = w->o->export;
+    struct text t = {0};
+    options.question = part[0].question;
+    if (growing_has(w->out->growing, item))
+        return growing_end(w->out->growing, item, part, parts, &options, e);
+    int r = item->exporter->write_all(&t, w->profile, part, parts, &options);
+    if (r < 0 || t.failed)
+        r = err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory to format the profile as %s",
+                        item->exporter->name);
+    else
+        r = hand_over(w->out, item, &t, e);
+    text_free(&t);
+    return r;
+}
+
+static int write_together(const struct writing *w, const struct output *item, struct err *e) {
+    struct asked *a = calloc(SESSION_EVENTS, sizeof *a);
+    struct export_part part[SESSION_EVENTS];
+    int parts = 0, r = a ? 0 : -ENOMEM;
+    for (int i = 0; i < w->out->events && r == 0; i++) {
+        if (w->out->event[i].extra)
+            continue;
+        r = ask(&a[parts], w, item, &w->out->event[i]);
+        part[parts] = (struct export_part){a[parts].snapshot, &a[parts].quality, &a[parts].query};
+        parts++;
+    }
+    r = r == 0 ? write_parts(w, item, part, parts, e)
+               : err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for the report");
+    for (int i = 0; i < parts; i++)
+        snapshot_free(a[i].snapshot);
+    free(a);
     return r;
 }
 
 int outputs_write(const struct outputs *out, const struct options *o, struct session *s,
                   struct err *e) {
-    struct session_status st;
-    struct jvm j;
-    session_status(s, &st);
-    session_jvm(s, &j);
-    struct profile *p = session_lock(s);
+    struct writing w = {.out = out, .o = o};
+    growing_stop(out->growing);
+    session_status(s, &w.status);
+    session_jvm(s, &w.jvm);
+    w.profile = session_lock(s);
     int first = 0;
     for (int i = 0; i < out->count; i++) {
-        struct export_quality quality;
-        struct quality_text text = {0};
+        const struct output *item = &out->item[i];
         struct err one = {0};
-        quality_of_event(&quality, &st, out->item[i].event->event, &j, &text);
-        int r = write_one(out, &out->item[i], o, p, &quality, &one);
+        int r = item->all ? write_together(&w, item, &one) : write_one(&w, item, &one);
         /* -EPIPE: who reads our stdout has seen enough (| head), and that is no failure. */
         if (r < 0 && r != -EPIPE && first == 0) {
             first = r;
@@ -264,12 +355,13 @@ void outputs_say_renamed(const struct outputs *out) {
 }
 
 int outputs_begin(struct outputs *out, const struct options *o, struct session *s, struct err *e) {
-    (void)out, (void)o, (void)s, (void)e;
-    return 0;
+    return out->put ? 0 : growing_begin(&out->growing, out, o, s, e);
 }
 
 void outputs_free(struct outputs *out) {
     for (int i = 0; i < out->count; i++)
         text_free(&out->item[i].path);
     out->count = 0;
+    growing_free(out->growing);
+    out->growing = NULL;
 }

@@ -6,8 +6,9 @@
  *      -f, several      each by its extension where that is one of -o, or nothing was said with
  *                       -o; the formats of -o that are left go to the files that are left, in order
  *
- * A file or report holds one event. Of several events each gets its own: "out.svg" becomes
- * "out-cpu.svg" and "out-alloc.svg", or the pattern says where the event's name goes (%e).
+ * A file of a format that can have several events (exporter.write_all) holds them all, unless the
+ * pattern asks for one each (%e). Another file or report holds one: of several events each gets its
+ * own, "out.svg" becomes "out-cpu.svg" and "out-alloc.svg".
  *
  * Context: frontend, main thread.
  */
@@ -29,6 +30,7 @@ struct output_event {
 struct output {
     const struct exporter *exporter;
     const struct output_event *event;
+    bool all;         /* all events but the extra ones, in one file */
     struct text path; /* as it will be opened; data NULL: stdout */
     bool renamed;     /* it is not the name that was given */
 };
@@ -38,6 +40,7 @@ struct outputs {
     int events;
     struct output item[OUTPUTS_MAX];
     int count;
+    struct growing *growing; /* files that are there since outputs_begin; NULL: none */
     /* Takes each report (path NULL: for stdout) in the place of export_write, and may keep the text,
      * leaving it empty. The session is locked. The paths are somebody else's then, and not looked
      * at. NULL: nobody. */
@@ -51,8 +54,9 @@ struct outputs {
 int outputs_plan(struct outputs *out, const struct options *o, int pid, unsigned sequence,
                  const struct session_status *replayed, struct err *e);
 
-/* When sampling has begun: files that grow while it goes on (JFR) are there from now on, whole at any
- * moment. */
+/* When sampling has begun. JFR files are at their final name from now on, in place of what was
+ * there, and grow: whole at any moment, whoever is killed (tui/growing.h). outputs_write is due
+ * before the session is closed. */
 int outputs_begin(struct outputs *out, const struct options *o, struct session *s, struct err *e);
 
 /* Writes them all from what the session has. A file that fails does not keep the others from being

@@ -105,6 +105,7 @@ struct decoder {
     struct feed *feed[DECODER_FEEDS];   /* of those who look on; not owned; NULL: nobody */
     struct time_window window;          /* from_ns and to_ns are the caller's; both 0: all times */
     struct thread_filter *filter;       /* not owned; NULL: all threads are wanted */
+    const struct session_tap *tap;      /* not owned; NULL: nobody looks on */
     bool replay;                        /* records that only readers write are believed */
     bool tag_cpu, tag_sched;            /* see session_options */
     /* For tag_sched: a thread's SCHED_*, or -errno. Called without the lock. NULL: not known */

@@ -1,5 +1,7 @@
 #include "core/session/decoder_parts.h"
 
+#include "core/session/tap.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +90,35 @@ static void count_alive(struct decoder *d, struct delivery *what, bool held) {
     }
 }
 
+static void tell(const struct decoder *d, const struct profile_place *at,
+                 const struct profile_sample *s, uint64_t live_id) {
+    const struct tap_sample told = {
+        .at = at,
+        .time_ns = s->time_ns,
+        .weight = s->weight,
+        .live_id = live_id,
+        .count = s->count,
+        .event = s->event,
+        .state = s->state,
+    };
+    if (d->tap)
+        d->tap->sample(d->tap->arg, d->profile, &told);
+}
+
+static void tell_gone(const struct decoder *d, const struct wire_free *w,
+                      const struct kept_place *k) {
+    const struct tap_sample told = {
+        .at = &k->at,
+        .time_ns = decoder_plausible_time(d, w->time_ns),
+        .weight = k->weight,
+        .live_id = w->live_id,
+        .count = k->count,
+        .event = k->at.event == SESSION_EVENT_LIVE ? WIRE_EVENT_ALLOC : WIRE_EVENT_NATIVEMEM,
+    };
+    if (d->tap)
+        d->tap->gone(d->tap->arg, d->profile, &told);
+}
+
 static void count_sample(struct decoder *d, struct delivery *what, bool held) {
     struct profile_sample *s = &what->sample;
     struct profile_frame none = {.method = d->unknown[SOURCE_ERROR]};
@@ -106,6 +137,7 @@ static void count_sample(struct decoder *d, struct delivery *what, bool held) {
     }
     d->counts.samples += s->count;
     d->counts.event[s->event] += s->count;
+    tell(d, &at, s, what->live_id);
     struct kept_place *k = kept(&d->repeats, pair_key(s->tid, s->event), what, held);
     if (k)
         set_counted(k, &at, s);
@@ -234,6 +266,12 @@ bool decoder_decode_repeat(struct decoder *d, const void *record, uint32_t lengt
     } else {
         d->counts.samples += count;
         d->counts.event[w->event] += count;
+        const struct profile_sample again = {.time_ns = time_ns,
+                                             .weight = weight,
+                                             .count = count,
+                                             .event = w->event,
+                                             .state = state};
+        tell(d, &k->at, &again, 0);
         if (time_ns > d->counts.last_ns)
             d->counts.last_ns = time_ns;
     }
@@ -264,6 +302,8 @@ bool decoder_decode_free(struct decoder *d, const void *record, uint32_t length)
     }
     if (k->state == PLACE_GONE)
         return true;
+    if (k->state == PLACE_COUNTED)
+        tell_gone(d, w, k);
     if (k->state == PLACE_COUNTED)
         profile_retract(d->profile, &k->at, k->weight, k->count);
     else if (k->held)

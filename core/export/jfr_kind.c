@@ -1,0 +1,78 @@
+#include "core/export/jfr_parts.h"
+
+#include <string.h>
+
+static void state_fields(struct text *event, const struct jfr_sample *s,
+                         const struct jfr_leaf *leaf, uint64_t weight) {
+    (void)leaf, (void)weight;
+    jfr_number(event, s->state);
+}
+
+static void wall_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
+                        uint64_t weight) {
+    (void)leaf, (void)weight;
+    jfr_number(event, s->state);
+    jfr_number(event, s->count < INT32_MAX ? s->count : INT32_MAX);
+}
+
+static void object_fields(struct text *event, const struct jfr_sample *s,
+                          const struct jfr_leaf *leaf, uint64_t weight) {
+    (void)s;
+    jfr_number(event, leaf->class);
+    jfr_number(event, weight);
+}
+
+static void live_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
+                        uint64_t weight) {
+    object_fields(event, s, leaf, weight);
+    jfr_number(event, s->time_ns); /* of its allocation */
+}
+
+static void lock_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
+                        uint64_t weight) {
+    (void)weight;
+    jfr_number(event, leaf->class);
+    jfr_number(event, 0); /* owner, or timeout */
+    if (leaf->parked)
+        jfr_number(event, 0); /* until */
+    jfr_number(event, s->address);
+}
+
+static void malloc_fields(struct text *event, const struct jfr_sample *s,
+                          const struct jfr_leaf *leaf, uint64_t weight) {
+    (void)leaf;
+    jfr_number(event, s->address);
+    jfr_number(event, weight);
+}
+
+static void address_fields(struct text *event, const struct jfr_sample *s,
+                           const struct jfr_leaf *leaf, uint64_t weight) {
+    (void)leaf, (void)weight;
+    jfr_number(event, s->address);
+}
+
+static const struct jfr_kind kinds[] = {
+    {"wall", "profiler.WallClockSample", NULL, false, true, wall_fields},
+    {"alloc", "jdk.ObjectAllocationSample", NULL, false, false, object_fields},
+    {"live", "profiler.LiveObject", NULL, false, false, live_fields},
+    {"lock", "jdk.JavaMonitorEnter", "jdk.ThreadPark", true, false, lock_fields},
+    {"nativemem", "profiler.Malloc", NULL, false, false, malloc_fields},
+    {"leak", "profiler.Malloc", NULL, false, false, malloc_fields},
+    {"nativelock", "profiler.NativeLock", NULL, true, false, address_fields},
+    {NULL, "jdk.ExecutionSample", NULL, false, false, state_fields},
+};
+
+const struct jfr_kind *jfr_kind_of(const char *event) {
+    const struct jfr_kind *k = kinds;
+    while (k->event && (!event || strcmp(k->event, event) != 0))
+        k++;
+    return k;
+}
+
+const char *jfr_kind_type(const struct jfr_kind *k) {
+    return k->type;
+}
+
+bool jfr_kind_is_sum(const struct jfr_kind *k) {
+    return k->sum;
+}

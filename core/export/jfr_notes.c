@@ -1,0 +1,143 @@
+#include "core/export/jfr_notes.h"
+
+#include "core/export/caption.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+void jfr_note_machine(struct jfr_chunk *c, uint64_t time_ns) {
+    struct utsname name;
+    char text[sizeof name.sysname + sizeof name.release + sizeof name.version + 2];
+    if (uname(&name) != 0)
+        return;
+    snprintf(text, sizeof text, "%s %s %s", name.sysname, name.release, name.version);
+    struct text *event = jfr_chunk_begin(c, "jdk.OSInformation", time_ns);
+    jfr_string(event, text);
+    jfr_chunk_end(c);
+
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    event = jfr_chunk_begin(c, "jdk.CPUInformation", time_ns);
+    jfr_string(event, name.machine);
+    jfr_string(event, NULL); /* description */
+    jfr_number(event, 0);    /* sockets: not looked up */
+    jfr_number(event, 0);    /* cores */
+    jfr_number(event, cpus > 0 ? (uint64_t)cpus : 0);
+    jfr_chunk_end(c);
+}
+
+static void property(struct jfr_chunk *c, uint64_t time_ns, const char *key, const char *value) {
+    if (!value || !value[0])
+        return;
+    struct text *event = jfr_chunk_begin(c, "jdk.InitialSystemProperty", time_ns);
+    jfr_string(event, key);
+    jfr_string(event, value);
+    jfr_chunk_end(c);
+}
+
+void jfr_note_vm(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_vm *vm) {
+    struct text *event = jfr_chunk_begin(c, "jdk.JVMInformation", time_ns);
+    jfr_string(event, vm->name);
+    jfr_string(event, vm->version);
+    jfr_string(event, NULL); /* its own arguments */
+    jfr_string(event, NULL); /* and those of its settings file */
+    jfr_string(event, vm->arguments);
+    jfr_number(event, vm->start_ms);
+    jfr_number(event, vm->pid);
+    jfr_chunk_end(c);
+    property(c, time_ns, "java.vm.name", vm->name);
+    property(c, time_ns, "java.vm.version", vm->version);
+    property(c, time_ns, "sun.java.command", vm->arguments);
+}
+
+void jfr_note_recording(struct jfr_chunk *c, uint64_t time_ns, int64_t day, uint64_t elapsed_ns) {
+    struct text *event = jfr_chunk_begin(c, "jdk.ActiveRecording", time_ns);
+    jfr_number(event, elapsed_ns);
+    jfr_number(event, 0); /* thread */
+    jfr_number(event, 1); /* id */
+    jfr_string(event, "jtop-prof " JTOP_VERSION);
+    jfr_string(event, NULL); /* destination */
+    jfr_number(event, 0);    /* age */
+    jfr_number(event, 0);    /* size */
+    jfr_number(event, (time_ns + (uint64_t)day) / 1000000);
+    jfr_number(event, elapsed_ns / 1000000);
+    jfr_chunk_end(c);
+}
+
+/* ---- quality ---- */
+
+struct setting {
+    struct jfr_chunk *chunk;
+    uint64_t time_ns;
+    uint32_t of; /* type */
+};
+
+static void setting(const struct setting *s, const char *name, const char *value) {
+    struct text *event = jfr_chunk_begin(s->chunk, "jdk.ActiveSetting", s->time_ns);
+    jfr_number(event, 0); /* duration */
+    jfr_number(event, 0); /* thread */
+    jfr_number(event, s->of);
+    jfr_string(event, name);
+    jfr_string(event, value);
+    jfr_chunk_end(s->chunk);
+}
+
+static void number_setting(const struct setting *s, const char *name, uint64_t n,
+                           const char *unit) {
+    char value[64];
+    snprintf(value, sizeof value, "%" PRIu64 "%s%s", n, unit[0] ? " " : "", unit);
+    setting(s, name, value);
+}
+
+void jfr_note_quality(struct jfr_chunk *c, uint64_t time_ns, const struct export_part *part,
+                      const struct export_options *o, uint64_t left_out) {
+    const struct export_quality *q = part->quality;
+    const struct setting s = {c, time_ns, jfr_type(jfr_kind_type(jfr_kind_of(q->event)))};
+    struct text title = {0}, subtitle = {0};
+    caption_title(&title, q, o);
+    caption_subtitle(&subtitle, part->snapshot, q, o);
+    setting(&s, "profile", title.data);
+    setting(&s, "quality", subtitle.data);
+    setting(&s, "event", q->event);
+    number_setting(&s, "interval", q->interval, q->unit ? q->unit : "");
+    number_setting(&s, "dropped", q->dropped, "");
+    if (left_out)
+        number_setting(&s, "left out of this file", left_out, "samples");
+    text_free(&title);
+    text_free(&subtitle);
+}
+
+/* ---- figures ---- */
+
+static void real_number(struct text *event, double n) {
+    float f = (float)n;
+    uint32_t bits;
+    char raw[4];
+    memcpy(&bits, &f, sizeof bits);
+    jfr_big_endian(raw, bits, 4);
+    text_add_n(event, raw, sizeof raw);
+}
+
+void jfr_note_figures(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_figures *f) {
+    if (f->jvm_user >= 0 && f->jvm_system >= 0 && f->machine >= 0) {
+        struct text *event = jfr_chunk_begin(c, "jdk.CPULoad", time_ns);
+        real_number(event, f->jvm_user);
+        real_number(event, f->jvm_system);
+        real_number(event, f->machine);
+        jfr_chunk_end(c);
+    }
+    if (f->heap_used && f->heap_committed) {
+        struct text *event = jfr_chunk_begin(c, "jdk.GCHeapSummary", time_ns);
+        jfr_number(event, f->collections < INT32_MAX ? f->collections : INT32_MAX);
+        jfr_number(event, 1); /* when */
+        jfr_number(event, 0); /* where the heap begins, and … */
+        jfr_number(event, 0); /* … ends, is not known */
+        jfr_number(event, f->heap_committed);
+        jfr_number(event, 0);
+        jfr_number(event, f->heap_max);
+        jfr_number(event, f->heap_used);
+        jfr_chunk_end(c);
+    }
+}

@@ -1,0 +1,35 @@
+/*
+ * What a flight recording says about itself, the JVM and the machine.
+ *
+ * Context: as jfr_chunk.h.
+ */
+#ifndef JTOP_EXPORT_JFR_NOTES_H
+#define JTOP_EXPORT_JFR_NOTES_H
+
+#include "core/export/jfr_chunk.h"
+
+/* Of the machine we are on: how it is now. */
+void jfr_note_machine(struct jfr_chunk *c, uint64_t time_ns);
+
+struct jfr_vm {
+    const char *name, *version, *arguments; /* "" or NULL: not known */
+    uint64_t start_ms;                      /* time of day; 0: not known */
+    uint64_t pid;
+};
+void jfr_note_vm(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_vm *vm);
+
+/* `day`: what makes the samples' clock the time of day. */
+void jfr_note_recording(struct jfr_chunk *c, uint64_t time_ns, int64_t day, uint64_t elapsed_ns);
+
+/* How good the profile of an event is; `left_out`: samples that are not in this file. */
+void jfr_note_quality(struct jfr_chunk *c, uint64_t time_ns, const struct export_part *part,
+                      const struct export_options *o, uint64_t left_out);
+
+/* Figures of a moment. Shares are of all processors; below 0: not known, and left out. */
+struct jfr_figures {
+    double jvm_user, jvm_system, machine;
+    uint64_t heap_used, heap_committed, heap_max, collections;
+};
+void jfr_note_figures(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_figures *f);
+
+#endif

@@ -1,0 +1,301 @@
+#include "tui/growing.h"
+
+#include "core/export/formats.h"
+#include "core/export/jfr_stream.h"
+#include "core/profile/history_read.h"
+#include "core/profile/thread_of.h"
+#include "core/session/tap.h"
+#include "tui/machine_load.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define NS UINT64_C(1000000000)
+
+/* A thread's number in the chunk, by its row in the profile. */
+struct row {
+    const void *mark; /* of its name */
+    uint32_t born;
+    uint32_t number; /* 0: not known */
+};
+
+struct file {
+    const struct output *item;
+    struct jfr_stream *stream;
+    struct machine_load load;
+    struct session *session;
+    uint32_t events; /* set of wire events */
+    bool carriers;
+    uint32_t chunk; /* that rows are about */
+    struct row *row;
+    uint32_t rows;
+};
+
+struct growing {
+    struct session *session;
+    struct session_tap tap;
+    bool tapped;
+    struct file file[OUTPUTS_MAX];
+    int files;
+};
+
+/* ---- samples ---- */
+
+static struct row *row_of(struct file *f, uint32_t thread) {
+    uint32_t chunk = jfr_stream_chunk(f->stream);
+    if (chunk != f->chunk)
+        memset(f->row, 0, f->rows * sizeof *f->row);
+    f->chunk = chunk;
+    if (thread >= f->rows) {
+        uint32_t rows = thread + thread / 2 + 64;
+        struct row *row = realloc(f->row, rows * sizeof *row);
+        if (!row)
+            return NULL;
+        memset(row + f->rows, 0, (rows - f->rows) * sizeof *row);
+        f->row = row;
+        f->rows = rows;
+    }
+    return &f->row[thread];
+}
+
+static uint32_t thread_of(struct file *f, struct jfr_chunk *c, const struct profile *p,
+                          const struct profile_place *at) {
+    char room[THREAD_OF_NAME_SIZE];
+    struct profile_thread t = profile_thread_of(p, at, f->carriers, room);
+    uint32_t born = f->carriers ? at->carrier_born : at->born;
+    struct row *row = row_of(f, f->carriers ? at->carrier : at->thread);
+    if (row && row->number && row->born == born && row->mark == t.mark)
+        return row->number;
+    uint32_t number = jfr_chunk_thread(c, t.tid, t.java_id, t.is_virtual, t.name);
+    if (row)
+        *row = (struct row){t.mark, born, number};
+    return number;
+}
+
+static enum jfr_state state_of(const struct tap_sample *s) {
+    if (s->event != WIRE_EVENT_WALL || s->state == WIRE_THREAD_RUNNING)
+        return JFR_STATE_RUNNING;
+    return s->state == WIRE_THREAD_UNKNOWN ? JFR_STATE_UNKNOWN : JFR_STATE_WAITING;
+}
+
+static void add_sample(struct file *f, const struct profile *p, const struct tap_sample *s) {
+    static const struct query everything = {0};
+    struct jfr_chunk *c = jfr_stream_lock(f->stream, s->count);
+    if (!c)
+        return;
+    const struct jfr_sample sample = {
+        .kind = jfr_kind_of(session_event_name[s->event]),
+        .time_ns = s->time_ns,
+        .weight = s->weight,
+        .count = s->count,
+        .thread = thread_of(f, c, p, s->at),
+        .stack = jfr_chunk_stack(c, p, &everything, s->at->node),
+        .state = state_of(s),
+        .address = s->event == WIRE_EVENT_NATIVEMEM ? s->live_id : 0,
+    };
+    jfr_chunk_add(c, &sample);
+    jfr_stream_unlock(f->stream, s->time_ns);
+}
+
+static void on_sample(void *arg, const struct profile *p, const struct tap_sample *s) {
+    struct growing *g = arg;
+    for (int i = 0; i < g->files; i++)
+        if (g->file[i].events & 1u << s->event)
+            add_sample(&g->file[i], p, s);
+}
+
+static void on_gone(void *arg, const struct profile *p, const struct tap_sample *s) {
+    struct growing *g = arg;
+    for (int i = 0; i < g->files; i++) {
+        struct file *f = &g->file[i];
+        struct jfr_chunk *c = NULL;
+        if (s->event == WIRE_EVENT_NATIVEMEM && f->events & 1u << s->event)
+            c = jfr_stream_lock(f->stream, 0);
+        if (!c)
+            continue;
+        jfr_chunk_add_free(c, s->time_ns, thread_of(f, c, p, s->at), s->live_id);
+        jfr_stream_unlock(f->stream, s->time_ns);
+    }
+}
+
+/* What was counted before anybody looked on. */
+
+static void add_item(struct file *f, const struct profile *p, const struct history_reading *r,
+                     const struct history_item *it, uint32_t event) {
+    static const struct query everything = {0};
+    const struct history_thread *t = &r->thread[it->thread];
+    struct jfr_chunk *c = jfr_stream_lock(f->stream, it->count);
+    if (!c)
+        return;
+    struct jfr_sample s = {
+        .kind = jfr_kind_of(session_event_name[event]),
+        .time_ns = it->second * NS,
+        .weight = it->weight,
+        .count = it->count,
+        .thread = jfr_chunk_thread(c, t->tid, t->java_id, t->is_virtual, t->name),
+        .stack = jfr_chunk_stack(c, p, &everything, it->node),
+        .state = event == WIRE_EVENT_WALL ? JFR_STATE_UNKNOWN : JFR_STATE_RUNNING,
+    };
+    jfr_chunk_add(c, &s);
+    jfr_stream_unlock(f->stream, s.time_ns);
+}
+
+static int catch_up(struct file *f, const struct profile *p) {
+    for (uint32_t event = 0; event < WIRE_EVENTS; event++) {
+        const struct query q = {.event = (int)event, .carriers = f->carriers};
+        if (!(f->events & 1u << event) || !profile_samples(p, (int)event))
+            continue;
+        struct history_reading *r = history_read(p, &q);
+        if (!r)
+            return -ENOMEM;
+        for (size_t i = 0; i < r->items; i++)
+            add_item(f, p, r, &r->item[i], event);
+        history_reading_free(r);
+    }
+    return 0;
+}
+
+/* ---- files ---- */
+
+static uint32_t events_of(const struct outputs *out, const struct output *item) {
+    uint32_t events = 0;
+    for (int i = 0; i < out->events; i++) {
+        const struct output_event *event = &out->event[i];
+        if (item->all ? event->extra : event != item->event)
+            continue;
+        if (event->event >= WIRE_EVENTS)
+            return 0;
+        events |= 1u << event->event;
+    }
+    return events;
+}
+
+static bool figures(void *arg, struct jfr_figures *out) {
+    struct file *f = arg;
+    struct jvm j;
+    session_jvm(f->session, &j);
+    *out = (struct jfr_figures){.heap_used = j.heap_used_bytes,
+                                .heap_committed = j.heap_capacity_bytes,
+                                .heap_max = j.heap_max_bytes,
+                                .collections = j.gc_count};
+    machine_load_read(&f->load, j.pid, &out->jvm_user, &out->jvm_system, &out->machine);
+    return true;
+}
+
+/* 1: it grows. */
+static int begin(struct file *f, const struct options *o, struct session *s, struct err *e) {
+    struct timespec t;
+    struct jvm j;
+    session_jvm(s, &j);
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    const struct jfr_stream_options so = {
+        .chunk_bytes = o->chunk_bytes,
+        .chunk_ms = o->chunk_ms,
+        .start_ns = (uint64_t)t.tv_sec * NS,
+        .day = formats_time_of_day(0),
+        .vm = {.name = j.vm_name,
+               .version = j.version,
+               .arguments = j.name,
+               .start_ms = (uint64_t)time(NULL) * 1000 - j.uptime_ms,
+               .pid = (uint64_t)j.pid},
+        .figures = figures,
+        .arg = f,
+    };
+    int r = jfr_stream_begin(f->item->path.data, &so, &f->stream, e);
+    return r == -EOPNOTSUPP ? 0 : r < 0 ? r : 1;
+}
+
+static int begin_all(struct growing *g, const struct outputs *out, const struct options *o,
+                     struct session *s, struct err *e) {
+    for (int i = 0; i < out->count; i++) {
+        const struct output *item = &out->item[i];
+        struct file *f = &g->file[g->files];
+        *f = (struct file){.item = item,
+                           .events = events_of(out, item),
+                           .session = s,
+                           .carriers = o->export.carriers};
+        if (strcmp(item->exporter->name, "jfr") != 0 || !item->path.data || !f->events)
+            continue;
+        int r = begin(f, o, s, e);
+        if (r < 0)
+            return r;
+        g->files += r;
+    }
+    return 0;
+}
+
+int growing_begin(struct growing **to, const struct outputs *out, const struct options *o,
+                  struct session *s, struct err *e) {
+    *to = NULL;
+    if (o->includes || o->excludes)
+        return 0;
+    struct growing *g = calloc(1, sizeof *g);
+    if (!g)
+        return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for files that grow");
+    g->session = s;
+    g->tap = (struct session_tap){.arg = g, .sample = on_sample, .gone = on_gone};
+    int r = begin_all(g, out, o, s, e);
+    if (r == 0 && g->files) {
+        struct profile *p = session_lock(s);
+        for (int i = 0; i < g->files && r == 0; i++)
+            r = catch_up(&g->file[i], p);
+        session_tap(s, &g->tap);
+        session_unlock(s);
+        g->tapped = true;
+        if (r < 0)
+            err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for files that grow");
+    }
+    if (r < 0 || !g->files) {
+        growing_stop(g);
+        growing_free(g);
+        return r;
+    }
+    *to = g;
+    return 0;
+}
+
+void growing_stop(struct growing *g) {
+    if (!g)
+        return;
+    if (g->tapped) {
+        session_lock(g->session);
+        session_tap(g->session, NULL);
+        session_unlock(g->session);
+        g->tapped = false;
+    }
+    for (int i = 0; i < g->files; i++)
+        if (g->file[i].stream)
+            jfr_stream_stop(g->file[i].stream);
+}
+
+static struct file *find(const struct growing *g, const struct output *item) {
+    for (int i = 0; g && i < g->files; i++)
+        if (g->file[i].item == item && g->file[i].stream)
+            return (struct file *)&g->file[i];
+    return NULL;
+}
+
+bool growing_has(const struct growing *g, const struct output *item) {
+    struct file *f = find(g, item);
+    return f && jfr_stream_is_whole(f->stream);
+}
+
+int growing_end(struct growing *g, const struct output *item, const struct export_part *part,
+                int parts, const struct export_options *o, struct err *e) {
+    struct file *f = find(g, item);
+    int r = jfr_stream_end(f->stream, part, parts, o, e);
+    f->stream = NULL;
+    return r;
+}
+
+void growing_free(struct growing *g) {
+    if (!g)
+        return;
+    for (int i = 0; i < g->files; i++) {
+        jfr_stream_leave(g->file[i].stream);
+        free(g->file[i].row);
+    }
+    free(g);
+}

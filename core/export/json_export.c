@@ -89,16 +89,16 @@ static void add_tiers(struct text *out, const uint64_t tier[TIERS]) {
                                             [TIER_C1] = "c1",
                                             [TIER_C2] = "c2",
                                             [TIER_INLINED] = "inlined"};
-    bool any = false;
+    const char *separator = "";
+    text_add(out, ",\"tiers\":{");
     for (int t = 0; t < TIERS; t++) {
         if (!name[t] || !tier[t])
             continue;
-        text_addf(out, "%s\"%s\":", any ? "," : ",\"tiers\":{", name[t]);
+        text_addf(out, "%s\"%s\":", separator, name[t]);
         json_text_number(out, tier[t]);
-        any = true;
+        separator = ",";
     }
-    if (any)
-        text_add(out, "}");
+    text_add(out, "}");
 }
 
 static const char *kind_name(enum method_kind kind) {

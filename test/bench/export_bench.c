@@ -1,14 +1,17 @@
 /*
  * How long the exports of a large profile take: 100,000 distinct stacks of 60 frames.
  *
- *   export_bench               prints time and size in every format
+ *   export_bench               prints time and size in every format, how that compares with sorting
+ *                              the lines of the collapsed one (`sort`), and the memory it took
  *   export_bench --large FILE  writes that profile as the file's name says
- *   export_bench --sample DIR  writes flame graphs for test/e2e/svg_chromium.py, html_chromium.py,
- *                              and for looking at
+ *   export_bench --sample DIR  writes flame graphs for test/e2e/svg_chromium.py, html_chromium.py
+ *                              and tree_chromium.py, and for looking at
  */
 #include "test/unit/export_fixture.h"
 
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #define STACKS 100000u
 #define DEPTH 60u
@@ -89,7 +92,31 @@ static void add_samples(struct profile *p, const struct snapshot *s) {
     }
 }
 
-static void measure(const struct exporter *x, const struct profile *p, const struct snapshot *s) {
+/* Milliseconds that `sort` takes for the lines of `t`; 0: it could not be run. */
+static double sort_ms(const struct text *t) {
+    char path[] = "/tmp/jtop-prof-sort-XXXXXX", command[96];
+    int fd = mkstemp(path);
+    if (fd < 0)
+        return 0;
+    FILE *f = fdopen(fd, "w");
+    bool written = f && fwrite(t->data, 1, t->len, f) == t->len;
+    written = f && fclose(f) == 0 && written;
+    snprintf(command, sizeof command, "LC_ALL=C sort -o /dev/null %s", path);
+    double start = now_ms(CLOCK_MONOTONIC);
+    bool sorted = written && system(command) == 0; /* NOLINT(cert-env33-c): a fixed command */
+    double ms = now_ms(CLOCK_MONOTONIC) - start;
+    unlink(path);
+    return sorted ? ms : 0;
+}
+
+static long peak_mb(void) {
+    struct rusage u = {0};
+    getrusage(RUSAGE_SELF, &u);
+    return u.ru_maxrss / 1024;
+}
+
+static void measure(const struct exporter *x, const struct profile *p, const struct snapshot *s,
+                    double *sorted) {
     const struct export_quality q = {.event = "cpu", .unit = "ns", .interval = 10000000};
     const struct export_options o = {0};
     double best = 1e9, best_cpu = 1e9;
@@ -105,29 +132,43 @@ static void measure(const struct exporter *x, const struct profile *p, const str
         if (err)
             exit(1);
     }
-    printf("export %-10s %7.1f ms, %7.1f ms of CPU, best of %d, %7.2f MB\n", x->name, best,
-           best_cpu, RUNS, (double)t.len / 1e6);
+    if (!strcmp(x->name, "collapsed"))
+        *sorted = sort_ms(&t);
+    printf("export %-10s %7.1f ms, %7.1f ms of CPU, best of %d, %7.2f MB, %5.2f of sort, %ld MB so "
+           "far\n",
+           x->name, best, best_cpu, RUNS, (double)t.len / 1e6, *sorted > 0 ? best / *sorted : 0,
+           peak_mb());
     text_free(&t);
 }
 
+/* The call tree has no extension of its own: here it is ".tree". */
+static const struct exporter *exporter_of(const char *path) {
+    struct export_options unused = {0};
+    size_t len = strlen(path);
+    bool tree = len > 5 && !strcmp(path + len - 5, ".tree");
+    return tree ? exporter_by_format("tree", &unused) : exporter_by_path(path);
+}
+
 static int large(const char *path) {
+    static const char *const order[] = {"collapsed", "svg",      "text",  "html",
+                                        "tree",      "jfr",      "pprof", "speedscope",
+                                        "json",      "markdown", "otlp"};
     struct profile *p = profile_new(0);
     struct snapshot *s = large_snapshot(p);
     struct export_options o = {0};
     const struct export_quality q = {.event = "cpu", .unit = "ns"};
     struct err e = {0};
+    double sorted = 0;
     add_samples(p, s);
     if (path) {
-        export_file(path, exporter_by_path(path), p, s, &q, &o, &e);
+        export_file(path, exporter_of(path), p, s, &q, &o, &e);
         fputs(e.message, stderr);
     } else {
-        printf("export: %u stacks x %u frames, %u nodes\n", STACKS, DEPTH, s->node_count);
-        measure(exporter_by_format("collapsed", &o), p, s);
-        measure(exporter_by_format("svg", &o), p, s);
-        measure(exporter_by_format("text", &o), p, s);
-        measure(exporter_by_format("html", &o), p, s);
-        measure(exporter_by_format("jfr", &o), p, s);
-        measure(exporter_by_format("pprof", &o), p, s);
+        printf("export: %u stacks x %u frames, %u nodes, %ld MB before\n", STACKS, DEPTH,
+               s->node_count, peak_mb());
+        for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+            measure(exporter_by_format(order[i], &o), p, s, &sorted);
+        printf("export: sort takes %.1f ms\n", sorted);
     }
     free(s->nodes);
     free(s);
@@ -209,6 +250,10 @@ static int sample(const char *dir) {
         {"threads.html", true, false, {.threads = true, .signatures = true}},
         {"weights.html", false, false, {.inverted = true, .total = true}},
         {"reverse.html", false, true, {.inverted = true, .reverse = true}},
+        {"fluid.tree", false, false, {0}},
+        {"threads.tree", true, false, {.threads = true, .signatures = true}},
+        {"weights.tree", false, false, {.total = true}},
+        {"reverse.tree", false, true, {.reverse = true}},
         {"page.txt", false, false, {0}},
         {"page.collapsed", false, false, {0}},
     };
@@ -228,7 +273,7 @@ static int sample(const char *dir) {
         struct err e = {0};
         struct snapshot *s = fixture_snapshot(p, what[i].by_thread, what[i].inverted);
         snprintf(path, sizeof(path), "%s/%s", dir, what[i].file);
-        if (export_file(path, exporter_by_path(path), p, s, &q, &what[i].o, &e)) {
+        if (export_file(path, exporter_of(path), p, s, &q, &what[i].o, &e)) {
             fprintf(stderr, "%s\n", e.message);
             failed = 1;
         }
@@ -241,7 +286,7 @@ static int sample(const char *dir) {
 int main(int argc, char **argv) {
     if (argc == 3 && !strcmp(argv[1], "--sample"))
         return sample(argv[2]);
-    if (argc == 3 && !strcmp(argv[1], "--large") && exporter_by_path(argv[2]))
+    if (argc == 3 && !strcmp(argv[1], "--large") && exporter_of(argv[2]))
         return large(argv[2]);
     if (argc == 1)
         return large(NULL);

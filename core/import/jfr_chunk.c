@@ -40,8 +40,9 @@ static int read_header(struct jfr_chunk *k, const uint8_t *data, size_t bytes, c
     if (!is_chunk(data, bytes))
         return -EINVAL;
     *why = "a chunk's header is cut";
+    k->end = data + bytes;
     if (bytes < JFR_HEADER_BYTES)
-        return -EINVAL;
+        return -ENODATA;
     uint64_t major = jfr_cursor_big_endian(data + AT_MAJOR, 2);
     *why = "its version is none that JDK 9 to 25, or 8 from update 262 on, writes";
     if (major != 1 && major != 2)

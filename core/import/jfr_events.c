@@ -123,7 +123,8 @@ static void read_setting(struct reading *r) {
         r->ev->period[row] = quantity(value);
         if (r->s && !r->s->period[row])
             r->s->period[row] = r->ev->period[row];
-    } else if (r->s && (row == JFR_EXECUTION || row == JFR_RECORDING) && !strcmp(name, "event")) {
+    } else if (r->s && (row == JFR_EXECUTION || row == JFR_RECORDING) && !strcmp(name, "event") &&
+               !r->s->event[0]) {
         snprintf(r->s->event, sizeof r->s->event, "%s", value);
     }
 }

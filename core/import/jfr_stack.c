@@ -68,11 +68,44 @@ static uint64_t number(int field, const struct jfr_value *v) {
     return field < 0 ? 0 : v[field].number;
 }
 
+/* Where the suffix of a hidden class begins: "+0x00007f…", in some JDKs with a number behind it, or
+ * "/123456" before JDK 15; else the end. */
+static size_t hidden_suffix(struct emit_text t) {
+    const char *plus = memmem(t.data, t.bytes, "+0x", 3);
+    size_t at = t.bytes;
+    if (plus)
+        return (size_t)(plus - t.data);
+    while (at > 0 && t.data[at - 1] >= '0' && t.data[at - 1] <= '9')
+        at--;
+    return at > 0 && at < t.bytes && t.data[at - 1] == '/' ? at - 1 : t.bytes;
+}
+
+/* In internal form: the JDK has dots in the names of hidden classes, and behind the address a
+ * number that nobody else knows. */
+static struct emit_text plain_class(struct emit_text t, char *scratch) {
+    size_t suffix;
+    if (!t.bytes || !memchr(t.data, '.', t.bytes) || t.bytes > WIRE_STRING_MAX)
+        return t;
+    memmove(scratch, t.data, t.bytes);
+    t.data = scratch;
+    suffix = hidden_suffix(t);
+    for (size_t i = 0; i < suffix; i++)
+        if (scratch[i] == '.')
+            scratch[i] = '/';
+    const char *number = suffix < t.bytes && scratch[suffix] == '+'
+                             ? memchr(scratch + suffix, '/', t.bytes - suffix)
+                             : NULL;
+    if (number)
+        t.bytes = (size_t)(number - scratch);
+    return t;
+}
+
 static struct emit_text class_name(const struct jfr_names *n, uint64_t class, char *scratch) {
     struct jfr_constant *c;
     struct jfr_value v[JFR_FIELDS];
-    return read_constant(n, n->class, class, &c, v) ? text(n, n->class, n->of_class, v, scratch)
-                                                    : (struct emit_text){0};
+    return read_constant(n, n->class, class, &c, v)
+               ? plain_class(text(n, n->class, n->of_class, v, scratch), scratch)
+               : (struct emit_text){0};
 }
 
 uint64_t jfr_names_class(struct jfr_names *n, uint64_t class) {

@@ -1,0 +1,100 @@
+#include "tui/compare_rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double compare_chance(uint64_t a, uint64_t of_a, uint64_t b, uint64_t of_b) {
+    if (of_a == 0 || of_b == 0 || a > of_a || b > of_b)
+        return 1;
+    double n = (double)of_a, m = (double)of_b, step = fabs((double)a / n - (double)b / m);
+    double both = ((double)a + (double)b) / (n + m);
+    double variance = both * (1 - both) * (1 / n + 1 / m);
+    step -= (1 / n + 1 / m) / 2;
+    if (step <= 0 || variance <= 0)
+        return 1;
+    return erfc(step / sqrt(2 * variance));
+}
+
+static double change_of(const struct compare_row *r) {
+    return fabs(r->share[1] - r->share[0]);
+}
+
+static int by_change(const void *a, const void *b) {
+    const struct compare_row *x = a, *y = b;
+    double p = change_of(x), q = change_of(y);
+    if (p != q)
+        return p > q ? -1 : 1;
+    return x->method < y->method ? -1 : x->method > y->method;
+}
+
+static int by_chance(const void *a, const void *b) {
+    const struct compare_row *x = *(const struct compare_row *const *)a,
+                             *y = *(const struct compare_row *const *)b;
+    return x->chance < y->chance ? -1 : x->chance > y->chance;
+}
+
+/* The largest k whose chance is at most k-th of so many of what is allowed; it and all that are
+ * less likely are marked. */
+static int mark(struct compare_rows *r) {
+    struct compare_row **order = malloc(((size_t)r->count + 1) * sizeof(struct compare_row *));
+    if (!order)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < r->count; i++)
+        order[i] = &r->row[i];
+    if (r->count > 1)
+        qsort(order, r->count, sizeof *order, by_chance);
+    for (uint32_t k = r->count; k > 0 && r->changed == 0; k--)
+        if (order[k - 1]->chance <= COMPARE_FALSE * k / r->count)
+            r->changed = k;
+    for (uint32_t i = 0; i < r->changed; i++)
+        order[i]->changed = true;
+    free(order);
+    return 0;
+}
+
+static uint32_t highest(const struct snapshot *s, uint32_t least) {
+    for (uint32_t i = 0; i < s->method_count; i++)
+        if (s->methods[i].method >= least)
+            least = s->methods[i].method + 1;
+    return least;
+}
+
+int compare_rows_make(const struct snapshot *a, const struct snapshot *b,
+                      struct compare_rows *out) {
+    const struct snapshot *of[2] = {a, b};
+    uint32_t ids = highest(b, highest(a, 0)), count = 0;
+    *out = (struct compare_rows){.row = calloc((size_t)ids + 1, sizeof *out->row)};
+    if (!out->row)
+        return -ENOMEM;
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < of[side]->method_count; i++) {
+            const struct snapshot_method *m = &of[side]->methods[i];
+            struct compare_row *r = &out->row[m->method];
+            r->weight[side] = m->self;
+            r->samples[side] = m->self_samples;
+            if (of[side]->weight)
+                r->share[side] = (double)m->self / (double)of[side]->weight;
+        }
+    for (uint32_t i = 0; i < ids; i++) {
+        struct compare_row r = out->row[i];
+        if (!r.weight[0] && !r.weight[1] && !r.samples[0] && !r.samples[1])
+            continue;
+        r.method = i;
+        r.chance = compare_chance(r.samples[0], a->samples, r.samples[1], b->samples);
+        out->row[count++] = r;
+    }
+    out->count = count;
+    if (count > 1)
+        qsort(out->row, count, sizeof *out->row, by_change);
+    int r = mark(out);
+    if (r < 0)
+        compare_rows_free(out);
+    return r;
+}
+
+void compare_rows_free(struct compare_rows *r) {
+    free(r->row);
+    *r = (struct compare_rows){0};
+}

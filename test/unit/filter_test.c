@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "core/profile/frame_pattern.h"
 #include "core/profile/pattern.h"
 #include "test/unit/profile_fixture.h"
 
@@ -156,11 +157,91 @@ static void test_from_method(void **state) {
     profile_free(p);
 }
 
+static void test_frame_patterns(void **state) {
+    (void)state;
+    static const struct {
+        const char *pattern, *name;
+        bool is;
+    } table[] = {
+        {"a.b", "a.b", true},  {"a.b", "a.bc", false},  {"a.b", "xa.b", false},
+        {"a.*", "a.b", true},  {"a.*", "a.", true},     {"a.*", "a", false},
+        {"*.b", "a.b", true},  {"*.b", "a.bc", false},  {"*b*", "abc", true},
+        {"*b*", "acc", false}, {"*", "anything", true}, {"*", "", true},
+        {"**", "", true},      {"", "", true},          {"", "a", false},
+        {"*ab", "b", false},   {"a*b", "axb", false},   {"a*b", "a*b", true},
+        {"A.b", "a.b", false},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (frame_pattern_is(table[i].pattern, table[i].name) != table[i].is)
+            fail_msg("\"%s\" and \"%s\"", table[i].pattern, table[i].name);
+}
+
+static uint64_t included(struct profile *p, const char *in, const char *out, bool simple) {
+    const char *include[] = {in, "no.such"}, *exclude[] = {"no.such", out};
+    return weight(p, (struct query){.include = include,
+                                    .includes = in ? 2 : 0,
+                                    .exclude = exclude,
+                                    .excludes = out ? 2 : 0,
+                                    .simple_names = simple});
+}
+
+/* Names as the outputs have them; a frame anywhere on the stack decides. */
+static void test_includes(void **state) {
+    (void)state;
+    struct profile *p = profile_new(0);
+    struct method_table *t = profile_methods(p);
+    uint32_t run = method_table_intern(t, METHOD_JAVA, "java/lang/Thread", "run", "()V", "");
+    uint32_t get = method_table_intern(t, METHOD_JAVA, "a/b/Map", "get", "(I)J", "");
+    uint32_t call = method_table_intern(t, METHOD_KERNEL, "", "do_syscall_64", "", "");
+    uint32_t bytes = method_table_intern(t, METHOD_CLASS, "", "[B", "", "");
+    uint32_t native = method_table_intern(t, METHOD_NATIVE, "", "write", "", "libc.so.6");
+    struct profile_frame one[] = {{.method = call}, {.method = get}, {.method = run}};
+    struct profile_frame two[] = {{.method = bytes}, {.method = run}};
+    struct profile_frame three[] = {{.method = native}};
+    assert_int_equal(add_frames(p, SECOND, 1, one, 3), 0);
+    assert_int_equal(add_frames(p, SECOND, 1, two, 2), 0);
+    assert_int_equal(add_frames(p, SECOND, 1, three, 1), 0);
+    static const struct {
+        const char *in, *out;
+        uint64_t weight;
+    } table[] = {
+        {"java/lang/Thread.run", NULL, 20},
+        {"java.lang.Thread.run", NULL, 20},
+        {NULL, "java.lang.Thread.run", 10},
+        {"java.lang.*", "a/b/*", 10},
+        {"a.b.Map.get(int)", NULL, 10},
+        {"a/b/Map.get(I)J", NULL, 10},
+        {"do_syscall_64", NULL, 10},
+        {"*_[k]", NULL, 10},
+        {"byte[]", NULL, 10},
+        {"byte[]_[i]", NULL, 10},
+        {"write", "write", 0},
+        {"libc.so.6`write", NULL, 10},
+        {"Map.get", NULL, 0},
+        {"*", NULL, 30},
+        {NULL, "*", 0},
+        {NULL, NULL, 30},
+    };
+    for (int turn = 0; turn < 2; turn++)
+        for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+            if (included(p, table[i].in, table[i].out, false) != table[i].weight)
+                fail_msg("-I %s -X %s", table[i].in ? table[i].in : "",
+                         table[i].out ? table[i].out : "");
+    assert_int_equal(included(p, "Map.get", NULL, true), 10);
+    /* a new stack is judged as the old ones are */
+    assert_int_equal(included(p, "a/b/*", NULL, false), 10);
+    assert_int_equal(add_frames(p, SECOND, 2, one, 3), 0);
+    assert_int_equal(add_frames(p, SECOND, 2, one + 1, 2), 0);
+    assert_int_equal(included(p, "a/b/*", NULL, false), 30);
+    profile_free(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_patterns),    cmocka_unit_test(test_check),
         cmocka_unit_test(test_package),     cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_from_method),
+        cmocka_unit_test(test_from_method), cmocka_unit_test(test_frame_patterns),
+        cmocka_unit_test(test_includes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

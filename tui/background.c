@@ -151,8 +151,8 @@ int background_make_room(pid_t jvm, struct err *e) {
     if (!share_find(jvm))
         return 0;
     int r = share_ask(jvm, 2, argv, hear_nothing, NULL, e);
-    if (r < 0 && r != -ESRCH && r != -EPIPE)
-        return r;
+    if (r < 0)
+        return r == -ESRCH || r == -EPIPE ? 0 : r;
     for (int i = 0; i < ROOM_STEPS && share_find(jvm); i++)
         nanosleep(&(struct timespec){.tv_nsec = ROOM_STEP_NS}, NULL);
     return 0;

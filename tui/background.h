@@ -15,6 +15,7 @@
 #ifndef JTOP_TUI_BACKGROUND_H
 #define JTOP_TUI_BACKGROUND_H
 
+#include "core/session/share.h"
 #include "tui/options.h"
 #include "tui/output.h"
 
@@ -38,6 +39,9 @@ int background_make_room(pid_t jvm, struct err *e);
  * `dump`, `stop`) and look on. That it cannot be is no failure: NULL. `o` must live as long as the
  * session. `stop` ends it as SIGTERM does, by that signal. */
 struct background *background_share(const struct options *o, struct session *s);
+
+/* The same for what is on a screen: a share_handler whose `arg` is the session. It refuses to stop. */
+share_handler background_answer_screen;
 
 /* What background_share made, after session_close. NULL is fine. */
 void background_free(struct background *b);

@@ -42,11 +42,20 @@ static void add_events(struct text *out, const struct session_status *st) {
             text_addf(out, "%s%s", n++ ? "," : "", st->engine[i].name);
 }
 
+static int on_screen(const struct jvm *j, struct err *e) {
+    return err_exit_as(e, ERR_EXIT_PROFILER, EBUSY,
+                       "JVM %d is on the screen of process %d: quit that one first, or look on "
+                       "with: jtop-prof %d",
+                       (int)j->pid, (int)getpid(), (int)j->pid);
+}
+
 static int already_started(struct background *b, const struct session_status *st,
                            const struct jvm *j, struct err *e) {
     struct text events = {0};
     char clock[32] = "";
     struct tm tm;
+    if (!b->o)
+        return on_screen(j, e);
     if (localtime_r(&b->since, &tm))
         strftime(clock, sizeof clock, "%H:%M:%S", &tm);
     add_events(&events, st);
@@ -84,7 +93,7 @@ static void add_files(struct text *out, const struct background *b) {
                       b->written ? ", written" : "");
         return;
     }
-    for (int i = 0; i < b->o->files; i++)
+    for (int i = 0; b->o && i < b->o->files; i++)
         text_addf(out, "file: %s\n", b->o->file[i]);
 }
 
@@ -112,7 +121,9 @@ static int answer_status(struct answer *a, struct err *e) {
     if (st->recording[0])
         text_addf(out, "recording: %s\n", st->recording);
     text_addf(out, "reader: process %d%s\n", (int)getpid(),
-              a->b->foreground ? ", which somebody waits for" : "");
+              !a->b->o           ? ", on its screen"
+              : a->b->foreground ? ", which somebody waits for"
+                                 : "");
     return 0;
 }
 
@@ -148,7 +159,7 @@ static int keep(void *arg, const char *path, struct text *t, struct err *e) {
 
 /* What was started is what is reported, where nothing else is asked for. */
 static void take_events(struct options *o, const struct options *started) {
-    if (o->events_given)
+    if (o->events_given || !started)
         return;
     memcpy(o->session.engine, started->session.engine, sizeof o->session.engine);
     o->session.engines = started->session.engines;
@@ -161,7 +172,7 @@ static int answer_dump(struct answer *a, struct err *e) {
     take_events(a->o, a->b->o);
     a->files.put = keep;
     a->files.put_arg = a;
-    int r = outputs_plan(&a->files, a->o, (int)a->jvm.pid, a->b->turn, NULL, e);
+    int r = outputs_plan(&a->files, a->o, (int)a->jvm.pid, a->b->turn, a->b->o ? NULL : &a->st, e);
     if (r == 0)
         r = outputs_write(&a->files, a->o, a->b->s, e);
     if (r == 0 && a->st.phase == SESSION_JVM_GONE)
@@ -178,6 +189,8 @@ static int answer_dump(struct answer *a, struct err *e) {
 
 /* Its own files are what whoever started it wants, unless the command line says otherwise. */
 static int stop_foreground(struct answer *a, struct err *e) {
+    if (!a->b->o)
+        return on_screen(&a->jvm, e);
     bool own = a->b->o->files > 0;
     int r = own && !a->o->files && !a->o->formats ? 0 : answer_dump(a, e);
     if (r < 0)
@@ -189,10 +202,18 @@ static int stop_foreground(struct answer *a, struct err *e) {
     return 0;
 }
 
+static int just_ending(const struct jvm *j, struct err *e) {
+    return err_exit_as(
+        e, ERR_EXIT_PROFILER, EAGAIN,
+        "the profile of JVM %d is just ending, or its next turn beginning: try again", (int)j->pid);
+}
+
 static int answer_stop(struct answer *a, struct err *e) {
     struct background *b = a->b;
     if (b->foreground)
         return stop_foreground(a, e);
+    if (b->closing)
+        return just_ending(&a->jvm, e);
     if (a->st.phase == SESSION_RUNNING)
         session_stop(b->s, NULL); /* an agent that does not answer keeps nobody from the report */
     session_status(b->s, &a->st);
@@ -215,9 +236,11 @@ static int answer_stop(struct answer *a, struct err *e) {
 
 static int answer_resume(struct answer *a, struct err *e) {
     struct background *b = a->b;
-    const struct options *o = a->o->events_given ? a->o : b->o;
     if (b->foreground || a->st.phase == SESSION_RUNNING)
         return already_started(b, &a->st, &a->jvm, e);
+    if (b->closing)
+        return just_ending(&a->jvm, e);
+    const struct options *o = a->o->events_given ? a->o : b->o;
     int r = session_set_engines(b->s, o->session.engine, o->session.engines, e);
     if (r < 0)
         return r;
@@ -310,6 +333,15 @@ int background_answer(void *arg, struct share_reply *reply, const char *cwd, int
     if (a->end_process)
         kill(getpid(), SIGTERM);
     free_answer(a);
+    return r;
+}
+
+int background_answer_screen(void *arg, struct share_reply *reply, const char *cwd, int argc,
+                             char **argv, struct err *e) {
+    struct background b = {.s = arg, .foreground = true, .wake_fd = -1};
+    pthread_mutex_init(&b.lock, NULL);
+    int r = background_answer(&b, reply, cwd, argc, argv, e);
+    pthread_mutex_destroy(&b.lock);
     return r;
 }
 

@@ -21,8 +21,9 @@
 struct background {
     pthread_mutex_t lock;
     struct session *s;
-    const struct options *o; /* as it was started */
+    const struct options *o; /* as it was started; NULL: on a screen, which nobody else ends */
     bool foreground;         /* somebody else's main loop: ended by a signal */
+    bool closing;            /* the session is about to be closed */
     int wake_fd;             /* eventfd: something below has changed; -1 in the foreground */
     time_t since;            /* when this turn began */
     unsigned turn;           /* %n */

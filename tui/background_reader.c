@@ -124,6 +124,17 @@ static int attach(struct background *b, struct options *o, const struct jvm *j, 
     return session_attach(j, &o->session, s, e);
 }
 
+/* Files that still grow are let go of before what they grow from. */
+static void close_turn(struct background *b) {
+    pthread_mutex_lock(&b->lock);
+    b->closing = true;
+    if (b->files)
+        outputs_free(b->files);
+    pthread_mutex_unlock(&b->lock);
+    session_close(b->s);
+    b->s = NULL;
+}
+
 /* A new profile, of which others know. */
 static int begin_turn(struct background *b, struct options *o, const struct jvm *j, bool alone,
                       struct err *e) {
@@ -139,15 +150,16 @@ static int begin_turn(struct background *b, struct options *o, const struct jvm 
     b->written = false;
     uint64_t loop = options_moment_ms(&o->loop, b->since);
     b->loop_ms = loop ? b->active_ms + loop : 0;
+    pthread_mutex_lock(&b->lock); /* no answers before all is there */
+    b->closing = false;
     r = session_share(s, background_answer, b, e);
     if (r < 0 && alone) /* files are written all the same */
         r = 0;
     if (r == 0 && b->files)
         r = outputs_begin(b->files, o, s, e);
-    if (r < 0) {
-        session_close(s);
-        b->s = NULL;
-    }
+    pthread_mutex_unlock(&b->lock);
+    if (r < 0)
+        close_turn(b);
     return r;
 }
 
@@ -276,8 +288,7 @@ static int go_on(struct background *b, struct options *o, struct jvm *j, const s
     for (;;) {
         enum turn_end end = await_end(b, w);
         int r = say_end(b, e);
-        session_close(b->s);
-        b->s = NULL;
+        close_turn(b);
         if (end == TURN_OVER || r < 0)
             return r;
         b->turn++;
@@ -334,7 +345,7 @@ static void stay(struct reader *rd, int argc, char **argv, int news_fd) {
     if (r == 0 && heard && chdir("/") == 0)
         go_on(&rd->b, &rd->o, &rd->jvm, &rd->watch, &e);
     else
-        session_close(rd->b.s);
+        close_turn(&rd->b);
     close_background(&rd->b);
 }
 

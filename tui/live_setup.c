@@ -1,6 +1,7 @@
 #include "tui/live_setup.h"
 
 #include "core/session/share.h"
+#include "tui/background.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -54,6 +55,7 @@ int live_attach(const struct jvm *j, const struct session_options *o, struct ses
                 struct err *e) {
     struct err ignored;
     int result = -ESRCH;
+    background_make_room(j->pid, &ignored);
     if (share_find(j->pid))
         result = session_join(j, o, out, e);
     if (result == 0)
@@ -61,7 +63,7 @@ int live_attach(const struct jvm *j, const struct session_options *o, struct ses
     else
         result = session_attach(j, o, out, e);
     if (result == 0)
-        session_share(*out, NULL, NULL, &ignored);
+        session_share(*out, background_answer_screen, *out, &ignored);
     return result;
 }
 

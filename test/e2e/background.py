@@ -199,7 +199,7 @@ def reader_killed(place):
     with Jvm("Shares", "single") as jvm:
         pid = jvm.pid
         before = fds(pid)
-        shell(place, "jtop-prof start -e cpu,alloc -f never.svg %d" % pid)
+        shell(place, "jtop-prof start -e cpu,wall -f never.svg %d" % pid)
         wait_for(lambda: armed(pid), "sampling")
         os.kill(reader_of(pid), signal.SIGKILL)
         nothing_left(pid, place, [])
@@ -284,6 +284,34 @@ def foreground(place):
         want(good("status", pid) == "Profiler is not active\n", "status")
 
 
+def screens(place):
+    """A screen answers as well, but is not stopped by others; one that looks on disturbs nobody, and
+    a profile that has ended gives way to it."""
+    with Jvm("Shares", "single") as jvm:
+        pid = jvm.pid
+        with Prof(place, "--batch", "-n", 1000, pid) as p:
+            wait_for(lambda: sockets(pid), "the screen")
+            work(jvm, 1)
+            want("reader: process %d, on its screen" % p.pid in good("status", pid),
+                 good("status", pid))
+            want(total(collapsed(good("dump", "-o", "collapsed", pid))) > 30, "no samples")
+            for line in ("stop", "start", "resume", "-d 1"):
+                _, said = shell(place, "jtop-prof %s %d" % (line, pid), 200)
+                want(re.fullmatch(r"jtop-prof: JVM %d is on the screen of process %d: [^\n]*\n"
+                                  % (pid, p.pid), said), said)
+            want(p.process.poll() is None, "the screen has ended")
+        wait_for(lambda: not sockets(pid), "the screen's end")
+        shell(place, "jtop-prof start -i 1ms %d" % pid)
+        reader = reader_of(pid)
+        want("a50" in good("--batch", "-n", 3, pid), "the screen shows no a50")
+        want(reader_of(pid) == reader and armed(pid), "the screen has ended the profile")
+        work(jvm, 0.5)
+        shell(place, "jtop-prof stop -f s.collapsed %d" % pid)
+        want(total(collapsed(read(os.path.join(place, "s.collapsed")))) > 300, "no samples")
+        want("a50" in good("--batch", "-n", 3, pid), "the screen shows no a50")
+        nothing_left(pid, place, [n for n in os.listdir(place) if n.startswith(("prof-", "s."))])
+
+
 def agents_own(place):
     """The reader of an agent that came with the JVM does what one of start does."""
     with Jvm("Shares", "single", cwd=place, options=[
@@ -329,7 +357,7 @@ def main():
     check = Checks()
     began = time.monotonic()
     with contextlib.ExitStack() as stack:
-        place = [stack.enter_context(tempfile.TemporaryDirectory()) for _ in range(12)]
+        place = [stack.enter_context(tempfile.TemporaryDirectory()) for _ in range(13)]
         check.run("two shells", two_shells, place[0], place[1])
         check.run("wrong moments", wrong_moments, place[2])
         check.run("files of the start", own_files, place[3], place[4])
@@ -337,6 +365,7 @@ def main():
         check.run("the reader is killed", reader_killed, place[6])
         check.run("metrics", metrics, place[7])
         check.run("a profile in the foreground", foreground, place[8])
+        check.run("screens", screens, place[11])
         check.run("a profile that began with the JVM", agents_own, place[9])
         check.run("another user's JVM", of_another_user, place[10])
     print("# %.0f s" % (time.monotonic() - began))

@@ -10,8 +10,11 @@ int tree_export(struct text *out, const struct profile *p, const struct snapshot
         .style = tree_style_css,
         .buttons = "<button class=\"hottest\" title=\"Key h\">Unfold hottest</button>"
                    "<button class=\"fold-all\" title=\"Key c\">Fold all</button>",
-        .body = "<main tabindex=\"0\"><div class=\"room\" role=\"tree\" aria-label=\"Call tree\">"
-                "</div></main>",
+        .body = "<div class=\"heads\"><span class=\"share\">total</span>"
+                "<span class=\"self\">self</span><span class=\"count\">samples</span>"
+                "<span class=\"weight\">weight</span></div>\n"
+                "<main tabindex=\"0\"><div class=\"room\" role=\"tree\" "
+                "aria-label=\"Call tree\"></div></main>",
         .script = tree_script_js,
     };
     return html_page(out, p, s, q, o, &tree);

@@ -102,7 +102,7 @@ static int write_file(struct copy *c, const char *in, struct output_file *f,
 
 int convert_recording(const struct options *o, const char *in, const char *path, char *damage,
                       size_t size, struct err *e) {
-    struct output_file f;
+    struct output_file f = {.fd = -1, .dir = -1};
     struct replay_result result = {0};
     struct copy c = {.o = o};
     int r = convert_check_recording(o, path, e);

@@ -121,7 +121,9 @@ static int ask(const struct options *o, const struct jvm *j, int argc, char **ar
     struct text pattern[OPTIONS_OUTPUTS_MAX] = {0}, kept[OPTIONS_OUTPUTS_MAX] = {0};
     struct arrival a = {.o = o, .pattern = pattern};
     char **sent = calloc((size_t)argc + 1, sizeof *sent);
-    int r = sent ? check_files(o, j, e) : err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
+    if (!sent)
+        return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
+    int r = check_files(o, j, e);
     if (r == 0)
         r = settle_arguments(o, argc, argv, sent, pattern, kept, e);
     if (r == 0)

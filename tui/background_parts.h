@@ -45,6 +45,22 @@ int background_write(struct background *b);
 
 uint64_t background_now_ms(void);
 
+/* The lock, and the end of the whole. background_close is due after 0. */
+int background_open(struct background *b, const struct options *o, struct err *e);
+void background_close(struct background *b);
+
+/* Begins a profile of its own, of which others know; with `alone`, that they cannot is no failure.
+ * `o` is b->o. */
+int background_begin_turn(struct background *b, struct options *o, const struct jvm *j, bool alone,
+                          struct err *e);
+
+/* Lets go of files that still grow, and closes the session. */
+void background_close_turn(struct background *b);
+
+/* Turn after turn until all is over, the first of which has begun. */
+int background_go_on(struct background *b, struct options *o, struct jvm *j, const struct watch *w,
+                     struct err *e);
+
 /* "asprof" and "profiler.sh" say what those say, and no more. */
 bool background_is_asprof(const char *program);
 

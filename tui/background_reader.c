@@ -4,109 +4,17 @@
 #include "tui/batch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-/* What the reader tells whoever started it, in one piece. */
-struct news {
-    int result;
-    struct err e;
-};
-
-/* The reader, beside what its answers need. */
-struct reader {
-    struct background b;
-    struct options o;
-    struct text file[OPTIONS_OUTPUTS_MAX], record; /* o.file, o.session.record: absolute */
-    struct outputs files;
-    struct jvm jvm;
-    struct watch watch;
-    char library[4096];
-};
 
 uint64_t background_now_ms(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-/* Names mean what they meant where the profile was started. */
-static int make_absolute(const char **path, struct text *own, bool pattern, struct err *e) {
-    char cwd[4096];
-    if (**path == '/')
-        return 0;
-    if (!getcwd(cwd, sizeof cwd))
-        return err_exit_as(e, ERR_EXIT_ARGUMENT, errno, "%s: which directory this is: %s", *path,
-                           strerror(errno));
-    for (const char *p = cwd; *p; p++)
-        text_add(own, pattern && *p == '%' ? "%%" : (char[]){*p, '\0'});
-    text_addf(own, "/%s", *path);
-    if (own->failed)
-        return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for a file name");
-    *path = own->data;
-    return 0;
-}
-
-/* Standard output is nobody's: a report without a file is what `stop` and `dump` are for. */
-static int settle_files(struct reader *rd, struct err *e) {
-    struct options *o = &rd->o;
-    int r = 0, kept = 0;
-    for (int i = 0; i < o->files && r == 0; i++) {
-        if (strcmp(o->file[i], "-") == 0)
-            continue;
-        o->file[kept] = o->file[i];
-        r = make_absolute(&o->file[kept], &rd->file[kept], true, e);
-        kept++;
-    }
-    o->files = kept;
-    if (r == 0 && o->session.record)
-        r = make_absolute(&o->session.record, &rd->record, false, e);
-    if (r == 0 && o->session.library && realpath(o->session.library, rd->library))
-        o->session.library = rd->library;
-    if (r == 0 && o->files) {
-        rd->b.files = &rd->files;
-        r = outputs_plan(&rd->files, o, (int)rd->jvm.pid, 0, NULL, e);
-    }
-    return r;
-}
-
-static int settle(struct reader *rd, int argc, char **argv, struct err *e) {
-    int r = options_parse(&rd->o, argc, argv, e);
-    if (r < 0)
-        return r;
-    struct options *o = &rd->o;
-    o->session.all_or_none = true;
-    if (o->duration_ms && !o->timeout.ms && !o->timeout.of_day && !background_is_asprof(argv[0]))
-        o->timeout.ms = o->duration_ms;
-    return settle_files(rd, e);
-}
-
-/* No terminal, nobody's descriptors, nobody's Ctrl-C. `news_fd` stays. */
-static int leave_terminal(int *news_fd) {
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (null < 0)
-        return -errno;
-    setsid();
-    signal(SIGINT, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-    signal(SIGTERM, SIG_DFL);
-    for (int fd = 0; fd <= STDERR_FILENO; fd++)
-        dup2(null, fd);
-    int moved = fcntl(*news_fd, F_DUPFD_CLOEXEC, 10);
-    if (moved < 0)
-        return -errno;
-    close_range(3, (unsigned)moved - 1, 0);
-    close_range((unsigned)moved + 1, ~0U, 0);
-    *news_fd = moved;
-    return 0;
 }
 
 static int plan(struct background *b, const struct options *o, pid_t pid, struct err *e) {
@@ -125,7 +33,7 @@ static int attach(struct background *b, struct options *o, const struct jvm *j, 
 }
 
 /* Files that still grow are let go of before what they grow from. */
-static void close_turn(struct background *b) {
+void background_close_turn(struct background *b) {
     pthread_mutex_lock(&b->lock);
     b->closing = true;
     if (b->files)
@@ -136,8 +44,8 @@ static void close_turn(struct background *b) {
 }
 
 /* A new profile, of which others know. */
-static int begin_turn(struct background *b, struct options *o, const struct jvm *j, bool alone,
-                      struct err *e) {
+int background_begin_turn(struct background *b, struct options *o, const struct jvm *j, bool alone,
+                          struct err *e) {
     struct session *s = NULL;
     int r = plan(b, o, j->pid, e);
     if (r == 0)
@@ -159,7 +67,7 @@ static int begin_turn(struct background *b, struct options *o, const struct jvm 
         r = outputs_begin(b->files, o, s, e);
     pthread_mutex_unlock(&b->lock);
     if (r < 0)
-        close_turn(b);
+        background_close_turn(b);
     return r;
 }
 
@@ -283,25 +191,25 @@ static int say_end(struct background *b, struct err *e) {
 }
 
 /* Turn after turn, the first of which has begun. */
-static int go_on(struct background *b, struct options *o, struct jvm *j, const struct watch *w,
-                 struct err *e) {
+int background_go_on(struct background *b, struct options *o, struct jvm *j, const struct watch *w,
+                     struct err *e) {
     for (;;) {
         enum turn_end end = await_end(b, w);
         int r = say_end(b, e);
-        close_turn(b);
+        background_close_turn(b);
         if (end == TURN_OVER || r < 0)
             return r;
         b->turn++;
         pid_t pid = j->pid;
         r = jvm_inspect(pid, j, e);
         if (r == 0)
-            r = begin_turn(b, o, j, true, e);
+            r = background_begin_turn(b, o, j, true, e);
         if (r < 0)
             return r == -ESRCH ? 0 : r;
     }
 }
 
-static int open_background(struct background *b, const struct options *o, struct err *e) {
+int background_open(struct background *b, const struct options *o, struct err *e) {
     b->o = o;
     b->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (b->wake_fd < 0)
@@ -312,89 +220,9 @@ static int open_background(struct background *b, const struct options *o, struct
     return 0;
 }
 
-static void close_background(struct background *b) {
+void background_close(struct background *b) {
     pthread_mutex_destroy(&b->lock);
     close(b->wake_fd);
-}
-
-/* True: heard. Who started us and left at once wants no profile. */
-static bool tell(int fd, int r, const struct err *e) {
-    struct news n = {.result = r};
-    if (r < 0)
-        n.e = *e;
-    bool heard = write(fd, &n, sizeof n) == (ssize_t)sizeof n;
-    close(fd);
-    return heard;
-}
-
-static void stay(struct reader *rd, int argc, char **argv, int news_fd) {
-    struct err e = {0};
-    int r = settle(rd, argc, argv, &e);
-    if (r == 0 && (r = leave_terminal(&news_fd)) < 0)
-        err_exit_as(&e, ERR_EXIT_PROFILER, -r, "cannot leave the terminal: %s", strerror(-r));
-    if (r == 0)
-        r = watch_open(&rd->watch, &e);
-    if (r == 0)
-        r = open_background(&rd->b, &rd->o, &e);
-    if (r < 0) {
-        tell(news_fd, r, &e);
-        return;
-    }
-    r = begin_turn(&rd->b, &rd->o, &rd->jvm, false, &e);
-    bool heard = tell(news_fd, r, &e);
-    if (r == 0 && heard && chdir("/") == 0)
-        go_on(&rd->b, &rd->o, &rd->jvm, &rd->watch, &e);
-    else
-        close_turn(&rd->b);
-    close_background(&rd->b);
-}
-
-static int hear(int fd, pid_t child, struct err *e) {
-    struct news n = {0};
-    ssize_t got;
-    do
-        got = read(fd, &n, sizeof n);
-    while (got < 0 && errno == EINTR);
-    if (got == (ssize_t)sizeof n && n.result == 0)
-        return 0;
-    waitpid(child, NULL, 0);
-    if (got != (ssize_t)sizeof n)
-        return err_exit_as(e, ERR_EXIT_PROFILER, ECHILD,
-                           "the reader in the background ended before it had begun");
-    *e = n.e;
-    return n.result;
-}
-
-int background_begin(const struct jvm *j, int argc, char **argv, bool *child, struct err *e) {
-    int fd[2];
-    *child = false;
-    struct reader *rd = calloc(1, sizeof *rd);
-    if (!rd || pipe2(fd, O_CLOEXEC) < 0) {
-        free(rd);
-        return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory, or no descriptor, for a pipe");
-    }
-    rd->jvm = *j;
-    rd->watch.signal_fd = -1;
-    fflush(NULL);
-    pid_t pid = fork();
-    int r = pid < 0 ? err_exit_as(e, ERR_EXIT_PROFILER, errno, "fork: %s", strerror(errno)) : 0;
-    if (pid == 0) {
-        *child = true;
-        close(fd[0]);
-        stay(rd, argc, argv, fd[1]);
-        watch_close(&rd->watch);
-        outputs_free(&rd->files);
-    } else {
-        close(fd[1]);
-        if (pid > 0)
-            r = hear(fd[0], pid, e);
-        close(fd[0]);
-    }
-    for (int i = 0; i < OPTIONS_OUTPUTS_MAX; i++)
-        text_free(&rd->file[i]);
-    text_free(&rd->record);
-    free(rd);
-    return r;
 }
 
 int background_read(struct options *o, struct outputs *out, struct err *e) {
@@ -403,12 +231,12 @@ int background_read(struct options *o, struct outputs *out, struct err *e) {
     struct jvm j = {.pid = o->reader_pid};
     int r = watch_open(&w, e);
     if (r == 0)
-        r = open_background(&b, o, e);
+        r = background_open(&b, o, e);
     if (r == 0) {
-        r = begin_turn(&b, o, &j, true, e);
+        r = background_begin_turn(&b, o, &j, true, e);
         if (r == 0)
-            r = go_on(&b, o, &j, &w, e);
-        close_background(&b);
+            r = background_go_on(&b, o, &j, &w, e);
+        background_close(&b);
     }
     watch_close(&w);
     return r;

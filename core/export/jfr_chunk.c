@@ -51,8 +51,8 @@ void jfr_chunk_end(struct jfr_chunk *c) {
 static void add_one(struct jfr_chunk *c, const struct jfr_sample *s, uint64_t weight) {
     static const struct jfr_leaf none = {0};
     const struct jfr_kind *k = s->kind;
-    const struct jfr_leaf *leaf =
-        s->stack && s->stack <= c->stacks ? &c->stack[s->stack - 1].leaf : &none;
+    uint32_t stack = s->stack - c->base[JFR_STACKS];
+    const struct jfr_leaf *leaf = stack && stack <= c->stacks ? &c->stack[stack - 1].leaf : &none;
     uint64_t lasts = !k->lasts ? 0 : weight < s->time_ns ? weight : s->time_ns;
     const char *type = leaf->parked && k->parked ? k->parked : k->type;
     struct text *event = jfr_chunk_begin(c, type, s->time_ns - lasts);

@@ -43,6 +43,9 @@ bool jfr_kind_is_sum(const struct jfr_kind *k);
 /* NULL: no memory. */
 struct jfr_chunk *jfr_chunk_new(void);
 void jfr_chunk_free(struct jfr_chunk *c);
+/* Right after jfr_chunk_new: it comes behind this one in the same file. Its numbers are others, for
+ * the JDK's reader takes equal numbers of two chunks for the same thing (since 14). */
+void jfr_chunk_follow(struct jfr_chunk *c, const struct jfr_chunk *before);
 /* Without memory at any time so far, or of an event: the chunk is not whole. */
 bool jfr_chunk_failed(const struct jfr_chunk *c);
 

@@ -25,23 +25,25 @@ static struct text *constant(struct jfr_chunk *c, enum jfr_pool pool, uint64_t n
 }
 
 /* A name's number, and whether it is the first time. */
-static uint32_t number_of(struct jfr_names *names, const char *s, size_t len, bool *first) {
+static uint32_t number_of(struct jfr_names *names, uint32_t base, const char *s, size_t len,
+                          bool *first) {
     uint32_t before = names->count, id = jfr_name(names, s, len);
     *first = names->count > before;
-    return id;
+    return id ? base + id : 0;
 }
 
 static uint32_t symbol_of(struct jfr_chunk *c, const char *s, size_t len) {
     bool first;
-    uint32_t id = number_of(&c->symbols, s, len, &first);
+    uint32_t id = number_of(&c->symbols, c->base[JFR_SYMBOLS], s, len, &first);
     if (first)
-        jfr_string(constant(c, JFR_SYMBOLS, id), jfr_name_text(&c->symbols, id));
+        jfr_string(constant(c, JFR_SYMBOLS, id),
+                   jfr_name_text(&c->symbols, id - c->base[JFR_SYMBOLS]));
     return id;
 }
 
 static uint32_t package_of(struct jfr_chunk *c, const char *s, size_t len) {
     bool first;
-    uint32_t id = number_of(&c->packages, s, len, &first);
+    uint32_t id = number_of(&c->packages, c->base[JFR_PACKAGES], s, len, &first);
     if (first) {
         uint32_t symbol = symbol_of(c, s, len);
         jfr_number(constant(c, JFR_PACKAGES, id), symbol);
@@ -52,7 +54,7 @@ static uint32_t package_of(struct jfr_chunk *c, const char *s, size_t len) {
 /* The class's own name is its symbol, what is before the last '/' its package. */
 static uint32_t class_of(struct jfr_chunk *c, const char *name) {
     bool first;
-    uint32_t id = number_of(&c->classes, name, strlen(name), &first);
+    uint32_t id = number_of(&c->classes, c->base[JFR_CLASSES], name, strlen(name), &first);
     if (!first)
         return id;
     const char *slash = strrchr(name, '/');
@@ -116,7 +118,7 @@ uint32_t jfr_chunk_thread(struct jfr_chunk *c, uint32_t tid, uint64_t java_id, b
     int len =
         snprintf(key, sizeof key, "%" PRIu32 " %" PRIu64 " %d %s", tid, java_id, is_virtual, name);
     size_t bytes = (size_t)len < sizeof key ? (size_t)len : sizeof key - 1;
-    uint32_t id = number_of(&c->threads, key, bytes, &first);
+    uint32_t id = number_of(&c->threads, c->base[JFR_THREADS], key, bytes, &first);
     if (!first)
         return id;
     struct text *out = constant(c, JFR_THREADS, id);
@@ -163,7 +165,7 @@ static void add_stack(struct jfr_chunk *c, const struct profile *p, const struct
     bool cut = c->stack_bytes > STACK_BYTES_MAX && frames > from + 1;
     if (cut)
         frames = from + 1;
-    struct text *out = constant(c, JFR_STACKS, c->stacks + 1);
+    struct text *out = constant(c, JFR_STACKS, (uint64_t)c->base[JFR_STACKS] + c->stacks + 1);
     size_t before = out->len;
     jfr_number(out, cut);
     jfr_number(out, frames - from);
@@ -176,7 +178,7 @@ uint32_t jfr_chunk_stack(struct jfr_chunk *c, const struct profile *p, const str
     uint32_t hash = (uint32_t)hash_pair(index_seed(&c->stack_index), node, 0), pos = hash, id;
     while (c->stack && (id = index_next(&c->stack_index, hash, &pos)) != INDEX_NONE)
         if (c->stack[id].node == node)
-            return id + 1;
+            return c->base[JFR_STACKS] + id + 1;
     if (c->stacks == c->stack_cap) {
         uint32_t cap = c->stack_cap ? c->stack_cap * 2 : 1024;
         struct jfr_stack *stack = realloc(c->stack, cap * sizeof *stack);
@@ -194,7 +196,7 @@ uint32_t jfr_chunk_stack(struct jfr_chunk *c, const struct profile *p, const str
     struct jfr_stack k = {.node = node};
     add_stack(c, p, q, &k);
     c->stack[c->stacks++] = k;
-    return c->stacks;
+    return c->base[JFR_STACKS] + c->stacks;
 }
 
 /* ---- the checkpoint ---- */
@@ -254,4 +256,14 @@ void jfr_chunk_checkpoint(struct jfr_chunk *c, struct text *out, uint64_t time_n
         c->pool[i].count = 0;
     }
     jfr_end(out, begin);
+}
+
+void jfr_chunk_follow(struct jfr_chunk *c, const struct jfr_chunk *before) {
+    const uint32_t count[JFR_POOLS] = {
+        [JFR_THREADS] = before->threads.count,   [JFR_CLASSES] = before->classes.count,
+        [JFR_PACKAGES] = before->packages.count, [JFR_SYMBOLS] = before->symbols.count,
+        [JFR_STACKS] = before->stacks,
+    };
+    for (int i = 0; i < JFR_POOLS; i++)
+        c->base[i] = before->base[i] + count[i];
 }

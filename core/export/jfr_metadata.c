@@ -5,12 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FIRST_ID 10 /* 0 and 1 are the metadata's and the checkpoint's */
-
 uint32_t jfr_type(const char *name) {
     for (uint32_t i = 0; i < jfr_type_count; i++)
         if (!strcmp(jfr_types[i].name, name))
-            return i + FIRST_ID;
+            return i + JFR_TYPES_BEGIN;
     return 0;
 }
 
@@ -133,7 +131,8 @@ void jfr_metadata(struct text *out, uint64_t ticks) {
     jfr_number(out, JFR_EVENT_METADATA);
     jfr_number(out, ticks);
     jfr_number(out, 0); /* duration */
-    jfr_number(out, 1); /* which metadata */
+    /* Which metadata: of chunks that say the same, the JDK mixes up the constants. */
+    jfr_number(out, ticks + 1);
     jfr_number(out, m.names.count);
     for (uint32_t i = 1; i <= m.names.count; i++)
         jfr_string(out, jfr_name_text(&m.names, i));

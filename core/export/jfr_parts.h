@@ -53,7 +53,8 @@ struct jfr_chunk {
         uint32_t count;
     } pool[JFR_POOLS]; /* of constants that are in no checkpoint yet */
     struct jfr_names symbols, packages, classes, threads;
-    uint8_t *method_known; /* by id */
+    uint32_t base[JFR_POOLS]; /* numbers begin behind this; not of methods */
+    uint8_t *method_known;    /* by id */
     uint32_t methods;
     struct jfr_stack *stack;
     uint32_t stacks, stack_cap;

@@ -8,6 +8,7 @@
 #define NS UINT64_C(1000000000)
 #define STEP ((size_t)8 << 20) /* of filler */
 #define STEP_MIN ((size_t)64 << 10)
+#define PAGE 4096
 #define COMMIT 16       /* bytes that turn filler into events at once */
 #define FILLER_BYTES 16 /* what of a filler is written */
 #define TAIL 80         /* some readers stop looking for events that near to the end */
@@ -131,15 +132,30 @@ bool jfr_stream_is_full(const struct jfr_stream *w) {
            now_ns() - w->begun_ns >= w->o.chunk_ms * 1000000;
 }
 
+static int cut(struct jfr_stream *w, uint64_t to) {
+    w->file = to;
+    int r = to > w->end ? write_filler(w) : 0;
+    if (r == 0)
+        r = write_header(w);
+    return r < 0 ? r : ftruncate(w->fd, (off_t)to) == 0 ? 0 : -errno;
+}
+
+int jfr_stream_trim(struct jfr_stream *w) {
+    w->header.last = true;
+    return cut(w, w->end);
+}
+
 /* The lock is held for as long as the new chunk is being made, not while it is written. */
 int jfr_stream_next_chunk(struct jfr_stream *w) {
     struct text out = {0};
     struct jfr_chunk *chunk = jfr_chunk_new();
     if (!chunk)
         return -ENOMEM;
+    int r = cut(w, w->end + PAGE + COMMIT - (w->end + COMMIT) % PAGE); /* chunks begin a page */
     pthread_mutex_lock(&w->lock);
-    bool empty = w->events.len == 0;
+    bool empty = r == 0 && w->events.len == 0;
     if (empty) {
+        jfr_chunk_follow(chunk, w->chunk);
         jfr_chunk_free(w->chunk);
         w->chunk = chunk;
         jfr_chunk_to(chunk, &w->events);
@@ -149,9 +165,9 @@ int jfr_stream_next_chunk(struct jfr_stream *w) {
     pthread_mutex_unlock(&w->lock);
     if (!empty) { /* more came meanwhile, for the old one: the next time */
         jfr_chunk_free(chunk);
-        return 0;
+        return r;
     }
-    int r = out.failed ? -ENOMEM : write_at(w, out.data, out.len, w->start);
+    r = out.failed ? -ENOMEM : write_at(w, out.data, out.len, w->start);
     if (r == 0 && ftruncate(w->fd, (off_t)w->file) != 0)
         r = -errno;
     text_free(&out);
@@ -203,11 +219,4 @@ int jfr_stream_flush(struct jfr_stream *w) {
         w->end += bytes;
     text_free(&out);
     return r;
-}
-
-int jfr_stream_trim(struct jfr_stream *w) {
-    w->file = w->end;
-    w->header.last = true;
-    int r = write_header(w);
-    return r < 0 ? r : ftruncate(w->fd, (off_t)w->end) == 0 ? 0 : -errno;
 }

@@ -36,7 +36,11 @@ void jfr_event(struct text *out, const struct text *event);
 
 void jfr_big_endian(char *to, uint64_t n, int bytes);
 
-/* The metadata event, and the types in it by name: 0 where there is none. */
+/* The first type's number. Far from those that the JDK has for its constants, so that chunks of both
+ * may be in one file: its reader does not tell their pools apart. */
+#define JFR_TYPES_BEGIN 10000u
+
+/* The metadata event, whose number is made of the ticks: other ones in each chunk of a file; and the types in it by name: 0 where there is none. */
 void jfr_metadata(struct text *out, uint64_t ticks);
 uint32_t jfr_type(const char *name);
 

@@ -1,7 +1,6 @@
 /* The reader's side: answers to those who ask about its profile. */
 #include "tui/background_parts.h"
 
-#include "tui/format.h"
 #include "tui/metrics.h"
 
 #include <errno.h>
@@ -67,63 +66,9 @@ static int already_started(struct background *b, const struct session_status *st
     return r;
 }
 
-/* The status. */
-
-static void add_engine(struct text *out, const struct session_engine *engine, int event) {
-    struct format f = {0};
-    const char *name = engine->name[0] ? engine->name : session_event_name[event];
-    text_addf(out, "%s: ", name);
-    if (event >= WIRE_EVENTS)
-        text_add(out, "made from the others");
-    else if (engine->mechanism[0])
-        text_addf(out, "by %s, every %s", engine->mechanism,
-                  format_step(&f, session_event_unit[event], engine->interval));
-    else
-        text_addf(out, "not sampled: %s",
-                  engine->reason[0] ? engine->reason
-                                    : (engine->error ? strerror(engine->error) : "stopped"));
-    text_addf(out, "; %" PRIu64 " samples, %" PRIu64 " dropped\n", engine->samples,
-              engine->dropped);
-}
-
-static void add_files(struct text *out, const struct background *b) {
-    if (b->files) {
-        for (int i = 0; i < b->files->count; i++)
-            text_addf(out, "file: %s%s\n", b->files->item[i].path.data,
-                      b->written ? ", written" : "");
-        return;
-    }
-    for (int i = 0; b->o && i < b->o->files; i++)
-        text_addf(out, "file: %s\n", b->o->file[i]);
-}
-
 static int answer_status(struct answer *a, struct err *e) {
-    const struct session_status *st = &a->st;
-    struct text *out = &a->out;
     (void)e;
-    bool runs = st->phase == SESSION_RUNNING;
-    if (runs)
-        text_addf(out, "Profiling is running for %" PRIu64 " seconds\n",
-                  st->elapsed_ns / 1000000000u);
-    else
-        text_add(out, "Profiler is not active\n");
-    if (background_is_asprof(a->program))
-        return 0;
-    if (!runs)
-        text_addf(out, "its %" PRIu64 " samples of %.1f s are kept: dump%s stop work%s%s\n",
-                  st->samples, (double)st->elapsed_ns / 1e9,
-                  st->phase == SESSION_JVM_GONE ? " and" : ", resume and",
-                  st->message[0] ? "; " : "", st->message);
-    for (int i = 0; i < SESSION_EVENTS; i++)
-        if (st->engine[i].asked || st->engine[i].samples)
-            add_engine(out, &st->engine[i], i);
-    add_files(out, a->b);
-    if (st->recording[0])
-        text_addf(out, "recording: %s\n", st->recording);
-    text_addf(out, "reader: process %d%s\n", (int)getpid(),
-              !a->b->o           ? ", on its screen"
-              : a->b->foreground ? ", which somebody waits for"
-                                 : "");
+    background_status(a->b, &a->st, background_is_asprof(a->program), &a->out);
     return 0;
 }
 
@@ -168,13 +113,17 @@ static void take_events(struct options *o, const struct options *started) {
     o->live = o->live || started->live;
 }
 
-static int answer_dump(struct answer *a, struct err *e) {
-    take_events(a->o, a->b->o);
+/* Before anything is stopped: a bad name or format leaves all as it is. */
+static int plan_reports(struct answer *a, struct err *e) {
+    const struct options *started = a->b->o;
+    take_events(a->o, started);
     a->files.put = keep;
     a->files.put_arg = a;
-    int r = outputs_plan(&a->files, a->o, (int)a->jvm.pid, a->b->turn, a->b->o ? NULL : &a->st, e);
-    if (r == 0)
-        r = outputs_write(&a->files, a->o, a->b->s, e);
+    return outputs_plan(&a->files, a->o, (int)a->jvm.pid, a->b->turn, started ? NULL : &a->st, e);
+}
+
+static int make_reports(struct answer *a, struct err *e) {
+    int r = outputs_write(&a->files, a->o, a->b->s, e);
     if (r == 0 && a->st.phase == SESSION_JVM_GONE)
         text_addf(&a->remark, "%s; the report has all %" PRIu64 " samples of its last %.1f s",
                   a->st.message[0] ? a->st.message : "the JVM ended", a->st.samples,
@@ -185,6 +134,11 @@ static int answer_dump(struct answer *a, struct err *e) {
                   " samples were dropped: sample less often (-i) or give more memory (-b)",
                   a->st.dropped, a->st.dropped + a->st.samples);
     return r;
+}
+
+static int answer_dump(struct answer *a, struct err *e) {
+    int r = plan_reports(a, e);
+    return r < 0 ? r : make_reports(a, e);
 }
 
 /* Its own files are what whoever started it wants, unless the command line says otherwise. */
@@ -208,20 +162,32 @@ static int just_ending(const struct jvm *j, struct err *e) {
         "the profile of JVM %d is just ending, or its next turn beginning: try again", (int)j->pid);
 }
 
+/* The file that was named at the start is what is wanted, unless something else is now. */
+static int stop_background(struct answer *a, bool own, struct err *e) {
+    struct background *b = a->b;
+    int r = own ? 0 : plan_reports(a, e);
+    if (r < 0)
+        return r;
+    if (a->st.phase == SESSION_RUNNING)
+        session_stop(b->s, NULL); /* an agent that does not answer keeps nobody from the report */
+    session_status(b->s, &a->st);
+    b->active_ms = background_now_ms();
+    if (!own)
+        return make_reports(a, e);
+    r = background_write(b);
+    if (r < 0)
+        *e = b->failure;
+    return r;
+}
+
 static int answer_stop(struct answer *a, struct err *e) {
     struct background *b = a->b;
     if (b->foreground)
         return stop_foreground(a, e);
     if (b->closing)
         return just_ending(&a->jvm, e);
-    if (a->st.phase == SESSION_RUNNING)
-        session_stop(b->s, NULL); /* an agent that does not answer keeps nobody from the report */
-    session_status(b->s, &a->st);
     bool own = b->files && !a->o->files && !a->o->formats;
-    int r = own ? background_write(b) : answer_dump(a, e);
-    if (own && r < 0)
-        *e = b->failure;
-    b->active_ms = background_now_ms();
+    int r = stop_background(a, own, e);
     b->asked_for = b->asked_for || r == 0;
     if (r < 0 || !own)
         return r;

@@ -117,13 +117,14 @@ def wrong_moments(place):
         _, said = shell(place, "jtop-prof start -f /nosuch/x.svg %d" % pid, 100)
         want("/nosuch" in said and said.count("\n") == 1, said)
         want(not traces(pid) and not sockets(pid), "something was started")
-        shell(place, "jtop-prof start %d" % pid)
+        shell(place, "jtop-prof start -e cpu,wall %d" % pid)
         reader = reader_of(pid)
         for line in ("start", "resume", "start -e wall", "-d 1"):
             _, said = shell(place, "jtop-prof %s %d" % (line, pid), 200)
             want(re.fullmatch(r"jtop-prof: Profiler already started: process %d .*since \d\d:\d\d:"
                               r"\d\d[^\n]*\n" % reader, said), said)
         _, said = shell(place, "jtop-prof stop -f /nosuch/x.svg %d" % pid, 100)
+        shell(place, "jtop-prof stop -o svg %d" % pid, 100)  # two events, one picture
         want(good("status", pid).startswith("Profiling is running for "), "a bad name has stopped it")
         shell(place, "jtop-prof dump -o nosuch %d" % pid, 100)
         shell(place, "jtop-prof stop -q %d" % pid)

@@ -269,8 +269,10 @@ static char take_mark(struct emit_text *t) {
 
 static bool is_class(struct emit_text t, char mark, bool expected) {
     const char *slash = last_of(t, '/'), *dot = last_of(t, '.');
-    if (!mark && (!expected || first_of(t, '(') || first_of(t, ':') || first_of(t, '`') ||
-                  first_of(t, ' ') || t.data[0] == '['))
+    if (first_of(t, '('))
+        return false;
+    if (!mark &&
+        (!expected || first_of(t, ':') || first_of(t, '`') || first_of(t, ' ') || t.data[0] == '['))
         return false;
     if (ends_in(t, TEXT("[]")))
         return true;

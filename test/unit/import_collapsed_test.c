@@ -14,6 +14,7 @@ static struct profile *mixed(void) {
     fixture_add(p, 8, "j:java/lang/Thread.run()V\te:[no_caller]", 1, 50);
     fixture_add(p, 8, "j:java/lang/Thread.run()V\tl:b/A.<init>()V\tk:do_syscall_64", 4, 1000);
     fixture_add(p, 8, "c:Main$$Lambda/0x00007f1234.run()V\tl:b/A.G()V\tl:b/A.Upper()V", 6, 66);
+    fixture_add(p, 8, "j:java/lang/Thread.run()V\tl:b/A.f(La/B;)Ljava/lang/Object;", 4, 1000);
     fixture_add(p, 8, "j:Main.main()V\tc:b/A.g()V\to:[B", 1, 24);
     fixture_add(p, 8, "j:Main.main()V\tc:b/A.g()V\to:[[Ljava/util/Map$Entry;", 2, 24);
     fixture_add(p, 8, "j:Main.main()V\tc:b/A.g()V\to:Main$Inner", 2, 24);

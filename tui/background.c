@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ROOM_STEP_NS 20000000
@@ -117,6 +118,20 @@ static int check_files(const struct options *o, const struct jvm *j, struct err 
     return r;
 }
 
+/* Who is not served is let go without a word. */
+static int explain_silence(const struct jvm *j, struct err *e) {
+    char path[32];
+    struct stat st;
+    pid_t reader = share_find(j->pid);
+    snprintf(path, sizeof path, "/proc/%d", (int)reader);
+    if (!reader || stat(path, &st) < 0 || st.st_uid == geteuid() || geteuid() == 0)
+        return -EPIPE; /* as it was said */
+    return err_exit_as(e, ERR_EXIT_PROFILER, EACCES,
+                       "process %d, which profiles JVM %d, answers only its own user (uid %u) and "
+                       "root",
+                       (int)reader, (int)j->pid, (unsigned)st.st_uid);
+}
+
 static int ask(const struct options *o, const struct jvm *j, int argc, char **argv, struct err *e) {
     struct text pattern[OPTIONS_OUTPUTS_MAX] = {0}, kept[OPTIONS_OUTPUTS_MAX] = {0};
     struct arrival a = {.o = o, .pattern = pattern};
@@ -128,6 +143,8 @@ static int ask(const struct options *o, const struct jvm *j, int argc, char **ar
         r = settle_arguments(o, argc, argv, sent, pattern, kept, e);
     if (r == 0)
         r = share_ask(j->pid, argc, sent, arrives, &a, e);
+    if (r == -EPIPE)
+        r = explain_silence(j, e);
     if (r == 0 && a.result < 0) {
         r = a.result;
         *e = a.e;
@@ -176,6 +193,13 @@ static void say_started(const struct options *o) {
         fputs("Profiling started\n", stderr);
 }
 
+static int tell_of_other(pid_t jvm, struct err *e) {
+    struct err other;
+    if (background_make_room(jvm, &other) < 0)
+        *e = other;
+    return -EBUSY;
+}
+
 static int begin(const struct options *o, const struct jvm *j, int argc, char **argv,
                  struct err *e) {
     bool child = false;
@@ -185,6 +209,8 @@ static int begin(const struct options *o, const struct jvm *j, int argc, char **
                         event_java_version(j->version), e);
     if (r == 0)
         r = background_begin(j, argc, argv, &child, e);
+    if (r == -EBUSY && !child) /* somebody was quicker */
+        r = tell_of_other(j->pid, e);
     if (r == 0 && !child)
         say_started(o);
     return r;

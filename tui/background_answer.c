@@ -294,8 +294,11 @@ int background_answer(void *arg, struct share_reply *reply, const char *cwd, int
     pthread_mutex_unlock(&b->lock);
     if (r == 0 && (a->out.failed || a->remark.failed))
         r = err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "the reader has no memory for an answer");
-    if (r == 0)
-        send(a, reply);
+    if (r == 0 && send(a, reply) == -EFBIG)
+        r = err_exit_as(
+            e, ERR_EXIT_PROFILER, EFBIG,
+            "a report is larger than what can be sent; give the file at the start (-f), "
+            "and it is written where the profile is");
     if (a->end_process)
         kill(getpid(), SIGTERM);
     free_answer(a);

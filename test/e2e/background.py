@@ -348,9 +348,21 @@ def of_another_user(place):
         done = subprocess.run([PROF, "status", str(jvm.pid)], user=65534, group=65534,
                               extra_groups=[], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True, timeout=60, check=False)
-        want("running" not in done.stdout and "Traceback" not in done.stderr, str(done))
+        want(done.returncode == 200 and not done.stdout and "its own user" in done.stderr, str(done))
         want(cpu_seconds(jvm.pid) > 0 and jvm.alive(), "the JVM is dead")
         shell(place, "jtop-prof stop %d" % jvm.pid)
+        make_room(jvm.pid)
+
+
+def two_starts(place):
+    """At the same moment: one profile, and one message."""
+    with Jvm("Shares", "single") as jvm:
+        both = [Prof(place, "start", "-e", event, jvm.pid) for event in ("cpu", "wall")]
+        codes = sorted(p.process.wait(WAIT) for p in both)
+        said = sorted(p.stderr() for p in both)
+        want(codes[0] == 0 and codes[1] in (1, 200), "%s %s" % (codes, said))
+        want("Profiling started\n" in said and all(s.count("\n") == 1 for s in said), str(said))
+        shell(place, "jtop-prof stop -o collapsed %d >/dev/null" % jvm.pid)
         make_room(jvm.pid)
 
 
@@ -368,6 +380,7 @@ def main():
         check.run("a profile in the foreground", foreground, place[8])
         check.run("screens", screens, place[11])
         check.run("a profile that began with the JVM", agents_own, place[9])
+        check.run("two starts at once", two_starts, place[12])
         check.run("another user's JVM", of_another_user, place[10])
     print("# %.0f s" % (time.monotonic() - began))
     return check.code()

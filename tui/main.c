@@ -86,6 +86,8 @@ static int collect(struct options *o, struct err *e) {
 static int try_events(const struct options *o, struct text *out, struct err *e) {
     struct jvm j;
     int r = jvm_find(o->target, &j, e);
+    if (r == 0)
+        r = background_make_room(j.pid, e);
     if (r < 0)
         return r;
     return o->action == ACTION_EVENTS ? list_events(&j, &o->session, out, e)

@@ -99,7 +99,7 @@ const struct option_row option_rows[] = {
         "only stacks without such a frame", NO_FIELD, .value = 1),
     ROW(OUTPUT, NULL, "--from", NULL, QUANTITY, "TIME",
         "only samples from so long after the first one on", FIELD(from_ms),
-        .quantity = &quantity_duration),
+        .quantity = &quantity_since),
     ROW(OUTPUT, NULL, "--to", NULL, QUANTITY, "TIME", "only samples up to then", FIELD(to_ms),
         .quantity = &quantity_duration),
     ROW(OUTPUT, "-s", "--simple", "simple", FLAG, NULL, "class names without package",

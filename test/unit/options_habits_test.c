@@ -135,6 +135,7 @@ static void patterns_and_times(void **state) {
     assert_string_equal(o.exclude[1], "d");
     assert_int_equal(o.from_ms, 5000);
     assert_int_equal(o.to_ms, 60000);
+    assert_int_equal(good("asprof --from 0s r.jfr -o flat").from_ms, 0);
 }
 
 static void formats_with_counters(void **state) {

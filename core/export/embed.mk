@@ -15,8 +15,6 @@ $(GENERATED:%=%.h): $(BUILD)/gen/%.pb-c.h: %.proto
 $(GENERATED:%=%.c): %.c: %.h ;
 $(GENERATED:%=%.o): %.o: %.c Makefile
 	$(CC) $(CPPFLAGS) $(CFLAGS) -w -MMD -MP -c -o $@ $<
-$(BUILD)/core/export/pprof_export.o $(BUILD)/test/unit/pprof_export_test.o: \
-    $(BUILD)/gen/core/export/profile.pb-c.h
-$(BUILD)/core/export/otlp_export.o $(BUILD)/test/unit/otlp_export_test.o: \
-    $(BUILD)/gen/core/export/otlp.pb-c.h
+# Before anything that might include them: on a first build nobody knows yet who does.
+$(LIB_OBJ) $(TUI_OBJ) $(TEST_SRC:%.c=$(BUILD)/%.o): | $(GENERATED:%=%.h)
 .PHONY: generated

@@ -122,7 +122,9 @@ static int begin_file(struct recording_writer *w) {
         .abi_minor = WIRE_ABI_MINOR,
     };
     append(w, &header, sizeof header);
-    return begin_deflate(w);
+    int result = begin_deflate(w);
+    write_out(w); /* from now on the file is a recording, if an empty one */
+    return result;
 }
 
 static int create(const char *path, bool fresh, struct recording_writer **out, struct err *e) {

@@ -78,10 +78,8 @@ class Ring:
         size, at, head, found = self.word(RING_BYTES), self.consumed(), self.word(HEAD), 0
         while at < head:
             word = self.word(RING + at % size)
-            if not word:
-                break
             found += word >> 32 & 0xffff == SAMPLE and not word & BUSY
-            at += word & 0xffffffff
+            at += word & 0xffffffff or 8  # room that a writer has taken, and not begun to fill
         return found
 
     def close(self):

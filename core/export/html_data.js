@@ -24,6 +24,8 @@ const page = (function () {
     const change = profile.diff ? new Float32Array(COUNT) : null; // percent points
     const flags = profile.diff ? new Uint8Array(COUNT) : null;    // 1 chance, 2 new
     readFrames();
+    const frames = {COUNT, levels: profile.levels + 1, depths, nameOf, classOf, left, value, other,
+                    self, parent, end, change, flags};
 
     function readFrames() {
         const text = atob($("#frames").textContent);
@@ -78,6 +80,98 @@ const page = (function () {
             self[0] -= value[i];
     }
 
+    // ---- the same from the other end -----------------------------------------------------------
+
+    const MOST_REVERSED = 1000000;
+
+    // Frames as `f` has them, each stack read from its other end, but for what is less
+    // than `least`. null: there are too many.
+    function reversedFrom(f, least) {
+        const out = {depths: [0], nameOf: [0], classOf: [f.classOf[0]], left: [0],
+                     value: [f.value[0]], other: [f.other[0]], self: [0], parent: [-1], end: [0]};
+        const otherSelf = Float64Array.from(f.other);
+        for (let i = 1; i < f.COUNT; i++)
+            otherSelf[f.parent[i]] -= f.other[i];
+        const at = new Int32Array(f.COUNT); // where each stack is on its way to its other end
+        const stacks = [];
+        for (let i = 1; i < f.COUNT; i++) {
+            at[i] = i;
+            if (f.self[i] > 0)
+                stacks.push(i);
+        }
+
+        function addGroup(group, depth, parent, left) {
+            const i = out.value.length;
+            let value = 0, other = 0, self = 0;
+            for (const k of group) {
+                value += f.self[k];
+                other += otherSelf[k];
+            }
+            if (value < least)
+                return 0;
+            out.depths.push(depth);
+            out.nameOf.push(f.nameOf[at[group[0]]]);
+            out.classOf.push(f.classOf[at[group[0]]]);
+            out.left.push(left);
+            out.value.push(value);
+            out.other.push(other);
+            out.parent.push(parent);
+            const further = group.filter((k) => {
+                at[k] = f.parent[at[k]];
+                if (at[k] <= 0)
+                    self += f.self[k];
+                return at[k] > 0;
+            });
+            out.self.push(self);
+            out.end.push(0);
+            addGroups(further, depth + 1, i, left);
+            out.end[i] = out.value.length;
+            return value;
+        }
+
+        function addGroups(list, depth, parent, left) {
+            const groups = new Map();
+            for (const k of list) {
+                const name = f.nameOf[at[k]], group = groups.get(name);
+                if (group)
+                    group.push(k);
+                else
+                    groups.set(name, [k]);
+            }
+            const order = groups.size > 1
+                ? Array.from(groups.keys()).sort((a, b) => (names[a] < names[b] ? -1 : 1))
+                : groups.keys();
+            for (const name of order) {
+                if (out.value.length > MOST_REVERSED)
+                    return;
+                left += addGroup(groups.get(name), depth, parent, left);
+            }
+        }
+
+        addGroups(stacks, 1, 0, 0);
+        if (out.value.length > MOST_REVERSED)
+            return null;
+        out.end[0] = out.value.length;
+        return {
+            COUNT: out.value.length, levels: out.depths.reduce((a, b) => Math.max(a, b), 0) + 1,
+            depths: Uint16Array.from(out.depths), nameOf: Uint32Array.from(out.nameOf),
+            classOf: Uint8Array.from(out.classOf), left: Float64Array.from(out.left),
+            value: Float64Array.from(out.value), other: Float64Array.from(out.other),
+            self: Float64Array.from(out.self), parent: Int32Array.from(out.parent),
+            end: Uint32Array.from(out.end), change: null, flags: null,
+        };
+    }
+
+    // The narrowest are left out until a browser takes what is left.
+    function reversed() {
+        let least = 0;
+        for (let r; ; least = least ? 2 * least : frames.value[0] / 500000) {
+            r = reversedFrom(frames, least);
+            if (r)
+                return r;
+        }
+    }
+
     // As frame_class.c does it: neighbours can be told apart, and profiles look alike.
     function shadeOf(name) {
         let h = 2166136261;
@@ -118,7 +212,7 @@ const page = (function () {
     const percent = (part, whole) => (whole ? 100 * part / whole : 0).toFixed(2) + "%";
     const points = (n) => (n < 0 ? "" : "+") + n.toFixed(2);
 
-    // ---- patterns -------------------------------------------------------------------------------
+    // ---- patterns ------------------------------------------------------------------------------
 
     // null: it is no regular expression. Capitals matter only where there are some in it.
     function patternOf(text) {
@@ -129,10 +223,6 @@ const page = (function () {
         }
     }
 
-    return {
-        profile, names, shades: names.map(shadeOf), COUNT, depths, nameOf, classOf, left, value,
-        other, self, parent, end, change, flags, count, weightText, percent, points, patternOf,
-        samplesOf: (i) => (byWeight ? other[i] : value[i]),
-        weightOf: (i) => (byWeight ? value[i] : other[i]),
-    };
+    return {profile, byWeight, names, shades: names.map(shadeOf), frames, reversed, count,
+            weightText, percent, points, patternOf};
 })();

@@ -9,18 +9,19 @@
     const LABEL_FROM = 6 + 8; // pixels of a frame that has one
     const MOST_MATCHED = "#ee00ee";
     const HINT = "Click or Enter zooms \u00b7 arrow keys move \u00b7 / searches \u00b7 " +
-        "i turns over \u00b7 Esc resets";
+        "i turns over \u00b7 r reads from the other end \u00b7 Esc resets";
 
     const $ = (selector) => document.querySelector(selector);
-    const {profile, names, shades, COUNT, depths, nameOf, classOf, left, value, other, self, parent,
-           end, change, flags, count, weightText, percent, points, patternOf, samplesOf,
-           weightOf} = page;
+    const {profile, byWeight, names, shades, count, weightText, percent, points, patternOf} = page;
     const main = $("main"), room = $(".room"), canvas = $("canvas");
     const field = $("input"), reset = $(".reset"), status = $(".status");
     const hoverLine = $(".hover"), stats = $(".stats");
     const context = canvas.getContext("2d");
     const dark = window.matchMedia("(prefers-color-scheme: dark)");
     const matchedName = new Uint8Array(names.length);
+    const ends = [page.frames, null]; // as in the file, and from the other end; once it was wanted
+    let {COUNT, levels, depths, nameOf, classOf, left, value, other, self, parent, end, change,
+         flags} = page.frames;
 
     let up = !profile.inverted;
     let zoomed = 0;     // what fills the width
@@ -31,7 +32,7 @@
     let charWidth = 7.2;
     let pending = false;
 
-    // ---- labels: the rules of svg_text.c --------------------------------------------------------
+    // ---- labels: the rules of svg_text.c -------------------------------------------------------
 
     const columnsOf = (c) => (c >= 0x1100 && c !== 0x2026 ? 2 : 1);
 
@@ -72,9 +73,8 @@
 
     const isJava = (i) => "ijcl".includes(profile.classes[classOf[i]].letter);
 
-    // ---- drawing --------------------------------------------------------------------------------
+    // ---- drawing -------------------------------------------------------------------------------
 
-    const levels = profile.levels + 1;
     // Fewer levels than the window has rows: the roots are at the bottom of it all the same.
     const offset = () => (up ? Math.max(main.clientHeight - levels * ROW, 0) : 0);
     const rowY = (depth) => (up ? levels - 1 - depth : depth) * ROW + offset();
@@ -201,10 +201,10 @@
         return at;
     }
 
-    // ---- what is said of a frame ----------------------------------------------------------------
+    // ---- what is said of a frame ---------------------------------------------------------------
 
     function statsOf(i) {
-        const samples = samplesOf(i), weight = weightOf(i);
+        const samples = byWeight ? other[i] : value[i], weight = byWeight ? value[i] : other[i];
         const parts = [percent(value[i], value[0]),
                        count(samples) + (samples === 1 ? " sample" : " samples"),
                        weightText(weight), "self " + percent(self[i], value[0])];
@@ -278,7 +278,7 @@
             item("", "frames under " + Number(profile.hidden.toPrecision(2)) + "% are not drawn");
     }
 
-    // ---- zoom and search ------------------------------------------------------------------------
+    // ---- zoom and search -----------------------------------------------------------------------
 
     function zoom(i) {
         zoomed = i;
@@ -300,6 +300,19 @@
             reveal(focus);
         describe();
         redraw();
+    }
+
+    function reverse() {
+        if (change)
+            return; // what changed is known of these frames only
+        ends[1] = ends[1] || page.reversed();
+        ends.reverse();
+        ({COUNT, levels, depths, nameOf, classOf, left, value, other, self, parent, end, change,
+          flags} = ends[0]);
+        focus = -1;
+        zoom(0);
+        resize();
+        main.scrollTop = up ? main.scrollHeight : 0;
     }
 
     function search(text) {
@@ -328,7 +341,7 @@
         }
     }
 
-    // ---- keyboard -------------------------------------------------------------------------------
+    // ---- keyboard ------------------------------------------------------------------------------
 
     function setFocus(i) {
         focus = i;
@@ -423,6 +436,8 @@
             nextMatch(e.key === "n" ? 1 : -1);
         } else if (e.key === "i") {
             turnOver();
+        } else if (e.key === "r") {
+            reverse();
         } else if (e.key === "Escape") {
             onEscape();
         } else {
@@ -431,7 +446,7 @@
         e.preventDefault();
     }
 
-    // ---- start ----------------------------------------------------------------------------------
+    // ---- start ---------------------------------------------------------------------------------
 
     function resize() {
         width = Math.max(main.clientWidth, 50);
@@ -462,6 +477,8 @@
     });
     reset.addEventListener("click", () => zoom(0));
     $(".invert").addEventListener("click", turnOver);
+    $(".reverse").addEventListener("click", reverse);
+    $(".reverse").hidden = Boolean(change);
     field.addEventListener("input", () => search(field.value));
     main.addEventListener("scroll", redraw, {passive: true});
     document.addEventListener("keydown", onKey);
@@ -474,7 +491,9 @@
 
     // For scripts: how many frames there are, what and where they are, and what is asked of them.
     window.flameGraph = {
-        frames: COUNT,
+        get frames() {
+            return COUNT;
+        },
         frame: (i) => {
             const [x, w] = place(i), box = canvas.getBoundingClientRect();
             return {

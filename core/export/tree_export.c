@@ -9,7 +9,9 @@ int tree_export(struct text *out, const struct profile *p, const struct snapshot
     static const struct html_view tree = {
         .style = tree_style_css,
         .buttons = "<button class=\"hottest\" title=\"Key h\">Unfold hottest</button>"
-                   "<button class=\"fold-all\" title=\"Key c\">Fold all</button>",
+                   "<button class=\"fold-all\" title=\"Key c\">Fold all</button>"
+                   "<button class=\"reverse\" title=\"Read stacks from the other end: key "
+                   "r\">Reverse</button>",
         .body = "<div class=\"heads\"><span class=\"share\">total</span>"
                 "<span class=\"self\">self</span><span class=\"count\">samples</span>"
                 "<span class=\"weight\">weight</span></div>\n"

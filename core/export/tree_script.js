@@ -7,15 +7,17 @@
     const INDENT = 10;
     const SLACK = 10;         // rows made beyond what is in sight
     const MOST_ROWS = 300000; // unfolded at once: as much as a browser scrolls over
-    const HINT = "Click or Enter unfolds \u00b7 arrow keys move \u00b7 h unfolds the hottest path " +
-        "\u00b7 * all below \u00b7 / searches \u00b7 Esc resets";
+    const HINT = "Click or Enter unfolds \u00b7 arrow keys move \u00b7 h unfolds the hottest " +
+        "path \u00b7 * all below \u00b7 r reads from the other end \u00b7 / searches";
 
     const $ = (selector) => document.querySelector(selector);
-    const {profile, names, COUNT, depths, nameOf, classOf, value, self, parent, end, change, flags,
-           count, weightText, percent, points, patternOf, samplesOf, weightOf} = page;
+    const {profile, byWeight, names, count, weightText, percent, points, patternOf} = page;
+    const ends = [page.frames, null]; // as in the file, and from the other end; once it was wanted
+    let {COUNT, depths, nameOf, classOf, value, other, self, parent, end, change,
+         flags} = page.frames;
     const main = $("main"), room = $(".room"), field = $("input"), status = $(".status");
     const hoverLine = $(".hover"), stats = $(".stats");
-    const unfolded = new Uint8Array(COUNT);
+    let unfolded = new Uint8Array(COUNT);
     const matchedName = new Uint8Array(names.length);
     const made = new Map(); // row → its element
 
@@ -27,6 +29,8 @@
     let match = -1;     // where in them
     let pending = false;
 
+    const samplesOf = (i) => (byWeight ? other[i] : value[i]);
+    const weightOf = (i) => (byWeight ? value[i] : other[i]);
     const isLeaf = (i) => end[i] === i + 1;
     const heavier = (a, b) => value[b] - value[a] || a - b;
 
@@ -45,7 +49,7 @@
         return best;
     }
 
-    // ---- which rows there are --------------------------------------------------------------------
+    // ---- which rows there are ------------------------------------------------------------------
 
     // What is listed below a row, as far as frames are unfolded.
     function listBelow(i, room) {
@@ -107,6 +111,29 @@
         setFocus(0);
     }
 
+    // As far as one way is by far the hottest, everybody would take it.
+    function begin() {
+        unfolded = new Uint8Array(COUNT);
+        unfolded[0] = 1;
+        for (let i = hottestChild(0); i > 0 && value[i] >= 0.9 * value[0] && !isLeaf(i);
+             i = hottestChild(i))
+            unfolded[i] = 1;
+        list();
+        setFocus(0);
+    }
+
+    function reverse() {
+        if (change)
+            return; // what changed is known of these frames only
+        ends[1] = ends[1] || page.reversed();
+        ends.reverse();
+        ({COUNT, depths, nameOf, classOf, value, other, self, parent, end, change,
+          flags} = ends[0]);
+        begin();
+        if (field.value)
+            search(field.value);
+    }
+
     // A frame is in sight only when all above it are unfolded.
     function show(i) {
         for (let p = parent[i]; p >= 0; p = parent[p])
@@ -115,7 +142,7 @@
         setFocus(i);
     }
 
-    // ---- drawing ---------------------------------------------------------------------------------
+    // ---- drawing -------------------------------------------------------------------------------
 
     function cell(kind, text) {
         const span = document.createElement("span");
@@ -217,7 +244,7 @@
                           "% are not listed");
     }
 
-    // ---- search ----------------------------------------------------------------------------------
+    // ---- search --------------------------------------------------------------------------------
 
     function search(text) {
         pattern = text ? patternOf(text) : null;
@@ -257,7 +284,7 @@
         search("");
     }
 
-    // ---- keyboard and pointer --------------------------------------------------------------------
+    // ---- keyboard and pointer ------------------------------------------------------------------
 
     function setFocus(i) {
         const row = rows.indexOf(i);
@@ -310,6 +337,7 @@
         "h": () => unfoldHottest(focus),
         "*": () => unfoldAllBelow(focus),
         "c": foldAll,
+        "r": reverse,
         "n": () => nextMatch(1),
         "N": () => nextMatch(-1),
         "Escape": () => (field.value ? clearSearch() : foldAll()),
@@ -367,23 +395,21 @@
     });
     $(".hottest").addEventListener("click", () => unfoldHottest(focus));
     $(".fold-all").addEventListener("click", foldAll);
+    $(".reverse").addEventListener("click", reverse);
+    $(".reverse").hidden = Boolean(change);
     field.addEventListener("input", () => search(field.value));
     main.addEventListener("scroll", redraw, {passive: true});
     document.addEventListener("keydown", onKey);
     window.addEventListener("resize", redraw);
 
-    // As far as one way is by far the hottest, everybody would take it.
-    unfolded[0] = 1;
-    for (let i = hottestChild(0); i > 0 && value[i] >= 0.9 * value[0] && !isLeaf(i);
-         i = hottestChild(i))
-        unfolded[i] = 1;
     legend();
-    list();
-    describe();
+    begin();
 
     // For scripts: how many frames there are, what they are, and what is listed.
     window.callTree = {
-        frames: COUNT,
+        get frames() {
+            return COUNT;
+        },
         frame: (i) => ({
             index: i, depth: depths[i], value: value[i], self: self[i], samples: samplesOf(i),
             weight: weightOf(i), name: names[nameOf[i]], parent: parent[i], end: end[i],

@@ -230,6 +230,45 @@ def test_turns_over(browser, path):
     check(page.state()["up"] != below, "the button does not turn it back")
 
 
+def from_the_other_end(frames):
+    """{names of a path, from the leaf of its stacks: value}"""
+    got = collections.Counter()
+    for f in frames[1:]:
+        if not f["self"]:
+            continue
+        path, at = (), f
+        while at["index"]:
+            path += (at["name"],)
+            got[path] += f["self"]
+            at = frames[at["parent"]]
+    return got
+
+
+def paths(frames):
+    got = {0: ()}
+    for f in frames[1:]:
+        got[f["index"]] = got[f["parent"]] + (f["name"],)
+    return {got[f["index"]]: f["value"] for f in frames[1:]}
+
+
+def test_reads_from_the_other_end(browser, path):
+    page = Page(browser, path)
+    before = page.frames()
+    for press in (lambda: browser.keys("r"), lambda: browser.click(*browser.js(
+            "const r = document.querySelector('.reverse').getBoundingClientRect();"
+            "return [r.x + 9, r.y + 9]"))):
+        press()
+        after = page.frames()
+        check(paths(after) == from_the_other_end(before), "other frames than from the other end")
+        check(after[0]["value"] == before[0]["value"], "the whole is another one")
+        check(all(f["end"] > f["index"] and f["left"] + 1e-6 >= after[f["parent"]]["left"]
+                  for f in after[1:]), "frames are not within each other")
+        colours = {f["index"]: page.pixel(f) for f in after if f["w"] > 60 and 100 < f["y"] < 700}
+        check(colours and all(c[3] > 200 for c in colours.values()), "it is not drawn")
+        before = after
+    check(not browser.errors(), "errors logged")
+
+
 def test_hover(browser, path):
     page = Page(browser, path)
     f, hint = page.some_frame(), page.text(".hover")
@@ -285,13 +324,22 @@ def test_large_stays_fluid(browser, path):
     page.drawn()
     loaded = browser.js("const t = performance.timing; return t.loadEventEnd - t.navigationStart")
     check("matched" in page.text(".status"), "search finds nothing")
+    frames = browser.js("return flameGraph.frames")
+    browser.keys("Escape", "Escape")
+    turned = browser.js("""
+        const t = performance.now();
+        document.dispatchEvent(new KeyboardEvent('keydown', {key: 'r'}));
+        return performance.now() - t;""")
+    page.drawn()
+    check(browser.js("return flameGraph.frames") > 10000, "there is no other end")
     check(not browser.errors(), "errors logged")
-    print(f"# {browser.js('return flameGraph.frames')} frames: loaded in {loaded} ms, "
-          f"searched in {took:.0f} ms", flush=True)
+    print(f"# {frames} frames: loaded in {loaded} ms, searched in {took:.0f} ms, from the other "
+          f"end in {turned:.0f} ms", flush=True)
 
 
 TESTS = [test_opens, test_frames_add_up, test_is_drawn, test_follows_the_window, test_click_zooms,
-         test_reset, test_search, test_keyboard, test_turns_over, test_hover, test_dark]
+         test_reset, test_search, test_keyboard, test_turns_over,
+         test_reads_from_the_other_end, test_hover, test_dark]
 
 
 def run(browser, test, path):

@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from html_chromium import from_the_other_end, paths
 from svg_chromium import HOSTILE, check
 from webdriver import KEYS, Browser
 
@@ -146,7 +147,8 @@ def test_keyboard(browser, path):
     second = children(frames, first)[0]
     check(page.state()["focus"] == second, "Right does not go below")
     browser.keys("Left", "Left")
-    check(page.state()["focus"] == first and not page.frame(first)["unfolded"], "Left does not fold")
+    check(page.state()["focus"] == first and not page.frame(first)["unfolded"],
+          "Left does not fold")
     browser.keys("Enter")
     check(page.frame(first)["unfolded"], "Enter does not unfold")
     browser.keys("Up")
@@ -195,9 +197,22 @@ def test_search(browser, path):
     row = next(r for r in page.shown() if r["focus"])
     check(row["match"] and 0 < row["y"] < 800, "the match is not marked, or out of sight")
     browser.keys("Escape")
-    check(page.text(".status") == "" and not any(r["match"] for r in page.shown()), "Escape keeps it")
+    check(page.text(".status") == "" and not any(r["match"] for r in page.shown()),
+          "Escape keeps it")
     browser.keys("/", "(", "[")
     check("not a regular expression" in page.text(".status"), "bad pattern goes unnoticed")
+    check(not browser.errors(), "errors logged")
+
+
+def test_reads_from_the_other_end(browser, path):
+    page = Page(browser, path)
+    before = page.frames()
+    for press in (lambda: browser.keys("r"), lambda: page.press(".reverse")):
+        press()
+        after = page.frames()
+        check(paths(after) == from_the_other_end(before), "other frames than from the other end")
+        check(set(page.rows()) >= {0} | set(children(after, 0)), "its roots are not listed")
+        before = after
     check(not browser.errors(), "errors logged")
 
 
@@ -247,7 +262,7 @@ def test_large_stays_fluid(browser, path):
 
 
 TESTS = [test_opens, test_says_what_it_knows, test_click_unfolds_and_folds, test_keyboard,
-         test_hottest, test_search, test_dark]
+         test_hottest, test_search, test_reads_from_the_other_end, test_dark]
 
 
 def run(browser, test, path):

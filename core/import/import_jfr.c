@@ -71,6 +71,21 @@ static int sample(struct file *f, struct jfr_chunk *k) {
     return r == -ENOMEM ? err_set(f->e, ENOMEM, "out of memory") : r;
 }
 
+static int living(struct file *f, struct jfr_chunk *k) {
+    return jfr_samples_read_living(&f->samples, k);
+}
+
+/* Only where they are not read as the allocations themselves. */
+static int find_living(struct file *f) {
+    enum wire_event event;
+    if (!f->survey.count[JFR_LIVE] || jfr_survey_wants(&f->survey, JFR_LIVE, &event))
+        return 0;
+    int r = each_chunk(f, living);
+    jfr_live_settle(&f->samples.living);
+    f->samples.left_out = 0;
+    return r;
+}
+
 /* Of every event that there is, or of CPU time where there is none at all. */
 static void mark(struct file *f, uint64_t time_ns) {
     uint32_t told = 0;
@@ -95,7 +110,10 @@ static int emit_all(struct file *f) {
     emit_jvm(f->samples.emit, s->pid, (struct emit_text){s->name, strlen(s->name)},
              (struct emit_text){s->version, strlen(s->version)}, f->samples.base_ns);
     mark(f, JFR_LEAD_NS);
-    int r = each_chunk(f, sample);
+    int r = find_living(f);
+    f->result->damage[0] = '\0';
+    if (r == 0)
+        r = each_chunk(f, sample);
     lasts += JFR_LEAD_NS;
     if (r == 0)
         mark(f, lasts > f->samples.last_ns ? lasts : f->samples.last_ns);
@@ -106,7 +124,6 @@ static int read(const uint8_t *data, size_t bytes, import_record *each, void *ar
                 struct import_result *result, struct err *e) {
     struct file f = {.data = data, .bytes = bytes, .result = result, .e = e};
     int r = each_chunk(&f, survey);
-    result->damage[0] = '\0';
     if (r == 0)
         r = jfr_samples_open(&f.samples, &f.survey, each, arg);
     if (r == 0)

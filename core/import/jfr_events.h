@@ -21,7 +21,8 @@
  *     JDK did not write the file, and 50 ms for wall.
  * (3) Threads in native code, running or waiting: no CPU time. An event of its own.
  * (4) Not read where the file has the other two: it is a choice of them.
- * (5) The allocation and its being alive at once; not read where the file has allocations too.
+ * (5) The allocation and its being alive at once; where the file has allocations too, it says
+ *     which of them are alive (jfr_live.h).
  * (6) Where the file has none of the former: begin, and the sum of pauses.
  *
  * Context: as import.h.

@@ -18,6 +18,7 @@ int jfr_samples_open(struct jfr_samples *s, const struct jfr_survey *survey, imp
 void jfr_samples_close(struct jfr_samples *s) {
     emit_close(s->emit);
     jfr_map_free(&s->blocks);
+    jfr_live_free(&s->living);
     *s = (struct jfr_samples){0};
 }
 
@@ -35,6 +36,7 @@ struct reading {
     struct jfr_names names;
     struct ref *ref;
     size_t refs, cap;
+    bool living; /* live objects only, to know them later */
     /* the event at hand */
     enum jfr_row row;
     enum wire_event event;
@@ -60,12 +62,15 @@ static uint64_t sample_time(const struct reading *r, uint64_t ticks) {
     return at < UINT64_MAX / 4 ? at : 0;
 }
 
+static bool is_wanted(struct reading *r, enum jfr_row row) {
+    return r->living ? row == JFR_LIVE : jfr_survey_wants(r->s->survey, row, &r->event);
+}
+
 /* Reads the event; false where it is none that is wanted. */
 static bool take_up(struct reading *r, const struct jfr_event *e) {
     const struct jfr_type *t = jfr_type_by_id(&r->k->types, e->type);
     struct jfr_cursor c = e->c;
-    if (!t || t->event >= JFR_TIMED || !jfr_survey_wants(r->s->survey, t->event, &r->event) ||
-        !jfr_value_read(&c, t, r->v))
+    if (!t || t->event >= JFR_TIMED || !is_wanted(r, t->event) || !jfr_value_read(&c, t, r->v))
         return false;
     r->row = t->event;
     r->layout = &r->events.row[t->event];
@@ -156,10 +161,13 @@ static uint64_t weight_of(const struct reading *r, uint32_t count) {
 }
 
 /* Blocks that are freed are followed; those without an address cannot be. */
-static uint64_t live_id_of(struct reading *r) {
+static uint64_t live_id_of(struct reading *r, struct wire_sample *w, uint32_t frames) {
     uint64_t address = number(r, r->layout->address);
     struct jfr_samples *s = r->s;
-    if (r->row == JFR_LIVE)
+    if (r->row == JFR_LIVE ||
+        (r->event == WIRE_EVENT_ALLOC && s->living.count &&
+         jfr_live_take(&s->living, jfr_live_key(w->tid, w->virtual_id, s->frame, frames),
+                       &w->weight)))
         return ++s->live;
     if (r->row != JFR_MALLOC || !address || !s->survey->count[JFR_FREE] ||
         s->blocks.count >= BLOCKS_MAX)
@@ -222,13 +230,19 @@ static void send_sample(struct reading *r) {
         .time_ns = r->time_ns,
         .weight = weight_of(r, count),
         .virtual_id = thread.virtual_id,
-        .live_id = live_id_of(r),
         .tid = thread.tid,
         .count = count,
         .event = (uint8_t)r->event,
         .state = (uint8_t)state_of(r),
         .cpu = WIRE_CPU_NONE,
     };
+    if (r->living) {
+        if (jfr_live_add(&s->living, jfr_live_key(w.tid, w.virtual_id, s->frame, frames),
+                         w.weight) < 0)
+            r->names.failure = -ENOMEM;
+        return;
+    }
+    w.live_id = live_id_of(r, &w, frames);
     emit_sample(s->emit, &w, s->frame, frames);
     if (class && r->event == WIRE_EVENT_LOCK)
         send_lock(r, thread, class);
@@ -273,12 +287,13 @@ static int send_all(struct reading *r) {
     return 0;
 }
 
-int jfr_samples_read(struct jfr_samples *s, struct jfr_chunk *k) {
+static int read_chunk(struct jfr_samples *s, struct jfr_chunk *k, bool living) {
     struct reading *r = calloc(1, sizeof *r);
     if (!r)
         return -ENOMEM;
     r->s = s;
     r->k = k;
+    r->living = living;
     jfr_events_bind(&r->events, k);
     jfr_events_survey(&r->events, k, NULL);
     jfr_names_open(&r->names, k, s->emit, s->each, s->arg);
@@ -291,4 +306,12 @@ int jfr_samples_read(struct jfr_samples *s, struct jfr_chunk *k) {
     free(r->ref);
     free(r);
     return result;
+}
+
+int jfr_samples_read_living(struct jfr_samples *s, struct jfr_chunk *k) {
+    return read_chunk(s, k, true);
+}
+
+int jfr_samples_read(struct jfr_samples *s, struct jfr_chunk *k) {
+    return read_chunk(s, k, false);
 }

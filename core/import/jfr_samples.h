@@ -7,6 +7,7 @@
 #define JTOP_IMPORT_JFR_SAMPLES_H
 
 #include "core/import/jfr_events.h"
+#include "core/import/jfr_live.h"
 #include "core/import/jfr_stack.h"
 
 /* What begins before its recording does has this much time. */
@@ -22,7 +23,8 @@ struct jfr_samples {
     uint64_t left_out; /* their stack is in the part of the file that is missing */
     /* internal */
     struct jfr_map blocks; /* address → live_id, of native memory */
-    uint64_t live;         /* last live_id given */
+    struct jfr_live living;
+    uint64_t live; /* last live_id given */
     uint64_t frame[WIRE_FRAMES_MAX];
 };
 
@@ -30,6 +32,10 @@ struct jfr_samples {
 int jfr_samples_open(struct jfr_samples *s, const struct jfr_survey *survey, import_record *each,
                      void *arg);
 void jfr_samples_close(struct jfr_samples *s);
+
+/* Learns which objects are alive at the end, where their allocations are told as well; of all chunks
+ * before the first one is read. Names may be told. As jfr_samples_read. */
+int jfr_samples_read_living(struct jfr_samples *s, struct jfr_chunk *k);
 
 /* -ENOMEM, or what `each` returned. */
 int jfr_samples_read(struct jfr_samples *s, struct jfr_chunk *k);

@@ -292,6 +292,29 @@ static void live_objects(void **state) {
     close_stage(&s.stage);
 }
 
+/* Beside their allocations, in another chunk and with other weights: nothing is counted twice. */
+static void live_allocations(void **state) {
+    (void)state;
+    struct jfr_file f = {0};
+    struct seen s;
+    jfr_file_chunk(&f);
+    jfr_file_event(&f, T_ALLOC, 1000, 1, 1, 1, 100);
+    jfr_file_event(&f, T_ALLOC, 2000, 1, 1, 1, 100);
+    jfr_file_event(&f, T_ALLOC, 2000, 1, 2, 1, 7);
+    jfr_file_names(&f);
+    jfr_file_end(&f);
+    jfr_file_chunk(&f);
+    jfr_file_event(&f, T_LIVE, 3000, 1, 1, 1, 120);
+    jfr_file_names(&f);
+    jfr_file_end(&f);
+    read_file(&s, &f);
+    assert_int_equal(weight(&s, SESSION_EVENT_LIVE), 120);
+    assert_int_equal(samples(&s, SESSION_EVENT_LIVE), 1);
+    assert_int_equal(weight(&s, WIRE_EVENT_ALLOC), 207);
+    assert_int_equal(samples(&s, WIRE_EVENT_ALLOC), 3);
+    close_stage(&s.stage);
+}
+
 /* async-profiler says in a setting of the recording what it sampled. */
 static void another_event(void **state) {
     (void)state;
@@ -391,21 +414,14 @@ static void map(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stacks_and_periods),
-        cmocka_unit_test(lines),
-        cmocka_unit_test(cut_stacks_say_so),
-        cmocka_unit_test(failures_come_back),
-        cmocka_unit_test(constants),
-        cmocka_unit_test(strings),
-        cmocka_unit_test(other_events),
-        cmocka_unit_test(native_memory),
-        cmocka_unit_test(live_objects),
-        cmocka_unit_test(another_event),
-        cmocka_unit_test(cut_anywhere),
-        cmocka_unit_test(unfinished),
-        cmocka_unit_test(damaged_byte),
-        cmocka_unit_test(what_it_is_not),
-        cmocka_unit_test(map),
+        cmocka_unit_test(stacks_and_periods), cmocka_unit_test(lines),
+        cmocka_unit_test(cut_stacks_say_so),  cmocka_unit_test(failures_come_back),
+        cmocka_unit_test(constants),          cmocka_unit_test(strings),
+        cmocka_unit_test(other_events),       cmocka_unit_test(native_memory),
+        cmocka_unit_test(live_objects),       cmocka_unit_test(live_allocations),
+        cmocka_unit_test(another_event),      cmocka_unit_test(cut_anywhere),
+        cmocka_unit_test(unfinished),         cmocka_unit_test(damaged_byte),
+        cmocka_unit_test(what_it_is_not),     cmocka_unit_test(map),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

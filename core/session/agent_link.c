@@ -3,6 +3,7 @@
 #include "attach/attach.h"
 #include "core/base/text.h"
 #include "core/session/holder.h"
+#include "core/session/share.h"
 #include "core/wire/handshake.h"
 
 #include <errno.h>
@@ -77,11 +78,19 @@ static int check_visible(const struct jvm *j, const char *library, struct err *e
 
 static int busy(const struct jvm *j, struct err *e) {
     pid_t holder = holder_find(j->pid);
-    char who[32] = "";
+    char who[32] = "", more[160] = "";
     if (holder)
         snprintf(who, sizeof who, " (pid %d)", (int)holder);
-    return err_set(e, EBUSY, "another jtop-prof holds JVM %d and is alive%s; quit that one first",
-                   (int)j->pid, who);
+    if (share_find(j->pid))
+        snprintf(more, sizeof more,
+                 ", or look on: jtop-prof %d, or take what it has: jtop-prof dump %d", (int)j->pid,
+                 (int)j->pid);
+    else if (holder)
+        snprintf(more, sizeof more,
+                 "; it cannot be asked from here: it is another user's, or in "
+                 "another network namespace");
+    return err_set(e, EBUSY, "another jtop-prof holds JVM %d and is alive%s; quit that one first%s",
+                   (int)j->pid, who, more);
 }
 
 static int refused(const struct jvm *j, int result, struct err *e) {

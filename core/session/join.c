@@ -147,9 +147,9 @@ static bool carry_on(struct session *s, struct join *j) {
     enum session_phase phase = drain_phase(s);
     close(j->fd);
     j->fd = -1;
-    if (!j->told || drain_wanted(s) == WIRE_COMMAND_START)
+    if (!j->was_told || drain_wanted(s) == WIRE_COMMAND_START)
         finish(s, EPIPE, "the process that sampled this JVM has ended");
-    if (!j->told || phase != SESSION_RUNNING) {
+    if (!j->was_told || phase != SESSION_RUNNING) {
         flush(s);
         return false;
     }

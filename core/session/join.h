@@ -19,6 +19,8 @@ struct join {
     int fd;
     pid_t reader;
     bool told;            /* the first status came: everything before now is there */
+    bool was_told;        /* by whoever it was that it looked on at first */
+    uint32_t tries;       /* to look on at another one since it was told last */
     bool over;            /* the other side has ended, or makes no sense */
     bool asked;           /* for other events */
     uint64_t deadline_ns; /* of that answer, or of the first status */

@@ -69,11 +69,18 @@ static void become_owner(struct session *s, struct mapping m, const struct share
 
 int join_succeed(struct session *s, struct join *j, struct err *e) {
     int result = -ESRCH;
-    for (int i = 0; i < TRIES && !must_end(s); i++) {
+    if (j->tries > 0) /* not too soon after the last one */
+        nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
+    else
+        err_set(e, ESRCH, "nobody samples JVM %d", (int)s->jvm.pid);
+    for (; j->tries < TRIES && !must_end(s); j->tries++) {
         struct mapping m;
-        /* Somebody else who looked on may have been faster. */
-        if (join_connect(j, &s->jvm, false, e) == 0)
+        /* Somebody else who looked on may have been faster. Or it is still the old one, whose end
+         * comes piece by piece: then there will be another try. */
+        if (join_connect(j, &s->jvm, false, e) == 0) {
+            j->tries++;
             return 0;
+        }
         if (!s->library[0])
             return err_set(e, ENOENT, "there is no agent library to attach with");
         result =

@@ -114,7 +114,8 @@ static bool take_status(struct session *s, struct join *j, const void *data, siz
         session_wake_reader(s);
     if (!j->told)
         session_finish(s, WIRE_COMMAND_START, 0, NULL);
-    j->told = true;
+    j->told = j->was_told = true;
+    j->tries = 0;
     return true;
 }
 

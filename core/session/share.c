@@ -399,6 +399,8 @@ static void *share_main(void *arg) {
     struct share *h = arg;
     while (!must_quit(h))
         turn(h);
+    close(h->listen_fd); /* first, so that nobody comes back to us */
+    h->listen_fd = -1;
     say_farewell(h);
     return NULL;
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -43,6 +44,32 @@ static void add_command(struct lines *l, const char *key, pid_t pid) {
     add(l, key, text);
 }
 
+static void add_variable(struct lines *l, const char *text) {
+    static const char *const name[] = {"JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS"};
+    char value[COMMAND_BYTES];
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        size_t n = strlen(name[i]);
+        if (strncmp(text, name[i], n) != 0 || text[n] != '=')
+            continue;
+        clean_text(value, sizeof value, text + n + 1, strlen(text + n + 1));
+        add(l, name[i], value);
+    }
+}
+
+/* Options that a JVM takes from its environment, which its command line does not show. */
+static void add_variables(struct lines *l, pid_t pid) {
+    char path[64], *text = NULL;
+    size_t room = 0;
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return;
+    while (getdelim(&text, &room, '\0', f) > 0)
+        add_variable(l, text);
+    free(text);
+    fclose(f);
+}
+
 size_t environment_describe(pid_t pid, char *out, size_t size) {
     struct lines l = {out, size, 0};
     struct utsname u;
@@ -62,6 +89,7 @@ size_t environment_describe(pid_t pid, char *out, size_t size) {
     add(&l, "profiler", "jtop-prof " JTOP_VERSION);
     add_command(&l, "profiler.command", getpid());
     add_command(&l, "command", pid);
+    add_variables(&l, pid);
     return l.used;
 }
 

@@ -8,6 +8,7 @@
  *      profiler=jtop-prof 0.1.0
  *      profiler.command=jtop-prof -d 30 --record x.jtop 1234
  *      command=java -Xmx1g -jar shop.jar
+ *      JAVA_TOOL_OPTIONS=-XX:+UseSerialGC
  *
  * The JVM's command line has its flags, and what else was written there: keep recordings to
  * yourself where that is to be kept.

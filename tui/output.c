@@ -2,6 +2,7 @@
 
 #include "core/profile/snapshot.h"
 #include "tui/growing.h"
+#include "tui/jfr_sync.h"
 #include "tui/quality.h"
 #include "tui/selection.h"
 
@@ -183,6 +184,23 @@ static int plan_files(const struct plan *p) {
     return r;
 }
 
+static bool is_jfr_file(const struct output *item) {
+    return item->path.data && strcmp(item->exporter->name, "jfr") == 0;
+}
+
+/* The JDK's recorder needs a file to be in, and a JVM that is not a recording. */
+static int check_sync(const struct outputs *out, const struct options *o, bool replayed,
+                      struct err *e) {
+    bool any = false;
+    for (int i = 0; i < out->count; i++)
+        any |= is_jfr_file(&out->item[i]);
+    if (!o->jfr_sync || (any && !replayed))
+        return 0;
+    return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "--jfrsync %s",
+                       replayed ? "needs a JVM that runs: this is a recording"
+                                : "needs a file in JFR's format: -f FILE.jfr");
+}
+
 /* Two events must not land in one file. */
 static int check_distinct(const struct outputs *out, struct err *e) {
     for (int i = 0; i < out->count; i++)
@@ -206,6 +224,8 @@ int outputs_plan(struct outputs *out, const struct options *o, int pid, unsigned
     int r = o->files ? plan_files(&p) : plan_stdout(&p);
     if (r == 0)
         r = check_distinct(out, e);
+    if (r == 0 && !out->put)
+        r = check_sync(out, o, replayed != NULL, e);
     if (r == 0 && o->session.record && !out->put)
         r = export_check_path(o->session.record, e);
     return r;
@@ -318,14 +338,23 @@ static int write_together(const struct writing *w, const struct output *item, st
     return r;
 }
 
+/* What the JDK's own recorder has, behind ours. */
+static int append_sync(const struct outputs *out, struct err *e) {
+    int r = 0;
+    for (int i = 0; i < out->count && r == 0; i++)
+        if (is_jfr_file(&out->item[i]) && !out->item[i].event->extra)
+            r = jfr_sync_append(out->sync, out->item[i].path.data, e);
+    return r;
+}
+
 int outputs_write(const struct outputs *out, const struct options *o, struct session *s,
                   struct err *e) {
     struct writing w = {.out = out, .o = o};
+    int first = out->sync && !out->put ? jfr_sync_stop(out->sync, e) : 0;
     growing_stop(out->growing);
     session_status(s, &w.status);
     session_jvm(s, &w.jvm);
     w.profile = session_lock(s);
-    int first = 0;
     for (int i = 0; i < out->count; i++) {
         const struct output *item = &out->item[i];
         struct err one = {0};
@@ -337,6 +366,8 @@ int outputs_write(const struct outputs *out, const struct options *o, struct ses
         }
     }
     session_unlock(s);
+    if (first == 0 && out->sync && !out->put)
+        first = append_sync(out, e);
     return first;
 }
 
@@ -355,7 +386,14 @@ void outputs_say_renamed(const struct outputs *out) {
 }
 
 int outputs_begin(struct outputs *out, const struct options *o, struct session *s, struct err *e) {
-    return out->put ? 0 : growing_begin(&out->growing, out, o, s, e);
+    struct jvm j;
+    if (out->put)
+        return 0;
+    session_jvm(s, &j);
+    int r = o->jfr_sync ? jfr_sync_begin(&out->sync, o->jfr_sync, &o->session, &j, e) : 0;
+    if (r == 0)
+        r = growing_begin(&out->growing, out, o, s, e);
+    return r;
 }
 
 void outputs_free(struct outputs *out) {
@@ -364,4 +402,6 @@ void outputs_free(struct outputs *out) {
     out->count = 0;
     growing_free(out->growing);
     out->growing = NULL;
+    jfr_sync_free(out->sync);
+    out->sync = NULL;
 }

@@ -41,6 +41,7 @@ struct outputs {
     struct output item[OUTPUTS_MAX];
     int count;
     struct growing *growing; /* files that are there since outputs_begin; NULL: none */
+    struct jfr_sync *sync;   /* the JDK's own recorder; NULL: not asked for */
     /* Takes each report (path NULL: for stdout) in the place of export_write, and may keep the text,
      * leaving it empty. The session is locked. The paths are somebody else's then, and not looked
      * at. NULL: nobody. */

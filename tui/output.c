@@ -258,8 +258,9 @@ struct asked {
 static int ask(struct asked *a, const struct writing *w, const struct output *item,
                const struct output_event *event) {
     const struct options *o = w->o;
-    /* Only flame graphs can be made from the leaves up; the others read from the root down. */
-    bool graph = !strcmp(item->exporter->name, "svg") || !strcmp(item->exporter->name, "html");
+    /* Only pictures can be made from the leaves up; the others read from the root down. */
+    bool graph = !strcmp(item->exporter->name, "svg") || !strcmp(item->exporter->name, "html") ||
+                 !strcmp(item->exporter->name, "tree");
     a->query = (struct query){.event = event->event,
                               .inverted = o->export.reverse && graph,
                               .by_thread = o->export.threads,

@@ -259,6 +259,9 @@ def tree_is_what_o_says(recording):
         with open(recording.file("x.html", "-e", "cpu", *options), encoding="utf-8") as f:
             page = f.read()
         want("window.%s =" % has in page, "%s: it is something else" % (options,))
+    with open(recording.file("back.html", "-e", "cpu", "-o", "tree", "--reverse"),
+              encoding="utf-8") as f:
+        want("from the leaf to its callers" in f.read(), "--reverse goes unnoticed")
     want("http" not in re.sub(r"<script type.*?</script>", "", page, flags=re.S),
          "it refers to something")
 

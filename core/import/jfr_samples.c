@@ -198,8 +198,9 @@ static void send_lock(struct reading *r, struct jfr_thread thread, uint64_t clas
 static bool gather(struct reading *r, uint64_t class, uint32_t *count) {
     uint32_t frames, n = 0;
     uint64_t stack = number(r, r->layout->stack);
-    const uint64_t *frame = jfr_names_stack(&r->names, stack, &frames);
-    if (!frame && stack && !r->k->whole)
+    bool whole;
+    const uint64_t *frame = jfr_names_stack(&r->names, stack, &frames, &whole);
+    if (!whole && stack && !r->k->whole)
         return false;
     if (class)
         r->s->frame[n++] = class;

@@ -100,9 +100,12 @@ static struct emit_text plain_class(struct emit_text t, char *scratch) {
     return t;
 }
 
+/* NULL: it is not in the chunk. Empty for what is of no class. */
 static struct emit_text class_name(const struct jfr_names *n, uint64_t class, char *scratch) {
     struct jfr_constant *c;
     struct jfr_value v[JFR_FIELDS];
+    if (class == 0)
+        return (struct emit_text){scratch, 0};
     return read_constant(n, n->class, class, &c, v)
                ? plain_class(text(n, n->class, n->of_class, v, scratch), scratch)
                : (struct emit_text){0};
@@ -141,13 +144,15 @@ static bool is(struct emit_text t, const char *name) {
     return t.bytes == strlen(name) && (t.bytes == 0 || !memcmp(t.data, name, t.bytes));
 }
 
-/* An index of frame_kinds. */
+/* An index of frame_kinds; FRAME_KINDS: it is not in the chunk. */
 static unsigned kind_of(struct jfr_names *n, uint64_t type) {
     char scratch[WIRE_STRING_MAX];
     struct jfr_constant *c = n->frame_type ? jfr_constant_get(n->frame_type, type) : NULL;
     unsigned i = FRAME_KINDS - 1;
     if (c && c->known)
         return (unsigned)c->known - 1;
+    if (!c && type)
+        return FRAME_KINDS;
     if (c) {
         struct jfr_field of = {.type = n->frame_type, .pool = true};
         struct emit_text t = jfr_text(n->chunk, &of, &(struct jfr_value){.number = type}, scratch);
@@ -188,11 +193,18 @@ static uint64_t failure_frame(struct emit *m, struct emit_text name) {
     return emit_native(m, WIRE_FRAME_NATIVE, name, (struct emit_text){0});
 }
 
+static uint64_t missing(struct jfr_names *n) {
+    n->missing = true;
+    return wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_NO_NAME);
+}
+
 static uint64_t make_frame(struct jfr_names *n, const struct jfr_value *method, unsigned kind,
                            uint32_t line) {
     char scratch[3][WIRE_STRING_MAX];
     struct emit_text name = text(n, n->method, n->of_method.name, method, scratch[0]);
     struct emit_text class = class_name(n, number(n->of_method.class, method), scratch[1]);
+    if (!name.data || !class.data) /* which is not the same as empty */
+        return missing(n);
     if (frame_kinds[kind].kind == KIND_ERROR)
         return failure_frame(n->emit, name);
     if (frame_kinds[kind].kind == KIND_KERNEL)
@@ -212,16 +224,16 @@ static uint64_t frame_of(struct jfr_names *n, const struct jfr_value *v) {
     if (line > UINT16_MAX)
         line = 0;
     c = n->method ? jfr_constant_get(n->method, number(n->of_frame.method, v)) : NULL;
-    if (!c)
-        return wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_NO_NAME);
+    if (!c || kind == FRAME_KINDS)
+        return missing(n);
     uint64_t key = ((uint64_t)(c - n->method->constant) + 1) << 24 | line << 8 | kind;
     uint64_t frame = jfr_map_get(&n->known, key);
     if (frame)
         return frame;
     if (!read_constant(n, n->method, c->number, &c, method))
-        return wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_NO_NAME);
+        return missing(n);
     frame = make_frame(n, method, kind, (uint32_t)line);
-    if (jfr_map_put(&n->known, key, frame) < 0)
+    if (wire_frame_type(frame) != WIRE_FRAME_ERROR && jfr_map_put(&n->known, key, frame) < 0)
         n->failure = -ENOMEM;
     return frame;
 }
@@ -244,6 +256,8 @@ static bool room_for(struct jfr_names *n, size_t more) {
     return true;
 }
 
+#define MISSING (UINT64_C(1) << 63)
+
 /* Appends the frames of an array. What is deeper than a sample may be is passed over: nothing comes
  * behind it. */
 static uint64_t read_frames(struct jfr_names *n, const uint8_t *at, bool cut) {
@@ -258,18 +272,21 @@ static uint64_t read_frames(struct jfr_names *n, const uint8_t *at, bool cut) {
     if (!room_for(n, (size_t)count + 2))
         return 0;
     size_t first = n->count++;
+    n->missing = false;
     for (uint64_t i = 0; i < count && jfr_value_read(&c, n->frame, v); i++)
         n->frames[n->count++] = frame_of(n, v);
     if (cut)
         n->frames[n->count++] = wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_TRUNCATED);
-    n->frames[first] = n->count - first - 1;
+    n->frames[first] = (n->count - first - 1) | (n->missing ? MISSING : 0);
     return first + 1;
 }
 
-const uint64_t *jfr_names_stack(struct jfr_names *n, uint64_t stack, uint32_t *frames) {
+const uint64_t *jfr_names_stack(struct jfr_names *n, uint64_t stack, uint32_t *frames,
+                                bool *whole) {
     struct jfr_constant *c = n->stack ? jfr_constant_get(n->stack, stack) : NULL;
     struct jfr_value v[JFR_FIELDS];
     *frames = 0;
+    *whole = false;
     if (!c || !n->frame || n->frame->form != JFR_STRUCT || n->frame->fields == 0 ||
         !n->stack->field[n->of_stack.frames].array || n->stack->field[n->of_stack.frames].pool)
         return NULL;
@@ -278,6 +295,7 @@ const uint64_t *jfr_names_stack(struct jfr_names *n, uint64_t stack, uint32_t *f
     if (!c->known)
         return NULL;
     *frames = (uint32_t)n->frames[c->known - 1];
+    *whole = !(n->frames[c->known - 1] & MISSING);
     return &n->frames[c->known];
 }
 

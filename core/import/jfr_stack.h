@@ -43,6 +43,7 @@ struct jfr_names {
     } of_thread;
     int of_class;
     uint32_t carrier;
+    bool missing;         /* a name of the stack at hand */
     struct jfr_map known; /* (method, line, tier) → frame */
     uint64_t *frames;     /* of all stacks so far: how many, then they, leaf first */
     size_t count, cap;
@@ -52,8 +53,10 @@ void jfr_names_open(struct jfr_names *n, struct jfr_chunk *k, struct emit *m, im
                     void *arg);
 void jfr_names_close(struct jfr_names *n);
 
-/* The stack of that number, valid until the next is asked for. NULL: it is not in the chunk. */
-const uint64_t *jfr_names_stack(struct jfr_names *n, uint64_t number, uint32_t *frames);
+/* The stack of that number, valid until the next is asked for. NULL: it is not in the chunk. `whole`:
+ * the names of all its frames are. */
+const uint64_t *jfr_names_stack(struct jfr_names *n, uint64_t number, uint32_t *frames,
+                                bool *whole);
 
 /* All zeroes: it is not in the chunk. */
 struct jfr_thread jfr_names_thread(struct jfr_names *n, uint64_t number);

@@ -156,11 +156,25 @@ def ours_and_back(scratch, recording, event):
         want(before == good("-e", event, "--total", "-o", "collapsed", path), "weights differ")
 
 
+def all_at_once(scratch, recording):
+    """A file of several events. Live objects are in it a second time, and counted once."""
+    path = os.path.join(scratch, "all.jfr")
+    good("-f", path, recording)
+    for event in OURS:
+        for options in ([], ["-t"]):
+            before = good("-e", event, "-o", "collapsed", *options, recording)
+            after = good("-e", event, "-o", "collapsed", *options, path)
+            want(before and before == after, "%s %s: they differ" % (event, options))
+    lived, read_back = (re.findall(r"Total samples +: (\d+)\nevent +: live, (\d+) bytes",
+                                   good("-o", "summary", of)) for of in (recording, path))
+    want(lived == read_back, "alive: %s, read: %s" % (lived, read_back))
+
+
 def record_ours(scratch):
     path = os.path.join(scratch, "ours.jtop")
     with Jvm("shop.Demo", options=["-XX:+EnableDynamicAgentLoading"]) as jvm:
-        good("-d", 3, "-i", "2ms", "--wall", "20ms", "--alloc", "64k", "--lock", "1us",
-             "--nativemem", "4k", "-e", ",".join(OURS), "--record", path, "-o", "flat", jvm.pid)
+        good("-d", 3, "-i", "2ms", "--wall", "20ms", "--alloc", "64k", "--live", "--lock",
+             "1us", "--nativemem", "4k", "-e", ",".join(OURS), "--record", path, "-o", "flat", jvm.pid)
     return path
 
 
@@ -224,6 +238,7 @@ def main():
         for event in OURS:
             check.run("%s: our own file comes back" % event, ours_and_back, scratch, recording,
                       event)
+        check.run("our own file of several events comes back", all_at_once, scratch, recording)
     return check.code()
 
 

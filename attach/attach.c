@@ -316,7 +316,7 @@ int attach_stream(const struct jvm *j, const char *command, const char *const ar
     int rc = exchange(j, command, arg, timeout_ms, &r, e);
     if (rc == 0 && !r.passing) {
         rc = read_status(j, command, &r, &status, &text, e);
-        if (rc == 0 && status != 0)
+        if (rc == 0 && text && status != 0)
             rc = refused(j, command, status, text, words, e);
     }
     free(r.data);

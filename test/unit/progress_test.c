@@ -41,7 +41,7 @@ static void never_too_long(void **state) {
     (void)state;
     static const uint64_t numbers[] = {0, 1, 999, 1000, UINT64_C(123456789012), UINT64_MAX};
     for (int columns = 0; columns <= PROGRESS_COLUMNS; columns++)
-        for (size_t i = 0; i < 6 * 6 * 6; i++) {
+        for (size_t i = 0; i < 216; i++) {
             struct progress p = {.rate = i % 2 ? 1e15 : -1};
             char out[PROGRESS_COLUMNS + 1];
             progress_line(&p, numbers[i % 6], numbers[i / 6 % 6], numbers[i / 36], columns, out);

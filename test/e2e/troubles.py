@@ -61,15 +61,27 @@ def held():
         with Prof(scratch, "-d", 60, "-o", "flat", jvm.pid) as holder:
             wait_for(lambda: armed(jvm.pid), "sampling")
             said = refused("-d", 1, jvm.pid)
-            want("(pid %d)" % holder.pid in said, "not said by whom: " + said)
+            want("process %d " % holder.pid in said, "not said by whom: " + said)
             return said
 
 
+def on_screen():
+    with tempfile.TemporaryDirectory() as scratch, Jvm("Idle") as jvm:
+        with Prof(scratch, "--batch", "-n", 1000, jvm.pid):
+            wait_for(lambda: armed(jvm.pid), "sampling")
+            return refused("stop", jvm.pid)
+
+
+def not_started():
+    with Jvm("Idle") as jvm:
+        return refused("dump", jvm.pid)
+
+
 def signal_in_use():
-    """A second copy of the agent is another profiler to the first."""
-    with tempfile.TemporaryDirectory() as scratch, Jvm("Shares", "single") as jvm:
+    """A second copy of the agent, which nobody reads yet, is another profiler to the first."""
+    with tempfile.TemporaryDirectory() as scratch:
         other = shutil.copy(AGENT, os.path.join(scratch, "libother.so"))
-        with Prof(scratch, "-d", 60, "-o", "flat", "--libpath", other, jvm.pid):
+        with Jvm("Shares", "single", options=["-agentpath:%s=start,event=cpu" % other]) as jvm:
             wait_for(lambda: armed(jvm.pid), "sampling")
             return refused("-d", 1, "-e", "ctimer", jvm.pid)
 
@@ -163,7 +175,9 @@ PROVOKED = {
     "may not be looked into by": other_user,
     "-XX:+DisableAttachMechanism": attach_disabled,
     "is stopped by a signal": stopped,
-    "another jtop-prof holds": held,
+    "Profiler already started": held,
+    "Profiler has not started": not_started,
+    "is on the screen of process": on_screen,
     "in use by another profiler": signal_in_use,
     "a breakpoint in the C library would end the JVM":
         lambda: refused_event("--begin", "malloc"),

@@ -75,7 +75,8 @@ static void take_arrivals(struct session *s) {
     struct feed *come[DECODER_FEEDS];
     session_lock(s);
     uint32_t n = s->arrivals;
-    memcpy(come, s->arriving, n * sizeof come[0]);
+    for (uint32_t i = 0; i < n; i++)
+        come[i] = s->arriving[i];
     s->arrivals = 0;
     session_unlock(s);
     for (uint32_t i = 0; i < n; i++)

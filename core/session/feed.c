@@ -123,7 +123,7 @@ void feed_write(struct feed *f, const void *record) {
 
 void feed_write_symbol(struct feed *f, uint64_t address, uint32_t kind, const char *name,
                        const char *module) {
-    uint64_t room[(sizeof(struct wire_symbol) + 2 * WIRE_STRING_MAX + 8) / 8];
+    uint64_t room[(sizeof(struct wire_symbol) + 2 * (size_t)WIRE_STRING_MAX + 8) / 8];
     struct wire_symbol *w = (struct wire_symbol *)(void *)room;
     size_t name_bytes = strnlen(name, WIRE_STRING_MAX);
     size_t module_bytes = strnlen(module, WIRE_STRING_MAX);

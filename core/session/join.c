@@ -239,12 +239,12 @@ int session_join(const struct jvm *jvm, const struct session_options *o, struct 
     s->joined = true;
     s->drain.decoder->replay = true;
     s->join = calloc(1, sizeof *s->join);
-    if (!s->join)
-        result = err_set(e, ENOMEM, "out of memory");
-    else
-        s->join->fd = -1;
-    if (result == 0)
-        result = join_connect(s->join, jvm, true, e);
+    if (!s->join) {
+        session_close(s);
+        return err_set(e, ENOMEM, "out of memory");
+    }
+    s->join->fd = -1;
+    result = join_connect(s->join, jvm, true, e);
     /* For when the other one ends; it does without. */
     if (result == 0 && agent_library_find(o->library, s->library, sizeof s->library, NULL) != 0)
         s->library[0] = '\0';

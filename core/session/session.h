@@ -3,7 +3,8 @@
  * of its own, records decoded and symbolized into a profile. Drawing and exporting never hold up
  * sampling: they take snapshots between session_lock and session_unlock and work on those.
  *
- * Context: frontend only. One caller thread; the drain thread is internal.
+ * Context: frontend only. Requests (engines, recording, stop) may come from any thread, and are
+ * carried out one after another; the drain thread is internal.
  */
 #ifndef JTOP_SESSION_SESSION_H
 #define JTOP_SESSION_SESSION_H

@@ -28,13 +28,15 @@ int share_say(struct share_reply *r, enum share_part part, const char *text);
 int share_file(struct share_reply *r, const char *path, const void *data, size_t bytes);
 
 /* Answers a command line: argv[0] is the program's name, strings are the request's own and may be
- * changed. `cwd` is the caller's directory. In a thread of its own, one request at a time. 0, or
- * -errno with a message, which with its exit code is sent as well. */
+ * changed. `cwd` is the caller's directory. In a thread of its own, one request at a time; it may ask
+ * the session for anything but session_close, which waits for it. 0, or -errno with a message, which
+ * with its exit code is sent as well. */
 typedef int share_handler(void *arg, struct share_reply *reply, const char *cwd, int argc,
                           char **argv, struct err *e);
 
-/* From now on until session_close. `handler` NULL: others may only look on. -EADDRINUSE: somebody
- * does it for this JVM already. */
+/* From now on until session_close; of a session that looks on itself, from when it has the JVM for
+ * itself. `handler` NULL: others may only look on. -EADDRINUSE: somebody does it for this JVM
+ * already. Once; later calls do nothing. */
 int session_share(struct session *s, share_handler *handler, void *arg, struct err *e);
 
 /* The process that shares this JVM's session and may be believed; 0: none. */
@@ -49,8 +51,11 @@ int share_ask(pid_t jvm, int argc, char **argv,
               void *arg, struct err *e);
 
 /* A session that looks on: names and samples come from the other reader, from its profile's
- * beginning as far as it still has it. Changes of events are asked of the other one, and hold for
- * it as well; closing it stops nothing. */
+ * beginning as far as it still has it: each second's stacks by thread, and pauses, but not who
+ * waited for whom, nor what is alive of what was allocated before. Of `o` only history, memory, a
+ * recording and the library count: events, filters and the like are the other one's. Changes of
+ * events are asked of it, and hold for it as well; closing it stops nothing. Where the other one
+ * ends while the JVM lives, this one looks on at who reads it then, or attaches and goes on. */
 int session_join(const struct jvm *j, const struct session_options *o, struct session **out,
                  struct err *e);
 

@@ -123,11 +123,33 @@ static void write_symbol(struct decoder *d, uint64_t address, const struct addre
             feed_write_symbol(d->feed[i], address, a->kind, a->name, a->module);
 }
 
+/* A thread that nobody wants to know of: whoever looks on has no filter of its own. */
+static bool is_left_out(struct decoder *d, const void *record) {
+    uint64_t word;
+    memcpy(&word, record, sizeof word);
+    uint32_t type = wire_header_type(word), length = wire_header_length(word), tid;
+    uint64_t virtual_id = 0;
+    if (!d->filter)
+        return false;
+    if (type == WIRE_SAMPLE && length >= sizeof(struct wire_sample)) {
+        tid = ((const struct wire_sample *)record)->tid;
+        virtual_id = ((const struct wire_sample *)record)->virtual_id;
+    } else if (type == WIRE_LOCK && length >= sizeof(struct wire_lock)) {
+        tid = ((const struct wire_lock *)record)->tid;
+        virtual_id = ((const struct wire_lock *)record)->virtual_id;
+    } else {
+        return false;
+    }
+    return thread_filter_verdict(d->filter, tid, virtual_id) == THREAD_UNWANTED;
+}
+
 /* Those of `fresh` get it spelled out. */
 static void write_record(struct decoder *d, const void *record, const void *spelled,
                          uint32_t fresh) {
     if (d->recording)
         recording_write(d->recording, fresh & DECODER_FILE ? spelled : record);
+    if (is_left_out(d, spelled))
+        return;
     for (uint32_t i = 0; i < DECODER_FEEDS; i++)
         if (d->feed[i])
             feed_write(d->feed[i], fresh & decoder_feed_bit(i) ? spelled : record);

@@ -60,7 +60,7 @@ def session(program, place):
         line("resume -e cpu -i 1ms", err="Profiling started\n")
         work(jvm, 1)
         line("stop -f r.collapsed", err=".*")
-        want(total(collapsed(read(os.path.join(place, "r.collapsed")))) > total(first) + 100,
+        want(total(collapsed(read(os.path.join(place, "r.collapsed")))) > total(first) + 50,
              "resume has lost what there was")
         line("start -q -i 1ms")
         work(jvm, 0.3)

@@ -80,7 +80,7 @@ def two_shells(one, two):
         out, said = shell(two, "jtop-prof dump -o collapsed -f d.collapsed %d" % pid)
         want(not out and not said, "said %r %r" % (out, said))
         first = total(collapsed(read(os.path.join(two, "d.collapsed"))))
-        want(first > 1000, "%d samples of 2 s" % first)
+        want(first > 150, "%d samples of 2 s" % first)
         work(jvm, 2)
         second = collapsed(shell(two, "jtop-prof dump -o collapsed %d" % pid)[0])
         burned = difference(before, jvm.truth())
@@ -99,7 +99,7 @@ def two_shells(one, two):
         want(said == "Profiling started\n", "said %r" % said)
         work(jvm, 1)
         text = good("stop", pid)
-        want(int(re.search(r"Total samples +: (\d+)", text).group(1)) > still + 500, text[:200])
+        want(int(re.search(r"Total samples +: (\d+)", text).group(1)) > still + 50, text[:200])
         make_room(pid)
         nothing_left(pid, two, ["d.collapsed", "x.svg", "y-%d.txt" % pid])
 
@@ -147,12 +147,12 @@ def own_files(place, elsewhere):
         _, said = shell(elsewhere, "jtop-prof stop %d" % pid)
         want(re.fullmatch(r"jtop-prof: Profiling stopped after \d+ seconds; written: %s\n"
                           % re.escape(file), said), said)
-        want(total(collapsed(read(file))) > 200, "no samples")
+        want(total(collapsed(read(file))) > 30, "no samples")
         os.unlink(file)
         shell(place, "jtop-prof start -i 1ms --timeout 1 -f o.collapsed %d" % pid)
         wait_for(lambda: os.path.exists(file), "the file")
         wait_for(lambda: not sockets(pid), "the reader's end")
-        want(total(collapsed(read(file))) > 20, "no samples")
+        want(total(collapsed(read(file))) > 5, "no samples")
         os.unlink(file)
         shell(place, "jtop-prof start -i 1ms --loop 1 -f 't%%n.txt' %d" % pid)
         wait_for(lambda: os.path.exists(os.path.join(place, "t1.txt")), "the second turn")
@@ -168,7 +168,7 @@ def own_files(place, elsewhere):
         reader = reader_of(pid)
         jvm.kill()
         wait_for(lambda: not alive(reader), "the reader's end")
-        want(total(collapsed(read(file))) > 200, "no samples")
+        want(total(collapsed(read(file))) > 30, "no samples")
         want(os.listdir(place) == ["o.collapsed"] and not os.listdir(elsewhere),
              str(os.listdir(place)))
 
@@ -189,7 +189,7 @@ def jvm_killed(place):
         _, said = shell(place, "jtop-prof stop -f k.collapsed -f k.svg %d" % pid)
         want("was killed" in said, said)
         stacks = collapsed(read(os.path.join(place, "k.collapsed")))
-        want(total(stacks) == total(dumped) > 1000, "%d samples" % total(stacks))
+        want(total(stacks) == total(dumped) > 150, "%d samples" % total(stacks))
         within(8, burned, self_percent(stacks))
         xml.etree.ElementTree.parse(os.path.join(place, "k.svg"))
         wait_for(lambda: not alive(reader), "the reader's end")
@@ -250,7 +250,7 @@ def metrics(place):
         work(jvm, 1)
         second = parse_metrics(good("metrics", pid))
         cpu = "jtop_prof_samples_total", jvms + ',event="cpu"'
-        want(second[cpu[0]][cpu[1]] > first[cpu[0]][cpu[1]] + 300 > 600, "samples do not grow")
+        want(second[cpu[0]][cpu[1]] > first[cpu[0]][cpu[1]] + 60 > 120, "samples do not grow")
         want(second["jtop_prof_running"][jvms] == 1, "not running")
         for name in ("agent_cpu_seconds_total", "frontend_cpu_seconds_total", "profile_seconds",
                      "frontend_resident_bytes", "jvm_resident_bytes"):
@@ -273,7 +273,7 @@ def foreground(place):
         wait_for(lambda: sockets(pid), "the profile")
         work(jvm, 1)
         want("reader: process %d, which" % p.pid in good("status", pid), good("status", pid))
-        want(total(collapsed(good("dump", "-o", "collapsed", pid))) > 300, "no samples")
+        want(total(collapsed(good("dump", "-o", "collapsed", pid))) > 60, "no samples")
         _, said = shell(place, "jtop-prof start %d" % pid, 200)
         want("process %d " % p.pid in said, said)
         want(p.process.poll() is None, "it has ended")
@@ -308,7 +308,7 @@ def screens(place):
         want(reader_of(pid) == reader and armed(pid), "the screen has ended the profile")
         work(jvm, 0.5)
         shell(place, "jtop-prof stop -f s.collapsed %d" % pid)
-        want(total(collapsed(read(os.path.join(place, "s.collapsed")))) > 300, "no samples")
+        want(total(collapsed(read(os.path.join(place, "s.collapsed")))) > 60, "no samples")
         want("a50" in good("--batch", "-n", 3, pid), "the screen shows no a50")
         nothing_left(pid, place, [n for n in os.listdir(place) if n.startswith(("prof-", "s."))])
 
@@ -322,15 +322,15 @@ def agents_own(place):
         wait_for(lambda: sockets(pid), "the reader")
         work(jvm, 1)
         want("Profiling is running" in good("status", pid), good("status", pid))
-        want(total(collapsed(good("dump", "-o", "collapsed", pid))) > 300, "no samples")
+        want(total(collapsed(good("dump", "-o", "collapsed", pid))) > 60, "no samples")
         want(not os.path.exists(file), "written too early")
         good("stop", pid)
         stopped = total(collapsed(read(file)))
-        want(stopped > 300, "%d samples" % stopped)
+        want(stopped > 60, "%d samples" % stopped)
         good("resume", pid)
         work(jvm, 1)
         want(jvm.end() == 0, "exit code")
-        wait_for(lambda: total(collapsed(read(file))) > stopped + 300, "the file at the end")
+        wait_for(lambda: total(collapsed(read(file))) > stopped + 60, "the file at the end")
         wait_for(lambda: not sockets(pid), "the reader's end")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# timeout: 240
+# timeout: 480
 """Profiles that go on with no terminal: started in one shell, asked about in others; whatever ends
 first, the samples are there and nothing is left behind."""
 import contextlib

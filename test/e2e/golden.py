@@ -16,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-from lib import AGENT, PROF, WAIT, Checks, Jvm, Wrong, read, wait_for, want
+from lib import (AGENT, PROF, WAIT, Checks, Jvm, Wrong, cpu_seconds, read, readers, sampling,
+                 wait_for, want)
 
 JVMS = 3
 
@@ -270,7 +271,9 @@ def with_the_jvm(base, settings, made, says):
     options = ["-agentpath:%s=frontend=%s,%s" % (AGENT, PROF, settings)]
     with open(stderr, "wb") as err, \
             Jvm("EventLoad", "mixed", cwd=directory, options=options, stderr=err) as jvm:
-        wait_for(lambda: int(jvm.ask("")[0].split()[-1]) > 0, "that it works")
+        wait_for(lambda: readers(jvm.pid) and sampling(jvm.pid), "that it is sampled")
+        enough = cpu_seconds(jvm.pid) + 1.5
+        wait_for(lambda: cpu_seconds(jvm.pid) > enough, "that it works")
         jvm.end()
     try:
         wait_for(lambda: len([n for n in os.listdir(directory) if n[0] != "."]) >= len(made),

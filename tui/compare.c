@@ -174,16 +174,15 @@ int compare_files(const struct options *o, struct err *e) {
         return err_set(e, EINVAL,
                        "diff: two files are compared, and %d %s given: jtop-prof diff A B",
                        o->operands, o->operands == 1 ? "was" : "were");
-    struct plan *p = calloc(1, sizeof *p);
+    struct plan p = {.count = 0};
     struct compare_sides sides = {0};
-    int r = p ? plan(p, o, e) : no_memory(e);
+    int r = plan(&p, o, e);
     if (r == 0)
         r = compare_sides_read(&sides, o, e);
     if (r == 0)
-        r = compare(&sides, p, o, e);
+        r = compare(&sides, &p, o, e);
     compare_sides_free(&sides);
-    for (int i = 0; p && i < p->count; i++)
-        text_free(&p->path[i]);
-    free(p);
+    for (int i = 0; i < p.count; i++)
+        text_free(&p.path[i]);
     return r;
 }

@@ -30,27 +30,29 @@ static int by_change(const void *a, const void *b) {
 }
 
 static int by_chance(const void *a, const void *b) {
-    const struct compare_row *x = *(const struct compare_row *const *)a,
-                             *y = *(const struct compare_row *const *)b;
-    return x->chance < y->chance ? -1 : x->chance > y->chance;
+    const double *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
 }
 
 /* The largest k whose chance is at most k-th of so many of what is allowed; it and all that are
  * less likely are marked. */
 static int mark(struct compare_rows *r) {
-    struct compare_row **order = malloc(((size_t)r->count + 1) * sizeof(struct compare_row *));
-    if (!order)
+    struct compare_row *const row = r->row;
+    double *chance = malloc(((size_t)r->count + 1) * sizeof *chance), most = -1;
+    if (!chance)
         return -ENOMEM;
     for (uint32_t i = 0; i < r->count; i++)
-        order[i] = &r->row[i];
+        chance[i] = row[i].chance;
     if (r->count > 1)
-        qsort(order, r->count, sizeof *order, by_chance);
-    for (uint32_t k = r->count; k > 0 && r->changed == 0; k--)
-        if (order[k - 1]->chance <= COMPARE_FALSE * k / r->count)
-            r->changed = k;
-    for (uint32_t i = 0; i < r->changed; i++)
-        order[i]->changed = true;
-    free(order);
+        qsort(chance, r->count, sizeof *chance, by_chance);
+    for (uint32_t k = r->count; k > 0 && most < 0; k--)
+        if (chance[k - 1] <= COMPARE_FALSE * k / r->count)
+            most = chance[k - 1];
+    free(chance);
+    for (uint32_t i = 0; i < r->count; i++) {
+        row[i].changed = row[i].chance <= most;
+        r->changed += row[i].changed;
+    }
     return 0;
 }
 

@@ -118,14 +118,15 @@ static int choose(const struct options *o, const struct opened at[SIDES], int ev
 /* A frame by its printed name. */
 struct name {
     uint32_t method; /* of the profile of both */
-    bool lost;
+    bool lost;       /* uthash had no memory to add it */
+    struct name *older;
     UT_hash_handle hh;
     char text[];
 };
 
 struct joining {
     struct profile *to;
-    struct name *names;
+    struct name *names, *newest; /* by text; all of them */
     const struct export_options *o;
     const struct method_table *from;
     uint32_t *known; /* by method of `from`: that of `to`, or METHOD_NONE */
@@ -145,7 +146,7 @@ static void without_number(char *name) {
     char *end = equals - word;
     if (end[-1] == ' ')
         end--;
-    strcpy(end, end == name + 1 ? "no name]" : "]");
+    snprintf(end, strlen(end) + 1, "%s", end == name + 1 ? "none]" : "]");
 }
 
 /* As the profile of both has it: what is not printed is not in it. */
@@ -169,18 +170,19 @@ static uint32_t join_method(struct joining *j, uint32_t method) {
         without_number(printed);
     HASH_FIND_STR(j->names, printed, n);
     if (!n) {
-        n = calloc(1, sizeof *n + strlen(printed) + 1);
+        size_t bytes = strlen(printed) + 1;
+        n = calloc(1, sizeof *n + bytes);
         if (!n)
             return METHOD_NONE;
-        strcpy(n->text, printed);
+        memcpy(n->text, printed, bytes);
         n->method = intern(j, m, printed);
         HASH_ADD_STR(j->names, text, n);
-        if (n->lost || n->method == METHOD_NONE) {
-            if (!n->lost)
-                HASH_DEL(j->names, n);
+        if (n->lost) {
             free(n);
             return METHOD_NONE;
         }
+        n->older = j->newest;
+        j->newest = n;
     }
     j->known[method] = n->method;
     return n->method;
@@ -232,9 +234,9 @@ static int join_side(struct joining *j, struct session *s, const struct query *q
 }
 
 static void forget_names(struct joining *j) {
-    struct name *n, *next;
-    HASH_ITER (hh, j->names, n, next) {
-        HASH_DEL(j->names, n);
+    HASH_CLEAR(hh, j->names);
+    for (struct name *n = j->newest, *older; n; n = older) {
+        older = n->older;
         free(n);
     }
 }
@@ -289,8 +291,8 @@ static int open_side(struct opened *at, const struct options *o, const char *pat
 }
 
 int compare_sides_read(struct compare_sides *c, const struct options *o, struct err *e) {
-    struct opened *at = calloc(SIDES, sizeof *at);
-    int event[SIDES] = {0}, r = at ? 0 : no_memory(e);
+    struct opened at[SIDES] = {0};
+    int event[SIDES] = {0}, r = 0;
     *c = (struct compare_sides){0};
     for (int i = 0; i < SIDES && r == 0; i++) {
         c->side[i].path = o->operand[i];
@@ -305,9 +307,8 @@ int compare_sides_read(struct compare_sides *c, const struct options *o, struct 
         c->side[i].weight = profile_weight(c->profile, i);
         c->side[i].samples = profile_samples(c->profile, i);
     }
-    for (int i = 0; i < SIDES && at; i++)
+    for (int i = 0; i < SIDES; i++)
         session_close(at[i].session);
-    free(at);
     return r;
 }
 

@@ -18,6 +18,7 @@ struct told {
     uint64_t value; /* id, address or tid; of a thread its Java id */
     uint64_t name;  /* of a thread: hash of its name */
     bool lost;      /* uthash had no memory to add it */
+    struct told *older;
     UT_hash_handle hh;
     size_t bytes;
     uint8_t key[];
@@ -27,8 +28,8 @@ struct emit {
     import_record *each;
     void *arg;
     int failure;
-    uint64_t seed; /* random, so that no file can have names that hash alike */
-    struct told *told;
+    uint64_t seed;              /* random, so that no file can have names that hash alike */
+    struct told *told, *newest; /* by key; all of them */
     uint32_t methods, classes, natives, threads; /* given so far */
     uint64_t record[WIRE_RECORD_BYTES_MAX / 8];
 };
@@ -45,11 +46,11 @@ struct emit *emit_open(import_record *each, void *arg) {
 }
 
 void emit_close(struct emit *m) {
-    struct told *t, *next;
     if (!m)
         return;
-    HASH_ITER (hh, m->told, t, next) {
-        HASH_DEL(m->told, t);
+    HASH_CLEAR(hh, m->told);
+    for (struct told *t = m->newest, *older; t; t = older) {
+        older = t->older;
         free(t);
     }
     free(m);
@@ -121,6 +122,9 @@ static struct told *find(struct emit *m, const struct key *k, bool *fresh) {
     if (t && t->lost) {
         free(t);
         t = NULL;
+    } else if (t) {
+        t->older = m->newest;
+        m->newest = t;
     }
     if (!t && !m->failure)
         m->failure = -ENOMEM;

@@ -81,7 +81,7 @@ static const char *behind_type(const char *at, const char *end) {
         const char *semicolon = memchr(at, ';', (size_t)(end - at));
         return semicolon ? semicolon + 1 : NULL;
     }
-    return memchr("BCDFIJSVZ", *at, 9) ? at + 1 : NULL;
+    return *at && strchr("BCDFIJSVZ", *at) ? at + 1 : NULL;
 }
 
 /* "(ILjava/lang/String;)V" */
@@ -260,11 +260,12 @@ static uint64_t emit_method(struct emit *m, enum wire_frame_type tier, const str
 
 /* The letter of a mark at the end, "_[j]"; 0: there is none. */
 static char take_mark(struct emit_text *t) {
-    if (t->bytes < 5 || t->data[t->bytes - 1] != ']' ||
-        memcmp(t->data + t->bytes - 4, "_[", 2) != 0 || !memchr("01jik", t->data[t->bytes - 2], 5))
+    char mark = t->bytes >= 5 ? t->data[t->bytes - 2] : '\0';
+    if (!mark || !strchr("01jik", mark) || t->data[t->bytes - 1] != ']' ||
+        t->data[t->bytes - 3] != '[' || t->data[t->bytes - 4] != '_')
         return 0;
     t->bytes -= 4;
-    return t->data[t->bytes + 2];
+    return mark;
 }
 
 static bool is_class(struct emit_text t, char mark, bool expected) {

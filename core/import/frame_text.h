@@ -30,7 +30,7 @@ struct frame_text {
     struct emit_text module;
 };
 
-/* The frame's word; `name` need not live longer. */
-uint64_t frame_text_emit(struct emit *m, struct emit_text name, const struct frame_text *about);
+/* The frame's word, of what a report calls it. */
+uint64_t frame_text_emit(struct emit *m, struct emit_text t, const struct frame_text *about);
 
 #endif

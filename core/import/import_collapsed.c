@@ -298,8 +298,8 @@ static int read(const uint8_t *data, size_t bytes, import_record *each, void *ar
     const char *at = (const char *)data, *end = at + bytes;
     struct collapsed *c = calloc(1, sizeof *c);
     struct emit *m = emit_open(each, arg);
-    int r = c && m ? 0 : err_set(e, ENOMEM, "no memory to read the file");
-    if (r == 0) {
+    int r = -ENOMEM;
+    if (c && m) {
         c->m = m;
         c->result = result;
         c->section = unnamed;

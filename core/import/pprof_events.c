@@ -32,7 +32,7 @@ static uint64_t factor_of(struct emit_text unit) {
     } known[] = {{"microseconds", 1000},    {"us", 1000},
                  {"milliseconds", 1000000}, {"ms", 1000000},
                  {"seconds", 1000000000},   {"s", 1000000000},
-                 {"kilobytes", 1024},       {"megabytes", 1024 * 1024}};
+                 {"kilobytes", 1024},       {"megabytes", UINT64_C(1) << 20}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (is(unit, known[i].unit))
             return known[i].factor;

@@ -169,7 +169,32 @@ def no_terminal():
         return refused(jvm.pid)
 
 
+def said(*args):
+    """What it says and goes on."""
+    with Jvm("Idle") as jvm:
+        done = prof("-d", "300ms", "-o", "summary", *args, jvm.pid)
+        want(done.returncode == 0, "exit %d: %s" % (done.returncode, done.stderr))
+        return done.stderr
+
+
+def refused_by_jvm(*args):
+    with tempfile.TemporaryDirectory() as scratch, Jvm("Idle") as jvm:
+        return refused(args[0], jvm.pid, *args[1:], cwd=scratch)
+
+
+def no_target():
+    return refused("convert", "/dev/null")
+
+
 PROVOKED = {
+    "does nothing without -e": lambda: said("--live"),
+    "--fdtransfer: perf_events are opened by": lambda: said("--fdtransfer"),
+    "in its name was seen (--thread)": lambda: said("--thread", "no-such-name"),
+    "the last is number": lambda: refused_event("--target-cpu", "4096"),
+    "refused 'jcmd'": lambda: refused_by_jvm("jcmd", "No.such"),
+    "it is the JVM that writes it": lambda: refused_by_jvm("dumpheap", "/nosuch/x"),
+    "overwrites nothing": lambda: refused_by_jvm("dumpheap", "/dev/null"),
+    "into what? Give OUT": no_target,
     "no process": no_process,
     "is not a JVM": not_a_jvm,
     "may not be looked into by": other_user,

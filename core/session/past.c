@@ -149,7 +149,7 @@ static void tell_thread(struct past *p, const struct history_thread *t) {
     if (t->name[0] && (!t->is_virtual || t->java_id))
         put(p, WIRE_THREAD, at);
     uint64_t key = UINT64_C(1) << 32 | t->tid;
-    if (!t->is_virtual && !kept_records_get(&p->d->kept.threads, key) &&
+    if (!t->is_virtual && !kept_records_get(&p->d->kept.threads, key) && t->name[0] &&
         !id_map_get(&p->ended, key, &known))
         id_map_put(&p->ended, key, t->tid);
 }

@@ -232,8 +232,8 @@ static struct emit_text text_of(const struct jfr_chunk *k, const struct jfr_type
 static struct emit_text constant_text(const struct jfr_chunk *k, const struct jfr_type *t,
                                       uint64_t number, char *scratch, unsigned depth) {
     const struct jfr_constant *c = jfr_constant_get(t, number);
-    return c && depth < TEXT_DEPTH_MAX ? text_of(k, t, c->at, scratch, depth + 1)
-                                       : (struct emit_text){0};
+    struct emit_text none = {0};
+    return c && depth < TEXT_DEPTH_MAX ? text_of(k, t, c->at, scratch, depth + 1) : none;
 }
 
 static struct emit_text string_text(const struct jfr_chunk *k, const uint8_t *at, char *scratch,

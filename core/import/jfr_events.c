@@ -101,8 +101,9 @@ struct reading {
 static void field(const struct reading *r, const char *name, char *to, size_t size) {
     char scratch[WIRE_STRING_MAX];
     int i = jfr_field_of(r->type, name);
-    copy(to, size,
-         i < 0 ? (struct emit_text){0} : jfr_text(r->k, &r->type->field[i], &r->v[i], scratch));
+    to[0] = '\0';
+    if (i >= 0)
+        copy(to, size, jfr_text(r->k, &r->type->field[i], &r->v[i], scratch));
 }
 
 static bool is_one_of(const char *name, const char *const *of) {

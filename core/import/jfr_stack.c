@@ -60,8 +60,8 @@ static bool read_constant(const struct jfr_names *n, const struct jfr_type *t, u
 
 static struct emit_text text(const struct jfr_names *n, const struct jfr_type *t, int field,
                              const struct jfr_value *v, char *scratch) {
-    return field < 0 ? (struct emit_text){0}
-                     : jfr_text(n->chunk, &t->field[field], &v[field], scratch);
+    struct emit_text none = {0};
+    return field < 0 ? none : jfr_text(n->chunk, &t->field[field], &v[field], scratch);
 }
 
 static uint64_t number(int field, const struct jfr_value *v) {
@@ -104,11 +104,12 @@ static struct emit_text plain_class(struct emit_text t, char *scratch) {
 static struct emit_text class_name(const struct jfr_names *n, uint64_t class, char *scratch) {
     struct jfr_constant *c;
     struct jfr_value v[JFR_FIELDS];
+    struct emit_text none = {0}, empty = {scratch, 0};
     if (class == 0)
-        return (struct emit_text){scratch, 0};
+        return empty;
     return read_constant(n, n->class, class, &c, v)
                ? plain_class(text(n, n->class, n->of_class, v, scratch), scratch)
-               : (struct emit_text){0};
+               : none;
 }
 
 uint64_t jfr_names_class(struct jfr_names *n, uint64_t class) {
@@ -283,14 +284,14 @@ static uint64_t read_frames(struct jfr_names *n, const uint8_t *at, bool cut) {
 
 const uint64_t *jfr_names_stack(struct jfr_names *n, uint64_t stack, uint32_t *frames,
                                 bool *whole) {
-    struct jfr_constant *c = n->stack ? jfr_constant_get(n->stack, stack) : NULL;
+    struct jfr_constant *c = n->stack ? jfr_constant_get(n->stack, stack) : NULL, *same;
     struct jfr_value v[JFR_FIELDS];
     *frames = 0;
     *whole = false;
     if (!c || !n->frame || n->frame->form != JFR_STRUCT || n->frame->fields == 0 ||
         !n->stack->field[n->of_stack.frames].array || n->stack->field[n->of_stack.frames].pool)
         return NULL;
-    if (!c->known && read_constant(n, n->stack, stack, &c, v))
+    if (!c->known && read_constant(n, n->stack, stack, &same, v))
         c->known = read_frames(n, v[n->of_stack.frames].at, number(n->of_stack.truncated, v) != 0);
     if (!c->known)
         return NULL;
@@ -347,7 +348,7 @@ struct jfr_thread jfr_names_thread(struct jfr_names *n, uint64_t thread) {
     struct jfr_value v[JFR_FIELDS];
     struct jfr_constant *c;
     struct jfr_thread t = {0};
-    if (!read_constant(n, n->thread, thread, &c, v))
+    if (!read_constant(n, n->thread, thread, &c, v) || !c)
         return t;
     if (number(n->of_thread.virtual, v)) {
         t.virtual_id = number(n->of_thread.id, v);

@@ -55,13 +55,12 @@ void jfr_names_close(struct jfr_names *n);
 
 /* The stack of that number, valid until the next is asked for. NULL: it is not in the chunk. `whole`:
  * the names of all its frames are. */
-const uint64_t *jfr_names_stack(struct jfr_names *n, uint64_t number, uint32_t *frames,
-                                bool *whole);
+const uint64_t *jfr_names_stack(struct jfr_names *n, uint64_t stack, uint32_t *frames, bool *whole);
 
 /* All zeroes: it is not in the chunk. */
-struct jfr_thread jfr_names_thread(struct jfr_names *n, uint64_t number);
+struct jfr_thread jfr_names_thread(struct jfr_names *n, uint64_t thread);
 
 /* As a frame; 0: it is not in the chunk. */
-uint64_t jfr_names_class(struct jfr_names *n, uint64_t number);
+uint64_t jfr_names_class(struct jfr_names *n, uint64_t class);
 
 #endif

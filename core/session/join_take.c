@@ -67,8 +67,8 @@ static void know_engines(struct drain *d, const struct session_status *st) {
                                              .threads = one->threads,
                                              .biased = one->biased,
                                              .error = one->error};
-        memcpy(known->name, one->name,
-               sizeof known->name < sizeof one->name ? sizeof known->name : sizeof one->name);
+        static_assert(sizeof known->name == sizeof one->name, "a name is a name");
+        memcpy(known->name, one->name, sizeof known->name);
         known->name[sizeof known->name - 1] = '\0';
     }
 }

@@ -56,7 +56,10 @@ static int find_target(const struct options *o, bool *recording, struct jvm *j, 
     if (*recording)
         return 0;
     int r = jvm_find(o->target, j, e);
-    if (r < 0 && strchr(o->target, '/') && access(o->target, F_OK) == 0)
+    bool there = r == 0 || access(o->target, F_OK) == 0;
+    if (!there && (exporter_by_path(o->target) || strstr(o->target, ".jtop")))
+        return err_set(e, ENOENT, "%s: no such file, and no JVM has that name", o->target);
+    if (r < 0 && there && strchr(o->target, '/'))
         return err_set(e, EINVAL, "%s: neither a recording of jtop-prof nor the name of a JVM",
                        o->target);
     return r;

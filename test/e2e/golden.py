@@ -247,6 +247,7 @@ RECORDINGS = [
     own("--from 0s --to 1s -I *EventLoad* -o collapsed r.jtop", 0, STACKS) +
     own("diff r.jtop a.jfr", 0, ANYTHING, ANYTHING) +
     own("diff -f d.md r.jtop a.collapsed", 0, ANYTHING, ANYTHING, {r"d\.md": ANYTHING}) +
+    own("-o flat nosuch.jfr", 1, NOTHING, "nosuch.jfr: no such file") +
     own("convert nosuch.jfr x.svg", 1, NOTHING, "nosuch.jfr"),
 ]
 

@@ -152,7 +152,7 @@ static int32_t frame_tier_of(struct otlp_dictionary *d, uint8_t tier) {
     if (!name[tier])
         return 0;
     if (!d->frame_tier[tier])
-        d->frame_tier[tier] = otlp_attribute_string(d, "jvm.frame.tier", name[tier]);
+        d->frame_tier[tier] = otlp_attribute_string(d, "jtop_prof.frame.tier", name[tier]);
     return d->frame_tier[tier];
 }
 

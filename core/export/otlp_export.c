@@ -36,9 +36,9 @@ static int number_threads(struct otlp *w) {
     for (uint32_t i = 0; i < w->r->threads; i++) {
         const struct history_thread *t = &w->r->thread[i];
         w->thread[i][0] = otlp_attribute_string(&w->d, "thread.name", t->name);
-        w->thread[i][1] =
-            otlp_attribute_number(&w->d, t->is_virtual ? "jvm.thread.virtual.id" : "thread.id",
-                                  t->is_virtual ? (int64_t)t->java_id : t->tid);
+        w->thread[i][1] = otlp_attribute_number(
+            &w->d, t->is_virtual ? "jtop_prof.virtual_thread.id" : "thread.id",
+            t->is_virtual ? (int64_t)t->java_id : t->tid);
     }
     return w->d.error;
 }
@@ -64,12 +64,12 @@ static void add_samples(struct otlp *w, const struct query *question, bool weigh
 
 /* The profile's own fields; returns attributes in `quality`. */
 static size_t number_quality(struct otlp *w, int32_t quality[2]) {
-    quality[0] =
-        otlp_attribute_number(&w->d, "profile.dropped_samples", (int64_t)w->part->quality->dropped);
+    quality[0] = otlp_attribute_number(&w->d, "jtop_prof.dropped_samples",
+                                       (int64_t)w->part->quality->dropped);
     uint64_t failed = 0;
     for (int i = 0; i < w->part->quality->failed_count; i++)
         failed += w->part->quality->failed[i].samples;
-    quality[1] = otlp_attribute_number(&w->d, "profile.failed_walks", (int64_t)failed);
+    quality[1] = otlp_attribute_number(&w->d, "jtop_prof.failed_walks", (int64_t)failed);
     return 2;
 }
 

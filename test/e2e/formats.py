@@ -227,7 +227,7 @@ def threads_and_lines(d, profile):
     threads = {attributes[i] for s in profile["samples"] for i in s["attribute_indices"]}
     want(("thread.name", "order-worker-1") in threads, "threads are %s" % sorted(threads)[:5])
     kinds = {attributes[i] for l in d["location_table"] for i in l["attribute_indices"]}
-    want({("profile.frame.type", "jvm"), ("jvm.frame.tier", "c2")} <= kinds, "no kinds of frames")
+    want({("profile.frame.type", "jvm"), ("jtop_prof.frame.tier", "c2")} <= kinds, "no kinds of frames")
     lined = sum(one(l["lines"][0], "line") > 0 for l in d["location_table"][1:])
     want(lined > len(d["location_table"]) / 4, "frames have no lines")
 

@@ -128,8 +128,8 @@ static void everything_leads_somewhere(void **unused) {
             if (!strcmp(thread, "task")) {
                 assert_string_equal(stack, "byte[];a.B.run");
                 assert_non_null(attribute_of(&m, sample->n_attribute_indices,
-                                             sample->attribute_indices, "jvm.thread.virtual.id",
-                                             &tid));
+                                             sample->attribute_indices,
+                                             "jtop_prof.virtual_thread.id", &tid));
                 assert_int_equal(tid, 99);
             } else if (strstr(stack, "vfs_read")) {
                 assert_string_equal(stack, "vfs_read_[k];read;a.B$C.get;a.B.run");
@@ -169,7 +169,7 @@ static void tables_begin_with_nothing(void **unused) {
         const Otlp__Location *l = m.d->location_table[i];
         int64_t number;
         const char *tier = attribute_of(&m, l->n_attribute_indices, l->attribute_indices,
-                                        "jvm.frame.tier", &number);
+                                        "jtop_prof.frame.tier", &number);
         assert_non_null(attribute_of(&m, l->n_attribute_indices, l->attribute_indices,
                                      "profile.frame.type", &number));
         interpreted |= tier && !strcmp(tier, "interpreted");
@@ -196,9 +196,9 @@ static void says_of_what_and_how_well(void **unused) {
     assert_string_equal(m.scope->scope->name, "jtop-prof");
     const Otlp__Profile *one = m.profile[0];
     int64_t dropped = 0, failed = 0;
-    attribute_of(&m, one->n_attribute_indices, one->attribute_indices, "profile.dropped_samples",
+    attribute_of(&m, one->n_attribute_indices, one->attribute_indices, "jtop_prof.dropped_samples",
                  &dropped);
-    attribute_of(&m, one->n_attribute_indices, one->attribute_indices, "profile.failed_walks",
+    attribute_of(&m, one->n_attribute_indices, one->attribute_indices, "jtop_prof.failed_walks",
                  &failed);
     assert_int_equal(dropped, 2);
     assert_int_equal(failed, 1);

@@ -14,8 +14,8 @@
 
 struct growing;
 
-/* *g NULL: no file grows. The files are there when it returns, with what was counted so far. */
-int growing_begin(struct growing **g, const struct outputs *out, const struct options *o,
+/* *to NULL: no file grows. The files are there when it returns, with what was counted so far. */
+int growing_begin(struct growing **to, const struct outputs *out, const struct options *o,
                   struct session *s, struct err *e);
 
 /* No more samples; the session's lock must not be held. Must be called before the session is

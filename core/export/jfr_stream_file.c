@@ -9,9 +9,9 @@
 #define STEP ((size_t)8 << 20) /* of filler */
 #define STEP_MIN ((size_t)64 << 10)
 #define PAGE 4096
-#define COMMIT 16       /* bytes that turn filler into events at once */
-#define FILLER_BYTES 16 /* what of a filler is written */
-#define TAIL 80         /* some readers stop looking for events that near to the end */
+#define COMMIT 16                 /* bytes that turn filler into events at once */
+#define FILLER_BYTES ((size_t)16) /* what of a filler is written */
+#define TAIL 80                   /* some readers stop looking for events that near to the end */
 
 static uint64_t now_ns(void) {
     struct timespec t = {0};

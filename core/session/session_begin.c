@@ -289,6 +289,11 @@ int session_adopt(int memfd, pid_t pid, const struct session_options *o, struct 
         result =
             begin(s, s->adopted || s->drain.process_gone ? WIRE_COMMAND_NONE : WIRE_COMMAND_START,
                   out, e);
+    /* It may end before it was asked: what its agent sampled by itself is there all the same. */
+    if (result == -ESRCH && drain_phase(s) == SESSION_JVM_GONE) {
+        *out = s;
+        result = 0;
+    }
     if (result != 0)
         session_close(s);
     return result;

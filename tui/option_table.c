@@ -131,7 +131,7 @@ const struct option_row option_rows[] = {
 
     ROW(OUTPUT, NULL, "--chunksize", "chunksize", QUANTITY, "SIZE",
         "JFR: begin a new chunk after so much; 100m", FIELD(chunk_bytes),
-        .quantity = &quantity_memory),
+        .quantity = &quantity_chunk),
     ROW(OUTPUT, NULL, "--chunktime", "chunktime", QUANTITY, "TIME",
         "JFR: begin a new chunk after so long; 1h", FIELD(chunk_ms),
         .quantity = &quantity_duration),

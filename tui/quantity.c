@@ -83,6 +83,16 @@ const struct quantity quantity_events = {
     .max_text = "1000g",
 };
 
+const struct quantity quantity_chunk = {
+    .noun = "a size",
+    .form = "bytes, or a number with k, m or g",
+    .unit = {{"", 1}, {"b", 1}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}},
+    .min = 1 << 20,
+    .max = UINT64_C(1) << 40,
+    .min_text = "1m",
+    .max_text = "1024g",
+};
+
 const struct quantity quantity_memory = {
     .noun = "an amount of memory",
     .form = "bytes, or a number with k, m or g",

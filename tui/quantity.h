@@ -28,6 +28,7 @@ extern const struct quantity quantity_wait;     /* nanoseconds, 0 and up */
 extern const struct quantity quantity_bytes;    /* 0 and up */
 extern const struct quantity quantity_events;   /* counts, from 1, k is 1000 */
 extern const struct quantity quantity_size;     /* bytes, up to 1g */
+extern const struct quantity quantity_chunk;    /* bytes, from 1m */
 extern const struct quantity quantity_memory;   /* bytes, from 16m */
 extern const struct quantity quantity_count;    /* 1 … 2^31-1 */
 extern const struct quantity quantity_cpu;      /* 0 … 65534 */

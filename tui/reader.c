@@ -44,6 +44,8 @@ static int take_settings(struct options *o, struct err *e) {
     if (unknown.len)
         fprintf(stderr, "jtop-prof: agent: not known here and left out: %s\n", unknown.data);
     text_free(&unknown);
+    if (r == 0 && o->remark[0])
+        fprintf(stderr, "jtop-prof: agent: %s\n", o->remark);
     return r;
 }
 

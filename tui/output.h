@@ -65,6 +65,8 @@ int outputs_begin(struct outputs *out, const struct options *o, struct session *
 int outputs_write(const struct outputs *out, const struct options *o, struct session *s,
                   struct err *e);
 
+bool output_is_jfr_file(const struct output *item);
+
 /* The names of files that are not as they were given, ", " between them. */
 void outputs_renamed(const struct outputs *out, struct text *names);
 /* And that on stderr, where there are any. */

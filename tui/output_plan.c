@@ -1,0 +1,223 @@
+/* Which files and reports there will be. */
+#include "tui/output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is planned for: where it is asked, and what %-letters mean. */
+struct plan {
+    struct outputs *out;
+    const struct options *o;
+    struct export_path of;
+    struct err *e;
+};
+
+static void add_event(struct outputs *out, int event, const char *name, bool extra) {
+    struct output_event *item = &out->event[out->events++];
+    *item = (struct output_event){.event = event, .extra = extra};
+    snprintf(item->name, sizeof item->name, "%s", name);
+}
+
+static void list_asked(struct outputs *out, const struct session_options *so) {
+    for (uint32_t i = 0; i < so->engines; i++) {
+        const struct wire_engine_request *q = &so->engine[i];
+        bool live = q->event == WIRE_EVENT_ALLOC && q->flags & WIRE_ENGINE_LIVE;
+        if (live)
+            add_event(out, SESSION_EVENT_LIVE, session_event_name[SESSION_EVENT_LIVE], false);
+        else
+            add_event(out, (int)q->event, q->name, false);
+        if (q->event == WIRE_EVENT_NATIVEMEM && !(q->flags & WIRE_ENGINE_NO_FREE))
+            add_event(out, SESSION_EVENT_LEAK, session_event_name[SESSION_EVENT_LEAK], true);
+    }
+}
+
+static void list_recorded(struct outputs *out, const struct session_status *st) {
+    for (int i = 0; i < SESSION_EVENTS; i++) {
+        const struct session_engine *engine = &st->engine[i];
+        bool made = i >= WIRE_EVENTS;
+        if (engine->samples)
+            add_event(out, i, engine->name[0] && !made ? engine->name : session_event_name[i],
+                      i == SESSION_EVENT_LEAK);
+    }
+    if (!out->events) /* nothing at all was sampled, and that is what the report says */
+        add_event(out, WIRE_EVENT_CPU, st->event[0] ? st->event : "cpu", false);
+}
+
+static int main_events(const struct outputs *out) {
+    int n = 0;
+    for (int i = 0; i < out->events; i++)
+        n += !out->event[i].extra;
+    return n;
+}
+
+/* Of several events. */
+static bool holds_all(const struct outputs *out, const struct exporter *x) {
+    return x->write_all && main_events(out) > 1;
+}
+
+static int add_file(const struct plan *p, const struct exporter *x, const char *pattern,
+                    const struct output_event *event) {
+    struct outputs *out = p->out;
+    struct output *item = &out->item[out->count++];
+    struct export_path of = p->of;
+    struct text path = {0};
+    *item = (struct output){.exporter = x, .event = event};
+    of.event = event->name;
+    int r = export_path_expand(pattern, &of, &path, p->e);
+    item->all = holds_all(out, x) && !event->extra && !export_path_has_event(pattern);
+    bool own = (main_events(out) > 1 && !item->all) || event->extra;
+    if (r == 0 && own && !export_path_has_event(pattern)) {
+        item->renamed = true;
+        export_path_add_event(path.data, x, event->name, &item->path);
+        text_free(&path);
+    } else {
+        item->path = path;
+    }
+    if (r == 0 && item->path.failed)
+        r = err_exit_as(p->e, ERR_EXIT_PROFILER, ENOMEM, "no memory for a file name");
+    return r < 0 || out->put ? r : export_check_path(item->path.data, p->e);
+}
+
+static bool can_follow(const struct exporter *x) {
+    return strcmp(x->name, "text") == 0 || strcmp(x->name, "collapsed") == 0;
+}
+
+static int add_to_stdout(const struct plan *p, const struct exporter *x) {
+    struct outputs *out = p->out;
+    if (holds_all(out, x)) {
+        out->item[out->count++] =
+            (struct output){.exporter = x, .event = &out->event[0], .all = true};
+        return 0;
+    }
+    if (main_events(out) > 1 && !can_follow(x))
+        return err_exit_as(p->e, ERR_EXIT_ARGUMENT, EINVAL,
+                           "-o %s holds one event, and there are %d: give a file (-f), which "
+                           "becomes one for each",
+                           x->name, main_events(out));
+    for (int i = 0; i < out->events; i++)
+        /* What nobody asked for must not get between a script and its stacks. */
+        if (!out->event[i].extra || strcmp(x->name, "text") == 0)
+            out->item[out->count++] = (struct output){.exporter = x, .event = &out->event[i]};
+    return 0;
+}
+
+static int add(const struct plan *p, const struct exporter *x, const char *pattern) {
+    int r = 0;
+    if (!pattern || strcmp(pattern, "-") == 0)
+        return add_to_stdout(p, x);
+    bool together = false;
+    for (int i = 0; i < p->out->events && r == 0; i++) {
+        const struct output_event *event = &p->out->event[i];
+        if (together && !event->extra)
+            continue;
+        r = add_file(p, x, pattern, event);
+        together |= p->out->item[p->out->count - 1].all;
+    }
+    return r;
+}
+
+/* Text by name, whatever the order of the table. */
+static const struct exporter *default_exporter(void) {
+    struct export_options unused = {0};
+    const struct exporter *x = exporter_by_format("text", &unused);
+    return x ? x : &exporters[0];
+}
+
+static int plan_stdout(const struct plan *p) {
+    int r = 0;
+    if (!p->o->formats)
+        return add(p, default_exporter(), NULL);
+    for (int i = 0; i < p->o->formats && r == 0; i++)
+        r = add(p, p->o->format[i], NULL);
+    return r;
+}
+
+static int find_format(const struct options *o, const struct exporter *x) {
+    for (int i = 0; i < o->formats; i++)
+        if (o->format[i] == x)
+            return i;
+    return -1;
+}
+
+static int plan_files(const struct plan *p) {
+    const struct options *o = p->o;
+    struct err *e = p->e;
+    const struct exporter *chosen[OPTIONS_OUTPUTS_MAX] = {0};
+    bool used[OPTIONS_OUTPUTS_MAX] = {false};
+    for (int f = 0; f < o->files; f++) {
+        const struct exporter *x = exporter_by_path(o->file[f]);
+        int format = x ? find_format(o, x) : -1;
+        if (format >= 0)
+            used[format] = true;
+        if (format >= 0 || !o->formats)
+            chosen[f] = x;
+    }
+    int next = 0;
+    for (int f = 0; f < o->files; f++) {
+        if (chosen[f])
+            continue;
+        while (next < o->formats && used[next])
+            next++;
+        if (next < o->formats) {
+            used[next] = true;
+            chosen[f] = o->format[next];
+        } else {
+            const struct exporter *x = exporter_by_path(o->file[f]);
+            chosen[f] = x ? x : default_exporter();
+        }
+    }
+    for (int i = 0; i < o->formats; i++)
+        if (!used[i])
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                               "-o %s: no file is left for it; give one more -f",
+                               o->format[i]->name);
+    int r = 0;
+    for (int f = 0; f < o->files && r == 0; f++)
+        r = add(p, chosen[f], o->file[f]);
+    return r;
+}
+
+/* The JDK's recorder needs a file to be in, and a JVM that is not a recording. */
+static int check_sync(const struct outputs *out, const struct options *o, bool replayed,
+                      struct err *e) {
+    bool any = false;
+    for (int i = 0; i < out->count; i++)
+        any |= output_is_jfr_file(&out->item[i]);
+    if (!o->jfr_sync || (any && !replayed))
+        return 0;
+    return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "--jfrsync %s",
+                       replayed ? "needs a JVM that runs: this is a recording"
+                                : "needs a file in JFR's format: -f FILE.jfr");
+}
+
+/* Two events must not land in one file. */
+static int check_distinct(const struct outputs *out, struct err *e) {
+    for (int i = 0; i < out->count; i++)
+        for (int k = 0; k < i; k++)
+            if (out->item[i].path.data && out->item[k].path.data &&
+                out->item[i].event != out->item[k].event &&
+                strcmp(out->item[i].path.data, out->item[k].path.data) == 0)
+                return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                                   "%s would be written for two events", out->item[i].path.data);
+    return 0;
+}
+
+int outputs_plan(struct outputs *out, const struct options *o, int pid, unsigned sequence,
+                 const struct session_status *replayed, struct err *e) {
+    const struct plan p = {.out = out, .o = o, .of = {.pid = pid, .sequence = sequence}, .e = e};
+    out->events = out->count = 0;
+    if (replayed && !o->events_given)
+        list_recorded(out, replayed);
+    else
+        list_asked(out, &o->session);
+    int r = o->files ? plan_files(&p) : plan_stdout(&p);
+    if (r == 0)
+        r = check_distinct(out, e);
+    if (r == 0 && !out->put)
+        r = check_sync(out, o, replayed != NULL, e);
+    if (r == 0 && o->session.record && !out->put)
+        r = export_check_path(o->session.record, e);
+    return r;
+}

@@ -109,7 +109,7 @@ static int write_together(const struct writing *w, const struct output *item, st
     struct export_part part[SESSION_EVENTS];
     int parts = 0, r = a ? 0 : -ENOMEM;
     for (int i = 0; i < w->out->events && r == 0; i++) {
-        if (w->out->event[i].extra)
+        if (!outputs_want(w->out, item->exporter, &w->out->event[i]))
             continue;
         r = ask(&a[parts], w, item, &w->out->event[i]);
         part[parts] = (struct export_part){a[parts].snapshot, &a[parts].quality, &a[parts].query};

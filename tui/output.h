@@ -7,7 +7,8 @@
  *                       -o; the formats of -o that are left go to the files that are left, in order
  *
  * A file of a format that can have several events (exporter.write_all) holds them all, unless the
- * pattern asks for one each (%e). Another file or report holds one: of several events each gets its
+ * pattern asks for one each (%e); what was not freed is one of them, but in JFR, where each malloc
+ * and each free says so. Another file or report holds one: of several events each gets its
  * own, "out.svg" becomes "out-cpu.svg" and "out-alloc.svg".
  *
  * Context: frontend, main thread.
@@ -30,7 +31,7 @@ struct output_event {
 struct output {
     const struct exporter *exporter;
     const struct output_event *event;
-    bool all;         /* all events but the extra ones, in one file */
+    bool all;         /* all events, see outputs_want, in one file */
     struct text path; /* as it will be opened; data NULL: stdout */
     bool renamed;     /* it is not the name that was given */
 };
@@ -64,6 +65,10 @@ int outputs_begin(struct outputs *out, const struct options *o, struct session *
  * written; the first failure is returned. */
 int outputs_write(const struct outputs *out, const struct options *o, struct session *s,
                   struct err *e);
+
+/* Whether files of the format are to have that event, or to be there for it. */
+bool outputs_want(const struct outputs *out, const struct exporter *x,
+                  const struct output_event *event);
 
 bool output_is_jfr_file(const struct output *item);
 

@@ -52,9 +52,17 @@ static int main_events(const struct outputs *out) {
     return n;
 }
 
+bool outputs_want(const struct outputs *out, const struct exporter *x,
+                  const struct output_event *event) {
+    return !event->extra || strcmp(x->name, "jfr") != 0 || main_events(out) == 0;
+}
+
 /* Of several events. */
 static bool holds_all(const struct outputs *out, const struct exporter *x) {
-    return x->write_all && main_events(out) > 1;
+    int n = 0;
+    for (int i = 0; i < out->events; i++)
+        n += outputs_want(out, x, &out->event[i]);
+    return x->write_all && n > 1;
 }
 
 static int add_file(const struct plan *p, const struct exporter *x, const char *pattern,
@@ -66,8 +74,8 @@ static int add_file(const struct plan *p, const struct exporter *x, const char *
     *item = (struct output){.exporter = x, .event = event};
     of.event = event->name;
     int r = export_path_expand(pattern, &of, &path, p->e);
-    item->all = holds_all(out, x) && !event->extra && !export_path_has_event(pattern);
-    bool own = (main_events(out) > 1 && !item->all) || event->extra;
+    item->all = holds_all(out, x) && !export_path_has_event(pattern);
+    bool own = !item->all && (main_events(out) > 1 || event->extra);
     if (r == 0 && own && !export_path_has_event(pattern)) {
         item->renamed = true;
         export_path_add_event(path.data, x, event->name, &item->path);
@@ -108,12 +116,11 @@ static int add(const struct plan *p, const struct exporter *x, const char *patte
     if (!pattern || strcmp(pattern, "-") == 0)
         return add_to_stdout(p, x);
     bool together = false;
-    for (int i = 0; i < p->out->events && r == 0; i++) {
-        const struct output_event *event = &p->out->event[i];
-        if (together && !event->extra)
+    for (int i = 0; i < p->out->events && r == 0 && !together; i++) {
+        if (!outputs_want(p->out, x, &p->out->event[i]))
             continue;
-        r = add_file(p, x, pattern, event);
-        together |= p->out->item[p->out->count - 1].all;
+        r = add_file(p, x, pattern, &p->out->event[i]);
+        together = p->out->item[p->out->count - 1].all;
     }
     return r;
 }

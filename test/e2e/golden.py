@@ -143,7 +143,7 @@ LATER = [
     asprof("-d 1 -e cpu --alloc 2m --lock 10ms -f profile.jfr {pid}", 0, NOTHING, ANYTHING,
            {"profile.jfr": JFR}),
     asprof("-d 1 -e nativemem --nativemem 1m -f app.jfr {pid}", 0, NOTHING, ANYTHING,
-           {r"app\.jfr": JFR, r"app-leak\.jfr": JFR}),
+           {"app.jfr": JFR}),
     asprof("-d 1 -e cpu -o collapsed -f %p-%e-%{{WHERE}}-%n.txt {pid}", 0, NOTHING, SAYS,
            {"{pid}-cpu-here-0.txt": STACKS}),
     asprof("-d 1 --total -o collapsed -X *wait* -I *EventLoad* {pid}", 0, STACKS, SAYS),

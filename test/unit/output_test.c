@@ -26,7 +26,7 @@ static int leave(void **state) {
     return chdir("/") == 0 && rmdir(place) == 0 ? 0 : -1;
 }
 
-/* "text>- svg>out.svg" of a command line; or what is wrong with it. */
+/* "cpu.text>- cpu.svg>out.svg" of a command line, '+' for all events in one; or what is wrong with it. */
 static void plan(const char *line, const struct session_status *replayed, const char *expected) {
     static struct options o;
     static struct outputs out;
@@ -43,8 +43,8 @@ static void plan(const char *line, const struct session_status *replayed, const 
         fail_msg("%s: %s", line, e.message);
     if (outputs_plan(&out, &o, 7, 3, replayed, &e) == 0)
         for (int i = 0; i < out.count; i++)
-            text_addf(&got, "%s%s.%s>%s", i ? " " : "", out.item[i].event->name,
-                      out.item[i].exporter->name,
+            text_addf(&got, "%s%s.%s%s>%s", i ? " " : "", out.item[i].event->name,
+                      out.item[i].exporter->name, out.item[i].all ? "+" : "",
                       out.item[i].path.data ? out.item[i].path.data : "-");
     else
         text_add(&got, e.message);
@@ -83,6 +83,19 @@ static void what_was_not_freed_comes_besides(void **state) {
     plan("-e nativemem -o flat", NULL, "nativemem.text>- leak.text>-");
     plan("-e nativemem -o collapsed", NULL, "nativemem.collapsed>-"); /* a script reads that */
     plan("-e nativemem -o svg", NULL, "nativemem.svg>-");
+}
+
+static void what_holds_several_holds_that_too(void **state) {
+    (void)state;
+    plan("-e nativemem -f m.json", NULL, "nativemem.json+>m.json");
+    plan("-e cpu,nativemem -f m.md", NULL, "cpu.markdown+>m.md");
+    plan("-e nativemem -o speedscope", NULL, "nativemem.speedscope+>-");
+    plan("-e nativemem --nofree -f m.json", NULL, "nativemem.json>m.json");
+    plan("-e nativemem -f %e.json", NULL, "nativemem.json>nativemem.json leak.json>leak.json");
+    /* Each malloc and free is in it. */
+    plan("-e nativemem -f m.jfr", NULL, "nativemem.jfr>m.jfr");
+    plan("-e cpu,nativemem -f m.jfr", NULL, "cpu.jfr+>m.jfr");
+    plan("-e nativemem -f %e.jfr", NULL, "nativemem.jfr>nativemem.jfr");
 }
 
 static void a_recording_says_what_it_has(void **state) {
@@ -129,6 +142,7 @@ int main(void) {
         cmocka_unit_test(one_event_keeps_its_names),
         cmocka_unit_test(several_events_get_one_each),
         cmocka_unit_test(what_was_not_freed_comes_besides),
+        cmocka_unit_test(what_holds_several_holds_that_too),
         cmocka_unit_test(a_recording_says_what_it_has),
         cmocka_unit_test(quality_is_the_events_own),
     };

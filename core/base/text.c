@@ -5,11 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool hand_over(struct text *t) {
+    t->failed = t->sink(t->sink_arg, t->data, t->len) != 0;
+    text_clear(t);
+    return !t->failed;
+}
+
 static bool reserve(struct text *t, size_t more) {
     if (t->failed)
         return false;
     if (t->cap - t->len > more)
         return true;
+    if (t->sink && t->len && t->cap >= TEXT_GATHERED) {
+        if (!hand_over(t))
+            return false;
+        if (t->cap > more)
+            return true;
+    }
     size_t cap = t->cap ? t->cap * 2 : 256;
     while (cap - t->len <= more)
         cap *= 2;

@@ -9,9 +9,17 @@
 
 #define ROW(n, h, w, ...)                                                                          \
     { .name = n, .extension = {__VA_ARGS__}, .help = h, .write = w }
+/* That does not only append. */
+#define ROW_WHOLE(n, h, w, ...)                                                                    \
+    { .name = n, .extension = {__VA_ARGS__}, .help = h, .write = w, .whole = true }
 /* Of several events in one file. */
 #define ROW_ALL(n, h, w, ...)                                                                      \
     { .name = n, .extension = {__VA_ARGS__}, .help = h, .write = w, .write_all = w##_all }
+#define ROW_ALL_WHOLE(n, h, w, ...)                                                                \
+    {                                                                                              \
+        .name = n, .extension = {__VA_ARGS__}, .help = h, .write = w, .write_all = w##_all,        \
+        .whole = true                                                                              \
+    }
 
 /* ".speedscope.json" is longer than ".json", and so comes first. */
 const struct exporter exporters[] = {
@@ -21,9 +29,9 @@ const struct exporter exporters[] = {
     ROW("svg", "interactive flame graph in one file", svg_export, ".svg"),
     ROW("html", "the same as a page, for large profiles", html_export, ".html", ".htm"),
     ROW("tree", "call tree to unfold, as a page", tree_export, NULL),
-    ROW_ALL("jfr", "for JDK Mission Control and jfr print", jfr_export, ".jfr"),
-    ROW("pprof", "for go tool pprof", pprof_export, ".pb.gz", ".pprof"),
-    ROW_ALL("otlp", "OpenTelemetry's profiles signal", otlp_export, ".otlp"),
+    ROW_ALL_WHOLE("jfr", "for JDK Mission Control and jfr print", jfr_export, ".jfr"),
+    ROW_WHOLE("pprof", "for go tool pprof", pprof_export, ".pb.gz", ".pprof"),
+    ROW_ALL_WHOLE("otlp", "OpenTelemetry's profiles signal", otlp_export, ".otlp"),
     ROW_ALL("speedscope", "for speedscope", speedscope_export, ".speedscope.json"),
     ROW_ALL("json", "methods, threads and stacks for programs", json_export, ".json"),
     ROW_ALL("markdown", "a report to paste into a ticket", markdown_export, ".md"),

@@ -3,7 +3,7 @@
  *
  * Files are written by the caller's process to a temporary name in the same directory and renamed;
  * a failure leaves neither a half file nor a temporary one. Devices, pipes and /dev/stdout are
- * written to directly.
+ * written to directly, and may have got a part when something fails.
  *
  * Context: frontend only, any thread; works on snapshots and on a profile the caller has locked
  * (names only).
@@ -84,6 +84,8 @@ struct exporter {
     /* The same with all events in one file; NULL: the format holds one. */
     int (*write_all)(struct text *out, const struct profile *p, const struct export_part *part,
                      int parts, const struct export_options *o);
+    bool whole; /* they go back to what they have written, or have it only at the end: `out` must
+                   hold the file. The others only append, and `out` may have a sink */
 };
 
 /* Ends with a NULL name. "flat", "traces" and "summary" are parts of "text". */
@@ -98,12 +100,18 @@ const struct exporter *exporter_by_path(const char *path);
  * exists and is writable, path is no directory. 0 or -errno, message for people, exit code 100. */
 int export_check_path(const char *path, struct err *e);
 
-/* Formats and writes. `path` NULL: stdout. */
+/* Formats and writes, as it goes where the format allows it (exporter.whole): a file may be larger
+ * than memory. `path` NULL: stdout. 0 or -errno, message for people, exit code 200. */
 int export_file(const char *path, const struct exporter *x, const struct profile *p,
                 const struct snapshot *s, const struct export_quality *q,
                 const struct export_options *o, struct err *e);
+/* The same with all of `parts` events; more than one only where there is write_all. */
+int export_file_all(const char *path, const struct exporter *x, const struct profile *p,
+                    const struct export_part *part, int parts, const struct export_options *o,
+                    struct err *e);
 
-/* Its two halves: the profile need not be locked while a slow file system takes the text. */
+/* Its two halves, for who has the profile locked and may not wait for a slow file system: the whole
+ * is in memory. */
 int export_format(struct text *out, const struct exporter *x, const struct profile *p,
                   const struct snapshot *s, const struct export_quality *q,
                   const struct export_options *o, struct err *e);

@@ -3,19 +3,45 @@
 #include "core/export/output_file.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 int export_check_path(const char *path, struct err *e) {
     return output_file_check(path, ERR_EXIT_ARGUMENT, e);
 }
 
+/* 0 or -ENOMEM, without a message. */
+static int format(struct text *out, const struct exporter *x, const struct profile *p,
+                  const struct export_part *part, int parts, const struct export_options *o) {
+    int err = parts > 1 ? x->write_all(out, p, part, parts, o)
+                        : x->write(out, p, part->snapshot, part->quality, o);
+    return err || out->failed ? -ENOMEM : 0;
+}
+
+static int no_memory(const struct exporter *x, const struct export_part *part, int parts,
+                     struct err *e) {
+    uint64_t paths = 0;
+    for (int i = 0; i < parts; i++)
+        paths += part[i].snapshot->node_count;
+    return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM,
+                       "no memory to format the profile as %s; it has %" PRIu64 " call paths",
+                       x->name, paths);
+}
+
 int export_format(struct text *out, const struct exporter *x, const struct profile *p,
                   const struct snapshot *s, const struct export_quality *q,
                   const struct export_options *o, struct err *e) {
-    if (x->write(out, p, s, q, o) == 0 && !out->failed)
-        return 0;
-    return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM,
-                       "no memory to format the profile as %s; it has %u call paths", x->name,
-                       s->node_count);
+    const struct export_part part = {s, q, o->question};
+    return format(out, x, p, &part, 1, o) == 0 ? 0 : no_memory(x, &part, 1, e);
+}
+
+/* Writes the rest, and makes the file appear. */
+static int finish(struct output_file *f, const struct text *rest, struct err *e) {
+    f->whole = f->written + rest->len;
+    int err = output_file_write(f, rest->data, rest->len, e);
+    if (!err)
+        return output_file_commit(f, e);
+    output_file_abort(f);
+    return err;
 }
 
 int export_write(const char *path, const struct text *t, struct err *e) {
@@ -23,20 +49,59 @@ int export_write(const char *path, const struct text *t, struct err *e) {
     int err = output_file_open(&f, path ? path : "/dev/stdout", ERR_EXIT_PROFILER, e);
     if (err)
         return err;
-    err = output_file_write(&f, t->data, t->len, e);
-    if (!err)
-        return output_file_commit(&f, e);
-    output_file_abort(&f);
+    return finish(&f, t, e);
+}
+
+/* A file that is written while the text for it is made. */
+struct growing {
+    struct output_file file;
+    struct err *e;
+    int err; /* why a piece could not be written; 0: all could */
+};
+
+static int take_piece(void *arg, const char *data, size_t len) {
+    struct growing *g = arg;
+    g->err = output_file_write(&g->file, data, len, g->e);
+    return g->err;
+}
+
+static int write_growing(const char *path, const struct exporter *x, const struct profile *p,
+                         const struct export_part *part, int parts, const struct export_options *o,
+                         struct err *e) {
+    struct growing g = {.e = e};
+    struct text t = {.sink = take_piece, .sink_arg = &g};
+    int err = output_file_open(&g.file, path ? path : "/dev/stdout", ERR_EXIT_PROFILER, e);
+    if (err)
+        return err;
+    if (format(&t, x, p, part, parts, o) == 0) {
+        err = finish(&g.file, &t, e);
+    } else {
+        output_file_abort(&g.file);
+        err = g.err ? g.err : no_memory(x, part, parts, e);
+    }
+    text_free(&t);
     return err;
+}
+
+static int write_whole(const char *path, const struct exporter *x, const struct profile *p,
+                       const struct export_part *part, int parts, const struct export_options *o,
+                       struct err *e) {
+    struct text t = {0};
+    int err = format(&t, x, p, part, parts, o) == 0 ? export_write(path, &t, e)
+                                                    : no_memory(x, part, parts, e);
+    text_free(&t);
+    return err;
+}
+
+int export_file_all(const char *path, const struct exporter *x, const struct profile *p,
+                    const struct export_part *part, int parts, const struct export_options *o,
+                    struct err *e) {
+    return (x->whole ? write_whole : write_growing)(path, x, p, part, parts, o, e);
 }
 
 int export_file(const char *path, const struct exporter *x, const struct profile *p,
                 const struct snapshot *s, const struct export_quality *q,
                 const struct export_options *o, struct err *e) {
-    struct text t = {0};
-    int err = export_format(&t, x, p, s, q, o, e);
-    if (!err)
-        err = export_write(path, &t, e);
-    text_free(&t);
-    return err;
+    const struct export_part part = {s, q, o->question};
+    return export_file_all(path, x, p, &part, 1, o, e);
 }

@@ -166,21 +166,27 @@ int output_file_check(const char *path, enum err_exit exit_code, struct err *e) 
     return err;
 }
 
+static int fail_write(const struct output_file *f, int code, struct err *e) {
+    char hint[96];
+    bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
+    if (f->whole > f->written)
+        snprintf(hint, sizeof(hint), "%zu of %zu bytes are missing, free some space",
+                 f->whole - f->written, f->whole);
+    else
+        snprintf(hint, sizeof(hint), "there was room for %zu bytes, free some space", f->written);
+    return fail(f, code, NULL, full ? hint : NULL, e);
+}
+
 int output_file_write(struct output_file *f, const char *data, size_t len, struct err *e) {
-    for (size_t done = 0; done < len;) {
-        ssize_t n = write(f->fd, data + done, len - done);
+    while (len) {
+        ssize_t n = write(f->fd, data, len);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n > 0) {
-            done += (size_t)n;
-            continue;
-        }
-        int code = n < 0 ? errno : EIO;
-        char hint[96];
-        snprintf(hint, sizeof(hint), "%zu of %zu bytes are missing, free some space", len - done,
-                 len);
-        bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
-        return fail(f, code, NULL, full ? hint : NULL, e);
+        if (n <= 0)
+            return fail_write(f, n < 0 ? errno : EIO, e);
+        f->written += (size_t)n;
+        data += n;
+        len -= (size_t)n;
     }
     return 0;
 }

@@ -20,6 +20,8 @@ struct output_file {
     int fd;
     const char *base; /* the last part of path */
     char temp[64];    /* the name of the file for now; "" when it is not there */
+    size_t written;   /* bytes, so far */
+    size_t whole;     /* bytes it will have, for who is told that the disk is full; 0: not known */
     int exit_code;    /* enum err_exit for failures */
 };
 
@@ -29,7 +31,7 @@ int output_file_open(struct output_file *f, const char *path, enum err_exit exit
                      struct err *e);
 /* Whether that would succeed. Opens no pipe, and leaves nothing behind. */
 int output_file_check(const char *path, enum err_exit exit_code, struct err *e);
-/* Writes all, or fails. The file must then be aborted. */
+/* Writes all of it behind what was written before, or fails. The file must then be aborted. */
 int output_file_write(struct output_file *f, const char *data, size_t len, struct err *e);
 /* Makes it appear. The struct is done with, whatever the answer. */
 int output_file_commit(struct output_file *f, struct err *e);

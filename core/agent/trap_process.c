@@ -79,25 +79,72 @@ struct look {
     uint64_t ran_ns; /* on a processor; UINT64_MAX: the kernel does not say */
 };
 
-static bool has_trap(const char *text, const char *mask) {
-    const char *at = strstr(text, mask);
-    return at && strtoull(at + strlen(mask), NULL, 16) >> (SIGTRAP - 1) & 1;
+static bool is_gone(uint32_t tid) {
+    return syscall(SYS_tgkill, getpid(), (int)tid, 0) != 0 && errno == ESRCH;
 }
 
+/* A file in pieces: a status has a line of groups, which may be of any length. */
+struct status_lines {
+    int fd;
+    char piece[TEXT_BYTES];
+    ssize_t at, end;
+};
+
+static int next_byte(struct status_lines *l) {
+    if (l->at == l->end) {
+        l->end = read(l->fd, l->piece, sizeof l->piece);
+        l->at = 0;
+    }
+    return l->end > 0 ? (unsigned char)l->piece[l->at++] : -1;
+}
+
+/* False at the end; what of a line does not fit is left out. */
+static bool next_line(struct status_lines *l, char *line, size_t bytes) {
+    size_t n = 0;
+    int c;
+    while ((c = next_byte(l)) >= 0 && c != '\n')
+        if (n < bytes - 1)
+            line[n++] = (char)c;
+    line[n] = '\0';
+    return c >= 0;
+}
+
+static bool has_trap(const char *mask) {
+    return strtoull(mask, NULL, 16) >> (SIGTRAP - 1) & 1;
+}
+
+/* Whether all that is looked for was there. */
+static bool read_status(int fd, struct look *look) {
+    struct status_lines lines = {.fd = fd};
+    char line[128];
+    while (next_line(&lines, line, sizeof line)) {
+        if (strncmp(line, "State:\t", 7) == 0)
+            look->sleeps = line[7] && strchr("SDXZI", line[7]);
+        else if (strncmp(line, "SigPnd:\t", 8) == 0)
+            look->pending = has_trap(line + 8);
+        else if (strncmp(line, "SigBlk:\t", 8) == 0) {
+            look->blocks = has_trap(line + 8);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What cannot be found out, for want of a descriptor say, is taken to be the worst. */
 static struct look look_at(uint32_t tid) {
-    char path[64], text[TEXT_BYTES];
-    struct look look = {.sleeps = true, .ran_ns = UINT64_MAX};
+    const struct look unknown = {.blocks = true, .pending = true, .ran_ns = UINT64_MAX};
+    const struct look gone = {.sleeps = true, .ran_ns = UINT64_MAX};
+    char path[64], text[128];
+    struct look look = unknown;
     snprintf(path, sizeof path, "/proc/self/task/%u/schedstat", tid);
     if (read_text(path, text, sizeof text))
         look.ran_ns = strtoull(text, NULL, 10);
     snprintf(path, sizeof path, "/proc/self/task/%u/status", tid);
-    if (!read_text(path, text, sizeof text))
-        return look;
-    const char *state = strstr(text, "\nState:\t");
-    look.sleeps = !state || (state[8] && strchr("SDXZI", state[8]));
-    look.pending = has_trap(text, "\nSigPnd:\t");
-    look.blocks = has_trap(text, "\nSigBlk:\t");
-    return look;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool whole = fd >= 0 && read_status(fd, &look);
+    if (fd >= 0)
+        close(fd);
+    return whole ? look : is_gone(tid) ? gone : unknown;
 }
 
 static uint32_t next_thread(DIR *d) {
@@ -130,8 +177,9 @@ uint32_t trap_process_blocked(void) {
     for (uint32_t tid; d && !found && (tid = next_thread(d)) != 0;)
         if (goes_on_blocking(tid))
             found = tid;
-    if (d)
-        closedir(d);
+    if (!d)
+        return (uint32_t)getpid(); /* not known */
+    closedir(d);
     return found;
 }
 

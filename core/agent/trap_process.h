@@ -13,8 +13,8 @@
 /* The protection (PROT_READ …) of code that was mapped from a file, privately; -1: there is none. */
 int trap_process_protection(uintptr_t address);
 
-/* A thread that blocks SIGTRAP and goes on doing so, 0: none. New threads begin like the one that
- * makes them. */
+/* A thread that blocks SIGTRAP and goes on doing so, or of which that cannot be found out; 0: none.
+ * New threads begin like the one that makes them. */
 uint32_t trap_process_blocked(void);
 
 /* Waits until every thread was seen asleep or has run repeatedly since the call, so that none can

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <grp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -258,6 +259,62 @@ static void refuses_what_would_do_harm(void **state) {
     end();
 }
 
+/* In a child: what it does to itself is gone with it. */
+static void in_a_child(bool (*right)(void)) {
+    pid_t child = fork();
+    if (child == 0)
+        _exit(right() ? 0 : 1);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void block_trap(void) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTRAP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/* Their line in /proc/self/status is longer than what is read at a time. */
+static bool seen_behind_many_groups(void) {
+    gid_t group[400];
+    for (size_t i = 0; i < sizeof group / sizeof group[0]; i++)
+        group[i] = (gid_t)(4000000000u + i);
+    if (setgroups(sizeof group / sizeof group[0], group) != 0)
+        return errno == EPERM; /* only root may */
+    if (trap_process_blocked() != 0)
+        return false;
+    block_trap();
+    return trap_process_blocked() == (uint32_t)getpid();
+}
+
+static void *run(void *arg) {
+    while (!atomic_load(&stop))
+        ;
+    return arg;
+}
+
+/* What cannot be looked at may block the signal, and may be on the way to the handler. */
+static bool careful_without_descriptors(void) {
+    pthread_t thread;
+    atomic_store(&stop, false);
+    if (pthread_create(&thread, NULL, run, NULL) != 0)
+        return false;
+    int last = -1;
+    for (int fd; (fd = dup(STDERR_FILENO)) >= 0;)
+        last = fd;
+    bool right = trap_process_blocked() != 0 && !trap_process_passed();
+    close(last); /* the folder can be read now, and nothing in it */
+    return right && trap_process_blocked() != 0;
+}
+
+static void knows_what_it_cannot_know(void **state) {
+    (void)state;
+    in_a_child(seen_behind_many_groups);
+    in_a_child(careful_without_descriptors);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_run_on),
@@ -267,6 +324,7 @@ int main(void) {
         cmocka_unit_test(children_go_on),
         cmocka_unit_test(others_handlers_hear_of_theirs),
         cmocka_unit_test(refuses_what_would_do_harm),
+        cmocka_unit_test(knows_what_it_cannot_know),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

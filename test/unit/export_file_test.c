@@ -139,6 +139,151 @@ static void test_full_disk_leaves_nothing(void **state) {
     assert_non_null(strstr(e.message, "No space left"));
 }
 
+/* ---- files larger than what is kept in memory of them ---- */
+
+/* Replaces the profile by one of which most formats make some megabytes. */
+static void grow(struct place *p) {
+    char stack[2048];
+    uint32_t seed = 1;
+    for (int i = 0; i < 6000; i++) {
+        size_t len = (size_t)snprintf(stack, sizeof(stack), "n:main");
+        for (int d = 0; d < 12; d++) {
+            seed = seed * 1664525u + 1013904223u;
+            len += (size_t)snprintf(stack + len, sizeof(stack) - len,
+                                    "\tj:com/example/shop/service/Handler%u.handleRequest(I)V",
+                                    seed >> 22);
+        }
+        fixture_add(p->profile, 1, stack, 1 + seed % 5, 70);
+    }
+    snapshot_free(p->snapshot);
+    p->snapshot = fixture_snapshot(p->profile, false, false);
+}
+
+struct pieces {
+    struct text all;
+    unsigned count;
+};
+
+static int take_piece(void *arg, const char *data, size_t len) {
+    struct pieces *k = arg;
+    text_add_n(&k->all, data, len);
+    k->count++;
+    return 0;
+}
+
+/* Formats that do not want the whole never look back: in pieces it is the same file. */
+static void test_formats_in_pieces(void **state) {
+    struct place *p = *state;
+    const struct export_quality q = {.event = "cpu", .unit = "ns"};
+    const struct export_options o = {.minwidth = 1e-9, .traces = 100000};
+    unsigned in_pieces = 0;
+    grow(p);
+    for (const struct exporter *x = exporters; x->name; x++) {
+        struct pieces k = {0};
+        struct text whole = {0}, t = {.sink = take_piece, .sink_arg = &k};
+        if (x->whole)
+            continue;
+        assert_int_equal(x->write(&whole, p->profile, p->snapshot, &q, &o), 0);
+        assert_int_equal(x->write(&t, p->profile, p->snapshot, &q, &o), 0);
+        text_add_n(&k.all, t.data, t.len);
+        assert_int_equal(k.all.len, whole.len);
+        assert_memory_equal(k.all.data, whole.data, whole.len);
+        assert_true(whole.len < 2 * TEXT_GATHERED || k.count > 0);
+        in_pieces += k.count > 0;
+        text_free(&k.all);
+        text_free(&t);
+        text_free(&whole);
+    }
+    assert_true(in_pieces >= 3);
+}
+
+static void expect_same(const char *path, const struct text *want) {
+    char *got = malloc(want->len + 1);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    assert_int_equal(fread(got, 1, want->len + 1, f), want->len);
+    fclose(f);
+    assert_memory_equal(got, want->data, want->len);
+    free(got);
+}
+
+static void test_large_files(void **state) {
+    struct place *p = *state;
+    static const char *const format[] = {"collapsed", "json", "speedscope"};
+    const struct export_quality q = {.event = "cpu", .unit = "ns"};
+    struct export_options o = {0};
+    struct err e = {0};
+    grow(p);
+    const struct export_part part = {p->snapshot, &q, NULL};
+    const struct export_part parts[] = {part, part};
+    for (size_t i = 0; i < sizeof(format) / sizeof(format[0]); i++) {
+        const struct exporter *x = exporter_by_format(format[i], &o);
+        struct text t = {0};
+        assert_int_equal(export_format(&t, x, p->profile, p->snapshot, &q, &o, &e), 0);
+        assert_int_equal(export_as(p, at(p, "large"), format[i], &e), 0);
+        expect_same(at(p, "large"), &t);
+        text_free(&t);
+        if (!x->write_all)
+            continue;
+        assert_int_equal(x->write_all(&t, p->profile, parts, 2, &o), 0);
+        assert_int_equal(export_file_all(at(p, "large"), x, p->profile, parts, 2, &o, &e), 0);
+        expect_same(at(p, "large"), &t);
+        text_free(&t);
+    }
+    assert_int_equal(files_in(p), 1);
+}
+
+static int export_to_small_disk(const struct place *p, rlim_t bytes) {
+    struct err e;
+    struct rlimit some = {bytes, bytes};
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &some);
+    int err = export_as(p, at(p, "kept"), "collapsed", &e);
+    if (err == -EFBIG && e.exit_code == ERR_EXIT_PROFILER && strstr(e.message, at(p, "kept")) &&
+        strstr(e.message, "room for 1572864 bytes, free some space") && !strchr(e.message, '\n'))
+        return 0;
+    fprintf(stderr, "%d: '%s'\n", err, e.message);
+    return 1;
+}
+
+/* Also where the disk is full only after some of it: what was there before stays. */
+static void test_full_disk_in_the_middle(void **state) {
+    struct place *p = *state;
+    struct err e;
+    assert_int_equal(export_as(p, at(p, "kept"), "collapsed", &e), 0);
+    grow(p);
+    fflush(NULL);
+    pid_t child = fork();
+    if (!child)
+        _exit(export_to_small_disk(p, 3 << 19));
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(files_in(p), 1);
+    expect_content(at(p, "kept"), "main;work 7\n");
+
+    assert_int_equal(export_as(p, "/dev/full", "collapsed", &e), -ENOSPC);
+    assert_int_equal(e.exit_code, ERR_EXIT_PROFILER);
+    assert_non_null(strstr(e.message, "cannot write /dev/full: No space left"));
+    assert_null(strchr(e.message, '\n'));
+}
+
+/* | head: it is for the caller to say that this is no failure. */
+static void test_reader_that_leaves(void **state) {
+    struct place *p = *state;
+    int end[2];
+    struct err e;
+    char path[32];
+    grow(p);
+    assert_int_equal(pipe(end), 0);
+    close(end[0]);
+    signal(SIGPIPE, SIG_IGN);
+    snprintf(path, sizeof(path), "/dev/fd/%d", end[1]);
+    assert_int_equal(export_as(p, path, "collapsed", &e), -EPIPE);
+    signal(SIGPIPE, SIG_DFL);
+    close(end[1]);
+}
+
 static void test_devices_and_pipes_are_written_to(void **state) {
     struct place *p = *state;
     struct err e;
@@ -323,6 +468,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_writes_and_replaces, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_replaces_a_link_and_not_its_target, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_full_disk_leaves_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_formats_in_pieces, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_large_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_full_disk_in_the_middle, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_reader_that_leaves, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_devices_and_pipes_are_written_to, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stdout, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bad_paths_are_refused_before, set_up, tear_down),

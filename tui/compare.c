@@ -4,6 +4,7 @@
 #include "tui/compare_report.h"
 #include "tui/compare_rows.h"
 #include "tui/compare_sides.h"
+#include "tui/output.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -70,10 +71,19 @@ static int plan(struct plan *p, const struct options *o, struct err *e) {
         r = add_output(p, text_exporter(), NULL, e);
     for (int i = 0; i < o->files && r == 0; i++) {
         const struct exporter *x = exporter_by_path(o->file[i]);
+        if (!x && !o->formats && strcmp(o->file[i], "-") != 0)
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                               "-f %s: its name says no format; say it with -o, or end it with "
+                               ".txt, .md, .html, .svg or .collapsed",
+                               o->file[i]);
         if (!x || (o->formats && !is_asked(o, x)))
             x = next < o->formats ? o->format[next++] : text_exporter();
         r = add_output(p, x, o->file[i], e);
     }
+    for (int i = 0; i < p->count && r == 0; i++)
+        for (int k = 0; k < SIDES && r == 0; k++)
+            if (p->path[i].data && output_is_input(p->path[i].data, o->operand[k]))
+                r = output_refuse_input(o->operand[k], e);
     return r;
 }
 

@@ -83,6 +83,8 @@ static int write_outputs(struct conversion *c, const char *path, struct err *e) 
     warn(st.message);
     r = outputs_plan(&c->out, &c->o, (int)j.pid, 0, &st, e);
     if (r == 0)
+        r = outputs_check_input(&c->out, path, e);
+    if (r == 0)
         r = outputs_write(&c->out, &c->o, s, e);
     if (r == 0)
         outputs_say_renamed(&c->out);

@@ -4,6 +4,7 @@
 #include "core/session/recording.h"
 #include "core/session/replay.h"
 #include "core/session/time_window.h"
+#include "tui/output.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -106,6 +107,8 @@ int convert_recording(const struct options *o, const char *in, const char *path,
     struct replay_result result = {0};
     struct copy c = {.o = o};
     int r = convert_check_recording(o, path, e);
+    if (r == 0 && output_is_input(path, in))
+        r = output_refuse_input(in, e);
     if (r == 0)
         r = output_file_open(&f, path, ERR_EXIT_ARGUMENT, e);
     if (r < 0)

@@ -4,7 +4,8 @@
  *      no -f            every -o format, or text, to stdout
  *      -f, one file     -o, or what the extension says, or text
  *      -f, several      each by its extension where that is one of -o, or nothing was said with
- *                       -o; the formats of -o that are left go to the files that are left, in order
+ *                       -o; a format of -o that is left goes to the first file left whose name does
+ *                       not promise another one
  *
  * A file of a format that can have several events (exporter.write_all) holds them all, unless the
  * pattern asks for one each (%e); what was not freed is one of them, but in JFR, where each malloc
@@ -55,6 +56,11 @@ struct outputs {
  * is where the command line does not; or NULL. outputs_free is due in any case. */
 int outputs_plan(struct outputs *out, const struct options *o, int pid, unsigned sequence,
                  const struct session_status *replayed, struct err *e);
+
+/* -EEXIST where one of the files is the one that is read. */
+int outputs_check_input(const struct outputs *out, const char *input, struct err *e);
+bool output_is_input(const char *path, const char *input);
+int output_refuse_input(const char *input, struct err *e); /* says so */
 
 /* When sampling has begun. JFR files are at their final name from now on, in place of what was
  * there, and grow: whole at any moment, whoever is killed (tui/growing.h). outputs_write is due

@@ -1,10 +1,13 @@
 /* Which files and reports there will be. */
 #include "tui/output.h"
 
+#include "tui/jfr_join.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* What is planned for: where it is asked, and what %-letters mean. */
 struct plan {
@@ -148,41 +151,57 @@ static int find_format(const struct options *o, const struct exporter *x) {
     return -1;
 }
 
-static int plan_files(const struct plan *p) {
-    const struct options *o = p->o;
-    struct err *e = p->e;
-    const struct exporter *chosen[OPTIONS_OUTPUTS_MAX] = {0};
+/* Names that say less than one format. */
+static bool may_hold(const char *path, const struct exporter *x) {
+    static const char *const also[][2] = {
+        {"text", "collapsed"}, {"text", "markdown"}, {"html", "tree"}, {"json", "speedscope"}};
+    const struct exporter *promised = exporter_by_path(path);
+    bool may = !promised || promised == x;
+    for (size_t i = 0; i < sizeof also / sizeof also[0] && !may; i++)
+        may = !strcmp(promised->name, also[i][0]) && !strcmp(x->name, also[i][1]);
+    return may;
+}
+
+/* The file that a format of -o goes to which no name asks for. -1: none. */
+static int file_for(const struct options *o, const struct exporter *x,
+                    const struct exporter *const *chosen) {
+    for (int f = 0; f < o->files; f++)
+        if (!chosen[f] && may_hold(o->file[f], x))
+            return f;
+    /* As with async-profiler: of one file -o says what it is, whatever its name. */
+    return o->files == 1 && !chosen[0] ? 0 : -1;
+}
+
+static int choose(const struct options *o, const struct exporter **chosen, struct err *e) {
     bool used[OPTIONS_OUTPUTS_MAX] = {false};
     for (int f = 0; f < o->files; f++) {
         const struct exporter *x = exporter_by_path(o->file[f]);
         int format = x ? find_format(o, x) : -1;
         if (format >= 0)
             used[format] = true;
-        if (format >= 0 || !o->formats)
-            chosen[f] = x;
+        chosen[f] = format >= 0 ? x : NULL;
     }
-    int next = 0;
-    for (int f = 0; f < o->files; f++) {
-        if (chosen[f])
-            continue;
-        while (next < o->formats && used[next])
-            next++;
-        if (next < o->formats) {
-            used[next] = true;
-            chosen[f] = o->format[next];
-        } else {
-            const struct exporter *x = exporter_by_path(o->file[f]);
-            chosen[f] = x ? x : default_exporter();
-        }
-    }
-    for (int i = 0; i < o->formats; i++)
-        if (!used[i])
+    for (int i = 0; i < o->formats; i++) {
+        int f = used[i] ? 0 : file_for(o, o->format[i], chosen);
+        if (f < 0)
             return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
                                "-o %s: no file is left for it; give one more -f",
                                o->format[i]->name);
-    int r = 0;
+        if (!used[i])
+            chosen[f] = o->format[i];
+    }
+    for (int f = 0; f < o->files; f++)
+        if (!chosen[f])
+            chosen[f] = exporter_by_path(o->file[f]);
+    return 0;
+}
+
+static int plan_files(const struct plan *p) {
+    const struct options *o = p->o;
+    const struct exporter *chosen[OPTIONS_OUTPUTS_MAX] = {0};
+    int r = choose(o, chosen, p->e);
     for (int f = 0; f < o->files && r == 0; f++)
-        r = add(p, chosen[f], o->file[f]);
+        r = add(p, chosen[f] ? chosen[f] : default_exporter(), o->file[f]);
     return r;
 }
 
@@ -190,10 +209,14 @@ static int plan_files(const struct plan *p) {
 static int check_sync(const struct outputs *out, const struct options *o, bool replayed,
                       struct err *e) {
     bool any = false;
-    for (int i = 0; i < out->count; i++)
-        any |= output_is_jfr_file(&out->item[i]);
+    int r = 0;
+    for (int i = 0; i < out->count && o->jfr_sync && !replayed && r == 0; i++)
+        if (output_is_jfr_file(&out->item[i])) {
+            any = true;
+            r = jfr_join_check(out->item[i].path.data, e);
+        }
     if (!o->jfr_sync || (any && !replayed))
-        return 0;
+        return r;
     return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "--jfrsync %s",
                        replayed ? "needs a JVM that runs: this is a recording"
                                 : "needs a file in JFR's format: -f FILE.jfr");
@@ -227,4 +250,22 @@ int outputs_plan(struct outputs *out, const struct options *o, int pid, unsigned
     if (r == 0 && o->session.record && !out->put)
         r = export_check_path(o->session.record, e);
     return r;
+}
+
+int outputs_check_input(const struct outputs *out, const char *input, struct err *e) {
+    for (int i = 0; i < out->count; i++)
+        if (out->item[i].path.data && output_is_input(out->item[i].path.data, input))
+            return output_refuse_input(input, e);
+    return 0;
+}
+
+int output_refuse_input(const char *input, struct err *e) {
+    return err_exit_as(e, ERR_EXIT_ARGUMENT, EEXIST,
+                       "%s is the file that is read: give what is written another name", input);
+}
+
+bool output_is_input(const char *path, const char *input) {
+    struct stat ours, theirs;
+    return stat(path, &ours) == 0 && stat(input, &theirs) == 0 && S_ISREG(ours.st_mode) &&
+           ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }

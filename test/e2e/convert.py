@@ -56,12 +56,17 @@ def there_and_back(path, scratch):
 
 
 def in_place(path, scratch):
-    """The file that is read may be the one that is written."""
+    """What is read is never written over."""
     copy = os.path.join(scratch, "copy.jtop")
     good("convert", path, copy)
-    before = stacks(copy)
-    good("convert", copy, copy)
-    want(stacks(copy) == before, "not the same")
+    with open(copy, "rb") as f:
+        before = f.read()
+    for line in (["convert", copy, copy], ["convert", copy, "-f", copy, "-o", "collapsed"],
+                 [copy, "-f", copy], ["diff", "-f", copy, "-o", "text", copy, path]):
+        r = prof(*line)
+        want(r.returncode == 100 and "is the file that is read" in r.stderr, "%r" % r)
+        with open(copy, "rb") as f:
+            want(f.read() == before, "%s changed it" % line)
 
 
 def cut(path, scratch):

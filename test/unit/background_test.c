@@ -42,10 +42,44 @@ static void names_that_may_come_back(void **state) {
         {"d%p/out.svg", "d1/out.svg", true},
         {"we*rd.svg", "weird.svg", false},
         {"", "x", false},
+        {"/data/%p/x.svg", "/data/17/x.svg", true},
+        {"/data/%p/x.svg", "/data/17/x-alloc.svg", true},
+        {"/data/%p/x.svg", "/data/../x.svg", false},
+        {"/data/%p/x.svg", "/data/x/x.svg", false},
+        {"/data/%p/x.svg", "/data//x.svg", false},
+        {"/root/%t", "/root/20260101-101500", true},
+        {"/root/%t", "/root/20260101-101500-cpu", true},
+        {"/root/%t", "/root/.bashrc", false},
+        {"/root/%t", "/root/x", false},
+        {"/root/%n", "/root/", false},
+        {"/root/%n", "/root/12", true},
+        {"/root/%n{3}", "/root/2-cpu", true},
+        {"/root/%n", "/root/1.5", false},
+        {"/root/%e", "/root/sched_sched_switch", true},
+        {"/root/%e", "/root/java.lang.String._init_", true},
+        {"/root/%e", "/root/.bashrc", false},
+        {"/root/%e", "/root/..", false},
+        {"/root/%e", "/root/a b", false},
+        {"/root/%e/x", "/root/../x", false},
+        {"/root/%e", "/root/a/b", false},
+        {"%e%e-%p", "a-b-c-1", true},
+        {"%e-%p", "a-b-c-", false},
+        {"%x.svg", "x.svg", false},
+        {"%x.svg", "%x.svg", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         if (background_expects(cases[i].pattern, cases[i].path) != cases[i].may)
             fail_msg("%s for %s", cases[i].path, cases[i].pattern);
+}
+
+static void names_that_are_too_long(void **state) {
+    (void)state;
+    char path[5000];
+    memset(path, '1', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    assert_false(background_expects("%p", path));
+    path[4095] = '\0';
+    assert_true(background_expects("%p%p%p%p%p%p", path));
 }
 
 static void settles(const char *pattern, const char *expected) {
@@ -114,6 +148,7 @@ static void metrics_of_a_profile(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_that_may_come_back),
+        cmocka_unit_test(names_that_are_too_long),
         cmocka_unit_test(environment_is_the_callers),
         cmocka_unit_test(programs_by_name),
         cmocka_unit_test(metrics_of_a_profile),

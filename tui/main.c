@@ -50,6 +50,11 @@ static bool is_recording(const char *path) {
     return yes || import_knows(path);
 }
 
+static bool is_file(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 /* What the command line names: a recording (true in *recording), or a JVM. */
 static int find_target(const struct options *o, bool *recording, struct jvm *j, struct err *e) {
     *recording = is_recording(o->target);
@@ -59,9 +64,12 @@ static int find_target(const struct options *o, bool *recording, struct jvm *j, 
     bool there = r == 0 || access(o->target, F_OK) == 0;
     if (!there && (exporter_by_path(o->target) || strstr(o->target, ".jtop")))
         return err_set(e, ENOENT, "%s: no such file, and no JVM has that name", o->target);
-    if (r < 0 && there && strchr(o->target, '/'))
-        return err_set(e, EINVAL, "%s: neither a recording of jtop-prof nor the name of a JVM",
-                       o->target);
+    if (r < 0 && is_file(o->target))
+        return err_set(
+            e, EINVAL,
+            "%s: a file, but no profile that can be read here: a recording of jtop-prof, "
+            "JFR, pprof or collapsed stacks; and no JVM has that name",
+            o->target);
     return r;
 }
 

@@ -235,6 +235,9 @@ int options_settle(struct options *o, struct err *e) {
     if (s->ring_bytes && s->ring_bytes < WIRE_RING_BYTES_MIN)
         s->ring_bytes = WIRE_RING_BYTES_MIN;
     s->tids = s->tid_ranges ? o->tid : NULL;
+    if (o->to_ms && o->from_ms > o->to_ms)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                           "--from is behind --to: nothing lies between them");
     s->from_ms = o->from_ms;
     s->to_ms = o->to_ms;
     s->events_given = o->events_given;

@@ -192,7 +192,8 @@ static int decide(struct options *o, struct err *e) {
     if (o->json && o->action != ACTION_LIST)
         return err_set(e, EINVAL, "--json goes with --list");
     if (o->action == ACTION_LIST) {
-        if (o->target || collect || o->batch)
+        /* Under the name of asprof `collect` is nobody's word. */
+        if (o->target || o->word || (collect && !o->as_asprof) || o->batch)
             return err_set(e, EINVAL,
                            "--list shows all JVMs: no PID, action or -d, -f, -o with it");
         return 0;

@@ -1,6 +1,7 @@
 /* The reader's side: answers to those who ask about its profile. */
 #include "tui/background_parts.h"
 
+#include "tui/growing.h"
 #include "tui/metrics.h"
 
 #include <errno.h>
@@ -36,8 +37,8 @@ static void wake(struct background *b) {
 
 static void add_events(struct text *out, const struct session_status *st) {
     int n = 0;
-    for (int i = 0; i < SESSION_EVENTS; i++)
-        if (st->engine[i].asked && i < WIRE_EVENTS)
+    for (int i = 0; i < WIRE_EVENTS; i++)
+        if (st->engine[i].asked)
             text_addf(out, "%s%s", n++ ? "," : "", st->engine[i].name);
 }
 
@@ -207,6 +208,8 @@ static int answer_resume(struct answer *a, struct err *e) {
     if (b->closing)
         return just_ending(&a->jvm, e);
     const struct options *o = a->o->events_given ? a->o : b->o;
+    if (b->files)
+        growing_resume(b->files->growing);
     int r = session_set_engines(b->s, o->session.engine, o->session.engines, e);
     if (r < 0)
         return r;

@@ -193,8 +193,9 @@ static int order(const struct stacks *a, const struct stacks *b) {
     return a->bytes < b->bytes ? -1 : a->bytes > b->bytes;
 }
 
-static void add_both(struct text *out, const struct stacks *a, const struct stacks *b) {
-    const struct stacks *s = a ? a : b;
+/* Of `s` as it is in A and in B; NULL: it is not there. */
+static void add_both(struct text *out, const struct stacks *s, const struct stacks *a,
+                     const struct stacks *b) {
     text_add_n(out, s->at, s->bytes);
     text_add(out, " ");
     text_add_n(out, a ? a->count : "0", a ? a->count_bytes : 1);
@@ -219,7 +220,7 @@ int compare_collapsed(struct text *out, const struct compare_report *r) {
         next_stack(&b);
         while (a.bytes || b.bytes) {
             int c = !a.bytes ? 1 : !b.bytes ? -1 : order(&a, &b);
-            add_both(out, c <= 0 ? &a : NULL, c >= 0 ? &b : NULL);
+            add_both(out, c <= 0 ? &a : &b, c <= 0 ? &a : NULL, c >= 0 ? &b : NULL);
             if (c <= 0)
                 next_stack(&a);
             if (c >= 0)

@@ -25,9 +25,13 @@ struct opened {
     struct session_status status;
 };
 
+static bool is_made(int event) {
+    return event == SESSION_EVENT_LIVE || event == SESSION_EVENT_LEAK;
+}
+
 static const char *name_of(const struct session_status *st, int event) {
-    return event < WIRE_EVENTS && st->engine[event].name[0] ? st->engine[event].name
-                                                            : session_event_name[event];
+    const struct session_engine *engine = &st->engine[event];
+    return is_made(event) || !engine->name[0] ? session_event_name[event] : engine->name;
 }
 
 /* Under these numbers is whatever was asked for; the others mean one thing. */

@@ -1,6 +1,7 @@
 /* Writing what was planned. */
 #include "tui/output.h"
 
+#include "core/export/jfr_chunk.h"
 #include "tui/growing.h"
 #include "tui/jfr_sync.h"
 #include "tui/quality.h"
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 bool output_is_jfr_file(const struct output *item) {
     return item->path.data && strcmp(item->exporter->name, "jfr") == 0;
@@ -87,12 +89,20 @@ static int write_one(const struct writing *w, const struct output *item, struct 
     return r;
 }
 
+/* Two of them would be execution samples. In its growing file they are mixed. */
+static bool is_mixed(const struct export_part *part, int parts) {
+    int n = 0;
+    for (int i = 0; i < parts; i++)
+        n += jfr_kind_of(part[i].quality->event) == jfr_kind_of(NULL);
+    return n > 1;
+}
+
 static int write_parts(const struct writing *w, const struct output *item,
                        const struct export_part *part, int parts, struct err *e) {
     struct export_options options = w->o->export;
     struct text t = {0};
     options.question = part[0].question;
-    if (growing_has(w->out->growing, item))
+    if (growing_has(w->out->growing, item) && !is_mixed(part, parts))
         return growing_end(w->out->growing, item, part, parts, &options, e);
     int r = item->exporter->write_all(&t, w->profile, part, parts, &options);
     if (r < 0 || t.failed)
@@ -106,7 +116,7 @@ static int write_parts(const struct writing *w, const struct output *item,
 
 static int write_together(const struct writing *w, const struct output *item, struct err *e) {
     struct asked *a = calloc(SESSION_EVENTS, sizeof *a);
-    struct export_part part[SESSION_EVENTS];
+    struct export_part part[SESSION_EVENTS] = {0};
     int parts = 0, r = a ? 0 : -ENOMEM;
     for (int i = 0; i < w->out->events && r == 0; i++) {
         if (!outputs_want(w->out, item->exporter, &w->out->event[i]))
@@ -170,12 +180,20 @@ void outputs_say_renamed(const struct outputs *out) {
     text_free(&names);
 }
 
+/* When the profile is over at the latest; 0: not known. Of those in the background --timeout only. */
+static uint64_t limit_ms(const struct options *o) {
+    uint64_t timeout = options_moment_ms(&o->timeout, time(NULL));
+    return o->action == ACTION_COLLECT && o->duration_ms > timeout ? o->duration_ms : timeout;
+}
+
 int outputs_begin(struct outputs *out, const struct options *o, struct session *s, struct err *e) {
     struct jvm j;
     if (out->put)
         return 0;
     session_jvm(s, &j);
-    int r = o->jfr_sync ? jfr_sync_begin(&out->sync, o->jfr_sync, &o->session, &j, e) : 0;
+    int r = 0;
+    if (o->jfr_sync)
+        r = jfr_sync_begin(&out->sync, o->jfr_sync, &o->session, &j, limit_ms(o), e);
     if (r == 0)
         r = growing_begin(&out->growing, out, o, s, e);
     return r;

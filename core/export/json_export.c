@@ -45,8 +45,8 @@ static void add_string(struct text *out, const char *key, const char *s) {
 static uint64_t pid_of(const struct export_quality *q) {
     static const char mark[] = "(pid ";
     uint64_t pid = 0;
-    const char *at = q->jvm;
-    while (at && (at = strstr(at, mark))) {
+    const char *at = q->jvm ? strstr(q->jvm, mark) : NULL;
+    for (; at; at = strstr(at, mark)) {
         at += sizeof mark - 1;
         pid = strtoull(at, NULL, 10);
     }

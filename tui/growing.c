@@ -8,6 +8,8 @@
 #include "tui/machine_load.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -39,6 +41,7 @@ struct growing {
     bool tapped;
     struct file file[OUTPUTS_MAX];
     int files;
+    uint32_t history_seconds;
 };
 
 /* ---- samples ---- */
@@ -82,7 +85,7 @@ static enum jfr_state state_of(const struct tap_sample *s) {
 
 static void add_sample(struct file *f, const struct profile *p, const struct tap_sample *s) {
     static const struct query everything = {0};
-    struct jfr_chunk *c = jfr_stream_lock(f->stream, s->count);
+    struct jfr_chunk *c = f->stream ? jfr_stream_lock(f->stream, s->count) : NULL;
     if (!c)
         return;
     const struct jfr_sample sample = {
@@ -95,7 +98,7 @@ static void add_sample(struct file *f, const struct profile *p, const struct tap
         .state = state_of(s),
         .address = s->event == WIRE_EVENT_NATIVEMEM ? s->live_id : 0,
     };
-    jfr_chunk_add(c, &sample);
+    jfr_stream_add(f->stream, &sample);
     jfr_stream_unlock(f->stream, s->time_ns);
 }
 
@@ -111,7 +114,7 @@ static void on_gone(void *arg, const struct profile *p, const struct tap_sample 
     for (int i = 0; i < g->files; i++) {
         struct file *f = &g->file[i];
         struct jfr_chunk *c = NULL;
-        if (s->event == WIRE_EVENT_NATIVEMEM && f->events & 1u << s->event)
+        if (s->event == WIRE_EVENT_NATIVEMEM && f->stream && f->events & 1u << s->event)
             c = jfr_stream_lock(f->stream, 0);
         if (!c)
             continue;
@@ -138,7 +141,7 @@ static void add_item(struct file *f, const struct profile *p, const struct histo
         .stack = jfr_chunk_stack(c, p, &everything, it->node),
         .state = event == WIRE_EVENT_WALL ? JFR_STATE_UNKNOWN : JFR_STATE_RUNNING,
     };
-    jfr_chunk_add(c, &s);
+    jfr_stream_add(f->stream, &s);
     jfr_stream_unlock(f->stream, s.time_ns);
 }
 
@@ -235,6 +238,8 @@ int growing_begin(struct growing **to, const struct outputs *out, const struct o
     if (!g)
         return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for files that grow");
     g->session = s;
+    g->history_seconds =
+        o->session.history_seconds ? o->session.history_seconds : PROFILE_HISTORY_SECONDS;
     g->tap = (struct session_tap){.arg = g, .sample = on_sample, .gone = on_gone};
     int r = begin_all(g, out, o, s, e);
     if (r == 0 && g->files) {
@@ -256,9 +261,20 @@ int growing_begin(struct growing **to, const struct outputs *out, const struct o
     return 0;
 }
 
-void growing_stop(struct growing *g) {
-    if (!g)
+/* What is in it ends before its time; the profile has more, of other times less. */
+static void drop_failed(const struct growing *g, struct file *f) {
+    int failure = jfr_stream_failure(f->stream);
+    if (!failure)
         return;
+    fprintf(stderr,
+            "jtop-prof: %s could not grow (%s) and is written from the profile: of what is older "
+            "than %u s (--history), the times are lost\n",
+            f->item->path.data, strerror(failure), g->history_seconds);
+    jfr_stream_leave(f->stream);
+    f->stream = NULL;
+}
+
+static void stop_all(struct growing *g) {
     if (g->tapped) {
         session_lock(g->session);
         session_tap(g->session, NULL);
@@ -270,6 +286,33 @@ void growing_stop(struct growing *g) {
             jfr_stream_stop(g->file[i].stream);
 }
 
+void growing_stop(struct growing *g) {
+    if (!g)
+        return;
+    stop_all(g);
+    for (int i = 0; i < g->files; i++)
+        if (g->file[i].stream)
+            drop_failed(g, &g->file[i]);
+}
+
+void growing_resume(struct growing *g) {
+    bool any = false;
+    for (int i = 0; g && !g->tapped && i < g->files; i++) {
+        struct file *f = &g->file[i];
+        if (f->stream && jfr_stream_resume(f->stream) < 0) {
+            jfr_stream_leave(f->stream);
+            f->stream = NULL;
+        }
+        any |= f->stream != NULL;
+    }
+    if (!any)
+        return;
+    session_lock(g->session);
+    session_tap(g->session, &g->tap);
+    session_unlock(g->session);
+    g->tapped = true;
+}
+
 static struct file *find(const struct growing *g, const struct output *item) {
     for (int i = 0; g && i < g->files; i++)
         if (g->file[i].item == item && g->file[i].stream)
@@ -278,14 +321,22 @@ static struct file *find(const struct growing *g, const struct output *item) {
 }
 
 bool growing_has(const struct growing *g, const struct output *item) {
-    struct file *f = find(g, item);
-    return f && jfr_stream_is_whole(f->stream);
+    return find(g, item) != NULL;
 }
 
 int growing_end(struct growing *g, const struct output *item, const struct export_part *part,
                 int parts, const struct export_options *o, struct err *e) {
     struct file *f = find(g, item);
+    uint64_t beyond = jfr_stream_beyond(f->stream);
     int r = jfr_stream_end(f->stream, part, parts, o, e);
+    if (beyond)
+        fprintf(stderr,
+                "jtop-prof: %s has %" PRIu64
+                " samples fewer than were taken: others of the same moment stand for them\n",
+                item->path.data, beyond);
+    if (r == 0 || r == -ENOBUFS) /* more may come, see growing_resume */
+        return r;
+    jfr_stream_leave(f->stream);
     f->stream = NULL;
     return r;
 }
@@ -293,6 +344,7 @@ int growing_end(struct growing *g, const struct output *item, const struct expor
 void growing_free(struct growing *g) {
     if (!g)
         return;
+    stop_all(g);
     for (int i = 0; i < g->files; i++) {
         jfr_stream_leave(g->file[i].stream);
         free(g->file[i].row);

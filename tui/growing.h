@@ -22,12 +22,18 @@ int growing_begin(struct growing **to, const struct outputs *out, const struct o
  * closed. NULL is fine. */
 void growing_stop(struct growing *g);
 
-/* Whether that item has grown and is whole: then it is to be ended, or else written as others are. */
+/* Whether that item has grown, as far as there was room: then it is to be ended, or else written as
+ * others are. */
 bool growing_has(const struct growing *g, const struct output *item);
 int growing_end(struct growing *g, const struct output *item, const struct export_part *part,
                 int parts, const struct export_options *o, struct err *e);
 
-/* Leaves files that were not ended as they are. NULL is fine. */
+/* After growing_stop and growing_end, before anything more is sampled: the files grow on. One that
+ * cannot (it was moved away, say) will be written as others are. NULL is fine. */
+void growing_resume(struct growing *g);
+
+/* Files that were not ended end with what has come so far. The session must be there still, or
+ * growing_stop have been called. NULL is fine. */
 void growing_free(struct growing *g);
 
 #endif

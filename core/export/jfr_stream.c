@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -67,9 +68,17 @@ static void free_all(struct jfr_stream *w) {
     free(w);
 }
 
+/* Not to be opened before its time: that blocks until somebody reads, who is told of an end then. */
+static bool is_direct(const char *path) {
+    struct stat st;
+    return lstat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode));
+}
+
 /* The beginning appears under its name at once. */
 static int create(struct jfr_stream *w, struct err *e) {
     struct output_file f;
+    if (is_direct(w->path))
+        return -EOPNOTSUPP;
     struct text out = {0};
     int r = output_file_open(&f, w->path, ERR_EXIT_PROFILER, e);
     if (r < 0)
@@ -101,6 +110,13 @@ static bool copy_strings(struct jfr_stream *w, const char *path) {
     return all;
 }
 
+static int start_thread(struct jfr_stream *w) {
+    w->quit = false;
+    int r = pthread_create(&w->thread, NULL, stream_main, w);
+    w->threaded = r == 0;
+    return -r;
+}
+
 int jfr_stream_begin(const char *path, const struct jfr_stream_options *o, struct jfr_stream **out,
                      struct err *e) {
     struct jfr_stream *w = calloc(1, sizeof *w);
@@ -120,13 +136,12 @@ int jfr_stream_begin(const char *path, const struct jfr_stream_options *o, struc
     int r = w->chunk && copy_strings(w, path)
                 ? create(w, e)
                 : err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for %s", path);
-    if (r == 0 && (r = pthread_create(&w->thread, NULL, stream_main, w)) != 0)
-        r = err_exit_as(e, ERR_EXIT_PROFILER, r, "no thread to write %s", path);
-    if (r != 0) {
+    if (r == 0 && (r = start_thread(w)) < 0)
+        r = err_exit_as(e, ERR_EXIT_PROFILER, -r, "no thread to write %s", path);
+    if (r < 0) {
         free_all(w);
         return r;
     }
-    w->threaded = true;
     *out = w;
     return 0;
 }
@@ -146,15 +161,34 @@ void jfr_stream_unlock(struct jfr_stream *w, uint64_t newest_ns) {
     pthread_mutex_unlock(&w->lock);
 }
 
+void jfr_stream_add(struct jfr_stream *w, const struct jfr_sample *s) {
+    struct jfr_sample fewer = *s;
+    if (s->count > 1 && !jfr_kind_is_sum(s->kind)) {
+        uint64_t room = 1 + JFR_STREAM_REPEATS_MAX - w->repeats;
+        room = room < JFR_STREAM_SAMPLE_MAX ? room : JFR_STREAM_SAMPLE_MAX;
+        fewer.count = s->count < room ? s->count : room;
+        w->beyond += s->count - fewer.count;
+        w->repeats += fewer.count - 1;
+    }
+    jfr_chunk_add(w->chunk, &fewer);
+}
+
 uint32_t jfr_stream_chunk(const struct jfr_stream *w) {
     return w->chunks;
 }
 
-bool jfr_stream_is_whole(struct jfr_stream *w) {
+int jfr_stream_failure(struct jfr_stream *w) {
     pthread_mutex_lock(&w->lock);
-    bool whole = !w->left_out && !w->failure;
+    int failure = w->failure;
     pthread_mutex_unlock(&w->lock);
-    return whole;
+    return failure;
+}
+
+uint64_t jfr_stream_beyond(struct jfr_stream *w) {
+    pthread_mutex_lock(&w->lock);
+    uint64_t beyond = w->beyond;
+    pthread_mutex_unlock(&w->lock);
+    return beyond;
 }
 
 void jfr_stream_stop(struct jfr_stream *w) {
@@ -168,15 +202,22 @@ void jfr_stream_stop(struct jfr_stream *w) {
     w->threaded = false;
 }
 
+static int finish(struct jfr_stream *w) {
+    int r = w->failure ? -w->failure : w->ended ? 0 : jfr_stream_flush(w);
+    if (r == 0 && !w->ended)
+        r = jfr_stream_trim(w);
+    w->failure = -r;
+    w->ended = true;
+    return r;
+}
+
 int jfr_stream_end(struct jfr_stream *w, const struct export_part *part, int parts,
                    const struct export_options *o, struct err *e) {
     jfr_stream_stop(w);
     uint64_t at = w->newest_ns > w->header.start_ns ? w->newest_ns : w->header.start_ns;
     for (int i = 0; i < parts; i++)
-        jfr_note_quality(w->chunk, at, &part[i], o, i == 0 ? w->left_out : 0);
-    int r = w->failure ? -w->failure : jfr_stream_flush(w);
-    if (r == 0)
-        r = jfr_stream_trim(w);
+        jfr_note_quality(w->chunk, at, &part[i], o, i == 0 ? w->left_out + w->beyond : 0);
+    int r = finish(w);
     if (r < 0)
         r = err_exit_as(e, ERR_EXIT_PROFILER, -r,
                         "%s: %s; what is in it can be read, up to the last flush", w->path,
@@ -185,7 +226,25 @@ int jfr_stream_end(struct jfr_stream *w, const struct export_part *part, int par
         r = err_exit_as(e, ERR_EXIT_PROFILER, ENOBUFS,
                         "%s has not got %" PRIu64 " samples: it could not be written fast enough",
                         w->path, w->left_out);
-    free_all(w);
+    w->left_out = w->beyond = 0; /* it is told */
+    return r;
+}
+
+/* Whether what is at the path is what was ended, and nothing more. */
+static bool is_as_ended(const struct jfr_stream *w) {
+    struct stat own, there;
+    return fstat(w->fd, &own) == 0 && lstat(w->path, &there) == 0 && own.st_dev == there.st_dev &&
+           own.st_ino == there.st_ino && (uint64_t)own.st_size == w->end;
+}
+
+int jfr_stream_resume(struct jfr_stream *w) {
+    if (w->failure || !w->ended || !is_as_ended(w))
+        return -ESTALE;
+    w->ended = w->header.last = false;
+    int r = jfr_stream_next_chunk(w);
+    if (r == 0)
+        r = start_thread(w);
+    w->failure = -r;
     return r;
 }
 
@@ -193,5 +252,6 @@ void jfr_stream_leave(struct jfr_stream *w) {
     if (!w)
         return;
     jfr_stream_stop(w);
+    finish(w);
     free_all(w);
 }

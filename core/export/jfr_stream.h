@@ -12,7 +12,9 @@
  * cut off at the end, is the file in disorder for the microseconds between two system calls.
  *
  * A thread of its own writes, so that a slow disk holds up nobody: at most 64 MB wait for it.
- * Beyond that samples are not taken, and jfr_stream_end says so.
+ * Beyond that samples are not taken, and jfr_stream_end says so. A sample that stands for several is
+ * as many events, but no more than JFR_STREAM_REPEATS_MAX beyond the first ones in all: who is
+ * sampled says how many, and may not fill the disk with a word.
  *
  * Context: frontend only. What takes a profile wants it locked.
  */
@@ -25,6 +27,10 @@
 #define JFR_STREAM_FLUSH_MS 100 /* how old a sample gets before it is in the file */
 #define JFR_STREAM_CHUNK_BYTES (UINT64_C(100) << 20)
 #define JFR_STREAM_CHUNK_MS UINT64_C(3600000)
+
+/* Events of one sample, and those of all samples that are not their first. */
+#define JFR_STREAM_SAMPLE_MAX (UINT64_C(1) << 14)
+#define JFR_STREAM_REPEATS_MAX (UINT64_C(1) << 24)
 
 struct jfr_stream;
 
@@ -48,21 +54,29 @@ int jfr_stream_begin(const char *path, const struct jfr_stream_options *o, struc
  * room for `samples` more now; they are counted as left out. */
 struct jfr_chunk *jfr_stream_lock(struct jfr_stream *w, uint64_t samples);
 void jfr_stream_unlock(struct jfr_stream *w, uint64_t newest_ns);
+/* Between lock and unlock. Where there are fewer events than samples, they weigh as much. */
+void jfr_stream_add(struct jfr_stream *w, const struct jfr_sample *s);
 /* Between lock and unlock. Changes with each chunk: numbers of threads and stacks are a chunk's own. */
 uint32_t jfr_stream_chunk(const struct jfr_stream *w);
 
 /* Nothing more comes. Waits for the thread, so what its `figures` locks must not be held. Idempotent. */
 void jfr_stream_stop(struct jfr_stream *w);
 
-/* Whether all that was added is in the file, or will be. */
-bool jfr_stream_is_whole(struct jfr_stream *w);
+/* errno of the write that failed, after which nothing more gets into the file; 0: none has. */
+int jfr_stream_failure(struct jfr_stream *w);
+/* Samples that are no events, for others of theirs stand for them. */
+uint64_t jfr_stream_beyond(struct jfr_stream *w);
 
-/* After jfr_stream_stop: writes what waits, says how good it was, and ends the file. Frees all, whatever it returns; parts
- * 0: nothing more is to be said. The profile need not be locked: only texts of the parts are used.
- * -errno with a message where the file has not got everything. */
+/* After jfr_stream_stop: writes what waits, says how good it was, and ends the file; parts 0:
+ * nothing more is to be said. The profile need not be locked: only texts of the parts are used.
+ * -ENOBUFS with a message: the file is good, but for samples there was no room for; other -errno:
+ * it ends with the last flush. */
 int jfr_stream_end(struct jfr_stream *w, const struct export_part *part, int parts,
                    const struct export_options *o, struct err *e);
-/* The same, but the file stays as it is: it will be written in another way. NULL is fine. */
+/* After jfr_stream_end: the same file goes on, with a new chunk. -ESTALE: it is not the file that
+ * was ended (moved away, or somebody has written to it), or it never grew to its end. */
+int jfr_stream_resume(struct jfr_stream *w);
+/* Frees all; the file ends with what came so far, if it was not ended. NULL is fine. */
 void jfr_stream_leave(struct jfr_stream *w);
 
 #endif

@@ -23,8 +23,11 @@ struct jfr_stream {
     struct jfr_chunk *chunk;
     struct text events;
     uint32_t chunks;
-    uint64_t newest_ns, left_out;
-    bool quit;
+    uint64_t newest_ns;
+    uint64_t left_out; /* samples there was no room for … */
+    uint64_t beyond;   /* … and those beyond what one record, or all, may stand for */
+    uint64_t repeats;  /* events that were not a record's first */
+    bool quit, ended;
     int failure; /* errno of the first write that failed; 0: none */
     /* the thread's, or its who has joined it */
     int fd;

@@ -143,6 +143,7 @@ static void end(struct jfr_stream *w) {
     struct err e = {0};
     if (jfr_stream_end(w, NULL, 0, NULL, &e) != 0)
         fail_msg("%s", e.message);
+    jfr_stream_leave(w);
 }
 
 static void whole_after_every_flush(void **state) {
@@ -237,18 +238,109 @@ static void the_thread_writes_by_itself(void **state) {
     for (int i = 0; i < 600 && look("t.jfr").samples != 11; i++)
         usleep(50000); /* it has only to come */
     assert_int_equal(look("t.jfr").samples, 11);
-    assert_true(jfr_stream_is_whole(w));
+    assert_int_equal(jfr_stream_failure(w), 0);
     jfr_stream_leave(w);
     assert_int_equal(look("t.jfr").samples, 11);
     profile_free(p);
     assert_int_equal(unlink("t.jfr"), 0);
 }
 
+static void add_many(struct jfr_stream *w, uint64_t count, uint64_t time_ns) {
+    const struct jfr_sample s = {.kind = jfr_kind_of("cpu"),
+                                 .time_ns = time_ns,
+                                 .weight = count,
+                                 .count = count,
+                                 .state = JFR_STATE_RUNNING};
+    assert_non_null(jfr_stream_lock(w, count));
+    jfr_stream_add(w, &s);
+    jfr_stream_unlock(w, time_ns);
+}
+
+/* Who is sampled says how many samples one record stands for. */
+static void a_word_fills_no_disk(void **state) {
+    (void)state;
+    struct jfr_stream *w = begun("m.jfr", 0);
+    jfr_stream_stop(w);
+    add_many(w, 5, 2000000000);
+    assert_int_equal(w->beyond, 0);
+    add_many(w, 1 << 20, 2000000000);
+    assert_int_equal(w->beyond, (1 << 20) - JFR_STREAM_SAMPLE_MAX);
+    assert_int_equal(w->repeats, 4 + JFR_STREAM_SAMPLE_MAX - 1);
+    w->repeats = JFR_STREAM_REPEATS_MAX - 2;
+    add_many(w, 1000, 2000000000);
+    add_many(w, 1000, 2000000000);
+    end(w);
+    assert_int_equal(look("m.jfr").samples, 5 + JFR_STREAM_SAMPLE_MAX + 3 + 1);
+    assert_int_equal(unlink("m.jfr"), 0);
+}
+
+static void no_room_ends_no_file(void **state) {
+    (void)state;
+    struct err e = {0};
+    struct jfr_stream *w = begun("l.jfr", 0);
+    jfr_stream_stop(w);
+    add_many(w, 5, 2000000000);
+    pthread_mutex_lock(&w->lock);
+    w->left_out = 17; /* as jfr_stream_lock counts them */
+    pthread_mutex_unlock(&w->lock);
+    assert_int_equal(jfr_stream_end(w, NULL, 0, NULL, &e), -ENOBUFS);
+    assert_non_null(strstr(e.message, " 17 samples"));
+    assert_int_equal(look("l.jfr").samples, 5);
+    assert_int_equal(jfr_stream_resume(w), 0);
+    add_many(w, 6, 3000000000);
+    jfr_stream_stop(w);
+    end(w);
+    assert_int_equal(look("l.jfr").samples, 11);
+    assert_int_equal(look("l.jfr").chunks, 2);
+    assert_int_equal(unlink("l.jfr"), 0);
+}
+
+static void only_its_own_end_goes_on(void **state) {
+    (void)state;
+    struct err e = {0};
+    struct jfr_stream *w = begun("r.jfr", 0);
+    jfr_stream_stop(w);
+    assert_int_equal(jfr_stream_resume(w), -ESTALE);
+    add_many(w, 5, 2000000000);
+    assert_int_equal(jfr_stream_end(w, NULL, 0, NULL, &e), 0);
+    assert_int_equal(rename("r.jfr", "moved.jfr"), 0);
+    assert_int_equal(jfr_stream_resume(w), -ESTALE);
+    assert_int_equal(rename("moved.jfr", "r.jfr"), 0);
+    FILE *f = fopen("r.jfr", "a");
+    assert_non_null(f);
+    fputs("more", f);
+    fclose(f);
+    assert_int_equal(jfr_stream_resume(w), -ESTALE);
+    jfr_stream_leave(w);
+    f = fopen("r.jfr", "r");
+    assert_non_null(f);
+    char last[4];
+    assert_int_equal(fseek(f, -4, SEEK_END), 0);
+    assert_int_equal(fread(last, 1, 4, f), 4);
+    assert_memory_equal(last, "more", 4); /* which is not ours to cut off */
+    fclose(f);
+    assert_int_equal(unlink("r.jfr"), 0);
+}
+
+static void a_pipe_is_not_opened(void **state) {
+    (void)state;
+    struct jfr_stream *w = NULL;
+    struct err e = {0};
+    const struct jfr_stream_options o = {0};
+    assert_int_equal(mkfifo("pipe.jfr", 0600), 0);
+    alarm(20); /* it would wait for a reader */
+    assert_int_equal(jfr_stream_begin("pipe.jfr", &o, &w, &e), -EOPNOTSUPP);
+    alarm(0);
+    assert_int_equal(unlink("pipe.jfr"), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_after_every_flush),     cmocka_unit_test(more_than_a_filler_holds),
         cmocka_unit_test(chunk_after_chunk),           cmocka_unit_test(only_files_grow),
-        cmocka_unit_test(the_thread_writes_by_itself),
+        cmocka_unit_test(the_thread_writes_by_itself), cmocka_unit_test(a_word_fills_no_disk),
+        cmocka_unit_test(no_room_ends_no_file),        cmocka_unit_test(only_its_own_end_goes_on),
+        cmocka_unit_test(a_pipe_is_not_opened),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

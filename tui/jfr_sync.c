@@ -3,9 +3,11 @@
 #include "attach/attach.h"
 #include "attach/tmp_dir.h"
 #include "core/base/text.h"
-#include "core/export/output_file.h"
+#include "tui/jfr_join.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,14 +16,21 @@
 #include <unistd.h>
 
 #define ANSWER_MS 60000 /* the recorder may have to be made first, and to write all it has */
+#define LET_GO_MS 10000 /* when we leave anyway */
+#define NAMES 64        /* of directories that are tried */
+/* Nobody may be there to stop it: it keeps no more than that, and goes on no longer than that after
+ * the end that was planned. */
+#define KEEPS "256m"
+#define LIMIT_SLACK_S 300
 #define SETTINGS "jtop-prof.jfc"
 #define RECORDED "jvm.jfr"
 
 struct jfr_sync {
     struct jvm jvm;
-    char name[64];   /* of the directory, and of the recording */
-    int tmp, dir;    /* -1: not there */
-    bool runs, made; /* the recorder; its file */
+    char name[64]; /* of the directory, and of the recording; empty: not made */
+    int tmp, dir;  /* -1: not there */
+    bool runs;     /* the recorder, or it may */
+    bool made;     /* its file */
 };
 
 /* ---- settings ---- */
@@ -84,28 +93,73 @@ static int write_settings(const struct jfr_sync *y, const struct text *t, struct
                              (int)y->jvm.pid, strerror(error));
 }
 
+static bool is_empty(int dir) {
+    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+    int entries = 0;
+    if (!list) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    while (readdir(list))
+        entries++;
+    closedir(list);
+    return entries == 2; /* . and .. */
+}
+
+/* Where others rule the /tmp, another directory may be in the place of the one that was made. */
+static bool is_ours(int dir) {
+    struct stat st;
+    return fstat(dir, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 0777) == 0700 &&
+           is_empty(dir);
+}
+
+static int make_name(struct jfr_sync *y) {
+    static unsigned serial;
+    int r = -EEXIST;
+    for (int i = 0; i < NAMES && r == -EEXIST; i++) {
+        snprintf(y->name, sizeof y->name, "jtop-prof-%d-%u", (int)getpid(), serial++);
+        r = mkdirat(y->tmp, y->name, 0700) == 0 ? 0 : -errno;
+    }
+    if (r < 0)
+        y->name[0] = '\0';
+    return r;
+}
+
+static int open_dir(struct jfr_sync *y) {
+    int dir = openat(y->tmp, y->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int r = dir < 0 ? -errno : is_ours(dir) ? 0 : -EEXIST;
+    if (r < 0) { /* it is not for us to remove */
+        y->name[0] = '\0';
+        if (dir >= 0)
+            close(dir);
+        return r;
+    }
+    y->dir = dir;
+    return geteuid() == y->jvm.uid || fchown(dir, y->jvm.uid, y->jvm.gid) == 0 ? 0 : -errno;
+}
+
 static int make_dir(struct jfr_sync *y, struct err *e) {
     y->tmp = tmp_dir_open(y->jvm.pid);
-    int r = y->tmp < 0 ? y->tmp : mkdirat(y->tmp, y->name, 0700) == 0 ? 0 : -errno;
-    if (r == 0) {
-        y->dir = openat(y->tmp, y->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        r = y->dir < 0 ? -errno : 0;
-    }
-    if (r == 0 && geteuid() != y->jvm.uid && fchown(y->dir, y->jvm.uid, y->jvm.gid) != 0)
-        r = -errno;
+    int r = y->tmp < 0 ? y->tmp : make_name(y);
+    if (r == 0)
+        r = open_dir(y);
     return r == 0 ? 0
                   : err_exit_as(e, ERR_EXIT_PROFILER, -r,
                                 "--jfrsync needs a directory in the /tmp of JVM %d: %s",
-                                (int)y->jvm.pid, strerror(-r));
+                                (int)y->jvm.pid,
+                                r == -EEXIST ? "somebody else's are in its place" : strerror(-r));
 }
 
 /* ---- the recorder ---- */
 
-static int command(const struct jfr_sync *y, const char *text, const char *good, struct err *e) {
+static int command(const struct jfr_sync *y, const char *text, const char *good, int timeout_ms,
+                   struct err *e) {
     const char *const arg[3] = {text};
     struct err why = {0};
     char *reply = NULL;
-    int r = attach_command(&y->jvm, "jcmd", arg, ANSWER_MS, &reply, &why);
+    int r = attach_command(&y->jvm, "jcmd", arg, timeout_ms, &reply, &why);
     if (r == 0 && (!reply || !strstr(reply, good)))
         r = -EPROTO;
     const char *said = why.message[0] ? why.message : reply ? reply : "";
@@ -117,15 +171,24 @@ static int command(const struct jfr_sync *y, const char *text, const char *good,
     return r;
 }
 
-static int start(struct jfr_sync *y, const char *config, struct err *e) {
+/* That the JVM heard nothing of it. */
+static bool never_reached(int r) {
+    return r == -ESRCH || r == -EPERM || r == -EOPNOTSUPP || r == -E2BIG;
+}
+
+static int start(struct jfr_sync *y, const char *config, uint64_t limit_ms, struct err *e) {
     struct text line = {0};
     text_addf(&line, "JFR.start name=%s settings=", y->name);
     if (config[0] != '+')
         text_addf(&line, "%s settings=", config);
-    text_addf(&line, "/tmp/%s/" SETTINGS, y->name);
+    text_addf(&line, "/tmp/%s/" SETTINGS " maxsize=" KEEPS, y->name);
+    if (limit_ms) /* with no name of ours it would have one in the JVM's directory */
+        text_addf(&line, " duration=%" PRIu64 "s filename=/tmp/%s/" RECORDED,
+                  limit_ms / 1000 + LIMIT_SLACK_S, y->name);
     int r = line.failed ? err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory")
-                        : command(y, line.data, "Started recording", e);
-    y->runs = r == 0;
+                        : command(y, line.data, "Started recording", ANSWER_MS, e);
+    /* It may have begun, or may yet, whose answer is late or lost. */
+    y->runs = !line.failed && !never_reached(r);
     text_free(&line);
     return r;
 }
@@ -141,8 +204,7 @@ static int check_config(const char *config, struct err *e) {
 }
 
 int jfr_sync_begin(struct jfr_sync **out, const char *config, const struct session_options *so,
-                   const struct jvm *j, struct err *e) {
-    static unsigned serial;
+                   const struct jvm *j, uint64_t limit_ms, struct err *e) {
     struct text settings = {0};
     int r = check_config(config, e);
     if (r < 0)
@@ -152,13 +214,12 @@ int jfr_sync_begin(struct jfr_sync **out, const char *config, const struct sessi
         return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
     y->jvm = *j;
     y->tmp = y->dir = -1;
-    snprintf(y->name, sizeof y->name, "jtop-prof-%d-%u", (int)getpid(), serial++);
     make_settings(&settings, config, so);
     r = make_dir(y, e);
     if (r == 0)
         r = write_settings(y, &settings, e);
     if (r == 0)
-        r = start(y, config, e);
+        r = start(y, config, limit_ms, e);
     text_free(&settings);
     if (r < 0)
         jfr_sync_free(y);
@@ -167,35 +228,45 @@ int jfr_sync_begin(struct jfr_sync **out, const char *config, const struct sessi
     return r;
 }
 
+/* Whether the answer to JFR.stop says that there is nothing to stop. */
+static bool is_gone(const struct jfr_sync *y, int r, const struct err *e) {
+    char none[96];
+    snprintf(none, sizeof none, "could not find %s", y->name);
+    return r == -ESRCH || strcasestr(e->message, none) ||
+           strcasestr(e->message, "no available recordings");
+}
+
+/* What it has is lost, but it does not go on. */
+static void let_go(struct jfr_sync *y) {
+    struct err e = {0};
+    char line[128];
+    snprintf(line, sizeof line, "JFR.stop name=%s", y->name);
+    int r = command(y, line, "Stopped recording", LET_GO_MS, &e);
+    if (r == 0 || is_gone(y, r, &e))
+        y->runs = false;
+}
+
 int jfr_sync_stop(struct jfr_sync *y, struct err *e) {
     char line[256];
     if (!y->runs)
         return 0;
-    y->runs = false;
     snprintf(line, sizeof line, "JFR.stop name=%s filename=/tmp/%s/" RECORDED, y->name, y->name);
-    int r = command(y, line, "Stopped recording", e);
+    int r = command(y, line, "Stopped recording", ANSWER_MS, e);
+    if (r == 0 || is_gone(y, r, e))
+        y->runs = false;
     y->made = r == 0;
+    if (y->runs)
+        let_go(y);
     if (r < 0)
         e->exit_code = ERR_EXIT_PROFILER;
     return r;
 }
 
-/* ---- the files ---- */
-
-static int copy(struct output_file *f, int from, const char *what, struct err *e) {
-    char *piece = malloc(1 << 16);
-    ssize_t n = piece ? 1 : -1;
-    int r = 0;
-    while (r == 0 && n > 0) {
-        n = read(from, piece, 1 << 16);
-        if (n > 0)
-            r = output_file_write(f, piece, (size_t)n, e);
-    }
-    free(piece);
-    return r < 0 || n == 0 ? r
-                           : err_exit_as(e, ERR_EXIT_PROFILER, errno, "cannot read %s: %s", what,
-                                         strerror(errno));
+bool jfr_sync_runs(const struct jfr_sync *y) {
+    return y && y->runs;
 }
+
+/* ---- the files ---- */
 
 /* The JVM made it, and may be hostile: a plain file that begins as recordings do. */
 static int open_recorded(const struct jfr_sync *y, struct err *e) {
@@ -214,42 +285,29 @@ static int open_recorded(const struct jfr_sync *y, struct err *e) {
 }
 
 int jfr_sync_append(const struct jfr_sync *y, const char *path, struct err *e) {
-    struct output_file f;
     if (!y->made)
         return 0;
     int theirs = open_recorded(y, e);
     if (theirs < 0)
         return theirs;
-    int ours = open(path, O_RDONLY | O_CLOEXEC);
-    int r = ours < 0 ? err_exit_as(e, ERR_EXIT_PROFILER, errno, "%s: %s", path, strerror(errno))
-                     : output_file_open(&f, path, ERR_EXIT_PROFILER, e);
-    if (r == 0) {
-        r = copy(&f, ours, path, e);
-        if (r == 0)
-            r = copy(&f, theirs, "the JVM's recording", e);
-        if (r == 0)
-            r = output_file_commit(&f, e);
-        else
-            output_file_abort(&f);
-    }
-    if (ours >= 0)
-        close(ours);
+    int r = jfr_join(path, theirs, e);
     close(theirs);
     return r;
 }
 
 void jfr_sync_free(struct jfr_sync *y) {
-    struct err ignored = {0};
     if (!y)
         return;
-    jfr_sync_stop(y, &ignored);
+    if (y->runs)
+        let_go(y);
     if (y->dir >= 0) {
         unlinkat(y->dir, SETTINGS, 0);
         unlinkat(y->dir, RECORDED, 0);
         close(y->dir);
     }
     if (y->tmp >= 0) {
-        unlinkat(y->tmp, y->name, AT_REMOVEDIR);
+        if (y->name[0])
+            unlinkat(y->tmp, y->name, AT_REMOVEDIR);
         close(y->tmp);
     }
     free(y);

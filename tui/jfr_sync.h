@@ -18,14 +18,19 @@
 
 struct jfr_sync;
 
-/* `config` must live as long. Exit code 100 where the JVM has no such recorder or settings. */
+/* `config` must live as long. `limit_ms`: how long the profile is to take at most, 0: not known; the
+ * recorder ends by itself some minutes after that, and keeps 256 MB at most. Exit code 100 where the
+ * JVM has no such recorder or settings. */
 int jfr_sync_begin(struct jfr_sync **out, const char *config, const struct session_options *so,
-                   const struct jvm *j, struct err *e);
+                   const struct jvm *j, uint64_t limit_ms, struct err *e);
 
-/* The recorder stops; idempotent. The session must not be locked. */
+/* The recorder stops; idempotent. The session must not be locked. On failure what it has is lost. */
 int jfr_sync_stop(struct jfr_sync *y, struct err *e);
 
-/* Puts what it recorded behind what is in the file. */
+/* It has not been stopped yet, or could not be. NULL: no. */
+bool jfr_sync_runs(const struct jfr_sync *y);
+
+/* Puts what it recorded behind what is in the file, see jfr_join. */
 int jfr_sync_append(const struct jfr_sync *y, const char *path, struct err *e);
 
 /* Stops it if need be, and removes all that was made. NULL is fine. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define SECOND_NS UINT64_C(1000000000)
+#define END_NS SECOND_NS /* for those who are still being told the past */
 
 int drain_add_feed(struct session *s, struct feed *f) {
     session_lock(s);
@@ -38,18 +39,48 @@ static void tell_status(struct session *s, struct feed *only) {
     t.precise = o->precise;
     t.tag_cpu = o->tag_cpu;
     t.tag_sched = o->tag_sched;
+    t.restricted = s->filter.on || s->begin || s->end || o->from_ms || o->to_ms;
+    t.time_ns = session_clock_ns();
     session_unlock(s);
     for (uint32_t i = 0; i < DECODER_FEEDS; i++)
-        if (d->feed[i] && (!only || d->feed[i] == only))
+        if (d->feed[i] && (only ? d->feed[i] == only : !feed_past(d->feed[i])))
             feed_put(d->feed[i], SHARE_STATUS, &t, sizeof t);
 }
 
 static void let_go(struct session *s, uint32_t slot) {
-    feed_release(s->drain.decoder->feed[slot]);
+    struct feed *f = s->drain.decoder->feed[slot];
+    past_free(feed_past(f));
+    feed_set_past(f, NULL);
+    feed_release(f);
     s->drain.decoder->feed[slot] = NULL;
     session_lock(s);
     s->lookers--;
     session_unlock(s);
+}
+
+/* The sharing thread tells it. */
+static void fail(struct session *s, uint32_t slot) {
+    feed_fail(s->drain.decoder->feed[slot]);
+    let_go(s, slot);
+}
+
+static void begun(struct session *s, struct feed *f) {
+    feed_begun(f);
+    tell_status(s, f);
+}
+
+/* What there is at this moment; nothing is read meanwhile, so that nothing is in both the past and
+ * the stream, which is held back from here on. */
+static int take_past(struct session *s, struct feed *f) {
+    struct past *p = past_new(s->drain.decoder, &s->lock, f, PAST_BYTES_MAX);
+    int rc = p ? 1 : -ENOMEM;
+    feed_set_past(f, p);
+    while (rc > 0) {
+        rc = past_take(p);
+        drain_beat(s, session_clock_ns());
+    }
+    feed_hold(f, true);
+    return rc;
 }
 
 /* There is a slot: lookers are no more than these. */
@@ -59,35 +90,71 @@ static void take_in(struct session *s, struct feed *f) {
     while (d->feed[slot])
         slot++;
     drain_publish(s);
-    int rc = feed_wants_past(f) ? past_write(d, &s->lock, f) : 0;
+    int rc = feed_wants_past(f) ? take_past(s, f) : 0;
     if (rc == 0)
         rc = decoder_restate_feed(d, slot, f);
     d->feed[slot] = f;
-    if (rc != 0) {
-        let_go(s, slot);
-        return;
-    }
-    feed_begun(f);
-    tell_status(s, f);
+    if (rc != 0)
+        fail(s, slot);
+    else if (!feed_past(f))
+        begun(s, f);
 }
 
-static void take_arrivals(struct session *s) {
-    struct feed *come[DECODER_FEEDS];
+/* Of whom there is one at a time. DECODER_FEEDS: nobody. */
+static uint32_t being_told(const struct session *s) {
+    uint32_t slot = 0;
+    for (; slot < DECODER_FEEDS; slot++)
+        if (s->drain.decoder->feed[slot] && feed_past(s->drain.decoder->feed[slot]))
+            break;
+    return slot;
+}
+
+static void tell_past(struct session *s, uint32_t slot) {
+    struct feed *f = s->drain.decoder->feed[slot];
+    struct past *p = feed_past(f);
+    feed_hold(f, false);
+    int rc = past_tell(p);
+    feed_hold(f, true);
+    feed_flush(f);
+    if (rc != 0)
+        return;
+    feed_set_past(f, NULL);
+    past_free(p);
+    begun(s, f);
+}
+
+/* Who wants no past needs not wait for those who do. NULL: nobody. */
+static struct feed *next_arrival(struct session *s, bool past) {
+    struct feed *f = NULL;
     session_lock(s);
-    uint32_t n = s->arrivals;
-    for (uint32_t i = 0; i < n; i++)
-        come[i] = s->arriving[i];
-    s->arrivals = 0;
+    for (uint32_t i = 0; i < s->arrivals && !f; i++) {
+        if (!past && feed_wants_past(s->arriving[i]))
+            continue;
+        f = s->arriving[i];
+        s->arrivals--;
+        memmove(&s->arriving[i], &s->arriving[i + 1], (s->arrivals - i) * sizeof s->arriving[0]);
+    }
     session_unlock(s);
-    for (uint32_t i = 0; i < n; i++)
-        take_in(s, come[i]);
+    return f;
+}
+
+/* A step of what those who begin to look on are still to be told. True: something was done, and
+ * there may be more. */
+static bool serve_beginners(struct session *s) {
+    uint32_t slot = being_told(s);
+    struct feed *f = next_arrival(s, slot == DECODER_FEEDS);
+    if (slot < DECODER_FEEDS)
+        tell_past(s, slot);
+    if (f)
+        take_in(s, f);
+    return f || slot < DECODER_FEEDS;
 }
 
 void drain_feed(struct session *s, uint64_t now) {
     struct drain *d = &s->drain;
     bool any = false, sent = false;
     session_lock(s);
-    uint32_t arrivals = s->arrivals, lookers = s->lookers;
+    uint32_t lookers = s->lookers;
     struct share *share = s->share;
     session_unlock(s);
     if (!lookers)
@@ -108,20 +175,31 @@ void drain_feed(struct session *s, uint64_t now) {
         tell_status(s, NULL);
         sent = true;
     }
-    if (arrivals)
-        take_arrivals(s);
-    if (arrivals || sent)
+    if (serve_beginners(s)) {
+        sent = true;
+        session_wake_drain(s);
+    }
+    if (sent)
         share_wake(share);
 }
 
 void drain_end_feeds(struct session *s) {
     struct decoder *d = s->drain.decoder;
-    take_arrivals(s);
+    uint64_t until = session_clock_ns() + END_NS;
+    while (session_clock_ns() < until && serve_beginners(s))
+        ;
+    for (struct feed *f; (f = next_arrival(s, true));) {
+        feed_fail(f);
+        feed_release(f);
+    }
     tell_status(s, NULL);
     for (uint32_t i = 0; i < DECODER_FEEDS; i++) {
         if (!d->feed[i])
             continue;
         feed_flush(d->feed[i]);
-        let_go(s, i);
+        if (feed_past(d->feed[i]))
+            fail(s, i);
+        else
+            let_go(s, i);
     }
 }

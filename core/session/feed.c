@@ -17,15 +17,22 @@ struct piece {
     uint64_t data[]; /* a frame: header first */
 };
 
+struct queue {
+    struct piece *open; /* the writer's: its records */
+    /* under the lock */
+    struct piece *first, *last;
+};
+
 struct feed {
     atomic_int users;
-    bool past;
-    struct piece *open; /* the writer's: its records */
+    bool wants_past;
+    struct past *past;
+    struct queue now, later; /* later: held back */
+    struct queue *to;        /* the writer's: what it writes to */
     uint64_t written;
     pthread_mutex_t lock;
     /* under the lock */
-    struct piece *first, *last;
-    size_t bytes, limit;
+    size_t bytes, limit; /* of both */
     bool overrun, closed;
 };
 
@@ -35,18 +42,24 @@ struct feed *feed_new(bool past) {
         return NULL;
     atomic_init(&f->users, 2);
     pthread_mutex_init(&f->lock, NULL);
-    f->past = past;
+    f->wants_past = past;
+    f->to = &f->now;
     f->limit = FEED_BEGIN_BYTES_MAX;
     return f;
 }
 
-static void drop_all(struct feed *f) {
-    while (f->first) {
-        struct piece *p = f->first;
-        f->first = p->next;
+static void drop(struct queue *q) {
+    while (q->first) {
+        struct piece *p = q->first;
+        q->first = p->next;
         free(p);
     }
-    f->last = NULL;
+    q->last = NULL;
+}
+
+static void drop_all(struct feed *f) {
+    drop(&f->now);
+    drop(&f->later);
     f->bytes = 0;
 }
 
@@ -54,7 +67,8 @@ void feed_release(struct feed *f) {
     if (!f || atomic_fetch_sub(&f->users, 1) > 1)
         return;
     drop_all(f);
-    free(f->open);
+    free(f->now.open);
+    free(f->later.open);
     pthread_mutex_destroy(&f->lock);
     free(f);
 }
@@ -71,7 +85,7 @@ static struct piece *new_piece(size_t room) {
 }
 
 /* Takes it over. */
-static void push(struct feed *f, struct piece *p, uint32_t kind) {
+static void push(struct feed *f, struct queue *q, struct piece *p, uint32_t kind) {
     struct share_header h = {.kind = kind,
                              .bytes = (uint32_t)(p->bytes - sizeof(struct share_header))};
     memcpy(p->data, &h, sizeof h);
@@ -81,24 +95,44 @@ static void push(struct feed *f, struct piece *p, uint32_t kind) {
         drop_all(f);
         free(p);
     } else {
-        if (f->last)
-            f->last->next = p;
+        if (q->last)
+            q->last->next = p;
         else
-            f->first = p;
-        f->last = p;
+            q->first = p;
+        q->last = p;
         f->bytes += p->room;
     }
     pthread_mutex_unlock(&f->lock);
 }
 
-static void lose(struct feed *f) {
+void feed_fail(struct feed *f) {
     pthread_mutex_lock(&f->lock);
     f->overrun = true;
     pthread_mutex_unlock(&f->lock);
 }
 
 bool feed_wants_past(const struct feed *f) {
+    return f->wants_past;
+}
+
+void feed_set_past(struct feed *f, struct past *p) {
+    f->past = p;
+}
+
+struct past *feed_past(const struct feed *f) {
     return f->past;
+}
+
+void feed_hold(struct feed *f, bool hold) {
+    f->to = hold ? &f->later : &f->now;
+}
+
+static bool flush(struct feed *f, struct queue *q) {
+    struct piece *p = q->open;
+    q->open = NULL;
+    if (p)
+        push(f, q, p, SHARE_RECORDS);
+    return p != NULL;
 }
 
 static void add(struct piece *p, const void *data, size_t bytes) {
@@ -110,15 +144,16 @@ void feed_write(struct feed *f, const void *record) {
     uint64_t word;
     memcpy(&word, record, sizeof word);
     size_t length = wire_header_length(word);
-    if (f->open && f->open->room - f->open->bytes < length)
-        feed_flush(f);
-    if (!f->open)
-        f->open = new_piece(PIECE_BYTES);
+    struct queue *q = f->to;
+    if (q->open && q->open->room - q->open->bytes < length)
+        flush(f, q);
+    if (!q->open)
+        q->open = new_piece(PIECE_BYTES);
     f->written += length;
-    if (f->open)
-        add(f->open, record, length);
+    if (q->open)
+        add(q->open, record, length);
     else
-        lose(f);
+        feed_fail(f);
 }
 
 void feed_write_symbol(struct feed *f, uint64_t address, uint32_t kind, const char *name,
@@ -140,11 +175,7 @@ void feed_write_symbol(struct feed *f, uint64_t address, uint32_t kind, const ch
 }
 
 bool feed_flush(struct feed *f) {
-    struct piece *p = f->open;
-    f->open = NULL;
-    if (p)
-        push(f, p, SHARE_RECORDS);
-    return p != NULL;
+    return flush(f, &f->now);
 }
 
 uint64_t feed_written(const struct feed *f) {
@@ -152,8 +183,18 @@ uint64_t feed_written(const struct feed *f) {
 }
 
 void feed_begun(struct feed *f) {
-    feed_flush(f);
+    flush(f, &f->now);
+    flush(f, &f->later);
+    f->to = &f->now;
     pthread_mutex_lock(&f->lock);
+    if (f->later.first) {
+        if (f->now.last)
+            f->now.last->next = f->later.first;
+        else
+            f->now.first = f->later.first;
+        f->now.last = f->later.last;
+        f->later.first = f->later.last = NULL;
+    }
     f->limit = f->bytes + FEED_BYTES_MAX;
     pthread_mutex_unlock(&f->lock);
 }
@@ -168,22 +209,22 @@ bool feed_closed(struct feed *f) {
 void feed_put(struct feed *f, uint32_t kind, const void *data, size_t bytes) {
     struct piece *p = new_piece(bytes);
     if (!p) {
-        lose(f);
+        feed_fail(f);
         return;
     }
     add(p, data, bytes);
-    push(f, p, kind);
+    push(f, &f->now, p, kind);
 }
 
 /* Takes the first frame that is not sent yet out of the queue; it stays the sender's until it is. */
 static struct piece *take_first(struct feed *f, int *rc) {
     pthread_mutex_lock(&f->lock);
-    struct piece *p = f->first;
+    struct piece *p = f->now.first;
     *rc = f->overrun && !f->closed ? -ENOBUFS : 0;
     if (p && !f->overrun) {
-        f->first = p->next;
-        if (!f->first)
-            f->last = NULL;
+        f->now.first = p->next;
+        if (!f->now.first)
+            f->now.last = NULL;
     } else {
         p = NULL;
     }
@@ -196,10 +237,10 @@ static void done_with(struct feed *f, struct piece *p) {
     pthread_mutex_lock(&f->lock);
     bool over = p->sent == p->bytes || f->overrun || f->closed;
     if (!over) {
-        p->next = f->first;
-        f->first = p;
-        if (!f->last)
-            f->last = p;
+        p->next = f->now.first;
+        f->now.first = p;
+        if (!f->now.last)
+            f->now.last = p;
     } else if (!f->overrun && !f->closed) {
         f->bytes -= p->room;
         /* What there was at the beginning is there no more. */
@@ -228,7 +269,7 @@ int feed_send(struct feed *f, int fd) {
 
 bool feed_has_more(struct feed *f) {
     pthread_mutex_lock(&f->lock);
-    bool more = f->first || (f->overrun && !f->closed);
+    bool more = f->now.first || (f->overrun && !f->closed);
     pthread_mutex_unlock(&f->lock);
     return more;
 }

@@ -3,6 +3,7 @@
  * in and never waits; the sharing thread sends what it finds. Who does not keep up is let go.
  *
  *      feed_write ─▶ open frame ─▶ feed_flush ─▶ queue ─▶ feed_send ─▶ socket
+ *             └───▶ held back, until feed_begun ───┘
  *
  * Context: as said at each function: `writer` is the drain thread, `sender` the sharing one.
  */
@@ -20,6 +21,7 @@
 #define FEED_BEGIN_BYTES_MAX (160u << 20) /* of names and of the past, while they are sent */
 
 struct feed;
+struct past;
 
 /* For two: the writer and the sender, each of whom lets go of it by feed_release. NULL: no memory. */
 struct feed *feed_new(bool past);
@@ -27,6 +29,11 @@ void feed_release(struct feed *f);
 
 /* Writer. Whether the past is wanted as well. */
 bool feed_wants_past(const struct feed *f);
+/* Writer. What is still being told of the past; the writer's own. NULL: nothing. */
+void feed_set_past(struct feed *f, struct past *p);
+struct past *feed_past(const struct feed *f);
+/* Writer. What is written while this is so comes behind what is written while it is not. */
+void feed_hold(struct feed *f, bool hold);
 /* Writer. A record whose header word says its length. */
 void feed_write(struct feed *f, const void *record);
 void feed_write_symbol(struct feed *f, uint64_t address, uint32_t kind, const char *name,
@@ -35,8 +42,11 @@ void feed_write_symbol(struct feed *f, uint64_t address, uint32_t kind, const ch
 bool feed_flush(struct feed *f);
 /* Writer. Bytes written so far, sent or not. */
 uint64_t feed_written(const struct feed *f);
-/* Writer. Names and the past are complete: from here on the smaller bound holds. */
+/* Writer. Names and the past are complete: what was held back follows them, and from here on the
+ * smaller bound holds. */
 void feed_begun(struct feed *f);
+/* Any thread. There was no memory for all of it: as if it had not kept up. */
+void feed_fail(struct feed *f);
 /* Any thread. Nobody reads any more. */
 bool feed_closed(struct feed *f);
 

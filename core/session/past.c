@@ -2,6 +2,7 @@
 
 #include "core/profile/history_read.h"
 #include "core/session/decoder_parts.h"
+#include "core/session/session_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,15 +14,24 @@
 #define OWN_IDS_MAX (1u << 22)
 #define REST_NAME "[stack not kept]"
 #define PAUSES_MAX 3600u /* seconds of them */
+#define TURN_NS UINT64_C(50000000)
+#define TURN_BYTES (1u << 20)
+#define TURN_ITEMS 64u /* between two looks at the clock */
 
 struct past {
     struct decoder *d;
     struct feed *feed;
     pthread_mutex_t *lock;
-    uint64_t begin;      /* feed_written() then */
-    struct id_map java;  /* method and line → id */
-    struct id_map told;  /* other methods */
-    struct id_map ended; /* tids */
+    struct history_reading *reading[WIRE_EVENTS]; /* NULL: told, or not taken yet */
+    uint32_t taken;                               /* events */
+    uint32_t event;                               /* being told … */
+    size_t at;                                    /* … with this item next */
+    struct history_item rest;                     /* of that thread, without its stacks */
+    uint64_t bytes, bytes_max;                    /* written in earlier turns, and in all */
+    uint64_t turn_bytes;                          /* feed_written() at the turn's beginning */
+    struct id_map java;                           /* method and line → id */
+    struct id_map told;                           /* other methods */
+    struct id_map ended;                          /* tids */
     struct profile_frame frame[PROFILE_STACK_MAX];
     uint64_t record[WIRE_RECORD_BYTES_MAX / 8]; /* being put together */
 };
@@ -126,6 +136,7 @@ static uint64_t frame_word(struct past *p, const struct profile_frame *f, bool l
     case METHOD_NATIVE:
     case METHOD_CPP:
     case METHOD_KERNEL:
+    case METHOD_THREAD: /* a tag at the root */
         if (is_new(p, f->method))
             feed_write_symbol(p->feed, address, m.kind, m.name, m.module);
         /* A return address is looked up one byte before. */
@@ -142,12 +153,16 @@ static uint64_t frame_word(struct past *p, const struct profile_frame *f, bool l
 static void tell_thread(struct past *p, const struct history_thread *t) {
     struct wire_thread *w = (struct wire_thread *)(void *)p->record;
     size_t at = sizeof *w;
-    uint32_t known;
     *w = (struct wire_thread){
         .java_id = t->java_id, .tid = t->tid, .flags = t->is_virtual ? WIRE_THREAD_VIRTUAL : 0};
     w->name_bytes = add(p, &at, t->name);
     if (t->name[0] && (!t->is_virtual || t->java_id))
         put(p, WIRE_THREAD, at);
+}
+
+/* Who was dead at that moment. */
+static void note_end(struct past *p, const struct history_thread *t) {
+    uint32_t known;
     uint64_t key = UINT64_C(1) << 32 | t->tid;
     if (!t->is_virtual && !kept_records_get(&p->d->kept.threads, key) && t->name[0] &&
         !id_map_get(&p->ended, key, &known))
@@ -156,11 +171,15 @@ static void tell_thread(struct past *p, const struct history_thread *t) {
 
 /* Samples. */
 
-static void say_again(struct past *p, uint32_t event, uint32_t tid, struct history_item *it) {
+static uint64_t bytes_told(const struct past *p) {
+    return p->bytes + feed_written(p->feed) - p->turn_bytes;
+}
+
+static void say_again(struct past *p, uint32_t tid, struct history_item *it) {
     struct wire_repeat w = {.header = wire_header_word(WIRE_REPEAT, sizeof w),
                             .time_ns = it->second * NS_PER_SECOND + NS_PER_SECOND / 2,
                             .tid = tid,
-                            .event = (uint8_t)event};
+                            .event = (uint8_t)p->event};
     while (it->weight || it->count) {
         w.weight = it->weight < DECODER_WEIGHT_MAX ? it->weight : DECODER_WEIGHT_MAX;
         w.count = it->count < DECODER_COUNT_MAX ? (uint32_t)it->count : DECODER_COUNT_MAX;
@@ -172,11 +191,11 @@ static void say_again(struct past *p, uint32_t event, uint32_t tid, struct histo
     }
 }
 
-static void say(struct past *p, const struct query *q, const struct history_thread *t,
-                struct history_item *it) {
+static void say(struct past *p, const struct history_thread *t, struct history_item *it,
+                bool with_stack) {
+    const struct query q = {.event = (int)p->event};
     uint64_t word[WIRE_FRAMES_MAX];
-    bool rest = feed_written(p->feed) - p->begin > PAST_BYTES_MAX;
-    uint32_t frames = rest ? 0 : history_stack(p->d->profile, q, it->node, p->frame);
+    uint32_t frames = with_stack ? history_stack(p->d->profile, &q, it->node, p->frame) : 0;
     frames = frames < WIRE_FRAMES_MAX ? frames : WIRE_FRAMES_MAX;
     for (uint32_t i = 0; i < frames; i++)
         word[i] = frame_word(p, &p->frame[i], i == 0);
@@ -193,7 +212,7 @@ static void say(struct past *p, const struct query *q, const struct history_thre
         .count = it->count < DECODER_COUNT_MAX ? (uint32_t)it->count : DECODER_COUNT_MAX,
         .virtual_id = t->is_virtual ? t->java_id : 0,
         .tid = t->tid,
-        .event = (uint8_t)q->event,
+        .event = (uint8_t)p->event,
         .frames = (uint16_t)frames,
         .cpu = WIRE_CPU_NONE,
     };
@@ -212,27 +231,51 @@ static int by_stack(const void *a, const void *b) {
     return x->second < y->second ? -1 : x->second > y->second;
 }
 
-/* A stack is said once, and in its other seconds that it is there again. */
-static int write_event(struct past *p, int event) {
-    const struct query q = {.event = event};
-    pthread_mutex_lock(p->lock);
-    struct history_reading *r = history_read(p->d->profile, &q);
-    pthread_mutex_unlock(p->lock);
-    if (!r)
-        return -ENOMEM;
-    if (r->items)
-        qsort(r->item, r->items, sizeof *r->item, by_stack);
-    for (size_t i = 0; i < r->items; i++) {
-        struct history_item *it = &r->item[i];
-        const struct history_thread *t = &r->thread[it->thread];
-        if (i == 0 || it->thread != it[-1].thread)
-            tell_thread(p, t);
-        if (i == 0 || it->thread != it[-1].thread || it->node != it[-1].node)
-            say(p, &q, t, it);
-        say_again(p, (uint32_t)event, t->tid, it);
+static void say_rest(struct past *p, const struct history_thread *t) {
+    struct history_item *it = &p->rest;
+    if (it->weight || it->count) {
+        say(p, t, it, false);
+        say_again(p, t->tid, it);
     }
-    history_reading_free(r);
-    return 0;
+    *it = (struct history_item){0};
+}
+
+static void keep_as_rest(struct past *p, const struct history_item *it) {
+    if (!p->rest.second || it->second < p->rest.second)
+        p->rest.second = it->second;
+    p->rest.weight += it->weight;
+    p->rest.count += it->count;
+}
+
+/* A stack is said once, and in its other seconds that it is there again. */
+static void tell_item(struct past *p, struct history_reading *r, size_t i) {
+    struct history_item *it = &r->item[i];
+    const struct history_thread *t = &r->thread[it->thread];
+    bool new_thread = i == 0 || it->thread != it[-1].thread;
+    if (new_thread)
+        tell_thread(p, t);
+    if (bytes_told(p) > p->bytes_max) {
+        keep_as_rest(p, it);
+    } else {
+        if (new_thread || it->node != it[-1].node)
+            say(p, t, it, true);
+        say_again(p, t->tid, it);
+    }
+    if (i + 1 == r->items || it[1].thread != it->thread)
+        say_rest(p, t);
+}
+
+/* True: all of this event's. */
+static bool tell_event(struct past *p, struct history_reading *r, uint64_t until_ns) {
+    if (p->at == 0 && r->items)
+        qsort(r->item, r->items, sizeof *r->item, by_stack);
+    while (p->at < r->items) {
+        tell_item(p, r, p->at++);
+        if (feed_written(p->feed) - p->turn_bytes > TURN_BYTES ||
+            (p->at % TURN_ITEMS == 0 && session_clock_ns() > until_ns))
+            return p->at == r->items;
+    }
+    return true;
 }
 
 static void write_pauses(struct past *p) {
@@ -264,25 +307,60 @@ static void write_ends(struct past *p) {
     }
 }
 
-int past_write(struct decoder *d, pthread_mutex_t *lock, struct feed *f) {
-    int rc = 0;
-    struct past *p = malloc(sizeof *p);
+struct past *past_new(struct decoder *d, pthread_mutex_t *lock, struct feed *f,
+                      uint64_t bytes_max) {
+    struct past *p = calloc(1, sizeof *p);
     if (!p)
-        return -ENOMEM;
+        return NULL;
     p->d = d;
     p->feed = f;
     p->lock = lock;
-    p->begin = feed_written(f);
+    p->bytes_max = bytes_max;
     id_map_init(&p->java, OWN_IDS_MAX);
     id_map_init(&p->told, OWN_IDS_MAX);
     id_map_init(&p->ended, DECODER_THREADS_MAX);
-    for (int event = 0; event < WIRE_EVENTS && rc == 0; event++)
-        rc = write_event(p, event);
-    write_pauses(p);
-    write_ends(p);
+    return p;
+}
+
+void past_free(struct past *p) {
+    if (!p)
+        return;
+    for (uint32_t i = 0; i < WIRE_EVENTS; i++)
+        history_reading_free(p->reading[i]);
     id_map_free(&p->java);
     id_map_free(&p->told);
     id_map_free(&p->ended);
     free(p);
-    return rc;
+}
+
+int past_take(struct past *p) {
+    const struct query q = {.event = (int)p->taken};
+    pthread_mutex_lock(p->lock);
+    struct history_reading *r = history_read(p->d->profile, &q);
+    pthread_mutex_unlock(p->lock);
+    if (!r)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < r->threads; i++)
+        note_end(p, &r->thread[i]);
+    p->reading[p->taken++] = r;
+    if (p->taken < WIRE_EVENTS)
+        return 1;
+    write_pauses(p);
+    return 0;
+}
+
+int past_tell(struct past *p) {
+    uint64_t until_ns = session_clock_ns() + TURN_NS;
+    p->turn_bytes = feed_written(p->feed);
+    while (p->event < WIRE_EVENTS && tell_event(p, p->reading[p->event], until_ns)) {
+        history_reading_free(p->reading[p->event]);
+        p->reading[p->event++] = NULL;
+        p->at = 0;
+    }
+    p->bytes = bytes_told(p);
+    p->turn_bytes = feed_written(p->feed);
+    if (p->event < WIRE_EVENTS)
+        return 1;
+    write_ends(p);
+    return 0;
 }

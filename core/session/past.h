@@ -6,6 +6,9 @@
  * Not in it: who waited for whom, what is still alive of what was allocated, and threads' states:
  * the profile does not keep them in a form that could be said again.
  *
+ * Whoever wants it takes it all at one moment, and then tells it bit by bit, while the stream goes
+ * on: what is in it is what was there at that moment.
+ *
  * Context: drain thread, without the profile's lock, which is taken to look at the samples only:
  * stacks and names are nobody else's to change.
  */
@@ -16,9 +19,19 @@
 
 #include <pthread.h>
 
-#define PAST_BYTES_MAX (96u << 20) /* beyond, stacks are left out; sums stay right */
+/* Beyond, what is left of a thread and event is one sample without a stack. Sums stay right. */
+#define PAST_BYTES_MAX (96u << 20)
 
-/* `lock` is the profile's. -ENOMEM: some of it is missing. */
-int past_write(struct decoder *d, pthread_mutex_t *lock, struct feed *f);
+struct past;
+
+/* `lock` is the profile's. NULL: no memory. */
+struct past *past_new(struct decoder *d, pthread_mutex_t *lock, struct feed *f, uint64_t bytes_max);
+void past_free(struct past *p); /* NULL is fine */
+
+/* Takes one event's samples: to be called until it returns 0, and no record may be decoded in
+ * between. 1: there is more to take; -ENOMEM. Up to a second for two million. */
+int past_take(struct past *p);
+/* Writes some of it, for some 50 ms at most. 1: there is more; 0: that was all. */
+int past_tell(struct past *p);
 
 #endif

@@ -36,11 +36,17 @@ static bool is_expected(const struct arrival *a, const char *path) {
     return false;
 }
 
+/* Before it is taken in. */
+static int check_arrival(struct arrival *a, const char *path) {
+    if (strcmp(path, "-") == 0 || is_expected(a, path))
+        return 0;
+    a->result = err_exit_as(&a->e, ERR_EXIT_PROFILER, EPROTO,
+                            "the reader of JVM %s sent a file that was not asked for: %.200s",
+                            a->o->target, path);
+    return a->result;
+}
+
 static int write_file(struct arrival *a, const char *path, const void *data, size_t bytes) {
-    if (!is_expected(a, path))
-        return err_exit_as(&a->e, ERR_EXIT_PROFILER, EPROTO,
-                           "the reader of JVM %s sent a file that was not asked for: %.200s",
-                           a->o->target, path);
     int r = export_check_path(path, &a->e);
     struct text t = {0};
     text_add_n(&t, data, bytes);
@@ -70,6 +76,8 @@ static int arrives(void *arg, enum share_part part, const char *path, const void
                    size_t bytes) {
     struct arrival *a = arg;
     int r = 0;
+    if (part == SHARE_PATH)
+        return check_arrival(a, path);
     if (part == SHARE_FILE && path && strcmp(path, "-") != 0) {
         r = write_file(a, path, data, bytes);
     } else if (part == SHARE_ERROR) {
@@ -145,7 +153,7 @@ static int ask(const struct options *o, const struct jvm *j, int argc, char **ar
         r = share_ask(j->pid, argc, sent, arrives, &a, e);
     if (r == -EPIPE)
         r = explain_silence(j, e);
-    if (r == 0 && a.result < 0) {
+    if (a.result < 0 && (r == 0 || r == a.result)) {
         r = a.result;
         *e = a.e;
     }

@@ -169,7 +169,7 @@ static bool carry_on(struct session *s, struct join *j) {
     flush(s);
     snprintf(message, sizeof message, "process %d, which sampled this JVM, has ended: %.180s",
              (int)before, e.message);
-    session_set_phase(s, SESSION_FAILED, message);
+    session_set_phase(s, rc == -ENOTSUP ? SESSION_STOPPED : SESSION_FAILED, message);
     return false;
 }
 
@@ -238,6 +238,8 @@ int session_join(const struct jvm *jvm, const struct session_options *o, struct 
     s->jvm = *jvm;
     s->joined = true;
     s->drain.decoder->replay = true;
+    s->drain.decoder->policy = drain_policy;
+    s->drain.decoder->policy_arg = s;
     s->join = calloc(1, sizeof *s->join);
     if (!s->join) {
         session_close(s);

@@ -23,6 +23,8 @@ struct join {
     uint32_t tries;       /* to look on at another one since it was told last */
     bool over;            /* the other side has ended, or makes no sense */
     bool asked;           /* for other events */
+    uint64_t told_ns;     /* when the last status was said; 0: not known */
+    uint64_t missed_ns;   /* between two whom, or two times that, it looked on */
     uint64_t deadline_ns; /* of that answer, or of the first status */
     uint64_t second_ns;   /* when the once-a-second work is due */
     struct share_status last;
@@ -42,7 +44,8 @@ void join_hear(struct session *s, struct join *j);
 bool join_take(struct session *s, struct join *j, uint32_t kind, const void *data, size_t bytes);
 
 /* The other side has ended while it sampled: joins whoever reads the JVM now, or attaches. Waits
- * for what that takes. 0: joined again; 1: the JVM is ours; -errno. */
+ * for what that takes. 0: joined again; 1: the JVM is ours; -ENOTSUP: what the other one took
+ * is not to be mixed with what would be taken now; -ECANCELED: the session is to end; -errno. */
 int join_succeed(struct session *s, struct join *j, struct err *e);
 
 #endif

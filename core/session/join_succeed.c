@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define TRIES 12
 #define STEP_NS 250000000L
@@ -44,7 +45,7 @@ static void take_over_options(struct session *s, const struct share_status *t) {
     o->all_or_none = false;
     s->status.reader = 0;
     s->joined = false;
-    bool share = s->share_later;
+    bool share = s->share_later && !s->quit && !(s->wanted == WIRE_COMMAND_DETACH && !s->done);
     s->share_later = false;
     session_unlock(s);
     if (share)
@@ -67,24 +68,53 @@ static void become_owner(struct session *s, struct mapping m, const struct share
     drain_ask_start(s);
 }
 
+/* The agent came too late. */
+static int let_go(struct mapping *m, struct err *e) {
+    struct control c;
+    control_init(&c, m->wire);
+    control_request(&c, WIRE_COMMAND_DETACH, NULL);
+    mapping_close(m);
+    return err_set(e, ECANCELED, "the session is being closed");
+}
+
+/* Somebody else who looked on may have been faster. Or it is still the old one, which did not wait
+ * for us, or whose end comes piece by piece: then there will be another try. */
+static bool look_on(struct session *s, struct join *j, pid_t before, struct err *e) {
+    if (join_connect(j, &s->jvm, false, e) != 0)
+        return false;
+    if (j->last.restricted && j->reader != before) {
+        close(j->fd);
+        j->fd = -1;
+        return false;
+    }
+    j->tries++;
+    session_lock(s);
+    decoder_new_stream(s->drain.decoder); /* with ids of its own */
+    session_unlock(s);
+    return true;
+}
+
 int join_succeed(struct session *s, struct join *j, struct err *e) {
     int result = -ESRCH;
+    pid_t before = j->reader;
     if (j->tries > 0) /* not too soon after the last one */
         nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
     else
         err_set(e, ESRCH, "nobody samples JVM %d", (int)s->jvm.pid);
     for (; j->tries < TRIES && !must_end(s); j->tries++) {
         struct mapping m;
-        /* Somebody else who looked on may have been faster. Or it is still the old one, whose end
-         * comes piece by piece: then there will be another try. */
-        if (join_connect(j, &s->jvm, false, e) == 0) {
-            j->tries++;
+        if (look_on(s, j, before, e))
             return 0;
-        }
+        if (j->last.restricted)
+            return err_set(e, ENOTSUP,
+                           "it took only some threads or times, and everything would be sampled "
+                           "from here: look at the JVM anew for that");
         if (!s->library[0])
             return err_set(e, ENOENT, "there is no agent library to attach with");
         result =
             agent_link_open(&s->jvm, s->library, s->options.ring_bytes, SESSION_DETACH_MS, &m, e);
+        if (result == 0 && must_end(s))
+            return let_go(&m, e);
         if (result == 0) {
             become_owner(s, m, &j->last);
             return 1;

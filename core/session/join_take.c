@@ -3,7 +3,11 @@
 
 #include "core/session/clean_text.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+#define GAP_NS (2 * SECOND_NS) /* the status comes each second */
 
 /* Strings are terminated and printable. */
 static void clean(char *field, size_t size) {
@@ -40,7 +44,8 @@ static bool is_sound(const struct share_status *t) {
     bool sound = t->engines <= WIRE_EVENTS && (uint32_t)t->walk < WIRE_WALKS &&
                  (uint32_t)t->status.phase <= SESSION_FAILED &&
                  t->status.phase != SESSION_REPLAYED && t->depth <= WIRE_FRAMES_MAX &&
-                 is_bool(&t->precise) && is_bool(&t->tag_cpu) && is_bool(&t->tag_sched);
+                 is_bool(&t->restricted) && is_bool(&t->precise) && is_bool(&t->tag_cpu) &&
+                 is_bool(&t->tag_sched);
     for (uint32_t i = 0; i < SESSION_EVENTS && sound; i++)
         sound = is_bool(&t->status.engine[i].asked) && is_bool(&t->status.engine[i].runs) &&
                 is_bool(&t->status.engine[i].biased);
@@ -83,6 +88,22 @@ static void forget_replaced(struct session *s, const struct session_status *now)
     }
 }
 
+/* What was sampled while it looked on at nobody is missing here. */
+static void note_gap(struct session *s, struct join *j, const struct share_status *t) {
+    uint64_t now = session_clock_ns(), said = t->time_ns < now ? t->time_ns : now;
+    if (!j->told && j->was_told && j->told_ns && said > j->told_ns + GAP_NS && s->running_ns)
+        j->missed_ns += said - j->told_ns;
+    j->told_ns = said;
+}
+
+static void show_gap(const struct join *j, struct session_status *st) {
+    st->missed_ns += j->missed_ns;
+    if (j->missed_ns && !st->message[0])
+        snprintf(st->message, sizeof st->message,
+                 "about %llu s are missing: this process looked on at nobody",
+                 (unsigned long long)((j->missed_ns + SECOND_NS / 2) / SECOND_NS));
+}
+
 static bool take_status(struct session *s, struct join *j, const void *data, size_t bytes) {
     struct share_status *t = &j->last;
     if (bytes != sizeof *t)
@@ -100,15 +121,18 @@ static bool take_status(struct session *s, struct join *j, const void *data, siz
     if (j->told)
         forget_replaced(s, &t->status);
     memcpy(t->status.recording, st->recording, sizeof st->recording);
+    note_gap(s, j, t);
     *st = t->status;
     st->reader = (int32_t)j->reader;
     s->sampled_ns = st->elapsed_ns + st->missed_ns;
+    show_gap(j, st);
     s->running_ns = st->phase == SESSION_RUNNING && t->engines ? session_clock_ns() : 0;
     if (!s->wanted || s->done || !j->told) { /* else they are being changed */
         memcpy(s->options.engine, t->engine, sizeof t->engine);
         s->options.engines = t->engines;
     }
     s->drain.decoder->tag_cpu = t->tag_cpu;
+    s->drain.decoder->tag_sched = t->tag_sched;
     session_unlock(s);
     if (news)
         session_wake_reader(s);

@@ -20,6 +20,7 @@
 #define GUESTS_MAX 24u
 #define FAREWELL_MS 300 /* for what those who look on have not been sent at the end */
 #define REQUEST_NS UINT64_C(5000000000)
+#define DEAF_NS UINT64_C(100000000)
 
 enum guest_state { GUEST_NONE, GUEST_SPEAKS, GUEST_WAITS, GUEST_SERVED };
 
@@ -45,6 +46,7 @@ struct share {
     void *arg;
     int listen_fd, wake_fd;
     pthread_t thread, worker;
+    uint64_t deaf_until_ns; /* whoever comes before waits: there are no descriptors; 0: nobody */
     struct guest guest[GUESTS_MAX];
     struct guest *served; /* by the worker; NULL: there is none */
     pthread_mutex_t lock;
@@ -262,8 +264,11 @@ static void listen_to(struct share *h, struct guest *g) {
 
 static void welcome(struct share *h) {
     int fd = accept4(h->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0)
+    if (fd < 0) { /* it would be told again at once */
+        bool none = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+        h->deaf_until_ns = none ? session_clock_ns() + DEAF_NS : 0;
         return;
+    }
     struct guest *g = NULL;
     for (uint32_t i = 0; i < GUESTS_MAX && !g; i++)
         if (h->guest[i].state == GUEST_NONE)
@@ -335,7 +340,7 @@ static short events_of(struct guest *g) {
 
 /* What poll may wait; until the next deadline. */
 static int patience(const struct share *h) {
-    uint64_t now = session_clock_ns(), next = UINT64_MAX;
+    uint64_t now = session_clock_ns(), next = h->deaf_until_ns ? h->deaf_until_ns : UINT64_MAX;
     for (uint32_t i = 0; i < GUESTS_MAX; i++) {
         uint64_t at = h->guest[i].deadline_ns;
         if (h->guest[i].state == GUEST_SPEAKS && at && at < next)
@@ -362,8 +367,11 @@ static void look_after(struct share *h, struct guest *g, short events, uint64_t 
 }
 
 static void turn(struct share *h) {
-    struct pollfd p[GUESTS_MAX + 2] = {{.fd = h->wake_fd, .events = POLLIN},
-                                       {.fd = h->listen_fd, .events = POLLIN}};
+    if (h->deaf_until_ns && session_clock_ns() >= h->deaf_until_ns)
+        h->deaf_until_ns = 0;
+    struct pollfd p[GUESTS_MAX + 2] = {
+        {.fd = h->wake_fd, .events = POLLIN},
+        {.fd = h->deaf_until_ns ? -1 : h->listen_fd, .events = POLLIN}};
     for (uint32_t i = 0; i < GUESTS_MAX; i++) {
         struct guest *g = &h->guest[i];
         short events = g->state == GUEST_NONE ? 0 : events_of(g);

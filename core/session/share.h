@@ -2,11 +2,11 @@
  * One agent, several users: whoever reads a JVM's stream (a live screen, a background reader) lets
  * others ask it for things and look on.
  *
- *      jtop-prof dump 123 ──▶ @jtop-prof/123 ──▶ a thread of the reader's ──▶ handler ──▶ parts
- *      jtop-prof 123      ──▶                ──▶ names so far, then the stream as it is read
+ *      jtop-prof dump 123 ──▶ @jtop-prof/123-… ──▶ a thread of the reader's ──▶ handler ──▶ parts
+ *      jtop-prof 123      ──▶                  ──▶ names so far, then the stream as it is read
  *
- * An abstract socket of the JVM's number (as the caller sees it): no file, gone with the reader, by
- * kill -9 too. Each side looks at the other's credentials: the reader serves its own user and root;
+ * An abstract socket of the JVM's number (as the caller sees it), start and pid namespace: no file,
+ * gone with the reader, by kill -9 too. Each side looks at the other's credentials: the reader serves its own user and root;
  * a client believes root and its own user, and root believes anybody who reads the JVM. Both are
  * the same version, or say so.
  *
@@ -18,8 +18,9 @@
 
 #include "core/session/session.h"
 
-/* What comes back. Text for the caller's stdout or stderr, or a file that the caller writes. */
-enum share_part { SHARE_OUT = 1, SHARE_ERROR, SHARE_FILE, SHARE_EXIT };
+/* What comes back. Text for the caller's stdout or stderr, or a file that the caller writes; before
+ * its bytes are taken in, the caller is asked with its path alone. */
+enum share_part { SHARE_OUT = 1, SHARE_ERROR, SHARE_FILE, SHARE_EXIT, SHARE_PATH };
 
 struct share_reply; /* of one request */
 
@@ -43,7 +44,8 @@ int session_share(struct session *s, share_handler *handler, void *arg, struct e
 pid_t share_find(pid_t jvm);
 
 /* Sends it a command line and hands over what comes back. `data` is valid for the call; `path` is
- * NULL but for SHARE_FILE. Returns 0, or what the other side's handler returned, with its message
+ * NULL but for SHARE_FILE, and SHARE_PATH, which is a question: `bytes` are to come, `data` is
+ * NULL. What `each` returns beside 0 ends it all. Returns 0, or what the other side's handler returned, with its message
  * and exit code; -ESRCH: nobody is there; -EPIPE: it went away before the end. */
 int share_ask(pid_t jvm, int argc, char **argv,
               int (*each)(void *arg, enum share_part part, const char *path, const void *data,

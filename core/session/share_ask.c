@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define ANSWER_MS 300000 /* a large profile in many formats takes its time */
+#define TEXT_MAX (256u << 20)
 
 pid_t share_find(pid_t jvm) {
     pid_t reader = 0;
@@ -24,6 +25,25 @@ struct answers {
     struct share_exit exit;
 };
 
+/* By its kind, and of a file by the path: before there is memory for the rest. */
+static int is_wanted(void *arg, uint32_t kind, const char *head, size_t head_bytes, size_t bytes) {
+    struct answers *a = arg;
+    size_t path = strlen(head) + 1;
+    switch (kind) {
+    case SHARE_OUT:
+    case SHARE_ERROR:
+        return bytes > TEXT_MAX ? -EPROTO : 0;
+    case SHARE_FILE:
+        if (path > head_bytes || path == 1)
+            return -EPROTO;
+        return a->each(a->arg, SHARE_PATH, head, NULL, bytes - path);
+    case SHARE_EXIT:
+        return bytes != sizeof a->exit ? -EPROTO : 0;
+    default:
+        return -EPROTO;
+    }
+}
+
 /* 0: there is more to come; 1: the end. */
 static int take_answer(struct answers *a, uint32_t kind, char *data, size_t bytes) {
     size_t path = kind == SHARE_FILE ? strlen(data) + 1 : 0;
@@ -32,12 +52,8 @@ static int take_answer(struct answers *a, uint32_t kind, char *data, size_t byte
     case SHARE_ERROR:
         return a->each(a->arg, (enum share_part)kind, NULL, data, bytes);
     case SHARE_FILE:
-        if (path > bytes || path == 1)
-            return -EPROTO;
         return a->each(a->arg, SHARE_FILE, data, data + path, bytes - path);
     case SHARE_EXIT:
-        if (bytes != sizeof a->exit)
-            return -EPROTO;
         memcpy(&a->exit, data, sizeof a->exit);
         return 1;
     default:
@@ -51,7 +67,7 @@ static int take_answers(int fd, struct answers *a) {
         uint32_t kind;
         char *data;
         size_t bytes;
-        rc = share_receive_frame(fd, &kind, &data, &bytes, ANSWER_MS);
+        rc = share_receive_wanted(fd, is_wanted, a, &kind, &data, &bytes, ANSWER_MS);
         if (rc == 0)
             rc = take_answer(a, kind, data, bytes);
         free(data);

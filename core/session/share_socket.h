@@ -63,11 +63,13 @@ struct share_status {
     struct wire_engine_request engine[WIRE_EVENTS]; /* as asked for */
     uint32_t depth, signal, wall_signal;
     bool precise, tag_cpu, tag_sched;
+    bool restricted;  /* to threads, or to times: by what is not said here */
+    uint64_t time_ns; /* CLOCK_MONOTONIC, when this was said; 0: not known */
 };
 
 struct share_hello share_hello(void);
 
-/* -EADDRINUSE: somebody has that name already. */
+/* -EADDRINUSE: somebody does who is believed, or has both names that we could have. */
 int share_listen(pid_t jvm, struct err *e);
 
 /* A connection to whoever shares this JVM and may be believed, and its pid. -ESRCH: nobody does;
@@ -86,8 +88,18 @@ int share_send_frame(int fd, uint32_t kind, const void *a, size_t a_bytes, const
                      size_t b_bytes);
 
 /* The next frame, malloc'ed with a NUL behind it. Memory is taken as the bytes come. -EPROTO: longer
- * than SHARE_REPLY_MAX. */
+ * than SHARE_REPLY_MAX; -ETIMEDOUT: also where it takes a minute from the header on. */
 int share_receive_frame(int fd, uint32_t *kind, char **data, size_t *bytes, int timeout_ms);
+
+/* Whether a frame of so many bytes is wanted, by the first of them, behind which there is a NUL: 0
+ * or -errno. */
+#define SHARE_HEAD_MAX 4096
+typedef int share_check(void *arg, uint32_t kind, const char *head, size_t head_bytes,
+                        size_t bytes);
+
+/* The same; no more than SHARE_HEAD_MAX bytes are taken of what is not wanted. */
+int share_receive_wanted(int fd, share_check *check, void *arg, uint32_t *kind, char **data,
+                         size_t *bytes, int timeout_ms);
 
 /* Strings of what came are terminated, numbers in range. */
 void share_exit_to_err(struct share_exit *x, struct err *e);

@@ -19,7 +19,8 @@ from tui import screen
 IMPOSTOR = """
 import socket, sys, time
 s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-s.bind("\\0jtop-prof/" + sys.argv[1])
+stat = open("/proc/%s/stat" % sys.argv[1]).read().rsplit(")", 1)[1].split()
+s.bind("\\0jtop-prof/%s-%s-%s" % (sys.argv[1], stat[19], sys.argv[2]))
 s.listen(5)
 print("bound", flush=True)
 sys.stdin.read()
@@ -28,7 +29,7 @@ sys.stdin.read()
 
 def sockets(pid):
     """How many listen for those who want to look on at this JVM."""
-    return len(re.findall(r" 00010000 .* @jtop-prof/%d$" % pid, read("/proc/net/unix"), re.M))
+    return len(re.findall(r" 00010000 .* @jtop-prof/%d-[-0-9u]+$" % pid, read("/proc/net/unix"), re.M))
 
 
 def burn(jvm, seconds):
@@ -192,7 +193,7 @@ def impostor(jvm, scratch):
     with contextlib.ExitStack() as stack:
         p = stack.enter_context(subprocess.Popen(
             ["setpriv", "--reuid", "65534", "--clear-groups", sys.executable, "-c", IMPOSTOR,
-             str(jvm.pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+             str(jvm.pid), str(os.stat("/proc/%d/ns/pid" % jvm.pid).st_ino)], stdin=subprocess.PIPE, stdout=subprocess.PIPE))
         stack.callback(p.kill)
         want(p.stdout.readline() == b"bound\n", "no socket")
         done = prof("dump", jvm.pid)

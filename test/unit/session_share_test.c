@@ -2,6 +2,7 @@
 #include "test/unit/session_fixture.h"
 
 #include "core/session/share.h"
+#include "core/session/share_name.h"
 #include "core/session/share_socket.h"
 
 #include <stdio.h>
@@ -85,8 +86,9 @@ static int handler(void *arg, struct share_reply *r, const char *cwd, int argc, 
 struct heard {
     char out[4096], error[4096];
     size_t files, bytes;
-    char path[64];
+    char path[64], asked[64];
     int stop;
+    const char *unwanted; /* a path */
 };
 
 static int hear(void *arg, enum share_part part, const char *path, const void *data, size_t bytes) {
@@ -94,6 +96,11 @@ static int hear(void *arg, enum share_part part, const char *path, const void *d
     char *to = part == SHARE_OUT ? h->out : h->error;
     if (h->stop)
         return h->stop;
+    if (part == SHARE_PATH) {
+        assert_null(data);
+        strncat(h->asked, path, sizeof h->asked - strlen(h->asked) - 1);
+        return h->unwanted && strcmp(path, h->unwanted) == 0 ? -EACCES : 0;
+    }
     if (part != SHARE_FILE) {
         assert_null(path);
         strncat(to, data, sizeof h->out - strlen(to) - 1);
@@ -140,6 +147,10 @@ static void test_answers(void **state) {
     assert_int_equal(h.files, 2);
     assert_int_equal(h.bytes, BIG);
     assert_string_equal(h.path, "out.svgempty");
+    assert_string_equal(h.asked, "out.svgempty");
+    h = (struct heard){.unwanted = "out.svg"}; /* of which no byte is handed over */
+    assert_int_equal(ask(st.agent, &h, &e, 1, "file"), -EACCES);
+    assert_int_equal(h.files, 0);
     assert_int_equal(ask(st.agent, &h, &e, 1, "bad part"), 0);
     assert_int_equal(ask(st.agent, &h, &e, 0), -EINVAL);
     assert_int_equal(e.exit_code, ERR_EXIT_ARGUMENT);
@@ -311,12 +322,86 @@ static void test_another_user(void **state) {
     struct heard h = {0};
     assert_int_equal(ask(st.agent + 100000000, &h, &e, 1, "echo"), -EPERM);
     assert_non_null(strstr(e.message, "65534"));
+    /* he forbids nobody to share it */
+    int ours = share_listen(st.agent + 100000000, &e);
+    assert_true(ours >= 0);
+    assert_int_equal(share_find(st.agent + 100000000), getpid());
+    assert_int_equal(share_listen(st.agent + 100000000, &e), -EADDRINUSE);
+    close(ours);
+    assert_int_equal(share_find(st.agent + 100000000), 0);
     kill(stranger, SIGKILL);
     waitpid(stranger, &status, 0);
     assert_true(WIFSIGNALED(status));
     close(go[0]);
     close(go[1]);
     end(&st);
+}
+
+static int listen_by(const struct share_name *n) {
+    struct sockaddr_un a;
+    socklen_t length = share_name_address(n, &a);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&a, length), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    return fd;
+}
+
+/* Another process of the number, before it or in another pid namespace, is another one; of one that
+ * is gone there is only the number. */
+static void test_one_number_for_several(void **state) {
+    (void)state;
+    struct stage st;
+    struct err e;
+    begin(&st);
+    struct share_name n = share_name_of(st.agent), other = n, list[SHARE_NAMES_MAX];
+    bool found;
+    assert_true(n.ticks > 0 && n.space > 0);
+    other.ticks--;
+    int before = listen_by(&other);
+    other = n;
+    other.space++;
+    int elsewhere = listen_by(&other);
+    assert_int_equal(share_find(st.agent), 0);
+    assert_int_equal(session_share(st.session, handler, &st, &e), 0);
+    assert_int_equal(share_find(st.agent), getpid());
+    close(elsewhere);
+    kill(st.agent, SIGKILL);
+    waitpid(st.agent, NULL, 0);
+    assert_int_equal(share_find(st.agent), getpid());
+    assert_int_equal(share_name_list(st.agent, list, &found), 2);
+    assert_true(found && list[0].ticks == n.ticks && list[1].ticks == n.ticks - 1);
+    close(before);
+    session_close(st.session);
+    munmap(st.mapping, WIRE_RING_OFFSET + RING);
+    assert_int_equal(share_find(st.agent), 0);
+}
+
+static int is_small(void *arg, uint32_t kind, const char *head, size_t head_bytes, size_t bytes) {
+    (void)arg, (void)kind;
+    assert_int_equal(strlen(head), head_bytes);
+    return bytes > SHARE_HEAD_MAX ? -EACCES : 0;
+}
+
+static void test_unwanted_frame(void **state) {
+    (void)state;
+    int pair[2];
+    char text[SHARE_HEAD_MAX + 1] = {0}, *data;
+    uint32_t kind;
+    size_t bytes;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    memset(text, 'x', SHARE_HEAD_MAX);
+    assert_int_equal(share_send_frame(pair[0], SHARE_OUT, text, SHARE_HEAD_MAX, NULL, 0), 0);
+    assert_int_equal(share_receive_wanted(pair[1], is_small, NULL, &kind, &data, &bytes, 1000), 0);
+    assert_string_equal(data, text);
+    free(data);
+    /* of which no more than this ever comes */
+    struct share_header header = {.kind = SHARE_FILE, .bytes = SHARE_REPLY_MAX};
+    assert_int_equal(share_send(pair[0], &header, sizeof header, 100), 0);
+    assert_int_equal(share_send(pair[0], text, SHARE_HEAD_MAX, 100), 0);
+    assert_int_equal(share_receive_wanted(pair[1], is_small, NULL, &kind, &data, &bytes, 60000),
+                     -EACCES);
+    close(pair[0]);
+    close(pair[1]);
 }
 
 int main(void) {
@@ -327,6 +412,8 @@ int main(void) {
         cmocka_unit_test(test_another_build),
         cmocka_unit_test(test_lies),
         cmocka_unit_test(test_another_user),
+        cmocka_unit_test(test_one_number_for_several),
+        cmocka_unit_test(test_unwanted_frame),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -355,6 +355,53 @@ static void test_filter(void **state) {
     end(&st);
 }
 
+/* Nor does it go on for all when that reader ends. */
+static void test_filter_ends(void **state) {
+    (void)state;
+    struct stage st;
+    struct session_status status;
+    const struct tid_range wanted = {WALL_TID, WALL_TID};
+    begin_with(&st, &(struct session_options){.tids = &wanted, .tid_ranges = 1}, 1);
+    struct session *s = joined(&st);
+    session_close(st.session);
+    await_phase(s, SESSION_STOPPED, &status);
+    assert_non_null(strstr(status.message, "only some threads"));
+    session_close(s);
+    kill(st.agent, SIGKILL);
+    waitpid(st.agent, NULL, 0);
+    munmap(st.mapping, WIRE_RING_OFFSET + RING);
+    munmap(allowed, 4096);
+}
+
+/* Who was let go, and looks on again, says what is missing. */
+static void test_gap(void **state) {
+    (void)state;
+    struct session_options o = {0};
+    struct session *s = NULL;
+    struct join *j = calloc(1, sizeof *j);
+    struct err e;
+    struct share_status t = {.engines = 1, .tag_sched = true};
+    const uint64_t second = UINT64_C(1000000000), now = clock_ns();
+    assert_non_null(j);
+    assert_int_equal(session_new(&o, &s, &e), 0);
+    t.status.elapsed_ns = 60 * second;
+    t.time_ns = now - 12 * second;
+    assert_true(join_take(s, j, SHARE_STATUS, &t, sizeof t));
+    assert_true(s->drain.decoder->tag_sched);
+    t.time_ns += second;
+    assert_true(join_take(s, j, SHARE_STATUS, &t, sizeof t));
+    assert_int_equal(s->status.missed_ns, 0);
+    j->told = false;
+    t.time_ns = now;
+    for (int i = 0; i < 2; i++) {
+        assert_true(join_take(s, j, SHARE_STATUS, &t, sizeof t));
+        assert_int_equal(s->status.missed_ns, 11 * second);
+        assert_non_null(strstr(s->status.message, "about 11 s are missing"));
+    }
+    session_free(s);
+    free(j);
+}
+
 /* A recording of what is looked at stands by itself. */
 static void test_recording(void **state) {
     (void)state;
@@ -470,10 +517,16 @@ static void test_feed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_past_and_stream), cmocka_unit_test(test_jvm_ends),
-        cmocka_unit_test(test_reader_ends),     cmocka_unit_test(test_recording),
-        cmocka_unit_test(test_nobody_there),    cmocka_unit_test(test_too_many),
-        cmocka_unit_test(test_filter),          cmocka_unit_test(test_feed),
+        cmocka_unit_test(test_past_and_stream),
+        cmocka_unit_test(test_jvm_ends),
+        cmocka_unit_test(test_reader_ends),
+        cmocka_unit_test(test_recording),
+        cmocka_unit_test(test_nobody_there),
+        cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_filter_ends),
+        cmocka_unit_test(test_gap),
+        cmocka_unit_test(test_feed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,6 +116,8 @@ static void tell_past(struct session *s, uint32_t slot) {
     int rc = past_tell(p);
     feed_hold(f, true);
     feed_flush(f);
+    if (rc < 0)
+        fail(s, slot);
     if (rc != 0)
         return;
     feed_set_past(f, NULL);

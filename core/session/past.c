@@ -17,6 +17,8 @@
 #define TURN_NS UINT64_C(50000000)
 #define TURN_BYTES (1u << 20)
 #define TURN_ITEMS 64u /* between two looks at the clock */
+#define DIGIT_BITS 11
+#define DIGITS 3u /* of a node, and of a thread */
 
 struct past {
     struct decoder *d;
@@ -25,6 +27,8 @@ struct past {
     struct history_reading *reading[WIRE_EVENTS]; /* NULL: told, or not taken yet */
     uint32_t taken;                               /* events */
     uint32_t event;                               /* being told … */
+    uint32_t digit;                               /* … whose items are being sorted … */
+    struct history_item *spare;                   /* … with the help of this, or NULL … */
     size_t at;                                    /* … with this item next */
     struct history_item rest;                     /* of that thread, without its stacks */
     uint64_t bytes, bytes_max;                    /* written in earlier turns, and in all */
@@ -222,13 +226,30 @@ static void say(struct past *p, const struct history_thread *t, struct history_i
     put(p, WIRE_SAMPLE, sizeof *w + frames * sizeof word[0]);
 }
 
-static int by_stack(const void *a, const void *b) {
-    const struct history_item *x = a, *y = b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    if (x->node != y->node)
-        return x->node < y->node ? -1 : 1;
-    return x->second < y->second ? -1 : x->second > y->second;
+/* By thread, node and second, a digit of these at a time: seconds are in order already, and stay
+ * so. */
+static int sort_by_digit(struct past *p, struct history_reading *r) {
+    static_assert(DIGITS * DIGIT_BITS >= 32, "all of a number");
+    size_t end[1u << DIGIT_BITS] = {0};
+    bool by_thread = p->digit >= DIGITS;
+    uint32_t shift = p->digit % DIGITS * DIGIT_BITS, mask = (1u << DIGIT_BITS) - 1;
+    for (size_t i = 0; i < r->items; i++)
+        end[(by_thread ? r->item[i].thread : r->item[i].node) >> shift & mask]++;
+    if (end[0] == r->items)
+        return 0;
+    if (!p->spare)
+        p->spare = malloc(r->items * sizeof *p->spare);
+    if (!p->spare)
+        return -ENOMEM;
+    for (uint32_t i = 1; i <= mask; i++)
+        end[i] += end[i - 1];
+    for (size_t i = r->items; i-- > 0;)
+        p->spare[--end[(by_thread ? r->item[i].thread : r->item[i].node) >> shift & mask]] =
+            r->item[i];
+    struct history_item *sorted = p->spare;
+    p->spare = r->item;
+    r->item = sorted;
+    return 0;
 }
 
 static void say_rest(struct past *p, const struct history_thread *t) {
@@ -265,17 +286,30 @@ static void tell_item(struct past *p, struct history_reading *r, size_t i) {
         say_rest(p, t);
 }
 
-/* True: all of this event's. */
-static bool tell_event(struct past *p, struct history_reading *r, uint64_t until_ns) {
-    if (p->at == 0 && r->items)
-        qsort(r->item, r->items, sizeof *r->item, by_stack);
+/* 1: there is more; 0: all of this event's; -ENOMEM. */
+static int tell_event(struct past *p, struct history_reading *r, uint64_t until_ns) {
+    for (; p->digit < 2 * DIGITS && r->items; p->digit++) {
+        if (session_clock_ns() > until_ns)
+            return 1;
+        if (sort_by_digit(p, r) != 0)
+            return -ENOMEM;
+    }
     while (p->at < r->items) {
         tell_item(p, r, p->at++);
         if (feed_written(p->feed) - p->turn_bytes > TURN_BYTES ||
             (p->at % TURN_ITEMS == 0 && session_clock_ns() > until_ns))
-            return p->at == r->items;
+            return p->at < r->items;
     }
-    return true;
+    return 0;
+}
+
+static void end_event(struct past *p) {
+    history_reading_free(p->reading[p->event]);
+    p->reading[p->event++] = NULL;
+    free(p->spare);
+    p->spare = NULL;
+    p->digit = 0;
+    p->at = 0;
 }
 
 static void write_pauses(struct past *p) {
@@ -327,6 +361,7 @@ void past_free(struct past *p) {
         return;
     for (uint32_t i = 0; i < WIRE_EVENTS; i++)
         history_reading_free(p->reading[i]);
+    free(p->spare);
     id_map_free(&p->java);
     id_map_free(&p->told);
     id_map_free(&p->ended);
@@ -352,15 +387,16 @@ int past_take(struct past *p) {
 int past_tell(struct past *p) {
     uint64_t until_ns = session_clock_ns() + TURN_NS;
     p->turn_bytes = feed_written(p->feed);
-    while (p->event < WIRE_EVENTS && tell_event(p, p->reading[p->event], until_ns)) {
-        history_reading_free(p->reading[p->event]);
-        p->reading[p->event++] = NULL;
-        p->at = 0;
+    int rc = 0;
+    while (p->event < WIRE_EVENTS && rc == 0) {
+        rc = tell_event(p, p->reading[p->event], until_ns);
+        if (rc == 0)
+            end_event(p);
     }
     p->bytes = bytes_told(p);
     p->turn_bytes = feed_written(p->feed);
-    if (p->event < WIRE_EVENTS)
-        return 1;
+    if (rc != 0)
+        return rc;
     write_ends(p);
     return 0;
 }

@@ -31,7 +31,7 @@ void past_free(struct past *p); /* NULL is fine */
 /* Takes one event's samples: to be called until it returns 0, and no record may be decoded in
  * between. 1: there is more to take; -ENOMEM. Up to a second for two million. */
 int past_take(struct past *p);
-/* Writes some of it, for some 50 ms at most. 1: there is more; 0: that was all. */
+/* Writes some of it, for some 50 ms at most. 1: there is more; 0: that was all; -ENOMEM. */
 int past_tell(struct past *p);
 
 #endif

@@ -2,6 +2,7 @@
 #include "tui/background_parts.h"
 
 #include "core/export/export.h"
+#include "core/session/clean_text.h"
 #include "core/session/event.h"
 #include "core/session/holder.h"
 
@@ -58,18 +59,30 @@ static int write_file(struct arrival *a, const char *path, const void *data, siz
     return r;
 }
 
+size_t background_clean(char *out, const char *data, size_t bytes) {
+    size_t written = 0;
+    for (size_t at = 0; at < bytes; at++) {
+        size_t length = 0;
+        while (at + length < bytes && data[at + length] != '\n' && data[at + length] != '\t')
+            length++;
+        written += clean_text(out + written, length + 1, data + at, length);
+        at += length;
+        if (at < bytes)
+            out[written++] = data[at];
+    }
+    return written;
+}
+
 /* A terminal gets text: who answers may not be whom we take him for. */
 static void put(FILE *f, const char *data, size_t bytes) {
-    bool plain = isatty(fileno(f)) == 1;
-    if (!plain) {
+    char *text = isatty(fileno(f)) == 1 ? malloc(bytes + 1) : NULL;
+    if (text)
+        fwrite(text, 1, background_clean(text, data, bytes), f);
+    else if (isatty(fileno(f)) == 1)
+        fputs("jtop-prof: no memory for what the reader answered\n", stderr);
+    else
         fwrite(data, 1, bytes, f);
-        return;
-    }
-    for (size_t i = 0; i < bytes; i++) {
-        unsigned char c = (unsigned char)data[i];
-        bool control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
-        putc(control ? '?' : c, f);
-    }
+    free(text);
 }
 
 static int arrives(void *arg, enum share_part part, const char *path, const void *data,

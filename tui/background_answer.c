@@ -2,6 +2,7 @@
 #include "tui/background_parts.h"
 
 #include "tui/growing.h"
+#include "tui/jfr_sync.h"
 #include "tui/metrics.h"
 
 #include <errno.h>
@@ -175,9 +176,12 @@ static int stop_background(struct answer *a, bool own, struct err *e) {
     b->active_ms = background_now_ms();
     if (!own)
         return make_reports(a, e);
+    /* Again, where the disk may have room now. The JVM's own recording is there once. */
+    if (b->unwritten < 0 && !b->files->sync)
+        b->written = false;
     r = background_write(b);
     if (r < 0)
-        *e = b->failure;
+        *e = b->why;
     return r;
 }
 
@@ -218,6 +222,10 @@ static int answer_resume(struct answer *a, struct err *e) {
     b->limit_ms = limit ? now + limit : 0;
     b->loop_ms = 0;
     b->written = b->asked_for = false;
+    if (b->files && b->files->sync && !jfr_sync_runs(b->files->sync))
+        text_add(&a->remark,
+                 "the JVM's own recorder (--jfrsync) does not go on: its events end where "
+                 "the profile was stopped");
     return 0;
 }
 

@@ -29,7 +29,9 @@ struct background {
     unsigned turn;           /* %n */
     struct outputs *files;   /* planned, of this turn; NULL: in the foreground, or none asked for */
     bool written;            /* they are, since samples came last … */
-    int result;              /* … or could not be: the first failure, -errno … */
+    int unwritten;           /* … or could not be: -errno … */
+    struct err why;          /* … and what it was */
+    int result;              /* the first failure of all turns, -errno … */
     struct err failure;      /* … and what it was */
     bool give_way;           /* somebody begins a new profile */
     bool asked_for;          /* a stop was answered: the JVM's end needs nobody else */
@@ -44,7 +46,8 @@ share_handler background_answer;
 void background_status(const struct background *b, const struct session_status *st, bool brief,
                        struct text *out);
 
-/* Writes the files of the start, once. With the lock held. */
+/* Writes the files of the start, once; then it says how that went (unwritten, why). With the lock
+ * held. */
 int background_write(struct background *b);
 
 uint64_t background_now_ms(void);
@@ -71,6 +74,10 @@ bool background_is_asprof(const char *program);
 /* Whether a file of that name may come back for the pattern after -f: whoever answers may be
  * anybody the JVM's user lets read it. */
 bool background_expects(const char *pattern, const char *path);
+
+/* What goes to a terminal: UTF-8 without control characters but \n and \t. `out` has room for one byte
+ * more than `data`; no NUL is added. Returns the bytes. */
+size_t background_clean(char *out, const char *data, size_t bytes);
 
 /* The pattern with what only the caller knows in it (%{ENV}); else as it is. */
 int background_settle_pattern(const char *pattern, struct text *out, struct err *e);

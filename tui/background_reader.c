@@ -72,17 +72,19 @@ int background_begin_turn(struct background *b, struct options *o, const struct 
 }
 
 int background_write(struct background *b) {
-    if (!b->files || b->written)
+    if (!b->files)
         return 0;
+    if (b->written)
+        return b->unwritten;
     b->written = true;
-    struct err e = {0};
-    int r = outputs_write(b->files, b->o, b->s, &e);
+    b->why = (struct err){0};
+    b->unwritten = outputs_write(b->files, b->o, b->s, &b->why);
     session_reader_done(b->s);
-    if (r < 0 && b->result == 0) {
-        b->result = r;
-        b->failure = e;
+    if (b->unwritten < 0 && b->result == 0) {
+        b->result = b->unwritten;
+        b->failure = b->why;
     }
-    return r;
+    return b->unwritten;
 }
 
 /* Why the wait was over. */

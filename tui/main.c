@@ -1,6 +1,7 @@
 /* jtop-prof: a profiler for Java that you watch. The only file that exits. */
 #include "core/base/text.h"
 #include "core/import/import.h"
+#include "core/session/clean_text.h"
 #include "core/session/event.h"
 #include "tui/background.h"
 #include "tui/batch.h"
@@ -230,11 +231,10 @@ static int run(struct options *o, int argc, char **argv, struct err *e) {
 }
 
 /* One line, whatever was quoted in it. */
-static void say(int fd, char *text) {
-    for (char *p = text; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = '?';
-    dprintf(fd, "jtop-prof: %s\n", text);
+static void say(int fd, const char *text) {
+    char line[1024];
+    clean_text(line, sizeof line, text, strlen(text));
+    dprintf(fd, "jtop-prof: %s\n", line);
 }
 
 /* Nothing but errors from now on. Returns where those go: wherever in the program a remark is made,

@@ -109,6 +109,31 @@ static void programs_by_name(void **state) {
     assert_false(background_is_asprof("/opt/asprof/jtop-prof"));
 }
 
+static void shows(const char *data, size_t bytes, const char *expected) {
+    char out[64];
+    size_t n = background_clean(out, data, bytes);
+    assert_int_equal(n, strlen(expected));
+    assert_memory_equal(out, expected, n);
+}
+
+static void terminals_get_text(void **state) {
+    (void)state;
+#define SHOWS(text, expected) shows(text, sizeof(text) - 1, expected)
+    SHOWS("", "");
+    SHOWS("a\n\tb\n\n", "a\n\tb\n\n");
+    SHOWS("h\xc3\xa9 \xf0\x9f\x98\x80\n", "h\xc3\xa9 \xf0\x9f\x98\x80\n");
+    SHOWS("\x1b[2J\r\x7f", "?[2J??");
+    SHOWS("\xc2\x9b"
+          "2J\xc2\x9d"
+          "0;x\xc2\x9c\n",
+          "?2J?0;x?\n");
+    SHOWS("\x9b"
+          "2J\n\xc2\nb",
+          "?2J\n?\nb");
+    SHOWS("a\0b", "a?b");
+#undef SHOWS
+}
+
 static void count_line(const char *text, const char *line, int expected) {
     int n = 0;
     for (const char *p = text; (p = strstr(p, line)) != NULL; p++)
@@ -147,11 +172,9 @@ static void metrics_of_a_profile(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_that_may_come_back),
-        cmocka_unit_test(names_that_are_too_long),
-        cmocka_unit_test(environment_is_the_callers),
-        cmocka_unit_test(programs_by_name),
-        cmocka_unit_test(metrics_of_a_profile),
+        cmocka_unit_test(names_that_may_come_back),   cmocka_unit_test(names_that_are_too_long),
+        cmocka_unit_test(environment_is_the_callers), cmocka_unit_test(programs_by_name),
+        cmocka_unit_test(terminals_get_text),         cmocka_unit_test(metrics_of_a_profile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,19 @@
 #include <uthash.h>
 
 /* What a key begins with, so that names of different kinds are told apart. */
-enum { NAME_METHOD = 1, NAME_CLASS, NAME_NATIVE, NAME_KERNEL, NAME_THREAD, THREAD_ID, VIRTUAL_ID };
+enum {
+    NAME_METHOD = 1,
+    NAME_LINE,
+    NAME_CLASS,
+    NAME_NATIVE,
+    NAME_KERNEL,
+    NAME_THREAD,
+    THREAD_ID,
+    VIRTUAL_ID
+};
+
+#define HELD_BYTES_MAX ((size_t)256 << 20)  /* of all that was told */
+#define LINES_BYTES_MAX ((size_t)128 << 20) /* of names that were told for the sake of a line */
 
 #define KEY_BYTES_MAX (16 + 3 * WIRE_STRING_MAX)
 
@@ -30,6 +42,9 @@ struct emit {
     int failure;
     uint64_t seed;              /* random, so that no file can have names that hash alike */
     struct told *told, *newest; /* by key; all of them */
+    size_t held, lines_bytes;
+    struct told **method; /* by number; the first is of number 1 */
+    uint32_t named, room;
     uint32_t methods, classes, natives, threads; /* given so far */
     uint64_t record[WIRE_RECORD_BYTES_MAX / 8];
 };
@@ -53,6 +68,7 @@ void emit_close(struct emit *m) {
         older = t->older;
         free(t);
     }
+    free(m->method);
     free(m);
 }
 
@@ -105,7 +121,7 @@ static uint64_t hash(const struct emit *m, const void *data, size_t bytes) {
     return h ^ h >> 33;
 }
 
-/* The entry of this key. A new one is all zeroes, and *fresh. NULL: no memory. */
+/* The entry of this key. A new one is all zeroes, and *fresh. NULL: no memory, or too many. */
 static struct told *find(struct emit *m, const struct key *k, bool *fresh) {
     unsigned hashed = (unsigned)hash(m, k->bytes, k->len);
     struct told *t;
@@ -113,6 +129,9 @@ static struct told *find(struct emit *m, const struct key *k, bool *fresh) {
     *fresh = !t;
     if (t)
         return t;
+    if (m->held >= HELD_BYTES_MAX)
+        return NULL;
+    m->held += sizeof *t + k->len;
     t = calloc(1, sizeof *t + k->len);
     if (t) {
         t->bytes = k->len;
@@ -196,28 +215,73 @@ static void send_thread_end(struct emit *m, uint32_t tid) {
 
 /* ---- frames ---- */
 
-/* A method has an id for each of its lines: names once given are never given again, whatever lines
- * come up later. Whoever reads them sees one method, by its names. */
-uint64_t emit_java(struct emit *m, enum wire_frame_type tier, struct emit_text class_name,
-                   struct emit_text method, struct emit_text signature, uint32_t line) {
+static bool add_method(struct emit *m, struct told *t) {
+    if (m->named == m->room) {
+        uint32_t room = m->room ? m->room * 2 : 1024;
+        struct told **method = realloc(m->method, room * sizeof(struct told *));
+        if (!method) {
+            m->failure = m->failure ? m->failure : -ENOMEM;
+            return false;
+        }
+        m->method = method;
+        m->room = room;
+    }
+    m->method[m->named++] = t;
+    t->value = m->named;
+    return true;
+}
+
+uint32_t emit_java_method(struct emit *m, struct emit_text class_name, struct emit_text method,
+                          struct emit_text signature) {
     struct key k = {.bytes = {NAME_METHOD}, .len = 1};
-    bool fresh, known = line > 0 && line < WIRE_BCI_NONE;
+    bool fresh;
     class_name = fit(class_name);
     method = fit(method);
     signature = fit(signature);
-    add_number(&k, known ? line : 0);
     add_number(&k, (uint32_t)class_name.bytes << 16 | (uint32_t)method.bytes);
     add_text(&k, class_name);
     add_text(&k, method);
     add_text(&k, signature);
     struct told *t = find(m, &k, &fresh);
+    if (!t || (!t->value && !add_method(m, t)))
+        return 0;
+    return (uint32_t)t->value;
+}
+
+/* Its names are in its key. Returns how long they are. */
+static size_t tell_method(struct emit *m, uint32_t id, const struct told *t, uint16_t line) {
+    uint32_t bytes;
+    memcpy(&bytes, t->key + 1, sizeof bytes);
+    const char *at = (const char *)t->key + 1 + sizeof bytes;
+    struct emit_text class_name = {at, bytes >> 16}, method = {at + (bytes >> 16), bytes & 0xffff};
+    struct emit_text signature = {method.data + method.bytes, 0};
+    signature.bytes = (size_t)((const char *)t->key + t->bytes - signature.data);
+    send_method(m, id, class_name, method, signature, line);
+    return t->bytes;
+}
+
+/* A method has an id for each of its lines: names once given are never given again, whatever lines
+ * come up later. Whoever reads them sees one method, by its names. */
+uint64_t emit_java_at(struct emit *m, enum wire_frame_type tier, uint32_t method, uint32_t line) {
+    struct key k = {.bytes = {NAME_LINE}, .len = 1};
+    bool fresh, known = line > 0 && line < WIRE_BCI_NONE && m->lines_bytes < LINES_BYTES_MAX;
+    add_number(&k, method);
+    add_number(&k, known ? line : 0);
+    struct told *t = method > 0 && method <= m->named ? find(m, &k, &fresh) : NULL;
     if (!t)
         return wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_NO_NAME);
     if (fresh) {
         t->value = ++m->methods;
-        send_method(m, m->methods, class_name, method, signature, known ? (uint16_t)line : 0);
+        size_t bytes =
+            tell_method(m, m->methods, m->method[method - 1], known ? (uint16_t)line : 0);
+        m->lines_bytes += known ? bytes : 0;
     }
     return wire_frame_java(tier, (uint32_t)t->value, known ? line : WIRE_BCI_NONE);
+}
+
+uint64_t emit_java(struct emit *m, enum wire_frame_type tier, struct emit_text class_name,
+                   struct emit_text method, struct emit_text signature, uint32_t line) {
+    return emit_java_at(m, tier, emit_java_method(m, class_name, method, signature), line);
 }
 
 /* enum method_kind of core/profile/method_table.h, which a symbol's record has. */

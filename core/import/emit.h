@@ -2,6 +2,9 @@
  * What readers of foreign profiles have in common: names become ids and addresses, each told once
  * and before it is used, and samples become records.
  *
+ * However many names a file makes of its bytes, those held and told have a bound: lines beyond it
+ * are not known, and names beyond it are a frame that says so.
+ *
  * Context: as import.h; one stream at a time.
  */
 #ifndef JTOP_IMPORT_EMIT_H
@@ -31,6 +34,11 @@ struct emit_text {
  * known. `tier`: one of those with a method; WIRE_FRAME_NATIVE_METHOD where it is not known. */
 uint64_t emit_java(struct emit *m, enum wire_frame_type tier, struct emit_text class_name,
                    struct emit_text method, struct emit_text signature, uint32_t line);
+/* The same in two steps, for who has one method at many lines: a number for the method (0: too many
+ * are), which tells nothing yet, and its frame. */
+uint32_t emit_java_method(struct emit *m, struct emit_text class_name, struct emit_text method,
+                          struct emit_text signature);
+uint64_t emit_java_at(struct emit *m, enum wire_frame_type tier, uint32_t method, uint32_t line);
 /* A function that is no Java method: WIRE_FRAME_NATIVE or WIRE_FRAME_KERNEL. */
 uint64_t emit_native(struct emit *m, enum wire_frame_type type, struct emit_text function,
                      struct emit_text module);

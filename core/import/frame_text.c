@@ -280,7 +280,8 @@ static bool is_class(struct emit_text t, char mark, bool expected) {
     if (dot && slash)
         return dot < slash; /* java/lang/String.equals is none */
     if (dot)
-        return is_upper(dot[1]) && !is_upper(t.data[0]); /* nor is String.equals */
+        return dot + 1 < t.data + t.bytes && is_upper(dot[1]) &&
+               !is_upper(t.data[0]); /* nor is String.equals */
     return mark == 'k' ? slash != NULL : mark == 'i' || slash || is_upper(t.data[0]);
 }
 

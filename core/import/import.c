@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,42 +12,78 @@
 static const struct import_reader *const readers[] = {&import_jfr, &import_pprof,
                                                       &import_collapsed};
 
+/* A copy: one that is mapped may shrink below whoever reads it. */
 struct file {
-    const uint8_t *data;
-    size_t bytes;
+    uint8_t *data;
+    size_t bytes; /* read */
+    bool whole;   /* all of it is */
 };
 
-static int open_file(const char *path, struct file *f, struct err *e) {
+/* Until `bytes` are there, or the file ends, which may be earlier than it was said to. */
+static int read_file(int fd, struct file *f, size_t bytes) {
+    while (f->bytes < bytes) {
+        ssize_t n = pread(fd, f->data + f->bytes, bytes - f->bytes, (off_t)f->bytes);
+        if (n == 0)
+            break;
+        if (n < 0 && errno != EINTR)
+            return errno;
+        f->bytes += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+/* NULL: there is not as much memory. What the kernel would promise is more than it has. */
+static uint8_t *memory_for(uint64_t bytes) {
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    bool known = pages > 0 && size > 0;
+    if (bytes > SIZE_MAX || (known && bytes / (uint64_t)size >= (uint64_t)pages))
+        return NULL;
+    return malloc((size_t)bytes);
+}
+
+static int read_open_file(int fd, const char *path, uint64_t most, struct file *f, struct err *e) {
     struct stat st;
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0)
+        return err_set(e, EINVAL, "%s: not a file with a profile in it", path);
+    uint64_t bytes = (uint64_t)st.st_size < most ? (uint64_t)st.st_size : most;
+    f->data = memory_for(bytes);
+    if (!f->data)
+        return err_set(e, ENOMEM,
+                       "%s: its %llu MB do not fit into this machine's memory; read it on a larger "
+                       "one",
+                       path, (unsigned long long)(bytes >> 20));
+    int error = read_file(fd, f, (size_t)bytes);
+    f->whole = bytes == (uint64_t)st.st_size;
+    if (error)
+        return err_set(e, error, "%s: %s", path, strerror(error));
+    return f->bytes ? 0 : err_set(e, EINVAL, "%s: not a file with a profile in it", path);
+}
+
+static void close_file(struct file *f) {
+    free(f->data);
+    *f = (struct file){0};
+}
+
+/* At most so many bytes of it. Close it where that worked. */
+static int open_file(const char *path, uint64_t most, struct file *f, struct err *e) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     *f = (struct file){0};
     if (fd < 0)
         return err_set(e, errno, "%s: %s", path, strerror(errno));
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0) {
-        close(fd);
-        return err_set(e, EINVAL, "%s: not a file with a profile in it", path);
-    }
-    void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    int error = errno;
+    int r = read_open_file(fd, path, most, f, e);
     close(fd);
-    if (data == MAP_FAILED)
-        return err_set(e, error, "%s: %s", path, strerror(error));
-    f->data = data;
-    f->bytes = (size_t)st.st_size;
-    return 0;
-}
-
-static void close_file(struct file *f) {
-    if (f->data)
-        munmap((void *)(uintptr_t)f->data, f->bytes);
+    if (r < 0)
+        close_file(f);
+    return r;
 }
 
 #define HEAD_BYTES 65536
 
 static const struct import_reader *find(const struct file *f) {
-    bool whole = f->bytes <= HEAD_BYTES;
+    bool whole = f->whole && f->bytes <= HEAD_BYTES;
+    size_t bytes = f->bytes < HEAD_BYTES ? f->bytes : HEAD_BYTES;
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
-        if (readers[i]->knows(f->data, whole ? f->bytes : HEAD_BYTES, whole))
+        if (readers[i]->knows(f->data, bytes, whole))
             return readers[i];
     return NULL;
 }
@@ -55,7 +91,7 @@ static const struct import_reader *find(const struct file *f) {
 bool import_knows(const char *path) {
     struct file f;
     struct err ignored;
-    if (open_file(path, &f, &ignored) < 0)
+    if (open_file(path, HEAD_BYTES, &f, &ignored) < 0)
         return false;
     bool known = find(&f) != NULL;
     close_file(&f);
@@ -66,7 +102,7 @@ int import_file(const char *path, import_record *each, void *arg, struct import_
                 struct err *e) {
     struct file f;
     *result = (struct import_result){0};
-    int r = open_file(path, &f, e);
+    int r = open_file(path, UINT64_MAX, &f, e);
     if (r < 0)
         return r;
     const struct import_reader *reader = find(&f);

@@ -147,11 +147,19 @@ static bool same_text(struct emit_text a, struct emit_text b) {
     return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.data, b.data, a.bytes) == 0);
 }
 
+/* 0: not known, or larger than a number can be. */
+static uint64_t period_of(const struct pprof *p) {
+    uint64_t period;
+    return __builtin_mul_overflow(p->period, pprof_unit_factor(p->period_type.unit), &period)
+               ? 0
+               : period;
+}
+
 static void tell_events(struct pprof *p, uint64_t time_ns) {
     for (int i = 0; i < p->events.count; i++) {
         const struct pprof_event *x = &p->events.event[i];
         bool periodic = same_text(p->type[x->weight].type, p->period_type.type);
-        emit_mark(p->m, time_ns, x->event, x->name, periodic ? p->period : 0);
+        emit_mark(p->m, time_ns, x->event, x->name, periodic ? period_of(p) : 0);
     }
 }
 

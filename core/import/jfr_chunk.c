@@ -113,6 +113,7 @@ int jfr_chunk_open(struct jfr_chunk *k, const uint8_t *data, size_t bytes, const
         return -ENODATA;
     *why = "the description of its types is damaged";
     r = jfr_types_read(&k->types, metadata.c);
+    k->string = jfr_type_by_name(&k->types, "java.lang.String");
     return r == -EINVAL ? -ENODATA : r;
 }
 
@@ -239,12 +240,11 @@ static struct emit_text constant_text(const struct jfr_chunk *k, const struct jf
 static struct emit_text string_text(const struct jfr_chunk *k, const uint8_t *at, char *scratch,
                                     unsigned depth) {
     struct jfr_cursor c = jfr_chunk_cursor(k, at);
-    struct jfr_string s = jfr_cursor_string(&c);
+    struct jfr_string s = jfr_cursor_peek_string(&c);
     if (s.encoding == JFR_STRING_UTF8)
         return (struct emit_text){(const char *)s.at, (size_t)s.n};
     if (s.encoding == JFR_STRING_CONSTANT)
-        return constant_text(k, jfr_type_by_name(&k->types, "java.lang.String"), s.n, scratch,
-                             depth);
+        return constant_text(k, k->string, s.n, scratch, depth);
     return (struct emit_text){scratch, jfr_string_copy(&s, &c, scratch, WIRE_STRING_MAX)};
 }
 
@@ -256,16 +256,18 @@ static struct emit_text field_text(const struct jfr_chunk *k, const struct jfr_f
                    : text_of(k, f->type, v->at, scratch, depth);
 }
 
+/* As many steps as the text is long, whatever else the value has: constants are asked often. */
 static struct emit_text text_of(const struct jfr_chunk *k, const struct jfr_type *t,
                                 const uint8_t *at, char *scratch, unsigned depth) {
     struct jfr_cursor c = jfr_chunk_cursor(k, at);
-    struct jfr_value v[JFR_FIELDS];
+    struct jfr_value first = {.at = at};
     if (t->form == JFR_STRING)
         return string_text(k, at, scratch, depth);
-    if (t->form != JFR_STRUCT || t->fields == 0 || !jfr_value_read(&c, t, v) ||
-        depth == TEXT_DEPTH_MAX)
+    if (t->form != JFR_STRUCT || t->fields == 0 || depth == TEXT_DEPTH_MAX)
         return (struct emit_text){0};
-    return field_text(k, &t->field[0], &v[0], scratch, depth + 1);
+    if (t->field[0].pool)
+        first.number = jfr_cursor_number(&c, 8);
+    return field_text(k, &t->field[0], &first, scratch, depth + 1);
 }
 
 struct emit_text jfr_text(const struct jfr_chunk *k, const struct jfr_field *f,

@@ -30,7 +30,8 @@ struct jfr_chunk {
     uint64_t lasts_ns;
     uint64_t start_ticks, ticks_a_second;
     struct jfr_types types;
-    const uint8_t *damage; /* where its events make no more sense; NULL: nowhere */
+    const struct jfr_type *string; /* java.lang.String; NULL: there is none */
+    const uint8_t *damage;         /* where its events make no more sense; NULL: nowhere */
 };
 
 /* `data` is of the file's rest. 0, -ENOMEM, or -EINVAL with a reason: there is no chunk that can be

@@ -45,9 +45,11 @@ void jfr_cursor_skip(struct jfr_cursor *c, uint64_t bytes) {
     }
 }
 
-struct jfr_string jfr_cursor_string(struct jfr_cursor *c) {
+/* What is longer than what is left is damaged. */
+struct jfr_string jfr_cursor_peek_string(struct jfr_cursor *c) {
     struct jfr_string s = {.encoding = JFR_STRING_NULL};
-    switch (jfr_cursor_byte(c)) {
+    uint8_t encoding = jfr_cursor_byte(c);
+    switch (encoding) {
     case JFR_STRING_NULL:
         break;
     case JFR_STRING_EMPTY:
@@ -58,24 +60,28 @@ struct jfr_string jfr_cursor_string(struct jfr_cursor *c) {
         s.n = jfr_cursor_number(c, 8);
         break;
     case JFR_STRING_UTF8:
-        s = (struct jfr_string){JFR_STRING_UTF8, jfr_cursor_number(c, 4), c->at};
-        s.at = c->at;
-        jfr_cursor_skip(c, s.n);
-        break;
     case JFR_STRING_CHARS:
-        s = (struct jfr_string){JFR_STRING_CHARS, jfr_cursor_number(c, 4), c->at};
-        s.at = c->at;
-        for (uint64_t i = 0; i < s.n && !c->bad; i++)
-            jfr_cursor_number(c, 2);
-        break;
     case JFR_STRING_LATIN1:
-        s = (struct jfr_string){JFR_STRING_LATIN1, jfr_cursor_number(c, 4), c->at};
+        s.encoding = (enum jfr_encoding)encoding;
+        s.n = jfr_cursor_number(c, 4);
         s.at = c->at;
-        jfr_cursor_skip(c, s.n);
+        c->bad |= s.n > jfr_cursor_left(c);
         break;
     default:
         c->bad = true;
     }
+    if (c->bad)
+        s = (struct jfr_string){.encoding = JFR_STRING_NULL};
+    return s;
+}
+
+struct jfr_string jfr_cursor_string(struct jfr_cursor *c) {
+    struct jfr_string s = jfr_cursor_peek_string(c);
+    if (s.encoding == JFR_STRING_CHARS)
+        for (uint64_t i = 0; i < s.n && !c->bad; i++)
+            jfr_cursor_number(c, 2);
+    else if (s.encoding == JFR_STRING_UTF8 || s.encoding == JFR_STRING_LATIN1)
+        jfr_cursor_skip(c, s.n);
     if (c->bad)
         s = (struct jfr_string){.encoding = JFR_STRING_NULL};
     return s;

@@ -48,6 +48,9 @@ struct jfr_string {
 /* And leaves the cursor behind it. */
 struct jfr_string jfr_cursor_string(struct jfr_cursor *c);
 
+/* The same, and leaves the cursor where the text begins: not a step for each of its characters. */
+struct jfr_string jfr_cursor_peek_string(struct jfr_cursor *c);
+
 /* As UTF-8, at most `size` bytes, cut between characters; returns how many. Of JFR_STRING_UTF8 as
  * it is. 0 for JFR_STRING_CONSTANT. */
 size_t jfr_string_copy(const struct jfr_string *s, const struct jfr_cursor *of, char *to,

@@ -34,6 +34,7 @@ struct reading {
     struct jfr_chunk *k;
     struct jfr_events events;
     struct jfr_names names;
+    struct jfr_map states; /* where a constant's value is → enum wire_thread_state + 1 */
     struct ref *ref;
     size_t refs, cap;
     bool living; /* live objects only, to know them later */
@@ -118,7 +119,7 @@ static void send(struct reading *r, const void *record) {
         *failure = r->s->each(r->s->arg, record);
 }
 
-static enum wire_thread_state state_of(const struct reading *r) {
+static enum wire_thread_state state_by_name(struct emit_text t) {
     static const struct {
         const char *name;
         enum wire_thread_state state;
@@ -129,15 +130,28 @@ static enum wire_thread_state state_of(const struct reading *r) {
                   {"STATE_PARKED", WIRE_THREAD_PARKED},
                   {"STATE_PARKED_TIMED", WIRE_THREAD_PARKED},
                   {"STATE_BLOCKED_ON_MONITOR_ENTER", WIRE_THREAD_BLOCKED}};
-    char scratch[WIRE_STRING_MAX];
-    int field = r->layout->state;
-    if (field < 0)
-        return WIRE_THREAD_UNKNOWN;
-    struct emit_text t = jfr_text(r->k, &r->layout->type->field[field], &r->v[field], scratch);
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
         if (t.bytes == strlen(states[i].name) && !memcmp(t.data, states[i].name, t.bytes))
             return states[i].state;
     return WIRE_THREAD_UNKNOWN;
+}
+
+/* Of a constant, whose name is read once. */
+static enum wire_thread_state state_of(struct reading *r) {
+    char scratch[WIRE_STRING_MAX];
+    int field = r->layout->state;
+    const struct jfr_field *f = field < 0 ? NULL : &r->layout->type->field[field];
+    const struct jfr_constant *c =
+        f && f->pool && !f->array ? jfr_constant_get(f->type, number(r, field)) : NULL;
+    if (!c)
+        return WIRE_THREAD_UNKNOWN;
+    uint64_t key = (uintptr_t)c->at, known = jfr_map_get(&r->states, key);
+    if (!known) {
+        known = state_by_name(jfr_text(r->k, f, &r->v[field], scratch)) + 1u;
+        if (jfr_map_put(&r->states, key, known) < 0)
+            r->names.failure = -ENOMEM;
+    }
+    return (enum wire_thread_state)(known - 1);
 }
 
 static uint64_t weight_of(const struct reading *r, uint32_t count) {
@@ -304,6 +318,7 @@ static int read_chunk(struct jfr_samples *s, struct jfr_chunk *k, bool living) {
     if (result == 0)
         result = send_all(r);
     jfr_names_close(&r->names);
+    jfr_map_free(&r->states);
     free(r->ref);
     free(r);
     return result;

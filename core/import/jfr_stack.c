@@ -38,11 +38,20 @@ void jfr_names_open(struct jfr_names *n, struct jfr_chunk *k, struct emit *m, im
     n->thread = jfr_type_by_name(&k->types, "java.lang.Thread");
     n->class = jfr_type_by_name(&k->types, "java.lang.Class");
     find_fields(n);
+    /* What is known of a constant is what it is known as: kinds of frames are nothing else. */
+    if (n->frame_type &&
+        (n->frame_type == n->stack || n->frame_type == n->thread || n->frame_type == n->class))
+        n->stack = NULL;
 }
 
 void jfr_names_close(struct jfr_names *n) {
     jfr_map_free(&n->known);
+    jfr_map_free(&n->methods);
+    free(n->classes);
+    free(n->threads);
     free(n->frames);
+    n->classes = NULL;
+    n->threads = NULL;
     n->frames = NULL;
 }
 
@@ -100,16 +109,35 @@ static struct emit_text plain_class(struct emit_text t, char *scratch) {
     return t;
 }
 
-/* NULL: it is not in the chunk. Empty for what is of no class. */
-static struct emit_text class_name(const struct jfr_names *n, uint64_t class, char *scratch) {
-    struct jfr_constant *c;
+/* Where the class's name is; NULL: nowhere. */
+static const struct jfr_value *class_value(struct jfr_names *n, uint64_t class) {
     struct jfr_value v[JFR_FIELDS];
+    const uint8_t *nowhere = n->chunk->begin;
+    struct jfr_constant *c =
+        n->class && n->of_class >= 0 ? jfr_constant_get(n->class, class) : NULL;
+    if (!c)
+        return NULL;
+    if (!n->classes)
+        n->classes = calloc(n->class->constants, sizeof *n->classes);
+    if (!n->classes) {
+        n->failure = -ENOMEM;
+        return NULL;
+    }
+    struct jfr_value *known = &n->classes[c - n->class->constant];
+    if (!known->at)
+        *known = read_constant(n, n->class, class, &c, v) ? v[n->of_class]
+                                                          : (struct jfr_value){.at = nowhere};
+    return known->at == nowhere ? NULL : known;
+}
+
+/* NULL: it is not in the chunk. Empty for what is of no class. */
+static struct emit_text class_name(struct jfr_names *n, uint64_t class, char *scratch) {
     struct emit_text none = {0}, empty = {scratch, 0};
+    const struct jfr_value *v = class ? class_value(n, class) : NULL;
     if (class == 0)
         return empty;
-    return read_constant(n, n->class, class, &c, v)
-               ? plain_class(text(n, n->class, n->of_class, v, scratch), scratch)
-               : none;
+    return v ? plain_class(jfr_text(n->chunk, &n->class->field[n->of_class], v, scratch), scratch)
+             : none;
 }
 
 uint64_t jfr_names_class(struct jfr_names *n, uint64_t class) {
@@ -151,7 +179,7 @@ static unsigned kind_of(struct jfr_names *n, uint64_t type) {
     struct jfr_constant *c = n->frame_type ? jfr_constant_get(n->frame_type, type) : NULL;
     unsigned i = FRAME_KINDS - 1;
     if (c && c->known)
-        return (unsigned)c->known - 1;
+        return c->known <= FRAME_KINDS ? (unsigned)c->known - 1 : FRAME_KINDS;
     if (!c && type)
         return FRAME_KINDS;
     if (c) {
@@ -199,44 +227,75 @@ static uint64_t missing(struct jfr_names *n) {
     return wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_NO_NAME);
 }
 
-static uint64_t make_frame(struct jfr_names *n, const struct jfr_value *method, unsigned kind,
-                           uint32_t line) {
+/* Nothing that a frame can be. */
+#define NAMELESS UINT64_MAX
+
+/* The frame, where the line makes no difference; 0: it does, and *java is the method's number. */
+static uint64_t make_frame(struct jfr_names *n, const struct jfr_constant *of, unsigned kind,
+                           uint32_t *java) {
     char scratch[3][WIRE_STRING_MAX];
+    struct jfr_value method[JFR_FIELDS];
+    struct jfr_constant *c;
+    if (!read_constant(n, n->method, of->number, &c, method))
+        return NAMELESS;
     struct emit_text name = text(n, n->method, n->of_method.name, method, scratch[0]);
     struct emit_text class = class_name(n, number(n->of_method.class, method), scratch[1]);
     if (!name.data || !class.data) /* which is not the same as empty */
-        return missing(n);
+        return NAMELESS;
     if (frame_kinds[kind].kind == KIND_ERROR)
         return failure_frame(n->emit, name);
     if (frame_kinds[kind].kind == KIND_KERNEL)
         return emit_native(n->emit, WIRE_FRAME_KERNEL, name, (struct emit_text){0});
     if (class.bytes == 0 && frame_kinds[kind].kind != KIND_TIER)
         return emit_native(n->emit, WIRE_FRAME_NATIVE, name, (struct emit_text){0});
-    return emit_java(n->emit, frame_kinds[kind].tier, class, name,
-                     text(n, n->method, n->of_method.signature, method, scratch[2]), line);
+    *java = emit_java_method(n->emit, class, name,
+                             text(n, n->method, n->of_method.signature, method, scratch[2]));
+    return *java ? 0 : wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_NO_NAME);
 }
 
-/* By the place of the method's constant, its line and its kind. */
-static uint64_t frame_of(struct jfr_names *n, const struct jfr_value *v) {
-    struct jfr_value method[JFR_FIELDS];
-    struct jfr_constant *c;
-    uint64_t line = number(n->of_frame.line, v);
-    unsigned kind = kind_of(n, number(n->of_frame.type, v));
-    if (line > UINT16_MAX)
-        line = 0;
-    c = n->method ? jfr_constant_get(n->method, number(n->of_frame.method, v)) : NULL;
-    if (!c || kind == FRAME_KINDS)
-        return missing(n);
-    uint64_t key = ((uint64_t)(c - n->method->constant) + 1) << 24 | line << 8 | kind;
+static void keep(struct jfr_names *n, struct jfr_map *m, uint64_t key, uint64_t value) {
+    if (jfr_map_put(m, key, value) < 0)
+        n->failure = -ENOMEM;
+}
+
+#define ANY_LINE UINT64_C(0x80) /* beside the kind, in a key */
+
+/* By the place of the method's constant, its kind and, where that matters, its line. */
+static uint64_t frame_by_key(struct jfr_names *n, const struct jfr_constant *c, unsigned kind,
+                             uint32_t line) {
+    uint64_t method = (uint64_t)(c - n->method->constant) + 1;
+    uint64_t key = method << 24 | (uint64_t)line << 8 | kind, any = method << 24 | ANY_LINE | kind;
     uint64_t frame = jfr_map_get(&n->known, key);
+    if (!frame)
+        frame = jfr_map_get(&n->known, any);
     if (frame)
         return frame;
-    if (!read_constant(n, n->method, c->number, &c, method))
-        return missing(n);
-    frame = make_frame(n, method, kind, (uint32_t)line);
-    if (wire_frame_type(frame) != WIRE_FRAME_ERROR && jfr_map_put(&n->known, key, frame) < 0)
-        n->failure = -ENOMEM;
+    uint32_t java = (uint32_t)jfr_map_get(&n->methods, any);
+    if (!java) {
+        frame = make_frame(n, c, kind, &java);
+        if (java)
+            keep(n, &n->methods, any, java);
+        else
+            keep(n, &n->known, any, frame);
+    }
+    if (java) {
+        frame = emit_java_at(n->emit, frame_kinds[kind].tier, java, line);
+        keep(n, &n->known, key, frame);
+    }
     return frame;
+}
+
+static uint64_t frame_of(struct jfr_names *n, const struct jfr_value *v) {
+    uint64_t line = number(n->of_frame.line, v);
+    unsigned kind = kind_of(n, number(n->of_frame.type, v));
+    const struct jfr_constant *c =
+        n->method ? jfr_constant_get(n->method, number(n->of_frame.method, v)) : NULL;
+    if (line > UINT16_MAX)
+        line = 0;
+    if (!c || kind == FRAME_KINDS)
+        return missing(n);
+    uint64_t frame = frame_by_key(n, c, kind, (uint32_t)line);
+    return frame == NAMELESS ? missing(n) : frame;
 }
 
 /* ---- stacks ---- */
@@ -291,9 +350,12 @@ const uint64_t *jfr_names_stack(struct jfr_names *n, uint64_t stack, uint32_t *f
     if (!c || !n->frame || n->frame->form != JFR_STRUCT || n->frame->fields == 0 ||
         !n->stack->field[n->of_stack.frames].array || n->stack->field[n->of_stack.frames].pool)
         return NULL;
-    if (!c->known && read_constant(n, n->stack, stack, &same, v))
-        c->known = read_frames(n, v[n->of_stack.frames].at, number(n->of_stack.truncated, v) != 0);
     if (!c->known)
+        c->known =
+            read_constant(n, n->stack, stack, &same, v)
+                ? read_frames(n, v[n->of_stack.frames].at, number(n->of_stack.truncated, v) != 0)
+                : UINT64_MAX;
+    if (!c->known || c->known > n->count)
         return NULL;
     *frames = (uint32_t)n->frames[c->known - 1];
     *whole = !(n->frames[c->known - 1] & MISSING);
@@ -327,36 +389,40 @@ static uint32_t carrier(struct jfr_names *n) {
 }
 
 /* Named at the first sight of it. */
-static void make_thread(struct jfr_names *n, const struct jfr_value *v, struct jfr_constant *c,
-                        struct jfr_thread *t) {
+static struct jfr_thread make_thread(struct jfr_names *n, const struct jfr_value *v) {
     char scratch[WIRE_STRING_MAX];
     uint64_t tid = number(n->of_thread.tid, v);
     struct emit_text name = text(n, n->thread, n->of_thread.name, v, scratch);
-    if (t->virtual_id) {
-        tell_virtual(n, *t, name);
-        c->known = 1;
-        return;
+    struct jfr_thread t = {0};
+    if (number(n->of_thread.virtual, v))
+        t.virtual_id = number(n->of_thread.id, v);
+    if (t.virtual_id) {
+        t.tid = carrier(n);
+        tell_virtual(n, t, name);
+        return t;
     }
     if (name.bytes == 0)
         name = text(n, n->thread, n->of_thread.os_name, v, scratch);
-    t->tid = emit_thread(n->emit, tid < WIRE_TID_MAX ? (uint32_t)tid : 0,
-                         number(n->of_thread.id, v), name);
-    c->known = (uint64_t)t->tid << 1 | 1;
+    t.tid = emit_thread(n->emit, tid < WIRE_TID_MAX ? (uint32_t)tid : 0, number(n->of_thread.id, v),
+                        name);
+    return t;
 }
 
 struct jfr_thread jfr_names_thread(struct jfr_names *n, uint64_t thread) {
     struct jfr_value v[JFR_FIELDS];
-    struct jfr_constant *c;
-    struct jfr_thread t = {0};
-    if (!read_constant(n, n->thread, thread, &c, v) || !c)
-        return t;
-    if (number(n->of_thread.virtual, v)) {
-        t.virtual_id = number(n->of_thread.id, v);
-        t.tid = t.virtual_id ? carrier(n) : 0;
+    struct jfr_constant *c = n->thread ? jfr_constant_get(n->thread, thread) : NULL, *same;
+    struct jfr_thread none = {0};
+    if (!c)
+        return none;
+    if (!n->threads)
+        n->threads = calloc(n->thread->constants, sizeof *n->threads);
+    if (!n->threads) {
+        n->failure = -ENOMEM;
+        return none;
     }
-    if (!c->known)
-        make_thread(n, v, c, &t);
-    else if (!t.virtual_id)
-        t.tid = (uint32_t)(c->known >> 1);
-    return t;
+    struct jfr_thread *t = &n->threads[c - n->thread->constant];
+    if (!c->known && read_constant(n, n->thread, thread, &same, v))
+        *t = make_thread(n, v);
+    c->known = 1;
+    return *t;
 }

@@ -43,9 +43,13 @@ struct jfr_names {
     } of_thread;
     int of_class;
     uint32_t carrier;
-    bool missing;         /* a name of the stack at hand */
-    struct jfr_map known; /* (method, line, tier) → frame */
-    uint64_t *frames;     /* of all stacks so far: how many, then they, leaf first */
+    bool missing;           /* a name of the stack at hand */
+    struct jfr_map known;   /* (method, line, tier) → frame */
+    struct jfr_map methods; /* (method, tier) → its number for emit_java_at */
+    struct jfr_value
+        *classes; /* where the names of class's constants are; at NULL: not yet known */
+    struct jfr_thread *threads; /* of thread's constants, those that are known */
+    uint64_t *frames;           /* of all stacks so far: how many, then they, leaf first */
     size_t count, cap;
 };
 

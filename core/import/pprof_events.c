@@ -25,7 +25,7 @@ static bool is_alive(const struct pprof_type *t) {
     return t->type.bytes >= 5 && memcmp(t->type.data, "inuse", 5) == 0;
 }
 
-static uint64_t factor_of(struct emit_text unit) {
+uint64_t pprof_unit_factor(struct emit_text unit) {
     static const struct {
         const char *unit;
         uint64_t factor;
@@ -77,7 +77,7 @@ static struct pprof_event event_of(const struct pprof_type *t) {
                             .count = NONE,
                             .live = NONE,
                             .live_count = NONE,
-                            .factor = factor_of(t->unit)};
+                            .factor = pprof_unit_factor(t->unit)};
     int length = t->type.bytes < sizeof x.name ? (int)t->type.bytes : (int)sizeof x.name - 1;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (is(t->type, known[i].type)) {

@@ -33,6 +33,9 @@ struct pprof_events {
     char left_out[64]; /* a type there was no room for; "": none */
 };
 
+/* What a number of that unit is multiplied with to be nanoseconds or bytes; 1 where it is neither. */
+uint64_t pprof_unit_factor(struct emit_text unit);
+
 void pprof_events_find(const struct pprof_type *type, int types, struct pprof_events *out);
 
 #endif

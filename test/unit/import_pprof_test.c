@@ -256,6 +256,25 @@ static void units_and_pairs(void **state) {
     imported_done(&f);
 }
 
+static void a_period_has_its_unit(void **state) {
+    (void)state;
+    static const int64_t period[][2] = {{10, 10000}, {INT64_MAX, 0}, {0, 0}, {-7, 0}};
+    for (size_t i = 0; i < sizeof period / sizeof *period; i++) {
+        struct made m;
+        struct imported f;
+        Pprof__ValueType type = PPROF__VALUE_TYPE__INIT;
+        make(&m);
+        add_value(&m, CPU, NANOSECONDS, 5);
+        type.type = CPU;
+        type.unit = MICROSECONDS;
+        m.profile.period_type = &type;
+        m.profile.period = period[i][0];
+        import_made(&f, &m);
+        assert_int_equal(f.decoder->marks.engine[WIRE_EVENT_CPU].interval, period[i][1]);
+        imported_done(&f);
+    }
+}
+
 static void lines_and_times_are_kept(void **state) {
     (void)state;
     struct made m;
@@ -367,6 +386,7 @@ int main(void) {
         cmocka_unit_test(what_is_before_a_cut_is_read),
         cmocka_unit_test(go_s_heap_is_allocation_and_what_lives),
         cmocka_unit_test(units_and_pairs),
+        cmocka_unit_test(a_period_has_its_unit),
         cmocka_unit_test(lines_and_times_are_kept),
         cmocka_unit_test(a_class_is_a_leaf_of_allocation),
         cmocka_unit_test(a_bomb_is_no_profile),

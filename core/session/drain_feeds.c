@@ -134,7 +134,8 @@ static struct feed *next_arrival(struct session *s, bool past) {
             continue;
         f = s->arriving[i];
         s->arrivals--;
-        memmove(&s->arriving[i], &s->arriving[i + 1], (s->arrivals - i) * sizeof s->arriving[0]);
+        for (uint32_t k = i; k < s->arrivals; k++)
+            s->arriving[k] = s->arriving[k + 1];
     }
     session_unlock(s);
     return f;

@@ -53,6 +53,7 @@ static int call(const struct share_name *n, bool wait, struct ucred *peer) {
     struct sockaddr_un a;
     struct timeval patience = {.tv_sec = CONNECT_MS / 1000};
     socklen_t length = share_name_address(n, &a);
+    *peer = (struct ucred){.uid = (uid_t)-1};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (wait ? 0 : SOCK_NONBLOCK), 0);
     if (fd < 0)
         return -errno;

@@ -402,6 +402,28 @@ static void test_gap(void **state) {
     free(j);
 }
 
+/* Ids of the stream before mean nothing in the next one. */
+static void test_new_stream(void **state) {
+    (void)state;
+    struct stage st;
+    struct session_options o = {0};
+    struct session *s = NULL;
+    struct join *j = calloc(1, sizeof *j);
+    struct err e;
+    begin(&st);
+    assert_non_null(j);
+    assert_int_equal(session_new(&o, &s, &e), 0);
+    s->jvm = st.jvm;
+    struct name_table *names = &s->drain.decoder->names;
+    assert_int_equal(name_table_put(names, 77, 1, NULL), 0);
+    assert_int_equal(join_succeed(s, j, &e), 0);
+    assert_null(name_table_get(names, 77));
+    close(j->fd);
+    session_free(s);
+    free(j);
+    end(&st);
+}
+
 /* A recording of what is looked at stands by itself. */
 static void test_recording(void **state) {
     (void)state;
@@ -526,6 +548,7 @@ int main(void) {
         cmocka_unit_test(test_filter),
         cmocka_unit_test(test_filter_ends),
         cmocka_unit_test(test_gap),
+        cmocka_unit_test(test_new_stream),
         cmocka_unit_test(test_feed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

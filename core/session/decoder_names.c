@@ -94,8 +94,7 @@ bool decoder_decode_symbol(struct decoder *d, const void *record, uint32_t lengt
     char name[WIRE_STRING_MAX + 1];
     char module[WIRE_STRING_MAX + 1];
     if (!d->replay || !text(&c, w->name_bytes, name) || !text(&c, w->module_bytes, module) ||
-        (w->kind != METHOD_NATIVE && w->kind != METHOD_CPP && w->kind != METHOD_KERNEL &&
-         w->kind != METHOD_THREAD))
+        (w->kind != METHOD_NATIVE && w->kind != METHOD_CPP && w->kind != METHOD_KERNEL))
         return false;
     address_names_put(&d->addresses, w->address,
                       decoder_intern(d, SOURCE_NATIVE, w->kind, "", name, "", module));

@@ -140,7 +140,6 @@ static uint64_t frame_word(struct past *p, const struct profile_frame *f, bool l
     case METHOD_NATIVE:
     case METHOD_CPP:
     case METHOD_KERNEL:
-    case METHOD_THREAD: /* a tag at the root */
         if (is_new(p, f->method))
             feed_write_symbol(p->feed, address, m.kind, m.name, m.module);
         /* A return address is looked up one byte before. */

@@ -163,32 +163,6 @@ static void test_bound(void **state) {
     close_scene(&s);
 }
 
-/* A tag from then is the same method as the stream's. */
-static void test_tags(void **state) {
-    (void)state;
-    struct scene s;
-    open_scene(&s);
-    s.from.decoder->tag_cpu = true;
-    const uint64_t frame[] = {JAVA(1)};
-    const struct wire_sample at = {
-        .time_ns = SECOND, .weight = 1, .tid = 5, .count = 1, .frames = 1, .cpu = 3};
-    recording_method(&s.from.r, 1, "app/Main", "run", "()V");
-    recording_whole_sample(&s.from.r, &at, frame, 1);
-    play(&s.from);
-    struct past *p = past_new(s.from.decoder, &lock, s.feed, PAST_BYTES_MAX);
-    take(p);
-    assert_int_equal(past_tell(p), 0);
-    past_free(p);
-    feed_begun(s.feed);
-    hear(&s);
-    s.to.decoder->tag_cpu = true;
-    recording_method(&s.to.r, 1, "app/Main", "run", "()V");
-    recording_whole_sample(&s.to.r, &at, frame, 1);
-    play(&s.to);
-    expect_stacks(&s.to, 0, "[CPU-3];run 2/2\n");
-    close_scene(&s);
-}
-
 /* Whom there was no memory for hears of it. */
 static void test_failed(void **state) {
     (void)state;
@@ -206,7 +180,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_turns),
         cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_tags),
         cmocka_unit_test(test_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,7 +56,7 @@ static bool fits(struct match *m, const char *pattern, const char *event) {
     memset(m->reach, 0, sizeof m->reach);
     m->reach[0] = true;
     for (const char *p = pattern;;) {
-        if (p == event) {
+        if (event && p == event) {
             take_character(m, '-');
             take_many(m, EVENT);
         }

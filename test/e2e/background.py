@@ -366,14 +366,33 @@ def two_starts(place):
         make_room(jvm.pid)
 
 
+def no_room(place):
+    """A stop that cannot write its files says so each time, until it can."""
+    into = os.path.join(place, "into")
+    os.mkdir(into)
+    with Jvm("Shares", "single") as jvm:
+        shell(place, "jtop-prof start -i 1ms -f into/o.collapsed %d" % jvm.pid)
+        work(jvm, 0.3)
+        os.rmdir(into)
+        for _ in range(2):
+            _, said = shell(place, "jtop-prof stop %d" % jvm.pid, 200)
+            want("into" in said and "written:" not in said, said)
+        os.mkdir(into)
+        _, said = shell(place, "jtop-prof stop %d" % jvm.pid)
+        want("written: " in said, said)
+        want(total(collapsed(read(os.path.join(into, "o.collapsed")))) > 30, "no samples")
+        make_room(jvm.pid)
+
+
 def main():
     check = Checks()
     began = time.monotonic()
     with contextlib.ExitStack() as stack:
-        place = [stack.enter_context(tempfile.TemporaryDirectory()) for _ in range(13)]
+        place = [stack.enter_context(tempfile.TemporaryDirectory()) for _ in range(14)]
         check.run("two shells", two_shells, place[0], place[1])
         check.run("wrong moments", wrong_moments, place[2])
         check.run("files of the start", own_files, place[3], place[4])
+        check.run("no room for the files", no_room, place[13])
         check.run("the JVM is killed", jvm_killed, place[5])
         check.run("the reader is killed", reader_killed, place[6])
         check.run("metrics", metrics, place[7])

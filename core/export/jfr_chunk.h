@@ -30,12 +30,17 @@ struct jfr_sample {
     uint64_t count;         /* of wall clock; others are written once for each */
     uint32_t thread, stack; /* by jfr_chunk_thread and jfr_chunk_stack */
     enum jfr_state state;
-    uint64_t address; /* tells memory apart; 0: not known */
+    uint64_t address;         /* tells memory apart; 0: not known */
+    const char *event, *unit; /* of event samples: "page-faults", "total"; NULL: not known */
 };
 
 /* How samples of an event of the profile ("cpu", "alloc" …) are written. Never NULL: what is none
  * of those with a kind of their own is an execution sample. */
 const struct jfr_kind *jfr_kind_of(const char *event);
+/* The same where several events are in one file, asked in their order: the first that is an execution
+ * sample is the only one, those after it are event samples, which say what they are of. `taken`:
+ * whether there was one; false before the first event. */
+const struct jfr_kind *jfr_kind_among(const char *event, bool *taken);
 const char *jfr_kind_type(const struct jfr_kind *k); /* "jdk.ExecutionSample" */
 /* Whether one event stands for all samples of one moment. */
 bool jfr_kind_is_sum(const struct jfr_kind *k);

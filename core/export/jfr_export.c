@@ -33,6 +33,7 @@ struct file {
     struct jfr_chunk *chunk;
     struct part *part;
     int parts;
+    bool taken; /* an event is written as execution samples */
     uint64_t written;
     uint64_t first, last; /* seconds */
 };
@@ -46,6 +47,8 @@ static void add_item(struct file *f, struct part *a, const struct history_item *
         .thread = a->thread[it->thread],
         .stack = jfr_chunk_stack(f->chunk, f->p, a->question, it->node),
         .state = sum ? JFR_STATE_UNKNOWN : JFR_STATE_RUNNING,
+        .event = a->of->quality->event,
+        .unit = a->of->quality->unit,
     };
     uint64_t events = sum || !it->count ? 1 : it->count;
     uint64_t room = events < EVENTS_MAX - f->written ? events : EVENTS_MAX - f->written;
@@ -63,7 +66,7 @@ static int read_part(struct file *f, struct part *a) {
     static const struct query everything = {0};
     if (!a->question)
         a->question = &everything;
-    a->kind = jfr_kind_of(a->of->quality->event);
+    a->kind = jfr_kind_among(a->of->quality->event, &f->taken);
     a->r = history_read(f->p, a->question);
     a->thread = a->r ? calloc((size_t)a->r->threads + 1, sizeof *a->thread) : NULL;
     if (!a->thread)
@@ -105,7 +108,8 @@ static void write_chunk(struct file *f, const struct export_options *o) {
     jfr_note_recording(f->chunk, begin, h.day, f->part[0].of->quality->elapsed_ns);
     note_vm(f, f->part[0].of->quality, begin);
     for (int k = 0; k < f->parts; k++)
-        jfr_note_quality(f->chunk, begin, f->part[k].of, o, f->part[k].left_out);
+        jfr_note_quality_as(f->chunk, begin, f->part[k].kind, f->part[k].of, o,
+                            f->part[k].left_out);
     h.metadata = f->out->len - start;
     jfr_metadata(f->out, begin);
     h.checkpoint = f->out->len - start;

@@ -51,6 +51,15 @@ static void address_fields(struct text *event, const struct jfr_sample *s,
     jfr_number(event, s->address);
 }
 
+static void event_fields(struct text *event, const struct jfr_sample *s,
+                         const struct jfr_leaf *leaf, uint64_t weight) {
+    (void)leaf;
+    jfr_number(event, s->state);
+    jfr_string(event, s->event);
+    jfr_number(event, weight);
+    jfr_string(event, s->unit);
+}
+
 static const struct jfr_kind kinds[] = {
     {"wall", "profiler.WallClockSample", NULL, false, true, wall_fields},
     {"alloc", "jdk.ObjectAllocationSample", NULL, false, false, object_fields},
@@ -66,6 +75,17 @@ const struct jfr_kind *jfr_kind_of(const char *event) {
     const struct jfr_kind *k = kinds;
     while (k->event && (!event || strcmp(k->event, event) != 0))
         k++;
+    return k;
+}
+
+const struct jfr_kind *jfr_kind_among(const char *event, bool *taken) {
+    static const struct jfr_kind another = {NULL,        "profiler.EventSample", NULL, false, false,
+                                            event_fields};
+    const struct jfr_kind *k = jfr_kind_of(event);
+    if (k->event)
+        return k;
+    k = *taken ? &another : k;
+    *taken = true;
     return k;
 }
 

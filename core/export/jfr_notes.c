@@ -91,10 +91,11 @@ static void number_setting(const struct setting *s, const char *name, uint64_t n
     setting(s, name, value);
 }
 
-void jfr_note_quality(struct jfr_chunk *c, uint64_t time_ns, const struct export_part *part,
-                      const struct export_options *o, uint64_t left_out) {
+void jfr_note_quality_as(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_kind *kind,
+                         const struct export_part *part, const struct export_options *o,
+                         uint64_t left_out) {
     const struct export_quality *q = part->quality;
-    const struct setting s = {c, time_ns, jfr_type(jfr_kind_type(jfr_kind_of(q->event)))};
+    const struct setting s = {c, time_ns, jfr_type(jfr_kind_type(kind))};
     struct text title = {0}, subtitle = {0};
     caption_title(&title, q, o);
     caption_subtitle(&subtitle, part->snapshot, q, o);
@@ -107,6 +108,11 @@ void jfr_note_quality(struct jfr_chunk *c, uint64_t time_ns, const struct export
         number_setting(&s, "left out of this file", left_out, "samples");
     text_free(&title);
     text_free(&subtitle);
+}
+
+void jfr_note_quality(struct jfr_chunk *c, uint64_t time_ns, const struct export_part *part,
+                      const struct export_options *o, uint64_t left_out) {
+    jfr_note_quality_as(c, time_ns, jfr_kind_of(part->quality->event), part, o, left_out);
 }
 
 /* ---- figures ---- */

@@ -24,6 +24,10 @@ void jfr_note_recording(struct jfr_chunk *c, uint64_t time_ns, int64_t day, uint
 /* How good the profile of an event is; `left_out`: samples that are not in this file. */
 void jfr_note_quality(struct jfr_chunk *c, uint64_t time_ns, const struct export_part *part,
                       const struct export_options *o, uint64_t left_out);
+/* The same of an event that is written as that kind, see jfr_kind_among. */
+void jfr_note_quality_as(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_kind *kind,
+                         const struct export_part *part, const struct export_options *o,
+                         uint64_t left_out);
 
 /* Figures of a moment. Shares are of all processors; below 0: not known, and left out. */
 struct jfr_figures {

@@ -7,7 +7,7 @@
  *            └─ region (locale, gmtOffset)
  *
  * Names of types and fields are the JDK's where it has them, so that its tools know them; those
- * beginning with "profiler." are async-profiler's.
+ * beginning with "profiler." are async-profiler's, but for profiler.EventSample, which is ours.
  */
 #include "core/export/jfr_types.h"
 
@@ -148,6 +148,18 @@ const struct jfr_type_row jfr_types[] = {
      "Method Profiling Sample",
      "Java Virtual Machine/Profiling",
      {START, SAMPLED, STACK, STATE}},
+    {"profiler.EventSample",
+     EVENT,
+     false,
+     "Sample of Another Event",
+     "Java Virtual Machine/Profiling",
+     {START,
+      SAMPLED,
+      STACK,
+      STATE,
+      WORDS("event", "Event"),
+      {"weight", "long", "Sample Weight", false, false, PLAIN},
+      WORDS("unit", "Unit")}},
     {"profiler.WallClockSample",
      EVENT,
      false,

@@ -24,6 +24,7 @@ static const struct {
     [JFR_MALLOC] = {"profiler.Malloc", "size", NULL, WIRE_EVENT_NATIVEMEM},
     [JFR_METHOD] = {"jdk.MethodTrace", "duration", NULL, WIRE_EVENT_METHOD},
     [JFR_METHOD_TRACE] = {"profiler.MethodTrace", "duration", NULL, WIRE_EVENT_METHOD},
+    [JFR_NAMED] = {"profiler.EventSample", "weight", NULL, WIRE_EVENT_PERF},
     [JFR_FREE] = {"profiler.Free", NULL, NULL, WIRE_EVENTS},
     [JFR_PAUSE] = {"jdk.GCPhasePause", "duration", NULL, WIRE_EVENTS},
     [JFR_COLLECTION] = {"jdk.GarbageCollection", "sumOfPauses", NULL, WIRE_EVENTS},
@@ -41,6 +42,8 @@ static int either(const struct jfr_type *t, const char *a, const char *b) {
 void jfr_events_bind(struct jfr_events *ev, struct jfr_chunk *k) {
     *ev = (struct jfr_events){0};
     for (unsigned row = 0; row < JFR_ROWS; row++) {
+        if (!rows[row].type)
+            continue;
         struct jfr_type *t = jfr_type_by_name(&k->types, rows[row].type);
         if (!t || t->form != JFR_STRUCT)
             continue;
@@ -57,6 +60,8 @@ void jfr_events_bind(struct jfr_events *ev, struct jfr_chunk *k) {
             .class = jfr_field_of(t, rows[row].class),
             .address = jfr_field_of(t, "address"),
             .owner = jfr_field_of(t, "previousOwner"),
+            .name = jfr_field_of(t, "event"),
+            .unit = jfr_field_of(t, "unit"),
         };
     }
     ev->jdk = ev->row[JFR_NATIVE_METHOD].type != NULL;
@@ -95,6 +100,7 @@ struct reading {
     struct jfr_survey *s;
     const struct jfr_type *type;
     struct jfr_value v[JFR_FIELDS];
+    enum jfr_row named; /* whose settings those of event samples are */
 };
 
 /* A field by its name, as text; "" where there is none. */
@@ -112,6 +118,26 @@ static bool is_one_of(const char *name, const char *const *of) {
     return *of != NULL;
 }
 
+/* A name that is met for the first time gets a place. */
+static enum jfr_row find_named(struct jfr_survey *s, const char *name) {
+    enum jfr_row row = jfr_survey_named(s, (struct emit_text){name, strlen(name)});
+    if (row != JFR_ROWS || s->names == JFR_NAMES)
+        return row;
+    snprintf(s->named[s->names].name, sizeof s->named[0].name, "%s", name);
+    return JFR_NAMED + s->names++;
+}
+
+static void survey_named(struct reading *r) {
+    char name[sizeof r->s->named[0].name], unit[8];
+    field(r, "event", name, sizeof name);
+    field(r, "unit", unit, sizeof unit);
+    enum jfr_row row = find_named(r->s, name);
+    if (row == JFR_ROWS)
+        return;
+    r->s->count[row]++;
+    r->s->named[row - JFR_NAMED].timed = strcmp(unit, "ns") == 0;
+}
+
 static void read_setting(struct reading *r) {
     static const char *const periods[] = {"period", "interval", "wall", NULL};
     char name[32], value[64];
@@ -120,6 +146,10 @@ static void read_setting(struct reading *r) {
     unsigned row = of ? of->event : JFR_NO_EVENT;
     field(r, "name", name, sizeof name);
     field(r, "value", value, sizeof value);
+    if (row == JFR_NAMED && r->s && !strcmp(name, "event"))
+        r->named = find_named(r->s, value);
+    if (row == JFR_NAMED)
+        row = r->named;
     if (row < JFR_SAMPLES && is_one_of(name, periods) && quantity(value)) {
         r->ev->period[row] = quantity(value);
         if (r->s && !r->s->period[row])
@@ -175,6 +205,10 @@ static void survey_event(struct reading *r, const struct jfr_event *e) {
     if (!jfr_value_read(&c, r->type, r->v))
         return;
     switch (r->type->event) {
+    case JFR_NAMED:
+        if (r->s)
+            survey_named(r);
+        break;
     case JFR_SETTING:
         read_setting(r);
         break;
@@ -202,7 +236,7 @@ static void survey_chunk(struct jfr_survey *s, const struct jfr_events *ev,
 }
 
 void jfr_events_survey(struct jfr_events *ev, struct jfr_chunk *k, struct jfr_survey *s) {
-    struct reading r = {.ev = ev, .k = k, .s = s};
+    struct reading r = {.ev = ev, .k = k, .s = s, .named = JFR_ROWS};
     const uint8_t *at = jfr_chunk_first(k);
     struct jfr_event e;
     if (s)
@@ -211,30 +245,86 @@ void jfr_events_survey(struct jfr_events *ev, struct jfr_chunk *k, struct jfr_su
         r.type = jfr_type_by_id(&k->types, e.type);
         if (!r.type || r.type->event >= JFR_ROWS)
             continue;
-        if (s)
+        bool named = r.type->event == JFR_NAMED;
+        if (s && !named)
             s->count[r.type->event]++;
-        if (r.type->event >= JFR_TIMED)
+        if (named || r.type->event >= JFR_TIMED)
             survey_event(&r, &e);
     }
 }
 
 /* ---- what becomes of them ---- */
 
+static bool is_cpu(const char *name) {
+    static const char *const names[] = {"", "cpu", "ctimer", "itimer", "cpu-clock", NULL};
+    return is_one_of(name, names);
+}
+
+/* The place of perf events is for those that are counted, where there is one. */
 static enum wire_event execution_event(const struct jfr_survey *s) {
-    static const char *const cpu[] = {"", "cpu", "ctimer", "itimer", "cpu-clock", NULL};
-    return is_one_of(s->event, cpu)    ? WIRE_EVENT_CPU
-           : !strcmp(s->event, "wall") ? WIRE_EVENT_WALL
-                                       : WIRE_EVENT_PERF;
+    enum wire_event event = WIRE_EVENT_PERF;
+    for (unsigned i = 0; i < s->names; i++)
+        if (!is_cpu(s->named[i].name) && !s->named[i].timed)
+            event = WIRE_EVENT_METHOD;
+    return is_cpu(s->event) ? WIRE_EVENT_CPU : !strcmp(s->event, "wall") ? WIRE_EVENT_WALL : event;
+}
+
+static unsigned taken_by_others(const struct jfr_survey *s) {
+    unsigned taken = s->count[JFR_CPU_TIME] ? 1u << WIRE_EVENT_CPU : 0;
+    if (s->count[JFR_METHOD] || s->count[JFR_METHOD_TRACE])
+        taken |= 1u << WIRE_EVENT_METHOD;
+    if (s->count[JFR_EXECUTION])
+        taken |= 1u << execution_event(s);
+    return taken;
+}
+
+/* Places are given away in the order of names. WIRE_EVENTS: there was none left. */
+static enum wire_event named_event(const struct jfr_survey *s, unsigned which) {
+    static const enum wire_event places[] = {WIRE_EVENT_PERF, WIRE_EVENT_METHOD, WIRE_EVENTS};
+    unsigned taken = taken_by_others(s);
+    enum wire_event event = WIRE_EVENTS;
+    for (unsigned i = 0; i <= which; i++) {
+        event = is_cpu(s->named[i].name) ? WIRE_EVENT_CPU
+                : s->named[i].timed      ? WIRE_EVENT_METHOD
+                                         : WIRE_EVENT_PERF;
+        for (unsigned k = 0; event < WIRE_EVENTS && taken & 1u << event; k++)
+            event = places[k];
+        taken |= 1u << event;
+    }
+    return event;
+}
+
+/* The name of those that are read as that event; NULL: none are. */
+static const char *name_of(const struct jfr_survey *s, enum wire_event event) {
+    for (unsigned i = 0; i < s->names; i++)
+        if (s->count[JFR_NAMED + i] && named_event(s, i) == event)
+            return s->named[i].name;
+    return NULL;
+}
+
+enum jfr_row jfr_survey_named(const struct jfr_survey *s, struct emit_text name) {
+    for (unsigned i = 0; i < s->names; i++) {
+        size_t n = strlen(s->named[i].name);
+        bool cut = n == sizeof s->named[i].name - 1;
+        if ((name.bytes == n || (cut && name.bytes > n)) &&
+            (n == 0 || !memcmp(s->named[i].name, name.data, n)))
+            return JFR_NAMED + i;
+    }
+    return JFR_ROWS;
 }
 
 bool jfr_survey_wants(const struct jfr_survey *s, enum jfr_row row, enum wire_event *event) {
     bool tlab = s->count[JFR_ALLOC_IN] || s->count[JFR_ALLOC_OUTSIDE];
+    if (row >= JFR_NAMED && row < JFR_SAMPLES) {
+        *event = row - JFR_NAMED < s->names ? named_event(s, row - JFR_NAMED) : WIRE_EVENTS;
+        return *event < WIRE_EVENTS;
+    }
     *event = row == JFR_EXECUTION ? execution_event(s) : rows[row].event;
     switch (row) {
     case JFR_EXECUTION:
         return !s->count[JFR_CPU_TIME];
     case JFR_NATIVE_METHOD:
-        return execution_event(s) != WIRE_EVENT_PERF;
+        return execution_event(s) != WIRE_EVENT_PERF && !name_of(s, WIRE_EVENT_PERF);
     case JFR_ALLOC_SAMPLE:
         return !tlab;
     case JFR_LIVE:
@@ -255,7 +345,12 @@ const char *jfr_survey_name(const struct jfr_survey *s, enum wire_event event) {
                                                    [WIRE_EVENT_NATIVELOCK] = "nativelock",
                                                    [WIRE_EVENT_PERF] = "native",
                                                    [WIRE_EVENT_METHOD] = "method"};
-    return event == WIRE_EVENT_PERF && execution_event(s) == event ? s->event : names[event];
+    const char *name = name_of(s, event);
+    bool other = event == WIRE_EVENT_PERF || event == WIRE_EVENT_METHOD;
+    if (name)
+        return name;
+    return other && s->count[JFR_EXECUTION] && execution_event(s) == event ? s->event
+                                                                           : names[event];
 }
 
 uint64_t jfr_period(enum jfr_row row, uint64_t told, bool jdk) {

@@ -4,6 +4,7 @@
  *      in the file                                  becomes        its weight
  *      jdk.ExecutionSample                          cpu (1)        the period of sampling (2)
  *      jdk.CPUTimeSample (JDK 25)                   cpu            its own period
+ *      profiler.EventSample (ours)                  its own (7)    its weight
  *      jdk.NativeMethodSample                       native (3)     1
  *      profiler.WallClockSample                     wall           samples * period (2)
  *      jdk.ObjectAllocationInNewTLAB, …OutsideTLAB  alloc          bytes of the TLAB, of the object
@@ -19,11 +20,14 @@
  *     read where the file has jdk.CPUTimeSample: it is the same time once more, less exact.
  * (2) Of the settings in the chunk; else 20 ms as the JDK's default.jfc has it, 10 ms where the
  *     JDK did not write the file, and 50 ms for wall.
- * (3) Threads in native code, running or waiting: no CPU time. An event of its own.
+ * (3) Threads in native code, running or waiting: no CPU time. An event of its own, but where its
+ *     place is taken by (1) or (7).
  * (4) Not read where the file has the other two: it is a choice of them.
  * (5) The allocation and its being alive at once; where the file has allocations too, it says
  *     which of them are alive (jfr_live.h).
  * (6) Where the file has none of the former: begin, and the sum of pauses.
+ * (7) What else was sampled beside the execution samples of (1), by the name in each of them. Of
+ *     more names than there are places for only the first are read.
  *
  * Context: as import.h.
  */
@@ -31,6 +35,8 @@
 #define JTOP_IMPORT_JFR_EVENTS_H
 
 #include "core/import/jfr_chunk.h"
+
+#define JFR_NAMES 3
 
 enum jfr_row {
     JFR_EXECUTION,
@@ -47,7 +53,8 @@ enum jfr_row {
     JFR_MALLOC,
     JFR_METHOD,
     JFR_METHOD_TRACE,
-    JFR_SAMPLES, /* those before it are samples */
+    JFR_NAMED,                           /* event samples with the survey's first name, and so on */
+    JFR_SAMPLES = JFR_NAMED + JFR_NAMES, /* those before it are samples */
     JFR_FREE = JFR_SAMPLES,
     JFR_PAUSE,
     JFR_COLLECTION,
@@ -62,7 +69,7 @@ enum jfr_row {
 /* Where an event has what; -1: nowhere. */
 struct jfr_layout {
     const struct jfr_type *type; /* NULL: the chunk does not have it */
-    int start, duration, thread, stack, state, weight, samples, class, address, owner;
+    int start, duration, thread, stack, state, weight, samples, class, address, owner, name, unit;
 };
 
 struct jfr_events {
@@ -76,7 +83,12 @@ struct jfr_survey {
     uint64_t count[JFR_ROWS];
     uint64_t period[JFR_ROWS]; /* of the first chunk that says so */
     bool jdk;
-    char event[64];            /* what jdk.ExecutionSample is of; "": CPU time */
+    char event[64]; /* what jdk.ExecutionSample is of; "": CPU time */
+    struct {
+        char name[64];
+        bool timed; /* its weights are ns */
+    } named[JFR_NAMES];
+    unsigned names;
     uint64_t start_ns, end_ns; /* time of day */
     uint32_t pid;
     char name[256], version[128];
@@ -88,6 +100,9 @@ void jfr_events_bind(struct jfr_events *ev, struct jfr_chunk *k);
 /* Counts the events, and reads the settings and what is said of the VM. Into `s` unless that is
  * NULL, and into `ev`. */
 void jfr_events_survey(struct jfr_events *ev, struct jfr_chunk *k, struct jfr_survey *s);
+
+/* Of an event sample's name; JFR_ROWS: it has no place. */
+enum jfr_row jfr_survey_named(const struct jfr_survey *s, struct emit_text name);
 
 /* Whether a row is read, and as which event of the wire. */
 bool jfr_survey_wants(const struct jfr_survey *s, enum jfr_row row, enum wire_event *event);

@@ -67,14 +67,29 @@ static bool is_wanted(struct reading *r, enum jfr_row row) {
     return r->living ? row == JFR_LIVE : jfr_survey_wants(r->s->survey, row, &r->event);
 }
 
+static enum jfr_row named_row(const struct reading *r) {
+    char scratch[WIRE_STRING_MAX];
+    int field = r->layout->name;
+    struct emit_text name = {0};
+    if (field >= 0)
+        name = jfr_text(r->k, &r->layout->type->field[field], &r->v[field], scratch);
+    return jfr_survey_named(r->s->survey, name);
+}
+
 /* Reads the event; false where it is none that is wanted. */
 static bool take_up(struct reading *r, const struct jfr_event *e) {
     const struct jfr_type *t = jfr_type_by_id(&r->k->types, e->type);
     struct jfr_cursor c = e->c;
-    if (!t || t->event >= JFR_TIMED || !is_wanted(r, t->event) || !jfr_value_read(&c, t, r->v))
+    bool named = t && t->event == JFR_NAMED;
+    if (!t || t->event >= JFR_TIMED || (!named && !is_wanted(r, t->event)) ||
+        !jfr_value_read(&c, t, r->v))
         return false;
     r->row = t->event;
     r->layout = &r->events.row[t->event];
+    if (named)
+        r->row = named_row(r);
+    if (named && (r->row == JFR_ROWS || !is_wanted(r, r->row)))
+        return false;
     r->lasts_ns = span(r, r->layout->duration);
     r->time_ns = sample_time(r, number(r, r->layout->start)) + r->lasts_ns;
     return true;

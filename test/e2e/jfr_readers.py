@@ -102,6 +102,26 @@ def what_it_knows(path):
     want(free and len(free & malloc) > 0.8 * len(free), "%d freed of %d" % (len(free), len(malloc)))
 
 
+def two_that_count(scratch, jvm):
+    """Not more than one event is execution samples."""
+    raw, path = os.path.join(scratch, "two.jtop"), os.path.join(scratch, "two.jfr")
+    later = os.path.join(scratch, "two-later.jfr")
+    good("-d", 2, "-i", "2ms", "-e", "cpu,page-faults", "--record", raw, "-f", path, jvm.pid)
+    good("-f", later, raw)
+    cpu, faults = (total(collapsed(good("-e", event, "-o", "collapsed", raw)))
+                   for event in ("cpu", "page-faults"))
+    want(cpu and faults, "%d samples of cpu, %d page faults" % (cpu, faults))
+    for file in (path, later):
+        got = len(printed(file, ["jdk.ExecutionSample"]))
+        want(got == cpu, "%s: %d samples of cpu, %d in the report" % (file, got, cpu))
+        samples = printed(file, ["profiler.EventSample"])
+        want(len(samples) == faults and all(v["event"] == "page-faults" for v in samples),
+             "%s: %d page faults, %d in the report" % (file, len(samples), faults))
+        for event, told in (("cpu", cpu), ("page-faults", faults)):
+            got = total(collapsed(good("-e", event, "-o", "collapsed", file)))
+            want(got == told, "%s, read back: %d of %s, not %d" % (file, got, event, told))
+
+
 def with_the_jdks(scratch, jvm):
     path = os.path.join(scratch, "sync.jfr")
     good("-d", 2, "-e", "cpu", "--jfrsync", "+jdk.ThreadStart+jdk.InitialSystemProperty", "-f", path,
@@ -136,6 +156,7 @@ def main():
                  "--nativemem", "4k", "-e", ",".join(EVENTS), "--chunktime", "2s", "--record", raw,
                  "-f", live, jvm.pid)
             checks.run("with the JDK's own recorder", with_the_jdks, scratch, jvm)
+            checks.run("cpu time and page faults", two_that_count, scratch, jvm)
             checks.run("settings that there are not", bad_settings, scratch, jvm)
         good("-f", later, raw)
         for name, path in (("grown", live), ("made later", later)):

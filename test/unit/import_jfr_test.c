@@ -233,6 +233,53 @@ static void strings(void **state) {
     }
 }
 
+/* Events of `execution`, and of others besides; what is read as perf events and as methods. */
+static void named(const char *execution, bool native, const char *const event[][2],
+                  const uint64_t counts[WIRE_EVENTS]) {
+    struct jfr_file f = {0};
+    struct seen s;
+    jfr_file_chunk(&f);
+    jfr_file_setting(&f, T_EXECUTION, "event", execution);
+    jfr_file_event(&f, T_EXECUTION, 1000, 1, 2);
+    if (native)
+        jfr_file_event(&f, T_NATIVE, 5000, 1, 1);
+    for (unsigned i = 0; event[i][0]; i++)
+        for (unsigned k = 0; k < i + 2; k++)
+            jfr_file_event_sample(&f, 2000 + i, event[i][0], 7, event[i][1]);
+    jfr_file_names(&f);
+    jfr_file_end(&f);
+    read_file(&s, &f);
+    for (int i = 0; i < WIRE_EVENTS; i++)
+        if (samples(&s, i) != counts[i])
+            fail_msg("%s: %d has %d samples", execution, i, (int)samples(&s, i));
+    if (counts[WIRE_EVENT_PERF] > 1)
+        assert_int_equal(weight(&s, WIRE_EVENT_PERF), 7 * counts[WIRE_EVENT_PERF]);
+    close_stage(&s.stage);
+}
+
+static void samples_that_say_their_event(void **state) {
+    (void)state;
+    const char *const faults[][2] = {{"page-faults", "total"}, {0}};
+    const char *const two[][2] = {{"page-faults", "total"}, {"a.B.m", "ns"}, {0}};
+    const char *const cpu[][2] = {{"itimer", "ns"}, {"page-faults", "total"}, {0}};
+    const char *const many[][2] = {{"", NULL},     {"x", "total"}, {"y", "total"},
+                                   {"z", "total"}, {"x", "total"}, {0}};
+    const uint64_t beside_cpu[WIRE_EVENTS] = {[WIRE_EVENT_CPU] = 1, [WIRE_EVENT_PERF] = 2};
+    const uint64_t three[WIRE_EVENTS] = {
+        [WIRE_EVENT_CPU] = 1, [WIRE_EVENT_PERF] = 2, [WIRE_EVENT_METHOD] = 3};
+    const uint64_t second[WIRE_EVENTS] = {[WIRE_EVENT_METHOD] = 1, [WIRE_EVENT_PERF] = 2};
+    const uint64_t cpu_later[WIRE_EVENTS] = {
+        [WIRE_EVENT_CPU] = 2, [WIRE_EVENT_PERF] = 3, [WIRE_EVENT_METHOD] = 1};
+    const uint64_t places[WIRE_EVENTS] = {
+        [WIRE_EVENT_CPU] = 1, [WIRE_EVENT_PERF] = 2, [WIRE_EVENT_METHOD] = 3 + 6};
+    named("cpu", false, faults, beside_cpu);
+    named("cpu", true, faults, beside_cpu);
+    named("cpu", false, two, three);
+    named("a.B.m", false, faults, second);
+    named("a.B.m", false, cpu, cpu_later);
+    named("cpu", false, many, places);
+}
+
 static void other_events(void **state) {
     (void)state;
     struct jfr_file f = {0};
@@ -414,14 +461,23 @@ static void map(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stacks_and_periods), cmocka_unit_test(lines),
-        cmocka_unit_test(cut_stacks_say_so),  cmocka_unit_test(failures_come_back),
-        cmocka_unit_test(constants),          cmocka_unit_test(strings),
-        cmocka_unit_test(other_events),       cmocka_unit_test(native_memory),
-        cmocka_unit_test(live_objects),       cmocka_unit_test(live_allocations),
-        cmocka_unit_test(another_event),      cmocka_unit_test(cut_anywhere),
-        cmocka_unit_test(unfinished),         cmocka_unit_test(damaged_byte),
-        cmocka_unit_test(what_it_is_not),     cmocka_unit_test(map),
+        cmocka_unit_test(stacks_and_periods),
+        cmocka_unit_test(lines),
+        cmocka_unit_test(cut_stacks_say_so),
+        cmocka_unit_test(failures_come_back),
+        cmocka_unit_test(constants),
+        cmocka_unit_test(strings),
+        cmocka_unit_test(samples_that_say_their_event),
+        cmocka_unit_test(other_events),
+        cmocka_unit_test(native_memory),
+        cmocka_unit_test(live_objects),
+        cmocka_unit_test(live_allocations),
+        cmocka_unit_test(another_event),
+        cmocka_unit_test(cut_anywhere),
+        cmocka_unit_test(unfinished),
+        cmocka_unit_test(damaged_byte),
+        cmocka_unit_test(what_it_is_not),
+        cmocka_unit_test(map),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

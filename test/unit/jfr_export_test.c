@@ -39,15 +39,8 @@ static uint32_t type_row(const char *type) {
 }
 
 /* Walks the whole chunk. */
-static struct chunk written(struct profile *p, const char *event, const struct query *question) {
-    struct chunk c = {0};
-    const struct query all = {.tree = true}, *q = question ? question : &all;
-    const struct export_quality quality = {.event = event, .unit = "ns", .interval = 1};
-    const struct export_options o = {.question = q};
-    struct export_options unused = {0};
-    struct snapshot *s = snapshot_take(p, q);
-    assert_int_equal(exporter_by_format("jfr", &unused)->write(&c.out, p, s, &quality, &o), 0);
-    snapshot_free(s);
+static void walk(struct chunk *to) {
+    struct chunk c = *to;
     c.data = (const unsigned char *)c.out.data;
     assert_memory_equal(c.data, "FLR\0\0\2\0\0", 8);
     assert_int_equal(big(c.data + 8, 8), c.out.len);
@@ -75,6 +68,19 @@ static struct chunk written(struct profile *p, const char *event, const struct q
     assert_int_equal(at, c.out.len);
     assert_true(met_checkpoint && met_metadata);
     assert_int_equal(c.events[JFR_EVENT_CHECKPOINT], 1);
+    *to = c;
+}
+
+static struct chunk written(struct profile *p, const char *event, const struct query *question) {
+    struct chunk c = {0};
+    const struct query all = {.tree = true}, *q = question ? question : &all;
+    const struct export_quality quality = {.event = event, .unit = "ns", .interval = 1};
+    const struct export_options o = {.question = q};
+    struct export_options unused = {0};
+    struct snapshot *s = snapshot_take(p, q);
+    assert_int_equal(exporter_by_format("jfr", &unused)->write(&c.out, p, s, &quality, &o), 0);
+    snapshot_free(s);
+    walk(&c);
     return c;
 }
 
@@ -92,6 +98,40 @@ static void an_event_for_every_sample(void **unused) {
     c = written(p, "wall", NULL);
     assert_int_equal(c.events[type_row("profiler.WallClockSample")], 2);
     text_free(&c.out);
+    profile_free(p);
+}
+
+/* Of what would be execution samples only the first are; the others say what they are of. */
+static void two_events_are_not_mixed(void **unused) {
+    (void)unused;
+    struct profile *p = profile_new(0);
+    fixture_add(p, 21, "j:a/B.run()V\ti:a/B.get(I)I", 3, 300);
+    static const char *const events[] = {"wall", "cpu", "page-faults", "a.B.run"};
+    struct export_quality quality[4];
+    struct export_part part[4];
+    const struct query q[2] = {{.tree = true}, {.tree = true, .tid = 9}};
+    const struct export_options o = {0};
+    struct export_options options = {0};
+    struct snapshot *s = snapshot_take(p, &q[0]);
+    for (int i = 0; i < 4; i++) {
+        quality[i] = (struct export_quality){.event = events[i], .unit = i < 2 ? "ns" : "total"};
+        part[i] = (struct export_part){s, &quality[i], &q[i == 3]};
+    }
+    struct chunk c = {0};
+    const struct exporter *jfr = exporter_by_format("jfr", &options);
+    assert_int_equal(jfr->write_all(&c.out, p, part, 4, &o), 0);
+    walk(&c);
+    assert_int_equal(c.events[type_row("profiler.WallClockSample")], 1);
+    assert_int_equal(c.events[type_row("jdk.ExecutionSample")], 3);
+    assert_int_equal(c.events[type_row("profiler.EventSample")], 3);
+    assert_non_null(memmem(c.out.data, c.out.len, "\3\13page-faults\144\3\5total", 21));
+    text_free(&c.out);
+    c = (struct chunk){0};
+    assert_int_equal(jfr->write_all(&c.out, p, part + 2, 1, &o), 0);
+    walk(&c);
+    assert_int_equal(c.events[type_row("jdk.ExecutionSample")], 3);
+    text_free(&c.out);
+    snapshot_free(s);
     profile_free(p);
 }
 
@@ -161,7 +201,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_event_for_every_sample), cmocka_unit_test(no_byte_is_lost),
         cmocka_unit_test(a_park_is_no_monitor),      cmocka_unit_test(strange_profiles_are_files),
-        cmocka_unit_test(numbers_are_the_jdks),
+        cmocka_unit_test(numbers_are_the_jdks),      cmocka_unit_test(two_events_are_not_mixed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

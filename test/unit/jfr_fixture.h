@@ -51,6 +51,7 @@ enum jfr_file_type {
     T_LIVE,
     T_WALL,
     T_NATIVE,
+    T_EVENT,
     T_TYPES
 };
 
@@ -134,6 +135,13 @@ static const struct {
                   {{"startTime", T_LONG, 0},
                    {"sampledThread", T_THREAD, 'p'},
                    {"stackTrace", T_STACK, 'p'}}},
+    [T_EVENT] = {"profiler.EventSample",
+                 {{"startTime", T_LONG, 0},
+                  {"sampledThread", T_THREAD, 'p'},
+                  {"stackTrace", T_STACK, 'p'},
+                  {"event", T_STRING, 0},
+                  {"weight", T_LONG, 0},
+                  {"unit", T_STRING, 0}}},
 };
 
 static inline void jfr_file_big(char *to, uint64_t n, unsigned bytes) {
@@ -251,6 +259,17 @@ static inline void jfr_file_setting(struct jfr_file *f, uint64_t of, const char 
     jfr_file_long(f, of);
     jfr_file_string(f, name);
     jfr_file_string(f, value);
+    jfr_file_finish(f);
+}
+
+/* On thread 1, with stack 1. */
+static inline void jfr_file_event_sample(struct jfr_file *f, uint64_t time, const char *event,
+                                         uint64_t weight, const char *unit) {
+    jfr_file_begin(f, T_EVENT);
+    jfr_file_numbers(f, (const uint64_t[]){time, 1, 1}, 3);
+    jfr_file_string(f, event);
+    jfr_file_long(f, weight);
+    jfr_file_string(f, unit);
     jfr_file_finish(f);
 }
 

@@ -11,6 +11,7 @@
  *
  * The file is hostile: lengths, counts and references are checked against what is there, loops and
  * memory are bounded by the file's size, and a file that is cut yields what is before the cut.
+ * It is read into memory as a whole, since one that is mapped may shrink meanwhile.
  *
  * Context: frontend only, any thread; blocks on the file.
  */

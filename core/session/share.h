@@ -57,7 +57,8 @@ int share_ask(pid_t jvm, int argc, char **argv,
  * waited for whom, nor what is alive of what was allocated before. Of `o` only history, memory, a
  * recording and the library count: events, filters and the like are the other one's. Changes of
  * events are asked of it, and hold for it as well; closing it stops nothing. Where the other one
- * ends while the JVM lives, this one looks on at who reads it then, or attaches and goes on. */
+ * ends while the JVM lives, this one looks on at who reads it then, or attaches and goes on; but
+ * where that one took only some threads or times, it is SESSION_STOPPED. */
 int session_join(const struct jvm *j, const struct session_options *o, struct session **out,
                  struct err *e);
 

@@ -29,8 +29,11 @@ struct file {
     struct machine_load load;
     struct session *session;
     uint32_t events; /* set of wire events */
+    const struct jfr_kind *kind[WIRE_EVENTS];
+    const char *name[WIRE_EVENTS]; /* the outputs' */
     bool carriers;
-    uint32_t chunk; /* that rows are about */
+    uint64_t start_ns; /* nothing is of before */
+    uint32_t chunk;    /* that rows are about */
     struct row *row;
     uint32_t rows;
 };
@@ -83,14 +86,20 @@ static enum jfr_state state_of(const struct tap_sample *s) {
     return s->state == WIRE_THREAD_UNKNOWN ? JFR_STATE_UNKNOWN : JFR_STATE_WAITING;
 }
 
+static uint64_t not_before(const struct file *f, uint64_t time_ns) {
+    return time_ns > f->start_ns ? time_ns : f->start_ns;
+}
+
 static void add_sample(struct file *f, const struct profile *p, const struct tap_sample *s) {
     static const struct query everything = {0};
     struct jfr_chunk *c = f->stream ? jfr_stream_lock(f->stream, s->count) : NULL;
     if (!c)
         return;
     const struct jfr_sample sample = {
-        .kind = jfr_kind_of(session_event_name[s->event]),
-        .time_ns = s->time_ns,
+        .kind = f->kind[s->event],
+        .event = f->name[s->event],
+        .unit = session_event_unit[s->event],
+        .time_ns = not_before(f, s->time_ns),
         .weight = s->weight,
         .count = s->count,
         .thread = thread_of(f, c, p, s->at),
@@ -133,8 +142,10 @@ static void add_item(struct file *f, const struct profile *p, const struct histo
     if (!c)
         return;
     struct jfr_sample s = {
-        .kind = jfr_kind_of(session_event_name[event]),
-        .time_ns = it->second * NS,
+        .kind = f->kind[event],
+        .event = f->name[event],
+        .unit = session_event_unit[event],
+        .time_ns = not_before(f, it->second * NS), /* the second's beginning */
         .weight = it->weight,
         .count = it->count,
         .thread = jfr_chunk_thread(c, t->tid, t->java_id, t->is_virtual, t->name),
@@ -162,8 +173,9 @@ static int catch_up(struct file *f, const struct profile *p) {
 
 /* ---- files ---- */
 
-static uint32_t events_of(const struct outputs *out, const struct output *item) {
+static uint32_t events_of(struct file *f, const struct outputs *out, const struct output *item) {
     uint32_t events = 0;
+    bool taken = false;
     for (int i = 0; i < out->events; i++) {
         const struct output_event *event = &out->event[i];
         if (item->all ? event->extra : event != item->event)
@@ -171,6 +183,8 @@ static uint32_t events_of(const struct outputs *out, const struct output *item) 
         if (event->event >= WIRE_EVENTS)
             return 0;
         events |= 1u << event->event;
+        f->kind[event->event] = jfr_kind_among(session_event_name[event->event], &taken);
+        f->name[event->event] = event->name;
     }
     return events;
 }
@@ -187,17 +201,30 @@ static bool figures(void *arg, struct jfr_figures *out) {
     return true;
 }
 
+/* When sampling began, of which there may be seconds in the profile already. */
+static uint64_t start_of(struct session *s) {
+    struct timespec t;
+    struct session_status st;
+    uint64_t first, last, oldest;
+    session_status(s, &st);
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    uint64_t now = (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
+    uint64_t start = st.elapsed_ns < now ? now - st.elapsed_ns : now;
+    profile_span(session_lock(s), &first, &last, &oldest);
+    session_unlock(s);
+    return first && first < start / NS ? first * NS : start;
+}
+
 /* 1: it grows. */
 static int begin(struct file *f, const struct options *o, struct session *s, struct err *e) {
-    struct timespec t;
     struct jvm j;
     session_jvm(s, &j);
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    f->start_ns = start_of(s);
     const struct jfr_stream_options so = {
         .chunk_bytes = o->chunk_bytes,
         .chunk_ms = o->chunk_ms,
-        .start_ns = (uint64_t)t.tv_sec * NS,
-        .day = formats_time_of_day(0),
+        .start_ns = f->start_ns,
+        .day = formats_time_of_day(NULL, 0),
         .vm = {.name = j.vm_name,
                .version = j.version,
                .arguments = j.name,
@@ -215,10 +242,8 @@ static int begin_all(struct growing *g, const struct outputs *out, const struct 
     for (int i = 0; i < out->count; i++) {
         const struct output *item = &out->item[i];
         struct file *f = &g->file[g->files];
-        *f = (struct file){.item = item,
-                           .events = events_of(out, item),
-                           .session = s,
-                           .carriers = o->export.carriers};
+        *f = (struct file){.item = item, .session = s, .carriers = o->export.carriers};
+        f->events = events_of(f, out, item);
         if (strcmp(item->exporter->name, "jfr") != 0 || !item->path.data || !f->events)
             continue;
         int r = begin(f, o, s, e);

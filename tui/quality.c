@@ -35,7 +35,9 @@ void quality_of_event(struct export_quality *q, const struct session_status *st,
                                  .precise = st->recompiled ? room->precise : NULL,
                                  .biased = engine->biased,
                                  .windows = st->windows,
-                                 .window_ns = st->window_ns};
+                                 .window_ns = st->window_ns,
+                                 .day_ns = st->day_ns,
+                                 .undated = st->undated};
     if (event == WIRE_EVENT_WALL && engine->coverage > 0)
         q->coverage = engine->coverage;
     for (int i = 0; i < SESSION_EVENTS; i++)

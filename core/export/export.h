@@ -40,6 +40,9 @@ struct export_quality {
     double coverage;    /* wall: share of thread-time that is in samples; 0: not measured */
     uint64_t windows;   /* sampled only in so many windows between two functions … */
     uint64_t window_ns; /* … that took so long; 0 windows: there were none asked for, or met */
+    int64_t day_ns;     /* added to the samples' clock it is the time of day; 0: this machine's. At
+                           most half an int64_t */
+    bool undated;       /* read from a file that does not know when it was */
 };
 
 struct export_options {

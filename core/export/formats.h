@@ -46,8 +46,9 @@ int markdown_export_all(struct text *out, const struct profile *p, const struct 
                         int parts, const struct export_options *o);
 
 /* What to add to the samples' clock, in ns, to make it the time of day, `last` being the newest
- * second that is written. A recording of another machine, or of before a reboot, ends now. */
-int64_t formats_time_of_day(uint64_t last);
+ * second that is written. Of a profile that is no file's (`q` NULL or without day_ns) it is this
+ * machine's clock; what is newer than that ends now. */
+int64_t formats_time_of_day(const struct export_quality *q, uint64_t last);
 
 /* The options that are about names, as frame_name() wants them. */
 static inline unsigned formats_name_style(const struct export_options *o) {

@@ -99,7 +99,7 @@ static void write_chunk(struct file *f, const struct export_options *o) {
     uint64_t begin = f->first * NS;
     struct jfr_header h = {.start_ns = begin,
                            .duration_ns = (f->last - f->first + 1) * NS,
-                           .day = formats_time_of_day(f->last),
+                           .day = formats_time_of_day(f->part[0].of->quality, f->last),
                            .last = true};
     text_add_n(f->out, header, sizeof header);
     for (int k = 0; k < f->parts; k++)

@@ -89,7 +89,9 @@ static void add_profile(struct otlp *w, const struct query *question, bool weigh
     head.period_type = q->interval ? &period : NULL;
     head.period = (int64_t)q->interval;
     head.duration_nano = q->elapsed_ns;
-    head.time_unix_nano = w->r->first * 1000000000 + (uint64_t)formats_time_of_day(w->r->last);
+    if (!q->undated)
+        head.time_unix_nano =
+            w->r->first * 1000000000 + (uint64_t)formats_time_of_day(q, w->r->last);
     head.n_attribute_indices = number_quality(w, quality);
     head.attribute_indices = quality;
     (void)otlp__profile__pack_to_buffer(&head, &sink.buffer);

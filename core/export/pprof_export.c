@@ -282,7 +282,8 @@ static void add_head(struct pprof *w) {
     piece.period_type = q->interval ? &period : NULL;
     piece.period = (int64_t)q->interval;
     piece.duration_nanos = (int64_t)q->elapsed_ns;
-    piece.time_nanos = (int64_t)(w->r->first * 1000000000) + formats_time_of_day(w->r->last);
+    if (!q->undated)
+        piece.time_nanos = (int64_t)(w->r->first * 1000000000) + formats_time_of_day(q, w->r->last);
     emit(w, &piece);
 
     struct text note = {0};

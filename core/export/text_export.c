@@ -34,8 +34,10 @@ static void summary(struct text *out, const struct snapshot *s, const struct exp
     summary_of_event(out, s, q);
     for (int i = 0; i < q->failed_count; i++) {
         if (q->failed[i].samples)
-            text_addf(out, "%-20s: %" PRIu64 " (%.2f%%)\n", q->failed[i].name, q->failed[i].samples,
-                      formats_percent(q->failed[i].samples, q->walks ? q->walks : s->samples));
+            text_addf(out, "%-20s: %" PRIu64 " (%.2f%%%s)\n", q->failed[i].name,
+                      q->failed[i].samples,
+                      formats_percent(q->failed[i].samples, q->walks ? q->walks : s->samples),
+                      q->walks ? " of all events" : "");
     }
     if (q->dropped)
         text_addf(out, "%-20s: %" PRIu64 " (%.2f%%)\n", "dropped", q->dropped,

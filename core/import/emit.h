@@ -53,7 +53,7 @@ uint32_t emit_thread(struct emit *m, uint32_t tid, uint64_t java_id, struct emit
 /* A virtual thread, by what is wire_sample.virtual_id; `tid` is its carrier's. */
 void emit_virtual_thread(struct emit *m, uint64_t java_id, uint32_t tid, struct emit_text name);
 
-/* What is profiled. `start_ns`: time of day of sample time 0. */
+/* What is profiled. `start_ns`: time of day of sample time 0; 0: not known. */
 void emit_jvm(struct emit *m, uint32_t pid, struct emit_text name, struct emit_text version,
               uint64_t start_ns);
 

@@ -140,7 +140,8 @@ static void tell_jvm(struct pprof *p) {
         name.bytes = (size_t)(name.data + name.bytes - slash - 1);
         name.data = slash + 1;
     }
-    emit_jvm(p->m, number, name, (struct emit_text){0}, (uint64_t)p->began);
+    emit_jvm(p->m, number, name, (struct emit_text){0},
+             (uint64_t)p->began > BEGIN_NS ? (uint64_t)p->began - BEGIN_NS : 0);
 }
 
 static bool same_text(struct emit_text a, struct emit_text b) {

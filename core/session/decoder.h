@@ -75,6 +75,8 @@ struct decoder_notes {
     uint32_t pid;           /* from WIRE_JVM; 0: none seen */
     char jvm_name[256];
     char jvm_version[96];
+    int64_t day_ns; /* from WIRE_JVM: time of day − samples' clock; 0: not known */
+    bool undated;   /* WIRE_JVM has no time of day */
     char environment[ENVIRONMENT_SIZE]; /* of a recording: lines, clean; "": not known */
 };
 

@@ -80,6 +80,10 @@ bool decoder_decode_jvm(struct decoder *d, const void *record, uint32_t length) 
     clean_text(d->notes.jvm_name, sizeof d->notes.jvm_name, w->bytes, w->name_bytes);
     clean_text(d->notes.jvm_version, sizeof d->notes.jvm_version, w->bytes + w->name_bytes,
                w->version_bytes);
+    d->notes.undated = w->start_ns == 0;
+    d->notes.day_ns = w->start_ns >= w->clock_ns && w->start_ns <= INT64_MAX / 2
+                          ? (int64_t)(w->start_ns - w->clock_ns)
+                          : 0;
     return true;
 }
 

@@ -47,6 +47,8 @@ static void fill_status(struct session *s) {
     session_show_counts(s, WIRE_ENGINE_NO_FREE);
     snprintf(st->message, sizeof st->message, "%s", n->log);
     snprintf(st->news, sizeof st->news, "%s", n->latest);
+    st->day_ns = n->day_ns;
+    st->undated = n->undated;
     s->jvm.pid = (pid_t)(n->pid & 0x7fffffff);
     s->jvm.inner_pid = s->jvm.pid;
     snprintf(s->jvm.name, sizeof s->jvm.name, "%s", n->jvm_name[0] ? n->jvm_name : "(recording)");

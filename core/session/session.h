@@ -110,6 +110,8 @@ struct session_status {
     uint64_t recompile_ns; /* time that took the VM */
     uint64_t windows;      /* between session_options.begin and end, so far */
     uint64_t window_ns;    /* their time */
+    int64_t day_ns; /* of a file: added to the samples' clock it is the time of day; 0: not known */
+    bool undated;   /* of a file: it says that it does not know when it was */
     uint32_t armed_threads;
 };
 

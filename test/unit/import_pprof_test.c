@@ -296,6 +296,8 @@ static void lines_and_times_are_kept(void **state) {
     uint64_t first, last, kept;
     profile_span(f.profile, &first, &last, &kept);
     assert_int_equal(first, 5);
+    assert_int_equal(f.decoder->notes.day_ns + 5 * INT64_C(1000000000), 1700000004000000000);
+    assert_false(f.decoder->notes.undated);
     struct query q = {.by_thread = true, .tree = true};
     struct snapshot *s = snapshot_take(f.profile, &q);
     assert_int_equal(s->thread_count, 1);

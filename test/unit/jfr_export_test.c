@@ -74,13 +74,17 @@ static void walk(struct chunk *to) {
 static struct chunk written(struct profile *p, const char *event, const struct query *question) {
     struct chunk c = {0};
     const struct query all = {.tree = true}, *q = question ? question : &all;
-    const struct export_quality quality = {.event = event, .unit = "ns", .interval = 1};
+    const struct export_quality quality = {
+        .event = event, .unit = "ns", .interval = 1, .day_ns = 1700000000000000007};
     const struct export_options o = {.question = q};
     struct export_options unused = {0};
     struct snapshot *s = snapshot_take(p, q);
     assert_int_equal(exporter_by_format("jfr", &unused)->write(&c.out, p, s, &quality, &o), 0);
     snapshot_free(s);
     walk(&c);
+    assert_int_equal(big((const unsigned char *)c.out.data + 32, 8) -
+                         big((const unsigned char *)c.out.data + 48, 8),
+                     quality.day_ns);
     return c;
 }
 

@@ -165,6 +165,31 @@ static void the_question_and_the_names_are_as_asked(void **unused) {
     profile_free(p);
 }
 
+/* What was read from a file keeps its date, and gets none that it had not. */
+static void the_date_is_that_of_the_profile(void **unused) {
+    (void)unused;
+    struct profile *p = profile_new(0);
+    struct profile_frame f = {
+        .method = method_table_intern(profile_methods(p), METHOD_JAVA, "A", "f", "()V", "")};
+    struct profile_sample s = {
+        .time_ns = 5000000000, .weight = 1, .count = 1, .tid = 1, .frames = 1, .frame = &f};
+    assert_int_equal(profile_add(p, &s), 0);
+    struct export_quality q = quality;
+    q.day_ns = 1699999995000000007;
+    Pprof__Profile *m = written(p, &q, &(struct export_options){0});
+    assert_int_equal(m->time_nanos, 1700000000000000007);
+    pprof__profile__free_unpacked(m, NULL);
+    q.day_ns = 0;
+    m = written(p, &q, &(struct export_options){0});
+    assert_int_not_equal(m->time_nanos, 0);
+    pprof__profile__free_unpacked(m, NULL);
+    q.undated = true;
+    m = written(p, &q, &(struct export_options){0});
+    assert_int_equal(m->time_nanos, 0);
+    pprof__profile__free_unpacked(m, NULL);
+    profile_free(p);
+}
+
 static void nothing_is_a_profile_too(void **unused) {
     (void)unused;
     struct profile *p = profile_new(0);
@@ -182,6 +207,7 @@ int main(void) {
         cmocka_unit_test(lines_are_kept),
         cmocka_unit_test(the_question_and_the_names_are_as_asked),
         cmocka_unit_test(nothing_is_a_profile_too),
+        cmocka_unit_test(the_date_is_that_of_the_profile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

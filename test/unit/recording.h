@@ -47,7 +47,9 @@ static inline void recording_add(struct recording *r, enum wire_type type, void 
 
 static inline void recording_jvm(struct recording *r, uint32_t pid, const char *name,
                                  const char *version) {
-    struct wire_jvm w = {.pid = pid,
+    struct wire_jvm w = {.start_ns = UINT64_C(1700000000123456789),
+                         .clock_ns = UINT64_C(100000000000),
+                         .pid = pid,
                          .name_bytes = (uint16_t)strlen(name),
                          .version_bytes = (uint16_t)strlen(version)};
     recording_add(r, WIRE_JVM, &w, sizeof w, name, version, "");

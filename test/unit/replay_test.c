@@ -99,6 +99,8 @@ static void test_a_recording_is_all_there(void **state) {
     assert_int_equal(st.samples, 10);
     assert_int_equal(st.dropped, 5);
     assert_int_equal(st.elapsed_ns, 3 * SECOND);
+    assert_int_equal(st.day_ns, 1699999900123456789);
+    assert_false(st.undated);
     struct jvm j;
     session_jvm(s, &j);
     assert_int_equal(j.pid, 4242);

@@ -165,7 +165,7 @@ static void test_event_and_its_quality(void **state) {
                                 "BIASED              : samples are taken at safepoints only\n"
                                 "coverage            : 98.8% of the threads' time is in samples\n"
                                 "windows             : 3, 1.500 ms\n"
-                                "loop                : 5 (2.50%)\n"
+                                "loop                : 5 (2.50% of all events)\n"
                                 "\n");
     text_clear(&t);
     q = (struct export_quality){.event = "cpu", .unit = "ns", .several = true};

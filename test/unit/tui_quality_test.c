@@ -42,12 +42,16 @@ static void files_state_it(void **unused) {
     struct jvm j = {.name = "shop.Main", .pid = 7};
     struct quality_text room;
     struct export_quality q;
+    st.day_ns = 5;
+    st.undated = true;
     st.failed[WIRE_FAILURE_LOOP] = 2;
     st.failed[WIRE_FAILURE_NO_JAVA] = 50; /* none were to be seen */
     quality_describe(&q, &st, &j, &room);
     assert_string_equal(q.jvm, "shop.Main (pid 7)");
     assert_string_equal(q.unit, "bytes");
     assert_int_equal(q.dropped, 3);
+    assert_int_equal(q.day_ns, 5);
+    assert_true(q.undated);
     assert_int_equal(q.failed_count, 1);
     assert_string_equal(q.failed[0].name, session_failure_name[WIRE_FAILURE_LOOP]);
     assert_int_equal(q.failed[0].samples, 2);

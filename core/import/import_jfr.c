@@ -95,8 +95,10 @@ static void mark(struct file *f, uint64_t time_ns) {
             told & 1u << event)
             continue;
         told |= 1u << event;
+        /* A method sample's period is time, and its weight is not. */
         emit_mark(f->samples.emit, time_ns, event, jfr_survey_name(&f->survey, event),
-                  jfr_period(row, f->survey.period[row], f->survey.jdk));
+                  row == JFR_NATIVE_METHOD ? 0
+                                           : jfr_period(row, f->survey.period[row], f->survey.jdk));
     }
     if (!told)
         emit_mark(f->samples.emit, time_ns, WIRE_EVENT_CPU, "cpu",

@@ -63,4 +63,5 @@ const char *const session_mechanism_name[WIRE_MECHANISMS] = {
     [WIRE_MECHANISM_SAFEPOINT] = "safepoint", [WIRE_MECHANISM_SIGNAL] = "signal",
     [WIRE_MECHANISM_JVMTI] = "jvmti",         [WIRE_MECHANISM_TRAP] = "trap",
     [WIRE_MECHANISM_IMPORTS] = "imports",     [WIRE_MECHANISM_BYTECODE] = "bytecode",
+    [WIRE_MECHANISM_FILE] = "imported",
 };

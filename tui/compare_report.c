@@ -54,7 +54,8 @@ static void add_verdict(struct text *out, const struct compare_report *r) {
 
 static void add_test(struct text *out) {
     text_addf(out,
-              "two-proportion z-test of the samples, corrected for many comparisons by "
+              "two-proportion z-test of the samples (Fisher's where they are few), corrected for "
+              "many comparisons by "
               "Benjamini-Hochberg at %g%%",
               100 * COMPARE_FALSE);
 }

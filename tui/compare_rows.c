@@ -5,11 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define EXPECTED_MIN 5 /* of each kind: with less, the normal distribution is no likeness */
+
+static double log_choose(double n, double k) {
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
+}
+
+/* Fisher's exact test, both sides: all that is no more likely than what was found. */
+static double exact_chance(double a, double n, double b, double m) {
+    double k = a + b, whole = log_choose(n + m, k), sum = 0;
+    double found = log_choose(n, a) + log_choose(m, b) - whole;
+    for (double x = fmax(0, k - m); x <= fmin(k, n); x++) {
+        double likely = log_choose(n, x) + log_choose(m, k - x) - whole;
+        if (likely <= found + 1e-7)
+            sum += exp(likely);
+    }
+    return fmin(sum, 1);
+}
+
 double compare_chance(uint64_t a, uint64_t of_a, uint64_t b, uint64_t of_b) {
     if (of_a == 0 || of_b == 0 || a > of_a || b > of_b)
         return 1;
     double n = (double)of_a, m = (double)of_b, step = fabs((double)a / n - (double)b / m);
     double both = ((double)a + (double)b) / (n + m);
+    if (fmin(n, m) * fmin(both, 1 - both) < EXPECTED_MIN)
+        return both > 0 && both < 1 ? exact_chance((double)a, n, (double)b, m) : 1;
     double variance = both * (1 - both) * (1 / n + 1 / m);
     step -= (1 / n + 1 / m) / 2;
     if (step <= 0 || variance <= 0)

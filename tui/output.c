@@ -1,7 +1,6 @@
 /* Writing what was planned. */
 #include "tui/output.h"
 
-#include "core/export/jfr_chunk.h"
 #include "tui/growing.h"
 #include "tui/jfr_sync.h"
 #include "tui/quality.h"
@@ -61,56 +60,39 @@ static int ask(struct asked *a, const struct writing *w, const struct output *it
     return a->snapshot ? 0 : -ENOMEM;
 }
 
-/* To a file, or to whoever takes it in place of one (outputs.put). */
-static int hand_over(const struct outputs *out, const struct output *item, struct text *t,
-                     struct err *e) {
-    return out->put ? out->put(out->put_arg, item->path.data, t, e)
-                    : export_write(item->path.data, t, e);
-}
-
-static int write_one(const struct writing *w, const struct output *item, struct err *e) {
-    struct export_options options = w->o->export;
-    struct asked a = {0};
-    if (ask(&a, w, item, item->event) < 0)
-        return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for the report");
-    options.question = &a.query;
-    const struct export_part part = {a.snapshot, &a.quality, &a.query};
+/* To whoever takes it in place of a file. */
+static int put(const struct writing *w, const struct output *item, const struct export_part *part,
+               int parts, const struct export_options *o, struct err *e) {
     struct text t = {0};
-    if (growing_has(w->out->growing, item)) {
-        int r = growing_end(w->out->growing, item, &part, 1, &options, e);
-        snapshot_free(a.snapshot);
-        return r;
-    }
-    int r = export_format(&t, item->exporter, w->profile, a.snapshot, &a.quality, &options, e);
-    if (r == 0)
-        r = hand_over(w->out, item, &t, e);
+    int r = parts > 1 ? item->exporter->write_all(&t, w->profile, part, parts, o)
+                      : item->exporter->write(&t, w->profile, part->snapshot, part->quality, o);
+    if (r < 0 || t.failed)
+        r = err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory to format the profile as %s",
+                        item->exporter->name);
+    else
+        r = w->out->put(w->out->put_arg, item->path.data, &t, e);
     text_free(&t);
-    snapshot_free(a.snapshot);
     return r;
-}
-
-/* Two of them would be execution samples. In its growing file they are mixed. */
-static bool is_mixed(const struct export_part *part, int parts) {
-    int n = 0;
-    for (int i = 0; i < parts; i++)
-        n += jfr_kind_of(part[i].quality->event) == jfr_kind_of(NULL);
-    return n > 1;
 }
 
 static int write_parts(const struct writing *w, const struct output *item,
                        const struct export_part *part, int parts, struct err *e) {
     struct export_options options = w->o->export;
-    struct text t = {0};
     options.question = part[0].question;
-    if (growing_has(w->out->growing, item) && !is_mixed(part, parts))
+    if (growing_has(w->out->growing, item))
         return growing_end(w->out->growing, item, part, parts, &options, e);
-    int r = item->exporter->write_all(&t, w->profile, part, parts, &options);
-    if (r < 0 || t.failed)
-        r = err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory to format the profile as %s",
-                        item->exporter->name);
-    else
-        r = hand_over(w->out, item, &t, e);
-    text_free(&t);
+    if (w->out->put)
+        return put(w, item, part, parts, &options, e);
+    return export_file_all(item->path.data, item->exporter, w->profile, part, parts, &options, e);
+}
+
+static int write_one(const struct writing *w, const struct output *item, struct err *e) {
+    struct asked a = {0};
+    if (ask(&a, w, item, item->event) < 0)
+        return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for the report");
+    const struct export_part part = {a.snapshot, &a.quality, &a.query};
+    int r = write_parts(w, item, &part, 1, e);
+    snapshot_free(a.snapshot);
     return r;
 }
 

@@ -71,6 +71,11 @@ def printed(path, types):
     return [e["values"] for e in out["recording"]["events"]]
 
 
+def begins(path, event):
+    """The earliest of its times, without the zone: they compare as text."""
+    return min(re.sub(r"(Z|[+-][\d:]+)$", "", v["startTime"]) for v in printed(path, [event]))
+
+
 def same_counts(path, recording):
     for event, types in EVENTS.items():
         got = sum(v.get("samples", 1) for v in printed(path, types))
@@ -111,6 +116,8 @@ def two_that_count(scratch, jvm):
     cpu, faults = (total(collapsed(good("-e", event, "-o", "collapsed", raw)))
                    for event in ("cpu", "page-faults"))
     want(cpu and faults, "%d samples of cpu, %d page faults" % (cpu, faults))
+    first, began = begins(path, "jdk.ExecutionSample"), begins(path, "jdk.ActiveRecording")
+    want(first >= began, "a sample of %s, the recording began at %s" % (first, began))
     for file in (path, later):
         got = len(printed(file, ["jdk.ExecutionSample"]))
         want(got == cpu, "%s: %d samples of cpu, %d in the report" % (file, got, cpu))

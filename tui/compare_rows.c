@@ -12,11 +12,13 @@ static double log_choose(double n, double k) {
 }
 
 /* Fisher's exact test, both sides: all that is no more likely than what was found. */
-static double exact_chance(double a, double n, double b, double m) {
-    double k = a + b, whole = log_choose(n + m, k), sum = 0;
-    double found = log_choose(n, a) + log_choose(m, b) - whole;
-    for (double x = fmax(0, k - m); x <= fmin(k, n); x++) {
-        double likely = log_choose(n, x) + log_choose(m, k - x) - whole;
+static double exact_chance(uint64_t a, uint64_t n, uint64_t b, uint64_t m) {
+    uint64_t k = a + b;
+    double whole = log_choose((double)n + (double)m, (double)k), sum = 0;
+    double found = log_choose((double)n, (double)a) + log_choose((double)m, (double)b) - whole;
+    for (uint64_t x = k > m ? k - m : 0; x <= k && x <= n; x++) {
+        double likely =
+            log_choose((double)n, (double)x) + log_choose((double)m, (double)(k - x)) - whole;
         if (likely <= found + 1e-7)
             sum += exp(likely);
     }
@@ -29,7 +31,7 @@ double compare_chance(uint64_t a, uint64_t of_a, uint64_t b, uint64_t of_b) {
     double n = (double)of_a, m = (double)of_b, step = fabs((double)a / n - (double)b / m);
     double both = ((double)a + (double)b) / (n + m);
     if (fmin(n, m) * fmin(both, 1 - both) < EXPECTED_MIN)
-        return both > 0 && both < 1 ? exact_chance((double)a, n, (double)b, m) : 1;
+        return both > 0 && both < 1 ? exact_chance(a, of_a, b, of_b) : 1;
     double variance = both * (1 - both) * (1 / n + 1 / m);
     step -= (1 / n + 1 / m) / 2;
     if (step <= 0 || variance <= 0)

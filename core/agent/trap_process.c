@@ -48,7 +48,7 @@ static int protection_by(const char *line, uintptr_t address) {
 
 int trap_process_protection(uintptr_t address) {
     char text[TEXT_BYTES];
-    char line[128];
+    char line[128] = "";
     size_t length = 0;
     int found = 0;
     int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -116,7 +116,7 @@ static bool has_trap(const char *mask) {
 /* Whether all that is looked for was there. */
 static bool read_status(int fd, struct look *look) {
     struct status_lines lines = {.fd = fd};
-    char line[128];
+    char line[128] = "";
     while (next_line(&lines, line, sizeof line)) {
         if (strncmp(line, "State:\t", 7) == 0)
             look->sleeps = line[7] && strchr("SDXZI", line[7]);

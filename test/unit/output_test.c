@@ -75,6 +75,16 @@ static void several_events_get_one_each(void **state) {
     plan("-e cpu,wall -o collapsed", NULL, "cpu.collapsed>- wall.collapsed>-");
 }
 
+static void formats_go_where_names_allow(void **state) {
+    (void)state;
+    plan("-o tree -f a.html", NULL, "cpu.tree>a.html");
+    plan("-o tree -f a.svg -f b.html", NULL, "cpu.svg>a.svg cpu.tree>b.html");
+    plan("-o collapsed,svg -f a -f b", NULL, "cpu.collapsed>a cpu.svg>b");
+    plan("-o speedscope -f a.jfr -f b.json", NULL, "cpu.jfr>a.jfr cpu.speedscope>b.json");
+    plan("-o collapsed -f a.svg", NULL, "cpu.collapsed>a.svg"); /* of one file -o decides */
+    plan("-o jfr -f a.svg -f b.md", NULL, "-o jfr: no file is left for it; give one more -f");
+}
+
 static void what_was_not_freed_comes_besides(void **state) {
     (void)state;
     plan("-e nativemem -f m.svg", NULL, "nativemem.svg>m.svg leak.svg>m-leak.svg");
@@ -141,6 +151,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_event_keeps_its_names),
         cmocka_unit_test(several_events_get_one_each),
+        cmocka_unit_test(formats_go_where_names_allow),
         cmocka_unit_test(what_was_not_freed_comes_besides),
         cmocka_unit_test(what_holds_several_holds_that_too),
         cmocka_unit_test(a_recording_says_what_it_has),

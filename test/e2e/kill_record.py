@@ -13,9 +13,8 @@ import struct
 import sys
 import tempfile
 import time
-import zlib
 
-from lib import (Checks, Jvm, Prof, collapsed, good, sampling, total, wait_for, want)
+from lib import (Checks, Jvm, Prof, collapsed, good, records, sampling, total, wait_for, want)
 
 KILLS = int(os.environ.get("KILLS", "12"))
 SEED = int(os.environ.get("SEED", str(time.time_ns() % 1000000)))
@@ -23,29 +22,12 @@ SEED = int(os.environ.get("SEED", str(time.time_ns() % 1000000)))
 # core/wire/layout.h
 RING_BYTES, SAMPLES, HEAD, TAIL, WIPING, RING = 16, 9848, 10240, 10304, 10312, 20480
 # core/wire/record.h
-SAMPLE, FIRST_OF_READERS, DEFLATE, BUSY = 2, 64, 68, 1 << 63
-FILE_HEADER = 16
-
-
-def records(data):
-    """(type, length) of each whole record."""
-    at = 0
-    while at + 8 <= len(data):
-        word = struct.unpack_from("<Q", data, at)[0]
-        length = word & 0xffffffff
-        if length < 8 or at + length > len(data):
-            return
-        yield word >> 32 & 0xffff, length
-        at += length
+SAMPLE, FIRST_OF_READERS, BUSY = 2, 64, 1 << 63
 
 
 def in_file(path):
     """Samples, and bytes of records that came from the ring."""
-    with open(path, "rb") as f:
-        data = f.read()[FILE_HEADER:]
-    if data[:8] == struct.pack("<Q", DEFLATE << 32 | 8):
-        data = zlib.decompressobj().decompress(data[8:])
-    found = list(records(data))
+    found = [(kind, len(record)) for kind, record in records(path)]
     return (sum(1 for kind, _ in found if kind == SAMPLE),
             sum(length for kind, length in found if kind < FIRST_OF_READERS))
 

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 import traceback
+import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
@@ -258,6 +259,26 @@ def read(path):
 
 
 # ---- what comes out ----
+
+# core/wire/record.h
+FILE_HEADER, DEFLATE = 16, 68
+
+
+def records(path):
+    """(type, bytes) of each whole record of a recording."""
+    with open(path, "rb") as f:
+        data = f.read()[FILE_HEADER:]
+    if data[:8] == struct.pack("<Q", DEFLATE << 32 | 8):
+        data = zlib.decompressobj().decompress(data[8:])
+    at = 0
+    while at + 8 <= len(data):
+        word = struct.unpack_from("<Q", data, at)[0]
+        length = word & 0xffffffff
+        if length < 8 or at + length > len(data):
+            return
+        yield word >> 32 & 0xffff, data[at:at + length]
+        at += length
+
 
 def collapsed(text):
     """[(frames, count)] of a collapsed file; every line must be well formed."""

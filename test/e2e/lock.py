@@ -17,8 +17,8 @@ import sys
 import tempfile
 import time
 
-from lib import (AGENT, Checks, Jvm, Prof, collapsed, java_version, read, status, total, traces,
-                 wait_for, want)
+from lib import (AGENT, Checks, Jvm, Prof, collapsed, java_version, read, records, status, total,
+                 traces, wait_for, want)
 
 POINTS = 10.0  # percent
 ROUNDS = 120
@@ -82,18 +82,6 @@ def waits(stacks):
 
 
 # ---- who held it: WIRE_LOCK records of a recording (source: core/wire/record.h) ----
-
-def records(path):
-    with open(path, "rb") as f:
-        data = f.read()
-    at = 16
-    while at + 8 <= len(data):
-        word, = struct.unpack_from("<Q", data, at)
-        length = word & 0xffffffff
-        want(length >= 8, "a record of %d bytes" % length)
-        yield word >> 32 & 0xffff, data[at:at + length]
-        at += length
-
 
 class Recording:
     """Names in it, and the waits: (kind of the waiter, name of the owner, ns, owner's methods)."""

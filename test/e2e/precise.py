@@ -13,7 +13,7 @@ import struct
 import sys
 import tempfile
 
-from lib import Checks, Jvm, Wrong, collapsed, difference, good, read, total, want
+from lib import Checks, Jvm, Wrong, collapsed, difference, good, read, records, total, want
 
 POINTS = 3.0
 CLASS = "Precise."
@@ -56,15 +56,11 @@ def without(jvm):
 
 def log(path):
     """Lines for people in a recording (source: core/wire/record.h)."""
-    with open(path, "rb") as f:
-        data = f.read()
-    at, lines = 16, []
-    while at + 8 <= len(data):
-        header, = struct.unpack_from("<Q", data, at)
-        if header >> 32 & 0xffff == 11:
-            _, n = struct.unpack_from("<II", data, at + 8)
-            lines.append(data[at + 16:at + 16 + n].decode())
-        at += max(8, header & 0xffffffff)
+    lines = []
+    for kind, record in records(path):
+        if kind == 11:
+            _, n = struct.unpack_from("<II", record, 8)
+            lines.append(record[16:16 + n].decode())
     return lines
 
 

@@ -12,7 +12,8 @@ import tempfile
 import threading
 import time
 
-from lib import Checks, Jvm, Wrong, collapsed, difference, good, total, wait_for, want, within
+from lib import (Checks, Jvm, Wrong, collapsed, difference, good, records, total, wait_for, want,
+                 within)
 
 POINTS = 1.0
 ROOT = "Shares.mixed"
@@ -133,17 +134,8 @@ class Clock(threading.Thread):
 
 def samples(path):
     """[(time, weight)] of a recording (source: core/wire/record.h)."""
-    with open(path, "rb") as f:
-        data = f.read()
-    at, found = 16, []
-    while at + 8 <= len(data):
-        header, = struct.unpack_from("<Q", data, at)
-        length = header & 0xffffffff
-        want(length >= 8, "not a record")
-        if header >> 32 & 0xffff == 2:
-            found.append(struct.unpack_from("<QQ", data, at + 8))
-        at += length
-    return sorted(found)
+    return sorted(struct.unpack_from("<QQ", record, 8) for kind, record in records(path)
+                  if kind == 2)
 
 
 def adds_up(jvm, event):

@@ -11,26 +11,13 @@ import sys
 import tempfile
 import time
 
-from lib import (Checks, Jvm, Prof, collapsed, fds, good, java_version, read, status, threads,
-                 traces, wait_for, want)
+from lib import (Checks, Jvm, Prof, collapsed, fds, good, java_version, read, records, status,
+                 threads, traces, wait_for, want)
 
 SAMPLE, METHOD, THREAD, REPEAT, PAUSE, MARK = 2, 3, 5, 12, 14, 66
 WALL = 1
 STATE = ["unknown", "running", "blocked", "waiting", "parked", "sleeping", "poll", "io", "futex",
          "disk", "other"]
-
-
-def records(path):
-    """(type, body) of a recording's records (source: core/wire/record.h)."""
-    with open(path, "rb") as f:
-        data = f.read()
-    at = 16
-    while at + 8 <= len(data):
-        word = struct.unpack_from("<Q", data, at)[0]
-        length = word & 0xffffffff
-        want(8 <= length <= len(data) - at, "a record of %d bytes" % length)
-        yield word >> 32 & 0xffff, data[at + 8:at + length]
-        at += length
 
 
 class Seen:
@@ -52,7 +39,8 @@ class Seen:
 def watched(path):
     """{thread's name: Seen} of a recording."""
     methods, found = {}, collections.defaultdict(Seen)
-    for kind, body in records(path):
+    for kind, record in records(path):
+        body = record[8:]
         if kind == METHOD:
             number, in_class, in_name = struct.unpack_from("<IHH", body)
             methods[number] = (body[16:16 + in_class].decode(),
@@ -87,7 +75,8 @@ def watched(path):
 def coverage(path):
     """Of the last mark of the wall clock's engine: expected and covered ns."""
     found = (0, 0)
-    for kind, body in records(path):
+    for kind, record in records(path):
+        body = record[8:]
         if kind == MARK:
             event = struct.unpack_from("<I", body, 8 + 8 + 8 * 32)[0]
             if event == WALL:
@@ -223,7 +212,7 @@ def pauses(scratch):
         ended = time.monotonic_ns()
         p.process.send_signal(2)
         want(p.process.wait(20) == 0, p.stderr())
-    told = [struct.unpack_from("<QQI", body) for kind, body in records(path) if kind == PAUSE]
+    told = [struct.unpack_from("<QQI", r, 8) for kind, r in records(path) if kind == PAUSE]
     collections_told = [(b, e) for b, e, kind in told if kind == 1 and b >= began]
     want(len(collections_told) >= 5, "%d of 5 collections told" % len(collections_told))
     for b, e in collections_told:

@@ -149,6 +149,14 @@ static int add_operand(struct options *o, const char *word, struct err *e) {
     return 0;
 }
 
+/* The action that a word is a slip of the finger for. NULL: none. */
+static const char *like_action(const char *word) {
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
+        if (actions[i].built && nearest_distance(word, actions[i].name) <= 2)
+            return actions[i].name;
+    return NULL;
+}
+
 static int set_word(struct options *o, const char *word, struct err *e) {
     for (size_t i = 0; i < sizeof actions / sizeof actions[0] && !o->word; i++) {
         if (strcmp(word, actions[i].name) != 0)
@@ -166,8 +174,9 @@ static int set_word(struct options *o, const char *word, struct err *e) {
     if (!*word)
         return err_set(e, EINVAL, "the name of the JVM is empty");
     if (o->target)
-        return err_set(e, EINVAL, "one JVM at a time, but two were named: %s and %s", o->target,
-                       word);
+        return err_set(e, EINVAL, "one JVM at a time, but two were named: %s and %s%s%s", o->target,
+                       word, like_action(o->target) ? "; is an action meant: " : "",
+                       like_action(o->target) ? like_action(o->target) : "");
     o->target = word;
     return 0;
 }

@@ -24,7 +24,7 @@ AGENT_LDFLAGS = -shared -Wl,-z,now -Wl,-z,relro -Wl,--no-undefined -Wl,-soname,l
 LIB_SRC   := $(wildcard core/base/*.c core/wire/*.c core/profile/*.c core/session/*.c \
                core/export/*.c core/import/*.c core/serve/*.c attach/*.c symbols/*.c)
 TUI_SRC   := $(wildcard tui/*.c)
-AGENT_SRC := $(wildcard core/agent/*.c core/wire/ring_writer.c)
+AGENT_SRC := $(wildcard core/agent/*.c core/wire/ring_writer.c core/wire/perf_attr.c)
 TEST_SRC  ?= $(wildcard test/unit/*_test.c)
 FUZZ_SRC  := $(wildcard test/fuzz/*_fuzz.c)
 BENCH_SRC := $(wildcard test/bench/*_bench.c)

@@ -1,117 +1,27 @@
 #include "attach/connect.h"
 
-#include "attach/proc.h"
+#include "attach/errand.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* What the helper may need beyond its deadline to remove its file and answer. */
 #define GRACE_MS 500
 
-/* Room for one descriptor in a message. */
-union ancillary {
-    char bytes[CMSG_SPACE(sizeof(int))];
-    struct cmsghdr align;
-};
-
-static void send_outcome(int channel, struct helper_outcome *o, int fd) {
-    union ancillary room;
-    struct iovec iov = {.iov_base = o, .iov_len = sizeof *o};
-    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
-    if (fd >= 0) {
-        memset(&room, 0, sizeof room);
-        m.msg_control = &room;
-        m.msg_controllen = sizeof room.bytes;
-        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof fd);
-        memcpy(CMSG_DATA(c), &fd, sizeof fd);
-    }
-    sendmsg(channel, &m, MSG_NOSIGNAL);
-}
-
-static int receive_outcome(int channel, struct helper_outcome *o) {
-    union ancillary room;
-    struct helper_outcome got = {0};
-    struct iovec iov = {.iov_base = &got, .iov_len = sizeof got};
-    struct msghdr m = {.msg_iov = &iov,
-                       .msg_iovlen = 1,
-                       .msg_control = &room,
-                       .msg_controllen = sizeof room.bytes};
-    int fd = -1;
-    ssize_t n = recvmsg(channel, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    if (n < 0)
-        return -1;
-    const struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-        c->cmsg_len == CMSG_LEN(sizeof fd))
-        memcpy(&fd, CMSG_DATA(c), sizeof fd);
-    if (n == (ssize_t)sizeof got)
-        *o = got;
-    return fd;
-}
-
-/* A clone without an exit signal: the caller's SIGCHLD handler, or its wait for any child, never
- * sees it. Signals are blocked across, so that no handler of the caller runs in the copy, and
- * Ctrl-C at the terminal does not keep it from removing its file. */
-static pid_t start(const struct helper_task *t, int channel) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t child = (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
-    if (child == 0) {
-        struct helper_outcome o;
-        int fd;
-        helper_run(t, &o, &fd);
-        send_outcome(channel, &o, fd);
-        _exit(0);
-    }
-    int error = errno;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return child;
-}
-
-static void await(int fd, uint64_t until_ns) {
-    struct pollfd p = {.fd = fd, .events = POLLIN};
-    for (;;) {
-        uint64_t now = proc_now_ns();
-        if (now >= until_ns)
-            return;
-        int ms = (int)((until_ns - now) / 1000000U) + 1;
-        if (poll(&p, 1, ms) >= 0 || errno != EINTR)
-            return;
-    }
+/* The errand: `context` is the struct helper_task. */
+static void connect_there(void *context, void *outcome, int *fd) {
+    const struct helper_task *t = context;
+    struct helper_outcome o;
+    helper_run(t, &o, fd);
+    memcpy(outcome, &o, sizeof o);
 }
 
 /* 0 or -errno where no helper could be started. */
-static int run_helper(const struct helper_task *t, struct helper_outcome *o, int *socket) {
-    int channel[2];
+static int run_helper(struct helper_task *t, struct helper_outcome *o, int *socket) {
     *o = (struct helper_outcome){.step = HELPER_LOST};
-    *socket = -1;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel) != 0)
-        return -errno;
-    pid_t child = start(t, channel[1]);
-    int error = errno;
-    close(channel[1]);
-    if (child > 0) {
-        await(channel[0], t->deadline_ns + GRACE_MS * UINT64_C(1000000));
-        *socket = receive_outcome(channel[0], o);
-        /* It has nothing left to do, and it ran as the JVM's user, who may have stopped it. */
-        kill(child, SIGKILL);
-        while (waitpid(child, NULL, __WALL) < 0 && errno == EINTR)
-            ;
-    }
-    close(channel[0]);
-    return child < 0 ? -error : 0;
+    return errand_run(connect_there, t, t->deadline_ns + GRACE_MS * UINT64_C(1000000), o, sizeof *o,
+                      socket);
 }
 
 static int explain_process(const struct jvm *j, enum helper_step step, struct err *e) {

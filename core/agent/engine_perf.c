@@ -1,7 +1,7 @@
 #include "core/agent/engine_perf.h"
 
 #include "core/agent/guarded.h"
-#include "core/agent/perf_attr.h"
+#include "core/wire/perf_attr.h"
 #include "core/agent/perf_buffer.h"
 #include "core/agent/threads.h"
 

@@ -140,9 +140,11 @@ static uint64_t random_session(void) {
     return n ? n : 1;
 }
 
-int agent_link_open(const struct jvm *j, const char *library, uint64_t ring_bytes, int timeout_ms,
-                    struct mapping *out, struct err *e) {
-    *out = (struct mapping){0};
+int agent_link_open(const struct jvm *j, const char *library, bool as_given, bool offer_broker,
+                    uint64_t ring_bytes, int timeout_ms, struct agent_link *link, struct err *e) {
+    struct mapping *out = &link->mapping;
+    (void)as_given, (void)offer_broker;
+    *link = (struct agent_link){.broker = -1};
     int result = check_visible(j, library, e);
     if (result != 0)
         return result;

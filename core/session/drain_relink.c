@@ -98,7 +98,7 @@ static void close_chapter(struct session *s) {
 
 int drain_relink(struct session *s, uint64_t now, struct err *e) {
     struct drain *d = &s->drain;
-    struct mapping m;
+    struct agent_link link;
     struct err why;
     /* The pause may also have come after this turn's heartbeat. */
     uint64_t since_beat = session_clock_ns() - d->beat_ns;
@@ -110,12 +110,13 @@ int drain_relink(struct session *s, uint64_t now, struct err *e) {
         return err_exit_as(e, ERR_EXIT_PROFILER, ECONNRESET,
                            "the agent has let go of JVM %d, and there is no way to attach again",
                            (int)s->jvm.pid);
-    int result = agent_link_open(&s->jvm, s->library, s->options.ring_bytes, RELINK_MS, &m, &why);
+    int result = agent_link_open(&s->jvm, s->library, s->options.library != NULL, false,
+                                 s->options.ring_bytes, RELINK_MS, &link, &why);
     if (result != 0)
         return err_exit_as(e, ERR_EXIT_PROFILER, -result,
                            "sampling ended after a pause of %.1f s of this process: %.400s",
                            (double)gap / 1e9, why.message);
-    drain_use_mapping(s, m);
+    drain_use_mapping(s, link.mapping);
     d->relink_ns = now;
     d->resume_gap_ns = gap;
     s->adopted = false;

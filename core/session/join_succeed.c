@@ -102,7 +102,7 @@ int join_succeed(struct session *s, struct join *j, struct err *e) {
     else
         err_set(e, ESRCH, "nobody samples JVM %d", (int)s->jvm.pid);
     for (; j->tries < TRIES && !must_end(s); j->tries++) {
-        struct mapping m;
+        struct agent_link link;
         if (look_on(s, j, before, e))
             return 0;
         if (j->last.restricted)
@@ -111,12 +111,12 @@ int join_succeed(struct session *s, struct join *j, struct err *e) {
                            "from here: look at the JVM anew for that");
         if (!s->library[0])
             return err_set(e, ENOENT, "there is no agent library to attach with");
-        result =
-            agent_link_open(&s->jvm, s->library, s->options.ring_bytes, SESSION_DETACH_MS, &m, e);
+        result = agent_link_open(&s->jvm, s->library, s->options.library != NULL, false,
+                                 s->options.ring_bytes, SESSION_DETACH_MS, &link, e);
         if (result == 0 && must_end(s))
-            return let_go(&m, e);
+            return let_go(&link.mapping, e);
         if (result == 0) {
-            become_owner(s, m, &j->last);
+            become_owner(s, link.mapping, &j->last);
             return 1;
         }
         if (result != -EBUSY && result != -ETIMEDOUT)

@@ -173,7 +173,7 @@ static int begin(struct session *s, enum wire_command command, struct session **
 int session_attach(const struct jvm *j, const struct session_options *o, struct session **out,
                    struct err *e) {
     struct session *s;
-    struct mapping m = {0};
+    struct agent_link link = {.broker = -1};
     *out = NULL;
     int result = session_new(o, &s, e);
     if (!s)
@@ -186,9 +186,10 @@ int session_attach(const struct jvm *j, const struct session_options *o, struct 
     if (result == 0)
         result = open_recording(s, o->record, e);
     if (result == 0)
-        result = agent_link_open(j, s->library, s->options.ring_bytes, ATTACH_TIMEOUT_MS, &m, e);
+        result = agent_link_open(j, s->library, o->library != NULL, false, s->options.ring_bytes,
+                                 ATTACH_TIMEOUT_MS, &link, e);
     if (result == 0) {
-        drain_use_mapping(s, m);
+        drain_use_mapping(s, link.mapping);
         result = begin(s, WIRE_COMMAND_START, out, e);
     }
     if (result != 0)

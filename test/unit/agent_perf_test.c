@@ -1,4 +1,4 @@
-#include "core/agent/perf_attr.h"
+#include "core/wire/perf_attr.h"
 #include "core/agent/perf_buffer.h"
 #include "core/wire/record.h"
 

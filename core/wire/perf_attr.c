@@ -1,4 +1,4 @@
-#include "core/agent/perf_attr.h"
+#include "core/wire/perf_attr.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
  *
  * Context: pure functions but perf_machine_read; the agent's thread.
  */
-#ifndef JTOP_AGENT_PERF_ATTR_H
-#define JTOP_AGENT_PERF_ATTR_H
+#ifndef JTOP_WIRE_PERF_ATTR_H
+#define JTOP_WIRE_PERF_ATTR_H
 
 #include "core/wire/layout.h"
 

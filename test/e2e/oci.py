@@ -1,0 +1,196 @@
+"""JVMs in containers: real ones, made by runc on a root file system of the distribution's packages.
+
+    with oci.Container("Shares", "single", userns=True) as c:
+        good("-d", 1, c.pid)                  # from the host
+        done = c.run("/opt/jtop/jtop-prof", "-d", "1", "1", user=1000)   # inside
+
+The root file system is made once a build directory, in BUILD/oci; each container gets its own
+view of it, and nothing that it does there outlives it. Whatever is left running ends with the container.
+"""
+import contextlib
+import hashlib
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+from lib import BUILD, CLASSES, PROF, AGENT, WAIT, Jvm, want, wait_for
+
+PLACE = os.path.join(BUILD, "oci")
+JAVA = "/usr/lib/jvm/java-17-openjdk-amd64/bin/java"
+# What the JVM and the profiler need; nothing is configured, only unpacked.
+PACKAGES = ("openjdk-17-jre-headless libc6 zlib1g libgcc-s1 libncursesw6 libtinfo6 libelf1 libzip4 "
+            "libinih1 libprotobuf-c1 busybox-static bash coreutils").split()
+INSIDE = "/opt/jtop"  # the profiler, where a container has it
+USER = 1000
+MAPPED = 100000  # the host's number of uid 0 in a user namespace of ours
+NUMBERS = itertools.count(1)
+
+
+def suite():
+    with open("/etc/os-release", encoding="utf-8") as f:
+        return next(line.split("=", 1)[1].strip().strip('"') for line in f
+                    if line.startswith("VERSION_CODENAME="))
+
+
+def rootfs():
+    """The path of the root file system; made where it is not there yet."""
+    kind = hashlib.sha256(" ".join([suite(), *PACKAGES]).encode()).hexdigest()[:12]
+    path = os.path.join(PLACE, "root-" + kind)
+    if os.path.isdir(path):
+        return path
+    os.makedirs(PLACE, exist_ok=True)
+    making = path + ".making"
+    shutil.rmtree(making, ignore_errors=True)
+    # apt's own lists and sources, whatever they are on this machine.
+    done = subprocess.run(
+        ["mmdebstrap", "--quiet", "--variant=extract", "--mode=root",
+         "--include=" + ",".join(PACKAGES), suite(), making],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        check=False)
+    want(done.returncode == 0, "mmdebstrap: " + done.stdout[-400:])
+    os.chmod(making, 0o755)
+    for name in ("app", "opt/jtop", "work"):
+        os.makedirs(os.path.join(making, name), exist_ok=True)
+    os.rename(making, path)
+    return path
+
+
+class Container(Jvm):
+    """A workload of test/java in a container, as its process 1.
+
+    userns    its uids are others to the host (0 is MAPPED there)
+    user      uid and gid in it
+    readonly  its root; /tmp stays a tmpfs unless tmp=None
+    tmp       options of the tmpfs at /tmp ("noexec" …); None: no file system of its own there
+    mounts    more of them, as the OCI runtime specification has them
+    deny      system calls that a seccomp filter answers with EPERM
+    quota     CPUs it may use
+    caps      capabilities of its processes, with and without "CAP_"
+    inside    the profiler is at INSIDE
+    join      namespaces not of its own: {"pid": "/proc/1/ns/pid"}
+    args      the whole command line, in place of java's
+    """
+
+    def __init__(self, main, *args, options=(), userns=False, user=USER, readonly=False, tmp="",
+                 mounts=(), deny=(), quota=None, caps=(), inside=False, join=None, command=None,
+                 env=()):
+        self.name = "jtop-test-%d-%d" % (os.getpid(), next(NUMBERS))
+        self.base = rootfs()
+        # Not in the build directory: the way there has to be open to whoever runs inside.
+        self.bundle = tempfile.mkdtemp(prefix=self.name + "-")
+        os.chmod(self.bundle, 0o755)
+        java = [JAVA, "-Xmx256m", "-XX:+IgnoreUnrecognizedVMOptions", *options, "-cp", "/app", main,
+                *map(str, args)]
+        capabilities = ["CAP_" + c.removeprefix("CAP_") for c in caps]
+        config = {
+            "ociVersion": "1.0.2",
+            "process": {
+                "terminal": False, "user": {"uid": user, "gid": user}, "cwd": "/work",
+                "args": list(command or java), "env": ["PATH=/usr/bin:/bin", *env],
+                "capabilities": {k: capabilities for k in ("bounding", "effective", "permitted")},
+                "noNewPrivileges": not caps},
+            "root": {"path": self.own_root(inside), "readonly": readonly}, "hostname": "container",
+            "mounts": self.mounts(tmp) + list(mounts),
+            "linux": {
+                "cgroupsPath": "/" + self.name,
+                "namespaces": self.namespaces(userns, join or {}),
+                "resources": {"cpu": {"quota": int(quota * 100000), "period": 100000}
+                              if quota else {}}}}
+        if userns:
+            ids = [{"containerID": 0, "hostID": MAPPED, "size": 65536}]
+            config["linux"]["uidMappings"] = config["linux"]["gidMappings"] = ids
+        if deny:
+            config["linux"]["seccomp"] = {
+                "defaultAction": "SCMP_ACT_ALLOW",
+                "syscalls": [{"names": list(deny), "action": "SCMP_ACT_ERRNO", "errnoRet": 1}]}
+        with open(os.path.join(self.bundle, "config.json"), "w", encoding="utf-8") as f:
+            json.dump(config, f)
+        self.begin()
+
+    def own_root(self, inside):
+        """A view of the root file system that may be written to, with the workload in it."""
+        merged, layers = os.path.join(self.bundle, "root"), os.path.join(self.bundle, "layers")
+        upper, work = os.path.join(layers, "upper"), os.path.join(layers, "work")
+        os.makedirs(merged)
+        os.makedirs(layers)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", layers], check=True)
+        for path in (upper, work, os.path.join(upper, "work")):
+            os.makedirs(path)
+        os.chmod(os.path.join(upper, "work"), 0o777)
+        shutil.copytree(CLASSES, os.path.join(upper, "app"))
+        if inside:
+            os.makedirs(upper + INSIDE)
+            for path in (PROF, AGENT):
+                shutil.copy(path, upper + INSIDE)
+        subprocess.run(["mount", "-t", "overlay", "-o", "lowerdir=%s,upperdir=%s,workdir=%s" %
+                        (self.base, upper, work), "overlay", merged], check=True)
+        return merged
+
+    @staticmethod
+    def mounts(tmp):
+        def mount(where, kind, *options):
+            return {"destination": where, "type": kind, "source": kind, "options": list(options)}
+        found = [mount("/proc", "proc"),
+                 mount("/dev", "tmpfs", "nosuid", "mode=755", "size=65536k"),
+                 mount("/dev/shm", "tmpfs", "nosuid", "nodev", "noexec", "mode=1777")]
+        if tmp is not None:
+            found.append(mount("/tmp", "tmpfs", "mode=1777", *filter(None, tmp.split(","))))
+        return found
+
+    @staticmethod
+    def namespaces(userns, join):
+        kinds = ["pid", "mount", "ipc", "uts", "network", "cgroup"] + (["user"] if userns else [])
+        return [{"type": k, "path": join[k]} if k in join else {"type": k}
+                for k in kinds if join.get(k, "") is not None]
+
+    def begin(self):
+        self.rest = b""
+        self.process = subprocess.Popen(
+            ["runc", "run", "--bundle", self.bundle, self.name], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, bufsize=0, start_new_session=True)
+        try:
+            self.pid = wait_for(self.find_pid, "the container")
+            self.line("ready")
+        except BaseException:
+            self.kill()
+            raise
+
+    def find_pid(self):
+        done = subprocess.run(["runc", "state", self.name], capture_output=True, text=True,
+                              check=False)
+        want(self.process.poll() is None, "runc ended with %s" % self.process.returncode)
+        return done.returncode == 0 and json.loads(done.stdout).get("pid")
+
+    def run(self, *args, user=USER, caps=(), timeout=60):
+        """Runs a command inside, in all its namespaces."""
+        more = [w for c in caps for w in ("--cap", "CAP_" + c.removeprefix("CAP_"))]
+        return subprocess.run(
+            ["runc", "exec", "--user", "%d:%d" % (user, user), *more, self.name, *map(str, args)],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, check=False)
+
+    def files(self):
+        """What lies in the directories of its own that a program may write to."""
+        found = []
+        for place in ("/tmp", "/dev/shm", "/var/tmp", "/work", "/run"):
+            with contextlib.suppress(OSError):
+                found += [os.path.join(place, n)
+                          for n in os.listdir("/proc/%d/root%s" % (self.pid, place))]
+        return sorted(f for f in found if "hsperfdata" not in f)
+
+    def tidy(self):
+        subprocess.run(["runc", "kill", self.name, "KILL"], capture_output=True, check=False)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(WAIT)
+        subprocess.run(["runc", "delete", "--force", self.name], capture_output=True, check=False)
+        for name in ("root", "layers"):
+            subprocess.run(["umount", "-l", os.path.join(self.bundle, name)], capture_output=True,
+                           check=False)
+        shutil.rmtree(self.bundle, ignore_errors=True)
+
+    def kill(self):
+        subprocess.run(["runc", "kill", self.name, "KILL"], capture_output=True, check=False)
+        super().kill()
+        self.tidy()

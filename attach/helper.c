@@ -1,5 +1,6 @@
 #include "attach/helper.h"
 
+#include "attach/credentials.h"
 #include "attach/proc.h"
 #include "attach/tmp_dir.h"
 
@@ -64,23 +65,6 @@ static bool check_process(struct helper *h) {
     return st.state == 'T' ? stop(h, HELPER_STOPPED, 0) : true;
 }
 
-/* Raw system calls: the C library's own would look for the other threads of a process of which
- * this is only a copy. */
-static bool take_credentials(struct helper *h) {
-    const struct helper_task *t = h->t;
-    if (geteuid() == t->uid && getegid() == t->gid)
-        return true;
-    bool root = geteuid() == 0;
-    /* A user namespace may forbid to drop the groups; they do not matter to HotSpot. */
-    syscall(SYS_setgroups, 0, NULL);
-    /* Without the group the JVM may still let us in; it decides. */
-    if (syscall(SYS_setresgid, t->gid, t->gid, t->gid) != 0 && root)
-        return stop(h, HELPER_CREDENTIALS, errno);
-    if (geteuid() != t->uid && syscall(SYS_setresuid, t->uid, t->uid, t->uid) != 0)
-        return stop(h, HELPER_CREDENTIALS, errno);
-    return true;
-}
-
 static int open_cwd(pid_t pid) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/cwd", (int)pid);
@@ -94,8 +78,9 @@ static bool enter(struct helper *h) {
     const struct helper_task *t = h->t;
     int tmp = tmp_dir_open(t->pid);
     h->cwd = open_cwd(t->pid);
-    if (!take_credentials(h))
-        return false;
+    int error = credentials_take(t->uid, t->gid);
+    if (error < 0)
+        return stop(h, HELPER_CREDENTIALS, -error);
     if (tmp < 0)
         tmp = tmp_dir_open(t->pid);
     if (h->cwd < 0)

@@ -1,0 +1,23 @@
+#include "attach/credentials.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Raw system calls: the C library's own would look for the other threads of a process of which
+ * this is only a copy. */
+int credentials_take(uid_t uid, gid_t gid) {
+    if (geteuid() == uid && getegid() == gid)
+        return 0;
+    bool root = geteuid() == 0;
+    /* A user namespace may forbid to drop the groups; they do not matter to HotSpot. */
+    syscall(SYS_setgroups, 0, NULL);
+    /* Without the group the JVM may still let us in; it decides. */
+    if (syscall(SYS_setresgid, gid, gid, gid) != 0 && root)
+        return -errno;
+    if (geteuid() != uid && syscall(SYS_setresuid, uid, uid, uid) != 0)
+        return -errno;
+    return 0;
+}

@@ -1,0 +1,15 @@
+/*
+ * Taking on a JVM's uid and gid, in a child made for that (errand.h, the attach helper): for good.
+ *
+ * Context: a single-threaded copy of a process that may have had threads; neither allocates nor
+ * locks.
+ */
+#ifndef JTOP_ATTACH_CREDENTIALS_H
+#define JTOP_ATTACH_CREDENTIALS_H
+
+#include <sys/types.h>
+
+/* 0, also where they are ours already; or -errno: what we may not become. */
+int credentials_take(uid_t uid, gid_t gid);
+
+#endif

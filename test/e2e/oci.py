@@ -5,18 +5,21 @@
         done = c.run("/opt/jtop/jtop-prof", "-d", "1", "1", user=1000)   # inside
 
 The root file system is made once a build directory, in BUILD/oci; each container gets its own
-view of it, and nothing that it does there outlives it. Whatever is left running ends with the container.
+view of it, and nothing that it does there outlives it. Whatever is left running ends with the container,
+and what a script left that was killed goes when the next one begins.
 """
 import contextlib
+import glob
 import hashlib
 import itertools
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 
-from lib import BUILD, CLASSES, PROF, AGENT, WAIT, Jvm, want, wait_for
+from lib import BUILD, CLASSES, PROF, AGENT, WAIT, Jvm, read, want, wait_for
 
 PLACE = os.path.join(BUILD, "oci")
 JAVA = "/usr/lib/jvm/java-17-openjdk-amd64/bin/java"
@@ -26,7 +29,13 @@ PACKAGES = ("openjdk-17-jre-headless libc6 zlib1g libgcc-s1 libncursesw6 libtinf
 INSIDE = "/opt/jtop"  # the profiler, where a container has it
 USER = 1000
 MAPPED = 100000  # the host's number of uid 0 in a user namespace of ours
+# A command that does nothing, until its input ends.
+STAY = ["/bin/busybox", "sh", "-c", "echo ready; exec /bin/busybox cat"]
 NUMBERS = itertools.count(1)
+OURS = re.compile(r"/(jtop-test-(\d+)-\d+)(?![^/-])")
+# What Docker and the runtimes of Kubernetes let container processes keep.
+DOCKER = ("CHOWN DAC_OVERRIDE FSETID FOWNER MKNOD NET_RAW SETGID SETUID SETFCAP SETPCAP "
+          "NET_BIND_SERVICE SYS_CHROOT KILL AUDIT_WRITE").split()
 
 
 def suite():
@@ -58,6 +67,31 @@ def rootfs():
     return path
 
 
+def left_behind(paths):
+    """(container, directory of it) of those that a script which is gone has left."""
+    found = [(OURS.search(path), path) for path in paths]
+    return {(m.group(1), path[:m.start()] + re.match("/[^/]*", path[m.start():]).group())
+            for m, path in found if m and not os.path.exists("/proc/" + m.group(2))}
+
+
+def sweep():
+    """Ends and removes containers of scripts that were killed."""
+    for name, _ in left_behind(glob.glob("/run/runc/jtop-test-*")):
+        subprocess.run(["runc", "delete", "--force", name], capture_output=True, check=False)
+    mounts = [line.split()[4] for line in read("/proc/self/mountinfo").splitlines()]
+    for path in sorted((m for m in mounts if left_behind([m])), reverse=True):
+        subprocess.run(["umount", "-l", path], capture_output=True, check=False)
+    bundles = glob.glob(os.path.join(tempfile.gettempdir(), "jtop-test-*"))
+    for _, path in left_behind(mounts + bundles):
+        shutil.rmtree(path, ignore_errors=True)
+        with contextlib.suppress(OSError):  # a scratch directory that could not go with it in
+            os.rmdir(os.path.dirname(path))
+    for _, path in left_behind(glob.glob("/sys/fs/cgroup/*/jtop-test-*") +
+                               glob.glob("/sys/fs/cgroup/jtop-test-*")):
+        with contextlib.suppress(OSError):
+            os.rmdir(path)
+
+
 class Container(Jvm):
     """A workload of test/java in a container, as its process 1.
 
@@ -68,16 +102,19 @@ class Container(Jvm):
     mounts    more of them, as the OCI runtime specification has them
     deny      system calls that a seccomp filter answers with EPERM
     quota     CPUs it may use
-    caps      capabilities of its processes, with and without "CAP_"
+    caps      capabilities of its processes, with and without "CAP_"; DOCKER: the usual ones
     inside    the profiler is at INSIDE
-    join      namespaces not of its own: {"pid": "/proc/1/ns/pid"}
-    args      the whole command line, in place of java's
+    join      namespaces not of its own: {"pid": "/proc/1/ns/pid"}; None: the host's
+    links     symbolic links in its root, in place of what is there: {"tmp": "work"}
+    bare      its root has no shell and no other program
+    command   the whole command line, in place of java's; it has to say "ready"
     """
 
     def __init__(self, main, *args, options=(), userns=False, user=USER, readonly=False, tmp="",
-                 mounts=(), deny=(), quota=None, caps=(), inside=False, join=None, command=None,
-                 env=()):
+                 mounts=(), deny=(), quota=None, caps=(), inside=False, join=None, links=None,
+                 bare=False, command=None, env=()):
         self.name = "jtop-test-%d-%d" % (os.getpid(), next(NUMBERS))
+        sweep()
         self.base = rootfs()
         # Not in the build directory: the way there has to be open to whoever runs inside.
         self.bundle = tempfile.mkdtemp(prefix=self.name + "-")
@@ -92,7 +129,7 @@ class Container(Jvm):
                 "args": list(command or java), "env": ["PATH=/usr/bin:/bin", *env],
                 "capabilities": {k: capabilities for k in ("bounding", "effective", "permitted")},
                 "noNewPrivileges": not caps},
-            "root": {"path": self.own_root(inside), "readonly": readonly}, "hostname": "container",
+            "root": {"path": self.own_root(inside, links or {}, bare), "readonly": readonly}, "hostname": "container",
             "mounts": self.mounts(tmp) + list(mounts),
             "linux": {
                 "cgroupsPath": "/" + self.name,
@@ -110,7 +147,7 @@ class Container(Jvm):
             json.dump(config, f)
         self.begin()
 
-    def own_root(self, inside):
+    def own_root(self, inside, links, bare):
         """A view of the root file system that may be written to, with the workload in it."""
         merged, layers = os.path.join(self.bundle, "root"), os.path.join(self.bundle, "layers")
         upper, work = os.path.join(layers, "upper"), os.path.join(layers, "work")
@@ -121,6 +158,11 @@ class Container(Jvm):
             os.makedirs(path)
         os.chmod(os.path.join(upper, "work"), 0o777)
         shutil.copytree(CLASSES, os.path.join(upper, "app"))
+        for name, target in links.items():
+            os.symlink(target, os.path.join(upper, name))
+        for name in ("bin", "sbin", "usr/bin", "usr/sbin") if bare else ():
+            os.makedirs(os.path.join(upper, name))
+            os.setxattr(os.path.join(upper, name), "trusted.overlay.opaque", b"y")
         if inside:
             os.makedirs(upper + INSIDE)
             for path in (PROF, AGENT):

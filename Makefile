@@ -14,9 +14,10 @@ override CPPFLAGS += -I. -D_GNU_SOURCE -DJTOP_VERSION='"$(VERSION)"' \
 override CFLAGS   += -std=gnu11 $(WARN) $(WERROR)
 LIBS     = -lncursesw -ltinfo -lm -lelf -liberty -lz -lzip -linih -lprotobuf-c -pthread
 
-# The agent lives in somebody else's process: libc only, nothing exported but its entry points, no
-# lazy binding (a resolver must not run in a signal handler), no initial-exec TLS, no fortify.
-AGENT_CFLAGS  = -fPIC -fvisibility=hidden -fno-omit-frame-pointer -fno-stack-protector \
+# The agent lives in somebody else's process: libc only, any (core/agent/libc.h), nothing exported
+# but its entry points, no lazy binding (a resolver must not run in a signal handler), no
+# initial-exec TLS, no fortify.
+AGENT_CFLAGS  = -include core/agent/libc.h -fPIC -fvisibility=hidden -fno-omit-frame-pointer -fno-stack-protector \
                 -U_FORTIFY_SOURCE -ftls-model=global-dynamic
 AGENT_LDFLAGS = -shared -Wl,-z,now -Wl,-z,relro -Wl,--no-undefined -Wl,-soname,libjtop-agent.so \
                 -pthread

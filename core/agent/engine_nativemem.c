@@ -229,6 +229,8 @@ static bool find_real_functions(void) {
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         void *found = dlsym(RTLD_DEFAULT, table[i].name);
+        if (!found && strcmp(table[i].name, "mmap64") == 0)
+            found = dlsym(RTLD_DEFAULT, "mmap"); /* musl has no other since 1.2.4 */
         if (!found)
             return false;
         memcpy(table[i].to, &found, sizeof found);

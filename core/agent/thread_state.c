@@ -1,12 +1,12 @@
 #include "core/agent/thread_state.h"
 
+#include "core/agent/exported_size.h"
 #include "core/agent/guarded.h"
 #include "core/agent/vm_tables.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,12 +81,10 @@ static void find_calls(struct thread_states *s) {
     void *jvm = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
     for (int i = 0; i < THREAD_STATE_CALLS; i++) {
         void *begin = dlsym(jvm ? jvm : RTLD_DEFAULT, wanted[i].name);
-        Dl_info info;
-        const ElfW(Sym) *symbol = NULL;
-        if (!begin || !dladdr1(begin, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol)
+        if (!begin)
             continue;
         s->call[i].begin = (uintptr_t)begin;
-        s->call[i].end = (uintptr_t)begin + symbol->st_size;
+        s->call[i].end = (uintptr_t)begin + exported_size(wanted[i].name, (uintptr_t)begin);
         s->call[i].state = wanted[i].state;
     }
     if (jvm)

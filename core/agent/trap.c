@@ -201,7 +201,8 @@ static void protect_again(const struct trap *t, uintptr_t address) {
 /* The C library begins and ends threads with all signals blocked, and allocates meanwhile: a
  * breakpoint there would end the process. */
 static bool is_of_c_library(uintptr_t address) {
-    static const char *const names[] = {"libc.so", "libc-", "libpthread", "ld-linux", "ld-2"};
+    static const char *const names[] = {"libc.",    "libc-", "libpthread",
+                                        "ld-linux", "ld-2",  "ld-musl"};
     Dl_info info;
     if (!dladdr((void *)address, &info) || !info.dli_fname)
         return false;

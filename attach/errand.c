@@ -10,9 +10,12 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define END_MS 1000
+#define REAP_MS 1000
+#define REAP_STEP_NS 500000
 
 struct work {
     errand_work work;
@@ -78,6 +81,7 @@ static void run_child(const struct work *w, const int channel[2]) {
     uint8_t result[ERRAND_RESULT_MAX] = {0};
     int fd = -1;
     close(channel[0]); /* or it would never see the other end go */
+    setsid();          /* who kills the caller's whole group leaves it the time to tidy up */
     w->work(w->context, result, &fd);
     send_result(channel[1], result, w->result_bytes, fd);
     if (w->after) {
@@ -116,11 +120,13 @@ static void await_answer(int fd, uint64_t until_ns) {
     }
 }
 
-/* It ran as the JVM's user, who may have stopped it. */
+/* It ran as the JVM's user, who may have stopped it. One that hangs in a system call which cannot be
+ * killed (a file system whose server does not answer) is left to the kernel. */
 static void reap(pid_t child) {
+    uint64_t until = proc_now_ns() + REAP_MS * UINT64_C(1000000);
     kill(child, SIGKILL);
-    while (waitpid(child, NULL, __WALL) < 0 && errno == EINTR)
-        ;
+    while (waitpid(child, NULL, __WALL | WNOHANG) == 0 && proc_now_ns() < until)
+        nanosleep(&(struct timespec){.tv_nsec = REAP_STEP_NS}, NULL);
 }
 
 static int begin(const struct work *w, uint64_t deadline_ns, void *result, int *fd,

@@ -58,7 +58,8 @@ static int settle_files(struct reader *rd, struct err *e) {
     o->files = kept;
     if (r == 0 && o->session.record)
         r = make_absolute(&o->session.record, &rd->record, false, e);
-    if (r == 0 && o->session.library && realpath(o->session.library, rd->library))
+    if (r == 0 && o->session.library && *o->session.library != '/' &&
+        realpath(o->session.library, rd->library))
         o->session.library = rd->library;
     if (r == 0 && o->files) {
         rd->b.files = &rd->files;

@@ -1,6 +1,8 @@
 #include "core/session/agent_link.h"
 
 #include "attach/attach.h"
+#include "attach/place.h"
+#include "attach/proc.h"
 #include "core/base/text.h"
 #include "core/session/holder.h"
 #include "core/session/share.h"
@@ -8,15 +10,20 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #define BUSY_MS 1500
+#define BUSY_LEASE_MS 5000
 #define BUSY_STEP_MS 150
+#define ACCEPT_MS 100
+#define ACCEPT_TRIES 4
 
 static int too_long(struct err *e) {
     return err_set(e, ENAMETOOLONG, "the path of the agent library is too long");
@@ -32,6 +39,8 @@ static int take_path(const char *path, char *out, size_t size, struct err *e) {
 
 int agent_library_find(const char *given, char *out, size_t size, struct err *e) {
     char found[PATH_MAX];
+    if (given && *given == '/')
+        return take_path(given, out, size, e);
     if (given) {
         if (!realpath(given, found))
             return err_set(e, errno, "cannot use the agent library %s: %s", given, strerror(errno));
@@ -62,18 +71,6 @@ int agent_library_find(const char *given, char *out, size_t size, struct err *e)
                          looked.data ? looked.data : self);
     text_free(&looked);
     return result;
-}
-
-/* A container sees other files than we do: say so before the JVM says "cannot open". */
-static int check_visible(const struct jvm *j, const char *library, struct err *e) {
-    char path[PATH_MAX + 64];
-    snprintf(path, sizeof path, "/proc/%d/root%s", (int)j->pid, library);
-    if (!j->container || access(path, F_OK) == 0 || errno != ENOENT)
-        return 0;
-    return err_set(e, ENOENT,
-                   "JVM %d lives in a container that has no %s; copy the agent library into it "
-                   "and give its path there with --libpath",
-                   (int)j->pid, library);
 }
 
 static int busy(const struct jvm *j, struct err *e) {
@@ -140,46 +137,121 @@ static uint64_t random_session(void) {
     return n ? n : 1;
 }
 
-int agent_link_open(const struct jvm *j, const char *library, bool as_given, bool offer_broker,
-                    uint64_t ring_bytes, int timeout_ms, struct agent_link *link, struct err *e) {
-    struct mapping *out = &link->mapping;
-    (void)as_given, (void)offer_broker;
-    *link = (struct agent_link){.broker = -1};
-    int result = check_visible(j, library, e);
-    if (result != 0)
+/* What is asked of the JVM, and where it is. */
+struct load {
+    const struct jvm *jvm;
+    const char *library; /* as we see it; with as_given as the JVM does */
+    bool as_given;
+    unsigned wants; /* enum place_want */
+    int timeout_ms;
+    struct place place;
+    struct text options;
+    int code; /* what the agent answered: enum handshake_result */
+};
+
+static int place(struct load *l, struct err *e) {
+    uint64_t deadline = proc_now_ns() + (uint64_t)l->timeout_ms * 1000000U;
+    if (!l->as_given)
+        return place_agent(l->jvm, l->library, l->wants, deadline, &l->place, e);
+    int result = take_path(l->library, l->place.path, sizeof l->place.path, e);
+    return result < 0 ? result : place_check(l->jvm, l->library, deadline, e);
+}
+
+static int load_once(struct load *l, struct err *e) {
+    char options[1024];
+    const char *broker = l->place.socket_path;
+    int n = snprintf(options, sizeof options, "%s%s%s", l->options.data, *broker ? ",broker=" : "",
+                     broker);
+    if (n < 0 || (size_t)n >= sizeof options)
+        return too_long(e);
+    return attach_load(l->jvm, l->place.path, options, l->timeout_ms, &l->code, e);
+}
+
+static int place_and_load(struct load *l, struct err *e) {
+    int result = place(l, e);
+    if (result == 0)
+        result = load_once(l, e);
+    if (result != -EPROTO || !l->place.loaded)
         return result;
-    uint64_t session = random_session();
-    char options[160];
-    int n = snprintf(options, sizeof options, "session=%llu,ring=%llu", (unsigned long long)session,
-                     (unsigned long long)ring_bytes);
-    /* Who may not look at the JVM's descriptors lets the JVM look at ours. */
-    int fd = -1;
-    if (mapping_may_look(j->pid) != 0) {
-        fd = mapping_make_fd(ring_bytes, e);
-        if (fd < 0)
-            return fd;
-        snprintf(options + n, sizeof options - (size_t)n, ",map=/proc/%d/fd/%d", (int)getpid(), fd);
-    }
-    int code = 0;
-    result = attach_load(j, library, options, timeout_ms, &code, e);
-    /* The last reader may have died a moment ago: after some missed heartbeats it gives way. */
-    for (int waited = 0; result == 0 && code == HANDSHAKE_BUSY && waited < BUSY_MS;
-         waited += BUSY_STEP_MS) {
+    /* The JVM does not know it by that name. */
+    place_release(&l->place);
+    l->wants |= PLACE_ANEW;
+    result = place(l, e);
+    return result == 0 ? load_once(l, e) : result;
+}
+
+/* The last reader may have died a moment ago: after some missed heartbeats it gives way; another
+ * copy of the agent, which cannot be asked, when its lease is over. */
+static int load(struct load *l, struct err *e) {
+    int result = place_and_load(l, e);
+    for (int waited = 0; result == 0 && l->code == HANDSHAKE_BUSY; waited += BUSY_STEP_MS) {
+        if (waited >= BUSY_LEASE_MS || (waited >= BUSY_MS && holder_find(l->jvm->pid)))
+            break;
         nanosleep(&(struct timespec){.tv_nsec = BUSY_STEP_MS * 1000000L}, NULL);
-        result = attach_load(j, library, options, timeout_ms, &code, e);
+        result = load_once(l, e);
     }
-    if (result == 0 && code != HANDSHAKE_OK)
-        result = refused(j, code, e);
-    else if (result == 0)
-        result =
-            fd >= 0 ? mapping_of_fd(fd, session, out, e) : mapping_find(j->pid, session, out, e);
-    if (fd >= 0)
+    return result;
+}
+
+/* The agent has connected by the time it has been loaded. -1: nobody, or somebody else. */
+static int accept_agent(const struct load *l) {
+    struct pollfd p = {.fd = l->place.listener, .events = POLLIN};
+    for (int i = 0; i < ACCEPT_TRIES && p.fd >= 0 && poll(&p, 1, ACCEPT_MS) > 0; i++) {
+        struct ucred peer;
+        socklen_t length = sizeof peer;
+        int fd = accept4(p.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0)
+            continue;
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid == l->jvm->pid)
+            return fd;
         close(fd);
+    }
+    return -1;
+}
+
+/* `fd`: the mapping, where it is ours. */
+static int take_mapping(const struct load *l, int fd, uint64_t session, uint64_t ring_bytes,
+                        struct mapping *out, struct err *e) {
+    int result =
+        fd >= 0 ? mapping_of_fd(fd, session, out, e) : mapping_find(l->jvm, session, out, e);
     /* What was asked for is what is paid for: memory is touched up to the size in the header. */
     if (result == 0 && out->ring_bytes != ring_bytes) {
         mapping_close(out);
         result = err_exit_as(e, ERR_EXIT_PROFILER, EPROTO,
                              "the agent made a ring of another size than asked for");
     }
+    return result;
+}
+
+int agent_link_open(const struct jvm *j, const char *library, bool as_given, bool offer_broker,
+                    uint64_t ring_bytes, int timeout_ms, struct agent_link *link, struct err *e) {
+    struct load l = {.jvm = j,
+                     .library = library,
+                     .as_given = as_given,
+                     .wants = offer_broker ? PLACE_SOCKET : 0,
+                     .timeout_ms = timeout_ms,
+                     .place = {.listener = -1, .keeper.channel = -1}};
+    *link = (struct agent_link){.broker = -1};
+    uint64_t session = random_session();
+    text_addf(&l.options, "session=%llu,ring=%llu", (unsigned long long)session,
+              (unsigned long long)ring_bytes);
+    /* Who may not look at the JVM's descriptors lets the JVM look at ours. */
+    int fd = -1, result = 0;
+    if (mapping_may_look(j) != 0) {
+        fd = result = mapping_make_fd(ring_bytes, e);
+        text_addf(&l.options, ",map=/proc/%d/fd/%d", (int)getpid(), fd);
+    }
+    if (result >= 0)
+        result = l.options.failed ? err_set(e, ENOMEM, "no memory to attach") : load(&l, e);
+    if (result == 0 && l.code != HANDSHAKE_OK)
+        result = refused(j, l.code, e);
+    if (result == 0)
+        result = take_mapping(&l, fd, session, ring_bytes, &link->mapping, e);
+    if (result == 0)
+        link->broker = accept_agent(&l);
+    place_release(&l.place);
+    text_free(&l.options);
+    if (fd >= 0)
+        close(fd);
     return result;
 }

@@ -16,8 +16,8 @@
 #define AGENT_LIBRARY_NAME "libjtop-agent.so"
 
 /* The library's absolute path as we see it: where one is built or installed beside the program.
- * -ENOENT with the places looked at. `given`: the user's --libpath, which is taken as it is: the JVM
- * sees other files than we do. */
+ * -ENOENT with the places looked at. `given`: the user's --libpath, which is taken as it is where it
+ * is absolute: the JVM sees other files than we do. */
 int agent_library_find(const char *given, char *out, size_t size, struct err *e);
 
 struct agent_link {

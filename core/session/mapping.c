@@ -99,7 +99,8 @@ static DIR *open_descriptors(pid_t pid) {
     return opendir(path);
 }
 
-int mapping_find(pid_t pid, uint64_t session, struct mapping *out, struct err *e) {
+int mapping_find(const struct jvm *j, uint64_t session, struct mapping *out, struct err *e) {
+    pid_t pid = j->pid;
     *out = (struct mapping){0};
     DIR *dir = open_descriptors(pid);
     if (!dir)
@@ -136,8 +137,8 @@ int mapping_make_fd(uint64_t ring_bytes, struct err *e) {
     return fd;
 }
 
-int mapping_may_look(pid_t pid) {
-    DIR *dir = open_descriptors(pid);
+int mapping_may_look(const struct jvm *j) {
+    DIR *dir = open_descriptors(j->pid);
     if (!dir)
         return -errno;
     closedir(dir);

@@ -12,11 +12,10 @@
 #ifndef JTOP_SESSION_MAPPING_H
 #define JTOP_SESSION_MAPPING_H
 
+#include "attach/jvm.h"
 #include "core/base/err.h"
 #include "core/wire/layout.h"
 #include "core/wire/unwind.h"
-
-#include <sys/types.h>
 
 struct mapping {
     struct wire_mapping *wire; /* NULL: none */
@@ -28,14 +27,14 @@ int mapping_of_fd(int fd, uint64_t session, struct mapping *out, struct err *e);
 
 /* Looks through /proc/PID/fd for the mapping of this session. -ENOENT: none; -EACCES: not allowed
  * to look. */
-int mapping_find(pid_t pid, uint64_t session, struct mapping *out, struct err *e);
+int mapping_find(const struct jvm *j, uint64_t session, struct mapping *out, struct err *e);
 
 /* Makes a sealed memfd of the right size for the agent to fill in. Returns the descriptor (the
  * caller's) or -errno. */
 int mapping_make_fd(uint64_t ring_bytes, struct err *e);
 
 /* Whether /proc/PID/fd may be looked into: 0, or -errno. */
-int mapping_may_look(pid_t pid);
+int mapping_may_look(const struct jvm *j);
 
 /* The parts that we fill: unwind tables, and WIRE_THREADS_BYTES of threads' bits. */
 struct wire_unwind *mapping_unwind(const struct mapping *m);

@@ -1,0 +1,24 @@
+/*
+ * Files as a process sees them: paths looked up inside its root, whatever its symbolic links say.
+ *
+ * Context: any thread; neither allocates nor locks (errands use it).
+ */
+#ifndef JTOP_ATTACH_INSIDE_H
+#define JTOP_ATTACH_INSIDE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* An O_PATH descriptor of /proc/PID/FILE ("root", "cwd"), a directory. Or -errno. */
+int inside_enter(pid_t pid, const char *file);
+
+/* An O_PATH descriptor of `path` (with or without a leading '/') inside `root`; `flags` are more of
+ * open's, such as O_DIRECTORY. A symbolic link never leads out, and one of /proc's own is not
+ * followed. Or -errno. */
+int inside_open(int root, const char *path, int flags);
+
+/* Where a directory is, seen from `root`: an absolute path without symbolic links, by which it is
+ * found again there. 0; -ENOENT: there is no such path; -ENAMETOOLONG. */
+int inside_path(int root, int dir, char *out, size_t size);
+
+#endif

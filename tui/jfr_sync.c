@@ -1,14 +1,13 @@
 #include "tui/jfr_sync.h"
 
 #include "attach/attach.h"
-#include "attach/tmp_dir.h"
+#include "attach/printable.h"
 #include "core/base/text.h"
 #include "tui/jfr_join.h"
+#include "tui/jfr_place.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,20 +16,16 @@
 
 #define ANSWER_MS 60000 /* the recorder may have to be made first, and to write all it has */
 #define LET_GO_MS 10000 /* when we leave anyway */
-#define NAMES 64        /* of directories that are tried */
 /* Nobody may be there to stop it: it keeps no more than that, and goes on no longer than that after
  * the end that was planned. */
 #define KEEPS "256m"
 #define LIMIT_SLACK_S 300
-#define SETTINGS "jtop-prof.jfc"
-#define RECORDED "jvm.jfr"
 
 struct jfr_sync {
     struct jvm jvm;
-    char name[64]; /* of the directory, and of the recording; empty: not made */
-    int tmp, dir;  /* -1: not there */
-    bool runs;     /* the recorder, or it may */
-    bool made;     /* its file */
+    struct jfr_place place; /* its name is the recording's, too */
+    bool runs;              /* the recorder, or it may */
+    bool made;              /* its file */
 };
 
 /* ---- settings ---- */
@@ -81,70 +76,9 @@ static void make_settings(struct text *out, const char *config, const struct ses
     text_add(out, "</configuration>\n");
 }
 
-static int write_settings(const struct jfr_sync *y, const struct text *t, struct err *e) {
-    int fd = openat(y->dir, SETTINGS, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-    ssize_t n = fd < 0 ? -1 : write(fd, t->data, t->len);
-    int error = n < 0 ? errno : ENOSPC;
-    if (fd >= 0)
-        close(fd);
-    return n == (ssize_t)t->len && !t->failed
-               ? 0
-               : err_exit_as(e, ERR_EXIT_PROFILER, error, "/tmp/%s of JVM %d: %s", y->name,
-                             (int)y->jvm.pid, strerror(error));
-}
-
-static bool is_empty(int dir) {
-    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *list = fd < 0 ? NULL : fdopendir(fd);
-    int entries = 0;
-    if (!list) {
-        if (fd >= 0)
-            close(fd);
-        return false;
-    }
-    while (readdir(list))
-        entries++;
-    closedir(list);
-    return entries == 2; /* . and .. */
-}
-
-/* Where others rule the /tmp, another directory may be in the place of the one that was made. */
-static bool is_ours(int dir) {
-    struct stat st;
-    return fstat(dir, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 0777) == 0700 &&
-           is_empty(dir);
-}
-
-static int make_name(struct jfr_sync *y) {
-    static unsigned serial;
-    int r = -EEXIST;
-    for (int i = 0; i < NAMES && r == -EEXIST; i++) {
-        snprintf(y->name, sizeof y->name, "jtop-prof-%d-%u", (int)getpid(), serial++);
-        r = mkdirat(y->tmp, y->name, 0700) == 0 ? 0 : -errno;
-    }
-    if (r < 0)
-        y->name[0] = '\0';
-    return r;
-}
-
-static int open_dir(struct jfr_sync *y) {
-    int dir = openat(y->tmp, y->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int r = dir < 0 ? -errno : is_ours(dir) ? 0 : -EEXIST;
-    if (r < 0) { /* it is not for us to remove */
-        y->name[0] = '\0';
-        if (dir >= 0)
-            close(dir);
-        return r;
-    }
-    y->dir = dir;
-    return geteuid() == y->jvm.uid || fchown(dir, y->jvm.uid, y->jvm.gid) == 0 ? 0 : -errno;
-}
-
-static int make_dir(struct jfr_sync *y, struct err *e) {
-    y->tmp = tmp_dir_open(y->jvm.pid);
-    int r = y->tmp < 0 ? y->tmp : make_name(y);
-    if (r == 0)
-        r = open_dir(y);
+static int make_place(struct jfr_sync *y, const struct text *settings, struct err *e) {
+    int r = settings->failed ? -ENOMEM
+                             : jfr_place_make(&y->jvm, settings->data, settings->len, &y->place);
     return r == 0 ? 0
                   : err_exit_as(e, ERR_EXIT_PROFILER, -r,
                                 "--jfrsync needs a directory in the /tmp of JVM %d: %s",
@@ -162,11 +96,17 @@ static int command(const struct jfr_sync *y, const char *text, const char *good,
     int r = attach_command(&y->jvm, "jcmd", arg, timeout_ms, &reply, &why);
     if (r == 0 && (!reply || !strstr(reply, good)))
         r = -EPROTO;
-    const char *said = why.message[0] ? why.message : reply ? reply : "";
+    if (reply) { /* the first line, as a terminal may have it */
+        reply[strcspn(reply, "\n")] = '\0';
+        printable(reply);
+    }
     if (r < 0)
         err_exit_as(e, ERR_EXIT_ARGUMENT, -r,
-                    "--jfrsync: the flight recorder of JVM %d (%s) did not obey: %.*s",
-                    (int)y->jvm.pid, y->jvm.version, (int)strcspn(said, "\n"), said);
+                    "--jfrsync: the flight recorder of JVM %d (%s) did not obey: %s",
+                    (int)y->jvm.pid, y->jvm.version,
+                    why.message[0] ? why.message
+                    : reply        ? reply
+                                   : "");
     free(reply);
     return r;
 }
@@ -178,13 +118,13 @@ static bool never_reached(int r) {
 
 static int start(struct jfr_sync *y, const char *config, uint64_t limit_ms, struct err *e) {
     struct text line = {0};
-    text_addf(&line, "JFR.start name=%s settings=", y->name);
+    text_addf(&line, "JFR.start name=%s settings=", y->place.name);
     if (config[0] != '+')
         text_addf(&line, "%s settings=", config);
-    text_addf(&line, "/tmp/%s/" SETTINGS " maxsize=" KEEPS, y->name);
+    text_addf(&line, "/tmp/%s/" JFR_PLACE_SETTINGS " maxsize=" KEEPS, y->place.name);
     if (limit_ms) /* with no name of ours it would have one in the JVM's directory */
-        text_addf(&line, " duration=%" PRIu64 "s filename=/tmp/%s/" RECORDED,
-                  limit_ms / 1000 + LIMIT_SLACK_S, y->name);
+        text_addf(&line, " duration=%" PRIu64 "s filename=/tmp/%s/" JFR_PLACE_RECORDED,
+                  limit_ms / 1000 + LIMIT_SLACK_S, y->place.name);
     int r = line.failed ? err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory")
                         : command(y, line.data, "Started recording", ANSWER_MS, e);
     /* It may have begun, or may yet, whose answer is late or lost. */
@@ -213,11 +153,9 @@ int jfr_sync_begin(struct jfr_sync **out, const char *config, const struct sessi
     if (!y)
         return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
     y->jvm = *j;
-    y->tmp = y->dir = -1;
+    y->place.tmp = y->place.dir = -1;
     make_settings(&settings, config, so);
-    r = make_dir(y, e);
-    if (r == 0)
-        r = write_settings(y, &settings, e);
+    r = make_place(y, &settings, e);
     if (r == 0)
         r = start(y, config, limit_ms, e);
     text_free(&settings);
@@ -231,7 +169,7 @@ int jfr_sync_begin(struct jfr_sync **out, const char *config, const struct sessi
 /* Whether the answer to JFR.stop says that there is nothing to stop. */
 static bool is_gone(const struct jfr_sync *y, int r, const struct err *e) {
     char none[96];
-    snprintf(none, sizeof none, "could not find %s", y->name);
+    snprintf(none, sizeof none, "could not find %s", y->place.name);
     return r == -ESRCH || strcasestr(e->message, none) ||
            strcasestr(e->message, "no available recordings");
 }
@@ -240,7 +178,7 @@ static bool is_gone(const struct jfr_sync *y, int r, const struct err *e) {
 static void let_go(struct jfr_sync *y) {
     struct err e = {0};
     char line[128];
-    snprintf(line, sizeof line, "JFR.stop name=%s", y->name);
+    snprintf(line, sizeof line, "JFR.stop name=%s", y->place.name);
     int r = command(y, line, "Stopped recording", LET_GO_MS, &e);
     if (r == 0 || is_gone(y, r, &e))
         y->runs = false;
@@ -250,7 +188,8 @@ int jfr_sync_stop(struct jfr_sync *y, struct err *e) {
     char line[256];
     if (!y->runs)
         return 0;
-    snprintf(line, sizeof line, "JFR.stop name=%s filename=/tmp/%s/" RECORDED, y->name, y->name);
+    snprintf(line, sizeof line, "JFR.stop name=%s filename=/tmp/%s/" JFR_PLACE_RECORDED,
+             y->place.name, y->place.name);
     int r = command(y, line, "Stopped recording", ANSWER_MS, e);
     if (r == 0 || is_gone(y, r, e))
         y->runs = false;
@@ -272,11 +211,11 @@ bool jfr_sync_runs(const struct jfr_sync *y) {
 static int open_recorded(const struct jfr_sync *y, struct err *e) {
     struct stat st;
     char magic[4];
-    int fd = openat(y->dir, RECORDED, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd = jfr_place_open(&y->place);
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
         pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic && !memcmp(magic, "FLR", 4))
         return fd;
-    int error = fd < 0 ? errno : EPROTO;
+    int error = fd < 0 ? -fd : EPROTO;
     if (fd >= 0)
         close(fd);
     return err_exit_as(e, ERR_EXIT_PROFILER, error,
@@ -300,15 +239,6 @@ void jfr_sync_free(struct jfr_sync *y) {
         return;
     if (y->runs)
         let_go(y);
-    if (y->dir >= 0) {
-        unlinkat(y->dir, SETTINGS, 0);
-        unlinkat(y->dir, RECORDED, 0);
-        close(y->dir);
-    }
-    if (y->tmp >= 0) {
-        if (y->name[0])
-            unlinkat(y->tmp, y->name, AT_REMOVEDIR);
-        close(y->tmp);
-    }
+    jfr_place_remove(&y->place);
     free(y);
 }

@@ -1,6 +1,8 @@
 #include "tui/jvm_command.h"
 
 #include "attach/attach.h"
+#include "symbols/target_files.h"
+#include "tui/background_parts.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,16 +11,64 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What the JVM says goes out as it comes; stdout that is closed is enough. */
-static int print(void *context, const char *data, size_t len) {
-    FILE *out = context;
-    if (fwrite(data, 1, len, out) == len)
+#define PIECE 4096
+#define CHARACTER 4 /* bytes, at most */
+
+/* What the JVM says goes out as it comes; to a terminal, as text: its words may be anybody's. */
+struct listener {
+    FILE *out;
+    bool terminal;
+    char held[PIECE + CHARACTER]; /* the beginning of a character that is not whole yet */
+    size_t bytes;
+};
+
+/* Bytes at the end that are the beginning of a longer character. */
+static size_t unfinished(const char *data, size_t bytes) {
+    for (size_t n = 1; n < CHARACTER && n <= bytes; n++) {
+        unsigned char c = (unsigned char)data[bytes - n];
+        if (c >= 0xc0)
+            return n < (c < 0xe0 ? 2u : c < 0xf0 ? 3u : 4u) ? n : 0;
+        if (c < 0x80)
+            return 0;
+    }
+    return 0;
+}
+
+static int put(struct listener *l, const char *data, size_t bytes) {
+    if (fwrite(data, 1, bytes, l->out) == bytes)
         return 0;
     return errno ? -errno : -EIO;
 }
 
+/* All but the last `keep` bytes of what is held. */
+static int put_clean(struct listener *l, size_t keep) {
+    char clean[sizeof l->held + 1];
+    size_t whole = l->bytes - keep;
+    int r = put(l, clean, background_clean(clean, l->held, whole));
+    memmove(l->held, l->held + whole, keep);
+    l->bytes = keep;
+    return r;
+}
+
+static int print(void *context, const char *data, size_t len) {
+    struct listener *l = context;
+    int r = l->terminal ? 0 : put(l, data, len);
+    while (l->terminal && len > 0 && r == 0) {
+        size_t n = len < PIECE ? len : PIECE;
+        memcpy(l->held + l->bytes, data, n);
+        l->bytes += n;
+        data += n;
+        len -= n;
+        r = put_clean(l, unfinished(l->held, l->bytes));
+    }
+    return r;
+}
+
 static int command(const struct jvm *j, const char *name, const char *const arg[3], struct err *e) {
-    int r = attach_stream(j, name, arg, ATTACH_TIMEOUT_MS, print, stdout, e);
+    struct listener l = {.out = stdout, .terminal = isatty(STDOUT_FILENO) == 1};
+    int r = attach_stream(j, name, arg, ATTACH_TIMEOUT_MS, print, &l, e);
+    if (l.bytes > 0)
+        put_clean(&l, 0);
     bool bad = fflush(stdout) != 0;
     if (r == -EPIPE || (r == 0 && bad && errno == EPIPE))
         return 0; /* who reads us has seen enough */
@@ -61,12 +111,17 @@ static int absolute(const char *path, struct text *out, struct err *e) {
     return out->failed ? err_set(e, ENOMEM, "no memory") : 0;
 }
 
-/* The same file as the JVM has it, in a container too. */
+/* The same file as the JVM has it, in a container too: no link leads us out of that. */
 static int look(const struct jvm *j, const char *path, struct stat *st) {
-    struct text there = {0};
-    text_addf(&there, "/proc/%d/root%s", (int)j->pid, path);
-    int r = there.failed || stat(there.data, st) < 0 ? -(there.failed ? ENOMEM : errno) : 0;
-    text_free(&there);
+    struct target_files files;
+    int fd = target_files_open(j->pid, &files, NULL);
+    if (fd == 0) {
+        fd = target_files_open_below(files.root, path);
+        target_files_close(&files);
+    }
+    int r = fd < 0 ? fd : fstat(fd, st) < 0 ? -errno : 0;
+    if (fd >= 0)
+        close(fd);
     return r;
 }
 
@@ -98,7 +153,8 @@ static int dump_heap(const struct options *o, const struct jvm *j, struct err *e
         r = err_set(e, EINVAL, "dumpheap %s: not one of: -live -all", which);
     if (r == 0)
         r = absolute(file, &path, e);
-    if (r == 0 && look(j, path.data, &st) == 0)
+    int found = r == 0 ? look(j, path.data, &st) : r;
+    if (r == 0 && (found == 0 || found == -EINVAL)) /* a directory, a FIFO */
         r = err_set(e, EEXIST, "%s is there already: a heap dump overwrites nothing", path.data);
     const char *const arg[3] = {path.data, which};
     if (r == 0)

@@ -70,7 +70,9 @@ static int try_link(const struct target_files *t, const char *path, struct elf_s
                              hidden ? ".debug/" : "", s->debug_link);
             if (n < 0 || (size_t)n >= sizeof candidate)
                 continue;
-            int fd = try_roots(t, candidate, s);
+            /* The path is the target's, and in ours it would name anything. */
+            bool strange = !t->same_mount && i == 0;
+            int fd = strange ? try_path(t->root, candidate, s) : try_roots(t, candidate, s);
             if (fd >= 0)
                 return fd;
         }

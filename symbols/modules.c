@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <uthash.h>
 
@@ -17,7 +18,10 @@ enum {
     KEY_BYTES = 4096 + 64,
     NAME_BYTES = 256,
     BYTES_LIMIT = 256 << 20, /* symbol tables of one process; beyond it files go without */
+    SPENT_SHARE = 20,        /* of the time that goes by; see modules.h */
 };
+
+#define SPENT_FIRST_NS INT64_C(5000000000)
 
 struct module_entry {
     struct module module;
@@ -66,6 +70,25 @@ static struct elf_symbols *read_file(const struct modules *m, const struct mappi
     return elf;
 }
 
+static int64_t clock_ns(clockid_t clock) {
+    struct timespec t = {0};
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Read in the time that is left for it; NULL: nothing to be had. */
+static struct elf_symbols *read_in_time(struct modules *m, const struct mapping *mapping) {
+    int64_t now = clock_ns(CLOCK_MONOTONIC);
+    if (!m->begun_ns)
+        m->begun_ns = now;
+    if (m->spent_ns > SPENT_FIRST_NS + (now - m->begun_ns) / SPENT_SHARE)
+        return NULL;
+    int64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    struct elf_symbols *elf = read_file(m, mapping);
+    m->spent_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+    return elf;
+}
+
 static void read_symbols(struct modules *m, struct module_entry *e, const struct mapping *mapping) {
     if (!mapping->executable || m->bytes >= BYTES_LIMIT)
         return;
@@ -73,7 +96,7 @@ static void read_symbols(struct modules *m, struct module_entry *e, const struct
         if (vdso_read(m->files->proc, mapping, &e->elf))
             return;
     } else if (mapping->path[0] == '/') {
-        e->elf = read_file(m, mapping);
+        e->elf = read_in_time(m, mapping);
     }
     if (!e->elf)
         return;

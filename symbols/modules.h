@@ -1,5 +1,7 @@
 /*
- * The files mapped into a target, each read when its first address is asked for.
+ * The files mapped into a target, each read when its first address is asked for. Reading them all
+ * takes no more than a few seconds of CPU time, and in the long run a twentieth of it: a target may
+ * map any number of files made to be slow. Those beyond go without names.
  *
  * Context: frontend only; one thread at a time per struct.
  */
@@ -23,7 +25,8 @@ struct modules {
     const struct target_files *files; /* borrowed, as is the next */
     struct intern *names;
     struct module_entry *table;
-    size_t bytes; /* held by symbol tables */
+    size_t bytes;               /* held by symbol tables */
+    int64_t spent_ns, begun_ns; /* CPU time of reading files so far; when the first was read */
 };
 
 /* The module of a mapping, read now if it was not yet. NULL for memory that has no name (the heap,

@@ -1,6 +1,9 @@
 #include "core/session/mapping.h"
 
-#include <dirent.h>
+#include "attach/credentials.h"
+#include "attach/errand.h"
+#include "attach/proc.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -10,10 +13,21 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #define LINK_TEXT "/memfd:" WIRE_MEMFD_NAME " (deleted)"
+#define LOOK_MS 5000
+
+/* As getdents64(2) has it. */
+struct entry {
+    uint64_t inode;
+    int64_t next;
+    unsigned short length;
+    unsigned char type;
+    char name[];
+};
 
 static int refuse(struct err *e, const char *why) {
     return err_exit_as(e, ERR_EXIT_PROFILER, EPROTO,
@@ -93,33 +107,85 @@ static bool is_session(int fd, uint64_t session) {
            header.magic == WIRE_MAGIC && header.session == session;
 }
 
-static DIR *open_descriptors(pid_t pid) {
+static int open_descriptors(pid_t pid) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
-    return opendir(path);
+    int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return dir < 0 ? -errno : dir;
+}
+
+/* The descriptor with this session's header; -ENOENT: there is none. Allocates nothing. */
+static int find_session(int dir, uint64_t session) {
+    _Alignas(struct entry) char block[4096];
+    ssize_t n;
+    while ((n = syscall(SYS_getdents64, dir, block, sizeof block)) > 0) {
+        const struct entry *entry;
+        for (ssize_t at = 0; at < n; at += entry->length) {
+            entry = (const void *)(block + at);
+            int fd = open_theirs(dir, entry->name);
+            if (fd >= 0 && is_session(fd, session))
+                return fd;
+            if (fd >= 0)
+                close(fd);
+        }
+    }
+    return n < 0 ? -errno : -ENOENT;
+}
+
+/* The same, as the JVM's user, who may look where root without CAP_SYS_PTRACE may not. */
+struct look {
+    const struct jvm *jvm;
+    bool only_try; /* whether the directory can be opened */
+    uint64_t session;
+};
+
+static void look_as_user(void *context, void *result, int *fd) {
+    const struct look *l = context;
+    int32_t error = credentials_take(l->jvm->uid, l->jvm->gid);
+    int dir = error < 0 ? error : open_descriptors(l->jvm->pid);
+    if (dir >= 0 && !l->only_try)
+        *fd = find_session(dir, l->session);
+    error = dir < 0 ? -dir : *fd < 0 ? -*fd : 0;
+    if (dir >= 0 && l->only_try)
+        error = 0;
+    memcpy(result, &error, sizeof error);
+}
+
+/* 0, and what was found in *fd; or -errno. */
+static int send_looker(struct look *l, int *fd) {
+    int32_t error = EACCES;
+    int rc = errand_run(look_as_user, l, proc_now_ns() + LOOK_MS * UINT64_C(1000000), &error,
+                        sizeof error, fd);
+    return rc < 0 ? rc : -error;
+}
+
+/* The mapping's descriptor, or -errno. */
+static int look(const struct jvm *j, uint64_t session) {
+    int dir = open_descriptors(j->pid), fd = -1;
+    if (dir >= 0) {
+        fd = find_session(dir, session);
+        close(dir);
+        return fd;
+    }
+    struct look l = {.jvm = j, .session = session};
+    if (geteuid() != 0 || j->uid == 0)
+        return dir;
+    int rc = send_looker(&l, &fd);
+    return rc < 0 ? rc : fd;
 }
 
 int mapping_find(const struct jvm *j, uint64_t session, struct mapping *out, struct err *e) {
-    pid_t pid = j->pid;
     *out = (struct mapping){0};
-    DIR *dir = open_descriptors(pid);
-    if (!dir)
-        return err_set(e, errno, "cannot look into /proc/%d/fd: %s", (int)pid, strerror(errno));
-    int result = 1;
-    for (struct dirent *entry; result == 1 && (entry = readdir(dir));) {
-        int fd = open_theirs(dirfd(dir), entry->d_name);
-        if (fd < 0)
-            continue;
-        if (is_session(fd, session))
-            result = mapping_of_fd(fd, session, out, e);
-        close(fd);
-    }
-    closedir(dir);
-    if (result == 1)
+    int fd = look(j, session);
+    if (fd == -ENOENT)
         return err_exit_as(e, ERR_EXIT_PROFILER, ENOENT,
                            "the agent was loaded, but its shared memory is not among the open "
                            "files in /proc/%d/fd",
-                           (int)pid);
+                           (int)j->pid);
+    if (fd < 0)
+        return err_set(e, -fd, "cannot look into /proc/%d/fd: %s", (int)j->pid, strerror(-fd));
+    int result = mapping_of_fd(fd, session, out, e);
+    close(fd);
     return result;
 }
 
@@ -138,11 +204,13 @@ int mapping_make_fd(uint64_t ring_bytes, struct err *e) {
 }
 
 int mapping_may_look(const struct jvm *j) {
-    DIR *dir = open_descriptors(j->pid);
-    if (!dir)
-        return -errno;
-    closedir(dir);
-    return 0;
+    int dir = open_descriptors(j->pid), fd = -1;
+    if (dir >= 0)
+        close(dir);
+    if (dir >= 0 || geteuid() != 0 || j->uid == 0)
+        return dir < 0 ? dir : 0;
+    struct look l = {.jvm = j, .only_try = true};
+    return send_looker(&l, &fd);
 }
 
 struct wire_unwind *mapping_unwind(const struct mapping *m) {

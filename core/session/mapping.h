@@ -25,15 +25,15 @@ struct mapping {
 /* Maps `fd`, which stays the caller's. `session` 0: any. */
 int mapping_of_fd(int fd, uint64_t session, struct mapping *out, struct err *e);
 
-/* Looks through /proc/PID/fd for the mapping of this session. -ENOENT: none; -EACCES: not allowed
- * to look. */
+/* Looks through /proc/PID/fd for the mapping of this session, as the JVM's user where root may not
+ * (in a container without CAP_SYS_PTRACE). -ENOENT: none; -EACCES: not allowed to look. */
 int mapping_find(const struct jvm *j, uint64_t session, struct mapping *out, struct err *e);
 
 /* Makes a sealed memfd of the right size for the agent to fill in. Returns the descriptor (the
  * caller's) or -errno. */
 int mapping_make_fd(uint64_t ring_bytes, struct err *e);
 
-/* Whether /proc/PID/fd may be looked into: 0, or -errno. */
+/* Whether /proc/PID/fd may be looked into by one of both: 0, or -errno. */
 int mapping_may_look(const struct jvm *j);
 
 /* The parts that we fill: unwind tables, and WIRE_THREADS_BYTES of threads' bits. */

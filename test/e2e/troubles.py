@@ -10,6 +10,7 @@ import tempfile
 
 from lib import (AGENT, CLASSES, PROF, ROOT, Checks, Jvm, Prof, armed, good, prof, status,
                  wait_for, want)
+from oci import Container
 from unsupported import ASGCT, STRUCTS, Java, copy_jdk, java_home
 
 NOBODY = 65534
@@ -78,12 +79,22 @@ def not_started():
 
 
 def signal_in_use():
-    """A second copy of the agent, which nobody reads yet, is another profiler to the first."""
-    with tempfile.TemporaryDirectory() as scratch:
-        other = shutil.copy(AGENT, os.path.join(scratch, "libother.so"))
-        with Jvm("Shares", "single", options=["-agentpath:%s=start,event=cpu" % other]) as jvm:
-            wait_for(lambda: armed(jvm.pid), "sampling")
-            return refused("-d", 1, "-e", "ctimer", jvm.pid)
+    other = os.path.join(CLASSES, "libprofiler.so")
+    with Jvm("Idle", options=["-agentpath:" + other]) as jvm:
+        return refused("-d", 1, "-e", "ctimer", jvm.pid)
+
+
+def nowhere_to_load():
+    """Its only writable directories are not for programs."""
+    with Container("Shares", "single", tmp="noexec", readonly=True) as jvm:
+        said = refused("-d", 1, jvm.pid)
+        want("(/tmp, /dev/shm: mounted noexec; /var/tmp" in said and not jvm.files(), said)
+        return said
+
+
+def wrong_libpath():
+    with Jvm("Idle") as jvm:
+        return refused("-d", 1, "--libpath", "/nowhere/libjtop-agent.so", jvm.pid)
 
 
 def refused_event(*args):
@@ -204,6 +215,8 @@ PROVOKED = {
     "Profiler has not started": not_started,
     "is on the screen of process": on_screen,
     "in use by another profiler": signal_in_use,
+    "can load the agent from": nowhere_to_load,
+    "is the path of the agent library as the JVM sees it": wrong_libpath,
     "a breakpoint in the C library would end the JVM":
         lambda: refused_event("--begin", "malloc"),
     "unknown event": lambda: refused_event("-e", "cpuu"),

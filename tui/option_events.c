@@ -212,9 +212,11 @@ static void settle_habits(struct options *o) {
         o->format[o->formats++] = exporter_by_format("jfr", &unused);
     if (o->log_level && (!strcmp(o->log_level, "none") || !strcmp(o->log_level, "error")))
         o->quiet = true;
-    if (o->fd_transfer)
-        option_remark(o, "--fdtransfer: perf_events are opened by the JVM itself, with its rights; "
-                         "where it may not, cpu goes on by ctimer");
+    if (o->session.fd_transfer && o->reader_fd >= 0) {
+        o->session.fd_transfer = false;
+        option_remark(o, "fdtransfer: a JVM that is just starting has nobody to ask for "
+                         "perf_events, and opens them itself; attach with --fdtransfer instead");
+    }
 }
 
 int options_settle(struct options *o, struct err *e) {

@@ -80,7 +80,7 @@ const struct option_row option_rows[] = {
     ROW(PROFILE, NULL, "--record", "record", PATH, "FILE",
         "keep the raw stream too; jtop-prof FILE opens it", FIELD(session.record)),
     ROW(PROFILE, NULL, "--fdtransfer", "fdtransfer", FLAG, NULL,
-        "taken for compatibility: the JVM opens perf_events", FIELD(fd_transfer),
+        "open perf_events for the JVM, or say why not", FIELD(session.fd_transfer),
         .any_value = true),
     ROW(PROFILE, NULL, "--libpath", NULL, TEXT, "PATH",
         "the agent, as the JVM sees it; found by itself", FIELD(session.library)),

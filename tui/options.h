@@ -75,7 +75,6 @@ struct options {
     bool events_given;       /* session.engine[] is what was asked for, not what one gets unasked */
     uint32_t own;            /* set of events that have an interval of their own */
     const char *interval, *interval_spelled; /* -i, whose meaning depends on the event; or NULL */
-    bool fd_transfer;
     bool all_user, all_kernel, live, tlab, no_free, ttsp;
     uint32_t target_cpu; /* and one more; 0: not given */
     const char *include[OPTIONS_PATTERNS_MAX], *exclude[OPTIONS_PATTERNS_MAX]; /* -I, -X */

@@ -2,6 +2,7 @@
 
 #include "core/agent/boot_class.h"
 #include "core/agent/guarded.h"
+#include "core/agent/other_copy.h"
 #include "core/agent/virtual_thread.h"
 #include "core/agent/vm_compiler.h"
 #include "core/wire/handshake.h"
@@ -213,6 +214,7 @@ int agent_begin(JNIEnv *jni) {
         goto fail_sampler;
     if (threads_open(&agent.threads, &agent.vm, &agent.sampler.ring) < 0)
         goto fail_threads;
+    agent.threads.wake = agent_wake;
     agent.active = true;
     if (agent.options.start)
         request_start(&agent.mapping.wire->control);
@@ -264,9 +266,15 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
     pthread_mutex_lock(&agent.lock);
     int result =
         agent.active && !evict_silent_reader() ? HANDSHAKE_BUSY : get_environments(vm, &jni);
+    if (result == HANDSHAKE_OK && other_copy_active())
+        result = HANDSHAKE_BUSY;
     if (result == HANDSHAKE_OK) {
         agent.options = o;
+        agent.broker.quit = &agent.java_exits;
+        broker_connect(&agent.broker, o.broker);
         result = agent_begin(jni);
+        if (result != HANDSHAKE_OK)
+            broker_close(&agent.broker);
     }
     pthread_mutex_unlock(&agent.lock);
     return result;

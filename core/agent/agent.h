@@ -10,6 +10,7 @@
 #define JTOP_AGENT_AGENT_H
 
 #include "core/agent/agent_options.h"
+#include "core/agent/broker.h"
 #include "core/agent/mapping.h"
 #include "core/agent/sampler.h"
 #include "core/agent/signals.h"
@@ -31,8 +32,10 @@ struct agent {
     char walker_why[112];               /* why not the walker that was asked for */
     struct signals signals;
     struct window window;
-    bool zero;         /* the Zero VM: nobody can walk its stacks */
-    bool flag_was_set; /* DebugNonSafepoints is ours to restore, to flag_before */
+    struct broker broker;
+    uint64_t late_again_ms; /* late threads are not looked at before that; 0: at once */
+    bool zero;              /* the Zero VM: nobody can walk its stacks */
+    bool flag_was_set;      /* DebugNonSafepoints is ours to restore, to flag_before */
     bool flag_before;
     jvmtiEventCallbacks callbacks;     /* of `jvmti` */
     pthread_mutex_t lock;              /* of active and ending */
@@ -58,6 +61,12 @@ void agent_start_engines(const struct wire_request *request, jvmtiEnv *jvmti, JN
 void agent_stop_engines(jvmtiEnv *jvmti, JNIEnv *jni);
 /* What engines do now and then. Agent's thread. */
 void agent_turn_engines(JNIEnv *jni, uint64_t now_ms);
+/* Arms threads that could not be on the spot. False: there are none, or it is too soon. Agent's
+ * thread. */
+bool agent_arm_late(void);
+bool agent_late_is_due(void);
+/* Has the agent's thread look around at once. Any thread, while there is a mapping. */
+void agent_wake(void);
 /* How often they want it, `ms` at least. */
 uint32_t agent_turn_ms(uint32_t ms);
 

@@ -206,6 +206,8 @@ static bool parse_one(const char *name, const char *value, struct agent_options 
         o->has_file = *value != '\0';
     else if (strcmp(name, "map") == 0)
         return copy(o->map, sizeof o->map, value);
+    else if (strcmp(name, "broker") == 0)
+        return copy(o->broker, sizeof o->broker, value);
     else if (strcmp(name, "frontend") == 0)
         return copy(o->frontend, sizeof o->frontend, value);
     else if (strcmp(name, "session") == 0)

@@ -30,6 +30,7 @@ struct agent_options {
     uint32_t walk;        /* enum wire_walk */
     bool precise;         /* make hot methods recompile with debug information */
     char map[64];         /* the reader's memfd, or "" */
+    char broker[108];     /* the socket of a reader that would open perf_events for us, or "" */
     char frontend[512];   /* the reader's program, or "": beside the library */
     char text[2048];      /* the whole string, for the reader */
 };

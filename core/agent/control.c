@@ -57,6 +57,21 @@ static bool lease_is_out(struct lease *l, const struct wire_request *q) {
     return l->silent_ms >= l->limit_ms;
 }
 
+void agent_wake(void) {
+    syscall(SYS_futex, &agent.mapping.wire->control.request.generation, FUTEX_WAKE, 1, NULL, NULL,
+            0);
+}
+
+static void tell_refused(struct wire_engine_status *s, uint32_t threads, int error) {
+    if (error == ENOTCONN)
+        snprintf(s->reason, sizeof s->reason,
+                 "%u newer threads are not sampled: jtop-prof opens no perf_events any more",
+                 threads);
+    else
+        snprintf(s->reason, sizeof s->reason,
+                 "%u newer threads are not sampled: no room for them (errno %d)", threads, error);
+}
+
 static void publish(void) {
     struct wire_status *s = &agent.mapping.wire->control.status;
     atomic_store_explicit(&s->agent_ns, thread_cpu_ns() + wall_own_cpu_ns(), memory_order_relaxed);
@@ -64,9 +79,8 @@ static void publish(void) {
     atomic_store_explicit(&s->faults, guarded_faults(), memory_order_relaxed);
     for (int event = 0; event < WIRE_EVENTS; event++)
         if (agent.threads.refused[event])
-            snprintf(s->engine[event].reason, sizeof s->engine[event].reason,
-                     "%u newer threads are not sampled: no room for them (errno %d)",
-                     agent.threads.refused[event], agent.threads.refused_error[event]);
+            tell_refused(&s->engine[event], agent.threads.refused[event],
+                         agent.threads.refused_error[event]);
 }
 
 static void announce_libraries(void) {
@@ -86,9 +100,12 @@ struct chores {
 };
 
 static void do_chores(struct chores *c, jvmtiEnv *jvmti, JNIEnv *jni) {
+    bool was_late = agent_arm_late();
     uint64_t now = clock_ms(CLOCK_MONOTONIC);
-    if (now < c->next_ms && agent_turn_ms(TURN_MS) < TURN_MS) {
-        agent_turn_engines(jni, now);
+    bool often = agent_turn_ms(TURN_MS) < TURN_MS;
+    if (now < c->next_ms && (often || was_late)) {
+        if (often)
+            agent_turn_engines(jni, now);
         return;
     }
     c->next_ms = now + TURN_MS;
@@ -117,6 +134,7 @@ static void do_chores(struct chores *c, jvmtiEnv *jvmti, JNIEnv *jni) {
 static bool carry_out(struct wire_request *shared, jvmtiEnv *jvmti, JNIEnv *jni) {
     static struct wire_request q; /* the agent's thread only; 3 KiB are much for its stack */
     memcpy(&q, shared, sizeof q);
+    agent.broker.generation = q.generation;
     switch (q.command) {
     case WIRE_COMMAND_START:
         /* Names first: they are in the ring before the first sample that needs them. */
@@ -152,6 +170,7 @@ static void end(jvmtiEnv *jvmti, JNIEnv *jni, uint32_t generation, enum wire_sta
         return;
     }
     threads_close(&agent.threads, jvmti);
+    broker_close(&agent.broker);
     guarded_remove();
     sampler_unmap(&agent.sampler);
     close(agent.mapping.memfd);
@@ -194,6 +213,8 @@ void agent_run(jvmtiEnv *jvmti, JNIEnv *jni) {
             end(jvmti, jni, done, WIRE_STATE_LEASE_OUT);
             return;
         }
-        wait_for_request(&c->request, done, agent.ground ? agent_turn_ms(TURN_MS) : IDLE_TURN_MS);
+        uint32_t ms = agent.ground ? agent_turn_ms(TURN_MS) : IDLE_TURN_MS;
+        /* One that becomes late from here to the wait is so until its end. */
+        wait_for_request(&c->request, done, agent_late_is_due() ? 0 : ms);
     }
 }

@@ -35,6 +35,7 @@ struct engine_thread {
     uint64_t counted; /* perf: the counter at the last sample; the thread's own handler's */
 };
 
+struct broker;
 struct engine;
 struct threads;
 
@@ -47,6 +48,7 @@ struct engine_run {
     struct engine_thread *thread;        /* THREADS_MAX, by the thread's index; address space */
     struct sampler *sampler;
     struct threads *threads;
+    struct broker *broker;
     struct wire_engine_status *status; /* counters are changed with engine_count */
     jvmtiEventCallbacks *callbacks;    /* of `jvmti`: change, then SetEventCallbacks */
     jvmtiEnv *jvmti;
@@ -63,6 +65,11 @@ struct engine {
     /* 0; or -errno with the reason it does not work here in `why`, and nothing changed. */
     int (*start)(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes);
     int (*arm)(struct engine_run *run, struct engine_thread *t, uint32_t index);
+    /* Where arm() says -EAGAIN, the thread cannot be armed on the spot: the agent's thread fetches
+     * a descriptor for it, without the threads' lock and at most `wait_ms` long, and then adopts
+     * it, which takes the descriptor whatever comes of it. -ETIMEDOUT: not yet. NULL: never. */
+    int (*fetch)(struct engine_run *run, uint32_t tid, uint32_t wait_ms);
+    int (*adopt)(struct engine_run *run, struct engine_thread *t, uint32_t index, int fd);
     void (*disarm)(struct engine_run *run, struct engine_thread *t);
     /* No handler is at work any more, and no sampler_take of a callback; a callback may still be
      * before or behind it. */

@@ -1,9 +1,10 @@
 #include "core/agent/engine_perf.h"
 
+#include "core/agent/broker.h"
 #include "core/agent/guarded.h"
-#include "core/wire/perf_attr.h"
 #include "core/agent/perf_buffer.h"
 #include "core/agent/threads.h"
+#include "core/wire/perf_attr.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,7 @@
 #define STORM_SAMPLES 4u               /* … so many times are of the handler's making */
 #define STORM_PERIOD 4u                /* is enough against that */
 #define PROBED_MAX 200u                /* threads */
+#define FIRST_WAIT_MS 1000u            /* for the reader's first event */
 
 /* What a thread's handlers know of its event; theirs alone. */
 struct note {
@@ -34,6 +36,7 @@ struct note {
 struct perf_run {
     struct engine_run *_Atomic run; /* NULL: not running */
     enum perf_kind kind;
+    bool brokered;        /* the reader opens the events */
     struct note *note;    /* THREADS_MAX, by the thread's index; address space */
     uint32_t turned_away; /* sampler.turned_away when it was looked at last */
 };
@@ -55,10 +58,9 @@ static struct perf_run *run_of(const struct engine_run *run) {
     return &perf[run->request.event != WIRE_EVENT_CPU];
 }
 
-static int open_event(const struct engine_run *run, pid_t tid, uint64_t period) {
+static int open_event(const struct engine_run *run, pid_t tid) {
     struct perf_event_attr a;
     perf_attr_fill(&a, &run->request);
-    a.sample_period = period;
     int cpu = run->request.flags & WIRE_ENGINE_TARGET_CPU ? run->request.cpu : -1;
     long fd = syscall(SYS_perf_event_open, &a, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     return fd < 0 ? -errno : (int)fd;
@@ -107,15 +109,42 @@ static int check_probed(const struct engine_run *run, char *why, size_t why_byte
     return refuse(run, E2BIG, reason, why, why_bytes);
 }
 
-/* Opens the event for the calling thread, as it will be for all. */
-static int try_event(const struct engine_run *run, const struct perf_machine *m, char *why,
+/* What another process may have the right to where we have not. */
+static bool is_denied(int error) {
+    return error == EACCES || error == EPERM || error == ENOSYS;
+}
+
+/* Opens the event for the calling thread, or has it opened: then `why` says so. */
+static int open_first(struct engine_run *run, const struct perf_machine *m, char *why,
+                      size_t why_bytes) {
+    char reason[112];
+    int fd = open_event(run, 0);
+    run_of(run)->brokered = false;
+    if (fd >= 0)
+        return fd;
+    perf_reason(&run->request, m, -fd, reason, sizeof reason);
+    if (is_denied(-fd) && run->broker->open) {
+        int got = perf_fetch(run, (uint32_t)syscall(SYS_gettid), FIRST_WAIT_MS);
+        run_of(run)->brokered = got >= 0;
+        if (got >= 0) {
+            snprintf(why, why_bytes, "opened by jtop-prof, as the JVM may not: %s", reason);
+            return got;
+        }
+        if (!is_denied(-got) && got != -ENOTCONN && got != -ETIMEDOUT) {
+            fd = got; /* it has the right, so this is what is wrong with the event */
+            perf_reason(&run->request, m, -fd, reason, sizeof reason);
+        }
+    }
+    return refuse(run, -fd, reason, why, why_bytes);
+}
+
+/* As it will be for all threads. */
+static int try_event(struct engine_run *run, const struct perf_machine *m, char *why,
                      size_t why_bytes) {
     char reason[128];
-    int fd = open_event(run, 0, run->request.interval);
-    if (fd < 0) {
-        perf_reason(&run->request, m, -fd, reason, sizeof reason);
-        return refuse(run, -fd, reason, why, why_bytes);
-    }
+    int fd = open_first(run, m, why, why_bytes);
+    if (fd < 0)
+        return fd;
     void *buffer = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     int e = errno;
     close(fd);
@@ -142,8 +171,7 @@ int perf_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes)
     perf_machine_read(&machine);
     enum perf_kind kind = perf_kind(&run->request, &machine);
     page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    if (run->request.interval < perf_kind_interval_min(kind))
-        run->request.interval = perf_kind_interval_min(kind);
+    run->request.interval = perf_interval(&run->request, kind);
     /* The others are queued one by one, up to a limit of the user's; when that is reached the
      * kernel sends SIGIO instead (fs/fcntl.c), which would end the JVM. */
     if (run->signo >= SIGRTMIN)
@@ -189,18 +217,28 @@ static int set_signal(int fd, int signo, uint32_t tid) {
     return 0;
 }
 
+int perf_arm(struct engine_run *run, struct engine_thread *t, uint32_t index) {
+    if (run_of(run)->brokered)
+        return run->broker->open ? -EAGAIN : -ENOTCONN;
+    int fd = open_event(run, (pid_t)t->tid);
+    return fd < 0 ? fd : perf_adopt(run, t, index, fd);
+}
+
+int perf_fetch(struct engine_run *run, uint32_t tid, uint32_t wait_ms) {
+    return broker_ask(run->broker, run->request.event, tid, wait_ms);
+}
+
 /* The thread's handlers, at work for the other event, may look at this one from the moment that
  * its buffer is known; so everything else comes first. */
-int perf_arm(struct engine_run *run, struct engine_thread *t, uint32_t index) {
+int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t index, int fd) {
     struct perf_run *p = run_of(run);
     uint64_t interval = run->request.interval;
     uint64_t first = interval;
     /* Not where periods are short: the kernel takes a new one over only after a few events. */
     if (perf_kind_pauses(p->kind))
         first = engine_first_interval(interval, t->tid + now_ns());
-    int fd = open_event(run, (pid_t)t->tid, first);
-    if (fd < 0)
-        return fd;
+    if (first != interval && ioctl(fd, PERF_EVENT_IOC_PERIOD, &first) != 0)
+        first = interval;
     int r = (uint32_t)fd < fd_limit ? set_signal(fd, run->signo, t->tid) : -EMFILE;
     void *buffer = MAP_FAILED;
     if (r == 0)
@@ -376,6 +414,8 @@ const struct engine engine_cpu_perf = {
     .interval_min = CPU_INTERVAL_MIN,
     .start = perf_start,
     .arm = perf_arm,
+    .fetch = perf_fetch,
+    .adopt = perf_adopt,
     .disarm = perf_disarm,
     .stop = perf_stop,
     .handle = perf_handle,

@@ -2,6 +2,8 @@
  * Sampling by perf_events: a counter of its own for each thread, whose overflow sends that thread a
  * signal. Two engines work so, the CPU's clock and any other event, and both may run at once.
  *
+ * Where the JVM may open none, the reader does it for us, if it can (core/wire/broker.h).
+ *
  * Both use the same signal, and the kernel keeps only one of a kind pending in a thread: whichever
  * comes stands for all. So every handler looks at both events of its thread.
  *
@@ -14,6 +16,8 @@
 
 int perf_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes);
 int perf_arm(struct engine_run *run, struct engine_thread *t, uint32_t index);
+int perf_fetch(struct engine_run *run, uint32_t tid, uint32_t wait_ms);
+int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t index, int fd);
 void perf_disarm(struct engine_run *run, struct engine_thread *t);
 void perf_stop(struct engine_run *run, JNIEnv *jni);
 bool perf_handle(struct engine_run *run, const siginfo_t *info, void *context);

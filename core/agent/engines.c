@@ -5,10 +5,15 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* What is compiled while we sample carries debug information between safepoints too, so that a pc
  * there is attributed to the inlined method it belongs to. */
 #define DEBUG_FLAG "DebugNonSafepoints"
+
+#define START_MS 2000u      /* for arming all threads there are, late ones too */
+#define LATE_MS 250u        /* and those that started since the last look */
+#define LATE_AGAIN_MS 1000u /* after a reader did not answer */
 
 /* Those of the same event in the order in which they are tried. */
 static const struct engine *const engines[] = {
@@ -78,12 +83,25 @@ static void stop_run(struct engine_run *run, JNIEnv *jni) {
     run->status->threads = 0;
 }
 
+static uint64_t now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static int arm_late(struct engine_run *run, uint32_t ms) {
+    const struct engine *e = run->engine;
+    return e && e->fetch ? threads_arm_late(&agent.threads, run, now_ms() + ms) : 0;
+}
+
 static int try_engine(struct engine_run *run, const struct engine *e, JNIEnv *jni, char *why,
                       size_t why_bytes) {
     int r = start_by(run, e, jni, why, why_bytes);
     if (r < 0 || !e->per_thread)
         return r;
     r = threads_arm_all(&agent.threads, run);
+    if (r == 0)
+        r = arm_late(run, START_MS);
     if (r < 0) {
         snprintf(why, why_bytes, "not every thread could be armed (errno %d)", -r);
         stop_run(run, jni);
@@ -249,6 +267,7 @@ static void prepare_run(struct engine_run *run, int event, const struct wire_req
     run->signo = signo ? (int)signo : wall ? SIGVTALRM : SIGPROF;
     run->sampler = &agent.sampler;
     run->threads = &agent.threads;
+    run->broker = &agent.broker;
     run->status = &agent.mapping.wire->control.status.engine[event];
     run->callbacks = &agent.callbacks;
     run->jvmti = jvmti;
@@ -314,6 +333,23 @@ void agent_stop_engines(jvmtiEnv *jvmti, JNIEnv *jni) {
     pthread_mutex_lock(&agent.engine_lock);
     stop_all(jvmti, jni);
     pthread_mutex_unlock(&agent.engine_lock);
+}
+
+bool agent_arm_late(void) {
+    if (!agent_late_is_due())
+        return false;
+    bool all = true;
+    pthread_mutex_lock(&agent.engine_lock);
+    agent.threads.late = false;
+    for (int event = 0; event < WIRE_EVENTS && all; event++)
+        all = arm_late(&agent.run[event], LATE_MS) != -ETIMEDOUT;
+    pthread_mutex_unlock(&agent.engine_lock);
+    agent.late_again_ms = all ? 0 : now_ms() + LATE_AGAIN_MS;
+    return true;
+}
+
+bool agent_late_is_due(void) {
+    return agent.threads.late && (!agent.late_again_ms || now_ms() >= agent.late_again_ms);
 }
 
 uint32_t agent_turn_ms(uint32_t ms) {

@@ -113,20 +113,11 @@ static uint32_t find(struct threads *t, uint32_t tid) {
 }
 
 static int arm_for(struct threads *t, struct engine_run *run, uint32_t i) {
-    struct thread_note *note = &t->note[i];
     const struct engine *e = t->engine[run->request.event];
-    uint16_t bit = (uint16_t)(1u << e->event);
     run->thread[i] = (struct engine_thread){.tid = t->tid[i]};
     int r = e->arm(run, &run->thread[i], i);
-    if (r == 0) {
-        note->armed |= bit;
-        engine_count(&run->status->threads, 1);
-    } else if (r != -ESRCH && !(note->refused & bit)) {
-        note->refused |= bit;
-        t->refused[e->event]++;
-        t->refused_error[e->event] = -r;
-    }
-    return r;
+    threads_note_arming(t, run, i, r);
+    return r == -EAGAIN && e->fetch ? 0 : r;
 }
 
 /* For all engines that run and want it. The first error. */
@@ -359,6 +350,8 @@ void threads_started(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread th
         vm_know_java_vtable(t->vm, vtable);
         announce(t, &who, i);
         arm(t, i);
+        if (t->late && t->wake)
+            t->wake();
     }
     pthread_mutex_unlock(&t->lock);
     forget_answer(jvmti, &who);

@@ -21,7 +21,8 @@ struct thread_note {
     uint32_t seen;      /* number of the last scan that found it */
     uint32_t next_free; /* of a free entry: the next one + 1; 0: none */
     uint16_t armed;     /* set of the events whose engines are */
-    uint16_t refused;   /* and of those that could not be */
+    uint16_t refused;   /* and of those that could not be … */
+    uint16_t late;      /* … or not on the spot */
     uint64_t name_hash; /* of the name that was announced; 0: none */
     uintptr_t java;     /* JavaThread*, 0: none is known */
 };
@@ -37,12 +38,14 @@ struct threads {
     uint32_t free_head;             /* first free entry + 1; 0: none */
     uint32_t refused[WIRE_EVENTS];  /* threads that came later and could not be armed */
     int refused_error[WIRE_EVENTS]; /* errno of the last of them */
+    _Atomic bool late;              /* some thread may be */
     uint32_t scans;
     uint32_t own_tid[THREADS_OWN_MAX];        /* the agent's threads: never sampled; 0: none */
     struct engine_run *run[WIRE_EVENTS];      /* those per thread that run; NULL: none */
     const struct engine *engine[WIRE_EVENTS]; /* of run[]; outlives run->engine by a moment */
     struct ring_writer *ring;                 /* NULL: nobody listens */
-    jfieldID eetop, java_tid;                 /* of java.lang.Thread */
+    void (*wake)(void);       /* has the agent's thread arm those that are late. With the lock */
+    jfieldID eetop, java_tid; /* of java.lang.Thread */
 };
 
 int threads_open(struct threads *t, struct vm *vm, struct ring_writer *ring);
@@ -52,6 +55,12 @@ void threads_close(struct threads *t, jvmtiEnv *jvmti);
 /* From here on, and for all threads there are now; makes run->thread. -errno where one of them
  * could not be armed: the caller disarms the others. */
 int threads_arm_all(struct threads *t, struct engine_run *run);
+/* Arms those that could not be armed on the spot, as long as it takes but not after `deadline_ms`
+ * (monotonic): -ETIMEDOUT then, and they stay late. Else the first error, which is theirs alone.
+ * Agent's thread; nobody waits for it. */
+int threads_arm_late(struct threads *t, struct engine_run *run, uint64_t deadline_ms);
+/* Keeps what came of arming the thread at an index: 0, or -errno. With the lock. */
+void threads_note_arming(struct threads *t, struct engine_run *run, uint32_t index, int result);
 /* No handler may be at work. Idempotent. */
 void threads_disarm_all(struct threads *t, struct engine_run *run, const struct engine *e);
 

@@ -100,6 +100,7 @@ int drain_relink(struct session *s, uint64_t now, struct err *e) {
     struct drain *d = &s->drain;
     struct agent_link link;
     struct err why;
+    bool offer = false;
     /* The pause may also have come after this turn's heartbeat. */
     uint64_t since_beat = session_clock_ns() - d->beat_ns;
     uint64_t gap = now - d->stall_end < RECENT_NS ? d->stall_ns : 1;
@@ -110,13 +111,16 @@ int drain_relink(struct session *s, uint64_t now, struct err *e) {
         return err_exit_as(e, ERR_EXIT_PROFILER, ECONNRESET,
                            "the agent has let go of JVM %d, and there is no way to attach again",
                            (int)s->jvm.pid);
-    int result = agent_link_open(&s->jvm, s->library, s->options.library != NULL, false,
+    int result = drain_offer_broker(s, &offer, &why);
+    if (result == 0)
+        result = agent_link_open(&s->jvm, s->library, s->options.library != NULL, offer,
                                  s->options.ring_bytes, RELINK_MS, &link, &why);
     if (result != 0)
         return err_exit_as(e, ERR_EXIT_PROFILER, -result,
                            "sampling ended after a pause of %.1f s of this process: %.400s",
                            (double)gap / 1e9, why.message);
     drain_use_mapping(s, link.mapping);
+    (void)drain_use_broker(s, link.broker, NULL);
     d->relink_ns = now;
     d->resume_gap_ns = gap;
     s->adopted = false;

@@ -2,6 +2,7 @@
 #include "core/session/session_state.h"
 
 #include "core/session/event.h"
+#include "core/session/perf_broker.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,6 +28,9 @@ static void ask(struct session *s, enum wire_command command, const struct contr
                 int timeout_ms) {
     struct drain *d = &s->drain;
     bool none = command == WIRE_COMMAND_START && start->engines == 0;
+    bool some = command == WIRE_COMMAND_START && !none;
+    perf_broker_allow(d->broker, some ? start->engine : NULL, some ? start->engines : 0,
+                      d->control.generation + 1);
     control_request(&d->control, none ? WIRE_COMMAND_STOP : command, start);
     d->pending = command;
     d->failure_told = false;

@@ -52,7 +52,8 @@ static void take_over_options(struct session *s, const struct share_status *t) {
         share_begin(s, s->share_handler, s->share_arg, NULL);
 }
 
-static void become_owner(struct session *s, struct mapping m, const struct share_status *t) {
+static void become_owner(struct session *s, const struct agent_link *link,
+                         const struct share_status *t) {
     struct drain *d = &s->drain;
     take_over_counts(s, t);
     session_lock(s);
@@ -62,18 +63,21 @@ static void become_owner(struct session *s, struct mapping m, const struct share
     d->decoder->policy_arg = s;
     d->decoder->since_ns = session_clock_ns();
     session_unlock(s);
-    drain_use_mapping(s, m);
+    drain_use_mapping(s, link->mapping);
+    (void)drain_use_broker(s, link->broker, NULL);
     take_over_options(s, t);
     d->started = true;
     drain_ask_start(s);
 }
 
 /* The agent came too late. */
-static int let_go(struct mapping *m, struct err *e) {
+static int let_go(struct agent_link *link, struct err *e) {
     struct control c;
-    control_init(&c, m->wire);
+    control_init(&c, link->mapping.wire);
     control_request(&c, WIRE_COMMAND_DETACH, NULL);
-    mapping_close(m);
+    mapping_close(&link->mapping);
+    if (link->broker >= 0)
+        close(link->broker);
     return err_set(e, ECANCELED, "the session is being closed");
 }
 
@@ -103,6 +107,7 @@ int join_succeed(struct session *s, struct join *j, struct err *e) {
         err_set(e, ESRCH, "nobody samples JVM %d", (int)s->jvm.pid);
     for (; j->tries < TRIES && !must_end(s); j->tries++) {
         struct agent_link link;
+        bool offer = false;
         if (look_on(s, j, before, e))
             return 0;
         if (j->last.restricted)
@@ -111,12 +116,14 @@ int join_succeed(struct session *s, struct join *j, struct err *e) {
                            "from here: look at the JVM anew for that");
         if (!s->library[0])
             return err_set(e, ENOENT, "there is no agent library to attach with");
-        result = agent_link_open(&s->jvm, s->library, s->options.library != NULL, false,
-                                 s->options.ring_bytes, SESSION_DETACH_MS, &link, e);
+        result = drain_offer_broker(s, &offer, e);
+        if (result == 0)
+            result = agent_link_open(&s->jvm, s->library, s->options.library != NULL, offer,
+                                     s->options.ring_bytes, SESSION_DETACH_MS, &link, e);
         if (result == 0 && must_end(s))
-            return let_go(&link.mapping, e);
+            return let_go(&link, e);
         if (result == 0) {
-            become_owner(s, link.mapping, &j->last);
+            become_owner(s, &link, &j->last);
             return 1;
         }
         if (result != -EBUSY && result != -ETIMEDOUT)

@@ -57,6 +57,7 @@ struct session_options {
     bool window_marks; /* sample all the same, and count the windows */
     bool tag_cpu;      /* each stack begins with the processor, "[CPU-3]" */
     bool tag_sched;    /* and with the thread's scheduling policy, "[SCHED_BATCH]" */
+    bool fd_transfer;  /* an error where we could not open perf_events for the JVM */
 };
 
 enum session_phase {

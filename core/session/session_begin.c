@@ -4,6 +4,7 @@
 #include "core/session/agent_link.h"
 #include "core/session/event.h"
 #include "core/session/join.h"
+#include "core/session/perf_broker.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -102,6 +103,7 @@ static void close_fd(int fd) {
 void session_free(struct session *s) {
     if (!s)
         return;
+    perf_broker_end(s->drain.broker);
     decoder_free(s->drain.decoder);
     drain_end_unwind(s); /* before its mapping */
     symbols_free(s->drain.symbols);
@@ -175,6 +177,7 @@ int session_attach(const struct jvm *j, const struct session_options *o, struct 
     struct session *s;
     struct agent_link link = {.broker = -1};
     *out = NULL;
+    bool offer = false;
     int result = session_new(o, &s, e);
     if (!s)
         return result;
@@ -186,13 +189,17 @@ int session_attach(const struct jvm *j, const struct session_options *o, struct 
     if (result == 0)
         result = open_recording(s, o->record, e);
     if (result == 0)
-        result = agent_link_open(j, s->library, o->library != NULL, false, s->options.ring_bytes,
+        result = drain_offer_broker(s, &offer, e);
+    if (result == 0)
+        result = agent_link_open(j, s->library, o->library != NULL, offer, s->options.ring_bytes,
                                  ATTACH_TIMEOUT_MS, &link, e);
     if (result == 0) {
         drain_use_mapping(s, link.mapping);
-        result = begin(s, WIRE_COMMAND_START, out, e);
+        result = drain_use_broker(s, link.broker, e);
     }
     if (result != 0)
+    if (result == 0)
+        result = begin(s, WIRE_COMMAND_START, out, e);
         session_close(s);
     return result;
 }

@@ -40,6 +40,7 @@ struct drain {
     struct ring_reader ring;
     struct control control;
     uint64_t *batch;           /* records read, before they are decoded */
+    struct perf_broker *broker; /* NULL: none */
     enum wire_command pending; /* asked of the agent, not answered yet */
     uint64_t deadline_ns;      /* for the answer */
     uint64_t answered_ns;      /* STOP was answered then: what is in the ring is being read */
@@ -179,6 +180,13 @@ bool drain_read(struct session *s, bool writers_gone);
 
 /* Gives the agent unwind tables where its walker needs them, and says what is left out. */
 void drain_unwind(struct session *s);
+/* Whether the agent is to be offered perf_events that we open. An error only where the user insists
+ * on it and we have no right to. */
+int drain_offer_broker(const struct session *s, bool *offer, struct err *e);
+/* Serves the agent at this socket, in place of any before; -1: none, which is an error only where
+ * the user insists. */
+int drain_use_broker(struct session *s, int fd, struct err *e);
+
 /* Gives them a moment to be complete: what is sampled before that is walked without. */
 void drain_await_unwind(struct session *s);
 /* Lets go of the mapping that they are written into. */

@@ -21,19 +21,19 @@
 #include <stdint.h>
 
 struct broker_question {
-    uint32_t number; /* comes back in the answer */
-    uint32_t event;  /* enum wire_event: CPU or PERF */
-    uint32_t tid;    /* in the JVM's own pid namespace */
-    uint32_t reserved;
-    uint64_t period; /* of the first sample */
+    uint32_t number;     /* comes back in the answer */
+    uint32_t event;      /* enum wire_event: CPU or PERF */
+    uint32_t tid;        /* in the JVM's own pid namespace */
+    uint32_t generation; /* of the request (layout.h) that it is for */
 };
 
+/* ESTALE: the request is another one by now. ESRCH: there is no such thread. */
 struct broker_answer {
     uint32_t number;
-    int32_t error; /* 0: a descriptor comes with it; else an errno */
+    int32_t error; /* 0: a descriptor comes with it, its event disabled; else an errno */
 };
 
-static_assert(sizeof(struct broker_question) == 24, "wire ABI");
+static_assert(sizeof(struct broker_question) == 16, "wire ABI");
 static_assert(sizeof(struct broker_answer) == 8, "wire ABI");
 
 #endif

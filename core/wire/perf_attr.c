@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define CPU_INTERVAL 10000000u /* ns */
+
 static int read_number(const char *path, int missing) {
     char text[32];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -56,9 +58,12 @@ static enum perf_kind software_kind(uint64_t config) {
     }
 }
 
+/* A container may have no /sys, that would tell the types of probes. */
 enum perf_kind perf_kind(const struct wire_engine_request *q, const struct perf_machine *m) {
     if (q->event == WIRE_EVENT_CPU)
         return PERF_CPU_CLOCK;
+    if (q->flags & WIRE_ENGINE_TEXT_CONFIG)
+        return q->text[0] == '/' ? PERF_UPROBE : PERF_KPROBE;
     switch (q->perf.type) {
     case PERF_TYPE_SOFTWARE:
         return software_kind(q->perf.config);
@@ -74,6 +79,14 @@ enum perf_kind perf_kind(const struct wire_engine_request *q, const struct perf_
     if (m->uprobe_type && q->perf.type == m->uprobe_type)
         return PERF_UPROBE;
     return PERF_HARDWARE;
+}
+
+uint64_t perf_interval(const struct wire_engine_request *q, enum perf_kind kind) {
+    uint64_t asked = q->interval;
+    uint64_t min = perf_kind_interval_min(kind);
+    if (!asked)
+        asked = q->event == WIRE_EVENT_CPU ? CPU_INTERVAL : 1;
+    return asked > min ? asked : min;
 }
 
 void perf_attr_fill(struct perf_event_attr *a, const struct wire_engine_request *q) {

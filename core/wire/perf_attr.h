@@ -54,6 +54,9 @@ static inline uint64_t perf_kind_interval_min(enum perf_kind kind) {
     return kind == PERF_CPU_CLOCK ? 10000 : kind == PERF_SWITCHES ? 2 : 1;
 }
 
+/* The interval in force. */
+uint64_t perf_interval(const struct wire_engine_request *q, enum perf_kind kind);
+
 /* Disabled; samples bring the counter's value and the kernel's call chain. `q` is the run's own
  * copy: the kernel reads its text when the event is opened. */
 void perf_attr_fill(struct perf_event_attr *a, const struct wire_engine_request *q);

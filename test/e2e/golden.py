@@ -205,7 +205,7 @@ OPTIONS = [
           {r"a\.svg": "A title"}),
     report("--all-user"), asprof("-d 300ms --all-kernel {pid}", (0, 100, 200), ANYTHING, ANYTHING),
     report("-e wall --all-user", err=REMARK), report("--live", err=REMARK),
-    report("--fdtransfer", err=REMARK + r"Profiling for"),
+    report("--fdtransfer"),
     report("--cstack vm"), report("--cstack vmx"), report("--cstack fp"), report("--cstack dwarf"),
     report("--cstack no"), report("--call-graph fp"), report("--cstack default"),
     asprof("-d 1 --cstack lbr {pid}", 100, NOTHING, "there are: vm, vmx, fp, dwarf, no"),

@@ -93,12 +93,9 @@ static void actions_of_the_others(void **state) {
 
 static void taken_with_a_word(void **state) {
     (void)state;
-    static const char *const lines[] = {"asprof -e wall --all-user 9",
-                                        "asprof --live 9",
-                                        "asprof --fdtransfer 9",
+    static const char *const lines[] = {"asprof -e wall --all-user 9", "asprof --live 9",
                                         "asprof -e wall --all-kernel 9",
-                                        "asprof -e alloc --target-cpu 0 9",
-                                        "asprof --nofree 9"};
+                                        "asprof -e alloc --target-cpu 0 9", "asprof --nofree 9"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         if (!good(lines[i]).remark[0])
             fail_msg("%s: nothing is said", lines[i]);
@@ -165,7 +162,7 @@ static void agent_forms(void **state) {
     assert_string_equal(o.jfr_sync, "default");
     assert_int_equal(o.includes, 1);
     assert_int_equal(o.excludes, 1);
-    assert_true(o.fd_transfer && o.export.total);
+    assert_true(o.session.fd_transfer && o.export.total);
     text_free(&unknown);
 }
 

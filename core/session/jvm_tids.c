@@ -1,0 +1,127 @@
+#include "core/session/jvm_tids.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TIDS_MAX 65536u
+
+/* Start of a process, in clock ticks: the 22nd field of its stat, the 20th behind the name. */
+static uint64_t start_ticks(int proc) {
+    char text[1024];
+    int fd = openat(proc, "stat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return 0;
+    text[n] = '\0';
+    char *p = strrchr(text, ')');
+    for (int field = 0; p && field < 20; field++)
+        p = strchr(p + 1, ' ');
+    return p ? strtoull(p + 1, NULL, 10) : 0;
+}
+
+int jvm_tids_open(struct jvm_tids *t, const struct jvm *j) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d", (int)j->pid);
+    id_map_init(&t->outer, TIDS_MAX);
+    id_map_init(&t->seen, TIDS_MAX);
+    t->looked_at = 0;
+    t->proc = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (t->proc < 0)
+        return -errno;
+    uint64_t start = start_ticks(t->proc);
+    return start && (start == j->start_ticks || !j->start_ticks) ? 0 : -ESRCH;
+}
+
+void jvm_tids_close(struct jvm_tids *t) {
+    if (t->proc >= 0)
+        close(t->proc);
+    t->proc = -1;
+    id_map_free(&t->outer);
+    id_map_free(&t->seen);
+}
+
+/* The innermost number in its status; 0: the JVM has no such thread. */
+static uint32_t read_inner(const struct jvm_tids *t, uint32_t outer) {
+    char text[4096];
+    snprintf(text, sizeof text, "task/%u/status", outer);
+    int fd = openat(t->proc, text, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return 0;
+    text[n] = '\0';
+    const char *line = strstr(text, "\nNSpid:");
+    if (!line) /* Linux before 4.1 */
+        return outer;
+    const char *end = strchr(line + 1, '\n');
+    const char *last = end;
+    while (last && last > line && !isspace((unsigned char)last[-1]))
+        last--;
+    return last ? (uint32_t)strtoul(last, NULL, 10) : 0;
+}
+
+bool jvm_tids_is(const struct jvm_tids *t, uint32_t outer, uint32_t inner) {
+    return outer && inner && read_inner(t, outer) == inner;
+}
+
+static void learn(struct jvm_tids *t, uint32_t outer) {
+    uint32_t before;
+    if (id_map_get(&t->seen, outer, &before))
+        return;
+    uint32_t inner = read_inner(t, outer);
+    if (!inner)
+        return;
+    if (id_map_put(&t->seen, outer, inner) != 0 || id_map_put(&t->outer, inner, outer) != 0) {
+        /* Full, most of it of threads that are gone. */
+        id_map_clear(&t->seen);
+        id_map_clear(&t->outer);
+    }
+}
+
+/* Reads the status of those threads that are new. */
+static void look(struct jvm_tids *t) {
+    int fd = openat(t->proc, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (!d) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    for (struct dirent *e; (e = readdir(d));) {
+        unsigned long tid = strtoul(e->d_name, NULL, 10);
+        t->looked_at++;
+        if (tid > 0 && tid <= INT_MAX)
+            learn(t, (uint32_t)tid);
+    }
+    closedir(d);
+}
+
+static bool known(struct jvm_tids *t, uint32_t inner, uint32_t *outer) {
+    if (!id_map_get(&t->outer, inner, outer))
+        return false;
+    if (jvm_tids_is(t, *outer, inner))
+        return true;
+    id_map_remove(&t->outer, inner);
+    id_map_remove(&t->seen, *outer);
+    return false;
+}
+
+int jvm_tids_outer(struct jvm_tids *t, uint32_t inner, uint32_t *outer) {
+    if (inner == 0 || inner > INT_MAX)
+        return -ESRCH;
+    *outer = inner;
+    if (jvm_tids_is(t, inner, inner) || known(t, inner, outer)) /* most live in our namespace */
+        return 0;
+    look(t);
+    return known(t, inner, outer) ? 0 : -ESRCH;
+}

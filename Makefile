@@ -79,6 +79,12 @@ $(BUILD)/test/bench/%: $(BUILD)/test/bench/%.o $(ALL_BUT_MAIN)
 $(BUILD)/test/e2e/%: $(BUILD)/test/e2e/%.o $(ALL_BUT_MAIN)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# A program that says it is a JVM, for portable.py. Over musl's headers go only those of jni.h.
+$(BUILD)/test/musl/host-%: test/musl/host.c $(wildcard core/wire/*.h) Makefile
+	@mkdir -p $(@D)
+	$(if $(filter musl,$*),musl-gcc,$(CC)) $(CPPFLAGS) -g -O1 -std=gnu11 $(WARN) -rdynamic -o $@ \
+	    $< -pthread -ldl
+
 # The agent with a stopwatch, for walk_bench.py.
 PROBE := $(BUILD)/test/bench/libwalk-probe.so
 $(PROBE): $(BUILD)/agent/test/bench/walk_probe.o $(AGENT_OBJ)

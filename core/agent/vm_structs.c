@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The first of two places that has the field: HotSpot moves fields between a class and its base. */
 static int32_t either(struct vm_tables *t, const char *type, const char *other, const char *field) {
@@ -184,7 +185,8 @@ int vm_structs_read(struct vm *vm, uint32_t jni_version, const char **missing) {
 
 void vm_find_thread_key(struct vm *vm, uintptr_t self) {
     /* Thread::current() is kept in a pthread key besides the compiler's TLS, in every release. */
-    for (int key = 0; self && key < 1024 && vm->thread_key < 0; key++)
+    long keys = sysconf(_SC_THREAD_KEYS_MAX); /* musl reads whatever is behind the last */
+    for (int key = 0; self && key < keys && vm->thread_key < 0; key++)
         if ((uintptr_t)pthread_getspecific((pthread_key_t)key) == self)
             vm->thread_key = key;
 }

@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""The agent on another C library: loaded by a musl program that says it is a JVM (test/musl/host.c),
+with every entry point exercised, and by the same program on this machine's glibc."""
+import os
+import subprocess
+import sys
+
+from lib import AGENT, BUILD, ROOT, Checks, want
+
+
+def program(name):
+    path = os.path.join(BUILD, "test", "musl", name)
+    done = subprocess.run(["make", "--no-print-directory", "BUILD=" + BUILD, path], cwd=ROOT,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    want(done.returncode == 0, "cannot build %s: %s" % (name, done.stdout[-400:]))
+    return path
+
+
+def works(name, library):
+    done = subprocess.run([program(name), AGENT], stdin=subprocess.DEVNULL, timeout=90,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    print(done.stdout, end="", flush=True)
+    want(done.returncode == 0, "ended with %d after: %s" % (done.returncode, done.stdout[-300:]))
+    with open(program(name), "rb") as f:
+        want(library in f.read(), "was not linked with " + library.decode())
+
+
+def main():
+    checks = Checks()
+    checks.run("a program of glibc", works, "host-glibc", b"/lib64/ld-linux-x86-64.so.2")
+    checks.run("a program of musl", works, "host-musl", b"/lib/ld-musl-x86_64.so.1")
+    return checks.code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

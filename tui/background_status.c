@@ -20,8 +20,21 @@ static void add_engine(struct text *out, const struct session_engine *engine, in
         text_addf(out, "not sampled: %s",
                   engine->reason[0] ? engine->reason
                                     : (engine->error ? strerror(engine->error) : "stopped"));
-    text_addf(out, "; %" PRIu64 " samples, %" PRIu64 " dropped\n", engine->samples,
-              engine->dropped);
+    text_addf(out, "; %" PRIu64 " samples, %" PRIu64 " dropped%s%s\n", engine->samples,
+              engine->dropped, engine->mechanism[0] && engine->reason[0] ? "; " : "",
+              engine->mechanism[0] ? engine->reason : "");
+}
+
+static void add_limit(struct text *out, struct session *s) {
+    struct format f = {0};
+    struct session_cpu cpu;
+    session_cpu(s, &cpu);
+    if (cpu.quota > 0)
+        text_addf(out,
+                  "CPU quota: %.4g%% of a core, by group %s; throttled in %" PRIu64 " of %" PRIu64
+                  " periods, for %s\n",
+                  100 * cpu.quota, cpu.group, cpu.throttled, cpu.periods,
+                  format_duration(&f, cpu.throttled_ns));
 }
 
 static void add_files(struct text *out, const struct background *b) {
@@ -53,6 +66,7 @@ void background_status(const struct background *b, const struct session_status *
     for (int i = 0; i < SESSION_EVENTS; i++)
         if (st->engine[i].asked || st->engine[i].samples)
             add_engine(out, &st->engine[i], i);
+    add_limit(out, b->s);
     add_files(out, b);
     if (st->recording[0])
         text_addf(out, "recording: %s\n", st->recording);

@@ -81,8 +81,11 @@ static void say_nobody(const struct options *o, const struct session_status *st)
 /* What a person should know before trusting the report. */
 static void say_quality(const struct options *o, struct session *s, const struct jvm *j) {
     struct session_status st;
-    char text[256];
+    char text[256], how[440];
     session_status(s, &st);
+    if ((o->as_asprof || !isatty(STDERR_FILENO)) && /* else it was said at the start */
+        !st.engine[WIRE_EVENT_CPU].biased && quality_how(&st, WIRE_EVENT_CPU, how, sizeof how)[0])
+        fprintf(stderr, "jtop-prof: %s by %s\n", st.engine[WIRE_EVENT_CPU].name, how);
     if (quality_walker(&st, o->session.walk, text, sizeof text)[0])
         fprintf(stderr, "jtop-prof: %s\n", text);
     if (o->session.precise)

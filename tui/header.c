@@ -69,6 +69,22 @@ static void draw_jvm(struct canvas *c, const struct model *m) {
     canvas_right(c, 0, c->cols - up_cols, up_cols, ROLE_TEXT, up);
 }
 
+/* Against the quota that its control groups leave it, and whether that stops it. */
+static void draw_cpu(struct line *l, const struct model *m) {
+    struct format a = {""};
+    char text[96];
+    if (m->cpu.quota > 0)
+        snprintf(text, sizeof text, "%s%% of %.4g%%", format_percent(&a, m->jvm.cpu_percent),
+                 100 * m->cpu.quota);
+    else
+        snprintf(text, sizeof text, "%s%%", format_percent(&a, m->jvm.cpu_percent));
+    figure(l, "cpu", ROLE_VALUE, text);
+    if (m->cpu.quota <= 0 || !m->cpu.throttled)
+        return;
+    snprintf(text, sizeof text, "%.0f%%", 100 * m->cpu.share);
+    figure(l, "throttled", m->cpu.share >= 0.05 ? ROLE_WARNING : ROLE_VALUE, text);
+}
+
 static void draw_figures(struct canvas *c, const struct model *m) {
     const struct jvm *j = &m->jvm;
     struct line l = {.c = c, .row = 1, .end = c->cols};
@@ -85,8 +101,7 @@ static void draw_figures(struct canvas *c, const struct model *m) {
         figure(&l, "heap, cpu, threads", ROLE_TEXT, "are not in a recording");
         return;
     }
-    snprintf(text, sizeof text, "%s%%", format_percent(&a, j->cpu_percent));
-    figure(&l, "cpu", ROLE_VALUE, text);
+    draw_cpu(&l, m);
     snprintf(text, sizeof text, "%u", j->threads);
     figure(&l, "threads", ROLE_VALUE, text);
     snprintf(text, sizeof text, "%s%%+%s%%", format_percent(&a, m->agent_percent),

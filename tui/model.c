@@ -180,6 +180,8 @@ static void count_samples(struct model *m) {
 int model_refresh(struct model *m, uint64_t now_ns) {
     m->source.status(m->source.arg, &m->status);
     m->source.jvm(m->source.arg, &m->jvm);
+    if (m->source.cpu)
+        m->source.cpu(m->source.arg, &m->cpu);
     count_samples(m);
     look(m, now_ns);
     if (m->before.time_ns && now_ns > m->before.time_ns) {

@@ -34,6 +34,8 @@ struct model_source {
     void (*unlock)(void *arg);
     void (*status)(void *arg, struct session_status *out);
     void (*jvm)(void *arg, struct jvm *out);
+    /* As session_cpu; NULL: not known. */
+    void (*cpu)(void *arg, struct session_cpu *out);
     /* As thread_stat_list: malloc'ed rows, their number or -errno. */
     int (*threads)(void *arg, struct thread_stat **out);
     /* As session_set_engines; NULL: a recording. */
@@ -147,6 +149,7 @@ struct model {
     /* the rest of the screen */
     struct jvm jvm;
     struct session_status status;
+    struct session_cpu cpu;
     uint64_t counted[SESSION_EVENTS]; /* samples so far, held or not */
     double samples_per_second[SESSION_EVENTS];
     double agent_percent, frontend_percent; /* CPU of one core */

@@ -21,6 +21,7 @@ struct writing {
     const struct options *o;
     struct session_status status;
     struct jvm jvm;
+    struct session_cpu cpu;
     struct profile *profile; /* locked */
 };
 
@@ -54,6 +55,7 @@ static int ask(struct asked *a, const struct writing *w, const struct output *it
                               .tree = true};
     selection_query(o, &a->query);
     quality_of_event(&a->quality, &w->status, event->event, &w->jvm, &a->text);
+    quality_limit(&a->quality, &w->cpu);
     a->quality.several = w->out->events > 1 && !item->all;
     a->quality.heading = is_followed(w->out, item);
     a->snapshot = snapshot_take(w->profile, &a->query);
@@ -131,6 +133,7 @@ int outputs_write(const struct outputs *out, const struct options *o, struct ses
     growing_stop(out->growing);
     session_status(s, &w.status);
     session_jvm(s, &w.jvm);
+    session_cpu(s, &w.cpu);
     w.profile = session_lock(s);
     for (int i = 0; i < out->count; i++) {
         const struct output *item = &out->item[i];

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define THROTTLED_MUCH 0.05
+
 static void add_failed(struct export_quality *q, const struct session_status *st) {
     const int most = (int)(sizeof q->failed / sizeof q->failed[0]);
     for (int i = 1; i < WIRE_FAILURES && q->failed_count < most; i++) {
@@ -18,6 +20,23 @@ static bool is_made_of_another(int event) {
     return event == SESSION_EVENT_LIVE || event == SESSION_EVENT_LEAK;
 }
 
+const char *quality_how(const struct session_status *st, int event, char *out, size_t size) {
+    const struct session_engine *engine = &st->engine[event];
+    bool first = !strcmp(engine->mechanism, session_mechanism_name[WIRE_MECHANISM_PERF]);
+    bool other = event == WIRE_EVENT_CPU && engine->mechanism[0] && engine->reason[0] && !first;
+    snprintf(out, size, "%s%s%s", other ? engine->mechanism : "", other ? ": " : "",
+             other ? engine->reason : "");
+    return out;
+}
+
+void quality_limit(struct export_quality *q, const struct session_cpu *cpu) {
+    double share = cpu->periods ? (double)cpu->throttled / (double)cpu->periods : 0;
+    if (cpu->quota <= 0 || share <= THROTTLED_MUCH)
+        return;
+    q->quota = cpu->quota;
+    q->throttled = share;
+}
+
 void quality_of_event(struct export_quality *q, const struct session_status *st, int event,
                       const struct jvm *j, struct quality_text *room) {
     const struct session_engine *engine = &st->engine[event];
@@ -25,6 +44,7 @@ void quality_of_event(struct export_quality *q, const struct session_status *st,
     bool named = engine->name[0] && !is_made_of_another(event);
     snprintf(room->jvm, sizeof room->jvm, "%s (pid %d)", j->name, (int)j->pid);
     quality_precise(st, room->precise, sizeof room->precise);
+    quality_how(st, event, room->how, sizeof room->how);
     *q = (struct export_quality){.event = named ? engine->name : session_event_name[event],
                                  .unit = session_event_unit[event],
                                  .interval = engine->interval,
@@ -33,6 +53,7 @@ void quality_of_event(struct export_quality *q, const struct session_status *st,
                                  .jvm = room->jvm,
                                  .walker = usual ? NULL : st->walker,
                                  .precise = st->recompiled ? room->precise : NULL,
+                                 .how = room->how[0] ? room->how : NULL,
                                  .biased = engine->biased,
                                  .windows = st->windows,
                                  .window_ns = st->window_ns,

@@ -11,7 +11,7 @@
 
 /* Room for what a struct export_quality points to. */
 struct quality_text {
-    char jvm[320], precise[64];
+    char jvm[320], precise[64], how[440];
 };
 
 /* What a file states of one event, an enum session_event. Points into `st` and `room`. */
@@ -21,6 +21,13 @@ void quality_of_event(struct export_quality *q, const struct session_status *st,
 /* The same of the first event asked for. */
 void quality_describe(struct export_quality *q, const struct session_status *st,
                       const struct jvm *j, struct quality_text *room);
+
+/* "ctimer: no perf_events: …": why an event is sampled in another way than the best there is, "" where
+ * it is not so. Returns out. */
+const char *quality_how(const struct session_status *st, int event, char *out, size_t size);
+
+/* Adds what the JVM's CPU quota did, where that was much. */
+void quality_limit(struct export_quality *q, const struct session_cpu *cpu);
 
 /* "walker vm instead of asgct: REASON" where another walker than `asked` is in use, else "". For
  * what we attached to: who started by itself was not asked. Returns out. */

@@ -18,6 +18,10 @@ static void jvm(void *arg, struct jvm *out) {
     session_jvm(arg, out);
 }
 
+static void cpu(void *arg, struct session_cpu *out) {
+    session_cpu(arg, out);
+}
+
 /* Thread numbers of another pid namespace than ours would name other threads. */
 static int threads(void *arg, struct thread_stat **out) {
     struct session_status s;
@@ -47,6 +51,7 @@ struct model_source source_session(struct session *s, bool live) {
                                  .unlock = unlock,
                                  .status = status,
                                  .jvm = jvm,
+                                 .cpu = live ? cpu : NULL,
                                  .threads = live ? threads : NULL,
                                  .set_engines = live ? set_engines : NULL,
                                  .check = live ? check : NULL};

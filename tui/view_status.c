@@ -300,6 +300,23 @@ static void add_session(struct status_state *v, int cols, const struct model *m)
         add(v, cols, ROLE_VALUE, "news", "%s", s->news);
 }
 
+/* What control groups leave it of the CPUs, and how often that was not enough. */
+static void add_limit(struct status_state *v, int cols, const struct session_cpu *cpu) {
+    struct format share = {""}, out = {""}, all = {""}, still = {""};
+    if (!cpu->known)
+        return;
+    if (cpu->quota <= 0) {
+        add(v, cols, ROLE_VALUE, "CPU quota", "none");
+        return;
+    }
+    add(v, cols, ROLE_VALUE, "CPU quota", "%.4g%% of a core, by group %s", 100 * cpu->quota,
+        cpu->group);
+    add(v, cols, cpu->share >= 0.05 ? ROLE_WARNING : ROLE_VALUE, "throttled",
+        "in %s%% of the periods now, in %s of %s so far; stood still for %s",
+        format_percent(&share, 100 * cpu->share), format_count(&out, cpu->throttled),
+        format_count(&all, cpu->periods), format_duration(&still, cpu->throttled_ns));
+}
+
 static void add_jvm(struct status_state *v, int cols, const struct model *m) {
     const struct jvm *j = &m->jvm;
     struct format f = {""}, g = {""};
@@ -313,6 +330,7 @@ static void add_jvm(struct status_state *v, int cols, const struct model *m) {
         j->user[0] ? " of " : "", j->user);
     if (m->status.phase == SESSION_REPLAYED)
         return;
+    add_limit(v, cols, &m->cpu);
     if (j->heap_capacity_bytes || j->heap_max_bytes)
         add(v, cols, ROLE_VALUE, "heap", "%s",
             format_heap(&f, j->heap_used_bytes,

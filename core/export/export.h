@@ -28,6 +28,9 @@ struct export_quality {
     const char *jvm;     /* main class or jar, pid: "Main (pid 123)" */
     const char *walker;  /* "asgct"; NULL: the usual one */
     const char *precise; /* "12 methods recompiled, 34 ms"; NULL: none */
+    const char *how;     /* "ctimer: REASON": not by the first choice of ways; NULL: by that */
+    double quota;        /* CPUs the JVM may use, where that stopped it often; 0: it did not … */
+    double throttled;    /* … and in what share of its periods, 0 to 1 */
     struct {
         const char *name;
         uint64_t samples;

@@ -162,6 +162,20 @@ static void tell_kernel_trouble(struct session *s) {
         session_set_message(s, "%s", trouble);
 }
 
+void drain_look_at_jvm(struct session *s, uint64_t now) {
+    struct jvm jvm = s->jvm;
+    struct session_cpu cpu = s->cpu; /* which this thread alone changes */
+    if (jvm_refresh(&jvm) != 0)
+        return;
+    if (drain_phase(s) == SESSION_RUNNING)
+        pauses_read(s, &jvm, now);
+    cpu_limit_look(&s->cpu_limit, jvm.pid, &cpu);
+    session_lock(s);
+    s->jvm = jvm;
+    s->cpu = cpu;
+    session_unlock(s);
+}
+
 static void every_second(struct session *s, uint64_t now) {
     struct drain *d = &s->drain;
     if (now < d->second_ns)
@@ -169,14 +183,7 @@ static void every_second(struct session *s, uint64_t now) {
     d->second_ns = now + SECOND_NS;
     if (d->process_gone)
         return;
-    struct jvm jvm = s->jvm;
-    if (jvm_refresh(&jvm) == 0) {
-        if (drain_phase(s) == SESSION_RUNNING)
-            pauses_read(s, &jvm, now);
-        session_lock(s);
-        s->jvm = jvm;
-        session_unlock(s);
-    }
+    drain_look_at_jvm(s, now);
     if (drain_phase(s) != SESSION_RUNNING)
         return;
     tell_kernel_trouble(s);

@@ -108,20 +108,13 @@ static void refuse(struct session *s) {
 }
 
 static void every_second(struct session *s, struct join *j, uint64_t now) {
-    struct jvm jvm = s->jvm;
     if (now < j->second_ns)
         return;
     j->second_ns = now + SECOND_NS;
     session_lock(s);
     decoder_expire(s->drain.decoder);
     session_unlock(s);
-    if (jvm_refresh(&jvm) == 0) {
-        if (drain_phase(s) == SESSION_RUNNING)
-            pauses_read(s, &jvm, now);
-        session_lock(s);
-        s->jvm = jvm;
-        session_unlock(s);
-    }
+    drain_look_at_jvm(s, now);
     drain_mark(s);
 }
 

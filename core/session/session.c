@@ -103,6 +103,12 @@ void session_jvm(struct session *s, struct jvm *out) {
     session_unlock(s);
 }
 
+void session_cpu(struct session *s, struct session_cpu *out) {
+    session_lock(s);
+    *out = s->cpu;
+    session_unlock(s);
+}
+
 void session_status(struct session *s, struct session_status *out) {
     struct timespec t = {0};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);

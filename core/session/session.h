@@ -116,6 +116,16 @@ struct session_status {
     uint32_t armed_threads;
 };
 
+/* What control groups let the JVM have of the CPUs (attach/cgroup.h), looked at once a second. */
+struct session_cpu {
+    bool known;
+    double quota;                /* CPUs it may use; 0: no limit */
+    uint64_t periods, throttled; /* since the session began: of them, those in which it ran out … */
+    uint64_t throttled_ns;       /* … and the time it stood still for that, summed over CPUs */
+    double share;                /* of the last second's periods that it ran out in, 0 to 1 */
+    char group[256];             /* the one with the tightest quota; printable */
+};
+
 /* How a failure is named on screen and in files ("unknown_pc", …): index enum wire_failure. */
 extern const char *const session_failure_name[WIRE_FAILURES];
 /* "cpu", "wall", …: index enum session_event; and "auto", "perf", …: index enum wire_mechanism. */
@@ -153,6 +163,8 @@ void session_unlock(struct session *s);
  * pid, name and version as recorded. */
 void session_jvm(struct session *s, struct jvm *out);
 void session_status(struct session *s, struct session_status *out);
+/* Not known: of a recording, and where the groups cannot be read. */
+void session_cpu(struct session *s, struct session_cpu *out);
 
 /* Where and of what the profile was taken: lines of "key=value" (core/session/environment.h); of a
  * recording, what it says. Returns the length. */

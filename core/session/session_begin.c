@@ -109,6 +109,7 @@ void session_free(struct session *s) {
     symbols_free(s->drain.symbols);
     free(s->drain.batch);
     id_map_free(&s->drain.outer);
+    cpu_limit_end(&s->cpu_limit);
     mapping_close(&s->mapping);
     profile_free(s->profile);
     thread_filter_free(&s->filter);
@@ -176,8 +177,8 @@ int session_attach(const struct jvm *j, const struct session_options *o, struct 
                    struct err *e) {
     struct session *s;
     struct agent_link link = {.broker = -1};
-    *out = NULL;
     bool offer = false;
+    *out = NULL;
     int result = session_new(o, &s, e);
     if (!s)
         return result;
@@ -197,9 +198,9 @@ int session_attach(const struct jvm *j, const struct session_options *o, struct 
         drain_use_mapping(s, link.mapping);
         result = drain_use_broker(s, link.broker, e);
     }
-    if (result != 0)
     if (result == 0)
         result = begin(s, WIRE_COMMAND_START, out, e);
+    if (result != 0)
         session_close(s);
     return result;
 }

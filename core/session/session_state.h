@@ -8,6 +8,7 @@
 #define JTOP_SESSION_SESSION_STATE_H
 
 #include "core/session/control.h"
+#include "core/session/cpu_limit.h"
 #include "core/session/decoder.h"
 #include "core/session/mapping.h"
 #include "core/session/recording.h"
@@ -39,8 +40,8 @@ struct drain {
     struct recording_writer *recording;
     struct ring_reader ring;
     struct control control;
-    uint64_t *batch;           /* records read, before they are decoded */
     struct perf_broker *broker; /* NULL: none */
+    uint64_t *batch;           /* records read, before they are decoded */
     enum wire_command pending; /* asked of the agent, not answered yet */
     uint64_t deadline_ns;      /* for the answer */
     uint64_t answered_ns;      /* STOP was answered then: what is in the ring is being read */
@@ -93,6 +94,7 @@ struct session {
     struct profile *profile;
     struct jvm jvm;
     struct session_status status;
+    struct session_cpu cpu;
     struct mapping mapping;   /* changed by the drain thread only */
     uint64_t sampled_ns;      /* time with engines running, until they stopped last */
     uint64_t running_ns;      /* CLOCK_MONOTONIC: engines run since; 0: none runs */
@@ -120,6 +122,7 @@ struct session {
     struct join *join;      /* drain thread; NULL: not joined */
     pthread_mutex_t caller; /* of requests: one at a time, whoever asks */
     /* drain thread */
+    struct cpu_limit cpu_limit;
     struct drain drain;
 };
 
@@ -148,6 +151,8 @@ void session_finish(struct session *s, enum wire_command command, int result, co
 void *drain_main(void *arg);
 /* Says that we live, and notes when that was; notices when we did not run for long. */
 void drain_beat(struct session *s, uint64_t now);
+/* Looks at the JVM's figures once more: those of the process, and of its control groups. */
+void drain_look_at_jvm(struct session *s, uint64_t now);
 /* Opens the symbols, if that was not done yet. */
 void drain_open_symbols(struct session *s);
 
@@ -175,11 +180,6 @@ void drain_tell_resumed(struct session *s);
 /* Takes a mapping into use; without the lock, from the thread that owns `drain`. */
 void drain_use_mapping(struct session *s, struct mapping m);
 
-/* Reads up to one ring full of records into the profile. True: the ring is empty now. */
-bool drain_read(struct session *s, bool writers_gone);
-
-/* Gives the agent unwind tables where its walker needs them, and says what is left out. */
-void drain_unwind(struct session *s);
 /* Whether the agent is to be offered perf_events that we open. An error only where the user insists
  * on it and we have no right to. */
 int drain_offer_broker(const struct session *s, bool *offer, struct err *e);
@@ -187,6 +187,11 @@ int drain_offer_broker(const struct session *s, bool *offer, struct err *e);
  * the user insists. */
 int drain_use_broker(struct session *s, int fd, struct err *e);
 
+/* Reads up to one ring full of records into the profile. True: the ring is empty now. */
+bool drain_read(struct session *s, bool writers_gone);
+
+/* Gives the agent unwind tables where its walker needs them, and says what is left out. */
+void drain_unwind(struct session *s);
 /* Gives them a moment to be complete: what is sampled before that is walked without. */
 void drain_await_unwind(struct session *s);
 /* Lets go of the mapping that they are written into. */

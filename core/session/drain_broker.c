@@ -38,7 +38,8 @@ int drain_use_broker(struct session *s, int fd, struct err *e) {
         return 0;
     return err_exit_as(e, ERR_EXIT_PROFILER, -result,
                        "--fdtransfer: JVM %d could not be given a socket to ask for perf_events by "
-                       "(%s): it needs a directory that its user may write to, and that is as good "
-                       "for sockets; without the option cpu goes on by ctimer",
-                       (int)s->jvm.pid, strerror(-result));
+                       "(%s): %s; without the option cpu goes on by ctimer",
+                       (int)s->jvm.pid, strerror(-result),
+                       s->options.library ? "with --libpath nothing is put where it can find it"
+                                          : "it has no directory where its user may make one");
 }

@@ -10,7 +10,7 @@ import tempfile
 
 from lib import (AGENT, CLASSES, PROF, ROOT, Checks, Jvm, Prof, armed, good, prof, status,
                  wait_for, want)
-from oci import Container
+from oci import INSIDE, Container
 from unsupported import ASGCT, STRUCTS, Java, copy_jdk, java_home
 
 NOBODY = 65534
@@ -155,6 +155,33 @@ def perf_denied():
             return frame(jvm.pid, "--libpath", agent)
 
 
+def perf_lent():
+    with Container("Shares", "single", deny=["perf_event_open"]) as jvm:
+        return frame(jvm.pid)
+
+
+def no_right_to_lend():
+    with Container("Shares", "single", inside=True, deny=["perf_event_open"]) as jvm:
+        done = jvm.run(INSIDE + "/jtop-prof", "-d", 1, "--fdtransfer", 1)
+        want(done.returncode == 200, "exit %d: %s" % (done.returncode, done.stderr))
+        return done.stderr
+
+
+def no_socket():
+    with Jvm("Idle") as jvm:
+        return refused("-d", 1, "--fdtransfer", "--libpath", AGENT, jvm.pid)
+
+
+def lent_at_start():
+    with tempfile.TemporaryDirectory() as scratch:
+        path = os.path.join(scratch, "stderr")
+        agent = "-agentpath:%s=start,frontend=%s,file=%s/a.txt,fdtransfer=@x" % (AGENT, PROF, scratch)
+        with open(path, "wb") as err, Jvm("Idle", options=[agent], stderr=err) as jvm:
+            wait_for(lambda: read(path), "its remark")
+            jvm.end()
+        return read(path)
+
+
 def few_descriptors():
     with Jvm("Threads", 200, "busy-a", before=["prlimit", "--nofile=300:300"]) as jvm:
         return frame(jvm.pid)
@@ -199,7 +226,10 @@ def no_target():
 
 PROVOKED = {
     "does nothing without -e": lambda: said("--live"),
-    "--fdtransfer: perf_events are opened by": lambda: said("--fdtransfer"),
+    "opened by jtop-prof, as the JVM may not": perf_lent,
+    "--fdtransfer: this jtop-prof": no_right_to_lend,
+    "could not be given a socket": no_socket,
+    "fdtransfer: a JVM that is just starting": lent_at_start,
     "in its name was seen (--thread)": lambda: said("--thread", "no-such-name"),
     "the last is number": lambda: refused_event("--target-cpu", "4096"),
     "refused 'jcmd'": lambda: refused_by_jvm("jcmd", "No.such"),

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from lib import (AGENT, CLASSES, PROF, ROOT, Checks, Jvm, Prof, armed, good, prof, status,
+from lib import (AGENT, CLASSES, PROF, ROOT, Checks, Jvm, Prof, armed, good, prof, read, status,
                  wait_for, want)
 from oci import INSIDE, Container
 from unsupported import ASGCT, STRUCTS, Java, copy_jdk, java_home

@@ -12,7 +12,14 @@ WARN     = -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-pro
 override CPPFLAGS += -I. -D_GNU_SOURCE -DJTOP_VERSION='"$(VERSION)"' \
                      -isystem $(JAVA_HOME)/include -isystem $(JAVA_HOME)/include/linux
 override CFLAGS   += -std=gnu11 $(WARN) $(WERROR)
+# What the frontend is linked with; `make static` takes the static ones.
 LIBS     = -lncursesw -ltinfo -lm -lelf -liberty -lz -lzip -linih -lprotobuf-c -pthread
+
+ifdef STATIC
+override CPPFLAGS += -DJTOP_STATIC
+PROF_LDFLAGS = -static
+LIBS    := $(filter-out -lzip,$(LIBS))
+endif
 
 # The agent lives in somebody else's process: libc only, any (core/agent/libc.h), nothing exported
 # but its entry points, no lazy binding (a resolver must not run in a signal handler), no
@@ -41,7 +48,7 @@ ALL_BUT_MAIN = $(LIB_OBJ) $(filter-out $(BUILD)/tui/main.o,$(TUI_OBJ))
 all: $(BUILD)/jtop-prof $(BUILD)/libjtop-agent.so
 
 $(BUILD)/jtop-prof: $(TUI_OBJ) $(LIB_OBJ)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(CC) $(CFLAGS) $(LDFLAGS) $(PROF_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/libjtop-agent.so: $(AGENT_OBJ)
 	$(CC) $(CFLAGS) $(LDFLAGS) $(AGENT_LDFLAGS) -o $@ $^
@@ -119,6 +126,10 @@ bench-programs: $(BENCH_SRC:%.c=$(BUILD)/%) $(PROBE)
 java: $(BUILD)/java/done $(NATIVE_LIBS:%=$(BUILD)/java/lib%.so) $(BUILD)/test/e2e/switcher
 objects: $(LIB_OBJ) $(TUI_OBJ) $(AGENT_OBJ)
 
+# A frontend that needs no library of the machine it runs on, and the agent beside it.
+static:
+	@$(MAKE) --no-print-directory STATIC=1 BUILD=$(BUILD)/static all
+
 # These first install what is missing (.ci/setup says what and why), then make what they need.
 run:
 	@.ci/setup run && $(MAKE) --no-print-directory all java && BUILD=$(BUILD) test/demo $(PID)
@@ -176,7 +187,7 @@ uninstall:
 clean:
 	rm -rf $(BUILD) test/out
 
-.PHONY: all unit-tests fuzz-targets bench-programs java objects run test test-jdks soak \
+.PHONY: all unit-tests fuzz-targets bench-programs java objects static run test test-jdks soak \
         test-aarch64 lint bench man install uninstall clean
 .SECONDARY:
 -include $(wildcard $(patsubst %.o,%.d,$(LIB_OBJ) $(TUI_OBJ) $(AGENT_OBJ) \

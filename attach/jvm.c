@@ -28,10 +28,25 @@ static void copy_text(char *to, size_t cap, const char *from, size_t len) {
     printable(to);
 }
 
+#ifdef JTOP_STATIC
+/* What glibc would load for this is of the machine it runs on, and of another glibc. */
+static int find_user(uid_t uid, struct passwd *pw, char *buf, size_t size, struct passwd **found) {
+    FILE *f = fopen("/etc/passwd", "re");
+    while (f && fgetpwent_r(f, pw, buf, size, found) == 0)
+        if (pw->pw_uid == uid)
+            break;
+    if (f && *found && pw->pw_uid != uid)
+        *found = NULL;
+    return f ? fclose(f) : -1;
+}
+#else
+#define find_user getpwuid_r
+#endif
+
 static void set_user(struct jvm *j) {
     char buf[4096];
     struct passwd pw, *found = NULL;
-    if (getpwuid_r(j->uid, &pw, buf, sizeof buf, &found) == 0 && found && *pw.pw_name)
+    if (find_user(j->uid, &pw, buf, sizeof buf, &found) == 0 && found && *pw.pw_name)
         copy_text(j->user, sizeof j->user, pw.pw_name, strlen(pw.pw_name));
     else
         snprintf(j->user, sizeof j->user, "%u", (unsigned)j->uid);

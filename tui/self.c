@@ -35,6 +35,9 @@ int self_print(const struct options *o, struct text *out, struct err *e) {
         return 0;
     case ACTION_VERSION:
         text_add(out, "jtop-prof " JTOP_VERSION "\n");
+#ifdef JTOP_STATIC
+        text_add(out, "linked statically, without libzip: shows no source out of jars\n");
+#endif
         return 0;
     case ACTION_CONFIG:
         config_print(out);

@@ -1,6 +1,7 @@
 #include "tui/source_finder.h"
 
 #include "symbols/target_files.h"
+#include "tui/source_archive.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zip.h>
 
 #define KEPT 8          /* answers, those without a file included */
 #define NESTED 3u       /* p/A, p/A$B, p/A$B$C: a '$' may be part of a file's name */

@@ -385,13 +385,19 @@ def armed(pid):
     return perf_fds(pid) > 0 or len(timers(pid)) > 0 or handled == 1
 
 
+def is_agent(name):
+    """The library among the mapped files: where it was built, or a copy that is no file any more."""
+    return os.path.basename(name) == os.path.basename(AGENT) or re.search(
+        r"/\.jtop-prof-[0-9a-f]+-[0-9a-f]+\.so \(deleted\)$", name)
+
+
 def traces(pid):
     """What of ours is in the process beyond the library itself; empty after a detach."""
     def ours(path):  # by its own name: the folder of a test is named after us too
         return "jtop" in os.path.basename(path)
     found = [link for link in fds(pid) if ours(link) or link == PERF_EVENT]
     found += ["mapping " + name for name in mapped(pid)
-              if ours(name) and os.path.basename(name) != os.path.basename(AGENT)]
+              if ours(name) and not is_agent(name)]
     found += ["thread " + name for name in threads(pid).values() if "jtop" in name.lower()]
     return found + ["timer " + t for t in timers(pid)]
 

@@ -5,8 +5,8 @@
         done = c.run("/opt/jtop/jtop-prof", "-d", "1", "1", user=1000)   # inside
 
 The root file system is made once a build directory, in BUILD/oci; each container gets its own
-view of it, and nothing that it does there outlives it. Whatever is left running ends with the container,
-and what a script left that was killed goes when the next one begins.
+view of it, and nothing that it does there outlives it. Whatever is left running ends with the
+container, and what a script left that was killed goes when the next one begins.
 """
 import contextlib
 import glob
@@ -31,6 +31,7 @@ USER = 1000
 MAPPED = 100000  # the host's number of uid 0 in a user namespace of ours
 # A command that does nothing, until its input ends.
 STAY = ["/bin/busybox", "sh", "-c", "echo ready; exec /bin/busybox cat"]
+HOTSPOTS = r"/hsperfdata|/\.java_pid|/\d{4}(_\d\d){5}_\d+$"  # the last is its flight recorder's
 NUMBERS = itertools.count(1)
 OURS = re.compile(r"/(jtop-test-(\d+)-\d+)(?![^/-])")
 # What Docker and the runtimes of Kubernetes let container processes keep.
@@ -107,12 +108,13 @@ class Container(Jvm):
     join      namespaces not of its own: {"pid": "/proc/1/ns/pid"}; None: the host's
     links     symbolic links in its root, in place of what is there: {"tmp": "work"}
     bare      its root has no shell and no other program
+    named     its user has a name, "app": only then HotSpot publishes performance data
     command   the whole command line, in place of java's; it has to say "ready"
     """
 
     def __init__(self, main, *args, options=(), userns=False, user=USER, readonly=False, tmp="",
                  mounts=(), deny=(), quota=None, caps=(), inside=False, join=None, links=None,
-                 bare=False, command=None, env=()):
+                 bare=False, named=False, command=None, env=()):
         self.name = "jtop-test-%d-%d" % (os.getpid(), next(NUMBERS))
         sweep()
         self.base = rootfs()
@@ -129,7 +131,8 @@ class Container(Jvm):
                 "args": list(command or java), "env": ["PATH=/usr/bin:/bin", *env],
                 "capabilities": {k: capabilities for k in ("bounding", "effective", "permitted")},
                 "noNewPrivileges": not caps},
-            "root": {"path": self.own_root(inside, links or {}, bare), "readonly": readonly}, "hostname": "container",
+            "root": {"path": self.own_root(inside, links or {}, bare, named, mounts),
+                     "readonly": readonly}, "hostname": "container",
             "mounts": self.mounts(tmp) + list(mounts),
             "linux": {
                 "cgroupsPath": "/" + self.name,
@@ -147,7 +150,7 @@ class Container(Jvm):
             json.dump(config, f)
         self.begin()
 
-    def own_root(self, inside, links, bare):
+    def own_root(self, inside, links, bare, named, mounts):
         """A view of the root file system that may be written to, with the workload in it."""
         merged, layers = os.path.join(self.bundle, "root"), os.path.join(self.bundle, "layers")
         upper, work = os.path.join(layers, "upper"), os.path.join(layers, "work")
@@ -158,6 +161,12 @@ class Container(Jvm):
             os.makedirs(path)
         os.chmod(os.path.join(upper, "work"), 0o777)
         shutil.copytree(CLASSES, os.path.join(upper, "app"))
+        for m in mounts:
+            os.makedirs(upper + m["destination"], exist_ok=True)
+        if named:
+            os.makedirs(os.path.join(upper, "etc"))
+            with open(os.path.join(upper, "etc", "passwd"), "w", encoding="ascii") as f:
+                f.write("root:x:0:0::/root:/bin/sh\napp:x:%d:%d::/work:/bin/sh\n" % (USER, USER))
         for name, target in links.items():
             os.symlink(target, os.path.join(upper, name))
         for name in ("bin", "sbin", "usr/bin", "usr/sbin") if bare else ():
@@ -214,13 +223,13 @@ class Container(Jvm):
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, check=False)
 
     def files(self):
-        """What lies in the directories of its own that a program may write to."""
+        """What lies in the directories of its own that a program may write to, beside HotSpot's."""
         found = []
         for place in ("/tmp", "/dev/shm", "/var/tmp", "/work", "/run"):
             with contextlib.suppress(OSError):
                 found += [os.path.join(place, n)
                           for n in os.listdir("/proc/%d/root%s" % (self.pid, place))]
-        return sorted(f for f in found if "hsperfdata" not in f)
+        return sorted(f for f in found if not re.search(HOTSPOTS, f))
 
     def tidy(self):
         subprocess.run(["runc", "kill", self.name, "KILL"], capture_output=True, check=False)

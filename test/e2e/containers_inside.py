@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""JVMs in containers, profiled from inside a container: their own (docker exec, kubectl exec) or
+another one that shares their pid namespace (a sidecar, an ephemeral container). Each profile must
+be right, and leaves nothing. The other way, from the host, is containers.py."""
+import re
+import subprocess
+import sys
+
+from contained import PROFILE, inside, nothing_left, outside, right, warm
+from lib import PROF as HOST_PROF, Checks, want
+from oci import DOCKER, INSIDE, STAY, Container, rootfs
+
+PROF = INSIDE + "/jtop-prof"
+ADMIN = DOCKER + ["SYS_ADMIN", "SYS_PTRACE", "PERFMON", "DAC_READ_SEARCH", "SYSLOG"]
+LOCKED = {"caps": DOCKER, "deny": ["perf_event_open"]}  # as Docker's defaults are
+
+
+def own_user():
+    with Container("Shares", "single", inside=True, userns=True) as c:
+        right(warm(c), inside(c))
+        nothing_left(c)
+
+
+def read_only():
+    with Container("Shares", "single", inside=True, readonly=True, **LOCKED) as c:
+        right(warm(c), inside(c))
+        nothing_left(c)
+
+
+def container_root():
+    """As most images are: everything is root's."""
+    with Container("Shares", "single", inside=True, user=0, **LOCKED) as c:
+        right(warm(c), inside(c, user=0))
+        nothing_left(c)
+
+
+def said_to_root():
+    """Docker's root may become another user, but not look at its processes."""
+    with Container("Shares", "single", inside=True, **LOCKED) as c:
+        done = c.run(PROF, "-d", 1, 1, user=0)
+        want(done.returncode == 1 and "CAP_SYS_PTRACE" in done.stderr, done.stderr)
+        right(warm(c), inside(c, user=0, caps=["SYS_PTRACE"]))
+        nothing_left(c)
+
+
+class Pod:
+    """A JVM and another container that share a pid namespace and the network, as Kubernetes'
+    shareProcessNamespace makes them; the JVM's files are not the profiler's."""
+
+    def __init__(self, **more):
+        self.pause = Container("", command=STAY)
+        self.jvm = self.side = None
+        join = {kind: "/proc/%d/ns/%s" % (self.pause.pid, file)
+                for kind, file in (("pid", "pid"), ("network", "net"), ("ipc", "ipc"))}
+        try:
+            self.jvm = Container("Shares", "single", join=join, **LOCKED, **more)
+            self.side = Container("", command=STAY, join=join, inside=True, user=0, **LOCKED)
+            warm(self.jvm)
+        except BaseException:
+            self.kill()
+            raise
+        with open("/proc/%d/status" % self.jvm.pid, encoding="ascii") as f:
+            self.pid = int(re.search(r"^NSpid:.*\t(\d+)$", f.read(), re.M).group(1))
+
+    def kill(self):
+        for c in (self.side, self.jvm, self.pause):
+            if c:
+                c.kill()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+
+def sidecar(**more):
+    with Pod(**more) as pod:
+        for who in ({"user": 1000}, {"user": 0, "caps": ["SYS_PTRACE"]}):
+            right(pod.jvm, inside(pod.side, pid=pod.pid, **who))
+            nothing_left(pod.jvm, pod.side)
+        done = pod.side.run(PROF, "--list", user=1000)
+        want(re.search(r"^ +%d +1000 .*Shares \(container\)$" % pod.pid, done.stdout, re.M),
+             done.stdout + done.stderr)
+        right(pod.jvm, outside(pod.jvm))
+        nothing_left(pod.jvm, pod.side)
+
+
+def node():
+    """A container on the host's processes and with its rights, as kubectl debug node/NAME makes
+    one with the profile sysadmin: its files are neither the host's nor the JVM's."""
+    with Container("Shares", "single", userns=True, **LOCKED) as jvm, \
+            Container("", command=STAY, inside=True, user=0, caps=ADMIN,
+                      join={"pid": None, "network": None, "ipc": None}) as c:
+        right(warm(jvm), inside(c, pid=jvm.pid, user=0))
+        done = c.run(PROF, "-d", 1, "-e", "context-switches", "-i", 1, "-o", "collapsed", jvm.pid,
+                     user=0)
+        want("_[k]" in done.stdout or "[kernel]" in done.stdout, "no kernel frames: %s%s" %
+             (done.stdout[-300:], done.stderr))
+        nothing_left(jvm, c)
+
+
+def rootless():
+    """As podman unshare: root of the user namespace, and of nothing else."""
+    with Container("Shares", "single", userns=True, **LOCKED) as c:
+        enter = ["nsenter", "--user", "--setuid=0", "--setgid=0", "--target", str(c.pid), HOST_PROF]
+        def take():
+            return subprocess.run(enter + list(map(str, (*PROFILE, c.pid))), check=True, text=True,
+                                  stdout=subprocess.PIPE, stdin=subprocess.DEVNULL).stdout
+        right(warm(c), take)
+        nothing_left(c)
+
+
+def main():
+    checks = Checks()
+    rootfs()
+    checks.together(
+        ("own user, user namespace", own_user),
+        ("own user, read-only root, Docker's limits", read_only),
+        ("root of a container", container_root),
+        ("root, of another user's JVM", said_to_root),
+        ("sidecar", sidecar),
+        ("node", node),
+        ("rootless", rootless))
+    return checks.code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

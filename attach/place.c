@@ -69,7 +69,7 @@ static int nowhere(const struct place_task *t, struct err *e) {
         add_all_of(&looked, r, i);
     int result =
         err_set(e, ENOENT,
-                "no directory where JVM %d can load the agent from (%s); mount a tmpfs without "
+                "no directory where JVM %d can load the agent from (%.250s); mount a tmpfs without "
                 "noexec there, or put %s where it can read it and say where with --libpath",
                 (int)t->jvm.pid, looked.data ? looked.data : "none was found", t->library);
     text_free(&looked);

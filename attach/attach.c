@@ -1,10 +1,12 @@
 #include "attach/attach.h"
 
 #include "attach/connect.h"
-#include "attach/java_args.h"
+#include "attach/jvm_flag.h"
 #include "attach/jvm_perf.h"
+#include "attach/load_trouble.h"
 #include "attach/printable.h"
 #include "attach/proc.h"
+#include "attach/standstill.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -22,8 +24,7 @@ enum {
     NAME_MAX_BYTES = 16,       /* AttachOperation::name_length_max */
     ARGUMENT_MAX_BYTES = 1024, /* AttachOperation::arg_length_max, protocol version 1 */
     REPLY_MAX = 16 << 20,
-    TEXT_MAX = 1 << 20, /* of a command line or an environment */
-    SHOWN_MAX = 300,    /* of the JVM's words in a message */
+    SHOWN_MAX = 300, /* of the JVM's words in a message */
     PATIENCE_NS = 1000000000,
 };
 
@@ -35,49 +36,13 @@ struct reply {
     bool passing; /* the status was 0, so what comes goes to `each` */
 };
 
-static const char DISABLE_FLAG[] = "DisableAttachMechanism";
-
-/* The flag in a variable of the environment that the JVM (or its launcher) takes options from. */
-static int flag_in_variable(const char *environment, size_t len, const char *name) {
-    size_t name_len = strlen(name);
-    for (size_t at = 0; at < len;) {
-        size_t n = strnlen(environment + at, len - at);
-        if (n > name_len && memcmp(environment + at, name, name_len) == 0)
-            return java_args_flag(environment + at + name_len, n - name_len, DISABLE_FLAG);
-        at += n + 1;
-    }
-    return 0;
-}
-
-/* What the process was started with; a later word overrides an earlier one. */
-static bool disabled_by_options(const struct jvm *j) {
-    char *text = malloc(TEXT_MAX);
-    if (!text)
-        return false;
-    int command = 0, before = 0, after = 0, launcher = 0;
-    struct java_args args;
-    ssize_t n = proc_read(j->pid, "cmdline", text, TEXT_MAX);
-    if (n > 0) {
-        bool known = java_args_parse(text, (size_t)n, &args) && args.options_len > 0;
-        command = java_args_flag(text, known ? args.options_len : (size_t)n, DISABLE_FLAG);
-    }
-    n = proc_read(j->pid, "environ", text, TEXT_MAX);
-    if (n > 0) {
-        before = flag_in_variable(text, (size_t)n, "JAVA_TOOL_OPTIONS=");
-        launcher = flag_in_variable(text, (size_t)n, "JDK_JAVA_OPTIONS=");
-        after = flag_in_variable(text, (size_t)n, "_JAVA_OPTIONS=");
-    }
-    free(text);
-    return (after ? after : command ? command : launcher ? launcher : before) > 0;
-}
-
 /* With the mechanism disabled SIGQUIT means a thread dump on the application's output: it must be
  * known before. The JVM says it in its performance data, sun.rt.jvmCapabilities. */
 bool attach_is_disabled(const struct jvm *j) {
     struct perf_values v;
     if (jvm_perf_read(j, true, &v) == 0 && v.capabilities[0])
         return v.capabilities[0] == '0';
-    return disabled_by_options(j);
+    return jvm_flag(j, "DisableAttachMechanism") > 0;
 }
 
 /* Waits until the socket is ready; -ETIMEDOUT at the deadline. */
@@ -145,7 +110,8 @@ static int await_answer(const struct jvm *j, int fd, const struct reply *r, uint
         return await(fd, POLLIN, deadline_ns);
     do
         rc = await(fd, POLLIN, proc_now_ns() + PATIENCE_NS);
-    while (rc == -ETIMEDOUT && proc_stat(j->pid, &st) == 0 && st.state != 'T');
+    while (rc == -ETIMEDOUT && proc_stat(j->pid, &st) == 0 &&
+           standstill_of(j->pid, NULL) == STANDSTILL_NONE);
     return rc;
 }
 
@@ -197,6 +163,15 @@ static const char *shown(const char *text, char out[SHOWN_MAX]) {
     return out;
 }
 
+static const char *const why_silent[] = {
+    [STANDSTILL_NONE] =
+        "it is busy with another attach (jcmd, jstack, a monitoring agent), or at a "
+        "long safepoint; try again",
+    [STANDSTILL_STOPPED] = "it is stopped by a signal, continue it with kill -CONT",
+    [STANDSTILL_TRACED] = "it is held by a debugger, let it go on there",
+    [STANDSTILL_FROZEN] = "it is frozen with its control group, thaw it (docker unpause)",
+};
+
 static int no_answer(const struct jvm *j, const char *command, int rc, struct err *e) {
     struct proc_stat st;
     bool there = proc_stat(j->pid, &st) == 0 && st.state != 'Z' && st.state != 'X';
@@ -205,10 +180,8 @@ static int no_answer(const struct jvm *j, const char *command, int rc, struct er
                        command);
     if (rc == -ETIMEDOUT)
         return err_set(e, ETIMEDOUT,
-                       "JVM %d (%s) took the connection but did not answer '%s' in time%s",
-                       (int)j->pid, j->name, command,
-                       st.state == 'T' ? ": it is stopped, continue it with kill -CONT"
-                                       : ": busy with another attach, or at a long safepoint");
+                       "JVM %d (%s) took the connection but did not answer '%s' in time: %s",
+                       (int)j->pid, j->name, command, why_silent[standstill_of(j->pid, NULL)]);
     if (rc == -EMSGSIZE)
         return err_set(e, EMSGSIZE, "JVM %d answered '%s' with more than %d MiB", (int)j->pid,
                        command, REPLY_MAX >> 20);
@@ -343,15 +316,12 @@ int attach_load(const struct jvm *j, const char *library, const char *options, i
     struct reply r = {0};
     char words[SHOWN_MAX], *text = NULL;
     long status;
-    int rc = ask(j, "load", arg, timeout_ms, &r, &status, &text, e);
-    if (rc == 0 && (!text || !*text)) /* JDK 8 says no more than -1 */
-        rc = err_set(e, EPROTO,
-                     "JVM %d did not load the agent %s and does not say why: can uid %u read it, "
-                     "and is it built for this machine?",
-                     (int)j->pid, library, (unsigned)j->uid);
-    else if (rc == 0 && (status != 0 || !load_result(text, result)))
-        rc = err_set(e, EPROTO, "JVM %d did not load the agent: %s", (int)j->pid,
-                     shown(text, words));
+    int rc = load_check(j, library, e);
+    if (rc < 0)
+        return rc;
+    rc = ask(j, "load", arg, timeout_ms, &r, &status, &text, e);
+    if (rc == 0 && (status != 0 || !text || !load_result(text, result)))
+        rc = load_trouble(j, library, shown(text ? text : "", words), e);
     free(r.data);
     return rc;
 }

@@ -26,7 +26,9 @@ bool attach_is_disabled(const struct jvm *j);
  *   -EPERM      another user's JVM: both uids
  *   -ESRCH      the process is gone
  *   -EOPNOTSUPP started with -XX:+DisableAttachMechanism, or SIGQUIT would kill it
- *   -ETIMEDOUT  the JVM did not begin to listen, or did not answer; or it is stopped
+ *   -ETIMEDOUT  the JVM did not begin to listen, or did not answer; or it is stopped, frozen, or
+ *               held by a debugger
+ *   -ENOENT     it listens, but its socket was removed, and it makes no new one
  *   -EPROTO     the JVM answered with an error: its own text is in the message
  *   -E2BIG      an argument has more than 1024 bytes
  */
@@ -46,7 +48,9 @@ int attach_stream(const struct jvm *j, const char *command, const char *const ar
  * the JDK's own ("instrument"), with options. Returns 0
  * when the library was loaded, and what its Agent_OnAttach returned in *result (0: success). The
  * forms of the answer over JDK 8-26 ("0", "return code: 0", "... was not loaded: TEXT") are
- * understood; the JVM's own text for a library that does not load is in the message (-EPROTO). */
+ * understood; why a library does not load, in the JVM's words and ours, is in the message (-EPROTO).
+ * -EOPNOTSUPP also for -XX:-EnableDynamicAgentLoading, -ENOEXEC for a 32-bit JVM; see
+ * load_trouble.h. */
 int attach_load(const struct jvm *j, const char *library, const char *options, int timeout_ms,
                 int *result, struct err *e);
 

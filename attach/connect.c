@@ -1,8 +1,10 @@
 #include "attach/connect.h"
 
 #include "attach/errand.h"
+#include "attach/listener.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,32 +26,80 @@ static int run_helper(struct helper_task *t, struct helper_outcome *o, int *sock
                       socket);
 }
 
-static int explain_process(const struct jvm *j, enum helper_step step, struct err *e) {
-    int pid = (int)j->pid;
-    switch (step) {
-    case HELPER_GONE:
-        return err_set(e, ESRCH, "JVM %d (%s) is gone: the process has ended", pid, j->name);
+/* Who or what holds it still. */
+static int explain_halt(const struct jvm *j, const struct helper_outcome *o, struct err *e) {
+    char who[64] = "";
+    switch (o->step) {
     case HELPER_STOPPED:
         return err_set(e, ETIMEDOUT,
                        "JVM %d (%s) is stopped by a signal and cannot answer: continue it with "
                        "kill -CONT %d, then try again",
-                       pid, j->name, pid);
+                       (int)j->pid, j->name, (int)j->pid);
+    case HELPER_TRACED:
+        if (o->seen)
+            snprintf(who, sizeof who, ", process %u", (unsigned)o->seen);
+        return err_set(e, ETIMEDOUT,
+                       "JVM %d (%s) is held by a debugger%s (state t in /proc/%d/stat) and cannot "
+                       "answer: let it go on there, then try again",
+                       (int)j->pid, j->name, who, (int)j->pid);
+    default:
+        return err_set(e, ETIMEDOUT,
+                       "JVM %d (%s) is frozen with its control group and cannot answer: thaw it "
+                       "(docker unpause, runc resume, systemctl thaw), then try again",
+                       (int)j->pid, j->name);
+    }
+}
+
+/* It listens, and yet nobody can connect. */
+static int explain_listener(const struct jvm *j, const struct helper_outcome *o, struct err *e) {
+    int pid = (int)j->pid;
+    if (o->step == HELPER_BUSY)
+        return err_set(e, ETIMEDOUT,
+                       "JVM %d (%s) listens, but the queue of its socket is full (connect: %s): "
+                       "other tools wait for its answers, or it is at a long safepoint; end them "
+                       "(jcmd, jstack, a monitoring agent), then try again",
+                       pid, j->name, strerror(EAGAIN));
+    return err_set(e, ENOENT,
+                   "JVM %d (%s) listens, but its socket /tmp/.java_pid%d was removed, by a cleaner "
+                   "of /tmp perhaps, and %s: restart it, and spare /tmp/.java_pid* from cleaning",
+                   pid, j->name, (int)j->inner_pid,
+                   o->step == HELPER_REMOVED
+                       ? "JDKs before 8u332, 11.0.13 and 14 make no new one"
+                       : "with -Xrs it cannot be asked for a new one: SIGQUIT would kill it");
+}
+
+static int explain_silence(const struct jvm *j, bool pends, struct err *e) {
+    return err_set(e, ETIMEDOUT,
+                   "JVM %d (%s) did not begin to listen in time; SIGQUIT was sent, and %s: try "
+                   "again (.attach_pid%d stays until it listens, a minute at most)",
+                   (int)j->pid, j->name,
+                   pends ? "it has not even taken that (ShdPnd in its /proc status): it gets no "
+                           "CPU time"
+                         : "taken: it is at a long safepoint, or on its way to one, or gets no CPU "
+                           "time",
+                   (int)j->inner_pid);
+}
+
+static int explain_process(const struct jvm *j, const struct helper_outcome *o, struct err *e) {
+    int pid = (int)j->pid;
+    switch (o->step) {
+    case HELPER_GONE:
+        return err_set(e, ESRCH, "JVM %d (%s) is gone: the process has ended", pid, j->name);
     case HELPER_DISABLED:
         return err_set(e, EOPNOTSUPP,
                        "JVM %d (%s) was started with -XX:+DisableAttachMechanism: restart it "
                        "without it, or let it profile itself with -agentpath:...=start,file=...",
                        pid, j->name);
     case HELPER_UNCAUGHT:
+        if (o->seen)
+            return explain_listener(j, o, e);
         return err_set(e, EOPNOTSUPP,
                        "JVM %d (%s) does not listen for attach requests, and SIGQUIT, which asks "
                        "for that, has no handler in it and would kill it (-Xrs?): restart it "
                        "without, or with -XX:+StartAttachListener",
                        pid, j->name);
     case HELPER_SILENT:
-        return err_set(e, ETIMEDOUT,
-                       "JVM %d (%s) did not begin to listen in time, SIGQUIT was sent: it is at a "
-                       "long safepoint, or has no CPU time; try again",
-                       pid, j->name);
+        return explain_silence(j, o->seen, e);
     case HELPER_NARROW:
         return err_set(e, ENOEXEC,
                        "process %d (%s) is a 32-bit one, and this jtop-prof is built for 64 bits: "
@@ -94,23 +144,40 @@ static int explain_file(const struct jvm *j, const struct helper_outcome *o, str
             inner, (unsigned)o->seen, (unsigned)j->uid, pid);
     case HELPER_PEER:
         return err_set(e, EPERM,
-                       "/tmp/.java_pid%d: process %u listens there, not JVM %d: refused (a /tmp "
+                       "/tmp/.java_pid%d: process %u%s listens there, not JVM %d: refused (a /tmp "
                        "shared by containers?)",
-                       inner, (unsigned)o->seen, pid);
+                       inner, (unsigned)o->seen, o->seen ? "" : ", one of another pid namespace,",
+                       pid);
     default:
         return err_set(e, o->error, "cannot connect to /tmp/.java_pid%d of JVM %d: %s", inner, pid,
                        why);
     }
 }
 
+static int explain_credentials(const struct jvm *j, int error, struct err *e) {
+    char remedy[128];
+    if (geteuid() == 0 && j->uid != 0)
+        snprintf(remedy, sizeof remedy, "root needs CAP_SETUID and CAP_SETGID here for that");
+    else
+        snprintf(remedy, sizeof remedy, "run as user %s or as root", j->user);
+    return err_set(e, EPERM,
+                   "JVM %d (%s) runs as uid %u and only that user may attach; this is uid %u "
+                   "(%s): %s",
+                   (int)j->pid, j->name, (unsigned)j->uid, (unsigned)geteuid(), strerror(error),
+                   remedy);
+}
+
 int connect_explain(const struct jvm *j, const struct helper_outcome *o, struct err *e) {
     switch (o->step) {
     case HELPER_CREDENTIALS:
-        return err_set(e, EPERM,
-                       "JVM %d (%s) runs as uid %u and only that user may attach; this is uid %u "
-                       "(%s): run as user %s or as root",
-                       (int)j->pid, j->name, (unsigned)j->uid, (unsigned)geteuid(),
-                       strerror(o->error), j->user);
+        return explain_credentials(j, o->error, e);
+    case HELPER_STOPPED:
+    case HELPER_TRACED:
+    case HELPER_FROZEN:
+        return explain_halt(j, o, e);
+    case HELPER_BUSY:
+    case HELPER_REMOVED:
+        return explain_listener(j, o, e);
     case HELPER_TMP:
     case HELPER_TRIGGER:
     case HELPER_SIGNAL:
@@ -120,7 +187,7 @@ int connect_explain(const struct jvm *j, const struct helper_outcome *o, struct 
     case HELPER_PEER:
         return explain_file(j, o, e);
     default:
-        return explain_process(j, (enum helper_step)o->step, e);
+        return explain_process(j, o, e);
     }
 }
 
@@ -132,6 +199,7 @@ int connect_jvm(const struct jvm *j, bool disabled, uint64_t deadline_ns, struct
         .gid = j->gid,
         .start_ticks = j->start_ticks,
         .disabled = disabled,
+        .renews = listener_is_renewed(j->version),
         .deadline_ns = deadline_ns,
     };
     struct helper_outcome o;

@@ -1,7 +1,9 @@
 #include "attach/helper.h"
 
 #include "attach/credentials.h"
+#include "attach/listener.h"
 #include "attach/proc.h"
+#include "attach/standstill.h"
 #include "attach/tmp_dir.h"
 
 #include <errno.h>
@@ -17,9 +19,13 @@
 #include <unistd.h>
 
 enum {
-    NAPS_MAX = 20,          /* half milliseconds of the longest nap */
-    YOUNG_MS = 5000,        /* so old a JVM has its signal handlers */
-    OTHERS_TRIGGER_MS = 200 /* for somebody else's attach that is under way */
+    NAPS_MAX = 20,           /* half milliseconds of the longest nap */
+    YOUNG_MS = 5000,         /* so old a JVM has its signal handlers */
+    OTHERS_TRIGGER_MS = 200, /* for somebody else's attach that is under way */
+    TRACED_MS = 300,         /* so long a halt for a debugger is more than a step under strace */
+    STAY_MS = 60000,
+    STAY_NAP_MS = 50,
+    DESCRIPTORS_MAX = 4096 /* of ours */
 };
 
 struct helper {
@@ -28,6 +34,8 @@ struct helper {
     int pidfd; /* -1 before Linux 5.3 */
     int cwd;   /* the JVM's, O_PATH; -1 where it may not be entered */
     int socket;
+    bool left; /* nobody listens at the socket that lies there */
+    ino_t left_inode;
     char socket_name[32]; /* in the JVM's /tmp, our working directory */
     char trigger_name[32];
 };
@@ -52,6 +60,29 @@ static bool nap(struct helper *h, int *naps) {
     return true;
 }
 
+/* Nobody has stopped it. */
+static bool check_halted(struct helper *h) {
+    uint64_t until = proc_now_ns() + TRACED_MS * UINT64_C(1000000);
+    pid_t tracer;
+    int naps = 0;
+    for (;;) {
+        switch (standstill_of(h->t->pid, &tracer)) {
+        case STANDSTILL_NONE:
+            return true;
+        case STANDSTILL_STOPPED:
+            return stop(h, HELPER_STOPPED, 0);
+        case STANDSTILL_FROZEN:
+            return stop(h, HELPER_FROZEN, 0);
+        case STANDSTILL_TRACED:
+            h->o->seen = (uint32_t)tracer;
+            if (proc_now_ns() > until)
+                return stop(h, HELPER_TRACED, 0);
+        }
+        if (!nap(h, &naps))
+            return false;
+    }
+}
+
 /* The process is still the one that was asked for, and runs. */
 static bool check_process(struct helper *h) {
     struct proc_stat st;
@@ -62,7 +93,7 @@ static bool check_process(struct helper *h) {
         return true;
     if (st.start_ticks != h->t->start_ticks || st.state == 'Z' || st.state == 'X')
         return stop(h, HELPER_GONE, 0);
-    return st.state == 'T' ? stop(h, HELPER_STOPPED, 0) : true;
+    return check_halted(h);
 }
 
 static int open_cwd(pid_t pid) {
@@ -105,9 +136,23 @@ static bool check_peer(struct helper *h) {
     return stop(h, HELPER_PEER, 0);
 }
 
-/* 1: connected. 0: nobody listens there (yet). -1: no use. */
+/* Why the connection was refused: a file left over by a JVM that was killed, which this one, of the
+ * same user, will replace; or its queue is full. Same results as try_connect. */
+static int refused(struct helper *h, const struct stat *st, int error) {
+    h->o->seen = st->st_uid;
+    if (error == EAGAIN)
+        return 2;
+    h->left = error == ECONNREFUSED;
+    h->left_inode = st->st_ino;
+    if (error == ENOENT || (h->left && st->st_uid == h->t->uid))
+        return 0;
+    return stop(h, st->st_uid == h->t->uid ? HELPER_CONNECT : HELPER_OWNER, error), -1;
+}
+
+/* 2: its queue is full. 1: connected. 0: nobody listens there (yet). -1: no use. */
 static int try_connect(struct helper *h) {
     struct stat st;
+    h->left = false;
     if (fstatat(AT_FDCWD, h->socket_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? 0 : (stop(h, HELPER_CONNECT, errno), -1);
     if (!S_ISSOCK(st.st_mode))
@@ -122,25 +167,26 @@ static int try_connect(struct helper *h) {
     if (h->socket >= 0 &&
         connect(h->socket, (const struct sockaddr *)&address, sizeof address) == 0)
         return check_peer(h) ? 1 : -1;
-    /* Refused: a file left over by a JVM that was killed. EAGAIN: its queue is full. */
     int error = errno;
     if (h->socket >= 0)
         close(h->socket);
     h->socket = -1;
-    if (error == ECONNREFUSED || error == EAGAIN || error == ENOENT)
-        return 0;
-    h->o->seen = st.st_uid;
-    return stop(h, st.st_uid == h->t->uid ? HELPER_CONNECT : HELPER_OWNER, error), -1;
+    return refused(h, &st, error);
 }
 
-/* Tries for at most `ms`. Same results. */
+/* Tries for at most `ms`; for a place in a full queue, until the deadline. Same results, but not
+ * 2. */
 static int connect_within(struct helper *h, uint64_t ms) {
     uint64_t until = proc_now_ns() + ms * 1000000U;
     int naps = 0, rc;
-    while ((rc = try_connect(h)) == 0 && in_time(h) && proc_now_ns() < until)
+    while (((rc = try_connect(h)) == 2 || (rc == 0 && proc_now_ns() < until)) && in_time(h))
         if (!nap(h, &naps))
             return -1;
-    return rc;
+    if (rc != 2)
+        return rc;
+    if (check_halted(h))
+        stop(h, HELPER_BUSY, 0);
+    return -1;
 }
 
 /* A JVM that has only just started does not catch SIGQUIT yet: wait for that. */
@@ -152,8 +198,10 @@ static bool check_handler(struct helper *h) {
             return stop(h, HELPER_GONE, 0);
         if (s.catches_quit)
             return true;
-        if (!in_time(h) || proc_age_ms(h->t->start_ticks) > YOUNG_MS)
+        if (!in_time(h) || proc_age_ms(h->t->start_ticks) > YOUNG_MS) {
+            h->o->seen = listener_is_open(h->t->pid, h->t->inner_pid);
             return stop(h, HELPER_UNCAUGHT, 0);
+        }
         if (!nap(h, &naps))
             return false;
     }
@@ -202,13 +250,62 @@ static bool send_quit(struct helper *h) {
     return errno == ESRCH ? stop(h, HELPER_GONE, 0) : stop(h, HELPER_SIGNAL, errno);
 }
 
-/* Makes the JVM listen and connects. Only one SIGQUIT is ever sent: a second, after the JVM began
- * to listen, prints a thread dump to the application's output. */
-static bool trigger(struct helper *h) {
-    if (h->t->disabled)
-        return stop(h, HELPER_DISABLED, 0);
-    if (!check_handler(h))
+/* What the caller had open, a pipe that somebody reads to its end for instance. */
+static void close_others(const struct helper *h) {
+    for (int fd = 0; fd < DESCRIPTORS_MAX; fd++)
+        if (fd != h->pidfd && fd != h->cwd)
+            close(fd);
+}
+
+/* In the process that stays behind. */
+static void stay(struct helper *h) {
+    uint64_t until = proc_now_ns() + STAY_MS * UINT64_C(1000000);
+    struct pollfd p = {.fd = h->pidfd, .events = POLLIN};
+    close_others(h);
+    while (proc_now_ns() < until && !listener_is_open(h->t->pid, h->t->inner_pid) &&
+           poll(&p, 1, STAY_NAP_MS) == 0 && (h->pidfd >= 0 || kill(h->t->pid, 0) == 0))
+        ;
+    remove_trigger(h);
+    _exit(0);
+}
+
+/* SIGQUIT was sent, and nobody listens. False: there is nothing to be removed any more later. */
+static bool wait_on(struct helper *h) {
+    struct proc_status s = {0};
+    if (!check_process(h))
         return false;
+    proc_status(h->t->pid, &s);
+    h->o->seen = s.quit_pends;
+    stop(h, HELPER_SILENT, 0);
+    pid_t child = (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
+    if (child == 0)
+        stay(h);
+    return child > 0;
+}
+
+/* It listens, yet there is no way to it: until it is made to look, which it does where its socket's
+ * name is not there, and only then. 1: it may be. Else as connect_within. */
+static int revive(struct helper *h) {
+    struct stat st;
+    int rc = connect_within(h, OTHERS_TRIGGER_MS); /* it may have begun just now */
+    if (rc != 0)
+        return rc;
+    if (!h->t->renews)
+        return stop(h, HELPER_REMOVED, 0), -1;
+    if (h->left && fstatat(AT_FDCWD, h->socket_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISSOCK(st.st_mode) && st.st_ino == h->left_inode)
+        unlinkat(AT_FDCWD, h->socket_name, 0);
+    return 0;
+}
+
+/* A file system that is read-only takes no socket, and the JVM would not say so. */
+static bool check_tmp(struct helper *h) {
+    return faccessat(AT_FDCWD, ".", W_OK, 0) == 0 || errno != EROFS || stop(h, HELPER_TMP, EROFS);
+}
+
+/* Creates the trigger, sends SIGQUIT and connects. Only one SIGQUIT is ever sent: a second, after
+ * the JVM began to listen, prints a thread dump to the application's output. */
+static bool ask_to_listen(struct helper *h) {
     int made = create_trigger(h);
     if (made == -EEXIST) {
         int rc = connect_within(h, OTHERS_TRIGGER_MS);
@@ -220,11 +317,21 @@ static bool trigger(struct helper *h) {
     int rc = -1;
     if (send_quit(h)) {
         rc = connect_within(h, UINT32_MAX);
-        if (rc == 0)
-            stop(h, HELPER_SILENT, 0);
+        if (rc == 0 && wait_on(h))
+            return false;
     }
     remove_trigger(h);
     return rc > 0;
+}
+
+/* Makes the JVM listen and connects. */
+static bool trigger(struct helper *h) {
+    if (h->t->disabled)
+        return stop(h, HELPER_DISABLED, 0);
+    if (!check_handler(h) || !check_tmp(h))
+        return false;
+    int rc = listener_is_open(h->t->pid, h->t->inner_pid) ? revive(h) : 0;
+    return rc == 0 ? ask_to_listen(h) : rc > 0;
 }
 
 static bool run(struct helper *h) {
@@ -234,7 +341,7 @@ static bool run(struct helper *h) {
         return stop(h, HELPER_GONE, 0);
     if (!check_process(h) || !enter(h))
         return false;
-    int rc = try_connect(h);
+    int rc = connect_within(h, 0);
     return rc == 0 ? trigger(h) : rc > 0;
 }
 

@@ -92,6 +92,7 @@ int proc_status(pid_t pid, struct proc_status *out) {
     out->gid = gid;
     out->tgid = (pid_t)strtol(field(text, "\nTgid:"), NULL, 10);
     out->catches_quit = strtoull(field(text, "\nSigCgt:"), NULL, 16) & 1U << (SIGQUIT - 1);
+    out->quit_pends = strtoull(field(text, "\nShdPnd:"), NULL, 16) & 1U << (SIGQUIT - 1);
 
     /* NSpid: one number a pid namespace, ours first (absent before Linux 4.1). */
     const char *at = field(text, "\nNSpid:");

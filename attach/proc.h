@@ -27,6 +27,7 @@ struct proc_status {
     uid_t uid;          /* effective */
     gid_t gid;
     bool catches_quit; /* SIGQUIT has a handler: it does not kill */
+    bool quit_pends;   /* a SIGQUIT was sent to it and has not been taken */
 };
 
 /* Reads at most cap - 1 bytes of /proc/PID/FILE and adds a NUL. Returns the length or -errno. */

@@ -22,16 +22,8 @@ static void cpu(void *arg, struct session_cpu *out) {
     session_cpu(arg, out);
 }
 
-/* Thread numbers of another pid namespace than ours would name other threads. */
 static int threads(void *arg, struct thread_stat **out) {
-    struct session_status s;
-    struct jvm j;
-    *out = NULL;
-    session_status(arg, &s);
-    session_jvm(arg, &j);
-    if (s.phase == SESSION_JVM_GONE || j.inner_pid != j.pid)
-        return 0;
-    return thread_stat_list(j.pid, out);
+    return session_threads(arg, out);
 }
 
 static int set_engines(void *arg, const struct wire_engine_request *engine, uint32_t engines,

@@ -6,33 +6,26 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define OUTER_NS UINT64_C(200000000) /* between two looks at all threads' numbers */
 
-/* The tid as the JVM sees it; ours where it lives in our pid namespace. */
-static uint32_t inner_tid(const struct jvm *j, uint32_t tid) {
-    if (j->inner_pid == j->pid)
-        return tid;
-    char path[64];
-    char line[256];
-    uint32_t inner = tid;
-    snprintf(path, sizeof path, "/proc/%d/task/%u/status", (int)j->pid, tid);
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return tid;
-    while (fgets(line, sizeof line, f)) {
-        if (strncmp(line, "NSpid:", 6) != 0)
-            continue;
-        const char *last = strrchr(line, '\t');
-        if (last)
-            inner = (uint32_t)strtoul(last, NULL, 10);
-        break;
-    }
-    fclose(f);
-    return inner;
+/* By the numbers that the JVM knows them by. `known` is the caller's. */
+static int list_threads(const struct jvm *j, struct thread_numbers *known,
+                        struct thread_stat **out) {
+    return j->inner_pid == j->pid ? thread_stat_list(j->pid, out)
+                                  : thread_stat_list_inside(j->pid, known, out);
+}
+
+int session_threads(struct session *s, struct thread_stat **out) {
+    struct jvm j;
+    *out = NULL;
+    session_lock(s);
+    j = s->jvm;
+    bool gone = s->status.phase == SESSION_JVM_GONE;
+    session_unlock(s);
+    return gone ? 0 : list_threads(&j, &s->caller_threads, out);
 }
 
 /* Through the decoder like any other record, so that a recording has it too. */
@@ -61,9 +54,9 @@ void drain_name_threads(struct session *s) {
         return;
     d->nameless_threads = false;
     struct thread_stat *list = NULL;
-    int n = thread_stat_list(s->jvm.pid, &list);
+    int n = list_threads(&s->jvm, &s->drain.threads, &list);
     for (int i = 0; i < n; i++) {
-        uint32_t tid = inner_tid(&s->jvm, list[i].tid);
+        uint32_t tid = list[i].tid;
         if (decoder_lacks_name(d, tid))
             name_thread(s, tid, list[i].comm);
         else if (guess)
@@ -87,10 +80,10 @@ static void look_up_numbers(struct session *s) {
     if (d->outer_ns && now - d->outer_ns < OUTER_NS)
         return;
     d->outer_ns = now;
-    int n = thread_stat_list(s->jvm.pid, &list);
+    int n = list_threads(&s->jvm, &d->threads, &list);
     id_map_clear(&d->outer);
     for (int i = 0; i < n; i++)
-        id_map_put(&d->outer, UINT64_C(1) << 32 | inner_tid(&s->jvm, list[i].tid), list[i].tid);
+        id_map_put(&d->outer, UINT64_C(1) << 32 | list[i].tid, list[i].outer);
     free(list);
 }
 

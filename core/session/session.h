@@ -166,6 +166,12 @@ void session_status(struct session *s, struct session_status *out);
 /* Not known: of a recording, and where the groups cannot be read. */
 void session_cpu(struct session *s, struct session_cpu *out);
 
+/* What the kernel says of the JVM's threads, by the numbers that the profile knows them by, sorted by
+ * those; malloc'ed, the caller frees it. None where the JVM is gone. Returns their number or -errno.
+ * Always the same thread may call it. */
+struct thread_stat;
+int session_threads(struct session *s, struct thread_stat **out);
+
 /* Where and of what the profile was taken: lines of "key=value" (core/session/environment.h); of a
  * recording, what it says. Returns the length. */
 size_t session_environment(struct session *s, char *out, size_t size);

@@ -109,6 +109,8 @@ void session_free(struct session *s) {
     symbols_free(s->drain.symbols);
     free(s->drain.batch);
     id_map_free(&s->drain.outer);
+    thread_numbers_free(&s->drain.threads);
+    thread_numbers_free(&s->caller_threads);
     cpu_limit_end(&s->cpu_limit);
     mapping_close(&s->mapping);
     profile_free(s->profile);

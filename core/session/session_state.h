@@ -7,6 +7,7 @@
 #ifndef JTOP_SESSION_SESSION_STATE_H
 #define JTOP_SESSION_SESSION_STATE_H
 
+#include "attach/thread_stat.h"
 #include "core/session/control.h"
 #include "core/session/cpu_limit.h"
 #include "core/session/decoder.h"
@@ -70,6 +71,7 @@ struct drain {
     struct restarting dropped[WIRE_EVENTS];
     uint64_t told_ns;              /* when those who look on were told the status last … */
     enum session_phase told_phase; /* … and what the phase was then */
+    struct thread_numbers threads; /* of those listed last; only where they differ */
     struct id_map outer; /* tids as the JVM sees them → as we do; only where they differ */
     uint64_t outer_ns;   /* when it was looked up */
     uint32_t logs_seen;
@@ -121,6 +123,7 @@ struct session {
     void *share_arg;
     struct join *join;      /* drain thread; NULL: not joined */
     pthread_mutex_t caller; /* of requests: one at a time, whoever asks */
+    struct thread_numbers caller_threads; /* of session_threads; the thread that calls it */
     /* drain thread */
     struct cpu_limit cpu_limit;
     struct drain drain;

@@ -18,16 +18,17 @@ struct line {
     int row, at, end;
 };
 
-/* A figure that does not fit is left out. */
-static void figure(struct line *l, const char *label, enum role role, const char *value) {
+/* A figure that does not fit is left out: false. */
+static bool figure(struct line *l, const char *label, enum role role, const char *value) {
     int gap = l->at ? GAP : 0;
     int label_cols = canvas_width(l->c, label), value_cols = canvas_width(l->c, value);
     int between = label_cols > 0;
     if (l->at + gap + label_cols + between + value_cols > l->end)
-        return;
+        return false;
     l->at += gap;
     l->at += canvas_text(l->c, l->row, l->at, label_cols, ROLE_LABEL, label) + between;
     l->at += canvas_text(l->c, l->row, l->at, value_cols, role, value);
+    return true;
 }
 
 static const char *known(const char *s) {
@@ -73,12 +74,13 @@ static void draw_jvm(struct canvas *c, const struct model *m) {
 static void draw_cpu(struct line *l, const struct model *m) {
     struct format a = {""};
     char text[96];
+    int used = snprintf(text, sizeof text, "%s%%", format_percent(&a, m->jvm.cpu_percent));
     if (m->cpu.quota > 0)
-        snprintf(text, sizeof text, "%s%% of %.4g%%", format_percent(&a, m->jvm.cpu_percent),
-                 100 * m->cpu.quota);
-    else
-        snprintf(text, sizeof text, "%s%%", format_percent(&a, m->jvm.cpu_percent));
-    figure(l, "cpu", ROLE_VALUE, text);
+        snprintf(text + used, sizeof text - (size_t)used, " of %.4g%%", 100 * m->cpu.quota);
+    if (!figure(l, "cpu", ROLE_VALUE, text)) {
+        text[used] = '\0';
+        figure(l, "cpu", ROLE_VALUE, text);
+    }
     if (m->cpu.quota <= 0 || !m->cpu.throttled)
         return;
     snprintf(text, sizeof text, "%.0f%%", 100 * m->cpu.share);

@@ -20,6 +20,7 @@ struct fixture {
     struct profile *profile;
     struct session_status status;
     struct jvm jvm;
+    struct session_cpu cpu;
     struct thread_stat thread[8];
     int thread_count;
     uint64_t now_ns;
@@ -57,6 +58,11 @@ static void fixture_status(void *arg, struct session_status *out) {
 
 static void fixture_jvm(void *arg, struct jvm *out) {
     *out = ((struct fixture *)arg)->jvm;
+}
+
+static void fixture_cpu(void *arg, struct session_cpu *out) {
+    const struct fixture *f = arg;
+    *out = f->cpu;
 }
 
 static int fixture_threads(void *arg, struct thread_stat **out) {
@@ -319,6 +325,7 @@ __attribute__((unused)) static void fixture_open(struct fixture *f, enum live_vi
                                   .unlock = fixture_unlock,
                                   .status = fixture_status,
                                   .jvm = fixture_jvm,
+                                  .cpu = fixture_cpu,
                                   .threads = fixture_threads,
                                   .set_engines = fixture_set_engines};
     const struct model_settings settings = {.walk = WIRE_WALK_VM};

@@ -61,6 +61,35 @@ static void sizes(void **unused) {
     fixture_close(&f);
 }
 
+/* A JVM that gets less of the CPUs than it wants. */
+static void quota(void **unused) {
+    (void)unused;
+    static const struct session_cpu half = {
+        .known = true,
+        .quota = 0.5,
+        .periods = 1290,
+        .throttled = 402,
+        .throttled_ns = 38 * FIXTURE_SECOND,
+        .share = 0.31,
+        .group = "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod0f3.slice/"
+                 "cri-containerd-8d7b0f4e6a1c.scope"};
+    static const struct { int rows, cols; } size[] = {{60, 160}, {24, 80}, {10, 40}};
+    for (int i = 0; i < 3; i++) {
+        struct fixture f;
+        char name[64];
+        open_status(&f, size[i].rows, size[i].cols, false);
+        f.cpu = half;
+        f.jvm.cpu_percent = 48.3;
+        f.jvm.container = true;
+        fixture_refresh(&f);
+        snprintf(name, sizeof name, "status-quota-%dx%d", size[i].cols, size[i].rows);
+        screen_draw(f.screen, &f.canvas, NULL);
+        fixture_press(&f, "G");
+        compare_status(&f, name);
+        fixture_close(&f);
+    }
+}
+
 /* All of it can be reached on the smallest screen, and each row is drawn within it. */
 static void scrolls(void **unused) {
     (void)unused;
@@ -98,6 +127,7 @@ static void recording(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes),
+        cmocka_unit_test(quota),
         cmocka_unit_test(scrolls),
         cmocka_unit_test(recording),
     };

@@ -101,7 +101,7 @@ class Container(Jvm):
     readonly  its root; /tmp stays a tmpfs unless tmp=None
     tmp       options of the tmpfs at /tmp ("noexec" …); None: no file system of its own there
     mounts    more of them, as the OCI runtime specification has them
-    deny      system calls that a seccomp filter answers with EPERM
+    deny      system calls that a seccomp filter answers with EPERM, or with the number `errno`
     quota     CPUs it may use
     caps      capabilities of its processes, with and without "CAP_"; DOCKER: the usual ones
     inside    the profiler is at INSIDE
@@ -114,7 +114,7 @@ class Container(Jvm):
 
     def __init__(self, main, *args, options=(), userns=False, user=USER, readonly=False, tmp="",
                  mounts=(), deny=(), quota=None, caps=(), inside=False, join=None, links=None,
-                 bare=False, named=False, command=None, env=()):
+                 bare=False, named=False, command=None, env=(), errno=1):
         self.name = "jtop-test-%d-%d" % (os.getpid(), next(NUMBERS))
         sweep()
         self.base = rootfs()
@@ -145,7 +145,7 @@ class Container(Jvm):
         if deny:
             config["linux"]["seccomp"] = {
                 "defaultAction": "SCMP_ACT_ALLOW",
-                "syscalls": [{"names": list(deny), "action": "SCMP_ACT_ERRNO", "errnoRet": 1}]}
+                "syscalls": [{"names": list(deny), "action": "SCMP_ACT_ERRNO", "errnoRet": errno}]}
         with open(os.path.join(self.bundle, "config.json"), "w", encoding="utf-8") as f:
             json.dump(config, f)
         self.begin()

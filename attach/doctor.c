@@ -2,7 +2,14 @@
 
 #include "attach/attach.h"
 #include "attach/connect.h"
+#include "attach/library_needs.h"
+#include "attach/listener.h"
+#include "attach/load_trouble.h"
+#include "attach/place_look.h"
 #include "attach/proc.h"
+#include "attach/process_maps.h"
+#include "attach/process_status.h"
+#include "attach/standstill.h"
 #include "attach/tmp_dir.h"
 
 #include <elf.h>
@@ -15,6 +22,15 @@
 #include <unistd.h>
 
 #define YOUNG_MS 5000 /* so old a JVM has its signal handlers */
+#define CAPABILITY_SETUID 7
+
+#if defined __x86_64__
+#define OUR_MACHINE EM_X86_64
+#elif defined __aarch64__
+#define OUR_MACHINE EM_AARCH64
+#else
+#define OUR_MACHINE EM_NONE
+#endif
 
 static const char *const words[] = {
     [HELPER_GONE] = "gone",
@@ -25,14 +41,22 @@ static const char *const words[] = {
     [HELPER_CREDENTIALS] = "other user",
     [HELPER_NOT_SOCKET] = "no socket",
     [HELPER_OWNER] = "socket",
+    [HELPER_TRACED] = "debugger",
+    [HELPER_FROZEN] = "frozen",
+    [HELPER_REMOVED] = "no socket",
     [HELPER_NARROW] = "32 bits",
     [HELPER_OTHER_VM] = "not HotSpot",
 };
 
-static bool is_narrow(pid_t pid) {
-    unsigned char ident[EI_NIDENT] = {0};
-    return proc_read(pid, "exe", (char *)ident, sizeof ident) > EI_CLASS &&
-           !memcmp(ident, ELFMAG, SELFMAG) && ident[EI_CLASS] == ELFCLASS32;
+/* Of the program that it runs; EM_NONE: not known. */
+static int machine_of(pid_t pid, bool *narrow) {
+    Elf64_Ehdr h;
+    ssize_t n = proc_read(pid, "exe", (char *)&h, sizeof h);
+    if (n < (ssize_t)(EI_NIDENT + sizeof h.e_type + sizeof h.e_machine) ||
+        memcmp(h.e_ident, ELFMAG, SELFMAG) != 0)
+        return EM_NONE;
+    *narrow = h.e_ident[EI_CLASS] == ELFCLASS32;
+    return h.e_machine;
 }
 
 /* An O_PATH descriptor of the directory its socket is in, or -errno; as the helper finds it. */
@@ -43,6 +67,19 @@ static int open_tmp(const struct jvm *j) {
         return tmp < 0 ? -errno : tmp;
     }
     return tmp;
+}
+
+/* There is no socket's name. */
+static enum helper_step check_asking(const struct jvm *j, struct helper_outcome *o) {
+    struct proc_status s;
+    if (proc_status(j->pid, &s) < 0)
+        return HELPER_CONNECTED;
+    bool deaf = !s.catches_quit && proc_age_ms(j->start_ticks) > YOUNG_MS;
+    bool renewed = listener_is_renewed(j->version);
+    if (!deaf && renewed)
+        return HELPER_CONNECTED;
+    o->seen = listener_is_open(j->pid, j->inner_pid);
+    return deaf ? HELPER_UNCAUGHT : o->seen ? HELPER_REMOVED : HELPER_CONNECTED;
 }
 
 /* HELPER_CONNECTED: nothing is wrong. */
@@ -61,10 +98,7 @@ static enum helper_step check_socket(const struct jvm *j, int tmp, struct helper
         o->error = EROFS; /* it could not make its socket */
         return HELPER_TMP;
     }
-    struct proc_status s;
-    if (proc_status(j->pid, &s) == 0 && !s.catches_quit && proc_age_ms(j->start_ticks) > YOUNG_MS)
-        return HELPER_UNCAUGHT;
-    return HELPER_CONNECTED;
+    return check_asking(j, o);
 }
 
 static enum helper_step check_files(const struct jvm *j, struct helper_outcome *o) {
@@ -78,18 +112,45 @@ static enum helper_step check_files(const struct jvm *j, struct helper_outcome *
     return step;
 }
 
-static enum helper_step examine(const struct jvm *j, uid_t uid, struct helper_outcome *o) {
+static enum helper_step check_halted(const struct jvm *j, struct helper_outcome *o) {
+    pid_t tracer = 0;
+    switch (standstill_of(j->pid, &tracer)) {
+    case STANDSTILL_STOPPED:
+        return HELPER_STOPPED;
+    case STANDSTILL_TRACED:
+        o->seen = (uint32_t)tracer;
+        return HELPER_TRACED;
+    case STANDSTILL_FROZEN:
+        return HELPER_FROZEN;
+    case STANDSTILL_NONE:
+        break;
+    }
+    return HELPER_CONNECTED;
+}
+
+/* Whether who attaches may become who it is. */
+static bool may_become(uid_t uid, uid_t wanted) {
+    struct process_status self;
+    return uid == wanted ||
+           (uid == 0 && (process_status_read(getpid(), &self) < 0 ||
+                         process_status_has(self.capabilities, CAPABILITY_SETUID)));
+}
+
+static enum helper_step check_connection(const struct jvm *j, uid_t uid, struct helper_outcome *o) {
     struct proc_stat st;
+    bool narrow = false;
     int rc = proc_stat(j->pid, &st);
     if (rc == -ESRCH || (rc == 0 && (st.start_ticks != j->start_ticks || st.state == 'Z')))
         return HELPER_GONE;
-    if (uid != 0 && uid != j->uid) {
+    if (!may_become(uid, j->uid)) {
         o->error = EPERM;
         return HELPER_CREDENTIALS;
     }
-    if (rc == 0 && st.state == 'T')
-        return HELPER_STOPPED;
-    if (is_narrow(j->pid))
+    enum helper_step step = check_halted(j, o);
+    if (step != HELPER_CONNECTED)
+        return step;
+    machine_of(j->pid, &narrow);
+    if (narrow)
         return HELPER_NARROW;
     if (!j->perf_data && proc_maps_j9(j->pid) > 0)
         return HELPER_OTHER_VM;
@@ -98,18 +159,50 @@ static enum helper_step examine(const struct jvm *j, uid_t uid, struct helper_ou
     return check_files(j, o);
 }
 
+/* Whether it would load the agent, once there is a connection. */
+static int check_agent(const struct jvm *j, const char **word, struct err *e) {
+    static const char library[] = "libjtop-agent.so";
+    bool narrow;
+    int machine = machine_of(j->pid, &narrow);
+    *word = "other CPU";
+    if (machine != EM_NONE && OUR_MACHINE != EM_NONE && machine != OUR_MACHINE)
+        return err_set(
+            e, ENOEXEC,
+            "process %d (%s) is built for %s, and this jtop-prof is not: use the one that "
+            "is built for it",
+            (int)j->pid, j->name, library_machine(machine));
+    *word = "no agents";
+    int rc = load_check(j, library, e);
+    if (rc < 0 || !j->container)
+        return rc;
+    struct place_look seen;
+    struct process_maps maps;
+    place_look(j, NULL, &seen);
+    if (seen.seen != PLACE_LOOK_NOWHERE || (process_maps_read(j->pid, &maps) == 0 && maps.agent))
+        return 0;
+    *word = "no place";
+    return err_set(e, ENOENT,
+                   "no directory where JVM %d can load the agent from (%.300s); mount a tmpfs "
+                   "without noexec there, or put %s where it can read it and say where with "
+                   "--libpath",
+                   (int)j->pid, seen.tried[0] ? seen.tried : "none was found", library);
+}
+
 int doctor_attach(const struct jvm *j, uid_t uid, const char **word, struct err *e) {
     struct helper_outcome o = {0};
-    o.step = examine(j, uid, &o);
-    if (word)
-        *word = o.step < sizeof words / sizeof *words && words[o.step] ? words[o.step] : "";
+    const char *ignored;
+    word = word ? word : &ignored;
+    o.step = check_connection(j, uid, &o);
+    *word = o.step < sizeof words / sizeof *words && words[o.step] ? words[o.step] : "";
     if (o.step != HELPER_CONNECTED)
         return connect_explain(j, &o, e);
-    if (!j->closed)
-        return 0;
+    if (!j->closed) {
+        int rc = check_agent(j, word, e);
+        *word = rc < 0 ? *word : "";
+        return rc;
+    }
     /* Its own user's, and yet closed: what looking into it says. */
     struct jvm again;
-    if (word)
-        *word = "closed";
+    *word = "closed";
     return jvm_inspect(j->pid, &again, e);
 }

@@ -2,12 +2,15 @@
  * Whether a JVM can be attached, as far as can be told without touching it: nothing is sent,
  * created or connected to. What it says agrees with what attach.h would say after trying.
  *
- * Checked: whose it is; whether it is stopped; 32 bits; OpenJ9; DisableAttachMechanism; its /tmp
- * (there, to be entered, not read-only); what lies at the socket's place; whether SIGQUIT, where
- * it does not listen yet, has a handler. Yama's ptrace_scope is not: it is about tracing, and the
- * agent's mapping is opened with the rights to read only.
+ * Checked: whose it is; whether it is stopped, held or frozen; its architecture; OpenJ9;
+ * DisableAttachMechanism and EnableDynamicAgentLoading; its /tmp (there, to be entered, not
+ * read-only); what lies at the socket's place, or was removed from there; whether SIGQUIT, where it
+ * does not listen yet, has a handler; in a container, whether some directory will do for the agent.
+ * Yama's ptrace_scope is not: it is about tracing, and the agent's mapping is opened with the rights
+ * to read only. The whole list is examination.h's.
  *
- * Context: frontend only, any thread; some small reads from /proc.
+ * Context: frontend only, any thread; some small reads from /proc; for containers, a
+ * child of ours for a moment.
  */
 #ifndef JTOP_ATTACH_DOCTOR_H
 #define JTOP_ATTACH_DOCTOR_H

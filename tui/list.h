@@ -11,7 +11,8 @@
 
 #include <stdbool.h>
 
-/* Appends a table, or an array of objects, of all JVMs. Strings in JSON are valid UTF-8 whatever
+/* Appends a table, or an array of objects, of all JVMs, with the reason where one cannot be attached
+ * (attach/doctor.h). Strings in JSON are valid UTF-8 whatever
  * the JVMs call themselves. */
 int list_jvms(bool json, struct text *out, struct err *e);
 

@@ -7,6 +7,7 @@
 #include "tui/batch.h"
 #include "tui/compare.h"
 #include "tui/convert.h"
+#include "tui/doctor_command.h"
 #include "tui/jvm_command.h"
 #include "tui/list.h"
 #include "tui/list_events.h"
@@ -183,6 +184,7 @@ static int act_on_jvm(const struct options *o, int argc, char **argv, struct err
     return o->action == ACTION_JVM ? jvm_command(o, &j, e) : background_act(o, &j, argc, argv, e);
 }
 
+/* Positive: what to exit with, nothing having failed. */
 static int run(struct options *o, int argc, char **argv, struct err *e) {
     struct text t = {0};
     int r = 0;
@@ -201,6 +203,12 @@ static int run(struct options *o, int argc, char **argv, struct err *e) {
         if (r == 0)
             r = print(&t, e);
         break;
+    case ACTION_DOCTOR: {
+        int sick = doctor_command(o, &t, e);
+        r = sick < 0 ? sick : print(&t, e);
+        r = r == 0 ? sick : r;
+        break;
+    }
     case ACTION_EVENTS:
     case ACTION_CHECK:
         r = try_events(o, &t, e);
@@ -262,8 +270,8 @@ int main(int argc, char **argv) {
         say(STDERR_FILENO, o.remark);
     if (r == 0)
         r = run(&o, argc, argv, &e);
-    if (r == 0)
-        return 0;
+    if (r >= 0)
+        return r;
     if (!e.message[0])
         snprintf(e.message, sizeof e.message, "%s", strerror(e.code));
     say(errors, e.message);

@@ -162,7 +162,7 @@ const struct option_row option_rows[] = {
 
     ROW(OTHER, NULL, "--list", NULL, ACTION, NULL, "the JVMs on this machine",
         .value = ACTION_LIST),
-    ROW(OTHER, NULL, "--json", NULL, FLAG, NULL, "with --list: as JSON", FIELD(json)),
+    ROW(OTHER, NULL, "--json", NULL, FLAG, NULL, "with --list, doctor: as JSON", FIELD(json)),
     ROW(OTHER, NULL, "--print-config", NULL, ACTION, NULL,
         "the settings as shipped, as a file to begin with", .value = ACTION_CONFIG),
     ROW(OTHER, NULL, "--check-theme", NULL, ACTION, "NAME", "whether a theme is good, and why not",

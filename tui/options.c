@@ -26,7 +26,7 @@ static const struct {
     {"dumpheap", ACTION_JVM, true, false},       {"inspectheap", ACTION_JVM, true, false},
     {"convert", ACTION_CONVERT, true, true},     {"diff", ACTION_DIFF, true, true},
     {"meminfo", ACTION_LIVE, false, false},      {"serve", ACTION_LIVE, false, false},
-    {"doctor", ACTION_LIVE, false, false},
+    {"doctor", ACTION_DOCTOR, true, false},
 };
 
 void options_actions(struct text *out) {
@@ -198,8 +198,10 @@ static int decide(struct options *o, struct err *e) {
             return err_set(e, EINVAL, "--reader and --reader-pid belong together");
         return 0;
     }
-    if (o->json && o->action != ACTION_LIST)
-        return err_set(e, EINVAL, "--json goes with --list");
+    if (o->json && o->action != ACTION_LIST && o->action != ACTION_DOCTOR)
+        return err_set(e, EINVAL, "--json goes with --list and doctor");
+    if (o->action == ACTION_DOCTOR)
+        return 0;
     if (o->action == ACTION_LIST) {
         /* Under the name of asprof `collect` is nobody's word. */
         if (o->target || o->word || (collect && !o->as_asprof) || o->batch)

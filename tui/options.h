@@ -35,6 +35,7 @@ enum options_action {
     ACTION_JVM,        /* load, jcmd, threaddump, dumpheap, inspectheap: of `target` */
     ACTION_CONVERT,    /* operand[0] into operand[1], or as -f and -o say */
     ACTION_DIFF,       /* operand[0] with operand[1] */
+    ACTION_DOCTOR,     /* what keeps `target`, or any JVM, from being profiled */
     ACTION_READER,     /* started by the agent */
     ACTION_HELP,
     ACTION_VERSION,

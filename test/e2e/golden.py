@@ -231,7 +231,7 @@ OPTIONS = [
     own("--titel x {pid}", 1, NOTHING, "nearest known one: --title"),
     own("-e nosuch -d 1 {pid}", 100, NOTHING, "unknown event \"nosuch\""),
     own("--log loud -d 1 {pid}", 100, NOTHING, "not one of"),
-    own("serve", 1, NOTHING, "not in this version"), own("doctor {pid}", 1, NOTHING, "there are"),
+    own("serve", 1, NOTHING, "not in this version"), own("doctor {pid}", 0, "can be profiled"),
 ]
 
 RECORDINGS = [

@@ -1,0 +1,167 @@
+#include "attach/place_look.h"
+
+#include "attach/credentials.h"
+#include "attach/errand.h"
+#include "attach/inside.h"
+#include "attach/place_parts.h"
+#include "attach/printable.h"
+#include "attach/proc.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 1000
+#define LIBRARY_BYTES (512U << 10) /* where its size is not known */
+
+struct look {
+    struct place_task task; /* the first: place_dirs hands it to take() */
+    const char *library;
+    uint64_t bytes;
+    struct place_look *out;
+};
+
+static_assert(sizeof(struct place_look) <= ERRAND_RESULT_MAX, "an errand's answer");
+
+static int open_file(pid_t pid, const char *file) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static void see(struct place_task *t) {
+    pid_t pid = t->jvm.pid;
+    t->root = t->root < 0 ? inside_enter(pid, "root") : t->root;
+    t->cwd = t->cwd < 0 ? inside_enter(pid, "cwd") : t->cwd;
+    t->environment = t->environment < 0 ? open_file(pid, "environ") : t->environment;
+    t->mounts = t->mounts < 0 ? open_file(pid, "mountinfo") : t->mounts;
+}
+
+/* As the JVM's user from here on. */
+static int enter(struct place_task *t) {
+    see(t);
+    int rc = credentials_take(t->jvm.uid, t->jvm.gid);
+    if (rc < 0)
+        return rc;
+    see(t);
+    if (t->root == -EACCES && t->jvm.inner_pid == t->jvm.pid)
+        t->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return t->root < 0 ? t->root : 0;
+}
+
+/* It is the same file there, may be read by its user, and mapped as code. */
+static bool sees(const struct place_task *t, const char *library) {
+    struct stat ours, theirs;
+    struct statvfs fs;
+    char link[64];
+    int fd = inside_open(t->root, library, 0);
+    if (fd < 0)
+        return false;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    bool same = stat(library, &ours) == 0 && fstat(fd, &theirs) == 0 &&
+                ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino &&
+                fstatvfs(fd, &fs) == 0 && !(fs.f_flag & ST_NOEXEC) && access(link, R_OK) == 0;
+    close(fd);
+    return same;
+}
+
+static bool sees_ours(const struct look *l) {
+    static const char *const places[] = {"", "/../lib/jtop-prof", "/../lib"};
+    char self[PATH_MAX], path[PATH_MAX + 64], found[PATH_MAX];
+    if (l->library)
+        return sees(&l->task, l->library);
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    if (!slash)
+        return false;
+    *slash = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(path, sizeof path, "%s%s/libjtop-agent.so", self, places[i]);
+        if (realpath(path, found) && sees(&l->task, found))
+            return true;
+    }
+    return false;
+}
+
+/* Why not; NULL: it will do. */
+static const char *fault_of(const struct look *l, const char *dir) {
+    struct statvfs fs;
+    int fd = inside_open(l->task.root, dir, O_DIRECTORY);
+    if (fd < 0)
+        return strerror(-fd);
+    const char *why = NULL;
+    uint64_t block = 1;
+    if (fstatvfs(fd, &fs) != 0)
+        why = strerror(errno);
+    else if (fs.f_flag & ST_RDONLY)
+        why = strerror(EROFS);
+    else if (fs.f_flag & ST_NOEXEC)
+        why = "mounted noexec";
+    else if (block = fs.f_frsize ? fs.f_frsize : 1,
+             fs.f_blocks && fs.f_bavail < l->bytes / block + 1)
+        why = "no room";
+    else if (fchdir(fd) != 0 || faccessat(AT_FDCWD, ".", W_OK | X_OK, AT_EACCESS) != 0)
+        why = strerror(errno);
+    close(fd);
+    return why;
+}
+
+static bool take(struct place_task *t, const char *dir) {
+    struct look *l = (struct look *)t;
+    size_t len = strlen(l->out->tried);
+    const char *why = fault_of(l, dir);
+    if (!why) {
+        snprintf(l->out->dir, sizeof l->out->dir, "%s", dir);
+        return true;
+    }
+    if (strcmp(why, strerror(ENOENT)) != 0) /* nobody expects each of them to be there */
+        snprintf(l->out->tried + len, sizeof l->out->tried - len, "%s%s: %s", len ? "; " : "", dir,
+                 why);
+    return false;
+}
+
+static void look(void *context, void *result, int *unused) {
+    struct look *l = context;
+    (void)unused;
+    l->out = result;
+    int rc = enter(&l->task);
+    l->out->error = -rc;
+    if (rc < 0)
+        l->out->seen = PLACE_LOOK_UNKNOWN;
+    else if (sees_ours(l))
+        l->out->seen = PLACE_LOOK_SAME;
+    else
+        l->out->seen = place_dirs(&l->task, take) ? PLACE_LOOK_COPY : PLACE_LOOK_NOWHERE;
+}
+
+void place_look(const struct jvm *j, const char *library, struct place_look *out) {
+    struct look *l = calloc(1, sizeof *l);
+    struct stat st;
+    int fd = -1;
+    *out = (struct place_look){.error = ENOMEM};
+    if (!l)
+        return;
+    out->error = ETIMEDOUT;
+    l->task = (struct place_task){
+        .jvm = *j, .root = -1, .cwd = -1, .maps = -1, .environment = -1, .mounts = -1};
+    l->library = library;
+    l->bytes = library && stat(library, &st) == 0 ? (uint64_t)st.st_size : LIBRARY_BYTES;
+    int rc =
+        errand_run(look, l, proc_now_ns() + PATIENCE_MS * UINT64_C(1000000), out, sizeof *out, &fd);
+    if (rc < 0)
+        out->error = -rc;
+    if (fd >= 0)
+        close(fd);
+    out->dir[sizeof out->dir - 1] = out->tried[sizeof out->tried - 1] = '\0';
+    printable(out->dir);
+    printable(out->tried);
+    free(l);
+}

@@ -1,0 +1,37 @@
+/*
+ * What /proc/PID/status says about a process's rights, signals and state.
+ *
+ * Context: any thread; neither allocates nor locks.
+ */
+#ifndef JTOP_ATTACH_PROCESS_STATUS_H
+#define JTOP_ATTACH_PROCESS_STATUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What the kernel does not say is 0, or -1 where that is said. */
+struct process_status {
+    char state; /* R S D T t Z X; '?': not said */
+    pid_t tracer;
+    uid_t uid; /* effective */
+    gid_t gid;
+    uint32_t threads;
+    uint64_t blocked, ignored, caught; /* sets of signals; `blocked` of the main thread */
+    uint64_t capabilities;             /* effective */
+    int seccomp;                       /* 0 none, 1 strict, 2 a filter; -1 */
+    int no_new_privs;                  /* -1 */
+};
+
+/* False: not such a text. */
+bool process_status_parse(const char *text, struct process_status *out);
+int process_status_read(pid_t pid, struct process_status *out); /* 0 or -errno */
+
+static inline bool process_status_has(uint64_t set, int number) {
+    return set >> number & 1;
+}
+static inline bool process_status_signal(uint64_t set, int number) {
+    return number > 0 && set >> (number - 1) & 1;
+}
+
+#endif

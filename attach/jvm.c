@@ -162,12 +162,16 @@ static int read_process(pid_t pid, struct proc_status *status, struct proc_stat 
 
 static int no_access(const struct jvm *j, const char *comm, int error, struct err *e) {
     unsigned uid = (unsigned)geteuid();
+    char how[160] = "run as its user or as root";
+    if (!uid)
+        snprintf(how, sizeof how,
+                 "CAP_SYS_PTRACE is missing: run with it, or as the JVM's user (setpriv --reuid %u "
+                 "--regid %u --clear-groups jtop-prof ...)",
+                 (unsigned)j->uid, (unsigned)j->gid);
     return err_set(e, EACCES,
                    "process %d (%s) belongs to uid %u and may not be looked into by uid %u "
                    "(/proc/%d/maps: %s): %s",
-                   (int)j->pid, comm, (unsigned)j->uid, uid, (int)j->pid, strerror(error),
-                   uid ? "run as its user or as root"
-                       : "CAP_SYS_PTRACE, or a capability it has itself, is missing");
+                   (int)j->pid, comm, (unsigned)j->uid, uid, (int)j->pid, strerror(error), how);
 }
 
 static int inspect(pid_t pid, struct jvm *j, struct err *e) {

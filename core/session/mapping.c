@@ -107,8 +107,13 @@ static bool is_session(int fd, uint64_t session) {
            header.magic == WIRE_MAGIC && header.session == session;
 }
 
+/* -errno also where the directory can be read, but not what its links lead to: root may do the one
+ * without CAP_SYS_PTRACE. For the program the kernel asks the same as for a descriptor. */
 static int open_descriptors(pid_t pid) {
-    char path[64];
+    char path[64], program[8];
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    if (readlink(path, program, sizeof program) < 0)
+        return -errno;
     snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
     int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return dir < 0 ? -errno : dir;
@@ -165,11 +170,11 @@ static int look(const struct jvm *j, uint64_t session) {
     if (dir >= 0) {
         fd = find_session(dir, session);
         close(dir);
-        return fd;
     }
     struct look l = {.jvm = j, .session = session};
-    if (geteuid() != 0 || j->uid == 0)
-        return dir;
+    if (fd >= 0 || geteuid() != 0 || j->uid == 0)
+        return dir < 0 ? dir : fd;
+    /* Root may open any directory, but without CAP_SYS_PTRACE not follow what is in this one. */
     int rc = send_looker(&l, &fd);
     return rc < 0 ? rc : fd;
 }

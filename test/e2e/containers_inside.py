@@ -39,7 +39,17 @@ def said_to_root():
     with Container("Shares", "single", inside=True, **LOCKED) as c:
         done = c.run(PROF, "-d", 1, 1, user=0)
         want(done.returncode == 1 and "CAP_SYS_PTRACE" in done.stderr, done.stderr)
+        as_user = re.search(r"\((setpriv .*) jtop-prof", done.stderr).group(1).split()
+        done = c.run("/usr/bin/" + as_user[0], *as_user[1:], PROF, *PROFILE, 1, user=0)
+        want(done.returncode == 0 and "Shares.mixed" in done.stdout, done.stderr)
         right(warm(c), inside(c, user=0, caps=["SYS_PTRACE"]))
+        nothing_left(c)
+
+
+def known_to_root():
+    """Who it is, its performance data say; the rest is asked as its user."""
+    with Container("Shares", "single", inside=True, named=True, **LOCKED) as c:
+        right(warm(c), inside(c, user=0))
         nothing_left(c)
 
 
@@ -119,6 +129,7 @@ def main():
         ("own user, read-only root, Docker's limits", read_only),
         ("root of a container", container_root),
         ("root, of another user's JVM", said_to_root),
+        ("root, of a JVM with performance data", known_to_root),
         ("sidecar", sidecar),
         ("node", node),
         ("rootless", rootless))

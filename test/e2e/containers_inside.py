@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from contained import PROFILE, inside, nothing_left, outside, right, warm
-from lib import PROF as HOST_PROF, Checks, want
+from lib import PROF as HOST_PROF, Checks, sampling, wait_for, want
 from oci import DOCKER, INSIDE, STAY, Container, rootfs
 
 PROF = INSIDE + "/jtop-prof"
@@ -96,6 +96,32 @@ def sidecar(**more):
         nothing_left(pod.jvm, pod.side)
 
 
+def sidecar_kernel():
+    """One capability more, and it opens perf_events for a JVM that may not."""
+    with Pod() as pod, Container("", command=STAY, inside=True, user=0, caps=DOCKER,
+                                 join={"pid": "/proc/%d/ns/pid" % pod.pause.pid}) as side:
+        done = side.run(PROF, "-d", 1, "-e", "context-switches", "-i", 1, "-o", "collapsed", pod.pid,
+                        user=0, caps=["SYS_PTRACE", "PERFMON"])
+        want("_[k]" in done.stdout or "[kernel]" in done.stdout, "no kernel frames: %s%s" %
+             (done.stdout[-300:], done.stderr))
+        nothing_left(pod.jvm, side)
+
+
+def sidecar_killed():
+    """With all that is in it, while it profiles: the agent misses it."""
+    with Pod() as pod:
+        with subprocess.Popen(
+                ["runc", "exec", "--user", "1000:1000", pod.side.name, PROF, "-d", "60",
+                 str(pod.pid)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL) as run:
+            wait_for(lambda: sampling(pod.jvm.pid), "the profile")
+            subprocess.run(["runc", "kill", "--all", pod.side.name, "KILL"], check=True)
+            want(run.wait(30) != 0, "it has not been killed")
+        nothing_left(pod.jvm)
+        right(pod.jvm, outside(pod.jvm))
+        nothing_left(pod.jvm)
+
+
 def node():
     """A container on the host's processes and with its rights, as kubectl debug node/NAME makes
     one with the profile sysadmin: its files are neither the host's nor the JVM's."""
@@ -131,6 +157,8 @@ def main():
         ("root, of another user's JVM", said_to_root),
         ("root, of a JVM with performance data", known_to_root),
         ("sidecar", sidecar),
+        ("sidecar, kernel frames", sidecar_kernel),
+        ("sidecar that is killed", sidecar_killed),
         ("node", node),
         ("rootless", rootless))
     return checks.code()

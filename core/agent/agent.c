@@ -267,7 +267,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
     int result =
         agent.active && !evict_silent_reader() ? HANDSHAKE_BUSY : get_environments(vm, &jni);
     if (result == HANDSHAKE_OK && other_copy_active())
-        result = HANDSHAKE_BUSY;
+        result = HANDSHAKE_OTHER_COPY;
     if (result == HANDSHAKE_OK) {
         agent.options = o;
         agent.broker.quit = &agent.java_exits;

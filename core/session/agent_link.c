@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define BUSY_MS 1500
-#define BUSY_LEASE_MS 5000
+#define OTHER_COPY_MS 12000 /* its longest lease, of a reader that never began */
 #define BUSY_STEP_MS 150
 #define ACCEPT_MS 100
 #define ACCEPT_TRIES 4
@@ -100,6 +100,7 @@ static int refused(const struct jvm *j, int result, struct err *e) {
                            "ring (-b)",
                            pid);
     case HANDSHAKE_BUSY:
+    case HANDSHAKE_OTHER_COPY:
         return busy(j, e);
     case HANDSHAKE_UNSUPPORTED:
         return err_set(e, EOPNOTSUPP,
@@ -180,13 +181,18 @@ static int place_and_load(struct load *l, struct err *e) {
     return result == 0 ? load_once(l, e) : result;
 }
 
-/* The last reader may have died a moment ago: after some missed heartbeats it gives way; another
- * copy of the agent, which cannot be asked, when its lease is over. */
+/* The last reader may have died a moment ago: after some missed heartbeats the agent gives way, or
+ * when its lease is out where it is another copy, which ours cannot tell. */
+static bool may_become_free(const struct load *l, int waited_ms) {
+    if (waited_ms < BUSY_MS)
+        return l->code == HANDSHAKE_BUSY || l->code == HANDSHAKE_OTHER_COPY;
+    return l->code == HANDSHAKE_OTHER_COPY && waited_ms < OTHER_COPY_MS &&
+           !holder_find(l->jvm->pid);
+}
+
 static int load(struct load *l, struct err *e) {
     int result = place_and_load(l, e);
-    for (int waited = 0; result == 0 && l->code == HANDSHAKE_BUSY; waited += BUSY_STEP_MS) {
-        if (waited >= BUSY_LEASE_MS || (waited >= BUSY_MS && holder_find(l->jvm->pid)))
-            break;
+    for (int waited = 0; result == 0 && may_become_free(l, waited); waited += BUSY_STEP_MS) {
         nanosleep(&(struct timespec){.tv_nsec = BUSY_STEP_MS * 1000000L}, NULL);
         result = load_once(l, e);
     }

@@ -28,6 +28,8 @@ enum handshake_result {
     HANDSHAKE_OPTIONS = 104,     /* the option string is wrong */
     HANDSHAKE_NO_THREAD = 105,   /* the agent's thread could not be started */
     HANDSHAKE_SIGNAL = 106,      /* another library's SIGSEGV handler stands in front of ours */
+    HANDSHAKE_OTHER_COPY = 107,  /* another copy of the agent is at work, if perhaps for a reader
+                                    that is gone: until its lease is out */
 };
 
 #define HANDSHAKE_READER_FD 3

@@ -322,7 +322,8 @@ static void add_jvm(struct status_state *v, int cols, const struct model *m) {
     struct format f = {""}, g = {""};
     add_head(v, "JVM");
     add(v, cols, ROLE_VALUE, "name", "%s %s", j->name, j->arguments);
-    add(v, cols, ROLE_VALUE, "VM", "%s%s%s", j->vm_name, j->vm_name[0] ? " " : "", j->version);
+    if (j->vm_name[0] || j->version[0])
+        add(v, cols, ROLE_VALUE, "VM", "%s%s%s", j->vm_name, j->vm_name[0] ? " " : "", j->version);
     add(v, cols, ROLE_VALUE, "process", "%d%s%s%s", (int)j->pid,
         !j->container ? ""
         : j->user[0]  ? ", in a container,"

@@ -103,7 +103,12 @@ static int try_engine(struct engine_run *run, const struct engine *e, JNIEnv *jn
     if (r == 0)
         r = arm_late(run, START_MS);
     if (r < 0) {
-        snprintf(why, why_bytes, "not every thread could be armed (errno %d)", -r);
+        bool locked = r == -EPERM && e->mechanism == WIRE_MECHANISM_PERF;
+        snprintf(why, why_bytes,
+                 locked ? "no perf_events: no locked memory for the buffers of all threads "
+                          "(errno %d: kernel.perf_event_mlock_kb, memlock limit)"
+                        : "not every thread could be armed (errno %d)",
+                 -r);
         stop_run(run, jni);
     }
     return r;

@@ -12,7 +12,7 @@ import tempfile
 import attach_troubles
 from lib import (AGENT, CLASSES, PROF, ROOT, Checks, Jvm, Prof, armed, good, prof, read, status,
                  wait_for, want)
-from oci import INSIDE, Container
+from oci import INSIDE, JAVA, Container, rootfs
 from unsupported import ASGCT, STRUCTS, Java, copy_jdk, java_home
 
 NOBODY = 65534
@@ -157,6 +157,22 @@ def perf_denied():
             return frame(jvm.pid, "--libpath", agent)
 
 
+def perf_hidden():
+    with Container("Shares", "single", inside=True, deny=["perf_event_open"], errno=38) as jvm:
+        return jvm.run(INSIDE + "/jtop-prof", "-d", 1, 1).stderr
+
+
+def memory_not_locked():
+    java = "ulimit -l 0; exec %s -Xmx256m -cp /app Threads 300" % JAVA
+    with Container("", inside=True, command=["/bin/bash", "-c", java]) as jvm:
+        return jvm.run(INSIDE + "/jtop-prof", "-d", 1, "--all-user", 1).stderr
+
+
+def kernel_names_hidden():
+    with Container("Shares", "single", inside=True, user=0, caps=["PERFMON"]) as jvm:
+        return jvm.run(INSIDE + "/jtop-prof", "-d", 2, 1, user=0).stderr
+
+
 def perf_lent():
     with Container("Shares", "single", deny=["perf_event_open"]) as jvm:
         return frame(jvm.pid)
@@ -263,6 +279,9 @@ PROVOKED = {
     "cannot be profiled: its libjvm.so has neither": no_walker,
     "walk asgct: this VM does not describe": not_described,
     "no perf_events: denied": perf_denied,
+    "no perf_events: this kernel has no perf_event_open": perf_hidden,
+    "no locked memory for the buffers": memory_not_locked,
+    "no kernel names": kernel_names_hidden,
     "no way to walk stacks is called": unknown_walker,
     "of the 300 descriptors": few_descriptors,
     "terminal too small": small_terminal,
@@ -287,6 +306,7 @@ def main():
     messages = [m for m in messages if m in PROVOKED or m not in attach_troubles.PROVOKED]
     checks = Checks()
     checks.run("the table is read", lambda: want(len(messages) >= len(PROVOKED), str(messages)))
+    checks.run("a root file system for containers", rootfs)
     alone = [m for m in messages if PROVOKED.get(m) in ALONE]
     checks.together(*[(m, provoke, m) for m in messages if m not in alone])
     for m in alone:

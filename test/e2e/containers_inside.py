@@ -2,12 +2,13 @@
 """JVMs in containers, profiled from inside a container: their own (docker exec, kubectl exec) or
 another one that shares their pid namespace (a sidecar, an ephemeral container). Each profile must
 be right, and leaves nothing. The other way, from the host, is containers.py."""
+import os
 import re
 import subprocess
 import sys
 
 from contained import PROFILE, inside, nothing_left, outside, right, warm
-from lib import PROF as HOST_PROF, Checks, sampling, wait_for, want
+from lib import PROF as HOST_PROF, WAIT, Checks, sampling, traces, wait_for, want
 from oci import DOCKER, INSIDE, STAY, Container, rootfs
 
 PROF = INSIDE + "/jtop-prof"
@@ -51,6 +52,39 @@ def known_to_root():
     with Container("Shares", "single", inside=True, named=True, **LOCKED) as c:
         right(warm(c), inside(c, user=0))
         nothing_left(c)
+
+
+def background():
+    """start, dump and stop, each a program of its own; files are the user's, in its directory."""
+    with Container("Shares", "single", inside=True, userns=True, named=True, **LOCKED) as c:
+        for words in (["start", "-i", "1ms"], ["dump", "-f", "a.jfr"], ["stop", "-f", "b.html"]):
+            done = c.run(PROF, *words, 1)
+            want(done.returncode == 0, "%s: %s" % (words, done.stderr))
+            if words[0] == "start":
+                warm(c)
+        want(c.files() == ["/work/a.jfr", "/work/b.html"], "files: %s" % c.files())
+        done = c.run(PROF, "a.jfr", "-o", "collapsed")
+        want("Shares.mixed;Shares$A.run;Shares$A.a50" in done.stdout, done.stdout + done.stderr)
+        c.run(PROF, "-d", "200ms", 1)  # the reader that keeps what was stopped goes
+        wait_for(lambda: not traces(c.pid), "traces to go: %s" % traces(c.pid), 8)
+
+
+def from_the_start():
+    """A JVM that is process 1 takes the whole container with it: it waits for its file."""
+    work = {"destination": "/work", "type": "tmpfs", "source": "tmpfs", "options": ["mode=1777"]}
+    option = "-agentpath:%s/libjtop-agent.so=start,interval=1ms,file=/work/out.collapsed" % INSIDE
+    with Container("Shares", "single", inside=True, readonly=True, mounts=[work],
+                   options=[option], **LOCKED) as c:
+        warm(c)
+        place = os.open("/proc/%d/root/work" % c.pid, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            c.process.stdin.close()
+            want(c.process.wait(WAIT) == 0, "exit %s" % c.process.returncode)
+            want(os.listdir(place) == ["out.collapsed"], "files: %s" % os.listdir(place))
+            with open(os.open("out.collapsed", os.O_RDONLY, dir_fd=place), encoding="utf-8") as f:
+                want("Shares.mixed" in f.read(), "nothing of the workload")
+        finally:
+            os.close(place)
 
 
 class Pod:
@@ -156,6 +190,8 @@ def main():
         ("root of a container", container_root),
         ("root, of another user's JVM", said_to_root),
         ("root, of a JVM with performance data", known_to_root),
+        ("in the background", background),
+        ("from the start", from_the_start),
         ("sidecar", sidecar),
         ("sidecar, kernel frames", sidecar_kernel),
         ("sidecar that is killed", sidecar_killed),

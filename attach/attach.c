@@ -315,7 +315,7 @@ int attach_load(const struct jvm *j, const char *library, const char *options, i
     const char *const arg[ARGUMENTS] = {library, library[0] == '/' ? "true" : "false", options};
     struct reply r = {0};
     char words[SHOWN_MAX], *text = NULL;
-    long status;
+    long status = -1;
     int rc = load_check(j, library, e);
     if (rc < 0)
         return rc;

@@ -128,10 +128,13 @@ static int explain_file(const struct jvm *j, const struct helper_outcome *o, str
     case HELPER_TRIGGER:
         return err_set(e, o->error,
                        "cannot create .attach_pid%d, which JVM %d waits for, as uid %u in its "
-                       "working directory or /tmp: %s",
+                       "working directory or /tmp: %s; let it write to its /tmp",
                        inner, pid, (unsigned)j->uid, why);
     case HELPER_SIGNAL:
-        return err_set(e, o->error, "cannot send SIGQUIT to JVM %d: %s", pid, why);
+        return err_set(e, o->error,
+                       "cannot send SIGQUIT, which asks it to listen, to JVM %d as uid %u: %s: a "
+                       "security module (AppArmor, SELinux) forbids it? The kernel's log says so",
+                       pid, (unsigned)j->uid, why);
     case HELPER_NOT_SOCKET:
         return err_set(e, ENOTSOCK,
                        "/tmp/.java_pid%d, where JVM %d should listen, is not a socket: remove it",
@@ -149,8 +152,12 @@ static int explain_file(const struct jvm *j, const struct helper_outcome *o, str
                        inner, (unsigned)o->seen, o->seen ? "" : ", one of another pid namespace,",
                        pid);
     default:
-        return err_set(e, o->error, "cannot connect to /tmp/.java_pid%d of JVM %d: %s", inner, pid,
-                       why);
+        return err_set(e, o->error, "cannot connect to /tmp/.java_pid%d of JVM %d as uid %u: %s%s",
+                       inner, pid, (unsigned)j->uid, why,
+                       o->error == EACCES || o->error == EPERM
+                           ? ": a security module (AppArmor, SELinux) forbids it, or its mode "
+                             "does? See ls -l, and the kernel's log"
+                           : "");
     }
 }
 

@@ -106,13 +106,13 @@ static int open_inside(int root, const char *path) {
     return fd < 0 ? -errno : fd;
 }
 
-static void look(void *context, void *result, int *unused) {
+static void look(void *context, void *result, int *passed) {
     const struct look *l = context;
     struct found f = {0};
     struct stat st;
     struct statvfs fs;
     char path[64];
-    (void)unused;
+    *passed = -1;
     snprintf(path, sizeof path, "/proc/%d/root", (int)l->j->pid);
     int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     f.error = -credentials_take(l->j->uid, l->j->gid);

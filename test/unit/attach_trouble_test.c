@@ -1,4 +1,5 @@
 /* What the texts of the kernel, of JVMs and of C libraries mean for an attach. */
+#include "attach/connect.h"
 #include "attach/listener.h"
 #include "attach/load_trouble.h"
 #include "attach/proc.h"
@@ -60,6 +61,41 @@ static void loading(void **unused) {
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         if (load_kind(some[i].text, LIB) != some[i].kind)
             fail_msg("%d, not %d: %s", load_kind(some[i].text, LIB), some[i].kind, some[i].text);
+}
+
+/* What cannot be provoked on every machine: each is one line with the facts. */
+static void outcomes(void **unused) {
+    (void)unused;
+    const struct jvm j = {.pid = 12, .inner_pid = 7, .uid = 1000, .name = "Main", .user = "me"};
+    static const struct {
+        struct helper_outcome o;
+        int code;
+        const char *part[3];
+    } some[] = {
+        {{HELPER_SIGNAL, EPERM, 0}, EPERM, {"SIGQUIT", "uid 1000", "AppArmor"}},
+        {{HELPER_CONNECT, EACCES, 0}, EACCES, {".java_pid7", "Permission denied", "AppArmor"}},
+        {{HELPER_CONNECT, ENOMEM, 0}, ENOMEM, {".java_pid7", "uid 1000", "Cannot allocate"}},
+        {{HELPER_TRIGGER, EACCES, 0}, EACCES, {".attach_pid7", "uid 1000", "Permission"}},
+        {{HELPER_TMP, EROFS, 0}, EROFS, {"/proc/12/root/tmp", "Read-only", "tmpfs"}},
+        {{HELPER_TRACED, 0, 34}, ETIMEDOUT, {"process 34", "/proc/12/stat", "debugger"}},
+        {{HELPER_TRACED, 0, 0}, ETIMEDOUT, {"debugger (", "/proc/12/stat", "try again"}},
+        {{HELPER_SILENT, 0, 0}, ETIMEDOUT, {"safepoint", ".attach_pid7", "try again"}},
+        {{HELPER_SILENT, 0, 1}, ETIMEDOUT, {"ShdPnd", ".attach_pid7", "try again"}},
+        {{HELPER_UNCAUGHT, 0, 0}, EOPNOTSUPP, {"SIGQUIT", "-Xrs", "+StartAttachListener"}},
+        {{HELPER_UNCAUGHT, 0, 1}, ENOENT, {"was removed", "-Xrs", "restart"}},
+        {{HELPER_REMOVED, 0, 0}, ENOENT, {".java_pid7", "8u332", "restart"}},
+        {{HELPER_PEER, 0, 0}, EPERM, {"another pid namespace", "JVM 12", "shared"}},
+        {{HELPER_OWNER, ECONNREFUSED, 1}, EPERM, {"uid 1,", "uid 1000", "remove it"}},
+        {{HELPER_LOST, 0, 0}, EIO, {"JVM 12", "without an answer", "try again"}},
+    };
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        struct err e = {0};
+        assert_int_equal(connect_explain(&j, &some[i].o, &e), -some[i].code);
+        assert_null(strchr(e.message, '\n'));
+        for (int k = 0; k < 3; k++)
+            if (!strstr(e.message, some[i].part[k]))
+                fail_msg("no \"%s\" in: %s", some[i].part[k], e.message);
+    }
 }
 
 /* However long they are, the message is one line and says what to do. */
@@ -210,9 +246,9 @@ static void pending(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loading),  cmocka_unit_test(long_texts), cmocka_unit_test(unix_lines),
-        cmocka_unit_test(versions), cmocka_unit_test(listening),  cmocka_unit_test(standing_still),
-        cmocka_unit_test(pending),
+        cmocka_unit_test(loading),        cmocka_unit_test(outcomes), cmocka_unit_test(long_texts),
+        cmocka_unit_test(unix_lines),     cmocka_unit_test(versions), cmocka_unit_test(listening),
+        cmocka_unit_test(standing_still), cmocka_unit_test(pending),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

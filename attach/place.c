@@ -116,6 +116,7 @@ static struct place_task *make_task(const struct jvm *j, const char *library, un
     t->jvm = *j;
     t->library = library;
     t->wants = wants;
+    t->inner_uid = place_inner_uid(j);
     t->report = report;
     t->library_fd = t->root = t->cwd = t->maps = t->environment = t->mounts = -1;
     t->dir = t->socket_dir = t->listener = -1;

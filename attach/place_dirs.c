@@ -21,8 +21,7 @@ static bool same_user_namespace(pid_t pid) {
            ours.st_ino == theirs.st_ino;
 }
 
-/* The JVM's uid as it sees it itself. */
-static unsigned inner_uid(const struct jvm *j) {
+unsigned place_inner_uid(const struct jvm *j) {
     char text[1024];
     ssize_t n = same_user_namespace(j->pid) ? 0 : proc_read(j->pid, "uid_map", text, sizeof text);
     unsigned inside, outside, count;
@@ -118,7 +117,7 @@ static bool take_mounts(struct place_task *t, bool (*take)(struct place_task *t,
 
 bool place_dirs(struct place_task *t, bool (*take)(struct place_task *t, const char *dir)) {
     char dir[PLACE_DIR_MAX];
-    snprintf(dir, sizeof dir, "/run/user/%u", inner_uid(&t->jvm));
+    snprintf(dir, sizeof dir, "/run/user/%u", t->inner_uid);
     if (take(t, "/tmp") || take(t, "/dev/shm") || take(t, "/var/tmp") || take(t, dir))
         return true;
     if (t->cwd >= 0 && inside_path(t->root, t->cwd, dir, sizeof dir) == 0 && take(t, dir))

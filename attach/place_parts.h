@@ -47,7 +47,7 @@ struct place_report {
 
 struct place_task {
     struct jvm jvm;
-    unsigned wants;
+    unsigned wants, inner_uid;
     const char *library;
     int library_fd;
     uint64_t library_bytes;
@@ -63,6 +63,9 @@ struct place_task {
 /* The errand and what comes after it. */
 void place_child(void *task, void *result, int *fd);
 void place_child_after(void *task);
+
+/* The JVM's uid as it sees it itself; for who may look into it. */
+unsigned place_inner_uid(const struct jvm *j);
 
 /* Calls `take` for one directory after the other, by its path inside the JVM's root, until it
  * returns true. */

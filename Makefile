@@ -12,22 +12,15 @@ WARN     = -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-pro
 override CPPFLAGS += -I. -D_GNU_SOURCE -DJTOP_VERSION='"$(VERSION)"' \
                      -isystem $(JAVA_HOME)/include -isystem $(JAVA_HOME)/include/linux
 override CFLAGS   += -std=gnu11 $(WARN) $(WERROR)
-# What the frontend is linked with; `make static` takes the static ones.
 LIBS     = -lncursesw -ltinfo -lm -lelf -liberty -lz -lzip -linih -lprotobuf-c -pthread
-
-ifdef STATIC
-override CPPFLAGS += -DJTOP_STATIC
-PROF_LDFLAGS = -static
-LIBS    := $(filter-out -lzip,$(LIBS))
-endif
 
 # The agent lives in somebody else's process: libc only, any (core/agent/libc.h), nothing exported
 # but its entry points, no lazy binding (a resolver must not run in a signal handler), no
-# initial-exec TLS, no fortify.
+# initial-exec TLS, no fortify. Padding between code and constants would be 4 KB of what it may have.
 AGENT_CFLAGS  = -include core/agent/libc.h -fPIC -fvisibility=hidden -fno-omit-frame-pointer -fno-stack-protector \
                 -U_FORTIFY_SOURCE -ftls-model=global-dynamic
-AGENT_LDFLAGS = -shared -Wl,-z,now -Wl,-z,relro -Wl,--no-undefined -Wl,-soname,libjtop-agent.so \
-                -pthread
+AGENT_LDFLAGS = -shared -Wl,-z,noseparate-code -Wl,-z,now -Wl,-z,relro -Wl,--no-undefined \
+                -Wl,-soname,libjtop-agent.so -pthread
 
 LIB_SRC   := $(wildcard core/base/*.c core/wire/*.c core/profile/*.c core/session/*.c \
                core/export/*.c core/import/*.c core/serve/*.c attach/*.c symbols/*.c)
@@ -48,10 +41,24 @@ ALL_BUT_MAIN = $(LIB_OBJ) $(filter-out $(BUILD)/tui/main.o,$(TUI_OBJ))
 all: $(BUILD)/jtop-prof $(BUILD)/libjtop-agent.so
 
 $(BUILD)/jtop-prof: $(TUI_OBJ) $(LIB_OBJ)
-	$(CC) $(CFLAGS) $(LDFLAGS) $(PROF_LDFLAGS) -o $@ $^ $(LIBS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/libjtop-agent.so: $(AGENT_OBJ)
 	$(CC) $(CFLAGS) $(LDFLAGS) $(AGENT_LDFLAGS) -o $@ $^
+
+# The frontend without a library of the machine it runs on, but for a few files the same.
+STATIC_SRC := attach/jvm.c tui/self.c tui/source_finder.c
+STATIC_OBJ := $(STATIC_SRC:%.c=$(BUILD)/static/%.o)
+$(BUILD)/static/jtop-prof: $(STATIC_OBJ) $(filter-out $(STATIC_SRC:%.c=$(BUILD)/%.o),$(TUI_OBJ) $(LIB_OBJ))
+	$(CC) $(CFLAGS) $(LDFLAGS) -static -o $@ $^ $(filter-out -lzip,$(LIBS))
+
+$(BUILD)/static/libjtop-agent.so: $(BUILD)/libjtop-agent.so
+	@mkdir -p $(@D)
+	cp $< $@
+
+$(BUILD)/static/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -DJTOP_STATIC $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/agent/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -126,9 +133,7 @@ bench-programs: $(BENCH_SRC:%.c=$(BUILD)/%) $(PROBE)
 java: $(BUILD)/java/done $(NATIVE_LIBS:%=$(BUILD)/java/lib%.so) $(BUILD)/test/e2e/switcher
 objects: $(LIB_OBJ) $(TUI_OBJ) $(AGENT_OBJ)
 
-# A frontend that needs no library of the machine it runs on, and the agent beside it.
-static:
-	@$(MAKE) --no-print-directory STATIC=1 BUILD=$(BUILD)/static all
+static: $(BUILD)/static/jtop-prof $(BUILD)/static/libjtop-agent.so
 
 # These first install what is missing (.ci/setup says what and why), then make what they need.
 run:
@@ -142,6 +147,9 @@ soak:
 	@.ci/setup test && BUILD=$(BUILD) test/soak
 test-aarch64:
 	@.ci/setup aarch64 && BUILD=$(BUILD) test/aarch64/run $(ONLY)
+# The agent in a JVM of musl, which is built first, and in one of an old glibc.
+test-musl:
+	@.ci/setup musl && BUILD=$(BUILD) test/musl/run $(ONLY)
 lint:
 	@.ci/setup lint && BUILD=$(BUILD) test/lint/run
 bench:
@@ -158,13 +166,14 @@ man: $(BUILD)/jtop-prof
 	done
 
 # Where each shell looks for completions.
+PROGRAM ?= $(BUILD)/jtop-prof
 SHARE = $(DESTDIR)$(PREFIX)/share
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/jtop-prof \
 	    $(SHARE)/man/man1 $(SHARE)/man/man5 $(SHARE)/man/man7 $(SHARE)/jtop-prof/themes \
 	    $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions \
 	    $(SHARE)/fish/vendor_completions.d
-	install -m 755 $(BUILD)/jtop-prof $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/jtop-prof
 	install -s -m 755 $(BUILD)/libjtop-agent.so $(DESTDIR)$(PREFIX)/lib/jtop-prof
 	install -m 644 man/jtop-prof.1 $(SHARE)/man/man1
 	install -m 644 man/jtop-prof.5 $(SHARE)/man/man5
@@ -184,11 +193,31 @@ uninstall:
 	    $(SHARE)/bash-completion/completions/jtop-prof $(SHARE)/zsh/site-functions/_jtop-prof \
 	    $(SHARE)/fish/vendor_completions.d/jtop-prof.fish
 
+# One tar that works wherever it is unpacked.
+DIST = jtop-prof-$(VERSION)-linux-$(shell uname -m)
+dist: STAGE = $(BUILD)/dist
+dist: static
+	rm -rf $(STAGE)
+	$(MAKE) --no-print-directory PROGRAM=$(BUILD)/static/jtop-prof DESTDIR=$(STAGE)/ \
+	    PREFIX=$(DIST) install
+	strip $(STAGE)/$(DIST)/bin/jtop-prof
+	install -m 644 README.md LICENSE $(STAGE)/$(DIST)
+	tar -C $(STAGE) --sort=name --owner=0 --group=0 --numeric-owner -czf $(BUILD)/$(DIST).tar.gz \
+	    $(DIST)
+	rm -rf $(STAGE)
+
+deb: STAGE = $(abspath $(BUILD))/deb
+deb: all
+	rm -rf $(STAGE)
+	$(MAKE) --no-print-directory DESTDIR=$(STAGE) PREFIX=/usr install
+	.packaging/deb $(STAGE) $(VERSION) $(BUILD)
+	rm -rf $(STAGE)
+
 clean:
 	rm -rf $(BUILD) test/out
 
 .PHONY: all unit-tests fuzz-targets bench-programs java objects static run test test-jdks soak \
-        test-aarch64 lint bench man install uninstall clean
+        test-aarch64 test-musl lint bench man install uninstall dist deb clean
 .SECONDARY:
--include $(wildcard $(patsubst %.o,%.d,$(LIB_OBJ) $(TUI_OBJ) $(AGENT_OBJ) \
+-include $(wildcard $(patsubst %.o,%.d,$(LIB_OBJ) $(TUI_OBJ) $(AGENT_OBJ) $(STATIC_OBJ) \
      $(patsubst %.c,$(BUILD)/%.o,$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) test/e2e/switcher.c)))

@@ -106,8 +106,27 @@ int inside_path(int root, int dir, char *out, size_t size) {
         close(again);
     if (!found)
         return -ENOENT;
-    if (strlen(seen) >= size)
+    size_t length = strlen(seen);
+    if (length >= size)
         return -ENAMETOOLONG;
-    strcpy(out, seen);
+    memcpy(out, seen, length + 1);
     return 0;
+}
+
+bool inside_others_proc(pid_t pid) {
+    char path[64], self[16];
+    struct stat ours, theirs;
+    snprintf(path, sizeof path, "/proc/%d/ns/pid", (int)pid);
+    if (stat("/proc/self/ns/pid", &ours) != 0 || stat(path, &theirs) != 0 ||
+        (ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev))
+        return false;
+    int root = inside_enter(pid, "root");
+    int proc = root < 0 ? root : inside_open(root, "proc", O_DIRECTORY);
+    /* Where "self" leads is up to who asks: nowhere, where that has no number in the namespace. */
+    bool seen = proc >= 0 && readlinkat(proc, "self", self, sizeof self) > 0;
+    if (proc >= 0)
+        close(proc);
+    if (root >= 0)
+        close(root);
+    return seen;
 }

@@ -172,7 +172,7 @@ struct check {
 static void look(void *context, void *result, int *fd) {
     const struct check *c = context;
     uint32_t missing = 0;
-    (void)fd;
+    *fd = -1;
     int root = inside_enter(c->jvm->pid, "root");
     if (credentials_take(c->jvm->uid, c->jvm->gid) == 0 && root < 0)
         root = inside_enter(c->jvm->pid, "root");

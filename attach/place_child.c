@@ -150,9 +150,10 @@ static bool make_file(struct place_task *t, int dir, struct place_try *try) {
 /* Where the directory is, for the JVM. A path that would not survive as an argument is refused. */
 static bool seen_path(const struct place_task *t, int fd, const char *dir, char *out, size_t size) {
     if (inside_path(t->root, fd, out, size) < 0) {
-        if (strlen(dir) >= size)
+        size_t n = strlen(dir);
+        if (n >= size)
             return false;
-        strcpy(out, dir);
+        memcpy(out, dir, n + 1);
     }
     for (const unsigned char *c = (const unsigned char *)out; *c; c++)
         if (*c < 0x20 || *c == 0x7f || *c == ',')
@@ -216,7 +217,7 @@ static bool take_for_library(struct place_task *t, const char *dir) {
 static int bind_socket(struct place_task *t, int dir) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(t->socket_name, sizeof t->socket_name, ".jtop-prof-%08x.sock", random_number());
-    strcpy(address.sun_path, t->socket_name);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", t->socket_name);
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     mode_t before = umask(0177);
     bool bound = fd >= 0 && fchdir(dir) == 0 &&

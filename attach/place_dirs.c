@@ -53,7 +53,7 @@ static bool find_home(struct place_task *t, char *out, size_t size) {
         const char *word = t->buffer + at;
         size_t n = strnlen(word, length - at);
         if (strncmp(word, name, sizeof name - 1) == 0 && n - (sizeof name - 2) < size) {
-            strcpy(out, word + sizeof name - 2);
+            snprintf(out, size, "%s", word + sizeof name - 2);
             return true;
         }
         at += n + 1;

@@ -30,6 +30,6 @@ struct agent_link {
  * maps its ring. `as_given`: the path is one that the JVM sees; nothing is placed. `offer_broker`:
  * we could open perf_events for it. `timeout_ms` bounds the attach. */
 int agent_link_open(const struct jvm *j, const char *library, bool as_given, bool offer_broker,
-                    uint64_t ring_bytes, int timeout_ms, struct agent_link *out, struct err *e);
+                    uint64_t ring_bytes, int timeout_ms, struct agent_link *link, struct err *e);
 
 #endif

@@ -2,9 +2,11 @@
 
 #include "attach/attach.h"
 #include "attach/connect.h"
+#include "attach/examine.h"
+#include "attach/jvm_flag.h"
 #include "attach/library_needs.h"
 #include "attach/listener.h"
-#include "attach/load_trouble.h"
+
 #include "attach/place_look.h"
 #include "attach/proc.h"
 #include "attach/process_maps.h"
@@ -161,7 +163,7 @@ static enum helper_step check_connection(const struct jvm *j, uid_t uid, struct 
 
 /* Whether it would load the agent, once there is a connection. */
 static int check_agent(const struct jvm *j, const char **word, struct err *e) {
-    static const char library[] = "libjtop-agent.so";
+
     bool narrow;
     int machine = machine_of(j->pid, &narrow);
     *word = "other CPU";
@@ -172,9 +174,13 @@ static int check_agent(const struct jvm *j, const char **word, struct err *e) {
             "is built for it",
             (int)j->pid, j->name, library_machine(machine));
     *word = "no agents";
-    int rc = load_check(j, library, e);
-    if (rc < 0 || !j->container)
-        return rc;
+    if (examine_release(j->version) != 8 && jvm_flag(j, "EnableDynamicAgentLoading") < 0)
+        return err_set(e, EOPNOTSUPP,
+                       "JVM %d (%s) was started with -XX:-EnableDynamicAgentLoading: restart it "
+                       "without it, or let it profile itself with -agentpath:...=start,file=...",
+                       (int)j->pid, j->name);
+    if (!j->container)
+        return 0;
     struct place_look seen;
     struct process_maps maps;
     place_look(j, NULL, &seen);
@@ -183,9 +189,9 @@ static int check_agent(const struct jvm *j, const char **word, struct err *e) {
     *word = "no place";
     return err_set(e, ENOENT,
                    "no directory where JVM %d can load the agent from (%.300s); mount a tmpfs "
-                   "without noexec there, or put %s where it can read it and say where with "
+                   "without noexec there, or put the agent where it can read it and say where with "
                    "--libpath",
-                   (int)j->pid, seen.tried[0] ? seen.tried : "none was found", library);
+                   (int)j->pid, seen.tried[0] ? seen.tried : "none was found");
 }
 
 int doctor_attach(const struct jvm *j, uid_t uid, const char **word, struct err *e) {

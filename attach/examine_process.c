@@ -1,6 +1,7 @@
 #include "attach/examine.h"
 
 #include "attach/container.h"
+#include "attach/inside.h"
 #include "attach/proc.h"
 #include "attach/standstill.h"
 
@@ -133,6 +134,12 @@ static void check_namespaces(struct examiner *x) {
     if (error)
         examine_add(x, "namespaces", "namespaces", FINDING_NOTE,
                     "not known: /proc/%d/ns cannot be read: %s", (int)x->jvm->pid, strerror(error));
+    else if (inside_others_proc(x->jvm->pid))
+        examine_remedy(examine_add(x, "namespaces", "namespaces", FINDING_FAILURE,
+                                   "its own %s, and the /proc of another pid namespace "
+                                   "(/proc/%d/root/proc/self is there for us)",
+                                   found, (int)x->jvm->pid),
+                       "start it with a /proc of its own: unshare --mount-proc");
     else if (!found[0])
         examine_add(x, "namespaces", "namespaces", FINDING_OK, "the same as this process's");
     else

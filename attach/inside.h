@@ -6,6 +6,7 @@
 #ifndef JTOP_ATTACH_INSIDE_H
 #define JTOP_ATTACH_INSIDE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -20,5 +21,9 @@ int inside_open(int root, const char *path, int flags);
 /* Where a directory is, seen from `root`: an absolute path without symbolic links, by which it is
  * found again there. 0; -ENOENT: there is no such path; -ENAMETOOLONG. */
 int inside_path(int root, int dir, char *out, size_t size);
+
+/* Whether the process has a pid namespace of its own and still the /proc of one above it: then the
+ * numbers it finds there are none of its own. */
+bool inside_others_proc(pid_t pid);
 
 #endif

@@ -1,6 +1,7 @@
 #include "core/session/agent_link.h"
 
 #include "attach/attach.h"
+#include "attach/inside.h"
 #include "attach/place.h"
 #include "attach/proc.h"
 #include "core/base/text.h"
@@ -229,6 +230,14 @@ static int take_mapping(const struct load *l, int fd, uint64_t session, uint64_t
     return result;
 }
 
+static int others_proc(const struct jvm *j, struct err *e) {
+    return err_set(e, EOPNOTSUPP,
+                   "JVM %d has a pid namespace of its own and the /proc of another "
+                   "(/proc/%d/root/proc/self is there for us): the agent would not find its "
+                   "threads; start it with one of its own (unshare --mount-proc)",
+                   (int)j->pid, (int)j->pid);
+}
+
 int agent_link_open(const struct jvm *j, const char *library, bool as_given, bool offer_broker,
                     uint64_t ring_bytes, int timeout_ms, struct agent_link *link, struct err *e) {
     struct load l = {.jvm = j,
@@ -238,6 +247,8 @@ int agent_link_open(const struct jvm *j, const char *library, bool as_given, boo
                      .timeout_ms = timeout_ms,
                      .place = {.listener = -1, .keeper.channel = -1}};
     *link = (struct agent_link){.broker = -1};
+    if (inside_others_proc(j->pid))
+        return others_proc(j, e);
     uint64_t session = random_session();
     text_addf(&l.options, "session=%llu,ring=%llu", (unsigned long long)session,
               (unsigned long long)ring_bytes);

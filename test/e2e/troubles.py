@@ -242,6 +242,12 @@ def no_target():
     return refused("convert", "/dev/null")
 
 
+def others_proc():
+    with Jvm("Idle", before=["unshare", "--pid", "--fork", "--kill-child"]) as jvm:
+        inner = read("/proc/%d/task/%d/children" % (jvm.pid, jvm.pid)).split()[0]
+        return refused("-d", 1, inner)
+
+
 PROVOKED = {
     "does nothing without -e": lambda: said("--live"),
     "opened by jtop-prof, as the JVM may not": perf_lent,
@@ -264,6 +270,7 @@ PROVOKED = {
     "is on the screen of process": on_screen,
     "in use by another profiler": signal_in_use,
     "can load the agent from": nowhere_to_load,
+    "and the /proc of another": others_proc,
     "is the path of the agent library as the JVM sees it": wrong_libpath,
     "a breakpoint in the C library would end the JVM":
         lambda: refused_event("--begin", "malloc"),

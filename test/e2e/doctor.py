@@ -37,15 +37,18 @@ class Report:
             want(f["level"] in ("ok", "note") or f["remedy"] or f["id"] in ("process", "attach"),
                  "no remedy: %s" % f)
         count = {level: sum(f["level"] == level for f in self.all) for level in LEVELS}
-        want((count["failure"], count["warning"]) == (said["failures"], said["warnings"]), str(said))
-        want(said["can_be_profiled"] == (count["failure"] == 0) == (done.returncode == 0), str(said))
+        want((count["failure"], count["warning"]) == (said["failures"], said["warnings"]),
+             str(said))
+        want(said["can_be_profiled"] == (count["failure"] == 0) == (done.returncode == 0),
+             str(said))
 
     def want(self, name, level, *parts):
         f = self.by_id.get(name)
         want(f, "no finding %s" % name)
         want(f["level"] in level.split("|"), "%s: %s" % (name, f))
         for part in parts:
-            want(part in f["fact"] + " -> " + f["remedy"], "%s: not in it: %s: %s" % (name, part, f))
+            want(part in f["fact"] + " -> " + f["remedy"],
+                 "%s: not in it: %s: %s" % (name, part, f))
 
     def only(self, *names):
         """No others fail."""
@@ -96,7 +99,8 @@ def healthy():
         want("\033" not in text, "colours in a pipe")
         after = marks(jvm)
         for what, was in before.items():
-            want(what in ("threads",) or after[what] == was, "%s: %s, was %s" % (what, after[what], was))
+            want(what == "threads" or after[what] == was,
+                 "%s: %s, was %s" % (what, after[what], was))
         want("Attach Listener" not in after["threads"], "it was asked to listen")
         want(not select.select([jvm.process.stdout], [], [], 0)[0], "it printed something")
 
@@ -106,8 +110,8 @@ def machine():
     want({f["about"] for f in r.all} == {"machine"}, "it is not about the machine")
     with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as f:
         r.want("perf-paranoid", "ok|note|warning", f.read().strip(), "perf_event_paranoid)")
-    for name in ("kernel", "agent-library", "perf-open", "perf-pmu", "kptr-restrict", "seccomp", "yama",
-                 "hidepid", "clock", "tracefs", "security-modules", "output-directory"):
+    for name in ("kernel", "agent-library", "perf-open", "perf-pmu", "kptr-restrict", "seccomp",
+                 "yama", "hidepid", "clock", "tracefs", "security-modules", "output-directory"):
         want(name in r.by_id, "no " + name)
     want(lib.AGENT in r.by_id["agent-library"]["fact"], "another agent")
     want(r.verdict.startswith("JVMs can be profiled"), r.verdict)
@@ -337,8 +341,8 @@ def main():
         not_a_socket, other_user, others, held, few_descriptors, listed)])
     checks.run("a healthy JVM is not touched", healthy)
     checks.run("other JDKs", other_jdks)
-    checks.together(("a container of another user", another_user), ("no place for the agent", no_place),
-                    ("inside a container", inside))
+    checks.together(("a container of another user", another_user),
+                    ("no place for the agent", no_place), ("inside a container", inside))
     return checks.code()
 
 

@@ -55,7 +55,8 @@ def reasons():
         s.start("", STATE)
         cannot(s, disabled.pid, "disabled", r"started with -XX:\+DisableAttachMechanism")
         cannot(s, stopped.pid, "stopped", r"kill -CONT %d" % stopped.pid)
-        cannot(s, silent.pid, "-Xrs", r"listens, but its socket /tmp/\.java_pid%d was removed" % silent.pid)
+        cannot(s, silent.pid, "-Xrs",
+               r"listens, but its socket /tmp/\.java_pid%d was removed" % silent.pid)
         os.kill(stopped.pid, signal.SIGCONT)
         s.wait(row(stopped.pid, r" Idle"), "the JVM that goes on")
         wait_for(lambda: not re.search(row(stopped.pid, r"\[stopped\]"), s.text(), re.M),

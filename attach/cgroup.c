@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -17,6 +19,7 @@ enum {
     MOUNT_BYTES = 8 << 20, /* of a mountinfo that are searched */
     FILE_TEXT = 1024,
     LEVELS_MAX = 64,
+    CACHED_TRIES = 4, /* others changing the tree make it fail */
 };
 
 static bool is_cgroup(int fd, bool v2) {
@@ -42,23 +45,32 @@ static int step(int dir, const char **name) {
     return fd < 0 ? -errno : fd;
 }
 
-/* Below the process's root, or ours (pid 0). */
-static int open_point(pid_t pid, const char *point, bool v2) {
+/* Below the process's root. RESOLVE_CACHED: a mount point is always in the kernel's cache, and what is
+ * not might be of a file system whose server lets us wait for ever. */
+static int open_inside(pid_t pid, const char *point) {
+    struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+                           .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_CACHED};
     char path[32];
-    snprintf(path, sizeof path, pid ? "/proc/%d/root" : "/", (int)pid);
-    int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), result = fd < 0 ? -errno : 0;
-    point += strspn(point, "/");
-    for (int i = 0; result == 0 && *point; i++) {
-        int next = i < LEVELS_MAX ? step(fd, &point) : -ELOOP;
-        close(fd);
-        fd = next;
-        result = next < 0 ? next : 0;
-    }
-    if (result == 0 && is_cgroup(fd, v2))
+    snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
+    int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0)
+        return -errno;
+    int fd = -1;
+    for (int tries = 0; fd < 0 && tries < CACHED_TRIES; tries++)
+        fd = (int)syscall(SYS_openat2, root, point, &how, sizeof how);
+    int error = errno;
+    close(root);
+    return fd < 0 ? -error : fd;
+}
+
+/* As the process has it, or as we do (pid 0). */
+static int open_point(pid_t pid, const char *point, bool v2) {
+    int fd = pid ? open_inside(pid, point) : open(point, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0 && is_cgroup(fd, v2))
         return fd;
     if (fd >= 0)
         close(fd);
-    return result ? result : -ENOENT;
+    return -ENOENT;
 }
 
 /* Lines of a mountinfo, longer ones left out; false at the end. */

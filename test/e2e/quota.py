@@ -4,11 +4,12 @@ of how often it stops them, from the host and from inside; and what the kernel s
 a JVM in a container."""
 import os
 import re
+import subprocess
 import sys
 import tempfile
 
 import oci
-from lib import Checks, Jvm, Prof, good, prof, want, wait_for
+from lib import PROF, Checks, Jvm, Prof, good, prof, want, wait_for
 
 FRAME = dict(os.environ, COLUMNS="80", LINES="24", LC_ALL="C.UTF-8")
 WIDE = dict(FRAME, COLUMNS="150", LINES="50")
@@ -121,6 +122,16 @@ def inside(mounted):
             want(re.search(r"^cpu \d+\.\d%  threads", text, re.M), text)
 
 
+def by_its_own_mounts():
+    """A profiler that has no control groups mounted looks at the container's."""
+    with oci.Container("Shares", "single", quota=0.5, mounts=[GROUPS]) as c:
+        done = subprocess.run(
+            ["unshare", "-m", "--propagation", "private", "sh", "-c",
+             'umount -l /sys/fs/cgroup && exec "$@"', "-", PROF, "--batch", "-n", "2", str(c.pid)],
+            env=FRAME, capture_output=True, text=True, timeout=60, check=False)
+        want(re.search(r"^cpu \d+\.\d% of 50%  ", done.stdout, re.M), done.stdout + done.stderr)
+
+
 def without():
     with Jvm("Shares", "single") as jvm:
         picture = until(jvm.pid, r"CPU quota +none", "--view", "status", env=WIDE)
@@ -138,5 +149,6 @@ with oci.Container("Shares", "single", quota=0.5) as container:
     checks.run("CPU and state of each thread of another pid namespace", each_thread, container)
 checks.run("inside, where the groups are mounted", inside, True)
 checks.run("inside, where they are not", inside, False)
+checks.run("from the host, which has no groups mounted", by_its_own_mounts)
 checks.run("no quota", without)
 sys.exit(checks.code())

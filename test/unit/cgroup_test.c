@@ -221,7 +221,7 @@ static bool find_own(char dir[300]) {
 
 static void real(void **unused) {
     (void)unused;
-    char own[300], outer[330], inner[340], pid[16];
+    char own[300], outer[340], inner[360], pid[16];
     struct cgroup_cpu c;
     struct cgroup g;
     if (!find_own(own))

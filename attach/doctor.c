@@ -23,8 +23,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define YOUNG_MS 5000 /* so old a JVM has its signal handlers */
-#define CAPABILITY_SETUID 7
+#define YOUNG_MS 5000   /* so old a JVM has its signal handlers */
+#define PATIENCE_MS 200 /* a list of many JVMs does not wait for one */
 
 #if defined __x86_64__
 #define OUR_MACHINE EM_X86_64
@@ -183,7 +183,7 @@ static int check_agent(const struct jvm *j, const char **word, struct err *e) {
         return 0;
     struct place_look seen;
     struct process_maps maps;
-    place_look(j, NULL, &seen);
+    place_look(j, NULL, PATIENCE_MS, &seen);
     if (seen.seen != PLACE_LOOK_NOWHERE || (process_maps_read(j->pid, &maps) == 0 && maps.agent))
         return 0;
     *word = "no place";

@@ -20,7 +20,8 @@
 #define WARNS_SINCE 21
 #define YOUNG_MS 5000
 
-static void check_mechanism(struct examiner *x) {
+/* False: it is disabled. */
+static bool check_mechanism(struct examiner *x) {
     static const char id[] = "attach-mechanism", title[] = "attach mechanism";
     char unread[96];
     if (attach_is_disabled(x->jvm) || x->options.option[JAVA_DISABLE_ATTACH].said > 0) {
@@ -31,12 +32,13 @@ static void check_mechanism(struct examiner *x) {
                             : "sun.rt.jvmCapabilities of its performance data");
         examine_remedy(f, "restart it without it, or let it profile itself with "
                           "-agentpath:...=start,file=...");
-        return;
+        return false;
     }
     bool sure = x->jvm->perf_data || !x->options.error;
     examine_add(x, id, title, sure ? FINDING_OK : FINDING_NOTE, "%s%s",
                 sure ? "not disabled" : "not known to be disabled",
                 sure ? "" : examine_unread(x, unread, sizeof unread));
+    return true;
 }
 
 static void check_loading(struct examiner *x) {
@@ -212,10 +214,11 @@ static void check_safepoint(struct examiner *x) {
 void examine_attach(struct examiner *x) {
     int tmp = open_tmp(x->jvm);
     bool listens = listener_is_open(x->jvm->pid, x->jvm->inner_pid);
-    check_mechanism(x);
+    bool enabled = check_mechanism(x);
     check_loading(x);
     check_tmp(x, tmp, listens);
-    check_listener(x, tmp, listens);
+    if (enabled)
+        check_listener(x, tmp, listens);
     check_safepoint(x);
     if (tmp >= 0)
         close(tmp);

@@ -3,11 +3,13 @@
 
 #include <string.h>
 
+#define PATIENCE_MS 1000
+
 void examine_place(struct examiner *x) {
     static const char id[] = "agent-place", title[] = "agent's place";
     struct place_look seen;
     struct finding *f;
-    place_look(x->jvm, x->library_error ? NULL : x->library, &seen);
+    place_look(x->jvm, x->library_error ? NULL : x->library, PATIENCE_MS, &seen);
     bool tried = seen.tried[0] != '\0';
     switch ((enum place_seen)seen.seen) {
     case PLACE_LOOK_SAME:

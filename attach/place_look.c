@@ -18,7 +18,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 1000
 #define LIBRARY_BYTES (512U << 10) /* where its size is not known */
 
 struct look {
@@ -142,7 +141,7 @@ static void look(void *context, void *result, int *unused) {
         l->out->seen = place_dirs(&l->task, take) ? PLACE_LOOK_COPY : PLACE_LOOK_NOWHERE;
 }
 
-void place_look(const struct jvm *j, const char *library, struct place_look *out) {
+void place_look(const struct jvm *j, const char *library, int patience_ms, struct place_look *out) {
     struct look *l = calloc(1, sizeof *l);
     struct stat st;
     int fd = -1;
@@ -154,8 +153,8 @@ void place_look(const struct jvm *j, const char *library, struct place_look *out
         .jvm = *j, .root = -1, .cwd = -1, .maps = -1, .environment = -1, .mounts = -1};
     l->library = library;
     l->bytes = library && stat(library, &st) == 0 ? (uint64_t)st.st_size : LIBRARY_BYTES;
-    int rc =
-        errand_run(look, l, proc_now_ns() + PATIENCE_MS * UINT64_C(1000000), out, sizeof *out, &fd);
+    int rc = errand_run(look, l, proc_now_ns() + (uint64_t)patience_ms * 1000000U, out, sizeof *out,
+                        &fd);
     if (rc < 0)
         out->error = -rc;
     if (fd >= 0)

@@ -24,7 +24,8 @@ struct place_look {
     char tried[640]; /* the directories before it that would not do, and why; printable */
 };
 
-/* `library`: as we see it; NULL: where it is installed beside this program. */
-void place_look(const struct jvm *j, const char *library, struct place_look *out);
+/* `library`: as we see it; NULL: where it is installed beside this program. `patience_ms`: how long a
+ * file system may take to answer. */
+void place_look(const struct jvm *j, const char *library, int patience_ms, struct place_look *out);
 
 #endif

@@ -26,6 +26,7 @@ static const char usage[] =
     "  jtop-prof diff [-o FMT] [-f FILE] A B  what changed between two profiles\n"
     "  jtop-prof list JVM                     the events it can be sampled for\n"
     "  jtop-prof check [-e EVENT] JVM         whether these can be used there\n"
+    "  jtop-prof doctor [--json] [JVM]        what keeps it from being profiled\n"
     "  jtop-prof --list [--json]              the JVMs on this machine\n"
     "  jtop-prof jcmd JVM COMMAND...          and: threaddump JVM, inspectheap JVM,\n"
     "                                         dumpheap JVM FILE, load JVM LIB [OPTS]\n"

@@ -93,18 +93,20 @@ static void files(void **unused) {
     end(&j);
 }
 
-/* An environment that switches the mechanism off, as JAVA_TOOL_OPTIONS does. */
-static void disabled(void **unused) {
-    (void)unused;
+/* An environment that switches something off, as JAVA_TOOL_OPTIONS does. */
+static void switched_off(const char *options, const char *version, int code, const char *word,
+                         const char *part) {
     struct jvm j = {.uid = geteuid(), .name = "Main", .user = "me"};
     struct proc_stat st;
     int ready[2];
+    snprintf(j.version, sizeof j.version, "%s", version);
     char c;
     assert_int_equal(pipe(ready), 0);
     j.pid = j.inner_pid = fork();
     if (j.pid == 0) {
         char *const argv[] = {"sh", "-c", "echo; read x", NULL};
-        char *const environment[] = {"JAVA_TOOL_OPTIONS=-Xmx1g -XX:+DisableAttachMechanism", NULL};
+        char variable[128], *const environment[] = {variable, NULL};
+        snprintf(variable, sizeof variable, "JAVA_TOOL_OPTIONS=-Xmx1g %s", options);
         dup2(ready[1], STDOUT_FILENO);
         int in[2];
         if (pipe(in) == 0)
@@ -115,10 +117,20 @@ static void disabled(void **unused) {
     assert_int_equal(read(ready[0], &c, 1), 1);
     assert_int_equal(proc_stat(j.pid, &st), 0);
     j.start_ticks = st.start_ticks;
-    says(&j, geteuid(), EOPNOTSUPP, "disabled", "-XX:+DisableAttachMechanism");
+    says(&j, geteuid(), code, word, part);
     end(&j);
     close(ready[0]);
     close(ready[1]);
+}
+
+static void disabled(void **unused) {
+    (void)unused;
+    static const char no_agents[] = "-XX:-EnableDynamicAgentLoading";
+    switched_off("-XX:+DisableAttachMechanism", "", EOPNOTSUPP, "disabled",
+                 "-XX:+DisableAttachMechanism");
+    switched_off(no_agents, "21.0.1+12", EOPNOTSUPP, "no agents", no_agents);
+    switched_off(no_agents, "25.412-b08", 0, "", ""); /* JDK 8 does not know it */
+    switched_off("-XX:+EnableDynamicAgentLoading", "21.0.1+12", 0, "", "");
 }
 
 static void containers(void **unused) {

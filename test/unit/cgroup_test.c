@@ -212,7 +212,7 @@ static bool find_own(char dir[300]) {
             cgroup_parse_mount(line, false, root, point) ? cgroup_below(root, text) : NULL;
         found = rest && strlen(point) + strlen(rest) < 200;
         if (found)
-            snprintf(dir, 300, "%.200s/%.100s", point, rest);
+            snprintf(dir, 300, "%.200s/%.98s", point, rest);
     }
     if (f)
         fclose(f);

@@ -244,12 +244,21 @@ static int answer_for_nobody(const struct options *o, const struct jvm *j, struc
         puts("Profiler is not active");
         if (holder && !o->collect)
             printf("but process %d reads this JVM and does not answer\n", (int)holder);
+        else if (!o->collect && holder_hidden(j->pid))
+            puts("but a jtop-prof reads this JVM that cannot be seen from here: on the host, or in "
+                 "another container");
         return 0;
     }
     if (holder)
         return err_exit_as(e, ERR_EXIT_PROFILER, EBUSY,
                            "process %d reads JVM %d and does not answer: end it there", (int)holder,
                            (int)j->pid);
+    if (holder_hidden(j->pid))
+        return err_exit_as(
+            e, ERR_EXIT_PROFILER, EBUSY,
+            "a jtop-prof reads JVM %d that cannot be seen from here: ask it where it "
+            "runs, on the host or in another container",
+            (int)j->pid);
     return err_exit_as(e, ERR_EXIT_PROFILER, ESRCH,
                        "Profiler has not started: nobody profiles JVM %d; \"start\" begins a "
                        "profile",

@@ -87,6 +87,9 @@ static int busy(const struct jvm *j, struct err *e) {
         snprintf(more, sizeof more,
                  "; it cannot be asked from here: it is another user's, or in "
                  "another network namespace");
+    else if (holder_hidden(j->pid))
+        snprintf(more, sizeof more,
+                 "; it cannot be seen from here: it is on the host, or in another container");
     return err_set(e, EBUSY, "another jtop-prof holds JVM %d and is alive%s; quit that one first%s",
                    (int)j->pid, who, more);
 }

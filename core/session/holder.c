@@ -11,9 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LINK_TEXT "/memfd:" WIRE_MEMFD_NAME " (deleted)"
+#define FIRST_PID_NAMESPACE 0xEFFFFFFCu /* source: Linux include/linux/proc_ns.h */
+#define LEAVE_STEPS 20
+#define LEAVE_STEP_NS 50000000
 
 static DIR *open_place(pid_t pid, const char *place) {
     char path[64];
@@ -68,6 +72,18 @@ static bool maps_file(pid_t pid, const struct stat *file) {
     free(line);
     fclose(f);
     return found;
+}
+
+bool holder_hidden(pid_t jvm) {
+    struct stat file, own;
+    if (stat("/proc/self/ns/pid", &own) != 0 || own.st_ino == FIRST_PID_NAMESPACE)
+        return false;
+    for (int i = 0; i < LEAVE_STEPS; i++) {
+        if (!find_file(jvm, &file))
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = LEAVE_STEP_NS}, NULL);
+    }
+    return true;
 }
 
 pid_t holder_find(pid_t jvm) {

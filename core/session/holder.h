@@ -6,9 +6,14 @@
 #ifndef JTOP_SESSION_HOLDER_H
 #define JTOP_SESSION_HOLDER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* The other jtop-prof that reads this JVM, or 0 where none is found or may be looked at. */
 pid_t holder_find(pid_t jvm);
+
+/* Whether somebody reads it whom we cannot see, from a pid namespace above or beside ours: an agent
+ * is at work there. Where that may only be one on its way out, this waits a second. */
+bool holder_hidden(pid_t jvm);
 
 #endif

@@ -6,9 +6,10 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 from contained import PROFILE, inside, nothing_left, outside, right, warm
-from lib import PROF as HOST_PROF, WAIT, Checks, sampling, traces, wait_for, want
+from lib import PROF as HOST_PROF, WAIT, Checks, Prof, sampling, traces, wait_for, want
 from oci import DOCKER, INSIDE, STAY, Container, rootfs
 
 PROF = INSIDE + "/jtop-prof"
@@ -118,6 +119,17 @@ class Pod:
         self.kill()
 
 
+def out_of_sight(pod):
+    """What the host does is not to be asked about from a container, but it is seen."""
+    with tempfile.TemporaryDirectory() as scratch, Prof(scratch, "-d", 60, pod.jvm.pid):
+        wait_for(lambda: sampling(pod.jvm.pid), "the profile")
+        done = pod.side.run(PROF, "status", pod.pid, user=1000)
+        want("cannot be seen from here" in done.stdout, done.stdout + done.stderr)
+        for words in ["stop"], ["-d", "1"]:
+            done = pod.side.run(PROF, *words, pod.pid, user=1000)
+            want(done.returncode != 0 and "cannot be seen from here" in done.stderr, done.stderr)
+
+
 def sidecar(**more):
     with Pod(**more) as pod:
         for who in ({"user": 1000}, {"user": 0, "caps": ["SYS_PTRACE"]}):
@@ -128,14 +140,16 @@ def sidecar(**more):
              done.stdout + done.stderr)
         right(pod.jvm, outside(pod.jvm))
         nothing_left(pod.jvm, pod.side)
+        out_of_sight(pod)
+        nothing_left(pod.jvm, pod.side)
 
 
 def sidecar_kernel():
     """One capability more, and it opens perf_events for a JVM that may not."""
     with Pod() as pod, Container("", command=STAY, inside=True, user=0, caps=DOCKER,
                                  join={"pid": "/proc/%d/ns/pid" % pod.pause.pid}) as side:
-        done = side.run(PROF, "-d", 1, "-e", "context-switches", "-i", 1, "-o", "collapsed", pod.pid,
-                        user=0, caps=["SYS_PTRACE", "PERFMON"])
+        done = side.run(PROF, "-d", 1, "-e", "context-switches", "-i", 1, "-o", "collapsed",
+                        pod.pid, user=0, caps=["SYS_PTRACE", "PERFMON"])
         want("_[k]" in done.stdout or "[kernel]" in done.stdout, "no kernel frames: %s%s" %
              (done.stdout[-300:], done.stderr))
         nothing_left(pod.jvm, side)

@@ -10,8 +10,8 @@ import sys
 import tempfile
 
 import attach_troubles
-from lib import (AGENT, CLASSES, PROF, ROOT, Checks, Jvm, Prof, armed, good, prof, read, status,
-                 wait_for, want)
+from lib import (AGENT, CLASSES, PROF, ROOT, Checks, Jvm, Prof, armed, good, prof, read,
+                 sampling, status, wait_for, want)
 from oci import INSIDE, JAVA, Container, rootfs
 from unsupported import ASGCT, STRUCTS, Java, copy_jdk, java_home
 
@@ -242,6 +242,13 @@ def no_target():
     return refused("convert", "/dev/null")
 
 
+def out_of_sight():
+    with tempfile.TemporaryDirectory() as scratch, Container("Idle", inside=True) as jvm, \
+            Prof(scratch, "-d", 60, jvm.pid):
+        wait_for(lambda: sampling(jvm.pid), "the profile")
+        return jvm.run(INSIDE + "/jtop-prof", "stop", 1).stderr
+
+
 def others_proc():
     with Jvm("Idle", before=["unshare", "--pid", "--fork", "--kill-child"]) as jvm:
         inner = read("/proc/%d/task/%d/children" % (jvm.pid, jvm.pid)).split()[0]
@@ -271,6 +278,7 @@ PROVOKED = {
     "in use by another profiler": signal_in_use,
     "can load the agent from": nowhere_to_load,
     "and the /proc of another": others_proc,
+    "cannot be seen from here": out_of_sight,
     "is the path of the agent library as the JVM sees it": wrong_libpath,
     "a breakpoint in the C library would end the JVM":
         lambda: refused_event("--begin", "malloc"),

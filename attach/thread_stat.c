@@ -103,9 +103,9 @@ static uint32_t inner_of(pid_t pid, const struct thread_numbers *known,
 
 int thread_stat_list_inside(pid_t pid, struct thread_numbers *known, struct thread_stat **out) {
     int n = thread_stat_list(pid, out), seen = 0;
-    if (n <= 0)
-        return n;
     struct thread_stat *list = *out;
+    if (n <= 0 || !list)
+        return n;
     struct thread_number *number = malloc((size_t)n * sizeof *number);
     if (!number) {
         free(list);

@@ -86,7 +86,7 @@ static void check_memory(struct examiner *x) {
         return;
     }
     uint64_t mb = limit >> 20, used = x->jvm->rss_bytes >> 20;
-    bool little = mb < used + 2 * RING_MB;
+    bool little = mb < used + UINT64_C(2) * RING_MB;
     struct finding *f =
         examine_add(x, "memory", "memory limit", little ? FINDING_WARNING : FINDING_OK,
                     "%" PRIu64 " MB, of which it uses %" PRIu64 "; the ring takes %d (%.300s)", mb,

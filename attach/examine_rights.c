@@ -3,6 +3,7 @@
 #include "attach/proc.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,22 +103,23 @@ static void check_memlock(struct examiner *x, uint64_t limit) {
     int error;
     long kb = examine_number("/proc/sys/kernel/perf_event_mlock_kb", 0, &error);
     uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN), threads = x->target.threads;
-    bool free_of_it = process_status_has(x->target.capabilities, CAPABILITY_IPC_LOCK) ||
-                      x->paranoid == -1 || limit == UINT64_MAX;
-    uint64_t all = (kb > 0 ? (uint64_t)kb : 0) * cpus + limit / 1024;
-    bool few = !free_of_it && !error && threads > all / PERF_KB_A_THREAD;
-    struct finding *f = examine_add(
-        x, "memlock", "locked memory", few ? FINDING_WARNING : FINDING_OK,
-        free_of_it ? "no limit for perf_events%s"
-                   : "enough for %s%llu threads, it has %u (perf_event_mlock_kb %ld x %u CPUs, Max "
-                     "locked memory %llu)",
-        "", (unsigned long long)(all / PERF_KB_A_THREAD), (unsigned)threads, kb, (unsigned)cpus,
-        (unsigned long long)limit);
+    if (process_status_has(x->target.capabilities, CAPABILITY_IPC_LOCK) || x->paranoid == -1 ||
+        limit == UINT64_MAX) {
+        examine_add(x, "memlock", "locked memory", FINDING_OK, "no limit for perf_events");
+        return;
+    }
+    uint64_t most = ((kb > 0 ? (uint64_t)kb : 0) * cpus + limit / 1024) / PERF_KB_A_THREAD;
+    bool few = !error && threads > most;
+    struct finding *f =
+        examine_add(x, "memlock", "locked memory", few ? FINDING_WARNING : FINDING_OK,
+                    "enough for %" PRIu64 " threads, it has %" PRIu64
+                    " (perf_event_mlock_kb %ld on %" PRIu64 " CPUs, Max locked memory %" PRIu64 ")",
+                    most, threads, kb, cpus, limit);
     if (few)
         examine_remedy(f,
-                       "sysctl kernel.perf_event_mlock_kb=%llu, or raise its ulimit -l: the "
+                       "sysctl kernel.perf_event_mlock_kb=%" PRIu64 ", or raise its ulimit -l: the "
                        "threads beyond it have no kernel frames",
-                       (unsigned long long)(threads * PERF_KB_A_THREAD / (cpus ? cpus : 1) + 512));
+                       threads * PERF_KB_A_THREAD / (cpus ? cpus : 1) + 512);
 }
 
 static void check_limits(struct examiner *x) {

@@ -70,12 +70,12 @@ struct file_look {
 };
 
 /* As the JVM's user: whatever lies there, it is nothing that it could not read itself. */
-static void look_into(void *context, void *result, int *unused) {
+static void look_into(void *context, void *result, int *fd_out) {
     const struct file_look *l = context;
     struct file_answer a = {.error = 0};
     struct stat st;
     char link[64];
-    (void)unused;
+    *fd_out = -1;
     int root = inside_enter(l->jvm->pid, "root"), fd = -1;
     int rc = root < 0 ? root : credentials_take(l->jvm->uid, l->jvm->gid);
     int place = rc < 0 ? rc : inside_open(root, l->path, 0);
@@ -135,7 +135,7 @@ static void find_version(struct examiner *x) {
             *slash = '\0';
         if (!slash)
             return;
-        strcat(path, "/release");
+        snprintf(path + strlen(path), sizeof path - strlen(path), "/release");
         struct file_answer a = read_inside(x, path, take_version);
         printable(a.version);
         x->release = examine_release(a.version + (strncmp(a.version, "1.", 2) ? 0 : 2));

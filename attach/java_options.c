@@ -60,7 +60,7 @@ static bool next_word(const char **at, const char *end, const char **word, size_
 }
 
 /* 1: -XX:+FLAG or the word; -1: -XX:-FLAG, or -XX:FLAG=N with N at most 0; 0: about something else. */
-static signed char says(const char *word, size_t len, size_t option) {
+static int says(const char *word, size_t len, size_t option) {
     static const char prefix[] = "-XX:";
     size_t n = sizeof prefix - 1, flag = strlen(known[option].flag);
     if (known[option].word && len == strlen(known[option].word) &&
@@ -86,7 +86,7 @@ void java_options_scan(struct java_options *o, const char *source, const char *t
     size_t n;
     while (next_word(&at, text + len, &word, &n))
         for (size_t i = 0; *word == '-' && i < JAVA_OPTIONS_COUNT; i++) {
-            signed char said = says(word, n, i);
+            int said = says(word, n, i);
             if (said) {
                 o->option[i].said = said;
                 o->option[i].source = source;
@@ -104,7 +104,7 @@ struct file_errand {
 };
 
 struct file_answer {
-    signed char said[JAVA_OPTIONS_COUNT];
+    int said[JAVA_OPTIONS_COUNT];
     int error;
 };
 
@@ -132,11 +132,11 @@ static int open_file(struct file_errand *t) {
 }
 
 /* What a hostile file system does to whoever reads it, it does to a child that is killed. */
-static void read_file(void *context, void *result, int *unused) {
+static void read_file(void *context, void *result, int *fd_out) {
     struct file_errand *t = context;
     struct file_answer answer = {.error = 0};
     struct java_options o = {.error = 0};
-    (void)unused;
+    *fd_out = -1;
     int fd = open_file(t);
     ssize_t n = fd < 0 ? fd : read(fd, t->buffer, sizeof t->buffer);
     if (n > 0)
@@ -171,7 +171,7 @@ static void take_file(struct java_options *o, const struct jvm *j, const char *p
     }
     for (size_t i = 0; i < JAVA_OPTIONS_COUNT; i++)
         if (answer.said[i]) {
-            o->option[i].said = answer.said[i] > 0 ? 1 : -1;
+            o->option[i].said = answer.said[i];
             o->option[i].source = in_file;
         }
 }

@@ -26,7 +26,7 @@ enum java_option {
 
 struct java_options {
     struct {
-        signed char said;   /* 1: on; -1: off; 0: not said */
+        int said;           /* 1: on; -1: off; 0: not said */
         const char *source; /* "its command line", "JAVA_TOOL_OPTIONS", "an @file"; a constant */
     } option[JAVA_OPTIONS_COUNT];
     int error;          /* errno of what of it could not be read; 0: all was */

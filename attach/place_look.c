@@ -90,24 +90,29 @@ static bool sees_ours(const struct look *l) {
     return false;
 }
 
+static bool has_room(const struct look *l, const struct statvfs *fs) {
+    uint64_t block = fs->f_frsize ? fs->f_frsize : 1;
+    return !fs->f_blocks || fs->f_bavail > l->bytes / block;
+}
+
+static bool may_write(int dir) {
+    return fchdir(dir) == 0 && faccessat(AT_FDCWD, ".", W_OK | X_OK, AT_EACCESS) == 0;
+}
+
 /* Why not; NULL: it will do. */
 static const char *fault_of(const struct look *l, const char *dir) {
-    struct statvfs fs;
+    struct statvfs fs = {0}; /* where it cannot be told, writing will tell */
     int fd = inside_open(l->task.root, dir, O_DIRECTORY);
     if (fd < 0)
         return strerror(-fd);
     const char *why = NULL;
-    uint64_t block = 1;
-    if (fstatvfs(fd, &fs) != 0)
-        why = strerror(errno);
-    else if (fs.f_flag & ST_RDONLY)
+    if (fstatvfs(fd, &fs) == 0 && (fs.f_flag & ST_RDONLY))
         why = strerror(EROFS);
     else if (fs.f_flag & ST_NOEXEC)
         why = "mounted noexec";
-    else if (block = fs.f_frsize ? fs.f_frsize : 1,
-             fs.f_blocks && fs.f_bavail < l->bytes / block + 1)
+    else if (!has_room(l, &fs))
         why = "no room";
-    else if (fchdir(fd) != 0 || faccessat(AT_FDCWD, ".", W_OK | X_OK, AT_EACCESS) != 0)
+    else if (!may_write(fd))
         why = strerror(errno);
     close(fd);
     return why;
@@ -127,9 +132,9 @@ static bool take(struct place_task *t, const char *dir) {
     return false;
 }
 
-static void look(void *context, void *result, int *unused) {
+static void look(void *context, void *result, int *fd_out) {
     struct look *l = context;
-    (void)unused;
+    *fd_out = -1;
     l->out = result;
     int rc = enter(&l->task);
     l->out->error = -rc;

@@ -51,7 +51,7 @@ static void send_result(int channel, void *result, size_t bytes, int fd) {
 /* The descriptor that came with it, or -1. */
 static int receive_result(int channel, void *result, size_t bytes) {
     union ancillary room;
-    uint8_t got[ERRAND_RESULT_MAX];
+    uint8_t got[ERRAND_RESULT_MAX] = {0};
     struct iovec iov = {.iov_base = got, .iov_len = bytes};
     struct msghdr m = {.msg_iov = &iov,
                        .msg_iovlen = 1,

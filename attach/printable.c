@@ -19,6 +19,9 @@ static size_t character(const unsigned char *s) {
     static const uint32_t least[] = {0, 0, 0xa0, 0x800, 0x10000};
     if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
         return 0;
+    /* Ends of lines, and what shows the rest of one from right to left. */
+    if ((c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069))
+        return 0;
     return n;
 }
 

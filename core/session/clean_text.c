@@ -38,8 +38,10 @@ static size_t put(char out[4], uint32_t code) {
     return bytes;
 }
 
+/* Control characters, halves of one, ends of lines, and what shows the rest from right to left. */
 static int is_unfit(uint32_t code) {
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0xd800 && code < 0xe000);
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0xd800 && code < 0xe000) ||
+           (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
 size_t clean_text(char *out, size_t size, const void *in, size_t length) {

@@ -16,6 +16,9 @@ static void test_text_is_clean(void **state) {
         {"\xff\xc3", "??"},
         {"\xe2\x82", "??"},
         {"\xc1\x81\xf4\x90\x80\x80", "??????"}, /* overlong; beyond Unicode */
+        {"exe.\xe2\x80\xae"
+         "fdp\xe2\x80\xa8\xe2\x81\xa9",
+         "exe.?fdp??"}, /* turned around, and ends of lines */
     };
     for (size_t i = 0; i < sizeof text / sizeof text[0]; i++) {
         char out[64];

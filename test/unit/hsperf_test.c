@@ -236,6 +236,9 @@ static void test_printable(void **state) {
     static const char *const pairs[][2] = {
         {"plain", "plain"},
         {"a\tb\nc\x7f", "a?b?c?"},
+        {"exe.\xe2\x80\xae"
+         "fdp\xe2\x80\xa8\xe2\x81\xa9",
+         "exe.???fdp??????"},
         {"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80",
          "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"},
         {"\xc2\x9b"

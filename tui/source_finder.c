@@ -18,6 +18,7 @@
 #define SCANNED_FILES 400
 #define SCANNED_DIRECTORIES 200
 #define ARCHIVE_BYTES_MAX ((off_t)1 << 30)
+#define JDK_BYTES_MAX ((off_t)128 << 20) /* the target's src.zip, whose list is kept in memory */
 #define MAPS_BYTES_MAX 1000000
 #define JDK_LEVELS 5 /* from bin/java or jre/lib/amd64/server/libjvm.so up to where src.zip is */
 
@@ -252,12 +253,12 @@ static bool find_in_archive(zip_t *z, const char *archive, const char *class_nam
 }
 
 /* Takes the descriptor over. NULL: no archive. */
-static zip_t *open_archive(int fd) {
+static zip_t *open_archive(int fd, off_t most) {
     struct stat st;
     int why;
     if (fd < 0)
         return NULL;
-    zip_t *z = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= ARCHIVE_BYTES_MAX
+    zip_t *z = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= most
                    ? zip_fdopen(fd, 0, &why)
                    : NULL;
     if (!z)
@@ -274,7 +275,8 @@ static bool find_in_named(struct source_finder *f, const char *place, const char
         return find_in_directory(place, class_name, out);
     if (!f->archive || strcmp(place, f->archive_path) != 0) {
         close_archive(&f->archive);
-        f->archive = open_archive(open(place, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+        f->archive = open_archive(open(place, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY),
+                                  ARCHIVE_BYTES_MAX);
         snprintf(f->archive_path, sizeof f->archive_path, "%s", place);
     }
     return f->archive && find_in_archive(f->archive, place, class_name, out);
@@ -308,7 +310,7 @@ static bool open_jdk_from(struct source_finder *f, int root, const char *directo
     for (int level = 0; level < JDK_LEVELS && at[0]; level++) {
         for (int i = 0; i < 2; i++) {
             snprintf(path, sizeof path, "%s/%s", at, place[i]);
-            f->jdk = open_archive(target_files_open_below(root, path));
+            f->jdk = open_archive(target_files_open_below(root, path), JDK_BYTES_MAX);
             if (f->jdk) {
                 snprintf(f->jdk_path, sizeof f->jdk_path, "%s", path);
                 return true;

@@ -25,9 +25,9 @@ PYTHON = shutil.which("python3", path="/usr/bin:/bin:/usr/local/bin")  # that US
 
 
 def clean(text, but="\n\t"):
-    """No control characters, of the second set neither."""
+    """No control characters, of the second set neither, nor any that turn the line around."""
     for c in text:
-        want(c in but or not (ord(c) < 32 or 127 <= ord(c) < 160),
+        want(c in but or not (ord(c) < 32 or 127 <= ord(c) < 160 or c in "\u2028\u202e"),
              "a control character: %r" % text[max(0, text.index(c) - 60):][:160])
 
 
@@ -184,8 +184,23 @@ def performance_data():
         want(SECRET not in done.stdout, "it read the secret")
         for kind, it in zip(PLANTS, them):
             want(re.search(r"^ *%d\b" % it.pid, done.stdout, re.M), "%s is not listed" % kind)
+        for it in them:
+            examined(it.pid)
         shown = on_terminal(keys=b"q", until=rb"%d" % them[0].pid, seconds=6)
         want(b"\x1b]0;" not in shown and SECRET.encode() not in shown, "it spoke to the terminal")
+
+
+def examined(pid, *ways, timeout=60):
+    """The doctor looks at all of it, and touches nothing."""
+    for args in ways or (("doctor", pid), ("doctor", "--json", pid)):
+        done = prof(*args, timeout=timeout)
+        want(done.returncode >= 0, "died of signal %d" % -done.returncode)
+        clean(done.stdout)
+        clean(done.stderr)
+        want(str(pid) in done.stdout, "exit %d: %s" % (done.returncode, done.stdout + done.stderr))
+        want(SECRET not in done.stdout, "it read the secret")
+        if "--json" in args:
+            json.loads(done.stdout)
 
 
 def socket_file(plant, words):
@@ -299,6 +314,7 @@ def silent_file_system():
         with Impostor({"load": "none"}, before=own_mounts(), plant=[FUSE % node]) as it:
             done = prof("--list", timeout=40)
             want(done.returncode == 0 and str(it.pid) in done.stdout, done.stdout + done.stderr)
+            examined(it.pid, ("doctor", it.pid))
             refused("-d", 1, it.pid, words="JVM %d" % it.pid)
 
 

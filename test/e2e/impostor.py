@@ -22,7 +22,7 @@ import time
 HEADER, RING_OFFSET, AFTER_RING = 4096, 20480, (64 << 20) + (1 << 22) // 8  # core/wire/layout.h
 STATUS = HEADER + 3264
 HEAD = HEADER + 6144
-ESCAPE = "\x1b]0;owned\x07\x1b[31m\x9b5m"
+ESCAPE = "\x1b]0;owned\x07\x1b[31m\x9b5m\u202e"
 F_ADD_SEALS, SHRINK, GROW, WRITE, SEAL = 1033, 2, 4, 8, 1
 SAMPLE, METHOD, THREAD, STUB, LIBRARY, LOG = 2, 3, 5, 7, 8, 11  # core/wire/record.h
 JAVA, NATIVE = 3 << 56 | 0xffff << 32, 6 << 56                    # a frame's type

@@ -196,7 +196,7 @@ static int check_agent(const struct jvm *j, const char **word, struct err *e) {
 
 int doctor_attach(const struct jvm *j, uid_t uid, const char **word, struct err *e) {
     struct helper_outcome o = {0};
-    const char *ignored;
+    const char *ignored = "";
     word = word ? word : &ignored;
     o.step = check_connection(j, uid, &o);
     *word = o.step < sizeof words / sizeof *words && words[o.step] ? words[o.step] : "";

@@ -47,8 +47,10 @@ static void check_paranoid(struct examiner *x) {
         examine_add(x, "perf-paranoid", "perf paranoid", level, "%ld (%s)%s", n, path,
                     n > 1 && may ? "; this process has the right all the same" : "");
     if (level == FINDING_WARNING)
-        examine_remedy(f, "sysctl kernel.perf_event_paranoid=1, or run as root: kernel frames; "
-                          "without, ctimer is used");
+        examine_remedy(f,
+                       "sysctl kernel.perf_event_paranoid=1, or run %s: kernel frames; without, "
+                       "ctimer is used",
+                       x->uid == 0 ? "with CAP_PERFMON" : "as root");
 }
 
 static void check_open(struct examiner *x) {
@@ -123,8 +125,10 @@ static void check_kernel_names(struct examiner *x) {
                     : there ? "has addresses"
                             : "has zeroes for addresses");
     if (!there)
-        examine_remedy(f, "kernel frames are [kernel] without names: sysctl kernel.kptr_restrict=0 "
-                          "kernel.perf_event_paranoid=1, or run as root");
+        examine_remedy(f,
+                       "kernel frames are [kernel] without names: sysctl kernel.kptr_restrict=0 "
+                       "kernel.perf_event_paranoid=1, or run %s",
+                       x->uid == 0 ? "with CAP_SYSLOG" : "as root");
 }
 
 static void check_tracefs(struct examiner *x) {

@@ -99,7 +99,7 @@ static void check_access(struct examiner *x) {
                     undumpable ? "; the process is not dumpable" : "");
         return;
     }
-    bool by_child = x->uid != x->jvm->uid && x->uid == 0 && !undumpable;
+    bool by_child = x->uid != x->jvm->uid && x->uid == 0 && !undumpable && !x->jvm->closed;
     struct finding *f = examine_add(
         x, "proc-access", "/proc", by_child ? FINDING_NOTE : FINDING_FAILURE, "%s/%s: %s%s", path,
         denied, strerror(error),
@@ -108,7 +108,7 @@ static void check_access(struct examiner *x) {
         examine_remedy(f,
                        "CAP_SYS_PTRACE is missing here: looked into as the JVM's own user instead");
     else
-        examine_remedy(f, "run as root with CAP_SYS_PTRACE%s",
+        examine_remedy(f, "run as root with CAP_SYS_PTRACE (docker --cap-add SYS_PTRACE)%s",
                        undumpable ? ": not even its own user may look into it"
                                   : ", or as its user");
 }

@@ -70,8 +70,8 @@ static void check_perf(struct examiner *x) {
             "no kernel frames: perf_event_paranoid is %d%s, and neither the JVM nor this "
             "process may open perf_events",
             x->paranoid, x->paranoid == -9 ? " (not known)" : "");
-        examine_remedy(f,
-                       "run as root, or sysctl kernel.perf_event_paranoid=1; else ctimer is used");
+        examine_remedy(f, "run %s, or sysctl kernel.perf_event_paranoid=1; else ctimer is used",
+                       x->uid == 0 ? "with CAP_PERFMON (docker --cap-add PERFMON)" : "as root");
     }
 }
 

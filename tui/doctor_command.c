@@ -150,7 +150,11 @@ static int look_at(const char *target, const char *library, struct doctor_report
     check_terminal(r);
     if (!known) {
         r->jvm = (struct jvm){.pid = (pid_t)strtol(target, NULL, 10)};
-        SAY(add(r, "process", "process", FINDING_FAILURE)->fact, "%s", e->message);
+        struct finding *f = add(r, "process", "process", FINDING_FAILURE);
+        SAY(f->fact, "%s", e->message);
+        if (e->code == EINVAL)
+            SAY(f->remedy, "only HotSpot JVMs can be profiled; a native image (GraalVM) or another "
+                           "program is perf's");
         return 0;
     }
     check_reader(r);
@@ -191,7 +195,7 @@ static void add_colour(struct text *out, bool colours, const char *code) {
         text_addf(out, "\033[%sm", code);
 }
 
-/* The text, broken at blanks so that lines end before `columns`; further lines begin at `indent`. */
+/* The text, broken at blanks before `columns`; further lines begin at `indent`. */
 static void add_wrapped(struct text *out, const char *s, int indent, int columns) {
     int room = columns - indent > LEAST_TEXT ? columns - indent : LEAST_TEXT;
     while (columns && (int)strlen(s) > room) {

@@ -334,6 +334,20 @@ def inside():
         r.want("perf-jvm", "ok", "opens perf_events for it")
 
 
+DOCKERS = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID", "KILL", "SYS_CHROOT")
+
+
+def root_inside():
+    """Root in a container has not all rights there: not that to look into another's process."""
+    with oci.Container("Shares", "single", inside=True, caps=DOCKERS) as c:
+        r = Report(c.run(oci.INSIDE + "/jtop-prof", "doctor", "--json", "1", user=0, caps=DOCKERS))
+        r.only("proc-access")
+        r.want("self", "ok", "uid 0 with CAP_SETUID")
+        r.want("proc-access", "failure", "/proc/1/root: Permission denied", "CAP_SYS_PTRACE")
+        r.want("perf-paranoid", "ok|warning", "perf_event_paranoid")
+        want("belongs to uid 1000" in r.verdict and "CAP_SYS_PTRACE" in r.verdict, r.verdict)
+
+
 def main():
     checks = Checks()
     checks.together(*[(f.__doc__ or f.__name__.replace("_", " "), f) for f in (
@@ -342,7 +356,8 @@ def main():
     checks.run("a healthy JVM is not touched", healthy)
     checks.run("other JDKs", other_jdks)
     checks.together(("a container of another user", another_user),
-                    ("no place for the agent", no_place), ("inside a container", inside))
+                    ("no place for the agent", no_place), ("inside a container", inside),
+                    ("root inside a container", root_inside))
     return checks.code()
 
 

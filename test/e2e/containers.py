@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""JVMs in containers, profiled from the host by root, with nothing prepared in them. Each profile
+"""timeout: 240
+
+JVMs in containers, profiled from the host by root, with nothing prepared in them. Each profile
 must be right, and nothing of ours is left. From inside: containers_inside.py."""
 import re
 import sys

@@ -104,7 +104,7 @@ static void open_recorded(void *context, void *result, int *fd) {
 static void remove_all(void *context, void *result, int *fd) {
     const struct task *t = context;
     struct answer a = {.result = become(&t->place->jvm)};
-    (void)fd;
+    *fd = -1;
     if (a.result == 0) {
         unlinkat(t->place->dir, JFR_PLACE_SETTINGS, 0);
         unlinkat(t->place->dir, JFR_PLACE_RECORDED, 0);

@@ -217,6 +217,17 @@ def other_listener():
         socket_file(link, "process %d listens there, not" % other.pid)
 
 
+def trigger_file():
+    """Where the file is made that asks a JVM to listen."""
+    with tempfile.TemporaryDirectory(prefix="attack-") as scratch:
+        victim = os.path.join(scratch, "made by root")
+        with Impostor(listen=False, plant=[
+                "os.symlink(%r, '.attach_pid%%d' %% os.getpid())" % victim]) as it:
+            refused("-d", 1, it.pid, words="attach_pid")
+            want(not os.path.lexists(victim), "the link was followed")
+            want(it.process.poll() is None, "it was ended")
+
+
 SLOW = """
 import mmap as m
 def elf(path):
@@ -375,6 +386,7 @@ def main():
         ("a FIFO for a socket", socket_file, "os.mkfifo(path)", "is not a socket"),
         ("a link for a socket", socket_file, "os.symlink('/run/x', path)", "is not a socket"),
         ("another's socket", other_listener),
+        ("a link where a file is to be made", trigger_file),
         ("jcmd on a terminal", replies_to_a_terminal))
     checks.run("an agent that lies", agent, False)
     checks.run("an agent that lies about its ring", agent, True)

@@ -129,7 +129,8 @@ int jfr_place_make(const struct jvm *j, const char *settings, size_t bytes, stru
     out->tmp = tmp_dir_open(j->pid);
     if (out->tmp < 0)
         return out->tmp;
-    struct task t = {.place = out, .settings = settings, .bytes = bytes, .serial = serial++};
+    struct task t = {.place = out, .settings = settings, .bytes = bytes, .serial = serial};
+    serial++;
     int r = run(make, &t, &a, &out->dir);
     memcpy(out->name, a.name, sizeof out->name);
     return r;

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -119,6 +120,13 @@ static int ask(const struct talk *t, uint32_t tid) {
     return ask_for(t, WIRE_EVENT_CPU, GENERATION, tid);
 }
 
+/* A child that does nothing, and does not outlive us. */
+static void wait_to_be_killed(void) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;)
+        pause();
+}
+
 static void need_the_right(void) {
     if (perf_broker_right() != 0)
         skip();
@@ -141,8 +149,7 @@ static void no_other_threads(void **state) {
     struct talk t = begin_for(getpid(), getpid());
     pid_t child = fork();
     if (child == 0)
-        for (;;)
-            pause();
+        wait_to_be_killed();
     const uint32_t foreign[] = {0, 1, (uint32_t)child, 2, UINT32_MAX, 1u << 31, 1u << 22};
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
         if (ask(&t, foreign[i]) != ESRCH)
@@ -175,8 +182,7 @@ static void nothing_once_it_is_gone(void **state) {
     need_the_right();
     pid_t child = fork();
     if (child == 0)
-        for (;;)
-            pause();
+        wait_to_be_killed();
     struct talk t = begin_for(child, child);
     assert_int_equal(ask(&t, (uint32_t)child), 0);
     kill(child, SIGKILL);
@@ -212,12 +218,13 @@ static void *wait_for_ever(void *arg) {
 static pid_t begin_inner(pid_t *parent) {
     *parent = fork();
     if (*parent == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (unshare(CLONE_NEWPID) != 0)
             _exit(1);
         pid_t child = fork();
         pthread_t thread;
         if (child == 0 && pthread_create(&thread, NULL, wait_for_ever, NULL) == 0)
-            wait_for_ever(NULL);
+            wait_to_be_killed();
         waitpid(child, NULL, 0);
         _exit(0);
     }
@@ -308,7 +315,7 @@ static void files_as_the_jvm_sees_them(void **state) {
     if (child == 0) {
         if (chroot(root) != 0)
             _exit(1);
-        wait_for_ever(NULL);
+        wait_to_be_killed();
     }
     char place[PATH_MAX] = "", of[64];
     snprintf(of, sizeof of, "/proc/%d/root", (int)child);

@@ -3,19 +3,18 @@
 #include "attach/connect.h"
 #include "attach/credentials.h"
 #include "attach/errand.h"
+#include "attach/inside.h"
 #include "attach/jvm_flag.h"
 #include "attach/proc.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define LOOK_MS 2000
@@ -94,35 +93,41 @@ struct look {
 };
 
 struct found {
-    int error; /* of opening it */
-    bool regular, noexec;
+    int error;    /* of opening it */
+    bool regular; /* and long enough */
+    bool noexec;
     unsigned char elf[EI_NIDENT + 4]; /* its first bytes, up to e_machine */
 };
 
-static int open_inside(int root, const char *path) {
-    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK,
-                           .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-    int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
-    return fd < 0 ? -errno : fd;
+/* Opened only where it is a regular file: a device may do something when it is. */
+static int open_file(int root, const char *path, struct stat *st) {
+    char again[64];
+    int found = inside_open(root, path, 0);
+    if (found < 0)
+        return found;
+    int fd = -EINVAL;
+    if (fstat(found, st) == 0 && S_ISREG(st->st_mode)) {
+        snprintf(again, sizeof again, "/proc/self/fd/%d", found);
+        fd = open(again, O_RDONLY | O_CLOEXEC);
+        fd = fd < 0 ? -errno : fd;
+    }
+    close(found);
+    return fd;
 }
 
 static void look(void *context, void *result, int *passed) {
     const struct look *l = context;
     struct found f = {0};
-    struct stat st;
+    struct stat st = {0};
     struct statvfs fs;
-    char path[64];
     *passed = -1;
-    snprintf(path, sizeof path, "/proc/%d/root", (int)l->j->pid);
-    int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int root = inside_enter(l->j->pid, "root");
     f.error = -credentials_take(l->j->uid, l->j->gid);
-    int fd = f.error ? -1 : open_inside(root, l->library);
-    if (fd >= 0 && fstat(fd, &st) == 0 && fstatvfs(fd, &fs) == 0) {
-        f.regular = S_ISREG(st.st_mode);
+    int fd = f.error ? -f.error : open_file(root, l->library, &st);
+    if (fd >= 0 && !f.error && fstatvfs(fd, &fs) == 0) {
+        f.regular = read(fd, f.elf, sizeof f.elf) == sizeof f.elf;
         f.noexec = fs.f_flag & ST_NOEXEC;
-        if (f.regular && read(fd, f.elf, sizeof f.elf) != sizeof f.elf)
-            f.regular = false;
-    } else if (!f.error) {
+    } else if (!f.error && fd != -EINVAL) {
         f.error = fd < 0 ? -fd : EIO;
     }
     memcpy(result, &f, sizeof f);

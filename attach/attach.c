@@ -165,8 +165,8 @@ static const char *shown(const char *text, char out[SHOWN_MAX]) {
 
 static const char *const why_silent[] = {
     [STANDSTILL_NONE] =
-        "it is busy with another attach (jcmd, jstack, a monitoring agent), or at a "
-        "long safepoint; try again",
+        ("it is busy with another attach (jcmd, jstack, a monitoring agent), or at a "
+         "long safepoint; try again"),
     [STANDSTILL_STOPPED] = "it is stopped by a signal, continue it with kill -CONT",
     [STANDSTILL_TRACED] = "it is held by a debugger, let it go on there",
     [STANDSTILL_FROZEN] = "it is frozen with its control group, thaw it (docker unpause)",

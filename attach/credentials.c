@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,5 +20,7 @@ int credentials_take(uid_t uid, gid_t gid) {
         return -errno;
     if (geteuid() != uid && syscall(SYS_setresuid, uid, uid, uid) != 0)
         return -errno;
+    /* Its new owner could look into what is a copy of us: fs.suid_dumpable may allow that. */
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     return 0;
 }

@@ -23,6 +23,7 @@
 #define BUSY_MS 1500
 #define OTHER_COPY_MS 12000 /* its longest lease, of a reader that never began */
 #define BUSY_STEP_MS 150
+#define PLACE_MS 5000 /* a file system that takes longer does not answer */
 #define ACCEPT_MS 100
 #define ACCEPT_TRIES 4
 
@@ -155,7 +156,8 @@ struct load {
 };
 
 static int place(struct load *l, struct err *e) {
-    uint64_t deadline = proc_now_ns() + (uint64_t)l->timeout_ms * 1000000U;
+    int ms = l->timeout_ms < PLACE_MS ? l->timeout_ms : PLACE_MS;
+    uint64_t deadline = proc_now_ns() + (uint64_t)ms * 1000000U;
     if (!l->as_given)
         return place_agent(l->jvm, l->library, l->wants, deadline, &l->place, e);
     int result = take_path(l->library, l->place.path, sizeof l->place.path, e);

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 from impostor import ESCAPE
-from lib import CLASSES, PROF, ROOT, WAIT, Checks, Jvm, prof, read, wait_for, want
+from lib import CLASSES, PROF, ROOT, WAIT, Checks, Jvm, Wrong, prof, read, wait_for, want
 
 USER = 12345  # of nobody here
 SECRET = "a secret of root's"
@@ -46,7 +46,9 @@ class Impostor:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, user=user, group=user, extra_groups=[],
             cwd=self.scratch, text=True, encoding="utf-8", errors="surrogateescape")
         self.pid = self.process.pid
-        want(self.process.stdout.readline() == "ready\n", "the impostor did not begin")
+        if self.process.stdout.readline() != "ready\n":
+            self.__exit__()
+            raise Wrong("the impostor did not begin")
 
     def __enter__(self):
         return self
@@ -228,6 +230,25 @@ def trigger_file():
             want(it.process.poll() is None, "it was ended")
 
 
+MOB = """
+def mob():
+    while True:
+        try:
+            os.kill(-1, %d)  # all of this user's, which are none but our children
+        except OSError:
+            pass
+        time.sleep(0.0005)
+threading.Thread(target=mob, daemon=True).start()
+"""
+
+
+def mobbed(number):
+    """Who acts with the JVM's uid may be signalled by its user."""
+    with Impostor({"load": "none"}, user=USER + 2 + number, plant=[MOB % number]) as it:
+        refused("-d", 1, it.pid, words="JVM %d|/proc/%d/fd" % (it.pid, it.pid))
+        want(it.process.poll() is None and not it.left(), "left behind: %s" % it.left())
+
+
 SLOW = """
 import mmap as m
 def elf(path):
@@ -373,13 +394,18 @@ def main():
         print("# only root has something to lose")
         return 0
     want(PYTHON, "no python3 that every user may run")
+    inside = may_unshare()
+    if not inside:
+        print("# no user namespaces for users here")
     checks.together(
+        *((("a file system that does not answer", silent_file_system),
+           ("another directory for /tmp", other_tmp)) if inside else ()),
+        ("an answer that never comes", reply, "silent", "did not answer|JVM \\d+"),
+        ("an answer a byte at a time", reply, "drip", "JVM \\d+"),
         ("nothing is answered", reply, "close", "without an answer"),
         ("what is answered is nothing", reply, "say " + ESCAPE + "\n" + ESCAPE, "not understood"),
         ("a refusal that speaks", reply, "say 7\n" + ESCAPE, "owned"),
         ("an endless answer", reply, "flood", "more than 16 MiB"),
-        ("an answer a byte at a time", reply, "drip", "JVM \\d+"),
-        ("an answer that never comes", reply, "silent", "did not answer|JVM \\d+"),
         ("an agent that is none", reply, "none", "its shared memory is not among"),
         *(("memory: " + kind, memory, kind) for kind in (
             "unsealed", "short", "ring size", "huge", "odd", "old", "read only", "no header")),
@@ -387,18 +413,15 @@ def main():
         ("a link for a socket", socket_file, "os.symlink('/run/x', path)", "is not a socket"),
         ("another's socket", other_listener),
         ("a link where a file is to be made", trigger_file),
-        ("jcmd on a terminal", replies_to_a_terminal))
-    checks.run("an agent that lies", agent, False)
-    checks.run("an agent that lies about its ring", agent, True)
-    checks.run("performance data", performance_data)
-    checks.run("files that are slow to read", slow_files)
-    checks.run("the JVM's user shares a profile", sharing, USER)
-    checks.run("somebody else does", sharing, USER + 1)
-    if may_unshare():
-        checks.run("another directory for /tmp", other_tmp)
-        checks.run("a file system that does not answer", silent_file_system)
-    else:
-        print("# no user namespaces for users here")
+        ("our children are stopped", mobbed, int(signal.SIGSTOP)),
+        ("our children are killed", mobbed, int(signal.SIGKILL)),
+        ("jcmd on a terminal", replies_to_a_terminal),
+        ("an agent that lies", agent, False),
+        ("an agent that lies about its ring", agent, True),
+        ("performance data", performance_data),
+        ("files that are slow to read", slow_files),
+        ("the JVM's user shares a profile", sharing, USER),
+        ("somebody else does", sharing, USER + 1))
     return checks.code()
 
 

@@ -42,14 +42,14 @@ struct drain {
     struct ring_reader ring;
     struct control control;
     struct perf_broker *broker; /* NULL: none */
-    uint64_t *batch;           /* records read, before they are decoded */
-    enum wire_command pending; /* asked of the agent, not answered yet */
-    uint64_t deadline_ns;      /* for the answer */
-    uint64_t answered_ns;      /* STOP was answered then: what is in the ring is being read */
-    bool linked;               /* an agent listens to the mapping, as far as known */
-    bool started;              /* engines ran, or were asked to and none was named */
-    bool failure_told;         /* the agent's state is that of a START whose failure is known */
-    bool silent;               /* it left a request without answer */
+    uint64_t *batch;            /* records read, before they are decoded */
+    enum wire_command pending;  /* asked of the agent, not answered yet */
+    uint64_t deadline_ns;       /* for the answer */
+    uint64_t answered_ns;       /* STOP was answered then: what is in the ring is being read */
+    bool linked;                /* an agent listens to the mapping, as far as known */
+    bool started;               /* engines ran, or were asked to and none was named */
+    bool failure_told;          /* the agent's state is that of a START whose failure is known */
+    bool silent;                /* it left a request without answer */
     bool process_gone;
     bool kernel_trouble_told;
     bool unfollowed_told;
@@ -121,8 +121,8 @@ struct session {
     bool share_later;                     /* … and is to be shared as soon as it is not */
     share_handler *share_handler;
     void *share_arg;
-    struct join *join;      /* drain thread; NULL: not joined */
-    pthread_mutex_t caller; /* of requests: one at a time, whoever asks */
+    struct join *join;                    /* drain thread; NULL: not joined */
+    pthread_mutex_t caller;               /* of requests: one at a time, whoever asks */
     struct thread_numbers caller_threads; /* of session_threads; the thread that calls it */
     /* drain thread */
     struct cpu_limit cpu_limit;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Where perf_events cannot be had, CPU time is sampled by timers all the same, and it is said why: on
-the screen, in the status view, on stderr and in the summary. The profiler is in the container and has no
-more rights than the JVM, so that nobody opens the events for it."""
+"""Where perf_events cannot be had, CPU time is sampled by timers all the same, and it is said why:
+on the screen, in the status view, on stderr and in the summary. The profiler is in the container and
+has no more rights than the JVM, so that nobody opens the events for it."""
 import os
 import re
 import subprocess
@@ -70,7 +70,7 @@ def paranoid():
 
 
 def locked():
-    """Each thread's buffer is locked memory. For the program alone, everybody may use perf_events."""
+    """Each thread's buffer is locked memory. Of the program alone everybody may have events."""
     java = "ulimit -l 0; exec %s -Xmx256m -cp /app Threads 300" % oci.JAVA
     with oci.Container("", inside=True, command=["/bin/bash", "-c", java]) as c:
         told(c, "no locked memory for the buffers of all threads (errno 1: "

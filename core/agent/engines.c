@@ -11,9 +11,9 @@
  * there is attributed to the inlined method it belongs to. */
 #define DEBUG_FLAG "DebugNonSafepoints"
 
-#define START_MS 2000u      /* for arming all threads there are, late ones too */
-#define LATE_MS 250u        /* and those that started since the last look */
-#define LATE_AGAIN_MS 1000u /* after a reader did not answer */
+#define START_MS 2000u     /* for arming threads that cannot be on the spot; the rest follows */
+#define LATE_MS 250u       /* and those that started since the last look */
+#define LATE_AGAIN_MS 250u /* after a reader did not answer */
 
 /* Those of the same event in the order in which they are tried. */
 static const struct engine *const engines[] = {
@@ -102,6 +102,8 @@ static int try_engine(struct engine_run *run, const struct engine *e, JNIEnv *jn
     r = threads_arm_all(&agent.threads, run);
     if (r == 0)
         r = arm_late(run, START_MS);
+    if (r == -ETIMEDOUT) /* a slow reader, which has opened one at least */
+        r = 0;
     if (r < 0) {
         bool locked = r == -EPERM && e->mechanism == WIRE_MECHANISM_PERF;
         snprintf(why, why_bytes,

@@ -107,7 +107,7 @@ static int find_request(struct perf_broker *b, const struct broker_question *que
  * again with the event in hand. */
 static int answer_with(struct perf_broker *b, const struct broker_question *question) {
     struct wire_engine_request q;
-    uint32_t tid;
+    uint32_t tid = 0;
     int r = find_request(b, question, &q);
     if (r == 0)
         r = jvm_tids_outer(&b->tids, question->tid, &tid);
@@ -154,8 +154,8 @@ static bool serve_one(struct perf_broker *b) {
     if (q.event != WIRE_EVENT_CPU && q.event != WIRE_EVENT_PERF)
         return false;
     int fd = answer_with(b, &q);
-    b->credit -= (double)(b->tids.looked_at / ENTRIES_EACH);
-    b->tids.looked_at %= ENTRIES_EACH;
+    b->credit -= (double)b->tids.looked_at / ENTRIES_EACH;
+    b->tids.looked_at = 0;
     bool sent = send_answer(b, q.number, fd);
     if (fd >= 0)
         close(fd);

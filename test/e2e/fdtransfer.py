@@ -3,10 +3,11 @@
 the same unasked. The JVMs live in containers whose seccomp filter denies perf_event_open."""
 import os
 import re
+import signal
 import sys
 import tempfile
 
-from lib import (Checks, Prof, collapsed, difference, fds, good, perf_fds, prof, read,
+from lib import (WAIT, Checks, Prof, collapsed, difference, fds, good, perf_fds, prof, read,
                  self_percent, threads, total, traces, wait_for, want, within)
 from oci import INSIDE, Container
 
@@ -106,6 +107,22 @@ def killed():
         left(jvm, before)
 
 
+def paused():
+    """Stopped for longer than the lease it attaches again, and lends again."""
+    with Container("Shares", "single", **LOCKED) as jvm, \
+            tempfile.TemporaryDirectory() as scratch:
+        before = sockets(jvm)
+        with Prof(scratch, "-d", 60, jvm.pid) as reader:
+            wait_for(lambda: perf_fds(jvm.pid) > 5, "its events")
+            os.kill(reader.pid, signal.SIGSTOP)
+            wait_for(lambda: perf_fds(jvm.pid) == 0, "the end of the lease")
+            os.kill(reader.pid, signal.SIGCONT)
+            wait_for(lambda: perf_fds(jvm.pid) > 5, "its events again")
+            reader.process.send_signal(signal.SIGINT)
+            want(reader.process.wait(WAIT) == 0, reader.stderr())
+        left(jvm, before)
+
+
 def no_right():
     """Not root, and not allowed itself: its own line with --fdtransfer, ctimer without."""
     with Container("Shares", "single", inside=True, **LOCKED) as jvm:
@@ -134,6 +151,7 @@ def main():
         ("kernel frames, of cpu and of context switches", kernel_frames),
         ("threads that start later", later_threads),
         ("the profiler is killed", killed),
+        ("the profiler is stopped, and goes on", paused),
         ("a profiler without the right", no_right),
         ("an event that cannot be", refused_events))
     return checks.code()

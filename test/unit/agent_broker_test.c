@@ -24,7 +24,8 @@ static _Atomic bool quit;
 static int descriptors(void) {
     DIR *d = opendir("/proc/self/fd");
     int n = 0;
-    while (d && readdir(d))
+    assert_non_null(d);
+    while (readdir(d))
         n++;
     closedir(d);
     return n;

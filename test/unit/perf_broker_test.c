@@ -39,7 +39,8 @@ static const struct wire_engine_request cpu = {.event = WIRE_EVENT_CPU};
 static int descriptors(void) {
     DIR *d = opendir("/proc/self/fd");
     int n = 0;
-    while (d && readdir(d))
+    assert_non_null(d);
+    while (readdir(d))
         n++;
     closedir(d);
     return n;

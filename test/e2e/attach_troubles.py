@@ -34,8 +34,14 @@ class Target(Jvm):
     """A workload that must be unharmed in the end."""
 
     def __init__(self, main="Idle", *args, **kwargs):
+        self.before = self.strangers()
         super().__init__(main, *args, **kwargs)
         self.began_with = self.own_threads()
+
+    @staticmethod
+    def strangers():
+        """What other sessions, of this machine or that were killed, have in the /tmp we share."""
+        return set(glob.glob("/tmp/.jtop-prof*"))
 
     def own_threads(self):
         return {n for n in threads(self.pid).values() if not COMING_AND_GOING.match(n)}
@@ -49,8 +55,12 @@ class Target(Jvm):
     def files(self):
         """What of ours lies about, in its directories."""
         places = ["/proc/%d/cwd" % self.pid, "/proc/%d/root/tmp" % self.pid]
-        return [f for p in places for kind in (".attach_pid%d" % self.inner_pid(), ".jtop-prof*")
-                for f in glob.glob(os.path.join(p, kind))]
+        found = [f for p in places for kind in (".attach_pid%d" % self.inner_pid(), ".jtop-prof*")
+                 for f in glob.glob(os.path.join(p, kind))]
+        if os.path.samefile(places[1], "/tmp"):
+            others = {os.path.basename(f) for f in self.before}
+            found = [f for f in found if os.path.basename(f) not in others]
+        return found
 
     def printed(self):
         while select.select([self.process.stdout], [], [], 0)[0]:

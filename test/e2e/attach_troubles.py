@@ -57,7 +57,7 @@ class Target(Jvm):
         places = ["/proc/%d/cwd" % self.pid, "/proc/%d/root/tmp" % self.pid]
         found = [f for p in places for kind in (".attach_pid%d" % self.inner_pid(), ".jtop-prof*")
                  for f in glob.glob(os.path.join(p, kind))]
-        if os.path.samefile(places[1], "/tmp"):
+        if os.path.exists(places[1]) and os.path.samefile(places[1], "/tmp"):
             others = {os.path.basename(f) for f in self.before}
             found = [f for f in found if os.path.basename(f) not in others]
         return found

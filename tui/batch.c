@@ -61,7 +61,8 @@ static void say_precise(struct session *s, const char *sum) {
 static void say_empty(const struct session_status *st) {
     for (int i = 0; i < WIRE_EVENTS; i++) {
         const struct session_engine *engine = &st->engine[i];
-        if (engine->asked && !engine->samples && engine->mechanism[0] && engine->reason[0])
+        if (engine->asked && !engine->samples && engine->mechanism[0] &&
+            session_engine_is_poorer(engine))
             fprintf(stderr, "jtop-prof: no samples of %s by %s: %s\n", engine->name,
                     engine->mechanism, engine->reason);
     }

@@ -116,7 +116,7 @@ bool header_event_trouble(const struct model *m, char *out, size_t size) {
 
 const char *header_event_reason(const struct model *m, char *out, size_t size) {
     const struct session_engine *e = &m->status.engine[m->question.event];
-    if (m->question.event < WIRE_EVENTS && e->mechanism[0] && e->reason[0])
+    if (m->question.event < WIRE_EVENTS && e->mechanism[0] && session_engine_is_poorer(e))
         snprintf(out, size, "%s: %s", e->mechanism, header_event_why(e));
     else
         snprintf(out, size, "%s", "");

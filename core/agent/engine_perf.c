@@ -4,6 +4,7 @@
 #include "core/agent/guarded.h"
 #include "core/agent/perf_buffer.h"
 #include "core/agent/threads.h"
+#include "core/wire/broker.h"
 #include "core/wire/perf_attr.h"
 
 #include <errno.h>
@@ -127,7 +128,7 @@ static int open_first(struct engine_run *run, const struct perf_machine *m, char
         int got = perf_fetch(run, (uint32_t)syscall(SYS_gettid), FIRST_WAIT_MS);
         run_of(run)->brokered = got >= 0;
         if (got >= 0) {
-            snprintf(why, why_bytes, "opened by jtop-prof, as the JVM may not: %s", reason);
+            snprintf(why, why_bytes, BROKER_REASON ", as the JVM may not: %s", reason);
             return got;
         }
         if (!is_denied(-got) && got != -ENOTCONN && got != -ETIMEDOUT) {

@@ -85,6 +85,9 @@ struct session_engine {
     uint32_t threads;   /* with it armed; 0 where that is not done a thread */
 };
 
+/* It runs in a way that is worse than the first choice: `reason` is worth a line. */
+bool session_engine_is_poorer(const struct session_engine *engine);
+
 /* All one needs to say how good the profile is. */
 struct session_status {
     enum session_phase phase;

@@ -1,5 +1,9 @@
 #include "core/session/session.h"
 
+#include "core/wire/broker.h"
+
+#include <string.h>
+
 const char *const session_failure_name[WIRE_FAILURES] = {
     [WIRE_FAILURE_NONE] = "unknown",
     [WIRE_FAILURE_TRUNCATED] = "truncated",
@@ -65,3 +69,8 @@ const char *const session_mechanism_name[WIRE_MECHANISMS] = {
     [WIRE_MECHANISM_IMPORTS] = "imports",     [WIRE_MECHANISM_BYTECODE] = "bytecode",
     [WIRE_MECHANISM_FILE] = "imported",
 };
+
+bool session_engine_is_poorer(const struct session_engine *engine) {
+    return engine->reason[0] &&
+           strncmp(engine->reason, BROKER_REASON, sizeof BROKER_REASON - 1) != 0;
+}

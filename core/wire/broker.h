@@ -20,6 +20,9 @@
 #include <assert.h>
 #include <stdint.h>
 
+/* How an engine's reason begins (layout.h) where its events are opened so: nothing is amiss then. */
+#define BROKER_REASON "opened by jtop-prof"
+
 struct broker_question {
     uint32_t number;     /* comes back in the answer */
     uint32_t event;      /* enum wire_event: CPU or PERF */

@@ -346,7 +346,8 @@ def sampling(pid):
             if "/memfd:jtop-prof" in os.readlink(path):
                 with open(path, "rb", 0) as f:
                     f.seek(4096 + 3264)  # the status: generation, state
-                    return struct.unpack("<II", f.read(8))[1] == 1
+                    words = f.read(8)  # none where it has no size yet
+                    return len(words) == 8 and struct.unpack("<II", words)[1] == 1
     return False
 
 

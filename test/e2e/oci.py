@@ -9,6 +9,7 @@ view of it, and nothing that it does there outlives it. Whatever is left running
 container, and what a script left that was killed goes when the next one begins.
 """
 import contextlib
+import fcntl
 import glob
 import hashlib
 import itertools
@@ -19,7 +20,7 @@ import shutil
 import subprocess
 import tempfile
 
-from lib import BUILD, CLASSES, PROF, AGENT, WAIT, Jvm, read, want, wait_for
+from lib import BUILD, CLASSES, PROF, AGENT, ROOT, WAIT, Jvm, read, want, wait_for
 
 PLACE = os.path.join(BUILD, "oci")
 JAVA = "/usr/lib/jvm/java-17-openjdk-amd64/bin/java"
@@ -52,12 +53,22 @@ def rootfs():
     if os.path.isdir(path):
         return path
     os.makedirs(PLACE, exist_ok=True)
+    with open(path + ".lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.isdir(path):
+            make_rootfs(path)
+    return path
+
+
+def make_rootfs(path):
     making = path + ".making"
     shutil.rmtree(making, ignore_errors=True)
-    # apt's own lists and sources, whatever they are on this machine.
+    mirror = subprocess.run([os.path.join(ROOT, ".ci", "mirror")], capture_output=True, text=True,
+                            check=False)
+    want(mirror.returncode == 0, mirror.stderr)
     done = subprocess.run(
         ["mmdebstrap", "--quiet", "--variant=extract", "--mode=root",
-         "--include=" + ",".join(PACKAGES), suite(), making],
+         "--include=" + ",".join(PACKAGES), suite(), making, mirror.stdout.strip()],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         check=False)
     want(done.returncode == 0, "mmdebstrap: " + done.stdout[-400:])
@@ -65,7 +76,6 @@ def rootfs():
     for name in ("app", "opt/jtop", "work"):
         os.makedirs(os.path.join(making, name), exist_ok=True)
     os.rename(making, path)
-    return path
 
 
 def left_behind(paths):

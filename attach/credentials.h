@@ -12,4 +12,8 @@
 /* 0, also where they are ours already; or -errno: what we may not become. */
 int credentials_take(uid_t uid, gid_t gid);
 
+/* The same for what is done with files, and no more: so that this user may not signal who does
+ * it. */
+int credentials_take_for_files(uid_t uid, gid_t gid);
+
 #endif

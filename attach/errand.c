@@ -17,12 +17,14 @@
 #define END_MS 1000
 #define REAP_MS 1000
 #define REAP_STEP_NS 500000
+#define ORPHAN_MS 1000
 
 struct work {
     errand_work work;
     void (*after)(void *context); /* NULL: the child ends with its answer */
     void *context;
     size_t result_bytes;
+    pid_t caller;
 };
 
 /* Room for one descriptor in a message. */
@@ -70,26 +72,31 @@ static int receive_result(int channel, void *result, size_t bytes) {
     return fd;
 }
 
-/* Until the other end is closed: by errand_end, or by the kernel when the caller is gone. */
-static void await_end(int channel) {
-    char byte;
-    while (recv(channel, &byte, 1, 0) != 0)
-        if (errno != EINTR)
-            return;
+/* Until the other end is closed: by errand_end, or by the kernel when the caller is gone. Another
+ * child of the caller may have a copy of that end, and wait for this one: so who is the parent is
+ * looked at, too. */
+static void await_end(int channel, pid_t caller) {
+    struct pollfd p = {.fd = channel, .events = POLLIN};
+    int n;
+    do
+        n = poll(&p, 1, ORPHAN_MS);
+    while ((n < 0 && errno == EINTR) || (n == 0 && getppid() == caller));
 }
 
-/* Who reads our output need not wait for a child that cannot be killed. */
-static void leave_pipes(void) {
+/* Who reads our output need not wait for a child that cannot be killed. It may come to him by a
+ * pipe or, under sshd, by a socket. */
+static void leave_output(const int channel[2]) {
     struct stat st;
     for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
-        if (fstat(i, &st) == 0 && S_ISFIFO(st.st_mode))
+        if (i != channel[0] && i != channel[1] && fstat(i, &st) == 0 &&
+            (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
             close(i);
 }
 
 static void run_child(const struct work *w, const int channel[2]) {
     uint8_t result[ERRAND_RESULT_MAX] = {0};
     int fd = -1;
-    leave_pipes();
+    leave_output(channel);
     close(channel[0]); /* or it would never see the other end go */
     setsid();          /* who kills the caller's whole group leaves it the time to tidy up */
     w->work(w->context, result, &fd);
@@ -97,7 +104,7 @@ static void run_child(const struct work *w, const int channel[2]) {
     if (w->after) {
         if (fd >= 0)
             close(fd);
-        await_end(channel[1]);
+        await_end(channel[1], w->caller);
         w->after(w->context);
     }
     _exit(0);
@@ -131,12 +138,16 @@ static void await_answer(int fd, uint64_t until_ns) {
 }
 
 /* It ran as the JVM's user, who may have stopped it. One that hangs in a system call which cannot be
- * killed (a file system whose server does not answer) is left to the kernel. */
-static void reap(pid_t child) {
+ * killed (a file system whose server does not answer) is left to the kernel. True: it had come to
+ * its own end. */
+static bool reap(pid_t child) {
     uint64_t until = proc_now_ns() + REAP_MS * UINT64_C(1000000);
+    int status = 0;
+    pid_t ended;
     kill(child, SIGKILL);
-    while (waitpid(child, NULL, __WALL | WNOHANG) == 0 && proc_now_ns() < until)
+    while ((ended = waitpid(child, &status, __WALL | WNOHANG)) == 0 && proc_now_ns() < until)
         nanosleep(&(struct timespec){.tv_nsec = REAP_STEP_NS}, NULL);
+    return ended == child && WIFEXITED(status);
 }
 
 static int begin(const struct work *w, uint64_t deadline_ns, void *result, int *fd,
@@ -163,7 +174,7 @@ static int begin(const struct work *w, uint64_t deadline_ns, void *result, int *
 
 int errand_run(errand_work work, void *context, uint64_t deadline_ns, void *result,
                size_t result_bytes, int *fd) {
-    struct work w = {.work = work, .context = context, .result_bytes = result_bytes};
+    struct work w = {work, NULL, context, result_bytes, getpid()};
     struct errand e;
     int rc = begin(&w, deadline_ns, result, fd, &e);
     if (rc < 0)
@@ -176,16 +187,17 @@ int errand_run(errand_work work, void *context, uint64_t deadline_ns, void *resu
 int errand_begin(errand_work work, void (*after)(void *context), void *context,
                  uint64_t deadline_ns, void *result, size_t result_bytes, int *fd,
                  struct errand *out) {
-    struct work w = {work, after, context, result_bytes};
+    struct work w = {work, after, context, result_bytes, getpid()};
     return begin(&w, deadline_ns, result, fd, out);
 }
 
-void errand_end(struct errand *errand) {
+bool errand_end(struct errand *errand) {
     if (errand->child <= 0)
-        return;
+        return true;
     shutdown(errand->channel, SHUT_WR);
     await_answer(errand->channel, proc_now_ns() + END_MS * UINT64_C(1000000));
     close(errand->channel);
-    reap(errand->child);
+    bool tidied = reap(errand->child);
     *errand = (struct errand){.channel = -1};
+    return tidied;
 }

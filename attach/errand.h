@@ -14,6 +14,7 @@
 #ifndef JTOP_ATTACH_ERRAND_H
 #define JTOP_ATTACH_ERRAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -38,8 +39,9 @@ struct errand {
 int errand_begin(errand_work work, void (*after)(void *context), void *context,
                  uint64_t deadline_ns, void *result, size_t result_bytes, int *fd,
                  struct errand *out);
-/* Makes the child do its `after` and waits for its end, a second at most; then it is killed. May be
- * called again, and for one that never began. */
-void errand_end(struct errand *errand);
+/* Makes the child do its `after` and waits for its end, a second at most; then it is killed. False:
+ * it did not do it; somebody had killed it, or it hung. May be called again, and for one that never
+ * began. */
+bool errand_end(struct errand *errand);
 
 #endif

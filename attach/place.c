@@ -3,6 +3,7 @@
 #include "attach/credentials.h"
 #include "attach/inside.h"
 #include "attach/printable.h"
+#include "attach/proc.h"
 #include "core/base/text.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #define LIBRARY_MAX (64u << 20)
+#define SWEEP_MS 1000
 
 static int open_library(struct place_task *t, struct err *e) {
     struct stat st;
@@ -134,6 +136,8 @@ static void free_task(struct place_task *t) {
 int place_agent(const struct jvm *j, const char *library, unsigned wants, uint64_t deadline_ns,
                 struct place *out, struct err *e) {
     *out = (struct place){.listener = -1, .keeper.channel = -1};
+    out->owner =
+        (struct place_owner){j->pid, j->uid, j->gid, j->start_ticks, proc_other_mounts(j->pid)};
     if (strlen(library) >= sizeof out->path)
         return err_set(e, ENAMETOOLONG, "the path of the agent library is too long");
     struct place_task *t = make_task(j, library, wants);
@@ -156,11 +160,56 @@ int place_agent(const struct jvm *j, const char *library, unsigned wants, uint64
     return result;
 }
 
+/* In the JVM's root, which is ours where it is gone and had no other. */
+static int enter_again(const struct place_owner *o) {
+    struct proc_stat st;
+    if (proc_stat(o->pid, &st) == 0 && st.start_ticks == o->start_ticks)
+        return inside_enter(o->pid, "root");
+    return o->own_files ? -ESRCH : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void remove_file(int root, const char *path) {
+    char dir[PLACE_PATH];
+    size_t n = strlen(path);
+    while (n > 0 && path[n - 1] != '/')
+        n--;
+    if (n == 0)
+        return;
+    memcpy(dir, path, n);
+    dir[n] = '\0';
+    int fd = inside_open(root, dir, O_DIRECTORY);
+    if (fd < 0)
+        return;
+    unlinkat(fd, path + n, 0);
+    close(fd);
+}
+
+/* What a keeper who was killed has left. Who killed it may not signal this one. */
+static void sweep(void *context, void *result, int *fd) {
+    const struct place *p = context;
+    (void)result;
+    *fd = -1;
+    int root = enter_again(&p->owner);
+    if (credentials_take_for_files(p->owner.uid, p->owner.gid) < 0)
+        return;
+    if (root < 0)
+        root = enter_again(&p->owner);
+    if (root >= 0 && p->copied)
+        remove_file(root, p->path);
+    if (root >= 0)
+        remove_file(root, p->socket_path);
+}
+
 void place_release(struct place *p) {
+    int fd = -1;
+    char none = 0;
     if (p->listener >= 0)
         close(p->listener);
     p->listener = -1;
-    errand_end(&p->keeper);
+    if (!errand_end(&p->keeper))
+        errand_run(sweep, p, proc_now_ns() + SWEEP_MS * UINT64_C(1000000), &none, sizeof none, &fd);
+    if (fd >= 0)
+        close(fd);
 }
 
 struct check {

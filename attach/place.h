@@ -39,6 +39,13 @@ struct place {
     bool copied;                  /* for this once */
     bool loaded;                  /* there is no file: it is the name of what was loaded before */
     struct errand keeper;
+    struct place_owner {
+        pid_t pid;
+        uid_t uid;
+        gid_t gid;
+        uint64_t start_ticks;
+        bool own_files; /* it has mounts of its own */
+    } owner;            /* the JVM */
 };
 
 /* `library`: a path as we see it. `wants`: of enum place_want. 0, also where the JVM may not be
@@ -47,7 +54,8 @@ struct place {
 int place_agent(const struct jvm *j, const char *library, unsigned wants, uint64_t deadline_ns,
                 struct place *out, struct err *e);
 
-/* Removes what was placed. The JVM keeps what it has loaded. May be called again. */
+/* Removes what was placed, also where its user has killed the child that was to. The JVM keeps what
+ * it has loaded. May be called again. */
 void place_release(struct place *p);
 
 /* Whether the JVM has such a file. 0, also where that cannot be told; or -ENOENT. */

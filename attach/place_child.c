@@ -131,18 +131,15 @@ static bool make_file(struct place_task *t, int dir, struct place_try *try) {
     try->error = errno;
     if (fd < 0)
         return false;
-    if (fchown(fd, (uid_t)-1, t->jvm.gid) != 0) /* the mode gives the group nothing */
-        errno = 0;
+    if (fchown(fd, (uid_t)-1, t->jvm.gid) != 0)
+        errno = 0; /* the mode gives the group nothing */
     int rc = write_library(t, fd);
-    if (rc < 0)
-        try->error = -rc;
-    else if (!is_private(fd, t))
-        try->fault = PLACE_FAULT_OWNER;
-    else
-        try->error = 0;
+    bool private = rc == 0 && is_private(fd, t);
     close(fd); /* what a quota says only now is not missed: the size was checked */
-    if (try->error == 0)
+    if (private)
         return true;
+    try->fault = rc < 0 ? PLACE_FAULT_WRITE : PLACE_FAULT_OWNER;
+    try->error = rc < 0 ? -rc : 0;
     unlinkat(dir, t->name, 0);
     return false;
 }

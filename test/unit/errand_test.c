@@ -92,7 +92,7 @@ static void a_hung_one_is_ended(void **state) {
     struct errand e;
     assert_int_equal(errand_begin(work, after, &j, in_ms(50), &child, sizeof child, &fd, &e), 0);
     assert_int_equal(child, 7);
-    errand_end(&e);
+    assert_false(errand_end(&e));
     assert_false(said(&j, 0));
     end_job(&j);
 }
@@ -108,9 +108,9 @@ static void tidies_up_when_asked(void **state) {
     close(fd);
     assert_int_equal(e.child, child);
     assert_false(said(&j, 50));
-    errand_end(&e);
+    assert_true(errand_end(&e));
     assert_true(said(&j, 0));
-    errand_end(&e);
+    assert_true(errand_end(&e));
     assert_int_equal(kill(child, 0), -1);
     end_job(&j);
 }

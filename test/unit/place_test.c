@@ -352,6 +352,22 @@ static void nothing_stays_of_one_who_is_killed(void **state) {
     end(&t);
 }
 
+/* The JVM's user has killed, or stopped, the child that was to remove it. */
+static void a_keeper_that_is_killed_leaves_nothing(void **state) {
+    (void)state;
+    static const int with[] = {SIGKILL, SIGSTOP};
+    for (size_t i = 0; i < sizeof with / sizeof with[0]; i++) {
+        struct target t = start((struct target_options){.mounts = {{.where = "/tmp"}}});
+        struct place p = put(&t, PLACE_SOCKET);
+        assert_int_equal(count_ours(&t, "/tmp"), 2);
+        assert_int_equal(kill(p.keeper.child, with[i]), 0);
+        place_release(&p);
+        assert_int_equal(count_ours(&t, "/tmp"), 0);
+        place_release(&p);
+        end(&t);
+    }
+}
+
 static void a_file_system_that_hangs_is_left(void **state) {
     (void)state;
     int fuse = open("/dev/fuse", O_RDWR);
@@ -430,6 +446,7 @@ int main(void) {
         cmocka_unit_test_setup(a_socket_is_the_users_own, as_root),
         cmocka_unit_test_setup(what_is_loaded_is_found_by_its_name, as_root),
         cmocka_unit_test_setup(nothing_stays_of_one_who_is_killed, as_root),
+        cmocka_unit_test_setup(a_keeper_that_is_killed_leaves_nothing, as_root),
         cmocka_unit_test_setup(a_file_system_that_hangs_is_left, as_root),
         cmocka_unit_test_setup(what_cannot_be_read_is_said, as_root),
     };

@@ -33,9 +33,10 @@ struct agent {
     struct signals signals;
     struct window window;
     struct broker broker;
-    uint64_t late_again_ms; /* late threads are not looked at before that; 0: at once */
-    bool zero;              /* the Zero VM: nobody can walk its stacks */
-    bool flag_was_set;      /* DebugNonSafepoints is ours to restore, to flag_before */
+    uint64_t start_until_ms; /* how long a request may wait for late threads */
+    uint64_t late_again_ms;  /* they are not looked at before that; 0: at once */
+    bool zero;               /* the Zero VM: nobody can walk its stacks */
+    bool flag_was_set;       /* DebugNonSafepoints is ours to restore, to flag_before */
     bool flag_before;
     jvmtiEventCallbacks callbacks;     /* of `jvmti` */
     pthread_mutex_t lock;              /* of active and ending */
@@ -61,9 +62,9 @@ void agent_start_engines(const struct wire_request *request, jvmtiEnv *jvmti, JN
 void agent_stop_engines(jvmtiEnv *jvmti, JNIEnv *jni);
 /* What engines do now and then. Agent's thread. */
 void agent_turn_engines(JNIEnv *jni, uint64_t now_ms);
-/* Arms threads that could not be on the spot. False: there are none, or it is too soon. Agent's
- * thread. */
-bool agent_arm_late(void);
+/* Arms threads that could not be on the spot, if it is time. Agent's thread. */
+void agent_arm_late(void);
+/* Never while nothing is sampled. */
 bool agent_late_is_due(void);
 /* Has the agent's thread look around at once. Any thread, while there is a mapping. */
 void agent_wake(void);

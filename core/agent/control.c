@@ -100,10 +100,11 @@ struct chores {
 };
 
 static void do_chores(struct chores *c, jvmtiEnv *jvmti, JNIEnv *jni) {
-    bool was_late = agent_arm_late();
+    bool late = agent.threads.late; /* then every thread that starts wakes us */
+    agent_arm_late();
     uint64_t now = clock_ms(CLOCK_MONOTONIC);
     bool often = agent_turn_ms(TURN_MS) < TURN_MS;
-    if (now < c->next_ms && (often || was_late)) {
+    if (now < c->next_ms && (often || late)) {
         if (often)
             agent_turn_engines(jni, now);
         return;

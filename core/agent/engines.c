@@ -11,8 +11,8 @@
  * there is attributed to the inlined method it belongs to. */
 #define DEBUG_FLAG "DebugNonSafepoints"
 
-#define START_MS 2000u     /* for arming threads that cannot be on the spot; the rest follows */
-#define LATE_MS 250u       /* and those that started since the last look */
+#define START_MS 2000u     /* of a request for arming threads that cannot be on the spot */
+#define LATE_MS 250u       /* of a look for the rest, and for those that started since the last */
 #define LATE_AGAIN_MS 250u /* after a reader did not answer */
 
 /* Those of the same event in the order in which they are tried. */
@@ -89,9 +89,9 @@ static uint64_t now_ms(void) {
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static int arm_late(struct engine_run *run, uint32_t ms) {
+static int arm_late(struct engine_run *run, uint64_t deadline_ms) {
     const struct engine *e = run->engine;
-    return e && e->fetch ? threads_arm_late(&agent.threads, run, now_ms() + ms) : 0;
+    return e && e->fetch ? threads_arm_late(&agent.threads, run, deadline_ms) : 0;
 }
 
 static int try_engine(struct engine_run *run, const struct engine *e, JNIEnv *jni, char *why,
@@ -101,7 +101,7 @@ static int try_engine(struct engine_run *run, const struct engine *e, JNIEnv *jn
         return r;
     r = threads_arm_all(&agent.threads, run);
     if (r == 0)
-        r = arm_late(run, START_MS);
+        r = arm_late(run, agent.start_until_ms);
     if (r == -ETIMEDOUT) /* a slow reader, which has opened one at least */
         r = 0;
     if (r < 0) {
@@ -289,6 +289,7 @@ static void start(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *j
     if (!agent.ground || !same_ground(request, &agent.request))
         stop_all(jvmti, jni);
     agent.request = *request;
+    agent.start_until_ms = now_ms() + START_MS;
     for (int event = 0; event < WIRE_EVENTS; event++) {
         struct engine_run *run = &agent.run[event];
         bool asked = find_request(request, event, &wanted);
@@ -342,21 +343,21 @@ void agent_stop_engines(jvmtiEnv *jvmti, JNIEnv *jni) {
     pthread_mutex_unlock(&agent.engine_lock);
 }
 
-bool agent_arm_late(void) {
+void agent_arm_late(void) {
     if (!agent_late_is_due())
-        return false;
+        return;
     bool all = true;
     pthread_mutex_lock(&agent.engine_lock);
     agent.threads.late = false;
     for (int event = 0; event < WIRE_EVENTS && all; event++)
-        all = arm_late(&agent.run[event], LATE_MS) != -ETIMEDOUT;
+        all = arm_late(&agent.run[event], now_ms() + LATE_MS) != -ETIMEDOUT;
     pthread_mutex_unlock(&agent.engine_lock);
     agent.late_again_ms = all ? 0 : now_ms() + LATE_AGAIN_MS;
-    return true;
 }
 
 bool agent_late_is_due(void) {
-    return agent.threads.late && (!agent.late_again_ms || now_ms() >= agent.late_again_ms);
+    return agent.ground && agent.threads.late &&
+           (!agent.late_again_ms || now_ms() >= agent.late_again_ms);
 }
 
 uint32_t agent_turn_ms(uint32_t ms) {

@@ -39,6 +39,7 @@ static void unmap(struct threads *t) {
 int threads_open(struct threads *t, struct vm *vm, struct ring_writer *ring) {
     pthread_mutex_lock(&t->lock);
     t->count = t->alive = t->free_head = t->scans = 0;
+    t->late = false;
     memset(t->refused, 0, sizeof t->refused);
     t->vm = vm;
     t->tid = reserve(THREADS_MAX * sizeof *t->tid);
@@ -216,8 +217,10 @@ int threads_arm_all(struct threads *t, struct engine_run *run) {
     pthread_mutex_lock(&t->lock);
     t->run[event] = run;
     t->engine[event] = run->engine;
-    for (uint32_t i = 0; i < t->count; i++)
+    for (uint32_t i = 0; i < t->count; i++) {
         t->note[i].refused &= (uint16_t) ~(1u << event);
+        t->note[i].late &= (uint16_t) ~(1u << event);
+    }
     t->refused[event] = 0;
     int r = scan_locked(t);
     pthread_mutex_unlock(&t->lock);

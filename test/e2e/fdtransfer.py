@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
 """timeout: 180. perf_events that a privileged profiler opens for a JVM that may not: --fdtransfer, and
 the same unasked. The JVMs live in containers whose seccomp filter denies perf_event_open."""
+import contextlib
+import ctypes
 import os
 import re
 import signal
 import sys
 import tempfile
+import time
 
-from lib import (WAIT, Checks, Prof, collapsed, difference, fds, good, perf_fds, prof, read,
-                 self_percent, threads, total, traces, wait_for, want, within)
+from lib import (TICK, WAIT, Checks, Prof, collapsed, difference, fds, good, perf_fds, prof, read,
+                 readers, self_percent, threads, total, traces, wait_for, want, within)
 from oci import INSIDE, Container
 
 LOCKED = {"userns": True, "deny": ["perf_event_open"]}
+LIBC = ctypes.CDLL(None)
+PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH, WALL = 0x4206, 0x4207, 17, 0x40000000
+POLL, FOREVER = "7", 0xffffffff  # the system call's number; without a timeout
 LENT = "opened by jtop-prof, as the JVM may not: denied"
 
 
@@ -94,6 +100,55 @@ def later_threads():
         left(jvm, before)
 
 
+def agent_seconds(jvm):
+    """What its agent's thread took of the processor so far."""
+    [tid] = [t for t, name in threads(jvm.pid).items() if name == "jtop-prof"]
+    stat = read("/proc/%d/task/%d/stat" % (jvm.pid, tid))
+    user, kernel = stat.rsplit(")", 1)[1].split()[11:13]
+    return (int(user) + int(kernel)) * TICK
+
+
+@contextlib.contextmanager
+def halted(pid):
+    """That profiler's thread that opens events stands still: it polls two descriptors for ever."""
+    def polls(tid):
+        words = read("/proc/%d/task/%d/syscall" % (pid, tid)).split()
+        return words[0] == POLL and words[2] == "0x2" and int(words[3], 16) & FOREVER == FOREVER
+    tids = [tid for tid in threads(pid) if polls(tid)]
+    for tid in tids:
+        want(LIBC.ptrace(PTRACE_SEIZE, tid, None, None) == 0, "cannot trace %d" % tid)
+        want(LIBC.ptrace(PTRACE_INTERRUPT, tid, None, None) == 0, "cannot stop %d" % tid)
+        os.waitpid(tid, WALL)
+    want(tids, "no thread of %d opens events" % pid)
+    try:
+        yield
+    finally:
+        for tid in tids:
+            LIBC.ptrace(PTRACE_DETACH, tid, None, None)
+
+
+def stopped_early():
+    """A thread still waits for its event when sampling is stopped: nobody goes on asking for it."""
+    with Container("Threads", 5, **LOCKED) as jvm:
+        before = sockets(jvm)
+        good("start", "-i", "5ms", jvm.pid)
+        status(jvm, "cpu")
+        [reader] = readers(jvm.pid)
+        with halted(reader):
+            jvm.ask("start later")
+            time.sleep(0.5)
+            good("stop", "-o", "summary", jvm.pid)
+            used = agent_seconds(jvm)
+            time.sleep(1)
+            used = agent_seconds(jvm) - used
+        want(used < 0.2, "stopped, its thread takes %.2f s of a second" % used)
+        good("start", jvm.pid)
+        wait_for(lambda: perf_fds(jvm.pid) == len(threads(jvm.pid)) - 1, "all events")
+        good("stop", "-o", "summary", jvm.pid)
+        end_reader(jvm)
+        left(jvm, before)
+
+
 def killed():
     """The reader is gone: what it opened goes with the lease."""
     with Container("Shares", "single", **LOCKED) as jvm, \
@@ -150,6 +205,7 @@ def main():
     checks.together(
         ("kernel frames, of cpu and of context switches", kernel_frames),
         ("threads that start later", later_threads),
+        ("stopped while a thread waits for its event", stopped_early),
         ("the profiler is killed", killed),
         ("the profiler is stopped, and goes on", paused),
         ("a profiler without the right", no_right),

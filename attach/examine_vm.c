@@ -7,11 +7,9 @@
 #include "attach/proc.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { OLDEST = 8, NEWEST = 28, FILE_BYTES = 4 << 20, PATIENCE_MS = 500 };
@@ -73,18 +71,15 @@ struct file_look {
 static void look_into(void *context, void *result, int *fd_out) {
     const struct file_look *l = context;
     struct file_answer a = {.error = 0};
-    struct stat st;
-    char link[64];
     *fd_out = -1;
-    int root = inside_enter(l->jvm->pid, "root"), fd = -1;
-    int rc = root < 0 ? root : credentials_take(l->jvm->uid, l->jvm->gid);
-    int place = rc < 0 ? rc : inside_open(root, l->path, 0);
-    snprintf(link, sizeof link, "/proc/self/fd/%d", place);
-    errno = EINVAL;
-    if (place >= 0 && fstat(place, &st) == 0 && S_ISREG(st.st_mode))
-        fd = open(link, O_RDONLY | O_CLOEXEC);
+    int root = inside_enter(l->jvm->pid, "root");
+    int rc = credentials_take(l->jvm->uid, l->jvm->gid);
+    if (root < 0)
+        root = inside_enter(l->jvm->pid, "root"); /* which that user may */
+    rc = rc < 0 || root >= 0 ? rc : root;
+    int fd = rc < 0 ? rc : inside_read(inside_open(root, l->path, 0));
     ssize_t n = fd >= 0 ? read(fd, l->buffer, FILE_BYTES - 1) : -1;
-    a.error = place < 0 ? -place : n < 0 ? errno : 0;
+    a.error = fd < 0 ? -fd : n < 0 ? errno : 0;
     if (n > 0) {
         l->buffer[n] = '\0';
         l->reader(l->buffer, (size_t)n, &a);
@@ -137,6 +132,8 @@ static void find_version(struct examiner *x) {
             return;
         snprintf(path + strlen(path), sizeof path - strlen(path), "/release");
         struct file_answer a = read_inside(x, path, take_version);
+        if (a.error == ETIMEDOUT)
+            return;
         printable(a.version);
         x->release = examine_release(a.version + (strncmp(a.version, "1.", 2) ? 0 : 2));
         snprintf(x->version, sizeof x->version, "%s, by its release file", a.version);

@@ -72,6 +72,21 @@ int inside_open(int root, const char *path, int flags) {
     return fd < 0 ? -errno : fd;
 }
 
+int inside_read(int fd) {
+    char link[64];
+    struct stat st;
+    if (fd < 0)
+        return fd;
+    int result = fstat(fd, &st) != 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+    if (result == 0) {
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        result = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        result = result < 0 ? -errno : result;
+    }
+    close(fd);
+    return result;
+}
+
 /* What the kernel calls it: from the root of its mount namespace, which need not be ours. */
 static ssize_t kernel_path(int fd, char *out, size_t size) {
     char link[64];

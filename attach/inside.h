@@ -18,6 +18,11 @@ int inside_enter(pid_t pid, const char *file);
  * followed. Or -errno. */
 int inside_open(int root, const char *path, int flags);
 
+/* Opens for reading what an O_PATH descriptor stands for, and closes that; only a regular file: to open
+ * a device or a FIFO may do something, whoever rules the directory it is in. A negative `fd` is
+ * handed on. Or -errno (-EINVAL: no regular file). */
+int inside_read(int fd);
+
 /* Where a directory is, seen from `root`: an absolute path without symbolic links, by which it is
  * found again there. 0; -ENOENT: there is no such path; -ENAMETOOLONG. */
 int inside_path(int root, int dir, char *out, size_t size);

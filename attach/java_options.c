@@ -7,12 +7,10 @@
 #include "attach/proc.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -111,24 +109,13 @@ struct file_answer {
 static int open_file(struct file_errand *t) {
     char whole[2 * PATH_MAX];
     int root = inside_enter(t->jvm->pid, "root");
-    if (root < 0)
-        return root;
     int r = credentials_take(t->jvm->uid, t->jvm->gid);
+    if (root < 0)
+        root = inside_enter(t->jvm->pid, "root"); /* which that user may */
+    if (root < 0 || r < 0)
+        return r < 0 ? r : root;
     snprintf(whole, sizeof whole, "%s/%s", t->path[0] == '/' ? "" : t->cwd, t->path);
-    int place = r < 0 ? r : inside_open(root, whole, 0);
-    close(root);
-    struct stat st;
-    if (place < 0)
-        return place;
-    char link[64];
-    int fd = -EINVAL;
-    snprintf(link, sizeof link, "/proc/self/fd/%d", place);
-    if (fstat(place, &st) == 0 && S_ISREG(st.st_mode)) {
-        fd = open(link, O_RDONLY | O_CLOEXEC);
-        fd = fd < 0 ? -errno : fd;
-    }
-    close(place);
-    return fd;
+    return inside_read(inside_open(root, whole, 0));
 }
 
 /* What a hostile file system does to whoever reads it, it does to a child that is killed. */
@@ -147,13 +134,14 @@ static void read_file(void *context, void *result, int *fd_out) {
     memcpy(result, &answer, sizeof answer);
 }
 
-static void take_file(struct java_options *o, const struct jvm *j, const char *path) {
+/* False: it keeps us waiting, and further ones may. */
+static bool take_file(struct java_options *o, const struct jvm *j, const char *path) {
     struct file_errand *t = calloc(1, sizeof *t);
     struct file_answer answer = {.error = ETIMEDOUT};
     char link[64];
     int fd = -1;
     if (!t)
-        return;
+        return true;
     t->jvm = j;
     t->path = path;
     snprintf(link, sizeof link, "/proc/%d/cwd", (int)j->pid);
@@ -167,13 +155,14 @@ static void take_file(struct java_options *o, const struct jvm *j, const char *p
     if (r < 0 || answer.error) {
         o->error = r < 0 ? -r : answer.error;
         o->unread = in_file;
-        return;
+        return answer.error != ETIMEDOUT;
     }
     for (size_t i = 0; i < JAVA_OPTIONS_COUNT; i++)
         if (answer.said[i]) {
             o->option[i].said = answer.said[i];
             o->option[i].source = in_file;
         }
+    return true;
 }
 
 /* The file that a word stands for, or NULL. */
@@ -206,7 +195,7 @@ static void take_command_line(struct java_options *o, const struct jvm *j, bool 
         const char *file = left > 0 && word > text ? file_of(word) : NULL;
         left -= file != NULL;
         if (file)
-            take_file(o, j, file);
+            left = take_file(o, j, file) ? left : 0;
         else
             java_options_scan(o, on_command_line, word, strlen(word));
     }

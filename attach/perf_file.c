@@ -1,5 +1,6 @@
 #include "attach/perf_file.h"
 
+#include "attach/inside.h"
 #include "attach/tmp_dir.h"
 
 #include <dirent.h>
@@ -52,9 +53,10 @@ static ssize_t read_in(int tmp, const char *dir_name, pid_t inner_pid, uid_t uid
     if (fstat(dir, &st) == 0 && (st.st_uid == uid || st.st_uid == 0)) {
         char name[16];
         snprintf(name, sizeof name, "%d", (int)inner_pid);
-        /* O_NONBLOCK: a FIFO put there must not hold us. */
-        int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        result = fd < 0 ? -errno : copy(fd, uid, data);
+        /* Whoever is root in a container may have put a device there. */
+        int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        fd = fd < 0 ? -errno : inside_read(fd);
+        result = fd < 0 ? fd : copy(fd, uid, data);
         if (fd >= 0)
             close(fd);
     }

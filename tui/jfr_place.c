@@ -2,6 +2,7 @@
 
 #include "attach/credentials.h"
 #include "attach/errand.h"
+#include "attach/inside.h"
 #include "attach/proc.h"
 #include "attach/tmp_dir.h"
 
@@ -92,11 +93,10 @@ static void open_recorded(void *context, void *result, int *fd) {
     const struct task *t = context;
     struct answer a = {.result = become(&t->place->jvm)};
     if (a.result == 0) {
-        /* O_NONBLOCK: a FIFO put there must not hold us. */
-        int file = openat(t->place->dir, JFR_PLACE_RECORDED,
-                          O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        int file = openat(t->place->dir, JFR_PLACE_RECORDED, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        file = file < 0 ? -errno : inside_read(file);
         *fd = file < 0 ? -1 : file;
-        a.result = file < 0 ? -errno : 0;
+        a.result = file < 0 ? file : 0;
     }
     memcpy(result, &a, sizeof a);
 }

@@ -20,11 +20,14 @@
 
 #define LIBRARY_BYTES (512U << 10) /* where its size is not known */
 
+enum { PLACES = 3, ERRORS = 134 };
+
 struct look {
     struct place_task task; /* the first: place_dirs hands it to take() */
-    const char *library;
+    char library[PLACES][PATH_MAX];
     uint64_t bytes;
     struct place_look *out;
+    const char *error[ERRORS]; /* strerror takes locks, where the child may not */
 };
 
 static_assert(sizeof(struct place_look) <= ERRAND_RESULT_MAX, "an errand's answer");
@@ -55,6 +58,10 @@ static int enter(struct place_task *t) {
     return t->root < 0 ? t->root : 0;
 }
 
+static const char *error_text(const struct look *l, int error) {
+    return error > 0 && error < ERRORS ? l->error[error] : "an unknown error";
+}
+
 /* It is the same file there, may be read by its user, and mapped as code. */
 static bool sees(const struct place_task *t, const char *library) {
     struct stat ours, theirs;
@@ -72,21 +79,9 @@ static bool sees(const struct place_task *t, const char *library) {
 }
 
 static bool sees_ours(const struct look *l) {
-    static const char *const places[] = {"", "/../lib/jtop-prof", "/../lib"};
-    char self[PATH_MAX], path[PATH_MAX + 64], found[PATH_MAX];
-    if (l->library)
-        return sees(&l->task, l->library);
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(self, '/');
-    if (!slash)
-        return false;
-    *slash = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, sizeof path, "%s%s/libjtop-agent.so", self, places[i]);
-        if (realpath(path, found) && sees(&l->task, found))
+    for (size_t i = 0; i < PLACES; i++)
+        if (l->library[i][0] && sees(&l->task, l->library[i]))
             return true;
-    }
     return false;
 }
 
@@ -104,16 +99,16 @@ static const char *fault_of(const struct look *l, const char *dir) {
     struct statvfs fs = {0}; /* where it cannot be told, writing will tell */
     int fd = inside_open(l->task.root, dir, O_DIRECTORY);
     if (fd < 0)
-        return strerror(-fd);
+        return error_text(l, -fd);
     const char *why = NULL;
     if (fstatvfs(fd, &fs) == 0 && (fs.f_flag & ST_RDONLY))
-        why = strerror(EROFS);
+        why = error_text(l, EROFS);
     else if (fs.f_flag & ST_NOEXEC)
         why = "mounted noexec";
     else if (!has_room(l, &fs))
         why = "no room";
     else if (!may_write(fd))
-        why = strerror(errno);
+        why = error_text(l, errno);
     close(fd);
     return why;
 }
@@ -126,7 +121,7 @@ static bool take(struct place_task *t, const char *dir) {
         snprintf(l->out->dir, sizeof l->out->dir, "%s", dir);
         return true;
     }
-    if (strcmp(why, strerror(ENOENT)) != 0) /* nobody expects each of them to be there */
+    if (why != l->error[ENOENT]) /* nobody expects each of them to be there */
         snprintf(l->out->tried + len, sizeof l->out->tried - len, "%s%s: %s", len ? "; " : "", dir,
                  why);
     return false;
@@ -146,6 +141,27 @@ static void look(void *context, void *result, int *fd_out) {
         l->out->seen = place_dirs(&l->task, take) ? PLACE_LOOK_COPY : PLACE_LOOK_NOWHERE;
 }
 
+/* Where ours may be: what was named, or else beside this program. */
+static void find_library(struct look *l, const char *library) {
+    static const char *const places[PLACES] = {"", "/../lib/jtop-prof", "/../lib"};
+    char self[PATH_MAX], path[PATH_MAX + 64];
+    if (library) {
+        snprintf(l->library[0], sizeof l->library[0], "%s", library);
+        return;
+    }
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    if (!slash)
+        return;
+    *slash = '\0';
+    for (size_t i = 0; i < PLACES; i++) {
+        snprintf(path, sizeof path, "%s%s/libjtop-agent.so", self, places[i]);
+        if (!realpath(path, l->library[i]))
+            l->library[i][0] = '\0';
+    }
+}
+
 void place_look(const struct jvm *j, const char *library, int patience_ms, struct place_look *out) {
     struct look *l = calloc(1, sizeof *l);
     struct stat st;
@@ -156,7 +172,9 @@ void place_look(const struct jvm *j, const char *library, int patience_ms, struc
     out->error = ETIMEDOUT;
     l->task = (struct place_task){
         .jvm = *j, .root = -1, .cwd = -1, .maps = -1, .environment = -1, .mounts = -1};
-    l->library = library;
+    find_library(l, library);
+    for (int i = 0; i < ERRORS; i++)
+        l->error[i] = strerror(i);
     l->bytes = library && stat(library, &st) == 0 ? (uint64_t)st.st_size : LIBRARY_BYTES;
     int rc = errand_run(look, l, proc_now_ns() + (uint64_t)patience_ms * 1000000U, out, sizeof *out,
                         &fd);

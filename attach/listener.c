@@ -12,7 +12,7 @@
 
 enum {
     TEXT_MAX = 16 << 20,       /* bytes of a list of sockets that are looked through */
-    DESCRIPTORS_MAX = 1 << 20, /* of a process */
+    DESCRIPTORS_MAX = 1 << 18, /* of a process that are looked at, for all sockets together */
     LISTENS = 1 << 16,         /* __SO_ACCEPTCON among a socket's flags */
     FIRST_8 = 332,             /* updates of JDK 8 and 11 */
     FIRST_11 = 13,
@@ -44,23 +44,23 @@ static bool is_socket(int dir, const char *name, uint64_t inode) {
     return strcmp(link, wanted) == 0;
 }
 
-/* The process has the socket; true also where that cannot be seen. By the system call: readdir
- * would allocate. */
-static bool has_socket(pid_t pid, uint64_t inode) {
+/* The process has the socket; true also where that cannot be seen, or `left` is used up: anybody may
+ * make sockets with such names. By the system call: readdir would allocate. */
+static bool has_socket(pid_t pid, uint64_t inode, int *left) {
     char path[64];
     _Alignas(struct dirent64) char entries[8192];
     snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
     int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool found = dir < 0;
-    for (int seen = 0; !found && seen < DESCRIPTORS_MAX;) {
+    while (!found) {
         long n = syscall(SYS_getdents64, dir, entries, sizeof entries);
         if (n <= 0) {
             found = n < 0;
             break;
         }
-        for (long at = 0; at < n && !found; seen++) {
+        for (long at = 0; at < n && !found;) {
             const struct dirent64 *e = (const struct dirent64 *)(const void *)(entries + at);
-            found = is_socket(dir, e->d_name, inode);
+            found = --*left < 0 || is_socket(dir, e->d_name, inode);
             at += e->d_reclen;
         }
     }
@@ -70,12 +70,12 @@ static bool has_socket(pid_t pid, uint64_t inode) {
 }
 
 /* Looks at the whole lines of buf; returns the bytes of what follows them, moved to its start. */
-static size_t look(char *buf, size_t len, pid_t pid, pid_t inner_pid, bool *found) {
+static size_t look(char *buf, size_t len, pid_t pid, pid_t inner_pid, int *left, bool *found) {
     char *line = buf, *end;
     while (!*found && (end = memchr(line, '\n', len - (size_t)(line - buf)))) {
         *end = '\0';
         uint64_t inode = listener_line(line, inner_pid);
-        *found = inode && has_socket(pid, inode);
+        *found = inode && has_socket(pid, inode, left);
         line = end + 1;
     }
     len -= (size_t)(line - buf);
@@ -88,6 +88,7 @@ bool listener_is_open(pid_t pid, pid_t inner_pid) {
     snprintf(path, sizeof path, "/proc/%d/net/unix", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool found = false;
+    int left = DESCRIPTORS_MAX;
     size_t len = 0, total = 0;
     while (fd >= 0 && !found && total < TEXT_MAX) {
         ssize_t n = read(fd, buf + len, sizeof buf - len);
@@ -96,7 +97,7 @@ bool listener_is_open(pid_t pid, pid_t inner_pid) {
         if (n <= 0)
             break;
         total += (size_t)n;
-        len = look(buf, len + (size_t)n, pid, inner_pid, &found);
+        len = look(buf, len + (size_t)n, pid, inner_pid, &left, &found);
         if (len == sizeof buf)
             len = 0;
     }

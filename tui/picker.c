@@ -1,10 +1,14 @@
 #include "tui/picker_state.h"
 
+#include "attach/proc.h"
 #include "tui/press.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SLOW_NS UINT64_C(20000000)
+#define SLOW_PAUSES 50 /* so much longer than it took it is left in peace */
 
 struct picker *picker_new(uid_t uid) {
     struct picker *p = calloc(1, sizeof *p);
@@ -97,6 +101,9 @@ static bool keep_state(const struct picker *p, struct picker_row *r) {
         if (!jvm_refresh(&old))
             r->jvm = old;
         memcpy(r->container, was->container, sizeof r->container);
+        r->cannot = was->cannot;
+        memcpy(r->why, was->why, sizeof r->why);
+        r->check_due_ns = was->check_due_ns;
         return true;
     }
     return false;
@@ -109,18 +116,31 @@ static int recent_place(const struct picker *p, const struct jvm *j) {
     return -1;
 }
 
-static void fill_row(const struct picker *p, struct picker_row *r, const struct jvm *j) {
+/* One whose file systems keep us waiting is not asked again each second. */
+static void check_row(const struct picker *p, struct picker_row *r) {
     struct err e = {0};
+    const char *word = "";
+    uint64_t begin = proc_now_ns();
+    if (!r->open && p->check && begin < r->check_due_ns)
+        return;
+    r->cannot = NULL;
+    if (r->open || !p->check)
+        return;
+    if (p->check(&r->jvm, p->uid, &word, &e)) {
+        r->cannot = word;
+        memcpy(r->why, e.message, sizeof r->why);
+    }
+    uint64_t end = proc_now_ns();
+    r->check_due_ns = end - begin < SLOW_NS ? 0 : end + SLOW_PAUSES * (end - begin);
+}
+
+static void fill_row(const struct picker *p, struct picker_row *r, const struct jvm *j) {
     *r = (struct picker_row){.jvm = *j, .recent = recent_place(p, j)};
     if (!keep_state(p, r) && j->container)
         container_name(j->pid, r->container);
     for (int i = 0; i < p->opened; i++)
         r->open |= p->open[i] == j->pid;
-    const char *word = "";
-    if (!r->open && p->check && p->check(&r->jvm, p->uid, &word, &e)) {
-        r->cannot = word;
-        memcpy(r->why, e.message, sizeof r->why);
-    }
+    check_row(p, r);
 }
 
 /* The busiest one is probably what somebody came for, unless there is one they look at often. From

@@ -19,6 +19,7 @@ struct picker_row {
     char why[512];                  /* … and the line */
     int recent;                     /* 0: the newest of those looked at lately; -1: none of them */
     bool open;                      /* in a tab */
+    uint64_t check_due_ns; /* monotonic; when it may be asked again whether it can be attached */
 };
 
 enum picker_column {

@@ -75,6 +75,11 @@ static bool is_perf_event(int fd) {
     return ioctl(fd, PERF_EVENT_IOC_ID, &id) == 0;
 }
 
+/* Errors that are worth another try: the reader may have been asked for something else by now. */
+static int refusal(int error) {
+    return error == ESTALE || error == EAGAIN ? -ETIMEDOUT : -error;
+}
+
 /* One message that is there: an answer to `number` (*mine), or one to an earlier question that came
  * too late. Its descriptor, or -errno. */
 static int take_answer(struct broker *b, uint32_t number, bool *mine) {
@@ -105,7 +110,7 @@ static int take_answer(struct broker *b, uint32_t number, bool *mine) {
         broker_close(b);
         return -ENOTCONN;
     }
-    return !*mine ? 0 : cut ? -EMFILE : a.error ? -a.error : fd;
+    return !*mine ? 0 : cut ? -EMFILE : a.error ? refusal(a.error) : fd;
 }
 
 static int await_answer(struct broker *b, uint32_t number, uint32_t wait_ms) {

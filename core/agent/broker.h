@@ -25,9 +25,9 @@ void broker_connect(struct broker *b, const char *path);
 void broker_close(struct broker *b);
 
 /* A descriptor of a disabled perf_event that counts thread `tid`; the caller's. Or -errno: -ESRCH,
- * there is no such thread; -ETIMEDOUT, no answer in `wait_ms`, or *quit is set, and it may be asked again;
- * -ENOTCONN, the reader is gone or made no sense, and the broker is closed; else why the kernel
- * would not. */
+ * there is no such thread; -ETIMEDOUT, no answer in `wait_ms`, or *quit is set, or the reader has
+ * another request by now, and it may be asked again; -ENOTCONN, the reader is gone or made no
+ * sense, and the broker is closed; else why the kernel would not. */
 int broker_ask(struct broker *b, uint32_t event, uint32_t tid, uint32_t wait_ms);
 
 #endif

@@ -245,7 +245,7 @@ int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t index, 
     if (r == 0)
         buffer = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (r == 0 && buffer == MAP_FAILED)
-        r = -errno;
+        r = errno == EAGAIN ? -ENOMEM : -errno; /* EAGAIN: mlockall, and its limit */
     if (r < 0) {
         close(fd);
         return r;

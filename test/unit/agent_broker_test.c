@@ -123,6 +123,8 @@ static void a_refusal_is_its_errno(void **state) {
     assert_int_equal(ask(e), -ESRCH);
     answer(e->other, 2, EACCES, NULL, 0);
     assert_int_equal(ask(e), -EACCES);
+    answer(e->other, 3, ESTALE, NULL, 0); /* the next request will tell */
+    assert_int_equal(ask(e), -ETIMEDOUT);
     assert_true(e->broker.open);
 }
 

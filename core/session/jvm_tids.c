@@ -1,5 +1,7 @@
 #include "core/session/jvm_tids.h"
 
+#include "attach/proc.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -8,9 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define TIDS_MAX 65536u
+#define ANEW_NS UINT64_C(1000000000) /* between two looks at all threads, as if none were known … */
+#define ANEW_TIMES 100u              /* … and so many times what the last one took */
 
 /* Start of a process, in clock ticks: the 22nd field of its stat, the 20th behind the name. */
 static uint64_t start_ticks(int proc) {
@@ -28,17 +33,27 @@ static uint64_t start_ticks(int proc) {
     return p ? strtoull(p + 1, NULL, 10) : 0;
 }
 
+/* Whose it is, by a directory that is root's where the process has more rights than its user. */
+static bool read_owner(int proc, uid_t *owner) {
+    struct stat st;
+    if (fstatat(proc, "fd", &st, 0) != 0)
+        return false;
+    *owner = st.st_uid;
+    return true;
+}
+
 int jvm_tids_open(struct jvm_tids *t, const struct jvm *j) {
     char path[32];
     snprintf(path, sizeof path, "/proc/%d", (int)j->pid);
     id_map_init(&t->outer, TIDS_MAX);
     id_map_init(&t->seen, TIDS_MAX);
-    t->looked_at = 0;
+    t->looked_at = t->anew_ns = 0;
     t->proc = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (t->proc < 0)
         return -errno;
     uint64_t start = start_ticks(t->proc);
-    return start && (start == j->start_ticks || !j->start_ticks) ? 0 : -ESRCH;
+    bool same = start && (start == j->start_ticks || !j->start_ticks);
+    return same && read_owner(t->proc, &t->owner) ? 0 : -ESRCH;
 }
 
 void jvm_tids_close(struct jvm_tids *t) {
@@ -71,7 +86,9 @@ static uint32_t read_inner(const struct jvm_tids *t, uint32_t outer) {
 }
 
 bool jvm_tids_is(const struct jvm_tids *t, uint32_t outer, uint32_t inner) {
-    return outer && inner && read_inner(t, outer) == inner;
+    uid_t owner;
+    return outer && inner && read_inner(t, outer) == inner && read_owner(t->proc, &owner) &&
+           owner == t->owner;
 }
 
 static void learn(struct jvm_tids *t, uint32_t outer) {
@@ -116,6 +133,19 @@ static bool known(struct jvm_tids *t, uint32_t inner, uint32_t *outer) {
     return false;
 }
 
+/* A number that was read once may be another thread's by now. */
+static void look_anew(struct jvm_tids *t) {
+    uint64_t from = proc_now_ns();
+    if (from < t->anew_ns)
+        return;
+    id_map_clear(&t->seen);
+    id_map_clear(&t->outer);
+    look(t);
+    uint64_t now = proc_now_ns();
+    uint64_t pause = (now - from) * ANEW_TIMES;
+    t->anew_ns = now + (pause > ANEW_NS ? pause : ANEW_NS);
+}
+
 int jvm_tids_outer(struct jvm_tids *t, uint32_t inner, uint32_t *outer) {
     if (inner == 0 || inner > INT_MAX)
         return -ESRCH;
@@ -123,5 +153,8 @@ int jvm_tids_outer(struct jvm_tids *t, uint32_t inner, uint32_t *outer) {
     if (jvm_tids_is(t, inner, inner) || known(t, inner, outer)) /* most live in our namespace */
         return 0;
     look(t);
+    if (known(t, inner, outer))
+        return 0;
+    look_anew(t);
     return known(t, inner, outer) ? 0 : -ESRCH;
 }

@@ -2,7 +2,8 @@
  * A JVM's threads by the numbers that it knows them by, in its own pid namespace.
  *
  * All is read through one descriptor of /proc/PID, which stays that process's: when it is gone
- * nothing is found any more, whoever has its number then.
+ * nothing is found any more, whoever has its number then. Nor while it runs a program that has other
+ * rights than it had itself at first (execve of a setuid one).
  *
  * Context: one thread at a time per struct.
  */
@@ -14,7 +15,9 @@
 
 struct jvm_tids {
     int proc;            /* /proc/PID; -1: not open */
+    uid_t owner;         /* of its descriptors */
     uint64_t looked_at;  /* entries of its directory of threads, so far: what it costs us */
+    uint64_t anew_ns;    /* not before that are all of them read again */
     struct id_map outer; /* inner → outer */
     struct id_map seen;  /* outer → inner: whose status was read */
 };

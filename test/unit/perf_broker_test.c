@@ -46,6 +46,12 @@ static int descriptors(void) {
     return n;
 }
 
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
 static uint32_t own_tid(void) {
     return (uint32_t)syscall(SYS_gettid);
 }
@@ -193,6 +199,34 @@ static void nothing_once_it_is_gone(void **state) {
     end(&t);
 }
 
+/* The same process, but another's: as after execve of a setuid program. */
+static void nothing_once_its_rights_are_others(void **state) {
+    (void)state;
+    need_the_right();
+    if (geteuid() != 0)
+        skip();
+    pid_t child = fork();
+    if (child == 0) {
+        if (seteuid(65534) != 0 || prctl(PR_SET_DUMPABLE, 1) != 0)
+            _exit(1);
+        raise(SIGSTOP);
+        if (seteuid(0) == 0)
+            wait_to_be_killed();
+        _exit(1);
+    }
+    waitpid(child, NULL, WUNTRACED);
+    struct talk t = begin_for(child, child);
+    assert_int_equal(ask(&t, (uint32_t)child), 0);
+    kill(child, SIGCONT);
+    int r = 0;
+    for (double until = seconds() + 20; r == 0 && seconds() < until;)
+        r = ask(&t, (uint32_t)child);
+    assert_int_equal(r, ESRCH);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    end(&t);
+}
+
 static void another_process_of_that_number(void **state) {
     (void)state;
     struct jvm j = {.pid = getpid(), .inner_pid = getpid(), .start_ticks = 1};
@@ -268,6 +302,9 @@ static void numbers_of_another_namespace(void **state) {
     assert_int_equal(jvm_tids_outer(&tids, 1, &outer), 0);
     assert_int_equal(outer, pid);
     assert_false(jvm_tids_is(&tids, outer, 2));
+    id_map_clear(&tids.outer); /* the number was read, when it was another thread's */
+    assert_int_equal(jvm_tids_outer(&tids, 1, &outer), 0);
+    assert_int_equal(outer, pid);
     assert_false(jvm_tids_is(&tids, 1, 1));
     kill(pid, SIGKILL);
     waitpid(parent, NULL, 0);
@@ -405,12 +442,6 @@ static void no_descriptors_are_taken(void **state) {
     end(&t);
 }
 
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* It asks without end and reads every answer: after the first thousands, so many a second. */
 static void a_flood_has_to_wait(void **state) {
     (void)state;
@@ -451,6 +482,7 @@ int main(void) {
         cmocka_unit_test(no_other_threads),
         cmocka_unit_test(only_what_is_asked_for_now),
         cmocka_unit_test(nothing_once_it_is_gone),
+        cmocka_unit_test(nothing_once_its_rights_are_others),
         cmocka_unit_test(another_process_of_that_number),
         cmocka_unit_test(numbers_of_another_namespace),
         cmocka_unit_test(files_as_the_jvm_sees_them),

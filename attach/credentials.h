@@ -1,5 +1,6 @@
 /*
  * Taking on a JVM's uid and gid, in a child made for that (errand.h, the attach helper): for good.
+ * No capability is kept that the JVM has not, root or not.
  *
  * Context: a single-threaded copy of a process that may have had threads; neither allocates nor
  * locks.
@@ -9,8 +10,8 @@
 
 #include <sys/types.h>
 
-/* 0, also where they are ours already; or -errno: what we may not become. */
-int credentials_take(uid_t uid, gid_t gid);
+/* `pid`: the JVM. 0, also where they are ours already; or -errno: what we may not become. */
+int credentials_take(pid_t pid, uid_t uid, gid_t gid);
 
 /* The same for what is done with files, and no more: so that this user may not signal who does
  * it. */

@@ -73,7 +73,7 @@ static void look_into(void *context, void *result, int *fd_out) {
     struct file_answer a = {.error = 0};
     *fd_out = -1;
     int root = inside_enter(l->jvm->pid, "root");
-    int rc = credentials_take(l->jvm->uid, l->jvm->gid);
+    int rc = credentials_take(l->jvm->pid, l->jvm->uid, l->jvm->gid);
     if (root < 0)
         root = inside_enter(l->jvm->pid, "root"); /* which that user may */
     rc = rc < 0 || root >= 0 ? rc : root;

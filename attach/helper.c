@@ -110,7 +110,7 @@ static bool enter(struct helper *h) {
     const struct helper_task *t = h->t;
     int tmp = tmp_dir_open(t->pid);
     h->cwd = open_cwd(t->pid);
-    int error = credentials_take(t->uid, t->gid);
+    int error = credentials_take(t->pid, t->uid, t->gid);
     if (error < 0)
         return stop(h, HELPER_CREDENTIALS, -error);
     if (tmp < 0)

@@ -109,7 +109,7 @@ struct file_answer {
 static int open_file(struct file_errand *t) {
     char whole[2 * PATH_MAX];
     int root = inside_enter(t->jvm->pid, "root");
-    int r = credentials_take(t->jvm->uid, t->jvm->gid);
+    int r = credentials_take(t->jvm->pid, t->jvm->uid, t->jvm->gid);
     if (root < 0)
         root = inside_enter(t->jvm->pid, "root"); /* which that user may */
     if (root < 0 || r < 0)

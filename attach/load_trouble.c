@@ -103,7 +103,7 @@ static void look(void *context, void *result, int *passed) {
     struct statvfs fs;
     *passed = -1;
     int root = inside_enter(l->j->pid, "root");
-    f.error = -credentials_take(l->j->uid, l->j->gid);
+    f.error = -credentials_take(l->j->pid, l->j->uid, l->j->gid);
     if (root < 0)
         root = inside_enter(l->j->pid, "root"); /* which that user may */
     int fd = f.error ? -f.error : root < 0 ? root : inside_read(inside_open(root, l->library, 0));

@@ -223,7 +223,7 @@ static void look(void *context, void *result, int *fd) {
     uint32_t missing = 0;
     *fd = -1;
     int root = inside_enter(c->jvm->pid, "root");
-    if (credentials_take(c->jvm->uid, c->jvm->gid) == 0 && root < 0)
+    if (credentials_take(c->jvm->pid, c->jvm->uid, c->jvm->gid) == 0 && root < 0)
         root = inside_enter(c->jvm->pid, "root");
     int found = root >= 0 ? inside_open(root, c->path, 0) : 0;
     missing = found == -ENOENT || found == -ENOTDIR;

@@ -44,7 +44,7 @@ static void see(struct place_task *t) {
 static bool enter(struct place_task *t) {
     struct proc_stat st;
     see(t);
-    if (credentials_take(t->jvm.uid, t->jvm.gid) < 0)
+    if (credentials_take(t->jvm.pid, t->jvm.uid, t->jvm.gid) < 0)
         return false;
     see(t);
     if (t->root == -EACCES && t->jvm.inner_pid == t->jvm.pid)

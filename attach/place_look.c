@@ -49,7 +49,7 @@ static void see(struct place_task *t) {
 /* As the JVM's user from here on. */
 static int enter(struct place_task *t) {
     see(t);
-    int rc = credentials_take(t->jvm.uid, t->jvm.gid);
+    int rc = credentials_take(t->jvm.pid, t->jvm.uid, t->jvm.gid);
     if (rc < 0)
         return rc;
     see(t);

@@ -31,7 +31,7 @@ struct answer {
 /* Children: single-threaded copies, which neither allocate nor lock. */
 
 static int become(const struct jvm *j) {
-    return credentials_take(j->uid, j->gid);
+    return credentials_take(j->pid, j->uid, j->gid);
 }
 
 static int make_named(const struct task *t, char name[64]) {

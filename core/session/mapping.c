@@ -146,7 +146,7 @@ struct look {
 
 static void look_as_user(void *context, void *result, int *fd) {
     const struct look *l = context;
-    int32_t error = credentials_take(l->jvm->uid, l->jvm->gid);
+    int32_t error = credentials_take(l->jvm->pid, l->jvm->uid, l->jvm->gid);
     int dir = error < 0 ? error : open_descriptors(l->jvm->pid);
     if (dir >= 0 && !l->only_try)
         *fd = find_session(dir, l->session);

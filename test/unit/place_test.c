@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -27,6 +28,7 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,6 +58,7 @@ struct target_options {
     const char *tmp;           /* what its /tmp is a symbolic link to */
     const char *loaded;        /* a file that is mapped, and gone */
     bool fuse;                 /* on /tmp, and nobody answers */
+    bool bare_root;            /* it stays root, and has no capability */
 };
 
 static void mount_one(const struct mount_of *m) {
@@ -98,7 +101,10 @@ static void become(const struct target_options *o) {
         map_and_forget(o->loaded);
     if (o->fuse)
         mount_fuse();
-    if (setgid(NOBODY) != 0 || setuid(NOBODY) != 0)
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[2] = {{0}};
+    if (o->bare_root ? syscall(SYS_capset, &header, none) != 0
+                     : setgid(NOBODY) != 0 || setuid(NOBODY) != 0)
         _exit(1);
 }
 
@@ -352,6 +358,23 @@ static void nothing_stays_of_one_who_is_killed(void **state) {
     end(&t);
 }
 
+/* We could write where it could not read. */
+static void a_root_without_rights_is_no_more_than_that(void **state) {
+    (void)state;
+    static const struct mount_of others = {.where = "/tmp", .options = "mode=755,uid=65534"};
+    struct target t = start(
+        (struct target_options){.mounts = {others, {.where = "/dev/shm"}}, .bare_root = true});
+    t.j.uid = t.j.gid = 0;
+    assert_int_equal(chown(library, NOBODY, NOBODY), 0);
+    struct place p = put(&t, 0);
+    assert_int_equal(chown(library, 0, 0), 0);
+    assert_true(p.copied);
+    assert_int_equal(strncmp(p.path, "/dev/shm/.jtop-prof-", 20), 0);
+    place_release(&p);
+    assert_int_equal(count_ours(&t, "/tmp") + count_ours(&t, "/dev/shm"), 0);
+    end(&t);
+}
+
 /* The JVM's user has killed, or stopped, the child that was to remove it. */
 static void a_keeper_that_is_killed_leaves_nothing(void **state) {
     (void)state;
@@ -447,6 +470,7 @@ int main(void) {
         cmocka_unit_test_setup(what_is_loaded_is_found_by_its_name, as_root),
         cmocka_unit_test_setup(nothing_stays_of_one_who_is_killed, as_root),
         cmocka_unit_test_setup(a_keeper_that_is_killed_leaves_nothing, as_root),
+        cmocka_unit_test_setup(a_root_without_rights_is_no_more_than_that, as_root),
         cmocka_unit_test_setup(a_file_system_that_hangs_is_left, as_root),
         cmocka_unit_test_setup(what_cannot_be_read_is_said, as_root),
     };

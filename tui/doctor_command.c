@@ -118,8 +118,9 @@ static void check_symbols(struct doctor_report *r) {
 
 /* ---- which JVM ---- */
 
+/* What may be a process's number. */
 static bool is_number(const char *s) {
-    return *s && s[strspn(s, "0123456789")] == '\0';
+    return *s && strlen(s) < 10 && s[strspn(s, "0123456789")] == '\0' && strtol(s, NULL, 10) > 0;
 }
 
 /* One that may not be looked into: what everybody may see of it. */
@@ -152,7 +153,7 @@ static int look_at(const char *target, const char *library, struct doctor_report
         r->jvm = (struct jvm){.pid = (pid_t)strtol(target, NULL, 10)};
         struct finding *f = add(r, "process", "process", FINDING_FAILURE);
         SAY(f->fact, "%s", e->message);
-        if (e->code == EINVAL)
+        if (e->code == EINVAL && strstr(e->message, "is not a JVM"))
             SAY(f->remedy, "only HotSpot JVMs can be profiled; a native image (GraalVM) or another "
                            "program is perf's");
         return 0;

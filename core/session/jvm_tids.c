@@ -42,6 +42,12 @@ static bool read_owner(int proc, uid_t *owner) {
     return true;
 }
 
+static bool in_our_namespace(int proc) {
+    struct stat theirs, ours;
+    return fstatat(proc, "ns/pid", &theirs, 0) == 0 && stat("/proc/self/ns/pid", &ours) == 0 &&
+           theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
+}
+
 int jvm_tids_open(struct jvm_tids *t, const struct jvm *j) {
     char path[32];
     snprintf(path, sizeof path, "/proc/%d", (int)j->pid);
@@ -52,6 +58,7 @@ int jvm_tids_open(struct jvm_tids *t, const struct jvm *j) {
     if (t->proc < 0)
         return -errno;
     uint64_t start = start_ticks(t->proc);
+    t->ours = in_our_namespace(t->proc);
     bool same = start && (start == j->start_ticks || !j->start_ticks);
     return same && read_owner(t->proc, &t->owner) ? 0 : -ESRCH;
 }
@@ -150,8 +157,10 @@ int jvm_tids_outer(struct jvm_tids *t, uint32_t inner, uint32_t *outer) {
     if (inner == 0 || inner > INT_MAX)
         return -ESRCH;
     *outer = inner;
-    if (jvm_tids_is(t, inner, inner) || known(t, inner, outer)) /* most live in our namespace */
+    if (jvm_tids_is(t, inner, inner) || known(t, inner, outer))
         return 0;
+    if (t->ours) /* as most are: it has ended */
+        return -ESRCH;
     look(t);
     if (known(t, inner, outer))
         return 0;

@@ -16,6 +16,7 @@
 struct jvm_tids {
     int proc;            /* /proc/PID; -1: not open */
     uid_t owner;         /* of its descriptors */
+    bool ours;           /* it lives in our pid namespace, as far as we may know */
     uint64_t looked_at;  /* entries of its directory of threads, so far: what it costs us */
     uint64_t anew_ns;    /* not before that are all of them read again */
     struct id_map outer; /* inner → outer */

@@ -167,6 +167,19 @@ static void no_other_threads(void **state) {
     end(&t);
 }
 
+/* Short-lived threads are gone by the time they are asked for: that must be cheap. */
+static void a_thread_that_is_gone_is_not_looked_for(void **state) {
+    (void)state;
+    const struct jvm j = {.pid = getpid(), .inner_pid = getpid()};
+    struct jvm_tids tids;
+    uint32_t outer;
+    assert_int_equal(jvm_tids_open(&tids, &j), 0);
+    assert_int_equal(jvm_tids_outer(&tids, own_tid(), &outer), 0);
+    assert_int_equal(jvm_tids_outer(&tids, 1, &outer), -ESRCH);
+    assert_int_equal(tids.looked_at, 0);
+    jvm_tids_close(&tids);
+}
+
 static void only_what_is_asked_for_now(void **state) {
     (void)state;
     need_the_right();
@@ -480,6 +493,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(its_own_threads),
         cmocka_unit_test(no_other_threads),
+        cmocka_unit_test(a_thread_that_is_gone_is_not_looked_for),
         cmocka_unit_test(only_what_is_asked_for_now),
         cmocka_unit_test(nothing_once_it_is_gone),
         cmocka_unit_test(nothing_once_its_rights_are_others),

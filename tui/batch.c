@@ -4,6 +4,7 @@
 #include "tui/background.h"
 #include "tui/output.h"
 #include "tui/quality.h"
+#include "tui/signals.h"
 #include "tui/watch.h"
 
 #include <errno.h>
@@ -79,8 +80,9 @@ static void say_nobody(const struct options *o, const struct session_status *st)
         fprintf(stderr, "jtop-prof: no samples: none of the threads of --filter was seen\n");
 }
 
-/* What a person should know before trusting the report. */
-static void say_quality(const struct options *o, struct session *s, const struct jvm *j) {
+/* What a person should know before trusting the report; `told`: what is said anyway. */
+static void say_quality(const struct options *o, struct session *s, const struct jvm *j,
+                        const char *told) {
     struct session_status st;
     char text[256], how[440];
     session_status(s, &st);
@@ -106,7 +108,7 @@ static void say_quality(const struct options *o, struct session *s, const struct
         fprintf(stderr,
                 "jtop-prof: %s; the report has all %" PRIu64 " samples of its last %.1f s\n",
                 st.message[0] ? st.message : ended, st.samples, (double)st.elapsed_ns / 1e9);
-    } else if (st.message[0] && st.phase != SESSION_FAILED) {
+    } else if (st.message[0] && st.phase != SESSION_FAILED && strcmp(st.message, told) != 0) {
         fprintf(stderr, "jtop-prof: %s\n", st.message);
     }
     if (st.dropped)
@@ -125,15 +127,23 @@ int batch_failed(struct session *s, struct err *e) {
                        st.message[0] ? st.message : "no reason given");
 }
 
+/* Who gives up waiting for that need not wait for its end. */
+static int attach(const struct options *o, const struct jvm *j, struct session **s, struct err *e) {
+    signals_impatient(SIGNALS_PATIENCE_S);
+    int r = background_make_room(j->pid, e);
+    if (r == 0)
+        r = session_attach(j, &o->session, s, e);
+    signals_patient();
+    return r;
+}
+
 /* One turn of --loop, or all there is. `last` turns give the signals back before the files are
  * written, so that a second Ctrl-C is obeyed at once. */
 static int profile(const struct options *o, const struct jvm *j, struct outputs *out,
                    struct watch *w, uint64_t duration_ms, bool last, enum watch_end *end,
                    struct err *e) {
     struct session *s = NULL;
-    int r = background_make_room(j->pid, e);
-    if (r == 0)
-        r = session_attach(j, &o->session, &s, e);
+    int r = attach(o, j, &s, e);
     if (r < 0)
         return r;
     say_start(o, j, s, duration_ms);
@@ -157,7 +167,7 @@ static int profile(const struct options *o, const struct jvm *j, struct outputs 
     struct progress_work *work = apart ? progress_work_begin(o->quiet, "writing files") : NULL;
     int written = outputs_write(out, o, s, &write_error);
     progress_work_end(work);
-    say_quality(o, s, j);
+    say_quality(o, s, j, r || stopped ? e->message : "");
     if (r == 0)
         r = stopped;
     if (r == 0 && written < 0) {

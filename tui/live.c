@@ -80,8 +80,11 @@ static enum way open_chosen(struct live *l) {
     show_picker(l);
     struct err e = {0};
     struct session *s = NULL;
-    if (live_attach(&j, &l->o->session, &s, &e) ||
-        jvm_tabs_open(&l->tabs, s, l->o, NULL, loop_now_ns(), &e)) {
+    /* Other JVMs that are open are not left because this one makes one wait. */
+    signals_impatient(l->tabs.count ? 0 : SIGNALS_PATIENCE_S);
+    int err = live_attach(&j, &l->o->session, &s, &e);
+    signals_patient();
+    if (err || jvm_tabs_open(&l->tabs, s, l->o, NULL, loop_now_ns(), &e)) {
         picker_say(l->picker, e.message);
         return WAY_STAY;
     }

@@ -153,8 +153,11 @@ static int open_jvm(struct plain *p, const struct jvm *j, struct err *e) {
         return 0;
     }
     err = doctor_attach(j, geteuid(), NULL, e);
-    if (!err)
+    if (!err) {
+        signals_impatient(p->tabs.count ? 0 : SIGNALS_PATIENCE_S);
         err = session_attach(j, &p->o->session, &s, e);
+        signals_patient();
+    }
     if (!err)
         err = jvm_tabs_open(&p->tabs, s, p->o, NULL, loop_now_ns(), e);
     if (!err)

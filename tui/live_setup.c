@@ -2,6 +2,7 @@
 
 #include "core/session/share.h"
 #include "tui/background.h"
+#include "tui/signals.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -76,8 +77,12 @@ int live_attach(const struct jvm *j, const struct session_options *o, struct ses
 int live_open_session(const struct live_options *o, struct session **out, struct err *e) {
     if (o->replay)
         return session_replay(o->replay, &o->session, out, e);
-    if (o->jvm)
-        return live_attach(o->jvm, &o->session, out, e);
+    if (o->jvm) {
+        signals_impatient(SIGNALS_PATIENCE_S);
+        int result = live_attach(o->jvm, &o->session, out, e);
+        signals_patient();
+        return result;
+    }
     return err_set(e, EINVAL, "no JVM was named: give a pid, a main class, or jps");
 }
 

@@ -32,6 +32,9 @@ static const struct {
 };
 #define WATCHED (sizeof watched / sizeof watched[0])
 
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+#define ENDS (sizeof ends / sizeof ends[0])
+
 /* The frontend's one mutable global: a handler has nothing else to reach its data by. */
 static struct {
     atomic_uint flags;
@@ -46,6 +49,11 @@ static struct {
     struct termios modes;
     char bytes[SIGNALS_GUARD_BYTES];
     size_t length;
+    /* while one may not be willing to wait */
+    volatile sig_atomic_t asked; /* the signal that came; 0: none */
+    unsigned patience_s;
+    struct sigaction ends_before[ENDS], alarm_before;
+    sigset_t mask_before;
     uint8_t stack[64 << 10] __attribute__((aligned(16))); /* a handler's, when ours overflowed */
 } state = {.wake = -1};
 
@@ -71,6 +79,7 @@ static void put_terminal_back(void) {
         (void)ignored;
     }
     tcsetattr(state.tty, TCSANOW, &state.modes);
+    tcflush(state.tty, TCIFLUSH); /* an answer of the terminal would become the shell's input */
 }
 
 /* SA_RESETHAND has put the default back, and the signal is delivered again on return. */
@@ -149,4 +158,53 @@ void signals_guard(int tty, const struct termios *modes, const void *bytes, size
 
 void signals_unguard(void) {
     atomic_store(&state.guarded, false);
+}
+
+/* ---- impatience ---- */
+
+/* The default is to die of it; where it is the one being handled, on return. */
+static void die_of(int number) {
+    put_terminal_back();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void on_impatience(int number) {
+    int saved = errno;
+    if (number == SIGALRM)
+        die_of(state.asked ? state.asked : SIGTERM);
+    else if (state.asked)
+        die_of(number);
+    else if ((state.asked = number) && state.patience_s)
+        alarm(state.patience_s);
+    errno = saved;
+}
+
+void signals_impatient(unsigned patience_s) {
+    struct sigaction a = {.sa_handler = on_impatience, .sa_flags = SA_RESTART};
+    sigset_t open;
+    sigemptyset(&a.sa_mask);
+    sigemptyset(&open);
+    sigaddset(&open, SIGALRM);
+    state.asked = 0;
+    state.patience_s = patience_s;
+    sigaction(SIGALRM, &a, &state.alarm_before);
+    for (size_t i = 0; i < ENDS; i++) {
+        sigaction(ends[i], NULL, &state.ends_before[i]);
+        if (state.ends_before[i].sa_handler == SIG_IGN)
+            continue;
+        sigaction(ends[i], &a, NULL);
+        sigaddset(&open, ends[i]);
+    }
+    pthread_sigmask(SIG_UNBLOCK, &open, &state.mask_before);
+}
+
+void signals_patient(void) {
+    alarm(0);
+    pthread_sigmask(SIG_SETMASK, &state.mask_before, NULL);
+    for (size_t i = 0; i < ENDS; i++)
+        sigaction(ends[i], &state.ends_before[i], NULL);
+    sigaction(SIGALRM, &state.alarm_before, NULL);
+    if (state.asked)
+        raise(state.asked);
 }

@@ -32,6 +32,15 @@ int signals_fd(void);
 /* What came since it was asked last: a set. */
 unsigned signals_take(void);
 
+/* While the caller is in something that cannot be broken off, an attach: SIGINT, SIGTERM and SIGHUP
+ * (those not ignored) end this process, the first one after `patience_s` (0: never), a second one at
+ * once; the terminal is put back before. With or without signals_open; blocked or not. What a JVM
+ * has of ours then is let go of as when we are killed: by errands and by the agent itself. */
+#define SIGNALS_PATIENCE_S 1
+void signals_impatient(unsigned patience_s);
+/* As it was before. A signal that came is delivered again, to whoever takes it otherwise. */
+void signals_patient(void);
+
 /* Stops this process as an unhandled SIGTSTP does; returns when it is continued. The terminal
  * must be in its old state. */
 void signals_stop_self(void);

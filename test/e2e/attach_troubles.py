@@ -237,6 +237,26 @@ def queue_full():
         attach(jvm.pid)
 
 
+def given_up():
+    """Whom an attach makes wait may leave it: by one signal, or at once by two."""
+    with Target() as jvm:
+        attach(jvm.pid)
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(jvm.socket())  # the JVM waits for what this one says
+            for presses in (1, 2):
+                p = subprocess.Popen([PROF, "-d", "30", "-o", "summary", str(jvm.pid)],
+                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.DEVNULL)
+                time.sleep(1)
+                for _ in range(presses):
+                    p.send_signal(signal.SIGINT)
+                    time.sleep(0.1)
+                code = p.wait(60)
+                want(code == -signal.SIGINT, "%d times SIGINT: exit %d" % (presses, code))
+        wait_for(lambda: not jvm.files() and not readers(jvm.pid), "nothing to stay behind")
+        attach(jvm.pid)
+
+
 # ---- /tmp ----
 
 def tmp_elsewhere():
@@ -641,7 +661,7 @@ def main():
         ("may not load, by the command line", may_not_load, "-XX:-EnableDynamicAgentLoading"),
         ("/tmp of its own", tmp_elsewhere), ("/tmp a link", tmp_link),
         ("SIGQUIT ignored", quit_ignored), ("SIGQUIT blocked", quit_blocked),
-        ("dying", dying), ("credentials", credentials),
+        ("dying", dying), ("given up", given_up), ("credentials", credentials),
         ("process 1", first_process), ("process 1 with -Xrs", first_process, "-Xrs"))
     for check in checks_of_jdks():
         checks.run(*check)

@@ -14,6 +14,7 @@ import re
 import select
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -358,6 +359,22 @@ def jvm_dies(name):
         want(s.code() == 0, name)
 
 
+def attach_given_up(_):
+    """The JVM answers another one, who says nothing: Ctrl-C ends the waiting."""
+    with java() as j, screen(100, 24) as s:
+        want(frames(j, 1).returncode == 0, "a first frame")
+        with socket.socket(socket.AF_UNIX) as other:
+            other.connect("/tmp/.java_pid%d" % j.pid)
+            s.start("%d" % j.pid)
+            s.wait(r"attaching to \S*Shares")
+            pid = s.pid()
+            s.keys("C-c")
+            wait_for(lambda: not os.path.exists("/proc/%d" % pid), "the end")
+            s.wait(PROMPT)
+            want("did not answer" not in s.text(), "it waited:\n" + s.text())
+            want((s.state(), s.stty()) == s.before, "the terminal is left changed")
+
+
 def attach_refused(_):
     with java("-XX:+DisableAttachMechanism") as j, screen(100, 24) as s:
         s.start("")
@@ -553,6 +570,7 @@ def main():
         check("terminal hangs up", hang_up, j)
         check("batch frames", batch, j)
     check("the JVM dies", jvm_dies, "exit code")
+    check("attach given up", attach_given_up, None)
     check("attach refused", attach_refused, None)
     return 1 if failures else 0
 

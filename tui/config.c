@@ -279,7 +279,8 @@ int config_load(struct config *c, struct err *e) {
     if (!config_path(path, sizeof path)[0])
         return 0;
     int r = config_read_file(path, &text, e);
-    if (r == -ENOENT || r == -ENOTDIR)
+    /* EACCES: a home that is not ours, as setpriv and sudo -u leave it in HOME. */
+    if (r == -ENOENT || r == -ENOTDIR || r == -EACCES)
         return 0;
     if (r == 0)
         r = config_parse(c, path, text, e);

@@ -39,7 +39,7 @@ const char *config_path(char *out, size_t size);
 /* "DIR/themes" beside it. */
 const char *config_themes(char *out, size_t size);
 
-/* Reads it (no file: defaults). -EINVAL with file and line. */
+/* Reads it (no file, or one that may not be read: defaults). -EINVAL with file and line. */
 int config_load(struct config *c, struct err *e);
 
 /* The same of a text; `origin` is for messages. */

@@ -1,6 +1,7 @@
 /* The settings as shipped, as a file to begin with. */
 #include "tui/config_parts.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,6 +41,14 @@ static void add_columns(struct text *out, const struct config_setting *s) {
     text_addf(out, "\n#%s =\n", s->name);
 }
 
+static const char *state_of(const char *path) {
+    if (!path[0])
+        return "";
+    if (access(path, R_OK) == 0)
+        return "  (which there is)";
+    return errno == EACCES ? "  (which may not be read: all is as shipped)" : "";
+}
+
 void config_print(struct text *out) {
     char path[PATH_MAX];
     const char *section = "";
@@ -49,8 +58,7 @@ void config_print(struct text *out) {
               "#   %s%s\n"
               "# Options of the command line come after them. All is here as shipped: a line\n"
               "# without the '#' in front of its name changes it.\n",
-              path[0] ? path : "$XDG_CONFIG_HOME/jtop-prof/config",
-              path[0] && access(path, F_OK) == 0 ? "  (which there is)" : "");
+              path[0] ? path : "$XDG_CONFIG_HOME/jtop-prof/config", state_of(path));
     for (const struct config_setting *s = config_settings; s->name; s++) {
         if (strcmp(section, s->section) != 0)
             text_addf(out, "\n[%s]\n", s->section);

@@ -9,6 +9,7 @@ from lib import Checks, Jvm, good, prof, want
 from tui import screen
 
 MAIN = "Shares"
+NOBODY = 65534
 
 
 def write(home, text):
@@ -68,13 +69,31 @@ def command_line_first(home, jvm):
     want("TID" in text and "SELF%" not in text, text)
 
 
+def unreadable(home, jvm):
+    """Somebody else's home in HOME, as setpriv leaves it. (The JVM is root's: whether the settings
+    are in the way is what is told first.)"""
+    path = write(home, "[display]\nview = trees\n")
+    environment = dict(os.environ, XDG_CONFIG_HOME=home, XDG_STATE_HOME=home)
+    as_nobody = {"env": environment, "user": NOBODY, "group": NOBODY, "extra_groups": []}
+    for closed in (home, path):
+        os.chmod(home, 0o755)
+        os.chmod(closed, 0)
+        done = prof("--batch", "-n", "1", jvm.pid, **as_nobody)
+        want(path not in done.stderr and str(jvm.pid) in done.stderr, done.stderr)
+        text = good("--print-config", **as_nobody)
+        want(path + "  (which may not be read" in text, text[:300])
+
+
 def main():
     checks = Checks()
     with Jvm(MAIN) as jvm:
-        for name, check in (("mistakes are told with file and line", mistakes),
-                            ("what is printed can be read", printed),
-                            ("what is set is in force", in_force),
-                            ("the command line comes after it", command_line_first)):
+        checked = [("mistakes are told with file and line", mistakes),
+                   ("what is printed can be read", printed),
+                   ("what is set is in force", in_force),
+                   ("the command line comes after it", command_line_first)]
+        if os.geteuid() == 0:
+            checked.append(("one that may not be read is none", unreadable))
+        for name, check in checked:
             with tempfile.TemporaryDirectory() as home:
                 checks.run(name, check, home, jvm)
     return checks.code()

@@ -1,5 +1,7 @@
 #include "attach/jvm.h"
 
+#include "attach/container.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,15 +36,19 @@ static bool fits_any(const char *name, const char *what) {
     return true;
 }
 
-/* "12 Main, 34 app.jar", cut with "..." where it grows too long. */
+/* "12 Main, 34 app.jar in 1a2b3c4d5e6f", cut with "..." where it grows too long. */
 static void list_names(const struct jvm *list, int n, fit fits, const char *what, char *out) {
     size_t len = 0;
     out[0] = '\0';
     for (int i = 0; i < n; i++) {
         if (!fits(list[i].name, what))
             continue;
-        char item[64];
-        snprintf(item, sizeof item, "%s%d %.40s", len ? ", " : "", (int)list[i].pid, list[i].name);
+        char item[64 + CONTAINER_NAME], container[CONTAINER_NAME] = "yes";
+        if (list[i].container)
+            container_name(list[i].pid, container);
+        bool named = strcmp(container, "yes") != 0;
+        snprintf(item, sizeof item, "%s%d %.40s%s%s", len ? ", " : "", (int)list[i].pid,
+                 list[i].name, named ? " in " : "", named ? container : "");
         if (len + strlen(item) >= LIST_MAX - 8) {
             snprintf(out + len, LIST_MAX - len, ", ...");
             return;
@@ -55,9 +61,11 @@ static int none_fits(const struct jvm *list, int n, const char *what, struct err
     char names[LIST_MAX];
     if (n == 0)
         return err_set(e, ESRCH,
-                       "no JVM is running that uid %u may look into: start one, or run as its "
-                       "user or as root",
-                       (unsigned)geteuid());
+                       "no JVM is running that uid %u may look into: start one, or run %s",
+                       (unsigned)geteuid(),
+                       geteuid() == 0 ? "with CAP_SYS_PTRACE, or as its user (setpriv --reuid UID "
+                                        "--regid GID --clear-groups jtop-prof ...)"
+                                      : "as its user or as root");
     list_names(list, n, fits_any, what, names);
     return err_set(e, ESRCH, "no JVM is named '%.80s'; running: %s", what, names);
 }

@@ -157,12 +157,36 @@ static void containers(void **unused) {
     }
 }
 
+static void groups(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *cgroup, *ours, *name;
+    } some[] = {
+        {"0::/jtop-test-1-1\n", "0::/\n", "jtop-test-1-1"},
+        {"0::/runc/shop/\n", "0::/\n", "shop"},
+        {"0::/shop\n", "0::/shop\n", ""}, /* where we are too */
+        {"0::/\n", "0::/user.slice\n", ""},
+        {"0::/../..\n", "0::/\n", ""},
+        {"0::/user.slice/user-1000.slice/session-2.scope\n", "0::/\n", ""},
+        {"0::/system.slice/tomcat.service\n", "0::/\n", ""},
+        {"12:cpu:/shop\n1:name=systemd:/x\n0::/web\n", "0::/\n", "web"},
+        {"12:cpu,cpuacct:/shop\n1:name=systemd:/x\n", "12:cpu,cpuacct:/\n", "shop"},
+        {"0::/a\033[2J\n", "", "a?[2J"},
+        {"0::/a-name-that-is-longer-than-room\n", "0::/\n", "a-name-that-is-"},
+        {"0::\n", "0::/\n", ""},
+        {"0:", "", ""},
+        {"", "", ""},
+    };
+    for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
+        char out[CONTAINER_NAME];
+        assert_string_equal(container_group(some[i].cgroup, some[i].ours, out), some[i].name);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(process),
-        cmocka_unit_test(files),
-        cmocka_unit_test(disabled),
-        cmocka_unit_test(containers),
+        cmocka_unit_test(process),    cmocka_unit_test(files),  cmocka_unit_test(disabled),
+        cmocka_unit_test(containers), cmocka_unit_test(groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -276,6 +276,47 @@ static void test_other_user(void **state) {
     java_stop(&c);
 }
 
+/* Runs as nobody; exit code 0 when jvm_inspect says so of another user's process. */
+static int inspect_as_nobody(pid_t pid, int expected) {
+    pid_t child = fork();
+    if (child == 0) {
+        struct jvm j;
+        if (setgid(JAVA_NOBODY) != 0 || setuid(JAVA_NOBODY) != 0)
+            _exit(1);
+        _exit(jvm_inspect(pid, &j, NULL) == expected ? 0 : 2);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+/* In a /tmp that containers share: a JVM's file, younger than a process that has its pid. */
+static void test_file_of_another(void **state) {
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    pid_t other = fork();
+    if (other == 0) {
+        pause();
+        _exit(0);
+    }
+    struct java_child c = start((struct java_options){0});
+    char file[64], copy[64], command[256];
+    snprintf(file, sizeof file, "/tmp/hsperfdata_root/%d", (int)c.pid);
+    snprintf(copy, sizeof copy, "/tmp/hsperfdata_root/%d", (int)other);
+    snprintf(command, sizeof command, "chmod 644 %s && cp %s %s && chmod 644 %s", file, file, copy,
+             copy);
+    int copied = system(command);
+    int of_jvm = inspect_as_nobody(c.pid, 0), of_other = inspect_as_nobody(other, -EACCES);
+    unlink(copy);
+    kill(other, SIGKILL);
+    assert_int_equal(waitpid(other, NULL, 0), other);
+    java_stop(&c);
+    assert_int_equal(copied, 0);
+    assert_int_equal(of_jvm, 0);
+    assert_int_equal(of_other, 0);
+}
+
 /* Its performance data are in a /tmp that we do not see, under another pid. */
 static void test_namespaces(void **state) {
     (void)state;
@@ -301,7 +342,8 @@ int main(void) {
         cmocka_unit_test(test_stat_text),     cmocka_unit_test(test_inspect),
         cmocka_unit_test(test_refresh),       cmocka_unit_test(test_find),
         cmocka_unit_test(test_not_a_jvm),     cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_other_user),    cmocka_unit_test(test_namespaces),
+        cmocka_unit_test(test_other_user),    cmocka_unit_test(test_file_of_another),
+        cmocka_unit_test(test_namespaces),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

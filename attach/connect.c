@@ -2,6 +2,7 @@
 
 #include "attach/errand.h"
 #include "attach/listener.h"
+#include "attach/process_status.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -116,15 +117,20 @@ static int explain_process(const struct jvm *j, const struct helper_outcome *o, 
     }
 }
 
+const char *connect_tmp_remedy(int error) {
+    if (error != EACCES && error != EPERM)
+        return "give its container a writable /tmp (a tmpfs)";
+    return geteuid() == 0 ? "run with CAP_SYS_PTRACE, or as its user"
+                          : "run as its user or as root";
+}
+
 static int explain_file(const struct jvm *j, const struct helper_outcome *o, struct err *e) {
     int pid = (int)j->pid, inner = (int)j->inner_pid;
     const char *why = strerror(o->error);
     switch (o->step) {
     case HELPER_TMP:
-        return err_set(e, o->error,
-                       "cannot use the /tmp of JVM %d (/proc/%d/root/tmp): %s: give its container "
-                       "a writable /tmp (a tmpfs), or run as its user or as root",
-                       pid, pid, why);
+        return err_set(e, o->error, "cannot use the /tmp of JVM %d (/proc/%d/root/tmp): %s: %s",
+                       pid, pid, why, connect_tmp_remedy(o->error));
     case HELPER_TRIGGER:
         return err_set(e, o->error,
                        "cannot create .attach_pid%d, which JVM %d waits for, as uid %u in its "
@@ -163,8 +169,12 @@ static int explain_file(const struct jvm *j, const struct helper_outcome *o, str
 
 static int explain_credentials(const struct jvm *j, int error, struct err *e) {
     char remedy[128];
+    struct process_status self;
+    bool blind = process_status_read(getpid(), &self) == 0 &&
+                 !process_status_has(self.capabilities, CAPABILITY_SYS_PTRACE);
     if (geteuid() == 0 && j->uid != 0)
-        snprintf(remedy, sizeof remedy, "root needs CAP_SETUID and CAP_SETGID here for that");
+        snprintf(remedy, sizeof remedy, "root needs CAP_SETUID and CAP_SETGID here for that%s",
+                 blind ? ", and CAP_SYS_PTRACE to look into it" : "");
     else
         snprintf(remedy, sizeof remedy, "run as user %s or as root", j->user);
     return err_set(e, EPERM,

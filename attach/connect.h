@@ -22,4 +22,7 @@ int connect_jvm(const struct jvm *j, bool disabled, uint64_t deadline_ns, struct
 /* What that outcome means for people: what failed, why, and what to try. Returns -errno. */
 int connect_explain(const struct jvm *j, const struct helper_outcome *o, struct err *e);
 
+/* What to try where its /tmp cannot be used for that reason (errno). */
+const char *connect_tmp_remedy(int error);
+
 #endif

@@ -13,12 +13,6 @@
 #include "attach/process_maps.h"
 #include "attach/process_status.h"
 
-#define CAPABILITY_SETUID 7
-#define CAPABILITY_IPC_LOCK 14
-#define CAPABILITY_SYS_PTRACE 19
-#define CAPABILITY_SYS_ADMIN 21
-#define CAPABILITY_PERFMON 38
-
 struct examiner {
     const struct jvm *jvm; /* NULL: the machine only */
     uid_t uid;

@@ -1,6 +1,7 @@
 #include "attach/examine.h"
 
 #include "attach/attach.h"
+#include "attach/connect.h"
 #include "attach/listener.h"
 #include "attach/proc.h"
 #include "attach/thread_stat.h"
@@ -88,10 +89,11 @@ static void check_tmp(struct examiner *x, int tmp, bool listens) {
     int pid = (int)x->jvm->pid;
     struct finding *f;
     if (tmp < 0) {
-        f = examine_add(x, "tmp", "its /tmp", FINDING_FAILURE, "/proc/%d/root/tmp: %s", pid,
+        bool closed = tmp == -EACCES || tmp == -EPERM;
+        f = examine_add(x, "tmp", "its /tmp", closed ? FINDING_NOTE : FINDING_FAILURE,
+                        "%s/proc/%d/root/tmp: %s", closed ? "not known: " : "", pid,
                         strerror(-tmp));
-        examine_remedy(f, "give its container a writable /tmp (a tmpfs), or run as its user or as "
-                          "root");
+        examine_remedy(f, "%s", connect_tmp_remedy(-tmp));
         return;
     }
     if (fstatvfs(tmp, &fs) != 0 || fstat(tmp, &theirs) != 0) {

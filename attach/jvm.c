@@ -4,6 +4,7 @@
 #include "attach/jvm_perf.h"
 #include "attach/printable.h"
 #include "attach/proc.h"
+#include "attach/process_status.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -163,7 +164,14 @@ static int read_process(pid_t pid, struct proc_status *status, struct proc_stat 
 static int no_access(const struct jvm *j, const char *comm, int error, struct err *e) {
     unsigned uid = (unsigned)geteuid();
     char how[160] = "run as its user or as root";
-    if (!uid)
+    struct process_status self;
+    bool bound = !uid && process_status_read(getpid(), &self) == 0 &&
+                 !process_status_has(self.capabilities, CAPABILITY_SETUID);
+    if (bound)
+        snprintf(how, sizeof how,
+                 "CAP_SYS_PTRACE, CAP_SETUID and CAP_SETGID are missing: run with them, or as the "
+                 "JVM's user");
+    else if (!uid)
         snprintf(how, sizeof how,
                  "CAP_SYS_PTRACE is missing: run with it, or as the JVM's user (setpriv --reuid %u "
                  "--regid %u --clear-groups jtop-prof ...)",

@@ -10,6 +10,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define CAPABILITY_SETUID 7
+#define CAPABILITY_IPC_LOCK 14
+#define CAPABILITY_SYS_PTRACE 19
+#define CAPABILITY_SYS_ADMIN 21
+#define CAPABILITY_PERFMON 38
+
 /* What the kernel does not say is 0, or -1 where that is said. */
 struct process_status {
     char state; /* R S D T t Z X; '?': not said */

@@ -16,7 +16,9 @@ static void check_cpu(struct examiner *x) {
     struct cgroup_cpu c;
     int rc = cgroup_cpu_read(x->jvm->pid, &c);
     if (rc < 0) {
-        examine_add(x, "cpu-quota", "CPU quota", FINDING_NOTE, "not known: %s", strerror(-rc));
+        examine_add(x, "cpu-quota", "CPU quota", FINDING_NOTE,
+                    "not known: the group that /proc/%d/cgroup names: %s", (int)x->jvm->pid,
+                    rc == -ENOENT ? "no cgroup file system mounted here has it" : strerror(-rc));
         return;
     }
     if (!c.known || c.quota <= 0) {
@@ -27,8 +29,9 @@ static void check_cpu(struct examiner *x) {
     unsigned percent = c.periods ? (unsigned)(100 * c.throttled / c.periods) : 0;
     struct finding *f = examine_add(
         x, "cpu-quota", "CPU quota", percent >= 10 ? FINDING_WARNING : FINDING_OK,
-        "%.2f CPUs; throttled in %" PRIu64 " of %" PRIu64 " periods, %.1f s in all (%s)", c.quota,
-        c.throttled, c.periods, (double)c.throttled_ns / 1e9, c.path[0] ? c.path : "its group");
+        "%.*f CPUs; throttled in %" PRIu64 " of %" PRIu64 " periods, %.1f s in all (%s)",
+        c.quota < 0.1 ? 3 : 2, c.quota, c.throttled, c.periods, (double)c.throttled_ns / 1e9,
+        c.path[0] ? c.path : "its group");
     if (percent >= 10)
         examine_remedy(f, "it stands still for want of CPU time: an attach may be slow; raise the "
                           "quota (docker --cpus, resources.limits.cpu)");

@@ -8,6 +8,7 @@
 #include "symbols/symbols.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -71,13 +72,36 @@ static void check_terminal(struct doctor_report *r) {
         SAY(f->remedy, "no live screen there: set TERM, or use -d, --batch or --plain");
 }
 
+/* None among the processes that are seen here. */
+static void check_unseen_reader(struct doctor_report *r) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)r->jvm.pid);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = errno;
+    bool hidden = fd >= 0 && holder_hidden(r->jvm.pid);
+    struct finding *f = add(r, "reader", "other reader",
+                            hidden   ? FINDING_FAILURE
+                            : fd < 0 ? FINDING_NOTE
+                                     : FINDING_OK);
+    if (fd >= 0)
+        close(fd);
+    if (hidden) {
+        SAY(f->fact, "its agent is active, held from elsewhere: another container or the host (%s)",
+            path);
+        SAY(f->remedy, "end that profile there: jtop-prof stop PID, or q on its screen");
+    } else if (fd < 0) {
+        SAY(f->fact, "not known: %s: %s", path, strerror(error));
+    } else {
+        SAY(f->fact, "none is seen");
+    }
+}
+
 static void check_reader(struct doctor_report *r) {
     pid_t holder = holder_find(r->jvm.pid);
-    struct finding *f = add(r, "reader", "other reader", holder ? FINDING_NOTE : FINDING_OK);
     if (!holder) {
-        SAY(f->fact, "none is seen");
+        check_unseen_reader(r);
         return;
     }
+    struct finding *f = add(r, "reader", "other reader", FINDING_NOTE);
     SAY(f->fact, "process %d profiles it (it has the agent's memory mapped)", (int)holder);
     SAY(f->remedy,
         "jtop-prof %d looks on; for a profile of your own end that one first: jtop-prof "

@@ -95,16 +95,40 @@ static void read_moves(struct terminfo *t) {
         snprintf(t->leave + strlen(t->leave), sizeof t->leave - strlen(t->leave), "\033[999B\r\n");
 }
 
+/* A type that is known here; NULL: none. */
+static const char *find_known(int fd) {
+    static const char *const some[] = {"xterm-256color", "xterm", "vt100", "linux"};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        int found;
+        if (setupterm(some[i], fd, &found) == ERR)
+            continue;
+        terminfo_close();
+        return some[i];
+    }
+    return NULL;
+}
+
+/* Images with nothing but a JVM have no terminfo files, for whatever type. */
+static int unknown(const char *name, int fd, struct err *e) {
+    const char *known = find_known(fd);
+    if (known)
+        return err_set(e, ENOTTY,
+                       "the terminal type TERM=%.40s is not known here: try TERM=%s, or --plain",
+                       name, known);
+    return err_set(e, ENOTTY,
+                   "there are no terminfo files here, for TERM=%.40s or others: install "
+                   "ncurses-base or ncurses-term, or name their directory in TERMINFO; or use "
+                   "--plain, or --batch",
+                   name);
+}
+
 int terminfo_open(struct terminfo *t, const char *name, int fd, struct err *e) {
     int found;
     *t = (struct terminfo){.ansi = false};
     if (!name)
         name = getenv("TERM");
     if (setupterm(name, fd, &found) == ERR)
-        return err_set(e, ENOTTY,
-                       "the terminal type TERM=%.40s is not known here: try "
-                       "TERM=xterm-256color or TERM=vt100",
-                       name ? name : "");
+        return unknown(name ? name : "", fd, e);
     if (!get(t->move, "cup")) {
         terminfo_close();
         return err_set(e, ENOTTY,

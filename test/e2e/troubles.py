@@ -220,6 +220,31 @@ def small_terminal():
             subprocess.run([*tmux, "kill-server"], check=False)
 
 
+def on_terminal(before, **env):
+    """What it says on a pseudo terminal, after some shell."""
+    with Jvm("Idle") as jvm:
+        spawn = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"
+        done = subprocess.run(
+            ["unshare", "-m", "sh", "-c", before + ' exec "$@"', "sh", sys.executable, "-c", spawn,
+             PROF, str(jvm.pid)],
+            env=dict(os.environ, **env), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            check=False)
+        want(done.returncode == 1, "exit %d: %s" % (done.returncode, done.stderr))
+        return done.stdout
+
+
+def unknown_type():
+    return on_terminal("", TERM="nonesuch")
+
+
+def no_terminfo():
+    said = on_terminal("for d in /etc /lib /usr/lib /usr/share; do "
+                       "[ ! -d $d/terminfo ] || mount -t tmpfs none $d/terminfo; done;",
+                       TERM="xterm-256color", HOME="/nowhere")
+    want("TERMINFO" in said and "try TERM" not in said, said)
+    return said
+
+
 def no_terminal():
     with Jvm("Idle") as jvm:
         return refused(jvm.pid)
@@ -301,6 +326,8 @@ PROVOKED = {
     "of the 300 descriptors": few_descriptors,
     "terminal too small": small_terminal,
     "no terminal": no_terminal,
+    "is not known here": unknown_type,
+    "no terminfo files here": no_terminfo,
 }
 
 

@@ -108,6 +108,12 @@ def colours(j):
             want(t.wait()[0] == 0, "exit code")
 
 
+def unknown_type(j):
+    """What is advised is not what was tried, and works here."""
+    with Pty(80, 24, j.pid, TERM="nonesuch") as t:
+        code, seen = t.wait()
+        want(code == 1 and b"TERM=nonesuch is not known here: try TERM=xterm" in seen, repr(seen))
+
 def slow_escape(j):
     """Keys cut in two on the way stay keys, and Esc alone is Esc."""
     with Pty(80, 24, "-i", "1ms", j.pid) as t:
@@ -138,6 +144,7 @@ def main():
         checks.run("synchronized output", synchronized, j)
         checks.run("colours", colours, j)
         checks.run("keys in pieces", slow_escape, j)
+        checks.run("a type that is not known", unknown_type, j)
     return checks.code()
 
 

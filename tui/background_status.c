@@ -20,8 +20,9 @@ static void add_engine(struct text *out, const struct session_engine *engine, in
         text_addf(out, "not sampled: %s",
                   engine->reason[0] ? engine->reason
                                     : (engine->error ? strerror(engine->error) : "stopped"));
-    text_addf(out, "; %" PRIu64 " samples, %" PRIu64 " dropped%s%s\n", engine->samples,
-              engine->dropped, engine->mechanism[0] && engine->reason[0] ? "; " : "",
+    text_addf(out, "; %" PRIu64 " sample%s, %" PRIu64 " dropped%s%s\n", engine->samples,
+              engine->samples == 1 ? "" : "s", engine->dropped,
+              engine->mechanism[0] && engine->reason[0] ? "; " : "",
               engine->mechanism[0] ? engine->reason : "");
 }
 
@@ -59,8 +60,9 @@ void background_status(const struct background *b, const struct session_status *
     if (brief)
         return;
     if (!runs)
-        text_addf(out, "its %" PRIu64 " samples of %.1f s are kept: dump%s stop work%s%s\n",
-                  st->samples, (double)st->elapsed_ns / 1e9,
+        text_addf(out, "its %" PRIu64 " sample%s of %.1f s %s kept: dump%s stop work%s%s\n",
+                  st->samples, st->samples == 1 ? "" : "s", (double)st->elapsed_ns / 1e9,
+                  st->samples == 1 ? "is" : "are",
                   st->phase == SESSION_JVM_GONE ? " and" : ", resume and",
                   st->message[0] ? "; " : "", st->message);
     for (int i = 0; i < SESSION_EVENTS; i++)

@@ -119,13 +119,14 @@ static bool is_asked(const struct terminal *t) {
     return t->asked != t->input.alive && !t->silent;
 }
 
+/* It may have come long ago, while nobody read: leaving a JVM takes its time. */
 static void wait_for_answer(struct terminal *t) {
     uint64_t end = t->asked_ns + LAST_ANSWER_NS;
     while (is_asked(t)) {
         uint64_t now = now_ns();
+        int ms = now < end ? (int)((end - now) / MS) + 1 : 0;
         struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
-        if (now >= end || t->input.length == sizeof t->input.bytes ||
-            poll(&p, 1, (int)((end - now) / MS) + 1) != 1 || !terminal_read(t))
+        if (t->input.length == sizeof t->input.bytes || poll(&p, 1, ms) != 1 || !terminal_read(t))
             return;
         while (terminal_press(t) >= 0) /* typed after what ended us */
             ;
@@ -145,6 +146,8 @@ static void give_back(struct terminal *t) {
     for (int i = 0; i < 8 && terminal_pending(t) && wait_writable(t, 125); i++)
         terminal_flush(t);
     drop_output(t);
+    if (t->asked != t->input.alive) /* whatever came of an answer that was not waited for */
+        tcflush(STDIN_FILENO, TCIFLUSH);
     tcsetattr(STDIN_FILENO, TCSANOW, &t->before);
 }
 

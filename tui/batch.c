@@ -80,6 +80,16 @@ static void say_nobody(const struct options *o, const struct session_status *st)
         fprintf(stderr, "jtop-prof: no samples: none of the threads of --filter was seen\n");
 }
 
+/* Why the samples end before the profile does. */
+static void say_standstill(const struct jvm *j) {
+    char text[256];
+    pid_t tracer;
+    enum standstill why = standstill_of(j->pid, &tracer);
+    if (why != STANDSTILL_NONE)
+        fprintf(stderr, "jtop-prof: %s\n",
+                quality_standstill(why, j->pid, tracer, text, sizeof text));
+}
+
 /* What a person should know before trusting the report; `told`: what is said anyway. */
 static void say_quality(const struct options *o, struct session *s, const struct jvm *j,
                         const char *told) {
@@ -99,6 +109,8 @@ static void say_quality(const struct options *o, struct session *s, const struct
                     st.engine[i].name, st.engine[i].reason[0] ? ": " : "", st.engine[i].reason);
     say_empty(&st);
     say_nobody(o, &st);
+    if (st.phase != SESSION_JVM_GONE)
+        say_standstill(j);
     if (o->session.begin)
         fprintf(stderr, "jtop-prof: %" PRIu64 " window%s, %.3f ms together\n", st.windows,
                 st.windows == 1 ? "" : "s", (double)st.window_ns / 1e6);

@@ -213,6 +213,8 @@ const char *header_notice(const struct model *m, char *out, size_t size) {
     quality_walker(s, m->settings.walk, walker, sizeof walker);
     if (s->phase == SESSION_JVM_GONE)
         snprintf(out, size, "the JVM is gone: this is what was sampled (s saves it, q quits)");
+    else if (m->standstill != STANDSTILL_NONE)
+        quality_standstill(m->standstill, m->jvm.pid, m->tracer, out, size);
     else if (s->message[0])
         snprintf(out, size, "%s", s->message);
     else if (s->phase == SESSION_FAILED)

@@ -24,12 +24,16 @@ static const char *state_word(const struct model *m, char *out, size_t size) {
         [SESSION_JVM_GONE] = "JVM GONE", [SESSION_REPLAYED] = "RECORDING",
         [SESSION_FAILED] = "FAILED",
     };
+    static const char *const still[] = {[STANDSTILL_STOPPED] = "JVM STOPPED",
+                                        [STANDSTILL_TRACED] = "JVM HELD",
+                                        [STANDSTILL_FROZEN] = "JVM FROZEN"};
     struct format f = {""};
+    const char *now = m->standstill ? still[m->standstill] : word[m->status.phase];
     uint64_t back = m->newest_second > m->held_second ? m->newest_second - m->held_second : 0;
     if (m->held && m->scrubbed && back)
         snprintf(out, size, "PAUSED -%s", format_age(&f, back * 1000));
     else
-        snprintf(out, size, "%s", m->held ? "PAUSED" : word[m->status.phase]);
+        snprintf(out, size, "%s", m->held ? "PAUSED" : now);
     if (m->status.recording[0]) {
         size_t n = strlen(out);
         snprintf(out + n, size - n, " REC");

@@ -7,6 +7,7 @@
 
 #define PRUNE_FROM_NODES 50000
 #define PRUNE_PPM 100 /* of the total: a hundredth of a percent */
+#define STANDSTILL_NS UINT64_C(1000000000)
 
 void model_init(struct model *m, const struct model_source *source,
                 const struct model_settings *settings) {
@@ -177,11 +178,22 @@ static void count_samples(struct model *m) {
     m->source.unlock(m->source.arg);
 }
 
+/* A JVM that somebody stopped looks like one that is idle. */
+static void look_at_standstill(struct model *m, uint64_t now_ns) {
+    if (!m->source.standstill || m->status.phase != SESSION_RUNNING) {
+        m->standstill = STANDSTILL_NONE;
+    } else if (!m->standstill_ns || now_ns - m->standstill_ns >= STANDSTILL_NS) {
+        m->standstill = m->source.standstill(m->source.arg, &m->tracer);
+        m->standstill_ns = now_ns;
+    }
+}
+
 int model_refresh(struct model *m, uint64_t now_ns) {
     m->source.status(m->source.arg, &m->status);
     m->source.jvm(m->source.arg, &m->jvm);
     if (m->source.cpu)
         m->source.cpu(m->source.arg, &m->cpu);
+    look_at_standstill(m, now_ns);
     count_samples(m);
     look(m, now_ns);
     if (m->before.time_ns && now_ns > m->before.time_ns) {

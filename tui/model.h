@@ -13,6 +13,7 @@
 #define JTOP_TUI_MODEL_H
 
 #include "attach/jvm.h"
+#include "attach/standstill.h"
 #include "attach/thread_stat.h"
 #include "core/profile/diff.h"
 #include "core/profile/frame_name.h"
@@ -43,6 +44,8 @@ struct model_source {
                        struct err *e);
     /* Whether the JVM has what this one names: 0 or -errno. NULL: not known before it is tried. */
     int (*check)(void *arg, const struct wire_engine_request *engine, struct err *e);
+    /* As standstill_of; NULL: it is not there to be looked at. */
+    enum standstill (*standstill)(void *arg, pid_t *tracer);
 };
 
 /* A thread: of the profile, of the kernel, or both. */
@@ -150,6 +153,9 @@ struct model {
     struct jvm jvm;
     struct session_status status;
     struct session_cpu cpu;
+    enum standstill standstill;       /* of a JVM that is sampled; looked at about once a second */
+    pid_t tracer;                     /* who holds it, where that is known */
+    uint64_t standstill_ns;           /* when it was looked at; 0: not yet */
     uint64_t counted[SESSION_EVENTS]; /* samples so far, held or not */
     double samples_per_second[SESSION_EVENTS];
     double agent_percent, frontend_percent; /* CPU of one core */

@@ -99,3 +99,23 @@ const char *quality_precise(const struct session_status *st, char *out, size_t s
              st->recompiled == 1 ? "" : "s", (double)st->recompile_ns / 1e6);
     return out;
 }
+
+const char *quality_standstill(enum standstill why, pid_t pid, pid_t tracer, char *out,
+                               size_t size) {
+    char who[48] = "";
+    if (tracer > 0)
+        snprintf(who, sizeof who, ", process %d", (int)tracer);
+    if (why == STANDSTILL_STOPPED)
+        snprintf(out, size, "JVM %d is stopped by a signal: kill -CONT %d lets it go on", (int)pid,
+                 (int)pid);
+    else if (why == STANDSTILL_TRACED)
+        snprintf(out, size, "JVM %d is held by a debugger%s: let it go on there", (int)pid, who);
+    else if (why == STANDSTILL_FROZEN)
+        snprintf(out, size,
+                 "JVM %d is frozen with its control group: thaw it (docker unpause, systemctl "
+                 "thaw)",
+                 (int)pid);
+    else
+        snprintf(out, size, "%s", "");
+    return out;
+}

@@ -6,6 +6,7 @@
 #ifndef JTOP_TUI_QUALITY_H
 #define JTOP_TUI_QUALITY_H
 
+#include "attach/standstill.h"
 #include "core/export/export.h"
 #include "core/session/session.h"
 
@@ -36,5 +37,10 @@ const char *quality_walker(const struct session_status *st, enum wire_walk asked
 
 /* "12 methods recompiled, 34 ms": what session_options.precise did. Returns out. */
 const char *quality_precise(const struct session_status *st, char *out, size_t size);
+
+/* "JVM 42 is stopped by a signal: kill -CONT 42 lets it go on", "" where it does not stand still.
+ * Returns out. */
+const char *quality_standstill(enum standstill why, pid_t pid, pid_t tracer, char *out,
+                               size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 #include "tui/source_session.h"
 
+#include "attach/standstill.h"
 #include "core/session/event.h"
 
 static struct profile *lock(void *arg) {
@@ -37,6 +38,12 @@ static int check(void *arg, const struct wire_engine_request *engine, struct err
     return event_check(engine, 1, j.pid, event_java_version(j.version), e);
 }
 
+static enum standstill standstill(void *arg, pid_t *tracer) {
+    struct jvm j;
+    session_jvm(arg, &j);
+    return standstill_of(j.pid, tracer);
+}
+
 struct model_source source_session(struct session *s, bool live) {
     return (struct model_source){.arg = s,
                                  .lock = lock,
@@ -46,5 +53,6 @@ struct model_source source_session(struct session *s, bool live) {
                                  .cpu = live ? cpu : NULL,
                                  .threads = live ? threads : NULL,
                                  .set_engines = live ? set_engines : NULL,
-                                 .check = live ? check : NULL};
+                                 .check = live ? check : NULL,
+                                 .standstill = live ? standstill : NULL};
 }

@@ -276,6 +276,13 @@ static const char *phase_word(const struct model *m) {
         [SESSION_REPLAYED] = "a recording",
         [SESSION_FAILED] = "failed",
     };
+    static const char *const still[] = {
+        [STANDSTILL_STOPPED] = "no samples come in: the JVM is stopped by a signal",
+        [STANDSTILL_TRACED] = "no samples come in: the JVM is held by a debugger",
+        [STANDSTILL_FROZEN] = "no samples come in: the JVM is frozen with its control group",
+    };
+    if (m->standstill)
+        return still[m->standstill];
     return m->status.phase <= SESSION_FAILED ? word[m->status.phase] : "?";
 }
 
@@ -283,8 +290,8 @@ static void add_session(struct status_state *v, int cols, const struct model *m)
     const struct session_status *s = &m->status;
     struct format f = {""}, g = {""};
     add_head(v, "SESSION");
-    add(v, cols, s->phase == SESSION_FAILED ? ROLE_WARNING : ROLE_VALUE, "state", "%s",
-        phase_word(m));
+    add(v, cols, s->phase == SESSION_FAILED || m->standstill ? ROLE_WARNING : ROLE_VALUE, "state",
+        "%s", phase_word(m));
     if (s->reader)
         add(v, cols, ROLE_VALUE, "sampled by",
             "process %d: this one looks on; events changed here are changed there", (int)s->reader);

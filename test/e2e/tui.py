@@ -359,6 +359,34 @@ def jvm_dies(name):
         want(s.code() == 0, name)
 
 
+def stands_still(_):
+    """A JVM that somebody stopped is no idle one; and who leaves it, leaves a clean prompt."""
+    with java() as j, screen(120, 40) as s:
+        s.start("-i 1ms %d" % j.pid)
+        s.wait(r"^> +\d+\.\d .*%s" % HOT)
+        s.wait(r" LIVE$")
+        os.kill(j.pid, signal.SIGSTOP)
+        try:
+            s.wait(r" JVM STOPPED$")
+            s.wait(r"JVM %d is stopped by a signal: kill -CONT %d" % (j.pid, j.pid))
+            s.keys("8")
+            s.wait(r"state +no samples come in: the JVM is stopped by a signal")
+            os.kill(j.pid, signal.SIGCONT)
+            s.wait(r" LIVE$")
+            s.wait(r"state +samples come in")
+            os.kill(j.pid, signal.SIGSTOP)
+            s.wait(r" JVM STOPPED$")
+            pid = s.pid()
+            s.keys("q")
+            wait_for(lambda: not os.path.exists("/proc/%d" % pid), "the end")
+            s.wait(PROMPT)
+            time.sleep(0.5)  # what came late would be seen behind it
+            last = s.text().rstrip("\n").splitlines()[-1]
+            want(re.search(PROMPT, last), "something is left at the prompt: " + last)
+        finally:
+            os.kill(j.pid, signal.SIGCONT)
+
+
 def attach_given_up(_):
     """The JVM answers another one, who says nothing: Ctrl-C ends the waiting."""
     with java() as j, screen(100, 24) as s:
@@ -570,6 +598,7 @@ def main():
         check("terminal hangs up", hang_up, j)
         check("batch frames", batch, j)
     check("the JVM dies", jvm_dies, "exit code")
+    check("a stopped JVM", stands_still, None)
     check("attach given up", attach_given_up, None)
     check("attach refused", attach_refused, None)
     return 1 if failures else 0

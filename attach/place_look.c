@@ -121,9 +121,8 @@ static bool take(struct place_task *t, const char *dir) {
         snprintf(l->out->dir, sizeof l->out->dir, "%s", dir);
         return true;
     }
-    if (why != l->error[ENOENT]) /* nobody expects each of them to be there */
-        snprintf(l->out->tried + len, sizeof l->out->tried - len, "%s%s: %s", len ? "; " : "", dir,
-                 why);
+    snprintf(l->out->tried + len, sizeof l->out->tried - len, "%s%s: %s", len ? "; " : "", dir,
+             why);
     return false;
 }
 

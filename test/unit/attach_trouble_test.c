@@ -99,6 +99,18 @@ static void outcomes(void **unused) {
     }
 }
 
+/* Who may look and cannot write gains nothing by being somebody else. */
+static void advice_on_tmp(void **unused) {
+    (void)unused;
+    static const int full[] = {EROFS, ENOENT};
+    for (size_t i = 0; i < sizeof full / sizeof *full; i++) {
+        assert_non_null(strstr(connect_tmp_remedy(full[i]), "tmpfs"));
+        assert_null(strstr(connect_tmp_remedy(full[i]), "root"));
+    }
+    assert_null(strstr(connect_tmp_remedy(EACCES), "tmpfs"));
+    assert_non_null(strstr(connect_tmp_remedy(EACCES), geteuid() ? "as root" : "CAP_SYS_PTRACE"));
+}
+
 /* However long they are, the message is one line and says what to do. */
 static void long_texts(void **unused) {
     (void)unused;
@@ -247,9 +259,11 @@ static void pending(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loading),        cmocka_unit_test(outcomes), cmocka_unit_test(long_texts),
-        cmocka_unit_test(unix_lines),     cmocka_unit_test(versions), cmocka_unit_test(listening),
-        cmocka_unit_test(standing_still), cmocka_unit_test(pending),
+        cmocka_unit_test(loading),       cmocka_unit_test(outcomes),
+        cmocka_unit_test(advice_on_tmp), cmocka_unit_test(long_texts),
+        cmocka_unit_test(unix_lines),    cmocka_unit_test(versions),
+        cmocka_unit_test(listening),     cmocka_unit_test(standing_still),
+        cmocka_unit_test(pending),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,7 +175,7 @@ def kernel_names_hidden():
 
 def perf_lent():
     with Container("Shares", "single", deny=["perf_event_open"]) as jvm:
-        return frame(jvm.pid)
+        return frame(jvm.pid, "--view", "status")
 
 
 def no_right_to_lend():

@@ -9,6 +9,7 @@
 #define FIRST 2
 #define MARK 1
 #define NAME_LEAST 18 /* with less left for names, a column is left out */
+#define NAME_KEPT 10  /* of it, beside the reason why it cannot be attached */
 #define WIDE 120
 
 static const struct column {
@@ -198,7 +199,12 @@ static void draw_name(struct canvas *c, int y, const struct picker_layout *l,
                       const struct picker_row *r) {
     int at = l->at[PICKER_NAME];
     if (r->cannot) {
-        at += canvas_textf(c, y, at, c->cols - at, ROLE_DISABLED, "[%s] ", r->cannot);
+        int name = canvas_width(c, r->jvm.name), cols = canvas_width(c, r->cannot);
+        int left = c->cols - at - 3 - (name < NAME_KEPT ? name : NAME_KEPT);
+        at += canvas_text(c, y, at, c->cols - at, ROLE_DISABLED, "[");
+        at +=
+            canvas_head(c, y, at, left > 0 && cols > left ? left : cols, ROLE_DISABLED, r->cannot);
+        at += canvas_text(c, y, at, c->cols - at, ROLE_DISABLED, "] ");
         canvas_tail(c, y, at, c->cols - at, ROLE_DISABLED, r->jvm.name);
         return;
     }

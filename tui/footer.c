@@ -29,22 +29,23 @@ static int columns(const struct canvas *c, const struct keymap *k, const struct 
     return canvas_width(c, first_key(k, b, &key)) + 1 + canvas_width(c, b->footer);
 }
 
-/* Who knows these finds the others. */
-static bool is_way_out(const struct key_binding *b) {
-    return b->command == COMMAND_HELP || b->command == COMMAND_QUIT || b->command == COMMAND_BACK;
+/* Who knows help and the way out finds the others; the picture is what many came for. */
+static bool is_kept(const struct key_binding *b) {
+    return b->command == COMMAND_HELP || b->command == COMMAND_QUIT || b->command == COMMAND_BACK ||
+           b->command == COMMAND_SAVE_SVG;
 }
 
-/* A key that does not fit is left out whole; help and the way out last. */
+/* A key that does not fit is left out whole; those that are kept last. */
 void footer_draw(struct canvas *c, int row, const struct keymap *k, unsigned scope) {
     int at = 0, kept = 0;
     for (const struct key_binding *b = key_bindings; b->help; b++)
-        if (is_shown(k, b, scope) && is_way_out(b))
+        if (is_shown(k, b, scope) && is_kept(b))
             kept += GAP + columns(c, k, b);
     for (const struct key_binding *b = key_bindings; b->help; b++) {
         struct key_text key;
         if (!is_shown(k, b, scope))
             continue;
-        if (is_way_out(b))
+        if (is_kept(b))
             kept -= GAP + columns(c, k, b);
         if (at + columns(c, k, b) + kept > c->cols)
             continue;

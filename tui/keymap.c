@@ -140,7 +140,7 @@ const struct key_binding key_bindings[] = {
      SCOPE_TREE | SCOPE_ALLOC | SCOPE_FLAME,
      "e",
      "hottest",
-     "hottest",
+     "hot",
      "the hottest path from here"},
     {{'i'},
      COMMAND_INVERT,

@@ -121,7 +121,9 @@ WALKS = Walks()
 
 
 def java_tool(name):
-    return os.path.join(JAVA_BIN, name)
+    """The JDK's own; a JDK of few modules does not have them all, and others' serve as well."""
+    own = os.path.join(JAVA_BIN, name)
+    return own if not JAVA_BIN or os.path.exists(own) else name
 
 
 def java_version():

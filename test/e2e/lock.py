@@ -224,9 +224,11 @@ def words_that_are(pid, value):
 
 
 def word(pid, address):
-    with open("/proc/%d/mem" % pid, "rb", buffering=0) as memory:
+    """None where memory that held it, by chance, is gone."""
+    with open("/proc/%d/mem" % pid, "rb", buffering=0) as memory, contextlib.suppress(OSError):
         memory.seek(address)
         return struct.unpack("<Q", memory.read(8))[0]
+    return None
 
 
 def in_vm(pid, address):
@@ -243,7 +245,8 @@ def restored(jvm, scratch):
     want(not watched(jvm.pid), "the signal's handler is still there")
     before = {a: word(jvm.pid, a) for a in slots}
     with profiling(jvm, scratch, "-o", "collapsed"):  # what else was ours was left on a stack
-        slots = [a for a in slots if word(jvm.pid, a) == hook and in_vm(jvm.pid, before[a])]
+        slots = [a for a in slots
+                 if word(jvm.pid, a) == hook and before[a] and in_vm(jvm.pid, before[a])]
     want(len(slots) == 1, "slots: %r" % slots)
     before = before[slots[0]]
     want(word(jvm.pid, slots[0]) == before, "another function is there now")

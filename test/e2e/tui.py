@@ -296,7 +296,7 @@ def resizes(j):
         s.resize(160, 50)
         s.wait(r"  classes ")
         s.resize(40, 10)
-        s.wait(r"^Enter callers  / search")
+        s.wait(r"^Enter callers  s SVG")
         want("too small" not in s.text(), "40x10 is enough")
         s.resize(30, 5)
         s.wait("have 30x5")

@@ -103,12 +103,27 @@ uint64_t loop_bytes_per_second(const struct loop *l) {
     return (l->sent[0] - l->sent[l->sent_count - 1]) / (l->sent_count - 1);
 }
 
+/* What the frames that come by themselves take, of late. */
+static void note_frame(struct loop *l, uint64_t bytes) {
+    l->frame_bytes = l->frame_bytes ? (l->frame_bytes * 7 + bytes) / 8 : bytes;
+}
+
+static uint64_t steady_ns(const struct loop *l, uint64_t wanted_ns) {
+    uint64_t most = wanted_ns + wanted_ns / 4;
+    uint64_t steady = l->frame_bytes * SECOND / LOOP_STEADY_BYTES;
+    if (wanted_ns < SECOND || steady < wanted_ns)
+        return wanted_ns;
+    return steady < most ? steady : most;
+}
+
 uint64_t loop_period_ns(struct loop *l, uint64_t wanted_ns) {
     uint64_t most = wanted_ns > PERIOD_MAX ? wanted_ns : PERIOD_MAX, period = wanted_ns;
     unsigned doubled = 0;
     for (; doubled < l->factor_log2 && period < most; doubled++)
         period *= 2;
     l->factor_log2 = doubled; /* no more than it takes */
+    if (!doubled)
+        period = steady_ns(l, wanted_ns);
     l->period_ns = period < most ? period : most;
     return l->period_ns;
 }
@@ -213,6 +228,9 @@ void loop_show(struct loop *l, const struct caret *at) {
     if (l->held_back)
         return;
     l->frame_of_time = !l->answering;
+    uint64_t before = terminal_bytes(l->terminal);
     terminal_show(l->terminal, &l->canvas, at);
+    if (l->frame_of_time)
+        note_frame(l, terminal_bytes(l->terminal) - before);
     l->answering = false;
 }

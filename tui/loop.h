@@ -21,6 +21,7 @@ enum {
 };
 
 #define LOOP_RATE_SECONDS 10
+#define LOOP_STEADY_BYTES 1850 /* of 2 KB: what is steady varies */
 
 struct loop {
     struct terminal *terminal;
@@ -36,6 +37,7 @@ struct loop {
     unsigned fast_frames; /* in a row */
     uint64_t period_ns;   /* in force */
     uint64_t pending_ns;  /* since when output waits; 0: it does not */
+    uint64_t frame_bytes; /* of frames that were no answers, a running mean; 0: none yet */
     /* bytes sent, by second, the last LOOP_RATE_SECONDS of them */
     uint64_t sent[LOOP_RATE_SECONDS + 1], sent_second;
     unsigned sent_count;
@@ -56,7 +58,8 @@ int32_t loop_press(struct loop *l);
 void loop_show(struct loop *l, const struct caret *at);
 
 /* The time from one refresh to the next: `wanted_ns`, or longer while the line is slow: twice, up
- * to 8 s, and back again as it recovers. */
+ * to 8 s, and back again as it recovers. Where a second or more is wanted, up to a quarter longer,
+ * so that a steady screen stays below LOOP_STEADY_BYTES a second. */
 uint64_t loop_period_ns(struct loop *l, uint64_t wanted_ns);
 /* Whether it is longer than wanted, or output has waited for a second. */
 bool loop_is_slow(const struct loop *l);

@@ -128,7 +128,7 @@ def states(scratch):
     with Jvm("Wall", 1, 5, 3) as jvm:
         path, out = record(jvm, scratch, 3)
         seen = watched(path)
-        want(not traces(jvm.pid), "left behind: %s" % traces(jvm.pid))
+        wait_for(lambda: not traces(jvm.pid), "traces to go: %s" % traces(jvm.pid), 8)
     wanted = {"wait-sleep": "sleeping", "wait-park": "parked", "wait-object": "waiting",
               "wait-monitor": "blocked", "wait-owner": "sleeping", "wait-socket": "io",
               "wait-poll": "poll", "idle-0": "sleeping", "main": "io"}

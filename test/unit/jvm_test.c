@@ -301,7 +301,7 @@ static void test_file_of_another(void **state) {
         _exit(0);
     }
     struct java_child c = start((struct java_options){0});
-    char file[64], copy[64], command[256];
+    char file[64], copy[64], command[320];
     snprintf(file, sizeof file, "/tmp/hsperfdata_root/%d", (int)c.pid);
     snprintf(copy, sizeof copy, "/tmp/hsperfdata_root/%d", (int)other);
     snprintf(command, sizeof command, "chmod 644 %s && cp %s %s && chmod 644 %s", file, file, copy,

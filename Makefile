@@ -13,6 +13,8 @@ override CPPFLAGS += -I. -D_GNU_SOURCE -DJTOP_VERSION='"$(VERSION)"' \
                      -isystem $(JAVA_HOME)/include -isystem $(JAVA_HOME)/include/linux
 override CFLAGS   += -std=gnu11 $(WARN) $(WERROR)
 LIBS     = -lncursesw -ltinfo -lm -lelf -liberty -lz -lzip -linih -lprotobuf-c -pthread
+# What only jtop-prof-http is linked with: a program for `serve` and `push` that jtop-prof becomes.
+HTTP_LIBS = -lmicrohttpd -lcurl
 
 # The agent lives in somebody else's process: libc only, any (core/agent/libc.h), nothing exported
 # but its entry points, no lazy binding (a resolver must not run in a signal handler), no
@@ -23,8 +25,9 @@ AGENT_LDFLAGS = -shared -Wl,-z,noseparate-code -Wl,-z,now -Wl,-z,relro -Wl,--no-
                 -Wl,-soname,libjtop-agent.so -pthread
 
 LIB_SRC   := $(wildcard core/base/*.c core/wire/*.c core/profile/*.c core/session/*.c \
-               core/export/*.c core/import/*.c core/serve/*.c attach/*.c symbols/*.c)
-TUI_SRC   := $(wildcard tui/*.c)
+               core/export/*.c core/import/*.c core/report/*.c core/fleet/*.c attach/*.c symbols/*.c)
+TUI_SRC   := $(filter-out tui/http_%.c,$(wildcard tui/*.c))
+HTTP_SRC  := $(wildcard core/serve/*.c core/push/*.c tui/http_*.c)
 AGENT_SRC := $(wildcard core/agent/*.c core/wire/ring_writer.c core/wire/perf_attr.c)
 TEST_SRC  ?= $(wildcard test/unit/*_test.c)
 FUZZ_SRC  := $(wildcard test/fuzz/*_fuzz.c)
@@ -35,19 +38,23 @@ JAVA_SRC  := $(wildcard test/java/*.java test/java/*/*.java)
 LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/core/export/profile.pb-c.o \
              $(BUILD)/gen/core/export/otlp.pb-c.o
 TUI_OBJ   := $(TUI_SRC:%.c=$(BUILD)/%.o)
+HTTP_OBJ  := $(HTTP_SRC:%.c=$(BUILD)/%.o)
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/agent/%.o)
 ALL_BUT_MAIN = $(LIB_OBJ) $(filter-out $(BUILD)/tui/main.o,$(TUI_OBJ))
 
-all: $(BUILD)/jtop-prof $(BUILD)/libjtop-agent.so
+all: $(BUILD)/jtop-prof $(BUILD)/jtop-prof-http $(BUILD)/libjtop-agent.so
 
 $(BUILD)/jtop-prof: $(TUI_OBJ) $(LIB_OBJ)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/jtop-prof-http: $(filter-out $(BUILD)/tui/http.o,$(TUI_OBJ)) $(HTTP_OBJ) $(LIB_OBJ)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(HTTP_LIBS) $(LIBS)
 
 $(BUILD)/libjtop-agent.so: $(AGENT_OBJ)
 	$(CC) $(CFLAGS) $(LDFLAGS) $(AGENT_LDFLAGS) -o $@ $^
 
 # The frontend without a library of the machine it runs on, but for a few files the same.
-STATIC_SRC := attach/jvm.c tui/self.c tui/source_finder.c
+STATIC_SRC := attach/jvm.c tui/http.c tui/self.c tui/source_finder.c
 STATIC_OBJ := $(STATIC_SRC:%.c=$(BUILD)/static/%.o)
 $(BUILD)/static/jtop-prof: $(STATIC_OBJ) $(filter-out $(STATIC_SRC:%.c=$(BUILD)/%.o),$(TUI_OBJ) $(LIB_OBJ))
 	$(CC) $(CFLAGS) $(LDFLAGS) -static -o $@ $^ $(filter-out -lzip,$(LIBS))
@@ -73,15 +80,26 @@ include core/export/embed.mk
 $(BUILD)/tui/theme.o: $(wildcard themes/*.theme)
 
 # A unit test is one cmocka program; it may use everything but main. Those named agent_* test what
-# runs inside the JVM, and link that instead. A fuzz target wants clang: see test/run.
+# runs inside the JVM, and link that instead; serve_* and push_* link what is in jtop-prof-http only.
+# A fuzz target wants clang: see test/run.
 $(BUILD)/test/unit/agent_%: $(BUILD)/test/unit/agent_%.o $(AGENT_OBJ)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka -pthread
+
+$(BUILD)/test/unit/serve_%: $(BUILD)/test/unit/serve_%.o $(HTTP_OBJ) $(ALL_BUT_MAIN)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %/tui/http.o,$^) $(HTTP_LIBS) $(LIBS) -lcmocka
+$(BUILD)/test/unit/push_%: $(BUILD)/test/unit/push_%.o $(HTTP_OBJ) $(ALL_BUT_MAIN)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %/tui/http.o,$^) $(HTTP_LIBS) $(LIBS) -lcmocka
 
 $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(ALL_BUT_MAIN)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
 
 $(BUILD)/test/fuzz/agent_%: $(BUILD)/test/fuzz/agent_%.o $(AGENT_OBJ)
 	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ -pthread
+
+$(BUILD)/test/fuzz/serve_%: $(BUILD)/test/fuzz/serve_%.o $(HTTP_OBJ) $(ALL_BUT_MAIN)
+	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter-out %/tui/http.o,$^) $(HTTP_LIBS) $(LIBS)
+$(BUILD)/test/fuzz/push_%: $(BUILD)/test/fuzz/push_%.o $(HTTP_OBJ) $(ALL_BUT_MAIN)
+	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter-out %/tui/http.o,$^) $(HTTP_LIBS) $(LIBS)
 
 $(BUILD)/test/fuzz/%: $(BUILD)/test/fuzz/%.o $(ALL_BUT_MAIN)
 	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
@@ -131,7 +149,7 @@ unit-tests: $(TEST_SRC:%.c=$(BUILD)/%)
 fuzz-targets: $(FUZZ_SRC:%.c=$(BUILD)/%)
 bench-programs: $(BENCH_SRC:%.c=$(BUILD)/%) $(PROBE)
 java: $(BUILD)/java/done $(NATIVE_LIBS:%=$(BUILD)/java/lib%.so) $(BUILD)/test/e2e/switcher
-objects: $(LIB_OBJ) $(TUI_OBJ) $(AGENT_OBJ)
+objects: $(LIB_OBJ) $(TUI_OBJ) $(HTTP_OBJ) $(AGENT_OBJ)
 
 static: $(BUILD)/static/jtop-prof $(BUILD)/static/libjtop-agent.so
 
@@ -174,6 +192,8 @@ install: all
 	    $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions \
 	    $(SHARE)/fish/vendor_completions.d
 	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/jtop-prof
+	$(if $(filter $(BUILD)/jtop-prof,$(PROGRAM)),install -m 755 $(BUILD)/jtop-prof-http \
+	    $(DESTDIR)$(PREFIX)/lib/jtop-prof)
 	install -s -m 755 $(BUILD)/libjtop-agent.so $(DESTDIR)$(PREFIX)/lib/jtop-prof
 	install -m 644 man/jtop-prof.1 $(SHARE)/man/man1
 	install -m 644 man/jtop-prof.5 $(SHARE)/man/man5
@@ -219,5 +239,5 @@ clean:
 .PHONY: all unit-tests fuzz-targets bench-programs java objects static run test test-jdks soak \
         test-aarch64 test-musl lint bench man install uninstall dist deb clean
 .SECONDARY:
--include $(wildcard $(patsubst %.o,%.d,$(LIB_OBJ) $(TUI_OBJ) $(AGENT_OBJ) $(STATIC_OBJ) \
+-include $(wildcard $(patsubst %.o,%.d,$(LIB_OBJ) $(TUI_OBJ) $(HTTP_OBJ) $(AGENT_OBJ) $(STATIC_OBJ) \
      $(patsubst %.c,$(BUILD)/%.o,$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) test/e2e/switcher.c)))

@@ -13,9 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ROOM_STEP_NS 20000000
-#define ROOM_STEPS 250
-
 /* What comes back, on its way to this shell. */
 struct arrival {
     const struct options *o;
@@ -180,24 +177,6 @@ static int ask(const struct options *o, const struct jvm *j, int argc, char **ar
     return r;
 }
 
-static int hear_nothing(void *arg, enum share_part part, const char *path, const void *data,
-                        size_t bytes) {
-    (void)arg, (void)part, (void)path, (void)data, (void)bytes;
-    return 0;
-}
-
-int background_make_room(pid_t jvm, struct err *e) {
-    char *argv[] = {(char[]){"jtop-prof"}, (char[]){BACKGROUND_MAKE_ROOM}, NULL};
-    if (!share_find(jvm))
-        return 0;
-    int r = share_ask(jvm, 2, argv, hear_nothing, NULL, e);
-    if (r < 0)
-        return r == -ESRCH || r == -EPIPE ? 0 : r;
-    for (int i = 0; i < ROOM_STEPS && share_find(jvm); i++)
-        nanosleep(&(struct timespec){.tv_nsec = ROOM_STEP_NS}, NULL);
-    return 0;
-}
-
 bool background_remembers(const char *target, struct jvm *j) {
     char *end;
     errno = 0;
@@ -216,7 +195,7 @@ static void say_started(const struct options *o) {
 
 static int tell_of_other(pid_t jvm, struct err *e) {
     struct err other;
-    if (background_make_room(jvm, &other) < 0)
+    if (share_make_room(jvm, &other) < 0)
         *e = other;
     return -EBUSY;
 }
@@ -224,7 +203,7 @@ static int tell_of_other(pid_t jvm, struct err *e) {
 static int begin(const struct options *o, const struct jvm *j, int argc, char **argv,
                  struct err *e) {
     bool child = false;
-    int r = background_make_room(j->pid, e);
+    int r = share_make_room(j->pid, e);
     if (r == 0)
         r = event_check(o->session.engine, o->session.engines, j->pid,
                         event_java_version(j->version), e);

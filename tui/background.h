@@ -31,10 +31,6 @@ int background_act(const struct options *o, const struct jvm *j, int argc, char 
  * little that is known of it. */
 bool background_remembers(const char *target, struct jvm *j);
 
-/* Makes a profile that has ended, and waits for more dumps, give way to a new one of that JVM. One
- * that is going on does not: -EBUSY, with a message for exit code 200. */
-int background_make_room(pid_t jvm, struct err *e);
-
 /* Lets other shells ask about a profile that this process takes in the foreground (`status`,
  * `dump`, `stop`) and look on. That it cannot be is no failure: NULL. `o` must live as long as the
  * session. `stop` ends it as SIGTERM does, by that signal. */

@@ -3,7 +3,7 @@
 
 #include "tui/growing.h"
 #include "tui/jfr_sync.h"
-#include "tui/metrics.h"
+#include "core/report/metrics.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -250,7 +250,7 @@ static const struct {
 };
 
 static int act(struct answer *a, int argc, char **argv, struct err *e) {
-    if (argc == 2 && strcmp(argv[1], BACKGROUND_MAKE_ROOM) == 0)
+    if (argc == 2 && strcmp(argv[1], SHARE_MAKE_ROOM) == 0)
         return make_room(a, e);
     int r = options_parse(a->o, argc, argv, e);
     if (r < 0)

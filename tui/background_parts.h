@@ -15,8 +15,6 @@
 #include <pthread.h>
 #include <time.h>
 
-/* In place of an action: give way, if the profile has ended. */
-#define BACKGROUND_MAKE_ROOM "make-room"
 
 struct background {
     pthread_mutex_t lock;

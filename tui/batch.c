@@ -3,7 +3,7 @@
 #include "core/session/event.h"
 #include "tui/background.h"
 #include "tui/output.h"
-#include "tui/quality.h"
+#include "core/report/quality.h"
 #include "tui/signals.h"
 #include "tui/watch.h"
 
@@ -142,7 +142,7 @@ int batch_failed(struct session *s, struct err *e) {
 /* Who gives up waiting for that need not wait for its end. */
 static int attach(const struct options *o, const struct jvm *j, struct session **s, struct err *e) {
     signals_impatient(SIGNALS_PATIENCE_S);
-    int r = background_make_room(j->pid, e);
+    int r = share_make_room(j->pid, e);
     if (r == 0)
         r = session_attach(j, &o->session, s, e);
     signals_patient();

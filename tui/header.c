@@ -2,7 +2,7 @@
 
 #include "tui/format.h"
 #include "tui/header_events.h"
-#include "tui/quality.h"
+#include "core/report/quality.h"
 
 #include <inttypes.h>
 #include <stdio.h>

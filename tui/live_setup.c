@@ -63,7 +63,7 @@ static int look_on(const struct jvm *j, const struct session_options *o, struct 
 int live_attach(const struct jvm *j, const struct session_options *o, struct session **out,
                 struct err *e) {
     struct err ignored;
-    background_make_room(j->pid, &ignored);
+    share_make_room(j->pid, &ignored);
     int result = look_on(j, o, out, &ignored);
     if (result != 0)
         result = session_attach(j, o, out, e);

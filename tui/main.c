@@ -8,6 +8,7 @@
 #include "tui/compare.h"
 #include "tui/convert.h"
 #include "tui/doctor_command.h"
+#include "tui/http.h"
 #include "tui/jvm_command.h"
 #include "tui/list.h"
 #include "tui/list_events.h"
@@ -100,7 +101,7 @@ static int try_events(const struct options *o, struct text *out, struct err *e) 
     struct jvm j;
     int r = jvm_find(o->target, &j, e);
     if (r == 0)
-        r = background_make_room(j.pid, e);
+        r = share_make_room(j.pid, e);
     if (r < 0)
         return r;
     return o->action == ACTION_EVENTS ? list_events(&j, &o->session, out, e)
@@ -222,6 +223,9 @@ static int run(struct options *o, int argc, char **argv, struct err *e) {
     case ACTION_CONVERT:
     case ACTION_DIFF:
         r = on_files(o, o->operand[0], e);
+        break;
+    case ACTION_HTTP:
+        r = http_run(o, argc, argv, e);
         break;
     case ACTION_READER:
         r = reader_run(o, e);

@@ -1,8 +1,11 @@
 /* Options whose values have a form of their own. */
 #include "tui/options.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -132,4 +135,34 @@ int option_set_tids(struct options *o, const struct option_row *row, const char 
         if (!*p)
             return 0;
     }
+}
+
+/* "team=payments". */
+int option_set_label(struct options *o, const struct option_row *row, const char *spelled,
+                     const char *value, struct err *e) {
+    (void)row;
+    size_t n = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
+    if (n == 0 || n > 63 || value[n] != '=' || isdigit((unsigned char)*value) || *value == '.')
+        return err_set(e, EINVAL,
+                       "%s %.80s: not NAME=VALUE, the name of letters, digits, '_' and '.', up to "
+                       "63 of them",
+                       spelled, value);
+    if (o->labels == OPTIONS_LABELS_MAX)
+        return err_set(e, E2BIG, "%s: more than %d labels", spelled, OPTIONS_LABELS_MAX);
+    o->label[o->labels++] = value;
+    return 0;
+}
+
+/* "1%", "0.5". */
+int option_set_overhead(struct options *o, const struct option_row *row, const char *spelled,
+                        const char *value, struct err *e) {
+    char *end;
+    double percent = strtod(value, &end);
+    bool good = end != value && isfinite(percent) && percent >= 0.001 && percent <= 100;
+    if (!good || (*end && strcmp(end, "%") != 0))
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                           "%s %.40s: not a share of one CPU, from 0.001%% to 100%%", spelled,
+                           value);
+    *(uint32_t *)(void *)((char *)o + row->offset) = (uint32_t)lround(percent * 10000);
+    return 0;
 }

@@ -6,6 +6,7 @@ const char *const option_group_title[OPTION_GROUPS] = {
     [GROUP_PROFILE] = "Profiling",
     [GROUP_OUTPUT] = "Files and reports",
     [GROUP_LIVE] = "Live screen",
+    [GROUP_HTTP] = "serve, push",
     [GROUP_OTHER] = "Other",
 };
 
@@ -26,6 +27,8 @@ static const char usage[] =
     "  jtop-prof diff [-o FMT] [-f FILE] A B  what changed between two profiles\n"
     "  jtop-prof list JVM                     the events it can be sampled for\n"
     "  jtop-prof check [-e EVENT] JVM         whether these can be used there\n"
+    "  jtop-prof serve [--listen ADDR:PORT]   profiles by URL, live pages, /metrics\n"
+    "  jtop-prof push --to URL JVM|--all-jvms profile all day into an engine\n"
     "  jtop-prof doctor [--json] [JVM]        what keeps it from being profiled\n"
     "  jtop-prof --list [--json]              the JVMs on this machine\n"
     "  jtop-prof jcmd JVM COMMAND...          and: threaddump JVM, inspectheap JVM,\n"

@@ -250,6 +250,8 @@ int option_set(struct options *o, const struct option_row *row, const char *spel
         [OPTION_CLOCK] = option_set_clock,
         [OPTION_CPU] = set_cpu,
         [OPTION_TIDS] = option_set_tids,
+        [OPTION_LABEL] = option_set_label,
+        [OPTION_OVERHEAD] = option_set_overhead,
         [OPTION_PATTERN] = add_pattern,
         [OPTION_IGNORED] = ignore,
     };

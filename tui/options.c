@@ -25,8 +25,8 @@ static const struct {
     {"jcmd", ACTION_JVM, true, false},           {"threaddump", ACTION_JVM, true, false},
     {"dumpheap", ACTION_JVM, true, false},       {"inspectheap", ACTION_JVM, true, false},
     {"convert", ACTION_CONVERT, true, true},     {"diff", ACTION_DIFF, true, true},
-    {"meminfo", ACTION_LIVE, false, false},      {"serve", ACTION_LIVE, false, false},
-    {"doctor", ACTION_DOCTOR, true, false},
+    {"meminfo", ACTION_LIVE, false, false},      {"serve", ACTION_HTTP, true, false},
+    {"push", ACTION_HTTP, true, false},          {"doctor", ACTION_DOCTOR, true, false},
 };
 
 void options_actions(struct text *out) {

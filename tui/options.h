@@ -23,6 +23,7 @@
 #define OPTIONS_TIDS_MAX 256   /* ranges of --filter */
 #define OPTIONS_OPERANDS_MAX 16
 #define OPTIONS_PATTERNS_MAX 64 /* -I, and -X */
+#define OPTIONS_LABELS_MAX 32
 
 enum options_action {
     ACTION_LIVE = 0, /* the screen: of `target`, or the picker first */
@@ -35,6 +36,7 @@ enum options_action {
     ACTION_JVM,        /* load, jcmd, threaddump, dumpheap, inspectheap: of `target` */
     ACTION_CONVERT,    /* operand[0] into operand[1], or as -f and -o say */
     ACTION_DIFF,       /* operand[0] with operand[1] */
+    ACTION_HTTP,       /* serve, push: see tui/http.h */
     ACTION_DOCTOR,     /* what keeps `target`, or any JVM, from being profiled */
     ACTION_READER,     /* started by the agent */
     ACTION_HELP,
@@ -85,6 +87,12 @@ struct options {
     const char *jfr_sync;           /* --jfrsync; NULL: not given */
     bool quiet;                     /* -q */
     const char *log_level;          /* --log; NULL: not given */
+    /* serve and push; NULL, 0: not given */
+    const char *listen, *to, *protocol, *token_file, *tls_cert, *tls_key, *tls_ca, *spool;
+    uint64_t spool_bytes, every_ms;
+    bool all_jvms;
+    const char *label[OPTIONS_LABELS_MAX];
+    int labels;
     char remark[400]; /* what was taken and does nothing, for people; empty: nothing */
     struct options_moment timeout, loop;
     struct tid_range tid[OPTIONS_TIDS_MAX]; /* session.tids */
@@ -120,6 +128,8 @@ enum option_kind {
     OPTION_CLOCK,    /* takes the name of a clock */
     OPTION_CPU,      /* takes the number of a processor, kept as one more */
     OPTION_TIDS,     /* takes ranges of thread ids */
+    OPTION_LABEL,    /* takes NAME=VALUE; may be given again */
+    OPTION_OVERHEAD, /* takes a share of one CPU, "1%", kept in millionths */
     OPTION_PATTERN,  /* takes a pattern of frames, -I or -X by `value` */
     OPTION_IGNORED,  /* may take any text, and means nothing here */
     OPTION_KINDS
@@ -129,6 +139,7 @@ enum option_group {
     GROUP_PROFILE,
     GROUP_OUTPUT,
     GROUP_LIVE,
+    GROUP_HTTP,
     GROUP_OTHER,
     GROUP_READER, /* between our own programs, for our build, for old scripts: not in --help */
     OPTION_GROUPS
@@ -191,6 +202,7 @@ typedef int option_setter(struct options *o, const struct option_row *row, const
                           const char *value, struct err *e);
 option_setter option_set_event, option_set_engine, option_set_interval;
 option_setter option_set_moment, option_set_signal, option_set_clock, option_set_tids;
+option_setter option_set_label, option_set_overhead;
 
 /* Reads a number as `q` says. `exit_code` is for a bad one. */
 int option_number(const struct quantity *q, enum err_exit exit_code, const char *spelled,

@@ -3,7 +3,7 @@
 
 #include "tui/growing.h"
 #include "tui/jfr_sync.h"
-#include "tui/quality.h"
+#include "core/report/quality.h"
 #include "tui/selection.h"
 
 #include <errno.h>

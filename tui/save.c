@@ -1,7 +1,7 @@
 #include "tui/save.h"
 
 #include "core/export/export.h"
-#include "tui/quality.h"
+#include "core/report/quality.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "tui/cursor.h"
 #include "tui/format.h"
 #include "tui/header_events.h"
-#include "tui/quality.h"
+#include "core/report/quality.h"
 #include "tui/view.h"
 
 #include <inttypes.h>

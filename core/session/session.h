@@ -58,6 +58,13 @@ struct session_options {
     bool tag_cpu;      /* each stack begins with the processor, "[CPU-3]" */
     bool tag_sched;    /* and with the thread's scheduling policy, "[SCHED_BATCH]" */
     bool fd_transfer;  /* an error where we could not open perf_events for the JVM */
+    /* One of many that go on all day: wakes up seldom, keeps no line numbers that nobody asked for
+     * and no history beyond history_seconds (core/fleet). */
+    bool frugal;
+    struct symbol_store *symbols; /* symbol tables shared with other sessions; NULL: its own. Must
+                                     live as long as the session */
+    uint32_t max_overhead_ppm; /* of one CPU, what the agent may use: intervals grow until it keeps
+                                  to that (core/session/budget.h); 0: no such limit */
 };
 
 enum session_phase {
@@ -88,6 +95,16 @@ struct session_engine {
 /* It runs in a way that is worse than the first choice: `reason` is worth a line. */
 bool session_engine_is_poorer(const struct session_engine *engine);
 
+/* How --max-overhead is kept. */
+struct session_budget {
+    uint32_t limit_ppm;    /* of one CPU; 0: there is no budget */
+    uint32_t measured_ppm; /* the agent's CPU time, over the last some seconds */
+    uint32_t factor;       /* intervals are so many times what was asked for; 1: as asked */
+    uint32_t steps;        /* so often they were changed */
+    bool exhausted;        /* over the limit at the longest interval there is */
+    char text[160];        /* "cpu every 40ms in place of 10ms keeps to 1%"; empty: as asked */
+};
+
 /* All one needs to say how good the profile is. */
 struct session_status {
     enum session_phase phase;
@@ -117,6 +134,7 @@ struct session_status {
     int64_t day_ns; /* of a file: added to the samples' clock it is the time of day; 0: not known */
     bool undated;   /* of a file: it says that it does not know when it was */
     uint32_t armed_threads;
+    struct session_budget budget;
 };
 
 /* What control groups let the JVM have of the CPUs (attach/cgroup.h), looked at once a second. */
@@ -211,6 +229,10 @@ int session_stop(struct session *s, struct err *e);
 
 /* Tells an agent that waits for it (JVM started with file=) that all files are written. */
 void session_reader_done(struct session *s);
+
+/* The first half of session_close, for who closes many: asks the agent to let go and does not wait
+ * for that. session_close is still due. */
+void session_leave(struct session *s);
 
 /* Stops, makes the agent let go of everything, frees all. NULL is fine. */
 void session_close(struct session *s);

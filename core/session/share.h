@@ -52,6 +52,11 @@ int share_ask(pid_t jvm, int argc, char **argv,
                           size_t bytes),
               void *arg, struct err *e);
 
+/* Makes a profile that has ended, and waits for more dumps, give way to a new one of that JVM. One
+ * that is going on does not: -EBUSY, with a message for exit code 200. */
+#define SHARE_MAKE_ROOM "make-room" /* the request, as share_handlers get it */
+int share_make_room(pid_t jvm, struct err *e);
+
 /* A session that looks on: names and samples come from the other reader, from its profile's
  * beginning as far as it still has it: each second's stacks by thread, and pauses, but not who
  * waited for whom, nor what is alive of what was allocated before. Of `o` only history, memory, a

@@ -5,10 +5,13 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ANSWER_MS 300000 /* a large profile in many formats takes its time */
 #define TEXT_MAX (256u << 20)
+#define ROOM_STEP_NS 20000000
+#define ROOM_STEPS 250
 
 pid_t share_find(pid_t jvm) {
     pid_t reader = 0;
@@ -135,4 +138,22 @@ int share_ask(pid_t jvm, int argc, char **argv,
                            (int)jvm, strerror(-rc));
     share_exit_to_err(&a.exit, e);
     return a.exit.result;
+}
+
+static int hear_nothing(void *arg, enum share_part part, const char *path, const void *data,
+                        size_t bytes) {
+    (void)arg, (void)part, (void)path, (void)data, (void)bytes;
+    return 0;
+}
+
+int share_make_room(pid_t jvm, struct err *e) {
+    char *argv[] = {(char[]){"jtop-prof"}, (char[]){SHARE_MAKE_ROOM}, NULL};
+    if (!share_find(jvm))
+        return 0;
+    int r = share_ask(jvm, 2, argv, hear_nothing, NULL, e);
+    if (r < 0)
+        return r == -ESRCH || r == -EPIPE ? 0 : r;
+    for (int i = 0; i < ROOM_STEPS && share_find(jvm); i++)
+        nanosleep(&(struct timespec){.tv_nsec = ROOM_STEP_NS}, NULL);
+    return 0;
 }

@@ -2,7 +2,7 @@
  * figures that a monitoring system reads. */
 #include "tui/background_parts.h"
 
-#include "tui/metrics.h"
+#include "core/report/metrics.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Which files and reports a command line becomes when there is more than one event. */
 #include "tui/output.h"
 
-#include "tui/quality.h"
+#include "core/report/quality.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

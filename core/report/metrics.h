@@ -4,8 +4,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_METRICS_H
-#define JTOP_TUI_METRICS_H
+#ifndef JTOP_REPORT_METRICS_H
+#define JTOP_REPORT_METRICS_H
 
 #include "core/base/text.h"
 #include "core/session/session.h"

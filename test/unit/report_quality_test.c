@@ -1,5 +1,5 @@
 /* What files and people are told of how good a profile is. */
-#include "tui/quality.h"
+#include "core/report/quality.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

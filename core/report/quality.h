@@ -1,10 +1,10 @@
 /*
  * How good a profile is, from a session's status: for files, for the screen, for stderr.
  *
- * Context: frontend, main thread.
+ * Context: frontend, any thread.
  */
-#ifndef JTOP_TUI_QUALITY_H
-#define JTOP_TUI_QUALITY_H
+#ifndef JTOP_REPORT_QUALITY_H
+#define JTOP_REPORT_QUALITY_H
 
 #include "attach/standstill.h"
 #include "core/export/export.h"

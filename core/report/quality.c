@@ -1,4 +1,4 @@
-#include "tui/quality.h"
+#include "core/report/quality.h"
 
 #include <inttypes.h>
 #include <stdio.h>

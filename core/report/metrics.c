@@ -1,4 +1,4 @@
-#include "tui/metrics.h"
+#include "core/report/metrics.h"
 
 #include <inttypes.h>
 #include <string.h>

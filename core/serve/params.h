@@ -1,0 +1,39 @@
+/*
+ * A URL's parameters: decoded, bounded, each used by its name. Handlers ask for those they know; one
+ * that is wrong becomes a 400 that names it.
+ *
+ * Context: one thread at a time per struct.
+ */
+#ifndef JTOP_SERVE_PARAMS_H
+#define JTOP_SERVE_PARAMS_H
+
+#include "core/base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PARAMS_MAX 64
+#define PARAMS_VALUE_MAX 1024 /* bytes of a decoded value */
+
+struct params {
+    struct {
+        const char *name, *value; /* value "": given without one, "?thread" and "?thread=" */
+        bool used;
+    } item[PARAMS_MAX];
+    uint32_t count;
+};
+
+/* NULL: not given. The first of several counts. */
+const char *params_text(struct params *p, const char *name);
+/* Given, and neither "false", "0", "no" nor "off". */
+bool params_flag(struct params *p, const char *name);
+/* 1: given, 0: not; -EINVAL with a message "duration: …" for a 400. */
+int params_number(struct params *p, const char *name, uint64_t least, uint64_t most, uint64_t *out,
+                  struct err *e);
+/* The same, of a word out of a list that ends with NULL: its index. */
+int params_word(struct params *p, const char *name, const char *const *words, int *out,
+                struct err *e);
+/* The first that nobody asked for; NULL: none. */
+const char *params_unused(const struct params *p);
+
+#endif

@@ -15,7 +15,6 @@
 #include <pthread.h>
 #include <time.h>
 
-
 struct background {
     pthread_mutex_t lock;
     struct session *s;

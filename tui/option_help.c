@@ -3,10 +3,8 @@
 #include <stdio.h>
 
 const char *const option_group_title[OPTION_GROUPS] = {
-    [GROUP_PROFILE] = "Profiling",
-    [GROUP_OUTPUT] = "Files and reports",
-    [GROUP_LIVE] = "Live screen",
-    [GROUP_HTTP] = "serve, push",
+    [GROUP_PROFILE] = "Profiling", [GROUP_OUTPUT] = "Files and reports",
+    [GROUP_LIVE] = "Live screen",  [GROUP_HTTP] = "serve, push",
     [GROUP_OTHER] = "Other",
 };
 

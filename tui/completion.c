@@ -25,7 +25,8 @@ static enum value value_of(const struct option_row *row, struct text *words) {
 
 /* -n is a flag but beside --batch. */
 static bool is_shown(const struct option_row *row) {
-    return row->group != GROUP_READER && row->when != WHEN_BATCH && (row->name[0] || row->name[1]);
+    bool again = row->when == WHEN_BATCH || row->when == WHEN_PUSH; /* the name is there already */
+    return row->group != GROUP_READER && !again && (row->name[0] || row->name[1]);
 }
 
 /* The text with a backslash before each of `special`. */

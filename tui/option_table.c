@@ -103,7 +103,7 @@ const struct option_row option_rows[] = {
         "only samples from so long after the first one on", FIELD(from_ms),
         .quantity = &quantity_since),
     ROW(OUTPUT, NULL, "--to", NULL, QUANTITY, "TIME", "only samples up to then", FIELD(to_ms),
-        .quantity = &quantity_duration),
+        .quantity = &quantity_duration, .when = WHEN_NOT_PUSH),
     ROW(OUTPUT, "-s", "--simple", "simple", FLAG, NULL, "class names without package",
         FIELD(export.simple)),
     ROW(OUTPUT, "-n", "--norm", "norm", FLAG, NULL,
@@ -164,7 +164,8 @@ const struct option_row option_rows[] = {
 
     ROW(HTTP, NULL, "--listen", NULL, TEXT, "ADDR:PORT", "serve: where; 127.0.0.1:8071",
         FIELD(listen), .usage = true),
-    ROW(HTTP, NULL, "--to", NULL, TEXT, "URL", "push: the receiver", FIELD(to), .usage = true),
+    ROW(HTTP, NULL, "--to", NULL, TEXT, "URL", "push: the receiver", FIELD(to), .usage = true,
+        .when = WHEN_PUSH),
     ROW(HTTP, NULL, "--protocol", NULL, WORD, "NAME", "push: what it speaks; by the URL, or otlp",
         FIELD(protocol), .words = "otlp pyroscope parca", .usage = true),
     ROW(HTTP, NULL, "--every", NULL, QUANTITY, "TIME", "push: how much time a profile is of; 15s",

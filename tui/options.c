@@ -46,10 +46,20 @@ void option_remark(struct options *o, const char *fmt, ...) {
         snprintf(o->remark + len, sizeof o->remark - len, "%s%s", len ? "; " : "", text);
 }
 
-static const struct option_row *find(const char *name, bool batch) {
+/* What the names of options depend on: words that may stand behind them. */
+struct manner {
+    bool batch, push;
+};
+
+static bool is_meant(const struct option_row *row, struct manner m) {
+    return row->when != (m.batch ? WHEN_NOT_BATCH : WHEN_BATCH) &&
+           row->when != (m.push ? WHEN_NOT_PUSH : WHEN_PUSH);
+}
+
+static const struct option_row *find(const char *name, struct manner m) {
     for (int i = 0; i < option_row_count; i++) {
         const struct option_row *row = &option_rows[i];
-        if (row->when == (batch ? WHEN_NOT_BATCH : WHEN_BATCH))
+        if (!is_meant(row, m))
             continue;
         for (size_t n = 0; n < 2; n++)
             if (row->name[n] && strcmp(row->name[n], name) == 0)
@@ -82,7 +92,7 @@ struct typed {
 };
 
 /* Takes the option at argv[*i] apart and moves *i to its last argument. */
-static void take(struct typed *t, int argc, char **argv, int *i, bool batch) {
+static void take(struct typed *t, int argc, char **argv, int *i, struct manner m) {
     const char *arg = argv[*i];
     size_t n = strlen(arg);
     *t = (struct typed){0};
@@ -97,7 +107,7 @@ static void take(struct typed *t, int argc, char **argv, int *i, bool batch) {
     if (n >= sizeof t->name)
         n = sizeof t->name - 1;
     memcpy(t->name, arg, n);
-    t->row = find(t->name, batch);
+    t->row = find(t->name, m);
     if (t->row && option_takes_value(t->row) && !t->value && *i + 1 < argc)
         t->value = argv[++*i];
 }
@@ -107,16 +117,20 @@ static bool is_option(const char *arg) {
 }
 
 /* "-n" before "--batch" means what it means behind it, so this is asked first. */
-static bool asks_for_frames(int argc, char **argv) {
+static struct manner find_manner(int argc, char **argv) {
+    struct manner m = {0};
+    bool word = false;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         struct typed t;
-        if (!is_option(argv[i]))
+        if (!is_option(argv[i])) {
+            m.push |= !word && strcmp(argv[i], "push") == 0;
+            word = true;
             continue;
-        take(&t, argc, argv, &i, false);
-        if (strcmp(t.name, "--batch") == 0)
-            return true;
+        }
+        take(&t, argc, argv, &i, (struct manner){0});
+        m.batch |= strcmp(t.name, "--batch") == 0;
     }
-    return false;
+    return m;
 }
 
 static int set_option(struct options *o, const struct typed *t, struct err *e) {
@@ -200,8 +214,9 @@ static int decide(struct options *o, struct err *e) {
     }
     if (o->json && o->action != ACTION_LIST && o->action != ACTION_DOCTOR)
         return err_set(e, EINVAL, "--json goes with --list and doctor");
-    if (o->action == ACTION_DOCTOR)
-        return 0;
+    int http = options_check_http(o, e);
+    if (http < 0 || o->action == ACTION_HTTP || o->action == ACTION_DOCTOR)
+        return http;
     if (o->action == ACTION_LIST) {
         /* Under the name of asprof `collect` is nobody's word. */
         if (o->target || o->word || (collect && !o->as_asprof) || o->batch)
@@ -246,7 +261,8 @@ static bool called_as_batch(const char *program) {
 int options_parse(struct options *o, int argc, char **argv, struct err *e) {
     *o = (struct options){.reader_fd = -1};
     o->as_asprof = o->collect = argc > 0 && called_as_batch(argv[0]);
-    bool frames = asks_for_frames(argc, argv), only_words = false;
+    struct manner manner = find_manner(argc, argv);
+    bool only_words = false;
     for (int i = 1; i < argc; i++) {
         int r;
         if (!only_words && !o->takes_all && strcmp(argv[i], "--") == 0) {
@@ -255,7 +271,7 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e) {
         }
         if (!only_words && !o->takes_all && is_option(argv[i])) {
             struct typed t;
-            take(&t, argc, argv, &i, frames);
+            take(&t, argc, argv, &i, manner);
             r = set_option(o, &t, e);
         } else {
             r = set_word(o, argv[i], e);
@@ -290,7 +306,7 @@ static int set_agent(struct options *o, char *piece, struct err *e) {
     const struct option_row *event = find_agent("event");
     if (event && event_is_known(piece))
         return option_set(o, event, "event", piece, e);
-    const struct option_row *format = find("-o", false);
+    const struct option_row *format = find("-o", (struct manner){0});
     if (format && exporter_by_format(piece, &o->export))
         return option_set(o, format, "format", piece, e);
     return -ENOENT;

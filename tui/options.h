@@ -145,8 +145,8 @@ enum option_group {
     OPTION_GROUPS
 };
 
-/* Some letters mean one thing beside --batch and another without it. */
-enum option_when { WHEN_ANY = 0, WHEN_BATCH, WHEN_NOT_BATCH };
+/* Some names mean one thing beside --batch, or behind `push`, and another without it. */
+enum option_when { WHEN_ANY = 0, WHEN_BATCH, WHEN_NOT_BATCH, WHEN_PUSH, WHEN_NOT_PUSH };
 
 struct option_row {
     const char *name[2]; /* "-d", "--duration"; none: agent form only */
@@ -217,6 +217,10 @@ void option_remark(struct options *o, const char *fmt, ...) __attribute__((forma
 /* Which of the words of an action like jcmd is the JVM, and takes it out of them (option_target.c).
  */
 int options_find_target(struct options *o, struct err *e);
+
+/* Whether what was given goes with `serve` or `push`, and whether what these need is there; beside
+ * any other action, that none of their options was given (option_http.c). */
+int options_check_http(const struct options *o, struct err *e);
 
 /* When everything was read: what of the options is about which event, and whether they go together.
  * May be called again after more was read. */

@@ -22,7 +22,7 @@ static void every_option_is_there(void **unused) {
             const struct option_row *row = &option_rows[i];
             for (int n = 0; n < 2 && row->group != GROUP_READER; n++) {
                 char what[64];
-                if (!row->name[n] || row->when == WHEN_BATCH)
+                if (!row->name[n] || row->when == WHEN_BATCH || row->when == WHEN_PUSH)
                     continue;
                 bool is_long = row->name[n][1] == '-';
                 if (s == 2)

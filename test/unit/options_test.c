@@ -1,6 +1,6 @@
 /* The command line, its agent form, and what is printed of JVMs with hostile names. */
+#include "test/unit/options_fixture.h"
 #include "tui/list.h"
-#include "tui/options.h"
 #include "tui/view.h"
 
 #include <setjmp.h>
@@ -11,42 +11,6 @@
 #include <time.h>
 
 #include <cmocka.h>
-
-/* Splits a line at blanks and parses it; "\1" stands for a blank inside a word. */
-static int parse_as(const char *program, const char *line, struct options *o, struct err *e) {
-    static char text[4096];
-    static char *argv[64];
-    int argc = 0;
-    snprintf(text, sizeof text, "%s %s", program, line);
-    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
-        for (char *p = word; *p; p++)
-            if (*p == '\1')
-                *p = ' ';
-        argv[argc++] = word;
-    }
-    argv[argc] = NULL;
-    *e = (struct err){0};
-    return options_parse(o, argc, argv, e);
-}
-
-static struct options good(const char *line) {
-    struct options o;
-    struct err e;
-    if (parse_as("/usr/bin/jtop-prof", line, &o, &e) != 0)
-        fail_msg("jtop-prof %s: %s", line, e.message);
-    return o;
-}
-
-static void bad(const char *line, int exit_code, const char *says) {
-    struct options o;
-    struct err e;
-    if (parse_as("jtop-prof", line, &o, &e) >= 0)
-        fail_msg("jtop-prof %s was accepted", line);
-    if (e.exit_code != exit_code || !strstr(e.message, says))
-        fail_msg("jtop-prof %s: exit %d, wanted %d; \"%s\", wanted \"%s\"", line, e.exit_code,
-                 exit_code, e.message, says);
-    assert_null(strchr(e.message, '\n'));
-}
 
 static void live_batch_and_collect_are_told_apart(void **state) {
     (void)state;
@@ -305,7 +269,7 @@ static void wrong_lines_get_one_clear_line(void **state) {
     bad("--cstack VM 9", 100, "\"VM\"; there are: vm, ");
     bad("--cstack= 9", 100, "\"\"; there are: vm, ");
     bad("--precise=yes 9", 1, "takes no value");
-    bad("serve 9", 1, "action serve is not in this version; there are: collect start resume ");
+    bad("meminfo 9", 1, "action meminfo is not in this version; there are: collect start resume ");
     bad("list", 1, "list: of which JVM?");
     bad("check -e cpu", 1, "check: of which JVM?");
     bad("8 9", 1, "8 and 9");

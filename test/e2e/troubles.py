@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 import attach_troubles
-from lib import (AGENT, CLASSES, PROF, ROOT, Checks, Jvm, Prof, armed, good, prof, read,
+from lib import (AGENT, CLASSES, PROF, ROOT, Checks, Jvm, Prof, good, prof, read,
                  sampling, status, wait_for, want)
 from oci import INSIDE, JAVA, Container, rootfs
 from unsupported import ASGCT, STRUCTS, Java, copy_jdk, java_home
@@ -27,6 +27,11 @@ def refused(*args, **kwargs):
 def frame(pid, *args, **kwargs):
     """One frame of the screen as text."""
     return good("--batch", "-n", 1, "--refresh", "200ms", *args, pid, **kwargs)
+
+
+def shared(pid):
+    """Whether somebody's profile of the JVM can be asked about: a little later than it samples."""
+    return "not active" not in prof("status", pid).stdout
 
 
 def no_process():
@@ -62,7 +67,7 @@ def stopped():
 def held():
     with tempfile.TemporaryDirectory() as scratch, Jvm("Idle") as jvm:
         with Prof(scratch, "-d", 60, "-o", "flat", jvm.pid) as holder:
-            wait_for(lambda: armed(jvm.pid), "sampling")
+            wait_for(lambda: shared(jvm.pid), "a profile that can be asked for")
             said = refused("-d", 1, jvm.pid)
             want("process %d " % holder.pid in said, "not said by whom: " + said)
             return said
@@ -71,7 +76,7 @@ def held():
 def on_screen():
     with tempfile.TemporaryDirectory() as scratch, Jvm("Idle") as jvm:
         with Prof(scratch, "--batch", "-n", 1000, jvm.pid):
-            wait_for(lambda: armed(jvm.pid), "sampling")
+            wait_for(lambda: shared(jvm.pid), "a profile that can be asked for")
             return refused("stop", jvm.pid)
 
 

@@ -344,6 +344,8 @@ def dies_tidily(j, number, code):
 def jvm_dies(name):
     with java() as j, screen(120, 24) as s:
         s.start("-i 1ms %d" % j.pid)
+        # So many that the hottest path is the one it ought to be.
+        s.wait(r"samples \d+,\d{3}")
         s.wait(r"^> +\d+\.\d .*%s" % HOT)
         j.process.kill()
         j.process.wait()

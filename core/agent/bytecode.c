@@ -35,8 +35,10 @@ struct class_file {
     struct bytecode_result *result;
 };
 
+/* The last constant may not be half a Long: our first one would be taken for the other half. */
 static bool read_constants(struct class_file *f, struct bytes_in *in) {
-    for (uint32_t i = 1; i < f->constants && !in->bad; i++) {
+    uint32_t i = 1;
+    for (; i < f->constants && !in->bad; i++) {
         uint8_t tag = bytes_u1(in);
         if (tag == CONSTANT_UTF8) {
             f->utf8[i] = in->at;
@@ -49,17 +51,23 @@ static bool read_constants(struct class_file *f, struct bytes_in *in) {
             in->bad = true;
         }
     }
-    return !in->bad;
+    return !in->bad && i == f->constants;
+}
+
+static const uint8_t *utf8_at(const struct class_file *f, uint16_t index) {
+    return index < f->constants ? f->utf8[index] : NULL;
 }
 
 static bool constant_is(const struct class_file *f, uint16_t index, const char *text) {
-    const uint8_t *utf8 = index < f->constants ? f->utf8[index] : NULL;
+    const uint8_t *utf8 = utf8_at(f, index);
     size_t n = strlen(text);
     return utf8 && (size_t)(utf8[0] << 8 | utf8[1]) == n && memcmp(utf8 + 2, text, n) == 0;
 }
 
 static enum bytecode_attribute attribute(const void *pool, uint16_t name) {
     const struct class_file *f = pool;
+    if (!utf8_at(f, name))
+        return ATTRIBUTE_BAD;
     if (constant_is(f, name, "LineNumberTable"))
         return ATTRIBUTE_LINES;
     if (constant_is(f, name, "LocalVariableTable") ||
@@ -227,7 +235,7 @@ static int change(struct class_file *f, const uint8_t *file, uint32_t length) {
     bytes_put2(&f->out, f->constants + ADDED);
     int r = read_constants(f, &in) ? put_class(f, &in, constants_begin) : -EINVAL;
     bytes_free(f->utf8, f->constants * sizeof *f->utf8);
-    return r == 0 && f->out.failed ? -ENOMEM : r;
+    return f->out.failed ? -ENOMEM : r;
 }
 
 int bytecode_add_calls(const uint8_t *file, uint32_t length, const struct bytecode_request *q,

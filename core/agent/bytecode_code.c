@@ -338,7 +338,8 @@ static void put_attributes(struct rewrite *w, struct bytes_in *in) {
         uint32_t length = bytes_u4(in);
         const uint8_t *content = bytes_skip(in, length);
         enum bytecode_attribute a = w->c->attribute(w->c->pool, name);
-        if (!content || a == ATTRIBUTE_OTHER || (a == ATTRIBUTE_STACK_MAP && mapped))
+        in->bad |= a == ATTRIBUTE_BAD;
+        if (in->bad || a == ATTRIBUTE_OTHER || (a == ATTRIBUTE_STACK_MAP && mapped))
             continue;
         mapped |= a == ATTRIBUTE_STACK_MAP;
         struct bytes_in inner = {content, content + length, false};
@@ -356,6 +357,8 @@ static void put_attributes(struct rewrite *w, struct bytes_in *in) {
         end_attribute(w, begin);
         kept++;
     }
+    if (kept > UINT16_MAX)
+        w->error = -E2BIG;
     bytes_set2(w->out, count_at, kept);
 }
 

@@ -18,6 +18,7 @@ struct bytecode_constants {
 /* What the names of a code's attributes mean. */
 enum bytecode_attribute {
     ATTRIBUTE_OTHER = 0,
+    ATTRIBUTE_BAD, /* there is no such name; with our constants there might be one */
     ATTRIBUTE_LINES,
     ATTRIBUTE_VARIABLES, /* LocalVariableTable and LocalVariableTypeTable */
     ATTRIBUTE_STACK_MAP,

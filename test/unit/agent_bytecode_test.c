@@ -181,6 +181,22 @@ static void jumps(void **state) {
     }
 }
 
+/* Cut anywhere, or with any byte another one: no worse than refused. */
+static void damage(const uint8_t *file, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        struct bytecode_result r;
+        uint8_t *copy = malloc(n - 1);
+        memcpy(copy, file, n - 1);
+        copy[i % (n - 1)] ^= (uint8_t)(1u << i % 8);
+        if (bytecode_add_calls(copy, n - 1, &all, &r) == 0)
+            bytes_end(&r.file);
+        if (bytecode_add_calls(copy, i, &all, &r) == 0)
+            bytes_end(&r.file);
+        free(copy);
+    }
+}
+
+/* What is named refused-* was once taken, and came out as what is refused. */
 static void class_files(void **state) {
     (void)state;
     static uint8_t file[1 << 20];
@@ -196,19 +212,13 @@ static void class_files(void **state) {
         uint32_t n = (uint32_t)fread(file, 1, sizeof file, f);
         fclose(f);
         files++;
-        methods += check_file(file, n);
-        /* Cut anywhere, or with any byte another one: no worse than refused. */
-        for (uint32_t i = 0; i < n; i++) {
+        if (strncmp(e->d_name, "refused-", 8) == 0) {
             struct bytecode_result r;
-            uint8_t *copy = malloc(n - 1);
-            memcpy(copy, file, n - 1);
-            copy[i % (n - 1)] ^= (uint8_t)(1u << i % 8);
-            if (bytecode_add_calls(copy, n - 1, &all, &r) == 0)
-                bytes_end(&r.file);
-            if (bytecode_add_calls(copy, i, &all, &r) == 0)
-                bytes_end(&r.file);
-            free(copy);
+            assert_int_equal(bytecode_add_calls(file, n, &all, &r), -EINVAL);
+        } else {
+            methods += check_file(file, n);
         }
+        damage(file, n);
     }
     closedir(d);
     assert_true(files >= 4 && methods > 40);
@@ -241,6 +251,51 @@ static void refused(void **state) {
     bytes_end(&o);
 }
 
+/* A Long has two places among the constants, also where it is the last one. */
+static void long_constant_at_the_end(void **state) {
+    (void)state;
+    static const uint8_t code[] = {0xb1};
+    struct bytes_out o = make(&(struct sample){.code = code, .length = 1}, 0), constants = {0};
+    put_constants(&constants, 0);
+    size_t end = 8 + constants.n;
+    for (uint32_t places = 1; places <= 2; places++) {
+        struct bytecode_result r;
+        struct bytes_out with = {0};
+        bytes_put(&with, o.at, end);
+        bytes_set2(&with, 8, CONSTANTS + places);
+        bytes_put(&with, "\5\0\0\0\0\0\0\0", 9);
+        bytes_put(&with, o.at + end, o.n - end);
+        assert_int_equal(bytecode_add_calls(with.at, (uint32_t)with.n, &all, &r),
+                         places == 2 ? 0 : -EINVAL);
+        bytes_end(&r.file);
+        if (places == 2)
+            assert_int_equal(check_file(with.at, (uint32_t)with.n), 1);
+        bytes_end(&with);
+    }
+    bytes_end(&constants);
+    bytes_end(&o);
+}
+
+/* With our constants a name that is not there would be one of them. */
+static void names_of_attributes(void **state) {
+    (void)state;
+    static const uint8_t code[] = {0xb1};
+    static const struct {
+        uint8_t name;
+        int expected;
+    } c[] = {{METHOD, 0},          {0, -EINVAL},     {2, -EINVAL},
+             {CONSTANTS, -EINVAL}, {ENTER, -EINVAL}, {OUR_STACK_MAP, -EINVAL},
+             {STACK_MAP, 0},       {CONSTRUCTOR, 0}, {UINT8_MAX, -EINVAL}};
+    for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) {
+        const uint8_t rest[] = {0, 0, 0, 1, 0, c[i].name, 0, 0, 0, 2, 0, 0};
+        struct bytecode_result r = change(
+            &(struct sample){.code = code, .length = 1, .rest = rest, .rest_length = sizeof rest},
+            c[i].expected);
+        assert_int_equal(r.methods, c[i].expected == 0);
+        bytes_end(&r.file);
+    }
+}
+
 static void too_large(void **state) {
     (void)state;
     static uint8_t code[CODE_MAX];
@@ -259,6 +314,27 @@ static void too_large(void **state) {
     r = change(&(struct sample){.code = code, .length = 65535}, 0);
     assert_int_equal(r.oversized, 1);
     assert_null(r.file.at);
+}
+
+/* As many tables of lines as there can be, and a stack map that would be one more attribute. */
+static void too_many_attributes(void **state) {
+    (void)state;
+    static const uint8_t code[] = {0xb1}, empty[] = {0, LINES, 0, 0, 0, 2, 0, 0};
+    for (uint32_t n = UINT16_MAX - 1; n <= UINT16_MAX; n++) {
+        struct bytes_out rest = {0};
+        bytes_put2(&rest, 0);
+        bytes_put2(&rest, n);
+        for (uint32_t i = 0; i < n; i++)
+            bytes_put(&rest, empty, sizeof empty);
+        struct bytecode_result r = change(
+            &(struct sample){
+                .code = code, .length = 1, .rest = rest.at, .rest_length = (uint32_t)rest.n},
+            0);
+        assert_int_equal(r.methods, n < UINT16_MAX);
+        assert_int_equal(r.oversized, n == UINT16_MAX);
+        bytes_end(&r.file);
+        bytes_end(&rest);
+    }
 }
 
 static void which_methods(void **state) {
@@ -292,9 +368,15 @@ static void which_methods(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_bytes),   cmocka_unit_test(tables_move_along),
-        cmocka_unit_test(jumps),         cmocka_unit_test(class_files),
-        cmocka_unit_test(refused),       cmocka_unit_test(too_large),
+        cmocka_unit_test(exact_bytes),
+        cmocka_unit_test(tables_move_along),
+        cmocka_unit_test(jumps),
+        cmocka_unit_test(class_files),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(long_constant_at_the_end),
+        cmocka_unit_test(names_of_attributes),
+        cmocka_unit_test(too_large),
+        cmocka_unit_test(too_many_attributes),
         cmocka_unit_test(which_methods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,7 +76,7 @@ $(BUILD)/%.o: %.c Makefile
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # -MMD does not see the files that .incbin compiles in.
-include core/export/embed.mk
+include core/export/embed.mk core/serve/embed.mk
 $(BUILD)/tui/theme.o: $(wildcard themes/*.theme)
 
 # A unit test is one cmocka program; it may use everything but main. Those named agent_* test what

@@ -1,11 +1,43 @@
+#include "core/serve/pages.h"
+
 #include "core/serve/route.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
+static void finish(struct serve_answer *a, enum page page) {
+    if (a->body.failed) {
+        text_free(&a->body);
+        serve_refuse(a, 503, "no memory for the page");
+        return;
+    }
+    a->type = "text/html; charset=utf-8";
+    a->policy = pages_policy(page);
+}
+
 void serve_index(struct serve *s, const struct serve_request *q, struct serve_answer *a) {
-    (void)s, (void)q;
-    serve_refuse(a, 501, "not written yet");
+    (void)q;
+    struct err e = {0};
+    struct jvm *jvms = NULL;
+    int count = fleet_jvms(s->fleet, &jvms, &e);
+    pages_list(&a->body, jvms, count > 0 ? count : 0, count < 0 ? e.message : NULL);
+    free(jvms);
+    finish(a, PAGE_LIST);
 }
 
 void serve_live(struct serve *s, const struct serve_request *q, struct serve_answer *a) {
-    (void)s, (void)q;
-    serve_refuse(a, 501, "not written yet");
+    const char *rest = NULL;
+    pid_t pid = serve_pid(q->rest, &rest);
+    if (!pid || *rest) {
+        serve_refuse(a, 404, "no such page: /live/PID shows one JVM, / lists them");
+        return;
+    }
+    struct err e = {0};
+    struct jvm jvm;
+    if (fleet_jvm(s->fleet, pid, &jvm, &e)) {
+        serve_refuse_err(a, &e);
+        return;
+    }
+    pages_live(&a->body, &jvm);
+    finish(a, PAGE_LIVE);
 }

@@ -48,7 +48,8 @@ struct fleet_want {
 };
 
 int fleet_new(const struct fleet_options *o, struct fleet **out, struct err *e);
-/* Lets go of every JVM, at most some seconds for all together. All users must have left. */
+/* Lets go of every JVM, at most some seconds for all together. All users must have left, and nobody
+ * may be on the way in. NULL is fine. */
 void fleet_free(struct fleet *f);
 
 /* The JVMs there are, as jvm_list, looked up at most once a second; `*out` is malloc'ed. */
@@ -56,22 +57,26 @@ int fleet_jvms(struct fleet *f, struct jvm **out, struct err *e);
 /* One of them, by its number. -ESRCH. */
 int fleet_jvm(struct fleet *f, pid_t pid, struct jvm *out, struct err *e);
 
-/* Becomes a user. 0, or -errno with a message: as session_attach; -EUSERS: too many JVMs or users;
- * -EBUSY: another process reads the JVM and does not share it. */
+/* Becomes a user. 0, or -errno with a message: as session_attach (also where others have what they
+ * want and this user would have none of it); -EUSERS: too many JVMs or users; -EBUSY: another
+ * process reads the JVM and does not share it, or samples another event of the same kind
+ * ("cache-misses" and "page-faults"); -ESRCH: there is no such JVM, or it has ended, and who wants
+ * its profile has to ask for it as it is. What failed is not tried again for a second. */
 int fleet_enter(struct fleet *f, pid_t pid, const struct fleet_want *want, struct fleet_user **out,
                 struct err *e);
 /* Wants other engines from now on (those of another user stay). As session_set_engines. */
 int fleet_rewant(struct fleet_user *u, const struct fleet_want *want, struct err *e);
-/* Is a user no more. NULL is fine. */
+/* Is a user no more. NULL is fine. What its engines cost ends with it, where others stay; may take
+ * seconds then. The last one's session is let go of by a thread of the fleet's. */
 void fleet_leave(struct fleet_user *u);
 
 /* Valid until it leaves. */
 struct session *fleet_session(const struct fleet_user *u);
 /* Other processes' profile, which we look on at (and cannot begin anew). */
 bool fleet_looks_on(const struct fleet_user *u);
-/* The first whole second (of the samples' clock) in which everything this user wants was sampled;
- * a query from there on is the user's own profile. 0: from the very first sample on, the session
- * began with this user. */
+/* The first whole second (of the samples' clock) after this user came in which everything it wants
+ * was sampled; a query from there on is the user's own profile. 0: from the very first sample on, the
+ * session began with this user, or it takes it as it is. */
 uint64_t fleet_since(const struct fleet_user *u);
 /* How many users the JVM has at this moment, this one included. */
 uint32_t fleet_users(const struct fleet_user *u);

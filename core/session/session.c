@@ -194,10 +194,6 @@ void session_reader_done(struct session *s) {
     session_unlock(s);
 }
 
-void session_leave(struct session *s) {
-    (void)s;
-}
-
 void session_close(struct session *s) {
     if (!s)
         return;

@@ -1,0 +1,30 @@
+/*
+ * The JVMs of this machine, looked up at most once a second however many ask.
+ *
+ * Context: frontend, any thread.
+ */
+#ifndef JTOP_FLEET_ROLL_H
+#define JTOP_FLEET_ROLL_H
+
+#include "attach/jvm.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct roll {
+    pthread_mutex_t lock;
+    struct jvm *jvm; /* sorted by pid; owned */
+    int count;
+    bool read;
+    uint64_t read_ns; /* CLOCK_MONOTONIC */
+};
+
+void roll_init(struct roll *r);
+void roll_free(struct roll *r);
+
+/* As jvm_list; `*out` is malloc'ed. */
+int roll_list(struct roll *r, struct jvm **out, struct err *e);
+/* Also one that began since. As jvm_inspect. */
+int roll_find(struct roll *r, pid_t pid, struct jvm *out, struct err *e);
+
+#endif

@@ -3,7 +3,7 @@
 
 #include "tui/growing.h"
 #include "tui/jfr_sync.h"
-#include "core/report/quality.h"
+#include "core/report/report_format.h"
 #include "tui/selection.h"
 
 #include <errno.h>
@@ -19,10 +19,7 @@ bool output_is_jfr_file(const struct output *item) {
 struct writing {
     const struct outputs *out;
     const struct options *o;
-    struct session_status status;
-    struct jvm jvm;
-    struct session_cpu cpu;
-    struct profile *profile; /* locked */
+    struct report_view view;
 };
 
 /* Whether a report follows another one on stdout. */
@@ -33,45 +30,24 @@ static bool is_followed(const struct outputs *out, const struct output *item) {
     return false;
 }
 
-/* One event of a file: what is asked of the profile, and the answer. */
-struct asked {
-    struct query query;
-    struct quality_text text;
-    struct export_quality quality;
-    struct snapshot *snapshot;
-};
-
-static int ask(struct asked *a, const struct writing *w, const struct output *item,
+/* One event of a file. */
+static int ask(struct report_part *part, const struct writing *w, const struct output *item,
                const struct output_event *event) {
-    const struct options *o = w->o;
-    /* Only pictures can be made from the leaves up; the others read from the root down. */
-    bool graph = !strcmp(item->exporter->name, "svg") || !strcmp(item->exporter->name, "html") ||
-                 !strcmp(item->exporter->name, "tree");
-    a->query = (struct query){.event = event->event,
-                              .inverted = o->export.reverse && graph,
-                              .by_thread = o->export.threads,
-                              .carriers = o->export.carriers,
-                              .tiers = o->export.annotate,
-                              .tree = true};
-    selection_query(o, &a->query);
-    quality_of_event(&a->quality, &w->status, event->event, &w->jvm, &a->text);
-    quality_limit(&a->quality, &w->cpu);
-    a->quality.several = w->out->events > 1 && !item->all;
-    a->quality.heading = is_followed(w->out, item);
-    a->snapshot = snapshot_take(w->profile, &a->query);
-    return a->snapshot ? 0 : -ENOMEM;
+    part->query = (struct query){.event = event->event};
+    report_query(&part->query, item->exporter, &w->o->export);
+    selection_query(w->o, &part->query);
+    int r = report_take(part, &w->view);
+    part->quality.several = w->out->events > 1 && !item->all;
+    part->quality.heading = is_followed(w->out, item);
+    return r;
 }
 
 /* To whoever takes it in place of a file. */
 static int put(const struct writing *w, const struct output *item, const struct export_part *part,
                int parts, const struct export_options *o, struct err *e) {
     struct text t = {0};
-    int r = parts > 1 ? item->exporter->write_all(&t, w->profile, part, parts, o)
-                      : item->exporter->write(&t, w->profile, part->snapshot, part->quality, o);
-    if (r < 0 || t.failed)
-        r = err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory to format the profile as %s",
-                        item->exporter->name);
-    else
+    int r = report_write(&w->view, item->exporter, part, parts, o, &t, e);
+    if (r == 0)
         r = w->out->put(w->out->put_arg, item->path.data, &t, e);
     text_free(&t);
     return r;
@@ -85,11 +61,12 @@ static int write_parts(const struct writing *w, const struct output *item,
         return growing_end(w->out->growing, item, part, parts, &options, e);
     if (w->out->put)
         return put(w, item, part, parts, &options, e);
-    return export_file_all(item->path.data, item->exporter, w->profile, part, parts, &options, e);
+    return export_file_all(item->path.data, item->exporter, w->view.profile, part, parts, &options,
+                           e);
 }
 
 static int write_one(const struct writing *w, const struct output *item, struct err *e) {
-    struct asked a = {0};
+    struct report_part a = {0};
     if (ask(&a, w, item, item->event) < 0)
         return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for the report");
     const struct export_part part = {a.snapshot, &a.quality, &a.query};
@@ -99,7 +76,7 @@ static int write_one(const struct writing *w, const struct output *item, struct 
 }
 
 static int write_together(const struct writing *w, const struct output *item, struct err *e) {
-    struct asked *a = calloc(SESSION_EVENTS, sizeof *a);
+    struct report_part *a = calloc(SESSION_EVENTS, sizeof *a);
     struct export_part part[SESSION_EVENTS] = {0};
     int parts = 0, r = a ? 0 : -ENOMEM;
     for (int i = 0; i < w->out->events && r == 0; i++) {
@@ -131,10 +108,7 @@ int outputs_write(const struct outputs *out, const struct options *o, struct ses
     struct writing w = {.out = out, .o = o};
     int first = out->sync && !out->put ? jfr_sync_stop(out->sync, e) : 0;
     growing_stop(out->growing);
-    session_status(s, &w.status);
-    session_jvm(s, &w.jvm);
-    session_cpu(s, &w.cpu);
-    w.profile = session_lock(s);
+    report_open(&w.view, s);
     for (int i = 0; i < out->count; i++) {
         const struct output *item = &out->item[i];
         struct err one = {0};
@@ -145,7 +119,7 @@ int outputs_write(const struct outputs *out, const struct options *o, struct ses
             *e = one;
         }
     }
-    session_unlock(s);
+    report_close(&w.view);
     if (first == 0 && out->sync && !out->put)
         first = append_sync(out, e);
     return first;

@@ -2,6 +2,10 @@
  * One report of what a session has, in any of the formats, in memory: what -f writes to a file, the
  * answer to a URL, the body of an upload.
  *
+ *      session ─▶ report_view (locked: status, JVM, profile)
+ *              ─▶ report_part (one event: question, snapshot, how good it is)
+ *              ─▶ exporter    ─▶ text
+ *
  * Context: frontend, any thread. The session is locked while its names are read.
  */
 #ifndef JTOP_REPORT_REPORT_FORMAT_H
@@ -9,18 +13,69 @@
 
 #include "core/base/text.h"
 #include "core/export/export.h"
+#include "core/report/quality.h"
 #include "core/session/session.h"
+
+/* A session's counters at one moment. What is between two of them is the report's own. */
+struct report_mark {
+    uint64_t elapsed_ns; /* sampling time */
+    uint64_t samples, windows, window_ns;
+    uint64_t event_samples[SESSION_EVENTS], dropped[SESSION_EVENTS];
+    uint64_t failed[WIRE_FAILURES];
+};
+
+void report_mark(struct session *s, struct report_mark *out);
 
 struct report_request {
     const struct exporter *exporter;
-    struct query query;           /* its `event` is an enum session_event; `tree` is set here */
+    struct query query;           /* its `event` is an enum session_event; `tree` is set here, as is
+                                     what the exporter and `export` ask for (report_query) */
     struct export_options export; /* `question` is set here */
-    uint64_t elapsed_ns; /* sampling time that the report is about; 0: all of the session's. With
-                            it, the counters of the whole session (drops, failures) are left out */
+    const int *event; /* several in one file, where the format can (write_all); NULL: query.event */
+    uint32_t events;
+    uint64_t elapsed_ns; /* sampling time that the report is about; 0: all since `since`, or of the
+                            session. With it, and no `since`, the counters of the whole session
+                            (drops, failures) are left out */
+    const struct report_mark *since; /* the counters when what is reported began; NULL: all zero */
 };
 
-/* Appends it. 0; -ENOMEM, -ENODATA (the event was not sampled), with a message and exit code. */
+/* Appends it. 0; -ENOMEM, -ENODATA (an event neither sampled nor asked for), -EINVAL (several events
+ * in a format of one), with a message and exit code. */
 int report_format(struct session *s, const struct report_request *q, struct text *out,
                   struct err *e);
+
+/* ---- its parts, for who writes more than one ---- */
+
+struct report_view {
+    struct session *session;
+    struct session_status status;
+    struct jvm jvm;
+    struct session_cpu cpu;
+    struct profile *profile;
+};
+
+/* Locks the session; report_close unlocks it. */
+void report_open(struct report_view *v, struct session *s);
+void report_close(struct report_view *v);
+
+/* Sets what of a question follows from format and options: inverted, by_thread, carriers, tiers,
+ * tree. */
+void report_query(struct query *q, const struct exporter *x, const struct export_options *o);
+
+/* One event. Must stay where it is: the quality points into it and into the view. */
+struct report_part {
+    struct query query;
+    struct quality_text text;
+    struct export_quality quality;
+    struct snapshot *snapshot; /* snapshot_free */
+};
+
+/* Takes the answer to part->query. 0 or -ENOMEM. */
+int report_take(struct report_part *part, const struct report_view *v);
+
+/* All parts as one text, options->question set by the caller. 0 or -ENOMEM, with a message. */
+int report_write(const struct report_view *v, const struct exporter *x,
+                 const struct export_part *part, int parts, const struct export_options *options,
+                 struct text *out, struct err *e);
 
 #endif

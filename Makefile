@@ -14,7 +14,7 @@ override CPPFLAGS += -I. -D_GNU_SOURCE -DJTOP_VERSION='"$(VERSION)"' \
 override CFLAGS   += -std=gnu11 $(WARN) $(WERROR)
 LIBS     = -lncursesw -ltinfo -lm -lelf -liberty -lz -lzip -linih -lprotobuf-c -pthread
 # What only jtop-prof-http is linked with: a program for `serve` and `push` that jtop-prof becomes.
-HTTP_LIBS = -lmicrohttpd -lcurl
+HTTP_LIBS = -lmicrohttpd -lcurl -lgnutls
 
 # The agent lives in somebody else's process: libc only, any (core/agent/libc.h), nothing exported
 # but its entry points, no lazy binding (a resolver must not run in a signal handler), no
@@ -148,7 +148,7 @@ $(BUILD)/java/lib%.so: test/java/native/%.c Makefile
 unit-tests: $(TEST_SRC:%.c=$(BUILD)/%)
 fuzz-targets: $(FUZZ_SRC:%.c=$(BUILD)/%)
 bench-programs: $(BENCH_SRC:%.c=$(BUILD)/%) $(PROBE)
-java: $(BUILD)/java/done $(NATIVE_LIBS:%=$(BUILD)/java/lib%.so) $(BUILD)/test/e2e/switcher
+java: $(BUILD)/java/done $(NATIVE_LIBS:%=$(BUILD)/java/lib%.so) $(BUILD)/test/e2e/switcher $(BUILD)/test/e2e/fleeter
 objects: $(LIB_OBJ) $(TUI_OBJ) $(HTTP_OBJ) $(AGENT_OBJ)
 
 static: $(BUILD)/static/jtop-prof $(BUILD)/static/libjtop-agent.so
@@ -240,4 +240,4 @@ clean:
         test-aarch64 test-musl lint bench man install uninstall dist deb clean
 .SECONDARY:
 -include $(wildcard $(patsubst %.o,%.d,$(LIB_OBJ) $(TUI_OBJ) $(HTTP_OBJ) $(AGENT_OBJ) $(STATIC_OBJ) \
-     $(patsubst %.c,$(BUILD)/%.o,$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) test/e2e/switcher.c)))
+     $(patsubst %.c,$(BUILD)/%.o,$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) test/e2e/switcher.c test/e2e/fleeter.c)))

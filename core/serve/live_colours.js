@@ -1,1 +1,41 @@
-"use strict";
+// Colours of frames, by what kind of code they are (frame_class.c), and of threads' states.
+const colours = (() => {
+    const looks = JSON.parse($("#looks").textContent);
+    const MATCHED = "#ee00ee";
+    const byLetter = new Map(looks.map((look, i) => [look.letter, i]));
+    const byKind = {native: "n", cpp: "p", kernel: "k", "class": "l", thread: "t", error: "e",
+                    stub: "n", compiling: "n"};
+    const byTier = ["j", "i", "c", "j", "l"];
+    const shades = new Map(); // name: its shade; names come again and again
+    const SHADES_KEPT = 50000;
+
+    function lookOf(kind, tier) {
+        const letter = kind === "java" ? byTier[tier] : byKind[kind];
+        return byLetter.get(letter || "n");
+    }
+
+    function shadeOf(name) {
+        let shade = shades.get(name);
+        if (shade !== undefined)
+            return shade;
+        let h = 2166136261;
+        for (const b of new TextEncoder().encode(name))
+            h = Math.imul(h ^ b, 16777619) >>> 0;
+        shade = ((h ^ h >>> 15) >>> 0) % 6;
+        if (shades.size >= SHADES_KEPT)
+            shades.clear();
+        shades.set(name, shade);
+        return shade;
+    }
+
+    const frame = (look, name) => looks[look].colours[shadeOf(name)];
+    const tierText = (kind, tier) =>
+        kind !== "java" ? kind : ["", "interpreted", "C1", "C2", "inlined"][tier] || "";
+
+    // What a thread did, roughly; the words beside the colour say it exactly.
+    const states = {running: "runs", blocked: "blocked", futex: "blocked", io: "io", poll: "io",
+                    disk: "io"};
+    const state = (name) => (Object.hasOwn(states, name) ? states[name] : "waits");
+
+    return {looks, MATCHED, lookOf, frame, tierText, state};
+})();

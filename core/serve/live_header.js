@@ -1,1 +1,59 @@
-"use strict";
+// What is said above the views: the JVM's figures, and how good the profile is.
+const header = (() => {
+    const MAX_OVERHEAD = 2, MAX_LOST = 1; // percent that are worth a word
+
+    function figures(view) {
+        const j = view.jvm, s = view.status;
+        const heap = numbers.bytes(j.heapUsedBytes || 0);
+        return {
+            cpu: numbers.percent(j.cpuPercent, 100).replace(/\.\d+/, (d) => d.slice(0, 2)),
+            heap: j.heapMaxBytes ? `${heap} of ${numbers.bytes(j.heapMaxBytes)}` : heap,
+            threads: numbers.count(j.threads || 0),
+            up: numbers.duration((j.uptimeMs || 0) * 1e6),
+            samples: numbers.count(view.total.samples),
+            dropped: numbers.count(s.dropped || 0),
+            overhead: `${(s.overheadPercent || 0).toFixed(2)}%`,
+        };
+    }
+
+    // Sentences, the worst first.
+    function doubts(view, event) {
+        const s = view.status, n = view.total.samples, lost = numbers.share(s.dropped, s.samples);
+        const failed = numbers.share(view.total.failed, n), found = [];
+        if (event && event.reason)
+            found.push(event.reason);
+        if (event && event.biased)
+            found.push("samples at safepoints only: biased");
+        if (lost >= MAX_LOST)
+            found.push(`${lost.toFixed(1)}% of the samples were dropped`);
+        if (failed >= MAX_LOST)
+            found.push(`${failed.toFixed(1)}% of the stacks could not be walked`);
+        if (s.overheadPercent >= MAX_OVERHEAD)
+            found.push(`the profiler itself takes ${s.overheadPercent.toFixed(1)}% of a core`);
+        if (n < 100)
+            found.push("few samples so far");
+        return found;
+    }
+
+    function quality(view) {
+        const event = view.events.find((e) => e.name === view.event), said = doubts(view, event);
+        const how = event && event.mechanism ? ` \u00b7 ${event.mechanism}` : "";
+        const look = view.status.lookingOn ? ` \u00b7 sampled by process ${view.status.lookingOn}` : "";
+        const budget = view.status.budget ? ` \u00b7 ${budgetText(view.status.budget)}` : "";
+        return `${said.length ? "Mind: " + said.join("; ") : "Good profile"} \u00b7 ` +
+            `\u00b1${numbers.margin(view.total.samples).toFixed(1)} points at most${how}${look}${budget}`;
+    }
+
+    const budgetText = (b) => (typeof b === "string" ? b : String(b.message || b.text || ""));
+
+    function show(view) {
+        setText($("#jvm-version"), `pid ${view.jvm.pid} \u00b7 ${view.jvm.version || ""}` +
+            (view.jvm.user ? ` \u00b7 ${view.jvm.user}` : ""));
+        for (const [id, text] of Object.entries(figures(view)))
+            setText($("#f-" + id), text);
+        setText($("#quality"), quality(view));
+        $("#quality").classList.toggle("mind", $("#quality").textContent.startsWith("Mind"));
+    }
+
+    return {show};
+})();

@@ -1,1 +1,497 @@
-"use strict";
+// The page of one JVM: what is asked for, what is shown, what is held.
+(() => {
+    const SPANS = [["0", "everything"], ["10", "last 10 s"], ["60", "last minute"],
+                   ["300", "last 5 min"]];
+    const COMMON = ["cpu", "wall", "alloc", "lock"];
+    const pid = document.body.dataset.pid;
+    const jvmName = document.body.dataset.name;
+    const state = {view: "methods", event: "cpu", span: 0, held: null, inverted: false, rows: 200,
+                   narrowed: []}; // narrowed: {kind: "thread" | "filter", value, label}
+    let latest = null; // the view that is shown
+    let fresh = false; // the next view is the first of another question
+
+    // ---- what is asked for ---------------------------------------------------------------------
+
+    function question(held) {
+        const q = new URLSearchParams({event: state.event, rows: state.rows});
+        q.set("tree", state.view === "flame" ? "1" : "0");
+        if (state.inverted)
+            q.set("inverted", "1");
+        if (held) {
+            q.set("from", held.from);
+            q.set("to", held.to);
+        } else if (state.span) {
+            q.set("from", -state.span);
+        }
+        for (const n of state.narrowed) {
+            if (n.kind === "filter")
+                q.set("filter", n.value);
+            else
+                q.set(n.virtual ? "virtual" : "thread", n.value);
+        }
+        return q.toString();
+    }
+
+    // While held, the stream only says whether the JVM and the server are there.
+    const heartbeat = () => new URLSearchParams({event: state.event, rows: 0, tree: 0}).toString();
+
+    async function ask() {
+        fresh = true;
+        document.body.classList.toggle("held", Boolean(state.held));
+        if (!state.held)
+            return stream.open(question(null));
+        const view = await stream.view(question(state.held));
+        if (view && state.held)
+            show(view);
+    }
+
+    function hold(window) {
+        const was = state.held;
+        state.held = window;
+        timeline.choose(window);
+        showPause();
+        if (!was)
+            stream.open(heartbeat());
+    }
+
+    // ---- showing -------------------------------------------------------------------------------
+
+    function show(view) {
+        latest = view;
+        const context = {weight: view.total.weight, unit: view.unit};
+        if (!state.held) {
+            header.show(view);
+            timeline.set(view.timeline, null);
+        }
+        showEvents(view.events);
+        methods.set(view.methods || [], context);
+        threads.set(view.threads || [], context);
+        if (view.tree)
+            flame.set(new Tree(view.tree, view.total), view.unit);
+        showCounts(view);
+        showMatches();
+        fresh = false;
+        shown++;
+    }
+
+    let shown = 0;
+
+    function showCounts(view) {
+        const more = state.view === "methods" ? view.methodCount - (view.methods || []).length
+                   : state.view === "threads" ? view.threadCount - (view.threads || []).length : 0;
+        $("#more").hidden = !(more > 0) || state.rows >= 1000;
+        setText($("#more"), `${numbers.count(Math.max(more, 0))} more rows`);
+        const nothing = view.total.samples === 0;
+        $("#nothing").hidden = !nothing;
+        setText($("#nothing"), nothing ? nothingText(view) : "");
+    }
+
+    function nothingText(view) {
+        const event = view.events.find((e) => e.name === view.event);
+        if (event && event.reason && !event.runs)
+            return event.reason;
+        return state.held || state.narrowed.length ? "No samples here: Escape widens the view."
+                                                   : `Waiting for samples of ${view.event}\u2026`;
+    }
+
+    function showEvents(events) {
+        const select = $("#event");
+        const running = events.filter((e) => e.runs || e.samples).map((e) => e.name);
+        const others = COMMON.filter((name) => !running.includes(name));
+        if (!running.includes(state.event) && !others.includes(state.event))
+            others.push(state.event);
+        const wanted = running.join() + "|" + others.join();
+        if (select.dataset.has !== wanted && document.activeElement !== select) {
+            select.dataset.has = wanted;
+            select.replaceChildren(...[["sampled now", running], ["can be asked for", others]]
+                .filter(([, names]) => names.length).map(([label, names]) => {
+                    const group = make("optgroup");
+                    group.label = label;
+                    group.append(...names.map((n) => new Option(n, n)));
+                    return group;
+                }));
+        }
+        select.value = state.event;
+    }
+
+    function showPause() {
+        const held = Boolean(state.held);
+        setText($("#pause"), held ? "Go on" : "Pause");
+        $("#pause").setAttribute("aria-pressed", String(held));
+        setText($("#held"), held ? "held: sampling goes on" : "");
+    }
+
+    function showState(name, text) {
+        const phase = $("#phase");
+        phase.dataset.state = name;
+        setText(phase, text);
+        $("#login").hidden = name !== "denied";
+        if (name === "live")
+            setText($("#trouble"), "");
+    }
+
+    function showChips() {
+        $("#chips").replaceChildren(...state.narrowed.map((n) => {
+            const chip = make("button", "chip", `${n.kind}: ${n.label} \u00d7`);
+            chip.title = "Show everything again";
+            chip.addEventListener("click", () => widen(n));
+            return chip;
+        }));
+    }
+
+    function showView() {
+        for (const tab of document.querySelectorAll("[role=tab]")) {
+            const now = tab.dataset.view === state.view;
+            tab.setAttribute("aria-selected", String(now));
+            tab.tabIndex = now ? 0 : -1;
+            $("#" + tab.getAttribute("aria-controls")).hidden = !now;
+        }
+        document.body.dataset.view = state.view;
+        $("#invert").hidden = $("#save").hidden = state.view !== "flame";
+        flame.resize();
+    }
+
+    // ---- what people do ------------------------------------------------------------------------
+
+    function look(view) {
+        if (view === state.view)
+            return;
+        const treeMissing = (view === "flame") !== (state.view === "flame");
+        state.view = view;
+        showView();
+        if (latest)
+            showCounts(latest);
+        showMatches();
+        history.replaceState(null, "", "#" + view);
+        if (treeMissing)
+            ask();
+    }
+
+    function pause() {
+        if (state.held) {
+            state.held = null;
+            timeline.choose(null);
+            showPause();
+            ask();
+        } else if (latest) {
+            hold({from: latest.window.from, to: latest.window.to});
+        }
+    }
+
+    function choose(from, to) {
+        hold({from, to});
+        ask();
+    }
+
+    function step(seconds) {
+        if (!latest || !timeline.line)
+            return;
+        const now = state.held || latest.window;
+        const wide = Math.min(now.to - Math.max(now.from, timeline.oldest()), 9);
+        const to = Math.min(Math.max(now.to + seconds, timeline.oldest()), timeline.latest());
+        choose(Math.max(to - wide, timeline.oldest()), to);
+    }
+
+    function span(value) {
+        state.span = Number(value);
+        $("#span").value = value;
+        state.held = null;
+        timeline.choose(null);
+        showPause();
+        ask();
+    }
+
+    function nextSpan() {
+        const at = SPANS.findIndex(([value]) => Number(value) === state.span);
+        span(SPANS[(at + 1) % SPANS.length][0]);
+    }
+
+    function event(name) {
+        state.event = name;
+        $("#event").value = name;
+        flame.clear();
+        if (state.held)
+            stream.open(heartbeat()); // it is sampled as long as somebody asks for it
+        ask();
+    }
+
+    function nextEvent(by) {
+        const names = Array.from($("#event").options, (o) => o.value);
+        event(names[(names.indexOf(state.event) + by + names.length) % names.length]);
+    }
+
+    function invert() {
+        state.inverted = !state.inverted;
+        $("#invert").setAttribute("aria-pressed", String(state.inverted));
+        flame.clear();
+        ask();
+    }
+
+    function narrow(n) {
+        state.narrowed = state.narrowed.filter((o) => o.kind !== n.kind).concat(n.value ? [n] : []);
+        showChips();
+        ask();
+    }
+
+    function widen(n) {
+        state.narrowed = state.narrowed.filter((o) => o !== n);
+        if (n.kind === "filter")
+            $("#filter").value = "";
+        showChips();
+        ask();
+    }
+
+    function narrowToThread(t) {
+        narrow({kind: "thread", virtual: t.virtual, value: t.virtual ? t.javaId : t.tid,
+                label: t.name});
+    }
+
+    function filter(text) {
+        narrow({kind: "filter", value: text, label: text});
+    }
+
+    // ---- search --------------------------------------------------------------------------------
+
+    function search(text) {
+        const pattern = text ? numbers.pattern(text) : null;
+        const bad = Boolean(text) && !pattern;
+        $("#search").setAttribute("aria-invalid", String(bad));
+        for (const view of Object.values(views))
+            view.search(pattern);
+        state.pattern = pattern;
+        showMatches(bad);
+    }
+
+    function showMatches(bad) {
+        setText($("#matches"), bad ? "not a regular expression"
+                             : state.pattern ? views[state.view].matchText() : "");
+    }
+
+    function clearSearch() {
+        $("#search").value = "";
+        search("");
+    }
+
+    // ---- one method ----------------------------------------------------------------------------
+
+    const escaped = (name) => name.replace(/[.*+?^$()|[\]\\{}]/g, "\\$&");
+
+    async function aboutMethod(m) {
+        const dialog = $("#method"), list = $("#lines");
+        setText($("#method-name"), m.name);
+        list.replaceChildren();
+        setText($("#lines-said"), "reading\u2026");
+        dialog.dataset.name = m.name;
+        if (!dialog.open)
+            dialog.showModal();
+        const q = new URLSearchParams(question(state.held || null));
+        q.set("method", m.name);
+        for (const name of ["tree", "rows", "inverted"])
+            q.delete(name);
+        const answer = await stream.get("/lines?" + q);
+        if (dialog.dataset.name !== m.name)
+            return;
+        const lines = answer && answer.lines || [];
+        setText($("#lines-said"), lines.length ? "Its lines:" : "Nothing is known of its lines.");
+        list.replaceChildren(...lines.slice(0, 200).map((l) => make("li", "",
+            `line ${l.line}: ${numbers.percent(l.self, latest.total.weight)} self, ` +
+            `${numbers.percent(l.total, latest.total.weight)} total`)));
+    }
+
+    function onlyMethod() {
+        const name = $("#method").dataset.name;
+        $("#method").close();
+        $("#filter").value = escaped(name);
+        filter(escaped(name));
+    }
+
+    function methodInFlame() {
+        const text = "^" + escaped($("#method").dataset.name) + "$";
+        $("#method").close();
+        look("flame");
+        $("#search").value = text;
+        search(text);
+    }
+
+    // ---- the parts -----------------------------------------------------------------------------
+
+    const stream = new Stream("/api/v1/jvms/" + pid, {
+        view: (view) => {
+            if (!state.held)
+                show(view);
+        },
+        state: showState,
+        failed: (text) => setText($("#trouble"), text),
+    });
+    const methods = new MethodTable($("#methods table"), aboutMethod);
+    const threads = new ThreadTable($("#threads table"), narrowToThread);
+    const flame = new Flame({box: $("#flame-box"), canvas: $("#flame-canvas"),
+                             detail: $("#flame-detail"), path: $("#flame-path"),
+                             back: $("#flame-back"), changed: () => showMatches()});
+    const timeline = new Timeline($("#timeline"), $("#timeline-said"), choose);
+    const views = {methods, threads, flame};
+
+    function save() {
+        if (!flame.tree)
+            return;
+        const when = new Date().toISOString().slice(0, 19).replace(/[-:]/g, "").replace("T", "-");
+        picture.save(picture.svg(flame, `${jvmName} (${pid}): ${state.event}`,
+                                 flame.stats(flame.zoomed)),
+                     `jtop-prof-${pid}-${state.event}-${when}.svg`);
+    }
+
+    function escape() {
+        if (state.pattern || $("#search").value)
+            clearSearch();
+        else if (state.view === "flame" && flame.zoomed)
+            flame.zoom(0);
+        else if (state.narrowed.length)
+            widen(state.narrowed[state.narrowed.length - 1]);
+        else if (state.held)
+            pause();
+        else
+            return false;
+        return true;
+    }
+
+    function arrow(e) {
+        if (document.activeElement === $("#timeline"))
+            return e.key === "ArrowLeft" ? step(-1) : e.key === "ArrowRight" ? step(1) : false;
+        if (e.target.matches("[role=tab]"))
+            return besideTab(e.key);
+        if (state.view === "flame")
+            return flame.move(e.key);
+        if (e.key === "ArrowLeft" || e.key === "ArrowRight")
+            return false;
+        views[state.view].move(e.key === "ArrowDown" ? 1 : -1);
+    }
+
+    function besideTab(key) {
+        const tabs = Array.from(document.querySelectorAll("[role=tab]"));
+        const by = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0;
+        if (!by)
+            return false;
+        const at = tabs.findIndex((tab) => tab.dataset.view === state.view);
+        const to = tabs[(at + by + tabs.length) % tabs.length];
+        look(to.dataset.view);
+        to.focus();
+    }
+
+    function enter() {
+        if (state.view !== "flame" || flame.focus < 0)
+            return false;
+        flame.zoom(flame.focus);
+    }
+
+    const inTable = (act) => () => (state.view === "flame" ? false : act(views[state.view]));
+    const inFlame = (act) => () => (state.view === "flame" ? act() : false);
+    const field = (id) => () => {
+        $(id).focus();
+        $(id).select();
+    };
+
+    function help() {
+        $("#help").showModal();
+    }
+
+    const keys = new Keys([
+        [["1"], "1", "methods: which code takes the time", () => look("methods")],
+        [["2"], "2", "threads: who runs it", () => look("threads")],
+        [["5", "3"], "5", "flame graph: all stacks as a picture", () => look("flame")],
+        [["t"], "t", "to the threads and back",
+         () => look(state.view === "threads" ? "methods" : "threads")],
+        [["p", " "], "p Space", "hold the picture, and go on", pause],
+        [[","], ",", "hold, and a second back in time", () => step(-1)],
+        [["."], ".", "a second on", () => step(1)],
+        [["<"], "<", "a minute back", () => step(-60)],
+        [[">"], ">", "a minute on", () => step(60)],
+        [["w"], "w", "of all, the last 10 seconds, the last minute, five", nextSpan],
+        [["E", "]"], "E ]", "look at the next event", () => nextEvent(1)],
+        [["["], "[", "look at the event before", () => nextEvent(-1)],
+        [["o"], "o", "the events: choose one", () => $("#event").focus()],
+        [["/"], "/", "search: mark names (a regular expression)", field("#search")],
+        [["n"], "n", "the next match", () => views[state.view].nextMatch(1)],
+        [["N"], "N", "the match before", () => views[state.view].nextMatch(-1)],
+        [["\\"], "\\", "only stacks with a name like this; !x: without", field("#filter")],
+        [["Escape"], "Esc", "undo the last search, zoom or narrowing", escape],
+        [["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"], "Arrows",
+         "from row to row, frame to frame; in the timeline: a second", arrow],
+        [["j"], "j", "one row down", inTable((table) => table.move(1))],
+        [["k"], "k", "one row up", inTable((table) => table.move(-1))],
+        [["Enter"], "Enter", "flame: zoom; method: its lines; thread: only this one", enter],
+        [["Backspace"], "Backspace", "flame: zoom out to the caller",
+         inFlame(() => flame.zoom(Math.max(flame.tree ? flame.tree.parent[flame.zoomed] : 0, 0)))],
+        [["e"], "e", "flame: the hottest path from here", inFlame(() => flame.hottest())],
+        [["i"], "i", "flame: top-down or bottom-up (callers of leaves)", inFlame(invert)],
+        [["S"], "S", "sort by the next column", inTable((table) => table.nextSort())],
+        [["r"], "r", "the other way round", inTable((table) => table.reverse())],
+        [["s"], "s", "save the flame graph as SVG", inFlame(save)],
+        [["?"], "?", "this help", help],
+    ]);
+
+    // ---- start ---------------------------------------------------------------------------------
+
+    function wire() {
+        const on = (id, name, f) => $(id).addEventListener(name, f);
+        for (const tab of document.querySelectorAll("[role=tab]"))
+            tab.addEventListener("click", () => look(tab.dataset.view));
+        on("#pause", "click", pause);
+        on("#invert", "click", invert);
+        on("#save", "click", save);
+        on("#help-button", "click", help);
+        on("#more", "click", () => {
+            state.rows = 1000;
+            ask();
+        });
+        on("#event", "change", (e) => event(e.target.value));
+        on("#span", "change", (e) => span(e.target.value));
+        on("#search", "input", (e) => search(e.target.value));
+        on("#search", "keydown", (e) => {
+            if (e.key === "Escape")
+                clearSearch();
+            if (e.key === "Escape" || e.key === "Enter")
+                e.target.blur();
+            if (e.key === "Enter")
+                views[state.view].nextMatch(1);
+        });
+        on("#filter", "change", (e) => filter(e.target.value));
+        on("#filter", "keydown", (e) => e.key === "Escape" && e.target.blur());
+        on("#method-only", "click", onlyMethod);
+        on("#method-flame", "click", methodInFlame);
+        for (const dialog of document.querySelectorAll("dialog"))
+            dialog.querySelector(".close").addEventListener("click", () => dialog.close());
+    }
+
+    function legend() {
+        $("#legend").append(...colours.looks.map((look) => {
+            const item = make("span", "", look.label), square = make("i");
+            square.style.background = look.colours[2];
+            item.prepend(square);
+            return item;
+        }));
+    }
+
+    setText($("#jvm-name"), jvmName);
+    $("#span").append(...SPANS.map(([value, text]) => new Option(text, value)));
+    $("#event").append(new Option("cpu", "cpu"));
+    if (["methods", "threads", "flame"].includes(location.hash.slice(1)))
+        state.view = location.hash.slice(1);
+    keys.fill($("#keys"));
+    legend();
+    wire();
+    showPause();
+    showView();
+    ask();
+
+    // For scripts: what is asked for and shown, and where frames are.
+    window.livePage = {
+        state: () => ({...state, pattern: String(state.pattern || ""), shown,
+                       latest: latest && {window: latest.window, samples: latest.total.samples,
+                                          event: latest.event},
+                       phase: $("#phase").dataset.state}),
+        flame: () => ({frames: flame.tree ? flame.tree.count : 0, zoomed: flame.zoomed,
+                       focus: flame.focus, drawn: !flame.pending}),
+        frame: (i) => flame.frame(i),
+        timeline: () => timeline.line && {oldest: timeline.oldest(), latest: timeline.latest()},
+    };
+})();

@@ -1,1 +1,164 @@
-"use strict";
+// What comes from the server: a view each second, and views that were asked for. A stream that
+// breaks off is opened again, later each time, until the JVM or the right to see it is gone.
+class Stream {
+    // told: {view(view), state(name, text), gone(text)}; names: live, connecting, waiting, denied,
+    // gone.
+    constructor(base, told) {
+        this.base = base;
+        this.told = told;
+        this.query = "";
+        this.source = null;
+        this.timer = 0;
+        this.tries = 0;
+        this.asked = null;
+        this.trouble = "";
+        window.setInterval(() => this.watch(), 1000);
+        window.addEventListener("online", () => this.again());
+        window.addEventListener("pagehide", () => this.close());
+        window.addEventListener("pageshow", (e) => e.persisted && this.connect());
+    }
+
+    open(query) {
+        this.query = query;
+        this.tries = 0;
+        this.trouble = "";
+        this.connect();
+    }
+
+    close() {
+        window.clearTimeout(this.timer);
+        this.timer = 0;
+        if (this.source)
+            this.source.close();
+        this.source = null;
+    }
+
+    connect() {
+        this.close();
+        if (this.over)
+            return;
+        this.heard = performance.now();
+        const source = new EventSource(this.base + "/events?" + this.query);
+        this.source = source;
+        const on = (name, f) => source.addEventListener(name, (e) => {
+            if (this.source !== source)
+                return;
+            this.heard = performance.now();
+            f(Stream.parse(e.data));
+        });
+        on("view", (view) => this.take(view));
+        on("trouble", (t) => {
+            this.trouble = String(t && t.message || "the server gave up");
+            this.broken();
+        });
+        on("gone", () => this.gone("The JVM is gone: this is its last picture."));
+        source.onerror = () => this.source === source && this.broken();
+        if (!this.tries)
+            this.told.state("connecting", "connecting");
+    }
+
+    static parse(text) {
+        try {
+            return JSON.parse(text);
+        } catch (e) {
+            return null;
+        }
+    }
+
+    take(view) {
+        if (!view || !view.window)
+            return;
+        this.tries = 0;
+        this.trouble = "";
+        this.told.state("live", "live");
+        this.told.view(view);
+    }
+
+    // A server that hangs says nothing; neither does a network that is cut.
+    watch() {
+        if (this.source && performance.now() - this.heard > Stream.SILENCE)
+            this.broken();
+    }
+
+    again() {
+        if (this.timer)
+            this.connect();
+    }
+
+    broken() {
+        this.close();
+        const ms = Math.min(500 * 2 ** this.tries++, Stream.LONGEST);
+        this.timer = window.setTimeout(() => this.connect(), ms);
+        this.told.state("waiting", (this.trouble || "the server does not answer") +
+            `; trying again ${ms < 1000 ? "at once" : "in " + Math.round(ms / 1000) + " s"}`);
+        this.ask_why();
+    }
+
+    // An EventSource does not say with which status it failed.
+    async ask_why() {
+        let answer;
+        try {
+            answer = await fetch(this.base, {cache: "no-store"});
+        } catch (e) {
+            return; // nobody there
+        }
+        if (answer.status === 401)
+            this.denied();
+        else if (answer.status === 404)
+            this.gone("The JVM is gone: this is its last picture.");
+        else if (answer.status >= 400 && this.timer)
+            this.told.state("waiting", (await Stream.reason(answer)) + "; trying again");
+    }
+
+    denied() {
+        this.close();
+        this.told.state("denied", "the server wants a token");
+    }
+
+    gone(text) {
+        this.close();
+        this.over = true;
+        this.told.state("gone", text);
+    }
+
+    static async reason(answer) {
+        const text = await answer.text();
+        const said = Stream.parse(text);
+        return String(said && (said.message || said.error) || text || answer.statusText).slice(0, 300);
+    }
+
+    // One view; null: another was asked for meanwhile, or it failed (told).
+    async view(query) {
+        if (this.asked)
+            this.asked.abort();
+        const asked = this.asked = new AbortController();
+        try {
+            const answer = await fetch(this.base + "/view?" + query,
+                                       {cache: "no-store", signal: asked.signal});
+            if (answer.status === 401)
+                this.denied();
+            if (answer.ok)
+                return await answer.json();
+            this.told.failed(await Stream.reason(answer));
+        } catch (e) {
+            if (e.name !== "AbortError")
+                this.told.failed("the server does not answer");
+        }
+        return null;
+    }
+
+    // Something else about this JVM; null: it could not be had (told).
+    async get(rest) {
+        try {
+            const answer = await fetch(this.base + rest, {cache: "no-store"});
+            if (answer.ok)
+                return await answer.json();
+            this.told.failed(await Stream.reason(answer));
+        } catch (e) {
+            this.told.failed("the server does not answer");
+        }
+        return null;
+    }
+}
+Stream.SILENCE = 15000; // ms
+Stream.LONGEST = 8000;

@@ -1,1 +1,60 @@
-"use strict";
+// Who runs it, in which states, and what it runs most.
+class ThreadTable extends Table {
+    constructor(table, activate) {
+        super(table, [
+            {id: "weight", label: "Share", title: "Of everything that is shown", number: true,
+             value: (t) => t.weight, fill: (cell, t, c) => MethodTable.bar(cell, t.weight, c)},
+            {id: "samples", label: "Samples", title: "Samples of the thread", number: true,
+             value: (t) => t.samples, text: (t) => numbers.count(t.samples)},
+            {id: "tid", label: "Tid", title: "The system's number of the thread", number: true,
+             up: true, value: (t) => t.tid, text: (t) => (t.virtual ? "virtual" : String(t.tid))},
+            {id: "name", label: "Thread", title: "Its name", up: true, head: true,
+             value: (t) => t.name, text: (t) => t.name + (t.ended ? " (ended)" : "")},
+            {id: "states", label: "States", title: "What it did", value: (t) => ThreadTable.first(t)[1],
+             fill: ThreadTable.states},
+            {id: "top", label: "Top method", title: "What it ran most", up: true,
+             value: (t) => t.top || "", text: (t) => t.top || ""},
+        ], {key: ThreadTable.keyOf, sort: "weight", activate, label: (t) => t.name + " " + (t.top || "")});
+    }
+
+    static keyOf(t) {
+        return t.virtual ? "v" + t.javaId : "t" + t.tid + " " + t.javaId;
+    }
+
+    // States with their part of 1, the longest first.
+    static parts(t) {
+        const all = Object.entries(t.states || {}).filter(([, n]) => n > 0);
+        const sum = all.reduce((a, [, n]) => a + n, 0) || 1;
+        return all.map(([name, n]) => [name, n / sum]).sort((a, b) => b[1] - a[1]);
+    }
+
+    static first(t) {
+        return ThreadTable.parts(t)[0] || ["", 0];
+    }
+
+    // A bar, and the most frequent one in words: colour says nothing alone.
+    static states(cell, t) {
+        const parts = ThreadTable.parts(t);
+        const text = parts.map(([name, n]) => `${name} ${(100 * n).toFixed(0)}%`);
+        if (!cell.firstChild)
+            cell.append(make("span", "states"), make("span", "state"));
+        const bar = cell.firstChild;
+        while (bar.children.length > parts.length)
+            bar.lastChild.remove();
+        while (bar.children.length < parts.length)
+            bar.append(make("i"));
+        parts.forEach(([name, n], i) => {
+            bar.children[i].className = colours.state(name);
+            bar.children[i].style.width = (100 * n).toFixed(1) + "%";
+        });
+        cell.title = text.join(", ");
+        setText(cell.lastChild, text[0] || "");
+    }
+
+    matchText() {
+        const rows = this.matches();
+        const sum = rows.reduce((a, t) => a + t.weight, 0);
+        return `${numbers.count(rows.length)} of ${numbers.count(this.rows.length)} threads match` +
+            ` \u00b7 ${numbers.percent(sum, this.context ? this.context.weight : 0)}`;
+    }
+}

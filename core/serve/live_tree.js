@@ -1,1 +1,134 @@
-"use strict";
+// The call tree of a view, in arrays and with children by name, so that a picture stays as it is
+// from second to second. Frame 0 is "all".
+class Tree {
+    constructor(tree, total) {
+        const nodes = tree.nodes, n = nodes.length + 1;
+        this.count = n;
+        this.cut = Boolean(tree.cut);
+        this.names = ["all"].concat(tree.names);
+        this.kinds = ["error"].concat(tree.kinds);
+        for (const key of ["depth", "nameOf", "parent", "end", "look"])
+            this[key] = new Int32Array(n);
+        for (const key of ["left", "value", "self", "samples"])
+            this[key] = new Float64Array(n);
+        this.read(nodes, total);
+    }
+
+    read(nodes, total) {
+        const {order, parents} = Tree.sorted(nodes, this.names);
+        const place = new Int32Array(this.count); // of a node, among the frames
+        const next = new Float64Array(this.count); // where a frame's next child begins
+        this.parent[0] = -1;
+        this.look[0] = colours.lookOf("error", 0);
+        for (let i = 1; i < this.count; i++) {
+            const [name, , value, self, samples, tier] = nodes[order[i] - 1];
+            const above = place[parents[order[i]]];
+            place[order[i]] = i;
+            this.parent[i] = above;
+            this.depth[i] = this.depth[above] + 1;
+            this.nameOf[i] = name + 1;
+            this.value[i] = value;
+            this.self[i] = self;
+            this.samples[i] = samples;
+            this.look[i] = colours.lookOf(this.kinds[name + 1], tier);
+            this.left[i] = next[above];
+            next[above] += value;
+            next[i] = this.left[i];
+            if (above === 0)
+                this.samples[0] += samples;
+        }
+        this.value[0] = Math.max(next[0], total.weight);
+        this.self[0] = this.value[0] - next[0];
+        this.samples[0] = Math.max(this.samples[0], total.samples);
+        this.close();
+    }
+
+    // Nodes (from 1) in preorder with children by name, and each one's parent (0: none).
+    static sorted(nodes, names) {
+        const n = nodes.length + 1, base = nodes.length ? nodes[0][1] : 0;
+        const parents = new Int32Array(n), children = Array.from({length: n}, () => []);
+        const open = [0];
+        for (let i = 1; i < n; i++) {
+            const depth = Math.min(Math.max(nodes[i - 1][1] - base, 0), open.length - 1);
+            parents[i] = open[depth];
+            children[parents[i]].push(i);
+            open.length = depth + 1;
+            open.push(i);
+        }
+        const nameOf = (i) => names[nodes[i - 1][0] + 1];
+        const order = [0], stack = [0];
+        while (stack.length) {
+            const at = stack.pop(), list = children[at];
+            if (at)
+                order.push(at);
+            if (list.length > 1)
+                list.sort((a, b) => (nameOf(a) < nameOf(b) ? 1 : nameOf(a) > nameOf(b) ? -1 : b - a));
+            stack.push(...list);
+        }
+        return {order, parents};
+    }
+
+    close() {
+        this.levels = 0;
+        for (let i = this.count - 1; i >= 0; i--) {
+            this.end[i] = Math.max(this.end[i], i + 1);
+            if (i)
+                this.end[this.parent[i]] = Math.max(this.end[this.parent[i]], this.end[i]);
+            this.levels = Math.max(this.levels, this.depth[i] + 1);
+        }
+    }
+
+    name(i) {
+        return this.names[this.nameOf[i]];
+    }
+
+    // Names from the root to a frame; what it is found by in the next picture.
+    path(i) {
+        const names = [];
+        for (; i > 0; i = this.parent[i])
+            names.unshift(this.name(i));
+        return names;
+    }
+
+    // -1: it is not there (any more).
+    find(path) {
+        let at = 0;
+        for (const name of path) {
+            let child = at + 1;
+            while (child < this.end[at] && this.name(child) !== name)
+                child = this.end[child];
+            if (child >= this.end[at])
+                return -1;
+            at = child;
+        }
+        return at;
+    }
+
+    isIn(i, top) {
+        return i >= top && i < this.end[top];
+    }
+
+    isAround(i, top) {
+        return i < top && top < this.end[i];
+    }
+
+    // Which names match: one byte a name.
+    matching(pattern) {
+        return Uint8Array.from(this.names, (name, i) => (i && pattern.test(name) ? 1 : 0));
+    }
+
+    // What is below frames of these names, counted once; and how many frames that are.
+    matched(names, top) {
+        let sum = 0, frames = 0;
+        for (let i = top, counted = 0; i < this.end[top]; i++) {
+            if (!names[this.nameOf[i]])
+                continue;
+            frames++;
+            if (i >= counted) {
+                sum += this.value[i];
+                counted = this.end[i];
+            }
+        }
+        return {sum, frames};
+    }
+}

@@ -2,11 +2,16 @@
  * Sends messages to one receiver, in order, in a thread of its own: tries again with backoff, keeps
  * what waits within bounds, in memory and on disk, and says what goes wrong, once each.
  *
- * Of the answers: 2xx taken; 429, 502, 503, 504 and no connection: tried again, Retry-After is
- * honoured; other 4xx and 5xx: given up and said; a redirect is an error (a token must not follow
- * it); a certificate that is not trusted is one.
+ * Of the answers: 2xx taken; 408, 425, 429, 502, 503, 504 and no connection: tried again, Retry-After
+ * is honoured. What somebody can set right is tried again as well, and said: a redirect (a token must
+ * not follow it), 401, 403, 404, 405, 407, a certificate that is not trusted. Other 4xx and 5xx: the
+ * message is given up, that is said, and the next one goes; where the protocol's judge says that it
+ * is worth it, after a few tries.
  *
- * Context: sender_put from any thread; it does not wait for the receiver.
+ * A message waits in memory while all is well. As soon as something is not, all that wait go to the
+ * spool (spool.h), and what it has is sent first after a restart.
+ *
+ * Context: sender_put and sender_status from any thread; they do not wait for the receiver.
  */
 #ifndef JTOP_PUSH_SENDER_H
 #define JTOP_PUSH_SENDER_H
@@ -37,7 +42,7 @@ struct sender_options {
 struct sender_status {
     uint64_t sent, sent_bytes; /* messages taken by the receiver */
     uint64_t refused;          /* given up because the receiver does not want them */
-    uint64_t lost;             /* given up because there was no room */
+    uint64_t lost;             /* given up because there was no room, or no time at the end */
     uint64_t retries;
     uint64_t waiting, waiting_bytes;
     char trouble[256]; /* what is wrong now; empty: nothing */
@@ -45,7 +50,7 @@ struct sender_status {
 
 /* Checks the URL and the files, takes up what the spool has from earlier. */
 int sender_new(const struct sender_options *o, struct sender **out, struct err *e);
-/* Takes over the body; 0, or -ENOMEM (it is lost, and counted as such). */
+/* Takes over the body; 0, or -ENOMEM, -EINVAL (not a message to send): it is lost, and counted. */
 int sender_put(struct sender *s, struct push_message *m);
 void sender_status(struct sender *s, struct sender_status *out);
 /* Sends what is left for at most `patience_ms`; what is not sent stays in the spool. NULL is fine. */

@@ -1,0 +1,29 @@
+/*
+ * The secret that goes with each message: the first line of a file, which is read again when the
+ * file has changed (Kubernetes renews mounted secrets).
+ *
+ * Context: one thread at a time.
+ */
+#ifndef JTOP_PUSH_BEARER_H
+#define JTOP_PUSH_BEARER_H
+
+#include "core/base/err.h"
+
+#include <sys/stat.h>
+
+#define BEARER_MAX 4096
+
+struct bearer {
+    const char *path;             /* borrowed; NULL: no token */
+    char header[BEARER_MAX + 64]; /* "Authorization: Bearer …"; empty: none yet */
+    struct stat seen;             /* of the file that was read */
+};
+
+/* Reads it where it has changed: 1 if it has, 0 if not; -errno with a message (which never has the
+ * token in it) where the file is missing, not ours to trust or not a token: the last good one stays. */
+int bearer_read(struct bearer *b, struct err *e);
+
+/* Overwrites it. */
+void bearer_forget(struct bearer *b);
+
+#endif

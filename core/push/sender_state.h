@@ -1,0 +1,48 @@
+/* The inside of sender.h. `delivery` is the thread's own; the rest says who may touch it. */
+#ifndef JTOP_PUSH_SENDER_STATE_H
+#define JTOP_PUSH_SENDER_STATE_H
+
+#include "core/push/answer.h"
+#include "core/push/backoff.h"
+#include "core/push/bearer.h"
+#include "core/push/inbox.h"
+#include "core/push/receiver_url.h"
+#include "core/push/sender.h"
+#include "core/push/spool.h"
+#include "core/push/trouble.h"
+
+#include <stdatomic.h>
+
+/* Of the sender's thread, once it runs. */
+struct delivery {
+    struct spool *spool;
+    struct bearer bearer;
+    struct backoff backoff;
+    struct trouble receiver, disk;
+    uint64_t next_try_ms, try_since_ms, next_save_ms;
+    uint64_t lost_before, refused_before; /* when the receiver's trouble began */
+    uint64_t lost_said;
+    unsigned doubts; /* tries of the oldest message that the receiver might have taken */
+    bool held_up;    /* by the receiver: all that waits goes to the disk */
+};
+
+struct sender {
+    const struct push_protocol *protocol;
+    char protocol_name[64], spool_dir[256];
+    struct receiver_url url;
+    struct post *post; /* the thread's, but for post_wake */
+    struct inbox inbox;
+    struct delivery d;
+    pthread_t thread;
+    _Atomic bool closing;
+    _Atomic uint64_t deadline_ms; /* once closing */
+    _Atomic uint64_t rejected;    /* by sender_put itself */
+    pthread_mutex_t lock;         /* of `status` */
+    struct sender_status status;
+};
+
+uint64_t sender_now_ms(void);
+/* The thread: until `closing`, and then until all is sent or the deadline is there. */
+void *delivery_run(void *sender);
+
+#endif

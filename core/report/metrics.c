@@ -1,47 +1,64 @@
 #include "core/report/metrics.h"
 
+#include "core/export/svg_text.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-/* The three characters that a label's value cannot have as they are. */
+/* Labels. */
+
+/* Three characters cannot stand as they are; what is no UTF-8 makes a reader refuse all of it. */
 static void add_value(struct text *out, const char *value) {
-    for (const char *p = value; *p; p++) {
-        if (*p == '\\' || *p == '"')
-            text_add(out, "\\");
+    for (const unsigned char *p = (const unsigned char *)value, *from = p; *p; from = p) {
         if (*p == '\n')
             text_add(out, "\\n");
-        else
-            text_add_n(out, p, 1);
+        else if (*p == '\\' || *p == '"')
+            text_addf(out, "\\%c", *p);
+        if (svg_text_next(&p) == SVG_TEXT_NONE)
+            text_add(out, "?");
+        else if (!strchr("\\\"\n", *from))
+            text_add_n(out, (const char *)from, (size_t)(p - from));
     }
 }
 
-static void add_family(struct text *out, const char *name, const char *type, const char *help) {
-    text_addf(out, "# HELP jtop_prof_%s %s\n# TYPE jtop_prof_%s %s\n", name, help, name, type);
+static void add_label(struct text *out, const char *label, const char *value) {
+    text_addf(out, ",%s=\"", label);
+    add_value(out, value);
+    text_add(out, "\"");
 }
 
-/* One line up to its value; `label` NULL: none but the JVM's. */
-static void add_labels(struct text *out, const struct jvm *j, const char *name, const char *label,
-                       const char *value) {
+/* One line up to its labels' end, which add_end writes. */
+static void begin_line(struct text *out, const struct jvm *j, const char *name) {
     text_addf(out, "jtop_prof_%s{pid=\"%d\",jvm=\"", name, (int)j->pid);
     add_value(out, j->name);
     text_add(out, "\"");
-    if (label) {
-        text_addf(out, ",%s=\"", label);
-        add_value(out, value);
-        text_add(out, "\"");
-    }
-    text_add(out, "} ");
 }
 
 static void add_count(struct text *out, const struct jvm *j, const char *name, const char *label,
                       const char *value, uint64_t n) {
-    add_labels(out, j, name, label, value);
-    text_addf(out, "%" PRIu64 "\n", n);
+    begin_line(out, j, name);
+    if (label)
+        add_label(out, label, value);
+    text_addf(out, "} %" PRIu64 "\n", n);
 }
 
-static void add_seconds(struct text *out, const struct jvm *j, const char *name, uint64_t ns) {
-    add_labels(out, j, name, NULL, NULL);
-    text_addf(out, "%.9g\n", (double)ns / 1e9);
+static void add_real(struct text *out, const struct jvm *j, const char *name, double value) {
+    begin_line(out, j, name);
+    text_addf(out, "} %.9g\n", value);
+}
+
+static double seconds(uint64_t ns) {
+    return (double)ns / 1e9;
+}
+
+/* One JVM's lines of a family. */
+
+static void running(struct text *out, const char *name, const struct metrics_jvm *m) {
+    add_count(out, m->jvm, name, NULL, NULL, m->status->phase == SESSION_RUNNING);
+}
+
+static void profile_seconds(struct text *out, const char *name, const struct metrics_jvm *m) {
+    add_real(out, m->jvm, name, seconds(m->status->elapsed_ns));
 }
 
 static bool is_there(const struct session_engine *engine) {
@@ -60,50 +77,153 @@ static const char *event_name(const struct session_status *st, int event) {
     return name;
 }
 
-static void add_events(struct text *out, const struct session_status *st, const struct jvm *j) {
-    add_family(out, "samples_total", "counter", "Samples taken, by event.");
+static void by_event(struct text *out, const char *name, const struct metrics_jvm *m,
+                     uint64_t (*value)(const struct session_status *st, int event)) {
     for (int i = 0; i < SESSION_EVENTS; i++)
-        if (is_there(&st->engine[i]))
-            add_count(out, j, "samples_total", "event", event_name(st, i), st->engine[i].samples);
-    add_family(out, "dropped_samples_total", "counter",
-               "Samples lost because the ring was full, by event.");
-    for (int i = 0; i < SESSION_EVENTS; i++)
-        if (is_there(&st->engine[i]))
-            add_count(out, j, "dropped_samples_total", "event", event_name(st, i),
-                      st->engine[i].dropped);
-    add_family(out, "engine_running", "gauge", "1 while the event is sampled.");
-    for (int i = 0; i < SESSION_EVENTS; i++)
-        if (is_there(&st->engine[i]))
-            add_count(out, j, "engine_running", "event", event_name(st, i),
-                      st->phase == SESSION_RUNNING && st->engine[i].runs);
+        if (is_there(&m->status->engine[i]))
+            add_count(out, m->jvm, name, "event", event_name(m->status, i), value(m->status, i));
 }
 
-static void add_walks(struct text *out, const struct session_status *st, const struct jvm *j) {
-    add_family(out, "failed_walks_total", "counter", "Stacks that ended early, by reason.");
+static uint64_t samples_of(const struct session_status *st, int event) {
+    return st->engine[event].samples;
+}
+
+static uint64_t dropped_of(const struct session_status *st, int event) {
+    return st->engine[event].dropped;
+}
+
+static uint64_t runs(const struct session_status *st, int event) {
+    return st->phase == SESSION_RUNNING && st->engine[event].runs;
+}
+
+static void samples(struct text *out, const char *name, const struct metrics_jvm *m) {
+    by_event(out, name, m, samples_of);
+}
+
+static void dropped(struct text *out, const char *name, const struct metrics_jvm *m) {
+    by_event(out, name, m, dropped_of);
+}
+
+static void engine_running(struct text *out, const char *name, const struct metrics_jvm *m) {
+    by_event(out, name, m, runs);
+}
+
+static void failed_walks(struct text *out, const char *name, const struct metrics_jvm *m) {
     for (int i = 0; i < WIRE_FAILURES; i++)
-        if (st->failed[i])
-            add_count(out, j, "failed_walks_total", "reason", session_failure_name[i],
-                      st->failed[i]);
+        if (m->status->failed[i])
+            add_count(out, m->jvm, name, "reason", session_failure_name[i], m->status->failed[i]);
+}
+
+static void agent_cpu(struct text *out, const char *name, const struct metrics_jvm *m) {
+    add_real(out, m->jvm, name, seconds(m->status->agent_ns));
+}
+
+static void missed(struct text *out, const char *name, const struct metrics_jvm *m) {
+    add_real(out, m->jvm, name, seconds(m->status->missed_ns));
+}
+
+/* How --max-overhead is kept, where it was asked for. */
+
+static void budget_limit(struct text *out, const char *name, const struct metrics_jvm *m) {
+    if (m->status->budget.limit_ppm)
+        add_real(out, m->jvm, name, m->status->budget.limit_ppm / 1e6);
+}
+
+static void budget_used(struct text *out, const char *name, const struct metrics_jvm *m) {
+    if (m->status->budget.limit_ppm)
+        add_real(out, m->jvm, name, m->status->budget.measured_ppm / 1e6);
+}
+
+static void budget_factor(struct text *out, const char *name, const struct metrics_jvm *m) {
+    if (m->status->budget.limit_ppm)
+        add_count(out, m->jvm, name, NULL, NULL, m->status->budget.factor);
+}
+
+static void jvm_resident(struct text *out, const char *name, const struct metrics_jvm *m) {
+    add_count(out, m->jvm, name, NULL, NULL, m->jvm->rss_bytes);
+}
+
+static void top_methods(struct text *out, const char *name, const struct metrics_jvm *m) {
+    for (uint32_t i = 0; m->top && i < m->top->methods; i++) {
+        begin_line(out, m->jvm, name);
+        add_label(out, "event", m->top->event);
+        add_label(out, "method", m->top->method[i].name);
+        text_addf(out, "} %.6g\n", m->top->method[i].share);
+    }
+}
+
+static const struct family {
+    const char *name, *type, *help;
+    void (*write)(struct text *out, const char *name, const struct metrics_jvm *m);
+} families[] = {
+    {"running", "gauge", "1 while the JVM is sampled.", running},
+    {"profile_seconds", "gauge", "Time sampled in this profile.", profile_seconds},
+    {"samples_total", "counter", "Samples taken, by event.", samples},
+    {"dropped_samples_total", "counter", "Samples lost because the ring was full, by event.",
+     dropped},
+    {"engine_running", "gauge", "1 while the event is sampled.", engine_running},
+    {"failed_walks_total", "counter", "Stacks that ended early, by reason.", failed_walks},
+    {"agent_cpu_seconds_total", "counter",
+     "CPU time of the agent in the JVM, signal handlers included.", agent_cpu},
+    {"missed_seconds_total", "counter",
+     "Time without sampling because the reading process was stopped.", missed},
+    {"overhead_limit_ratio", "gauge", "CPUs that the agent may use (--max-overhead).",
+     budget_limit},
+    {"overhead_ratio", "gauge", "CPUs that the agent used over the last seconds (--max-overhead).",
+     budget_used},
+    {"interval_factor", "gauge",
+     "Sampling intervals are so many times what was asked for (--max-overhead).", budget_factor},
+    {"jvm_resident_bytes", "gauge", "Memory of the JVM.", jvm_resident},
+    {"method_self_ratio", "gauge",
+     "The hottest methods' own share of the event's weight over the last minute, 0 to 1; at most "
+     "ten series a JVM at a time.",
+     top_methods},
+};
+
+/* All together. */
+
+static void add_family(struct text *out, const char *name, const char *type, const char *help) {
+    text_addf(out, "# HELP jtop_prof_%s %s\n# TYPE jtop_prof_%s %s\n", name, help, name, type);
+}
+
+static void write_families(struct text *out, const struct metrics_jvm *jvm, uint32_t count) {
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        const struct family *f = &families[i];
+        add_family(out, f->name, f->type, f->help);
+        for (uint32_t k = 0; k < count; k++)
+            f->write(out, f->name, &jvm[k]);
+    }
+}
+
+static const char own_cpu[] = "frontend_cpu_seconds_total",
+                  own_memory[] = "frontend_resident_bytes";
+
+static void add_own_cpu(struct text *out) {
+    add_family(out, own_cpu, "counter", "CPU time of the reading process.");
+}
+
+static void add_own_memory(struct text *out) {
+    add_family(out, own_memory, "gauge", "Memory of the reading process.");
 }
 
 void metrics_write(struct text *out, const struct session_status *st, const struct jvm *j,
                    uint64_t own_rss) {
-    add_family(out, "running", "gauge", "1 while the JVM is sampled.");
-    add_count(out, j, "running", NULL, NULL, st->phase == SESSION_RUNNING);
-    add_family(out, "profile_seconds", "gauge", "Time sampled in this profile.");
-    add_seconds(out, j, "profile_seconds", st->elapsed_ns);
-    add_events(out, st, j);
-    add_walks(out, st, j);
-    add_family(out, "agent_cpu_seconds_total", "counter",
-               "CPU time of the agent in the JVM, signal handlers included.");
-    add_seconds(out, j, "agent_cpu_seconds_total", st->agent_ns);
-    add_family(out, "frontend_cpu_seconds_total", "counter", "CPU time of the reading process.");
-    add_seconds(out, j, "frontend_cpu_seconds_total", st->frontend_ns);
-    add_family(out, "missed_seconds_total", "counter",
-               "Time without sampling because the reading process was stopped.");
-    add_seconds(out, j, "missed_seconds_total", st->missed_ns);
-    add_family(out, "frontend_resident_bytes", "gauge", "Memory of the reading process.");
-    add_count(out, j, "frontend_resident_bytes", NULL, NULL, own_rss);
-    add_family(out, "jvm_resident_bytes", "gauge", "Memory of the JVM.");
-    add_count(out, j, "jvm_resident_bytes", NULL, NULL, j->rss_bytes);
+    write_families(out, &(struct metrics_jvm){.status = st, .jvm = j}, 1);
+    add_own_cpu(out);
+    add_real(out, j, own_cpu, seconds(st->frontend_ns));
+    add_own_memory(out);
+    add_count(out, j, own_memory, NULL, NULL, own_rss);
+}
+
+void metrics_write_all(struct text *out, const struct metrics_jvm *jvm, uint32_t count,
+                       uint64_t own_rss, uint64_t own_cpu_ns) {
+    write_families(out, jvm, count);
+    add_family(out, "jvms", "gauge", "JVMs that are profiled.");
+    text_addf(out, "jtop_prof_jvms %" PRIu32 "\n", count);
+    add_own_cpu(out);
+    text_addf(out, "jtop_prof_%s %.9g\n", own_cpu, seconds(own_cpu_ns));
+    add_own_memory(out);
+    text_addf(out, "jtop_prof_%s %" PRIu64 "\n", own_memory, own_rss);
+    add_family(out, "build_info", "gauge", "1; the version is a label.");
+    text_addf(out, "jtop_prof_build_info{version=\"%s\"} 1\n", JTOP_VERSION);
 }

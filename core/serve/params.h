@@ -23,6 +23,11 @@ struct params {
     uint32_t count;
 };
 
+/* Adds those of "a=1&b=%20", which is decoded in place and lives as long as `p`. 0, or -errno with a
+ * message for a 400, which names the parameter where there is one: -E2BIG (too many, or too long a
+ * value), -EINVAL (half a %-sequence, no UTF-8, a control character). */
+int params_read(struct params *p, char *form, struct err *e);
+
 /* NULL: not given. The first of several counts. */
 const char *params_text(struct params *p, const char *name);
 /* Given, and neither "false", "0", "no" nor "off". */

@@ -13,10 +13,14 @@
 #include "core/serve/params.h"
 #include "core/serve/serve.h"
 
+struct login;
+struct sockaddr;
+
 /* The server's state that handlers may use. */
 struct serve {
     const struct serve_options *options;
     struct fleet *fleet;
+    struct login *login;      /* who logged in (login.h) */
     struct prof_table *profs; /* of /prof: what runs, and results (prof.c) */
     uint64_t begun_ns;        /* CLOCK_MONOTONIC */
 };
@@ -28,6 +32,7 @@ struct serve_request {
     struct params *params; /* of the question; of a POST also those of its form */
     const char *host;      /* as the browser calls us, "127.0.0.1:8071"; checked */
     bool secure;           /* TLS */
+    const struct sockaddr *peer; /* who asks; NULL: not known */
 };
 
 enum { SERVE_HEADERS_MAX = 6 };
@@ -42,6 +47,7 @@ struct serve_answer {
         char name[32], value[512]; /* values: printable ASCII */
     } header[SERVE_HEADERS_MAX];
     int headers;
+    bool refused;       /* by serve_refuse: a browser gets the line of text as a page */
     const char *policy; /* Content-Security-Policy in place of the strict one; NULL: that */
     /* A body without an end: `next` is called each period_ms, on a thread that all such answers
      * share, and appends what is to go out; it must not wait. 1: that was the last. `end` is called
@@ -57,10 +63,25 @@ typedef void serve_handler(struct serve *s, const struct serve_request *q, struc
 /* Fills it with a status and one line of text, as page where the browser wants one. */
 void serve_refuse(struct serve_answer *a, unsigned status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* By an error's code: 404 no such JVM, 403, 409, 503, 500 …, with its message. */
+/* By an error's code, with its message: 404 no such JVM, 403, 409, 503, 504, 400, 500. */
 void serve_refuse_err(struct serve_answer *a, const struct err *e);
 /* Values that are no printable ASCII are left out. */
 void serve_header(struct serve_answer *a, const char *name, const char *value);
+
+/* A route: who answers for a path, or for all that begin with it. */
+struct route {
+    const char *path; /* "/live/": all below it, too */
+    serve_handler *handler;
+    const char *help; /* for who asked for what there is not */
+    bool open;        /* without a token */
+    bool post;        /* POST, too */
+    bool at_once;     /* never waits: answered without a worker */
+};
+
+/* Whose path that is; `*rest` is behind the route's own. NULL: nobody's. */
+const struct route *route_find(const char *path, const char **rest);
+/* A 404 that lists what there is. */
+void route_refuse(const char *path, struct serve_answer *a);
 
 /* The process number that a path's piece is ("123", up to the '/'); `*rest` is behind it. 0: none. */
 pid_t serve_pid(const char *piece, const char **rest);
@@ -71,6 +92,8 @@ serve_handler serve_prof;    /* prof.c: "/prof", "/prof/ID" */
 serve_handler serve_metrics; /* api_metrics.c: "/metrics" */
 serve_handler serve_api;     /* api.c: "/api/v1/…" */
 serve_handler serve_events;  /* stream of views: "/api/v1/jvms/PID/events" (api_events.c) */
+serve_handler serve_login;   /* login.c: "/login" */
+serve_handler serve_health;  /* route.c: "/healthz" */
 
 /* prof.c: what the server begins and ends with. */
 struct prof_table *prof_table_new(struct serve *s, struct err *e);

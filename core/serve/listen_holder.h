@@ -1,0 +1,16 @@
+/*
+ * Which process listens on a port.
+ *
+ * Context: frontend, any thread.
+ */
+#ifndef JTOP_SERVE_LISTEN_HOLDER_H
+#define JTOP_SERVE_LISTEN_HOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* "process 123 (java)", printable. false: cannot be seen (another user's, another namespace's). */
+bool listen_holder(uint16_t port, char *out, size_t size);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * Threads that do jobs, one after another, and a queue of bounded length before them.
+ *
+ * Context: any thread.
+ */
+#ifndef JTOP_SERVE_WORKERS_H
+#define JTOP_SERVE_WORKERS_H
+
+#include "core/base/err.h"
+
+#include <stdint.h>
+
+#define WORKERS_WAITING 64 /* jobs in the queue */
+
+struct workers;
+
+/* `work` is called with each job, in one of the threads. -EAGAIN, -ENOMEM with a message. */
+int workers_new(uint32_t threads, void (*work)(void *job), struct workers **out, struct err *e);
+/* 0, -EAGAIN: the queue is full, -ESHUTDOWN: they are being ended. */
+int workers_give(struct workers *w, void *job);
+/* No more jobs are taken; returns when all that were are done. */
+void workers_end(struct workers *w);
+/* After workers_end; NULL is fine. */
+void workers_free(struct workers *w);
+
+#endif

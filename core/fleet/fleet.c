@@ -23,12 +23,12 @@ struct fleet {
 
 /* The table; all with the lock. */
 
-/* Those that are of no use to anybody. */
-static void sweep(struct fleet *f) {
+/* Those that are of no use to anybody; `all`: also those of which one remembers that they failed. */
+static void sweep(struct fleet *f, bool all) {
     uint64_t now = proc_now_ns();
     for (uint32_t i = 0; i < f->members;) {
         struct member *m = f->member[i];
-        if (m->session || m->users || m->holds || (member_remembers(m, now) && !f->quit)) {
+        if (m->session || m->users || m->holds || (member_remembers(m, now) && !all)) {
             i++;
             continue;
         }
@@ -45,7 +45,8 @@ static struct member *find(struct fleet *f, pid_t pid) {
 }
 
 static int add(struct fleet *f, pid_t pid, struct member **out, struct err *e) {
-    sweep(f);
+    if (f->members == FLEET_MEMBERS_MAX)
+        sweep(f, true);
     if (f->members == FLEET_MEMBERS_MAX)
         return err_set(e, EUSERS, "%d JVMs are being profiled already, which is as many as can be",
                        FLEET_MEMBERS_MAX);
@@ -73,7 +74,7 @@ static int hold(struct fleet *f, pid_t pid, bool make, struct member **out, stru
 static void drop(struct fleet *f, struct member *m) {
     pthread_mutex_lock(&f->lock);
     m->holds--;
-    sweep(f);
+    sweep(f, false);
     pthread_cond_signal(&f->changed);
     pthread_mutex_unlock(&f->lock);
 }
@@ -195,7 +196,7 @@ void fleet_free(struct fleet *f) {
     pthread_cond_signal(&f->changed);
     pthread_mutex_unlock(&f->lock);
     pthread_join(f->keeper, NULL);
-    sweep(f);
+    sweep(f, true);
     pthread_cond_destroy(&f->changed);
     pthread_mutex_destroy(&f->lock);
     roll_free(&f->roll);

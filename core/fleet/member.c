@@ -155,25 +155,21 @@ static int attach(const struct jvm *j, const struct session_options *o, struct s
     return result;
 }
 
-static int begin(struct member *m, const struct engine_union *set, const struct fleet_want *want,
-                 struct err *e) {
+static int begin(struct member *m, const struct jvm *j, const struct engine_union *set,
+                 const struct fleet_want *want, struct err *e) {
     struct session_options o = m->options->session;
     struct session *s = NULL;
     struct err ignored;
-    struct jvm j;
-    int result = jvm_inspect(m->pid, &j, e);
-    if (result != 0)
-        return result;
     o.engines = engine_union_list(set, o.engine);
     if (want->depth)
         o.depth = want->depth;
     if (want->ring_bytes)
         o.ring_bytes = want->ring_bytes;
-    result = attach(&j, &o, &s, e);
+    int result = attach(j, &o, &s, e);
     if (result != 0)
         return result;
     session_share(s, NULL, NULL, &ignored);
-    m->start_ticks = j.start_ticks;
+    m->start_ticks = j->start_ticks;
     m->joined = looks_on(s);
     m->before = (struct engine_union){0};
     m->ours = m->joined ? m->before : *set;
@@ -183,27 +179,31 @@ static int begin(struct member *m, const struct engine_union *set, const struct 
     return 0;
 }
 
-/* Where it cannot be begun, that is not tried again at once. */
+/* Where the JVM cannot be attached to, that is not tried again at once. */
 static int begin_unless_failed(struct member *m, const struct engine_union *set,
                                const struct fleet_want *want, struct err *e) {
     struct err why = {0};
-    if (member_remembers(m, proc_now_ns()) && engine_union_same(set, &m->failed_want)) {
-        if (e)
-            *e = m->failure;
-        return -m->failure.code;
-    }
-    int result = begin(m, set, want, &why);
-    if (result != 0) {
+    struct jvm j;
+    int result = jvm_inspect(m->pid, &j, e);
+    if (result != 0)
+        return result;
+    bool failed = member_remembers(m, proc_now_ns()) && j.start_ticks == m->start_ticks &&
+                  engine_union_same(set, &m->failed_want);
+    if (!failed) {
+        result = begin(m, &j, set, want, &why);
+        if (result == 0)
+            return 0;
         why.code = -result;
         m->failed_want = *set;
         m->failure = why;
-        if (e)
-            *e = why;
+        m->start_ticks = j.start_ticks;
+        pthread_mutex_lock(m->lock);
+        m->failed_ns = proc_now_ns();
+        pthread_mutex_unlock(m->lock);
     }
-    pthread_mutex_lock(m->lock);
-    m->failed_ns = result == 0 ? 0 : proc_now_ns();
-    pthread_mutex_unlock(m->lock);
-    return result;
+    if (e)
+        *e = m->failure;
+    return -m->failure.code;
 }
 
 /* A session that samples no more is no good to who comes, but for what it has. */

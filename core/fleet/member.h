@@ -31,17 +31,17 @@ struct member {
     struct session *session; /* NULL: none (yet) */
     struct fleet_user *user[FLEET_USERS_MAX];
     uint32_t users;
-    uint32_t holds;   /* threads that do something with it: it is not freed */
-    bool retired;     /* its JVM is gone, or it cannot go on: who comes now gets another one */
-    uint64_t idle_ns; /* CLOCK_MONOTONIC: when its last user left */
+    uint32_t holds;     /* threads that do something with it: it is not freed */
+    bool retired;       /* its JVM is gone, or it cannot go on: who comes now gets another one */
+    uint64_t idle_ns;   /* CLOCK_MONOTONIC: when its last user left */
+    uint64_t failed_ns; /* and when it could not be attached to; 0: it could, or was not tried */
     /* under `busy` */
     uint64_t start_ticks; /* of the JVM; 0: never found */
     bool joined;          /* it looks on at another process's session, or did when we asked last */
-    struct engine_union ours;   /* what we asked for last; … */
-    struct engine_union before; /* … and what others had asked for without us */
-    struct engine_union failed_want;
-    uint64_t failed_ns; /* CLOCK_MONOTONIC: when that could not be begun; 0: it was not tried */
-    struct err failure;
+    struct engine_union ours;        /* what we asked for last; … */
+    struct engine_union before;      /* … and what others had asked for without us */
+    struct engine_union failed_want; /* what was asked for then, … */
+    struct err failure;              /* … and what became of it */
 };
 
 struct member *member_new(pid_t pid, const struct fleet_options *o, pthread_mutex_t *lock);
@@ -60,8 +60,7 @@ void member_leave(struct member *m, const struct fleet_user *u);
 /* Ends the session, which nobody uses. With `busy`. */
 void member_close(struct member *m);
 
-/* It failed so short a time ago that it is not tried again. With the fleet's lock; false where
- * somebody holds it. */
+/* It failed so short a time ago that it is not tried again. With the fleet's lock or `busy`. */
 bool member_remembers(const struct member *m, uint64_t now_ns);
 
 #endif

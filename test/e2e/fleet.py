@@ -7,6 +7,7 @@ import contextlib
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -228,16 +229,26 @@ def jvm_dies(scratch):
         gone(other)
 
 
+def deafen(stack, j):
+    """Whoever wants to attach to it waits behind us, who say nothing."""
+    with Fleet(tempfile.gettempdir()) as f:  # so that it listens
+        stack.callback(os.unlink, f.out)
+        f.good("enter", "a", j.pid, "cpu")
+        f.end()
+    gone(j)
+    s = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+    s.connect("/tmp/.java_pid%d" % j.pid)
+
+
 def hung(scratch):
     """One JVM does not answer: the others do not wait for that, nor does the end."""
     with contextlib.ExitStack() as stack:
-        one, two, stopped, later = (stack.enter_context(jvm()) for _ in range(4))
+        one, two, deaf, later = (stack.enter_context(jvm()) for _ in range(4))
         f = stack.enter_context(Fleet(scratch))
+        deafen(stack, deaf)
         f.good("enter", "l", later.pid, "cpu=10000000")
-        os.kill(stopped.pid, signal.SIGSTOP)
-        stack.callback(os.kill, stopped.pid, signal.SIGCONT)
         f.seen = len(read(f.out))
-        f.say("enter", "s", stopped.pid, "cpu")
+        f.say("enter", "s", deaf.pid, "cpu")
         f.say("enter", "a", one.pid, "cpu")
         f.say("enter", "b", two.pid, "cpu")
         want(f.hear("a") == "ok" and f.hear("b") == "ok", read(f.out))
@@ -245,19 +256,21 @@ def hung(scratch):
         want(f.hear("held").split() == sorted(map(str, (one.pid, two.pid, later.pid)), key=int),
              read(f.out))
         f.say("jvms")
-        want(str(stopped.pid) in f.hear("jvms").split(), read(f.out))
-        want(not re.search(r"(?m)^s ", read(f.out)), "a stopped JVM was attached to")
+        want(str(deaf.pid) in f.hear("jvms").split(), read(f.out))
+        want(not re.search(r"(?m)^s ", read(f.out)), "they waited for the one that does not answer")
         answer = f.hear("s")
         want(answer.startswith("error "), answer)
+        begin = time.monotonic()
+        want(f.ask("enter", "s", deaf.pid, "cpu") == answer, "it is another error now")
+        want(time.monotonic() - begin < 5, "a JVM that did not answer was asked again at once")
         os.kill(later.pid, signal.SIGSTOP)
         stack.callback(os.kill, later.pid, signal.SIGCONT)
         took = f.end()
         want(took < 15000, "%d ms to let go" % took)
         gone(one)
         gone(two)
-        for j in (stopped, later):
-            os.kill(j.pid, signal.SIGCONT)
-            gone(j)
+        os.kill(later.pid, signal.SIGCONT)
+        gone(later)
 
 
 def main():

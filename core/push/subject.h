@@ -1,0 +1,47 @@
+/*
+ * One JVM that is profiled all the time: its session, its labels, and the window that is open.
+ *
+ * Context: frontend. One thread at a time; the session's own threads are its business.
+ */
+#ifndef JTOP_PUSH_SUBJECT_H
+#define JTOP_PUSH_SUBJECT_H
+
+#include "core/fleet/fleet.h"
+#include "core/push/sender.h"
+#include "core/push/window.h"
+
+#define SUBJECT_NODES_MAX (1u << 16) /* call paths after which a profile begins anew */
+
+struct subject {
+    struct jvm jvm;
+    struct fleet_user *user;
+    struct push_labels labels;
+    struct window window;
+    uint64_t since; /* the session's samples are this user's from there on; 0: all of them */
+    uint64_t dropped[SESSION_EVENTS]; /* said so far */
+    bool begun; /* `window` is of an earlier session of the same JVM, and goes on */
+};
+
+/* What its messages go through. */
+struct subject_out {
+    const struct push_protocol *protocol;
+    int (*put)(void *arg, struct push_message *m); /* takes over the body */
+    void *arg;
+};
+
+enum subject_state {
+    SUBJECT_GOES_ON,
+    SUBJECT_ENDED, /* the JVM is gone, or the session failed; all of it was sent */
+    SUBJECT_FULL   /* the profile has grown too large: subject_cut, and begin with a new session */
+};
+
+/* A session was entered: opens the first window, or the next one of a JVM that has a new session. */
+void subject_begin(struct subject *s, struct fleet_user *user, uint32_t every);
+
+/* Sends what windows are over. Cheap where none is. */
+enum subject_state subject_step(struct subject *s, const struct subject_out *out);
+
+/* Sends what there is up to and with the second that `now_ns` (monotonic) is in. */
+void subject_cut(struct subject *s, const struct subject_out *out, uint64_t now_ns);
+
+#endif

@@ -11,7 +11,7 @@
 #define IDLE_MS 60000
 #define SAVE_AGAIN_MS 5000 /* after the disk would not take files */
 #define SLOW_MS 2000       /* a try that takes longer may fail: what waits is saved */
-#define DOUBTS_MAX 5
+#define DOUBTS_MAX 4
 #define LINE 768
 
 static uint32_t any_number(void) {

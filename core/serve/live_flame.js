@@ -230,8 +230,9 @@ class Flame {
         if (!t)
             return;
         const at = i >= 0 ? i : this.zoomed;
-        setText(this.detail, (at || i >= 0 ? t.name(at) + " \u00b7 " : "all \u00b7 ") + this.stats(at));
-        this.canvas.title = this.hover >= 0 ? t.name(this.hover) + "\n" + this.stats(this.hover) : "";
+        setText(this.detail, t.name(at) + " \u00b7 " + this.stats(at));
+        this.canvas.title =
+            this.hover >= 0 ? t.name(this.hover) + "\n" + this.stats(this.hover) : "";
         this.back.hidden = !this.zoomed;
         setText(this.crumbs, this.zoomed ? "zoomed: " + t.name(this.zoomed) : "");
     }

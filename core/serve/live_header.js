@@ -38,13 +38,12 @@ const header = (() => {
     function quality(view) {
         const event = view.events.find((e) => e.name === view.event), said = doubts(view, event);
         const how = event && event.mechanism ? ` \u00b7 ${event.mechanism}` : "";
-        const look = view.status.lookingOn ? ` \u00b7 sampled by process ${view.status.lookingOn}` : "";
-        const budget = view.status.budget ? ` \u00b7 ${budgetText(view.status.budget)}` : "";
+        const s = view.status, margin = numbers.margin(view.total.samples).toFixed(1);
+        const look = s.lookingOn ? ` \u00b7 sampled by process ${s.lookingOn}` : "";
+        const budget = s.budget ? ` \u00b7 ${s.budget}` : "";
         return `${said.length ? "Mind: " + said.join("; ") : "Good profile"} \u00b7 ` +
-            `\u00b1${numbers.margin(view.total.samples).toFixed(1)} points at most${how}${look}${budget}`;
+            `\u00b1${margin} points at most${how}${look}${budget}`;
     }
-
-    const budgetText = (b) => (typeof b === "string" ? b : String(b.message || b.text || ""));
 
     function show(view) {
         setText($("#jvm-version"), `pid ${view.jvm.pid} \u00b7 ${view.jvm.version || ""}` +

@@ -11,8 +11,8 @@
 
     function links(cell, jvm) {
         if (jvm.closed) {
-            cell.textContent = "may not be profiled: it is another user's; run the server as root, " +
-                `or as ${jvm.user}`;
+            cell.textContent = "may not be profiled: it is another user's; run the server as " +
+                `root, or as ${jvm.user}`;
             return;
         }
         cell.append(link(`/live/${jvm.pid}`, "live"), " ",
@@ -47,8 +47,8 @@
     }
 
     function show(jvms) {
-        const rows = new Map(Array.from(body.rows, (row) => [row.dataset.pid + row.cells[1].textContent,
-                                                             row]));
+        const nameOf = (row) => (row.cells[1] ? row.cells[1].textContent : "");
+        const rows = new Map(Array.from(body.rows, (row) => [row.dataset.pid + nameOf(row), row]));
         const kept = jvms.map((jvm) => {
             const row = rows.get(jvm.pid + jvm.name) || makeRow(jvm);
             fill(row, jvm);

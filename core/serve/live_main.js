@@ -8,7 +8,7 @@
     const state = {view: "methods", event: "cpu", span: 0, held: null, inverted: false, rows: 200,
                    narrowed: []}; // narrowed: {kind: "thread" | "filter", value, label}
     let latest = null; // the view that is shown
-    let fresh = false; // the next view is the first of another question
+    let shown = 0; // views so far
 
     // ---- what is asked for ---------------------------------------------------------------------
 
@@ -18,7 +18,8 @@
         if (state.inverted)
             q.set("inverted", "1");
         if (held) {
-            q.set("from", held.from);
+            if (!held.all)
+                q.set("from", held.from);
             q.set("to", held.to);
         } else if (state.span) {
             q.set("from", -state.span);
@@ -36,7 +37,6 @@
     const heartbeat = () => new URLSearchParams({event: state.event, rows: 0, tree: 0}).toString();
 
     async function ask() {
-        fresh = true;
         document.body.classList.toggle("held", Boolean(state.held));
         if (!state.held)
             return stream.open(question(null));
@@ -61,7 +61,7 @@
         const context = {weight: view.total.weight, unit: view.unit};
         if (!state.held) {
             header.show(view);
-            timeline.set(view.timeline, null);
+            timeline.set(view.timeline, view.window.unix);
         }
         showEvents(view.events);
         methods.set(view.methods || [], context);
@@ -70,11 +70,8 @@
             flame.set(new Tree(view.tree, view.total), view.unit);
         showCounts(view);
         showMatches();
-        fresh = false;
         shown++;
     }
-
-    let shown = 0;
 
     function showCounts(view) {
         const more = state.view === "methods" ? view.methodCount - (view.methods || []).length
@@ -126,7 +123,7 @@
         phase.dataset.state = name;
         setText(phase, text);
         $("#login").hidden = name !== "denied";
-        if (name === "live")
+        if (name === "live" && !state.held)
             setText($("#trouble"), "");
     }
 
@@ -174,7 +171,7 @@
             showPause();
             ask();
         } else if (latest) {
-            hold({from: latest.window.from, to: latest.window.to});
+            hold({from: latest.window.from, to: latest.window.to, all: latest.window.all});
         }
     }
 
@@ -274,43 +271,17 @@
 
     // ---- one method ----------------------------------------------------------------------------
 
-    const escaped = (name) => name.replace(/[.*+?^$()|[\]\\{}]/g, "\\$&");
+    const aboutMethod = (m) => about.show(m, question(state.held), latest.total.weight);
 
-    async function aboutMethod(m) {
-        const dialog = $("#method"), list = $("#lines");
-        setText($("#method-name"), m.name);
-        list.replaceChildren();
-        setText($("#lines-said"), "reading\u2026");
-        dialog.dataset.name = m.name;
-        if (!dialog.open)
-            dialog.showModal();
-        const q = new URLSearchParams(question(state.held || null));
-        q.set("method", m.name);
-        for (const name of ["tree", "rows", "inverted"])
-            q.delete(name);
-        const answer = await stream.get("/lines?" + q);
-        if (dialog.dataset.name !== m.name)
-            return;
-        const lines = answer && answer.lines || [];
-        setText($("#lines-said"), lines.length ? "Its lines:" : "Nothing is known of its lines.");
-        list.replaceChildren(...lines.slice(0, 200).map((l) => make("li", "",
-            `line ${l.line}: ${numbers.percent(l.self, latest.total.weight)} self, ` +
-            `${numbers.percent(l.total, latest.total.weight)} total`)));
+    function onlyMethod(pattern) {
+        $("#filter").value = pattern;
+        filter(pattern);
     }
 
-    function onlyMethod() {
-        const name = $("#method").dataset.name;
-        $("#method").close();
-        $("#filter").value = escaped(name);
-        filter(escaped(name));
-    }
-
-    function methodInFlame() {
-        const text = "^" + escaped($("#method").dataset.name) + "$";
-        $("#method").close();
+    function methodInFlame(pattern) {
         look("flame");
-        $("#search").value = text;
-        search(text);
+        $("#search").value = `^${pattern}$`;
+        search(`^${pattern}$`);
     }
 
     // ---- the parts -----------------------------------------------------------------------------
@@ -330,6 +301,7 @@
                              back: $("#flame-back"), changed: () => showMatches()});
     const timeline = new Timeline($("#timeline"), $("#timeline-said"), choose);
     const views = {methods, threads, flame};
+    const about = new AboutMethod($("#method"), stream, onlyMethod, methodInFlame);
 
     function save() {
         if (!flame.tree)
@@ -456,8 +428,6 @@
         });
         on("#filter", "change", (e) => filter(e.target.value));
         on("#filter", "keydown", (e) => e.key === "Escape" && e.target.blur());
-        on("#method-only", "click", onlyMethod);
-        on("#method-flame", "click", methodInFlame);
         for (const dialog of document.querySelectorAll("dialog"))
             dialog.querySelector(".close").addEventListener("click", () => dialog.close());
     }

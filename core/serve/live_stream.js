@@ -1,8 +1,8 @@
 // What comes from the server: a view each second, and views that were asked for. A stream that
 // breaks off is opened again, later each time, until the JVM or the right to see it is gone.
 class Stream {
-    // told: {view(view), state(name, text), gone(text)}; names: live, connecting, waiting, denied,
-    // gone.
+    // told: {view(view), state(name, text), failed(text)}; a state is called live, stopped,
+    // connecting, waiting, denied or gone.
     constructor(base, told) {
         this.base = base;
         this.told = told;
@@ -12,6 +12,7 @@ class Stream {
         this.tries = 0;
         this.asked = null;
         this.trouble = "";
+        this.quiet = this.over = false;
         window.setInterval(() => this.watch(), 1000);
         window.addEventListener("online", () => this.again());
         window.addEventListener("pagehide", () => this.close());
@@ -70,13 +71,16 @@ class Stream {
             return;
         this.tries = 0;
         this.trouble = "";
-        this.told.state("live", "live");
+        const runs = !view.status || view.status.phase === "running";
+        this.quiet = !runs; // nothing more need come
+        this.told.state(runs ? "live" : "stopped",
+                        runs ? "live" : view.status.message || "sampling has stopped");
         this.told.view(view);
     }
 
     // A server that hangs says nothing; neither does a network that is cut.
     watch() {
-        if (this.source && performance.now() - this.heard > Stream.SILENCE)
+        if (this.source && !this.quiet && performance.now() - this.heard > Stream.SILENCE)
             this.broken();
     }
 
@@ -91,14 +95,15 @@ class Stream {
         this.timer = window.setTimeout(() => this.connect(), ms);
         this.told.state("waiting", (this.trouble || "the server does not answer") +
             `; trying again ${ms < 1000 ? "at once" : "in " + Math.round(ms / 1000) + " s"}`);
-        this.ask_why();
+        this.askWhy();
     }
 
     // An EventSource does not say with which status it failed.
-    async ask_why() {
+    async askWhy() {
         let answer;
         try {
-            answer = await fetch(this.base, {cache: "no-store"});
+            answer = await fetch(this.base + "/view?rows=0&tree=0&" + this.query,
+                                 {cache: "no-store"});
         } catch (e) {
             return; // nobody there
         }
@@ -106,8 +111,8 @@ class Stream {
             this.denied();
         else if (answer.status === 404)
             this.gone("The JVM is gone: this is its last picture.");
-        else if (answer.status >= 400 && this.timer)
-            this.told.state("waiting", (await Stream.reason(answer)) + "; trying again");
+        else if (answer.status >= 400)
+            this.told.failed(await Stream.reason(answer));
     }
 
     denied() {
@@ -123,8 +128,8 @@ class Stream {
 
     static async reason(answer) {
         const text = await answer.text();
-        const said = Stream.parse(text);
-        return String(said && (said.message || said.error) || text || answer.statusText).slice(0, 300);
+        return text && !text.startsWith("<") ? text.trim().slice(0, 300)
+                                             : `the server answers ${answer.status}`;
     }
 
     // One view; null: another was asked for meanwhile, or it failed (told).

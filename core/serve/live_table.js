@@ -170,7 +170,8 @@ class Table {
     nextMatch(step) {
         const keys = this.order(), at = keys.indexOf(this.selected);
         for (let n = 1; n <= keys.length; n++) {
-            const key = keys[(at + step * n + (at < 0 && step < 0 ? 1 : 0) + 2 * keys.length) % keys.length];
+            const key = keys[(Math.max(at, step < 0 ? 0 : -1) + step * n + 2 * keys.length) %
+                             keys.length];
             if (this.isMatch(this.lines.get(key).row))
                 return this.goTo(key);
         }

@@ -10,11 +10,12 @@ class ThreadTable extends Table {
              up: true, value: (t) => t.tid, text: (t) => (t.virtual ? "virtual" : String(t.tid))},
             {id: "name", label: "Thread", title: "Its name", up: true, head: true,
              value: (t) => t.name, text: (t) => t.name + (t.ended ? " (ended)" : "")},
-            {id: "states", label: "States", title: "What it did", value: (t) => ThreadTable.first(t)[1],
-             fill: ThreadTable.states},
+            {id: "states", label: "States", title: "What it did",
+             value: (t) => ThreadTable.first(t)[1], fill: ThreadTable.states},
             {id: "top", label: "Top method", title: "What it ran most", up: true,
              value: (t) => t.top || "", text: (t) => t.top || ""},
-        ], {key: ThreadTable.keyOf, sort: "weight", activate, label: (t) => t.name + " " + (t.top || "")});
+        ], {key: ThreadTable.keyOf, sort: "weight", activate,
+            label: (t) => t.name + " " + (t.top || "")});
     }
 
     static keyOf(t) {

@@ -74,9 +74,11 @@ class Timeline {
         return this.line ? Math.min(Math.max(s, this.oldest()), this.latest()) : 0;
     }
 
-    set(line, window) {
+    // `unix`: what makes a second of the samples' clock the time of day.
+    set(line, unix) {
         this.line = line && line.samples.length ? line : null;
-        this.window = window;
+        this.unix = unix || 0;
+        this.window = null;
         if (!this.drag)
             this.describe();
         this.redraw();
@@ -90,15 +92,20 @@ class Timeline {
 
     ago(second) {
         const s = Math.max(this.latest() - second, 0);
-        return s === 0 ? "now" : s < 60 ? `${s} s ago` : `${Math.floor(s / 60)} min ${s % 60} s ago`;
+        const when = s === 0 ? "now" : numbers.duration(s * 1e9) + " ago";
+        return this.unix ? `${new Date((second + this.unix) * 1000).toLocaleTimeString()}, ${when}`
+                         : when;
     }
 
     say(second) {
         if (!this.line)
             return;
         const i = second - this.line.from, gc = this.line.gcMs ? this.line.gcMs[i] : 0;
-        setText(this.label, `${this.ago(second)}: ${numbers.count(this.line.samples[i] || 0)} samples` +
-            (gc ? `, GC ${numbers.duration(gc * 1e6)}` : ""));
+        const other = this.line.otherMs ? this.line.otherMs[i] : 0;
+        const samples = numbers.count(this.line.samples[i] || 0);
+        setText(this.label, `${this.ago(second)}: ${samples} samples` +
+            (gc ? `, GC ${numbers.duration(gc * 1e6)}` : "") +
+            (other ? `, other pauses ${numbers.duration(other * 1e6)}` : ""));
     }
 
     describe() {
@@ -106,7 +113,8 @@ class Timeline {
             return;
         const w = this.window;
         const from = w ? Math.max(w.from, this.oldest()) : 0;
-        const text = w ? `held: ${numbers.duration((w.to - from + 1) * 1e9)}, up to ${this.ago(w.to)}`
+        const wide = w ? numbers.duration((w.to - from + 1) * 1e9) : "";
+        const text = w ? `held: ${wide}, up to ${this.ago(w.to)}`
                        : "last 10 minutes; click or drag to look back";
         setText(this.label, text);
         this.canvas.setAttribute("aria-valuetext", text);

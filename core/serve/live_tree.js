@@ -61,8 +61,9 @@ class Tree {
             const at = stack.pop(), list = children[at];
             if (at)
                 order.push(at);
-            if (list.length > 1)
-                list.sort((a, b) => (nameOf(a) < nameOf(b) ? 1 : nameOf(a) > nameOf(b) ? -1 : b - a));
+            if (list.length > 1) // the last comes off the stack first
+                list.sort((a, b) =>
+                    (nameOf(a) < nameOf(b) ? 1 : nameOf(a) > nameOf(b) ? -1 : b - a));
             stack.push(...list);
         }
         return {order, parents};

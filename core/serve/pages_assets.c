@@ -1,5 +1,5 @@
 /*
- * Scripts, styles and bodies of the pages, as they are, in the program. The assembler looks for them
+ * Scripts, style and bodies of the pages, as they are, in the program. The assembler looks for them
  * from the directory the compiler runs in, the root of the source tree; embed.mk makes the object
  * depend on them.
  */
@@ -32,14 +32,16 @@ EMBED(live_timeline_js, "live_timeline.js");
 EMBED(live_stream_js, "live_stream.js");
 EMBED(live_header_js, "live_header.js");
 EMBED(live_keys_js, "live_keys.js");
+EMBED(live_about_js, "live_about.js");
 EMBED(live_main_js, "live_main.js");
 EMBED(live_list_js, "live_list.js");
 
 const char *const *pages_script(enum page page) {
     static const char *const list[] = {live_numbers_js, live_theme_js, live_list_js, NULL};
     static const char *const live[] = {
-        live_numbers_js, live_theme_js,   live_colours_js, live_tree_js,    live_table_js,
-        live_methods_js, live_threads_js, live_flame_js,   live_picture_js, live_timeline_js,
-        live_stream_js,  live_header_js,  live_keys_js,    live_main_js,    NULL};
+        live_numbers_js, live_theme_js,    live_colours_js, live_tree_js,
+        live_table_js,   live_methods_js,  live_threads_js, live_flame_js,
+        live_picture_js, live_timeline_js, live_stream_js,  live_header_js,
+        live_keys_js,    live_about_js,    live_main_js,    NULL};
     return page == PAGE_LIVE ? live : list;
 }

@@ -1,0 +1,44 @@
+// What is known of one method: its lines, and ways from here.
+class AboutMethod {
+    // only, inFlame: are told a regular expression that is the name.
+    constructor(dialog, stream, only, inFlame) {
+        this.dialog = dialog;
+        this.stream = stream;
+        this.name = "";
+        const go = (f) => () => {
+            dialog.close();
+            f(AboutMethod.escaped(this.name));
+        };
+        $("#method-only").addEventListener("click", go(only));
+        $("#method-flame").addEventListener("click", go(inFlame));
+    }
+
+    static escaped(name) {
+        return name.replace(/[.*+?^$()|[\]\\{}]/g, "\\$&");
+    }
+
+    // `question`: of the view that the method stands in.
+    async show(method, question, weight) {
+        const name = this.name = method.name;
+        setText($("#method-name"), name);
+        setText($("#lines-said"), "reading\u2026");
+        $("#lines").replaceChildren();
+        if (!this.dialog.open)
+            this.dialog.showModal();
+        const q = new URLSearchParams(question);
+        for (const other of ["tree", "rows", "inverted"])
+            q.delete(other);
+        q.set("method", name);
+        const answer = await this.stream.get("/lines?" + q);
+        if (this.name === name)
+            this.list(answer && answer.lines || [], weight);
+    }
+
+    list(lines, weight) {
+        setText($("#lines-said"), lines.length ? "Its lines:" : "Nothing is known of its lines.");
+        $("#lines").replaceChildren(...lines.slice(0, AboutMethod.MOST).map((l) => make("li", "",
+            `line ${l.line}: ${numbers.percent(l.self, weight)} self, ` +
+            `${numbers.percent(l.total, weight)} total`)));
+    }
+}
+AboutMethod.MOST = 200;

@@ -10,13 +10,14 @@
 /* Three characters cannot stand as they are; what is no UTF-8 makes a reader refuse all of it. */
 static void add_value(struct text *out, const char *value) {
     for (const unsigned char *p = (const unsigned char *)value, *from = p; *p; from = p) {
-        if (*p == '\n')
+        const bool valid = svg_text_next(&p) != SVG_TEXT_NONE;
+        if (*from == '\n')
             text_add(out, "\\n");
-        else if (*p == '\\' || *p == '"')
-            text_addf(out, "\\%c", *p);
-        if (svg_text_next(&p) == SVG_TEXT_NONE)
+        else if (!valid)
             text_add(out, "?");
-        else if (!strchr("\\\"\n", *from))
+        else if (*from == '\\' || *from == '"')
+            text_addf(out, "\\%c", *from);
+        else
             text_add_n(out, (const char *)from, (size_t)(p - from));
     }
 }

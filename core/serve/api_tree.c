@@ -13,11 +13,17 @@ static int by_total(const void *a, const void *b) {
     return x > y ? -1 : x < y;
 }
 
-/* No more than `most` nodes have a total above `*least`. A node's is never above its parent's, so
- * those form a tree. */
-static int find_least(const struct snapshot *s, uint32_t most, uint64_t *least) {
-    *least = 0;
-    if (s->node_count <= most)
+/* Which nodes are shown: those of more than `least`, and the first `ties` of just that. A node's total
+ * is never above its parent's, which comes first, so they form a tree. */
+struct cut {
+    bool on;
+    uint64_t least;
+    uint32_t ties;
+};
+
+static int find_cut(const struct snapshot *s, uint32_t most, struct cut *out) {
+    *out = (struct cut){.on = s->node_count > most};
+    if (!out->on)
         return 0;
     uint64_t *total = malloc((size_t)s->node_count * sizeof *total);
     if (!total)
@@ -25,23 +31,30 @@ static int find_least(const struct snapshot *s, uint32_t most, uint64_t *least) 
     for (uint32_t i = 0; i < s->node_count; i++)
         total[i] = s->nodes[i].total;
     qsort(total, s->node_count, sizeof *total, by_total);
-    *least = total[most];
+    out->least = total[most];
+    while (out->ties < most && total[most - 1 - out->ties] == out->least)
+        out->ties++;
     free(total);
     return 0;
 }
 
-/* All of them where none has to go: a node of no weight too. */
-static bool is_shown(const struct snapshot *s, uint32_t node, bool cut, uint64_t least) {
-    return !cut || s->nodes[node].total > least;
+/* To be asked in preorder, of nodes whose parent is shown. */
+static bool is_shown(struct cut *cut, const struct snapshot_node *n) {
+    if (!cut->on || n->total > cut->least)
+        return true;
+    if (n->total < cut->least || cut->ties == 0)
+        return false;
+    cut->ties--;
+    return true;
 }
 
 /* Gives the names their places, in the order of the nodes. */
 static void place_names(struct json *j, const struct snapshot *s, struct api_names *names,
-                        struct api_name **shown, bool cut, uint64_t least) {
+                        struct api_name **shown, struct cut cut) {
     uint32_t places = 0;
     json_begin(j, "names", '[');
     for (uint32_t i = 0; i < s->node_count;) {
-        if (!is_shown(s, i, cut, least)) {
+        if (!is_shown(&cut, &s->nodes[i])) {
             i = s->nodes[i].next;
             continue;
         }
@@ -78,11 +91,11 @@ static void write_node(struct json *j, const struct snapshot_node *n, uint32_t p
 }
 
 static void write_nodes(struct json *j, const struct snapshot *s, const struct api_names *names,
-                        bool cut, uint64_t least) {
+                        struct cut cut) {
     json_begin(j, "nodes", '[');
     for (uint32_t i = 0; i < s->node_count;) {
         const struct api_name *n = NULL;
-        if (is_shown(s, i, cut, least))
+        if (is_shown(&cut, &s->nodes[i]))
             n = api_names_find(names, s->nodes[i].method);
         if (n)
             write_node(j, &s->nodes[i], n->place);
@@ -93,19 +106,18 @@ static void write_nodes(struct json *j, const struct snapshot *s, const struct a
 
 int api_tree_write(struct json *j, const struct snapshot *s, struct api_names *names,
                    uint32_t nodes) {
-    const bool cut = s->node_count > nodes;
-    uint64_t least;
+    struct cut cut;
     struct api_name **shown = malloc(((size_t)names->count + 1) * sizeof *shown);
-    if (!shown || find_least(s, nodes, &least) < 0) {
+    if (!shown || find_cut(s, nodes, &cut) < 0) {
         free(shown);
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < names->count; i++)
         names->name[i].place = UINT32_MAX;
     json_begin(j, "tree", '{');
-    place_names(j, s, names, shown, cut, least);
-    write_nodes(j, s, names, cut, least);
-    json_bool(j, "cut", cut || s->least > 0);
+    place_names(j, s, names, shown, cut);
+    write_nodes(j, s, names, cut);
+    json_bool(j, "cut", cut.on || s->least > 0);
     json_end(j, '}');
     free(shown);
     return 0;

@@ -279,15 +279,23 @@ static int serve(struct member *m, const struct engine_union *want, struct err *
     return result == 0 && !m->joined ? check_runs(m, want, e) : result;
 }
 
+/* Nobody came back for it in time; that it still is there is chance. */
+static bool is_over(const struct member *m) {
+    uint64_t linger_ns = m->options->linger_ms * UINT64_C(1000000);
+    return m->session && m->users == 0 && proc_now_ns() >= m->idle_ns + linger_ns;
+}
+
 int member_enter(struct member *m, struct fleet_user *u, const struct fleet_want *want,
                  struct err *e) {
     if (m->retired)
         return -ESTALE;
-    if (want->as_it_is) {
-        u->since = 0;
-        return m->session ? add_user(m, u, e)
-                          : err_set(e, ENOENT, "JVM %d is not being profiled", (int)m->pid);
-    }
+    bool over = is_over(m);
+    if (want->as_it_is && (over || !m->session))
+        return err_set(e, ENOENT, "JVM %d is not being profiled", (int)m->pid);
+    if (want->as_it_is)
+        return add_user(m, u, e);
+    if (over)
+        member_close(m);
     int result = check_session(m, e);
     if (result != 0)
         return result;

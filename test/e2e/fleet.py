@@ -128,6 +128,12 @@ def users_share(scratch):
         f.good("leave", "c")
         wait_for(lambda: f.held() == [], "it to be let go")
         gone(j)
+        for user in "def":  # one after another, each with a profile of its own
+            f.good("enter", user, j.pid, "cpu=10000000")
+            want(f.show(user)[0]["since"] == 0, "the last one's profile goes on")
+            f.good("leave", user)
+        f.end()
+        gone(j)
 
 
 def wrong_wants(scratch):

@@ -30,7 +30,8 @@ struct receiver {
     _Atomic bool end;
     const char *const *answer;
     pthread_mutex_t lock;
-    unsigned requests, taken;
+    _Atomic unsigned requests;
+    unsigned taken;
     int number[REQUESTS]; /* those that were answered with 200 */
     char head[8192];      /* of the last request */
 };

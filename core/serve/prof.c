@@ -10,6 +10,7 @@
 
 #define BEGIN_MS 20000 /* how long an attach may take before the browser is told to come back */
 #define POLL_MS 100
+#define BUSY_SECONDS 10 /* a guess: it is not ours, what keeps the JVM busy */
 #define LISTED_MOST 20
 
 /* ---- which JVM ---- */
@@ -64,6 +65,8 @@ static void refuse_failed(struct serve_answer *a, const struct err *e) {
         serve_refuse(a, 400, "%s", e->message);
     else
         serve_refuse_err(a, e);
+    if (a->status == 409)
+        retry_after(a, BUSY_SECONDS);
 }
 
 static void add_file_name(struct serve_answer *a, const struct prof *p,

@@ -179,10 +179,9 @@ static int read_interval(struct params *p, struct prof_ask *a, struct err *e) {
         int r = set_interval(&a->want.engine[i], piece, e);
         if (r < 0)
             return r;
-        if (list[n]) /* else it is for all that follow */
-            list += n + 1;
+        list = list[n] ? list + n + 1 : NULL; /* events that are left keep their usual one */
     }
-    if (list && strchr(list, ','))
+    if (list)
         return err_set(e, EINVAL, "interval: more of them than events");
     return 0;
 }

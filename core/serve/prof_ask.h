@@ -5,8 +5,8 @@
  *   pid            the JVM's number; without it, the only one there is
  *   event          cpu; several, with commas between, where the output can hold them
  *   duration       seconds, 10, at most PROF_DURATION_MAX; also 1m
- *   interval       in the event's unit (ns, bytes, counts), also 10ms, 512k; with several, for all
- *                  of them, "interval=10ms,512k" for each
+ *   interval       in the event's unit (ns, bytes, counts), also 10ms, 512k; of several events the
+ *                  first one's, or "10ms,512k" in their order
  *   jstackdepth, bufsize           frames kept, bytes of the ring: where nobody profiles it yet
  *   output         flamegraph (html) svg tree summary traces flat collapsed jfr pprof …
  *   thread simple norm sig ann lib total reverse inverted      given, or not

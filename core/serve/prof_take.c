@@ -39,12 +39,21 @@ static int check_engines(const struct taking *t, struct err *e) {
     return 0;
 }
 
+/* Whether the message is about one of the events, and not about the JVM. */
+static bool is_about_event(const struct prof_ask *ask, const struct err *e) {
+    bool about = e->exit_code == ERR_EXIT_ARGUMENT;
+    for (uint32_t i = 0; i < ask->want.engines; i++)
+        about = about || strstr(e->message, ask->want.engine[i].name);
+    return about;
+}
+
 /* Whoever asked by URL is told which parameter it is about. */
-static int name_parameter(int r, struct err *e) {
-    struct err why = *e;
-    if (r < 0 && e->exit_code == ERR_EXIT_ARGUMENT && strncmp(e->message, "event: ", 7) != 0)
-        return err_exit_as(e, ERR_EXIT_ARGUMENT, why.code, "event: %.500s", why.message);
-    return r;
+static int name_parameter(const struct prof_ask *ask, int r, struct err *e) {
+    const struct err why = *e;
+    if (r == -EBUSY || r == -ESRCH || !is_about_event(ask, &why) ||
+        strncmp(why.message, "event: ", 7) == 0)
+        return r;
+    return err_exit_as(e, ERR_EXIT_ARGUMENT, -r, "event: %.500s", why.message);
 }
 
 static int begin(struct taking *t, struct err *e) {
@@ -52,7 +61,7 @@ static int begin(struct taking *t, struct err *e) {
     struct serve *s = prof_table_serve(p->table);
     int r = fleet_enter(s->fleet, p->ask->pid, &p->ask->want, &t->user, e);
     if (r < 0)
-        return name_parameter(r, e);
+        return name_parameter(p->ask, r, e);
     t->session = fleet_session(t->user);
     r = check_engines(t, e);
     if (r < 0)

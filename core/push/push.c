@@ -86,10 +86,15 @@ static void say_begin(const struct push *p) {
     say((void *)(uintptr_t)p, false, line);
 }
 
+/* What waits goes out, for some seconds: the rest stays in the spool. */
 static void say_end(const struct push *p) {
     struct sender_status st;
     char line[512], more[200] = "";
     sender_status(p->sender, &st);
+    for (int ms = 0; st.waiting && ms < PATIENCE_MS; ms += 50) {
+        (void)poll(NULL, 0, 50);
+        sender_status(p->sender, &st);
+    }
     if (st.waiting)
         snprintf(more, sizeof more, ", %" PRIu64 " wait to be sent", st.waiting);
     snprintf(line, sizeof line, "%" PRIu64 " sent, %" PRIu64 " refused, %" PRIu64 " lost%s",
@@ -148,7 +153,7 @@ int push_run(const struct push_options *options, int stop_fd, struct err *e) {
         fleet_free(p.fleet);
     if (r == 0)
         say_end(&p);
-    sender_free(p.sender, PATIENCE_MS);
+    sender_free(p.sender, 0);
     if (r == 0 && ended.code) {
         *e = ended;
         r = -ended.code;

@@ -1,6 +1,7 @@
 // What is said above the views: the JVM's figures, and how good the profile is.
 const header = (() => {
     const MAX_OVERHEAD = 2, MAX_LOST = 1; // percent that are worth a word
+    const FEW = 400; // samples: ±5 points
 
     function figures(view) {
         const j = view.jvm, s = view.status;
@@ -30,7 +31,7 @@ const header = (() => {
             found.push(`${failed.toFixed(1)}% of the stacks could not be walked`);
         if (s.overheadPercent >= MAX_OVERHEAD)
             found.push(`the profiler itself takes ${s.overheadPercent.toFixed(1)}% of a core`);
-        if (n < 100)
+        if (n < FEW)
             found.push("few samples so far");
         return found;
     }

@@ -462,6 +462,7 @@
         flame: () => ({frames: flame.tree ? flame.tree.count : 0, zoomed: flame.zoomed,
                        focus: flame.focus, drawn: !flame.pending}),
         frame: (i) => flame.frame(i),
+        show,
         timeline: () => timeline.line && {oldest: timeline.oldest(), latest: timeline.latest()},
     };
 })();

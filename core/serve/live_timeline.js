@@ -1,4 +1,4 @@
-// The last ten minutes: samples of each second, and below them how long the collector stopped the
+// The last minutes, ten at most: samples of each second, and below them how long the collector stopped the
 // JVM. A click or a drag chooses a window; the picture is held then.
 class Timeline {
     constructor(canvas, label, chosen) {
@@ -61,12 +61,18 @@ class Timeline {
         return this.line.from + this.line.samples.length - 1;
     }
 
+    // How many there is room for: a profile that has just begun is not squeezed into a corner.
+    seconds() {
+        const n = this.line ? this.line.samples.length : 0;
+        return Timeline.SPANS.find((span) => span >= n) || Timeline.SPANS[0];
+    }
+
     begin() {
-        return this.latest() - Timeline.SECONDS + 1; // at the left edge
+        return this.latest() - this.seconds() + 1; // at the left edge
     }
 
     perPixel() {
-        return Timeline.SECONDS / Math.max(this.canvas.clientWidth, 1);
+        return this.seconds() / Math.max(this.canvas.clientWidth, 1);
     }
 
     secondAt(x) {
@@ -115,7 +121,7 @@ class Timeline {
         const from = w ? Math.max(w.from, this.oldest()) : 0;
         const wide = w ? numbers.duration((w.to - from + 1) * 1e9) : "";
         const text = w ? `held: ${wide}, up to ${this.ago(w.to)}`
-                       : "last 10 minutes; click or drag to look back";
+                       : `last ${numbers.duration(this.seconds() * 1e9)}; click or drag to look back`;
         setText(this.label, text);
         this.canvas.setAttribute("aria-valuetext", text);
         this.canvas.setAttribute("aria-valuemin", this.oldest());
@@ -140,26 +146,27 @@ class Timeline {
         c.setTransform(ratio, 0, 0, ratio, 0, 0);
         const style = getComputedStyle(this.canvas);
         const shade = (name) => style.getPropertyValue(name);
-        this.drawMinutes(w, h, shade("--line"));
+        this.drawGrid(w, h, shade("--line"));
         if (!this.line)
             return;
         this.drawSamples(w, h, shade);
         this.drawWindow(w, h, shade("--focus"));
     }
 
-    drawMinutes(w, h, colour) {
+    drawGrid(w, h, colour) {
+        const all = this.seconds(), step = all > 120 ? 60 : 10;
         this.context.fillStyle = colour;
-        for (let m = 1; m < Timeline.SECONDS / 60; m++)
-            this.context.fillRect(Math.round(w * m * 60 / Timeline.SECONDS), 0, 1, h);
+        for (let s = step; s < all; s += step)
+            this.context.fillRect(Math.round(w * s / all), 0, 1, h);
     }
 
     // Columns of at least a pixel; where one is several seconds, its highest.
     drawSamples(w, h, shade) {
         const c = this.context, {from, samples, gcMs} = this.line, begin = this.begin();
-        const wide = Math.max(w / Timeline.SECONDS, 1), bars = h - Timeline.GC;
+        const wide = Math.max(w / this.seconds() - 0.3, 1), bars = h - Timeline.GC;
         const most = samples.reduce((a, b) => Math.max(a, b), 1);
         samples.forEach((n, i) => {
-            const x = (from + i - begin) * w / Timeline.SECONDS;
+            const x = (from + i - begin) * w / this.seconds();
             const high = n ? Math.max(n / most * (bars - 2), 1) : 0;
             c.fillStyle = shade("--bar");
             c.fillRect(x, bars - high, wide, high);
@@ -177,7 +184,7 @@ class Timeline {
         const shown = d || this.window;
         if (!shown)
             return;
-        const c = this.context, at = (s) => (s - this.begin()) * w / Timeline.SECONDS;
+        const c = this.context, at = (s) => (s - this.begin()) * w / this.seconds();
         const x = Math.max(at(shown.from), 0), wide = Math.max(at(shown.to + 1) - x, 2);
         c.globalAlpha = 0.25;
         c.fillStyle = colour;
@@ -187,6 +194,6 @@ class Timeline {
         c.strokeRect(x + 0.5, 0.5, Math.max(wide - 1, 1), h - 1);
     }
 }
-Timeline.SECONDS = 600;
+Timeline.SPANS = [60, 120, 300, 600, 3600];
 Timeline.GC = 9; // pixels below the bars
 Timeline.FINGER = 2; // pixels to either side of a click

@@ -171,6 +171,16 @@ void peers_sweep(struct peers *p, uint64_t now) {
     pthread_mutex_unlock(&p->lock);
 }
 
+uint32_t peers_answering(struct peers *p) {
+    uint32_t n = 0;
+    pthread_mutex_lock(&p->lock);
+    for (size_t i = 0; i < KEPT; i++)
+        n += p->connection[i].fd >= 0 && !p->connection[i].ended &&
+             p->connection[i].state != PEERS_WAITING;
+    pthread_mutex_unlock(&p->lock);
+    return n;
+}
+
 uint32_t peers_count(struct peers *p) {
     struct connection *worst;
     pthread_mutex_lock(&p->lock);

@@ -39,6 +39,8 @@ void peers_note(struct peers *p, int fd, enum peers_state state, uint64_t now);
 void peers_forget(struct peers *p, int fd);
 /* Ends those that are over their time. */
 void peers_sweep(struct peers *p, uint64_t now);
+/* How many of them have an answer on its way. */
+uint32_t peers_answering(struct peers *p);
 /* How many there are that were not ended. */
 uint32_t peers_count(struct peers *p);
 

@@ -14,6 +14,7 @@
 #define IDLE_S 30               /* nothing is sent or taken for so long */
 #define TLS_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 #define SWEEP_MS 500
+#define LAST_MS 1000 /* at the end, for answers on their way */
 #define TIRED_MS 100 /* no descriptors: the queue of the kernel can wait */
 
 uint64_t server_now(void) {
@@ -150,6 +151,12 @@ int server_new(const struct server_options *o, struct server **out, struct err *
     return r;
 }
 
+/* What was answered may still get out, and streams may end as such. */
+static void see_off(const struct server *s) {
+    for (int ms = 0; ms < LAST_MS && peers_answering(s->o.guard->peers) > 0; ms += 10)
+        poll(NULL, 0, 10);
+}
+
 void server_free(struct server *s) {
     if (!s)
         return;
@@ -166,6 +173,8 @@ void server_free(struct server *s) {
         workers_end(s->workers);
     if (s->streams)
         streams_end(s->streams);
+    if (s->accepts)
+        see_off(s);
     if (s->daemon)
         MHD_stop_daemon(s->daemon);
     workers_free(s->workers);

@@ -97,6 +97,10 @@ static uint64_t runs(const struct session_status *st, int event) {
     return st->phase == SESSION_RUNNING && st->engine[event].runs;
 }
 
+static uint64_t interval_of(const struct session_status *st, int event) {
+    return st->engine[event].interval;
+}
+
 static void samples(struct text *out, const char *name, const struct metrics_jvm *m) {
     by_event(out, name, m, samples_of);
 }
@@ -107,6 +111,10 @@ static void dropped(struct text *out, const char *name, const struct metrics_jvm
 
 static void engine_running(struct text *out, const char *name, const struct metrics_jvm *m) {
     by_event(out, name, m, runs);
+}
+
+static void interval(struct text *out, const char *name, const struct metrics_jvm *m) {
+    by_event(out, name, m, interval_of);
 }
 
 static void failed_walks(struct text *out, const char *name, const struct metrics_jvm *m) {
@@ -135,7 +143,7 @@ static void budget_used(struct text *out, const char *name, const struct metrics
         add_real(out, m->jvm, name, m->status->budget.measured_ppm / 1e6);
 }
 
-static void budget_factor(struct text *out, const char *name, const struct metrics_jvm *m) {
+static void interval_factor(struct text *out, const char *name, const struct metrics_jvm *m) {
     if (m->status->budget.limit_ppm)
         add_count(out, m->jvm, name, NULL, NULL, m->status->budget.factor);
 }
@@ -163,17 +171,17 @@ static const struct family {
     {"dropped_samples_total", "counter", "Samples lost because the ring was full, by event.",
      dropped},
     {"engine_running", "gauge", "1 while the event is sampled.", engine_running},
+    {"interval", "gauge", "Between two samples, by event: ns, bytes or counts.", interval},
     {"failed_walks_total", "counter", "Stacks that ended early, by reason.", failed_walks},
     {"agent_cpu_seconds_total", "counter",
      "CPU time of the agent in the JVM, signal handlers included.", agent_cpu},
     {"missed_seconds_total", "counter",
      "Time without sampling because the reading process was stopped.", missed},
-    {"overhead_limit_ratio", "gauge", "CPUs that the agent may use (--max-overhead).",
-     budget_limit},
-    {"overhead_ratio", "gauge", "CPUs that the agent used over the last seconds (--max-overhead).",
-     budget_used},
+    {"budget_ratio", "gauge", "CPUs that the agent may use (--max-overhead).", budget_limit},
+    {"budget_used_ratio", "gauge",
+     "CPUs that the agent used over the last seconds (--max-overhead).", budget_used},
     {"interval_factor", "gauge",
-     "Sampling intervals are so many times what was asked for (--max-overhead).", budget_factor},
+     "Sampling intervals are so many times what was asked for (--max-overhead).", interval_factor},
     {"jvm_resident_bytes", "gauge", "Memory of the JVM.", jvm_resident},
     {"method_self_ratio", "gauge",
      "The hottest methods' own share of the event's weight over the last minute, 0 to 1; at most "

@@ -47,8 +47,12 @@ static void is_in_order(const char *text) {
 
 static struct session_status status_of(uint64_t samples) {
     struct session_status st = {.phase = SESSION_RUNNING, .elapsed_ns = SECOND};
-    st.engine[WIRE_EVENT_CPU] = (struct session_engine){
-        .asked = true, .runs = true, .name = "cpu", .samples = samples, .dropped = 1};
+    st.engine[WIRE_EVENT_CPU] = (struct session_engine){.asked = true,
+                                                        .runs = true,
+                                                        .name = "cpu",
+                                                        .samples = samples,
+                                                        .dropped = 1,
+                                                        .interval = 5000};
     return st;
 }
 
@@ -68,10 +72,11 @@ static void several_jvms(void **state) {
     once(t.data, "jtop_prof_samples_total{pid=\"1\",jvm=\"a\",event=\"cpu\"} 10\n");
     once(t.data, "jtop_prof_samples_total{pid=\"2\",jvm=\"a\",event=\"cpu\"} 20\n");
     once(t.data, "jtop_prof_dropped_samples_total{pid=\"2\",jvm=\"a\",event=\"cpu\"} 1\n");
+    once(t.data, "jtop_prof_interval{pid=\"1\",jvm=\"a\",event=\"cpu\"} 5000\n");
     once(t.data, "jtop_prof_failed_walks_total{pid=\"2\",jvm=\"a\",reason=\"loop\"} 3\n");
-    once(t.data, "jtop_prof_overhead_limit_ratio{");
-    once(t.data, "jtop_prof_overhead_limit_ratio{pid=\"2\",jvm=\"a\"} 0.01\n");
-    once(t.data, "jtop_prof_overhead_ratio{pid=\"2\",jvm=\"a\"} 0.0025\n");
+    once(t.data, "jtop_prof_budget_ratio{");
+    once(t.data, "jtop_prof_budget_ratio{pid=\"2\",jvm=\"a\"} 0.01\n");
+    once(t.data, "jtop_prof_budget_used_ratio{pid=\"2\",jvm=\"a\"} 0.0025\n");
     once(t.data, "jtop_prof_interval_factor{pid=\"2\",jvm=\"a\"} 4\n");
     once(t.data, "jtop_prof_method_self_ratio{pid=\"2\",jvm=\"a\",event=\"cpu\","
                  "method=\"A.\\\"f\\\"\"} 0.25\n");

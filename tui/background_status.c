@@ -38,6 +38,13 @@ static void add_limit(struct text *out, struct session *s) {
                   format_duration(&f, cpu.throttled_ns));
 }
 
+static void add_budget(struct text *out, const struct session_budget *b) {
+    if (b->limit_ppm)
+        text_addf(out, "budget: the agent takes %.2f%% of a CPU, of %g%%; %s\n",
+                  (double)b->measured_ppm / 1e4, (double)b->limit_ppm / 1e4,
+                  b->text[0] ? b->text : "intervals as asked for");
+}
+
 static void add_files(struct text *out, const struct background *b) {
     if (b->files) {
         for (int i = 0; i < b->files->count; i++)
@@ -69,6 +76,7 @@ void background_status(const struct background *b, const struct session_status *
         if (st->engine[i].asked || st->engine[i].samples)
             add_engine(out, &st->engine[i], i);
     add_limit(out, b->s);
+    add_budget(out, &st->budget);
     add_files(out, b);
     if (st->recording[0])
         text_addf(out, "recording: %s\n", st->recording);

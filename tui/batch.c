@@ -101,6 +101,8 @@ static void say_quality(const struct options *o, struct session *s, const struct
         fprintf(stderr, "jtop-prof: %s by %s\n", st.engine[WIRE_EVENT_CPU].name, how);
     if (quality_walker(&st, o->session.walk, text, sizeof text)[0])
         fprintf(stderr, "jtop-prof: %s\n", text);
+    if (st.budget.text[0])
+        fprintf(stderr, "jtop-prof: budget: %s\n", st.budget.text);
     if (o->session.precise)
         say_precise(s, quality_precise(&st, text, sizeof text));
     for (int i = 0; i < WIRE_EVENTS; i++)

@@ -223,6 +223,8 @@ const char *header_notice(const struct model *m, char *out, size_t size) {
         return out;
     else if (walker[0])
         snprintf(out, size, "%s", walker);
+    else if (s->budget.text[0])
+        snprintf(out, size, "%s", s->budget.text);
     else if (s->news[0])
         snprintf(out, size, "%s", s->news);
     else

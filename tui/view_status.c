@@ -308,6 +308,14 @@ static void add_session(struct status_state *v, int cols, const struct model *m)
 }
 
 /* What control groups leave it of the CPUs, and how often that was not enough. */
+static void add_budget(struct status_state *v, int cols, const struct session_budget *b) {
+    if (!b->limit_ppm)
+        return;
+    add(v, cols, b->exhausted ? ROLE_WARNING : ROLE_VALUE, "budget", "%.2f%% of %g%% of a CPU; %s",
+        (double)b->measured_ppm / 1e4, (double)b->limit_ppm / 1e4,
+        b->text[0] ? b->text : "intervals as asked for");
+}
+
 static void add_limit(struct status_state *v, int cols, const struct session_cpu *cpu) {
     struct format share = {""}, out = {""}, all = {""}, still = {""};
     if (!cpu->known)
@@ -339,6 +347,7 @@ static void add_jvm(struct status_state *v, int cols, const struct model *m) {
     if (m->status.phase == SESSION_REPLAYED)
         return;
     add_limit(v, cols, &m->cpu);
+    add_budget(v, cols, &m->status.budget);
     if (j->heap_capacity_bytes || j->heap_max_bytes)
         add(v, cols, ROLE_VALUE, "heap", "%s",
             format_heap(&f, j->heap_used_bytes,

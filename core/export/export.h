@@ -29,6 +29,7 @@ struct export_quality {
     const char *walker;  /* "asgct"; NULL: the usual one */
     const char *precise; /* "12 methods recompiled, 34 ms"; NULL: none */
     const char *how;     /* "ctimer: REASON": not by the first choice of ways; NULL: by that */
+    const char *budget;  /* "cpu every 40ms in place of 10ms, …"; NULL: as asked */
     double quota;        /* CPUs the JVM may use, where that stopped it often; 0: it did not … */
     double throttled;    /* … and in what share of its periods, 0 to 1 */
     struct {

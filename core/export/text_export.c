@@ -23,6 +23,8 @@ static void summary_of_event(struct text *out, const struct snapshot *s,
         text_addf(out, "%-20s: samples are taken at safepoints only\n", "BIASED");
     if (q->how)
         text_addf(out, "%-20s: %s\n", "sampled by", q->how);
+    if (q->budget)
+        text_addf(out, "%-20s: %s\n", "budget", q->budget);
     if (q->quota > 0)
         text_addf(out, "%-20s: in %.1f%% of the periods: the CPU quota is %.4g%%\n", "throttled",
                   100 * q->throttled, 100 * q->quota);

@@ -92,6 +92,7 @@ static void resume(struct session *s, uint64_t now) {
     struct err e;
     int result = drain_relink(s, now, &e);
     s->drain.pending = WIRE_COMMAND_NONE;
+    s->drain.budgeting = false;
     if (result == 0)
         drain_ask_start(s);
     else
@@ -101,6 +102,7 @@ static void resume(struct session *s, uint64_t now) {
 static void let_go(struct session *s, enum session_phase phase) {
     s->drain.linked = false;
     s->drain.pending = WIRE_COMMAND_NONE;
+    s->drain.budgeting = false;
     s->drain.answered_ns = 0;
     if (phase != SESSION_RUNNING || drain_wanted(s) == WIRE_COMMAND_STOP)
         return;
@@ -187,6 +189,7 @@ static void every_second(struct session *s, uint64_t now) {
     if (drain_phase(s) != SESSION_RUNNING)
         return;
     tell_kernel_trouble(s);
+    drain_look_at_budget(s, now);
     drain_mark(s);
 }
 

@@ -95,7 +95,7 @@ static int prepare_start(struct session *s, struct control_start *start, struct 
         struct err why = {0};
         result = resolve(s, &asked[i], &why);
         if (result == 0) {
-            start->engine[start->engines++] = asked[i];
+            start->engine[start->engines++] = budget_apply(&s->drain.budget, &asked[i]);
         } else if (failed == 0) {
             failed = result;
             *e = why;
@@ -120,7 +120,8 @@ void drain_ask_start(struct session *s) {
     struct err e = {0};
     int result = prepare_start(s, &start, &e);
     if (result != 0) {
-        take_back(s);
+        if (!s->drain.budgeting)
+            take_back(s);
         drain_start_failed(s, &e);
         return;
     }
@@ -133,6 +134,13 @@ void drain_ask_start(struct session *s) {
 static void started(struct session *s) {
     struct drain *d = &s->drain;
     d->started = true;
+    if (d->budgeting) {
+        drain_end_budgeting(s, true);
+        drain_publish(s);
+        drain_mark(s);
+        return;
+    }
+    budget_restart(&d->budget, session_clock_ns());
     session_set_phase(s, SESSION_RUNNING, NULL);
     drain_publish(s);
     drain_mark(s);
@@ -149,6 +157,11 @@ void drain_refuse_start(struct session *s, const struct err *e) {
 /* A session that ran already goes on as it is: something else may work. */
 void drain_start_failed(struct session *s, const struct err *e) {
     struct drain *d = &s->drain;
+    if (d->budgeting) {
+        session_set_message(s, "%s", e->message);
+        drain_end_budgeting(s, false);
+        return;
+    }
     if (d->started && d->linked)
         session_set_message(s, "%s", e->message);
     else

@@ -23,6 +23,7 @@ static void clean_status(struct session_status *st) {
     clean(st->reason, sizeof st->reason);
     clean(st->walker, sizeof st->walker);
     clean(st->message, sizeof st->message);
+    clean(st->budget.text, sizeof st->budget.text);
     clean(st->news, sizeof st->news);
     for (uint32_t i = 0; i < SESSION_EVENTS; i++) {
         struct session_engine *one = &st->engine[i];

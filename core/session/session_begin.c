@@ -83,6 +83,7 @@ int session_new(const struct session_options *o, struct session **out, struct er
         return err_set(e, ENOMEM, "out of memory");
     take_options(s, o);
     make_locks(s);
+    budget_init(&s->drain.budget, o->max_overhead_ppm);
     id_map_init(&s->drain.outer, DECODER_THREADS_MAX);
     int result = thread_filter_init(&s->filter, o->thread_pattern, o->tids, o->tid_ranges, e);
     if (result == 0 && (!copy_name(o->begin, &s->begin) || !copy_name(o->end, &s->end) ||

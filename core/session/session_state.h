@@ -8,6 +8,7 @@
 #define JTOP_SESSION_SESSION_STATE_H
 
 #include "attach/thread_stat.h"
+#include "core/session/budget.h"
 #include "core/session/control.h"
 #include "core/session/cpu_limit.h"
 #include "core/session/decoder.h"
@@ -45,11 +46,14 @@ struct drain {
     uint64_t *batch;            /* records read, before they are decoded */
     enum wire_command pending;  /* asked of the agent, not answered yet */
     uint64_t deadline_ns;       /* for the answer */
-    uint64_t answered_ns;       /* STOP was answered then: what is in the ring is being read */
-    bool linked;                /* an agent listens to the mapping, as far as known */
-    bool started;               /* engines ran, or were asked to and none was named */
-    bool failure_told;          /* the agent's state is that of a START whose failure is known */
-    bool silent;                /* it left a request without answer */
+    struct budget budget;
+    bool budgeting;         /* what is pending is a START of our own, for other intervals … */
+    uint32_t budget_before; /* … than with this factor */
+    uint64_t answered_ns;   /* STOP was answered then: what is in the ring is being read */
+    bool linked;            /* an agent listens to the mapping, as far as known */
+    bool started;           /* engines ran, or were asked to and none was named */
+    bool failure_told;      /* the agent's state is that of a START whose failure is known */
+    bool silent;            /* it left a request without answer */
     bool process_gone;
     bool kernel_trouble_told;
     bool unfollowed_told;
@@ -130,6 +134,11 @@ struct session {
 };
 
 uint64_t session_clock_ns(void); /* CLOCK_MONOTONIC */
+
+/* Once a second: whether the agent keeps to its budget, and what follows from it. */
+void drain_look_at_budget(struct session *s, uint64_t now);
+/* A START of that has been answered, or could not be asked for. */
+void drain_end_budgeting(struct session *s, bool succeeded);
 
 /* A session without thread and mapping. -EINVAL: the pattern for threads is none; -ENOMEM. */
 int session_new(const struct session_options *o, struct session **out, struct err *e);

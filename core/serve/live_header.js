@@ -31,8 +31,6 @@ const header = (() => {
             found.push(`${failed.toFixed(1)}% of the stacks could not be walked`);
         if (s.overheadPercent >= MAX_OVERHEAD)
             found.push(`the profiler itself takes ${s.overheadPercent.toFixed(1)}% of a core`);
-        if (n < FEW)
-            found.push("few samples so far");
         return found;
     }
 
@@ -42,7 +40,9 @@ const header = (() => {
         const s = view.status, margin = numbers.margin(view.total.samples).toFixed(1);
         const look = s.lookingOn ? ` \u00b7 sampled by process ${s.lookingOn}` : "";
         const budget = s.budget ? ` \u00b7 ${s.budget}` : "";
-        return `${said.length ? "Mind: " + said.join("; ") : "Good profile"} \u00b7 ` +
+        const verdict = said.length ? "Mind: " + said.join("; ")
+                      : view.total.samples < FEW ? "Few samples so far" : "Good profile";
+        return `${verdict} \u00b7 ` +
             `\u00b1${margin} points at most${how}${look}${budget}`;
     }
 

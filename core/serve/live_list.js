@@ -27,9 +27,13 @@
         row.dataset.pid = jvm.pid;
         name.scope = "row";
         name.append(jvm.closed ? jvm.name : link(`/live/${jvm.pid}`, jvm.name));
+        const figures = ["CPU", "Memory", "Threads", "Up"].map((label) => {
+            const cell = make("td", "n");
+            cell.dataset.label = label; // where there is no room for the heads of columns
+            return cell;
+        });
         row.append(make("td", "n", String(jvm.pid)), name, make("td", "", jvm.user),
-                   make("td", "", jvm.version), make("td", "n"), make("td", "n"), make("td", "n"),
-                   make("td", "n"), make("td"));
+                   make("td", "", jvm.version), ...figures, make("td"));
         return row;
     }
 

@@ -442,6 +442,7 @@
     }
 
     setText($("#jvm-name"), jvmName);
+    $("#login").href = "/login?next=" + encodeURIComponent(location.pathname);
     $("#span").append(...SPANS.map(([value, text]) => new Option(text, value)));
     $("#event").append(new Option("cpu", "cpu"));
     if (["methods", "threads", "flame"].includes(location.hash.slice(1)))

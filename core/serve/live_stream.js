@@ -12,9 +12,15 @@ class Stream {
         this.tries = 0;
         this.asked = null;
         this.trouble = "";
-        this.quiet = this.over = false;
+        this.quiet = false; // nothing more need come
+        this.over = false;  // the JVM is gone
+        this.shut = false;  // a token is wanted
         window.setInterval(() => this.watch(), 1000);
         window.addEventListener("online", () => this.again());
+        document.addEventListener("visibilitychange", () => { // somebody has logged in, elsewhere
+            if (!document.hidden && this.shut)
+                this.connect();
+        });
         window.addEventListener("pagehide", () => this.close());
         window.addEventListener("pageshow", (e) => e.persisted && this.connect());
     }
@@ -38,6 +44,7 @@ class Stream {
         this.close();
         if (this.over)
             return;
+        this.shut = false;
         this.heard = performance.now();
         const source = new EventSource(this.base + "/events?" + this.query);
         this.source = source;
@@ -72,7 +79,7 @@ class Stream {
         this.tries = 0;
         this.trouble = "";
         const runs = !view.status || view.status.phase === "running";
-        this.quiet = !runs; // nothing more need come
+        this.quiet = !runs;
         this.told.state(runs ? "live" : "stopped",
                         runs ? "live" : view.status.message || "sampling has stopped");
         this.told.view(view);
@@ -95,7 +102,8 @@ class Stream {
         this.timer = window.setTimeout(() => this.connect(), ms);
         this.told.state("waiting", (this.trouble || "the server does not answer") +
             `; trying again ${ms < 1000 ? "at once" : "in " + Math.round(ms / 1000) + " s"}`);
-        this.askWhy();
+        if (this.tries > 1) // a server that is restarted refuses for a moment
+            this.askWhy();
     }
 
     // An EventSource does not say with which status it failed.
@@ -117,6 +125,7 @@ class Stream {
 
     denied() {
         this.close();
+        this.shut = true;
         this.told.state("denied", "the server wants a token");
     }
 

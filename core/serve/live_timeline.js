@@ -1,5 +1,5 @@
-// The last minutes, ten at most: samples of each second, and below them how long the collector stopped the
-// JVM. A click or a drag chooses a window; the picture is held then.
+// The last minutes, ten at most: samples of each second, and below them how long the collector
+// stopped the JVM. A click or a drag chooses a window; the picture is held then.
 class Timeline {
     constructor(canvas, label, chosen) {
         this.canvas = canvas;
@@ -121,7 +121,7 @@ class Timeline {
         const from = w ? Math.max(w.from, this.oldest()) : 0;
         const wide = w ? numbers.duration((w.to - from + 1) * 1e9) : "";
         const text = w ? `held: ${wide}, up to ${this.ago(w.to)}`
-                       : `last ${numbers.duration(this.seconds() * 1e9)}; click or drag to look back`;
+                       : `last ${this.seconds() / 60} min; click or drag to look back`;
         setText(this.label, text);
         this.canvas.setAttribute("aria-valuetext", text);
         this.canvas.setAttribute("aria-valuemin", this.oldest());

@@ -12,23 +12,24 @@
 /* Before the rows' places in the body's file. */
 static const char rows_here[] = "<!-- rows -->";
 
-static void add_number_cell(struct text *out, const char *text) {
-    text_addf(out, "<td class=\"n\">%s</td>", text ? text : "");
+/* The label is for phones, where there is no room for the heads of columns. */
+static void add_figure(struct text *out, const char *label, const char *text) {
+    text_addf(out, "<td class=\"n\" data-label=\"%s\">%s</td>", label, text ? text : "");
 }
 
 static void add_figures(struct text *out, const struct jvm *j) {
     struct text t = {0};
     text_addf(&t, "%.1f%%", j->cpu_percent);
-    add_number_cell(out, t.data);
+    add_figure(out, "CPU", t.data);
     text_clear(&t);
     human_weight(&t, j->rss_bytes, "bytes");
-    add_number_cell(out, t.data);
+    add_figure(out, "Memory", t.data);
     text_clear(&t);
     human_count(&t, j->threads);
-    add_number_cell(out, t.data);
+    add_figure(out, "Threads", t.data);
     text_clear(&t);
     human_weight(&t, j->uptime_ms * NS_PER_MS, "ns");
-    add_number_cell(out, t.data);
+    add_figure(out, "Up", t.data);
     out->failed |= t.failed;
     text_free(&t);
 }

@@ -12,8 +12,6 @@ import json
 import os
 import pathlib
 import re
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,14 +19,10 @@ import time
 import urllib.request
 
 import lib
-from lib import want, wait_for
+from lib import want
+from live_page import ROWS, Page, Server
 from webdriver import Browser
 
-ROWS = """return Array.from(document.querySelectorAll(arguments[0] + ' tbody tr'),
-                            (row) => Array.from(row.cells, (cell) => cell.textContent));"""
-STATE = "return livePage.state()"
-FRAMES = """return Array.from({length: Math.min(livePage.flame().frames, 3000)},
-                              (_, i) => livePage.frame(i));"""
 # Everything that pausing is to hold still.
 STILL = """return [document.querySelector('.figures').textContent,
                    document.querySelector('#quality').textContent,
@@ -88,109 +82,6 @@ public class Evil {
     }
 }
 """
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-class Server:
-    """`jtop-prof serve`, always at the same port."""
-
-    def __init__(self, scratch):
-        self.scratch, self.port = scratch, free_port()
-        self.url = "http://127.0.0.1:%d" % self.port
-        self.prof = None
-        self.start()
-
-    def start(self):
-        self.prof = lib.Prof(self.scratch, "serve", "--listen", "127.0.0.1:%d" % self.port)
-        wait_for(lambda: "serving" in self.prof.stderr() or self.prof.process.poll() is not None,
-                 "the server")
-        want(self.prof.process.poll() is None, "it does not serve: " + self.prof.stderr())
-
-    def stop(self):
-        if self.prof.process.poll() is None:
-            self.prof.process.send_signal(signal.SIGTERM)
-        code = self.prof.process.wait(lib.WAIT)
-        want(code == 0, "the server ended with %d: %s" % (code, self.prof.stderr()))
-
-
-class Page:
-    """/live/PID, and how a person uses it."""
-
-    def __init__(self, browser, server, pid):
-        self.browser, self.server, self.pid = browser, server, pid
-
-    def open(self, width=1280, height=820):
-        self.browser.dark(False)
-        self.browser.resize(width, height)
-        self.browser.errors()
-        self.browser.open("%s/live/%d" % (self.server.url, self.pid))
-        self.live()
-        self.wait("return livePage.state().latest && livePage.state().latest.samples > 20",
-                  "samples on the page")
-
-    def wait(self, script, what, *args):
-        value = self.browser.wait(script, *args, seconds=lib.WAIT)
-        want(value, "waited for %s; the page says: %s, %s" % (
-            what, self.text("#phase"), self.text("#trouble")))
-        return value
-
-    def live(self):
-        self.wait("return window.livePage && livePage.state().phase === 'live'", "the stream")
-
-    def state(self):
-        return self.browser.js(STATE)
-
-    def text(self, selector):
-        return self.browser.js("return document.querySelector(arguments[0]).textContent", selector)
-
-    def rows(self, view="#methods"):
-        return self.browser.js(ROWS, view)
-
-    def keys(self, *names):
-        self.browser.keys(*names)
-
-    def view(self, key, name):
-        self.keys(key)
-        self.wait("return livePage.state().view === arguments[0]", "the view " + name, name)
-        if name == "flame":
-            self.wait("return livePage.flame().frames > 5 && livePage.flame().drawn",
-                      "the flame graph")
-
-    def next_view(self):
-        """Until a view that was sent after now is shown."""
-        now = self.state()["shown"]
-        self.wait("return livePage.state().shown > arguments[0]", "a new view", now)
-
-    def click(self, selector):
-        x, y = self.browser.js("""
-            const b = document.querySelector(arguments[0]).getBoundingClientRect();
-            return [b.x + b.width / 2, b.y + b.height / 2];""", selector)
-        self.browser.click(x, y)
-
-    def hold(self):
-        self.keys("p")
-        self.wait("return livePage.state().held", "the pause")
-        self.live()  # the stream that goes on behind it
-        self.browser.js("return new Promise((done) => requestAnimationFrame(() => "
-                        "requestAnimationFrame(done)))")
-
-    def go_on(self):
-        self.keys("p")
-        self.wait("return !livePage.state().held", "the end of the pause")
-        self.next_view()
-
-    def frames(self):
-        self.wait("return livePage.flame().drawn", "the drawing")
-        return self.browser.js(FRAMES)
-
-    def quiet(self):
-        errors = self.browser.errors()
-        want(not errors, "the console has errors: %s" % errors[:3])
 
 
 # ---- the list ----
@@ -524,8 +415,8 @@ def reconnects(page):
     page.server.start()
     page.live()
     page.wait("return livePage.state().shown > arguments[0] + 1", "views of the new server", shown)
-    # What a browser itself says of a server that is not there is no error of the page.
-    errors = [e for e in page.browser.errors() if "net::ERR_" not in e]
+    # What a browser itself says of a server that is not there, or ends, is no error of the page.
+    errors = [e for e in page.browser.errors() if not re.search(r"net::ERR_|status of 503", e)]
     want(not errors, "the console has errors: %s" % errors[:3])
 
 
@@ -673,6 +564,34 @@ def hostile_names(browser, server, scratch):
         want(browser.js("return document.title") != "owned", "a name was run in the list")
 
 
+def wants_a_token(browser, scratch, pid):
+    """Who has none sees where to get in; whose session is over, too, and the picture stays."""
+    path = os.path.join(scratch, "token")
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="ascii") as f:
+        f.write("a-token-of-some-length-0123456789\n")
+    server = Server(scratch, "--token-file", path)
+    page = Page(browser, server, pid)
+    try:
+        browser.open("%s/live/%d" % (server.url, pid))
+        want(browser.js("return !window.livePage && !!document.querySelector('#token')"),
+             "it opens without a token")
+        browser.js("document.querySelector('#token').focus()")
+        browser.keys(*"a-token-of-some-length-0123456789", "Enter")
+        page.wait("return window.livePage && livePage.state().phase === 'live' && "
+                  "document.querySelector('#methods tbody tr')", "the page with a token")
+        browser.cdp("Network.clearBrowserCookies")
+        server.stop()
+        server.start()
+        page.wait("return livePage.state().phase === 'denied'", "the server's refusal being seen")
+        href = browser.js("const a = document.querySelector('#login');"
+                          "return a.hidden ? '' : a.getAttribute('href')")
+        want(href == "/login?next=%2Flive%2F" + str(pid), "no way in: " + href)
+        want(page.rows(), "the last picture is gone")
+        browser.errors()  # 401s, which a browser lists
+    finally:
+        server.stop()
+
+
 def shots(page, directory):
     """For people to look at."""
     def shot(name):
@@ -705,6 +624,7 @@ def main(args):
                 checks.run("list of JVMs", list_of_jvms, browser, server, jvm.pid)
                 for check in PAGE_CHECKS:
                     checks.run("live " + check.__name__.replace("_", " "), check, page)
+                checks.run("live wants a token", wants_a_token, browser, scratch, jvm.pid)
                 if args[:1] == ["--shots"]:
                     shots(page, args[1])
                 checks.run("live JVM killed", killed, page, jvm)

@@ -8,12 +8,16 @@
 #include <stddef.h>
 
 #define EMBED(symbol, path)                                                                        \
-    extern const char symbol[];                                                                    \
     __asm__(".section .rodata\n"                                                                   \
             ".global " #symbol "\n" #symbol ":\n"                                                  \
             ".incbin \"core/serve/" path "\"\n"                                                    \
             ".byte 0\n"                                                                            \
             ".previous\n")
+
+extern const char live_numbers_js[], live_theme_js[], live_colours_js[], live_tree_js[],
+    live_table_js[], live_methods_js[], live_threads_js[], live_flame_js[], live_picture_js[],
+    live_timeline_js[], live_stream_js[], live_header_js[], live_keys_js[], live_about_js[],
+    live_main_js[], live_list_js[];
 
 EMBED(pages_style, "live_style.css");
 EMBED(pages_list_body, "live_list.html");

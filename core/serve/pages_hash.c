@@ -18,9 +18,9 @@ static uint32_t turned(uint32_t x, unsigned n) {
 }
 
 static void spread_block(const unsigned char *block, uint32_t w[64]) {
-    for (unsigned i = 0; i < 16; i++)
-        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
-               (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
+    for (unsigned i = 0; i < 16; i++, block += 4)
+        w[i] = (uint32_t)block[0] << 24 | (uint32_t)block[1] << 16 | (uint32_t)block[2] << 8 |
+               block[3];
     for (unsigned i = 16; i < 64; i++) {
         uint32_t a = w[i - 15], b = w[i - 2];
         w[i] = w[i - 16] + w[i - 7] + (turned(a, 7) ^ turned(a, 18) ^ a >> 3) +
@@ -63,13 +63,13 @@ void pages_hash_add(struct pages_hash *h, const char *data, size_t n) {
 
 static void add_base64(const unsigned char in[33], char out[PAGES_HASH_TEXT]) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (unsigned i = 0; i < 11; i++) {
-        uint32_t v = (uint32_t)in[3 * i] << 16 | (uint32_t)in[3 * i + 1] << 8 | in[3 * i + 2];
+    for (unsigned i = 0; i < 11; i++, in += 3) {
+        uint32_t v = (uint32_t)in[0] << 16 | (uint32_t)in[1] << 8 | in[2];
         for (unsigned k = 0; k < 4; k++)
-            out[4 * i + k] = digits[v >> (18 - 6 * k) & 63];
+            *out++ = digits[v >> (18 - 6 * k) & 63];
     }
-    out[43] = '='; /* 32 bytes end in the middle of the last group */
-    out[44] = '\0';
+    out[-1] = '='; /* 32 bytes end in the middle of the last group */
+    *out = '\0';
 }
 
 void pages_hash_end(struct pages_hash *h, char out[PAGES_HASH_TEXT]) {

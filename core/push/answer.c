@@ -47,7 +47,7 @@ static bool is_prose(const struct post_result *r) {
     return r->bytes > 0 && r->body[0] != '<';
 }
 
-static bool is_tls(const struct post_result *r) {
+static bool is_certificate(const struct post_result *r) {
     switch ((CURLcode)r->curl) {
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CERTPROBLEM:
@@ -61,32 +61,46 @@ static bool is_tls(const struct post_result *r) {
     }
 }
 
-static void judge_tls(const struct post_result *r, struct answer *a) {
-    char said[SAID_MAX + 8];
-    const char *help = "";
-    quote(r->error, strlen(r->error), said);
+/* TLS libraries do not say the same of a certificate, and some of them not more than "failed". */
+static const char *certificate_remedy(const struct post_result *r) {
     if (r->curl == CURLE_SSL_CERTPROBLEM)
-        help = "; check --tls-cert and --tls-key";
-    else if (strstr(r->error, "self-signed") || strstr(r->error, "self signed") ||
-             strstr(r->error, "local issuer"))
-        help = "; --tls-ca FILE names the authority that signed it";
-    else if (strstr(r->error, "expired"))
-        help = "; renew the receiver's certificate, or set the clock here right";
-    else if (strstr(r->error, "does not match") || strstr(r->error, "no alternative"))
-        help = "; give --to the name that the certificate has";
-    say(a, ANSWER_AGAIN, "is not trusted%s%s", said, help);
+        return "; check --tls-cert and --tls-key";
+    if (strstr(r->error, "expir"))
+        return "; renew it, or set the clock here right";
+    if (strstr(r->error, "does not match") || strstr(r->error, "no alternative"))
+        return "; give --to the name that it has";
+    return "; if it is self-signed or of an authority of your own, name that with --tls-ca FILE; "
+           "else it is out of date";
+}
+
+/* What follows where the receiver breaks a handshake off: with TLS 1.3 when we think it is over. */
+static bool is_alert(const char *error) {
+    static const char *const words[] = {"certificate required", "handshake failure",
+                                        "bad certificate", "unknown ca", "fatal alert"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strstr(error, words[i]))
+            return true;
+    return false;
+}
+
+static void judge_tls(const struct post_result *r, const char *said, struct answer *a) {
+    if (is_alert(r->error))
+        say(a, ANSWER_AGAIN,
+            "broke off TLS%s; if it wants a certificate of ours, --tls-cert and --tls-key give one",
+            said);
+    else if (is_certificate(r))
+        say(a, ANSWER_AGAIN, "has a certificate that cannot be trusted%s%s", said,
+            certificate_remedy(r));
+    else
+        say(a, ANSWER_AGAIN, "does not speak TLS, or not as we do%s", said);
 }
 
 /* There was no answer. */
 static void judge_failure(const struct post_result *r, struct answer *a) {
     char said[SAID_MAX + 8];
     quote(r->error, strlen(r->error), said);
-    if (is_tls(r))
-        judge_tls(r, a);
-    else if (strstr(r->error, "certificate required") || strstr(r->error, "handshake failure") ||
-             strstr(r->error, "bad certificate") || strstr(r->error, "unknown ca"))
-        say(a, ANSWER_AGAIN,
-            "wants another certificate of ours%s; --tls-cert and --tls-key give one", said);
+    if (is_certificate(r) || is_alert(r->error) || r->curl == CURLE_SSL_CONNECT_ERROR)
+        judge_tls(r, said, a);
     else if (r->curl == CURLE_COULDNT_RESOLVE_HOST)
         say(a, ANSWER_AGAIN, "cannot be reached: its name has no address");
     else if (r->curl == CURLE_COULDNT_CONNECT)
@@ -96,8 +110,6 @@ static void judge_failure(const struct post_result *r, struct answer *a) {
         say(a, ANSWER_AGAIN, "did not answer in time");
     else if (r->curl == CURLE_GOT_NOTHING)
         say(a, ANSWER_AGAIN, "closed the connection without an answer");
-    else if (r->curl == CURLE_SSL_CONNECT_ERROR)
-        say(a, ANSWER_AGAIN, "does not speak TLS, or not as we do%s", said);
     else if (r->curl == CURLE_UNSUPPORTED_PROTOCOL || r->curl == CURLE_WEIRD_SERVER_REPLY)
         say(a, ANSWER_AGAIN, "does not answer as HTTP does%s", said);
     else if (r->curl == CURLE_WRITE_ERROR)

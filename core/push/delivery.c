@@ -77,6 +77,10 @@ static void keep(struct sender *s, uint64_t now) {
     for (uint32_t i = 0; i < n; i++)
         spool_put(s->d.spool, item[i]);
     free(item);
+    if (n) {
+        publish(s);
+        atomic_fetch_sub(&s->in_hand, n);
+    }
     if (post_is_under_way(s->post) && now >= s->d.try_since_ms + SLOW_MS)
         s->d.held_up = true;
     if (s->spool_dir[0] && (s->d.held_up || s->d.disk.is) && now >= s->d.next_save_ms &&

@@ -117,7 +117,10 @@ int sender_put(struct sender *s, struct push_message *m) {
     int r = -EINVAL;
     if (!m->body.failed && message_is_sound(m)) {
         struct push_message *own = message_take(m);
+        atomic_fetch_add(&s->in_hand, 1);
         r = own ? inbox_put(&s->inbox, own) : -ENOMEM;
+        if (r != 0)
+            atomic_fetch_sub(&s->in_hand, 1);
     }
     if (r != 0)
         atomic_fetch_add(&s->rejected, 1);
@@ -127,9 +130,11 @@ int sender_put(struct sender *s, struct push_message *m) {
 }
 
 void sender_status(struct sender *s, struct sender_status *out) {
+    uint64_t in_hand = atomic_load(&s->in_hand); /* first: none is overlooked on its way */
     pthread_mutex_lock(&s->lock);
     *out = s->status;
     pthread_mutex_unlock(&s->lock);
+    out->waiting += in_hand;
     out->lost += atomic_load(&s->rejected);
 }
 

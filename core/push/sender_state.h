@@ -37,6 +37,7 @@ struct sender {
     _Atomic bool closing;
     _Atomic uint64_t deadline_ms; /* once closing */
     _Atomic uint64_t rejected;    /* by sender_put itself */
+    _Atomic uint64_t in_hand;     /* put, and not yet among what `status` says waits */
     pthread_mutex_t lock;         /* of `status` */
     struct sender_status status;
 };

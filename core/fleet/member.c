@@ -117,12 +117,6 @@ static int relink(struct member *m, struct err *e) {
     return result;
 }
 
-/* As it was before somebody wanted what cannot be had. */
-static void relink_back(struct member *m) {
-    struct err ignored;
-    relink(m, &ignored);
-}
-
 /* What others wanted before we did is theirs again. */
 static void give_back(struct member *m) {
     struct engine_union now, target;
@@ -272,11 +266,24 @@ static void set_since(struct member *m, struct fleet_user *u, uint64_t since) {
     pthread_mutex_unlock(m->lock);
 }
 
-/* Has the session sample what its users want, this one's among it. */
+/* Has the session sample what its users want, this one's among it; where it cannot, all is as it
+ * was. */
 static int serve(struct member *m, const struct engine_union *want, struct err *e) {
+    const struct engine_union ours = m->ours, before = m->before;
+    struct engine_union asked, now;
+    struct err ignored;
+    asked_now(m->session, &asked);
     int result = relink(m, e);
-    /* Of another process's we hear later how it went. */
-    return result == 0 && !m->joined ? check_runs(m, want, e) : result;
+    if (result == 0 && !m->joined) /* of another process's we hear later how it went */
+        result = check_runs(m, want, e);
+    if (result == 0)
+        return 0;
+    asked_now(m->session, &now);
+    if (!engine_union_same(&now, &asked))
+        set_engines(m, &asked, &ignored);
+    m->ours = ours;
+    m->before = before;
+    return result;
 }
 
 /* Nobody came back for it in time; that it still is there is chance. */
@@ -309,7 +316,6 @@ int member_enter(struct member *m, struct fleet_user *u, const struct fleet_want
     result = serve(m, &u->want, e);
     if (result != 0) {
         remove_user(m, u);
-        relink_back(m);
         return result;
     }
     set_since(m, u, first && !m->joined ? 0 : next_second());
@@ -325,7 +331,6 @@ int member_rewant(struct member *m, struct fleet_user *u, const struct engine_un
     int result = serve(m, want, e);
     if (result != 0) {
         u->want = before;
-        relink_back(m);
     } else if (!there) {
         set_since(m, u, next_second());
     }
@@ -333,11 +338,12 @@ int member_rewant(struct member *m, struct fleet_user *u, const struct engine_un
 }
 
 void member_leave(struct member *m, const struct fleet_user *u) {
+    struct err ignored;
     remove_user(m, u);
     if (phase_of(m->session) != SESSION_RUNNING)
         return;
     if (m->users > 0)
-        relink_back(m);
+        relink(m, &ignored);
     else if (m->joined && looks_on(m->session))
         give_back(m);
 }

@@ -213,6 +213,12 @@ def lingers(scratch):
         gone(j)
         f.good("enter", "c", j.pid, "cpu=10000000")
         want(f.show("c")[0]["since"] == 0, "a new one")
+        f.good("leave", "c")
+        # What cannot be had, or nobody wants any more, is in nobody's way.
+        want(re.match(r"error (?!16 )\d", f.ask("enter", "d", j.pid, "trace:999999")), read(f.out))
+        for event in ("Shares$A.a50", "Shares$B.b25"):
+            f.good("enter", "e", j.pid, event)
+            f.good("leave", "e")
         f.end()
         gone(j)
 

@@ -67,6 +67,9 @@ static bool means_loopback(const char *host) {
     char name[HOST_MAX + 1];
     const char *begin = host + (*host == '[');
     size_t length = *host == '[' ? strcspn(begin, "]") : strcspn(begin, ":");
+    const char *behind = begin + length + (*host == '[' && begin[length]);
+    if (*behind && *behind != ':')
+        return false;
     memcpy(name, begin, length);
     name[length] = '\0';
     struct sockaddr_in in = {.sin_family = AF_INET};

@@ -50,8 +50,9 @@ struct serve_answer {
     bool refused;       /* by serve_refuse: a browser gets the line of text as a page */
     const char *policy; /* Content-Security-Policy in place of the strict one; NULL: that */
     /* A body without an end: `next` is called each period_ms, on a thread that all such answers
-     * share, and appends what is to go out; it must not wait. 1: that was the last. `end` is called
-     * once, whatever happened. NULL `next`: `body` is all. */
+     * share, and appends what is to go out; it must not wait. 1: that was the last; negative: it
+     * went wrong, and the connection is broken off, since the status is out. `end` is called once,
+     * whatever happened. NULL `next`: `body` is all. */
     int (*next)(void *arg, struct text *out);
     void (*end)(void *arg);
     void *arg;

@@ -77,7 +77,7 @@ static int make_fleet(const struct serve_options *o, struct parts *p, struct err
     p->serve.login = p->login;
     p->serve.begun_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     p->serve.profs = prof_table_new(&p->serve, e);
-    if (!p->serve.profs && e && e->code != ENOSYS)
+    if (!p->serve.profs)
         return e && e->code ? -e->code : -ENOMEM;
     if (!o->all_jvms)
         return 0;

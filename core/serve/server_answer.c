@@ -78,7 +78,9 @@ static void wake(void *who) {
 static ssize_t read_stream(void *stream, uint64_t at, char *out, size_t max) {
     (void)at;
     ssize_t n = stream_take(stream, out, max, let_sleep);
-    return n < 0 ? MHD_CONTENT_READER_END_OF_STREAM : n;
+    return n == STREAM_BROKEN ? MHD_CONTENT_READER_END_WITH_ERROR
+           : n < 0            ? MHD_CONTENT_READER_END_OF_STREAM
+                              : n;
 }
 
 static void leave_stream(void *stream) {

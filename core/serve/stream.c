@@ -22,7 +22,7 @@ struct stream {
     struct text out, fresh; /* `fresh` is the thread's own */
     size_t taken;           /* of `out` */
     uint64_t period, due, last;
-    bool asleep, finished, busy, left;
+    bool asleep, finished, broken, busy, left;
 };
 
 struct streams {
@@ -68,7 +68,8 @@ static void deliver(struct stream *s, int r, uint64_t now) {
         text_add_n(&s->out, s->fresh.data, s->fresh.len);
         s->last = now;
     }
-    s->finished = s->finished || r != 0 || s->out.failed || s->fresh.failed;
+    s->broken = r < 0 || s->out.failed || s->fresh.failed;
+    s->finished = s->broken || r != 0;
     if (s->out.len > s->taken || s->finished)
         rouse(s);
 }
@@ -204,7 +205,7 @@ int stream_new(struct streams *all, const struct serve_answer *a, void (*wake)(v
 ssize_t stream_take(struct stream *s, char *out, size_t max, void (*sleep)(void *who)) {
     pthread_mutex_lock(&s->all->lock);
     size_t n = s->out.len - s->taken;
-    ssize_t r = s->finished ? -1 : 0;
+    ssize_t r = s->broken ? STREAM_BROKEN : s->finished ? STREAM_END : 0;
     if (n > 0) {
         n = n < max ? n : max;
         memcpy(out, s->out.data + s->taken, n);

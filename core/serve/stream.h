@@ -17,6 +17,8 @@
 
 #define STREAMS_MAX 64
 
+enum { STREAM_END = -1, STREAM_BROKEN = -2 };
+
 struct streams; /* all of them */
 struct stream;
 
@@ -31,7 +33,7 @@ void streams_free(struct streams *all);
 int stream_new(struct streams *all, const struct serve_answer *a, void (*wake)(void *who),
                void *who, struct stream **out);
 /* Takes some bytes. 0: nothing now; `sleep(who)` was called, with the lock held, and `wake` will be.
- * -1: that was the end. */
+ * STREAM_END: that was all; STREAM_BROKEN: it went wrong. */
 ssize_t stream_take(struct stream *s, char *out, size_t max, void (*sleep)(void *who));
 /* Nobody reads it any more. */
 void stream_leave(struct stream *s);

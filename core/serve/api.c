@@ -15,12 +15,15 @@ pid_t api_pid(const struct serve_request *q, const char **what) {
     return strncmp(q->rest, jvms_below, length) == 0 ? serve_pid(q->rest + length, what) : 0;
 }
 
+int api_ask(const struct serve_request *q, struct api_question *out, struct err *e) {
+    int r = api_question_read(out, q->params, e);
+    return r < 0 ? r : api_question_rest(q->params, e);
+}
+
 int api_enter(struct serve *s, const struct serve_request *q, pid_t pid, struct api_question *out,
               struct fleet_user **user, struct serve_answer *a) {
     struct err e = {0};
-    int r = api_question_read(out, q->params, &e);
-    if (r == 0)
-        r = api_question_rest(q->params, &e);
+    int r = api_ask(q, out, &e);
     if (r == 0)
         r = fleet_enter(s->fleet, pid, &out->want, user, &e);
     if (r < 0)
@@ -119,7 +122,7 @@ static void show_view(struct serve *s, const struct serve_request *q, pid_t pid,
                       struct serve_answer *a) {
     struct api_question question;
     struct api_view view;
-    struct fleet_user *user;
+    struct fleet_user *user = NULL;
     if (api_enter(s, q, pid, &question, &user, a) < 0)
         return;
     int r = api_view_take(&view, fleet_session(user), &question);
@@ -136,7 +139,7 @@ static void show_view(struct serve *s, const struct serve_request *q, pid_t pid,
 /* Those that share its session, beside us who ask. */
 static uint32_t users_of(struct serve *s, pid_t pid) {
     struct err e;
-    struct fleet_user *user;
+    struct fleet_user *user = NULL;
     if (fleet_enter(s->fleet, pid, &(struct fleet_want){.as_it_is = true}, &user, &e) < 0)
         return 0;
     const uint32_t users = fleet_users(user);

@@ -58,8 +58,10 @@
 
 /* The JVM of a path below "jvms/", and what is asked of it: "view", "" …; 0: there is no number. */
 pid_t api_pid(const struct serve_request *q, const char **what);
-/* Reads the question and becomes a user of the JVM. 0, or -errno and the answer is filled. What else
- * the handler has for parameters it must have read before. */
+/* Reads all parameters as a view's. -EINVAL with a message for a 400. What else a handler has for
+ * parameters it must have read before. */
+int api_ask(const struct serve_request *q, struct api_question *out, struct err *e);
+/* The same, and becomes a user of the JVM. 0, or -errno and the answer is filled. */
 int api_enter(struct serve *s, const struct serve_request *q, pid_t pid, struct api_question *out,
               struct fleet_user **user, struct serve_answer *a);
 /* Says that the body is JSON; where memory ran out, that. */

@@ -72,7 +72,7 @@ static int by_text(const void *a, const void *b) {
 /* Those that are written alike are written once more. */
 static int tell_apart(struct api_name **sorted, uint32_t count) {
     int r = 0;
-    qsort(sorted, count, sizeof *sorted, by_text);
+    qsort(sorted, count, sizeof(void *), by_text);
     for (uint32_t i = 0, end; i < count && r == 0; i = end) {
         for (end = i + 1; end < count && by_text(&sorted[i], &sorted[end]) == 0; end++)
             ;
@@ -86,7 +86,7 @@ int api_names_settle(struct api_names *n) {
     int r = 0;
     for (uint32_t i = 0; i < n->count && r == 0; i++)
         r = write_out(&n->name[i], api_name_style[0]);
-    struct api_name **sorted = r == 0 ? malloc(((size_t)n->count + 1) * sizeof *sorted) : NULL;
+    struct api_name **sorted = r == 0 ? malloc(((size_t)n->count + 1) * sizeof(void *)) : NULL;
     if (!sorted)
         return -ENOMEM;
     for (uint32_t i = 0; i < n->count; i++)

@@ -226,6 +226,23 @@ int api_question_rest(const struct params *p, struct err *e) {
     return name ? err_set(e, EINVAL, "%s: no such parameter here", name) : 0;
 }
 
+static bool same_second(const struct api_second *a, const struct api_second *b) {
+    return a->given == b->given && a->back == b->back && a->second == b->second;
+}
+
+static bool same_engine(const struct wire_engine_request *a, const struct wire_engine_request *b) {
+    return a->event == b->event && a->mechanism == b->mechanism && a->interval == b->interval &&
+           a->flags == b->flags && strcmp(a->name, b->name) == 0;
+}
+
+bool api_question_same(const struct api_question *a, const struct api_question *b) {
+    return a->event == b->event && same_engine(&a->want.engine[0], &b->want.engine[0]) &&
+           same_second(&a->from, &b->from) && same_second(&a->to, &b->to) &&
+           strcmp(a->filter, b->filter) == 0 && a->tid == b->tid &&
+           a->virtual_id == b->virtual_id && a->tree == b->tree && a->inverted == b->inverted &&
+           a->rows == b->rows && a->nodes == b->nodes;
+}
+
 static uint64_t second_of(const struct api_second *s, uint64_t latest) {
     if (!s->back)
         return s->second;

@@ -37,6 +37,9 @@ int api_question_read(struct api_question *q, struct params *p, struct err *e);
 /* The first parameter that nobody knows: -EINVAL with a message. Once all are read. */
 int api_question_rest(const struct params *p, struct err *e);
 
+/* Whether both are asked for the same. */
+bool api_question_same(const struct api_question *a, const struct api_question *b);
+
 /* Whether a regular expression from the network may be compiled: short, and nothing in it that
  * takes regcomp or regexec more than its length says (counts, back references, + behind a group).
  * -EINVAL with why. */

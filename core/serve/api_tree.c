@@ -107,7 +107,7 @@ static void write_nodes(struct json *j, const struct snapshot *s, const struct a
 int api_tree_write(struct json *j, const struct snapshot *s, struct api_names *names,
                    uint32_t nodes) {
     struct cut cut;
-    struct api_name **shown = malloc(((size_t)names->count + 1) * sizeof *shown);
+    struct api_name **shown = malloc(((size_t)names->count + 1) * sizeof(void *));
     if (!shown || find_cut(s, nodes, &cut) < 0) {
         free(shown);
         return -ENOMEM;

@@ -222,11 +222,48 @@ static void filters(void **state) {
     bad(longest);
 }
 
+/* Each parameter makes it another question, and how it is written does not. */
+static void same_questions(void **state) {
+    (void)state;
+    static const char *const different[] = {
+        "",
+        "from=1",
+        "from=-1",
+        "to=1",
+        "to=-1",
+        "filter=a",
+        "filter=b",
+        "thread=1",
+        "virtual=1",
+        "tree=0",
+        "inverted",
+        "rows=1",
+        "nodes=1",
+        "event=wall",
+        "event=alloc",
+        "event=live",
+        "event=page-faults",
+        "event=cycles",
+        "interval=20ms",
+        "event=ctimer",
+    };
+    const size_t n = sizeof different / sizeof different[0];
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++) {
+            struct api_question a = good(different[i]), b = good(different[k]);
+            if (api_question_same(&a, &b) != (i == k))
+                fail_msg("\"%s\" and \"%s\"", different[i], different[k]);
+        }
+    struct api_question a = good("interval=20ms&rows=7"), b = good("rows=7&interval=20000000");
+    assert_true(api_question_same(&a, &b));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_nobody_said), cmocka_unit_test(counts_and_flags),
         cmocka_unit_test(events),           cmocka_unit_test(intervals),
         cmocka_unit_test(windows),          cmocka_unit_test(filters),
+        cmocka_unit_test(same_questions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

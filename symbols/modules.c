@@ -25,9 +25,10 @@ enum {
 
 struct module_entry {
     struct module module;
-    struct elf_symbols *elf;
-    bool seen; /* by the sweep that goes on */
-    bool lost; /* uthash had no memory to add it */
+    struct elf_symbols *elf;    /* our own, or … */
+    struct symbol_file *shared; /* … the store's; NULL: none */
+    bool seen;                  /* by the sweep that goes on */
+    bool lost;                  /* uthash had no memory to add it */
     UT_hash_handle hh;
     char key[];
 };
@@ -56,18 +57,32 @@ static struct module_entry *find(const struct modules *m, const struct mapping *
     return found;
 }
 
-static struct elf_symbols *read_file(const struct modules *m, const struct mapping *mapping) {
+/* A file to be read, by whom. */
+struct reading {
+    const struct modules *modules;
+    const struct mapping *mapping;
+    int fd;
+};
+
+static struct elf_symbols *read_file(void *arg) {
+    const struct reading *r = arg;
     struct elf_symbols *elf = NULL;
-    int fd = target_files_open_mapping(m->files, mapping);
-    if (fd < 0)
-        return NULL;
-    int rc = elf_symbols_read(fd, &elf);
-    close(fd);
-    if (rc)
+    if (elf_symbols_read(r->fd, &elf))
         return NULL;
     if (!elf->has_symtab)
-        debug_file_add(m->files, mapping->path, elf);
+        debug_file_add(r->modules->files, r->mapping->path, elf);
     return elf;
+}
+
+static void take_file(struct modules *m, struct module_entry *e, const struct mapping *mapping) {
+    struct reading r = {m, mapping, target_files_open_mapping(m->files, mapping)};
+    if (r.fd < 0)
+        return;
+    if (m->store && m->mounts)
+        e->shared = symbol_store_get(m->store, r.fd, m->mounts, read_file, &r);
+    if (!e->shared)
+        e->elf = read_file(&r);
+    close(r.fd);
 }
 
 static int64_t clock_ns(clockid_t clock) {
@@ -76,17 +91,28 @@ static int64_t clock_ns(clockid_t clock) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Read in the time that is left for it; NULL: nothing to be had. */
-static struct elf_symbols *read_in_time(struct modules *m, const struct mapping *mapping) {
+/* In the time that is left for it. */
+static void take_in_time(struct modules *m, struct module_entry *e, const struct mapping *mapping) {
     int64_t now = clock_ns(CLOCK_MONOTONIC);
     if (!m->begun_ns)
         m->begun_ns = now;
     if (m->spent_ns > SPENT_FIRST_NS + (now - m->begun_ns) / SPENT_SHARE)
-        return NULL;
+        return;
     int64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    struct elf_symbols *elf = read_file(m, mapping);
+    take_file(m, e, mapping);
     m->spent_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
-    return elf;
+}
+
+static const struct elf_symbols *elf_of(const struct module_entry *e) {
+    return e->shared ? symbol_file_elf(e->shared) : e->elf;
+}
+
+static void let_go(struct modules *m, struct module_entry *e) {
+    if (e->shared)
+        symbol_store_put(m->store, e->shared);
+    elf_symbols_free(e->elf);
+    e->shared = NULL;
+    e->elf = NULL;
 }
 
 static void read_symbols(struct modules *m, struct module_entry *e, const struct mapping *mapping) {
@@ -96,18 +122,16 @@ static void read_symbols(struct modules *m, struct module_entry *e, const struct
         if (vdso_read(m->files->proc, mapping, &e->elf))
             return;
     } else if (mapping->path[0] == '/') {
-        e->elf = read_in_time(m, mapping);
+        take_in_time(m, e, mapping);
     }
-    if (!e->elf)
-        return;
-    size_t bytes = symbol_table_bytes(&e->elf->table);
-    if (bytes > BYTES_LIMIT - m->bytes) {
-        elf_symbols_free(e->elf);
-        e->elf = NULL;
+    const struct elf_symbols *elf = elf_of(e);
+    size_t bytes = elf ? symbol_table_bytes(&elf->table) : 0;
+    if (!elf || bytes > BYTES_LIMIT - m->bytes) {
+        let_go(m, e);
         return;
     }
     m->bytes += bytes;
-    e->module.elf = e->elf;
+    e->module.elf = elf;
 }
 
 static bool name_module(struct modules *m, struct module_entry *e, const struct mapping *mapping) {
@@ -153,9 +177,9 @@ const struct module *modules_get(struct modules *m, const struct mapping *mappin
 static void free_chain(struct modules *m, struct module_entry *e) {
     while (e) {
         struct module_entry *next = e->hh.next;
-        if (e->elf)
-            m->bytes -= symbol_table_bytes(&e->elf->table);
-        elf_symbols_free(e->elf);
+        if (e->module.elf)
+            m->bytes -= symbol_table_bytes(&e->module.elf->table);
+        let_go(m, e);
         free(e);
         e = next;
     }

@@ -11,6 +11,7 @@
 #include "symbols/elf_symbols.h"
 #include "symbols/intern.h"
 #include "symbols/maps.h"
+#include "symbols/symbol_store.h"
 #include "symbols/target_files.h"
 
 struct module {
@@ -22,8 +23,10 @@ struct module {
 struct module_entry;
 
 struct modules {
-    const struct target_files *files; /* borrowed, as is the next */
+    const struct target_files *files; /* borrowed, as are the next two */
     struct intern *names;
+    struct symbol_store *store; /* tables are had from there; borrowed; NULL: read for ourselves */
+    uint64_t mounts;            /* the process's mount namespace, for the store */
     struct module_entry *table;
     size_t bytes;               /* held by symbol tables */
     int64_t spent_ns, begun_ns; /* CPU time of reading files so far; when the first was read */

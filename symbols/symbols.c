@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <uthash.h>
 
@@ -54,6 +55,17 @@ static int64_t now_ns(void) {
 }
 
 int symbols_open(pid_t pid, struct symbols **out, struct err *e) {
+    return symbols_open_shared(pid, NULL, out, e);
+}
+
+/* 0: not known. */
+static uint64_t mounts_of(int proc) {
+    struct stat st;
+    return fstatat(proc, "ns/mnt", &st, 0) == 0 ? st.st_ino : 0;
+}
+
+int symbols_open_shared(pid_t pid, struct symbol_store *store, struct symbols **out,
+                        struct err *e) {
     struct symbols *s = calloc(1, sizeof *s);
     struct kallsyms *kernel = calloc(1, sizeof *kernel);
     if (!s || !kernel) {
@@ -65,9 +77,10 @@ int symbols_open(pid_t pid, struct symbols **out, struct err *e) {
     if (getrandom(&s->seed, sizeof s->seed, GRND_NONBLOCK) != (ssize_t)sizeof s->seed)
         s->seed = (uint64_t)now_ns() ^ (uintptr_t)s;
     s->names = (struct intern){.limit = NAMES_LIMIT, .seed = s->seed};
-    s->modules = (struct modules){.files = &s->files, .names = &s->names};
+    s->modules = (struct modules){.files = &s->files, .names = &s->names, .store = store};
     int rc = target_files_open(pid, &s->files, e);
     if (rc == 0) {
+        s->modules.mounts = mounts_of(s->files.proc);
         rc = maps_read(s->files.proc, &s->maps);
         if (rc == -ESRCH)
             err_set(e, ESRCH, "process %d has no memory mapped: it has ended", (int)pid);
@@ -236,6 +249,13 @@ void symbols_resolve(struct symbols *s, uint64_t address, struct symbol *out) {
     cache_add(s, address, out, false);
 }
 
+static const struct kallsyms *kernel_of(const struct symbols *s) {
+    if (s->modules.store)
+        return symbol_store_kernel(s->modules.store);
+    kallsyms_read_once(s->kernel, "/proc/kallsyms");
+    return s->kernel;
+}
+
 void symbols_resolve_kernel(struct symbols *s, uint64_t address, struct symbol *out) {
     const struct symbol *known = cache_find(s, address);
     if (known) {
@@ -244,8 +264,7 @@ void symbols_resolve_kernel(struct symbols *s, uint64_t address, struct symbol *
     }
     *out = (struct symbol){.name = "[kernel]", .module = "kernel", .language = SYMBOL_KERNEL};
     const char *module;
-    kallsyms_read_once(s->kernel, "/proc/kallsyms");
-    const char *name = kallsyms_find(s->kernel, address, &module);
+    const char *name = kallsyms_find(kernel_of(s), address, &module);
     if (name) {
         const char *kept = intern_text(&s->names, module);
         out->module = kept ? kept : "kernel";
@@ -266,6 +285,6 @@ bool symbols_are_missing(struct symbols *s, const char *library, char build_id[1
 }
 
 const char *symbols_kernel_trouble(const struct symbols *s) {
-    kallsyms_read_once(s->kernel, "/proc/kallsyms");
-    return s->kernel->trouble[0] ? s->kernel->trouble : NULL;
+    const struct kallsyms *kernel = kernel_of(s);
+    return kernel->trouble[0] ? kernel->trouble : NULL;
 }

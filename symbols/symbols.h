@@ -36,6 +36,9 @@ struct symbols;
 
 /* Reads the process's maps. Fails with -ESRCH, -EACCES (message says what to try), -ENOMEM. */
 int symbols_open(pid_t pid, struct symbols **out, struct err *e);
+/* The same with tables out of a store, which must live longer; NULL: its own. */
+struct symbol_store;
+int symbols_open_shared(pid_t pid, struct symbol_store *store, struct symbols **out, struct err *e);
 void symbols_free(struct symbols *s);
 
 /* Reads the maps again when they may have changed. What was read of files still mapped is kept.

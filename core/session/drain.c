@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 #define TURN_MS 20       /* between two looks at the ring */
-#define IDLE_TURN_MS 200 /* when nothing comes; less than the heartbeat */
+#define IDLE_TURN_MS 200 /* when nothing comes, or a frugal session; less than the heartbeat */
+#define FRUGAL_TIMES 5   /* less often than others it looks at the JVM and for names */
 #define SECOND_NS UINT64_C(1000000000)
 
 uint64_t session_clock_ns(void) {
@@ -27,7 +28,8 @@ static void wait_for_work(struct session *s) {
     struct drain *d = &s->drain;
     if (d->pending != WIRE_COMMAND_NONE && s->mapping.wire)
         control_wait(&d->control, TURN_MS);
-    int timeout = drain_phase(s) == SESSION_RUNNING ? TURN_MS : IDLE_TURN_MS;
+    bool often = drain_phase(s) == SESSION_RUNNING && !(s->options.frugal && d->calm);
+    int timeout = often ? TURN_MS : IDLE_TURN_MS;
     if (d->pending != WIRE_COMMAND_NONE)
         timeout = 0;
     else if (d->answered_ns)
@@ -183,9 +185,11 @@ static void every_second(struct session *s, uint64_t now) {
     if (now < d->second_ns)
         return;
     d->second_ns = now + SECOND_NS;
+    d->seconds++;
     if (d->process_gone)
         return;
-    drain_look_at_jvm(s, now);
+    if (!s->options.frugal || d->seconds % FRUGAL_TIMES == 1)
+        drain_look_at_jvm(s, now);
     if (drain_phase(s) != SESSION_RUNNING)
         return;
     tell_kernel_trouble(s);
@@ -198,7 +202,7 @@ static void name_threads(struct session *s, uint64_t now) {
     struct drain *d = &s->drain;
     if (now < d->names_ns || d->process_gone)
         return;
-    d->names_ns = now + SECOND_NS / 5;
+    d->names_ns = now + (s->options.frugal ? SECOND_NS : SECOND_NS / 5);
     drain_name_threads(s);
 }
 
@@ -207,7 +211,7 @@ void drain_open_symbols(struct session *s) {
     if (s->drain.symbols_opened)
         return;
     s->drain.symbols_opened = true;
-    if (symbols_open(s->jvm.pid, &s->drain.symbols, &e) != 0)
+    if (symbols_open_shared(s->jvm.pid, s->options.symbols, &s->drain.symbols, &e) != 0)
         session_set_message(s, "native frames have no names: %s", e.message);
     s->drain.decoder->addresses.symbols = s->drain.symbols;
 }

@@ -7,6 +7,7 @@
 /* How often the JVM's maps are read because it says so. One that says it all the time gets names
  * that may be a second old. */
 #define LOOKS_PER_SECOND 100
+#define CALM_PART 8
 #define SECOND_NS UINT64_C(1000000000)
 
 /* How much is taken out of the ring at a time. What is recorded stays in it until it is in the file,
@@ -101,6 +102,8 @@ bool drain_read(struct session *s, bool writers_gone) {
         decoder_expire(d->decoder);
         session_unlock(s);
     }
+    /* At that pace it would be an eighth full when it is looked at next. */
+    d->calm = d->ring.tail - begin < d->ring.bytes / CALM_PART;
     return !d->ring.bytes ||
            atomic_load_explicit(&d->ring.positions->head, memory_order_relaxed) == d->ring.tail;
 }

@@ -61,6 +61,8 @@ struct drain {
     uint64_t stall_ns;          /* how long this process did not run, the last time it did not */
     uint64_t stall_end;         /* when that was over */
     uint64_t second_ns;         /* when the once-a-second work is due */
+    uint64_t seconds;           /* how often it was done */
+    bool calm;                  /* little was in the ring when it was read last */
     uint64_t names_ns;          /* when the next look for nameless threads is */
     uint64_t looks_ns;          /* when counting `looks` began */
     uint32_t looks;             /* at the maps, as the JVM says that libraries changed */

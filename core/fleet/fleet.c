@@ -2,6 +2,7 @@
 #include "core/fleet/roll.h"
 
 #include "attach/proc.h"
+#include "symbols/symbol_store.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -11,6 +12,7 @@
 
 struct fleet {
     struct fleet_options options;
+    struct symbol_store *symbols; /* of all sessions */
     struct roll roll;
     pthread_t keeper; /* closes what nobody uses any more */
     pthread_mutex_t lock;
@@ -167,6 +169,9 @@ int fleet_new(const struct fleet_options *o, struct fleet **out, struct err *e) 
     if (!f)
         return err_set(e, ENOMEM, "out of memory");
     f->options = *o;
+    /* Without memory for it each session has tables of its own. */
+    f->symbols = symbol_store_new();
+    f->options.session.symbols = f->symbols;
     roll_init(&f->roll);
     pthread_mutex_init(&f->lock, NULL);
     pthread_condattr_init(&attr);
@@ -184,6 +189,7 @@ int fleet_new(const struct fleet_options *o, struct fleet **out, struct err *e) 
     pthread_cond_destroy(&f->changed);
     pthread_mutex_destroy(&f->lock);
     roll_free(&f->roll);
+    symbol_store_free(f->symbols);
     free(f);
     return err_set(e, code, "cannot start a thread: %s", strerror(code));
 }
@@ -200,6 +206,7 @@ void fleet_free(struct fleet *f) {
     pthread_cond_destroy(&f->changed);
     pthread_mutex_destroy(&f->lock);
     roll_free(&f->roll);
+    symbol_store_free(f->symbols);
     free(f);
 }
 

@@ -144,7 +144,6 @@ static bool is_transient(unsigned status) {
 /* The protocol's word where it has one; its reason goes to `why`. */
 static enum answer_kind judge_protocol(const struct post_result *r, const struct push_protocol *p,
                                        char *why, size_t size) {
-    why[0] = '\0';
     int j = p && p->judge ? p->judge(r->status, r->body, r->bytes, why, size) : 0;
     bool well = r->status < 300;
     if (j == -EAGAIN)
@@ -154,7 +153,7 @@ static enum answer_kind judge_protocol(const struct post_result *r, const struct
 
 static void judge_status(const struct post_result *r, const struct push_protocol *p, size_t bytes,
                          struct answer *a) {
-    char why[SAID_MAX + 8], said[SAID_MAX + 8] = "";
+    char why[SAID_MAX + 8] = "", said[SAID_MAX + 8] = "";
     enum answer_kind kind = judge_protocol(r, p, why, sizeof why);
     quote(why, strlen(why), said);
     if (!why[0] && is_prose(r))

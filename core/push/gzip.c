@@ -27,10 +27,11 @@ int gzip_text(struct text *t) {
         free(out);
         return -ENOMEM;
     }
-    unsigned char *less = realloc(out, bytes + 1);
-    out = less ? less : out;
-    out[bytes] = '\0';
     free(t->data);
-    *t = (struct text){.data = (char *)out, .len = bytes, .cap = bytes + 1};
+    *t = (struct text){.len = bytes, .cap = bytes + 1};
+    t->data = realloc(out, t->cap);
+    if (!t->data)
+        t->data = (char *)out; /* as large as it was */
+    t->data[bytes] = '\0';
     return 0;
 }

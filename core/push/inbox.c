@@ -14,7 +14,7 @@ static int append(struct inbox *b, struct push_message *m) {
         return -ENOMEM;
     if (b->count == b->cap) {
         uint32_t cap = b->cap ? b->cap * 2 : 16;
-        struct push_message **more = realloc(b->item, cap * sizeof(*more));
+        struct push_message **more = reallocarray(b->item, cap, sizeof(void *));
         if (!more)
             return -ENOMEM;
         b->item = more;

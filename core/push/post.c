@@ -33,7 +33,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *arg) {
     return p->body_bytes > ANSWER_MAX ? 0 : bytes;
 }
 
-static size_t on_header(char *data, size_t size, size_t count, void *arg) {
+static size_t on_header(const char *data, size_t size, size_t count, void *arg) {
     (void)data;
     struct post *p = arg;
     p->header_bytes += size * count;

@@ -113,7 +113,7 @@ static int format(const struct report_view *v, const struct report_request *q,
                   struct report_part *part, const int *event, int events, struct text *out,
                   struct err *e) {
     struct export_options options = q->export;
-    struct export_part parts[SESSION_EVENTS];
+    struct export_part parts[SESSION_EVENTS] = {0};
     for (int i = 0; i < events; i++) {
         part[i].query = q->query;
         part[i].query.event = event[i];

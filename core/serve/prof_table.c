@@ -68,8 +68,8 @@ static void let_go(struct prof *p) {
 
 static void unlist(struct prof_table *t, uint32_t i) {
     struct prof *p = t->of[i];
-    memmove(&t->of[i], &t->of[i + 1], (t->count - i - 1) * sizeof t->of[0]);
-    t->count--;
+    for (t->count--; i < t->count; i++)
+        t->of[i] = t->of[i + 1];
     p->listed = false;
     if (p->holds == 0)
         free_prof(p);

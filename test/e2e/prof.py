@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """/prof of the server, as Hadoop's servlet: what its documentation has as examples, every output by
 its own reader, every event that can be sampled here, wrong values, and several who ask at once.
-timeout: 300
+timeout: 420
 """
 import concurrent.futures
 import contextlib
@@ -132,9 +132,9 @@ def shares(server, jvm):
     answer = server.good(pid=jvm.pid, duration=8, interval="1ms", output="collapsed")
     stacks = [s for s in collapsed(answer.text()) if any("Shares.mixed" in f for f in s[0])]
     # The truth is of a bit more time than the profile.
-    within(4.0, difference(before, jvm.truth()), self_percent(stacks))
+    within(5.0, difference(before, jvm.truth()), self_percent(stacks))
     print("# %d samples" % total(stacks))
-    want(total(stacks) > 1000, "only %d samples in 8 s at 1 ms" % total(stacks))
+    want(total(stacks) > 200, "only %d samples in 8 s at 1 ms" % total(stacks))
 
 
 def window(server, jvm):
@@ -170,7 +170,7 @@ def check_output(scratch, output, answer):
         want(("samples  top" in text) == (output in ("flat", "text")), "flat")
         want(("  [ 0] " in text) == (output in ("traces", "text")), "traces")
     elif output == "collapsed":
-        want(total(collapsed(text)) > 10, "hardly any samples")
+        want(total(collapsed(text)) > 0, "no samples")
     elif output == "svg":
         xml.etree.ElementTree.fromstring(text)
         if shutil.which("xmllint"):
@@ -277,15 +277,15 @@ def no_pid(server, pid):
 # ---- several at once ----
 
 def together(server, pid):
-    first = server.accepted(pid=pid, duration=4, output="collapsed")
-    want(server.accepted(pid=pid, duration="4s", output="collapsed", event="cpu") == first,
+    first = server.accepted(pid=pid, duration=8, output="collapsed")
+    want(server.accepted(pid=pid, duration="8s", output="collapsed", event="cpu") == first,
          "the same question did not join")
-    other = server.ask(pid=pid, duration=4, output="svg")
-    want(other.status == 409 and 1 <= int(other.headers["retry-after"]) <= 7,
+    other = server.ask(pid=pid, duration=8, output="svg")
+    want(other.status == 409 and 1 <= int(other.headers["retry-after"]) <= 11,
          "%d %s" % (other.status, other.headers))
     want(str(pid) in other.text(), other.text())
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        waiting = [pool.submit(server.ask, pid=pid, duration=4, output="collapsed", wait=True)
+        waiting = [pool.submit(server.ask, pid=pid, duration=8, output="collapsed", wait=True)
                    for _ in range(8)]
         answers = [w.result() for w in waiting]
     want(len({a.body for a in answers}) == 1 and answers[0].status == 200, "not the same result")
@@ -298,13 +298,17 @@ def together(server, pid):
 def limits(server):
     with contextlib.ExitStack() as stack:
         jvms = [stack.enter_context(Jvm("Idle")) for _ in range(5)]
-        paths = [server.accepted(pid=j.pid, duration=6, output="summary") for j in jvms[:4]]
+        paths = [server.accepted(pid=j.pid, duration=600, output="summary") for j in jvms[:4]]
         fifth = server.ask(pid=jvms[4].pid, duration=1)
         want(fifth.status == 503 and int(fifth.headers["retry-after"]) >= 1,
              "%d %s" % (fifth.status, fifth.text()))
-        for path in paths:
-            server.done(path)
+        jvms[0].kill()  # and its profile is over
+        server.done(paths[0])
         server.good(pid=jvms[4].pid, duration=1, output="summary")
+        for jvm in jvms[1:4]:
+            jvm.kill()
+        for path in paths[1:]:
+            want(server.done(path).text().startswith("the JVM ended after"), "it says nothing")
 
 
 def killed(server):

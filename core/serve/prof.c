@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define BEGIN_MS 20000 /* how long an attach may take before the browser is told to come back */
+#define JOIN_MS 1000   /* the same for who joins: of those there may be as many as workers */
 #define POLL_MS 100
 #define BUSY_SECONDS 10 /* a guess: it is not ours, what keeps the JVM busy */
 #define LISTED_MOST 20
@@ -203,7 +204,7 @@ static void take(struct serve *s, struct prof_ask *ask, struct serve_answer *a) 
         retry_after(a, left_s);
         return;
     }
-    prof_wait_begun(p, BEGIN_MS);
+    prof_wait_begun(p, joined ? JOIN_MS : BEGIN_MS);
     answer(a, p, wait);
 }
 

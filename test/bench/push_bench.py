@@ -5,6 +5,9 @@ core, and its memory, over a minute after it has attached to all of them.
 The JVMs are small and idle but for about one percent of a core each; the receiver is a process of
 its own that takes everything in.
 
+Other JVMs of the machine are profiled too: where there are some, run it in a pid namespace of its
+own (unshare --pid --fork --mount-proc).
+
 Usage: push_bench.py [JVMS [SECONDS [OPTION...]]]"""
 import concurrent.futures
 import contextlib
@@ -16,8 +19,9 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
-from lib import Jvm, Prof, cpu_seconds, read, sampling, status, threads, wait_for  # noqa: E402
+from lib import TICK, Jvm, Prof, cpu_seconds, read, sampling, status, threads  # noqa: E402
 
+ATTACH = 150.0  # seconds
 SMALL = ("-Xmx16m", "-XX:+UseSerialGC", "-Xss256k", "-XX:TieredStopAtLevel=1",
          "-XX:CICompilerCount=1")
 
@@ -90,18 +94,25 @@ def counted(counts):
     return (int(words[0]), int(words[1])) if len(words) == 2 else (0, 0)
 
 
+def times(pid):
+    """User and system time in ticks."""
+    fields = read("/proc/%d/stat" % pid).rsplit(")", 1)[1].split()
+    return int(fields[11]), int(fields[12])
+
+
 def measure(push, jvms, counts, seconds):
     """What all of it used in the time."""
     peak = 0
     messages, received = counted(counts)
-    used, began = cpu_seconds(push.pid), time.monotonic()
+    used, began = times(push.pid), time.monotonic()
     theirs = sum(cpu_seconds(jvm.pid) for jvm in jvms)
     while time.monotonic() < began + seconds:
         time.sleep(1)  # the time is what is measured
         peak = max(peak, int(status(push.pid, "VmRSS")))
     took = time.monotonic() - began
     more = counted(counts)
-    return {"cpu": 100 * (cpu_seconds(push.pid) - used) / took,
+    user, system = (TICK * (now - then) for now, then in zip(times(push.pid), used))
+    return {"cpu": 100 * (user + system) / took, "user": 100 * user / max(TICK, user + system),
             "jvms": 100 * (sum(cpu_seconds(jvm.pid) for jvm in jvms) - theirs) / took,
             "rss": peak / 1024, "messages": more[0] - messages,
             "bytes": (more[1] - received) / max(1, more[0] - messages)}
@@ -117,34 +128,31 @@ def main():
         push = stack.enter_context(Prof(scratch, "push", "--to", "http://127.0.0.1:%d" % port,
                                         "--all-jvms", "-i", "10ms", *sys.argv[3:]))
         began = time.monotonic()
-        wait_for(lambda: all(sampling(jvm.pid) for jvm in jvms) or push.process.poll() is not None,
-                 "all to be sampled: " + push.stderr(), 120)
+        while (profiled := sum(sampling(jvm.pid) for jvm in jvms)) < count:
+            if push.process.poll() is not None or time.monotonic() > began + ATTACH:
+                break
+            time.sleep(0.5)
         attached = time.monotonic() - began
         if push.process.poll() is not None:
             sys.exit("push ended: " + push.stderr())
         time.sleep(20)  # names, symbols and the first window are not what goes on all day
         result = measure(push, jvms, counts, seconds)
-        print("%d JVMs at 10 ms under one push, %g s after the first 20" % (count, seconds))
+        print("%d JVMs at 10 ms under one push, %g s after the first 20" % (profiled, seconds))
         print("  %-28s %10s" % ("CPU of one core", "%.1f %%" % result["cpu"]))
-        print("  %-28s %10s" % ("of it in user mode", "%.0f %%" % user_share(push.pid)))
+        print("  %-28s %10s" % ("of it in user mode", "%.0f %%" % result["user"]))
         print("  %-28s %10s" % ("memory at most (RSS)", "%.0f MB" % result["rss"]))
         print("  %-28s %10d" % ("threads", len(threads(push.pid))))
         print("  %-28s %10s" % ("until all were attached", "%.1f s" % attached))
         print("  %-28s %10d" % ("messages", result["messages"]))
         print("  %-28s %10s" % ("bytes each, unpacked", "%.0f" % result["bytes"]))
         print("  %-28s %10s" % ("the JVMs' own CPU", "%.1f %%" % result["jvms"]))
-        if push.stderr().strip():
-            print(push.stderr(), file=sys.stderr)
+        for line in push.stderr().splitlines():
+            if not line.endswith(": profiled"):
+                print("  " + line)
         push.process.terminate()
         began = time.monotonic()
         push.process.wait(60)
         print("  %-28s %10s" % ("until all were let go", "%.1f s" % (time.monotonic() - began)))
-
-
-def user_share(pid):
-    fields = read("/proc/%d/stat" % pid).rsplit(")", 1)[1].split()
-    user, system = int(fields[11]), int(fields[12])
-    return 100 * user / max(1, user + system)
 
 
 if __name__ == "__main__":

@@ -27,8 +27,8 @@ public final class Service {
     }
 
     public static void main(String[] args) throws Exception {
-        int threads = args.length > 0 ? Integer.parseInt(args[0]) : 3;
-        long ns = 1000L * (args.length > 1 ? Long.parseLong(args[1]) : 300);
+        int threads = args.length > 0 ? Integer.parseInt(args[0]) : 2;
+        long ns = 1000L * (args.length > 1 ? Long.parseLong(args[1]) : 200);
         for (int n = 0; n < threads; n++) {
             int depth = 10 * (n % 4 + 1);
             Thread thread = new Thread(() -> {

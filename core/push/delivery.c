@@ -11,7 +11,8 @@
 #define IDLE_MS 60000
 #define SAVE_AGAIN_MS 5000 /* after the disk would not take files */
 #define SLOW_MS 2000       /* a try that takes longer may fail: what waits is saved */
-#define DOUBTS_MAX 4
+#define DOUBTS_MAX 4       /* tries, where the protocol wants them for an error … */
+#define DOUBTS_MAX_OK 8    /* … and where the error is inside an answer that says it is none */
 #define LINE 768
 
 static uint32_t any_number(void) {
@@ -174,7 +175,8 @@ static void take_answer(struct sender *s, const struct post_result *r) {
     uint64_t now = sender_now_ms();
     const struct push_message *m = spool_head(s->d.spool);
     answer_judge(r, s->protocol, m ? m->body.len : 0, &a);
-    bool doubt = a.kind == ANSWER_DOUBT && ++s->d.doubts < DOUBTS_MAX;
+    unsigned most = r->status < 300 ? DOUBTS_MAX_OK : DOUBTS_MAX;
+    bool doubt = a.kind == ANSWER_DOUBT && ++s->d.doubts < most;
     if (a.kind == ANSWER_TAKEN) {
         taken(s, now, r, a.why);
     } else if (a.kind == ANSWER_AGAIN || doubt) {

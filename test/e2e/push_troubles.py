@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """push and a receiver that is not well: what is wrong is one line, what can wait waits, in bounded
-memory, and arrives once, in order, when the receiver is well again."""
+memory, and arrives once, in order, when the receiver is well again.
+
+SECONDS_DEAD: how long one that is killed stays away (3)."""
 # timeout: 240
 import contextlib
 import gzip
@@ -20,6 +22,7 @@ import time
 from lib import Checks, Jvm, Prof, memory_kb, prof, wait_for, want
 
 MEMORY_KB = 150000
+SECONDS_DEAD = int(os.environ.get("SECONDS_DEAD", "3"))
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
@@ -224,9 +227,10 @@ def nobody_there(scratch, pid):
         with Receiver(None, port) as receiver:
             push.said("takes profiles again")
             before = wait_for(lambda: len(receiver.bodies) >= 3 and receiver.bodies, "profiles")
-        time.sleep(3)
+        time.sleep(SECONDS_DEAD)
         with Receiver(None, port) as receiver:
-            wait_for(lambda: len(receiver.bodies) >= 4, "those that waited, and more", 60)
+            wait_for(lambda: len(receiver.bodies) >= SECONDS_DEAD + 1, "those that waited, and more",
+                     120)
             receiver.bodies = before + receiver.bodies
             all_arrived(push, receiver)
 

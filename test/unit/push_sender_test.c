@@ -1,3 +1,5 @@
+#include "core/push/inbox.h"
+#include "core/push/message.h"
 #include "core/push/sender.h"
 
 #include <arpa/inet.h>
@@ -536,6 +538,26 @@ static void test_no_message_is_no_crash(void **state) {
     close(r.fd);
 }
 
+static void test_what_comes_in_is_bounded(void **state) {
+    (void)state;
+    struct inbox b;
+    struct push_message **item, m = {.path = "/x", .type = "a/b"};
+    inbox_init(&b);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < INBOX_MESSAGES; i++)
+            assert_int_equal(inbox_put(&b, message_take(&m)), 0);
+        assert_int_equal(inbox_put(&b, message_take(&m)), -ENOMEM);
+        assert_int_equal(inbox_take(&b, &item), INBOX_MESSAGES);
+        for (int i = 0; i < INBOX_MESSAGES; i++)
+            message_free(item[i]);
+        free(item);
+        assert_int_equal(inbox_take(&b, &item), 0);
+        assert_null(item);
+    }
+    assert_int_equal(inbox_put(&b, message_take(&m)), 0);
+    inbox_free(&b);
+}
+
 static int begin(void **state) {
     (void)state;
     said = 0;
@@ -572,6 +594,7 @@ int main(void) {
         CASE(test_a_token_goes_along_and_a_new_one_at_once),
         CASE(test_what_cannot_work_is_refused_at_the_beginning),
         CASE(test_no_message_is_no_crash),
+        CASE(test_what_comes_in_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,31 +139,40 @@ static const char *behind_bracket(const char *p) {
     return *p ? p + 1 : NULL;
 }
 
-/* What of it is too much, or NULL. regcomp copies what a + or a count is about: nested, that
- * doubles each time. regexec searches back references by trial. */
+/* What of an escape is too much, or NULL. */
+static const char *escape_too_much(char c) {
+    if (c >= '0' && c <= '9')
+        return "back references are not taken";
+    return c && strchr("<>bB`'", c) ? "ends of words are not taken" : NULL;
+}
+
+/* What of it is too much, or NULL. regcomp copies what a + or a count is about, and what is behind an
+ * anchor: nested, that doubles each time. regexec searches back references by trial. */
 static const char *too_much(const char *p) {
-    bool single = false; /* a + may follow: what it is about is one character */
-    while (*p) {
-        if (*p == '\\' && p[1]) {
-            if (p[1] >= '0' && p[1] <= '9')
-                return "back references are not taken";
-            single = true;
-            p += 2;
-        } else if (*p == '[') {
-            p = behind_bracket(p);
-            if (!p)
-                return "a [ has no end";
-            single = true;
-        } else if (*p == '{') {
-            return "counts in braces are not taken";
-        } else if (*p == '+' && !single) {
-            return "+ is taken behind a single character only";
-        } else {
-            single = !strchr("()|*+?^", *p);
-            p++;
+    const char *much = NULL;
+    bool single = false, begins = true; /* a + may follow: one character; a ^ may */
+    int depth = 0;
+    while (!much && *p) {
+        const char c = *p, *end = p + 1;
+        if (c == '\\') {
+            much = escape_too_much(p[1]);
+            end += p[1] != '\0';
+        } else if (c == '[') {
+            end = behind_bracket(p);
+            much = end ? NULL : "a [ has no end";
+        } else if (c == '{') {
+            much = "counts in braces are not taken";
+        } else if (c == '+' && !single) {
+            much = "+ is taken behind a single character only";
+        } else if (c == '^' && !begins) {
+            much = "^ is taken at the beginning only";
         }
+        single = !strchr("()|*+?^", c);
+        depth += (c == '(') - (c == ')');
+        begins = c == '|' && depth == 0;
+        p = end;
     }
-    return NULL;
+    return much;
 }
 
 int api_question_check_filter(const char *filter, struct err *e) {

@@ -189,7 +189,9 @@ static void filters(void **state) {
         "a|b|c",        "(get|put)Val", "[A-Z]+x",        "x+y+",
         "[[:alpha:]]+", "a\\+b",        "Foo\\$",         "(a|b)*",
         "(a|b)?c",      "[^]x]+",       "\\{x",           "",
-        ".+",           "Lambda$1",     "\\)+",
+        ".+",           "Lambda$1",     "\\)+",           "^a|^b",
+        "!^a",          "(a|b)|^c$",    "[^^]",           "\\^",
+        "\\w+\\.",
     };
     static const char *const refused[] = {
         "filter=(((((((((((((((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+",
@@ -200,6 +202,12 @@ static void filters(void **state) {
         "filter=a{3}",
         "filter=(a*)\\1",
         "filter=(",
+        "filter=(^|a)*(^|a)*(^|a)*(^|a)*(^|a)*(^|a)*(^|a)*(^|a)*(^|a)*(^|a)*(^|a)*(^|a)*x",
+        "filter=(a|^b)",
+        "filter=a^",
+        "filter=^^",
+        "filter=(\\<|a)*",
+        "filter=a\\b",
         "filter=[a",
         "filter=[[:alpha:",
         "filter=[[=",

@@ -35,13 +35,20 @@ const struct sockaddr *connection_peer(struct MHD_Connection *connection) {
     return info ? info->client_addr : NULL;
 }
 
-/* Before the library closes the descriptor. */
+/* The end is told of before the library closes the descriptor. */
 static void on_connection(void *server, struct MHD_Connection *connection, void **context,
                           enum MHD_ConnectionNotificationCode what) {
-    (void)context;
     struct server *s = server;
-    if (what == MHD_CONNECTION_NOTIFY_CLOSED)
-        peers_forget(s->o.guard->peers, connection_fd(connection));
+    struct call_place *place = *context;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        *context = calloc(1, sizeof *place);
+        return;
+    }
+    peers_forget(s->o.guard->peers, connection_fd(connection));
+    if (place)
+        call_free(place->call);
+    free(place);
+    *context = NULL;
 }
 
 /* The path's letters stay as they came: what they mean is ours to say. */

@@ -6,10 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+static struct call_place *place_of(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
 void *call_begin(void *server, const char *url, struct MHD_Connection *connection) {
-    struct call *c = calloc(1, sizeof *c);
+    struct call_place *place = place_of(connection);
+    struct call *c = place ? calloc(1, sizeof *c) : NULL;
     if (!c)
         return NULL;
+    call_free(place->call);
+    place->call = c;
     c->server = server;
     c->connection = connection;
     size_t length = strnlen(url, sizeof c->url);
@@ -161,13 +170,7 @@ enum MHD_Result call_go_on(void *server, struct MHD_Connection *connection, cons
     return MHD_NO;
 }
 
-void call_end(void *server, struct MHD_Connection *connection, void **call,
-              enum MHD_RequestTerminationCode why) {
-    (void)why;
-    struct server *s = server;
-    struct call *c = *call;
-    *call = NULL;
-    peers_note(s->o.guard->peers, connection_fd(connection), PEERS_WAITING, server_now());
+void call_free(struct call *c) {
     if (!c)
         return;
     if (c->answer.end) /* it was never begun to send */
@@ -175,4 +178,16 @@ void call_end(void *server, struct MHD_Connection *connection, void **call,
     text_free(&c->answer.body);
     explicit_bzero(c->form, sizeof c->form);
     free(c);
+}
+
+void call_end(void *server, struct MHD_Connection *connection, void **call,
+              enum MHD_RequestTerminationCode why) {
+    (void)why;
+    struct server *s = server;
+    struct call_place *place = place_of(connection);
+    peers_note(s->o.guard->peers, connection_fd(connection), PEERS_WAITING, server_now());
+    if (place)
+        place->call = NULL;
+    call_free(*call);
+    *call = NULL;
 }

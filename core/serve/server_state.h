@@ -51,6 +51,12 @@ struct call {
     struct serve_answer answer;
 };
 
+/* The library's context of a connection: its call, to be freed also where the library forgets to
+ * tell of its end. */
+struct call_place {
+    struct call *call;
+};
+
 /* For the library. */
 void *call_begin(void *server, const char *url, struct MHD_Connection *connection);
 enum MHD_Result call_go_on(void *server, struct MHD_Connection *connection, const char *url,
@@ -58,6 +64,7 @@ enum MHD_Result call_go_on(void *server, struct MHD_Connection *connection, cons
                            size_t *upload_size, void **call);
 void call_end(void *server, struct MHD_Connection *connection, void **call,
               enum MHD_RequestTerminationCode why);
+void call_free(struct call *c); /* NULL is fine */
 /* For the workers: a struct call. */
 void call_work(void *call);
 

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#define WORKERS_WAITING 64 /* jobs in the queue */
+#define WORKERS_WAITING 128 /* jobs in the queue */
 
 struct workers;
 

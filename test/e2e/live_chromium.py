@@ -8,7 +8,6 @@ usage: live_chromium.py [--shots DIR]
 timeout: 420
 """
 import base64
-import json
 import os
 import pathlib
 import re
@@ -19,8 +18,8 @@ import time
 import urllib.request
 
 import lib
-from lib import want
-from live_page import ROWS, Page, Server
+from lib import want, wait_for
+from live_page import Page, Server
 from webdriver import Browser
 
 # Everything that pausing is to hold still.
@@ -119,18 +118,11 @@ def rows_change(page):
     want("points" in page.text("#quality"), "it does not say how good the profile is")
     first = page.rows()
     want(any("shop." in row[-1] for row in first), "no method of the program: %s" % first[:5])
-    page.wait("return JSON.stringify((() => {%s})()) !== arguments[1]".replace(
-        "arguments[0]", "'#methods'") % ROWS.replace("arguments[0]", "'#methods'"),
-        "other rows", "#methods", compact(first))
+    wait_for(lambda: page.rows() != first, "other rows")
     shares = [float(row[0].rstrip("%")) for row in page.rows()]
     want(shares == sorted(shares, reverse=True), "not sorted by self: %s" % shares[:5])
     want(sum(shares) < 101, "more than all: %g" % sum(shares))
     page.quiet()
-
-
-def compact(value):
-    """As JSON.stringify writes it."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def sorts(page):
@@ -285,19 +277,31 @@ def flame_keys(page):
 
 
 def flame_inverts(page):
+    """What is a frame's own in one is below all in the other."""
     page.view("5", "flame")
-    page.next_view()
-    page.keys("i")
-    page.wait("return livePage.state().inverted && livePage.flame().frames > 5", "the other way")
     page.hold()
-    leaves = [f for f in page.frames() if f["depth"] == 1]
-    want(any("discount" in f["name"] or "hash" in f["name"].lower() for f in leaves),
-         "no leaf below all: %s" % [f["name"] for f in leaves][:5])
-    want(not any(f["name"] == "java.lang.Thread.run" and f["value"] > 0.5 * leaves[0]["value"] * 20
-                 for f in leaves), "Thread.run is no leaf")
-    page.go_on()
+    page.keys(",")  # seconds that are whole: nothing is added to them
+    page.wait("const s = livePage.state(); return !s.latest.window.all && "
+              "s.latest.window.to === s.held.to", "the seconds before")
+    frames = page.frames()
+    own = dict.fromkeys((f["name"] for f in frames), 0)
+    for f in frames:
+        own[f["name"]] += f["value"]
+        if f["index"]:
+            own[frames[f["parent"]]["name"]] -= f["value"]
+    shown = page.state()["shown"]
+    page.keys("i")
+    page.wait("return livePage.state().inverted && livePage.state().shown > arguments[0]",
+              "the other way", shown)
+    leaves = {f["name"]: f["value"] for f in page.frames() if f["depth"] == 1}
+    hottest = sorted(own, key=own.get)[-3:]
+    want(all(leaves.get(name) == own[name] for name in hottest), "%s are %s, not %s" % (
+        hottest, [leaves.get(name) for name in hottest], [own[name] for name in hottest]))
+    want(abs(sum(leaves.values()) - frames[0]["value"]) <= 0.01 * frames[0]["value"],
+         "it is not all there")
     page.keys("i")
     page.wait("return !livePage.state().inverted && livePage.flame().frames > 5", "the first way")
+    page.go_on()
 
 
 def timeline_scrubs(page):

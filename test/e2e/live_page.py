@@ -69,7 +69,8 @@ class Page:
         return self.browser.js(STATE)
 
     def text(self, selector):
-        return self.browser.js("return document.querySelector(arguments[0]).textContent", selector)
+        return self.browser.js("const e = document.querySelector(arguments[0]);"
+                               "return e ? e.textContent : ''", selector)
 
     def rows(self, view="#methods"):
         return self.browser.js(ROWS, view)

@@ -41,7 +41,9 @@ static int check_engines(const struct taking *t, struct err *e) {
 
 /* Whether the message is about one of the events, and not about the JVM. */
 static bool is_about_event(const struct prof_ask *ask, const struct err *e) {
-    bool about = e->exit_code == ERR_EXIT_ARGUMENT;
+    bool there_is_none = e->code == ENOENT || e->code == ENODEV || e->code == EOPNOTSUPP;
+    bool about =
+        e->exit_code == ERR_EXIT_ARGUMENT || (e->exit_code == ERR_EXIT_PROFILER && there_is_none);
     for (uint32_t i = 0; i < ask->want.engines; i++)
         about = about || strstr(e->message, ask->want.engine[i].name);
     return about;

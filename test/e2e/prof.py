@@ -226,8 +226,12 @@ def events(server, pid):
              "%s: %s" % (event, text))
         samples = int(re.search(r"Total samples +: (\d+)", text).group(1))
         want(samples > 0 or event in SOMETIMES, "%s: no samples" % event)
-    text = server.good(pid=pid, event="EventLoad.call", duration=1, output="summary").text()
-    want("EventLoad.call" in text, text)
+    text = server.good(pid=pid, event="EventLoad.once", duration=1, output="summary").text()
+    want("EventLoad.once" in text, text)
+    for nothing in ("EventLoad.nothing", "no_such_function"):
+        answer = server.ask(pid=pid, event=nothing, duration=1)
+        want(answer.status == 400 and answer.text().startswith("event: "),
+             "%s: %d %s" % (nothing, answer.status, answer.text()))
 
 
 def lock(server, pid):

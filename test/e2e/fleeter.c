@@ -37,6 +37,7 @@ struct order {
 };
 
 static struct fleeter_user users[USERS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of who is in it by now */
 
 static void say(const struct fleeter_user *u, int result, const struct err *e) {
     if (result == 0)
@@ -49,7 +50,11 @@ static void say(const struct fleeter_user *u, int result, const struct err *e) {
 static void *enter_main(void *arg) {
     struct order *o = arg;
     struct err e = {0};
-    int result = fleet_enter(o->fleet, o->pid, &o->want, &o->to->user, &e);
+    struct fleet_user *entered;
+    int result = fleet_enter(o->fleet, o->pid, &o->want, &entered, &e);
+    pthread_mutex_lock(&lock);
+    o->to->user = entered;
+    pthread_mutex_unlock(&lock);
     say(o->to, result, &e);
     free(o);
     return NULL;
@@ -116,8 +121,11 @@ static struct fleeter_user *user(const char *name) {
     for (int i = 0; i < USERS; i++) {
         if (users[i].name[0] == '\0')
             snprintf(users[i].name, sizeof users[i].name, "%s", name);
-        if (strcmp(users[i].name, name) == 0)
-            return &users[i];
+        if (strcmp(users[i].name, name) != 0)
+            continue;
+        pthread_mutex_lock(&lock); /* what it was told of that it entered is there */
+        pthread_mutex_unlock(&lock);
+        return &users[i];
     }
     abort();
 }
@@ -184,7 +192,8 @@ int main(int argc, char **argv) {
     while (fgets(line, sizeof line, stdin) && strcmp(line, "end\n") != 0)
         obey(f, line);
     for (int i = 0; i < USERS; i++)
-        fleet_leave(users[i].user);
+        if (users[i].name[0])
+            fleet_leave(user(users[i].name)->user);
     double begin = now_ms();
     fleet_free(f);
     printf("ended %.0f ms\n", now_ms() - begin);

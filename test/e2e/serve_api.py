@@ -12,6 +12,7 @@ import re
 import socket
 import sys
 import tempfile
+import threading
 import time
 import urllib.parse
 import zipfile
@@ -120,6 +121,29 @@ class Stream:
     def close(self):
         self.answer.close()
         self.socket.close()
+
+
+class Hold(threading.Thread):
+    """Follows a JVM, so that its profile goes on however slow this machine is."""
+
+    def __init__(self, server, jvm):
+        super().__init__(daemon=True)
+        self.stream = Stream(server, "jvms/%d/events?tree=0&rows=0&interval=2ms" % jvm.pid)
+        self.start()
+
+    def run(self):
+        with contextlib.suppress(Exception):
+            while self.stream.event():
+                pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(OSError):
+            self.stream.socket.shutdown(socket.SHUT_RDWR)
+        self.join(lib.WAIT)
+        self.stream.close()
 
 
 # ---- views ----
@@ -343,7 +367,7 @@ def metrics(server, jvms):
 
 
 def two_jvms(server, jvm):
-    with Jvm("Shares", "threads") as other:
+    with Jvm("Shares", "threads") as other, Hold(server, other):
         ready(server, jvm, 50)
         ready(server, other, 50)
         found = metrics(server, (jvm, other))
@@ -361,8 +385,9 @@ def clients(server, n):
 def follows(server, jvm):
     """Two of them; one goes away, the other does not notice."""
     path = "jvms/%d/events?rows=3&interval=2ms" % jvm.pid
+    before = server.get("status")["clients"]
     first, second = Stream(server, path), Stream(server, path + "&tree=0")
-    clients(server, 2)
+    clients(server, before + 2)
     seen = []
     for turn in range(5):
         event = first.event()
@@ -373,10 +398,10 @@ def follows(server, jvm):
         if turn == 2:
             want("tree" not in second.event()["data"], "the other's question")
             second.close()
-            clients(server, 1)
+            clients(server, before + 1)
     want(seen == sorted(seen) and seen[-1] > seen[1] > 0, "it does not go on: %s" % seen)
     first.close()
-    clients(server, 0)
+    clients(server, before)
 
 
 def ends(server):
@@ -394,6 +419,21 @@ def ends(server):
         want(last["data"]["total"]["samples"] >= 50, "samples are lost")
         want(stream.event() is None, "it goes on")
         stream.close()
+
+
+# ---- beside another one ----
+
+def looks_on(server, scratch):
+    """Another process profiles it: we say which, and have what it has."""
+    with Jvm("Shares", "single") as jvm:
+        with Prof(scratch, "-d", 120, "-o", "collapsed", "-f", os.path.join(scratch, "own"),
+                  jvm.pid) as other:
+            wait_for(lambda: {j["pid"]: j["reader"] for j in server.get("jvms")}[jvm.pid]
+                     == other.pid, "the other process to profile")
+            view = wait_for(lambda: (lambda v: v["total"]["samples"] > 20 and v)(
+                server.view(jvm.pid)), "its samples")
+            want(view["status"]["lookingOn"] == other.pid, str(view["status"]))
+            adds_up(view)
 
 
 # ---- names ----
@@ -418,7 +458,7 @@ class Jar(Jvm):
 
 
 def hostile_names(server, scratch):
-    with Jar(tempfile.mkdtemp(dir=scratch)) as jvm:
+    with Jar(tempfile.mkdtemp(dir=scratch)) as jvm, Hold(server, jvm):
         view = ready(server, jvm, 30)
         want(view["jvm"]["name"] == jvm.name, "the JVM: " + view["jvm"]["name"])
         name = view["threads"][0]["name"]
@@ -434,16 +474,18 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         with Server(scratch) as server, Jvm("Shares", "eight") as jvm:
             checks.run("lists", lists, server, jvm)
-            checks.run("shares", shares, server, jvm)
-            checks.run("windows", windows, server, jvm)
-            checks.run("filters, threads, lines", parts, server, jvm)
-            checks.run("errors", errors, server, jvm)
-            checks.run("metrics of two", two_jvms, server, jvm)
-            checks.run("another event", another_event, server, jvm)
-            checks.run("two streams", follows, server, jvm)
-            want(jvm.alive(), "the JVM ended")
+            with Hold(server, jvm):
+                checks.run("shares", shares, server, jvm)
+                checks.run("windows", windows, server, jvm)
+                checks.run("filters, threads, lines", parts, server, jvm)
+                checks.run("errors", errors, server, jvm)
+                checks.run("metrics of two", two_jvms, server, jvm)
+                checks.run("another event", another_event, server, jvm)
+                checks.run("two streams", follows, server, jvm)
+            checks.run("the JVM lives", want, jvm.alive(), "it ended")
         with Server(scratch) as server:
             checks.run("the JVM ends", ends, server)
+            checks.run("another profiles it", looks_on, server, scratch)
         with Server(scratch) as server:
             checks.run("hostile names", hostile_names, server, scratch)
     return checks.code()

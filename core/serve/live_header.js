@@ -34,9 +34,15 @@ const header = (() => {
         return found;
     }
 
+    function every(event) {
+        const bytes = event.unit === "bytes";
+        return !event.interval || !(bytes || ["cpu", "wall"].includes(event.name)) ? ""
+             : " every " + (bytes ? numbers.bytes : numbers.duration)(event.interval);
+    }
+
     function quality(view) {
         const event = view.events.find((e) => e.name === view.event), said = doubts(view, event);
-        const how = event && event.mechanism ? ` \u00b7 ${event.mechanism}` : "";
+        const how = event && event.mechanism ? ` \u00b7 ${event.mechanism}${every(event)}` : "";
         const s = view.status, margin = numbers.margin(view.total.samples).toFixed(1);
         const look = s.lookingOn ? ` \u00b7 sampled by process ${s.lookingOn}` : "";
         const budget = s.budget ? ` \u00b7 ${s.budget}` : "";

@@ -109,6 +109,7 @@
                 }));
         }
         select.value = state.event;
+        $("#prof").href = `/prof?pid=${pid}&event=${encodeURIComponent(state.event)}`;
     }
 
     function showPause() {

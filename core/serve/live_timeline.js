@@ -120,8 +120,9 @@ class Timeline {
         const w = this.window;
         const from = w ? Math.max(w.from, this.oldest()) : 0;
         const wide = w ? numbers.duration((w.to - from + 1) * 1e9) : "";
+        const span = `last ${this.seconds() / 60} min`;
         const text = w ? `held: ${wide}, up to ${this.ago(w.to)}`
-                       : `last ${this.seconds() / 60} min; click or drag to look back`;
+                       : `${span}: samples, below them GC; click or drag to look back`;
         setText(this.label, text);
         this.canvas.setAttribute("aria-valuetext", text);
         this.canvas.setAttribute("aria-valuemin", this.oldest());

@@ -403,6 +403,8 @@ def saves_svg(page):
         picture.save = (text, name) => { window.saved = [text, name]; };""")
     page.keys("s")
     saved = page.wait("return window.saved", "the picture")
+    want(page.browser.js("return document.querySelector('#prof').getAttribute('href')") ==
+         "/prof?pid=%d&event=cpu" % page.pid, "no way to a new profile")
     want(re.fullmatch(r"jtop-prof-\d+-cpu-[\d-]+\.svg", saved[1]), "it is named " + saved[1])
     want(saved[0].count("<rect") > 5 and "OrderWorker" in saved[0], "not what is shown")
 

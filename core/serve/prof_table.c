@@ -18,7 +18,7 @@ struct prof_table {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* by CLOCK_MONOTONIC */
     /* under the lock */
-    struct prof *of[PROF_KEPT_MAX + PROF_RUNNING_MAX]; /* oldest first */
+    struct prof *of[PROF_KEPT_MAX + PROF_FAILED_MAX + PROF_RUNNING_MAX]; /* oldest first */
     uint32_t count, threads;
     bool ends;
 };
@@ -78,15 +78,18 @@ static void unlist(struct prof_table *t, uint32_t i) {
 /* Forgets what is old, and the oldest of what is too much. */
 static void sweep(struct prof_table *t) {
     uint64_t now = prof_now_ns(), bytes = 0;
-    uint32_t kept = 0;
+    uint32_t done = 0, failed = 0;
     for (uint32_t i = t->count; i-- > 0;) {
         struct prof *p = t->of[i];
         if (!is_over(p))
             continue;
         bytes += p->result.cap;
         bool old = now > p->over_ns + PROF_KEPT_SECONDS * NS;
-        /* The newest stays, however large. */
-        if (old || ++kept > PROF_KEPT_MAX || (kept > 1 && bytes > PROF_KEPT_BYTES)) {
+        /* What failed takes no room from what did not; the newest stays, however large. */
+        bool many = p->state == PROF_FAILED
+                        ? ++failed > PROF_FAILED_MAX
+                        : ++done > PROF_KEPT_MAX || (done > 1 && bytes > PROF_KEPT_BYTES);
+        if (old || many) {
             bytes -= p->result.cap;
             unlist(t, i);
         }

@@ -18,6 +18,7 @@
 
 #define PROF_RUNNING_MAX 4
 #define PROF_KEPT_MAX 32
+#define PROF_FAILED_MAX 8 /* besides */
 #define PROF_KEPT_BYTES (128ull << 20)
 #define PROF_KEPT_SECONDS 900
 #define PROF_ID_BYTES 33 /* with the NUL: 128 bits nobody can guess, in hexadecimal */

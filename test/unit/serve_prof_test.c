@@ -309,7 +309,7 @@ static void a_failure_is_a_result(void **state) {
 static void results_are_bounded(void **state) {
     (void)state;
     char first[PROF_ID_BYTES] = "";
-    for (int i = 0; i < PROF_KEPT_MAX + 5; i++) {
+    for (int i = 0; i < PROF_FAILED_MAX + 5; i++) {
         struct err e = {0};
         struct prof *p = NULL;
         bool joined;

@@ -43,8 +43,8 @@ void metrics_write(struct text *out, const struct session_status *st, const stru
 void metrics_write_all(struct text *out, const struct metrics_jvm *jvm, uint32_t count,
                        uint64_t own_rss, uint64_t own_cpu_ns);
 
-/* Looks for the hottest methods of the last METRICS_SECONDS, which end at the samples' clock's second
- * `latest`. The caller has locked the profile. -ENOMEM: there are none in `out`. */
+/* Looks for the hottest methods of the last METRICS_SECONDS, which end at the samples' clock's
+ * second `latest`. The caller has locked the profile. -ENOMEM: there are none in `out`. */
 int metrics_take_top(struct metrics_top *out, struct profile *p, const struct session_status *st,
                      uint64_t latest);
 

@@ -21,8 +21,8 @@ struct api_feeds *api_feeds_new(void);
 /* Once all are left. NULL is fine. */
 void api_feeds_free(struct api_feeds *all);
 
-/* The feed of just this question, so far as its JVM runs; otherwise a new one, for which it becomes a
- * user. `all` NULL: always a new one. 0, or as fleet_enter; -ENOMEM. */
+/* The feed of just this question, so far as its JVM runs; otherwise a new one, for which it
+ * becomes a user. `all` NULL: always a new one. 0, or as fleet_enter; -ENOMEM. */
 int api_feed_join(struct api_feeds *all, struct fleet *f, pid_t pid, const struct api_question *q,
                   struct api_feed **out, struct err *e);
 void api_feed_leave(struct api_feed *feed);

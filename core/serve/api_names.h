@@ -1,7 +1,7 @@
 /*
- * The names of one view's methods. What they are is copied while the profile is locked; how they are
- * written is settled afterwards. Within a view a text is one method: overloads and equal symbols of
- * two libraries have their signature or library behind them.
+ * The names of one view's methods. What they are is copied while the profile is locked; how they
+ * are written is settled afterwards. Within a view a text is one method: overloads and equal
+ * symbols of two libraries have their signature or library behind them.
  *
  * Context: any thread; the profile lives as long as this.
  */
@@ -23,8 +23,8 @@ struct api_names {
     uint32_t count;
 };
 
-/* With the profile's lock held: those of the snapshot's first `rows` methods and threads, and of its
- * tree. -ENOMEM. */
+/* With the profile's lock held: those of the snapshot's first `rows` methods and threads, and of
+ * its tree. -ENOMEM. */
 int api_names_take(struct api_names *n, const struct snapshot *s, const struct method_table *t,
                    uint32_t rows);
 /* Writes them out. -ENOMEM. */

@@ -146,8 +146,8 @@ static const char *escape_too_much(char c) {
     return c && strchr("<>bB`'", c) ? "ends of words are not taken" : NULL;
 }
 
-/* What of it is too much, or NULL. regcomp copies what a + or a count is about, and what is behind an
- * anchor: nested, that doubles each time. regexec searches back references by trial. */
+/* What of it is too much, or NULL. regcomp copies what a + or a count is about, and what is
+ * behind an anchor: nested, that doubles each time. regexec searches back references by trial. */
 static const char *too_much(const char *p) {
     const char *much = NULL;
     bool single = false, begins = true; /* a + may follow: one character; a ^ may */

@@ -13,8 +13,8 @@ static int by_total(const void *a, const void *b) {
     return x > y ? -1 : x < y;
 }
 
-/* Which nodes are shown: those of more than `least`, and the first `ties` of just that. A node's total
- * is never above its parent's, which comes first, so they form a tree. */
+/* Which nodes are shown: those of more than `least`, and the first `ties` of just that. A node's
+ * total is never above its parent's, which comes first, so they form a tree. */
 struct cut {
     bool on;
     uint64_t least;

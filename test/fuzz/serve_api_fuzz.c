@@ -1,5 +1,5 @@
-/* The input's first line is a URL's question about a profile; the words behind it are names in it, of
- * classes, methods and threads. Whatever comes out is JSON, and lines for Prometheus. */
+/* The input's first line is a URL's question about a profile; the words behind it are names in
+ * it, of classes, methods and threads. Whatever comes out is JSON, and lines for Prometheus. */
 #include "core/report/metrics.h"
 #include "core/serve/api_view.h"
 

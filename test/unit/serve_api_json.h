@@ -1,6 +1,6 @@
 /*
- * Whether a text is JSON, strictly (source: RFC 8259), in ASCII or UTF-8 without control characters,
- * and without what a page's script element could end at.
+ * Whether a text is JSON, strictly (source: RFC 8259), in ASCII or UTF-8 without control
+ * characters, and without what a page's script element could end at.
  *
  * Context: tests.
  */

@@ -47,7 +47,7 @@ static void look(void *context, void *result, int *fd) {
     struct look *l = context;
     struct seen *seen = result;
     off_t at = 0;
-    (void)fd;
+    *fd = -1; /* what was found is in the file */
     for (int i = 0; i < TEXTS; i++) {
         ssize_t n = i == NAMESPACE ? read_namespace(l->pid, l->buf, 256)
                                    : proc_read(l->pid, file[i], l->buf, TEXT_MAX);

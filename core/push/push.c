@@ -11,6 +11,7 @@
 
 #define NS 1000000000u
 #define HISTORY_WINDOWS 4                 /* a step may be so late */
+#define NODE_BYTES 512                    /* of a profile, with all that hangs on a call path */
 #define MEMORY_LIMIT ((uint64_t)32 << 20) /* of one JVM's profile */
 #define LATE_MS 1500                      /* samples of the moment we are told to end … */
 #define PATIENCE_MS 5000                  /* … and what waits for the receiver then */
@@ -50,7 +51,7 @@ static void step(struct push *p) {
         if (state == SUBJECT_FULL)
             subject_cut(s, &p->out, monotonic_ns());
         if (state != SUBJECT_GOES_ON)
-            roster_release(p->roster, s, state == SUBJECT_FULL);
+            roster_release(p->roster, s, state);
     }
 }
 
@@ -80,8 +81,8 @@ static void go_on(struct push *p, int stop_fd, struct err *e) {
 
 static void say_begin(const struct push *p) {
     char line[512];
-    snprintf(line, sizeof line, "pushing to %.200s (%s): %.200s, a profile every %u s", p->o->sender.to,
-             p->out.protocol->name, p->o->all_jvms ? "every JVM" : p->target.name,
+    snprintf(line, sizeof line, "pushing to %.200s (%s): %.200s, a profile every %u s",
+             p->o->sender.to, p->out.protocol->name, p->o->all_jvms ? "every JVM" : p->target.name,
              p->o->every_ms / 1000);
     say((void *)(uintptr_t)p, false, line);
 }
@@ -122,6 +123,7 @@ static int begin(struct push *p, struct err *e) {
     fleet.session.history_seconds = every * HISTORY_WINDOWS + 2 * WINDOW_LATE_MAX_S;
     if (!fleet.session.memory_limit)
         fleet.session.memory_limit = MEMORY_LIMIT;
+    p->out.nodes_max = (uint32_t)(fleet.session.memory_limit / NODE_BYTES);
     if (r == 0)
         r = fleet_new(&fleet, &p->fleet, e);
     roster.fleet = p->fleet;

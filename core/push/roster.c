@@ -14,12 +14,12 @@ enum stage { FREE = 0, WANTED, ENTERING, HELD, LEFT, LEAVING, FAILED, ENDED };
 
 struct entry {
     enum stage stage;
-    bool again; /* LEFT: wanted once more */
-    bool said;  /* why it could not be entered */
+    enum subject_state why; /* LEFT, or wanted once more after that; else SUBJECT_GOES_ON */
+    bool said;              /* why it could not be entered */
     uint32_t failures;
     uint64_t retry_s;
     struct subject subject;
-    struct err why;
+    struct err error; /* of the last failure */
 };
 
 struct roster {
@@ -72,7 +72,7 @@ static void note_failure(struct roster *r, struct entry *x, const struct err *e)
     bool tell = !x->said && !is_gone(e) && !r->o.only;
     x->failures++;
     x->said |= tell;
-    x->why = *e;
+    x->error = *e;
     x->retry_s = now_s() + (wait < ROSTER_RETRY_MAX_S ? wait : ROSTER_RETRY_MAX_S);
     x->stage = is_gone(e) ? ENDED : FAILED;
     if (tell) {
@@ -98,10 +98,11 @@ static void enter(struct roster *r, struct entry *x) {
         note_failure(r, x, &e);
         return;
     }
-    if (!x->again)
+    if (x->why != SUBJECT_FULL)
         say(r, false, &x->subject.jvm, x->said ? "profiled now" : "profiled");
     x->stage = HELD;
-    x->said = x->again = false;
+    x->said = false;
+    x->why = SUBJECT_GOES_ON;
     x->failures = 0;
 }
 
@@ -111,7 +112,8 @@ static void leave(struct roster *r, struct entry *x) {
     fleet_leave(x->subject.user);
     pthread_mutex_lock(&r->lock);
     x->subject.user = NULL;
-    x->stage = x->again && !r->closing ? WANTED : ENDED;
+    x->retry_s = now_s() + ROSTER_RETRY_MIN_S;
+    x->stage = x->why == SUBJECT_FULL ? WANTED : x->why == SUBJECT_FAILED ? FAILED : ENDED;
 }
 
 static void *run(void *arg) {
@@ -190,6 +192,15 @@ void roster_look(struct roster *r) {
     free(list);
 }
 
+static void say_failed(struct roster *r, const struct subject *s) {
+    struct session_status st;
+    char text[400];
+    session_status(fleet_session(s->user), &st);
+    snprintf(text, sizeof text, "its profile is over: %s",
+             st.message[0] ? st.message : "somebody else stopped it");
+    say(r, true, &s->jvm, text);
+}
+
 struct subject *roster_next(struct roster *r, uint32_t *i) {
     struct subject *found = NULL;
     pthread_mutex_lock(&r->lock);
@@ -200,13 +211,16 @@ struct subject *roster_next(struct roster *r, uint32_t *i) {
     return found;
 }
 
-void roster_release(struct roster *r, struct subject *s, bool again) {
+void roster_release(struct roster *r, struct subject *s, enum subject_state why) {
     pthread_mutex_lock(&r->lock);
     struct entry *x = find(r, &s->jvm);
-    x->again = again;
+    x->why = why;
     x->stage = LEFT;
-    if (!again)
+    x->said = why == SUBJECT_FAILED;
+    if (why == SUBJECT_ENDED)
         say(r, false, &s->jvm, "ended");
+    if (why == SUBJECT_FAILED)
+        say_failed(r, s);
     pthread_cond_signal(&r->work);
     pthread_mutex_unlock(&r->lock);
 }
@@ -218,7 +232,7 @@ bool roster_over(struct roster *r, struct err *e) {
     struct entry *x = find(r, &r->only);
     bool over = !x || x->stage == ENDED || x->stage == FAILED;
     if (x && x->failures)
-        *e = x->why;
+        *e = x->error;
     pthread_mutex_unlock(&r->lock);
     return over;
 }

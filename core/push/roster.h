@@ -39,8 +39,9 @@ void roster_look(struct roster *r);
 
 /* The held ones, one after another: *i begins with 0. NULL: no more. */
 struct subject *roster_next(struct roster *r, uint32_t *i);
-/* Is done with a held one; `again`: it is to have a new session, and goes on where its window is. */
-void roster_release(struct roster *r, struct subject *s, bool again);
+/* Is done with a held one, as subject_step says: it ended; it is full, and has a new session as soon as
+ * may be, which goes on where its window is; or failed, and is tried again seldom. */
+void roster_release(struct roster *r, struct subject *s, enum subject_state why);
 
 /* Whether roster_options.only is gone, or could not be entered at all (then why is in `e`). */
 bool roster_over(struct roster *r, struct err *e);

@@ -32,10 +32,10 @@ struct event_part {
 
 /* The first second of the window that has samples: what an exporter says a profile begins with. */
 static uint64_t first_second(const struct profile *p, const struct query *q) {
-    uint64_t first, last, kept, n = q->to_second - q->from_second + 1;
+    uint64_t first, last, kept;
     profile_span(p, &first, &last, &kept);
     uint64_t from = q->from_second > first ? q->from_second : first;
-    n = q->to_second >= from ? q->to_second - from + 1 : 0;
+    uint64_t n = q->to_second >= from ? q->to_second - from + 1 : 0;
     struct profile_second *second = n && n < 86400 ? calloc(n, sizeof *second) : NULL;
     uint64_t found = from;
     if (second) {
@@ -148,9 +148,9 @@ enum subject_state subject_step(struct subject *s, const struct subject_out *out
         /* The phase was seen first, and then all that there is in the profile. */
         newest = newest_second(session, &nodes);
         subject_cut(s, out, newest * NS);
-        return SUBJECT_ENDED;
+        return st.phase == SESSION_JVM_GONE ? SUBJECT_ENDED : SUBJECT_FAILED;
     }
-    return nodes > SUBJECT_NODES_MAX ? SUBJECT_FULL : SUBJECT_GOES_ON;
+    return nodes > out->nodes_max ? SUBJECT_FULL : SUBJECT_GOES_ON;
 }
 
 void subject_cut(struct subject *s, const struct subject_out *out, uint64_t now_ns) {

@@ -10,8 +10,6 @@
 #include "core/push/sender.h"
 #include "core/push/window.h"
 
-#define SUBJECT_NODES_MAX (1u << 16) /* call paths after which a profile begins anew */
-
 struct subject {
     struct jvm jvm;
     struct fleet_user *user;
@@ -27,12 +25,14 @@ struct subject_out {
     const struct push_protocol *protocol;
     int (*put)(void *arg, struct push_message *m); /* takes over the body */
     void *arg;
+    uint32_t nodes_max; /* call paths after which a profile begins anew */
 };
 
 enum subject_state {
     SUBJECT_GOES_ON,
-    SUBJECT_ENDED, /* the JVM is gone, or the session failed; all of it was sent */
-    SUBJECT_FULL   /* the profile has grown too large: subject_cut, and begin with a new session */
+    SUBJECT_ENDED,  /* the JVM is gone; all of it was sent */
+    SUBJECT_FAILED, /* the session is over and the JVM is not; all of it was sent */
+    SUBJECT_FULL    /* the profile has grown too large: subject_cut, and begin with a new session */
 };
 
 /* A session was entered: opens the first window, or the next one of a JVM that has a new session. */

@@ -38,6 +38,8 @@ void login_page(struct serve_answer *a, const char *next, const char *wrong) {
     a->refused = false;
     a->type = "text/html; charset=utf-8";
     a->policy = POLICY;
+    /* Without it a browser says of the form that it comes from nowhere (Origin: null). */
+    serve_header(a, "Referrer-Policy", "same-origin");
     text_clear(t);
     text_add(t, head);
     if (wrong) {

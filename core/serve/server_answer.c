@@ -56,7 +56,8 @@ static bool has_header(const struct serve_answer *a, const char *name) {
 
 static void add_headers(struct MHD_Response *r, const struct serve_answer *a) {
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
-        MHD_add_response_header(r, always[i][0], always[i][1]);
+        if (!has_header(a, always[i][0]))
+            MHD_add_response_header(r, always[i][0], always[i][1]);
     if (!has_header(a, "Cache-Control"))
         MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     MHD_add_response_header(r, "Content-Security-Policy", a->policy ? a->policy : STRICT);

@@ -58,6 +58,10 @@
             fill(row, jvm);
             return row;
         });
+        // What may not be profiled is not in the answer: it stays as the page brought it.
+        kept.push(...Array.from(body.rows).filter((row) =>
+            row.className === "closed" && !kept.some((k) => k.dataset.pid === row.dataset.pid)));
+        kept.sort((a, b) => a.dataset.pid - b.dataset.pid);
         for (const row of Array.from(body.rows)) {
             if (!kept.includes(row))
                 row.remove();

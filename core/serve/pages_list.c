@@ -49,8 +49,8 @@ static void add_links(struct text *out, const struct jvm *j) {
 }
 
 static void add_row(struct text *out, const struct jvm *j) {
-    text_addf(out, "<tr data-pid=\"%d\"><td class=\"n\">%d</td><th scope=\"row\">", (int)j->pid,
-              (int)j->pid);
+    text_addf(out, "<tr data-pid=\"%d\"%s><td class=\"n\">%d</td><th scope=\"row\">", (int)j->pid,
+              j->closed ? " class=\"closed\"" : "", (int)j->pid);
     if (!j->closed)
         text_addf(out, "<a href=\"/live/%d\">", (int)j->pid);
     svg_text_add(out, j->name);

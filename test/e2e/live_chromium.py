@@ -107,6 +107,25 @@ def list_of_jvms(browser, server, pid):
     want(max(overflow) <= 0, "the list is wider than the window: %s" % overflow)
 
 
+def list_of_others_jvms(browser, scratch, pid):
+    """Those that may not be profiled say why, and go on saying it."""
+    if os.geteuid() != 0:
+        print("# a server of another user's wants root", flush=True)
+        return
+    server = Server(scratch, user=65534, group=65534, extra_groups=[], cwd="/")
+    try:
+        browser.open(server.url + "/")
+        row = "const r = document.querySelector('tr[data-pid=\"%d\"]');" % pid
+        for when in ("at first", "later"):
+            text = browser.js(row + "return r && r.textContent")
+            want(text and "may not be profiled" in text, "%s it says: %s" % (when, text))
+            want(not browser.js(row + "return r.querySelector('a')"), "%s it has links" % when)
+            asked = "return performance.getEntriesByType('resource').length"
+            want(browser.wait(asked + " >= 2", seconds=lib.WAIT), "it does not refresh")
+    finally:
+        server.stop()
+
+
 # ---- one JVM ----
 
 def rows_change(page):
@@ -628,6 +647,7 @@ def main(args):
             with lib.Jvm("shop.Demo") as jvm:
                 page = Page(browser, server, jvm.pid)
                 checks.run("list of JVMs", list_of_jvms, browser, server, jvm.pid)
+                checks.run("list of others' JVMs", list_of_others_jvms, browser, scratch, jvm.pid)
                 for check in PAGE_CHECKS:
                     checks.run("live " + check.__name__.replace("_", " "), check, page)
                 checks.run("live wants a token", wants_a_token, browser, scratch, jvm.pid)

@@ -21,15 +21,16 @@ def free_port():
 class Server:
     """`jtop-prof serve`, always at the same port."""
 
-    def __init__(self, scratch, *options):
-        self.scratch, self.port, self.options = scratch, free_port(), options
+    def __init__(self, scratch, *options, **process):
+        self.scratch, self.port = scratch, free_port()
+        self.options, self.process = options, process
         self.url = "http://127.0.0.1:%d" % self.port
         self.prof = None
         self.start()
 
     def start(self):
         self.prof = lib.Prof(self.scratch, "serve", "--listen", "127.0.0.1:%d" % self.port,
-                             *self.options)
+                             *self.options, **self.process)
         wait_for(lambda: "serving" in self.prof.stderr() or self.prof.process.poll() is not None,
                  "the server")
         want(self.prof.process.poll() is None, "it does not serve: " + self.prof.stderr())

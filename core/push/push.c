@@ -49,7 +49,7 @@ static void step(struct push *p) {
     for (struct subject *s; (s = roster_next(p->roster, &i));) {
         enum subject_state state = subject_step(s, &p->out);
         if (state == SUBJECT_FULL)
-            subject_cut(s, &p->out, monotonic_ns());
+            subject_finish(s, &p->out);
         if (state != SUBJECT_GOES_ON)
             roster_release(p->roster, s, state);
     }

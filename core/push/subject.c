@@ -153,6 +153,15 @@ enum subject_state subject_step(struct subject *s, const struct subject_out *out
     return nodes > out->nodes_max ? SUBJECT_FULL : SUBJECT_GOES_ON;
 }
 
+void subject_finish(struct subject *s, const struct subject_out *out) {
+    struct err e;
+    /* Reads what was sampled to the end. Another process's session is not ours to stop: there the
+     * next one begins where this one was cut. */
+    if (!fleet_looks_on(s->user))
+        (void)session_stop(fleet_session(s->user), &e);
+    subject_cut(s, out, clock_ns(CLOCK_MONOTONIC));
+}
+
 void subject_cut(struct subject *s, const struct subject_out *out, uint64_t now_ns) {
     struct session_status st;
     session_status(fleet_session(s->user), &st);

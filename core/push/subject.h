@@ -32,7 +32,7 @@ enum subject_state {
     SUBJECT_GOES_ON,
     SUBJECT_ENDED,  /* the JVM is gone; all of it was sent */
     SUBJECT_FAILED, /* the session is over and the JVM is not; all of it was sent */
-    SUBJECT_FULL    /* the profile has grown too large: subject_cut, and begin with a new session */
+    SUBJECT_FULL /* the profile has grown too large: subject_finish, and begin with a new session */
 };
 
 /* A session was entered: opens the first window, or the next one of a JVM that has a new session. */
@@ -40,6 +40,10 @@ void subject_begin(struct subject *s, struct fleet_user *user, uint32_t every);
 
 /* Sends what windows are over. Cheap where none is. */
 enum subject_state subject_step(struct subject *s, const struct subject_out *out);
+
+/* Ends sampling in this session and sends all there is. Some milliseconds of the JVM's time are in
+ * no window, until the next session has begun. */
+void subject_finish(struct subject *s, const struct subject_out *out);
 
 /* Sends what there is up to and with the second that `now_ns` (monotonic) is in. */
 void subject_cut(struct subject *s, const struct subject_out *out, uint64_t now_ns);

@@ -108,6 +108,10 @@ static void judge_failure(const struct post_result *r, struct answer *a) {
             r->os_error ? strerror(r->os_error) : "");
     else if (r->curl == CURLE_OPERATION_TIMEDOUT)
         say(a, ANSWER_AGAIN, "did not answer in time");
+    else if (r->no_cert) /* with TLS 1.3 it says so only now, if the connection lasts that long */
+        say(a, ANSWER_AGAIN,
+            "broke off TLS%s; if it wants a certificate of ours, --tls-cert and --tls-key give one",
+            said);
     else if (r->curl == CURLE_GOT_NOTHING)
         say(a, ANSWER_AGAIN, "closed the connection without an answer");
     else if (r->curl == CURLE_UNSUPPORTED_PROTOCOL || r->curl == CURLE_WEIRD_SERVER_REPLY)

@@ -124,14 +124,14 @@ static void wait_before(struct sender *s, uint64_t now, uint32_t asked_s) {
     count(s, &s->status.retries, 1);
 }
 
-static void begin_trouble(struct sender *s, uint64_t now, const struct post_result *r,
-                          const char *why) {
+/* What follows a colon differs from try to try: numbers, a library's words. */
+static void begin_trouble(struct sender *s, uint64_t now, const char *why) {
     char line[LINE], about[64];
     if (!s->d.receiver.is) {
         s->d.lost_before = counts_of(s).lost;
         s->d.refused_before = s->status.refused;
     }
-    snprintf(about, sizeof about, "curl %d status %u", r->curl, r->status);
+    snprintf(about, sizeof about, "%.*s", (int)strcspn(why, ":;"), why);
     snprintf(line, sizeof line, "%.200s %s", s->url.base, why);
     trouble_begins(&s->d.receiver, now, about, line);
 }
@@ -147,7 +147,7 @@ static void end_trouble(struct sender *s, uint64_t waited) {
     trouble_ends(&s->d.receiver, line);
 }
 
-static void taken(struct sender *s, uint64_t now, const struct post_result *r, const char *why) {
+static void taken(struct sender *s, uint64_t now, const char *why) {
     const struct push_message *m = spool_head(s->d.spool);
     count(s, &s->status.sent_bytes, m ? m->body.len : 0);
     count(s, &s->status.sent, 1);
@@ -159,11 +159,11 @@ static void taken(struct sender *s, uint64_t now, const struct post_result *r, c
     if (s->d.receiver.is && !why[0])
         end_trouble(s, waited);
     if (why[0])
-        begin_trouble(s, now, r, why);
+        begin_trouble(s, now, why);
 }
 
-static void refused(struct sender *s, uint64_t now, const struct post_result *r, const char *why) {
-    begin_trouble(s, now, r, why);
+static void refused(struct sender *s, uint64_t now, const char *why) {
+    begin_trouble(s, now, why);
     count(s, &s->status.refused, 1);
     spool_pop(s->d.spool);
     s->d.doubts = 0;
@@ -178,13 +178,13 @@ static void take_answer(struct sender *s, const struct post_result *r) {
     unsigned most = r->status < 300 ? DOUBTS_MAX_OK : DOUBTS_MAX;
     bool doubt = a.kind == ANSWER_DOUBT && ++s->d.doubts < most;
     if (a.kind == ANSWER_TAKEN) {
-        taken(s, now, r, a.why);
+        taken(s, now, a.why);
     } else if (a.kind == ANSWER_AGAIN || doubt) {
-        begin_trouble(s, now, r, a.why);
+        begin_trouble(s, now, a.why);
         spool_release(s->d.spool);
         wait_before(s, now, r->retry_after_s);
     } else {
-        refused(s, now, r, a.why);
+        refused(s, now, a.why);
     }
 }
 
@@ -213,8 +213,7 @@ static void begin_try(struct sender *s, uint64_t now) {
     s->d.try_since_ms = now;
     if (r == 0)
         return;
-    struct post_result none = {.curl = -1};
-    begin_trouble(s, now, &none, "cannot be talked to: no memory");
+    begin_trouble(s, now, "cannot be talked to: no memory");
     spool_release(s->d.spool);
     wait_before(s, now, 0);
 }

@@ -14,7 +14,7 @@ struct post {
     CURLM *multi;
     CURL *easy;
     struct curl_slist *headers;
-    bool under_way;
+    bool under_way, own_cert;
     size_t header_bytes, body_bytes; /* that came */
     struct post_result result;       /* while it is under way */
     char error[CURL_ERROR_SIZE];
@@ -103,6 +103,7 @@ int post_new(const struct post_options *o, struct post **out, struct err *e) {
         return err_set(e, ENOMEM, "no memory for the connection to the receiver");
     }
     set_up(p, o);
+    p->own_cert = o->tls_cert;
     *out = p;
     return 0;
 }
@@ -152,16 +153,18 @@ bool post_is_under_way(const struct post *p) {
 
 static void gather(struct post *p, int code, struct post_result *out) {
     long status = 0, os_error = 0;
-    curl_off_t after = 0;
+    curl_off_t after = 0, handshake_us = 0;
     const char *location = NULL;
     curl_easy_getinfo(p->easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(p->easy, CURLINFO_OS_ERRNO, &os_error);
     curl_easy_getinfo(p->easy, CURLINFO_RETRY_AFTER, &after);
     curl_easy_getinfo(p->easy, CURLINFO_REDIRECT_URL, &location);
+    curl_easy_getinfo(p->easy, CURLINFO_APPCONNECT_TIME_T, &handshake_us);
     *out = p->result;
     out->curl = code;
     out->status = status >= 200 && status < 1000 ? (unsigned)status : 0;
     out->os_error = (int)os_error;
+    out->no_cert = handshake_us > 0 && !p->own_cert;
     out->retry_after_s = after <= 0 ? 0 : after < 1000000 ? (uint32_t)after : 1000000;
     snprintf(out->location, sizeof out->location, "%.255s", location ? location : "");
     snprintf(out->error, sizeof out->error, "%.255s",

@@ -33,6 +33,7 @@ struct post_result {
     char location[256]; /* of a redirect */
     char error[256];
     int os_error; /* errno of the connection, or 0 */
+    bool no_cert; /* TLS was set up just then, and no certificate of ours shown */
     size_t bytes; /* of body */
     char body[POST_BODY_MAX + 1];
 };

@@ -12,9 +12,11 @@
 #define NS 1000000000u
 #define HISTORY_WINDOWS 4                 /* a step may be so late */
 #define NODE_BYTES 512                    /* of a profile, with all that hangs on a call path */
-#define MEMORY_LIMIT ((uint64_t)32 << 20) /* of one JVM's profile */
-#define LATE_MS 1500                      /* samples of the moment we are told to end … */
-#define PATIENCE_MS 5000                  /* … and what waits for the receiver then */
+#define MEMORY_LIMIT ((uint64_t)32 << 20) /* of one JVM's profile, for a minute's window */
+#define MINUTE 60
+#define MEMORY_TIMES_MAX 16
+#define LATE_MS 1500     /* samples of the moment we are told to end … */
+#define PATIENCE_MS 5000 /* … and what waits for the receiver then */
 
 struct push {
     const struct push_options *o;
@@ -110,6 +112,12 @@ static void want_of(const struct session_options *o, struct fleet_want *w) {
     w->ring_bytes = o->ring_bytes;
 }
 
+/* A long window is many seconds to be kept. */
+static uint64_t memory_limit(uint32_t every) {
+    uint64_t times = every > MINUTE ? every / MINUTE : 1;
+    return (times < MEMORY_TIMES_MAX ? times : MEMORY_TIMES_MAX) * MEMORY_LIMIT;
+}
+
 static int begin(struct push *p, struct err *e) {
     const struct push_options *o = p->o;
     uint32_t every = o->every_ms / 1000;
@@ -122,7 +130,7 @@ static int begin(struct push *p, struct err *e) {
     fleet.session.frugal = true;
     fleet.session.history_seconds = every * HISTORY_WINDOWS + 2 * WINDOW_LATE_MAX_S;
     if (!fleet.session.memory_limit)
-        fleet.session.memory_limit = MEMORY_LIMIT;
+        fleet.session.memory_limit = memory_limit(every);
     p->out.nodes_max = (uint32_t)(fleet.session.memory_limit / NODE_BYTES);
     if (r == 0)
         r = fleet_new(&fleet, &p->fleet, e);

@@ -94,8 +94,8 @@ def follow_each_other(found):
 
 def samples_clock(day):
     """A window's time of day as the clock of samples has it: they differ by whole seconds."""
-    offset = time.clock_gettime_ns(time.CLOCK_REALTIME) - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-    return day - round(offset / NS) * NS
+    now = time.clock_gettime_ns(time.CLOCK_REALTIME)
+    return day - round((now - time.clock_gettime_ns(time.CLOCK_MONOTONIC)) / NS) * NS
 
 
 def add_up(found, clock):
@@ -119,8 +119,9 @@ def shares_are(found, truth):
              "%s is %.1f %%, seen %.1f %%" % (name, percent, 100.0 * seen.get(name, 0) / total))
 
 
-def push(scratch, receiver, *args):
-    return Prof(scratch, "push", "--to", receiver.url(), "--every", "%ds" % EVERY, "-i", "2ms", *args)
+def push(scratch, receiver, *args, every=EVERY):
+    return Prof(scratch, "push", "--to", receiver.url(), "--every", "%ds" % every, "-i", "2ms",
+                *args)
 
 
 def posts(receiver, more_than=0):
@@ -156,7 +157,8 @@ def dead_receiver(scratch):
         follow_each_other(found)
         add_up(found, clock)
         shares_are(found, truth)
-        told = [line for line in said.splitlines() if receiver.url() in line and "pushing" not in line]
+        told = [line for line in said.splitlines()
+                if receiver.url() in line and "pushing" not in line]
         want(1 <= len(told) <= 3, "of the receiver: %s" % told)
         want("%d sent, 0 refused, 0 lost" % len(found) in said, said)
 
@@ -176,7 +178,7 @@ def jvm_killed(scratch):
         found = windows(receiver)
         follow_each_other(found)
         last = samples_clock(found[-1].end)
-        want(abs(last - end) <= 1.5 * NS, "the last window ends %.2f s off" % ((last - end) / NS))
+        want(abs(last - end) <= 3 * NS, "the last window ends %.2f s off" % ((last - end) / NS))
         used = clock.notes[-1][1] - clock.at(samples_clock(found[1].start))
         sent = sum(w.weight for w in found[1:])
         print("# to the end: %.2f s of CPU time, sent %+.2f %%"
@@ -186,16 +188,21 @@ def jvm_killed(scratch):
 
 
 def labels(scratch):
-    """What the JVM says of itself, and what the user says, who has the last word."""
+    """What the JVM says of itself, and what the user says, who has the last word. The window is an
+    hour long: what there is of it is sent when push is told to end."""
     environment = dict(os.environ, OTEL_SERVICE_NAME="shop",
                        OTEL_RESOURCE_ATTRIBUTES="deployment.environment=test,team=a%2Cb")
     with Receiver(os.path.join(scratch, "labels")) as receiver, \
             Jvm("Shares", "single", env=environment) as jvm:
-        with push(scratch, receiver, "--label", "team=c", "--label", "pod=web-1", jvm.pid) as p:
-            posts(receiver)
+        with push(scratch, receiver, "--label", "team=c", "--label", "pod=web-1", jvm.pid,
+                  every=3600) as p:
+            wait_for(lambda: "): profiled" in p.stderr(), "it to be profiled")
+            time.sleep(2)
             p.process.send_signal(signal.SIGINT)
             ends_well(p, "when told to")
-        who = windows(receiver)[0].who
+        found = windows(receiver)
+        want(found and sum(w.weight for w in found) > NS / 20, "what there was is not sent")
+        who = found[0].who
     expected = {"service.name": "shop", "deployment.environment": "test", "team": "c",
                 "k8s.pod.name": "web-1", "process.pid": jvm.pid}
     want(expected.items() <= who.items(), "labels: %s" % who)
@@ -221,7 +228,7 @@ def come_and_go(scratch):
             found = windows(receiver, pid)
             follow_each_other(found)
             last = samples_clock(found[-1].end)
-            want(abs(last - end) <= 1.5 * NS, "%d: %.2f s off" % (pid, (last - end) / NS))
+            want(abs(last - end) <= 3 * NS, "%d: %.2f s off" % (pid, (last - end) / NS))
 
 
 def alone():

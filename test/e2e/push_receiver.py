@@ -1,5 +1,5 @@
-"""A receiver of profiles: keeps what it is sent, each in a file of its own, and answers as an engine
-would. A program, so that it can be killed; and for who started it, what it has kept.
+"""A receiver of profiles: keeps what it is sent, each in a file of its own, and answers as an
+engine would. A program, so that it can be killed; and for who started it, what it has kept.
 
     push_receiver.py DIRECTORY [PORT]      prints its port; ends with its input
 """

@@ -10,7 +10,7 @@
 
 #define KNOWN 64
 #define RANDOM_BYTES 32
-#define HEX (2 * RANDOM_BYTES)
+#define HEX (2ul * RANDOM_BYTES)
 #define DAY_S 86400
 #define SECOND 1000000000ull
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT (2 * PEERS_CONNECTIONS) /* with those ended, and not closed yet */
+#define KEPT (2ul * PEERS_CONNECTIONS) /* with those ended, and not closed yet */
 #define GUESSERS 256
 #define SECOND 1000000000ull
 #define SENDING_IN_PEACE (10 * SECOND) /* before it may have to give way */

@@ -47,12 +47,9 @@ void route_refuse(const char *path, struct serve_answer *a) {
             text_addf(&a->body, "  %-10s %s\n", table[i].path, table[i].help);
 }
 
-void serve_refuse(struct serve_answer *a, unsigned status, const char *fmt, ...) {
+static void refuse(struct serve_answer *a, unsigned status, const char *fmt, va_list ap) {
     char line[1024];
-    va_list ap;
-    va_start(ap, fmt);
     vsnprintf(line, sizeof line, fmt, ap);
-    va_end(ap);
     a->status = status;
     a->refused = true;
     a->type = NULL;
@@ -61,6 +58,13 @@ void serve_refuse(struct serve_answer *a, unsigned status, const char *fmt, ...)
     size_t length = strlen(line);
     if (length == 0 || line[length - 1] != '\n')
         text_add(&a->body, "\n");
+}
+
+void serve_refuse(struct serve_answer *a, unsigned status, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    refuse(a, status, fmt, ap);
+    va_end(ap);
 }
 
 void serve_refuse_err(struct serve_answer *a, const struct err *e) {

@@ -21,6 +21,7 @@ struct serve {
     const struct serve_options *options;
     struct fleet *fleet;
     struct login *login;      /* who logged in (login.h) */
+    struct api_feeds *feeds;  /* what streams share (api_feeds.h); NULL: nothing */
     struct prof_table *profs; /* of /prof: what runs, and results (prof.c) */
     uint64_t begun_ns;        /* CLOCK_MONOTONIC */
 };

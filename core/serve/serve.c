@@ -6,11 +6,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/serve/api_feeds.h"
 #include "core/serve/attendance.h"
 #include "core/serve/listen.h"
 #include "core/serve/server.h"
 
 #define LINGER_MS 10000
+#define HISTORY_S                                                                                  \
+    3700 /* /prof takes as long, out of what is sampled already; memory bounds it, too */
 #define FREE_POLL_MS 60000
 
 /* All that serves, in the order in which it is made. */
@@ -68,6 +71,8 @@ static int make_guard(struct parts *p, struct err *e) {
 static int make_fleet(const struct serve_options *o, struct parts *p, struct err *e) {
     struct fleet_options fleet = {.session = o->session, .linger_ms = LINGER_MS};
     fleet.session.engines = 0;
+    if (!fleet.session.history_seconds)
+        fleet.session.history_seconds = HISTORY_S;
     int r = fleet_new(&fleet, &p->serve.fleet, e);
     if (r < 0)
         return r;
@@ -76,6 +81,7 @@ static int make_fleet(const struct serve_options *o, struct parts *p, struct err
     p->serve.options = o;
     p->serve.login = p->login;
     p->serve.begun_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    p->serve.feeds = api_feeds_new();
     p->serve.profs = prof_table_new(&p->serve, e);
     if (!p->serve.profs)
         return e && e->code ? -e->code : -ENOMEM;
@@ -91,6 +97,7 @@ static void close_all(struct parts *p) {
     attendance_free(p->attendance);
     if (p->serve.profs)
         prof_table_free(p->serve.profs);
+    api_feeds_free(p->serve.feeds);
     if (p->serve.fleet)
         fleet_free(p->serve.fleet);
     login_free(p->login);

@@ -12,27 +12,33 @@
 
 #define FILE_MAX (1 << 20)
 
+/* Its size, or -errno with a message. */
+static off_t check_file(int fd, const char *option, const char *path, bool secret, struct err *e) {
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return err_set(e, errno, "%s %.200s: %s", option, path, strerror(errno));
+    if (!S_ISREG(st.st_mode) || st.st_size == 0 || st.st_size > FILE_MAX)
+        return err_set(e, EINVAL, "%s %.200s: not a file of PEM text", option, path);
+    if (secret && (st.st_mode & 007))
+        return err_set(e, EPERM, "%s %.200s: everybody may read or change it (%04o): chmod 600",
+                       option, path, (unsigned)st.st_mode & 07777);
+    return st.st_size;
+}
+
 /* A whole file, which the caller frees. */
 static int read_file(const char *option, const char *path, bool secret, char **out, struct err *e) {
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), r = 0;
-    if (fd < 0 || fstat(fd, &st) < 0)
-        r = err_set(e, errno, "%s %.200s: %s", option, path, strerror(errno));
-    else if (!S_ISREG(st.st_mode) || st.st_size == 0 || st.st_size > FILE_MAX)
-        r = err_set(e, EINVAL, "%s %.200s: not a file of PEM text", option, path);
-    else if (secret && (st.st_mode & 007))
-        r = err_set(e, EPERM, "%s %.200s: everybody may read or change it (%04o): chmod 600",
-                    option, path, (unsigned)st.st_mode & 07777);
-    size_t size = r == 0 ? (size_t)st.st_size : 0, have = 0;
-    char *text = r == 0 ? malloc(size + 1) : NULL;
-    for (ssize_t n; text && have < size && (n = read(fd, text + have, size - have)) > 0;)
-        have += (size_t)n;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    off_t size = check_file(fd, option, path, secret, e);
+    char *text = size > 0 ? malloc((size_t)size + 1) : NULL;
+    off_t have = 0;
+    for (ssize_t n; text && have < size && (n = read(fd, text + have, (size_t)(size - have))) > 0;)
+        have += n;
     if (fd >= 0)
         close(fd);
-    if (r == 0 && !text)
-        r = err_set(e, ENOMEM, "%s %.200s: no memory", option, path);
-    if (r < 0)
-        return r;
+    if (size < 0)
+        return (int)size;
+    if (!text)
+        return err_set(e, ENOMEM, "%s %.200s: no memory", option, path);
     text[have] = '\0';
     *out = text;
     return 0;

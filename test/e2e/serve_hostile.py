@@ -21,7 +21,7 @@ import threading
 import time
 
 import lib
-from lib import BUILD, AGENT, Checks, Jvm, ROOT, wait_for, want
+from lib import BUILD, AGENT, Checks, Jvm, ROOT, Wrong, wait_for, want
 from serve_server import Server
 
 SECONDS = float(os.environ.get("SECONDS_HTTP", "20"))
@@ -275,6 +275,9 @@ def everything(scratch):
         checks.run("readers that take nothing", silent_readers, server, jvm.pid)
         checks.run("a stream of wrong requests", fuzz, server, jvm)
         checks.run("a profile after it", still_profiles, server, jvm)
+        if server.process.poll() is not None:
+            print(re.sub(r"(?m)^", "# ", server.stderr()[:6000]), flush=True)
+            raise Wrong("it ended: exit %d" % server.process.returncode)
         checks.run("its descriptors", wait_for, lambda: descriptors(server.pid) <= before + 16,
                    "%d descriptors to be %d again" % (descriptors(server.pid), before), 60)
         server.end()

@@ -34,7 +34,7 @@ void serve_events(struct serve *s, const struct serve_request *q, struct serve_a
     }
     int r = api_ask(q, &question, &e);
     if (r == 0)
-        r = api_feed_join(NULL, s->fleet, api_pid(q, &what), &question, &f->feed, &e);
+        r = api_feed_join(s->feeds, s->fleet, api_pid(q, &what), &question, &f->feed, &e);
     if (r < 0) {
         serve_refuse_err(a, &e);
         free(f);

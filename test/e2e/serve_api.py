@@ -385,7 +385,8 @@ def clients(server, n):
 def follows(server, jvm):
     """Two of them; one goes away, the other does not notice."""
     path = "jvms/%d/events?rows=3&interval=2ms" % jvm.pid
-    before = server.get("status")["clients"]
+    before = 1  # who holds it
+    clients(server, before)  # others are noticed to be gone within a second
     first, second = Stream(server, path), Stream(server, path + "&tree=0")
     clients(server, before + 2)
     seen = []
@@ -419,6 +420,26 @@ def ends(server):
         want(last["data"]["total"]["samples"] >= 50, "samples are lost")
         want(stream.event() is None, "it goes on")
         stream.close()
+
+
+def shared(server, jvm):
+    """The same question twice is one user of the JVM, and both are told the same."""
+    path = "jvms/%d/events?rows=5&interval=2ms" % jvm.pid
+    before = 1  # who holds it
+    clients(server, before)  # others are noticed to be gone within a second
+    streams = [Stream(server, path) for _ in range(3)]
+    clients(server, before + 1)
+    told = [{d["status"]["elapsedMs"]: d for d in (s.event()["data"] for _ in range(4))}
+            for s in streams]
+    both = set(told[0]) & set(told[1]) & set(told[2])
+    want(len(both) >= 2, "moments: %s" % [sorted(t) for t in told])
+    for moment in both:
+        want(told[0][moment] == told[1][moment] == told[2][moment], "not the same view")
+    streams.pop(0).close()
+    want(streams[0].event() and streams[1].event(), "it ended with the first")
+    for stream in streams:
+        stream.close()
+    clients(server, before)
 
 
 # ---- beside another one ----
@@ -482,6 +503,7 @@ def main():
                 checks.run("metrics of two", two_jvms, server, jvm)
                 checks.run("another event", another_event, server, jvm)
                 checks.run("two streams", follows, server, jvm)
+                checks.run("streams share", shared, server, jvm)
             checks.run("the JVM lives", want, jvm.alive(), "it ended")
         with Server(scratch) as server:
             checks.run("the JVM ends", ends, server)

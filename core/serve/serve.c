@@ -71,7 +71,8 @@ static int make_guard(struct parts *p, struct err *e) {
 static int make_fleet(const struct serve_options *o, struct parts *p, struct err *e) {
     struct fleet_options fleet = {.session = o->session, .linger_ms = LINGER_MS};
     fleet.session.engines = 0;
-    if (!fleet.session.history_seconds)
+    fleet.session.frugal = fleet.session.frugal || o->all_jvms;
+    if (!fleet.session.history_seconds && !o->all_jvms)
         fleet.session.history_seconds = HISTORY_S;
     int r = fleet_new(&fleet, &p->serve.fleet, e);
     if (r < 0)

@@ -57,10 +57,8 @@ void label_sources_cgroup(const char *text, struct push_labels *out) {
 static void unescape(char *s) {
     char *to = s;
     for (; *s; s++) {
-        char hex[3] = {0};
         if (*s == '%' && isxdigit((unsigned char)s[1]) && isxdigit((unsigned char)s[2])) {
-            memcpy(hex, s + 1, 2);
-            char c = (char)strtol(hex, NULL, 16);
+            char hex[] = {s[1], s[2], '\0'}, c = (char)strtol(hex, NULL, 16);
             *to++ = c ? c : '?';
             s += 2;
         } else {
@@ -179,7 +177,6 @@ void label_sources_environ(const char *text, size_t bytes, struct push_labels *o
 
 void label_sources_cmdline(const char *text, size_t bytes, struct push_labels *out) {
     struct java_args args;
-    const char *value;
     if (!bytes || text[bytes - 1] || !java_args_parse(text, bytes, &args))
         return;
     for (size_t at = 0; at < args.options_len; at += strlen(text + at) + 1)
@@ -188,7 +185,9 @@ void label_sources_cmdline(const char *text, size_t bytes, struct push_labels *o
         return;
     for (size_t at = 0; at < args.options_len; at += strlen(text + at) + 1)
         take_property(text + at, out, true);
-    for (size_t at = 0; at < args.program_len; at += strlen(args.program + at) + 1)
-        if ((value = value_of(args.program + at, "--spring.application.name")))
+    for (size_t at = 0; at < args.program_len; at += strlen(args.program + at) + 1) {
+        const char *value = value_of(args.program + at, "--spring.application.name");
+        if (value)
             (void)labels_set(out, "service_name", value);
+    }
 }

@@ -12,7 +12,7 @@ void protobuf_add_varint(struct text *out, uint64_t value) {
 }
 
 void protobuf_add_number(struct text *out, uint32_t field, uint64_t value) {
-    protobuf_add_varint(out, (uint64_t)field << 3 | WIRE_VARINT);
+    protobuf_add_varint(out, (uint64_t)field << 3); /* WIRE_VARINT is 0 */
     protobuf_add_varint(out, value);
 }
 

@@ -127,7 +127,7 @@ static void trailer_value(const char *text, size_t bytes, const char *name, char
             n++;
         while (length > n && line[length - 1] == '\r')
             length--;
-        snprintf(out, size, "%.*s", (int)(length - n < 400 ? length - n : 400), line + n);
+        snprintf(out, size, "%.*s", (int)(length - n), line + n);
         return;
     }
 }

@@ -144,7 +144,7 @@ static int begin(struct push *p, struct err *e) {
 
 int push_run(const struct push_options *options, int stop_fd, struct err *e) {
     struct push_options o = *options;
-    struct push p = {.o = &o};
+    struct push p = {0};
     struct err ended = {0};
     if (!o.every_ms)
         o.every_ms = PUSH_EVERY_MS;
@@ -152,6 +152,7 @@ int push_run(const struct push_options *options, int stop_fd, struct err *e) {
         o.sender.protocol = push_protocol_by_url(o.sender.to);
     if (!o.sender.protocol)
         o.sender.protocol = &push_protocols[0];
+    p.o = &o;
     p.out = (struct subject_out){.protocol = o.sender.protocol, .put = put, .arg = &p};
     int r = begin(&p, e);
     if (r == 0) {

@@ -58,29 +58,46 @@ static int by_pid(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
+static void list_one(struct json *j, const struct jvm *jvm, bool held) {
+    json_begin(j, NULL, '{');
+    api_jvms_members(j, jvm);
+    json_bool(j, "held", held);
+    json_number(j, "reader", jvm->closed ? 0 : (uint64_t)api_jvms_reader(jvm->pid));
+    json_bool(j, "closed", jvm->closed);
+    json_end(j, '}');
+}
+
+static const struct jvm *find_jvm(const struct jvm *jvms, int count, pid_t pid) {
+    for (int i = 0; i < count; i++)
+        if (jvms[i].pid == pid)
+            return &jvms[i];
+    return NULL;
+}
+
+/* The fleet knows those that may be profiled, with what they use now; beside them are those that may
+ * not. */
 static void list_jvms(struct serve *s, struct serve_answer *a) {
     struct err e = {0};
-    struct jvm *jvms = NULL;
+    struct jvm *jvms = NULL, *all = NULL;
     pid_t held[FLEET_MEMBERS_MAX];
     struct json j = {.out = &a->body};
     const int count = fleet_jvms(s->fleet, &jvms, &e);
-    if (count < 0) {
+    const int there = count < 0 ? count : jvm_list_all(&all, &e);
+    if (there < 0) {
+        free(jvms);
         serve_refuse_err(a, &e);
         return;
     }
     const uint32_t sessions = fleet_held(s->fleet, held, FLEET_MEMBERS_MAX);
     json_begin(&j, NULL, '[');
-    for (int i = 0; i < count; i++) {
-        const pid_t reader = api_jvms_reader(jvms[i].pid);
-        json_begin(&j, NULL, '{');
-        api_jvms_members(&j, &jvms[i]);
-        json_bool(&j, "held", bsearch(&jvms[i].pid, held, sessions, sizeof *held, by_pid));
-        json_number(&j, "reader", (uint64_t)reader);
-        json_bool(&j, "closed", jvms[i].closed);
-        json_end(&j, '}');
+    for (int i = 0; i < there; i++) {
+        const struct jvm *known = find_jvm(jvms, count, all[i].pid);
+        list_one(&j, known ? known : &all[i],
+                 bsearch(&all[i].pid, held, sessions, sizeof *held, by_pid));
     }
     json_end(&j, ']');
     free(jvms);
+    free(all);
     api_finish(a, 0);
 }
 

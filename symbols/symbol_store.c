@@ -105,9 +105,9 @@ struct symbol_file *symbol_store_get(struct symbol_store *s, int fd, uint64_t mo
     if (!f)
         return NULL;
     struct timespec until = {0};
-    clock_gettime(CLOCK_MONOTONIC, &until);
+    clock_gettime(CLOCK_REALTIME, &until); /* where it jumps, one file is read twice */
     until.tv_sec += PATIENCE_S;
-    if (pthread_mutex_clocklock(&f->reading, CLOCK_MONOTONIC, &until) != 0) {
+    if (pthread_mutex_timedlock(&f->reading, &until) != 0) {
         symbol_store_put(s, f);
         return NULL;
     }

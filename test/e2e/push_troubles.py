@@ -19,10 +19,11 @@ import tempfile
 import threading
 import time
 
-from lib import Checks, Jvm, Prof, memory_kb, prof, wait_for, want
+from lib import ROOT, Checks, Jvm, Prof, memory_kb, prof, wait_for, want
 
 MEMORY_KB = 150000
 SECONDS_DEAD = int(os.environ.get("SECONDS_DEAD", "3"))
+SAID = []  # by every push, for the README's table
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
@@ -143,6 +144,10 @@ class Receiver:
 class Push(Prof):
     def __init__(self, scratch, pid, url, *args):
         super().__init__(scratch, "push", pid, "--to", url, "--every", "1s", *args)
+
+    def __exit__(self, *args):
+        SAID.append(self.stderr())
+        super().__exit__(*args)
 
     def lines(self, pattern=""):
         return [line for line in self.stderr().splitlines() if re.search(pattern, line)]
@@ -349,6 +354,7 @@ def new_token(scratch, pid, token):
 
 def not_begun(pid, pattern, *args):
     done = prof("push", pid, *args)
+    SAID.append(done.stderr)
     want(done.returncode == 1, "exit %d: %s" % (done.returncode, done.stderr))
     want(re.search(pattern, done.stderr) and len(done.stderr.splitlines()) == 1, done.stderr)
 
@@ -433,6 +439,21 @@ def disk_full(scratch, pid):
             all_arrived(push, receiver)
 
 
+def readme_rows():
+    """What README's table of push quotes."""
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
+        table = f.read().split("What `push` says:", 1)[1].split("\n## ", 1)[0]
+    return re.findall(r"^\| `([^`]+)`", table, re.M)
+
+
+def all_provoked():
+    said = "\n".join(SAID)
+    want(readme_rows(), "no table")
+    want(not [row for row in readme_rows() if row not in said],
+         "README has it, and nothing here provoked it: %s" % [
+             row for row in readme_rows() if row not in said])
+
+
 def main():
     checks = Checks()
     scratch = tempfile.mkdtemp()
@@ -444,6 +465,7 @@ def main():
         with Jvm("Shares", "single") as jvm:
             pid = jvm.pid
             run_all(checks, scratch, pid, token)
+        checks.run("README's table", all_provoked)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return checks.code()

@@ -349,6 +349,7 @@ def provoke(message):
 def main():
     with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
         table = f.read().split("## Troubleshooting", 1)[1]
+    table = table.split("What `push` says:", 1)[0]  # that is push_troubles.py's
     messages = re.findall(r"^\| `([^`]+)`", table, re.M)
     messages = [m for m in messages if m in PROVOKED or m not in attach_troubles.PROVOKED]
     checks = Checks()

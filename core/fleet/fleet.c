@@ -67,7 +67,7 @@ static int hold(struct fleet *f, pid_t pid, bool make, struct member **out, stru
     if (!*out)
         result = make ? add(f, pid, out, e)
                       : err_set(e, ENOENT, "JVM %d is not being profiled", (int)pid);
-    if (result == 0)
+    if (*out)
         (*out)->holds++;
     pthread_mutex_unlock(&f->lock);
     return result;

@@ -340,10 +340,11 @@ int member_rewant(struct member *m, struct fleet_user *u, const struct engine_un
 void member_leave(struct member *m, const struct fleet_user *u) {
     struct err ignored;
     remove_user(m, u);
-    if (phase_of(m->session) != SESSION_RUNNING)
-        return;
-    if (m->users > 0)
+    bool runs = phase_of(m->session) == SESSION_RUNNING;
+    if (runs && m->users > 0)
         relink(m, &ignored);
-    else if (m->joined && looks_on(m->session))
+    else if (runs && m->joined && looks_on(m->session))
         give_back(m);
+    if (is_over(m)) /* it is closed soon: many that end one by one are waited for together */
+        session_leave(m->session);
 }

@@ -4,6 +4,7 @@
  * fleeter AGENT LINGER_MS
  *
  *   enter USER PID EVENT[=INTERVAL]...  "USER ok", or "USER error ERRNO MESSAGE"; in a thread
+ *   renew USER PID EVENT[=INTERVAL]...  leaves, and enters in the same breath
  *   as-is USER PID                      the same, but as it is
  *   rewant USER EVENT[=INTERVAL]...     the same
  *   show USER                           "USER users=2 looks_on=0 phase=0 since=0 cpu=1000000:512"
@@ -134,7 +135,7 @@ static void of_user(struct fleet *f, char **word, int words) {
     struct fleeter_user *u = user(word[1]);
     struct err e = {0};
     struct fleet_want w = {0};
-    bool enters = strcmp(word[0], "enter") == 0;
+    bool renews = strcmp(word[0], "renew") == 0, enters = renews || strcmp(word[0], "enter") == 0;
     int events = enters ? 3 : 2;
     int result = words > events ? want(word + events, words - events, &w, &e) : 0;
     if (strcmp(word[0], "show") == 0) {
@@ -146,6 +147,8 @@ static void of_user(struct fleet *f, char **word, int words) {
     } else if (strcmp(word[0], "as-is") == 0) {
         enter(f, u, atoi(word[2]), &(struct fleet_want){.as_it_is = true});
     } else if (result == 0 && enters) {
+        if (renews)
+            fleet_leave(u->user);
         enter(f, u, atoi(word[2]), &w);
     } else {
         if (result == 0)

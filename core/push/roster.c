@@ -60,21 +60,23 @@ static struct entry *find_work(struct roster *r) {
     return NULL;
 }
 
-/* JVMs that ended before they could be entered are no failure. */
-static bool is_gone(const struct err *e) {
-    return e->code == ESRCH || e->code == ENOENT;
+/* JVMs that ended before they could be entered are no failure. The error does not tell: a library
+ * that is missing is ENOENT, too. */
+static bool is_gone(const struct jvm *j) {
+    struct jvm now = *j;
+    return jvm_refresh(&now) == -ESRCH;
 }
 
-static void note_failure(struct roster *r, struct entry *x, const struct err *e) {
+static void note_failure(struct roster *r, struct entry *x, const struct err *e, bool gone) {
     uint64_t wait = ROSTER_RETRY_MIN_S;
     for (uint32_t i = 0; i < x->failures && wait < ROSTER_RETRY_MAX_S; i++)
         wait *= 2;
-    bool tell = !x->said && !is_gone(e) && !r->o.only;
+    bool tell = !x->said && !gone && !r->o.only;
     x->failures++;
     x->said |= tell;
     x->error = *e;
     x->retry_s = now_s() + (wait < ROSTER_RETRY_MAX_S ? wait : ROSTER_RETRY_MAX_S);
-    x->stage = is_gone(e) ? ENDED : FAILED;
+    x->stage = gone ? ENDED : FAILED;
     if (tell) {
         char text[700];
         snprintf(text, sizeof text, "not profiled: %s", e->message);
@@ -93,9 +95,10 @@ static void enter(struct roster *r, struct entry *x) {
     int result = fleet_enter(r->o.fleet, x->subject.jvm.pid, &r->o.want, &user, &e);
     if (result == 0)
         subject_begin(&x->subject, user, r->o.every);
+    bool gone = result < 0 && is_gone(&x->subject.jvm);
     pthread_mutex_lock(&r->lock);
     if (result < 0) {
-        note_failure(r, x, &e);
+        note_failure(r, x, &e, gone);
         return;
     }
     if (x->why != SUBJECT_FULL)
@@ -192,13 +195,21 @@ void roster_look(struct roster *r) {
     free(list);
 }
 
-static void say_failed(struct roster *r, const struct subject *s) {
+/* With one JVM only that is the end, and what push ends with. */
+static void say_failed(struct roster *r, struct entry *x) {
+    const struct subject *s = &x->subject;
     struct session_status st;
     char text[400];
     session_status(fleet_session(s->user), &st);
-    snprintf(text, sizeof text, "its profile is over: %s",
+    snprintf(text, sizeof text, "its profile is over: %.350s",
              st.message[0] ? st.message : "somebody else stopped it");
-    say(r, true, &s->jvm, text);
+    if (!r->o.only) {
+        say(r, true, &s->jvm, text);
+        return;
+    }
+    x->failures++;
+    err_exit_as(&x->error, ERR_EXIT_PROFILER, ECONNRESET, "%s (pid %d): %s", s->jvm.name,
+                (int)s->jvm.pid, text);
 }
 
 struct subject *roster_next(struct roster *r, uint32_t *i) {
@@ -220,7 +231,7 @@ void roster_release(struct roster *r, struct subject *s, enum subject_state why)
     if (why == SUBJECT_ENDED)
         say(r, false, &s->jvm, "ended");
     if (why == SUBJECT_FAILED)
-        say_failed(r, s);
+        say_failed(r, x);
     pthread_cond_signal(&r->work);
     pthread_mutex_unlock(&r->lock);
 }

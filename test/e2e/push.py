@@ -231,6 +231,15 @@ def come_and_go(scratch):
             want(abs(last - end) <= 3 * NS, "%d: %.2f s off" % (pid, (last - end) / NS))
 
 
+def no_library(scratch):
+    """What cannot be attached to is said, also where something is missing that is not the JVM."""
+    with Receiver(os.path.join(scratch, "none")) as receiver, Jvm("Shares", "single") as jvm, \
+            push(scratch, receiver, "--all-jvms", "--libpath", scratch + "/none.so") as p:
+        wait_for(lambda: "pid %d): not profiled: " % jvm.pid in p.stderr(), "why it is not", 60)
+        p.process.send_signal(signal.SIGTERM)
+        ends_well(p, "when told to")
+
+
 def alone():
     """With a process table of our own: other JVMs of this machine are none of our business."""
     return subprocess.run(["unshare", "-m", "-p", "-f", "--kill-child", "--mount-proc",
@@ -243,6 +252,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="jtop-push-") as scratch:
         if "--alone" in sys.argv:
             checks.run("every JVM: they come and go", come_and_go, scratch)
+            checks.run("a JVM that cannot be profiled", no_library, scratch)
             return checks.code()
         otlp_official.module()
         checks.run("a receiver that is killed for a while", dead_receiver, scratch)

@@ -208,6 +208,12 @@ static void take(struct serve *s, struct prof_ask *ask, struct serve_answer *a) 
     answer(a, p, wait);
 }
 
+/* Whoever only looks whether there is something (a link's preview, a check) begins no profile. */
+static void refuse_head(struct serve_answer *a) {
+    serve_refuse(a, 405, "a profile is begun by GET; HEAD is for /prof/ID");
+    serve_header(a, "Allow", "GET");
+}
+
 void serve_prof(struct serve *s, const struct serve_request *q, struct serve_answer *a) {
     struct err e = {0};
     struct prof_ask *ask = NULL;
@@ -216,10 +222,14 @@ void serve_prof(struct serve *s, const struct serve_request *q, struct serve_ans
         return;
     }
     int r = prof_ask_read(q->params, &ask, &e);
-    if (r < 0)
+    if (r < 0) {
         serve_refuse(a, r == -ENOMEM ? 503 : 400, "%s", e.message);
-    else if (find_jvm(s, ask, a))
-        take(s, ask, a);
-    else
+    } else if (q->head) {
+        refuse_head(a);
         free(ask);
+    } else if (find_jvm(s, ask, a)) {
+        take(s, ask, a);
+    } else {
+        free(ask);
+    }
 }

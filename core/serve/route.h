@@ -33,6 +33,7 @@ struct serve_request {
     struct params *params; /* of the question; of a POST also those of its form */
     const char *host;      /* as the browser calls us, "127.0.0.1:8071"; checked */
     bool secure;           /* TLS */
+    bool head;             /* nobody reads the body: nothing is to be begun for it */
     const struct sockaddr *peer; /* who asks; NULL: not known */
 };
 

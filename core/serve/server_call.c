@@ -105,6 +105,7 @@ void call_work(void *call) {
                                   .params = &c->params,
                                   .host = c->host,
                                   .secure = c->server->o.tls->cert != NULL,
+                                  .head = c->head,
                                   .peer = connection_peer(c->connection)};
         c->route->handler(s, &q, &c->answer);
     }

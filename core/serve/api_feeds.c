@@ -15,6 +15,12 @@
 struct api_feeds {
     pthread_mutex_t lock;
     struct api_feed *first;
+    /* Those that nobody follows any more: to leave a JVM that answers slowly takes a while, and
+     * whoever ends a stream may not wait. */
+    pthread_t leaver;
+    pthread_cond_t left;
+    struct api_feed *leaving;
+    bool ending;
 };
 
 struct api_feed {
@@ -32,18 +38,57 @@ struct api_feed {
     enum session_phase phase;
 };
 
+static void release(struct api_feed *feed) {
+    fleet_leave(feed->user);
+    text_free(&feed->text);
+    free(feed);
+}
+
+static void *leaver_main(void *arg) {
+    struct api_feeds *all = arg;
+    pthread_mutex_lock(&all->lock);
+    while (all->leaving || !all->ending) {
+        struct api_feed *feed = all->leaving;
+        if (!feed) {
+            pthread_cond_wait(&all->left, &all->lock);
+            continue;
+        }
+        all->leaving = feed->next;
+        pthread_mutex_unlock(&all->lock);
+        release(feed);
+        pthread_mutex_lock(&all->lock);
+    }
+    pthread_mutex_unlock(&all->lock);
+    return NULL;
+}
+
+static void destroy(struct api_feeds *all) {
+    pthread_cond_destroy(&all->left);
+    pthread_mutex_destroy(&all->lock);
+    free(all);
+}
+
 struct api_feeds *api_feeds_new(void) {
     struct api_feeds *all = calloc(1, sizeof *all);
-    if (all)
-        pthread_mutex_init(&all->lock, NULL);
-    return all;
+    if (!all)
+        return NULL;
+    pthread_mutex_init(&all->lock, NULL);
+    pthread_cond_init(&all->left, NULL);
+    if (pthread_create(&all->leaver, NULL, leaver_main, all) == 0)
+        return all;
+    destroy(all);
+    return NULL;
 }
 
 void api_feeds_free(struct api_feeds *all) {
     if (!all)
         return;
-    pthread_mutex_destroy(&all->lock);
-    free(all);
+    pthread_mutex_lock(&all->lock);
+    all->ending = true;
+    pthread_cond_signal(&all->left);
+    pthread_mutex_unlock(&all->lock);
+    pthread_join(all->leaver, NULL);
+    destroy(all);
 }
 
 /* Coming and going. */
@@ -86,25 +131,27 @@ int api_feed_join(struct api_feeds *all, struct fleet *f, pid_t pid, const struc
     return 0;
 }
 
-/* Whether that was the last stream. */
-static bool leave_all(struct api_feeds *all, struct api_feed *feed) {
-    pthread_mutex_lock(&all->lock);
-    bool last = --feed->streams == 0;
+static void unlink_one(struct api_feeds *all, struct api_feed *feed) {
     struct api_feed **at = &all->first;
     while (*at != feed)
         at = &(*at)->next;
-    if (last)
-        *at = feed->next;
-    pthread_mutex_unlock(&all->lock);
-    return last;
+    *at = feed->next;
 }
 
 void api_feed_leave(struct api_feed *feed) {
-    if (feed->all && !leave_all(feed->all, feed))
+    struct api_feeds *all = feed->all;
+    if (!all) {
+        release(feed);
         return;
-    fleet_leave(feed->user);
-    text_free(&feed->text);
-    free(feed);
+    }
+    pthread_mutex_lock(&all->lock);
+    if (--feed->streams == 0) {
+        unlink_one(all, feed);
+        feed->next = all->leaving;
+        all->leaving = feed;
+        pthread_cond_signal(&all->left);
+    }
+    pthread_mutex_unlock(&all->lock);
 }
 
 /* Telling. */

@@ -228,6 +228,49 @@ def follow(scratch):
             want(reader.wait(30) == 0, "curl: %d" % reader.returncode)
 
 
+def waits(scratch):
+    """Who waits for a profile when the server ends does not take nothing for the result."""
+    with Jvm("Shares") as jvm, Server(scratch) as server:
+        asked = "%sprof?pid=%d&duration=600&output=flat" % (server.url, jvm.pid)
+        status, headers, _ = server.ask("/prof?pid=%d&duration=600" % jvm.pid, method="HEAD")
+        want((status, headers["allow"]) == (405, "GET"), "HEAD: %d" % status)
+        want(server.status("/prof?pid=%d&duration=600&output=flat" % jvm.pid) == 202,
+             "HEAD has begun something else")
+        with subprocess.Popen(["curl", "-sN", asked + "&wait"], stdout=subprocess.PIPE) as waiter:
+            time.sleep(2)
+            server.end()
+            text = waiter.stdout.read()
+            want(waiter.wait(30) != 0, "curl took this for the whole: %r" % text[:80])
+
+
+def stuck(scratch):
+    """A stream of a JVM that does not answer may end: nobody else waits for that."""
+    with Jvm("Shares") as jvm, Server(scratch) as server:
+        path = "%sapi/v1/jvms/%d/events?event=" % (server.url, jvm.pid)
+        readers = [subprocess.Popen(["curl", "-sN", path + event], stdout=subprocess.PIPE)
+                   for event in ("cpu", "alloc")]
+        for reader in readers:
+            while not reader.stdout.readline().startswith(b"event: view"):
+                pass
+        os.kill(jvm.pid, signal.SIGSTOP)
+        try:
+            asker = subprocess.Popen(["curl", "-s", path.replace("events", "view") + "lock"],
+                                     stdout=subprocess.DEVNULL)
+            time.sleep(1)
+            for reader in readers:
+                reader.kill()
+                reader.wait()
+            while asker.poll() is None:
+                begun = time.monotonic()
+                want(server.status("/healthz") == 200, "healthz")
+                took = time.monotonic() - begun
+                want(asker.poll() is not None or took < 4, "healthz took %.1f s" % took)
+                time.sleep(0.2)
+        finally:
+            os.kill(jvm.pid, signal.SIGCONT)
+        server.end()
+
+
 def write(path, text, mode=0o600):
     with open(path, "w", encoding="utf-8") as f:
         f.write(text)
@@ -464,7 +507,7 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as scratch:
         for check in (plain, addresses, taken, token_files, with_token, tls, client_certificates,
-                      follow, ends, all_jvms, quiet):
+                      follow, waits, stuck, ends, all_jvms, quiet):
             checks.run(check.__name__, check, scratch)
     return checks.code()
 

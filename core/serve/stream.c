@@ -158,6 +158,8 @@ void streams_end(struct streams *all) {
     pthread_join(all->thread, NULL);
     pthread_mutex_lock(&all->lock);
     for (struct stream *s = all->first; s; s = s->next_one) {
+        /* Events may end anywhere; of anything else the half must not look like the whole. */
+        s->broken = s->broken || (!s->finished && !s->events);
         s->finished = true;
         rouse(s);
     }

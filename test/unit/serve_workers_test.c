@@ -77,6 +77,7 @@ struct source {
     atomic_int asked, ends;
     int last; /* what `next` returns from the third time on */
     size_t bytes;
+    const char *type;
 };
 
 static int next(void *arg, struct text *out) {
@@ -107,7 +108,7 @@ static void fall_asleep(void *who) {
 }
 
 static struct stream *open_stream(struct streams *all, struct source *s, struct reader *r) {
-    struct serve_answer a = {.next = next, .end = end, .arg = s, .period_ms = 10};
+    struct serve_answer a = {.type = s->type, .next = next, .end = end, .arg = s, .period_ms = 10};
     struct stream *stream;
     assert_int_equal(stream_new(all, &a, wake, r, &stream), 0);
     return stream;
@@ -169,7 +170,7 @@ static void test_a_slow_reader(void **state) {
     (void)state;
     struct streams *all;
     struct err e;
-    struct source slow = {.bytes = 10}, quick = {.bytes = 1};
+    struct source slow = {.bytes = 10, .type = "text/event-stream"}, quick = {.bytes = 1};
     struct reader r = {0}, q = {0};
     char got[300];
     assert_int_equal(streams_new(&all, &e), 0);
@@ -178,10 +179,10 @@ static void test_a_slow_reader(void **state) {
     assert_int_equal(atomic_load(&slow.asked), 1);
     assert_int_equal(read_all(one, &r, got, 30, 10), 0);
     assert_string_equal(got, "111111111122222222223333333333");
-    /* The end: who sleeps is woken, and each sees it. */
+    /* The end: who sleeps is woken, and each sees it; only events may end anywhere. */
     streams_end(all);
     assert_int_equal(read_all(one, &r, got, 299, 100), STREAM_END);
-    assert_int_equal(read_all(other, &q, got, 299, 100), STREAM_END);
+    assert_int_equal(read_all(other, &q, got, 299, 100), STREAM_BROKEN);
     struct serve_answer late = {.next = next, .end = end, .arg = &slow};
     struct stream *none;
     assert_int_equal(stream_new(all, &late, wake, &r, &none), -ESHUTDOWN);

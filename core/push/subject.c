@@ -150,13 +150,13 @@ enum subject_state subject_step(struct subject *s, const struct subject_out *out
         subject_cut(s, out, newest * NS);
         return st.phase == SESSION_JVM_GONE ? SUBJECT_ENDED : SUBJECT_FAILED;
     }
-    return nodes > out->nodes_max ? SUBJECT_FULL : SUBJECT_GOES_ON;
+    /* Another process's profile would be as large once more, whoever looks on anew. */
+    return nodes > out->nodes_max && !st.reader ? SUBJECT_FULL : SUBJECT_GOES_ON;
 }
 
 void subject_finish(struct subject *s, const struct subject_out *out) {
     struct err e;
-    /* Reads what was sampled to the end. Another process's session is not ours to stop: there the
-     * next one begins where this one was cut. */
+    /* Reads what was sampled to the end. Another process's session is not ours to stop. */
     if (!fleet_looks_on(s->user))
         (void)session_stop(fleet_session(s->user), &e);
     subject_cut(s, out, clock_ns(CLOCK_MONOTONIC));

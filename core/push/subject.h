@@ -32,7 +32,9 @@ enum subject_state {
     SUBJECT_GOES_ON,
     SUBJECT_ENDED,  /* the JVM is gone; all of it was sent */
     SUBJECT_FAILED, /* the session is over and the JVM is not; all of it was sent */
-    SUBJECT_FULL /* the profile has grown too large: subject_finish, and begin with a new session */
+    /* The profile, which is not another process's, has grown too large: subject_finish, and begin
+     * with a new session. */
+    SUBJECT_FULL
 };
 
 /* A session was entered: opens the first window, or the next one of a JVM that has a new session. */

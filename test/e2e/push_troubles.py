@@ -24,6 +24,7 @@ from lib import ROOT, Checks, Jvm, Prof, memory_kb, prof, wait_for, want
 MEMORY_KB = 150000
 SECONDS_DEAD = int(os.environ.get("SECONDS_DEAD", "3"))
 SAID = []  # by every push, for the README's table
+UNIT_TESTED = ("for want of room",)  # push_sender_test: a spool is 16 MiB at least here
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
@@ -449,9 +450,8 @@ def readme_rows():
 def all_provoked():
     said = "\n".join(SAID)
     want(readme_rows(), "no table")
-    want(not [row for row in readme_rows() if row not in said],
-         "README has it, and nothing here provoked it: %s" % [
-             row for row in readme_rows() if row not in said])
+    missing = [row for row in readme_rows() if row not in said and row not in UNIT_TESTED]
+    want(not missing, "README has it, and nothing here provoked it: %s" % missing)
 
 
 def main():

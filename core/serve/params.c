@@ -62,7 +62,7 @@ static bool is_text(const char *text, size_t length) {
 /* A name as it may be quoted: what came over the network may hold anything. */
 static const char *shown(const char *name, char out[NAME_SHOWN + 1]) {
     size_t i = 0;
-    for (; name[i] && i < NAME_SHOWN; i++)
+    for (; i < NAME_SHOWN && name[i]; i++)
         out[i] = (char)(name[i] > ' ' && name[i] < 0x7f ? name[i] : '?');
     out[i] = '\0';
     return out;

@@ -10,6 +10,9 @@
 #include <string.h>
 #include <time.h>
 
+#define WAITING_MAX 8 /* for one JVM, at a time */
+#define LOOK_S 2
+
 struct fleet {
     struct fleet_options options;
     struct symbol_store *symbols; /* of all sessions */
@@ -247,6 +250,23 @@ static int want_of(const struct fleet_want *want, struct engine_union *out, stru
                          : engine_union_of(&usual, 1, out, e);
 }
 
+/* One's turn with a JVM. Who waits for one that is stuck keeps a thread: few may, and who only looks
+ * does so not for long. */
+static int take_turn(struct fleet *f, struct member *m, bool looks, struct err *e) {
+    struct timespec until;
+    pthread_mutex_lock(&f->lock);
+    bool crowd = m->holds > WAITING_MAX;
+    pthread_mutex_unlock(&f->lock);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LOOK_S;
+    int r = crowd   ? EAGAIN
+            : looks ? pthread_mutex_timedlock(&m->busy, &until)
+                    : pthread_mutex_lock(&m->busy);
+    return r == 0 ? 0
+                  : err_set(e, EAGAIN, "JVM %d answers slowly, and others wait for it already",
+                            (int)m->pid);
+}
+
 int fleet_enter(struct fleet *f, pid_t pid, const struct fleet_want *want, struct fleet_user **out,
                 struct err *e) {
     struct fleet_user *u = calloc(1, sizeof *u);
@@ -262,7 +282,11 @@ int fleet_enter(struct fleet *f, pid_t pid, const struct fleet_want *want, struc
         if (result != 0)
             break;
         u->member = m;
-        pthread_mutex_lock(&m->busy);
+        result = take_turn(f, m, want->as_it_is, e);
+        if (result != 0) {
+            drop(f, m);
+            break;
+        }
         result = member_enter(m, u, want, e);
         again = result != 0 && m->retired;
         pthread_mutex_unlock(&m->busy);

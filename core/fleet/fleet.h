@@ -58,10 +58,11 @@ int fleet_jvms(struct fleet *f, struct jvm **out, struct err *e);
 int fleet_jvm(struct fleet *f, pid_t pid, struct jvm *out, struct err *e);
 
 /* Becomes a user. 0, or -errno with a message: as session_attach (also where others have what they
- * want and this user would have none of it); -EUSERS: too many JVMs or users; -EAGAIN:
- * many wait for that JVM already, which answers slowly; -EBUSY: another process reads the JVM and does not share it, or samples another event of the same kind
- * ("cache-misses" and "page-faults"); -ESRCH: there is no such JVM, or it has ended, and who wants
- * its profile has to ask for it as it is. What failed is not tried again for a second. */
+ * want and this user would have none of it); -EUSERS: too many JVMs or users; -EAGAIN: many wait
+ * for that JVM already, which answers slowly; -EBUSY: another process reads the JVM and does not
+ * share it, or samples another event of the same kind ("cache-misses" and "page-faults"); -ESRCH:
+ * there is no such JVM, or it has ended, and who wants its profile has to ask for it as it is. What
+ * failed is not tried again for a second. */
 int fleet_enter(struct fleet *f, pid_t pid, const struct fleet_want *want, struct fleet_user **out,
                 struct err *e);
 /* Wants other engines from now on (those of another user stay). As session_set_engines. */

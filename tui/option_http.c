@@ -81,6 +81,11 @@ static int check_serve(const struct options *o, struct err *e) {
                        "serve serves every JVM, and the URL says which: no %s here, but "
                        "/prof?pid=PID and /live/PID",
                        o->target);
+    if (o->events_given && !o->all_jvms)
+        return err_set(
+            e, EINVAL,
+            "serve: -e says what --all-jvms profiles; without that the URL says it, as in "
+            "/prof?event=alloc");
     return 0;
 }
 

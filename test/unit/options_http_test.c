@@ -10,6 +10,7 @@ static void serve_takes_no_jvm(void **state) {
     assert_true(o.all_jvms);
     assert_int_equal(o.session.max_overhead_ppm, 10000);
     bad("serve 9", 1, "/prof?pid=PID");
+    bad("serve -e wall", 1, "-e says what --all-jvms profiles");
     bad("serve -d 3", 1, "-d does not go with serve");
     bad("serve -f a.svg", 1, "-f does not go");
     bad("serve --to 5s", 1, "--to does not go with serve");

@@ -60,8 +60,10 @@ void api_jvms_status(struct json *j, const struct session_status *st) {
     json_number(j, "dropped", st->dropped);
     write_failures(j, st);
     json_number(j, "agentCpuMs", st->agent_ns / 1000000);
+    /* What it costs to begin is no share of anything yet. */
+    bool counts = st->elapsed_ns >= 1000000000;
     json_real(j, "overheadPercent",
-              st->elapsed_ns ? 100.0 * (double)st->agent_ns / (double)st->elapsed_ns : 0);
+              counts ? 100.0 * (double)st->agent_ns / (double)st->elapsed_ns : 0);
     json_number(j, "lookingOn", st->reader > 0 ? (uint64_t)st->reader : 0);
     json_string(j, "walker", st->walker);
     json_string(j, "budget", st->budget.text);

@@ -249,12 +249,12 @@ static int check_unknown(const struct params *p, struct err *e) {
     if (!unknown)
         return 0;
     return err_set(e, EINVAL,
-                   "%.40s: there is no such parameter%s%s%s. There are pid, event, duration, "
+                   "%.40s: there is no such parameter%s%s%s There are pid, event, duration, "
                    "interval, jstackdepth, bufsize, output, thread, simple, norm, sig, ann, lib, "
                    "total, reverse, inverted, width, height, minwidth, title, include, exclude, "
                    "wait and refreshDelay",
                    unknown, nearest ? "; did you mean " : "", nearest ? nearest : "",
-                   nearest ? "?" : "");
+                   nearest ? "?" : ".");
 }
 
 int prof_ask_read(struct params *p, struct prof_ask **out, struct err *e) {

@@ -120,7 +120,7 @@ def bad_input(check, jvm, scratch):
             ("missing value", 1, "-d needs a value", pid, "-d"),
             ("bad duration", 1, "-d 1x", "-d", "1x", pid),
             ("no target", 1, "which JVM", "-d", "1"),
-            ("later action", 1, "action serve is not in this version", "serve", pid),
+            ("later action", 1, "action meminfo is not in this version", "meminfo", pid),
             ("two targets", 1, "one JVM at a time", "-d", "1", pid, "1"),
             ("no terminal", 1, "--batch.*-d", pid),
             ("no such process", 1, "4194304", "-d", "1", "4194304"),

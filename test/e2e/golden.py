@@ -231,7 +231,9 @@ OPTIONS = [
     own("--titel x {pid}", 1, NOTHING, "nearest known one: --title"),
     own("-e nosuch -d 1 {pid}", 100, NOTHING, "unknown event \"nosuch\""),
     own("--log loud -d 1 {pid}", 100, NOTHING, "not one of"),
-    own("serve", 1, NOTHING, "not in this version"), own("doctor {pid}", 0, "can be profiled"),
+    own("meminfo {pid}", 1, NOTHING, "not in this version"),
+    own("serve {pid}", 1, NOTHING, r"/prof\?pid=PID"), own("push {pid}", 1, NOTHING, "where to"),
+    own("doctor {pid}", 0, "can be profiled"),
 ]
 
 RECORDINGS = [

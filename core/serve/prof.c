@@ -24,10 +24,11 @@ static void list_jvms(struct serve_answer *a, const struct jvm *jvm, int count) 
         text_addf(&a->body, "  and %d more, see /\n", count - LISTED_MOST);
 }
 
-static bool find_only(struct serve *s, struct prof_ask *ask, struct serve_answer *a) {
+/* Looked up anew: by a list a second old it would be another one's that has just begun. */
+static bool find_only(struct prof_ask *ask, struct serve_answer *a) {
     struct err e = {0};
     struct jvm *jvm = NULL;
-    int count = fleet_jvms(s->fleet, &jvm, &e);
+    int count = jvm_list(&jvm, &e);
     if (count < 0)
         serve_refuse_err(a, &e);
     else if (count == 0)
@@ -44,7 +45,7 @@ static bool find_jvm(struct serve *s, struct prof_ask *ask, struct serve_answer 
     struct err e = {0};
     struct jvm jvm;
     if (!ask->pid)
-        return find_only(s, ask, a);
+        return find_only(ask, a);
     int r = fleet_jvm(s->fleet, ask->pid, &jvm, &e);
     if (r == -EINVAL || r == -ESRCH) /* a process, but no JVM; or none */
         serve_refuse(a, 404, "pid: %.480s", e.message);

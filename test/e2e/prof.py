@@ -270,7 +270,7 @@ def wrong(server, pid):
 def no_pid(server, pid):
     """Of several JVMs which; the others here are somebody else's."""
     with Jvm("Idle") as other:
-        def listed():  # they are looked up once a second
+        def listed():
             answer = server.ask(duration=1)
             want(answer.status == 400 and answer.text().startswith("pid: "), answer.text())
             return all("pid=%d" % one in answer.text() for one in (pid, other.pid)) or (

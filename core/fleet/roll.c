@@ -60,8 +60,8 @@ int roll_list(struct roll *r, struct jvm **out, struct err *e) {
         *out = malloc(bytes ? bytes : 1);
     if (result == 0 && !*out)
         result = err_set(e, ENOMEM, "out of memory");
-    if (result == 0) {
-        if (bytes)
+    if (*out) {
+        if (r->jvm)
             memcpy(*out, r->jvm, bytes);
         result = r->count;
     }

@@ -132,19 +132,15 @@ struct wire_engine_request budget_apply(const struct budget *b,
 
 /* "40ms", "2m" of bytes, "3000". */
 static void interval_text(uint32_t event, uint64_t n, char *out, size_t size) {
-    static const struct {
-        uint64_t step;
-        const char *unit[4];
-    } scale[] = {[EVENT_TIME] = {1000, {"ns", "us", "ms", "s"}},
-                 [EVENT_BYTES] = {1024, {"", "k", "m", "g"}},
-                 [EVENT_COUNT] = {1000, {"", "k", "m", "g"}}};
+    static const char *const time[] = {"ns", "us", "ms", "s"}, *const count[] = {"", "k", "m", "g"};
     enum event_measure measure = event_measure((enum wire_event)event);
+    uint64_t step = measure == EVENT_BYTES ? 1024 : 1000;
     unsigned unit = 0;
-    while (unit < 3 && n >= scale[measure].step && n % scale[measure].step == 0) {
-        n /= scale[measure].step;
+    while (unit < 3 && n >= step && n % step == 0) {
+        n /= step;
         unit++;
     }
-    snprintf(out, size, "%" PRIu64 "%s", n, scale[measure].unit[unit]);
+    snprintf(out, size, "%" PRIu64 "%s", n, (measure == EVENT_TIME ? time : count)[unit]);
 }
 
 void budget_show(const struct budget *b, const struct wire_engine_request *engine, uint32_t engines,

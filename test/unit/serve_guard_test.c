@@ -220,11 +220,11 @@ static void test_tokens(void **state) {
         q.authorization = good[i];
         assert_int_equal(pass(&token, false, &page, &q), 0);
     }
-    static const char *const bad[] = {"Bearer " TOKEN "0",
+    static const char *const bad[] = {("Bearer " TOKEN "0"),
                                       "Bearer 0123456789abcdef0123456789abcde",
                                       "Bearer",
                                       "Bearer ",
-                                      "Basic " TOKEN,
+                                      ("Basic " TOKEN),
                                       TOKEN,
                                       ""};
     q.peer = NULL;

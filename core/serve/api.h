@@ -7,6 +7,9 @@
  *                                     null. Does not attach.
  *   GET /api/v1/jvms/PID/view?…       a view, see below. Attaches, and stays attached for some
  *                                     seconds after the last question (fleet_options.linger_ms).
+ *                                     Where others want other events of the JVM meanwhile, one that
+ *                                     only this question wants is sampled while it is answered, and
+ *                                     no longer: who wants it follows it, too.
  *   GET /api/v1/jvms/PID/events?…     the same once a second as server-sent events, "event: view",
  *                                     "id:" the latest second; "event: trouble" with {message} where
  *                                     it cannot go on, "event: gone" with {message} as the JVM has

@@ -58,8 +58,8 @@ struct session_options {
     bool tag_cpu;      /* each stack begins with the processor, "[CPU-3]" */
     bool tag_sched;    /* and with the thread's scheduling policy, "[SCHED_BATCH]" */
     bool fd_transfer;  /* an error where we could not open perf_events for the JVM */
-    /* One of many that go on all day: wakes up seldom, keeps no line numbers that nobody asked for
-     * and no history beyond history_seconds (core/fleet). */
+    /* One of many that go on all day: wakes up seldom while little is in the ring, and looks less
+     * often at the JVM and for threads' names (core/fleet). */
     bool frugal;
     struct symbol_store *symbols; /* symbol tables shared with other sessions; NULL: its own. Must
                                      live as long as the session */

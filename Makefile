@@ -1,9 +1,21 @@
-# jtop-prof: `make run` looks at a JVM, `make test` checks everything. The rest is below.
+# jtop-prof: `make run` looks at a JVM, `make test` checks a change, `make test-all` everything.
+# V=1 shows the commands. As many jobs run at once as there are processors, unless -j says other.
 PREFIX  ?= /usr/local
 DESTDIR ?=
 BUILD   ?= build
 CFLAGS  ?= -O2 -g
 VERSION := 0.1.0
+
+MAKEFLAGS += --no-print-directory
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += --jobs=$(shell nproc)
+endif
+# What begins with these sets up the machine or measures it, and calls make for the rest.
+ifneq ($(filter run test% lint% soak bench clean,$(MAKECMDGOALS)),)
+.NOTPARALLEL:
+endif
+Q   = $(if $(V),,@)
+say = $(if $(V),,@echo "  $1 $2")
 
 # jni.h and jvmti.h are the only things of a JDK that the build needs.
 JAVA_HOME ?= $(patsubst %/bin/javac,%,$(realpath $(shell command -v javac)))
@@ -40,110 +52,143 @@ LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/core/export/profile.pb-c.o
 TUI_OBJ   := $(TUI_SRC:%.c=$(BUILD)/%.o)
 HTTP_OBJ  := $(HTTP_SRC:%.c=$(BUILD)/%.o)
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/agent/%.o)
-ALL_BUT_MAIN = $(LIB_OBJ) $(filter-out $(BUILD)/tui/main.o,$(TUI_OBJ))
+
+# What the compiler is called with, and the objects there are. Both files are written when what is
+# in them changes: what depends on them is made again then, and not when this Makefile is touched.
+FLAGS   = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) agent: $(AGENT_CFLAGS) $(AGENT_LDFLAGS) \
+          libraries: $(LIBS) $(HTTP_LIBS)
+OBJECTS = $(LIB_OBJ) $(TUI_OBJ) $(HTTP_OBJ) $(AGENT_OBJ)
+ifneq ($(MAKECMDGOALS),clean)
+ifneq ($(file <$(BUILD)/flags),$(FLAGS))
+$(shell mkdir -p $(BUILD))$(file >$(BUILD)/flags,$(FLAGS))
+endif
+ifneq ($(file <$(BUILD)/objects),$(OBJECTS))
+$(file >$(BUILD)/objects,$(OBJECTS))
+endif
+endif
+$(BUILD)/flags $(BUILD)/objects: ;
+INPUTS = $(BUILD)/flags $(BUILD)/objects
 
 all: $(BUILD)/jtop-prof $(BUILD)/jtop-prof-http $(BUILD)/libjtop-agent.so
 
-$(BUILD)/jtop-prof: $(TUI_OBJ) $(LIB_OBJ)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+link = $(call say,LD,$@)
+link_with = $(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^)
 
-$(BUILD)/jtop-prof-http: $(filter-out $(BUILD)/tui/http.o,$(TUI_OBJ)) $(HTTP_OBJ) $(LIB_OBJ)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(HTTP_LIBS) $(LIBS)
+$(BUILD)/jtop-prof: $(TUI_OBJ) $(LIB_OBJ) $(INPUTS)
+	$(link)
+	$(link_with) $(LIBS)
 
-$(BUILD)/libjtop-agent.so: $(AGENT_OBJ)
-	$(CC) $(CFLAGS) $(LDFLAGS) $(AGENT_LDFLAGS) -o $@ $^
+$(BUILD)/jtop-prof-http: $(filter-out $(BUILD)/tui/http.o,$(TUI_OBJ)) $(HTTP_OBJ) $(LIB_OBJ) $(INPUTS)
+	$(link)
+	$(link_with) $(HTTP_LIBS) $(LIBS)
+
+$(BUILD)/libjtop-agent.so: $(AGENT_OBJ) $(INPUTS)
+	$(link)
+	$(link_with) $(AGENT_LDFLAGS)
 
 # The frontend without a library of the machine it runs on, but for a few files the same.
 STATIC_SRC := attach/jvm.c tui/http.c tui/self.c tui/source_finder.c
 STATIC_OBJ := $(STATIC_SRC:%.c=$(BUILD)/static/%.o)
-$(BUILD)/static/jtop-prof: $(STATIC_OBJ) $(filter-out $(STATIC_SRC:%.c=$(BUILD)/%.o),$(TUI_OBJ) $(LIB_OBJ))
-	$(CC) $(CFLAGS) $(LDFLAGS) -static -o $@ $^ $(filter-out -lzip,$(LIBS))
+$(BUILD)/static/jtop-prof: $(STATIC_OBJ) $(filter-out $(STATIC_SRC:%.c=$(BUILD)/%.o),$(TUI_OBJ) $(LIB_OBJ)) $(INPUTS)
+	$(link)
+	$(link_with) -static $(filter-out -lzip,$(LIBS))
 
 $(BUILD)/static/libjtop-agent.so: $(BUILD)/libjtop-agent.so
 	@mkdir -p $(@D)
 	cp $< $@
 
-$(BUILD)/static/%.o: %.c Makefile
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -DJTOP_STATIC $(CFLAGS) -MMD -MP -c -o $@ $<
+compile = @mkdir -p $(@D)$(if $(V),,; echo "  CC $<")
 
-$(BUILD)/agent/%.o: %.c Makefile
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(AGENT_CFLAGS) -MMD -MP -c -o $@ $<
+$(BUILD)/static/%.o: %.c $(BUILD)/flags
+	$(compile)
+	$(Q)$(CC) $(CPPFLAGS) -DJTOP_STATIC $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/%.o: %.c Makefile
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+$(BUILD)/agent/%.o: %.c $(BUILD)/flags
+	$(compile)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(AGENT_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	$(compile)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # -MMD does not see the files that .incbin compiles in.
 include core/export/embed.mk core/serve/embed.mk
 $(BUILD)/tui/theme.o: $(wildcard themes/*.theme)
 
-# A unit test is one cmocka program; it may use everything but main. Those named agent_* test what
-# runs inside the JVM, and link that instead; serve_* and push_* link what is in jtop-prof-http only.
-# A fuzz target wants clang: see test/run.
-$(BUILD)/test/unit/agent_%: $(BUILD)/test/unit/agent_%.o $(AGENT_OBJ)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka -pthread
+# ---- tests ----
 
-$(BUILD)/test/unit/serve_%: $(BUILD)/test/unit/serve_%.o $(HTTP_OBJ) $(ALL_BUT_MAIN)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %/tui/http.o,$^) $(HTTP_LIBS) $(LIBS) -lcmocka
-$(BUILD)/test/unit/push_%: $(BUILD)/test/unit/push_%.o $(HTTP_OBJ) $(ALL_BUT_MAIN)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %/tui/http.o,$^) $(HTTP_LIBS) $(LIBS) -lcmocka
+# A test program links the archives of what it tests, by its name: agent_* what runs inside the JVM,
+# serve_* and push_* what only jtop-prof-http has, all others the core. Those that include something
+# of tui/ get the frontend too, without main. A fuzz target wants clang: see test/run.
+$(BUILD)/core.a:  $(LIB_OBJ)
+$(BUILD)/tui.a:   $(filter-out $(BUILD)/tui/main.o,$(TUI_OBJ))
+$(BUILD)/http.a:  $(HTTP_OBJ)
+$(BUILD)/agent.a: $(AGENT_OBJ)
+$(BUILD)/%.a: $(BUILD)/objects
+	@rm -f $@
+	$(call say,AR,$@)
+	$(Q)$(AR) rcsT $@ $(filter %.o,$^)
 
-$(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(ALL_BUT_MAIN)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
+WITH_TUI := $(basename $(shell grep -lE '"(tui/|test/unit/(tui|options)_)' \
+                $(wildcard test/unit/*_test.c test/fuzz/*_fuzz.c test/bench/*_bench.c)))
+archives = $(addprefix $(BUILD)/,$(addsuffix .a,$(if $(filter agent_%,$(notdir $1)),agent,\
+               $(if $(filter serve_% push_%,$(notdir $1)),http) $(if $(filter $1,$(WITH_TUI)),tui) core)))
+libraries = $(if $(filter %/agent.a,$^),-pthread,$(if $(filter %/http.a,$^),$(HTTP_LIBS)) $(LIBS))
+link_test = $(link_with) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group
 
-$(BUILD)/test/fuzz/agent_%: $(BUILD)/test/fuzz/agent_%.o $(AGENT_OBJ)
-	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ -pthread
+.SECONDEXPANSION:
+$(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $$(call archives,test/unit/$$*) $(BUILD)/flags
+	$(link)
+	$(link_test) $(libraries) -lcmocka
 
-$(BUILD)/test/fuzz/serve_%: $(BUILD)/test/fuzz/serve_%.o $(HTTP_OBJ) $(ALL_BUT_MAIN)
-	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter-out %/tui/http.o,$^) $(HTTP_LIBS) $(LIBS)
-$(BUILD)/test/fuzz/push_%: $(BUILD)/test/fuzz/push_%.o $(HTTP_OBJ) $(ALL_BUT_MAIN)
-	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter-out %/tui/http.o,$^) $(HTTP_LIBS) $(LIBS)
+$(BUILD)/test/fuzz/%: $(BUILD)/test/fuzz/%.o $$(call archives,test/fuzz/$$*) $(BUILD)/flags
+	$(link)
+	$(link_test) -fsanitize=fuzzer $(libraries)
 
-$(BUILD)/test/fuzz/%: $(BUILD)/test/fuzz/%.o $(ALL_BUT_MAIN)
-	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
-
-$(BUILD)/test/bench/%: $(BUILD)/test/bench/%.o $(ALL_BUT_MAIN)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(BUILD)/test/bench/%: $(BUILD)/test/bench/%.o $$(call archives,test/bench/$$*) $(BUILD)/flags
+	$(link)
+	$(link_test) $(libraries)
 
 # What end-to-end scripts need that the profiler's own command line has not.
-$(BUILD)/test/e2e/%: $(BUILD)/test/e2e/%.o $(ALL_BUT_MAIN)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(BUILD)/test/e2e/%: $(BUILD)/test/e2e/%.o $(BUILD)/core.a $(BUILD)/flags
+	$(link)
+	$(link_test) $(libraries)
 
 # A program that says it is a JVM, for portable.py. Over musl's headers go only those of jni.h.
-$(BUILD)/test/musl/host-%: test/musl/host.c $(wildcard core/wire/*.h) Makefile
-	@mkdir -p $(@D)
-	$(if $(filter musl,$*),musl-gcc,$(CC)) $(CPPFLAGS) -g -O1 -std=gnu11 $(WARN) -rdynamic -o $@ \
+$(BUILD)/test/musl/host-%: test/musl/host.c $(wildcard core/wire/*.h) $(BUILD)/flags
+	$(compile)
+	$(Q)$(if $(filter musl,$*),musl-gcc,$(CC)) $(CPPFLAGS) -g -O1 -std=gnu11 $(WARN) -rdynamic -o $@ \
 	    $< -pthread -ldl
 
 # The agent with a stopwatch, for walk_bench.py.
 PROBE := $(BUILD)/test/bench/libwalk-probe.so
-$(PROBE): $(BUILD)/agent/test/bench/walk_probe.o $(AGENT_OBJ)
+$(PROBE): $(BUILD)/agent/test/bench/walk_probe.o $(AGENT_OBJ) $(INPUTS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) $(AGENT_LDFLAGS) -o $@ $^
+	$(link)
+	$(link_with) $(AGENT_LDFLAGS)
 
 $(BUILD)/java/done: $(JAVA_SRC)
 	@mkdir -p $(@D)
-	javac --release 8 -Xlint:-options -d $(@D) $^ && touch $@
+	$(call say,JAVAC,test/java)
+	$(Q)javac --release 8 -Xlint:-options -d $(@D) $^ && touch $@
 
 # C code that Java calls and that calls Java: with frame pointers, and with unwind tables only.
-$(BUILD)/java/libcallback-fp.so: test/java/native/callback.c Makefile
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -O2 -fno-omit-frame-pointer -DKIND=Fp -shared -fPIC \
+$(BUILD)/java/libcallback-fp.so: test/java/native/callback.c $(BUILD)/flags
+	$(compile)
+	$(Q)$(CC) $(CPPFLAGS) -O2 -fno-omit-frame-pointer -DKIND=Fp -shared -fPIC \
 	    -o $@ $<
-$(BUILD)/java/libcallback-plain.so: test/java/native/callback.c Makefile
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -O2 -fomit-frame-pointer -DKIND=Plain -DWITHOUT_FRAME_POINTER -shared -fPIC \
+$(BUILD)/java/libcallback-plain.so: test/java/native/callback.c $(BUILD)/flags
+	$(compile)
+	$(Q)$(CC) $(CPPFLAGS) -O2 -fomit-frame-pointer -DKIND=Plain -DWITHOUT_FRAME_POINTER -shared -fPIC \
 	    -o $@ $<
 
 # The same code as two libraries, one of which is loaded late.
-$(BUILD)/java/libmemory-%.so: test/java/native/memory.c Makefile
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -O2 -DKIND=$(if $(filter early,$*),Early,Late) -shared -fPIC -o $@ $< -pthread
-$(BUILD)/java/lib%.so: test/java/native/%.c Makefile
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -O2 -fno-omit-frame-pointer -shared -fPIC -o $@ $< -pthread
+$(BUILD)/java/libmemory-%.so: test/java/native/memory.c $(BUILD)/flags
+	$(compile)
+	$(Q)$(CC) $(CPPFLAGS) -O2 -DKIND=$(if $(filter early,$*),Early,Late) -shared -fPIC -o $@ $< -pthread
+$(BUILD)/java/lib%.so: test/java/native/%.c $(BUILD)/flags
+	$(compile)
+	$(Q)$(CC) $(CPPFLAGS) -O2 -fno-omit-frame-pointer -shared -fPIC -o $@ $< -pthread
 
 unit-tests: $(TEST_SRC:%.c=$(BUILD)/%)
 fuzz-targets: $(FUZZ_SRC:%.c=$(BUILD)/%)

@@ -11,10 +11,12 @@ override CPPFLAGS += -isystem $(BUILD)/gen
 generated: $(GENERATED:%=%.h)
 $(GENERATED:%=%.h): $(BUILD)/gen/%.pb-c.h: %.proto
 	@mkdir -p $(@D)
-	protoc-c --c_out=$(BUILD)/gen $<
+	$(call say,PROTOC,$<)
+	$(Q)protoc-c --c_out=$(BUILD)/gen $<
 $(GENERATED:%=%.c): %.c: %.h ;
-$(GENERATED:%=%.o): %.o: %.c Makefile
-	$(CC) $(CPPFLAGS) $(CFLAGS) -w -MMD -MP -c -o $@ $<
+$(GENERATED:%=%.o): %.o: %.c $(BUILD)/flags
+	$(compile)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -w -MMD -MP -c -o $@ $<
 # Before anything that might include them: on a first build nobody knows yet who does.
 $(LIB_OBJ) $(TUI_OBJ) $(TEST_SRC:%.c=$(BUILD)/%.o): | $(GENERATED:%=%.h)
 .PHONY: generated

@@ -194,15 +194,20 @@ unit-tests: $(TEST_SRC:%.c=$(BUILD)/%)
 fuzz-targets: $(FUZZ_SRC:%.c=$(BUILD)/%)
 bench-programs: $(BENCH_SRC:%.c=$(BUILD)/%) $(PROBE)
 java: $(BUILD)/java/done $(NATIVE_LIBS:%=$(BUILD)/java/lib%.so) $(BUILD)/test/e2e/switcher $(BUILD)/test/e2e/fleeter
-objects: $(LIB_OBJ) $(TUI_OBJ) $(HTTP_OBJ) $(AGENT_OBJ)
+objects: $(OBJECTS)
+test-objects: $(patsubst %.c,$(BUILD)/%.o,$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) test/e2e/switcher.c test/e2e/fleeter.c)
 
 static: $(BUILD)/static/jtop-prof $(BUILD)/static/libjtop-agent.so
 
 # These first install what is missing (.ci/setup says what and why), then make what they need.
 run:
-	@.ci/setup run && $(MAKE) --no-print-directory all java && BUILD=$(BUILD) test/demo $(PID)
+	@.ci/setup run && $(MAKE) all java && BUILD=$(BUILD) test/demo $(PID)
+# What a change is judged by, in minutes; ONLY="WORD..." takes programs by name, of both tiers.
 test:
 	@.ci/setup test && BUILD=$(BUILD) test/run $(ONLY)
+# Everything. Ended in the middle and called again, it goes on where it was.
+test-all:
+	@.ci/setup test && BUILD=$(BUILD) test/run --tier all --resume
 # The walker's tests on every JDK; the hostile mix for MINUTES on each; the agent for aarch64.
 test-jdks:
 	@.ci/setup test && BUILD=$(BUILD) test/jdks $(ONLY)
@@ -213,10 +218,13 @@ test-aarch64:
 # The agent in a JVM of musl, which is built first, and in one of an old glibc.
 test-musl:
 	@.ci/setup musl && BUILD=$(BUILD) test/musl/run $(ONLY)
+# clang-tidy reads what changed in the last three days of history; lint-all has it read everything.
 lint:
 	@.ci/setup lint && BUILD=$(BUILD) test/lint/run
+lint-all:
+	@.ci/setup lint && BUILD=$(BUILD) test/lint/run --all
 bench:
-	@.ci/setup run && $(MAKE) --no-print-directory all java && BUILD=$(BUILD) test/bench/run $(ONLY)
+	@.ci/setup run && $(MAKE) all java && BUILD=$(BUILD) test/bench/run $(ONLY)
 
 # The parts of the manual that come from the program's tables; a unit test says where they differ.
 MAN = man/jtop-prof.1 man/jtop-prof.5 man/jtop-prof.7
@@ -263,7 +271,7 @@ DIST = jtop-prof-$(VERSION)-linux-$(shell uname -m)
 dist: STAGE = $(BUILD)/dist
 dist: static
 	rm -rf $(STAGE)
-	$(MAKE) --no-print-directory PROGRAM=$(BUILD)/static/jtop-prof DESTDIR=$(STAGE)/ \
+	$(MAKE) PROGRAM=$(BUILD)/static/jtop-prof DESTDIR=$(STAGE)/ \
 	    PREFIX=$(DIST) install
 	strip $(STAGE)/$(DIST)/bin/jtop-prof
 	install -m 644 README.md LICENSE $(STAGE)/$(DIST)
@@ -274,15 +282,15 @@ dist: static
 deb: STAGE = $(abspath $(BUILD))/deb
 deb: all
 	rm -rf $(STAGE)
-	$(MAKE) --no-print-directory DESTDIR=$(STAGE) PREFIX=/usr install
+	$(MAKE) DESTDIR=$(STAGE) PREFIX=/usr install
 	.packaging/deb $(STAGE) $(VERSION) $(BUILD)
 	rm -rf $(STAGE)
 
 clean:
 	rm -rf $(BUILD) test/out
 
-.PHONY: all unit-tests fuzz-targets bench-programs java objects static run test test-jdks soak \
-        test-aarch64 test-musl lint bench man install uninstall dist deb clean
+.PHONY: all unit-tests fuzz-targets bench-programs java objects test-objects static run test test-all test-jdks \
+        soak test-aarch64 test-musl lint lint-all bench man install uninstall dist deb clean
 .SECONDARY:
 -include $(wildcard $(patsubst %.o,%.d,$(LIB_OBJ) $(TUI_OBJ) $(HTTP_OBJ) $(AGENT_OBJ) $(STATIC_OBJ) \
      $(patsubst %.c,$(BUILD)/%.o,$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) test/e2e/switcher.c test/e2e/fleeter.c)))

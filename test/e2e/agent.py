@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 180
-
-What the agent sees and costs: threads that start, end and change names, a thousand of them, few
+# timeout: 180, runs: alone
+"""What the agent sees and costs: threads that start, end and change names, a thousand of them, few
 descriptors, a JVM of another user, an application as it is in life."""
 import concurrent.futures
 import os

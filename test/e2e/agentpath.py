@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 120
-
-Profiles that begin with the JVM (-agentpath:...=start,...,file=...): the file is complete when the
+# timeout: 120, tier: fast
+"""Profiles that begin with the JVM (-agentpath:...=start,...,file=...): the file is complete when the
 JVM ends, however it ends."""
 import os
 import signal
@@ -161,7 +160,8 @@ def watched_as_well():
 
 
 def main():
-    checks = Checks()
+    checks = Checks(fast=("out.svg, exits", "out.collapsed, killed", "several events", "turns",
+                          "unknown option", "unwritable file"))
     for how in (exits, system_exit, terminated, killed):
         checks.together(*[("%s, %s" % (name, how.__name__), report, name, how)
                           for name in ("out.svg", "out.collapsed")])

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 150
-
-Allocation: the bytes of known classes, by each collector and with few, many and large objects;
+# timeout: 150, tier: fast
+"""Allocation: the bytes of known classes, by each collector and with few, many and large objects;
 several threads; nothing left behind.
 
 JDK 8 needs debug symbols: they are taken from beside it (JAVA_HOME-dbg), as their package has them,

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 150
-
---cstack asgct: the VM's own AsyncGetCallTrace gives the Java frames. Shares and names must be as
+# timeout: 150, runs: alone
+"""--cstack asgct: the VM's own AsyncGetCallTrace gives the Java frames. Shares and names must be as
 true as those of the walker that is used by default; where the VM gives up, the sample says so."""
 import re
 import sys

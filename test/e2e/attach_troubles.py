@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
+# timeout: 240
 """What keeps a JVM from being attached, provoked for real: each has its one message, the JVM lives
-on as it was, and can be attached once the trouble is gone.
-timeout: 240"""
+on as it was, and can be attached once the trouble is gone."""
 import contextlib
 import ctypes
 import glob

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
+# timeout: 240
 """What a hostile process can plant, and a root frontend that comes across it: it writes, reads and
 executes nothing it did not mean to, ends in time, and its words cannot speak to a terminal."""
-# timeout: 240
 import contextlib
 import json
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# timeout: 480
+# timeout: 480, tier: fast
 """Profiles that go on with no terminal: started in one shell, asked about in others; whatever ends
 first, the samples are there and nothing is left behind."""
 import contextlib
@@ -385,7 +385,8 @@ def no_room(place):
 
 
 def main():
-    check = Checks()
+    check = Checks(fast=("two shells", "files of the start", "the JVM is killed",
+                         "the reader is killed", "metrics", "a profile that began with the JVM"))
     began = time.monotonic()
     with contextlib.ExitStack() as stack:
         place = [stack.enter_context(tempfile.TemporaryDirectory()) for _ in range(14)]

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 300
-
---max-overhead: a JVM sampled so often that the agent takes more of a CPU than it may is sampled
+# timeout: 300, runs: alone
+"""--max-overhead: a JVM sampled so often that the agent takes more of a CPU than it may is sampled
 less often until it keeps to that, which is said everywhere; the profile stays what was true, sums and
 shares, across the change; and where there is enough room nothing changes."""
 import re

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 180
-
-Classes come and go all the time (Churn): every name in the profile must be the name of what ran
+# timeout: 180, runs: alone
+"""Classes come and go all the time (Churn): every name in the profile must be the name of what ran
 when the sample was taken. A class's number is in its own name and in its methods' names; a stale
 or mixed-up name shows as a mismatch, or as one class that seems to have run for ever.
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# timeout: 300
+# timeout: 300, tier: fast
 """The command line: bad input gets one line and the right exit code and leaves the JVM alone; good
 input gets files that are what they should be; a JVM started with the agent gets its file."""
 import contextlib

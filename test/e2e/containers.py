@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 240
-
-JVMs in containers, profiled from the host by root, with nothing prepared in them. Each profile
+# timeout: 240, tier: fast
+"""JVMs in containers, profiled from the host by root, with nothing prepared in them. Each profile
 must be right, and nothing of ours is left. From inside: containers_inside.py."""
 import re
 import sys
@@ -80,7 +79,7 @@ def kernel_frames():
 
 
 def main():
-    checks = Checks()
+    checks = Checks(fast=("own user namespace", "native names"))
     rootfs()
     checks.together(
         *((name, kind, more) for name, more in KINDS),

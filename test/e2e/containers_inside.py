@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 240
-
-JVMs in containers, profiled from inside a container: their own (docker exec, kubectl exec) or
+# timeout: 240
+"""JVMs in containers, profiled from inside a container: their own (docker exec, kubectl exec) or
 another one that shares their pid namespace (a sidecar, an ephemeral container). Each profile must
 be right, and leaves nothing. The other way, from the host, is containers.py."""
 import os

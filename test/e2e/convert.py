@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
+# timeout: 150, tier: fast
 """Files into files: every format that can be read, into every one that can be written, and back
 without a sample lost; recordings cut anywhere.
-timeout: 150
 """
 import os
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# runs: alone
 """--all-user, --all-kernel, --target-cpu and --signal do what they say, however CPU time is
 sampled."""
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Each way of walking tells the truth about a stack that is known: Java, C, Java, C."""
 # timeout: 180
+"""Each way of walking tells the truth about a stack that is known: Java, C, Java, C."""
 import re
 import sys
 

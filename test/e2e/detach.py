@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 180
-
-A detach leaves nothing behind: no thread, descriptor, mapping (but the library), timer, signal
+# timeout: 180, tier: fast
+"""A detach leaves nothing behind: no thread, descriptor, mapping (but the library), timer, signal
 disposition or file; and one can attach again, twenty times and more."""
 import os
 import subprocess

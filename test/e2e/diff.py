@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# timeout: 240
+# timeout: 240, tier: fast, runs: alone
 """diff: a method that got slower comes first and is marked, two profiles of the same work are the
 same, whatever the formats of the two files, and the flame graphs are what they say."""
 import os

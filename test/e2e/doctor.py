@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 240
-
-jtop-prof doctor: each thing that keeps a JVM from being profiled is found with its fact and its
+# timeout: 240, tier: fast
+"""jtop-prof doctor: each thing that keeps a JVM from being profiled is found with its fact and its
 remedy, in the words of what fails then; and the JVM is not touched by it."""
 import json
 import os

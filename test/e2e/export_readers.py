@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# tier: fast
 """What the JDK's jfr and Go's pprof read in our files is what our own reports say: the same
 recording of several events, as each format.
 
@@ -185,7 +186,8 @@ def from_the_leaves(recording):
 
 
 def main():
-    check = Checks()
+    check = Checks(fast=("pprof cpu: the flat report", "jfr cpu: the stacks",
+                         "jfr alloc: the stacks", "html: from the leaves"))
     with tempfile.TemporaryDirectory(prefix="jtop-prof-readers-") as scratch:
         recording = Recording(scratch)
         for event in EVENTS:

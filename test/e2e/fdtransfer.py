@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 180. perf_events that a privileged profiler opens for a JVM that may not: --fdtransfer, and
+# timeout: 180
+"""perf_events that a privileged profiler opens for a JVM that may not: --fdtransfer, and
 the same unasked. The JVMs live in containers whose seccomp filter denies perf_event_open."""
 import contextlib
 import ctypes

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
+# timeout: 120
 """What -I, -X, --thread, --filter, --from, --to and -e leave of a profile, taken live and read from
 a file: the rest adds up to what there was.
-timeout: 120
 """
 import os
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
+# timeout: 240
 """One session of a JVM for everybody who wants to know of it: their engines together, others'
 processes, JVMs that hang or die, and the end of all of it.
-timeout: 240
 """
 import contextlib
 import os

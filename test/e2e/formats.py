@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
+# timeout: 240, tier: fast
 """What programs read in our files is what our own collapsed stacks say: JSON, OTLP as decoded by
-the published schema, Markdown, the call tree. One recording of several events, as each format.
-
-timeout: 240"""
+the published schema, Markdown, the call tree. One recording of several events, as each format."""
 import collections
 import json
 import os

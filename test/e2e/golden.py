@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 240
-
-Command lines that people have in their fingers and scripts, against real JVMs: those of
+# timeout: 240
+"""Command lines that people have in their fingers and scripts, against real JVMs: those of
 async-profiler's documentation since 1.5, through links named profiler.sh and asprof, and every
 option there is. Exit code, stdout, stderr and files are what such a script expects.
 

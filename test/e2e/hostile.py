@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
+# timeout: 900, runs: alone
 """The walker on the hostile mix: nearly every walk is whole and true, and the JVM lives.
 
 MATRIX=1 adds every collector, pointer width and object layout that this JDK has."""
-# timeout: 900
 import os
 import re
 import subprocess

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 180
-
-Several events in one JFR file, read by the JDK: every event through its API and by jfr print, and
+# timeout: 180, tier: fast
+"""Several events in one JFR file, read by the JDK: every event through its API and by jfr print, and
 the counts of each are those of our own reports. With the JDK's own recorder in the same file, too."""
 import json
 import os
@@ -154,7 +153,8 @@ def bad_settings(scratch, jvm):
 
 
 def main():
-    checks = Checks()
+    checks = Checks(fast=("grown: the counts of the reports",
+                          "grown: every event through the API"))
     with tempfile.TemporaryDirectory(prefix="jtop-prof-jfr-readers-") as scratch:
         live, raw = os.path.join(scratch, "live.jfr"), os.path.join(scratch, "all.jtop")
         later = os.path.join(scratch, "later.jfr")

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 180
-
-A JFR file goes on after stop and resume: it has what the profile has, in one chunk more, and what
+# timeout: 180
+"""A JFR file goes on after stop and resume: it has what the profile has, in one chunk more, and what
 was moved away meanwhile is left alone. A pipe is written at the end, and not opened before."""
 import contextlib
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
+# timeout: 300
 """One agent, several who look: a second screen joins the first one's profile, sees what it has
 seen, and goes on when it ends; who is killed leaves nothing behind.
-timeout: 300
 """
 import contextlib
 import os

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 120
-
-jcmd, threaddump, inspectheap, dumpheap and load: what the JVM answers, on stdout, with its words
+# timeout: 120
+"""jcmd, threaddump, inspectheap, dumpheap and load: what the JVM answers, on stdout, with its words
 for what went wrong; on this JDK, and on 8 and 25 where they are at hand (.ci/jdks)."""
 import os
 import re

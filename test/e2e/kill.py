@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 120
-
-Either side is killed while the other one looks: a dead JVM loses no sample, a dead profiler costs
+# timeout: 120, tier: fast
+"""Either side is killed while the other one looks: a dead JVM loses no sample, a dead profiler costs
 the JVM nothing."""
 import os
 import signal

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 240
-
-A JFR file that grows opens after a kill -9 of the JVM, of the profiler, or of both, at any moment,
+# timeout: 240
+"""A JFR file that grows opens after a kill -9 of the JVM, of the profiler, or of both, at any moment,
 and has what was delivered until then: all of it when only the JVM died, and all but the last flush
 when the profiler did. KILLS says how many of them (12)."""
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
+# timeout: 180, runs: alone
 """What was taken out of the ring is in the recording, whoever is killed and when.
-timeout: 180
 
 KILLS (12) times the JVM, the profiler, or both are killed with -9 at a random moment of a recording.
 The script holds the ring's memory, which outlives both, and compares what the reader took out of it

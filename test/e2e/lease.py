@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 90
-
-A profiler that stands still (SIGSTOP, a closed laptop) lets go of the JVM after its lease of 3 s;
+# timeout: 90
+"""A profiler that stands still (SIGSTOP, a closed laptop) lets go of the JVM after its lease of 3 s;
 when it comes back it samples on and says what it missed."""
 import os
 import re

@@ -27,6 +27,7 @@ AGENT = os.path.abspath(os.environ.get(
 CLASSES = os.path.join(BUILD, "java")
 JAVA_BIN = os.path.join(os.environ["JAVA_HOME"], "bin") if os.environ.get("JAVA_HOME") else ""
 WAIT = 30.0  # seconds after which something that should happen counts as not happening
+THOROUGH = os.environ.get("TIER") != "fast"  # test/run --tier all, or called by hand
 PERF_EVENT = "anon_inode:[perf_event]"  # a descriptor of it, in /proc/PID/fd
 TICK = 1.0 / os.sysconf("SC_CLK_TCK")
 
@@ -53,10 +54,12 @@ def wait_for(condition, what, seconds=WAIT):
 
 
 class Checks:
-    """Runs checks, prints a TAP line each; exit with .code()."""
+    """Runs checks, prints a TAP line each and how long it took; exit with .code(). Of a script with
+    many variants the fast tier has only the checks named in `fast`."""
 
-    def __init__(self):
+    def __init__(self, fast=None):
         self.failed = 0
+        self.fast = fast
 
     def together(self, *checks):
         """Runs checks of the form (name, function, argument...) at once: those that mostly wait."""
@@ -64,7 +67,13 @@ class Checks:
             for done in [pool.submit(self.run, *c) for c in checks]:
                 done.result()
 
+    def wants(self, name):
+        return THOROUGH or self.fast is None or name in self.fast
+
     def run(self, name, function, *args):
+        if not self.wants(name):
+            return
+        began = time.monotonic()
         try:
             function(*args)
         except Exception as e:  # a check that breaks has failed
@@ -75,6 +84,7 @@ class Checks:
             print("not ok %s - %s" % (name, reason), flush=True)
         else:
             print("ok " + name, flush=True)
+        print("# %.1f s: %s" % (time.monotonic() - began, name), flush=True)
 
     def code(self):
         WALKS.tell()

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 120
-
-What a JVM can be sampled for: "list" and "check" say it, and it is so; several events at once, each
+# timeout: 120
+"""What a JVM can be sampled for: "list" and "check" say it, and it is so; several events at once, each
 in a report or file of its own; wrong events are refused before anything is attached."""
 import os
 import re

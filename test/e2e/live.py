@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# tier: fast
 """--live: of what was allocated, only what is still there at the end. JDK 11 and later."""
 import sys
 import tempfile

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
+# timeout: 420, tier: fast
 """Looks at real JVMs through `jtop-prof serve` in Chromium, with real clicks and keys: the list of
 JVMs, and /live/PID in all its views, paused, searched, scrubbed, narrowed, while the server is
 restarted and while the JVM is killed, on a phone, in light and dark.
 
 usage: live_chromium.py [--shots DIR]
-
-timeout: 420
 """
 import base64
 import os
@@ -639,7 +638,8 @@ PAGE_CHECKS = [rows_change, sorts, pause_holds, search_highlights, flame_zooms, 
 
 
 def main(args):
-    checks = lib.Checks()
+    checks = lib.Checks(fast=("list of JVMs", "live rows change", "live flame zooms",
+                              "live saves svg", "live JVM killed", "server ends in order"))
     with tempfile.TemporaryDirectory(prefix="jtop-prof-live-") as scratch:
         server = Server(scratch)
         browser = Browser()

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 150
-
-Waits for Java locks: LockWaits waits for locks of every kind and measures it. Profiled, the same
+# timeout: 150, tier: fast
+"""Waits for Java locks: LockWaits waits for locks of every kind and measures it. Profiled, the same
 time is seen for the threads of each kind, under the lock's class, and the thread that held the
 lock is named, with its stack; where nobody waits nothing is seen. Virtual threads from JDK 21 on.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# tier: fast
 """Calls of one Java method: counted to the last one with their call paths and times, by exceptions
 too, in recursions, in classes loaded later and in virtual threads; and nothing is left of it."""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# tier: fast
 """Native locks: the time threads waited for pthread mutexes, read/write locks and conditions, as
 the program measured it itself; nothing where nobody waited; import tables that are afterwards what
 they were, byte for byte."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# tier: fast
 """Native memory: allocations and leaks of known size at their call paths, libraries loaded later,
 and import tables that are afterwards what they were, byte for byte."""
 import os

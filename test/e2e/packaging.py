@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
+# timeout: 600, runs: alone
 """What is handed to others works where it lands: `make dist` unpacked anywhere and in a root file
 system with nothing in it, `make deb` by its dependencies, `make install` and `make uninstall`; the
 systemd unit and the Kubernetes manifest say what their readers understand, and give the rights that
 profiling another user's JVM takes."""
-# timeout: 600
 import contextlib
 import glob
 import os

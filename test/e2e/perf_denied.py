@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# runs: alone
 """Where perf_events cannot be had, CPU time is sampled by timers all the same, and it is said why:
 on the screen, in the status view, on stderr and in the summary. The profiler is in the container and
 has no more rights than the JVM, so that nobody opens the events for it."""

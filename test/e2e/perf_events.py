@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
+# timeout: 180, tier: fast
 """Perf events are counted as the kernel's own tool counts them, over the same stretch of the same
 thread, and shown where they happened; what cannot be had is refused with the reason. Needs root.
-
-timeout: 180
 """
 import contextlib
 import mmap
@@ -308,7 +307,8 @@ def impossible(jvm):
 
 
 def main():
-    checks = Checks()
+    checks = Checks(fast=("page faults", "a tracepoint", "a uprobe",
+                          "a native function's breakpoint"))
     with tempfile.TemporaryDirectory(dir="/dev/shm") as scratch, tracefs():
         with Workload(scratch) as jvm:
             jvm.do("yield 30000")  # and it is compiled

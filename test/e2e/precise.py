@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 120
-
-Precision of code that was compiled before we came: Precise is a mix of small methods, all inlined
+# timeout: 120, runs: alone
+"""Precision of code that was compiled before we came: Precise is a mix of small methods, all inlined
 into one compiled method around intrinsics, and prints what each of them truly takes. With
 --precise every one is seen within 3 points; how far off it is without is printed.
 

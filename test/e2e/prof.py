@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
+# timeout: 420, tier: fast
 """/prof of the server, as Hadoop's servlet: what its documentation has as examples, every output by
 its own reader, every event that can be sampled here, wrong values, and several who ask at once.
-timeout: 420
 """
 import concurrent.futures
 import contextlib
@@ -363,7 +363,8 @@ def ended(scratch, jvm):
 
 
 def main():
-    checks = Checks()
+    checks = Checks(fast=("ten seconds of CPU", "known shares", "output svg", "output jfr",
+                          "output pprof", "wrong values", "killed in the middle"))
     with tempfile.TemporaryDirectory() as scratch:
         with Server(scratch) as server:
             with Jvm("Shares", "single") as jvm:

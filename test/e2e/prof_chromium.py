@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
+# timeout: 240
 """/prof in Chromium: the page that says a profile is being taken goes on to the flame graph by
 itself, whose script runs though the policy allows nothing else; the tree and the SVG as well.
-timeout: 240
 """
 import os
 import sys

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 120
-
-How far a profile is, on a terminal: one line that fits, changes, and is gone at the end. In a pipe,
+# timeout: 120
+"""How far a profile is, on a terminal: one line that fits, changes, and is gone at the end. In a pipe,
 with -q, and behind the shell's back there is none."""
 import os
 import re

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 300
-
-Continuous profiling of real JVMs. What a receiver got is read with OpenTelemetry's own definitions:
+# timeout: 300, tier: fast
+"""Continuous profiling of real JVMs. What a receiver got is read with OpenTelemetry's own definitions:
 windows follow each other, their weights add up to the CPU time that the JVM used by its own clock,
 and neither a receiver that is killed for a while, nor the end of the JVM or ours, loses or doubles
 one. SECONDS_DEAD says how long the receiver is away (6)."""
@@ -248,7 +247,7 @@ def alone():
 
 
 def main():
-    checks = Checks()
+    checks = Checks(fast=("a receiver that is killed for a while", "labels"))
     with tempfile.TemporaryDirectory(prefix="jtop-push-") as scratch:
         if "--alone" in sys.argv:
             checks.run("every JVM: they come and go", come_and_go, scratch)

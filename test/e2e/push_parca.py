@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 180
-
-What Parca and Pyroscope are sent, of several events of a JVM: Parca's WriteRaw is read with the
+# timeout: 180
+"""What Parca and Pyroscope are sent, of several events of a JVM: Parca's WriteRaw is read with the
 definition that its own project publishes, the profiles in it with Go's pprof."""
 import json
 import os

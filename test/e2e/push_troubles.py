@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
+# timeout: 240
 """push and a receiver that is not well: what is wrong is one line, what can wait waits, in bounded
 memory, and arrives once, in order, when the receiver is well again.
 
 SECONDS_DEAD: how long one that is killed stays away (3)."""
-# timeout: 240
 import contextlib
 import gzip
 import hashlib

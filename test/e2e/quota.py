@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# runs: alone
 """JVMs that may use a part of a CPU: what the screen, `status` and the summary say of the quota and
 of how often it stops them, from the host and from inside; and what the kernel says of each thread
 of a JVM in a container."""

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
+# timeout: 300
 """Random keys, mouse presses, pastes and resizes into the real program, on a recording and on a
 terminal of ours: it neither crashes nor stops answering, and gives the terminal back.
 
 RANDOM_KEYS (20000) says how many; JTOP_PROF may be a build with sanitizers: what they say fails
 this. RANDOM_SEED (1) makes another run of it. With MATRIX=1, a million.
-timeout: 300
 """
 import fcntl
 import os

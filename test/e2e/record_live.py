@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
+# timeout: 240, tier: fast
 """Recordings that begin and end on the live screen: what is in the file is what was sampled in
 that time, with all the names that were known before.
-timeout: 240
 
 The workload's methods burn known shares of its CPU time; all of them have been seen, and named,
 before the recording begins.

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 120
-
-The last resort: stacks at safepoints. Shares of methods that have safepoints in them are right, the
+# timeout: 120, tier: fast, runs: alone
+"""The last resort: stacks at safepoints. Shares of methods that have safepoints in them are right, the
 weights are the CPU time that was used, and the profile says that it is biased. On the Zero VM
 (where there is one: JTOP_ZERO names the JDK, else /usr/lib/jvm is searched) it is the only way."""
 import glob

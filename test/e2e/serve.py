@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
+# timeout: 240, tier: fast
 """The server: what is asked of a request, who may ask, where it listens, how it ends.
-timeout: 240
 """
 import contextlib
 import gzip
@@ -199,7 +199,8 @@ def plain(scratch):
     with Server(scratch) as server:
         want(server.url == "http://127.0.0.1:%d/" % server.port, server.url)
         want(len(server.stderr().splitlines()) == 1 and not server.stdout(), server.stderr())
-        checks = Checks()
+        checks = Checks(fast=("addresses", "token_files", "with_token", "tls", "follow", "ends",
+                              "all_jvms", "quiet"))
         for check in (routes, methods, sizes, parameters, hosts, sites, zipped, raw_requests,
                       kept_alive, gone_in_the_middle, slow):
             checks.run("plain: " + check.__name__, check, server)

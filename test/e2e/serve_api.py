@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 300
-
-/api/v1 and /metrics of a server, with real JVMs: what views say is true and adds up, however it is
+# timeout: 300
+"""/api/v1 and /metrics of a server, with real JVMs: what views say is true and adds up, however it is
 asked for; streams follow and end with the JVM; what is wrong is refused by its name; and no JVM's
 names get out of their quotes."""
 import contextlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# timeout: 300
 """The server among those who mean it harm: requests that never end, more connections than there is
 room for, and a stream of requests that are wrong in every way, against a real JVM; it goes on
 serving, and holds no more of anything than before.
@@ -6,7 +7,6 @@ serving, and holds no more of anything than before.
 SECONDS_HTTP is how long the stream goes on (20). With an ASan build beside the usual one
 (make BUILD=build/asan CFLAGS="-O1 -g -fsanitize=address,undefined" all, or what the unit tests left
 there) that is what serves.
-timeout: 300
 """
 import contextlib
 import os

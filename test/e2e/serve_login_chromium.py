@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
+# timeout: 180
 """A server that asks for a token, in Chromium: the form instead of a page, a wrong token, the right
 one, what was wanted, the live page with its stream, the form's look in light, dark and on a phone.
-timeout: 180
 """
 import base64
 import os

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 300
-
-CPU shares that are known must be what the profile says: Shares prints the truth from the threads'
+# timeout: 300, tier: fast, runs: alone
+"""CPU shares that are known must be what the profile says: Shares prints the truth from the threads'
 own CPU clocks; self shares may differ by one point. And the weights of all samples must add up to
 the CPU time that the process used while they were taken, by its own clock, within 2 %."""
 import os
@@ -160,7 +159,7 @@ def warm(jvm):
 
 
 def main():
-    checks = Checks()
+    checks = Checks(fast=("four methods by samples", "weights add up, perf", "callee inlined"))
     with Jvm("Shares", "single") as jvm:
         warm(jvm)
         checks.run("four methods by samples", close, jvm, 12, "cpu")

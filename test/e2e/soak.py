@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 240
-
-The hostile mix under 100 us, engines and walkers taking turns, the profiler detached or killed in
+# timeout: 240, runs: alone
+"""The hostile mix under 100 us, engines and walkers taking turns, the profiler detached or killed in
 between: no crash, no hang, no growth. One minute of it; `soak.py MINUTES` for more (see test/soak),
 then with a line a minute.
 

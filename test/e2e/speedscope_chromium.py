@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
+# timeout: 300, tier: fast
 """Opens our files in speedscope itself, in Chromium: they load, the names are in its tables, and its
-totals are ours. speedscope comes from npm, once, into ~/.cache/jtop-prof.
-
-timeout: 300"""
+totals are ours. speedscope comes from npm, once, into ~/.cache/jtop-prof."""
 import functools
 import http.server
 import json

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
+# timeout: 240, tier: fast
 """Opens flame graphs in Chromium from disk and uses them with real clicks and keys.
 
 usage: svg_chromium.py [--shots DIR] [SVG...]
 
 Without files it builds $BUILD/test/bench/export_bench (BUILD=build) and has it make some, hostile
-names included. timeout: 240
+names included.
 Prints "ok NAME" or "not ok NAME - reason"; exit code 0 when all are ok.
 """
 

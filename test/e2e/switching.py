@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
+# timeout: 240, runs: alone
 """Events started, switched and stopped at runtime, every two of them together, again and again in
 one JVM under load: it works on as before, and nothing of ours is left in it.
-
-timeout: 240
 
 switching.py [ROUNDS]; 100 rounds where MATRIX is set."""
 import os

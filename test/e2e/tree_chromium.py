@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
+# timeout: 240
 """Opens call tree pages in Chromium from disk and uses them with real clicks and keys.
 
 usage: tree_chromium.py [--shots DIR] [HTML...]
 
 Without files it builds $BUILD/test/bench/export_bench (BUILD=build) and has it make some, hostile
-names and one of 100,000 stacks included. timeout: 240
+names and one of 100,000 stacks included.
 Prints "ok NAME" or "not ok NAME - reason"; exit code 0 when all are ok.
 """
 

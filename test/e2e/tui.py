@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
+# timeout: 300, tier: fast
 """The live screen in a real terminal (tmux), over a real JVM.
-timeout: 300
 
 Prints "ok NAME" or "not ok NAME - reason" a check. JTOP_PROF names the program (else
 BUILD/jtop-prof, else build/jtop-prof), JAVA_HOME the JDK. BUILD/java holds the workloads.

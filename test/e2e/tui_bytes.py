@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
+# timeout: 180, runs: alone
 """Bytes on the wire of a steady screen of 160x50 at one frame a second, and how soon a key is
 answered.
-timeout: 180
 
 One event with every view, and four events; the sessions run at the same time, each on a JVM of its
 own.

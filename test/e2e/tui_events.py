@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
+# timeout: 240, runs: alone
 """Several events on the live screen: switching between them, starting and stopping them there, the
 locks, and the same of a recording.
-timeout: 240
 """
 import contextlib
 import os

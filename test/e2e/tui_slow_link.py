@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
+# timeout: 240, runs: alone
 """The live screen over a line of 64 kbit/s with 100 ms each way: a key is answered within the line's
 delay and 200 ms, and what is too much for the line makes frames rarer, not keys late.
-timeout: 240
 
 The far end (the program on a pty, served over TCP as ssh would) lives in a network namespace of its
 own; tc's token buckets make the line's rate, and the near end delays what goes and comes.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
+# timeout: 240
 """Several JVMs in tabs on a real terminal (tmux), and what leaves the screen from there: a pipe, the
 clipboard, a recording; and the mouse.
-timeout: 240
 """
 import glob
 import os

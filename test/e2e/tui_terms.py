@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
+# timeout: 240
 """The live screen on every kind of terminal, through resizes, and how it leaves them.
-timeout: 240
 
 In tmux with TERM as named: what was sent piece by piece must be what sending everything at once
 shows. On a pty: what is sent at the end, and what pasting does.

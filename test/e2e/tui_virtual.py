@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
+# timeout: 240
 """Thousands of virtual threads on the live screen: their rows, their carriers', and the way in.
-timeout: 240
 """
 import contextlib
 import glob

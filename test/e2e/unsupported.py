@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 120
-
-VMs that do not describe themselves. They are real ones: a copy of the JDK whose libjvm.so exports
+# timeout: 120
+"""VMs that do not describe themselves. They are real ones: a copy of the JDK whose libjvm.so exports
 gHotSpotVMStructs, or AsyncGetCallTrace too, under another name, or describes a field we need under
 another one."""
 import glob

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 300
-
-Virtual threads: the whole stack, frozen frames included, down to the thread's run method; and each
+# timeout: 300, runs: alone
+"""Virtual threads: the whole stack, frozen frames included, down to the thread's run method; and each
 sample the virtual thread's own, by its id and name, in shares that the workload knows.
 
 MATRIX=1 runs every collector and object layout, and takes some minutes."""

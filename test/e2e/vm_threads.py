@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 180
-
-The VM's own threads by what they do: compiler threads with the method they compile, the VM thread
+# timeout: 180, runs: alone
+"""The VM's own threads by what they do: compiler threads with the method they compile, the VM thread
 with its operation, collectors with their work. What the last two do shows in the names of native
 functions: where libjvm.so has none (no symbol table), those checks are skipped."""
 import os

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""timeout: 240
-
-The wall clock: how long each of hundreds of threads runs and waits, what it waits for, and that
+# timeout: 240, tier: fast, runs: alone
+"""The wall clock: how long each of hundreds of threads runs and waits, what it waits for, and that
 looking at it wakes nobody."""
 import collections
 import os
@@ -245,7 +244,7 @@ def on_this_jdk(checks, scratch):
 
 
 def main():
-    checks = Checks()
+    checks = Checks(fast=("states", "pauses", "reader dies"))
     with tempfile.TemporaryDirectory() as scratch:
         on_this_jdk(checks, scratch)
         checks.run("crowd", crowd, scratch)

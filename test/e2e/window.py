@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# runs: alone
 """Windows: sampling between two native functions only, or everywhere with the windows told; the
 time to safepoint; and the code as it was before."""
 import os

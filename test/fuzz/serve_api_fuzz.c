@@ -31,7 +31,7 @@ static void fill(struct profile *p, char *words) {
                                                 .count = 1,
                                                 .tid = n,
                                                 .virtual_id = n & 1 ? n + 1 : 0,
-                                                .frames = 1 + (n & 2) / 2,
+                                                .frames = (uint16_t)(1 + (n & 2) / 2),
                                                 .frame = f});
         caller = leaf;
     }
@@ -40,7 +40,7 @@ static void fill(struct profile *p, char *words) {
 static void check_view(struct profile *p, const struct api_question *q) {
     struct api_view v = {.status = {.phase = SESSION_RUNNING}};
     struct text out = {0};
-    snprintf(v.jvm.name, sizeof v.jvm.name, "%s", q->filter);
+    snprintf(v.jvm.name, sizeof v.jvm.name, "%.255s", q->filter);
     if (api_view_read(&v, p, q, 12) == 0 && api_view_write(&v, &out) == 0 &&
         !json_is_good(out.data))
         abort();

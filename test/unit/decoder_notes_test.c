@@ -58,7 +58,7 @@ static void test_news_are_bounded(void **state) {
     struct stage s;
     open_stage(&s);
     const struct decoder_notes *n = &s.decoder->notes;
-    char line[1001];
+    char line[1001] = "";
     for (int i = 1; i <= LINES; i++) {
         snprintf(line, sizeof line, "recompiled C.m%05d", i);
         recording_log(&s.r, 2, line);

@@ -275,6 +275,17 @@ static void check_tree(struct model *m, const struct snapshot *s, const struct q
     free(where);
 }
 
+/* Field by field: between `method` and the rest there are four bytes that mean nothing. */
+static void same_methods(const struct snapshot_method *a, const struct snapshot_method *b,
+                         uint32_t n) {
+    const size_t rest = offsetof(struct snapshot_method, self);
+    for (uint32_t i = 0; i < n; i++) {
+        assert_int_equal(a[i].method, b[i].method);
+        assert_memory_equal((const char *)&a[i] + rest, (const char *)&b[i] + rest,
+                            sizeof a[i] - rest);
+    }
+}
+
 static void check_methods(struct model *m, const struct snapshot *s, const struct query *q) {
     struct snapshot_method want[METHODS] = {{0}};
     uint32_t rows = 0;
@@ -302,7 +313,7 @@ static void check_methods(struct model *m, const struct snapshot *s, const struc
     for (uint32_t i = 0; i < rows; i++) {
         const struct snapshot_method *r = &s->methods[i], *last = i ? r - 1 : NULL;
         want[r->method].method = r->method;
-        assert_memory_equal(r, &want[r->method], sizeof *r);
+        same_methods(r, &want[r->method], 1);
         self += r->self;
         if (last)
             assert_true(last->self > r->self || (last->self == r->self && last->total > r->total) ||
@@ -412,7 +423,7 @@ static void check_pruned(struct model *m, const struct snapshot *s, const struct
     struct snapshot *pruned = snapshot_take(m->p, &ask);
     assert_non_null(pruned);
     assert_int_equal(pruned->method_count, s->method_count);
-    assert_memory_equal(pruned->methods, s->methods, s->method_count * sizeof *s->methods);
+    same_methods(pruned->methods, s->methods, s->method_count);
     assert_int_equal(pruned->thread_count, s->thread_count);
     uint64_t least = (s->weight * ask.prune_ppm + 999999) / 1000000;
     uint32_t next = 0, levels = 0;
@@ -464,7 +475,8 @@ static void test_all_questions(void **state) {
     static const char *const filters[] = {NULL,      "methodc",       "!Y.METHODB",   "!org",
                                           "nowhere", "d[a-c]$",       "(y|w)\\.m.*d", "!^org\\.xy",
                                           "y[",      "!Y|[[:digit:]]"};
-    for (uint64_t start = 1; start <= 3; start++) {
+    const char *tier = getenv("TIER"); /* test/run's: under ASan a round takes 13 s */
+    for (uint64_t start = 1; start <= (tier && strcmp(tier, "fast") == 0 ? 1 : 3); start++) {
         struct model *m = model_new(start);
         for (uint32_t bits = 0; bits < 64; bits++) {
             for (size_t f = roll(2); f < sizeof filters / sizeof *filters; f += 2) {
@@ -511,7 +523,7 @@ static void expect_same(const struct snapshot *a, const struct snapshot *b) {
     assert_int_equal(a->method_count, b->method_count);
     assert_int_equal(a->node_count, b->node_count);
     assert_int_equal(a->thread_count, b->thread_count);
-    assert_memory_equal(a->methods, b->methods, a->method_count * sizeof *a->methods);
+    same_methods(a->methods, b->methods, a->method_count);
     assert_memory_equal(a->nodes, b->nodes, a->node_count * sizeof *a->nodes);
     for (uint32_t i = 0; i < a->thread_count; i++)
         assert_int_equal(a->threads[i].weight, b->threads[i].weight);

@@ -6,6 +6,7 @@ BUILD   ?= build
 CFLAGS  ?= -O2 -g
 VERSION := 0.1.0
 
+.DEFAULT_GOAL := all
 MAKEFLAGS += --no-print-directory
 ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += --jobs=$(shell nproc)

@@ -193,13 +193,6 @@ static void say_started(const struct options *o) {
         fputs("Profiling started\n", stderr);
 }
 
-static int tell_of_other(pid_t jvm, struct err *e) {
-    struct err other;
-    if (share_make_room(jvm, &other) < 0)
-        *e = other;
-    return -EBUSY;
-}
-
 static int begin(const struct options *o, const struct jvm *j, int argc, char **argv,
                  struct err *e) {
     bool child = false;
@@ -210,7 +203,7 @@ static int begin(const struct options *o, const struct jvm *j, int argc, char **
     if (r == 0)
         r = background_begin(j, argc, argv, &child, e);
     if (r == -EBUSY && !child) /* somebody was quicker */
-        r = tell_of_other(j->pid, e);
+        r = share_tell_of_other(j->pid, e);
     if (r == 0 && !child)
         say_started(o);
     return r;
@@ -246,10 +239,12 @@ static int answer_for_nobody(const struct options *o, const struct jvm *j, struc
 
 int background_act(const struct options *o, const struct jvm *j, int argc, char **argv,
                    struct err *e) {
-    pid_t reader = share_find(j->pid);
+    pid_t reader = share_await(j->pid);
     if (strcmp(o->word, "start") == 0 || (strcmp(o->word, "resume") == 0 && !reader))
         return begin(o, j, argc, argv, e);
     int r = reader ? ask(o, j, argc, argv, e) : -ESRCH;
+    if (r == -EPIPE && strcmp(o->word, "status") == 0) /* what there was to say has ended with it */
+        r = -ESRCH;
     if (r == 0 && strcmp(o->word, "resume") == 0)
         say_started(o);
     return r == -ESRCH && (!reader || share_find(j->pid) == 0) ? answer_for_nobody(o, j, e) : r;

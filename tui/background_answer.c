@@ -158,12 +158,6 @@ static int stop_foreground(struct answer *a, struct err *e) {
     return 0;
 }
 
-static int just_ending(const struct jvm *j, struct err *e) {
-    return err_exit_as(
-        e, ERR_EXIT_PROFILER, EAGAIN,
-        "the profile of JVM %d is just ending, or its next turn beginning: try again", (int)j->pid);
-}
-
 /* The file that was named at the start is what is wanted, unless something else is now. */
 static int stop_background(struct answer *a, bool own, struct err *e) {
     struct background *b = a->b;
@@ -190,7 +184,7 @@ static int answer_stop(struct answer *a, struct err *e) {
     if (b->foreground)
         return stop_foreground(a, e);
     if (b->closing)
-        return just_ending(&a->jvm, e);
+        return share_just_ending(a->jvm.pid, e);
     bool own = b->files && !a->o->files && !a->o->formats;
     int r = stop_background(a, own, e);
     b->asked_for = b->asked_for || r == 0;
@@ -210,7 +204,7 @@ static int answer_resume(struct answer *a, struct err *e) {
     if (b->foreground || a->st.phase == SESSION_RUNNING)
         return already_started(b, &a->st, &a->jvm, e);
     if (b->closing)
-        return just_ending(&a->jvm, e);
+        return share_just_ending(a->jvm.pid, e);
     const struct options *o = a->o->events_given ? a->o : b->o;
     if (b->files)
         growing_resume(b->files->growing);

@@ -22,6 +22,7 @@ struct background {
     bool foreground;         /* somebody else's main loop: ended by a signal */
     bool closing;            /* the session is about to be closed */
     int wake_fd;             /* eventfd: something below has changed; -1 in the foreground */
+    int socket;              /* where the next turn is asked; -1 during a turn */
     time_t since;            /* when this turn began */
     unsigned turn;           /* %n */
     struct outputs *files;   /* planned, of this turn; NULL: in the foreground, or none asked for */

@@ -60,7 +60,8 @@ int background_begin_turn(struct background *b, struct options *o, const struct 
     b->loop_ms = loop ? b->active_ms + loop : 0;
     pthread_mutex_lock(&b->lock); /* no answers before all is there */
     b->closing = false;
-    r = session_share(s, background_answer, b, e);
+    r = session_share_on(s, b->socket, background_answer, b, e);
+    b->socket = -1;
     if (r < 0 && alone) /* files are written all the same */
         r = 0;
     if (r == 0 && b->files)
@@ -192,20 +193,31 @@ static int say_end(struct background *b, struct err *e) {
     return r;
 }
 
+/* Who waits for the next turn learns that there is none. */
+static void drop_socket(struct background *b) {
+    if (b->socket >= 0)
+        close(b->socket);
+    b->socket = -1;
+}
+
 /* Turn after turn, the first of which has begun. */
 int background_go_on(struct background *b, struct options *o, struct jvm *j, const struct watch *w,
                      struct err *e) {
     for (;;) {
         enum turn_end end = await_end(b, w);
         int r = say_end(b, e);
+        bool next = end == TURN_NEXT && r == 0;
+        if (next)
+            b->socket = session_share_socket(b->s);
         background_close_turn(b);
-        if (end == TURN_OVER || r < 0)
+        if (!next)
             return r;
         b->turn++;
         pid_t pid = j->pid;
         r = jvm_inspect(pid, j, e);
         if (r == 0)
             r = background_begin_turn(b, o, j, true, e);
+        drop_socket(b);
         if (r < 0)
             return r == -ESRCH ? 0 : r;
     }
@@ -213,6 +225,7 @@ int background_go_on(struct background *b, struct options *o, struct jvm *j, con
 
 int background_open(struct background *b, const struct options *o, struct err *e) {
     b->o = o;
+    b->socket = -1;
     b->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (b->wake_fd < 0)
         return err_exit_as(e, ERR_EXIT_PROFILER, errno, "eventfd: %s", strerror(errno));

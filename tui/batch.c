@@ -144,9 +144,7 @@ int batch_failed(struct session *s, struct err *e) {
 /* Who gives up waiting for that need not wait for its end. */
 static int attach(const struct options *o, const struct jvm *j, struct session **s, struct err *e) {
     signals_impatient(SIGNALS_PATIENCE_S);
-    int r = share_make_room(j->pid, e);
-    if (r == 0)
-        r = session_attach(j, &o->session, s, e);
+    int r = share_attach_alone(j, &o->session, s, e);
     signals_patient();
     return r;
 }

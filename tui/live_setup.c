@@ -52,26 +52,17 @@ static void add_engines(struct session *s, const struct session_options *o) {
         session_set_engines(s, engine, engines, &ignored);
 }
 
-static int look_on(const struct jvm *j, const struct session_options *o, struct session **out,
-                   struct err *e) {
-    int result = share_find(j->pid) ? session_join(j, o, out, e) : -ESRCH;
-    if (result == 0)
-        add_engines(*out, o);
-    return result;
-}
-
 int live_attach(const struct jvm *j, const struct session_options *o, struct session **out,
                 struct err *e) {
     struct err ignored;
-    share_make_room(j->pid, &ignored);
-    int result = look_on(j, o, out, &ignored);
+    bool joined;
+    int result = share_attach_or_join(j, o, out, &joined, e);
     if (result != 0)
-        result = session_attach(j, o, out, e);
-    if (result == -EBUSY) /* somebody was a moment faster */
-        result = look_on(j, o, out, &ignored) == 0 ? 0 : result;
-    if (result == 0)
-        session_share(*out, background_answer_screen, *out, &ignored);
-    return result;
+        return result;
+    if (joined)
+        add_engines(*out, o);
+    session_share(*out, background_answer_screen, *out, &ignored);
+    return 0;
 }
 
 int live_open_session(const struct live_options *o, struct session **out, struct err *e) {

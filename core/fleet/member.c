@@ -131,40 +131,23 @@ static void give_back(struct member *m) {
 
 /* Beginning. */
 
-static int look_on(const struct jvm *j, const struct session_options *o, struct session **out,
-                   struct err *e) {
-    pid_t reader = share_find(j->pid);
-    return reader && reader != getpid() ? session_join(j, o, out, e) : -ESRCH;
-}
-
-static int attach(const struct jvm *j, const struct session_options *o, struct session **out,
-                  struct err *e) {
-    struct err ignored;
-    share_make_room(j->pid, &ignored);
-    if (look_on(j, o, out, &ignored) == 0)
-        return 0;
-    int result = session_attach(j, o, out, e);
-    if (result == -EBUSY) /* somebody was a moment faster */
-        result = look_on(j, o, out, &ignored) == 0 ? 0 : result;
-    return result;
-}
-
 static int begin(struct member *m, const struct jvm *j, const struct engine_union *set,
                  const struct fleet_want *want, struct err *e) {
     struct session_options o = m->options->session;
     struct session *s = NULL;
     struct err ignored;
+    bool joined;
     o.engines = engine_union_list(set, o.engine);
     if (want->depth)
         o.depth = want->depth;
     if (want->ring_bytes)
         o.ring_bytes = want->ring_bytes;
-    int result = attach(j, &o, &s, e);
+    int result = share_attach_or_join(j, &o, &s, &joined, e);
     if (result != 0)
         return result;
     session_share(s, NULL, NULL, &ignored);
     m->start_ticks = j->start_ticks;
-    m->joined = looks_on(s);
+    m->joined = joined;
     m->before = (struct engine_union){0};
     m->ours = m->joined ? m->before : *set;
     pthread_mutex_lock(m->lock);

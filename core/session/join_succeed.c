@@ -49,7 +49,7 @@ static void take_over_options(struct session *s, const struct share_status *t) {
     s->share_later = false;
     session_unlock(s);
     if (share)
-        share_begin(s, s->share_handler, s->share_arg, NULL);
+        share_begin(s, -1, s->share_handler, s->share_arg, NULL);
 }
 
 static void become_owner(struct session *s, const struct agent_link *link,

@@ -241,7 +241,7 @@ void drain_end_feeds(struct session *s);
 int drain_add_feed(struct session *s, struct feed *f);
 
 /* Sharing (share.c). NULL is fine for all three. */
-int share_begin(struct session *s, share_handler *handler, void *arg, struct err *e);
+int share_begin(struct session *s, int socket, share_handler *handler, void *arg, struct err *e);
 void share_wake(struct share *h);
 /* No request is being served, and none will be: they may want what the drain thread does. */
 void share_quiet(struct share *h);

@@ -4,6 +4,7 @@
 #include "core/session/share_state.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -67,11 +68,23 @@ static void turn(struct share *h) {
     share_worker_begin(h);
 }
 
+/* Whoever has connected meanwhile would see a connection that breaks: they are told too. */
+static void welcome_the_last(struct share *h) {
+    for (uint32_t i = 0; i < SHARE_GUESTS_MAX && share_guest_welcome(h); i++)
+        ;
+    close(h->listen_fd); /* before anything is said, so that nobody comes back to us */
+    h->listen_fd = -1;
+}
+
 /* What is still to be sent, if it goes soon. */
 static void say_farewell(struct share *h) {
     uint64_t until = session_clock_ns() + FAREWELL_MS * UINT64_C(1000000);
     for (uint32_t i = 0; i < SHARE_GUESTS_MAX; i++) {
         struct guest *g = &h->guest[i];
+        if (g->state != GUEST_NONE && !g->feed) {
+            share_guest_turn_away(h, g);
+            continue;
+        }
         while (g->feed && feed_send(g->feed, g->fd) == -EAGAIN && session_clock_ns() < until)
             poll(&(struct pollfd){.fd = g->fd, .events = POLLOUT}, 1, 10);
         if (g->state != GUEST_NONE)
@@ -83,8 +96,7 @@ static void *share_main(void *arg) {
     struct share *h = arg;
     while (!must_quit(h))
         turn(h);
-    close(h->listen_fd); /* first, so that nobody comes back to us */
-    h->listen_fd = -1;
+    welcome_the_last(h);
     say_farewell(h);
     return NULL;
 }
@@ -106,7 +118,8 @@ static int start(struct share *h, struct err *e) {
     h->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (h->wake_fd < 0)
         return err_set(e, errno, "no descriptor: %s", strerror(errno));
-    h->listen_fd = share_listen(h->session->jvm.pid, e);
+    if (h->listen_fd < 0)
+        h->listen_fd = share_listen(h->session->jvm.pid, e);
     if (h->listen_fd < 0)
         return h->listen_fd;
     sigfillset(&all);
@@ -116,12 +129,15 @@ static int start(struct share *h, struct err *e) {
     return code ? err_set(e, code, "cannot start a thread: %s", strerror(code)) : 0;
 }
 
-int share_begin(struct session *s, share_handler *handler, void *arg, struct err *e) {
+int share_begin(struct session *s, int socket, share_handler *handler, void *arg, struct err *e) {
     struct share *h = calloc(1, sizeof *h);
-    if (!h)
+    if (!h) {
+        if (socket >= 0)
+            close(socket);
         return err_set(e, ENOMEM, "out of memory");
+    }
     *h = (struct share){
-        .session = s, .handler = handler, .arg = arg, .listen_fd = -1, .wake_fd = -1};
+        .session = s, .handler = handler, .arg = arg, .listen_fd = socket, .wake_fd = -1};
     for (uint32_t i = 0; i < SHARE_GUESTS_MAX; i++)
         h->guest[i].fd = -1;
     pthread_mutex_init(&h->lock, NULL);
@@ -161,6 +177,11 @@ void share_end(struct share *h) {
 }
 
 int session_share(struct session *s, share_handler *handler, void *arg, struct err *e) {
+    return session_share_on(s, -1, handler, arg, e);
+}
+
+int session_share_on(struct session *s, int socket, share_handler *handler, void *arg,
+                     struct err *e) {
     session_lock(s);
     bool shared = s->share || s->joined;
     if (s->joined && !s->share) { /* when the other one ends and this one goes on */
@@ -169,9 +190,16 @@ int session_share(struct session *s, share_handler *handler, void *arg, struct e
         s->share_arg = arg;
     }
     session_unlock(s);
-    if (shared)
-        return 0;
-    if (!s->threaded)
-        return err_set(e, EINVAL, "a recording is not shared");
-    return share_begin(s, handler, arg, e);
+    if (!shared && s->threaded)
+        return share_begin(s, socket, handler, arg, e);
+    if (socket >= 0)
+        close(socket);
+    return shared ? 0 : err_set(e, EINVAL, "a recording is not shared");
+}
+
+int session_share_socket(struct session *s) {
+    session_lock(s);
+    int fd = s->share ? fcntl(s->share->listen_fd, F_DUPFD_CLOEXEC, 0) : -1;
+    session_unlock(s);
+    return fd;
 }

@@ -40,13 +40,28 @@ typedef int share_handler(void *arg, struct share_reply *reply, const char *cwd,
  * already. Once; later calls do nothing. */
 int session_share(struct session *s, share_handler *handler, void *arg, struct err *e);
 
+/* For profiles in turns: the socket of a session that is about to be closed, which the caller owns,
+ * or -1; and the next session on it, which takes it in any case. Who asks between the two waits. */
+int session_share_socket(struct session *s);
+int session_share_on(struct session *s, int socket, share_handler *handler, void *arg,
+                     struct err *e);
+
+/* What a handler says, and the session itself, while the session ends: -EAGAIN. share_ask asks again
+ * then, for a while. */
+int share_just_ending(pid_t jvm, struct err *e);
+
 /* The process that shares this JVM's session and may be believed; 0: none. */
 pid_t share_find(pid_t jvm);
+
+/* The same; where a process reads the JVM and does not share it yet, waits up to two seconds. */
+pid_t share_await(pid_t jvm);
 
 /* Sends it a command line and hands over what comes back. `data` is valid for the call; `path` is
  * NULL but for SHARE_FILE, and SHARE_PATH, which is a question: `bytes` are to come, `data` is
  * NULL. What `each` returns beside 0 ends it all. Returns 0, or what the other side's handler returned, with its message
- * and exit code; -ESRCH: nobody is there; -EPIPE: it went away before the end. */
+ * and exit code; -ESRCH: nobody is there; -EPIPE: it went away before the end. Where the session just
+ * ends, asks whoever shares the JVM next, the same process's next turn or another one, as far as one
+ * comes within some seconds. */
 int share_ask(pid_t jvm, int argc, char **argv,
               int (*each)(void *arg, enum share_part part, const char *path, const void *data,
                           size_t bytes),
@@ -57,6 +72,14 @@ int share_ask(pid_t jvm, int argc, char **argv,
 #define SHARE_MAKE_ROOM "make-room" /* the request, as share_handlers get it */
 int share_make_room(pid_t jvm, struct err *e);
 
+/* What whoever was quicker says, where it shares the JVM; as it was otherwise. -EBUSY. */
+int share_tell_of_other(pid_t jvm, struct err *e);
+
+/* session_attach, once a profile that has ended has given way. Where another one is going on, says
+ * which: -EBUSY. */
+int share_attach_alone(const struct jvm *j, const struct session_options *o, struct session **out,
+                       struct err *e);
+
 /* A session that looks on: names and samples come from the other reader, from its profile's
  * beginning as far as it still has it: each second's stacks by thread, and pauses, but not who
  * waited for whom, nor what is alive of what was allocated before. Of `o` only history, memory, a
@@ -66,5 +89,9 @@ int share_make_room(pid_t jvm, struct err *e);
  * where that one took only some threads or times, it is SESSION_STOPPED. */
 int session_join(const struct jvm *j, const struct session_options *o, struct session **out,
                  struct err *e);
+
+/* One or the other: looks on where somebody profiles the JVM, attaches where nobody does. */
+int share_attach_or_join(const struct jvm *j, const struct session_options *o,
+                         struct session **out, bool *joined, struct err *e);
 
 #endif

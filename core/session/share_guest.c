@@ -29,17 +29,25 @@ void share_guest_next_frame(struct guest *g) {
     g->deadline_ns = g->feed ? 0 : session_clock_ns() + REQUEST_NS;
 }
 
-static void refuse(struct guest *g, int code, const char *why) {
-    struct err e = {.exit_code = ERR_EXIT_USAGE};
-    struct share_exit x;
-    err_set(&e, code, "%s", why);
-    x = share_exit_of(-code, &e);
+/* Says why, and ends the connection. */
+static void send_away(struct guest *g, int result, const struct err *e) {
+    struct share_exit x = share_exit_of(result, e);
     struct share_header h = {.kind = SHARE_EXIT, .bytes = sizeof x};
     /* There is room for so little in a new connection. */
     if (send(g->fd, &h, sizeof h, MSG_NOSIGNAL | MSG_DONTWAIT) > 0 &&
         send(g->fd, &x, sizeof x, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         g->have = 0;
     share_guest_dismiss(g);
+}
+
+static void refuse(struct guest *g, int code, const char *why) {
+    struct err e;
+    send_away(g, err_set(&e, code, "%s", why), &e);
+}
+
+void share_guest_turn_away(struct share *h, struct guest *g) {
+    struct err e;
+    send_away(g, share_just_ending(h->session->jvm.pid, &e), &e);
 }
 
 static void greet(struct guest *g) {
@@ -122,12 +130,12 @@ static void listen_to(struct share *h, struct guest *g) {
         take_frame(h, g);
 }
 
-void share_guest_welcome(struct share *h) {
+bool share_guest_welcome(struct share *h) {
     int fd = accept4(h->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) { /* it would be told again at once */
         bool none = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
         h->deaf_until_ns = none ? session_clock_ns() + DEAF_NS : 0;
-        return;
+        return false;
     }
     struct guest *g = NULL;
     for (uint32_t i = 0; i < SHARE_GUESTS_MAX && !g; i++)
@@ -135,10 +143,11 @@ void share_guest_welcome(struct share *h) {
             g = &h->guest[i];
     if (!g || !share_may_serve(fd)) {
         close(fd);
-        return;
+        return true;
     }
     *g = (struct guest){.fd = fd};
     share_guest_next_frame(g);
+    return true;
 }
 
 short share_guest_events(struct guest *g) {

@@ -108,17 +108,36 @@ void share_worker_end(struct share *h) {
         share_guest_dismiss(g);
 }
 
-void share_worker_begin(struct share *h) {
-    struct guest *g = NULL;
+static bool is_quiet(struct share *h) {
     pthread_mutex_lock(&h->lock);
     if (h->quiet && !h->served) {
         h->quiet_now = true;
         pthread_cond_broadcast(&h->changed);
     }
-    bool may = !h->quiet && !h->served;
-    if (may)
-        h->served_out = false;
+    bool quiet = h->quiet;
     pthread_mutex_unlock(&h->lock);
+    return quiet;
+}
+
+/* The session ends: who waits for an answer is told so, and asks whoever comes next. */
+static void turn_away(struct share *h) {
+    for (uint32_t i = 0; i < SHARE_GUESTS_MAX; i++)
+        if (h->guest[i].state == GUEST_WAITS && !h->guest[i].feed)
+            share_guest_turn_away(h, &h->guest[i]);
+}
+
+void share_worker_begin(struct share *h) {
+    struct guest *g = NULL;
+    if (is_quiet(h)) {
+        turn_away(h);
+        return;
+    }
+    bool may = !h->served;
+    if (may) {
+        pthread_mutex_lock(&h->lock);
+        h->served_out = false;
+        pthread_mutex_unlock(&h->lock);
+    }
     for (uint32_t i = 0; may && i < SHARE_GUESTS_MAX && !g; i++)
         if (h->guest[i].state == GUEST_WAITS)
             g = &h->guest[i];

@@ -2,6 +2,7 @@
 # timeout: 480, tier: fast
 """Profiles that go on with no terminal: started in one shell, asked about in others; whatever ends
 first, the samples are there and nothing is left behind."""
+import concurrent.futures
 import contextlib
 import os
 import re
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import xml.etree.ElementTree
 
@@ -366,6 +368,34 @@ def two_starts(place):
         make_room(jvm.pid)
 
 
+def turns(place):
+    """Who asks while one turn ends and the next begins gets an answer, not a connection that breaks."""
+    with Jvm("Shares", "single") as jvm:
+        pid = jvm.pid
+        shell(place, "jtop-prof start -i 5ms --loop 300ms -f 't%%n.txt' %d" % pid)
+        reader, stop, answers = reader_of(pid), threading.Event(), []
+
+        def ask(*words):
+            while not stop.is_set():
+                answers.append((words[0], prof(*words, pid)))
+
+        with concurrent.futures.ThreadPoolExecutor(5) as pool:
+            asking = [pool.submit(ask, *words) for words in
+                      [("status",)] * 3 + [("metrics",), ("dump", "-o", "collapsed")]]
+            try:
+                wait_for(lambda: os.path.exists(os.path.join(place, "t12.txt")), "twelve turns")
+            finally:
+                stop.set()
+            for a in asking:
+                a.result()
+        for word, done in answers:
+            want(done.returncode == 0, "%s: exit %d: %s" % (word, done.returncode, done.stderr))
+        want(reader_of(pid) == reader, "another reader")
+        os.kill(reader, signal.SIGTERM)
+        wait_for(lambda: not sockets(pid), "the reader's end")
+        print("# %d answers" % len(answers))
+
+
 def no_room(place):
     """A stop that cannot write its files says so each time, until it can."""
     into = os.path.join(place, "into")
@@ -385,14 +415,16 @@ def no_room(place):
 
 
 def main():
-    check = Checks(fast=("two shells", "files of the start", "the JVM is killed",
-                         "the reader is killed", "metrics", "a profile that began with the JVM"))
+    check = Checks(fast=("two shells", "files of the start", "questions between turns",
+                         "the JVM is killed", "the reader is killed", "metrics",
+                         "a profile that began with the JVM"))
     began = time.monotonic()
     with contextlib.ExitStack() as stack:
-        place = [stack.enter_context(tempfile.TemporaryDirectory()) for _ in range(14)]
+        place = [stack.enter_context(tempfile.TemporaryDirectory()) for _ in range(15)]
         check.run("two shells", two_shells, place[0], place[1])
         check.run("wrong moments", wrong_moments, place[2])
         check.run("files of the start", own_files, place[3], place[4])
+        check.run("questions between turns", turns, place[14])
         check.run("no room for the files", no_room, place[13])
         check.run("the JVM is killed", jvm_killed, place[5])
         check.run("the reader is killed", reader_killed, place[6])

@@ -4,12 +4,13 @@
 much of is a failure that names it, and the machine is as before."""
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 
-from lib import ROOT, Checks, read, wait_for, want
+from lib import BUILD, ROOT, Checks, read, wait_for, want
 
 sys.path.insert(0, os.path.join(ROOT, "test", "runner"))
 import guard  # noqa: E402
@@ -104,10 +105,18 @@ program.execute(%r, "e2e/it", ["sh", "-c", "setsid sleep 301 & echo $! >%s/two; 
             os.kill(int(pid), signal.SIGKILL)
 
 
+def make(_):
+    """Without a goal it makes the programs, and all of that is done."""
+    done = subprocess.run(["make", "BUILD=" + os.path.relpath(BUILD, ROOT)], cwd=ROOT,
+                          stdout=subprocess.PIPE, text=True, check=True)
+    want(re.search("Nothing to be done for .all.", done.stdout), done.stdout)
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory(prefix="jtop-runner-") as out:
-        for check in (nothing, a_process, too_long, too_large, shared_memory, the_runner_dies):
+        for check in (nothing, a_process, too_long, too_large, shared_memory, the_runner_dies,
+                      make):
             checks.run(check.__name__.replace("_", " "), check, out)
         for check in (a_mount, a_sysctl, one_of_two):
             if os.geteuid() == 0:

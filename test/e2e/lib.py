@@ -333,12 +333,13 @@ def within(points, truth, seen):
 # ---- what /proc says ----
 
 def fds(pid):
-    """What the process's descriptors point to, sorted; socket and pipe numbers taken away."""
+    """What the process's descriptors point to, sorted; socket and pipe numbers taken away. Not the
+    files of its cgroup, which a JVM opens for a moment now and then, to see what it may use."""
     found = []
     for fd in os.listdir("/proc/%d/fd" % pid):
         with contextlib.suppress(OSError):
             found.append(re.sub(r":\[\d+\]", "", os.readlink("/proc/%d/fd/%s" % (pid, fd))))
-    return sorted(found)
+    return sorted(f for f in found if not f.startswith("/sys/fs/cgroup/"))
 
 
 def threads(pid):

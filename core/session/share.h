@@ -91,7 +91,7 @@ int session_join(const struct jvm *j, const struct session_options *o, struct se
                  struct err *e);
 
 /* One or the other: looks on where somebody profiles the JVM, attaches where nobody does. */
-int share_attach_or_join(const struct jvm *j, const struct session_options *o,
-                         struct session **out, bool *joined, struct err *e);
+int share_attach_or_join(const struct jvm *j, const struct session_options *o, struct session **out,
+                         bool *joined, struct err *e);
 
 #endif

@@ -44,9 +44,9 @@ pid_t share_await(pid_t jvm) {
 }
 
 int share_just_ending(pid_t jvm, struct err *e) {
-    return err_exit_as(e, ERR_EXIT_PROFILER, EAGAIN,
-                       "the profile of JVM %d is just ending, or its next turn beginning: try again",
-                       (int)jvm);
+    return err_exit_as(
+        e, ERR_EXIT_PROFILER, EAGAIN,
+        "the profile of JVM %d is just ending, or its next turn beginning: try again", (int)jvm);
 }
 
 struct answers {
@@ -234,8 +234,8 @@ static int join(const struct jvm *j, const struct session_options *o, struct ses
     return reader && reader != getpid() ? session_join(j, o, out, NULL) : -ESRCH;
 }
 
-int share_attach_or_join(const struct jvm *j, const struct session_options *o,
-                         struct session **out, bool *joined, struct err *e) {
+int share_attach_or_join(const struct jvm *j, const struct session_options *o, struct session **out,
+                         bool *joined, struct err *e) {
     *joined = share_make_room(j->pid, NULL) < 0 && join(j, o, out) == 0;
     int result = *joined ? 0 : session_attach(j, o, out, e);
     if (result != -EBUSY)

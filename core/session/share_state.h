@@ -48,7 +48,7 @@ void share_guest_dismiss(struct guest *g);
 void share_guest_next_frame(struct guest *g); /* waits for one */
 bool share_guest_welcome(struct share *h);    /* takes in one who has come; false: nobody has */
 void share_guest_turn_away(struct share *h, struct guest *g); /* "ask again": -EAGAIN */
-short share_guest_events(struct guest *g);    /* what poll is to tell of it */
+short share_guest_events(struct guest *g);                    /* what poll is to tell of it */
 void share_guest_look_after(struct share *h, struct guest *g, short events, uint64_t now);
 
 /* Requests, one after the other; the sharing thread. */

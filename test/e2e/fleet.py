@@ -13,8 +13,8 @@ import sys
 import tempfile
 import time
 
-from lib import (AGENT, BUILD, Checks, Jvm, Prof, prof, read, sampling, threads, traces,
-                 wait_for, want)
+from lib import (AGENT, BUILD, Checks, Jvm, Prof, links, prof, read, sampling, threads,
+                 traces, wait_for, want)
 
 FLEETER = os.path.join(BUILD, "test", "e2e", "fleeter")
 RUNNING, STOPPED, GONE = 0, 1, 2
@@ -91,9 +91,7 @@ def jvm():
 
 def attaches(j):
     """How often an agent made a mapping for a reader: one is there at a time."""
-    return sum("/memfd:jtop-prof" in os.readlink("/proc/%d/fd/%s" % (j.pid, fd))
-               for fd in os.listdir("/proc/%d/fd" % j.pid)
-               if os.path.lexists("/proc/%d/fd/%s" % (j.pid, fd)))
+    return sum("/memfd:jtop-prof" in target for _, target in links(j.pid))
 
 
 def gone(j):

@@ -14,7 +14,8 @@ import sys
 import tempfile
 import time
 
-from lib import (Checks, Jvm, Prof, collapsed, good, records, sampling, total, wait_for, want)
+from lib import (Checks, Jvm, Prof, collapsed, good, links, records, sampling, total,
+                 wait_for, want)
 
 KILLS = int(os.environ.get("KILLS", "12"))
 SEED = int(os.environ.get("SEED", str(time.time_ns() % 1000000)))
@@ -36,9 +37,8 @@ class Ring:
     """The agent's memory, held open."""
 
     def __init__(self, pid):
-        for fd in os.listdir("/proc/%d/fd" % pid):
-            path = "/proc/%d/fd/%s" % (pid, fd)
-            if "/memfd:jtop-prof" in os.readlink(path):
+        for path, target in links(pid):
+            if "/memfd:jtop-prof" in target:
                 self.fd = os.open(path, os.O_RDONLY)
                 return
         want(False, "no ring in %d" % pid)

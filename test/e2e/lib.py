@@ -332,14 +332,19 @@ def within(points, truth, seen):
 
 # ---- what /proc says ----
 
+def links(pid):
+    """(path, target) of each of the process's descriptors; some may be closed meanwhile."""
+    for fd in os.listdir("/proc/%d/fd" % pid):
+        path = "/proc/%d/fd/%s" % (pid, fd)
+        with contextlib.suppress(OSError):
+            yield path, os.readlink(path)
+
+
 def fds(pid):
     """What the process's descriptors point to, sorted; socket and pipe numbers taken away. Not the
     files of its cgroup, which a JVM opens for a moment now and then, to see what it may use."""
-    found = []
-    for fd in os.listdir("/proc/%d/fd" % pid):
-        with contextlib.suppress(OSError):
-            found.append(re.sub(r":\[\d+\]", "", os.readlink("/proc/%d/fd/%s" % (pid, fd))))
-    return sorted(f for f in found if not f.startswith("/sys/fs/cgroup/"))
+    return sorted(re.sub(r":\[\d+\]", "", target) for _, target in links(pid)
+                  if not target.startswith("/sys/fs/cgroup/"))
 
 
 def threads(pid):
@@ -353,10 +358,9 @@ def threads(pid):
 
 def sampling(pid):
     """Whether an agent in the process says that its engines run (core/wire/layout.h)."""
-    for fd in os.listdir("/proc/%d/fd" % pid):
-        path = "/proc/%d/fd/%s" % (pid, fd)
-        with contextlib.suppress(OSError):
-            if "/memfd:jtop-prof" in os.readlink(path):
+    with contextlib.suppress(OSError):
+        for path, target in links(pid):
+            if "/memfd:jtop-prof" in target:
                 with open(path, "rb", 0) as f:
                     f.seek(4096 + 3264)  # the status: generation, state
                     words = f.read(8)  # none where it has no size yet

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import oci
-from lib import Checks, WALKS, collapsed, self_percent, want
+from lib import Checks, WALKS, collapsed, links, self_percent, want
 
 PROF = oci.INSIDE + "/jtop-prof"
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
@@ -76,8 +76,7 @@ def locked():
     with oci.Container("", inside=True, command=["/bin/bash", "-c", java]) as c:
         told(c, "no locked memory for the buffers of all threads (errno 1: "
              "kernel.perf_event_mlock_kb, memlock limit)", "--all-user")
-        left = [f for f in os.listdir("/proc/%d/fd" % c.pid)
-                if "perf" in os.readlink("/proc/%d/fd/%s" % (c.pid, f))]
+        left = [target for _, target in links(c.pid) if "perf" in target]
         want(not left, "%d events are left" % len(left))
 
 

@@ -14,8 +14,8 @@ import sys
 import tempfile
 import time
 
-from lib import Checks, Jvm, Prof, Wrong, collapsed, cpu_seconds, good, perf_fds, prof, read, \
-    threads, traces, wait_for, want
+from lib import Checks, Jvm, Prof, Wrong, collapsed, cpu_seconds, good, links, perf_fds, prof, \
+    read, threads, traces, wait_for, want
 
 TRACEFS = "/sys/kernel/tracing"
 DEVICES = "/sys/bus/event_source/devices"
@@ -236,9 +236,7 @@ class Request:
     GENERATION, ENGINES = 4096, 4096 + 28
 
     def __init__(self, pid):
-        path = next(path for path in ("/proc/%d/fd/%s" % (pid, fd)
-                                      for fd in os.listdir("/proc/%d/fd" % pid))
-                    if os.readlink(path).startswith("/memfd:jtop-prof"))
+        path = next(path for path, target in links(pid) if target.startswith("/memfd:jtop-prof"))
         with open(path, "r+b") as f:
             self.words = mmap.mmap(f.fileno(), 8192)
 

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from lib import Checks, Jvm, Prof, prof, wait_for, want
+from lib import Checks, Jvm, Prof, links, prof, wait_for, want
 from serve_server import Server, authority, certificate
 
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -498,8 +498,7 @@ def all_jvms(scratch):
 
 def quiet(scratch):
     with Prof(scratch, "serve", "-q", "--listen", "127.0.0.1:0") as p:
-        wait_for(lambda: any("socket" in os.readlink("/proc/%d/fd/%s" % (p.pid, fd))
-                             for fd in os.listdir("/proc/%d/fd" % p.pid)), "a socket")
+        wait_for(lambda: any("socket" in target for _, target in links(p.pid)), "a socket")
         p.process.terminate()
         want(p.process.wait(30) == 0 and not p.stderr() and not p.stdout(), p.stderr())
 

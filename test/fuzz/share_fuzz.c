@@ -111,7 +111,7 @@ static void as_client(const uint8_t *data, size_t size, bool hello) {
     pid_t reader;
     if (!s) {
         s = make_session(0x40000000 | getpid());
-        check(share_begin(s, handler, NULL, &e) == 0);
+        check(share_begin(s, -1, handler, NULL, &e) == 0);
     }
     int fd = share_connect(s->jvm.pid, &reader, &e);
     check(fd >= 0 && reader == getpid());

@@ -240,7 +240,8 @@ void drain_end_feeds(struct session *s);
  * taken. */
 int drain_add_feed(struct session *s, struct feed *f);
 
-/* Sharing (share.c). NULL is fine for all three. */
+/* Sharing (share.c). `socket` listens already, and belongs to the share in any case; -1: a new one is
+ * made. The other three take NULL. */
 int share_begin(struct session *s, int socket, share_handler *handler, void *arg, struct err *e);
 void share_wake(struct share *h);
 /* No request is being served, and none will be: they may want what the drain thread does. */

@@ -40,14 +40,16 @@ typedef int share_handler(void *arg, struct share_reply *reply, const char *cwd,
  * already. Once; later calls do nothing. */
 int session_share(struct session *s, share_handler *handler, void *arg, struct err *e);
 
-/* For profiles in turns: the socket of a session that is about to be closed, which the caller owns,
- * or -1; and the next session on it, which takes it in any case. Who asks between the two waits. */
+/* For profiles in turns (--loop), so that a question between two turns waits for the next one.
+ * session_share_socket: a duplicate of the listening socket of a session that is about to be closed;
+ * the caller closes it or hands it on; -1: there is none. session_share_on: session_share of the next
+ * turn's session on that socket, which it closes where it fails; -1: makes a new one. */
 int session_share_socket(struct session *s);
 int session_share_on(struct session *s, int socket, share_handler *handler, void *arg,
                      struct err *e);
 
-/* What a handler says, and the session itself, while the session ends: -EAGAIN. share_ask asks again
- * then, for a while. */
+/* The answer while a session ends, a handler's too: -EAGAIN with a message. share_ask tries again
+ * when it gets that. */
 int share_just_ending(pid_t jvm, struct err *e);
 
 /* The process that shares this JVM's session and may be believed; 0: none. */
@@ -58,10 +60,10 @@ pid_t share_await(pid_t jvm);
 
 /* Sends it a command line and hands over what comes back. `data` is valid for the call; `path` is
  * NULL but for SHARE_FILE, and SHARE_PATH, which is a question: `bytes` are to come, `data` is
- * NULL. What `each` returns beside 0 ends it all. Returns 0, or what the other side's handler returned, with its message
- * and exit code; -ESRCH: nobody is there; -EPIPE: it went away before the end. Where the session just
- * ends, asks whoever shares the JVM next, the same process's next turn or another one, as far as one
- * comes within some seconds. */
+ * NULL. What `each` returns beside 0 ends it all. Returns 0, or what the other side's
+ * handler returned, with its message and exit code; -ESRCH: nobody is there; -EPIPE: it went away
+ * before the end. When the session ends before anything was answered, tries again: for five seconds
+ * as long as that process lives, whose next turn may begin, and with whoever shares the JVM then. */
 int share_ask(pid_t jvm, int argc, char **argv,
               int (*each)(void *arg, enum share_part part, const char *path, const void *data,
                           size_t bytes),
@@ -72,11 +74,13 @@ int share_ask(pid_t jvm, int argc, char **argv,
 #define SHARE_MAKE_ROOM "make-room" /* the request, as share_handlers get it */
 int share_make_room(pid_t jvm, struct err *e);
 
-/* What whoever was quicker says, where it shares the JVM; as it was otherwise. -EBUSY. */
+/* After an attach that failed with -EBUSY: another process profiles the JVM. Waits for it as
+ * share_await does, and puts its own message into `e`; leaves `e` alone where it has none. Returns
+ * -EBUSY. */
 int share_tell_of_other(pid_t jvm, struct err *e);
 
-/* session_attach, once a profile that has ended has given way. Where another one is going on, says
- * which: -EBUSY. */
+/* session_attach, after a profile that has ended has given way. -EBUSY: another one is going on; the
+ * message says which. */
 int share_attach_alone(const struct jvm *j, const struct session_options *o, struct session **out,
                        struct err *e);
 
@@ -90,7 +94,8 @@ int share_attach_alone(const struct jvm *j, const struct session_options *o, str
 int session_join(const struct jvm *j, const struct session_options *o, struct session **out,
                  struct err *e);
 
-/* One or the other: looks on where somebody profiles the JVM, attaches where nobody does. */
+/* session_join where another process profiles the JVM, session_attach where none does. *joined says
+ * which of the two. 0 or -errno. */
 int share_attach_or_join(const struct jvm *j, const struct session_options *o, struct session **out,
                          bool *joined, struct err *e);
 

@@ -119,7 +119,7 @@ static bool is_quiet(struct share *h) {
     return quiet;
 }
 
-/* The session ends: who waits for an answer is told so, and asks whoever comes next. */
+/* The session ends: each client that waits for an answer is told so, and asks again. */
 static void turn_away(struct share *h) {
     for (uint32_t i = 0; i < SHARE_GUESTS_MAX; i++)
         if (h->guest[i].state == GUEST_WAITS && !h->guest[i].feed)
@@ -132,13 +132,12 @@ void share_worker_begin(struct share *h) {
         turn_away(h);
         return;
     }
-    bool may = !h->served;
-    if (may) {
-        pthread_mutex_lock(&h->lock);
-        h->served_out = false;
-        pthread_mutex_unlock(&h->lock);
-    }
-    for (uint32_t i = 0; may && i < SHARE_GUESTS_MAX && !g; i++)
+    if (h->served)
+        return;
+    pthread_mutex_lock(&h->lock);
+    h->served_out = false;
+    pthread_mutex_unlock(&h->lock);
+    for (uint32_t i = 0; i < SHARE_GUESTS_MAX && !g; i++)
         if (h->guest[i].state == GUEST_WAITS)
             g = &h->guest[i];
     if (!g)

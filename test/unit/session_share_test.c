@@ -404,6 +404,46 @@ static void test_unwanted_frame(void **state) {
     close(pair[1]);
 }
 
+static void is_told_of_the_end(int fd) {
+    struct share_exit x;
+    uint32_t kind;
+    char *data;
+    size_t bytes;
+    assert_int_equal(share_receive_frame(fd, &kind, &data, &bytes, 5000), 0);
+    assert_int_equal(kind, SHARE_EXIT);
+    assert_int_equal(bytes, sizeof x);
+    memcpy(&x, data, sizeof x);
+    free(data);
+    close(fd);
+    assert_int_equal(x.result, -EAGAIN);
+    assert_int_equal(x.exit_code, ERR_EXIT_PROFILER);
+    x.message[sizeof x.message - 1] = '\0';
+    assert_non_null(strstr(x.message, "just ending"));
+}
+
+/* Whoever is connected when the session ends is told; the socket may outlive it. */
+static void test_the_end_is_told(void **state) {
+    (void)state;
+    struct stage st;
+    struct err e;
+    struct share_hello hello = share_hello();
+    begin(&st);
+    assert_int_equal(session_share(st.session, handler, &st, &e), 0);
+    int silent = connected(st.agent), greeted = connected(st.agent);
+    assert_int_equal(share_send_frame(greeted, SHARE_HELLO, &hello, sizeof hello, NULL, 0), 0);
+    int socket = session_share_socket(st.session);
+    assert_true(socket >= 0);
+    session_close(st.session);
+    is_told_of_the_end(silent);
+    is_told_of_the_end(greeted);
+    int next = connected(st.agent); /* waits for who comes next */
+    close(socket);
+    is_sent_away(next);
+    kill(st.agent, SIGKILL);
+    waitpid(st.agent, NULL, 0);
+    munmap(st.mapping, WIRE_RING_OFFSET + RING);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answers),
@@ -414,6 +454,7 @@ int main(void) {
         cmocka_unit_test(test_another_user),
         cmocka_unit_test(test_one_number_for_several),
         cmocka_unit_test(test_unwanted_frame),
+        cmocka_unit_test(test_the_end_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,8 +10,8 @@ import sys
 import tempfile
 import time
 
-from lib import (AGENT, CLASSES, PROF, Checks, Jvm, Prof, armed, collapsed, cpu_seconds, fds, good,
-                 perf_fds, threads, total, wait_for, want)
+from lib import (AGENT, CLASSES, PROF, Checks, Jvm, Prof, armed, burn, collapsed, cpu_seconds, fds,
+                 good, perf_fds, threads, total, wait_for, want)
 
 NOBODY = 65534
 
@@ -32,11 +32,11 @@ def thread_names(scratch, *engine):
             Prof(scratch, "-d", 60, "-i", "1ms", *engine, "-t", "-o", "collapsed", jvm.pid) as p:
         wait_for(lambda: armed(jvm.pid), "sampling")
         tid = {name: tid for tid, name in threads(jvm.pid).items()}
-        time.sleep(1)
+        burn(jvm.pid, 1)
         jvm.ask("rename busy-a renamed-a")
         jvm.ask("start late-c")
         jvm.ask("end busy-b")
-        time.sleep(2)
+        burn(jvm.pid, 2)
         alive = threads(jvm.pid)
         p.process.send_signal(2)
         want(p.process.wait(20) == 0, p.stderr())
@@ -55,7 +55,7 @@ def thread_names(scratch, *engine):
 def thousand(least, seen, *engine):
     """The weights of all samples are the CPU time of the process."""
     with Jvm("Threads", 1000, "busy-a") as jvm:
-        time.sleep(1)
+        wait_for(lambda: len(threads(jvm.pid)) > 1000, "its threads")
         began = time.monotonic()
         good("--batch", "-n", 1, "--refresh", "100ms", jvm.pid)
         took = time.monotonic() - began
@@ -109,7 +109,7 @@ def idle(scratch):
     """Attached to a JVM that does nothing, nearly nothing is used."""
     with Jvm("Idle") as jvm, Prof(scratch, "-d", 30, "-i", "1ms", "-o", "collapsed", jvm.pid) as p:
         wait_for(lambda: armed(jvm.pid), "sampling")
-        time.sleep(1)
+        time.sleep(1)  # what attaching costs is not what idling costs
         before = cpu_seconds(jvm.pid), cpu_seconds(p.pid)
         time.sleep(4)
         used = [cpu_seconds(pid) - b for pid, b in zip((jvm.pid, p.pid), before)]
@@ -120,7 +120,7 @@ def idle(scratch):
 def real_life():
     """Java, native and kernel frames of one application, under their names."""
     with Jvm("shop.Demo") as jvm:
-        time.sleep(2)
+        burn(jvm.pid, 2)
         stacks = collapsed(good("-d", 6, "-i", "1ms", "-t", "-o", "collapsed", jvm.pid))
         want(total(stacks) > 500, "%d samples" % total(stacks))
         names = {name for name, _ in by_thread(stacks)}

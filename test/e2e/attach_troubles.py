@@ -182,7 +182,8 @@ def removed_without_signals():
     with Target(options=["-Xrs"]) as jvm:
         attach(jvm.pid)
         os.unlink(jvm.socket())
-        time.sleep(5)  # it may yet be young and get a handler, before
+        # It may yet be young and get a handler, before.
+        wait_for(lambda: "with -Xrs it cannot be asked" in prof("-d", 1, jvm.pid).stderr, "the reason")
         refused("with -Xrs it cannot be asked for a new one", "-d", 1, jvm.pid)
 
 
@@ -237,6 +238,11 @@ def queue_full():
         attach(jvm.pid)
 
 
+def connected(jvm):
+    """How many sockets there are of the JVM's: the one that listens, and one for each client."""
+    return len(re.findall(r"/\.java_pid%d\b" % jvm.inner_pid(), read("/proc/net/unix")))
+
+
 def given_up():
     """Whom an attach makes wait may leave it: by one signal, or at once by two."""
     with Target() as jvm:
@@ -247,7 +253,7 @@ def given_up():
                 p = subprocess.Popen([PROF, "-d", "30", "-o", "summary", str(jvm.pid)],
                                      stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                      stderr=subprocess.DEVNULL)
-                time.sleep(1)
+                wait_for(lambda: connected(jvm) == 3, "it to wait for the JVM")
                 for _ in range(presses):
                     p.send_signal(signal.SIGINT)
                     time.sleep(0.1)

@@ -14,8 +14,9 @@ import threading
 import time
 import xml.etree.ElementTree
 
-from lib import (AGENT, PROF, WAIT, Checks, Jvm, Prof, armed, collapsed, cpu_seconds, difference,
-                 fds, good, prof, read, readers, self_percent, total, traces, wait_for, want, within)
+from lib import (AGENT, PROF, WAIT, Checks, Jvm, Prof, Skip, armed, collapsed, cpu_seconds,
+                 difference, fds, good, prof, read, readers, self_percent, total, traces, wait_for,
+                 want, within)
 
 TRUTH = {"a50", "b25", "c15", "d10"}
 
@@ -339,8 +340,7 @@ def agents_own(place):
 def of_another_user(place):
     """root profiles somebody's JVM: what is dumped is root's."""
     if os.getuid() != 0:
-        print("# not root: a JVM of another user is not tried")
-        return
+        raise Skip("needs root")
     with Jvm("Shares", "single", user=65534, group=65534, extra_groups=[], cwd="/") as jvm:
         shell(place, "jtop-prof start -i 1ms %d" % jvm.pid)
         work(jvm, 1)

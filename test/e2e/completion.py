@@ -136,7 +136,7 @@ def main():
             if shutil.which(shell):
                 checks.run(shell, check, directory, jvm)
             else:
-                print("ok %s # skip: not installed" % shell, flush=True)
+                print("ok %s # SKIP not installed" % shell, flush=True)
         checks.run("make install", installed, directory)
     return checks.code()
 

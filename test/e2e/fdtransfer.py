@@ -137,7 +137,7 @@ def stopped_early():
         [reader] = readers(jvm.pid)
         with halted(reader):
             jvm.ask("start later")
-            time.sleep(0.5)
+            wait_for(lambda: "later" in threads(jvm.pid).values(), "the later thread")
             good("stop", "-o", "summary", jvm.pid)
             used = agent_seconds(jvm)
             time.sleep(1)

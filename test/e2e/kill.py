@@ -10,7 +10,7 @@ import tempfile
 import time
 import xml.etree.ElementTree
 
-from lib import (Checks, Jvm, Prof, armed, collapsed, cpu_seconds, difference, fds, good,
+from lib import (Checks, Jvm, Prof, armed, burn, collapsed, cpu_seconds, difference, fds, good,
                  java_tool, perf_fds, prof, self_percent, threads, total, traces, wait_for, want,
                  within)
 
@@ -28,7 +28,7 @@ def jvm_killed(scratch, how, *engine):
                   jvm.pid) as p:
             wait_for(lambda: armed(jvm.pid), "sampling")
             before = jvm.truth()
-            time.sleep(3)  # what is sampled is the point here
+            burn(jvm.pid, 3)
             after = jvm.truth()
             os.kill(jvm.pid, how)
             began = time.monotonic()

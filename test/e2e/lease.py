@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-from lib import Checks, Jvm, Prof, armed, collapsed, total, traces, wait_for, want
+from lib import Checks, Jvm, Prof, armed, burn, collapsed, total, traces, wait_for, want
 
 LEASE = 3
 
@@ -34,10 +34,10 @@ def batch(scratch, *engine):
                                               "collapsed", "--total", jvm.pid) as p:
         wait_for(lambda: armed(jvm.pid), "sampling")
         before = sum(jvm.truth().values())
-        time.sleep(1)
+        burn(jvm.pid, 1)
         stand_still(p, jvm, 6)
         resumed = sum(jvm.truth().values())
-        time.sleep(1.5)
+        burn(jvm.pid, 1.5)
         after = sum(jvm.truth().values())
         p.process.send_signal(signal.SIGINT)
         want(p.process.wait(20) == 0, "exit %d: %s" % (p.process.returncode, p.stderr()))

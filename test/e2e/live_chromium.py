@@ -164,7 +164,7 @@ def pause_holds(page):
         page.hold()
         want(page.text("#pause") == "Go on" and "held" in page.text("#held"), "no word of it")
         before, samples = page.browser.js(STILL), page.state()["latest"]["samples"]
-        time.sleep(3)  # three views come meanwhile
+        wait_for(lambda to=page.sampled_to() + 3: page.sampled_to() >= to, "three views more")
         want(page.browser.js(STILL) == before, "%s: what is paused moves" % name)
         page.go_on()
         page.wait("return livePage.state().latest.samples > arguments[0]", "later samples", samples)

@@ -1,6 +1,8 @@
 """`jtop-prof serve`, and its page /live/PID in a browser as a person uses it."""
+import json
 import signal
 import socket
+import urllib.request
 
 import lib
 from lib import want, wait_for
@@ -90,6 +92,12 @@ class Page:
         """Until a view that was sent after now is shown."""
         now = self.state()["shown"]
         self.wait("return livePage.state().shown > arguments[0]", "a new view", now)
+
+    def sampled_to(self):
+        """The last second that the server has, whatever the page shows."""
+        with urllib.request.urlopen("%s/api/v1/jvms/%d/view" % (self.server.url, self.pid),
+                                    timeout=lib.WAIT) as answer:
+            return json.load(answer)["window"]["to"]
 
     def click(self, selector):
         x, y = self.browser.js("""

@@ -7,7 +7,6 @@ import re
 import struct
 import sys
 import tempfile
-import time
 
 from lib import CLASSES, Checks, Jvm, Prof, collapsed, good, read, wait_for, want
 
@@ -100,7 +99,6 @@ def leaks(scratch):
             jvm.ask("load")
             wait_for(lambda: hooked(jvm.pid) > before, "hooks in the new library")
             jvm.ask("late %d %d" % (LATE, BLOCK))
-            time.sleep(0.3)
             os.kill(p.pid, 2)
             p.process.wait(30)
             want(p.process.returncode == 0, "exit %d: %s" % (p.process.returncode, p.stderr()))

@@ -14,10 +14,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 import xml.etree.ElementTree
 
-from lib import (Checks, Jvm, Prof, collapsed, difference, java_tool, memory_kb, read,
-                 self_percent, total, traces, wait_for, want, within)
+from lib import (Checks, Jvm, Prof, burn, collapsed, connections, difference, java_tool, memory_kb,
+                 read, self_percent, total, traces, wait_for, want, within)
 
 OUTPUTS = {"summary": "text/plain", "traces": "text/plain", "flat": "text/plain",
            "collapsed": "text/plain", "svg": "image/svg+xml", "tree": "text/html",
@@ -320,7 +321,7 @@ def killed(server):
         path = server.accepted(pid=jvm.pid, duration=60, output="text", interval="5ms")
         page = server.accepted(pid=jvm.pid, duration=60, output="text", interval="5ms")
         want(path == page, "two of them")
-        time.sleep(3)
+        burn(jvm.pid, 3)
         jvm.kill()
         answer = server.done(path)
     want(re.match(r"the JVM ended after \d+\.\d s of 60 s\n", answer.text()), answer.text()[:200])
@@ -353,7 +354,8 @@ def ended(scratch, jvm):
             waiting = pool.submit(subprocess.run, ["curl", "-sS", "--max-time", "60",
                                                    server.url + path + "?wait"],
                                   capture_output=True, check=False)
-            time.sleep(1)
+            port = urllib.parse.urlsplit(server.url).port
+            wait_for(lambda: connections(port) > 0, "curl to wait")
             server.prof.process.send_signal(signal.SIGTERM)
             code = server.prof.process.wait(30)
             waiting.result()

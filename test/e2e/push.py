@@ -14,7 +14,7 @@ import threading
 import time
 
 import otlp_official
-from lib import Checks, Jvm, Prof, difference, wait_for, want
+from lib import Checks, Jvm, Prof, burn, difference, wait_for, want
 from push_receiver import Receiver
 
 DEAD = float(os.environ.get("SECONDS_DEAD", "6"))
@@ -168,7 +168,7 @@ def jvm_killed(scratch):
         clock = Clock(jvm.pid)
         with push(scratch, receiver, jvm.pid) as p:
             posts(receiver, 2)
-            time.sleep(0.5)
+            burn(jvm.pid, 0.5)
             jvm.process.kill()
             end = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
             jvm.process.wait()
@@ -196,7 +196,7 @@ def labels(scratch):
         with push(scratch, receiver, "--label", "team=c", "--label", "pod=web-1", jvm.pid,
                   every=3600) as p:
             wait_for(lambda: "): profiled" in p.stderr(), "it to be profiled")
-            time.sleep(2)
+            burn(jvm.pid, 2)
             p.process.send_signal(signal.SIGINT)
             ends_well(p, "when told to")
         found = windows(receiver)

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from lib import Checks, Jvm, Prof, links, prof, wait_for, want
+from lib import Checks, Jvm, Prof, connections, links, prof, wait_for, want
 from serve_server import Server, authority, certificate
 
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -238,7 +238,7 @@ def waits(scratch):
         want(server.status("/prof?pid=%d&duration=600&output=flat" % jvm.pid) == 202,
              "HEAD has begun something else")
         with subprocess.Popen(["curl", "-sN", asked + "&wait"], stdout=subprocess.PIPE) as waiter:
-            time.sleep(2)
+            wait_for(lambda: connections(server.port) > 0, "curl to wait")
             server.end()
             text = waiter.stdout.read()
             want(waiter.wait(30) != 0, "curl took this for the whole: %r" % text[:80])
@@ -257,7 +257,7 @@ def stuck(scratch):
         try:
             asker = subprocess.Popen(["curl", "-s", path.replace("events", "view") + "lock"],
                                      stdout=subprocess.DEVNULL)
-            time.sleep(1)
+            wait_for(lambda: connections(server.port) > len(readers), "the third client")
             for reader in readers:
                 reader.kill()
                 reader.wait()

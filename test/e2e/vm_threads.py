@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from lib import AGENT, Checks, Jvm, collapsed, good, java_tool, want
+from lib import AGENT, Checks, Jvm, Skip, collapsed, good, java_tool, want
 
 SOURCE = """
 import java.io.*;
@@ -163,8 +163,7 @@ def compilers_from_the_start(classes, place):
 def collector(classes, options, checked):
     text = profile(classes, "collect", 4, options)
     if "Thread::call_run" not in text and "java_start" not in text:
-        print("# skipped: libjvm.so has no symbol table")
-        return
+        raise Skip("libjvm.so has no symbol table")
     for pattern, percent, shows in checked:
         stacks, n = by_thread(text, pattern)
         most(stacks, n, percent, shows, pattern)

@@ -224,7 +224,6 @@ def reader_dies(scratch):
         caught, open_files = status(jvm.pid, "SigCgt"), fds(jvm.pid)
         with Prof(scratch, "-d", 60, "-e", "wall", "-o", "collapsed", jvm.pid) as p:
             wait_for(lambda: "jtop-wall" in threads(jvm.pid).values(), "sampling")
-            time.sleep(0.3)
             p.process.kill()
             wait_for(lambda: not traces(jvm.pid), "the agent to let go", 15)
         want(status(jvm.pid, "SigCgt") == caught, "signals handled: %s, before %s" % (

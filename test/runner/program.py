@@ -12,6 +12,7 @@ KEEPER = os.path.join(ROOT, "test", "runner", "keeper.py")
 LIMIT = 120         # seconds a program may take; a sanitizer's build has three times that
 MEGABYTES = 2048    # of private memory, all its processes together
 SANITIZER_SAYS = re.compile(r"AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:")
+SKIPPED = re.compile(r"ok\b[\d\s-]*(.*?)\s*# SKIP\b\s*(.*)")
 MARKS = re.compile(r"^(?:#|//|/\*) ((?:(?:timeout: \d+|tier: fast|runs: alone)(?:, )?)+)", re.M)
 
 
@@ -35,8 +36,9 @@ class Marks:
 
 
 class Result:
-    def __init__(self, name, passed, failures, seconds):
+    def __init__(self, name, passed, failures, seconds, skipped=()):
         self.name, self.passed, self.failures, self.seconds = name, passed, failures, seconds
+        self.skipped = skipped  # tests that this machine cannot run
 
 
 def log_of(out, name):
@@ -58,7 +60,7 @@ def read_tap(text):
     passed, failures = 0, []
     for line in text.splitlines():
         found = re.match(r"(not )?ok\b\s*(.*)", line)
-        if not found or "# SKIP" in line:
+        if not found or SKIPPED.match(line):
             continue
         if found.group(1):
             failures.append(found.group(2))
@@ -100,4 +102,6 @@ def execute(out, name, argv, more, limit=LIMIT):
         failures.append("ran no test")
     if said["left"]:
         failures.append("left running: " + "; ".join(said["left"]))
-    return Result(name, passed, failures, said["seconds"])
+    skipped = [" ".join(found.groups()) for line in text.splitlines()
+               for found in [SKIPPED.match(line)] if found]
+    return Result(name, passed, failures, said["seconds"], skipped)

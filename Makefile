@@ -63,8 +63,8 @@ ifneq ($(MAKECMDGOALS),clean)
 ifneq ($(file <$(BUILD)/flags),$(FLAGS))
 $(shell mkdir -p $(BUILD))$(file >$(BUILD)/flags,$(FLAGS))
 endif
-ifneq ($(file <$(BUILD)/objects),$(OBJECTS))
-$(file >$(BUILD)/objects,$(OBJECTS))
+ifneq ($(file <$(BUILD)/objects),$(OBJECTS:$(BUILD)/%=%))
+$(file >$(BUILD)/objects,$(OBJECTS:$(BUILD)/%=%))
 endif
 endif
 $(BUILD)/flags $(BUILD)/objects: ;

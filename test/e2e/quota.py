@@ -93,7 +93,7 @@ def each_thread(c):
     rows = {}
 
     def look():
-        picture = until(c.pid, r"^ +\d+ +[1-9]\S* +\S+ +\d+ +\w+ +mixed ", "--view", "threads",
+        picture = until(c.pid, r"^ +\d+ +[1-9]\S* +\S+ +\d+ +\w+ .*mixed ", "--view", "threads",
                         env=WIDE)
         rows.update({int(m.group(1)): m.groups() for m in re.finditer(
             r"^[> ] +(\d+) +(\S+) +(\S+) +(\d+) +(\S+) ", picture, re.M)})

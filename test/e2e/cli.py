@@ -16,8 +16,8 @@ import tempfile
 import time
 import xml.etree.ElementTree
 
-from lib import (AGENT, PROF, ROOT, WAIT, Checks, Jvm, Wrong, collapsed, cpu_seconds, fds, good,
-                 java_tool, prof, read, readers, status, total, wait_for, want)
+from lib import (AGENT, PROF, ROOT, WAIT, Checks, Jvm, Prof, Wrong, collapsed, cpu_seconds, fds,
+                 good, java_tool, prof, read, readers, status, total, wait_for, want)
 
 MAN = os.path.join(ROOT, "man", "jtop-prof.1")
 MAIN = "CliLoad%d" % os.getpid()  # found by name among whatever else runs here
@@ -216,12 +216,21 @@ def flat_by_name():
     want(rows[0][3] == MAIN + ".hot" and float(rows[0][1]) > 80, str(rows[0]))
 
 
-def walkers(jvm):
+def screens(jvm, scratch, *args):
+    """The screen as text, until it shows what runs."""
+    with Prof(scratch, "--batch", "-n", 100, "--refresh", "300", *args, jvm.pid) as p:
+        wait_for(lambda: MAIN + ".hot" in p.stdout() or p.process.poll() is not None, "hot()")
+        p.process.send_signal(signal.SIGINT)
+        p.process.wait(WAIT)
+        want(MAIN + ".hot" in p.stdout(), p.stdout()[:800] + p.stderr())
+        return p.stdout()
+
+
+def walkers(jvm, scratch):
     """Each by the name it is asked for, and the screen says which one it is."""
     for name in ("vm", "vmx", "fp", "dwarf", "no", "asgct"):
-        out = good("--batch", "-n", 1, "--refresh", "300", "--cstack", name, "-i", "1ms", jvm.pid)
+        out = screens(jvm, scratch, "--cstack", name, "-i", "1ms")
         want(re.search(r"(?m)^cpu .* walk %s  " % name, out), "asked for %s: %s" % (name, out[:400]))
-        want(MAIN + ".hot" in out, out[:800])
     summary = good("-d", "1", "-o", "summary", "--cstack", "fp", jvm.pid)
     want(re.search(r"(?m)^walker +: fp$", summary), summary)
 
@@ -253,10 +262,10 @@ def recording(jvm, scratch):
     want(good("-o", "collapsed", record) == read(out), "the recording gives another profile")
 
 
-def frames_as_text(jvm):
-    out = good("--batch", "-n", "2", "--refresh", "300", jvm.pid)
-    want(MAIN + ".hot" in out, out[:400])
-    want("\x1b" not in out, "escape sequences in a pipe")
+def frames_as_text(jvm, scratch):
+    want("\x1b" not in screens(jvm, scratch), "escape sequences in a pipe")
+    two = good("--batch", "-n", "2", "--refresh", "300", jvm.pid)
+    want(len(re.findall(r"(?m)^jtop-prof  %s" % MAIN, two)) == 2, two)
 
 
 def start_collect(jvm, *args, **kwargs):
@@ -409,11 +418,11 @@ def run_all(check, base):
         check.run("list", listed, jvm)
         check.run("collapsed to stdout", to_stdout, jvm)
         check.run("flat, by main class", flat_by_name)
-        check.run("walkers", walkers, jvm)
+        check.run("walkers", walkers, jvm, scratch())
         check.run("precise", precise, jvm)
         check.run("several files", several_files, jvm, scratch())
         check.run("recording", recording, jvm, scratch())
-        check.run("frames as text", frames_as_text, jvm)
+        check.run("frames as text", frames_as_text, jvm, scratch())
         check.run("SIGINT writes the file", interrupted, jvm, scratch())
         check.run("SIGINT twice", twice_interrupted, jvm, scratch())
         check.run("closed pipe", closed_pipe, jvm)

@@ -2,6 +2,8 @@
 
 #include "core/agent/guarded.h"
 
+#define TAG_UTF8 1 /* JVM_CONSTANT_Utf8 */
+
 static uint64_t mix(uint64_t h, uint64_t v) {
     h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
     return h ^ h >> 29;
@@ -19,6 +21,19 @@ uint32_t symbol_length(const struct vm *vm, uintptr_t symbol) {
     return guarded_load16(symbol + (uintptr_t)vm->at.symbol_length);
 }
 
+static bool is_text(const struct vm *vm, uintptr_t tags, uint32_t length, uint16_t index) {
+    return index && index < length &&
+           guarded_load8(tags + (uintptr_t)vm->at.array_bytes + index) == TAG_UTF8;
+}
+
+/* Whether `pool` is one, and holds a name and a signature at these indices. */
+static bool is_pool(const struct vm *vm, uintptr_t pool, uint16_t name, uint16_t signature) {
+    uint32_t length = guarded_load32(pool + (uintptr_t)vm->at.pool_length);
+    uintptr_t tags = guarded_load64(pool + (uintptr_t)vm->at.pool_tags);
+    return plausible(tags) && guarded_load32(tags + (uintptr_t)vm->at.array_length) == length &&
+           is_text(vm, tags, length, name) && is_text(vm, tags, length, signature);
+}
+
 bool method_look(const struct vm *vm, uintptr_t method, bool strict, struct method_view *out) {
     const struct vm_layout *at = &vm->at;
     if (!plausible(method) || method % 8)
@@ -32,14 +47,15 @@ bool method_look(const struct vm *vm, uintptr_t method, bool strict, struct meth
     uintptr_t klass = guarded_load64(pool + (uintptr_t)at->pool_holder);
     if (!plausible(klass))
         return false;
-    if (strict && guarded_load64(klass + (uintptr_t)at->klass_constants) != pool)
+    uint16_t name = guarded_load16(cm + (uintptr_t)at->const_name);
+    uint16_t signature = guarded_load16(cm + (uintptr_t)at->const_signature);
+    if (strict && !is_pool(vm, pool, name, signature))
         return false;
     out->method = method;
     out->const_method = cm;
     out->class_symbol = guarded_load64(klass + (uintptr_t)at->klass_name);
-    out->name_symbol = pool_symbol(vm, pool, guarded_load16(cm + (uintptr_t)at->const_name));
-    out->signature_symbol =
-        pool_symbol(vm, pool, guarded_load16(cm + (uintptr_t)at->const_signature));
+    out->name_symbol = pool_symbol(vm, pool, name);
+    out->signature_symbol = pool_symbol(vm, pool, signature);
     if (!plausible(out->class_symbol) || !plausible(out->name_symbol) ||
         !plausible(out->signature_symbol))
         return false;

@@ -35,8 +35,11 @@ static void read_names(struct vm_layout *at, struct vm_tables *t) {
         (uint32_t)vm_constant(t, "ConstMethod::_has_linenumber_table",
                               vm_constant(t, "ConstMethodFlags::_misc_has_linenumber_table", 0));
     at->pool_holder = vm_offset_required(t, "ConstantPool", "_pool_holder");
+    at->pool_length = vm_offset_required(t, "ConstantPool", "_length");
+    at->pool_tags = vm_offset_required(t, "ConstantPool", "_tags");
     at->klass_name = vm_offset_required(t, "Klass", "_name");
-    at->klass_constants = vm_offset_required(t, "InstanceKlass", "_constants");
+    at->array_length = vm_offset_required(t, "Array<Klass*>", "_length"); /* the same in each */
+    at->array_bytes = vm_offset_required(t, "Array<u1>", "_data");
     at->symbol_length = vm_offset_required(t, "Symbol", "_length");
     at->symbol_body = vm_offset_required(t, "Symbol", "_body");
     at->const_method_bytes = vm_type_size(t, "ConstMethod");

@@ -28,7 +28,8 @@ struct vm_field {
 struct vm_layout {
     /* class names and methods */
     int32_t method_const, const_constants, const_code_size, const_name, const_signature;
-    int32_t pool_holder, klass_name, klass_constants;
+    int32_t pool_holder, pool_length, pool_tags, klass_name;
+    int32_t array_length, array_bytes; /* of Array<u1>, as a pool's tags are */
     int32_t symbol_length, symbol_body;
     uint64_t symbol_mask; /* of a symbol's first word: the bits that do not change */
     struct vm_field method_flags, const_flags;

@@ -166,8 +166,17 @@ static uint64_t translate(struct asgct *a, const uint64_t *words, enum wire_fram
     return wire_frame_address(WIRE_FRAME_ERROR, why);
 }
 
-/* Asks the VM. It fills two words a frame into what is left of `s`; each pair becomes one word. */
-static void add_java(struct asgct *a, const struct walker *w, void *context, uintptr_t thread,
+static bool all_named(const uint64_t *words, jint n) {
+    for (jint i = 0; i < n; i++)
+        if (!words[2 * (size_t)i + 1])
+            return false;
+    return true;
+}
+
+/* Asks the VM. It fills two words a frame into what is left of `s`; each pair becomes one word.
+ * False, and nothing is added: a frame has no jmethodID, and the VM's own description of itself
+ * leads further. A method that was replaced while it runs has none. */
+static bool add_java(struct asgct *a, const struct walker *w, void *context, uintptr_t thread,
                      const struct code *leaf, uintptr_t pc, struct stack *s) {
     jint room = (jint)((s->max - s->n - 1) / 2); /* and one for an error frame */
     jint wanted = s->java_max + 1 < (uint32_t)room ? (jint)s->java_max + 1 : room;
@@ -177,9 +186,11 @@ static void add_java(struct asgct *a, const struct walker *w, void *context, uin
     if (t.n <= 0) {
         if (t.n != NO_JAVA_FRAME)
             fail(s, failure_of(t.n));
-        return;
+        return true;
     }
     jint n = t.n < wanted ? t.n : wanted - 1;
+    if (w->vm->heaps && !all_named(words, n))
+        return false;
     jint inlined;
     enum wire_frame_type tier = leaf_tier(w, leaf, pc, &inlined);
     for (jint i = 0; i < n; i++) {
@@ -191,11 +202,19 @@ static void add_java(struct asgct *a, const struct walker *w, void *context, uin
     }
     if (t.n >= wanted)
         fail(s, WIRE_FAILURE_TRUNCATED);
+    return true;
+}
+
+static void walk_again(const struct walker *w, const struct registers *r, struct stack *s) {
+    struct walker vm = *w;
+    vm.walk = WIRE_WALK_VM;
+    walk_vm(&vm, r, s);
 }
 
 void walk_asgct(struct asgct *a, const struct walker *w, void *context, const struct registers *r,
                 struct stack *s) {
     uintptr_t thread = vm_current_java_thread(w->vm);
+    uint32_t begin = s->n;
     /* Where the VM does not describe itself, what is in no library is generated code. */
     bool generated =
         w->vm->heaps ? code_contains(w->vm, r->pc) : !libraries_contain(w->libraries, r->pc);
@@ -204,8 +223,10 @@ void walk_asgct(struct asgct *a, const struct walker *w, void *context, const st
         stack_add(s, names_stub(w->names, &leaf));
     if (!generated)
         add_native(w, r, thread, s);
-    if (thread)
-        add_java(a, w, context, thread, &leaf, r->pc, s);
-    else if (generated)
+    if (!thread && generated)
         fail(s, WIRE_FAILURE_UNKNOWN_PC);
+    if (thread && !add_java(a, w, context, thread, &leaf, r->pc, s)) {
+        s->n = begin;
+        walk_again(w, r, s);
+    }
 }

@@ -3,6 +3,9 @@
  * forte.cpp, JDK 8-28). It gives up more often than walk_vm and needs a jmethodID for every method
  * on a stack, so those are created while it is in use, and only then; the VM keeps them.
  *
+ * It has no name for a method that was redefined while it runs. Such a stack is walked by walk_vm,
+ * where the VM describes itself; elsewhere the frame is an error frame.
+ *
  * It does not say how a frame runs. Where the VM describes itself, the innermost compiled frame
  * and what is inlined into it are told apart by the code they run in; every other Java frame counts
  * as compiled.

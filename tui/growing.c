@@ -80,12 +80,6 @@ static uint32_t thread_of(struct file *f, struct jfr_chunk *c, const struct prof
     return number;
 }
 
-static enum jfr_state state_of(const struct tap_sample *s) {
-    if (s->event != WIRE_EVENT_WALL || s->state == WIRE_THREAD_RUNNING)
-        return JFR_STATE_RUNNING;
-    return s->state == WIRE_THREAD_UNKNOWN ? JFR_STATE_UNKNOWN : JFR_STATE_WAITING;
-}
-
 static uint64_t not_before(const struct file *f, uint64_t time_ns) {
     return time_ns > f->start_ns ? time_ns : f->start_ns;
 }
@@ -104,7 +98,7 @@ static void add_sample(struct file *f, const struct profile *p, const struct tap
         .count = s->count,
         .thread = thread_of(f, c, p, s->at),
         .stack = jfr_chunk_stack(c, p, &everything, s->at->node),
-        .state = state_of(s),
+        .state = jfr_state_of(s->state),
         .address = s->event == WIRE_EVENT_NATIVEMEM ? s->live_id : 0,
     };
     jfr_stream_add(f->stream, &sample);
@@ -150,7 +144,7 @@ static void add_item(struct file *f, const struct profile *p, const struct histo
         .count = it->count,
         .thread = jfr_chunk_thread(c, t->tid, t->java_id, t->is_virtual, t->name),
         .stack = jfr_chunk_stack(c, p, &everything, it->node),
-        .state = event == WIRE_EVENT_WALL ? JFR_STATE_UNKNOWN : JFR_STATE_RUNNING,
+        .state = jfr_state_of(it->state),
     };
     jfr_stream_add(f->stream, &s);
     jfr_stream_unlock(f->stream, s.time_ns);

@@ -21,27 +21,33 @@
 struct jfr_chunk;
 struct jfr_kind;
 
-enum jfr_state { JFR_STATE_UNKNOWN = 1, JFR_STATE_RUNNING, JFR_STATE_WAITING };
+/* Numbers of a file's constants. Readers know samples of CPU time by the default state, and those of
+ * wall clock by the two others. */
+enum jfr_state { JFR_STATE_DEFAULT, JFR_STATE_RUNNABLE, JFR_STATE_SLEEPING };
+
+/* Of a profile's state. What is not known to wait counts as runnable. */
+enum jfr_state jfr_state_of(uint8_t state);
 
 struct jfr_sample {
     const struct jfr_kind *kind;
     uint64_t time_ns;
     uint64_t weight;
-    uint64_t count;         /* of wall clock; others are written once for each */
-    uint32_t thread, stack; /* by jfr_chunk_thread and jfr_chunk_stack */
-    enum jfr_state state;
+    uint64_t count;           /* of wall clock; others are written once for each */
+    uint32_t thread, stack;   /* by jfr_chunk_thread and jfr_chunk_stack */
+    enum jfr_state state;     /* of wall clock; others have the default one */
     uint64_t address;         /* tells memory apart; 0: not known */
     const char *event, *unit; /* of event samples: "page-faults", "total"; NULL: not known */
 };
 
-/* How samples of an event of the profile ("cpu", "alloc" …) are written. Never NULL: what is none
- * of those with a kind of their own is an execution sample. */
+/* How samples of an event of the profile ("cpu", "alloc" …) are written. Never NULL: what
+ * is none of those with a kind of their own is an execution sample. */
 const struct jfr_kind *jfr_kind_of(const char *event);
 /* The same where several events are in one file, asked in their order: the first that is an execution
  * sample is the only one, those after it are event samples, which say what they are of. `taken`:
  * whether there was one; false before the first event. */
 const struct jfr_kind *jfr_kind_among(const char *event, bool *taken);
-const char *jfr_kind_type(const struct jfr_kind *k); /* "jdk.ExecutionSample" */
+const char *jfr_kind_type(const struct jfr_kind *k);     /* "jdk.ExecutionSample" */
+const char *jfr_kind_interval(const struct jfr_kind *k); /* what its setting is called: "alloc" */
 /* Whether one event stands for all samples of one moment. */
 bool jfr_kind_is_sum(const struct jfr_kind *k);
 

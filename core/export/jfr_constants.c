@@ -17,6 +17,29 @@ static const char *const pool_type[JFR_POOLS] = {
     [JFR_SYMBOLS] = "jdk.types.Symbol", [JFR_STACKS] = "jdk.types.StackTrace",
 };
 
+/* async-profiler's numbers: its converter looks at the number, not at the name. Its error frames are
+ * native ones, too. */
+enum frame_type {
+    FRAME_TYPE_INTERPRETED,
+    FRAME_TYPE_JIT,
+    FRAME_TYPE_INLINED,
+    FRAME_TYPE_NATIVE,
+    FRAME_TYPE_CPP,
+    FRAME_TYPE_KERNEL,
+    FRAME_TYPE_C1
+};
+static const enum frame_type frame_types[FRAME_CLASSES] = {
+    [CLASS_INTERPRETED] = FRAME_TYPE_INTERPRETED,
+    [CLASS_JAVA] = FRAME_TYPE_JIT,
+    [CLASS_C1] = FRAME_TYPE_C1,
+    [CLASS_INLINED] = FRAME_TYPE_INLINED,
+    [CLASS_NATIVE] = FRAME_TYPE_NATIVE,
+    [CLASS_CPP] = FRAME_TYPE_CPP,
+    [CLASS_KERNEL] = FRAME_TYPE_KERNEL,
+    [CLASS_THREAD] = FRAME_TYPE_NATIVE,
+    [CLASS_ERROR] = FRAME_TYPE_NATIVE,
+};
+
 /* A new one of a pool, which is to be followed by its fields. */
 static struct text *constant(struct jfr_chunk *c, enum jfr_pool pool, uint64_t number) {
     c->pool[pool].count++;
@@ -36,7 +59,7 @@ static uint32_t symbol_of(struct jfr_chunk *c, const char *s, size_t len) {
     bool first;
     uint32_t id = number_of(&c->symbols, c->base[JFR_SYMBOLS], s, len, &first);
     if (first)
-        jfr_string(constant(c, JFR_SYMBOLS, id),
+        jfr_symbol(constant(c, JFR_SYMBOLS, id),
                    jfr_name_text(&c->symbols, id - c->base[JFR_SYMBOLS]));
     return id;
 }
@@ -141,7 +164,7 @@ static void add_frames(struct jfr_chunk *c, const struct method_table *t, uint32
         jfr_number(out, (uint64_t)f->method + 1);
         jfr_number(out, f->line);
         jfr_number(out, 0); /* bytecode index */
-        jfr_number(out, frame_class_of(m->kind, (enum frame_tier)f->tier) + 1u);
+        jfr_number(out, frame_types[frame_class_of(m->kind, (enum frame_tier)f->tier)]);
     }
 }
 
@@ -201,21 +224,29 @@ uint32_t jfr_chunk_stack(struct jfr_chunk *c, const struct profile *p, const str
 
 /* ---- the checkpoint ---- */
 
-/* In the order of enum frame_class; number 1 is the first. */
-static const char *const frame_types[FRAME_CLASSES] = {
-    [CLASS_INTERPRETED] = "Interpreted", [CLASS_JAVA] = "JIT compiled", [CLASS_C1] = "C1 compiled",
-    [CLASS_INLINED] = "Inlined",         [CLASS_NATIVE] = "Native",     [CLASS_CPP] = "C++",
-    [CLASS_KERNEL] = "Kernel",           [CLASS_THREAD] = "Thread",     [CLASS_ERROR] = "Error",
+static const char *const frame_type_names[] = {
+    [FRAME_TYPE_INTERPRETED] = "Interpreted",
+    [FRAME_TYPE_JIT] = "JIT compiled",
+    [FRAME_TYPE_INLINED] = "Inlined",
+    [FRAME_TYPE_NATIVE] = "Native",
+    [FRAME_TYPE_CPP] = "C++",
+    [FRAME_TYPE_KERNEL] = "Kernel",
+    [FRAME_TYPE_C1] = "C1 compiled",
 };
-static const char *const states[] = {"STATE_DEFAULT", "STATE_RUNNABLE", "STATE_SLEEPING"};
+static const char *const state_names[] = {
+    [JFR_STATE_DEFAULT] = "STATE_DEFAULT",
+    [JFR_STATE_RUNNABLE] = "STATE_RUNNABLE",
+    [JFR_STATE_SLEEPING] = "STATE_SLEEPING",
+};
 static const char *const whens[] = {"Sampled"};
 
+/* Numbered from 0. */
 static void add_strings(struct text *out, const char *type, const char *const *string,
                         unsigned count) {
     jfr_number(out, jfr_type(type));
     jfr_number(out, count);
     for (unsigned i = 0; i < count; i++) {
-        jfr_number(out, i + 1);
+        jfr_number(out, i);
         jfr_string(out, string[i]);
     }
 }
@@ -240,8 +271,10 @@ void jfr_chunk_checkpoint(struct jfr_chunk *c, struct text *out, uint64_t time_n
     jfr_number(out, 0); /* its kind */
     jfr_number(out, pools);
     if (!c->told) {
-        add_strings(out, "jdk.types.FrameType", frame_types, FRAME_CLASSES);
-        add_strings(out, "jdk.types.ThreadState", states, sizeof states / sizeof states[0]);
+        add_strings(out, "jdk.types.FrameType", frame_type_names,
+                    sizeof frame_type_names / sizeof frame_type_names[0]);
+        add_strings(out, "jdk.types.ThreadState", state_names,
+                    sizeof state_names / sizeof state_names[0]);
         add_strings(out, "jdk.types.GCWhen", whens, 1);
         c->told = true;
     }

@@ -4,7 +4,8 @@
  * An event is written for every sample (but of wall clock, whose events stand for several). The
  * profile knows a sample's second and no more; within it samples are spread, so that nothing looks
  * like a burst. A class at the leaf (of an object, of a lock) is a field of the event. Allocations
- * are jdk.ObjectAllocationSample: what a sample weighs is what it stands for, and no TLAB's size.
+ * are jdk.ObjectAllocationInNewTLAB, as async-profiler writes them: what a sample weighs is what it
+ * stands for, in the field of the TLAB's size.
  */
 #include "core/export/formats.h"
 #include "core/export/jfr_notes.h"
@@ -46,7 +47,7 @@ static void add_item(struct file *f, struct part *a, const struct history_item *
         .count = sum ? it->count : 1,
         .thread = a->thread[it->thread],
         .stack = jfr_chunk_stack(f->chunk, f->p, a->question, it->node),
-        .state = sum ? JFR_STATE_UNKNOWN : JFR_STATE_RUNNING,
+        .state = jfr_state_of(it->state),
         .event = a->of->quality->event,
         .unit = a->of->quality->unit,
     };
@@ -108,8 +109,7 @@ static void write_chunk(struct file *f, const struct export_options *o) {
     jfr_note_recording(f->chunk, begin, h.day, f->part[0].of->quality->elapsed_ns);
     note_vm(f, f->part[0].of->quality, begin);
     for (int k = 0; k < f->parts; k++)
-        jfr_note_quality_as(f->chunk, begin, f->part[k].kind, f->part[k].of, o,
-                            f->part[k].left_out);
+        jfr_note_quality(f->chunk, begin, f->part[k].kind, f->part[k].of, o, f->part[k].left_out);
     h.metadata = f->out->len - start;
     jfr_metadata(f->out, begin);
     h.checkpoint = f->out->len - start;

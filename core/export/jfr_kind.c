@@ -2,10 +2,15 @@
 
 #include <string.h>
 
-static void state_fields(struct text *event, const struct jfr_sample *s,
-                         const struct jfr_leaf *leaf, uint64_t weight) {
-    (void)leaf, (void)weight;
-    jfr_number(event, s->state);
+enum jfr_state jfr_state_of(uint8_t state) {
+    return state == PROFILE_STATE_UNKNOWN || state == PROFILE_STATE_RUNNING ? JFR_STATE_RUNNABLE
+                                                                            : JFR_STATE_SLEEPING;
+}
+
+static void cpu_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
+                       uint64_t weight) {
+    (void)s, (void)leaf, (void)weight;
+    jfr_number(event, JFR_STATE_DEFAULT);
 }
 
 static void wall_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
@@ -15,16 +20,19 @@ static void wall_fields(struct text *event, const struct jfr_sample *s, const st
     jfr_number(event, s->count < INT32_MAX ? s->count : INT32_MAX);
 }
 
-static void object_fields(struct text *event, const struct jfr_sample *s,
-                          const struct jfr_leaf *leaf, uint64_t weight) {
+/* What a sample stands for is where others have the size of a new TLAB: tools add that up. */
+static void alloc_fields(struct text *event, const struct jfr_sample *s,
+                         const struct jfr_leaf *leaf, uint64_t weight) {
     (void)s;
     jfr_number(event, leaf->class);
+    jfr_number(event, weight); /* the object's own size is not known here */
     jfr_number(event, weight);
 }
 
 static void live_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
                         uint64_t weight) {
-    object_fields(event, s, leaf, weight);
+    jfr_number(event, leaf->class);
+    jfr_number(event, weight);
     jfr_number(event, s->time_ns); /* of its allocation */
 }
 
@@ -54,21 +62,21 @@ static void address_fields(struct text *event, const struct jfr_sample *s,
 static void event_fields(struct text *event, const struct jfr_sample *s,
                          const struct jfr_leaf *leaf, uint64_t weight) {
     (void)leaf;
-    jfr_number(event, s->state);
+    jfr_number(event, JFR_STATE_DEFAULT);
     jfr_string(event, s->event);
     jfr_number(event, weight);
     jfr_string(event, s->unit);
 }
 
 static const struct jfr_kind kinds[] = {
-    {"wall", "profiler.WallClockSample", NULL, false, true, wall_fields},
-    {"alloc", "jdk.ObjectAllocationSample", NULL, false, false, object_fields},
-    {"live", "profiler.LiveObject", NULL, false, false, live_fields},
-    {"lock", "jdk.JavaMonitorEnter", "jdk.ThreadPark", true, false, lock_fields},
-    {"nativemem", "profiler.Malloc", NULL, false, false, malloc_fields},
-    {"leak", "profiler.Malloc", NULL, false, false, malloc_fields},
-    {"nativelock", "profiler.NativeLock", NULL, true, false, address_fields},
-    {NULL, "jdk.ExecutionSample", NULL, false, false, state_fields},
+    {"wall", "profiler.WallClockSample", NULL, "wall", false, true, wall_fields},
+    {"alloc", "jdk.ObjectAllocationInNewTLAB", NULL, "alloc", false, false, alloc_fields},
+    {"live", "profiler.LiveObject", NULL, "alloc", false, false, live_fields},
+    {"lock", "jdk.JavaMonitorEnter", "jdk.ThreadPark", "lock", true, false, lock_fields},
+    {"nativemem", "profiler.Malloc", NULL, "nativemem", false, false, malloc_fields},
+    {"leak", "profiler.Malloc", NULL, "nativemem", false, false, malloc_fields},
+    {"nativelock", "profiler.NativeLock", NULL, "nativelock", true, false, address_fields},
+    {NULL, "jdk.ExecutionSample", NULL, "interval", false, false, cpu_fields},
 };
 
 const struct jfr_kind *jfr_kind_of(const char *event) {
@@ -79,14 +87,18 @@ const struct jfr_kind *jfr_kind_of(const char *event) {
 }
 
 const struct jfr_kind *jfr_kind_among(const char *event, bool *taken) {
-    static const struct jfr_kind another = {NULL,        "profiler.EventSample", NULL, false, false,
-                                            event_fields};
+    static const struct jfr_kind another = {
+        NULL, "profiler.EventSample", NULL, "interval", false, false, event_fields};
     const struct jfr_kind *k = jfr_kind_of(event);
     if (k->event)
         return k;
     k = *taken ? &another : k;
     *taken = true;
     return k;
+}
+
+const char *jfr_kind_interval(const struct jfr_kind *k) {
+    return k->interval;
 }
 
 const char *jfr_kind_type(const struct jfr_kind *k) {

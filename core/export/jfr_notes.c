@@ -84,16 +84,15 @@ static void setting(const struct setting *s, const char *name, const char *value
     jfr_chunk_end(s->chunk);
 }
 
-static void number_setting(const struct setting *s, const char *name, uint64_t n,
-                           const char *unit) {
-    char value[64];
-    snprintf(value, sizeof value, "%" PRIu64 "%s%s", n, unit[0] ? " " : "", unit);
+static void number_setting(const struct setting *s, const char *name, uint64_t n) {
+    char value[32];
+    snprintf(value, sizeof value, "%" PRIu64, n);
     setting(s, name, value);
 }
 
-void jfr_note_quality_as(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_kind *kind,
-                         const struct export_part *part, const struct export_options *o,
-                         uint64_t left_out) {
+void jfr_note_quality(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_kind *kind,
+                      const struct export_part *part, const struct export_options *o,
+                      uint64_t left_out) {
     const struct export_quality *q = part->quality;
     const struct setting s = {c, time_ns, jfr_type(jfr_kind_type(kind))};
     struct text title = {0}, subtitle = {0};
@@ -102,17 +101,12 @@ void jfr_note_quality_as(struct jfr_chunk *c, uint64_t time_ns, const struct jfr
     setting(&s, "profile", title.data);
     setting(&s, "quality", subtitle.data);
     setting(&s, "event", q->event);
-    number_setting(&s, "interval", q->interval, q->unit ? q->unit : "");
-    number_setting(&s, "dropped", q->dropped, "");
+    number_setting(&s, jfr_kind_interval(kind), q->interval); /* readers want nothing but digits */
+    number_setting(&s, "dropped", q->dropped);
     if (left_out)
-        number_setting(&s, "left out of this file", left_out, "samples");
+        number_setting(&s, "left out of this file", left_out);
     text_free(&title);
     text_free(&subtitle);
-}
-
-void jfr_note_quality(struct jfr_chunk *c, uint64_t time_ns, const struct export_part *part,
-                      const struct export_options *o, uint64_t left_out) {
-    jfr_note_quality_as(c, time_ns, jfr_kind_of(part->quality->event), part, o, left_out);
 }
 
 /* ---- figures ---- */

@@ -21,13 +21,11 @@ void jfr_note_vm(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_vm *vm)
 /* `day`: what makes the samples' clock the time of day. */
 void jfr_note_recording(struct jfr_chunk *c, uint64_t time_ns, int64_t day, uint64_t elapsed_ns);
 
-/* How good the profile of an event is; `left_out`: samples that are not in this file. */
-void jfr_note_quality(struct jfr_chunk *c, uint64_t time_ns, const struct export_part *part,
-                      const struct export_options *o, uint64_t left_out);
-/* The same of an event that is written as that kind, see jfr_kind_among. */
-void jfr_note_quality_as(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_kind *kind,
-                         const struct export_part *part, const struct export_options *o,
-                         uint64_t left_out);
+/* How good the profile of an event is, which is written as that kind; `left_out`: samples that are
+ * not in this file. */
+void jfr_note_quality(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_kind *kind,
+                      const struct export_part *part, const struct export_options *o,
+                      uint64_t left_out);
 
 /* Figures of a moment. Shares are of all processors; below 0: not known, and left out. */
 struct jfr_figures {

@@ -22,9 +22,10 @@ typedef void jfr_fields(struct text *event, const struct jfr_sample *s, const st
 struct jfr_kind {
     const char *event; /* the profile's; NULL: any other */
     const char *type;
-    const char *parked; /* type for a leaf that parked; NULL: the same */
-    bool lasts;         /* the weight is a duration, and the samples come at its end */
-    bool sum;           /* one event for several samples */
+    const char *parked;   /* type for a leaf that parked; NULL: the same */
+    const char *interval; /* what async-profiler calls that setting */
+    bool lasts;           /* the weight is a duration, and the samples come at its end */
+    bool sum;             /* one event for several samples */
     jfr_fields *fields;
 };
 

@@ -19,6 +19,10 @@ void jfr_string(struct text *out, const char *s) {
         text_add_n(out, s ? "\1" : "\0", 1);
         return;
     }
+    jfr_symbol(out, s);
+}
+
+void jfr_symbol(struct text *out, const char *s) {
     size_t len = strlen(s);
     text_add_n(out, "\3", 1);
     jfr_number(out, len);

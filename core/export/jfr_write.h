@@ -26,6 +26,9 @@
 void jfr_number(struct text *out, uint64_t n);
 /* UTF-8; NULL is null. */
 void jfr_string(struct text *out, const char *s);
+/* The same of a symbol, which HotSpot never writes as the empty string: async-profiler's reader wants
+ * a length always. */
+void jfr_symbol(struct text *out, const char *s);
 
 /* Begins something whose size, the size included, is at its start. Returns where. */
 size_t jfr_begin(struct text *out);

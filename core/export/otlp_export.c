@@ -86,8 +86,9 @@ static void add_profile(struct otlp *w, const struct query *question, bool weigh
     period.type_strindex = otlp_string(&w->d, event);
     period.unit_strindex = otlp_string(&w->d, unit_of(q));
     head.sample_type = &type;
-    head.period_type = q->interval ? &period : NULL;
-    head.period = (int64_t)q->interval;
+    /* Storing engines name a series after the period's type: none is refused. */
+    head.period_type = &period;
+    head.period = q->interval ? (int64_t)q->interval : 1;
     head.duration_nano = q->elapsed_ns;
     if (!q->undated)
         head.time_unix_nano =

@@ -279,8 +279,8 @@ static void add_head(struct pprof *w) {
     piece.n_sample_type = 2;
     piece.sample_type = types;
     piece.default_sample_type = w->event;
-    piece.period_type = q->interval ? &period : NULL;
-    piece.period = (int64_t)q->interval;
+    piece.period_type = &period;
+    piece.period = q->interval ? (int64_t)q->interval : 1; /* every single one */
     piece.duration_nanos = (int64_t)q->elapsed_ns;
     if (!q->undated)
         piece.time_nanos = (int64_t)(w->r->first * 1000000000) + formats_time_of_day(q, w->r->last);

@@ -138,8 +138,15 @@ static void survey_named(struct reading *r) {
     r->s->named[row - JFR_NAMED].timed = strcmp(unit, "ns") == 0;
 }
 
+static void take_period(struct reading *r, unsigned row, uint64_t period) {
+    r->ev->period[row] = period;
+    if (r->s && !r->s->period[row])
+        r->s->period[row] = period;
+}
+
 static void read_setting(struct reading *r) {
-    static const char *const periods[] = {"period", "interval", "wall", NULL};
+    static const char *const periods[] = {"period", "interval",  "wall",       "alloc",
+                                          "lock",   "nativemem", "nativelock", NULL};
     char name[32], value[64];
     int id = jfr_field_of(r->type, "id");
     const struct jfr_type *of = id < 0 ? NULL : jfr_type_by_id(&r->k->types, r->v[id].number);
@@ -151,9 +158,12 @@ static void read_setting(struct reading *r) {
     if (row == JFR_NAMED)
         row = r->named;
     if (row < JFR_SAMPLES && is_one_of(name, periods) && quantity(value)) {
-        r->ev->period[row] = quantity(value);
-        if (r->s && !r->s->period[row])
-            r->s->period[row] = r->ev->period[row];
+        /* async-profiler has that of wall clock among those of execution samples. */
+        bool wall = row == JFR_EXECUTION && !strcmp(name, "wall");
+        if (wall)
+            take_period(r, JFR_WALL, quantity(value));
+        if (!wall || !r->ev->period[row])
+            take_period(r, row, quantity(value));
     } else if (r->s && (row == JFR_EXECUTION || row == JFR_RECORDING) && !strcmp(name, "event") &&
                !r->s->event[0]) {
         snprintf(r->s->event, sizeof r->s->event, "%s", value);

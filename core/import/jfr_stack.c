@@ -247,7 +247,7 @@ static uint64_t make_frame(struct jfr_names *n, const struct jfr_constant *of, u
     if (frame_kinds[kind].kind == KIND_KERNEL)
         return emit_native(n->emit, WIRE_FRAME_KERNEL, name, (struct emit_text){0});
     if (class.bytes == 0 && frame_kinds[kind].kind != KIND_TIER)
-        return emit_native(n->emit, WIRE_FRAME_NATIVE, name, (struct emit_text){0});
+        return failure_frame(n->emit, name); /* or a native function */
     *java = emit_java_method(n->emit, class, name,
                              text(n, n->method, n->of_method.signature, method, scratch[2]));
     return *java ? 0 : wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_NO_NAME);

@@ -70,12 +70,12 @@ static int append(struct history *h, struct history_second *s, const struct hist
 
 static bool same(const struct history_entry *a, const struct history_entry *b) {
     return a->node == b->node && a->owner == b->owner && a->carrier == b->carrier &&
-           a->failed == b->failed;
+           a->state == b->state && a->failed == b->failed;
 }
 
 static int merge(struct history *h, struct history_second *s, const struct history_entry *e,
                  uint32_t *place) {
-    uint64_t seed = index_seed(&h->index) + e->failed;
+    uint64_t seed = index_seed(&h->index) + ((uint64_t)e->state << 1 | e->failed);
     uint32_t hash = (uint32_t)hash_pair(seed, (uint64_t)e->carrier << 32 | e->node, e->owner);
     uint32_t pos = hash, id = HISTORY_NONE;
     struct history_entry *have = NULL;

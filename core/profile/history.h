@@ -2,7 +2,7 @@
  * What happened second by second, as far back as time and memory allow.
  *
  *      second[first] … second[end - 1]     ascending; seconds without samples take no room
- *         └ entry[]  (node, owner, carrier, failed) → weight, count
+ *         └ entry[]  (node, owner, carrier, state, failed) → weight, count
  *
  * In the newest second equal entries are merged through an index. A sample that comes late, for a
  * second already past, is appended: an entry may occur twice there, readers add them up anyway.
@@ -20,7 +20,8 @@
 struct history_entry {
     uint32_t node;
     uint32_t owner;        /* see tally.h */
-    uint32_t carrier : 31; /* the platform thread: the owner's own, or that of a virtual thread */
+    uint32_t carrier : 27; /* the platform thread: the owner's own, or that of a virtual thread */
+    uint32_t state : 4;    /* < PROFILE_STATES */
     uint32_t failed : 1;   /* these samples' stacks are incomplete */
     uint32_t count;
     uint64_t weight;
@@ -42,6 +43,7 @@ struct history {
 };
 
 #define HISTORY_NONE UINT32_MAX
+#define HISTORY_CARRIER_MASK ((1u << 27) - 1)
 
 /* 0, or -ENOMEM and nothing is counted. What is too old to be kept counts as success. `place`, if
  * not NULL, is where in its second it was counted, for as long as that second is kept;

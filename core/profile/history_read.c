@@ -85,7 +85,7 @@ static int take_tally(struct reader *d, const struct tally *t, bool platform) {
             return -ENOMEM;
         index_put(&d->left_index, hash, d->lefts);
         d->left[d->lefts++] =
-            (struct history_item){d->p->first_second, e->weight, e->count, e->what, thread};
+            (struct history_item){d->p->first_second, e->weight, e->count, e->what, thread, 0};
     }
     return 0;
 }
@@ -94,7 +94,7 @@ static int take_second(struct reader *d, const struct history_second *s, bool al
     for (uint32_t i = 0; i < s->count; i++) {
         const struct history_entry *e = &s->entry[i];
         uint32_t thread = d->carriers ? e->carrier : owner_thread(e->owner), hash;
-        struct history_item it = {s->second, e->weight, e->count, e->node, thread};
+        struct history_item it = {s->second, e->weight, e->count, e->node, thread, e->state};
         if (owner_event(e->owner) != d->q->event || !is_asked_for(d, thread, e->node))
             continue;
         if (always) {

@@ -20,6 +20,7 @@ struct history_item {
     uint64_t weight, count;
     uint32_t node;   /* for history_stack */
     uint32_t thread; /* index in history_reading.thread */
+    uint8_t state;   /* of the thread, < PROFILE_STATES; 0: not known */
 };
 
 struct history_thread {

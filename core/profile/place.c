@@ -72,7 +72,8 @@ static void subtract_from_history(struct profile *p, const struct profile_place 
                                   const struct sums *s, const struct part *part) {
     struct history_entry e = {.node = at->node,
                               .owner = owner_of(s->thread, at->event),
-                              .carrier = s->carrier & INT32_MAX,
+                              .carrier = s->carrier & HISTORY_CARRIER_MASK,
+                              .state = at->state < PROFILE_STATES ? at->state & 15u : 0,
                               .failed = at->failed != 0};
     uint64_t weight = part->weight;
     uint32_t count = (uint32_t)part->count;

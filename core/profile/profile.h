@@ -30,8 +30,10 @@
 
 #include "core/profile/method_table.h"
 
-#define PROFILE_EVENTS 12      /* events are numbers from 0 on; the caller gives them meaning */
-#define PROFILE_STATES 11      /* and so are the states a thread is in */
+#define PROFILE_EVENTS 12 /* events are numbers from 0 on; the caller gives them meaning */
+#define PROFILE_STATES 11 /* and so are the states a thread is in, but for the first two */
+#define PROFILE_STATE_UNKNOWN 0
+#define PROFILE_STATE_RUNNING 1
 #define PROFILE_STACK_MAX 4096 /* deeper stacks are cut at the root's end */
 #define PROFILE_HISTORY_SECONDS 600
 

@@ -161,7 +161,8 @@ static void count_profile(struct profile *p, const struct profile_sample *s) {
 static int count_history(struct profile *p, const struct profile_sample *s, struct places *at) {
     struct history_entry e = {.node = at->node,
                               .owner = owner_of(at->thread, s->event),
-                              .carrier = at->carrier & INT32_MAX,
+                              .carrier = at->carrier & HISTORY_CARRIER_MASK,
+                              .state = s->state < PROFILE_STATES ? s->state & 15u : 0,
                               .failed = s->failed != 0,
                               .count = s->count,
                               .weight = s->weight};

@@ -10,6 +10,11 @@ static bool is_wanted(struct decoder *d, uint32_t tid, uint64_t virtual_id, bool
     return v != THREAD_UNWANTED;
 }
 
+static_assert((int)WIRE_THREAD_UNKNOWN == PROFILE_STATE_UNKNOWN &&
+                  (int)WIRE_THREAD_RUNNING == PROFILE_STATE_RUNNING &&
+                  (int)WIRE_THREAD_STATES <= PROFILE_STATES,
+              "the profile's states are those of the wire");
+
 static void note_time(struct decoder_counts *c, uint64_t time_ns) {
     if (!c->first_ns || time_ns < c->first_ns)
         c->first_ns = time_ns;

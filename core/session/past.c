@@ -182,7 +182,8 @@ static void say_again(struct past *p, uint32_t tid, struct history_item *it) {
     struct wire_repeat w = {.header = wire_header_word(WIRE_REPEAT, sizeof w),
                             .time_ns = it->second * NS_PER_SECOND + NS_PER_SECOND / 2,
                             .tid = tid,
-                            .event = (uint8_t)p->event};
+                            .event = (uint8_t)p->event,
+                            .state = it->state};
     while (it->weight || it->count) {
         w.weight = it->weight < DECODER_WEIGHT_MAX ? it->weight : DECODER_WEIGHT_MAX;
         w.count = it->count < DECODER_COUNT_MAX ? (uint32_t)it->count : DECODER_COUNT_MAX;
@@ -216,6 +217,7 @@ static void say(struct past *p, const struct history_thread *t, struct history_i
         .virtual_id = t->is_virtual ? t->java_id : 0,
         .tid = t->tid,
         .event = (uint8_t)p->event,
+        .state = it->state,
         .frames = (uint16_t)frames,
         .cpu = WIRE_CPU_NONE,
     };

@@ -3,12 +3,13 @@
 """A detach leaves nothing behind: no thread, descriptor, mapping (but the library), timer, signal
 disposition or file; and one can attach again, twenty times and more."""
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 
-from lib import (AGENT, Checks, Jvm, Prof, armed, collapsed, fds, good, java_tool, mapped,
-                 memory_kb, status, threads, total, traces, wait_for, want)
+from lib import (AGENT, WAIT, Checks, Jvm, Prof, armed, collapsed, cpu_seconds, fds, good, java_tool,
+                 mapped, memory_kb, sampling, status, threads, total, traces, wait_for, want)
 
 CYCLES = 20
 # A compiler thread that HotSpot starts or ends in between would be a difference of its own.
@@ -66,12 +67,21 @@ def while_attached(jvm, before, scratch):
     wait_same(jvm, before)
 
 
-def cycles(jvm, before):
+def sample(jvm, scratch, engine):
+    """Until the JVM has had some CPU time."""
+    with Prof(scratch, "-d", 60, "-e", engine, "-i", "1ms", "-o", "collapsed", jvm.pid) as p:
+        wait_for(lambda: sampling(jvm.pid) or p.process.poll() is not None, "sampling")
+        enough = cpu_seconds(jvm.pid) + 0.2
+        wait_for(lambda: cpu_seconds(jvm.pid) >= enough or p.process.poll() is not None, "work")
+        p.process.send_signal(signal.SIGINT)
+        want(p.process.wait(WAIT) == 0, p.stderr())
+        return collapsed(p.stdout())
+
+
+def cycles(jvm, before, scratch):
     rss = memory_kb(jvm.pid)
     for i in range(CYCLES):
-        engine = ("cpu", "ctimer", "itimer")[i % 3]
-        stacks = collapsed(good("-d", "300ms", "-e", engine, "-i", "1ms", "-o", "collapsed",
-                                jvm.pid))
+        stacks = sample(jvm, scratch, ("cpu", "ctimer", "itimer")[i % 3])
         want(total(stacks) > 0, "cycle %d: no samples" % (i + 1))
         wait_same(jvm, before)
     grown = memory_kb(jvm.pid) - rss
@@ -94,7 +104,7 @@ def main():
                        "-d", 1, "-e", engine, "-o", "collapsed")
         checks.run("nothing left: frames", one, jvm, before, place, "--batch", "-n", 1)
         checks.run("something there while attached", while_attached, jvm, before, scratch)
-        checks.run("%d cycles" % CYCLES, cycles, jvm, before)
+        checks.run("%d cycles" % CYCLES, cycles, jvm, before, scratch)
         checks.run("the JVM works on", jvm.truth)
     return checks.code()
 

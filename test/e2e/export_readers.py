@@ -18,7 +18,7 @@ from lib import Checks, Jvm, java_tool, prof, want
 EVENTS = {  # of the profile, and as JFR has them
     "cpu": ["jdk.ExecutionSample"],
     "wall": ["profiler.WallClockSample"],
-    "alloc": ["jdk.ObjectAllocationSample"],
+    "alloc": ["jdk.ObjectAllocationInNewTLAB"],
     "lock": ["jdk.JavaMonitorEnter", "jdk.ThreadPark"],
     "nativemem": ["profiler.Malloc"],
 }
@@ -156,7 +156,7 @@ def what_jfr_says(recording):
     threads = {v["sampledThread"]["javaName"] for _, v in events}
     want(any(str(t).startswith("order-worker-") for t in threads), "threads are %s" % threads)
     settings = {v["name"]: v["value"] for _, v in events_of(path, ["jdk.ActiveSetting"])}
-    want(settings.get("interval") == "2000000 ns" and "0 dropped" in settings.get("quality", ""),
+    want(settings.get("interval") == "2000000" and "0 dropped" in settings.get("quality", ""),
          "settings are %s" % settings)
 
 
@@ -164,7 +164,7 @@ def what_jfr_says_of_weights(recording):
     path = recording.file("alloc", ".jfr")
     by_class, told = collections.Counter(), collections.Counter()
     for _, v in events_of(path, EVENTS["alloc"]):
-        by_class[v["objectClass"]["name"].replace(".", "/")] += v["weight"]
+        by_class[v["objectClass"]["name"].replace(".", "/")] += v["tlabSize"]
     for frames, n in recording.collapsed("alloc", "--total"):
         told[frames[-1][:-len("_[i]")]] += n
     want(sum(by_class.values()) == sum(told.values()), "%d bytes, not %d" %

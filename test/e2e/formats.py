@@ -15,7 +15,7 @@ from lib import Checks, Jvm, good, want
 EVENTS = ["cpu", "wall", "alloc", "lock"]
 
 # What is published as opentelemetry/proto/{profiles/v1development/profiles,common/v1/common,
-# resource/v1/resource}.proto of release 1.9, fields and numbers; no reader of it is packaged.
+# resource/v1/resource}.proto of release 1.10, fields and numbers; no reader of it is packaged.
 OTLP = """
 syntax = "proto3";
 package otlp;

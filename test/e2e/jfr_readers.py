@@ -15,7 +15,7 @@ from lib import Checks, Jvm, collapsed, good, java_tool, prof, total, want
 EVENTS = {
     "cpu": ["jdk.ExecutionSample"],
     "wall": ["profiler.WallClockSample"],
-    "alloc": ["jdk.ObjectAllocationSample"],
+    "alloc": ["jdk.ObjectAllocationInNewTLAB"],
     "lock": ["jdk.JavaMonitorEnter", "jdk.ThreadPark"],
     "nativemem": ["profiler.Malloc"],
 }

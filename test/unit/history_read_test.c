@@ -139,6 +139,34 @@ static void what_was_taken_back_is_gone(void **unused) {
     profile_free(p);
 }
 
+/* One stack in two states of its thread is two items; what is taken back is that of its state. */
+static void states_are_told_apart(void **unused) {
+    (void)unused;
+    struct profile *p = profile_new(50);
+    struct profile_frame frame = fixture_frame(p, "n:poll");
+    struct profile_place at[2];
+    for (uint8_t state = 1; state <= 2; state++)
+        for (uint32_t i = 0; i < 4; i++) {
+            struct profile_sample s = {.time_ns = 1000 * SECOND,
+                                       .weight = state,
+                                       .count = 1,
+                                       .tid = 7,
+                                       .state = state,
+                                       .frames = 1,
+                                       .frame = &frame};
+            assert_int_equal(profile_add_at(p, &s, &at[state - 1]), 0);
+        }
+    profile_retract(p, &at[1], 2, 1);
+    struct history_reading *r = history_read(p, &(struct query){0});
+    assert_int_equal(r->items, 2);
+    for (size_t i = 0; i < r->items; i++) {
+        assert_int_equal(r->item[i].count, r->item[i].state == 1 ? 4 : 3);
+        assert_int_equal(r->item[i].weight, r->item[i].state == 1 ? 4 : 6);
+    }
+    history_reading_free(r);
+    profile_free(p);
+}
+
 static void a_stack_begins_at_its_method(void **unused) {
     (void)unused;
     struct profile *p = profile_new(0);
@@ -160,6 +188,7 @@ int main(void) {
         cmocka_unit_test(equals_the_snapshot),
         cmocka_unit_test(what_is_forgotten_is_in_the_first_second),
         cmocka_unit_test(what_was_taken_back_is_gone),
+        cmocka_unit_test(states_are_told_apart),
         cmocka_unit_test(a_stack_begins_at_its_method),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -362,6 +362,24 @@ static void live_allocations(void **state) {
     close_stage(&s.stage);
 }
 
+/* Among the settings of execution samples it has the interval of wall clock as well. */
+static void wall_beside_cpu(void **state) {
+    (void)state;
+    struct jfr_file f = {0};
+    struct seen s;
+    jfr_file_chunk(&f);
+    jfr_file_setting(&f, T_EXECUTION, "interval", "1000");
+    jfr_file_setting(&f, T_EXECUTION, "wall", "20000000");
+    jfr_file_event(&f, T_EXECUTION, 1000, 1, 1);
+    jfr_file_event(&f, T_WALL, 4000, 2, 1, 7);
+    jfr_file_names(&f);
+    jfr_file_end(&f);
+    read_file(&s, &f);
+    assert_int_equal(weight(&s, WIRE_EVENT_CPU), 1000);
+    assert_int_equal(weight(&s, WIRE_EVENT_WALL), 7 * 20000000);
+    close_stage(&s.stage);
+}
+
 /* async-profiler says in a setting of the recording what it sampled. */
 static void another_event(void **state) {
     (void)state;
@@ -472,6 +490,7 @@ int main(void) {
         cmocka_unit_test(native_memory),
         cmocka_unit_test(live_objects),
         cmocka_unit_test(live_allocations),
+        cmocka_unit_test(wall_beside_cpu),
         cmocka_unit_test(another_event),
         cmocka_unit_test(cut_anywhere),
         cmocka_unit_test(unfinished),

@@ -57,8 +57,8 @@ static void walk(struct chunk *to) {
         c.events[row]++;
         met_checkpoint |= at == checkpoint && type == JFR_EVENT_CHECKPOINT;
         met_metadata |= at == metadata && type == JFR_EVENT_METADATA;
-        if (type == jfr_type("jdk.ObjectAllocationSample")) {
-            for (int i = 0; i < 4; i++)
+        if (type == jfr_type("jdk.ObjectAllocationInNewTLAB")) {
+            for (int i = 0; i < 5; i++)
                 (void)number(&field);
             c.weight += number(&field);
             assert_ptr_equal(field, c.data + at + size);
@@ -146,7 +146,7 @@ static void no_byte_is_lost(void **unused) {
     fixture_add(p, 21, "j:a/B.run()V\to:[B", 7, 1000003);
     fixture_add(p, 21, "j:a/B.run()V\to:java/lang/String", 1, 17);
     struct chunk c = written(p, "alloc", NULL);
-    assert_int_equal(c.events[type_row("jdk.ObjectAllocationSample")], 8);
+    assert_int_equal(c.events[type_row("jdk.ObjectAllocationInNewTLAB")], 8);
     assert_int_equal(c.weight, 1000020);
     text_free(&c.out);
     profile_free(p);

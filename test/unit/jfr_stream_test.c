@@ -131,7 +131,6 @@ static void add(struct jfr_stream *w, const struct profile *p, uint32_t count, u
             .count = count,
             .thread = jfr_chunk_thread(c, 7, 1, false, "main"),
             .stack = jfr_chunk_stack(c, p, &all, r->item[i].node),
-            .state = JFR_STATE_RUNNING,
         };
         jfr_chunk_add(c, &s);
     }
@@ -246,11 +245,8 @@ static void the_thread_writes_by_itself(void **state) {
 }
 
 static void add_many(struct jfr_stream *w, uint64_t count, uint64_t time_ns) {
-    const struct jfr_sample s = {.kind = jfr_kind_of("cpu"),
-                                 .time_ns = time_ns,
-                                 .weight = count,
-                                 .count = count,
-                                 .state = JFR_STATE_RUNNING};
+    const struct jfr_sample s = {
+        .kind = jfr_kind_of("cpu"), .time_ns = time_ns, .weight = count, .count = count};
     assert_non_null(jfr_stream_lock(w, count));
     jfr_stream_add(w, &s);
     jfr_stream_unlock(w, time_ns);

@@ -215,12 +215,16 @@ static void events_share_the_dictionary(void **unused) {
     struct export_quality alloc = written_quality;
     alloc.event = "alloc";
     alloc.unit = "bytes";
+    alloc.interval = 0; /* every single one */
     const struct export_part part[] = {{s, &written_quality, NULL}, {s, &alloc, NULL}};
     struct text out = written_all("otlp", p, part, 2, &(struct export_options){0});
     struct message m = read_back(&out);
     assert_int_equal(m.profiles, 4);
     assert_string_equal(string_of(&m, m.profile[2]->sample_type->type_strindex), "alloc");
     assert_string_equal(string_of(&m, m.profile[2]->sample_type->unit_strindex), "bytes");
+    assert_string_equal(string_of(&m, m.profile[2]->period_type->type_strindex), "alloc");
+    assert_string_equal(string_of(&m, m.profile[2]->period_type->unit_strindex), "bytes");
+    assert_int_equal(m.profile[2]->period, 1);
     assert_int_equal(m.d->n_stack_table, 4); /* nothing, and three */
     message_free(&m);
     snapshot_free(s);

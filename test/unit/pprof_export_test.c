@@ -197,6 +197,8 @@ static void nothing_is_a_profile_too(void **unused) {
     Pprof__Profile *m = written(p, &none, &(struct export_options){0});
     assert_int_equal(m->n_sample, 0);
     assert_int_equal(m->n_sample_type, 2);
+    assert_non_null(m->period_type); /* of every single one, too */
+    assert_int_equal(m->period, 1);
     pprof__profile__free_unpacked(m, NULL);
     profile_free(p);
 }

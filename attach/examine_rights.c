@@ -157,13 +157,15 @@ static void check_signals(struct examiner *x) {
         examine_add(x, "signals", "signals", FINDING_OK, "SIGPROF and SIGVTALRM are free");
         return;
     }
-    struct finding *f = examine_add(x, "signals", "signals", FINDING_WARNING,
-                                    "%s%s%s%s%s%s (SigCgt, SigBlk of /proc/%d/status)",
-                                    c ? "have a handler:" : "no handlers", caught,
-                                    b ? "; blocked in its main thread:" : "", blocked,
-                                    x->maps.profiler[0] ? "; another profiler is loaded: " : "",
-                                    x->maps.profiler, (int)x->jvm->pid);
-    examine_remedy(f, "stop the other profiler, or give another signal with --signal");
+    struct finding *f =
+        examine_add(x, "signals", "signals", b ? FINDING_WARNING : FINDING_OK,
+                    "%s%s%s%s%s%s (SigCgt, SigBlk of /proc/%d/status)",
+                    c ? "others are used, for these have a handler:" : "no handlers", caught,
+                    b ? "; blocked in its main thread:" : "", blocked,
+                    x->maps.profiler[0] ? "; another profiler is loaded: " : "", x->maps.profiler,
+                    (int)x->jvm->pid);
+    if (b)
+        examine_remedy(f, "give a signal that is not blocked with --signal");
 }
 
 static void check_label(struct examiner *x) {

@@ -7,6 +7,8 @@
 #include "core/agent/vm_compiler.h"
 #include "core/wire/handshake.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 
@@ -66,6 +68,22 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni) {
     }
 }
 
+/* Why agent_begin failed. */
+static const char *why_not(int result) {
+    switch (result) {
+    case HANDSHAKE_BUSY:
+        return "somebody else does already";
+    case HANDSHAKE_NO_MEMORY:
+        return "no memory";
+    case HANDSHAKE_NO_THREAD:
+        return "it starts no more threads";
+    case HANDSHAKE_SIGNAL:
+        return "no handler for SIGSEGV can be put in place";
+    default:
+        return "it is no HotSpot, or a release that is not known";
+    }
+}
+
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
     (void)jvmti, (void)thread;
     if (!agent.options.start)
@@ -73,10 +91,20 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
     pthread_mutex_lock(&agent.lock);
     int result = agent.active ? HANDSHAKE_BUSY : agent_begin(jni);
     pthread_mutex_unlock(&agent.lock);
-    if (result != HANDSHAKE_OK)
+    if (result != HANDSHAKE_OK) {
+        dprintf(STDERR_FILENO, "jtop-prof: agent: this JVM is not profiled: %s\n", why_not(result));
         return;
-    if (agent.options.has_file)
-        agent_spawn_reader();
+    }
+    int r = agent_spawn_reader();
+    if (r == -ENOENT)
+        dprintf(STDERR_FILENO,
+                "jtop-prof: agent: nothing is profiled: the program jtop-prof is not "
+                "beside the library and not on the PATH; name it with frontend=PATH\n");
+    else if (r < 0)
+        dprintf(STDERR_FILENO,
+                "jtop-prof: agent: nothing is profiled: jtop-prof cannot be started "
+                "(errno %d)\n",
+                -r);
 }
 
 static bool know_thread_fields(JNIEnv *jni) {
@@ -195,7 +223,16 @@ static int learn_vm(JNIEnv *jni) {
     return HANDSHAKE_OK;
 }
 
+static void know_fault_handler(void) {
+    const union {
+        void *object;
+        int (*function)(int, siginfo_t *, void *, int);
+    } handle = {dlsym(RTLD_DEFAULT, "JVM_handle_linux_signal")};
+    guarded_know_vm(handle.function);
+}
+
 int agent_begin(JNIEnv *jni) {
+    know_fault_handler();
     /* Before the first guarded load, until after the last one. */
     if (guarded_install() < 0)
         return HANDSHAKE_SIGNAL;

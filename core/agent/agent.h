@@ -33,6 +33,7 @@ struct agent {
     struct signals signals;
     struct window window;
     struct broker broker;
+    uint32_t moves;          /* of engines to another signal, since the request */
     uint64_t start_until_ms; /* how long a request may wait for late threads */
     uint64_t late_again_ms;  /* they are not looked at before that; 0: at once */
     bool zero;               /* the Zero VM: nobody can walk its stacks */

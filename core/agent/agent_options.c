@@ -186,8 +186,8 @@ static void parse_about_events(const char *name, const char *value, bool is_numb
         o->interval = n;
     else if (strcmp(name, "signal") == 0)
         parse_signals(value, o);
-    else if (strcmp(name, "begin") == 0 || strcmp(name, "ttsp") == 0 ||
-             (!*value && may_be_perf(name)))
+    else if (strcmp(name, "begin") == 0 || strcmp(name, "ttsp") == 0 || strcmp(name, "all") == 0 ||
+             strcmp(name, "trace") == 0 || (!*value && may_be_perf(name)))
         o->plain = false;
     if (strcmp(name, "target-cpu") == 0)
         o->cpu = n < 65535 ? (int32_t)n : 0;

@@ -126,6 +126,7 @@ static void do_chores(struct chores *c, jvmtiEnv *jvmti, JNIEnv *jni) {
         precise_turn(&agent.sampler.precise, jvmti, jni);
     if (agent.sampler.asgct.open)
         asgct_turn(&agent.sampler.asgct, &agent.sampler.names, jvmti, jni);
+    (void)guarded_install(); /* somebody may have come in front since */
     agent_turn_engines(jni, now);
     sampler_renew_ids(&agent.sampler, now);
     publish();

@@ -44,7 +44,8 @@ struct engine_run {
     const struct engine *_Atomic engine; /* NULL: none */
     struct wire_engine_request request;  /* a copy; strings end, the interval is the one in force */
     struct wire_engine_request asked;    /* as it came, to be told from the next one */
-    int signo;                           /* of engines by signal */
+    int signo_asked;                     /* 0: one that is free */
+    int signo;                           /* in use, of engines by signal */
     struct engine_thread *thread;        /* THREADS_MAX, by the thread's index; address space */
     struct sampler *sampler;
     struct threads *threads;

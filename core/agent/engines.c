@@ -14,6 +14,7 @@
 #define START_MS 2000u     /* of a request for arming threads that cannot be on the spot */
 #define LATE_MS 250u       /* of a look for the rest, and for those that started since the last */
 #define LATE_AGAIN_MS 250u /* after a reader did not answer */
+#define MOVES_MAX 16u      /* of a profile to another signal */
 
 /* Those of the same event in the order in which they are tried. */
 static const struct engine *const engines[] = {
@@ -30,16 +31,54 @@ static const char *const walker_name[WIRE_WALKS] = {
 
 static void on_signal(int signo, siginfo_t *info, void *context) {
     int saved = errno;
+    bool ours = false;
     if (sampler_enter(&agent.sampler)) {
-        for (int event = 0; event < WIRE_EVENTS; event++) {
+        for (int event = 0; event < WIRE_EVENTS && !ours; event++) {
             struct engine_run *run = &agent.run[event];
             const struct engine *e = run->engine; /* NULL while one is being replaced */
-            if (e && e->by_signal && run->signo == signo && e->handle(run, info, context))
-                break;
+            ours = e && e->by_signal && run->signo == signo && e->handle(run, info, context);
         }
         sampler_leave(&agent.sampler);
     }
+    if (!ours)
+        signals_pass_on(&agent.signals, signo, info, context);
     errno = saved;
+}
+
+/* The signal that was asked for; or one that is free. Those come first that are not queued: the
+ * kernel sends another signal than a queued one when too many wait, which ends the process, so
+ * perf_events take no others. A timer of the process comes as SIGPROF and as nothing else: where
+ * somebody's handler is, ours goes in front. */
+static int take_signal(struct engine_run *run, const struct engine *e, char *why,
+                       size_t why_bytes) {
+    static const int for_cpu[] = {SIGPROF, SIGSTKFLT, SIGPWR, SIGVTALRM};
+    static const int for_wall[] = {SIGVTALRM, SIGPWR, SIGSTKFLT, SIGPROF};
+    const int *list = e->event == WIRE_EVENT_WALL ? for_wall : for_cpu;
+    char first_why[96] = "";
+    int first = 0;
+    if (run->signo_asked) {
+        run->signo = run->signo_asked;
+        return signals_take(&agent.signals, run->signo, false, on_signal, why, why_bytes);
+    }
+    for (size_t i = 0; i < sizeof for_cpu / sizeof for_cpu[0]; i++) {
+        bool process_timer = e->mechanism == WIRE_MECHANISM_ITIMER;
+        run->signo = process_timer ? SIGPROF : list[i];
+        int r = signals_take(&agent.signals, run->signo, process_timer, on_signal, why, why_bytes);
+        if (r == 0 || process_timer)
+            return r;
+        if (!first) {
+            first = r;
+            snprintf(first_why, sizeof first_why, "%s", why);
+        }
+    }
+    run->signo = e->mechanism == WIRE_MECHANISM_PERF ? 0 : signals_find_queued();
+    if (run->signo &&
+        signals_take(&agent.signals, run->signo, false, on_signal, why, why_bytes) == 0) {
+        *why = '\0';
+        return 0;
+    }
+    snprintf(why, why_bytes, "no signal is free: %s", first_why);
+    return first;
 }
 
 /* By event, and only while it runs or begins to. */
@@ -53,8 +92,9 @@ static int start_by(struct engine_run *run, const struct engine *e, JNIEnv *jni,
     run->request.interval = asked ? asked : e->interval;
     if (run->request.interval < e->interval_min)
         run->request.interval = e->interval_min;
-    int r = e->by_signal ? signals_take(&agent.signals, run->signo, on_signal, why, why_bytes) : 0;
+    int r = e->by_signal ? take_signal(run, e, why, why_bytes) : 0;
     if (r == 0) {
+        *why = '\0';
         r = e->start(run, jni, why, why_bytes);
         if (r < 0 && e->by_signal)
             signals_give_back(&agent.signals, run->signo);
@@ -271,7 +311,7 @@ static void prepare_run(struct engine_run *run, int event, const struct wire_req
     uint32_t signo = wall ? request->wall_signal : request->signal;
     if (signo >= (uint32_t)SIGRTMAX)
         signo = 0;
-    run->signo = signo ? (int)signo : wall ? SIGVTALRM : SIGPROF;
+    run->signo_asked = (int)signo;
     run->sampler = &agent.sampler;
     run->threads = &agent.threads;
     run->broker = &agent.broker;
@@ -289,6 +329,7 @@ static void start(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *j
     if (!agent.ground || !same_ground(request, &agent.request))
         stop_all(jvmti, jni);
     agent.request = *request;
+    agent.moves = 0;
     agent.start_until_ms = now_ms() + START_MS;
     for (int event = 0; event < WIRE_EVENTS; event++) {
         struct engine_run *run = &agent.run[event];
@@ -369,11 +410,31 @@ uint32_t agent_turn_ms(uint32_t ms) {
     return ms;
 }
 
+/* Somebody else came, and put a handler where ours was: what we sample would be theirs. */
+static bool has_lost_signal(const struct engine_run *run, const struct engine *e) {
+    return e->by_signal && !run->signo_asked && agent.moves < MOVES_MAX &&
+           !signals_has(&agent.signals, run->signo);
+}
+
+/* Goes on with another signal. */
+static void move_to_another(struct engine_run *run, int event, JNIEnv *jni) {
+    struct wire_engine_request asked = run->asked;
+    agent.moves++;
+    stop_run(run, jni);
+    run->request = asked;
+    agent.start_until_ms = now_ms() + START_MS;
+    if (start_run(run, jni, agent.walker_why) < 0)
+        agent.mapping.wire->control.status.engines &= ~(1u << event);
+}
+
 void agent_turn_engines(JNIEnv *jni, uint64_t now_ms) {
     pthread_mutex_lock(&agent.engine_lock);
     for (int event = 0; event < WIRE_EVENTS; event++) {
         struct engine_run *run = &agent.run[event];
         const struct engine *e = run->engine;
+        if (e && has_lost_signal(run, e))
+            move_to_another(run, event, jni);
+        e = run->engine;
         if (e && e->turn)
             e->turn(run, jni, now_ms);
     }

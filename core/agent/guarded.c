@@ -1,11 +1,9 @@
 #include "core/agent/guarded.h"
 
+#include "core/agent/chain.h"
 #include "core/agent/registers.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 
 /* The only instructions that may fault lie between guarded_begin and guarded_end; the handler
  * continues at guarded_zero (loads) or guarded_rest (copy). */
@@ -67,70 +65,42 @@ extern const char guarded_begin[], guarded_copy_begin[], guarded_end[], guarded_
     guarded_rest[];
 #pragma GCC visibility pop
 
-static struct {
-    struct sigaction before[2]; /* of SIGSEGV, SIGBUS */
-    bool in_chain[2];           /* we are, or somebody in front of us may call us */
-    _Atomic uint64_t faults;
-} guarded;
+static _Atomic uint64_t faults;
 
-static const int guarded_signal[2] = {SIGSEGV, SIGBUS};
-
-static void pass_on(int signo, siginfo_t *info, void *context) {
-    const struct sigaction *before = &guarded.before[signo == SIGBUS];
-    if (before->sa_flags & SA_SIGINFO) {
-        before->sa_sigaction(signo, info, context);
-    } else if (before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN) {
-        /* Nobody would have handled it: let the instruction fault again, with the default. */
-        struct sigaction dfl = {.sa_handler = SIG_DFL};
-        sigaction(signo, &dfl, NULL);
-    } else {
-        before->sa_handler(signo);
-    }
-}
-
-static void on_fault(int signo, siginfo_t *info, void *context) {
+static bool on_fault(siginfo_t *info, void *context) {
+    (void)info;
     uintptr_t pc = registers_pc(context);
-    if (pc >= (uintptr_t)guarded_begin && pc < (uintptr_t)guarded_end) {
-        atomic_fetch_add_explicit(&guarded.faults, 1, memory_order_relaxed);
-        registers_set_pc(context, pc >= (uintptr_t)guarded_copy_begin ? (uintptr_t)guarded_rest
-                                                                      : (uintptr_t)guarded_zero);
-        return;
-    }
-    pass_on(signo, info, context);
+    if (pc < (uintptr_t)guarded_begin || pc >= (uintptr_t)guarded_end)
+        return false;
+    atomic_fetch_add_explicit(&faults, 1, memory_order_relaxed);
+    registers_set_pc(context, pc >= (uintptr_t)guarded_copy_begin ? (uintptr_t)guarded_rest
+                                                                  : (uintptr_t)guarded_zero);
+    return true;
 }
+
+static struct chain chains[] = {{.signo = SIGSEGV, .handle = on_fault, .flags = -1},
+                                {.signo = SIGBUS, .handle = on_fault, .flags = -1}};
+#define CHAINS (sizeof chains / sizeof chains[0])
 
 int guarded_install(void) {
-    for (int i = 0; i < 2; i++) {
-        struct sigaction now;
-        if (sigaction(guarded_signal[i], NULL, &now) != 0)
-            return -errno;
-        if (guarded.in_chain[i]) {
-            /* Somebody stands in front of us and may call us: what we pass on to must stay what it
-             * was, and our own faults would go to them first. */
-            if (now.sa_sigaction != on_fault)
-                return -EBUSY;
-            continue;
-        }
-        guarded.before[i] = now;
-        now.sa_flags |= SA_SIGINFO;
-        now.sa_sigaction = on_fault;
-        if (sigaction(guarded_signal[i], &now, NULL) != 0)
-            return -errno;
-        guarded.in_chain[i] = true;
+    for (size_t i = 0; i < CHAINS; i++) {
+        int r = chain_enter(&chains[i]);
+        if (r < 0)
+            return r;
     }
     return 0;
 }
 
 void guarded_remove(void) {
-    for (int i = 0; i < 2; i++) {
-        struct sigaction now;
-        if (guarded.in_chain[i] && sigaction(guarded_signal[i], NULL, &now) == 0 &&
-            now.sa_sigaction == on_fault &&
-            sigaction(guarded_signal[i], &guarded.before[i], NULL) == 0)
-            guarded.in_chain[i] = false;
-    }
+    for (size_t i = 0; i < CHAINS; i++)
+        chain_leave(&chains[i]);
+}
+
+void guarded_know_vm(int (*handle)(int, siginfo_t *, void *, int)) {
+    for (size_t i = 0; i < CHAINS; i++)
+        chains[i].vm = handle;
 }
 
 uint64_t guarded_faults(void) {
-    return atomic_load_explicit(&guarded.faults, memory_order_relaxed);
+    return atomic_load_explicit(&faults, memory_order_relaxed);
 }

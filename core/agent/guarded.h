@@ -11,6 +11,7 @@
 #ifndef JTOP_AGENT_GUARDED_H
 #define JTOP_AGENT_GUARDED_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,11 +31,12 @@ static inline uint8_t guarded_load8(uintptr_t address) {
     return (uint8_t)(guarded_load32(address & ~(uintptr_t)3) >> (address & 3) * 8);
 }
 
-/* Installs and removes the fault handler; for the time between agent_begin and its end. Removing
- * while somebody else has put a handler in front of ours leaves both: ours then passes everything
- * on, and installing again is refused with -EBUSY. */
+/* Installs and removes the fault handler, in front of all others (chain.h); for the time between
+ * agent_begin and its end. Installing where it is in front changes nothing. */
 int guarded_install(void);
 void guarded_remove(void);
+/* The VM's own function for faults, for where handlers lead round in a circle; NULL: not known. */
+void guarded_know_vm(int (*handle)(int signo, siginfo_t *info, void *context, int abort));
 
 /* Guarded loads that hit unmapped memory so far. */
 uint64_t guarded_faults(void);

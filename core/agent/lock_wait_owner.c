@@ -36,17 +36,6 @@ static bool change(struct owner_slot *slot, uint32_t uses, enum step from, enum 
     return atomic_compare_exchange_strong(&slot->state, &expected, state(uses, to));
 }
 
-/* Real-time signals are queued with a value, and few programs use them; glibc and the JDK's network
- * code have the outermost ones. */
-static int find_signal(void) {
-    for (int signo = SIGRTMAX - 8; signo > SIGRTMIN + 2; signo--) {
-        struct sigaction now;
-        if (sigaction(signo, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
-            return signo;
-    }
-    return 0;
-}
-
 int lock_owners_open(struct lock_owners *o, struct sampler *s, struct signals *signals,
                      signals_handler *handler) {
     char why[64];
@@ -57,8 +46,8 @@ int lock_owners_open(struct lock_owners *o, struct sampler *s, struct signals *s
     o->slot = p;
     o->sampler = s;
     o->next_ns = 0;
-    o->signo = find_signal();
-    if (o->signo && signals_take(signals, o->signo, handler, why, sizeof why) < 0)
+    o->signo = signals_find_queued();
+    if (o->signo && signals_take(signals, o->signo, false, handler, why, sizeof why) < 0)
         o->signo = 0;
     return 0;
 }

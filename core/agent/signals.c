@@ -1,7 +1,6 @@
 #include "core/agent/signals.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 static int find(const struct signals *s, int signo) {
@@ -11,8 +10,13 @@ static int find(const struct signals *s, int signo) {
     return -1;
 }
 
-static int take(struct signals *s, int i, int signo, signals_handler *handler, char *why,
-                size_t why_bytes) {
+static bool is_function(const struct sigaction *action) {
+    return action->sa_flags & SA_SIGINFO ||
+           (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
+}
+
+static int take(struct signals *s, int i, int signo, bool in_front, signals_handler *handler,
+                char *why, size_t why_bytes) {
     /* On the alternate stack where a thread has one: a Go library's threads must not be interrupted
      * on their small stacks. Java's threads have none. */
     struct sigaction ours = {.sa_sigaction = handler,
@@ -27,9 +31,10 @@ static int take(struct signals *s, int i, int signo, signals_handler *handler, c
         snprintf(why, why_bytes, "signal %d cannot be used (errno %d)", signo, e);
         return -e;
     }
-    if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN &&
-        before->sa_sigaction != handler) {
-        snprintf(why, why_bytes, "signal %d is in use by another profiler in this JVM", signo);
+    bool circle = s->left >> (signo - 1) & 1; /* we would call each other */
+    if ((!in_front || circle) && is_function(before) && before->sa_sigaction != handler) {
+        snprintf(why, why_bytes, "signal %d has a handler already, of the JVM or another library",
+                 signo);
         return -EBUSY;
     }
     if (sigaction(signo, &ours, NULL) != 0) {
@@ -42,7 +47,7 @@ static int take(struct signals *s, int i, int signo, signals_handler *handler, c
     return 0;
 }
 
-int signals_take(struct signals *s, int signo, signals_handler *handler, char *why,
+int signals_take(struct signals *s, int signo, bool in_front, signals_handler *handler, char *why,
                  size_t why_bytes) {
     int i = find(s, signo);
     for (int k = 0; k < SIGNALS_MAX && i < 0; k++)
@@ -56,10 +61,36 @@ int signals_take(struct signals *s, int signo, signals_handler *handler, char *w
         snprintf(why, why_bytes, "signal %d is in use by another event", signo);
         return -EBUSY;
     }
-    int r = s->slot[i].users ? 0 : take(s, i, signo, handler, why, why_bytes);
+    int r = s->slot[i].users ? 0 : take(s, i, signo, in_front, handler, why, why_bytes);
     if (r == 0)
         s->slot[i].users++;
     return r;
+}
+
+int signals_find_queued(void) {
+    for (int signo = SIGRTMAX - 8; signo > SIGRTMIN + 2; signo--) {
+        struct sigaction now;
+        if (sigaction(signo, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+            return signo;
+    }
+    return 0;
+}
+
+bool signals_has(const struct signals *s, int signo) {
+    int i = find(s, signo);
+    struct sigaction now;
+    return i >= 0 && sigaction(signo, NULL, &now) == 0 && now.sa_sigaction == s->slot[i].handler;
+}
+
+void signals_pass_on(const struct signals *s, int signo, siginfo_t *info, void *context) {
+    int i = find(s, signo);
+    const struct sigaction *before = i < 0 ? NULL : &s->slot[i].before;
+    if (!before || !is_function(before) || before->sa_sigaction == s->slot[i].handler)
+        return;
+    if (before->sa_flags & SA_SIGINFO)
+        before->sa_sigaction(signo, info, context);
+    else
+        before->sa_handler(signo);
 }
 
 /* What is still pending must not meet the default action, which ends the process: ignoring a
@@ -70,8 +101,10 @@ void signals_give_back(struct signals *s, int signo) {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     if (i < 0 || --s->slot[i].users)
         return;
-    if (sigaction(signo, NULL, &now) != 0 || now.sa_sigaction != s->slot[i].handler)
-        return; /* somebody put a handler in front of ours: it may still call us */
+    if (sigaction(signo, NULL, &now) != 0 || now.sa_sigaction != s->slot[i].handler) {
+        s->left |= UINT64_C(1) << (signo - 1); /* somebody's handler is in front of ours */
+        return;
+    }
     sigaction(signo, &ignore, NULL);
     sigaction(signo, &s->slot[i].before, NULL);
 }

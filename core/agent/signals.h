@@ -7,7 +7,9 @@
 #define JTOP_AGENT_SIGNALS_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define SIGNALS_MAX 4
 
@@ -19,12 +21,24 @@ struct signals {
         signals_handler *handler;
         struct sigaction before; /* the disposition before ours */
     } slot[SIGNALS_MAX];
+    uint64_t left; /* bits of signals where somebody else's handler may call ours for ever */
 };
 
 /* Puts the handler in place for the first user of a signal. 0, or -errno with the reason in `why`:
- * somebody else's handler is there. */
-int signals_take(struct signals *s, int signo, signals_handler *handler, char *why,
+ * somebody else's handler is there. With `in_front` ours is put in front of that one, and what it
+ * is not for goes on to it with signals_pass_on. */
+int signals_take(struct signals *s, int signo, bool in_front, signals_handler *handler, char *why,
                  size_t why_bytes);
+
+/* A real-time signal that nobody uses; 0: there is none. Real-time signals are queued with a value,
+ * and few programs use them; glibc and the JDK's network code have the outermost ones. */
+int signals_find_queued(void);
+
+/* Whether our handler is still there, and nobody's else in its place. */
+bool signals_has(const struct signals *s, int signo);
+
+/* A signal that is none of ours goes to who was there before. Signal-safe. */
+void signals_pass_on(const struct signals *s, int signo, siginfo_t *info, void *context);
 
 /* When the last user is gone the handler goes. By then nothing sends the signal any more. */
 void signals_give_back(struct signals *s, int signo);

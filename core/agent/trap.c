@@ -1,5 +1,6 @@
 #include "core/agent/trap.h"
 
+#include "core/agent/chain.h"
 #include "core/agent/guarded.h"
 #include "core/agent/registers.h"
 #include "core/agent/trap_process.h"
@@ -33,8 +34,6 @@ struct trap {
 
 static struct {
     struct trap trap[TRAPS_MAX];
-    bool in_chain; /* our handler is there, or somebody in front of us may call it */
-    struct sigaction before;
     uint64_t removed;
     _Atomic(uint64_t *) lives; /* TRAP_LIVES, and zero in the child of a fork; stays mapped, since
                                   a thread may be in the handler */
@@ -51,20 +50,6 @@ static bool is_set(uintptr_t address) {
 static void put(uintptr_t address, trap_word code) {
     __atomic_store_n(code_of(address), code, __ATOMIC_SEQ_CST);
     __builtin___clear_cache((char *)address, (char *)address + TRAP_BYTES);
-}
-
-static void pass_on(int signo, siginfo_t *info, void *context) {
-    const struct sigaction *before = &traps.before;
-    if (before->sa_flags & SA_SIGINFO) {
-        before->sa_sigaction(signo, info, context);
-    } else if (before->sa_handler == SIG_DFL) {
-        /* Nobody would have handled it. Coming back, it is the end of the process. */
-        struct sigaction dfl = {.sa_handler = SIG_DFL};
-        sigaction(signo, &dfl, NULL);
-        raise(signo);
-    } else if (before->sa_handler != SIG_IGN) {
-        before->sa_handler(signo);
-    }
 }
 
 static struct trap *find(uintptr_t address) {
@@ -87,15 +72,11 @@ static void go_on(const struct trap *t, uintptr_t at, bool stays, void *context)
     trap_step_do(&t->step, at, context);
 }
 
-static void on_trap(int signo, siginfo_t *info, void *context) {
-    int saved = errno;
+static bool on_trap(siginfo_t *info, void *context) {
     uintptr_t at = registers_pc(context) - TRAP_AHEAD;
     struct trap *t = info->si_code > 0 ? find(at) : NULL; /* not by kill() */
-    if (!t) {
-        pass_on(signo, info, context);
-        errno = saved;
-        return;
-    }
+    if (!t)
+        return false;
     const uint64_t *lives_at = atomic_load(&traps.lives);
     bool lives = lives_at && *lives_at == TRAP_LIVES;
     enum trap_then then = TRAP_GO_ON;
@@ -110,15 +91,16 @@ static void on_trap(int signo, siginfo_t *info, void *context) {
     else
         go_on(t, at, lives && few, context);
     atomic_fetch_sub(&t->at_work, 1);
-    errno = saved;
+    return true;
 }
 
-/* The handler. */
+/* The handler. A thread with an alternate stack is interrupted on that, as the VM's own handlers do.
+ * What hit() does may run into another trap. */
 
-static bool no_longer_ours(void) {
-    struct sigaction now;
-    return sigaction(SIGTRAP, NULL, &now) != 0 || now.sa_sigaction != on_trap;
-}
+static struct chain chain = {.signo = SIGTRAP,
+                             .handle = on_trap,
+                             .flags = SA_RESTART | SA_ONSTACK | SA_NODEFER,
+                             .ends_by_raise = true};
 
 static int take_lives(void) {
     uint64_t *lives = atomic_load(&traps.lives);
@@ -135,27 +117,14 @@ static int take_lives(void) {
 }
 
 static int take_signal(char *why, size_t why_bytes) {
-    if (traps.in_chain) {
-        if (!no_longer_ours())
-            return 0;
-        snprintf(why, why_bytes, "another handler of SIGTRAP was put in front of ours");
-        return -EBUSY;
-    }
     int r = take_lives();
-    if (r < 0)
-        return r;
-    /* A thread with an alternate stack is interrupted on that, as the VM's own handlers do. What
-     * hit() does may run into another trap. */
-    struct sigaction ours = {.sa_sigaction = on_trap,
-                             .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | SA_NODEFER};
-    sigemptyset(&ours.sa_mask);
-    if (sigaction(SIGTRAP, NULL, &traps.before) != 0 || sigaction(SIGTRAP, &ours, NULL) != 0) {
-        int e = errno;
-        snprintf(why, why_bytes, "SIGTRAP cannot be used (errno %d)", e);
-        return -e;
-    }
-    traps.in_chain = true;
-    return 0;
+    if (r == 0)
+        r = chain_enter(&chain);
+    if (r == -EBUSY)
+        snprintf(why, why_bytes, "handlers of SIGTRAP were put in front of ours too often");
+    else if (r < 0)
+        snprintf(why, why_bytes, "SIGTRAP cannot be used (errno %d)", -r);
+    return r;
 }
 
 /* After the last trap. A thread may have run into it, and the kernel not have chosen the handler
@@ -164,10 +133,8 @@ static void give_signal_back(void) {
     for (int i = 0; i < TRAPS_MAX; i++)
         if (atomic_load(&traps.trap[i].hit))
             return;
-    if (!traps.in_chain || no_longer_ours() || !trap_process_passed())
-        return; /* it stays, and does no harm */
-    sigaction(SIGTRAP, &traps.before, NULL);
-    traps.in_chain = false;
+    if (chain_is_front(&chain) && trap_process_passed()) /* else it stays, and does no harm */
+        chain_leave(&chain);
 }
 
 /* The code. */

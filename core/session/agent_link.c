@@ -127,8 +127,8 @@ static int refused(const struct jvm *j, int result, struct err *e) {
     case HANDSHAKE_SIGNAL:
         return err_exit_as(
             e, ERR_EXIT_PROFILER, EBUSY,
-            "a library loaded into JVM %d after the last profile put its own SIGSEGV "
-            "handler in front of the agent's: restart the JVM to profile it again",
+            "libraries in JVM %d have put their SIGSEGV handlers in front of the agent's so often "
+            "that it has no more of its own: find out which ones come and go with each profile",
             pid);
     default:
         return err_exit_as(e, ERR_EXIT_PROFILER, EPROTO, "the agent in JVM %d failed with code %d",

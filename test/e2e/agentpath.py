@@ -3,6 +3,7 @@
 """Profiles that begin with the JVM (-agentpath:...=start,...,file=...): the file is complete when the
 JVM ends, however it ends."""
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import tempfile
 import time
 import xml.etree.ElementTree
 
-from lib import (AGENT, CLASSES, Checks, Jvm, collapsed, good, java_tool, prof, readers,
+from lib import (AGENT, CLASSES, PROF, Checks, Jvm, collapsed, good, java_tool, prof, readers,
                  self_percent, total, traces, wait_for, want, within)
 
 TRUTH = {"a50": 50, "b25": 25, "c15": 15, "d10": 10}
@@ -122,14 +123,70 @@ def reader_killed():
 
 
 def no_file():
-    """start without file=: nothing else is started, whoever comes first (or next, after the lease)
-    reads."""
-    with Jvm("Shares", "single", options=["-agentpath:%s=start,event=cpu" % AGENT]) as jvm:
-        want(not readers(jvm.pid), "a reader was started")
-        wait_for(lambda: not traces(jvm.pid), "the lease to end", 20)
-        stacks = collapsed(good("-d", 2, "-i", "1ms", "-o", "collapsed", jvm.pid))
-        want(total(stacks) > 100, "%d samples" % total(stacks))
+    """start without file=: sampling goes on, and a shell asks for what there is."""
+    with Jvm("Shares", "single",
+             options=["-agentpath:%s=start,event=cpu,interval=1ms" % AGENT]) as jvm:
+        wait_for(lambda: "is running" in prof("status", jvm.pid).stdout, "the reader")
+        wait_for(lambda: sum(jvm.truth().values()) > 1e9, "a second of CPU time")
+        first = total(collapsed(good("dump", "-o", "collapsed", jvm.pid)))
+        second = total(collapsed(good("stop", "-o", "collapsed", jvm.pid)))
+        want(500 < first <= second, "%d samples, then %d" % (first, second))
+        want("is not active" in good("status", jvm.pid), "it goes on")
+        good("resume", jvm.pid)
+        burned = sum(jvm.truth().values())
+        wait_for(lambda: sum(jvm.truth().values()) > burned + 0.5e9, "half a second more")
+        third = total(collapsed(good("stop", "-o", "collapsed", jvm.pid)))
+        want(third > second + 200, "%d samples, and %d when it was resumed" % (second, third))
+        stacks = collapsed(good("-d", 1, "-i", "1ms", "-o", "collapsed", jvm.pid))
+        want(total(stacks) > 100, "%d samples of another profile" % total(stacks))
+        pid = jvm.pid
         want(jvm.end() == 0, "exit code")
+        wait_for(lambda: not readers(pid), "the reader to end", 10)
+
+
+def start_with(library, place, **kwargs):
+    """(the number of samples in the file or None, what was said)"""
+    done = subprocess.run(
+        [java_tool("java"), "-agentpath:%s=start,event=cpu,interval=1ms,collapsed,file=out" % library,
+         "-cp", CLASSES, "Idle"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, timeout=30, check=False, cwd=place, **kwargs)
+    want(done.returncode == 0 and done.stdout == "ready\n", "the JVM: %s" % (done,))
+    path = os.path.join(place, "out")
+    if not os.path.exists(path):
+        return None, done.stderr
+    with open(path, encoding="utf-8") as f:
+        return total(collapsed(f.read())), done.stderr
+
+
+def found():
+    """The library under another name, in another folder; and without its program."""
+    real, program = os.path.realpath(AGENT), os.path.dirname(os.path.realpath(PROF))
+    bare = {**os.environ, "PATH": os.path.dirname(shutil.which("sh"))}
+    beside = {**os.environ, "PATH": program + ":" + os.environ["PATH"]}
+    ways = (("a link", os.symlink, "x/libasyncProfiler.so", bare),
+            ("a relative path", os.symlink, "./x/l.so", bare),
+            ("a copy, the program on the PATH", shutil.copy, "x/libcopy.so", beside))
+    for name, make, library, env in ways:
+        with tempfile.TemporaryDirectory() as place:
+            os.mkdir(os.path.join(place, "x"))
+            make(real, os.path.join(place, library))
+            os.chmod(os.path.join(place, "x"), 0o555)
+            samples, said = start_with(library, place, env=env)
+            want(samples and not said, "%s: %s samples, said %r" % (name, samples, said))
+    with tempfile.TemporaryDirectory() as place:
+        shutil.copy(real, os.path.join(place, "alone.so"))
+        samples, said = start_with("./alone.so", place, env=bare)
+        want(samples is None and len(said.splitlines()) == 1 and "jtop-prof" in said and
+             "PATH" in said, "without the program: %s, %r" % (samples, said))
+
+
+def short_lives():
+    """Twenty JVMs that end as soon as they have begun: each has its file when it has ended."""
+    with tempfile.TemporaryDirectory() as place:
+        for i in range(20):
+            samples, said = start_with(AGENT, place)
+            want(samples and not said, "%d: %s samples, said %r" % (i, samples, said))
+            os.unlink(os.path.join(place, "out"))
 
 
 def bad_options(options, says):
@@ -161,13 +218,14 @@ def watched_as_well():
 
 def main():
     checks = Checks(fast=("out.svg, exits", "out.collapsed, killed", "several events", "turns",
-                          "unknown option", "unwritable file"))
+                          "no file", "found", "unknown option", "unwritable file"))
     for how in (exits, system_exit, terminated, killed):
         checks.together(*[("%s, %s" % (name, how.__name__), report, name, how)
                           for name in ("out.svg", "out.collapsed")])
     checks.together(("several events", several_events), ("turns", turns),
                     ("reader killed", reader_killed), ("no file", no_file),
-                    ("watched as well", watched_as_well))
+                    ("watched as well", watched_as_well), ("found", found),
+                    ("short lives", short_lives))
     checks.together(("unknown option", bad_options, "event=cpu,nonsense=1,file=x.svg", "nonsense"),
                     ("unknown event", bad_options, "event=nonsense,file=x.svg", "nonsense"),
                     ("unwritable file", bad_options, "event=cpu,file=/nowhere/x.svg", "/nowhere"))

@@ -19,8 +19,8 @@ import sys
 import tempfile
 import time
 
-from lib import (AGENT, CLASSES, PROF, ROOT, Checks, Jvm, Prof, good, java_version, prof, read,
-                 readers, status, threads, wait_for, want)
+from lib import (AGENT, CLASSES, PROF, ROOT, Checks, Jvm, Prof, Skip, good, java_version, prof,
+                 read, readers, status, threads, wait_for, want)
 from unsupported import Java
 
 NOBODY = 65534
@@ -540,8 +540,19 @@ def wrong_libraries(place):
             ("/dev/shm/jtop-test/plain.so", "nothing may be executed where it lies")]
 
 
+def others_may_enter(path):
+    """Whether a program in it runs for a user who is nobody."""
+    while path != "/":
+        if not os.stat(path).st_mode & 0o001:
+            return False
+        path = os.path.dirname(path)
+    return True
+
+
 def wrong_library(home=None):
     """JDK 8 does not say why: it is found out."""
+    if home and not others_may_enter(os.path.realpath(home)):
+        raise Skip("other users may not run the JDK in " + home)
     says_nothing = {"its C library lacks", "a library that the agent needs",
                     "the file is not an agent"}
     with for_anybody() as place, Java(home) if home else contextlib.nullcontext(), \

@@ -88,7 +88,7 @@ def not_started():
 def signal_in_use():
     other = os.path.join(CLASSES, "libprofiler.so")
     with Jvm("Idle", options=["-agentpath:" + other]) as jvm:
-        return refused("-d", 1, "-e", "ctimer", jvm.pid)
+        return refused("-d", 1, "-e", "ctimer", "--signal", 27, jvm.pid)
 
 
 def nowhere_to_load():
@@ -305,7 +305,7 @@ PROVOKED = {
     "Profiler already started": held,
     "Profiler has not started": not_started,
     "is on the screen of process": on_screen,
-    "in use by another profiler": signal_in_use,
+    "has a handler already, of the JVM or another library": signal_in_use,
     "can load the agent from": nowhere_to_load,
     "and the /proc of another": others_proc,
     "cannot be seen from here": out_of_sight,

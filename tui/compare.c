@@ -112,7 +112,10 @@ static int format_graph(struct text *out, const struct exporter *x,
                                            .unit = c->side[SIDE_B].unit,
                                            .interval = c->side[SIDE_B].interval,
                                            .elapsed_ns = c->side[SIDE_B].elapsed_ns,
-                                           .jvm = jvm};
+                                           .jvm = jvm,
+                                           .uncounted = !compare_sides_counted(c)};
+    if (d && quality.uncounted)
+        diff_without_counts(d);
     options.question = &q[SIDE_B];
     options.diff = d;
     if (!options.title)
@@ -170,7 +173,8 @@ static int compare(const struct compare_sides *c, const struct plan *p, const st
                              &(struct query){.event = i, .tree = true, .tiers = names.annotate});
     const struct compare_report report = {
         .sides = c, .snapshot = {s[0], s[1]}, .rows = &rows, .o = &names};
-    int r = s[0] && s[1] && compare_rows_make(s[SIDE_A], s[SIDE_B], &rows) == 0
+    int r = s[0] && s[1] &&
+                    compare_rows_make(s[SIDE_A], s[SIDE_B], compare_sides_counted(c), &rows) == 0
                 ? write_all(p, &report, e)
                 : no_memory(e);
     compare_rows_free(&rows);

@@ -37,8 +37,12 @@ static void add_per_second(struct text *out, const struct compare_side *s) {
 
 static void add_side(struct text *out, const struct compare_report *r, int i) {
     const struct compare_side *s = &r->sides->side[i];
-    human_count(out, s->samples);
-    text_addf(out, " sample%s", s->samples == 1 ? "" : "s");
+    if (s->counted) {
+        human_count(out, s->samples);
+        text_addf(out, " sample%s", s->samples == 1 ? "" : "s");
+    } else {
+        text_add(out, "weights only");
+    }
     if (strcmp(s->event, "samples") != 0) {
         text_addf(out, " of %s, ", s->event);
         human_weight(out, s->weight, s->unit);
@@ -48,16 +52,34 @@ static void add_side(struct text *out, const struct compare_report *r, int i) {
 }
 
 static void add_verdict(struct text *out, const struct compare_report *r) {
-    text_addf(out, "%" PRIu32 " of %" PRIu32 " methods changed by more than chance",
-              r->rows->changed, r->rows->count);
+    if (!compare_sides_counted(r->sides))
+        text_addf(out, "%" PRIu32 " methods, of which none is marked", r->rows->count);
+    else
+        text_addf(out, "%" PRIu32 " of %" PRIu32 " methods changed by more than chance",
+                  r->rows->changed, r->rows->count);
 }
 
-static void add_test(struct text *out) {
+static void add_test(struct text *out, const struct compare_report *r) {
+    if (!compare_sides_counted(r->sides)) {
+        text_add(out, "whether a change is more than chance is a matter of samples, which are not "
+                      "counted here");
+        return;
+    }
     text_addf(out,
               "two-proportion z-test of the samples (Fisher's where they are few), corrected for "
               "many comparisons by "
               "Benjamini-Hochberg at %g%%",
               100 * COMPARE_FALSE);
+}
+
+/* Of one side; "-" where they are not counted. */
+static const char *samples_of(const struct compare_report *r, const struct compare_row *row,
+                              int side, char out[24]) {
+    if (r->sides->side[side].counted)
+        snprintf(out, 24, "%" PRIu64, row->samples[side]);
+    else
+        snprintf(out, 24, "-");
+    return out;
 }
 
 /* "x1.50"; "new", "gone" */
@@ -85,7 +107,7 @@ static void add_rest(struct text *out, const struct compare_report *r, uint32_t 
 /* ---- text ---- */
 
 void compare_text(struct text *out, const struct compare_report *r) {
-    char name[4096], ratio[16];
+    char name[4096], ratio[16], samples[SIDES][24];
     uint32_t shown = rows_shown(r);
     text_addf(out, "--- Difference ---\n");
     for (int i = 0; i < SIDES; i++) {
@@ -96,17 +118,18 @@ void compare_text(struct text *out, const struct compare_report *r) {
     text_add(out, "Each method's self is a share of its profile, as the two need not be equally "
                   "long.\n");
     add_verdict(out, r);
-    text_add(out, ", marked *:\n");
-    add_test(out);
+    text_add(out, compare_sides_counted(r->sides) ? ", marked *:\n" : ":\n");
+    add_test(out, r);
     text_add(out, ".\n\n   self A   self B    change     ratio   samples A   samples B  method\n"
                   "  -------  -------  --------  --------  ----------  ----------  ------\n");
     for (uint32_t i = 0; i < shown; i++) {
         const struct compare_row *row = &r->rows->row[i];
         name_of(r, row->method, name, sizeof name);
         ratio_of(row, ratio);
-        text_addf(out, "  %6.2f%%  %6.2f%%  %+7.2f%c  %8s  %10" PRIu64 "  %10" PRIu64 "  %s\n",
-                  100 * row->share[0], 100 * row->share[1], points(row), row->changed ? '*' : ' ',
-                  ratio, row->samples[0], row->samples[1], name);
+        text_addf(out, "  %6.2f%%  %6.2f%%  %+7.2f%c  %8s  %10s  %10s  %s\n", 100 * row->share[0],
+                  100 * row->share[1], points(row), row->changed ? '*' : ' ', ratio,
+                  samples_of(r, row, SIDE_A, samples[0]), samples_of(r, row, SIDE_B, samples[1]),
+                  name);
     }
     add_rest(out, r, shown);
 }
@@ -126,7 +149,7 @@ static void add_code(struct text *out, const char *name) {
 }
 
 void compare_markdown(struct text *out, const struct compare_report *r) {
-    char name[4096], ratio[16];
+    char name[4096], ratio[16], samples[SIDES][24];
     uint32_t shown = rows_shown(r);
     text_addf(out, "# Difference in %s\n\n", r->sides->side[SIDE_B].event);
     for (int i = 0; i < SIDES; i++) {
@@ -139,7 +162,7 @@ void compare_markdown(struct text *out, const struct compare_report *r) {
     text_add(out, "\n**");
     add_verdict(out, r);
     text_add(out, "** (");
-    add_test(out);
+    add_test(out, r);
     text_add(out, "). Self as a share of each profile:\n\n"
                   "| self A | self B | change | | ratio | samples A | samples B | method |\n"
                   "|---:|---:|---:|---|---:|---:|---:|---|\n");
@@ -147,9 +170,9 @@ void compare_markdown(struct text *out, const struct compare_report *r) {
         const struct compare_row *row = &r->rows->row[i];
         name_of(r, row->method, name, sizeof name);
         ratio_of(row, ratio);
-        text_addf(out, "| %.2f%% | %.2f%% | %+.2f | %s | %s | %" PRIu64 " | %" PRIu64 " | ",
-                  100 * row->share[0], 100 * row->share[1], points(row),
-                  row->changed ? "changed" : "", ratio, row->samples[0], row->samples[1]);
+        text_addf(out, "| %.2f%% | %.2f%% | %+.2f | %s | %s | %s | %s | ", 100 * row->share[0],
+                  100 * row->share[1], points(row), row->changed ? "changed" : "", ratio,
+                  samples_of(r, row, SIDE_A, samples[0]), samples_of(r, row, SIDE_B, samples[1]));
         add_code(out, name);
         text_add(out, " |\n");
     }
@@ -209,7 +232,8 @@ int compare_collapsed(struct text *out, const struct compare_report *r) {
     struct text t[SIDES] = {{0}};
     struct export_options unused = {0};
     const struct exporter *x = exporter_by_format("collapsed", &unused);
-    const struct export_quality q = {.unit = "total"};
+    const struct export_quality q = {.unit = "total",
+                                     .uncounted = !compare_sides_counted(r->sides)};
     int err = 0;
     for (int i = 0; i < SIDES && !err; i++) {
         text_add(&t[i], "");

@@ -85,7 +85,7 @@ static uint32_t highest(const struct snapshot *s, uint32_t least) {
     return least;
 }
 
-int compare_rows_make(const struct snapshot *a, const struct snapshot *b,
+int compare_rows_make(const struct snapshot *a, const struct snapshot *b, bool counted,
                       struct compare_rows *out) {
     const struct snapshot *of[2] = {a, b};
     uint32_t ids = highest(b, highest(a, 0)), count = 0;
@@ -112,7 +112,7 @@ int compare_rows_make(const struct snapshot *a, const struct snapshot *b,
     out->count = count;
     if (count > 1)
         qsort(out->row, count, sizeof *out->row, by_change);
-    int r = mark(out);
+    int r = counted ? mark(out) : 0;
     if (r < 0)
         compare_rows_free(out);
     return r;

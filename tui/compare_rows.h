@@ -30,8 +30,10 @@ struct compare_rows {
     uint32_t count, changed;
 };
 
-/* Of snapshots of one profile. Only methods with self in one of them. 0 or -ENOMEM. */
-int compare_rows_make(const struct snapshot *a, const struct snapshot *b, struct compare_rows *out);
+/* Of snapshots of one profile. Only methods with self in one of them. `counted`: their samples are
+ * counts; else nothing is marked, for weights say nothing of chance. 0 or -ENOMEM. */
+int compare_rows_make(const struct snapshot *a, const struct snapshot *b, bool counted,
+                      struct compare_rows *out);
 void compare_rows_free(struct compare_rows *r);
 
 /* How likely it is that two samples of one population differ by at least so much. */

@@ -278,6 +278,7 @@ static void describe(struct compare_side *side, const struct session_status *st,
     side->unit = session_event_unit[event];
     side->elapsed_ns = st->elapsed_ns;
     side->interval = st->engine[event].interval;
+    side->counted = session_engine_is_counted(&st->engine[event]);
 }
 
 /* ---- reading ---- */

@@ -23,12 +23,18 @@ struct compare_side {
     uint64_t elapsed_ns; /* 0: not known */
     uint64_t interval;
     uint64_t weight, samples;
+    bool counted; /* false: its file has weights only, and samples count nothing */
 };
 
 struct compare_sides {
     struct compare_side side[SIDES];
     struct profile *profile; /* owned; event numbers are enum compare_side_number */
 };
+
+/* Whether both have samples that count. */
+static inline bool compare_sides_counted(const struct compare_sides *c) {
+    return c->side[SIDE_A].counted && c->side[SIDE_B].counted;
+}
 
 /* Reads both files of o->operand. Exit code 100 where they have no event in common, or not the one
  * asked for. compare_sides_free is due in any case. */

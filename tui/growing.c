@@ -177,7 +177,8 @@ static uint32_t events_of(struct file *f, const struct outputs *out, const struc
         if (event->event >= WIRE_EVENTS)
             return 0;
         events |= 1u << event->event;
-        f->kind[event->event] = jfr_kind_among(session_event_name[event->event], &taken);
+        const char *name = event->trace ? "trace" : session_event_name[event->event];
+        f->kind[event->event] = jfr_kind_among(name, &taken);
         f->name[event->event] = event->name;
     }
     return events;

@@ -17,6 +17,7 @@
 #include "tui/progress.h"
 #include "tui/reader.h"
 #include "tui/self.h"
+#include "tui/spool.h"
 #include "tui/view.h"
 
 #include "core/wire/record.h"
@@ -80,6 +81,14 @@ static int find_target(const struct options *o, bool *recording, struct jvm *j, 
 static int on_files(struct options *o, const char *path, struct err *e) {
     bool apart = o->files > 0 || o->operands > 1 || !isatty(STDOUT_FILENO);
     const char *what = o->action == ACTION_DIFF ? "comparing files" : "converting the file";
+    int inputs = o->action == ACTION_DIFF ? o->operands : o->action == ACTION_CONVERT;
+    for (int i = 0; i < inputs && i < o->operands; i++) {
+        int r = spool_input(&o->operand[i], e);
+        if (r < 0)
+            return r;
+    }
+    if (o->action == ACTION_CONVERT)
+        path = o->operand[0];
     struct progress_work *work = apart ? progress_work_begin(o->quiet, what) : NULL;
     int r = o->action == ACTION_DIFF ? compare_files(o, e) : convert_file(o, path, e);
     progress_work_end(work);

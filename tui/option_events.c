@@ -99,6 +99,22 @@ int option_set_event(struct options *o, const struct option_row *row, const char
     }
 }
 
+int option_set_trace(struct options *o, const struct option_row *row, const char *spelled,
+                     const char *value, struct err *e) {
+    struct wire_engine_request q;
+    (void)row;
+    int r = event_parse(value, &q, e);
+    if (r == 0 && q.event != WIRE_EVENT_METHOD)
+        r = err_exit_as(
+            e, ERR_EXIT_ARGUMENT, EINVAL,
+            "%s %.100s: not a Java method, as in pkg.Class.method or pkg.Class.method:1ms", spelled,
+            value);
+    if (r == 0)
+        r = add_event(o, spelled, value, e);
+    o->trace |= r == 0;
+    return r;
+}
+
 int option_set_engine(struct options *o, const struct option_row *row, const char *spelled,
                       const char *value, struct err *e) {
     enum wire_event event = (enum wire_event)row->value;
@@ -219,6 +235,40 @@ static void settle_habits(struct options *o) {
     }
 }
 
+/* What --all adds to what was said; intervals that were given stay. */
+static int settle_all(struct options *o, struct err *e) {
+    static const struct {
+        const char *event;
+        uint64_t interval; /* 0: the event's default */
+    } all[] = {
+        {"wall", 0}, {"alloc", 0}, {"lock", 0}, {"nativelock", 10000}, {"nativemem", 524287}};
+    struct wire_engine_request q, *engine;
+    int r = 0;
+    if (!o->all)
+        return 0;
+    if (!o->events_given)
+        o->session.engines = 0;
+    o->events_given = true;
+    if (!find_engine(o, WIRE_EVENT_CPU) && !find_engine(o, WIRE_EVENT_PERF) &&
+        !find_engine(o, WIRE_EVENT_METHOD)) {
+        r = event_parse("cpu", &q, e);
+        memmove(&o->session.engine[1], &o->session.engine[0],
+                o->session.engines * sizeof o->session.engine[0]);
+        o->session.engine[0] = q;
+        o->session.engines++;
+    }
+    for (size_t i = 0; i < sizeof all / sizeof all[0] && r == 0; i++) {
+        r = event_parse(all[i].event, &q, e);
+        bool given = r == 0 && find_engine(o, q.event);
+        if (r == 0)
+            r = add_engine(o, NULL, &q, &engine, e);
+        if (r == 0 && !given && all[i].interval)
+            engine->interval = all[i].interval;
+    }
+    o->live = true;
+    return r;
+}
+
 int options_settle(struct options *o, struct err *e) {
     struct session_options *s = &o->session;
     struct err unused;
@@ -226,7 +276,9 @@ int options_settle(struct options *o, struct err *e) {
         event_parse("cpu", &s->engine[0], &unused);
         s->engines = 1;
     }
-    int r = settle_interval(o, e);
+    int r = settle_all(o, e);
+    if (r == 0)
+        r = settle_interval(o, e);
     if (r == 0)
         r = settle_flags(o, e);
     if (r == 0)

@@ -243,6 +243,7 @@ int option_set(struct options *o, const struct option_row *row, const char *spel
         [OPTION_OUTPUT] = add_output,
         [OPTION_FORMAT] = set_format,
         [OPTION_CSTACK] = set_cstack,
+        [OPTION_TRACE] = option_set_trace,
         [OPTION_ENGINE] = option_set_engine,
         [OPTION_INTERVAL] = option_set_interval,
         [OPTION_MOMENT] = option_set_moment,

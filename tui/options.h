@@ -78,6 +78,8 @@ struct options {
     bool events_given;       /* session.engine[] is what was asked for, not what one gets unasked */
     uint32_t own;            /* set of events that have an interval of their own */
     const char *interval, *interval_spelled; /* -i, whose meaning depends on the event; or NULL */
+    bool all;                                /* events that --all names */
+    bool trace;                              /* the method was asked for with --trace */
     bool all_user, all_kernel, live, tlab, no_free, ttsp;
     uint32_t target_cpu; /* and one more; 0: not given */
     const char *include[OPTIONS_PATTERNS_MAX], *exclude[OPTIONS_PATTERNS_MAX]; /* -I, -X */
@@ -121,6 +123,7 @@ enum option_kind {
     OPTION_OUTPUT,   /* takes a file name; may be given again */
     OPTION_FORMAT,   /* takes names of exporters */
     OPTION_CSTACK,   /* takes the name of a way to walk stacks */
+    OPTION_TRACE,    /* takes a Java method */
     OPTION_ENGINE,   /* takes an interval, and adds the event of `value` */
     OPTION_INTERVAL, /* takes a number that only the event gives a meaning */
     OPTION_MOMENT,   /* takes a duration, or a time of day */
@@ -200,7 +203,7 @@ void option_words(const struct option_row *row, struct text *out);
  * (option_forms.c). As option_set. */
 typedef int option_setter(struct options *o, const struct option_row *row, const char *spelled,
                           const char *value, struct err *e);
-option_setter option_set_event, option_set_engine, option_set_interval;
+option_setter option_set_event, option_set_trace, option_set_engine, option_set_interval;
 option_setter option_set_moment, option_set_signal, option_set_clock, option_set_tids;
 option_setter option_set_label, option_set_overhead;
 

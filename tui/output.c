@@ -37,7 +37,11 @@ static int ask(struct report_part *part, const struct writing *w, const struct o
     report_query(&part->query, item->exporter, &w->o->export);
     selection_query(w->o, &part->query);
     int r = report_take(part, &w->view);
-    part->quality.several = w->out->events > 1 && !item->all;
+    int events = 0;
+    for (int i = 0; i < w->out->events; i++)
+        events += !w->out->event[i].jfr_only;
+    part->quality.trace = event->trace;
+    part->quality.several = events > 1 && !item->all;
     part->quality.heading = is_followed(w->out, item);
     return r;
 }

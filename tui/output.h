@@ -21,12 +21,14 @@
 
 #define OUTPUTS_MAX (OPTIONS_OUTPUTS_MAX * SESSION_EVENTS)
 
-/* What is written of. --live: the live objects in place of all. nativemem: what was not freed
+/* What is written of. --live: the live objects in place of all, but in JFR beside them. nativemem: what was not freed
  * besides, unless --nofree. */
 struct output_event {
     int event; /* enum session_event */
     char name[64];
-    bool extra; /* comes with another one: the other's file keeps its name */
+    bool extra;    /* comes with another one: the other's file keeps its name */
+    bool jfr_only; /* other formats do not have it */
+    bool trace;    /* calls of a method, asked for with --trace */
 };
 
 struct output {

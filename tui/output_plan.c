@@ -23,14 +23,16 @@ static void add_event(struct outputs *out, int event, const char *name, bool ext
     snprintf(item->name, sizeof item->name, "%s", name);
 }
 
-static void list_asked(struct outputs *out, const struct session_options *so) {
+static void list_asked(struct outputs *out, const struct options *o) {
+    const struct session_options *so = &o->session;
     for (uint32_t i = 0; i < so->engines; i++) {
         const struct wire_engine_request *q = &so->engine[i];
         bool live = q->event == WIRE_EVENT_ALLOC && q->flags & WIRE_ENGINE_LIVE;
         if (live)
             add_event(out, SESSION_EVENT_LIVE, session_event_name[SESSION_EVENT_LIVE], false);
-        else
-            add_event(out, (int)q->event, q->name, false);
+        add_event(out, (int)q->event, q->name, false);
+        out->event[out->events - 1].jfr_only = live;
+        out->event[out->events - 1].trace = o->trace && q->event == WIRE_EVENT_METHOD;
         if (q->event == WIRE_EVENT_NATIVEMEM && !(q->flags & WIRE_ENGINE_NO_FREE))
             add_event(out, SESSION_EVENT_LEAK, session_event_name[SESSION_EVENT_LEAK], true);
     }
@@ -51,13 +53,14 @@ static void list_recorded(struct outputs *out, const struct session_status *st) 
 static int main_events(const struct outputs *out) {
     int n = 0;
     for (int i = 0; i < out->events; i++)
-        n += !out->event[i].extra;
+        n += !out->event[i].extra && !out->event[i].jfr_only;
     return n;
 }
 
 bool outputs_want(const struct outputs *out, const struct exporter *x,
                   const struct output_event *event) {
-    return !event->extra || strcmp(x->name, "jfr") != 0 || main_events(out) == 0;
+    bool jfr = strcmp(x->name, "jfr") == 0;
+    return event->jfr_only ? jfr : !event->extra || !jfr || main_events(out) == 0;
 }
 
 /* Of several events. */
@@ -109,7 +112,8 @@ static int add_to_stdout(const struct plan *p, const struct exporter *x) {
                            x->name, main_events(out));
     for (int i = 0; i < out->events; i++)
         /* What nobody asked for must not get between a script and its stacks. */
-        if (!out->event[i].extra || strcmp(x->name, "text") == 0)
+        if (outputs_want(out, x, &out->event[i]) &&
+            (!out->event[i].extra || strcmp(x->name, "text") == 0))
             out->item[out->count++] = (struct output){.exporter = x, .event = &out->event[i]};
     return 0;
 }
@@ -241,7 +245,7 @@ int outputs_plan(struct outputs *out, const struct options *o, int pid, unsigned
     if (replayed && !o->events_given)
         list_recorded(out, replayed);
     else
-        list_asked(out, &o->session);
+        list_asked(out, o);
     int r = o->files ? plan_files(&p) : plan_stdout(&p);
     if (r == 0)
         r = check_distinct(out, e);

@@ -75,8 +75,15 @@ const struct quantity quantity_bytes = {
 
 const struct quantity quantity_events = {
     .noun = "a number of events",
-    .form = "a number, or one with k, m or g",
-    .unit = {{"", 1}, {"k", 1000}, {"m", 1000000}, {"g", 1000000000}},
+    .form = "a number, or one with k, m or g; with ns, us, ms or s as many events as that has ns",
+    .unit = {{"", 1},
+             {"k", 1000},
+             {"m", 1000000},
+             {"g", 1000000000},
+             {"ns", 1},
+             {"us", 1000},
+             {"ms", 1000000},
+             {"s", 1000000000}},
     .min = 1,
     .max = UINT64_C(1000000000000),
     .min_text = "1",

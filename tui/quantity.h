@@ -14,7 +14,7 @@ struct quantity {
     struct {
         const char *suffix; /* compared without case; the row with "" says what a bare number is */
         uint64_t factor;
-    } unit[8];                       /* ends with a NULL suffix */
+    } unit[9];                       /* ends with a NULL suffix */
     uint64_t min, max;               /* in the unit of the result */
     const char *min_text, *max_text; /* the same for people */
 };

@@ -91,8 +91,12 @@ void caption_subtitle(struct text *out, const struct snapshot *s, const struct e
         human_weight(out, q->elapsed_ns, "ns");
         text_add(out, SEPARATOR);
     }
-    human_count(out, s->samples);
-    text_addf(out, " sample%s" SEPARATOR, s->samples == 1 ? "" : "s");
+    if (q->uncounted) {
+        text_add(out, "weights only" SEPARATOR);
+    } else {
+        human_count(out, s->samples);
+        text_addf(out, " sample%s" SEPARATOR, s->samples == 1 ? "" : "s");
+    }
     human_count(out, q->dropped);
     text_add(out, " dropped");
     if (q->dropped)

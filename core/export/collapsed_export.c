@@ -64,9 +64,9 @@ static int visit(void *arg, const struct walked_frame *f) {
 
 int collapsed_export(struct text *out, const struct profile *p, const struct snapshot *s,
                      const struct export_quality *q, const struct export_options *o) {
+    struct collapsed c = {.out = out, .total = formats_options(o, q).total};
     if (q->heading && q->event)
-        text_addf(out, "# event: %s, %s\n", q->event, o->total && q->unit ? q->unit : "samples");
-    struct collapsed c = {.out = out, .total = o->total};
+        text_addf(out, "# event: %s, %s\n", q->event, c.total && q->unit ? q->unit : "samples");
     struct frame_names *names =
         frame_names_new(profile_methods_const(p), formats_name_style(o), o->annotate, escape);
     int err = names ? frame_walk(s, names, visit, &c) : -ENOMEM;

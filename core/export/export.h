@@ -22,6 +22,7 @@
 struct export_quality {
     const char *event; /* "cpu" */
     const char *unit;  /* "ns", "bytes", "calls", "total": of the weight */
+    bool trace;        /* calls of a method that JFR has as method traces */
     uint64_t interval;
     uint64_t elapsed_ns;
     uint64_t dropped;
@@ -47,6 +48,7 @@ struct export_quality {
     int64_t day_ns;     /* added to the samples' clock it is the time of day; 0: this machine's. At
                            most half an int64_t */
     bool undated;       /* read from a file that does not know when it was */
+    bool uncounted;     /* read from a file that has weights only: samples count nothing */
 };
 
 struct export_options {

@@ -50,6 +50,14 @@ int markdown_export_all(struct text *out, const struct profile *p, const struct 
  * machine's clock; what is newer than that ends now. */
 int64_t formats_time_of_day(const struct export_quality *q, uint64_t last);
 
+/* Of an event whose samples count nothing, widths and numbers are weights. */
+static inline struct export_options formats_options(const struct export_options *o,
+                                                    const struct export_quality *q) {
+    struct export_options own = *o;
+    own.total |= q->uncounted;
+    return own;
+}
+
 /* The options that are about names, as frame_name() wants them. */
 static inline unsigned formats_name_style(const struct export_options *o) {
     return NAME_MARKS | (o->simple ? NAME_SIMPLE : 0u) | (o->normalize ? NAME_NORMALIZE : 0u) |

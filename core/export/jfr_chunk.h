@@ -39,13 +39,15 @@ struct jfr_sample {
     const char *event, *unit; /* of event samples: "page-faults", "total"; NULL: not known */
 };
 
-/* How samples of an event of the profile ("cpu", "alloc" …) are written. Never NULL: what
+/* How samples of an event of the profile ("cpu", "alloc", "trace" …) are written. Never NULL: what
  * is none of those with a kind of their own is an execution sample. */
 const struct jfr_kind *jfr_kind_of(const char *event);
 /* The same where several events are in one file, asked in their order: the first that is an execution
  * sample is the only one, those after it are event samples, which say what they are of. `taken`:
  * whether there was one; false before the first event. */
 const struct jfr_kind *jfr_kind_among(const char *event, bool *taken);
+/* The same of an event that is to be exported. */
+const struct jfr_kind *jfr_kind_for(const struct export_quality *q, bool *taken);
 const char *jfr_kind_type(const struct jfr_kind *k);     /* "jdk.ExecutionSample" */
 const char *jfr_kind_interval(const struct jfr_kind *k); /* what its setting is called: "alloc" */
 /* Whether one event stands for all samples of one moment. */

@@ -184,6 +184,8 @@ static void add_stack(struct jfr_chunk *c, const struct profile *p, const struct
         k->leaf.class = class_of(c, leaf->name[0] ? leaf->name : leaf->class_name);
         for (uint32_t i = 1; i < frames && i < 4; i++)
             k->leaf.parked |= is_park(method_table_get(methods, c->frame[i].method));
+    } else if (frames) {
+        k->leaf.method = c->frame[0].method + 1;
     }
     bool cut = c->stack_bytes > STACK_BYTES_MAX && frames > from + 1;
     if (cut)

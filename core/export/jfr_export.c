@@ -67,7 +67,7 @@ static int read_part(struct file *f, struct part *a) {
     static const struct query everything = {0};
     if (!a->question)
         a->question = &everything;
-    a->kind = jfr_kind_among(a->of->quality->event, &f->taken);
+    a->kind = jfr_kind_for(a->of->quality, &f->taken);
     a->r = history_read(f->p, a->question);
     a->thread = a->r ? calloc((size_t)a->r->threads + 1, sizeof *a->thread) : NULL;
     if (!a->thread)

@@ -36,6 +36,12 @@ static void live_fields(struct text *event, const struct jfr_sample *s, const st
     jfr_number(event, s->time_ns); /* of its allocation */
 }
 
+static void trace_fields(struct text *event, const struct jfr_sample *s,
+                         const struct jfr_leaf *leaf, uint64_t weight) {
+    (void)s, (void)weight;
+    jfr_number(event, leaf->method);
+}
+
 static void lock_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
                         uint64_t weight) {
     (void)weight;
@@ -76,6 +82,7 @@ static const struct jfr_kind kinds[] = {
     {"nativemem", "profiler.Malloc", NULL, "nativemem", false, false, malloc_fields},
     {"leak", "profiler.Malloc", NULL, "nativemem", false, false, malloc_fields},
     {"nativelock", "profiler.NativeLock", NULL, "nativelock", true, false, address_fields},
+    {"trace", "jdk.MethodTrace", NULL, "trace", true, false, trace_fields},
     {NULL, "jdk.ExecutionSample", NULL, "interval", false, false, cpu_fields},
 };
 
@@ -95,6 +102,10 @@ const struct jfr_kind *jfr_kind_among(const char *event, bool *taken) {
     k = *taken ? &another : k;
     *taken = true;
     return k;
+}
+
+const struct jfr_kind *jfr_kind_for(const struct export_quality *q, bool *taken) {
+    return jfr_kind_among(q->trace ? "trace" : q->event, taken);
 }
 
 const char *jfr_kind_interval(const struct jfr_kind *k) {

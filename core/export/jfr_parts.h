@@ -11,8 +11,9 @@
 
 /* Of the stack that a sample has. */
 struct jfr_leaf {
-    uint32_t class; /* of what was allocated, or of the lock; 0: none */
-    bool parked;    /* it waits in LockSupport.park, not for a monitor */
+    uint32_t class;  /* of what was allocated, or of the lock; 0: none */
+    uint32_t method; /* where the leaf is no class */
+    bool parked;     /* it waits in LockSupport.park, not for a monitor */
 };
 
 /* `weight` is of this one event. */

@@ -217,7 +217,7 @@ int jfr_stream_end(struct jfr_stream *w, const struct export_part *part, int par
     uint64_t at = w->newest_ns > w->header.start_ns ? w->newest_ns : w->header.start_ns;
     bool taken = false;
     for (int i = 0; i < parts; i++)
-        jfr_note_quality(w->chunk, at, jfr_kind_among(part[i].quality->event, &taken), &part[i], o,
+        jfr_note_quality(w->chunk, at, jfr_kind_for(part[i].quality, &taken), &part[i], o,
                          i == 0 ? w->left_out + w->beyond : 0);
     int r = finish(w);
     if (r < 0)

@@ -115,8 +115,10 @@ static int add_event(struct otlp *w, const struct export_options *o) {
     int err = w->r ? number_threads(w) : -ENOMEM;
     if (!err) {
         places_merge_seconds(w->r);
-        add_profile(w, question, !o->total);
-        add_profile(w, question, o->total);
+        bool total = formats_options(o, w->part->quality).total;
+        if (!w->part->quality->uncounted)
+            add_profile(w, question, !total);
+        add_profile(w, question, total);
         err = w->d.error;
     }
     history_reading_free(w->r);

@@ -213,8 +213,8 @@ static void add_sample(struct pprof *w, const struct history_item *it, uint64_t 
     label[3].num = (int64_t)t->java_id;
     sample.n_location_id = locations;
     sample.location_id = location;
-    sample.n_value = 2;
-    sample.value = value;
+    sample.n_value = w->q->uncounted ? 1 : 2;
+    sample.value = w->q->uncounted ? &value[1] : value;
     sample.n_label = t->is_virtual ? 4 : 3;
     sample.label = labels;
     piece.n_sample = 1;
@@ -276,8 +276,8 @@ static void add_head(struct pprof *w) {
     type[0].unit = add_string(w, "count");
     type[1].type = period.type = w->event;
     type[1].unit = period.unit = add_string(w, unit_of(q));
-    piece.n_sample_type = 2;
-    piece.sample_type = types;
+    piece.n_sample_type = q->uncounted ? 1 : 2;
+    piece.sample_type = q->uncounted ? &types[1] : types;
     piece.default_sample_type = w->event;
     piece.period_type = &period;
     piece.period = q->interval ? (int64_t)q->interval : 1; /* every single one */

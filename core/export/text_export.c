@@ -19,6 +19,8 @@ static void summary_of_event(struct text *out, const struct snapshot *s,
     if (*event && (q->several || strcmp(event, "cpu") != 0))
         text_addf(out, "%-20s: %s, %" PRIu64 " %s\n", "event", event, s->weight,
                   q->unit ? q->unit : "total");
+    if (q->uncounted)
+        text_addf(out, "%-20s: a sample is one record of the file\n", "weights only");
     if (q->biased)
         text_addf(out, "%-20s: samples are taken at safepoints only\n", "BIASED");
     if (q->how)

@@ -415,11 +415,13 @@ void emit_sample(struct emit *m, const struct wire_sample *sample, const uint64_
 
 /* It ran, or no time would be counted as sampled; by what is not known here. */
 void emit_mark(struct emit *m, uint64_t time_ns, enum wire_event event, const char *name,
-               uint64_t interval) {
+               uint64_t interval, bool counted) {
     struct wire_mark *w = (struct wire_mark *)(void *)m->record;
     *w = (struct wire_mark){
         .time_ns = time_ns,
-        .engine = {.event = event, .mechanism = WIRE_MECHANISM_FILE, .interval = interval},
+        .engine = {.event = event,
+                   .mechanism = counted ? WIRE_MECHANISM_FILE : WIRE_MECHANISM_WEIGHTS,
+                   .interval = interval},
     };
     memcpy(w->engine.name, name, strnlen(name, sizeof w->engine.name - 1));
     memcpy(w->engine.reason, "read from a file", sizeof "read from a file");

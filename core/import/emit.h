@@ -61,9 +61,10 @@ void emit_jvm(struct emit *m, uint32_t pid, struct emit_text name, struct emit_t
 void emit_sample(struct emit *m, const struct wire_sample *sample, const uint64_t *frame,
                  uint32_t frames);
 
-/* One event the stream has: `name` as after -e, "" for the event's own. Before and behind the samples, with the times of
- * the first and the last, so that the elapsed time is known. */
+/* One event the stream has: `name` as after -e, "" for the event's own; `counted`: the file says how
+ * many samples there were, and not only what they weigh. Before and behind the samples, with the
+ * times of the first and the last, so that the elapsed time is known. */
 void emit_mark(struct emit *m, uint64_t time_ns, enum wire_event event, const char *name,
-               uint64_t interval);
+               uint64_t interval, bool counted);
 
 #endif

@@ -1,3 +1,4 @@
+#include "core/import/gunzip.h"
 #include "core/import/reader.h"
 
 #include <errno.h>
@@ -82,10 +83,31 @@ static int open_file(const char *path, uint64_t most, struct file *f, struct err
 static const struct import_reader *find(const struct file *f) {
     bool whole = f->whole && f->bytes <= HEAD_BYTES;
     size_t bytes = f->bytes < HEAD_BYTES ? f->bytes : HEAD_BYTES;
-    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
-        if (readers[i]->knows(f->data, bytes, whole))
-            return readers[i];
-    return NULL;
+    uint8_t *plain = malloc(HEAD_BYTES);
+    size_t inflated = plain ? gunzip_peek(f->data, bytes, plain, HEAD_BYTES) : 0;
+    const struct import_reader *found = NULL;
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0] && !found && plain; i++) {
+        const struct import_reader *r = readers[i];
+        if (r->inflates ? r->knows(f->data, bytes, whole)
+                        : r->knows(plain, inflated, whole && inflated < HEAD_BYTES))
+            found = r;
+    }
+    free(plain);
+    return found;
+}
+
+static int read_plain(const struct import_reader *reader, const struct file *f, import_record *each,
+                      void *arg, struct import_result *result, struct err *e) {
+    struct gunzip g;
+    int r = gunzip_open(f->data, f->bytes, &g, e);
+    if (r < 0)
+        return r;
+    r = reader->read(g.data, g.bytes, each, arg, result, e);
+    if (g.cut && !result->damage[0])
+        snprintf(result->damage, sizeof result->damage,
+                 "after %zu bytes of what is compressed in it", g.bytes);
+    gunzip_close(&g);
+    return r;
 }
 
 bool import_knows(const char *path) {
@@ -108,7 +130,8 @@ int import_file(const char *path, import_record *each, void *arg, struct import_
     const struct import_reader *reader = find(&f);
     if (reader) {
         snprintf(result->format, sizeof result->format, "%s", reader->name);
-        r = reader->read(f.data, f.bytes, each, arg, result, e);
+        r = reader->inflates ? reader->read(f.data, f.bytes, each, arg, result, e)
+                             : read_plain(reader, &f, each, arg, result, e);
     } else {
         r = err_set(e, EINVAL,
                     "%s: no profile that can be read here: a recording of jtop-prof, JFR, pprof or "

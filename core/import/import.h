@@ -11,7 +11,8 @@
  *
  * The file is hostile: lengths, counts and references are checked against what is there, loops and
  * memory are bounded by the file's size, and a file that is cut yields what is before the cut.
- * It is read into memory as a whole, since one that is mapped may shrink meanwhile.
+ * It is read into memory as a whole, since one that is mapped may shrink meanwhile. It may be
+ * gzipped.
  *
  * Context: frontend only, any thread; blocks on the file.
  */
@@ -30,6 +31,7 @@ typedef int import_record(void *arg, const void *record);
 struct import_result {
     char format[16];  /* "jfr" */
     char damage[160]; /* where and why it ends early; "": it is whole */
+    char note[160];   /* what else one should know of how it was read; "": nothing */
 };
 
 /* Whether the file begins like one that import_file reads. */

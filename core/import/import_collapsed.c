@@ -6,9 +6,11 @@
  * In names '|' stands for ';', which async-profiler does too, and '\' goes before a '|' and a '\'
  * that are meant (collapsed_export.c).
  *
- * The format has one number a stack. It is the weight, and how many samples there were as well,
- * unless the heading names a unit or the numbers are too large for that: "samples" of an event of
- * their own, whose unit is not known.
+ * The format has one number a stack, "12" or "2.5". It is the weight, and how many samples there were
+ * as well, unless the heading names a unit or the numbers are too large for that: "samples" of an
+ * event of their own, whose unit is not known. Which of the two is decided once for all stacks under
+ * no such heading. Fractions are rounded so that the sum is right. Where every line has two numbers,
+ * as those that compare two profiles have, the second one counts.
  */
 #include "core/import/frame_text.h"
 #include "core/import/reader.h"
@@ -23,11 +25,14 @@
 #define LINES_LOOKED_AT 200u
 #define TIME_NS UINT64_C(1000000000)     /* all samples are of this moment */
 #define COUNT_MAX (UINT64_C(1) << 20)    /* of one record (core/session/decoder.h) */
-#define SAMPLES_MAX (UINT64_C(64) << 20) /* of one stack; more are no samples but weights */
+#define SAMPLES_MAX (UINT64_C(64) << 20) /* of one stack; more are no samples but weights … */
+#define SUM_MAX (UINT64_C(1) << 36)      /* … and of all */
+#define BILLION 1000000000u
 
 struct line {
     const char *begin, *end; /* of the stack; no line break */
     uint64_t count;
+    uint32_t billionths; /* and a fraction */
 };
 
 static struct emit_text between(const char *begin, const char *end) {
@@ -46,19 +51,52 @@ static struct emit_text next_line(const char **at, const char *end) {
     return between(begin, behind);
 }
 
-/* The stack and its count; numbers beyond 64 bits are as large as they can be. */
-static bool split_line(struct emit_text t, struct line *out) {
-    const char *end = t.data + t.bytes, *digit = end;
-    *out = (struct line){.begin = t.data};
-    while (digit > t.data && digit[-1] >= '0' && digit[-1] <= '9')
-        digit--;
-    if (digit == end || digit < t.data + 2 || (digit[-1] != ' ' && digit[-1] != '\t'))
-        return false;
-    out->end = digit - 1;
-    for (; digit < end; digit++)
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* Where the number begins that ends at `end`: "12" or "2.5". `end`: nowhere. */
+static const char *number_before(const char *begin, const char *end) {
+    const char *at = end;
+    while (at > begin && is_digit(at[-1]))
+        at--;
+    if (at < end && at > begin + 1 && at[-1] == '.' && is_digit(at[-2]))
+        for (at--; at > begin && is_digit(at[-1]); at--)
+            ;
+    return at;
+}
+
+/* Numbers beyond 64 bits are as large as they can be. */
+static void read_number(const char *at, const char *end, struct line *out) {
+    for (; at < end && *at != '.'; at++)
         if (__builtin_mul_overflow(out->count, 10, &out->count) ||
-            __builtin_add_overflow(out->count, (uint64_t)(*digit - '0'), &out->count))
+            __builtin_add_overflow(out->count, (uint64_t)(*at - '0'), &out->count))
             out->count = UINT64_MAX;
+    uint32_t unit = BILLION / 10;
+    for (at++; at < end && unit; at++, unit /= 10)
+        out->billionths += (uint32_t)(*at - '0') * unit;
+}
+
+/* The stack and its number. */
+static bool split_line(struct emit_text t, struct line *out) {
+    const char *end = t.data + t.bytes;
+    while (end > t.data && end[-1] == ' ')
+        end--;
+    const char *number = number_before(t.data, end);
+    *out = (struct line){.begin = t.data};
+    if (number == end || number < t.data + 2 || (number[-1] != ' ' && number[-1] != '\t'))
+        return false;
+    out->end = number - 1;
+    read_number(number, end, out);
+    return true;
+}
+
+/* The same, where the stack has a number of its own behind it: it goes. */
+static bool has_two_numbers(struct line *l) {
+    struct line before;
+    if (!split_line(between(l->begin, l->end), &before))
+        return false;
+    l->end = before.end;
     return true;
 }
 
@@ -87,11 +125,17 @@ static bool is_long_stack(struct emit_text t) {
     return frames >= 16 && is_text(t);
 }
 
+/* Without a byte order mark, which some editors put there. */
+static const char *behind_mark(const char *at, const char *end) {
+    return end - at >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0 ? at + 3 : at;
+}
+
+/* Other tools say something between the stacks: most lines are stacks all the same. */
 static bool knows(const uint8_t *head, size_t bytes, bool whole) {
-    const char *at = (const char *)head, *end = at + bytes;
-    unsigned lines = 0, stacks = 0;
+    const char *end = (const char *)head + bytes, *at = behind_mark((const char *)head, end);
+    unsigned lines = 0, stacks = 0, others = 0;
     if (!whole) {
-        const char *last = memrchr(at, '\n', bytes);
+        const char *last = memrchr(at, '\n', (size_t)(end - at));
         if (!last)
             return is_long_stack(between(at, end));
         end = last;
@@ -103,16 +147,14 @@ static bool knows(const uint8_t *head, size_t bytes, bool whole) {
             return false;
         if (t.bytes == 0 || is_heading(t))
             continue;
-        /* The last line of a file may be cut. */
-        if (!split_line(t, &l)) {
-            if (at < end || !stacks)
-                return false;
-            continue;
+        if (split_line(t, &l)) {
+            lines++;
+            stacks += looks_like_stack(&l);
+        } else {
+            others += at < end; /* the last line of a file may be cut */
         }
-        lines++;
-        stacks += looks_like_stack(&l);
     }
-    return lines > 0 && stacks * 2 >= lines;
+    return stacks > 0 && stacks * 2 >= lines && stacks >= others;
 }
 
 /* ---- what the numbers are of ---- */
@@ -133,10 +175,21 @@ static const struct {
 struct section {
     enum wire_event event;
     char name[64];
-    bool weights; /* numbers are weights, and no samples */
+    bool unit;    /* the heading says what the numbers are, and that is not samples … */
+    bool weights; /* … or they are too large for that */
 };
 
 static const struct section unnamed = {.event = WIRE_EVENT_PERF, .name = "samples"};
+
+/* What all stacks under no heading are, and how many columns of numbers there are. */
+struct survey {
+    uint64_t most, sum; /* as large as they can be, at most */
+    bool fractions, one_column;
+};
+
+static bool survey_weights(const struct survey *s) {
+    return s->most > SAMPLES_MAX || s->sum > SUM_MAX;
+}
 
 /* "# event: cpu, ns". Other lines with a '#' are remarks. */
 static bool read_heading(struct emit_text t, struct section *s) {
@@ -153,7 +206,7 @@ static bool read_heading(struct emit_text t, struct section *s) {
     for (size_t i = 0; i < sizeof known_event / sizeof *known_event; i++)
         if (strcmp(s->name, known_event[i].name) == 0)
             s->event = known_event[i].event;
-    s->weights =
+    s->unit =
         comma && (size_t)(end - comma) > 2 && !memmem(comma, (size_t)(end - comma), "samples", 7);
     return true;
 }
@@ -163,7 +216,9 @@ static bool read_heading(struct emit_text t, struct section *s) {
 struct collapsed {
     struct emit *m;
     struct import_result *result;
+    struct survey survey;
     struct section section;
+    uint32_t rest;              /* billionths that rounding has left */
     char told[WIRE_EVENTS][64]; /* names of the events told so far */
     uint32_t tid;
     uint64_t virtual_id;
@@ -217,7 +272,8 @@ static bool read_thread(struct collapsed *c, struct emit_text t) {
     return true;
 }
 
-/* Leaf first, into c->frame; what is beyond the most there may be is left out at the root. */
+/* Leaf first, into c->frame. What is beyond the most there may be is left out at the root, where a
+ * frame says so. */
 static uint32_t read_frames(struct collapsed *c, const struct line *l) {
     const char *begin = l->begin, *end = l->end;
     const char *first = memchr(begin, ';', (size_t)(end - begin));
@@ -233,8 +289,16 @@ static uint32_t read_frames(struct collapsed *c, const struct line *l) {
         if (t.bytes > 0)
             c->frame[frames++] = frame_text_emit(c->m, unescape(c, t), &about);
         if (!separator)
-            break;
+            return frames;
         end = separator;
+    }
+    if (frames == WIRE_FRAMES_MAX) {
+        c->frame[frames - 1] = wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_TRUNCATED);
+        if (!c->result->note[0])
+            snprintf(c->result->note, sizeof c->result->note,
+                     "line %" PRIu64 " has more than %u frames, which is the most that is kept: "
+                     "such stacks begin with [truncated]",
+                     c->number, WIRE_FRAMES_MAX - 1);
     }
     return frames;
 }
@@ -255,7 +319,7 @@ static bool tell_event(struct collapsed *c) {
         c->section.event = number[i];
         if (!told[0]) {
             memcpy(told, c->section.name, sizeof c->section.name);
-            emit_mark(c->m, TIME_NS, number[i], told, 0);
+            emit_mark(c->m, TIME_NS, number[i], told, 0, !c->section.weights);
         }
         return true;
     }
@@ -263,11 +327,18 @@ static bool tell_event(struct collapsed *c) {
     return false;
 }
 
+/* Rounded; what is lost of one is given to the next. */
+static uint64_t whole_number(struct collapsed *c, const struct line *l) {
+    uint32_t rest = c->rest + l->billionths;
+    c->rest = rest % BILLION;
+    return l->count < UINT64_MAX ? l->count + rest / BILLION : l->count;
+}
+
 static void read_stack(struct collapsed *c, const struct line *l) {
     struct wire_sample w = {.time_ns = TIME_NS};
     uint32_t frames = read_frames(c, l);
-    uint64_t left = l->count;
-    bool weights = c->section.weights || left > SAMPLES_MAX;
+    uint64_t left = whole_number(c, l);
+    bool weights = c->section.weights;
     if (!tell_event(c))
         return;
     w.event = (uint8_t)c->section.event;
@@ -282,30 +353,81 @@ static void read_stack(struct collapsed *c, const struct line *l) {
     }
 }
 
+/* False: a heading, which is in c->section, or nothing; else a stack, or a line that is none. */
+static bool take_line(struct collapsed *c, struct emit_text t, struct line *l, bool *stack) {
+    *stack = false;
+    if (t.bytes == 0 || (is_heading(t) && read_heading(t, &c->section)))
+        return false;
+    *stack = split_line(t, l);
+    return *stack || !is_heading(t);
+}
+
+static void survey_line(struct collapsed *c, struct emit_text t) {
+    struct survey *s = &c->survey;
+    struct line l;
+    bool stack;
+    if (!take_line(c, t, &l, &stack) || !stack)
+        return;
+    s->fractions |= l.billionths != 0;
+    if (!c->section.unit) {
+        s->most = l.count > s->most ? l.count : s->most;
+        if (__builtin_add_overflow(s->sum, l.count, &s->sum))
+            s->sum = UINT64_MAX;
+    }
+    s->one_column |= !has_two_numbers(&l);
+}
+
 static void read_line(struct collapsed *c, struct emit_text t) {
     struct line l;
+    bool stack;
     c->number++;
-    if (t.bytes == 0 || (is_heading(t) && (read_heading(t, &c->section) || !split_line(t, &l))))
+    if (!take_line(c, t, &l, &stack))
         return;
-    if (split_line(t, &l))
-        read_stack(c, &l);
-    else
+    if (!stack) {
         damage(c, "is no stack with a count; such lines are left out");
+        return;
+    }
+    if (!c->survey.one_column)
+        (void)has_two_numbers(&l);
+    c->section.weights = c->section.unit || survey_weights(&c->survey);
+    read_stack(c, &l);
+}
+
+static void each_line(struct collapsed *c, const char *at, const char *end,
+                      void (*take)(struct collapsed *, struct emit_text)) {
+    c->section = unnamed;
+    while (at < end && !emit_failure(c->m))
+        take(c, next_line(&at, end));
+}
+
+static void tell_how(struct collapsed *c) {
+    struct import_result *r = c->result;
+    if (r->note[0])
+        return;
+    if (survey_weights(&c->survey))
+        snprintf(r->note, sizeof r->note,
+                 "the numbers are too large for samples (up to %" PRIu64 "): all are weights",
+                 c->survey.most);
+    else if (c->survey.fractions)
+        snprintf(r->note, sizeof r->note,
+                 "the counts have fractions: each is rounded, their sum "
+                 "is kept");
 }
 
 static int read(const uint8_t *data, size_t bytes, import_record *each, void *arg,
                 struct import_result *result, struct err *e) {
-    const char *at = (const char *)data, *end = at + bytes;
+    const char *end = (const char *)data + bytes, *at = behind_mark((const char *)data, end);
     struct collapsed *c = calloc(1, sizeof *c);
     struct emit *m = emit_open(each, arg);
     int r = -ENOMEM;
     if (c && m) {
         c->m = m;
         c->result = result;
-        c->section = unnamed;
+        c->rest = BILLION / 2;
         emit_jvm(m, 0, (struct emit_text){"collapsed stacks", 16}, (struct emit_text){0}, 0);
-        while (at < end && !emit_failure(m))
-            read_line(c, next_line(&at, end));
+        each_line(c, at, end, survey_line);
+        each_line(c, at, end, read_line);
+        tell_how(c);
         r = emit_failure(m);
     }
     if (r == -ENOMEM)
@@ -315,4 +437,4 @@ static int read(const uint8_t *data, size_t bytes, import_record *each, void *ar
     return r;
 }
 
-const struct import_reader import_collapsed = {"collapsed", knows, read};
+const struct import_reader import_collapsed = {"collapsed", false, knows, read};

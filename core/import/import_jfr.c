@@ -98,11 +98,12 @@ static void mark(struct file *f, uint64_t time_ns) {
         /* A method sample's period is time, and its weight is not. */
         emit_mark(f->samples.emit, time_ns, event, jfr_survey_name(&f->survey, event),
                   row == JFR_NATIVE_METHOD ? 0
-                                           : jfr_period(row, f->survey.period[row], f->survey.jdk));
+                                           : jfr_period(row, f->survey.period[row], f->survey.jdk),
+                  true);
     }
     if (!told)
         emit_mark(f->samples.emit, time_ns, WIRE_EVENT_CPU, "cpu",
-                  jfr_period(JFR_EXECUTION, f->survey.period[JFR_EXECUTION], f->survey.jdk));
+                  jfr_period(JFR_EXECUTION, f->survey.period[JFR_EXECUTION], f->survey.jdk), true);
 }
 
 static int emit_all(struct file *f) {
@@ -139,4 +140,4 @@ static int read(const uint8_t *data, size_t bytes, import_record *each, void *ar
     return r;
 }
 
-const struct import_reader import_jfr = {"jfr", knows, read};
+const struct import_reader import_jfr = {"jfr", false, knows, read};

@@ -84,7 +84,7 @@ static bool knows(const uint8_t *head, size_t bytes, bool whole) {
     bool gzip = bytes > 2 && head[0] == 0x1f && head[1] == 0x8b;
     bool known = false;
     if (plain) {
-        size_t got = pprof_bytes_peek(head, bytes, plain, 65536);
+        size_t got = gunzip_peek(head, bytes, plain, 65536);
         known = is_profile(plain, got, whole && !gzip && got == bytes);
     }
     free(plain);
@@ -108,7 +108,7 @@ static struct pprof_type type_of(const struct pprof *p, const struct pprof_field
 }
 
 /* Returns how much of the bytes are fields. */
-static size_t read_head(struct pprof *p, const struct pprof_bytes *b) {
+static size_t read_head(struct pprof *p, const struct gunzip *b) {
     struct pprof_field f;
     size_t at = 0;
     while (pprof_field_next(b->data, b->bytes, &at, &f) > 0) {
@@ -160,7 +160,7 @@ static void tell_events(struct pprof *p, uint64_t time_ns) {
     for (int i = 0; i < p->events.count; i++) {
         const struct pprof_event *x = &p->events.event[i];
         bool periodic = same_text(p->type[x->weight].type, p->period_type.type);
-        emit_mark(p->m, time_ns, x->event, x->name, periodic ? period_of(p) : 0);
+        emit_mark(p->m, time_ns, x->event, x->name, periodic ? period_of(p) : 0, x->count >= 0);
     }
 }
 
@@ -268,9 +268,12 @@ static void read_event(struct pprof *p, const struct pprof_event *x, const Pprof
 
 static uint32_t read_frames(struct pprof *p, const Pprof__Sample *s, bool class_leaf) {
     uint32_t frames = 0;
-    for (size_t i = 0; i < s->n_location_id && frames < WIRE_FRAMES_MAX; i++)
+    size_t i = 0;
+    for (; i < s->n_location_id && frames < WIRE_FRAMES_MAX; i++)
         frames += pprof_location_frames(p->names, p->m, s->location_id[i], i == 0, class_leaf,
                                         p->frame + frames, WIRE_FRAMES_MAX - frames);
+    if (i < s->n_location_id)
+        p->frame[frames - 1] = wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_TRUNCATED);
     return frames;
 }
 
@@ -293,7 +296,7 @@ static void read_sample(struct pprof *p, const Pprof__Sample *s) {
     }
 }
 
-static int read_samples(struct pprof *p, const struct pprof_bytes *b) {
+static int read_samples(struct pprof *p, const struct gunzip *b) {
     struct pprof_field f;
     size_t at = 0;
     while (!emit_failure(p->m) && pprof_field_next(b->data, b->bytes, &at, &f) > 0) {
@@ -309,7 +312,7 @@ static int read_samples(struct pprof *p, const struct pprof_bytes *b) {
 
 /* ---- the file ---- */
 
-static void note_damage(struct pprof *p, const struct pprof_bytes *b, size_t read) {
+static void note_damage(struct pprof *p, const struct gunzip *b, size_t read) {
     struct import_result *r = p->result;
     if (b->cut || read < b->bytes)
         snprintf(r->damage, sizeof r->damage, "it is cut or damaged after %zu bytes%s", read,
@@ -321,7 +324,7 @@ static void note_damage(struct pprof *p, const struct pprof_bytes *b, size_t rea
         snprintf(r->damage, sizeof r->damage, "its counts are too large, and cut");
 }
 
-static int read_profile(struct pprof *p, const struct pprof_bytes *b, struct err *e) {
+static int read_profile(struct pprof *p, const struct gunzip *b, struct err *e) {
     int r = pprof_names_read(b, &p->names, e);
     if (r < 0)
         return r;
@@ -342,8 +345,8 @@ static int read_profile(struct pprof *p, const struct pprof_bytes *b, struct err
 
 static int read(const uint8_t *data, size_t bytes, import_record *each, void *arg,
                 struct import_result *result, struct err *e) {
-    struct pprof_bytes b;
-    int r = pprof_bytes_open(data, bytes, &b, e);
+    struct gunzip b;
+    int r = gunzip_open(data, bytes, &b, e);
     if (r < 0)
         return r;
     struct pprof *p = calloc(1, sizeof *p);
@@ -360,8 +363,8 @@ static int read(const uint8_t *data, size_t bytes, import_record *each, void *ar
         pprof_names_free(p->names);
     free(p);
     emit_close(m);
-    pprof_bytes_close(&b);
+    gunzip_close(&b);
     return r;
 }
 
-const struct import_reader import_pprof = {"pprof", knows, read};
+const struct import_reader import_pprof = {"pprof", true, knows, read};

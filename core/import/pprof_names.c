@@ -177,7 +177,7 @@ static int add_location(struct pprof_names *n, const struct pprof_field *f) {
 }
 
 /* Everything in this field, whose messages are of one kind. */
-static int read_field(struct pprof_names *n, const struct pprof_bytes *b, uint32_t number,
+static int read_field(struct pprof_names *n, const struct gunzip *b, uint32_t number,
                       int (*add)(struct pprof_names *, const struct pprof_field *)) {
     struct pprof_field f;
     size_t at = 0;
@@ -188,7 +188,7 @@ static int read_field(struct pprof_names *n, const struct pprof_bytes *b, uint32
     return r;
 }
 
-int pprof_names_read(const struct pprof_bytes *b, struct pprof_names **out, struct err *e) {
+int pprof_names_read(const struct gunzip *b, struct pprof_names **out, struct err *e) {
     struct pprof_names *n = calloc(1, sizeof *n);
     int r = n ? read_field(n, b, 6, add_string) : -ENOMEM;
     if (r == 0)

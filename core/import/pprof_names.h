@@ -8,12 +8,13 @@
 #define JTOP_IMPORT_PPROF_NAMES_H
 
 #include "core/import/emit.h"
+#include "core/import/gunzip.h"
 #include "core/import/pprof_bytes.h"
 
 struct pprof_names;
 
 /* Reads them all. -ENOMEM, or -EINVAL where there are more than any profile has. */
-int pprof_names_read(const struct pprof_bytes *b, struct pprof_names **out, struct err *e);
+int pprof_names_read(const struct gunzip *b, struct pprof_names **out, struct err *e);
 void pprof_names_free(struct pprof_names *n);
 
 /* "" where there is none. */

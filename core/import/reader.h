@@ -12,6 +12,7 @@
 
 struct import_reader {
     const char *name;
+    bool inflates; /* it takes a gzipped file as it is; others get what is in it */
     /* Whether a file begins so; `whole`: the bytes are the whole file. */
     bool (*knows)(const uint8_t *head, size_t bytes, bool whole);
     /* `data` is the whole file, read-only. */

@@ -15,6 +15,7 @@ struct diff {
     uint32_t *method, *thread, *node;
     uint8_t *known; /* by method id: had a row before … */
     uint32_t ids;   /* … of those below this */
+    bool uncounted;
 };
 
 static uint32_t highest_method(const struct snapshot *s, uint32_t least) {
@@ -145,6 +146,10 @@ void diff_free(struct diff *d) {
     free(d);
 }
 
+void diff_without_counts(struct diff *d) {
+    d->uncounted = true;
+}
+
 struct part {
     uint64_t weight, samples;
 };
@@ -169,7 +174,8 @@ static struct diff_change change(const struct diff *d, struct part before, struc
     return (struct diff_change){
         .percent =
             100 * (share(now.weight, d->now->weight) - share(before.weight, d->before->weight)),
-        .chance = is_chance(before.samples, d->before->samples, now.samples, d->now->samples),
+        .chance = !d->uncounted &&
+                  is_chance(before.samples, d->before->samples, now.samples, d->now->samples),
     };
 }
 

@@ -18,6 +18,8 @@ struct diff;
  * nothing has changed. */
 struct diff *diff_new(const struct snapshot *before, const struct snapshot *now);
 void diff_free(struct diff *d);
+/* Samples count nothing, so no change is called chance. */
+void diff_without_counts(struct diff *d);
 
 struct diff_change {
     double percent; /* points of the whole: 12 % now, 10 % before is +2 */

@@ -59,7 +59,8 @@ void quality_of_event(struct export_quality *q, const struct session_status *st,
                                  .windows = st->windows,
                                  .window_ns = st->window_ns,
                                  .day_ns = st->day_ns,
-                                 .undated = st->undated};
+                                 .undated = st->undated,
+                                 .uncounted = !session_engine_is_counted(engine)};
     if (event == WIRE_EVENT_WALL && engine->coverage > 0)
         q->coverage = engine->coverage;
     for (int i = 0; i < SESSION_EVENTS; i++)

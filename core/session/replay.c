@@ -99,6 +99,8 @@ int replay_records(const char *path, import_record *each, void *arg, struct repl
         if (import.damage[0])
             snprintf(result->damage, sizeof result->damage, "the file is cut or damaged: %s",
                      import.damage);
+        else if (import.note[0])
+            snprintf(result->damage, sizeof result->damage, "%s", import.note);
         return got;
     }
     int got = recording_open(path, &r, e);

@@ -10,7 +10,8 @@
 #include "core/import/import.h"
 
 struct replay_result {
-    char damage[256]; /* a line for people: why it ends early; "": it is whole */
+    char damage[256]; /* a line for people: why it ends early, or how else it was read than it may
+                         seem; "": it is whole */
 };
 
 /* Hands over one record after the other. What is only cut is no error; what `each` returns is. */

@@ -94,6 +94,8 @@ struct session_engine {
 
 /* It runs in a way that is worse than the first choice: `reason` is worth a line. */
 bool session_engine_is_poorer(const struct session_engine *engine);
+/* False: it was read from a file that has weights only. */
+bool session_engine_is_counted(const struct session_engine *engine);
 
 /* How --max-overhead is kept. */
 struct session_budget {

@@ -67,8 +67,12 @@ const char *const session_mechanism_name[WIRE_MECHANISMS] = {
     [WIRE_MECHANISM_SAFEPOINT] = "safepoint", [WIRE_MECHANISM_SIGNAL] = "signal",
     [WIRE_MECHANISM_JVMTI] = "jvmti",         [WIRE_MECHANISM_TRAP] = "trap",
     [WIRE_MECHANISM_IMPORTS] = "imports",     [WIRE_MECHANISM_BYTECODE] = "bytecode",
-    [WIRE_MECHANISM_FILE] = "imported",
+    [WIRE_MECHANISM_FILE] = "imported",       [WIRE_MECHANISM_WEIGHTS] = "weights",
 };
+
+bool session_engine_is_counted(const struct session_engine *engine) {
+    return strcmp(engine->mechanism, session_mechanism_name[WIRE_MECHANISM_WEIGHTS]) != 0;
+}
 
 bool session_engine_is_poorer(const struct session_engine *engine) {
     return engine->reason[0] &&

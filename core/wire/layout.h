@@ -72,6 +72,7 @@ enum wire_mechanism {
     WIRE_MECHANISM_IMPORTS,   /* the libraries' import tables */
     WIRE_MECHANISM_BYTECODE,  /* a Java method with calls of ours in it */
     WIRE_MECHANISM_FILE,      /* of imports: another's file, which does not say */
+    WIRE_MECHANISM_WEIGHTS,   /* the same, and it has weights only: its samples count nothing */
     WIRE_MECHANISMS
 };
 

@@ -27,6 +27,7 @@ FIELDS = {
     "profiler.Malloc": "startTime eventThread stackTrace address size",
     "profiler.Free": "startTime eventThread stackTrace address",
     "profiler.NativeLock": "startTime duration eventThread stackTrace address",
+    "jdk.MethodTrace": "startTime duration eventThread stackTrace method",
 }
 FRAME_TYPES = ["Interpreted", "JIT compiled", "Inlined", "Native", "C++", "Kernel", "C1 compiled"]
 STATES = {"STATE_DEFAULT", "STATE_RUNNABLE", "STATE_SLEEPING"}
@@ -232,6 +233,30 @@ def allocated(path, raw):
     want(got == told, "%d bytes, %d in the report" % (got, told))
 
 
+def calls(scratch, jvm):
+    """With --trace calls are method traces, with the method and how long each took; with -e they are
+    execution samples, as async-profiler has both."""
+    raw, path = os.path.join(scratch, "calls.jtop"), os.path.join(scratch, "calls.jfr")
+    good("-d", 1, "-e", "cpu", "--trace", "shop.Pricing.total", "--record", raw, "-f", path, jvm.pid)
+    told = total(collapsed(good("-e", "shop.Pricing.total", "-o", "collapsed", raw)))
+    found = of_type(path, "jdk.MethodTrace")
+    want(found and len(found) == told, "%d traces, %d in the report" % (len(found), told))
+    for c, e in found[:50]:
+        m = c.pools["jdk.types.Method"][e["method"]]
+        want(c.symbol(m["name"]) == "total" and e["duration"] > 0, "a trace: %s" % e)
+    good("-d", 1, "-e", "shop.Pricing.total", "-f", path, jvm.pid)
+    want(of_type(path, "jdk.ExecutionSample") and not of_type(path, "jdk.MethodTrace"), "with -e")
+
+
+def all_events(scratch, jvm):
+    path = os.path.join(scratch, "every.jfr")
+    good("-d", 2, "--all", "--alloc", "64k", "--lock", "1us", "-f", path, jvm.pid)
+    kinds = {kind for c in chunks(path) for kind, _ in c.events}
+    missing = {"jdk.ExecutionSample", "profiler.WallClockSample", "jdk.ObjectAllocationInNewTLAB",
+               "profiler.LiveObject", "jdk.JavaMonitorEnter", "profiler.Malloc"} - kinds
+    want(not missing, "not there: %s" % missing)
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory(prefix="jtop-prof-jfr-bytes-") as scratch:
@@ -241,6 +266,8 @@ def main():
             good("-d", 3, "-i", "2ms", "-e", "cpu,wall,alloc,lock,nativemem", "--wall", "20ms",
                  "--alloc", "64k", "--lock", "1us", "--nativemem", "4k", "--record", raw,
                  "-f", live, jvm.pid)
+            checks.run("calls", calls, scratch, jvm)
+            checks.run("all events", all_events, scratch, jvm)
         good("-f", later, raw)
         for name, path in (("grown", live), ("made later", later)):
             checks.run(name + ": fields by their place", by_place, path)

@@ -47,7 +47,7 @@ struct compared {
 static void compare(struct compared *c) {
     for (int i = 0; i < 2; i++)
         c->s[i] = snapshot_take(c->p, &(struct query){.event = i, .tree = true});
-    assert_int_equal(compare_rows_make(c->s[0], c->s[1], &c->rows), 0);
+    assert_int_equal(compare_rows_make(c->s[0], c->s[1], true, &c->rows), 0);
 }
 
 static void done(struct compared *c) {

@@ -197,10 +197,10 @@ static void marks_say_how_long(void **state) {
     struct stage s;
     open_stage(&s);
     emit_jvm(s.m, 42, text("Shop"), text("17"), 5);
-    emit_mark(s.m, 1000, WIRE_EVENT_CPU, "cpu", 7);
-    emit_mark(s.m, 1000, WIRE_EVENT_PERF, "page-faults", 0);
-    emit_mark(s.m, 9000, WIRE_EVENT_CPU, "cpu", 7);
-    emit_mark(s.m, 9000, WIRE_EVENT_PERF, "page-faults", 0);
+    emit_mark(s.m, 1000, WIRE_EVENT_CPU, "cpu", 7, true);
+    emit_mark(s.m, 1000, WIRE_EVENT_PERF, "page-faults", 0, true);
+    emit_mark(s.m, 9000, WIRE_EVENT_CPU, "cpu", 7, true);
+    emit_mark(s.m, 9000, WIRE_EVENT_PERF, "page-faults", 0, true);
     assert_int_equal(s.decoder->marks.sampled_ns, 8000);
     assert_int_equal(s.decoder->marks.known, 1 << WIRE_EVENT_CPU | 1 << WIRE_EVENT_PERF);
     assert_string_equal(s.decoder->marks.engine[WIRE_EVENT_PERF].name, "page-faults");

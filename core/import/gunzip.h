@@ -1,0 +1,33 @@
+/*
+ * The bytes of a file: plain, or gzipped, in as many parts as there are.
+ *
+ * Context: as import.h.
+ */
+#ifndef JTOP_IMPORT_GUNZIP_H
+#define JTOP_IMPORT_GUNZIP_H
+
+#include "core/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GUNZIP_PLAIN_MAX (UINT64_C(1) << 30)   /* inflated; and not more than … */
+#define GUNZIP_RATIO_MAX 100u                  /* … so many times the file, with … */
+#define GUNZIP_RATIO_FREE (UINT64_C(64) << 20) /* … so much for nothing */
+
+struct gunzip {
+    const uint8_t *data;
+    size_t bytes;
+    uint8_t *owned; /* inflated; NULL: data is the file's */
+    bool cut;       /* the file ends early, or is damaged from there on */
+};
+
+/* `data` is what `out` may point into. A cut file gives what is before the cut. -EINVAL: it
+ * inflates to more than any profile does; -ENOMEM. */
+int gunzip_open(const uint8_t *data, size_t bytes, struct gunzip *out, struct err *e);
+/* Inflates at most `size` bytes into `out`; returns how many. */
+size_t gunzip_peek(const uint8_t *data, size_t bytes, uint8_t *out, size_t size);
+void gunzip_close(struct gunzip *g);
+
+#endif

@@ -9,8 +9,11 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SILENT_MS 1000 /* four heartbeats */
 #define EVICT_MS 2000
@@ -68,6 +71,17 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni) {
     }
 }
 
+/* A line on the application's standard error. */
+static __attribute__((format(printf, 1, 2))) void say(const char *format, ...) {
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (n > 0)
+        (void)!write(STDERR_FILENO, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+}
+
 /* Why agent_begin failed. */
 static const char *why_not(int result) {
     switch (result) {
@@ -92,19 +106,17 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
     int result = agent.active ? HANDSHAKE_BUSY : agent_begin(jni);
     pthread_mutex_unlock(&agent.lock);
     if (result != HANDSHAKE_OK) {
-        dprintf(STDERR_FILENO, "jtop-prof: agent: this JVM is not profiled: %s\n", why_not(result));
+        say("jtop-prof: agent: this JVM is not profiled: %s\n", why_not(result));
         return;
     }
     int r = agent_spawn_reader();
     if (r == -ENOENT)
-        dprintf(STDERR_FILENO,
-                "jtop-prof: agent: nothing is profiled: the program jtop-prof is not "
-                "beside the library and not on the PATH; name it with frontend=PATH\n");
+        say("jtop-prof: agent: nothing is profiled: the program jtop-prof is not "
+            "beside the library and not on the PATH; name it with frontend=PATH\n");
     else if (r < 0)
-        dprintf(STDERR_FILENO,
-                "jtop-prof: agent: nothing is profiled: jtop-prof cannot be started "
-                "(errno %d)\n",
-                -r);
+        say("jtop-prof: agent: nothing is profiled: jtop-prof cannot be started "
+            "(errno %d)\n",
+            -r);
 }
 
 static bool know_thread_fields(JNIEnv *jni) {

@@ -15,7 +15,7 @@ static struct chain *_Atomic chains[CHAINS_MAX];
  * signal, in the same place, goes to the first handler at once. */
 static struct {
     _Atomic uintptr_t context;
-    _Atomic uint64_t entries;
+    _Atomic uint32_t entries;
 } passing[PASSING_MAX];
 
 static struct chain *chain_of(int signo) {
@@ -80,8 +80,8 @@ static void pass_on(const struct chain *c, int entry, siginfo_t *info, void *con
     bool began = at < 0;
     if (began)
         at = begin_passing((uintptr_t)context);
-    uint64_t bit = UINT64_C(1) << entry, circle = UINT64_C(1) << CHAIN_PLACES;
-    uint64_t been = at < 0 ? 0 : atomic_fetch_or(&passing[at].entries, bit);
+    uint32_t bit = 1u << entry, circle = 1u << CHAIN_PLACES;
+    uint32_t been = at < 0 ? 0 : atomic_fetch_or(&passing[at].entries, bit);
     if (been & bit)
         leave_circle(c, (atomic_fetch_or(&passing[at].entries, circle) & circle) != 0, info,
                      context);
@@ -91,7 +91,7 @@ static void pass_on(const struct chain *c, int entry, siginfo_t *info, void *con
         atomic_store(&passing[at].context, 0);
 }
 
-static void enter(int entry, int signo, siginfo_t *info, void *context) {
+static __attribute__((noinline)) void enter(int entry, int signo, siginfo_t *info, void *context) {
     int saved = errno;
     struct chain *c = chain_of(signo);
     if (c && !c->handle(info, context))
@@ -107,14 +107,10 @@ static void enter(int entry, int signo, siginfo_t *info, void *context) {
     ENTRY(a) ENTRY(b) ENTRY(c) ENTRY(d) ENTRY(e) ENTRY(f) ENTRY(g) ENTRY(h)
 ENTRY8(0, 1, 2, 3, 4, 5, 6, 7)
 ENTRY8(8, 9, 10, 11, 12, 13, 14, 15)
-ENTRY8(16, 17, 18, 19, 20, 21, 22, 23)
-ENTRY8(24, 25, 26, 27, 28, 29, 30, 31)
 
 static void (*const entries[CHAIN_PLACES])(int, siginfo_t *, void *) = {
-    entry_0,  entry_1,  entry_2,  entry_3,  entry_4,  entry_5,  entry_6,  entry_7,
-    entry_8,  entry_9,  entry_10, entry_11, entry_12, entry_13, entry_14, entry_15,
-    entry_16, entry_17, entry_18, entry_19, entry_20, entry_21, entry_22, entry_23,
-    entry_24, entry_25, entry_26, entry_27, entry_28, entry_29, entry_30, entry_31};
+    entry_0, entry_1, entry_2,  entry_3,  entry_4,  entry_5,  entry_6,  entry_7,
+    entry_8, entry_9, entry_10, entry_11, entry_12, entry_13, entry_14, entry_15};
 
 /* -1: somebody else's. */
 static int entry_of(const struct sigaction *action) {

@@ -18,7 +18,12 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#define CHAIN_PLACES 32
+#define CHAIN_PLACES 16
+
+struct chain_place {
+    bool in; /* it is called, or may be */
+    struct sigaction before;
+};
 
 struct chain {
     int signo; /* SIGSEGV, SIGBUS or SIGTRAP */
@@ -29,12 +34,8 @@ struct chain {
                            again, and does that */
     /* The VM's own function for signals (JVM_handle_linux_signal); NULL: not known. */
     int (*vm)(int signo, siginfo_t *info, void *context, int abort_if_unrecognized);
-    /* its own: */
-    struct sigaction first;
-    struct {
-        bool in; /* it is called, or may be */
-        struct sigaction before;
-    } place[CHAIN_PLACES];
+    struct chain_place *place; /* CHAIN_PLACES of them, zero at first */
+    struct sigaction first;    /* its own */
 };
 
 /* In front of all others, if it is not there. 0, or -EBUSY: others were put in front so often that

@@ -78,8 +78,10 @@ static bool on_fault(siginfo_t *info, void *context) {
     return true;
 }
 
-static struct chain chains[] = {{.signo = SIGSEGV, .handle = on_fault, .flags = -1},
-                                {.signo = SIGBUS, .handle = on_fault, .flags = -1}};
+static struct chain_place places[2][CHAIN_PLACES];
+static struct chain chains[] = {
+    {.signo = SIGSEGV, .handle = on_fault, .flags = -1, .place = places[0]},
+    {.signo = SIGBUS, .handle = on_fault, .flags = -1, .place = places[1]}};
 #define CHAINS (sizeof chains / sizeof chains[0])
 
 int guarded_install(void) {

@@ -97,10 +97,12 @@ static bool on_trap(siginfo_t *info, void *context) {
 /* The handler. A thread with an alternate stack is interrupted on that, as the VM's own handlers do.
  * What hit() does may run into another trap. */
 
+static struct chain_place places[CHAIN_PLACES];
 static struct chain chain = {.signo = SIGTRAP,
                              .handle = on_trap,
                              .flags = SA_RESTART | SA_ONSTACK | SA_NODEFER,
-                             .ends_by_raise = true};
+                             .ends_by_raise = true,
+                             .place = places};
 
 static int take_lives(void) {
     uint64_t *lives = atomic_load(&traps.lives);

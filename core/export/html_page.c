@@ -243,10 +243,10 @@ static void end_page(struct html *h, const struct export_quality *q, const struc
 }
 
 int html_page(struct text *out, const struct profile *p, const struct snapshot *s,
-              const struct export_quality *q, const struct export_options *asked,
+              const struct export_quality *q, const struct export_options *o,
               const struct html_view *view) {
-    struct export_options options = formats_options(asked, q);
-    const struct export_options *o = &options;
+    struct export_options own = formats_options(o, q);
+    o = &own;
     struct html h = {.out = out,
                      .s = s,
                      .o = o,

@@ -246,9 +246,9 @@ static unsigned within(uint32_t asked, unsigned otherwise, unsigned least, unsig
 }
 
 int svg_export(struct text *out, const struct profile *p, const struct snapshot *s,
-               const struct export_quality *q, const struct export_options *asked) {
-    struct export_options options = formats_options(asked, q);
-    const struct export_options *o = &options;
+               const struct export_quality *q, const struct export_options *o) {
+    struct export_options own = formats_options(o, q);
+    o = &own;
     struct svg v = {
         .page = {.s = s,
                  .q = q,

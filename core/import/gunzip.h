@@ -28,6 +28,6 @@ struct gunzip {
 int gunzip_open(const uint8_t *data, size_t bytes, struct gunzip *out, struct err *e);
 /* Inflates at most `size` bytes into `out`; returns how many. */
 size_t gunzip_peek(const uint8_t *data, size_t bytes, uint8_t *out, size_t size);
-void gunzip_close(struct gunzip *g);
+void gunzip_close(struct gunzip *b);
 
 #endif

@@ -67,7 +67,11 @@ static void put(int i) {
 
 static void begin(struct chain *c, bool with_vm) {
     struct sigaction first = {.sa_handler = the_last, .sa_flags = SA_NODEFER};
+    static struct chain_place places[CHAIN_PLACES];
+    for (int i = 0; i < CHAIN_PLACES; i++)
+        places[i] = (struct chain_place){0};
     *c = (struct chain){.signo = SIGNO,
+                        .place = places,
                         .handle = handle,
                         .flags = SA_NODEFER,
                         .ends_by_raise = true,

@@ -32,7 +32,7 @@ const struct option_row option_rows[] = {
     ROW(PROFILE, NULL, "--trace", "trace", TRACE, "METHOD[:TIME]",
         "calls of a Java method too, that take so long", NO_FIELD),
     ROW(PROFILE, NULL, "--all", "all", FLAG, NULL,
-        "cpu, wall, alloc --live, lock, nativelock and nativemem", FIELD(all)),
+        "cpu, wall, alloc, live, lock, nativelock, nativemem", FIELD(all)),
     ROW(PROFILE, NULL, "--all-user", "alluser", FLAG, NULL, "leave out what the kernel does",
         FIELD(all_user)),
     ROW(PROFILE, NULL, "--all-kernel", "allkernel", FLAG, NULL,

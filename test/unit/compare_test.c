@@ -114,15 +114,20 @@ static void reports_are_told(void **state) {
     add(c.p, 1, "f", 300);
     add(c.p, 1, "h", 100);
     compare(&c);
-    const struct compare_sides sides = {
-        .profile = c.p,
-        .side = {{.path = "a.jfr", .event = "cpu", .unit = "ns", .weight = 2000, .samples = 200},
-                 {.path = "b.jfr",
-                  .event = "cpu",
-                  .unit = "ns",
-                  .weight = 4000,
-                  .samples = 400,
-                  .elapsed_ns = 2000000000}}};
+    const struct compare_sides sides = {.profile = c.p,
+                                        .side = {{.path = "a.jfr",
+                                                  .event = "cpu",
+                                                  .unit = "ns",
+                                                  .weight = 2000,
+                                                  .samples = 200,
+                                                  .counted = true},
+                                                 {.path = "b.jfr",
+                                                  .counted = true,
+                                                  .event = "cpu",
+                                                  .unit = "ns",
+                                                  .weight = 4000,
+                                                  .samples = 400,
+                                                  .elapsed_ns = 2000000000}}};
     const struct export_options o = {.normalize = true};
     const struct compare_report r = {
         .sides = &sides, .snapshot = {c.s[0], c.s[1]}, .rows = &c.rows, .o = &o};

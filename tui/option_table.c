@@ -30,7 +30,7 @@ const struct option_row option_rows[] = {
     ROW(PROFILE, NULL, "--nativelock", "nativelock", ENGINE, "TIME",
         "sample waits for pthread locks too; 0: all", NO_FIELD, .value = WIRE_EVENT_NATIVELOCK),
     ROW(PROFILE, NULL, "--trace", "trace", TRACE, "METHOD[:TIME]",
-        "calls of a Java method too, that take so long", NO_FIELD),
+        "a Java method's calls too; TIME: the shortest call", NO_FIELD),
     ROW(PROFILE, NULL, "--all", "all", FLAG, NULL,
         "cpu, wall, alloc, live, lock, nativelock, nativemem", FIELD(all)),
     ROW(PROFILE, NULL, "--all-user", "alluser", FLAG, NULL, "leave out what the kernel does",

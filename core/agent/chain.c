@@ -11,10 +11,12 @@
 static struct chain *_Atomic chains[CHAINS_MAX];
 
 /* A signal that goes on, by the place of its context, which lies on its thread's stack; and the
- * entries it has been to. One whose handler jumped away stays: the worst of it is that a later
- * signal, in the same place, goes to the first handler at once. */
+ * entries it has been to. One whose handler jumped away (siglongjmp) stays. A later signal at the
+ * same place is told from one that comes back by the stack: what comes back is called from deeper
+ * down than `frame`, where the signal first came to us. */
 static struct {
     _Atomic uintptr_t context;
+    _Atomic uintptr_t frame;
     _Atomic uint32_t entries;
 } passing[PASSING_MAX];
 
@@ -35,16 +37,18 @@ static int find_passing(uintptr_t context) {
     return -1;
 }
 
-/* -1: no room. */
-static int begin_passing(uintptr_t context) {
-    for (int i = 0; i < PASSING_MAX; i++) {
+/* `at` is its place if it has one. -1: no room. */
+static int begin_passing(int at, uintptr_t context, uintptr_t frame) {
+    for (int i = 0; i < PASSING_MAX && at < 0; i++) {
         uintptr_t nobody = 0;
-        if (atomic_compare_exchange_strong(&passing[i].context, &nobody, context)) {
-            atomic_store(&passing[i].entries, 0);
-            return i;
-        }
+        if (atomic_compare_exchange_strong(&passing[i].context, &nobody, context))
+            at = i;
     }
-    return -1;
+    if (at >= 0) {
+        atomic_store(&passing[at].frame, frame);
+        atomic_store(&passing[at].entries, 0);
+    }
+    return at;
 }
 
 /* Nobody would have handled it. */
@@ -75,11 +79,13 @@ static void leave_circle(const struct chain *c, bool once_more, siginfo_t *info,
         end_process(c);
 }
 
-static void pass_on(const struct chain *c, int entry, siginfo_t *info, void *context) {
+/* `frame`: of the function that the entry called. */
+static void pass_on(const struct chain *c, int entry, uintptr_t frame, siginfo_t *info,
+                    void *context) {
     int at = find_passing((uintptr_t)context);
-    bool began = at < 0;
+    bool began = at < 0 || frame >= atomic_load(&passing[at].frame);
     if (began)
-        at = begin_passing((uintptr_t)context);
+        at = begin_passing(at, (uintptr_t)context, frame);
     uint32_t bit = 1u << entry, circle = 1u << CHAIN_PLACES;
     uint32_t been = at < 0 ? 0 : atomic_fetch_or(&passing[at].entries, bit);
     if (been & bit)
@@ -95,7 +101,7 @@ static __attribute__((noinline)) void enter(int entry, int signo, siginfo_t *inf
     int saved = errno;
     struct chain *c = chain_of(signo);
     if (c && !c->handle(info, context))
-        pass_on(c, entry, info, context);
+        pass_on(c, entry, (uintptr_t)__builtin_frame_address(0), info, context);
     errno = saved;
 }
 

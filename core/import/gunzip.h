@@ -12,9 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GUNZIP_PLAIN_MAX (UINT64_C(1) << 30)   /* inflated; and not more than … */
-#define GUNZIP_RATIO_MAX 100u                  /* … so many times the file, with … */
-#define GUNZIP_RATIO_FREE (UINT64_C(64) << 20) /* … so much for nothing */
+/* A file may inflate to GUNZIP_RATIO_FREE + its own size * GUNZIP_RATIO_MAX bytes, and never to
+ * more than GUNZIP_PLAIN_MAX. */
+#define GUNZIP_PLAIN_MAX (UINT64_C(1) << 30)
+#define GUNZIP_RATIO_MAX 100u
+#define GUNZIP_RATIO_FREE (UINT64_C(64) << 20)
 
 struct gunzip {
     const uint8_t *data;

@@ -162,6 +162,32 @@ static void no_circle(void **state) {
     }
 }
 
+static sigjmp_buf back;
+
+static void jump(int signo) {
+    assert_int_equal(signo, SIGNO);
+    siglongjmp(back, 1);
+}
+
+/* A library that reads where it may not, and jumps out of its handler: every time, and no circle. */
+static void others_jump_away(void **state) {
+    (void)state;
+    struct sigaction jumper = {.sa_handler = jump, .sa_flags = SA_NODEFER};
+    volatile int jumped = 0;
+    begin(&chain, true);
+    assert_int_equal(sigaction(SIGNO, &jumper, NULL), 0);
+    assert_int_equal(chain_enter(&chain), 0);
+    for (volatile int i = 0; i < 5; i++) {
+        if (sigsetjmp(back, 1) == 0)
+            raise(SIGNO);
+        else
+            jumped++;
+    }
+    assert_int_equal(jumped, 5);
+    assert_int_equal(vm, 0);
+    chain_leave(&chain);
+}
+
 /* A circle behind the first handler there was ends there. */
 static void a_circle_has_the_first_one(void **state) {
     (void)state;
@@ -189,7 +215,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(in_front_and_back), cmocka_unit_test(others_come_and_stay),
         cmocka_unit_test(no_circle),         cmocka_unit_test(a_circle_has_the_first_one),
-        cmocka_unit_test(there_is_an_end),
+        cmocka_unit_test(others_jump_away),  cmocka_unit_test(there_is_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

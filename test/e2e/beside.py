@@ -166,7 +166,7 @@ def traps(scratch, library):
 
 
 def main():
-    checks = Checks()
+    checks = Checks(fast=("left behind", "comes later", "faults"))
     with tempfile.TemporaryDirectory(prefix="jtop-prof-beside-") as scratch:
         library = build(scratch)
         checks.run("left behind", left_behind, scratch, library)

@@ -4,6 +4,7 @@
 parser, IDEs. They read fields by their place, symbols in one encoding, frame types and thread states
 by what async-profiler writes for them."""
 import collections
+import functools
 import os
 import re
 import struct
@@ -160,7 +161,8 @@ class Chunk:
                 for m in [methods[f["method"]]]]
 
 
-def chunks(path):
+@functools.lru_cache(maxsize=None)  # reading them takes a second, and each check wants them
+def read_chunks(path, _):
     with open(path, "rb") as f:
         data = f.read()
     found = []
@@ -170,6 +172,10 @@ def chunks(path):
         found.append(Chunk(data[:size]))
         data = data[size:]
     return found
+
+
+def chunks(path):
+    return read_chunks(path, os.stat(path).st_mtime_ns)
 
 
 def of_type(path, name):

@@ -199,8 +199,7 @@ def plain(scratch):
     with Server(scratch) as server:
         want(server.url == "http://127.0.0.1:%d/" % server.port, server.url)
         want(len(server.stderr().splitlines()) == 1 and not server.stdout(), server.stderr())
-        checks = Checks(fast=("addresses", "token_files", "with_token", "tls", "follow", "ends",
-                              "all_jvms", "quiet"))
+        checks = Checks()
         for check in (routes, methods, sizes, parameters, hosts, sites, zipped, raw_requests,
                       kept_alive, gone_in_the_middle, slow):
             checks.run("plain: " + check.__name__, check, server)
@@ -504,7 +503,8 @@ def quiet(scratch):
 
 
 def main():
-    checks = Checks()
+    checks = Checks(fast=("addresses", "token_files", "with_token", "tls", "follow", "ends",
+                          "all_jvms", "quiet"))
     with tempfile.TemporaryDirectory() as scratch:
         for check in (plain, addresses, taken, token_files, with_token, tls, client_certificates,
                       follow, waits, stuck, ends, all_jvms, quiet):

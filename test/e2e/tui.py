@@ -31,6 +31,7 @@ WAIT = 30  # seconds until something that should happen counts as not happening
 HOT = "a50"  # the hottest method of the workload, half of its only busy thread
 THREAD = "mixed"
 DRAWN = b"Shares$"  # of a method's row; later ones may come in pieces: only what changes is sent
+THOROUGH = os.environ.get("TIER") != "fast"
 PROMPT = r"^\S*[$#] ?\n*\Z"
 
 failures = 0
@@ -589,8 +590,8 @@ def main():
         check("svg of the screen", svg, j)
         check("resizes", resizes, j)
         check("stop and continue", stop_and_continue, j)
-        for name, code in (("SIGINT", 0), ("SIGTERM", 0), ("SIGHUP", 0), ("SIGSEGV", 139),
-                           ("SIGABRT", 134), ("SIGQUIT", 131)):
+        for name, code in (("SIGINT", 0), ("SIGTERM", 0), ("SIGSEGV", 139), ("SIGHUP", 0),
+                           ("SIGABRT", 134), ("SIGQUIT", 131))[: None if THOROUGH else 3]:
             check("restored after " + name, dies_tidily, j, getattr(signal, name), code)
         check("unknown terminal type", unknown_terminal, j)
         check("few bytes", few_bytes, j)
@@ -600,7 +601,8 @@ def main():
         check("terminal hangs up", hang_up, j)
         check("batch frames", batch, j)
     check("the JVM dies", jvm_dies, "exit code")
-    check("a stopped JVM", stands_still, None)
+    if THOROUGH:
+        check("a stopped JVM", stands_still, None)
     check("attach given up", attach_given_up, None)
     check("attach refused", attach_refused, None)
     return 1 if failures else 0

@@ -1,4 +1,5 @@
 /* Where frames stand: true to a unit, in order, and in the same place while numbers change. */
+#include "test/unit/tier.h"
 #include "tui/flame.h"
 
 #include "tui/tree_rows.h"
@@ -224,12 +225,12 @@ static void stands_still(void **unused) {
     profile_free(p);
 }
 
-/* A hundred thousand stacks; the time is printed, not judged. */
+/* Many stacks; the time is printed, not judged. */
 static void large(void **unused) {
     (void)unused;
     struct profile *p = profile_of(3000);
     uint32_t random = 5, path[40];
-    for (int n = 0; n < 100000; n++) {
+    for (int n = 0; n < (tier_is_fast() ? 20000 : 100000); n++) {
         uint16_t depth = (uint16_t)(10 + next_random(&random) % 30);
         for (uint16_t i = 0; i < depth; i++)
             path[i] = i < 8 ? i * 4 + next_random(&random) % 4 : next_random(&random) % 3000;

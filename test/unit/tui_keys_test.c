@@ -1,4 +1,5 @@
 /* The key table, and what any keys at all may do to the screen while the profile grows. */
+#include "test/unit/tier.h"
 #include "test/unit/tui_fixture.h"
 
 #include "tui/keymap.h"
@@ -193,7 +194,7 @@ static void random_keys(void **unused) {
     (void)unused;
     struct fixture f;
     fixture_open(&f, LIVE_METHODS, 24, 80, false);
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < (tier_is_fast() ? 8000 : 20000); i++) {
         screen_press(f.screen, random_press());
         if (screen_wants_switch(f.screen) && roll(4) == 0)
             screen_switch(f.screen);

@@ -219,7 +219,7 @@ test-aarch64:
 # The agent in a JVM of musl, which is built first, and in one of an old glibc.
 test-musl:
 	@.ci/setup musl && BUILD=$(BUILD) test/musl/run $(ONLY)
-# clang-tidy reads what changed in the last three days of history; lint-all has it read everything.
+# Slow checks read what changed in the last three days of history; in lint-all they read everything.
 lint:
 	@.ci/setup lint && BUILD=$(BUILD) test/lint/run
 lint-all:

@@ -4,6 +4,7 @@
 #include "tui/batch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -147,6 +148,32 @@ static void drain_eventfd(const struct pollfd *p) {
         return;
 }
 
+/* What was asked for and never ran: its report is empty, and does not say why. */
+static void say_missing(struct session *s) {
+    struct session_status st;
+    session_status(s, &st);
+    for (int i = 0; i < WIRE_EVENTS; i++)
+        if (st.engine[i].asked && st.engine[i].error && !st.engine[i].samples)
+            fprintf(stderr, "jtop-prof: %s was not sampled: %s\n", st.engine[i].name,
+                    st.engine[i].reason[0] ? st.engine[i].reason : strerror(st.engine[i].error));
+}
+
+/* A reader that the agent has started has the application's standard error, perhaps a pipe whose
+ * reader waits for its end: it keeps that no longer than the application. */
+static void leave_stderr(struct background *b) {
+    struct session_status st;
+    session_status(b->s, &st);
+    if (b->silent || b->o->reader_fd < 0 || st.phase != SESSION_JVM_GONE)
+        return;
+    b->silent = true;
+    say_missing(b->s);
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (null >= 0) {
+        dup2(null, STDERR_FILENO);
+        close(null);
+    }
+}
+
 static enum turn_end await_end(struct background *b, const struct watch *w) {
     struct pollfd fds[] = {
         {.fd = w->signal_fd, .events = POLLIN},
@@ -161,6 +188,7 @@ static enum turn_end await_end(struct background *b, const struct watch *w) {
         pthread_mutex_unlock(&b->lock);
         if (end != TURN_NOT)
             return end;
+        leave_stderr(b);
         uint64_t left = then > now ? then - now : 0;
         struct timespec wait = {.tv_sec = (time_t)(left / 1000),
                                 .tv_nsec = (long)(left % 1000) * 1000000};
@@ -170,16 +198,6 @@ static enum turn_end await_end(struct background *b, const struct watch *w) {
         drain_eventfd(&fds[1]);
         drain_eventfd(&fds[2]);
     }
-}
-
-/* What was asked for and never ran: its report is empty, and does not say why. */
-static void say_missing(struct session *s) {
-    struct session_status st;
-    session_status(s, &st);
-    for (int i = 0; i < WIRE_EVENTS; i++)
-        if (st.engine[i].asked && st.engine[i].error && !st.engine[i].samples)
-            fprintf(stderr, "jtop-prof: %s was not sampled: %s\n", st.engine[i].name,
-                    st.engine[i].reason[0] ? st.engine[i].reason : strerror(st.engine[i].error));
 }
 
 /* How the turn went, for the stderr of an agent's reader; the others have none. */

@@ -17,6 +17,7 @@
 
 #define SILENT_MS 1000 /* four heartbeats */
 #define EVICT_MS 2000
+#define START_MS 1000 /* the application waits for its first sample so long at most */
 
 /* All zero, so that the library's file has no room for it. */
 struct agent agent = {
@@ -98,6 +99,16 @@ static const char *why_not(int result) {
     }
 }
 
+/* Until the agent's thread has carried out the request it was born with: a program may be over in
+ * less time than that takes. */
+static void await_start(const struct wire_control *c) {
+    for (int ms = 0; ms < START_MS; ms++) {
+        if (atomic_load(&c->status.generation) == atomic_load(&c->request.generation))
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+}
+
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
     (void)jvmti, (void)thread;
     if (!agent.options.start)
@@ -117,6 +128,8 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
         say("jtop-prof: agent: nothing is profiled: jtop-prof cannot be started "
             "(errno %d)\n",
             -r);
+    if (agent.options.plain)
+        await_start(&agent.mapping.wire->control);
 }
 
 static bool know_thread_fields(JNIEnv *jni) {

@@ -189,6 +189,20 @@ def short_lives():
             os.unlink(os.path.join(place, "out"))
 
 
+def pipe_ends():
+    """A reader that stays for a while after the JVM, for more reports, does not keep the pipe open
+    that the application wrote to."""
+    with subprocess.Popen(
+            [java_tool("java"), "-agentpath:%s=start,event=cpu,interval=1ms" % AGENT, "-cp", CLASSES,
+             "Idle"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True) as java:
+        wait_for(lambda: readers(java.pid), "the reader")
+        said, _ = java.communicate(timeout=30)
+    for pid in readers(java.pid):
+        os.kill(pid, signal.SIGTERM)
+    want(java.returncode == 0 and said == "ready\n", "exit %d: %s" % (java.returncode, said))
+
+
 def bad_options(options, says):
     """A wrong option is named on stderr, and does not keep the application from running."""
     with tempfile.TemporaryDirectory() as place:
@@ -218,14 +232,14 @@ def watched_as_well():
 
 def main():
     checks = Checks(fast=("out.svg, exits", "out.collapsed, killed", "several events", "turns",
-                          "no file", "found", "unknown option", "unwritable file"))
+                          "no file", "found", "pipe ends", "unknown option", "unwritable file"))
     for how in (exits, system_exit, terminated, killed):
         checks.together(*[("%s, %s" % (name, how.__name__), report, name, how)
                           for name in ("out.svg", "out.collapsed")])
     checks.together(("several events", several_events), ("turns", turns),
                     ("reader killed", reader_killed), ("no file", no_file),
                     ("watched as well", watched_as_well), ("found", found),
-                    ("short lives", short_lives))
+                    ("short lives", short_lives), ("pipe ends", pipe_ends))
     checks.together(("unknown option", bad_options, "event=cpu,nonsense=1,file=x.svg", "nonsense"),
                     ("unknown event", bad_options, "event=nonsense,file=x.svg", "nonsense"),
                     ("unwritable file", bad_options, "event=cpu,file=/nowhere/x.svg", "/nowhere"))

@@ -371,7 +371,11 @@ def frozen():
 def long_safepoint():
     """A thread that does not come to it keeps the others waiting: before it listens, and after."""
     with Target("LongSafepoint") as jvm:
-        spinner = [t for t, name in threads(jvm.pid).items() if name == "spinner"]
+        def spinners():  # a thread gives itself its name, when it runs
+            return [t for t, name in threads(jvm.pid).items() if name == "spinner"]
+        wait_for(spinners, "the spinner")
+        spinner = spinners()
+
         def collects():
             return "collector" in threads(jvm.pid).values()
 

@@ -207,7 +207,7 @@ def piped(files):
 
 def main():
     checks = Checks()
-    with tempfile.TemporaryDirectory(prefix="jtop-prof-numbers-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="jtop-prof-weights-") as scratch:
         files = Files(scratch)
         for name, check in (("one meaning", one_meaning), ("values only", values_only),
                             ("compared", compared), ("fractions", fractions),

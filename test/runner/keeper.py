@@ -72,6 +72,17 @@ def reap():
             pass
 
 
+def reap_orphans(program):
+    """All of our children that have ended but the program itself: what waits for the end of a process
+    whose parent was faster (runc, of a container's first one) waits for us."""
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            if not ended or ended.si_pid == program.pid:
+                return
+            os.waitpid(ended.si_pid, 0)
+
+
 def left_running():
     """Command lines of our children: as a subreaper we inherit what the program left behind."""
     end = time.monotonic() + GRACE
@@ -103,6 +114,7 @@ def main():
     while code is None and not late and not large:
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = program.wait(0.1)
+        reap_orphans(program)
         now = time.monotonic()
         late = now - began > limit
         if now - look > LOOK:

@@ -33,7 +33,7 @@ struct background {
     struct err failure;      /* … and what it was */
     bool give_way;           /* somebody begins a new profile */
     bool asked_for;          /* a stop was answered: the JVM's end needs nobody else */
-    bool silent;             /* the standard error is nobody's any more */
+    bool silent;             /* the JVM has ended, and its standard error was given up */
     uint64_t active_ms;      /* when it ended, or was asked about last; CLOCK_MONOTONIC */
     uint64_t limit_ms, loop_ms; /* ends of the whole and of the turn; 0: none */
 };

@@ -158,8 +158,8 @@ static void say_missing(struct session *s) {
                     st.engine[i].reason[0] ? st.engine[i].reason : strerror(st.engine[i].error));
 }
 
-/* A reader that the agent has started has the application's standard error, perhaps a pipe whose
- * reader waits for its end: it keeps that no longer than the application. */
+/* A process that the agent has started has the application's standard error. That may be a pipe, and
+ * whoever reads it waits until all have closed it: we do when the application has ended. */
 static void leave_stderr(struct background *b) {
     struct session_status st;
     session_status(b->s, &st);

@@ -17,7 +17,7 @@
 
 #define SILENT_MS 1000 /* four heartbeats */
 #define EVICT_MS 2000
-#define START_MS 1000 /* the application waits for its first sample so long at most */
+#define START_MS 1000 /* the longest that the application waits for sampling to begin */
 
 /* All zero, so that the library's file has no room for it. */
 struct agent agent = {
@@ -99,14 +99,18 @@ static const char *why_not(int result) {
     }
 }
 
-/* Until the agent's thread has carried out the request it was born with: a program may be over in
- * less time than that takes. */
-static void await_start(const struct wire_control *c) {
-    for (int ms = 0; ms < START_MS; ms++) {
-        if (atomic_load(&c->status.generation) == atomic_load(&c->request.generation))
-            return;
+/* Whether the agent's thread has carried out the request that it was started with, or is gone. */
+static bool has_started(void) {
+    pthread_mutex_lock(&agent.lock); /* the mapping goes under it */
+    bool started = !agent.active || atomic_load(&agent.mapping.wire->control.status.generation);
+    pthread_mutex_unlock(&agent.lock);
+    return started;
+}
+
+/* A program may be over in less time than it takes to begin sampling. */
+static void await_start(void) {
+    for (int ms = 0; ms < START_MS && !has_started(); ms++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    }
 }
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
@@ -129,7 +133,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
             "(errno %d)\n",
             -r);
     if (agent.options.plain)
-        await_start(&agent.mapping.wire->control);
+        await_start();
 }
 
 static bool know_thread_fields(JNIEnv *jni) {

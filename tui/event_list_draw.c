@@ -18,7 +18,7 @@ static const char *const what[SESSION_EVENTS] = {
     [WIRE_EVENT_NATIVEMEM] = "bytes of malloc and mmap",
     [WIRE_EVENT_NATIVELOCK] = "time waited for pthread locks",
     [WIRE_EVENT_PERF] = "occurrences",
-    [WIRE_EVENT_METHOD] = "time in one Java method",
+    [WIRE_EVENT_METHOD] = "time in Java methods",
     [SESSION_EVENT_LIVE] = "of alloc: objects still alive",
     [SESSION_EVENT_LEAK] = "of nativemem: bytes not freed",
 };

@@ -218,6 +218,7 @@ static int begin(struct file *f, const struct options *o, struct session *s, str
     const struct jfr_stream_options so = {
         .chunk_bytes = o->chunk_bytes,
         .chunk_ms = o->chunk_ms,
+        .limits = o->export.limits,
         .start_ns = f->start_ns,
         .day = formats_time_of_day(NULL, 0),
         .vm = {.name = j.vm_name,
@@ -347,13 +348,16 @@ bool growing_has(const struct growing *g, const struct output *item) {
 int growing_end(struct growing *g, const struct output *item, const struct export_part *part,
                 int parts, const struct export_options *o, struct err *e) {
     struct file *f = find(g, item);
-    uint64_t beyond = jfr_stream_beyond(f->stream);
+    uint64_t beyond = jfr_stream_beyond(f->stream), refused = jfr_stream_refused(f->stream);
     int r = jfr_stream_end(f->stream, part, parts, o, e);
     if (beyond)
         fprintf(stderr,
                 "jtop-prof: %s has %" PRIu64
                 " samples fewer than were taken: others of the same moment stand for them\n",
                 item->path.data, beyond);
+    if (refused)
+        fprintf(stderr, "jtop-prof: %s has %" PRIu64 " events fewer than there were: --ratelimit\n",
+                item->path.data, refused);
     if (r == 0 || r == -ENOBUFS) /* more may come, see growing_resume */
         return r;
     jfr_stream_leave(f->stream);

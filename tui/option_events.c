@@ -47,6 +47,8 @@ static int add_engine(struct options *o, const char *spelled, const struct wire_
         o->session.engines = 0;
     o->events_given = true;
     *out = find_engine(o, q->event);
+    if (*out && q->event == WIRE_EVENT_METHOD)
+        return event_method_add(*out, q, e);
     if (*out && strcmp((*out)->name, q->name) != 0 && spelled)
         return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
                            "%s: one event of a kind at a time: either %s or %s", spelled,
@@ -63,10 +65,8 @@ static int add_event(struct options *o, const char *spelled, const char *name, s
     int r = event_parse(name, &q, e);
     if (r == 0)
         r = add_engine(o, spelled, &q, &engine, e);
-    if (r == 0 && engine && q.event == WIRE_EVENT_METHOD && q.interval) {
-        engine->interval = q.interval; /* Class.method:10ms */
-        o->own |= 1u << q.event;
-    }
+    if (r == 0 && q.event == WIRE_EVENT_METHOD && q.interval)
+        o->own |= 1u << q.event; /* Class.method:10ms */
     return r;
 }
 
@@ -140,23 +140,35 @@ int option_set_interval(struct options *o, const struct option_row *row, const c
     return 0;
 }
 
-/* -i is about the first event that says nothing itself. */
+/* The first event that says nothing itself of its interval. */
+static struct wire_engine_request *without_interval(struct options *o) {
+    for (uint32_t i = 0; i < o->session.engines; i++)
+        if (!(o->own & 1u << o->session.engine[i].event))
+            return &o->session.engine[i];
+    return NULL;
+}
+
+/* -i is about the first event that says nothing itself. Of a Java method a plain number counts
+ * calls, and a time is the least one of a call, which it may have said itself. */
 static int settle_interval(struct options *o, struct err *e) {
-    struct wire_engine_request *engine = NULL;
+    struct wire_engine_request *engine = without_interval(o);
     if (!o->interval)
         return 0;
-    for (uint32_t i = 0; i < o->session.engines && !engine; i++)
-        if (!(o->own & 1u << o->session.engine[i].event))
-            engine = &o->session.engine[i];
+    bool counts = !o->interval[strspn(o->interval, "0123456789")];
+    if (!engine && counts)
+        engine = find_engine(o, WIRE_EVENT_METHOD);
     if (!engine)
         return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
                            "%s %.40s: every event has an interval of its own already",
                            o->interval_spelled, o->interval);
     enum wire_event event = (enum wire_event)engine->event;
+    counts &= event == WIRE_EVENT_METHOD;
     uint64_t interval;
-    int r = option_number(measure_of(event), ERR_EXIT_ARGUMENT, o->interval_spelled, o->interval,
-                          &interval, e);
-    if (r == 0)
+    int r = option_number(counts ? &quantity_events : measure_of(event), ERR_EXIT_ARGUMENT,
+                          o->interval_spelled, o->interval, &interval, e);
+    if (r == 0 && counts)
+        engine->every = interval;
+    else if (r == 0)
         engine->interval = on_the_wire(event, interval);
     return r;
 }
@@ -190,6 +202,11 @@ static int settle_flags(struct options *o, struct err *e) {
         if (flags[f].given && !used) /* as asprof does, but not without a word */
             option_remark(o, "%s does nothing without -e %s", flags[f].option, flags[f].events);
     }
+    for (uint32_t i = 0; i < o->session.engines && o->session.tag_cpu; i++)
+        if (o->session.engine[i].mechanism == WIRE_MECHANISM_ITIMER)
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                               "--record-cpu does not go with -e itimer: the signal of a process's "
+                               "timer says nothing of the processor; -e cpu and ctimer do");
     if (o->all_user && o->all_kernel)
         return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
                            "--all-user and --all-kernel exclude each other");

@@ -101,6 +101,83 @@ int option_set_signal(struct options *o, const struct option_row *row, const cha
     return 0;
 }
 
+/* "200", "200/40". */
+int option_set_depth(struct options *o, const struct option_row *row, const char *spelled,
+                     const char *value, struct err *e) {
+    (void)row;
+    const char *p = value;
+    uint32_t depth = 0, kept = 0;
+    bool good = take_number(&p, 9, &depth) && depth > 0;
+    kept = depth;
+    if (good && *p == '/') {
+        p++;
+        good = take_number(&p, 9, &kept);
+    }
+    if (!good || *p)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                           "%s %.40s: not a number of frames, from 1 on, or two as in 200/40: of "
+                           "stacks of 200 frames or more 40 are kept",
+                           spelled, value);
+    o->session.depth = depth;
+    o->session.cut = kept < depth ? kept + 1 : 0;
+    return 0;
+}
+
+/* "vtable,comptask"; in agent form "vtable+comptask". Others of async-profiler's are about its own
+ * walker. */
+int option_set_features(struct options *o, const struct option_row *row, const char *spelled,
+                        const char *value, struct err *e) {
+    static const struct {
+        const char *name;
+        uint32_t feature; /* 0: nothing here */
+    } known[] = {{"vtable", WIRE_FEATURE_VTABLE},
+                 {"comptask", WIRE_FEATURE_COMPTASK},
+                 {"pcaddr", WIRE_FEATURE_PCADDR},
+                 {"stats", 0},
+                 {"jnienv", 0},
+                 {"mixed", 0},
+                 {"agct", 0}};
+    (void)row;
+    for (const char *p = value; *p;) {
+        size_t n = strcspn(p, ",+"), i = 0;
+        while (i < sizeof known / sizeof known[0] &&
+               (strlen(known[i].name) != n || memcmp(known[i].name, p, n) != 0))
+            i++;
+        if (i == sizeof known / sizeof known[0])
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                               "%s: there is no feature %.*s; there are: vtable, comptask, pcaddr",
+                               spelled, n < 40 ? (int)n : 40, p);
+        o->session.features |= known[i].feature;
+        p += n + (p[n] != '\0');
+    }
+    return 0;
+}
+
+/* "cpu:1000,alloc:200"; in agent form with ';' between. "span" is of async-profiler's Java API. */
+int option_set_limits(struct options *o, const struct option_row *row, const char *spelled,
+                      const char *value, struct err *e) {
+    static const char *const category[JFR_CATEGORIES + 1] = {
+        "cpu", "alloc", "lock", "wall", "nativemem", "nativelock", "trace", "span"};
+    (void)row;
+    for (const char *p = value;;) {
+        size_t n = strcspn(p, ":"), i = 0;
+        uint32_t limit;
+        while (i <= JFR_CATEGORIES && (strlen(category[i]) != n || memcmp(category[i], p, n) != 0))
+            i++;
+        p += n + (p[n] != '\0');
+        if (i > JFR_CATEGORIES || !take_number(&p, 9, &limit) || (*p && *p != ',' && *p != ';'))
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                               "%s %.60s: not events a second, as in cpu:1000,alloc:200; there are: "
+                               "cpu, alloc, lock, wall, nativemem, nativelock, trace",
+                               spelled, value);
+        if (i < JFR_CATEGORIES)
+            o->export.limits.of[i] = limit + 1;
+        if (!*p)
+            return 0;
+        p++;
+    }
+}
+
 /* One and the same here: the monotonic clock, which the kernel reads from the TSC where that can be
  * trusted. */
 int option_set_clock(struct options *o, const struct option_row *row, const char *spelled,

@@ -131,6 +131,9 @@ enum option_kind {
     OPTION_CLOCK,    /* takes the name of a clock */
     OPTION_CPU,      /* takes the number of a processor, kept as one more */
     OPTION_TIDS,     /* takes ranges of thread ids */
+    OPTION_DEPTH,    /* takes a number of frames, or two: N/M */
+    OPTION_FEATURES, /* takes names of frames that are added */
+    OPTION_LIMITS,   /* takes events and how many of each a second */
     OPTION_LABEL,    /* takes NAME=VALUE; may be given again */
     OPTION_OVERHEAD, /* takes a share of one CPU, "1%", kept in millionths */
     OPTION_PATTERN,  /* takes a pattern of frames, -I or -X by `value` */
@@ -204,7 +207,8 @@ void option_words(const struct option_row *row, struct text *out);
 typedef int option_setter(struct options *o, const struct option_row *row, const char *spelled,
                           const char *value, struct err *e);
 option_setter option_set_event, option_set_trace, option_set_engine, option_set_interval;
-option_setter option_set_moment, option_set_signal, option_set_clock, option_set_tids;
+option_setter option_set_moment, option_set_signal, option_set_clock, option_set_tids,
+    option_set_depth, option_set_features, option_set_limits;
 option_setter option_set_label, option_set_overhead;
 
 /* Reads a number as `q` says. `exit_code` is for a bad one. */

@@ -5,6 +5,7 @@
 #include "core/agent/other_copy.h"
 #include "core/agent/virtual_thread.h"
 #include "core/agent/vm_compiler.h"
+#include "core/agent/vm_klass.h"
 #include "core/wire/handshake.h"
 
 #include <dlfcn.h>
@@ -176,6 +177,8 @@ static void request_start(struct wire_control *c) {
         return; /* the reader knows better, and asks */
     c->request.command = WIRE_COMMAND_START;
     c->request.depth = agent.options.depth;
+    c->request.cut = agent.options.cut;
+    c->request.features = agent.options.features;
     c->request.walk = agent.options.walk;
     c->request.precise = agent.options.precise;
     c->request.signal = agent.options.signal;
@@ -249,6 +252,7 @@ static int learn_vm(JNIEnv *jni) {
         virtual_thread_learn(&agent.vm, jni);
     }
     compiler_learn(&agent.vm);
+    klass_learn(&agent.vm);
     return HANDSHAKE_OK;
 }
 

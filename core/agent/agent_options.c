@@ -193,6 +193,30 @@ static void parse_about_events(const char *name, const char *value, bool is_numb
         o->cpu = n < 65535 ? (int32_t)n : 0;
 }
 
+/* "200", "200/40" */
+static bool parse_depth(const char *value, struct agent_options *o) {
+    char *end;
+    uint64_t depth = strtoull(value, &end, 10), kept = depth;
+    bool good = *value >= '0' && *value <= '9';
+    if (good && *end == '/') {
+        good = end[1] >= '0' && end[1] <= '9';
+        kept = strtoull(end + 1, &end, 10);
+    }
+    o->depth = depth < WIRE_FRAMES_MAX ? (uint32_t)depth : WIRE_FRAMES_MAX;
+    o->cut = kept < o->depth ? (uint32_t)kept + 1 : 0;
+    return good && !*end;
+}
+
+/* What is not known here the reader knows, or complains about. */
+static uint32_t parse_features(const char *list) {
+    static const char *const name[] = {"vtable", "comptask", "pcaddr"};
+    uint32_t set = 0;
+    for (size_t i = 0; i < sizeof name / sizeof name[0]; i++)
+        if (strstr(list, name[i]))
+            set |= 1u << i;
+    return set;
+}
+
 static bool parse_one(const char *name, const char *value, struct agent_options *o) {
     uint64_t n = 0;
     bool is_number = parse_number(value, &n);
@@ -215,10 +239,12 @@ static bool parse_one(const char *name, const char *value, struct agent_options 
     else if (strcmp(name, "ring") == 0 || strcmp(name, "framebuf") == 0)
         o->ring_bytes = ring_size(n);
     else if (strcmp(name, "jstackdepth") == 0)
-        o->depth = n < WIRE_FRAMES_MAX ? (uint32_t)n : WIRE_FRAMES_MAX;
+        return parse_depth(value, o);
+    else if (strcmp(name, "features") == 0)
+        o->features = parse_features(value);
     else
         parse_about_events(name, value, is_number, n, o); /* the rest is the reader's */
-    static const char *const numbers[] = {"session", "ring", "framebuf", "interval", "jstackdepth"};
+    static const char *const numbers[] = {"session", "ring", "framebuf", "interval"};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (strcmp(name, numbers[i]) == 0)
             return is_number;

@@ -27,6 +27,8 @@ struct agent_options {
     uint32_t signal;      /* of the CPU engines; 0: default */
     uint32_t wall_signal; /* of the wall engine */
     uint32_t depth;       /* 0: default */
+    uint32_t cut;         /* of struct wire_request */
+    uint32_t features;    /* set of enum wire_feature */
     uint32_t walk;        /* enum wire_walk */
     bool precise;         /* make hot methods recompile with debug information */
     char map[64];         /* the reader's memfd, or "" */

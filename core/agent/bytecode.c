@@ -1,15 +1,18 @@
 #include "core/agent/bytecode.h"
 
 #include "core/agent/bytecode_code.h"
+#include "core/agent/glob.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MAGIC 0xcafebabeu
 #define VERSION_WITH_MAPS 50
 #define VERSION_OLDEST 45 /* below 45.3 codes have another form */
 #define MINOR_OLDEST 3
-#define ADDED 12u /* constants */
+#define ADDED 9u        /* constants */
+#define ADDED_TARGET 3u /* and for each target */
 
 enum {
     CONSTANT_UTF8 = 1,
@@ -30,7 +33,8 @@ struct class_file {
     const struct bytecode_request *q;
     const uint8_t **utf8; /* by constant: its length's two bytes, or NULL */
     uint16_t constants, version;
-    struct bytecode_constants added;
+    struct bytecode_constants added; /* but `exit` */
+    uint32_t exits;                  /* Methodref of the first target; ADDED_TARGET to the next */
     struct bytes_out out;
     struct bytecode_result *result;
 };
@@ -98,14 +102,19 @@ static void add_constants(struct class_file *f) {
     uint16_t name = put_text(f, &next, f->q->hook_class);
     uint16_t hooks = put_constant(f, &next, CONSTANT_CLASS, name, 0);
     name = put_text(f, &next, "enter");
-    uint16_t enter = put_constant(f, &next, CONSTANT_NAME_AND_TYPE, name, type);
-    name = put_text(f, &next, "exit");
-    uint16_t leave = put_constant(f, &next, CONSTANT_NAME_AND_TYPE, name, type);
-    f->added.enter = put_constant(f, &next, CONSTANT_METHODREF, hooks, enter);
-    f->added.exit = put_constant(f, &next, CONSTANT_METHODREF, hooks, leave);
+    uint16_t call = put_constant(f, &next, CONSTANT_NAME_AND_TYPE, name, type);
+    f->added.enter = put_constant(f, &next, CONSTANT_METHODREF, hooks, call);
     name = put_text(f, &next, "java/lang/Throwable");
     f->added.throwable = put_constant(f, &next, CONSTANT_CLASS, name, 0);
     f->added.stack_map_table = put_text(f, &next, "StackMapTable");
+    f->exits = next + ADDED_TARGET - 1;
+    for (uint32_t i = 0; i < f->q->targets; i++) {
+        char exit[16];
+        snprintf(exit, sizeof exit, "exit%u", f->q->target[i].exit);
+        name = put_text(f, &next, exit);
+        call = put_constant(f, &next, CONSTANT_NAME_AND_TYPE, name, type);
+        put_constant(f, &next, CONSTANT_METHODREF, hooks, call);
+    }
 }
 
 static void skip_attributes(struct bytes_in *in) {
@@ -118,7 +127,8 @@ static void skip_attributes(struct bytes_in *in) {
 
 /* The Code attribute in its new form; as it was where it would be too large. */
 static int put_code(struct class_file *f, uint16_t name, const uint8_t *content, uint32_t length,
-                    bool constructor) {
+                    uint32_t target, bool constructor) {
+    f->added.exit = (uint16_t)(f->exits + ADDED_TARGET * target);
     const struct bytecode_context c = {
         .constants = &f->added,
         .attribute = attribute,
@@ -144,7 +154,7 @@ static int put_code(struct class_file *f, uint16_t name, const uint8_t *content,
 }
 
 static int put_wanted_method(struct class_file *f, struct bytes_in *in, const uint8_t *begin,
-                             bool constructor) {
+                             uint32_t target, bool constructor) {
     bytes_put(&f->out, begin, (size_t)(in->at - begin));
     uint32_t n = bytes_u2(in);
     bool has_code = false;
@@ -158,7 +168,7 @@ static int put_wanted_method(struct class_file *f, struct bytes_in *in, const ui
             return -EINVAL;
         if (constant_is(f, name, "Code") && !has_code) {
             has_code = true;
-            int r = put_code(f, name, content, length, constructor);
+            int r = put_code(f, name, content, length, target, constructor);
             if (r < 0)
                 return r;
         } else {
@@ -169,10 +179,20 @@ static int put_wanted_method(struct class_file *f, struct bytes_in *in, const ui
     return 0;
 }
 
-static bool is_wanted(const struct class_file *f, uint16_t name, uint16_t signature) {
-    const struct bytecode_request *q = f->q;
-    return (strcmp(q->method, "*") == 0 || constant_is(f, name, q->method)) &&
-           (!q->signature || !*q->signature || constant_is(f, signature, q->signature));
+static bool constant_matches(const struct class_file *f, uint16_t index, const char *pattern) {
+    const uint8_t *utf8 = utf8_at(f, index);
+    return utf8 && glob_matches(pattern, (const char *)utf8 + 2, (size_t)(utf8[0] << 8 | utf8[1]));
+}
+
+/* The first target that the method is one of; their number: none. */
+static uint32_t target_of(const struct class_file *f, uint16_t name, uint16_t signature) {
+    const struct bytecode_target *t = f->q->target;
+    uint32_t i = 0;
+    while (i < f->q->targets &&
+           (!constant_matches(f, name, t[i].method) ||
+            (t[i].signature && *t[i].signature && !constant_matches(f, signature, t[i].signature))))
+        i++;
+    return i;
 }
 
 static int put_methods(struct class_file *f, struct bytes_in *in) {
@@ -183,9 +203,10 @@ static int put_methods(struct class_file *f, struct bytes_in *in) {
         bytes_skip(in, 2);
         uint16_t name = bytes_u2(in);
         uint16_t signature = bytes_u2(in);
+        uint32_t target = target_of(f, name, signature);
         int r = 0;
-        if (is_wanted(f, name, signature)) {
-            r = put_wanted_method(f, in, begin, constant_is(f, name, "<init>"));
+        if (target < f->q->targets) {
+            r = put_wanted_method(f, in, begin, target, constant_is(f, name, "<init>"));
         } else {
             skip_attributes(in);
             if (!in->bad)
@@ -226,13 +247,14 @@ static int change(struct class_file *f, const uint8_t *file, uint32_t length) {
     const uint8_t *constants_begin = in.at;
     bool old =
         f->version < VERSION_OLDEST || (f->version == VERSION_OLDEST && minor < MINOR_OLDEST);
-    if (in.bad || magic != MAGIC || old || f->constants == 0 || f->constants + ADDED > UINT16_MAX)
+    uint32_t added = ADDED + ADDED_TARGET * f->q->targets;
+    if (in.bad || magic != MAGIC || old || f->constants == 0 || f->constants + added > UINT16_MAX)
         return -EINVAL;
     f->utf8 = bytes_alloc(f->constants * sizeof *f->utf8);
     if (!f->utf8)
         return -ENOMEM;
     bytes_put(&f->out, file, 8);
-    bytes_put2(&f->out, f->constants + ADDED);
+    bytes_put2(&f->out, f->constants + added);
     int r = read_constants(f, &in) ? put_class(f, &in, constants_begin) : -EINVAL;
     bytes_free(f->utf8, f->constants * sizeof *f->utf8);
     return f->out.failed ? -ENOMEM : r;

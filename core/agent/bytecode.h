@@ -19,10 +19,17 @@
 
 #include <stdint.h>
 
+/* Methods of the class; `*` stands for any characters. */
+struct bytecode_target {
+    const char *method;
+    const char *signature; /* "(I)V"; NULL or "": every method of that name */
+    uint32_t exit;         /* which exit they call: exit0, exit1 … */
+};
+
 struct bytecode_request {
-    const char *method;     /* its name; "*": every method */
-    const char *signature;  /* "(I)V"; NULL or "": every method of that name */
-    const char *hook_class; /* has static void enter() and exit() */
+    const char *hook_class; /* has static void enter(), and all those exits */
+    const struct bytecode_target *target;
+    uint32_t targets; /* at least one; of those that match, the first counts */
 };
 
 struct bytecode_result {

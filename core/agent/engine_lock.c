@@ -278,7 +278,7 @@ static int start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_byte
     if (!switch_events(run, true)) {
         sampler_disable(run->sampler);
         stop(run, jni);
-        sampler_enable(run->sampler, run->sampler->depth);
+        sampler_enable(run->sampler, run->sampler->depth, run->sampler->cut);
         snprintf(why, why_bytes, "this VM has no monitor events");
         return -ENOTSUP;
     }

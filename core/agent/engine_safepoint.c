@@ -169,8 +169,6 @@ static uint32_t translate(struct engine_run *run, const jvmtiStackInfo *info, ui
                          : wire_frame_java(native ? WIRE_FRAME_NATIVE_METHOD : WIRE_FRAME_C2, id,
                                            native ? WIRE_BCI_NONE : (uint32_t)f->location);
     }
-    if ((uint32_t)info->frame_count >= run->sampler->depth)
-        frame[n++] = wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_TRUNCATED);
     return n;
 }
 
@@ -208,8 +206,8 @@ static void weigh(struct engine_run *run, struct look *l, const jvmtiStackInfo *
 static void look(struct engine_run *run, struct look *l, JNIEnv *jni) {
     jvmtiStackInfo *all = NULL;
     jint n = 0;
-    if ((*run->jvmti)->GetAllStackTraces(run->jvmti, (jint)run->sampler->depth, &all, &n) !=
-        JVMTI_ERROR_NONE)
+    if ((*run->jvmti)->GetAllStackTraces(run->jvmti, (jint)run->sampler->depth + 1, &all,
+                                          &n) != JVMTI_ERROR_NONE)
         return;
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
     (*jni)->EnsureLocalCapacity(jni, 16);

@@ -1,5 +1,6 @@
 #include "core/agent/agent.h"
 #include "core/agent/pauses.h"
+#include "core/agent/stub_names.h"
 #include "core/agent/vm_flags.h"
 
 #include <errno.h>
@@ -118,7 +119,7 @@ static void stop_run(struct engine_run *run, JNIEnv *jni) {
     e->stop(run, jni);
     if (e->by_signal)
         signals_give_back(&agent.signals, run->signo);
-    sampler_enable(&agent.sampler, agent.sampler.depth);
+    sampler_enable(&agent.sampler, agent.sampler.depth, agent.sampler.cut);
     run->status->mechanism = WIRE_MECHANISM_AUTO;
     run->status->threads = 0;
 }
@@ -202,6 +203,7 @@ static int choose_walker(const struct wire_request *request, jvmtiEnv *jvmti, JN
                          char *why, size_t why_bytes) {
     struct sampler *s = &agent.sampler;
     bool described = agent.vm.heaps > 0;
+    s->walker.features = request->features;
     s->walker.walk = request->walk < WIRE_WALKS ? (enum wire_walk)request->walk : WIRE_WALK_VM;
     s->walker.unwind = s->walker.walk == WIRE_WALK_VMX || s->walker.walk == WIRE_WALK_DWARF
                            ? agent_mapping_unwind(&agent.mapping)
@@ -227,7 +229,7 @@ static int choose_walker(const struct wire_request *request, jvmtiEnv *jvmti, JN
 /* What all engines share. */
 
 static bool same_ground(const struct wire_request *a, const struct wire_request *b) {
-    return a->depth == b->depth && a->signal == b->signal && a->wall_signal == b->wall_signal &&
+    return a->depth == b->depth && a->cut == b->cut && a->features == b->features && a->signal == b->signal && a->wall_signal == b->wall_signal &&
            a->walk == b->walk && a->precise == b->precise && a->filtered == b->filtered &&
            a->window_begin == b->window_begin && a->window_end == b->window_end &&
            a->window_marks == b->window_marks;
@@ -239,6 +241,7 @@ static void leave_ground(jvmtiEnv *jvmti) {
     agent.ground = false;
     pauses_close(jvmti, &agent.callbacks);
     sampler_disable(&agent.sampler);
+    stub_names_close(jvmti, &agent.callbacks);
     window_close(&agent.window);
     precise_stop(&agent.sampler.precise);
     asgct_close(&agent.sampler.asgct, jvmti);
@@ -263,8 +266,9 @@ static int lay_ground(const struct wire_request *request, jvmtiEnv *jvmti, JNIEn
         leave_ground(jvmti);
         return r;
     }
-    sampler_enable(&agent.sampler, request->depth);
+    sampler_enable(&agent.sampler, request->depth, request->cut);
     pauses_open(&agent.sampler.ring, jvmti, &agent.callbacks);
+    stub_names_open(jvmti, &agent.callbacks);
     agent.flag_was_set = vm_flag_set(DEBUG_FLAG, true, &agent.flag_before);
     if (request->precise && agent.vm.heaps)
         precise_start(&agent.sampler.precise, &agent.vm, &agent.sampler.ring, s);
@@ -429,6 +433,8 @@ static void move_to_another(struct engine_run *run, int event, JNIEnv *jni) {
 
 void agent_turn_engines(JNIEnv *jni, uint64_t now_ms) {
     pthread_mutex_lock(&agent.engine_lock);
+    if (agent.ground)
+        stub_names_turn();
     for (int event = 0; event < WIRE_EVENTS; event++) {
         struct engine_run *run = &agent.run[event];
         const struct engine *e = run->engine;

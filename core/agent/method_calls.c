@@ -12,7 +12,7 @@
 
 #define CALLERS_MAX (1u << 15) /* threads in the method at a time */
 #define PROBES 32u
-#define DEPTH_MAX 30u /* of recursion; deeper calls are part of the one above */
+#define DEPTH_MAX 126u /* calls in each other; deeper ones are part of the one above */
 #define TURN_MOST 2000u
 #define TURN_LEAST 500u
 #define EVERY_MAX (1u << 16)
@@ -36,6 +36,8 @@ static struct {
     _Atomic uint32_t every;
     _Atomic uint32_t taken; /* since the last turn */
     _Atomic uint32_t calls;
+    _Atomic uint64_t counted; /* of request.every */
+    uint64_t least[WIRE_METHODS];
 } calls;
 
 static uint64_t now_ns(void) {
@@ -44,7 +46,7 @@ static uint64_t now_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-int method_calls_open(struct engine_run *run) {
+int method_calls_open(struct engine_run *run, const uint64_t *least, uint32_t targets) {
     void *p = mmap(NULL, CALLERS_MAX * sizeof *calls.caller, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
@@ -52,6 +54,9 @@ int method_calls_open(struct engine_run *run) {
     calls.caller = p;
     calls.every = 1;
     calls.taken = calls.calls = 0;
+    calls.counted = 0;
+    for (uint32_t i = 0; i < WIRE_METHODS; i++)
+        calls.least[i] = i < targets ? least[i] : 0;
     native_gate_open(&calls.gate, run);
     return 0;
 }
@@ -156,7 +161,13 @@ static void take(struct engine_run *run, uint32_t tid, uint64_t ns, uint32_t eve
     sampler_leave(run->sampler);
 }
 
-static void leave(struct engine_run *run) {
+/* What is asked for: each so manyth call. It stands for itself alone. */
+static bool is_counted(uint64_t every) {
+    return every <= 1 ||
+           (atomic_fetch_add_explicit(&calls.counted, 1, memory_order_relaxed) + 1) % every == 0;
+}
+
+static void leave(struct engine_run *run, uint32_t target) {
     bool is_virtual;
     uint32_t tid = (uint32_t)syscall(SYS_gettid);
     struct caller *c = find(own_key(run, tid, &is_virtual), false);
@@ -168,11 +179,12 @@ static void leave(struct engine_run *run) {
     if (!c->depth)
         atomic_store_explicit(&c->key, 0, memory_order_release);
     uint32_t every = calls.every;
-    if (kept && ns >= run->request.interval && is_due(every))
+    if (kept && ns >= run->request.interval && ns >= calls.least[target] &&
+        is_counted(run->request.every) && is_due(every))
         take(run, tid, ns, every);
 }
 
-void JNICALL method_calls_enter(JNIEnv *jni, jclass c) {
+static void JNICALL on_enter(JNIEnv *jni, jclass c) {
     (void)jni, (void)c;
     struct native_stripe *stripe = native_gate_enter(&calls.gate);
     if (!stripe)
@@ -183,13 +195,28 @@ void JNICALL method_calls_enter(JNIEnv *jni, jclass c) {
     native_gate_leave(stripe);
 }
 
-void JNICALL method_calls_exit(JNIEnv *jni, jclass c) {
-    (void)jni, (void)c;
+static void on_exit_of(uint32_t target) {
     struct native_stripe *stripe = native_gate_enter(&calls.gate);
     if (!stripe)
         return;
     struct engine_run *run = calls.gate.run;
     if (run)
-        leave(run);
+        leave(run, target);
     native_gate_leave(stripe);
+}
+
+#define EXIT(n) \
+    static void JNICALL on_exit_##n(JNIEnv *jni, jclass c) { \
+        (void)jni, (void)c; \
+        on_exit_of(n); \
+    }
+#define EXITS(x) x(0) x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10) x(11) x(12) x(13) x(14) x(15)
+EXITS(EXIT)
+
+struct method_calls_natives method_calls_natives(void) {
+#define NAME(n) {(char *)"exit" #n, (char *)"()V", __extension__(void *)on_exit_##n},
+    static const JNINativeMethod natives[] = {
+        {(char *)"enter", (char *)"()V", __extension__(void *)on_enter}, EXITS(NAME)};
+    static_assert(sizeof natives / sizeof natives[0] == WIRE_METHODS + 1, "one for each");
+    return (struct method_calls_natives){natives, sizeof natives / sizeof natives[0]};
 }

@@ -1,6 +1,7 @@
 #include "core/agent/names.h"
 
 #include "core/agent/guarded.h"
+#include "core/agent/stub_names.h"
 
 #include <string.h>
 
@@ -57,33 +58,43 @@ static uint32_t text_length(uintptr_t text, uint32_t max) {
     return length;
 }
 
-static bool announce_stub(struct names *n, const struct code *c, uintptr_t name, uint32_t bytes) {
+static bool announce_stub(struct names *n, uintptr_t begin, uintptr_t end, uintptr_t name,
+                          uint32_t bytes) {
     struct wire_stub *r =
         ring_reserve(n->ring, WIRE_STUB, (uint32_t)sizeof(struct wire_stub) + bytes);
     if (!r)
         return false;
-    r->begin = c->begin;
-    r->code_bytes = (uint32_t)(c->end - c->begin);
+    r->begin = begin;
+    r->code_bytes = (uint32_t)(end - begin);
     r->name_bytes = bytes;
     size_t missing = guarded_copy(r->bytes, name, bytes);
     ring_commit(r, missing ? WIRE_PAD : WIRE_STUB);
     return missing == 0;
 }
 
-uint64_t names_stub(struct names *n, const struct code *c) {
+uint64_t names_stub(struct names *n, const struct code *c, uintptr_t pc) {
     static const char interpreter[] = "Interpreter";
     static const char call_stub[] = "call_stub";
-    uintptr_t name = (uintptr_t)interpreter;
-    if (c->kind == CODE_ENTRY)
+    uintptr_t name = (uintptr_t)interpreter, begin = c->begin, end = c->end;
+    struct stub_name routine;
+    if (c->kind == CODE_ENTRY) {
         name = (uintptr_t)call_stub;
-    else if (c->blob)
+    } else if (c->blob && stub_names_find(pc, &routine)) {
+        name = (uintptr_t)routine.name;
+        begin = routine.begin;
+        end = begin + routine.bytes;
+    } else if (c->blob) {
         name = guarded_load64(c->blob + (uintptr_t)n->vm->at.blob_name);
+    }
+    uint32_t bytes = text_length(name, 128);
+    uint64_t identity = begin;
+    for (uint32_t i = 0; i < bytes; i++)
+        identity = (identity ^ guarded_load8(name + i)) * UINT64_C(1099511628211);
     bool is_new;
-    uint64_t identity = (c->begin ^ name << 16) | 1;
-    uint32_t id = id_table_find(&n->stubs, identity * UINT64_C(0x9e3779b97f4a7c15), &is_new);
-    if (is_new && announce_stub(n, c, name, text_length(name, 128)))
+    uint32_t id = id_table_find(&n->stubs, identity | 1, &is_new);
+    if (is_new && announce_stub(n, begin, end, name, bytes))
         id_table_announced(&n->stubs, id);
-    return wire_frame_address(WIRE_FRAME_STUB, c->begin);
+    return wire_frame_address(WIRE_FRAME_STUB, begin);
 }
 
 /* An id that was announced, or is by this; ID_TABLE_FULL, NAMES_NO_ROOM. */

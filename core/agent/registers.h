@@ -17,6 +17,7 @@ struct registers {
     uintptr_t pc, sp, fp;
     uintptr_t lr;  /* return address of a leaf; 0 where the architecture keeps it on the stack */
     uintptr_t bcp; /* the interpreter's bytecode pointer, when it is the interpreter that runs */
+    uintptr_t receiver; /* `this`, where a Java method is just being called; of a context only */
 };
 
 #if defined(__x86_64__)
@@ -36,6 +37,7 @@ static inline struct registers registers_read(const void *context) {
         .sp = (uintptr_t)r[REG_RSP],
         .fp = (uintptr_t)r[REG_RBP],
         .bcp = (uintptr_t)r[REG_R13],
+        .receiver = (uintptr_t)r[REG_RSI],
     };
 }
 
@@ -80,6 +82,7 @@ static inline struct registers registers_read(const void *context) {
         .fp = (uintptr_t)m->regs[29],
         .lr = (uintptr_t)m->regs[30],
         .bcp = (uintptr_t)m->regs[22],
+        .receiver = (uintptr_t)m->regs[1],
     };
 }
 

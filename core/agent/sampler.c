@@ -67,8 +67,11 @@ void sampler_unmap(struct sampler *s) {
     id_table_unmap(&s->names.classes);
 }
 
-void sampler_enable(struct sampler *s, uint32_t depth) {
-    s->depth = depth && depth < WIRE_FRAMES_MAX ? depth : WIRE_DEPTH_DEFAULT;
+void sampler_enable(struct sampler *s, uint32_t depth, uint32_t cut) {
+    s->depth = depth ? depth : WIRE_DEPTH_DEFAULT;
+    if (s->depth > WIRE_FRAMES_MAX - 1) /* one is for an error frame */
+        s->depth = WIRE_FRAMES_MAX - 1;
+    s->cut = cut <= s->depth ? cut : 0;
     atomic_store(&s->enabled, 1);
 }
 
@@ -228,6 +231,18 @@ static void skip_java(struct stack *st, uint32_t first, uint32_t frames) {
     st->n -= n;
 }
 
+/* Frames from place `first` on, of which there may be so many. */
+static void limit_depth(const struct sampler *s, uint32_t first, struct stack *st) {
+    bool truncated = st->failure == WIRE_FAILURE_TRUNCATED;
+    uint32_t frames = st->n - first - (truncated && st->n > first);
+    if (!truncated && frames < s->depth + !s->cut)
+        return;
+    uint32_t kept = s->cut ? s->cut - 1 : s->depth - (s->depth > 1);
+    st->n = first + (frames < kept ? frames : kept);
+    st->failure = WIRE_FAILURE_TRUNCATED;
+    stack_add(st, wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_TRUNCATED));
+}
+
 bool sampler_take(struct sampler *s, const struct sample_request *q) {
     uint32_t window = atomic_load_explicit(&s->window, memory_order_relaxed);
     if (window == SAMPLER_OUTSIDE || !sampler_allows(s, q->tid))
@@ -235,7 +250,7 @@ bool sampler_take(struct sampler *s, const struct sample_request *q) {
     uint64_t begin = now_ns();
     struct registers r = q->context ? registers_read(q->context) : q->from;
     uint64_t few[3];
-    struct stack st = {.frame = few, .max = 3, .java_max = s->depth};
+    struct stack st = {.frame = few, .max = 3, .java_max = s->depth + q->skip_java};
     struct scratch *c = acquire(s, q->tid);
     if (!q->sleeper)
         count(&s->status->signals, 1);
@@ -246,6 +261,8 @@ bool sampler_take(struct sampler *s, const struct sample_request *q) {
     }
     if (q->top)
         stack_add(&st, q->top);
+    if (q->context && s->walker.features & WIRE_FEATURE_PCADDR)
+        stack_add(&st, wire_frame_address(WIRE_FRAME_PC, r.pc));
     for (uint32_t i = 0; c && i < q->kernel_frames && s->walker.walk != WIRE_WALK_NO; i++)
         stack_add(&st, q->kernel[i]);
     uint32_t first = st.n;
@@ -262,6 +279,7 @@ bool sampler_take(struct sampler *s, const struct sample_request *q) {
     } else {
         walk(s, q, &r, &st);
         skip_java(&st, first, q->skip_java);
+        limit_depth(s, first, &st);
         uintptr_t java = q->sleeper ? q->sleeper->java : vm_current_java_thread(s->walker.vm);
         st.virtual_id = virtual_thread_current(s->walker.vm, s->walker.names, java, q->tid);
     }
@@ -281,7 +299,8 @@ bool sampler_put(struct sampler *s, const struct sample_request *q, uint64_t *fr
     uint32_t window = atomic_load_explicit(&s->window, memory_order_relaxed);
     if (window == SAMPLER_OUTSIDE || !sampler_allows(s, q->tid))
         return false;
-    struct stack st = {.frame = frame, .n = n};
+    struct stack st = {.frame = frame, .n = n, .max = WIRE_FRAMES_MAX};
+    limit_depth(s, 0, &st);
     return commit(s, q, &st, now_ns(), window);
 }
 

@@ -40,7 +40,7 @@ struct sampler {
     const uint8_t *allowed;  /* a bit a tid, shared with the reader; NULL: all threads are */
     struct scratch *pool;
     uint32_t pool_size;
-    uint32_t depth;      /* Java frames kept */
+    uint32_t depth, cut; /* of struct wire_request */
     uint32_t ids_wanted; /* methods known when new ids are given; 0: the default */
     uint64_t ids_since_ms;
     _Atomic uint64_t live_ids; /* given so far */
@@ -77,7 +77,7 @@ int sampler_map(struct sampler *s, const struct vm *vm, struct wire_mapping *map
                 uint64_t ring_bytes);
 void sampler_unmap(struct sampler *s);
 
-void sampler_enable(struct sampler *s, uint32_t depth);
+void sampler_enable(struct sampler *s, uint32_t depth, uint32_t cut);
 /* Returns when no handler is at work any more. */
 void sampler_disable(struct sampler *s);
 

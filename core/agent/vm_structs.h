@@ -79,6 +79,15 @@ struct compiler_layout {
     _Atomic uintptr_t vtable;  /* of CompilerThread; 0: none was seen yet */
 };
 
+/* Of vm_klass.h. */
+struct klass_layout {
+    int32_t offset;        /* in an object; -1: not known */
+    uint32_t header_shift; /* of the class's bits in an object's first word; 0: they are not there */
+    bool narrow;
+    uintptr_t base;
+    uint32_t shift;
+};
+
 /* Addresses of user space have no more bits, unless somebody asks the kernel for more. */
 #if defined(__aarch64__)
 #define VM_ADDRESS_BITS 48
@@ -102,6 +111,7 @@ struct vm {
     uint32_t heaps;
     uintptr_t code_low, code_high; /* hull of all heaps */
     struct oop_layout oops;
+    struct klass_layout klasses;
     struct continuation_layout continuation;
     struct virtual_layout virtual_threads;
     struct compiler_layout compiler;

@@ -220,7 +220,7 @@ void walk_asgct(struct asgct *a, const struct walker *w, void *context, const st
         w->vm->heaps ? code_contains(w->vm, r->pc) : !libraries_contain(w->libraries, r->pc);
     struct code leaf = code_find(w->vm, r->pc);
     if (leaf.kind == CODE_STUB)
-        stack_add(s, names_stub(w->names, &leaf));
+        stack_add(s, names_stub(w->names, &leaf, r->pc));
     if (!generated)
         add_native(w, r, thread, s);
     if (!thread && generated)

@@ -1,4 +1,8 @@
+#include "core/agent/stub_names.h"
+#include "core/agent/vm_klass.h"
 #include "core/agent/walk_frames.h"
+
+#include <string.h>
 
 #define SCOPES_MAX 64
 #define RELATIVE_WORDS_MAX (1u << 20)
@@ -98,9 +102,21 @@ static bool step_interpreted(struct walk *k, struct cursor *at) {
     return true;
 }
 
+/* The class whose method a virtual or interface call goes to, where its stub is being run. */
+static bool add_receiver(struct walk *k, uintptr_t pc) {
+    struct stub_name routine;
+    if (!(k->w->features & WIRE_FEATURE_VTABLE) || !stub_names_find(pc, &routine) ||
+        (strcmp(routine.name, "vtable stub") != 0 && strcmp(routine.name, "itable stub") != 0))
+        return true;
+    uintptr_t klass = klass_of(k->vm, k->r.receiver);
+    uint64_t frame = klass ? names_class(k->w->names, klass) : 0;
+    return wire_frame_type(frame) != WIRE_FRAME_CLASS || walk_add(k, frame);
+}
+
 static bool step_stub(struct walk *k, const struct code *c, struct cursor *at) {
     k->stub = c->blob;
-    if (at->leaf && k->w->walk != WIRE_WALK_NO && !walk_add(k, names_stub(k->w->names, c)))
+    if (at->leaf && k->w->walk != WIRE_WALK_NO &&
+        (!add_receiver(k, at->pc) || !walk_add(k, names_stub(k->w->names, c, at->pc))))
         return false;
     struct cursor next;
     if (at->leaf ? !caller_of_leaf(k, c, at, &next)

@@ -77,10 +77,11 @@ bool seam_leave_stub(struct walk *k, struct cursor *at) {
         if (!libraries_contain(k->w->libraries, next.pc))
             return false;
     }
+    uintptr_t pc = at->pc;
     if (c.kind == CODE_ENTRY)
-        c.begin = at->pc; /* names_stub gives it a name of its own */
+        c.begin = pc; /* names_stub gives it a name of its own */
     *at = next;
-    return k->w->walk == WIRE_WALK_NO || walk_add(k, names_stub(k->w->names, &c));
+    return k->w->walk == WIRE_WALK_NO || walk_add(k, names_stub(k->w->names, &c, pc));
 }
 
 static bool has_tables(const struct walker *w) {

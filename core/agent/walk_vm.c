@@ -38,7 +38,7 @@ static bool walk_java(struct walk *k, struct cursor at, struct seam *seam) {
                 return false;
             if (k->w->walk == WIRE_WALK_VMX) {
                 c.begin = at.pc; /* the call stub's own name, not that of the blob it is in */
-                return walk_add(k, names_stub(k->w->names, &c));
+                return walk_add(k, names_stub(k->w->names, &c, at.pc));
             }
             if (!seam->java.pc)
                 return false; /* the thread's first */
@@ -116,8 +116,9 @@ void walk_vm(const struct walker *w, const struct registers *r, struct stack *s)
     if (k.thread)
         find_stack(&k);
     walk_thread(&k, (struct cursor){r->pc, r->sp, r->fp, true});
-    if (w->walk != WIRE_WALK_NO && !s->java && !s->failure && !w->sleeper)
-        add_compiled_method(&k);
-    else if (w->walk == WIRE_WALK_NO && !s->java && !s->failure)
+    if (w->walk != WIRE_WALK_NO && !s->java && !s->failure && !w->sleeper) {
+        if (w->features & WIRE_FEATURE_COMPTASK)
+            add_compiled_method(&k);
+    } else if (w->walk == WIRE_WALK_NO && !s->java && !s->failure)
         walk_fail(&k, WIRE_FAILURE_NO_JAVA);
 }

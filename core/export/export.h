@@ -13,6 +13,7 @@
 
 #include "core/base/err.h"
 #include "core/base/text.h"
+#include "core/export/jfr_rate.h"
 #include "core/profile/diff.h"
 #include "core/profile/snapshot.h"
 
@@ -66,6 +67,7 @@ struct export_options {
     uint32_t flat;   /* most flat rows in text */
     bool want_summary, want_traces, want_flat; /* parts of the text format; none set: all */
     const char *title;                         /* NULL: by event */
+    struct jfr_limits limits;                  /* JFR: events a second */
     uint32_t width;                            /* SVG; 0: fluid */
     uint32_t height;                           /* of a frame in the SVG; 0: 16 */
     const struct query *question; /* what the snapshot answers: formats that list samples ask it of

@@ -51,6 +51,8 @@ void jfr_chunk_end(struct jfr_chunk *c) {
 static void add_one(struct jfr_chunk *c, const struct jfr_sample *s, uint64_t weight) {
     static const struct jfr_leaf none = {0};
     const struct jfr_kind *k = s->kind;
+    if (c->rate && !jfr_rate_takes(c->rate, k->category, s->time_ns))
+        return;
     uint32_t stack = s->stack - c->base[JFR_STACKS];
     const struct jfr_leaf *leaf = stack && stack <= c->stacks ? &c->stack[stack - 1].leaf : &none;
     uint64_t lasts = !k->lasts ? 0 : weight < s->time_ns ? weight : s->time_ns;
@@ -70,7 +72,13 @@ void jfr_chunk_add(struct jfr_chunk *c, const struct jfr_sample *s) {
         add_one(c, s, s->weight / events + (i < s->weight % events));
 }
 
+void jfr_chunk_limit(struct jfr_chunk *c, struct jfr_rate *rate) {
+    c->rate = rate;
+}
+
 void jfr_chunk_add_free(struct jfr_chunk *c, uint64_t time_ns, uint32_t thread, uint64_t address) {
+    if (c->rate && !jfr_rate_takes(c->rate, JFR_CATEGORY_NATIVEMEM, time_ns))
+        return;
     struct text *event = jfr_chunk_begin(c, "profiler.Free", time_ns);
     jfr_number(event, thread);
     jfr_number(event, 0); /* stack */

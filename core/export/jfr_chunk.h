@@ -50,6 +50,8 @@ const struct jfr_kind *jfr_kind_among(const char *event, bool *taken);
 const struct jfr_kind *jfr_kind_for(const struct export_quality *q, bool *taken);
 const char *jfr_kind_type(const struct jfr_kind *k);     /* "jdk.ExecutionSample" */
 const char *jfr_kind_interval(const struct jfr_kind *k); /* what its setting is called: "alloc" */
+/* Of its category's. */
+uint32_t jfr_kind_limit(const struct jfr_kind *k, const struct jfr_limits *limits);
 /* Whether one event stands for all samples of one moment. */
 bool jfr_kind_is_sum(const struct jfr_kind *k);
 
@@ -64,6 +66,10 @@ bool jfr_chunk_failed(const struct jfr_chunk *c);
 
 /* Where events go; a text of the caller's, which outlives the chunk or the next call. */
 void jfr_chunk_to(struct jfr_chunk *c, struct text *events);
+
+/* Samples beyond these limits are no events. `rate` is the caller's and outlives the chunk. */
+struct jfr_rate;
+void jfr_chunk_limit(struct jfr_chunk *c, struct jfr_rate *rate);
 
 /* Names that are equal in all of it have one number. 0 without memory. */
 uint32_t jfr_chunk_thread(struct jfr_chunk *c, uint32_t tid, uint64_t java_id, bool is_virtual,

@@ -301,4 +301,5 @@ void jfr_chunk_follow(struct jfr_chunk *c, const struct jfr_chunk *before) {
     };
     for (int i = 0; i < JFR_POOLS; i++)
         c->base[i] = before->base[i] + count[i];
+    c->rate = before->rate;
 }

@@ -9,6 +9,7 @@
  */
 #include "core/export/formats.h"
 #include "core/export/jfr_notes.h"
+#include "core/export/jfr_rate.h"
 #include "core/profile/history_read.h"
 
 #include <errno.h>
@@ -34,6 +35,7 @@ struct file {
     struct jfr_chunk *chunk;
     struct part *part;
     int parts;
+    struct jfr_rate rate;
     bool taken; /* an event is written as execution samples */
     uint64_t written;
     uint64_t first, last; /* seconds */
@@ -130,8 +132,11 @@ int jfr_export_all(struct text *out, const struct profile *p, const struct expor
                      .part = calloc((size_t)parts, sizeof *f.part),
                      .parts = parts};
     int err = f.chunk && f.part ? 0 : -ENOMEM;
-    if (!err)
+    f.rate.limits = o->limits;
+    if (!err) {
         jfr_chunk_to(f.chunk, out);
+        jfr_chunk_limit(f.chunk, &f.rate);
+    }
     for (int k = 0; k < parts && !err; k++) {
         f.part[k].of = &part[k];
         f.part[k].question = part[k].question;

@@ -103,6 +103,8 @@ void jfr_note_quality(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_ki
     setting(&s, "event", q->event);
     number_setting(&s, jfr_kind_interval(kind), q->interval); /* readers want nothing but digits */
     number_setting(&s, "dropped", q->dropped);
+    if (jfr_kind_limit(kind, &o->limits))
+        number_setting(&s, "ratelimit", jfr_kind_limit(kind, &o->limits) - 1);
     if (left_out)
         number_setting(&s, "left out of this file", left_out);
     text_free(&title);

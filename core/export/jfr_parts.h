@@ -8,6 +8,7 @@
 #define JTOP_EXPORT_JFR_PARTS_H
 
 #include "core/export/jfr_chunk.h"
+#include "core/export/jfr_rate.h"
 
 /* Of the stack that a sample has. */
 struct jfr_leaf {
@@ -27,6 +28,7 @@ struct jfr_kind {
     const char *interval; /* what async-profiler calls that setting */
     bool lasts;           /* the weight is a duration, and the samples come at its end */
     bool sum;             /* one event for several samples */
+    enum jfr_category category;
     jfr_fields *fields;
 };
 
@@ -47,7 +49,8 @@ struct jfr_stack {
 
 struct jfr_chunk {
     struct text *events;
-    struct text event; /* being made */
+    struct text event;     /* being made */
+    struct jfr_rate *rate; /* the file's; NULL: events without limit */
     bool failed;
     bool told; /* the constants that are always the same are in a checkpoint */
     struct {

@@ -132,7 +132,10 @@ int jfr_stream_begin(const char *path, const struct jfr_stream_options *o, struc
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&w->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
+    w->rate.limits = o->limits;
     w->chunk = jfr_chunk_new();
+    if (w->chunk)
+        jfr_chunk_limit(w->chunk, &w->rate);
     int r = w->chunk && copy_strings(w, path)
                 ? create(w, e)
                 : err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for %s", path);
@@ -189,6 +192,13 @@ uint64_t jfr_stream_beyond(struct jfr_stream *w) {
     uint64_t beyond = w->beyond;
     pthread_mutex_unlock(&w->lock);
     return beyond;
+}
+
+uint64_t jfr_stream_refused(struct jfr_stream *w) {
+    pthread_mutex_lock(&w->lock);
+    uint64_t refused = w->rate.refused;
+    pthread_mutex_unlock(&w->lock);
+    return refused;
 }
 
 void jfr_stream_stop(struct jfr_stream *w) {

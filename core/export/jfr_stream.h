@@ -23,6 +23,7 @@
 
 #include "core/export/jfr_chunk.h"
 #include "core/export/jfr_notes.h"
+#include "core/export/jfr_rate.h"
 
 #define JFR_STREAM_FLUSH_MS 100 /* how old a sample gets before it is in the file */
 #define JFR_STREAM_CHUNK_BYTES (UINT64_C(100) << 20)
@@ -36,6 +37,7 @@ struct jfr_stream;
 
 struct jfr_stream_options {
     uint64_t chunk_bytes, chunk_ms; /* a new chunk after so much; 0: the above */
+    struct jfr_limits limits;
     uint64_t start_ns;              /* of the samples' clock */
     int64_t day;                    /* what makes that the time of day */
     struct jfr_vm vm;               /* strings need not outlive the call */
@@ -66,6 +68,9 @@ void jfr_stream_stop(struct jfr_stream *w);
 int jfr_stream_failure(struct jfr_stream *w);
 /* Samples that are no events, for others of theirs stand for them. */
 uint64_t jfr_stream_beyond(struct jfr_stream *w);
+
+/* Samples that are no events, for they were beyond the limits. */
+uint64_t jfr_stream_refused(struct jfr_stream *w);
 
 /* After jfr_stream_stop: writes what waits, says how good it was, and ends the file; parts 0:
  * nothing more is to be said. The profile need not be locked: only texts of the parts are used.

@@ -27,6 +27,7 @@ struct jfr_stream {
     uint64_t left_out; /* samples there was no room for … */
     uint64_t beyond;   /* … and those beyond what one record, or all, may stand for */
     uint64_t repeats;  /* events that were not a record's first */
+    struct jfr_rate rate;
     bool quit, ended;
     int failure; /* errno of the first write that failed; 0: none */
     /* the thread's, or its who has joined it */

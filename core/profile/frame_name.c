@@ -206,8 +206,6 @@ size_t frame_name(const struct method *m, unsigned style, char *out, size_t size
         put_string(&o, m->module);
         put(&o, "`", 1);
     }
-    if (m->kind == METHOD_COMPILING)
-        put(&o, "[compiling] ", sizeof "[compiling] " - 1);
     if (m->kind == METHOD_CLASS) {
         put_class(&o, *m->name ? m->name : m->class_name, style);
     } else {

@@ -6,7 +6,6 @@
  *   simple (-s)            Thread.run
  *   signatures (-g)        java/lang/Thread.run()V   (text: java.lang.Thread.run(int, String))
  *   normalized (-n)        Main$$Lambda.run, $Proxy.f instead of Main$$Lambda$14/0x01.run, $Proxy3.f
- *   compiler threads       [compiling] java/lang/Thread.run
  *
  * Context: pure, any thread.
  */

@@ -21,7 +21,7 @@ enum method_kind {
     METHOD_ERROR,     /* why there is no frame here, "[unknown_Java]"-like */
     METHOD_THREAD,    /* a thread as the root of its stacks, "[name tid=N]", "[name virtual=ID]" */
     METHOD_COMPILING, /* what a compiler thread compiles: the method's names, and yet not that
-                         method, whose own time this is not */
+                         method, whose own time this is not; only where it was asked for */
     METHOD_KINDS
 };
 

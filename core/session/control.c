@@ -28,6 +28,8 @@ void control_request(struct control *c, enum wire_command command,
     r->command = command;
     if (command == WIRE_COMMAND_START) {
         r->depth = start->depth;
+        r->cut = start->cut;
+        r->features = start->features;
         r->signal = start->signal;
         r->wall_signal = start->wall_signal;
         r->lease_ms = WIRE_LEASE_MS;

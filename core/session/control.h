@@ -41,7 +41,7 @@ struct control_start {
     uint32_t engines;
     bool all_or_none;
     uint32_t signal, wall_signal;
-    uint32_t depth;
+    uint32_t depth, cut, features; /* of struct wire_request */
     enum wire_walk walk;
     bool precise;
     bool filtered;

@@ -18,6 +18,7 @@ static const struct {
     [SOURCE_KERNEL] = {METHOD_KERNEL, "[kernel]"},
     [SOURCE_ERROR] = {METHOD_ERROR, "[no_stack]"},
     [SOURCE_COMPILING] = {METHOD_COMPILING, "[unknown_method]"},
+    [SOURCE_PC] = {METHOD_NATIVE, "[unknown]"},
 };
 
 struct decoder *decoder_new(struct profile *p, struct symbols *symbols) {

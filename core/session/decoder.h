@@ -134,7 +134,7 @@ struct decoder {
     uint64_t waited_ns;               /* of WIRE_LOCKs */
     uint64_t text_bytes;
     uint32_t failure_method[WIRE_FAILURES];
-    uint32_t unknown[8];
+    uint32_t unknown[16];
     struct profile_frame frame[WIRE_FRAMES_MAX + DECODER_TAGS];
     uint64_t key[WIRE_FRAMES_MAX + DECODER_TAGS];
 };

@@ -1,8 +1,10 @@
 #include "core/session/decoder_parts.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 
 #ifndef SCHED_DEADLINE /* glibc leaves it to linux/sched.h, which does not go with its own */
 #define SCHED_DEADLINE 6
@@ -25,6 +27,7 @@ static const struct {
     [WIRE_FRAME_CLASS] = {SOURCE_CLASS, TIER_NONE},
     [WIRE_FRAME_ERROR] = {SOURCE_ERROR, TIER_NONE},
     [WIRE_FRAME_COMPILING] = {SOURCE_COMPILING, TIER_NONE},
+    [WIRE_FRAME_PC] = {SOURCE_PC, TIER_NONE},
 };
 
 static bool stack_of(const uint64_t *frame, uint32_t frames, size_t bytes, struct stack *out) {
@@ -47,8 +50,9 @@ bool decoder_stack(const void *record, uint32_t length, struct stack *out) {
 
 uint64_t decoder_looked_up(const struct stack *s, uint32_t i) {
     uint64_t pc = wire_frame_pc(s->frame[i]);
-    bool exact = i == 0 || (wire_frame_type(s->frame[i]) == WIRE_FRAME_NATIVE &&
-                            wire_frame_type(s->frame[i - 1]) == WIRE_FRAME_KERNEL);
+    uint32_t before = i ? wire_frame_type(s->frame[i - 1]) : WIRE_FRAME_PC;
+    bool exact = before == WIRE_FRAME_PC ||
+                 (wire_frame_type(s->frame[i]) == WIRE_FRAME_NATIVE && before == WIRE_FRAME_KERNEL);
     return exact || pc == 0 ? pc : pc - 1;
 }
 
@@ -100,6 +104,36 @@ static uint32_t address_method(struct decoder *d, enum source source, uint64_t a
     return a->method;
 }
 
+static uint32_t pc_method(struct decoder *d, uint64_t pc) {
+    char name[24];
+    snprintf(name, sizeof name, "0x%" PRIx64, pc);
+    return decoder_intern(d, SOURCE_PC, METHOD_NATIVE, "", name, "", "");
+}
+
+static bool compiles(const struct decoder *d, uint32_t method) {
+    static const char function[] = "Compiler::compile_method";
+    const char *name = method_table_get(profile_methods(d->profile), method)->name;
+    size_t n = strcspn(name, "("), bytes = sizeof function - 1;
+    return n >= bytes && memcmp(name + n - bytes, function, bytes) == 0;
+}
+
+/* The method that is compiled goes to where that begins, leafward of C2Compiler::compile_method, so
+ * that stacks begin as they do in other threads. Without symbols it becomes the leaf. */
+static void place_compiled(struct decoder *d, const struct stack *s, struct profile_frame *frame,
+                           uint64_t *key) {
+    uint32_t last = s->frames - 1, to = last;
+    while (to > 0 && !(wire_frame_type(s->frame[to - 1]) == WIRE_FRAME_NATIVE &&
+                       compiles(d, frame[to - 1].method)))
+        to--;
+    to = to > 0 ? to - 1 : 0;
+    struct profile_frame method = frame[last];
+    uint64_t its_key = key[last];
+    memmove(&frame[to + 1], &frame[to], (last - to) * sizeof *frame);
+    memmove(&key[to + 1], &key[to], (last - to) * sizeof *key);
+    frame[to] = method;
+    key[to] = its_key;
+}
+
 #define METHOD_AND_BCI ((UINT64_C(1) << 48) - 1)
 
 /* The key of the name a frame has, 0 where it has none. */
@@ -128,6 +162,8 @@ uint32_t decoder_translate(struct decoder *d, const struct stack *s, struct prof
             key[i] = 0;
         } else if (source == SOURCE_NATIVE || source == SOURCE_KERNEL) {
             f->method = address_method(d, source, decoder_looked_up(s, i));
+        } else if (source == SOURCE_PC) {
+            f->method = pc_method(d, word & WIRE_FRAME_ADDRESS_MASK);
         } else if (source == SOURCE_ERROR) {
             uint64_t why = word & WIRE_FRAME_ADDRESS_MASK;
             uint32_t reason = why < WIRE_FAILURES ? (uint32_t)why : WIRE_FAILURE_NONE;
@@ -136,6 +172,8 @@ uint32_t decoder_translate(struct decoder *d, const struct stack *s, struct prof
                 failure = reason;
         }
     }
+    if (s->frames > 1 && wire_frame_type(s->frame[s->frames - 1]) == WIRE_FRAME_COMPILING)
+        place_compiled(d, s, frame, key);
     return failure;
 }
 

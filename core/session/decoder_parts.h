@@ -26,6 +26,7 @@ enum source {
     SOURCE_KERNEL,
     SOURCE_ERROR,
     SOURCE_COMPILING, /* named by the method's record */
+    SOURCE_PC,        /* named by its number */
     SOURCES,
     /* No frame's, but waited for all the same: */
     SOURCE_THREAD = SOURCES,

@@ -34,6 +34,8 @@ static void tell_status(struct session *s, struct feed *only) {
     memcpy(t.engine, o->engine, o->engines * sizeof o->engine[0]);
     t.walk = o->walk;
     t.depth = o->depth;
+    t.cut = o->cut;
+    t.features = o->features;
     t.signal = o->signal;
     t.wall_signal = o->wall_signal;
     t.precise = o->precise;

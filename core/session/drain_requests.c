@@ -80,6 +80,8 @@ static int prepare_start(struct session *s, struct control_start *start, struct 
         .signal = o->signal,
         .wall_signal = o->wall_signal,
         .depth = o->depth,
+        .cut = o->cut,
+        .features = o->features,
         .walk = o->walk,
         .precise = o->precise,
         .filtered = s->filter.on,

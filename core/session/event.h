@@ -2,7 +2,7 @@
  * Events as people write them, and as the agent wants them: "cpu", "wall", "page-faults",
  * "cache-misses", "r1a8", "cpu/event=0x3c/", "sched:sched_switch", "trace:314", "mem:0x1234:rw",
  * "kprobe:do_sys_open", "uprobe:/lib/x86_64-linux-gnu/libc.so.6:malloc", "pthread_create" (a native
- * function: execution breakpoint), "java.util.HashMap.put" (a Java method).
+ * function: execution breakpoint), "java.util.HashMap.put" (a Java method; `*` for any characters).
  *
  * Sources: perf_event_open(2); /sys/bus/event_source/devices; tracefs events/SUBSYSTEM/NAME/id.
  *
@@ -25,6 +25,11 @@ struct symbols;
  * left in `text` until event_resolve. -EINVAL, or another -errno of the machine's, and a message
  * that says what is wrong with it, or which event is meant; exit code 100. */
 int event_parse(const char *text, struct wire_engine_request *out, struct err *e);
+
+/* Adds the method of one request to those of another; each keeps its least time. 0, or -E2BIG with
+ * a message. */
+int event_method_add(struct wire_engine_request *to, const struct wire_engine_request *more,
+                     struct err *e);
 
 /* Whether it is an event by its form alone: one of the tables, or one that begins like no function
  * does ("mem:", "trace:", "cpu/…/", "a:b"). A bare word or a Java method is not. */

@@ -1,11 +1,14 @@
-/* Entries of a Java method: "java.util.HashMap.put", "java/util/HashMap.put(Ljava/lang/…)…",
- * "Main$Inner.<init>:10ms". */
+/* Calls of Java methods: "java.util.HashMap.put", "java/util/HashMap.put(Ljava/lang/…)…",
+ * "Main$Inner.<init>:10ms", "java.lang.*.<init>". */
 #include "core/session/event_parts.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define METHOD_BYTES 255
 
 static bool read_time(const char *text, uint64_t *ns) {
     static const struct {
@@ -43,8 +46,8 @@ int event_method_parse(const char *text, struct wire_engine_request *out, struct
                            "as 10ms");
     if (colon)
         length = (size_t)(colon - text);
-    if (length >= sizeof out->text)
-        return event_wrong(e, EINVAL, text, "it is longer than %zu bytes", sizeof out->text - 1);
+    if (length > METHOD_BYTES)
+        return event_wrong(e, EINVAL, text, "it is longer than %d bytes", METHOD_BYTES);
     memcpy(out->text, text, length);
     out->text[length] = '\0';
 
@@ -62,5 +65,46 @@ int event_method_parse(const char *text, struct wire_engine_request *out, struct
     if (!good)
         return event_wrong(e, EINVAL, text, "a Java method is written pkg.Class.method");
     snprintf(out->name, sizeof out->name, "%.*s", (int)(sizeof out->name - 1), out->text);
+    return 0;
+}
+
+static uint32_t lines_of(const char *text) {
+    uint32_t n = 1;
+    while ((text = strchr(text, '\n'))) {
+        text++;
+        n++;
+    }
+    return n;
+}
+
+/* As people see them; the last may be left out. */
+static void add_name(char *name, size_t size, const char *more) {
+    size_t n = strlen(name);
+    if (n + strlen(more) + 2 < size)
+        snprintf(name + n, size - n, ", %s", more);
+    else if (n + 4 < size && !strstr(name, ", \u2026"))
+        snprintf(name + n, size - n, ", \u2026");
+}
+
+int event_method_add(struct wire_engine_request *to, const struct wire_engine_request *more,
+                     struct err *e) {
+    char text[2 * sizeof to->text], own[32] = "", other[32] = "";
+    if (strcmp(to->text, more->text) == 0) {
+        to->interval = more->interval ? more->interval : to->interval;
+        return 0;
+    }
+    if (to->interval) /* of the only one up to now */
+        snprintf(own, sizeof own, " %" PRIu64, to->interval);
+    if (more->interval)
+        snprintf(other, sizeof other, " %" PRIu64, more->interval);
+    int n = snprintf(text, sizeof text, "%s%s\n%s%s", to->text, own, more->text, other);
+    if (lines_of(text) > WIRE_METHODS || n < 0 || (size_t)n >= sizeof to->text)
+        return event_wrong(e, E2BIG, more->text,
+                           "with this one there are more than %u methods, or %zu bytes of names; "
+                           "a pattern such as pkg.Class.* names many at once",
+                           WIRE_METHODS, sizeof to->text);
+    memcpy(to->text, text, (size_t)n + 1);
+    to->interval = 0;
+    add_name(to->name, sizeof to->name, more->name);
     return 0;
 }

@@ -45,7 +45,7 @@ int event_probe_parse(const struct event_places *places, const char *text,
 int event_breakpoint_parse(const char *text, struct wire_engine_request *out, struct err *e);
 int event_function_parse(const char *text, struct wire_engine_request *out, struct err *e);
 
-/* "pkg.Class.method[(signature)][:threshold]" */
+/* "pkg.Class.method[(signature)][:threshold]", `*` for any characters of a name */
 int event_method_parse(const char *text, struct wire_engine_request *out, struct err *e);
 
 /* The number in a file of sysfs or tracefs. -errno; -EINVAL: none. */

@@ -39,6 +39,8 @@ static void take_over_options(struct session *s, const struct share_status *t) {
     o->engines = t->engines;
     o->walk = t->walk;
     o->depth = t->depth;
+    o->cut = t->cut;
+    o->features = t->features;
     o->signal = t->signal;
     o->wall_signal = t->wall_signal;
     o->precise = t->precise;

@@ -118,8 +118,7 @@ static int begin_deflate(struct recording_writer *w) {
 static int begin_file(struct recording_writer *w) {
     struct wire_file_header header = {
         .magic = WIRE_FILE_MAGIC,
-        .abi_major = WIRE_ABI_MAJOR,
-        .abi_minor = WIRE_ABI_MINOR,
+        .major = WIRE_FILE_MAJOR,
     };
     append(w, &header, sizeof header);
     int result = begin_deflate(w);

@@ -55,10 +55,10 @@ int recording_open(const char *path, struct recording_reader **out, struct err *
         fclose(file);
         return err_set(e, EINVAL, "%s is no recording: it does not begin with JSTPREC1", path);
     }
-    if (header.abi_major != WIRE_ABI_MAJOR) {
+    if (header.major != WIRE_FILE_MAJOR) {
         fclose(file);
         return err_set(e, EINVAL, "%s was recorded with format %u, this program reads format %u",
-                       path, header.abi_major, WIRE_ABI_MAJOR);
+                       path, header.major, WIRE_FILE_MAJOR);
     }
     struct recording_reader *r = calloc(1, sizeof *r);
     if (!r) {

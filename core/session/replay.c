@@ -144,7 +144,10 @@ static bool has_event(const struct session_status *st, const struct wire_engine_
     bool named = q->event == WIRE_EVENT_PERF || q->event == WIRE_EVENT_METHOD;
     if (!engine->samples && !engine->asked && !engine->mechanism[0])
         return false;
-    return !named || !engine->name[0] || strcmp(engine->name, q->name) == 0;
+    const char *in = strstr(engine->name, q->name); /* several methods: "A.b, C.d" */
+    size_t n = strlen(q->name);
+    return !named || !engine->name[0] ||
+           (in && (in == engine->name || in[-1] == ' ') && (!in[n] || in[n] == ','));
 }
 
 static int check_events(const struct session *s, const char *path, struct err *e) {

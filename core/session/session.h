@@ -37,7 +37,9 @@ struct session_options {
     bool all_or_none;         /* an engine that cannot run is an error */
     uint32_t signal;          /* of the CPU engines; 0: SIGPROF */
     uint32_t wall_signal;     /* 0: SIGVTALRM */
-    uint32_t depth;           /* Java frames kept; 0: WIRE_DEPTH_DEFAULT */
+    uint32_t depth;           /* frames kept of a stack; 0: WIRE_DEPTH_DEFAULT */
+    uint32_t cut;             /* of struct wire_request: how many of one that is deeper */
+    uint32_t features;        /* set of enum wire_feature */
     enum wire_walk walk;      /* WIRE_WALK_VM */
     bool precise;             /* make hot methods recompile with debug information */
     uint64_t ring_bytes;      /* 0: WIRE_RING_BYTES_DEFAULT; rounded up to a power of two */

@@ -61,7 +61,7 @@ struct share_status {
     uint32_t engines;
     enum wire_walk walk;
     struct wire_engine_request engine[WIRE_EVENTS]; /* as asked for */
-    uint32_t depth, signal, wall_signal;
+    uint32_t depth, cut, features, signal, wall_signal;
     bool precise, tag_cpu, tag_sched;
     bool restricted;  /* to threads, or to times: by what is not said here */
     uint64_t time_ns; /* CLOCK_MONOTONIC, when this was said; 0: not known */

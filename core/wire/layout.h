@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC 0x464f5250504f544aULL /* "JTOPPROF" */
-#define WIRE_ABI_MAJOR 3u
+#define WIRE_ABI_MAJOR 4u
 #define WIRE_ABI_MINOR 0u
 
 #define WIRE_MEMFD_NAME "jtop-prof" /* /proc/PID/fd shows it as "/memfd:jtop-prof (deleted)" */
@@ -39,7 +39,7 @@
 #define WIRE_LEASE_MS 3000u      /* a reader silent this long is gone */
 #define WIRE_HEARTBEAT_MS 250u   /* how often a reader beats */
 #define WIRE_FRAMES_MAX 4096u    /* frames in one sample, kernel + native + Java */
-#define WIRE_DEPTH_DEFAULT 2048u /* Java frames kept when nothing is said */
+#define WIRE_DEPTH_DEFAULT 2048u /* frames kept when nothing is said */
 #define WIRE_STRING_MAX 1024u    /* longest name on the wire; longer ones are cut */
 #define WIRE_UNWIND_BYTES (64u << 20)
 #define WIRE_TID_MAX (1u << 22) /* PID_MAX_LIMIT of 64-bit kernels */
@@ -149,6 +149,13 @@ enum wire_engine_flag {
     WIRE_ENGINE_TARGET_CPU = 64,  /* cpu, perf: on the processor `cpu` only */
 };
 
+/* Frames that are added where they are asked for. */
+enum wire_feature {
+    WIRE_FEATURE_VTABLE = 1,   /* the receiver's class, on a "vtable stub" or "itable stub" */
+    WIRE_FEATURE_COMPTASK = 2, /* in compiler threads the method that is compiled */
+    WIRE_FEATURE_PCADDR = 4,   /* the program counter, as the leaf */
+};
+
 /* What perf_event_open is given (source: perf_event_open(2)); config1 and config2 are bp_addr and
  * bp_len of a breakpoint. */
 struct wire_perf {
@@ -156,6 +163,9 @@ struct wire_perf {
     uint32_t bp_type;
     uint64_t config, config1, config2;
 };
+
+#define WIRE_TEXT_BYTES 1024u
+#define WIRE_METHODS 16u
 
 /* One engine that the reader asks for. */
 struct wire_engine_request {
@@ -167,8 +177,11 @@ struct wire_engine_request {
     int32_t cpu;           /* WIRE_ENGINE_TARGET_CPU */
     struct wire_perf perf; /* WIRE_EVENT_PERF */
     uint64_t address[2];   /* alloc on JDK 8: the VM's two functions that trace allocations */
+    uint64_t every;        /* method: only each so manyth call is a sample; 0, 1: all are */
     char name[64];         /* the event as the user calls it: "page-faults"; NUL-terminated */
-    char text[256];        /* method: "pkg.Class.method"; perf: see above; NUL-terminated */
+    char text[WIRE_TEXT_BYTES]; /* NUL-terminated; perf: see above; method: lines of
+                                   "pkg.Class.method", "pkg.Class.method(I)V" or "… LEAST", with the
+                                   least ns of a call that counts; at most WIRE_METHODS of them */
 };
 
 /* What became of it; status.engine[event]. */
@@ -192,7 +205,7 @@ struct wire_request {
     _Atomic uint32_t generation; /* futex word the agent's thread waits on */
     _Atomic uint32_t heartbeat;  /* any change says: the reader lives */
     uint32_t command;            /* enum wire_command */
-    uint32_t depth;              /* Java frames kept */
+    uint32_t depth; /* frames kept of a stack; deeper: all but the last, and an error frame */
     uint32_t signal;             /* signal number of the CPU engines; 0: SIGPROF */
     uint32_t wall_signal;        /* of the wall engine; 0: SIGVTALRM */
     uint32_t lease_ms;           /* 0: WIRE_LEASE_MS */
@@ -206,9 +219,11 @@ struct wire_request {
     /* Sample only between a call of the function at `begin` and one of that at `end`; 0: always,
      * and no end. With window_marks all is sampled and the windows are told (WIRE_WINDOW). */
     uint32_t window_marks;
-    uint32_t reserved0;
+    uint32_t cut; /* N + 1: of a stack of `depth` frames or more N are kept; 0: as said there */
     uint64_t window_begin, window_end;
-    uint64_t reserved[4];
+    uint32_t features; /* set of enum wire_feature */
+    uint32_t reserved0;
+    uint64_t reserved[3];
     struct wire_engine_request engine[WIRE_EVENTS];
 };
 
@@ -289,9 +304,9 @@ static inline uint64_t wire_threads_offset(uint64_t ring_bytes) {
     return wire_unwind_offset(ring_bytes) + WIRE_UNWIND_BYTES;
 }
 
-static_assert(sizeof(struct wire_engine_request) == 392, "wire ABI");
+static_assert(sizeof(struct wire_engine_request) == 1168, "wire ABI");
 static_assert(sizeof(struct wire_engine_status) == 272, "wire ABI");
-static_assert(sizeof(struct wire_request) == 112 + 392 * WIRE_EVENTS, "wire ABI");
+static_assert(sizeof(struct wire_request) == 112 + 1168 * WIRE_EVENTS, "wire ABI");
 static_assert(offsetof(struct wire_control, status) % 64 == 0, "wire ABI");
 static_assert(sizeof(struct wire_control) <= WIRE_CONTROL_BYTES, "wire ABI");
 static_assert(offsetof(struct wire_mapping, control) == WIRE_HEADER_BYTES, "wire ABI");

@@ -52,10 +52,11 @@ enum wire_frame_type {
     WIRE_FRAME_NATIVE_METHOD, /* a Java native method's wrapper: has a method id */
     WIRE_FRAME_NATIVE,        /* address in a mapped file */
     WIRE_FRAME_KERNEL,        /* address in the kernel */
-    WIRE_FRAME_STUB,          /* address of the beginning of a code blob, named by a WIRE_STUB */
+    WIRE_FRAME_STUB,          /* address of the beginning of a routine or code blob, named by a WIRE_STUB */
     WIRE_FRAME_CLASS,         /* class id: what was allocated, or the lock's class */
     WIRE_FRAME_ERROR,         /* enum wire_failure */
     WIRE_FRAME_COMPILING,     /* a compiler thread's outermost frame: the method (id) it compiles */
+    WIRE_FRAME_PC,            /* where the thread was interrupted */
     WIRE_FRAME_TYPES
 };
 
@@ -313,10 +314,11 @@ static_assert(sizeof(struct wire_jvm) == 32, "wire ABI");
 /* A recording file: this, then records as they were read from the ring; most often a WIRE_DEFLATE
  * first. */
 #define WIRE_FILE_MAGIC 0x314345525054534aULL /* "JSTPREC1" */
+#define WIRE_FILE_MAJOR 3u /* changes when records do, and not with the rest of the mapping */
 struct wire_file_header {
     uint64_t magic;
-    uint32_t abi_major;
-    uint32_t abi_minor;
+    uint32_t major; /* WIRE_FILE_MAJOR */
+    uint32_t minor; /* 0 */
 };
 
 #endif

@@ -11,7 +11,7 @@ import struct
 import sys
 import tempfile
 
-from lib import Checks, Jvm, collapsed, good, total, want
+from lib import Checks, Jvm, collapsed, good, prof, total, want
 
 # By place: what such a reader reads of each.
 FIELDS = {
@@ -263,6 +263,25 @@ def all_events(scratch, jvm):
     want(not missing, "not there: %s" % missing)
 
 
+def limited(scratch, jvm):
+    """So many events a second; what is left out is said."""
+    for spelled in ("cpu:20,alloc:5,span:1", "cpu:20;alloc:5"):
+        path = os.path.join(scratch, "limited.jfr")
+        done = prof("-d", 3, "-e", "cpu,alloc", "-i", "1ms", "--alloc", "64k", "--ratelimit", spelled,
+                    "-f", path, jvm.pid)
+        want(done.returncode == 0 and "--ratelimit" in done.stderr, done.stderr)
+        for kind, limit in (("jdk.ExecutionSample", 20), ("jdk.ObjectAllocationInNewTLAB", 5)):
+            events = [e for _, e in of_type(path, kind)]
+            seconds = collections.Counter(e["startTime"] // 10**9 for e in events)
+            want(seconds and max(seconds.values()) <= 2 * limit, "%s: %s" % (kind, seconds))
+            want(sum(seconds.values()) <= limit * (len(seconds) + 1), "%s: %s" % (kind, seconds))
+        said = {e["value"] for _, e in of_type(path, "jdk.ActiveSetting") if e["name"] == "ratelimit"}
+        want(said == {"20", "5"}, "settings: %s" % said)
+    for bad in ("cpu", "cpu:", "cpu:x", "cpus:5", ":5", "cpu:5,,alloc:5", "cpu:5,"):
+        done = prof("-d", 1, "--ratelimit", bad, jvm.pid)
+        want(done.returncode == 100 and "events a second" in done.stderr, "%s: %s" % (bad, done))
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory(prefix="jtop-prof-jfr-bytes-") as scratch:
@@ -274,6 +293,7 @@ def main():
                  "-f", live, jvm.pid)
             checks.run("calls", calls, scratch, jvm)
             checks.run("all events", all_events, scratch, jvm)
+            checks.run("events a second", limited, scratch, jvm)
         good("-f", later, raw)
         for name, path in (("grown", live), ("made later", later)):
             checks.run(name + ": fields by their place", by_place, path)

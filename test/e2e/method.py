@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # tier: fast
-"""Calls of one Java method: counted to the last one with their call paths and times, by exceptions
+"""Calls of Java methods: counted to the last one with their call paths and times, by exceptions
 too, in recursions, in classes loaded later and in virtual threads; and nothing is left of it."""
 import os
 import signal
@@ -163,6 +163,65 @@ def every(scratch):
         want(jvm.end() == 0, "the JVM ends well")
 
 
+def several(scratch):
+    """Two methods, each with a time of its own; the same as with --trace, and in a recording."""
+    record = os.path.join(scratch, "several.jtop")
+    for option in ("-e", "--trace"):
+        with Jvm("MethodCalls", options=VERIFYING) as jvm:
+            c = Calls(scratch, jvm, "MethodCalls.target:300us", option, "MethodCalls.deep",
+                      option, "MethodCalls.thrower(J)I:1h", "--record", record)
+            jvm.ask("calls 20 60")
+            jvm.ask("deep 20")
+            jvm.ask("throws 100")
+            stacks, _ = c.end()
+            expect(count(stacks, "two", "target"), 60, "of 400 us")
+            want(count(stacks, "one", "target") <= 10, "of 200 us")
+            expect(sum(n for f, n in stacks if f[-1].endswith(".deep")), 20, "deep")
+            expect(count(stacks, "thrower"), 0, "calls of an hour")
+            for name in ("MethodCalls.target", "MethodCalls.deep"):
+                want(collapsed(good("-e", name, "-o", "collapsed", record)) == stacks, name)
+            want(jvm.end() == 0, "the JVM ends well")
+
+
+def patterns(scratch):
+    """Of methods, of classes, of all there are; what comes later too. And no trace is left."""
+    with Jvm("MethodCalls", options=VERIFYING) as jvm:
+        c = Calls(scratch, jvm, "Method*.ca*")
+        jvm.ask("late 200")
+        jvm.ask("deep 20")
+        stacks, _ = c.end()
+        expect(count(stacks, "called"), 200, "in the class loaded late")
+        want({f[-1] for f, _ in stacks} <= {"MethodCalls$Late.called", "MethodCalls.calls"},
+             "others: %s" % {f[-1] for f, _ in stacks})
+        c = Calls(scratch, jvm, "*.<init>")
+        jvm.ask("map 100")
+        stacks, _ = c.end()
+        leaves = {f[-1] for f, _ in stacks}
+        want(leaves and all(f.endswith(".<init>") for f in leaves), "others: %s" % leaves)
+        want("java/util/HashMap.<init>" in leaves, "no HashMap: %s" % leaves)
+        c = Calls(scratch, jvm, "*.*")
+        jvm.ask("deep 20")
+        jvm.ask("map 100")
+        stacks, _ = c.end()
+        leaves = {f[-1] for f, _ in stacks}
+        want("MethodCalls.deep" in leaves and "java/util/HashMap.put" in leaves, "leaves: %s" % leaves)
+        jvm.ask("calls 3 3")
+        c = Calls(scratch, jvm, "MethodCalls.target")
+        jvm.ask("calls 3 3")
+        stacks, _ = c.end()
+        expect(sum(n for _, n in stacks), 6, "afterwards")
+        want(jvm.end() == 0, "the JVM ends well")
+
+
+def each_third(scratch):
+    with Jvm("MethodCalls") as jvm:
+        for option, every in (("MethodCalls.target", 3), ("MethodCalls.target:300us", 4)):
+            c = Calls(scratch, jvm, option, "-i", every)
+            jvm.ask("calls 0 60")
+            stacks, _ = c.end()
+            expect(sum(n for _, n in stacks), 60 // every, "each %d" % every)
+
+
 def busy(scratch):
     """All methods of a class of all sorts, and of one of the VM's own."""
     with Jvm("Hostile", options=VERIFYING) as jvm:
@@ -193,6 +252,9 @@ def main():
             checks.run("virtual threads", virtual, scratch)
         checks.run("every method of a class", every, scratch)
         checks.run("every method of busy classes", busy, scratch)
+        checks.run("several methods", several, scratch)
+        checks.run("patterns", patterns, scratch)
+        checks.run("each so manyth call", each_third, scratch)
         checks.run("refused with the reason", refused, scratch)
         checks.run("removed completely", again, scratch)
     return checks.code()

@@ -126,20 +126,32 @@ def most(stacks, n, percent, pattern, what):
     want(those >= percent / 100 * n, "%d of %d samples of %s show %s" % (those, n, what, pattern))
 
 
+ENTRY = re.compile(r"Compiler::compile_method$")
+
+
 def compilers_compile(text, percent):
+    """The method stands where its compilation begins; without symbols it is the leaf."""
     stacks, n = by_thread(text, "C[12] Comp")
-    most(stacks, n, percent, r"^\[compiling\] \S+\.\S+$", "compiler threads")
-    want(samples_with(stacks, r"^\[compiling\] Busy\$Hot\.[abcd]$") > 0, "Busy$Hot is not compiled")
-    misplaced = samples_with([(frames[1:], n) for frames, n in stacks], r"^\[compiling\]")
-    want(misplaced == 0, "%d stacks have it inside" % misplaced)
-    others = samples_with([s for s in collapsed(text) if not re.match(r"\[C[12] ", s[0][0])],
-                          r"^\[compiling\]")
-    want(others == 0, "%d samples of other threads compile" % others)
+    most(stacks, n, percent, r"^[\w/$]+\.[\w$<>]+$", "compiler threads")
+    want(samples_with(stacks, r"^Busy\$Hot\.[abcd]$") > 0, "Busy$Hot is not compiled")
+    symbols = samples_with(stacks, ENTRY)
+    for frames, _ in stacks:
+        at = [i for i, f in enumerate(frames) if re.match(r"[\w/$]+\.[\w$<>]+$", f)]
+        good_place = not at or (at == [i + 1 for i, f in enumerate(frames) if ENTRY.search(f)][-1:]
+                                if symbols else at == [len(frames) - 1])
+        want(good_place, "misplaced: %s" % ";".join(frames))
 
 
-def profile(classes, what, seconds, options):
+def not_asked_for(classes):
+    """Compilers' stacks are the same whatever they compile."""
+    stacks, n = by_thread(profile(classes, "compile", 2, [], ""), "C[12] Comp")
+    want(n >= 50, "only %d samples" % n)
+    want(samples_with(stacks, r"^[\w/$]+\.[\w$<>]+$") == 0, "methods: %s" % stacks[:3])
+
+
+def profile(classes, what, seconds, options, features="comptask"):
     with Jvm("Busy", what, options=options, classes=classes, stderr=subprocess.DEVNULL) as jvm:
-        text = good("-d", seconds, "-i", "1ms", "-t", "-o", "collapsed", jvm.pid)
+        text = good("-d", seconds, "-i", "1ms", "-t", "-F", features, "-o", "collapsed", jvm.pid)
         want(jvm.alive() and jvm.end() == 0, "the JVM did not end well")
     return text
 
@@ -151,7 +163,7 @@ def compilers(classes, percent, options):
 def compilers_from_the_start(classes, place):
     """The agent is there before the compilers have compiled anything."""
     path = os.path.join(place, "start.collapsed")
-    agent = "-agentpath:%s=start,event=cpu,interval=1ms,threads,file=%s" % (AGENT, path)
+    agent = "-agentpath:%s=start,event=cpu,interval=1ms,threads,features=comptask,file=%s" % (AGENT, path)
     with Jvm("Busy", "compile", options=[agent], classes=classes) as jvm:
         with Jvm("Busy", "compile", classes=classes, stderr=subprocess.DEVNULL) as other:
             good("-d", 3, "-o", "summary", other.pid)  # meanwhile
@@ -180,6 +192,7 @@ def main():
         checks.run("compiler threads", compilers, place, 80, [])
         # C1 is fast: much of its threads' time is what comes before and after.
         checks.run("C1 only", compilers, place, 50, ["-XX:TieredStopAtLevel=1"])
+        checks.run("compilers, not asked for", not_asked_for, place)
         checks.run("compiler threads from the start", compilers_from_the_start, place, place)
         checks.run("serial collector", collector, place, ["-XX:+UseSerialGC"],
                    [("VM Thread", 80, r"^VM_\w+::doit")])

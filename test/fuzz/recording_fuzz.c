@@ -44,7 +44,7 @@ static void put_deflated(int fd, const uint8_t *data, size_t size) {
 static int make_file(uint8_t flags, const uint8_t *data, size_t size) {
     int fd = memfd_create("recording", MFD_CLOEXEC);
     check(fd >= 0);
-    struct wire_file_header header = {WIRE_FILE_MAGIC, WIRE_ABI_MAJOR, WIRE_ABI_MINOR};
+    struct wire_file_header header = {WIRE_FILE_MAGIC, WIRE_FILE_MAJOR, 0};
     if (flags & 1)
         put(fd, &header, sizeof header);
     if (flags & 2)

@@ -19,7 +19,8 @@
 
 #define CORPUS "test/fuzz/corpus/agent_bytecode"
 
-static const struct bytecode_request all = {"*", NULL, "H"};
+static const struct bytecode_target every = {"*", NULL, 0};
+static const struct bytecode_request all = {"H", &every, 1};
 
 /* A class with one method: what is in its Code attribute. */
 struct sample {
@@ -31,7 +32,7 @@ struct sample {
 };
 
 enum { METHOD = 5, CODE = 7, STACK_MAP, LINES, VARIABLES, CONSTRUCTOR, CONSTANTS };
-enum { ENTER = CONSTANTS + 7, EXIT, THROWABLE = EXIT + 2, OUR_STACK_MAP };
+enum { ENTER = CONSTANTS + 5, THROWABLE = ENTER + 2, OUR_STACK_MAP, EXIT = OUR_STACK_MAP + 3 };
 
 static void put_text(struct bytes_out *o, const char *text) {
     bytes_put1(o, 1);
@@ -342,21 +343,25 @@ static void which_methods(void **state) {
     (void)state;
     static const uint8_t code[] = {0xb1};
     static const struct {
-        struct bytecode_request q;
+        struct bytecode_target target;
         struct sample s;
         uint32_t methods, bodiless;
     } c[] = {
-        {{"m", "()V", "H"}, {.code = code, .length = 1}, 1, 0},
-        {{"m", "", "H"}, {.code = code, .length = 1}, 1, 0},
-        {{"m", "()I", "H"}, {.code = code, .length = 1}, 0, 0},
-        {{"mm", NULL, "H"}, {.code = code, .length = 1}, 0, 0},
-        {{"m", NULL, "H"}, {.flags = 0x100}, 0, 1},
-        {{"<init>", NULL, "H"}, {.name = CONSTRUCTOR, .code = code, .length = 1}, 1, 0},
+        {{"m", "()V", 0}, {.code = code, .length = 1}, 1, 0},
+        {{"m", "", 0}, {.code = code, .length = 1}, 1, 0},
+        {{"m", "()I", 0}, {.code = code, .length = 1}, 0, 0},
+        {{"m", "()*", 0}, {.code = code, .length = 1}, 1, 0},
+        {{"mm", NULL, 0}, {.code = code, .length = 1}, 0, 0},
+        {{"m*", NULL, 0}, {.code = code, .length = 1}, 1, 0},
+        {{"m", NULL, 0}, {.flags = 0x100}, 0, 1},
+        {{"<init>", NULL, 0}, {.name = CONSTRUCTOR, .code = code, .length = 1}, 1, 0},
+        {{"<in*", NULL, 0}, {.name = CONSTRUCTOR, .code = code, .length = 1}, 1, 0},
     };
     for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) {
         struct bytecode_result r;
         struct bytes_out o = make(&c[i].s, 0);
-        assert_int_equal(bytecode_add_calls(o.at, (uint32_t)o.n, &c[i].q, &r), 0);
+        const struct bytecode_request q = {"H", &c[i].target, 1};
+        assert_int_equal(bytecode_add_calls(o.at, (uint32_t)o.n, &q, &r), 0);
         assert_int_equal(r.methods, c[i].methods);
         assert_int_equal(r.bodiless, c[i].bodiless);
         assert_int_equal(r.file.at != NULL, c[i].methods > 0);

@@ -102,7 +102,7 @@ static void test_compiler_threads(void **state) {
     struct profile_sample s = {.weight = 1, .count = 1, .tid = 9, .frames = 1, .frame = &f};
     assert_int_equal(profile_add(p, &s), 0);
     expect(p, false, false, &(struct export_options){.normalize = true, .annotate = true},
-           "[compiling] a/Main$$Lambda.run 1\n");
+           "a/Main$$Lambda.run 1\n");
 }
 
 static void test_signatures_and_threads_are_escaped(void **state) {

@@ -137,20 +137,60 @@ static void test_compiler_threads(void **state) {
     play(&s);
     assert_int_equal(s.decoder->counts.samples, 4);
     assert_int_equal(s.decoder->held.count, 0);
-    struct snapshot *snap = snapshot_take(s.profile, &(struct query){.filter = "\\[compiling"});
-    assert_int_equal(snap->samples, 3);
-    snapshot_free(snap);
-    assert_int_equal(self_of(&s, "add", &kind), 3); /* two kinds of the same name */
-    snap = snapshot_take(s.profile, &(struct query){.filter = "!\\[compiling"});
-    assert_int_equal(snap->samples, 1);
-    assert_int_equal(method_table_get(profile_methods(s.profile), snap->methods[0].method)->kind,
-                     METHOD_JAVA);
-    snapshot_free(snap);
+    assert_int_equal(self_of(&s, "add", &kind), 4); /* two kinds of the same name */
     recording_sample(&s.r, SECOND, 1, 10, 1, wire_frame_java(WIRE_FRAME_COMPILING, 99, 0));
     play(&s);
     decoder_flush(s.decoder);
     assert_int_equal(self_of(&s, "[unknown_method]", &kind), 1);
     assert_int_equal(kind, METHOD_COMPILING);
+    close_stage(&s);
+}
+
+/* The method that is compiled stands leafward of the function that begins to; where nobody knows
+ * that one, it is the leaf. */
+static void test_place_of_what_is_compiled(void **state) {
+    (void)state;
+    static const char *const function[] = {"C2Compiler::compile_method(ciEnv*, ciMethod*)", "other"};
+    for (size_t i = 0; i < 2; i++) {
+        struct stage s;
+        open_stage(&s);
+        recording_method(&s.r, 1, "shop/Cart", "add", "(I)V");
+        recording_symbol(&s.r, 0x1000, METHOD_CPP, "Compile::Compile", "libjvm.so");
+        recording_symbol(&s.r, 0x2000, METHOD_CPP, function[i], "libjvm.so");
+        recording_symbol(&s.r, 0x3000, METHOD_NATIVE, "thread_native_entry", "libjvm.so");
+        recording_sample(&s.r, SECOND, 1, 10, 4, wire_frame_address(WIRE_FRAME_NATIVE, 0x1000),
+                         wire_frame_address(WIRE_FRAME_NATIVE, 0x2001),
+                         wire_frame_address(WIRE_FRAME_NATIVE, 0x3001),
+                         wire_frame_java(WIRE_FRAME_COMPILING, 1, 0));
+        play(&s);
+        struct snapshot *snap = snapshot_take(s.profile, &(struct query){.tree = true});
+        assert_int_equal(snap->node_count, 5);
+        static const char *const expected[2][4] = {
+            {"thread_native_entry", "C2Compiler::compile_method(ciEnv*, ciMethod*)", "add",
+             "Compile::Compile"},
+            {"thread_native_entry", "other", "Compile::Compile", "add"}};
+        for (uint32_t k = 1; k < 5; k++)
+            assert_string_equal(
+                method_table_get(profile_methods(s.profile), snap->nodes[k].method)->name,
+                expected[i][k - 1]);
+        snapshot_free(snap);
+        close_stage(&s);
+    }
+}
+
+/* The program counter as the leaf; the frame below it is not a return address. */
+static void test_program_counter(void **state) {
+    (void)state;
+    struct stage s;
+    enum method_kind kind;
+    open_stage(&s);
+    recording_symbol(&s.r, 0x1234, METHOD_NATIVE, "read", "libc.so.6");
+    recording_sample(&s.r, SECOND, 1, 10, 2, wire_frame_address(WIRE_FRAME_PC, 0x1234),
+                     wire_frame_address(WIRE_FRAME_NATIVE, 0x1234));
+    play(&s);
+    assert_int_equal(self_of(&s, "0x1234", &kind), 1);
+    assert_int_equal(kind, METHOD_NATIVE);
+    assert_int_equal(self_of(&s, "read", &kind), 0);
     close_stage(&s);
 }
 
@@ -228,6 +268,8 @@ int main(void) {
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_line_tables_are_bounded),
         cmocka_unit_test(test_compiler_threads),
+        cmocka_unit_test(test_place_of_what_is_compiled),
+        cmocka_unit_test(test_program_counter),
         cmocka_unit_test(test_no_java_frame_is_no_failure),
         cmocka_unit_test(test_failures_are_named_and_counted),
         cmocka_unit_test(test_return_addresses_name_the_caller),

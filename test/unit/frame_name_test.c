@@ -95,14 +95,14 @@ static const struct name_case cases[] = {
 
     {{METHOD_COMPILING, "java/util/HashMap", "get", "(I)V", ""},
      0,
-     "[compiling] java/util/HashMap.get"},
+     "java/util/HashMap.get"},
     {{METHOD_COMPILING, "java/util/HashMap", "get", "(I)V", ""},
      NAME_DOTTED | NAME_SIGNATURE | NAME_MARKS,
-     "[compiling] java.util.HashMap.get(int)"},
+     "java.util.HashMap.get(int)"},
     {{METHOD_COMPILING, "java/util/HashMap", "get", "", ""},
      NAME_SIMPLE,
-     "[compiling] HashMap.get"},
-    {PLAIN(METHOD_COMPILING, "[unknown_method]", ""), 0, "[compiling] [unknown_method]"},
+     "HashMap.get"},
+    {PLAIN(METHOD_COMPILING, "[unknown_method]", ""), 0, "[unknown_method]"},
 
     {PLAIN(METHOD_KERNEL, "do_syscall_64", ""), NAME_MARKS, "do_syscall_64_[k]"},
     {PLAIN(METHOD_KERNEL, "do_syscall_64", ""), 0, "do_syscall_64"},

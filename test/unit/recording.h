@@ -249,7 +249,7 @@ static inline const void *recording_next(const struct recording *r, size_t *at) 
 
 /* Writes a recording file. 0 or -1. */
 static inline int recording_save(const struct recording *r, const char *path) {
-    struct wire_file_header h = {WIRE_FILE_MAGIC, WIRE_ABI_MAJOR, WIRE_ABI_MINOR};
+    struct wire_file_header h = {WIRE_FILE_MAGIC, WIRE_FILE_MAJOR, 0};
     FILE *f = r->bytes.failed ? NULL : fopen(path, "wb");
     if (!f)
         return -1;

@@ -279,7 +279,7 @@ static void test_what_is_no_recording(void **state) {
     assert_non_null(strstr(e.message, "/nonexistent/rec"));
     assert_int_equal(session_replay("/dev/zero", &o, &s, &e), -EINVAL);
     assert_int_equal(session_replay(f->path, &o, &s, &e), -EINVAL); /* empty */
-    for (uint32_t abi = WIRE_ABI_MAJOR - 1; abi <= WIRE_ABI_MAJOR + 1; abi += 2) {
+    for (uint32_t abi = WIRE_FILE_MAJOR - 1; abi <= WIRE_ABI_MAJOR + 1; abi += 2) {
         char want[128];
         struct wire_file_header h = {WIRE_FILE_MAGIC, abi, 0};
         FILE *file = fopen(f->path, "wb");
@@ -287,7 +287,7 @@ static void test_what_is_no_recording(void **state) {
         fclose(file);
         assert_int_equal(session_replay(f->path, &o, &s, &e), -EINVAL);
         snprintf(want, sizeof want, "%s was recorded with format %u, this program reads format %u",
-                 f->path, abi, WIRE_ABI_MAJOR);
+                 f->path, abi, WIRE_FILE_MAJOR);
         assert_string_equal(e.message, want);
     }
     unlink(f->path);

@@ -1,0 +1,113 @@
+#include "core/agent/stub_names.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define STUBS_MAX 32768 /* 2 MB of address space, used as far as they go */
+#define NESTED_MAX 4    /* blobs around a routine that are told too */
+
+static struct {
+    pthread_mutex_t lock; /* of adding and sorting */
+    struct stub_name *stub;
+    uint32_t count;
+    _Atomic uint32_t sorted;   /* of them, from the beginning, may be looked at */
+    _Atomic uint32_t sequence; /* odd while they are put in order */
+} stubs = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void JNICALL on_code(jvmtiEnv *jvmti, const char *name, const void *address, jint length) {
+    (void)jvmti;
+    pthread_mutex_lock(&stubs.lock);
+    if (stubs.stub && stubs.count < STUBS_MAX && name && length > 0) {
+        struct stub_name *s = &stubs.stub[stubs.count++];
+        s->begin = (uintptr_t)address;
+        s->bytes = (uint32_t)length;
+        snprintf(s->name, sizeof s->name, "%s", name);
+    }
+    pthread_mutex_unlock(&stubs.lock);
+}
+
+/* What lies in something else comes behind it. */
+static int compare(const void *a, const void *b) {
+    const struct stub_name *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return (x->bytes < y->bytes) - (x->bytes > y->bytes);
+}
+
+void stub_names_turn(void) {
+    pthread_mutex_lock(&stubs.lock);
+    if (stubs.stub && stubs.sorted != stubs.count) {
+        atomic_fetch_add(&stubs.sequence, 1);
+        qsort(stubs.stub, stubs.count, sizeof *stubs.stub, compare);
+        stubs.sorted = stubs.count;
+        atomic_fetch_add(&stubs.sequence, 1);
+    }
+    pthread_mutex_unlock(&stubs.lock);
+}
+
+void stub_names_open(jvmtiEnv *jvmti, jvmtiEventCallbacks *callbacks) {
+    if (stubs.stub)
+        return;
+    void *p = mmap(NULL, STUBS_MAX * sizeof *stubs.stub, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return;
+    pthread_mutex_lock(&stubs.lock);
+    stubs.count = 0;
+    stubs.sorted = 0;
+    stubs.stub = p;
+    pthread_mutex_unlock(&stubs.lock);
+    callbacks->DynamicCodeGenerated = on_code;
+    (*jvmti)->SetEventCallbacks(jvmti, callbacks, sizeof *callbacks);
+    (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
+                                       NULL);
+    (*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+    stub_names_turn();
+}
+
+void stub_names_close(jvmtiEnv *jvmti, jvmtiEventCallbacks *callbacks) {
+    if (!stubs.stub)
+        return;
+    (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
+                                       NULL);
+    callbacks->DynamicCodeGenerated = NULL;
+    (*jvmti)->SetEventCallbacks(jvmti, callbacks, sizeof *callbacks);
+    pthread_mutex_lock(&stubs.lock);
+    stubs.sorted = 0;
+    munmap(stubs.stub, STUBS_MAX * sizeof *stubs.stub);
+    stubs.stub = NULL;
+    pthread_mutex_unlock(&stubs.lock);
+}
+
+/* The last that begins at or before `pc`; -1: none. */
+static int32_t last_before(const struct stub_name *stub, uint32_t n, uintptr_t pc) {
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (stub[middle].begin <= pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (int32_t)low - 1;
+}
+
+bool stub_names_find(uintptr_t pc, struct stub_name *out) {
+    uint32_t sequence = atomic_load(&stubs.sequence);
+    uint32_t n = atomic_load(&stubs.sorted);
+    const struct stub_name *stub = stubs.stub;
+    if (sequence & 1 || !n || !stub)
+        return false;
+    int32_t at = last_before(stub, n, pc);
+    for (int i = 0; i < NESTED_MAX && at >= 0; i++, at--) {
+        *out = stub[at];
+        out->name[sizeof out->name - 1] = '\0';
+        if (pc - out->begin < out->bytes && pc >= out->begin)
+            return atomic_load(&stubs.sequence) == sequence;
+    }
+    return false;
+}

@@ -1,5 +1,6 @@
 #include "tui/growing.h"
 
+#include "attach/process_list.h"
 #include "core/export/formats.h"
 #include "core/export/jfr_stream.h"
 #include "core/profile/history_read.h"
@@ -27,6 +28,8 @@ struct file {
     const struct output *item;
     struct jfr_stream *stream;
     struct machine_load load;
+    struct process_list processes;
+    uint64_t look_ns, next_look_ns; /* at other processes: how often, and when; 0: never */
     struct session *session;
     uint32_t events; /* set of wire events */
     const struct jfr_kind *kind[WIRE_EVENTS];
@@ -184,6 +187,12 @@ static uint32_t events_of(struct file *f, const struct outputs *out, const struc
     return events;
 }
 
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
+}
+
 static bool figures(void *arg, struct jfr_figures *out) {
     struct file *f = arg;
     struct jvm j;
@@ -196,14 +205,54 @@ static bool figures(void *arg, struct jfr_figures *out) {
     return true;
 }
 
+static void on_process(void *arg, const struct process_sample *p) {
+    struct file *f = arg;
+    const struct jfr_process note = {
+        .pid = (uint64_t)p->pid,
+        .parent = (uint64_t)p->parent,
+        .uid = p->uid,
+        .threads = p->threads,
+        .name = p->name,
+        .command = p->command,
+        .state = p->state,
+        .start_ms = p->start_ms,
+        .user_s = p->user_s,
+        .system_s = p->system_s,
+        .share = p->share,
+        .size = p->size,
+        .resident = p->resident,
+        .anonymous = p->anonymous,
+        .files = p->files,
+        .shared = p->shared,
+        .minor_faults = p->minor_faults,
+        .major_faults = p->major_faults,
+        .read = p->read,
+        .written = p->written,
+    };
+    uint64_t now = now_ns();
+    struct jfr_chunk *c = jfr_stream_lock(f->stream, 0);
+    if (!c)
+        return;
+    jfr_note_process(c, now, &note);
+    jfr_stream_unlock(f->stream, now);
+}
+
+/* The first look, from which the others count, comes half a second after the start. */
+static void look_around(void *arg) {
+    struct file *f = arg;
+    uint64_t now = now_ns();
+    if (!f->stream || !f->look_ns || now < f->next_look_ns)
+        return;
+    f->next_look_ns = now + f->look_ns;
+    process_list_look(&f->processes, on_process, f);
+}
+
 /* When sampling began, of which there may be seconds in the profile already. */
 static uint64_t start_of(struct session *s) {
-    struct timespec t;
     struct session_status st;
     uint64_t first, last, oldest;
     session_status(s, &st);
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    uint64_t now = (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
+    uint64_t now = now_ns();
     uint64_t start = st.elapsed_ns < now ? now - st.elapsed_ns : now;
     profile_span(session_lock(s), &first, &last, &oldest);
     session_unlock(s);
@@ -227,8 +276,13 @@ static int begin(struct file *f, const struct options *o, struct session *s, str
                .start_ms = (uint64_t)time(NULL) * 1000 - j.uptime_ms,
                .pid = (uint64_t)j.pid},
         .figures = figures,
+        .turn = look_around,
         .arg = f,
     };
+    if (o->processes_ms && process_list_open(&f->processes, j.pid) == 0) {
+        f->look_ns = o->processes_ms * UINT64_C(1000000);
+        f->next_look_ns = now_ns() + NS / 2;
+    }
     int r = jfr_stream_begin(f->item->path.data, &so, &f->stream, e);
     return r == -EOPNOTSUPP ? 0 : r < 0 ? r : 1;
 }
@@ -238,7 +292,10 @@ static int begin_all(struct growing *g, const struct outputs *out, const struct 
     for (int i = 0; i < out->count; i++) {
         const struct output *item = &out->item[i];
         struct file *f = &g->file[g->files];
-        *f = (struct file){.item = item, .session = s, .carriers = o->export.carriers};
+        *f = (struct file){.item = item,
+                           .session = s,
+                           .carriers = o->export.carriers,
+                           .processes = {.proc = -1}};
         f->events = events_of(f, out, item);
         if (strcmp(item->exporter->name, "jfr") != 0 || !item->path.data || !f->events)
             continue;
@@ -371,6 +428,7 @@ void growing_free(struct growing *g) {
     stop_all(g);
     for (int i = 0; i < g->files; i++) {
         jfr_stream_leave(g->file[i].stream);
+        process_list_close(&g->file[i].processes);
         free(g->file[i].row);
     }
     free(g);

@@ -236,13 +236,18 @@ static int settle_window(struct options *o, struct err *e) {
 /* What is taken for the sake of old scripts. */
 static void settle_habits(struct options *o) {
     struct export_options unused;
-    bool has_jfr = o->formats > 0;
+    bool has_jfr = o->formats > 0, writes_jfr = false;
     for (int i = 0; i < o->files; i++) {
         const struct exporter *x = exporter_by_path(o->file[i]);
-        has_jfr |= x && strcmp(x->name, "jfr") == 0;
+        writes_jfr |= x && strcmp(x->name, "jfr") == 0;
     }
+    has_jfr |= writes_jfr;
     if (o->jfr_sync && !has_jfr)
         o->format[o->formats++] = exporter_by_format("jfr", &unused);
+    for (int i = 0; i < o->formats; i++)
+        writes_jfr |= strcmp(o->format[i]->name, "jfr") == 0;
+    if (o->processes_ms && !writes_jfr && !o->all)
+        option_remark(o, "--proc does nothing without a JFR file");
     if (o->log_level && (!strcmp(o->log_level, "none") || !strcmp(o->log_level, "error")))
         o->quiet = true;
     if (o->session.fd_transfer && o->reader_fd >= 0) {
@@ -283,6 +288,8 @@ static int settle_all(struct options *o, struct err *e) {
             engine->interval = all[i].interval;
     }
     o->live = true;
+    if (!o->processes_ms)
+        o->processes_ms = 30000;
     return r;
 }
 

@@ -86,6 +86,7 @@ struct options {
     uint32_t includes, excludes;
     uint64_t from_ms, to_ms;        /* --from, --to: since the first sample; 0: not given */
     uint64_t chunk_bytes, chunk_ms; /* of JFR files; 0: not given */
+    uint64_t processes_ms;          /* --proc; 0: not given */
     const char *jfr_sync;           /* --jfrsync; NULL: not given */
     bool quiet;                     /* -q */
     const char *log_level;          /* --log; NULL: not given */

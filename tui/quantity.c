@@ -13,6 +13,16 @@ const struct quantity quantity_duration = {
     .max_text = "365d",
 };
 
+const struct quantity quantity_processes = {
+    .noun = "an interval",
+    .form = "seconds, or a number with ms, s, m, h or d; 0: not at all",
+    .unit = {{"", 1000}, {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}},
+    .min = 0,
+    .max = UINT64_C(86400000) * 365,
+    .min_text = "0",
+    .max_text = "365d",
+};
+
 const struct quantity quantity_since = {
     .noun = "a time since the first sample",
     .form = "seconds, or a number with ms, s, m, h or d",

@@ -21,6 +21,7 @@ struct quantity {
 
 extern const struct quantity quantity_duration; /* milliseconds; bare: seconds */
 extern const struct quantity quantity_since;    /* the same, from 0 on */
+extern const struct quantity quantity_processes; /* the same; 0: never */
 extern const struct quantity quantity_refresh;  /* milliseconds; bare: milliseconds */
 extern const struct quantity quantity_history;  /* seconds */
 extern const struct quantity quantity_interval; /* nanoseconds, at least 1000 */

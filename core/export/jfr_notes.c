@@ -143,3 +143,23 @@ void jfr_note_figures(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_fi
         jfr_chunk_end(c);
     }
 }
+
+void jfr_note_process(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_process *p) {
+    struct text *event = jfr_chunk_begin(c, "profiler.ProcessSample", time_ns);
+    jfr_number(event, p->pid);
+    jfr_number(event, p->parent);
+    jfr_string(event, p->name);
+    jfr_string(event, p->command);
+    jfr_number(event, p->uid);
+    text_add_n(event, &p->state, 1);
+    jfr_number(event, p->start_ms);
+    real_number(event, p->user_s);
+    real_number(event, p->system_s);
+    real_number(event, p->share);
+    jfr_number(event, p->threads);
+    const uint64_t rest[] = {p->size,   p->resident,     p->anonymous,    p->files, p->shared,
+                             p->minor_faults, p->major_faults, p->read,  p->written};
+    for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++)
+        jfr_number(event, rest[i]);
+    jfr_chunk_end(c);
+}

@@ -43,6 +43,8 @@ static void *stream_main(void *arg) {
         more = wait_a_moment(w);
         if (more)
             add_figures(w);
+        if (more && w->o.turn)
+            w->o.turn(w->o.arg);
         r = jfr_stream_flush(w);
         if (r == 0 && more && jfr_stream_is_full(w))
             r = jfr_stream_next_chunk(w);

@@ -36,6 +36,8 @@
     { name, "int", label, false, false, PLAIN }
 #define WORDS(name, label)                                                                         \
     { name, "java.lang.String", label, false, false, PLAIN }
+#define SECONDS(name, label)                                                                       \
+    { name, "float", label, false, false, PLAIN }
 #define SHARE(name, label)                                                                         \
     { name, "float", label, false, false, PERCENT }
 #define SAMPLED                                                                                    \
@@ -272,6 +274,32 @@ const struct jfr_type_row jfr_types[] = {
       {"when", "jdk.types.GCWhen", "When", true, false, PLAIN},
       VALUE("heapSpace", "jdk.types.VirtualSpace"),
       SIZE("heapUsed", "Heap Used")}},
+    {"profiler.ProcessSample",
+     EVENT,
+     false,
+     "Process",
+     "Operating System/Process",
+     {START,
+      NUMBER("pid", "Process Identifier"),
+      NUMBER("ppid", "Parent Process Identifier"),
+      WORDS("name", "Name"),
+      WORDS("cmdLine", "Command Line"),
+      NUMBER("uid", "User Identifier"),
+      VALUE("state", "byte"),
+      {"processStartTime", "long", "Start of the Process", false, false, MILLIS_SINCE},
+      SECONDS("cpuUser", "User CPU Time"),
+      SECONDS("cpuSystem", "System CPU Time"),
+      SHARE("cpuPercent", "Share of a Processor"),
+      NUMBER("threads", "Threads"),
+      SIZE("vmSize", "Address Space"),
+      SIZE("vmRss", "Resident Memory"),
+      SIZE("rssAnon", "Resident Anonymous Memory"),
+      SIZE("rssFiles", "Resident File Mappings"),
+      SIZE("rssShmem", "Resident Shared Memory"),
+      {"minorFaults", "long", "Minor Page Faults", false, false, PLAIN},
+      {"majorFaults", "long", "Major Page Faults", false, false, PLAIN},
+      SIZE("ioRead", "Read from Disks"),
+      SIZE("ioWrite", "Written to Disks")}},
     {"jdk.OSInformation",
      EVENT,
      false,

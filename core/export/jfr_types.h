@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define JFR_FIELDS 11
+#define JFR_FIELDS 21
 
 /* What a number means. */
 enum jfr_content { PLAIN, TICKS, DURATION, MILLIS, MILLIS_SINCE, BYTES, ADDRESS, PERCENT };

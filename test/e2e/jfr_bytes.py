@@ -10,6 +10,7 @@ import re
 import struct
 import sys
 import tempfile
+import time
 
 from lib import Checks, Jvm, collapsed, good, prof, total, want
 
@@ -110,8 +111,8 @@ class Chunk:
             return b.number()
         if type_name in ("boolean", "byte"):
             return b.byte()
-        if type_name in ("float", "double"):
-            return b.raw({"float": 4, "double": 8}[type_name])
+        if type_name == "float":
+            return struct.unpack(">f", b.raw(4))[0]
         if type_name == "java.lang.String":
             return b.string()
         if type_name == "jdk.types.Symbol":
@@ -263,6 +264,23 @@ def all_events(scratch, jvm):
     want(not missing, "not there: %s" % missing)
 
 
+def processes(scratch, jvm):
+    """The machine's large processes: those that were there at the look before."""
+    path = os.path.join(scratch, "processes.jfr")
+    good("-d", 3, "--proc", 1, "-f", path, jvm.pid)
+    found = [(c, e) for c, e in of_type(path, "profiler.ProcessSample") if e["pid"] == jvm.pid]
+    want(len(found) == 2, "%d looks" % len(found))
+    for _, e in found:
+        want(e["name"] == "java" and "shop.Demo" in e["cmdLine"] and e["ppid"] == os.getpid(), str(e))
+        want(e["cpuPercent"] > 0.05 and e["cpuUser"] > 0 and e["threads"] > 5, str(e))
+        want(e["vmSize"] > e["vmRss"] >= e["rssAnon"] > 1 << 20 and chr(e["state"]) in "RSD", str(e))
+        want(abs(e["processStartTime"] / 1000 - time.time()) < 600, str(e))
+    good("-d", 2, "--proc", 0, "-f", path, jvm.pid)
+    want(not of_type(path, "profiler.ProcessSample"), "with --proc 0")
+    done = prof("-d", 1, "--proc", 1, "-o", "flat", jvm.pid)
+    want(done.returncode == 0 and "--proc does nothing" in done.stderr, done.stderr)
+
+
 def limited(scratch, jvm):
     """So many events a second; what is left out is said."""
     for spelled in ("cpu:20,alloc:5,span:1", "cpu:20;alloc:5"):
@@ -294,6 +312,7 @@ def main():
             checks.run("calls", calls, scratch, jvm)
             checks.run("all events", all_events, scratch, jvm)
             checks.run("events a second", limited, scratch, jvm)
+            checks.run("processes", processes, scratch, jvm)
         good("-f", later, raw)
         for name, path in (("grown", live), ("made later", later)):
             checks.run(name + ": fields by their place", by_place, path)

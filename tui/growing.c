@@ -129,6 +129,18 @@ static void on_gone(void *arg, const struct profile *p, const struct tap_sample 
     }
 }
 
+static void on_window(void *arg, uint64_t begin_ns, uint64_t end_ns) {
+    struct growing *g = arg;
+    for (int i = 0; i < g->files; i++) {
+        struct file *f = &g->file[i];
+        struct jfr_chunk *c = f->stream ? jfr_stream_lock(f->stream, 0) : NULL;
+        if (!c)
+            continue;
+        jfr_note_window(c, begin_ns, end_ns);
+        jfr_stream_unlock(f->stream, end_ns);
+    }
+}
+
 /* What was counted before anybody looked on. */
 
 static void add_item(struct file *f, const struct profile *p, const struct history_reading *r,
@@ -318,7 +330,7 @@ int growing_begin(struct growing **to, const struct outputs *out, const struct o
     g->session = s;
     g->history_seconds =
         o->session.history_seconds ? o->session.history_seconds : PROFILE_HISTORY_SECONDS;
-    g->tap = (struct session_tap){.arg = g, .sample = on_sample, .gone = on_gone};
+    g->tap = (struct session_tap){.arg = g, .sample = on_sample, .gone = on_gone, .window = on_window};
     int r = begin_all(g, out, o, s, e);
     if (r == 0 && g->files) {
         struct profile *p = session_lock(s);

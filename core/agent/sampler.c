@@ -248,6 +248,11 @@ bool sampler_take(struct sampler *s, const struct sample_request *q) {
     if (window == SAMPLER_OUTSIDE || !sampler_allows(s, q->tid))
         return false;
     uint64_t begin = now_ns();
+    /* The window may have ended before that. */
+    if (window == SAMPLER_INSIDE)
+        window = atomic_load(&s->window);
+    if (window == SAMPLER_OUTSIDE)
+        return false;
     struct registers r = q->context ? registers_read(q->context) : q->from;
     uint64_t few[3];
     struct stack st = {.frame = few, .max = 3, .java_max = s->depth + q->skip_java};

@@ -33,11 +33,11 @@ static void enter(struct window *w) {
 }
 
 static void leave(struct window *w) {
-    uint64_t now = now_ns(); /* before another one can begin */
     uint64_t since = atomic_exchange(&w->since_ns, 0);
     if (!since)
         return;
     tell_sampler(w);
+    uint64_t now = now_ns(); /* what the sampler takes as inside is not later */
     struct wire_window *r = ring_reserve(&w->sampler->ring, WIRE_WINDOW, sizeof *r);
     if (!r)
         return;

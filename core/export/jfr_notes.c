@@ -144,6 +144,13 @@ void jfr_note_figures(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_fi
     }
 }
 
+void jfr_note_window(struct jfr_chunk *c, uint64_t begin_ns, uint64_t end_ns) {
+    struct text *event = jfr_chunk_begin(c, "profiler.Window", begin_ns);
+    jfr_number(event, end_ns - begin_ns);
+    jfr_number(event, 0); /* thread */
+    jfr_chunk_end(c);
+}
+
 void jfr_note_process(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_process *p) {
     struct text *event = jfr_chunk_begin(c, "profiler.ProcessSample", time_ns);
     jfr_number(event, p->pid);

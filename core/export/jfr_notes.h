@@ -34,6 +34,9 @@ struct jfr_figures {
 };
 void jfr_note_figures(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_figures *f);
 
+/* Time between two functions (--begin, --end), in which samples were taken, or all the same. */
+void jfr_note_window(struct jfr_chunk *c, uint64_t begin_ns, uint64_t end_ns);
+
 /* Another process of the machine at a moment. */
 struct jfr_process {
     uint64_t pid, parent, uid, threads;

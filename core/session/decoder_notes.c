@@ -1,6 +1,7 @@
 #include "core/session/decoder_parts.h"
 
 #include "core/session/clean_text.h"
+#include "core/session/tap.h"
 
 #include <string.h>
 
@@ -68,6 +69,8 @@ bool decoder_decode_window(struct decoder *d, const void *record, uint32_t lengt
         return false;
     d->counts.windows++;
     decoder_bounded(&d->counts.window_ns, end - begin);
+    if (d->tap)
+        d->tap->window(d->tap->arg, begin, end);
     return true;
 }
 

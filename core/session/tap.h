@@ -23,6 +23,8 @@ struct session_tap {
     void (*sample)(void *arg, const struct profile *p, const struct tap_sample *s);
     /* What was followed is gone. */
     void (*gone)(void *arg, const struct profile *p, const struct tap_sample *s);
+    /* A window between two functions has ended. */
+    void (*window)(void *arg, uint64_t begin_ns, uint64_t end_ns);
 };
 
 /* From the next sample on; what was counted before is in the profile. The caller has locked that, so

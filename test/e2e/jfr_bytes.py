@@ -7,12 +7,13 @@ import collections
 import functools
 import os
 import re
+import signal
 import struct
 import sys
 import tempfile
 import time
 
-from lib import Checks, Jvm, collapsed, good, prof, total, want
+from lib import (Checks, Jvm, Prof, Skip, collapsed, good, prof, sampling, total, wait_for, want)
 
 # By place: what such a reader reads of each.
 FIELDS = {
@@ -281,6 +282,31 @@ def processes(scratch, jvm):
     want(done.returncode == 0 and "--proc does nothing" in done.stderr, done.stderr)
 
 
+def windows(scratch):
+    """Samples are in the windows that are told of; with --nostop some are outside."""
+    path = os.path.join(scratch, "windows.jfr")
+    for more in ((), ("--nostop",)):
+        with Jvm("LongSafepoint", options=["-XX:+UseSerialGC"]) as jvm, \
+                Prof(scratch, "-d", 60, "-e", "cpu", "-i", "100us", "--ttsp", *more, "-f", path,
+                     jvm.pid) as p:
+            wait_for(lambda: sampling(jvm.pid) or p.process.poll() is not None, "sampling")
+            if "has no function" in p.stderr():
+                raise Skip("libjvm.so has no symbol table")
+            for _ in range(100):
+                jvm.say("g")
+                time.sleep(0.02)  # between two collections
+            p.process.send_signal(signal.SIGINT)
+            want(p.process.wait(30) == 0, p.stderr())
+        spans = [(e["startTime"], e["startTime"] + e["duration"])
+                 for _, e in of_type(path, "profiler.Window")]
+        times = [e["startTime"] for _, e in of_type(path, "jdk.ExecutionSample")]
+        inside = [t for t in times if any(begin <= t <= end for begin, end in spans)]
+        want(len(spans) >= 20 and inside, "%d windows, %d of %d samples" % (
+            len(spans), len(inside), len(times)))
+        want((len(inside) == len(times)) == (not more), "%s: %d of %d samples are inside" % (
+            more, len(inside), len(times)))
+
+
 def limited(scratch, jvm):
     """So many events a second; what is left out is said."""
     for spelled in ("cpu:20,alloc:5,span:1", "cpu:20;alloc:5"):
@@ -313,6 +339,7 @@ def main():
             checks.run("all events", all_events, scratch, jvm)
             checks.run("events a second", limited, scratch, jvm)
             checks.run("processes", processes, scratch, jvm)
+        checks.run("windows", windows, scratch)
         good("-f", later, raw)
         for name, path in (("grown", live), ("made later", later)):
             checks.run(name + ": fields by their place", by_place, path)

@@ -1,10 +1,12 @@
 #include "tui/growing.h"
 
+#include "attach/process_libraries.h"
 #include "attach/process_list.h"
 #include "core/export/formats.h"
 #include "core/export/jfr_stream.h"
 #include "core/profile/history_read.h"
 #include "core/profile/thread_of.h"
+#include "core/session/event.h"
 #include "core/session/tap.h"
 #include "tui/machine_load.h"
 
@@ -31,6 +33,7 @@ struct file {
     struct process_list processes;
     uint64_t look_ns, next_look_ns; /* at other processes: how often, and when; 0: never */
     struct session *session;
+    pid_t pid;
     uint32_t events; /* set of wire events */
     const struct jfr_kind *kind[WIRE_EVENTS];
     const char *name[WIRE_EVENTS]; /* the outputs' */
@@ -217,6 +220,23 @@ static bool figures(void *arg, struct jfr_figures *out) {
     return true;
 }
 
+struct description {
+    struct jfr_chunk *chunk;
+    uint64_t time_ns;
+};
+
+static void on_library(void *arg, const char *path, uint64_t begin, uint64_t end) {
+    const struct description *d = arg;
+    jfr_note_library(d->chunk, d->time_ns, path, begin, end);
+}
+
+/* Libraries, as they are when a chunk begins. */
+static void describe(void *arg, struct jfr_chunk *c, uint64_t time_ns) {
+    const struct file *f = arg;
+    struct description d = {c, time_ns};
+    process_libraries(f->pid, on_library, &d);
+}
+
 static void on_process(void *arg, const struct process_sample *p) {
     struct file *f = arg;
     const struct jfr_process note = {
@@ -275,6 +295,7 @@ static uint64_t start_of(struct session *s) {
 static int begin(struct file *f, const struct options *o, struct session *s, struct err *e) {
     struct jvm j;
     session_jvm(s, &j);
+    f->pid = j.pid;
     f->start_ns = start_of(s);
     const struct jfr_stream_options so = {
         .chunk_bytes = o->chunk_bytes,
@@ -285,9 +306,11 @@ static int begin(struct file *f, const struct options *o, struct session *s, str
         .vm = {.name = j.vm_name,
                .version = j.version,
                .arguments = j.name,
+               .release = event_java_version(j.version),
                .start_ms = (uint64_t)time(NULL) * 1000 - j.uptime_ms,
                .pid = (uint64_t)j.pid},
         .figures = figures,
+        .describe = describe,
         .turn = look_around,
         .arg = f,
     };

@@ -275,7 +275,8 @@ int main(int argc, char **argv) {
     struct err e = {0};
     /* glibc would raise this by itself, and keep what large answers leave. */
     (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe must not keep us from letting go of the JVM */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe must not keep us from letting go of the JVM … */
+    signal(SIGXFSZ, SIG_IGN); /* … and neither must a file as large as it may be (ulimit -f) */
     int errors = STDERR_FILENO, r = options_parse(&o, argc, argv, &e);
     if (r == 0 && o.quiet)
         errors = hush();

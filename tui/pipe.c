@@ -59,6 +59,7 @@ static int start(const char *command, int input, pid_t *child) {
     sigemptyset(&none);
     sigemptyset(&usual);
     sigaddset(&usual, SIGPIPE);
+    sigaddset(&usual, SIGXFSZ);
     sigaddset(&usual, SIGTSTP);
     for (size_t i = 0; i < IGNORED; i++)
         sigaddset(&usual, ignored_signals[i]);

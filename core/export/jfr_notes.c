@@ -50,23 +50,21 @@ void jfr_note_vm(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_vm *vm)
     property(c, time_ns, "java.vm.name", vm->name);
     property(c, time_ns, "java.vm.version", vm->version);
     property(c, time_ns, "sun.java.command", vm->arguments);
+    if (vm->release) {
+        char release[16];
+        snprintf(release, sizeof release, vm->release < 9 ? "1.%d" : "%d", vm->release);
+        property(c, time_ns, "java.vm.specification.version", release);
+    }
 }
 
-void jfr_note_recording(struct jfr_chunk *c, uint64_t time_ns, int64_t day, uint64_t elapsed_ns) {
-    struct text *event = jfr_chunk_begin(c, "jdk.ActiveRecording", time_ns);
-    jfr_number(event, elapsed_ns);
-    jfr_number(event, 0); /* thread */
-    jfr_number(event, 1); /* id */
-    jfr_string(event, "jtop-prof " JTOP_VERSION);
-    jfr_string(event, NULL); /* destination */
-    jfr_number(event, 0);    /* age */
-    jfr_number(event, 0);    /* size */
-    jfr_number(event, (time_ns + (uint64_t)day) / 1000000);
-    jfr_number(event, elapsed_ns / 1000000);
+void jfr_note_library(struct jfr_chunk *c, uint64_t time_ns, const char *path, uint64_t begin,
+                      uint64_t end) {
+    struct text *event = jfr_chunk_begin(c, "jdk.NativeLibrary", time_ns);
+    jfr_string(event, path);
+    jfr_number(event, begin);
+    jfr_number(event, end);
     jfr_chunk_end(c);
 }
-
-/* ---- quality ---- */
 
 struct setting {
     struct jfr_chunk *chunk;
@@ -88,6 +86,23 @@ static void number_setting(const struct setting *s, const char *name, uint64_t n
     char value[32];
     snprintf(value, sizeof value, "%" PRIu64, n);
     setting(s, name, value);
+}
+
+void jfr_note_recording(struct jfr_chunk *c, uint64_t time_ns, int64_t day, uint64_t elapsed_ns) {
+    struct text *event = jfr_chunk_begin(c, "jdk.ActiveRecording", time_ns);
+    jfr_number(event, elapsed_ns);
+    jfr_number(event, 0); /* thread */
+    jfr_number(event, 1); /* id */
+    jfr_string(event, "jtop-prof " JTOP_VERSION);
+    jfr_string(event, NULL); /* destination */
+    jfr_number(event, 0);    /* age */
+    jfr_number(event, 0);    /* size */
+    jfr_number(event, (time_ns + (uint64_t)day) / 1000000);
+    jfr_number(event, elapsed_ns / 1000000);
+    jfr_chunk_end(c);
+    const struct setting s = {c, time_ns, jfr_type("jdk.ActiveRecording")};
+    setting(&s, "version", JTOP_VERSION);
+    setting(&s, "clock", "monotonic");
 }
 
 void jfr_note_quality(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_kind *kind,

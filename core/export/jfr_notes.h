@@ -13,6 +13,7 @@ void jfr_note_machine(struct jfr_chunk *c, uint64_t time_ns);
 
 struct jfr_vm {
     const char *name, *version, *arguments; /* "" or NULL: not known */
+    int release;                            /* of Java: 8, 17; 0: not known */
     uint64_t start_ms;                      /* time of day; 0: not known */
     uint64_t pid;
 };
@@ -33,6 +34,10 @@ struct jfr_figures {
     uint64_t heap_used, heap_committed, heap_max, collections;
 };
 void jfr_note_figures(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_figures *f);
+
+/* A library that is mapped. */
+void jfr_note_library(struct jfr_chunk *c, uint64_t time_ns, const char *path, uint64_t begin,
+                      uint64_t end);
 
 /* Time between two functions (--begin, --end), in which samples were taken, or all the same. */
 void jfr_note_window(struct jfr_chunk *c, uint64_t begin_ns, uint64_t end_ns);

@@ -44,6 +44,9 @@ struct jfr_stream_options {
     /* Asked about once a second by the stream's thread until jfr_stream_stop; false: not known.
      * NULL: nobody to ask. */
     bool (*figures)(void *arg, struct jfr_figures *out);
+    /* Adds notes to the beginning of a chunk; the caller of jfr_stream_begin, or the stream's thread.
+     * NULL: none. */
+    void (*describe)(void *arg, struct jfr_chunk *c, uint64_t time_ns);
     /* Called about ten times a second by the stream's thread until jfr_stream_stop; may lock the
      * stream and add notes. NULL: no need. */
     void (*turn)(void *arg);

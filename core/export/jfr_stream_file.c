@@ -97,6 +97,8 @@ static void add_beginning(struct jfr_stream *w, struct text *out, struct text *n
     jfr_note_recording(w->chunk, at, w->o.day, 0);
     jfr_note_vm(w->chunk, at, &w->o.vm);
     jfr_note_machine(w->chunk, at);
+    if (w->o.describe)
+        w->o.describe(w->o.arg, w->chunk, at);
     jfr_chunk_to(w->chunk, before);
     text_add_n(out, header, sizeof header);
     text_add_n(out, notes->data, notes->len);

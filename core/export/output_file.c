@@ -169,11 +169,12 @@ int output_file_check(const char *path, enum err_exit exit_code, struct err *e) 
 static int fail_write(const struct output_file *f, int code, struct err *e) {
     char hint[96];
     bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
+    const char *try = code == EFBIG ? "raise ulimit -f" : "free some space";
     if (f->whole > f->written)
-        snprintf(hint, sizeof(hint), "%zu of %zu bytes are missing, free some space",
-                 f->whole - f->written, f->whole);
+        snprintf(hint, sizeof(hint), "%zu of %zu bytes are missing, %s", f->whole - f->written,
+                 f->whole, try);
     else
-        snprintf(hint, sizeof(hint), "there was room for %zu bytes, free some space", f->written);
+        snprintf(hint, sizeof(hint), "there was room for %zu bytes, %s", f->written, try);
     return fail(f, code, NULL, full ? hint : NULL, e);
 }
 

@@ -100,13 +100,47 @@ static bool ends_with(const char *name, size_t n, const char *ending) {
     return n >= size && memcmp(name + n - size, ending, size) == 0;
 }
 
+static bool is_word(const char *s, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!is_digit(s[i]) && !((s[i] | 0x20) >= 'a' && (s[i] | 0x20) <= 'z') && s[i] != '_')
+            return false;
+    return n > 0;
+}
+
+/* Without the hash, number or random word that libraries give the classes they make: CGLIB (Spring),
+ * Byte Buddy (Hibernate, Mockito), Javassist, Jackson. */
+static size_t without_tag(const char *name, size_t n) {
+    static const char *const before[] = {"CGLIB$$",
+                                         "$ByteBuddy$",
+                                         "$auxiliary$",
+                                         "$MockitoMock$",
+                                         "$HibernateProxy$",
+                                         "$HibernateBasicProxy$",
+                                         "$HibernateInstantiator$",
+                                         "$HibernateAccessOptimizer$",
+                                         "_$$_jvst",
+                                         "_$$_javassist_",
+                                         "4JacksonSerializer",
+                                         "4JacksonDeserializer"};
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+        size_t size = strlen(before[i]);
+        const char *at = n > size ? memmem(name, n, before[i], size) : NULL;
+        if (!at || !is_word(at + size, n - size - (size_t)(at - name)))
+            continue;
+        while (at[size - 1] == '$' || at[size - 1] == '_')
+            size--;
+        return (size_t)(at - name) + size;
+    }
+    return n;
+}
+
 /* Without address, and without the counter that generated classes have: Main$$Lambda$14,
  * $Proxy3, GeneratedMethodAccessor12. */
 static size_t normalized_length(const char *name, size_t n) {
     static const char *const counted[] = {"$Proxy", "GeneratedMethodAccessor",
                                           "GeneratedConstructorAccessor",
                                           "GeneratedSerializationConstructorAccessor"};
-    n = hidden_suffix(name, n);
+    n = without_tag(name, hidden_suffix(name, n));
     size_t end = n;
     while (end > 0 && is_digit(name[end - 1]))
         end--;

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -243,6 +244,13 @@ static int others_proc(const struct jvm *j, struct err *e) {
                    (int)j->pid, (int)j->pid);
 }
 
+/* The JVM may not make a file of that size, which its shared memory is (ulimit -f). */
+static bool is_too_large(const struct jvm *j, uint64_t ring_bytes) {
+    struct rlimit file;
+    return prlimit(j->pid, RLIMIT_FSIZE, NULL, &file) == 0 && file.rlim_cur != RLIM_INFINITY &&
+           file.rlim_cur < wire_mapping_bytes(ring_bytes);
+}
+
 int agent_link_open(const struct jvm *j, const char *library, bool as_given, bool offer_broker,
                     uint64_t ring_bytes, int timeout_ms, struct agent_link *link, struct err *e) {
     struct load l = {.jvm = j,
@@ -259,7 +267,7 @@ int agent_link_open(const struct jvm *j, const char *library, bool as_given, boo
               (unsigned long long)ring_bytes);
     /* Who may not look at the JVM's descriptors lets the JVM look at ours. */
     int fd = -1, result = 0;
-    if (mapping_may_look(j) != 0) {
+    if (mapping_may_look(j) != 0 || is_too_large(j, ring_bytes)) {
         fd = result = mapping_make_fd(ring_bytes, e);
         text_addf(&l.options, ",map=/proc/%d/fd/%d", (int)getpid(), fd);
     }

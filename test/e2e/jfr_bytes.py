@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from lib import (Checks, Jvm, Prof, Skip, collapsed, good, prof, sampling, total, wait_for, want)
+from lib import (Checks, Jvm, Prof, Skip, collapsed, good, java_version, prof, sampling, total, wait_for, want)
 
 # By place: what such a reader reads of each.
 FIELDS = {
@@ -265,6 +265,19 @@ def all_events(scratch, jvm):
     want(not missing, "not there: %s" % missing)
 
 
+def described(path):
+    """What tools look for beside samples."""
+    said = {(e["name"], e["value"]) for _, e in of_type(path, "jdk.ActiveSetting")}
+    want(("clock", "monotonic") in said, "settings: %s" % sorted(said))
+    version = [e["value"] for _, e in of_type(path, "jdk.InitialSystemProperty")
+               if e["key"] == "java.vm.specification.version"]
+    want(version == ["1.8" if java_version() == 8 else str(java_version())], "version %s" % version)
+    libraries = {e["name"]: e for _, e in of_type(path, "jdk.NativeLibrary")}
+    vm = [e for name, e in libraries.items() if name.endswith("/libjvm.so")]
+    want(len(vm) == 1 and vm[0]["topAddress"] - vm[0]["baseAddress"] > 1 << 20, "VM: %s" % vm)
+    want(any("libc" in name for name in libraries), "libraries: %s" % sorted(libraries))
+
+
 def processes(scratch, jvm):
     """The machine's large processes: those that were there at the look before."""
     path = os.path.join(scratch, "processes.jfr")
@@ -341,6 +354,7 @@ def main():
             checks.run("processes", processes, scratch, jvm)
         checks.run("windows", windows, scratch)
         good("-f", later, raw)
+        checks.run("grown: what it says of the JVM", described, live)
         for name, path in (("grown", live), ("made later", later)):
             checks.run(name + ": fields by their place", by_place, path)
             checks.run(name + ": thread states", states, path)

@@ -204,6 +204,8 @@ static int add_output(struct options *o, const struct option_row *row, const cha
 static int set_cstack(struct options *o, const struct option_row *row, const char *spelled,
                       const char *value, struct err *e) {
     struct text known = {0};
+    if (!row->argument) /* --no-cstack */
+        value = "no";
     if (strcmp(value, "default") == 0)
         value = session_walk_name[WIRE_WALK_VM];
     for (int i = 0; i < WIRE_WALKS; i++) {

@@ -60,6 +60,7 @@ struct export_options {
     bool signatures; /* -g */
     bool annotate;   /* -a */
     bool library;    /* -l */
+    bool dotted;     /* --dot: java.lang.String where it would be java/lang/String */
     bool total;      /* --total: weights instead of counts, where the format has one of them */
     bool reverse;    /* --reverse: stacks from the leaf */
     bool inverted;   /* --inverted: icicles instead of flames */

@@ -241,7 +241,7 @@ size_t frame_name(const struct method *m, unsigned style, char *out, size_t size
         put(&o, "`", 1);
     }
     if (m->kind == METHOD_CLASS) {
-        put_class(&o, *m->name ? m->name : m->class_name, style);
+        put_class(&o, *m->name ? m->name : m->class_name, style | NAME_DOTTED);
     } else {
         if (*m->class_name) {
             put_class(&o, m->class_name, style);

@@ -1,7 +1,7 @@
 /*
  * How a method is written out. The forms are async-profiler's (COMPATIBILITY in man 1):
  *
- *   collapsed, svg, html   java/lang/Thread.run      do_syscall_64_[k]   byte[]_[i]
+ *   collapsed, svg, html   java/lang/Thread.run      do_syscall_64_[k]   java.lang.String[]_[i]
  *   text, screen           java.lang.Thread.run      do_syscall_64_[k]
  *   simple (-s)            Thread.run
  *   signatures (-g)        java/lang/Thread.run()V   (text: java.lang.Thread.run(int, String))

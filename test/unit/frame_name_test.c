@@ -101,7 +101,7 @@ static const struct name_case cases[] = {
 
     {CLASS("[B"), NAME_MARKS, "byte[]_[i]"},
     {CLASS("java/lang/String"), NAME_MARKS | NAME_DOTTED, "java.lang.String_[i]"},
-    {CLASS("[[Ljava/lang/String;"), 0, "java/lang/String[][]"},
+    {CLASS("[[Ljava/lang/String;"), NAME_MARKS, "java.lang.String[][]_[i]"},
     {CLASS("[[Ljava/lang/String;"), NAME_DOTTED, "java.lang.String[][]"},
     {CLASS("[[Ljava/lang/String;"), NAME_SIMPLE, "String[][]"},
     {CLASS("[La/Main$$Lambda$3/0x01;"), NAME_NORMALIZE | NAME_DOTTED, "a.Main$$Lambda[]"},

@@ -327,7 +327,7 @@ static void a_class_is_a_leaf_of_allocation(void **state) {
     add_value(&m, CPU, NANOSECONDS, 6);
     import_made(&f, &m);
     expect_report(&f, WIRE_EVENT_ALLOC, "collapsed", &plain,
-                  "[unknown];java/lang/Thread.run;a/b/C_[i] 1\n");
+                  "[unknown];java/lang/Thread.run;a.b.C_[i] 1\n");
     expect_report(&f, WIRE_EVENT_CPU, "collapsed", &plain,
                   "[unknown];java/lang/Thread.run;a.b.C 1\n");
     imported_done(&f);

@@ -51,6 +51,9 @@ int background_begin_turn(struct background *b, struct options *o, const struct 
     int r = plan(b, o, j->pid, e);
     if (r == 0)
         r = attach(b, o, j, &s, e);
+    if (o->ready_fd)
+        close(o->ready_fd);
+    o->ready_fd = 0;
     if (r < 0)
         return r;
     b->s = s;
@@ -218,6 +221,17 @@ static void drop_socket(struct background *b) {
     b->socket = -1;
 }
 
+/* Whether the JVM ends just now: then it answers as if it were none, and no more turns are due. */
+static bool is_ending(pid_t pid) {
+    struct jvm unused;
+    for (int i = 0; i < 20; i++) {
+        if (jvm_inspect(pid, &unused, NULL) == -ESRCH)
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 25000000}, NULL);
+    }
+    return false;
+}
+
 /* Turn after turn, the first of which has begun. */
 int background_go_on(struct background *b, struct options *o, struct jvm *j, const struct watch *w,
                      struct err *e) {
@@ -237,7 +251,7 @@ int background_go_on(struct background *b, struct options *o, struct jvm *j, con
             r = background_begin_turn(b, o, j, true, e);
         drop_socket(b);
         if (r < 0)
-            return r == -ESRCH ? 0 : r;
+            return r == -ESRCH || is_ending(pid) ? 0 : r;
     }
 }
 

@@ -108,6 +108,7 @@ struct options {
     /* --reader */
     int reader_fd, reader_pid; /* -1, 0: not given */
     char *reader_options;      /* in agent form */
+    int ready_fd;              /* to be closed when sampling has begun; 0: none */
 };
 
 enum option_kind {

@@ -1,30 +1,55 @@
 #include "tui/reader.h"
 
 #include "core/session/event.h"
+#include "core/wire/layout.h"
 #include "tui/background.h"
 #include "tui/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define READY_MS 5000
+
+/* Closes all from 3 on but these two. */
+static void close_but(int one, int other) {
+    unsigned low = (unsigned)(one < other ? one : other), high = (unsigned)(one < other ? other : one);
+    if (low > 3)
+        close_range(3, low - 1, 0);
+    if (high > low + 1)
+        close_range(low + 1, high - 1, 0);
+    close_range(high + 1, ~0U, 0);
+}
+
 /* The JVM's descriptors are none of our business, and an open pipe or socket of it would seem
  * alive for as long as we live. stderr stays: warnings go there. */
-static void close_others(int memfd) {
+static void close_others(int memfd, int ready) {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null >= 0) {
         dup2(null, STDIN_FILENO);
         dup2(null, STDOUT_FILENO);
     }
-    if (memfd > 3)
-        close_range(3, (unsigned)memfd - 1, 0);
-    close_range((unsigned)memfd + 1, ~0U, 0);
+    close_but(memfd, ready);
     fcntl(memfd, F_SETFD, FD_CLOEXEC);
+}
+
+/* The JVM waits for the end of the process that it has started, so that its program does not run
+ * before it is sampled: where the agent could not begin by itself. */
+static void wait_until_ready(int from, int memfd) {
+    struct pollfd p = {.fd = from, .events = POLLIN};
+    uint32_t generation = 0; /* of the agent's own request */
+    off_t at = offsetof(struct wire_mapping, control.request.generation);
+    if (pread(memfd, &generation, sizeof generation, at) == sizeof generation && generation)
+        return;
+    while (poll(&p, 1, READY_MS) < 0 && errno == EINTR)
+        ;
 }
 
 /* A JVM's thread may have forked us with signals blocked. SIGINT and SIGHUP are for the JVM and its
@@ -69,15 +94,24 @@ int reader_run(struct options *o, struct err *e) {
         r = outputs_plan(out, o, o->reader_pid, 0, NULL, e);
     if (r < 0)
         goto done;
+    int ready[2];
+    if (pipe2(ready, O_CLOEXEC) < 0) {
+        r = err_exit_as(e, ERR_EXIT_PROFILER, errno, "pipe: %s", strerror(errno));
+        goto done;
+    }
     pid_t child = fork();
     if (child != 0) {
+        close(ready[1]);
         if (child < 0)
             r = err_exit_as(e, ERR_EXIT_PROFILER, errno, "fork: %s", strerror(errno));
+        else
+            wait_until_ready(ready[0], o->reader_fd);
         goto done;
     }
     setsid();
     settle_signals();
-    close_others(o->reader_fd);
+    close_others(o->reader_fd, ready[1]);
+    o->ready_fd = ready[1];
     r = background_read(o, out, e);
 done:
     outputs_free(out);

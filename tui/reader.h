@@ -10,8 +10,8 @@
 
 #include "tui/options.h"
 
-/* Forks: the process that was called returns 0 at once, so that the JVM reaps it and goes on; the
- * reader itself returns when all is written. Wrong settings and a file that cannot be written are
+/* Forks: the process that was called returns 0 when sampling has begun, or after some seconds, so
+ * that the JVM reaps it and goes on; the reader itself returns when all is written. Wrong settings and a file that cannot be written are
  * found before the fork. Changes o by what o->reader_options says. */
 int reader_run(struct options *o, struct err *e);
 

@@ -83,14 +83,15 @@ static bool read_stat(const struct process_list *l, struct stat_line *t) {
     if (!open || !end || end < open)
         return false;
     size_t n = (size_t)(end - open) - 1;
-    snprintf(s->name, sizeof s->name, "%.*s", (int)(n < sizeof s->name ? n : sizeof s->name), open + 1);
+    snprintf(s->name, sizeof s->name, "%.*s", (int)(n < sizeof s->name ? n : sizeof s->name),
+             open + 1);
     printable(s->name);
-    int fields = sscanf(end + 1,
-                        " %c %d %*d %*d %*d %*d %*u %" SCNu64 " %*u %" SCNu64 " %*u %" SCNu64
-                        " %" SCNu64 " %*d %*d %*d %*d %" SCNu32 " %*d %" SCNu64 " %" SCNu64
-                        " %" SCNu64,
-                        &s->state, &parent, &s->minor_faults, &s->major_faults, &t->user_ticks,
-                        &t->system_ticks, &s->threads, &t->start_ticks, &size, &pages);
+    int fields =
+        sscanf(end + 1,
+               " %c %d %*d %*d %*d %*d %*u %" SCNu64 " %*u %" SCNu64 " %*u %" SCNu64 " %" SCNu64
+               " %*d %*d %*d %*d %" SCNu32 " %*d %" SCNu64 " %" SCNu64 " %" SCNu64,
+               &s->state, &parent, &s->minor_faults, &s->major_faults, &t->user_ticks,
+               &t->system_ticks, &s->threads, &t->start_ticks, &size, &pages);
     s->parent = parent;
     s->size = size;
     s->resident = pages * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -152,8 +153,7 @@ static bool is_large(const struct process_list *l, const struct process_known *n
         return false;
     uint64_t used = now->cpu_ticks > then->cpu_ticks ? now->cpu_ticks - then->cpu_ticks : 0;
     s->share = (double)proc_ticks_to_ns(used) / (double)(now_ns - l->looked_ns);
-    return s->share >= SHARE_LEAST ||
-           (double)s->resident >= SHARE_LEAST * (double)memory_bytes();
+    return s->share >= SHARE_LEAST || (double)s->resident >= SHARE_LEAST * (double)memory_bytes();
 }
 
 /* One process; false: it has gone. */

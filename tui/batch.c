@@ -174,6 +174,10 @@ static int profile(const struct options *o, const struct jvm *j, struct outputs 
     struct err write_error = {0};
     r = batch_failed(s, e);
     int stopped = session_stop(s, r == 0 ? e : NULL);
+    struct session_status st;
+    session_status(s, &st);
+    if (r == 0 && stopped == 0 && st.unrecorded)
+        stopped = err_exit_as(e, ERR_EXIT_PROFILER, EIO, "%s", st.message);
     /* Not where the report itself goes to the same terminal. */
     bool apart = o->files > 0 || !isatty(STDOUT_FILENO);
     struct progress_work *work = apart ? progress_work_begin(o->quiet, "writing files") : NULL;

@@ -327,10 +327,8 @@ static int begin_all(struct growing *g, const struct outputs *out, const struct 
     for (int i = 0; i < out->count; i++) {
         const struct output *item = &out->item[i];
         struct file *f = &g->file[g->files];
-        *f = (struct file){.item = item,
-                           .session = s,
-                           .carriers = o->export.carriers,
-                           .processes = {.proc = -1}};
+        *f = (struct file){
+            .item = item, .session = s, .carriers = o->export.carriers, .processes = {.proc = -1}};
         f->events = events_of(f, out, item);
         if (strcmp(item->exporter->name, "jfr") != 0 || !item->path.data || !f->events)
             continue;
@@ -353,7 +351,8 @@ int growing_begin(struct growing **to, const struct outputs *out, const struct o
     g->session = s;
     g->history_seconds =
         o->session.history_seconds ? o->session.history_seconds : PROFILE_HISTORY_SECONDS;
-    g->tap = (struct session_tap){.arg = g, .sample = on_sample, .gone = on_gone, .window = on_window};
+    g->tap =
+        (struct session_tap){.arg = g, .sample = on_sample, .gone = on_gone, .window = on_window};
     int r = begin_all(g, out, o, s, e);
     if (r == 0 && g->files) {
         struct profile *p = session_lock(s);

@@ -166,10 +166,11 @@ int option_set_limits(struct options *o, const struct option_row *row, const cha
             i++;
         p += n + (p[n] != '\0');
         if (i > JFR_CATEGORIES || !take_number(&p, 9, &limit) || (*p && *p != ',' && *p != ';'))
-            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                               "%s %.60s: not events a second, as in cpu:1000,alloc:200; there are: "
-                               "cpu, alloc, lock, wall, nativemem, nativelock, trace",
-                               spelled, value);
+            return err_exit_as(
+                e, ERR_EXIT_ARGUMENT, EINVAL,
+                "%s %.60s: not events a second, as in cpu:1000,alloc:200; there are: "
+                "cpu, alloc, lock, wall, nativemem, nativelock, trace",
+                spelled, value);
         if (i < JFR_CATEGORIES)
             o->export.limits.of[i] = limit + 1;
         if (!*p)

@@ -54,7 +54,7 @@ static const char events[] =
     "  alloc                     Java objects: bytes by class and call path\n"
     "  lock                      waits for monitors and java.util.concurrent locks\n"
     "  nativemem, nativelock     malloc and mmap, and leaks; waits for pthread locks\n"
-    "  pkg.Class.method[:TIME]   calls of a Java method that take at least TIME; * in names\n"
+    "  pkg.Class.method[:TIME]   calls of Java methods (* in names) of TIME at least\n"
     "  page-faults, cycles, cache-misses, rNNN, cpu/event=0x3c/ ...\n"
     "                            any perf event of kernel and processor\n"
     "  sched:sched_switch, trace:ID, kprobe:FUNC, uprobe:LIB:FUNC, k/uretprobe:\n"

@@ -19,20 +19,20 @@ struct quantity {
     const char *min_text, *max_text; /* the same for people */
 };
 
-extern const struct quantity quantity_duration; /* milliseconds; bare: seconds */
-extern const struct quantity quantity_since;    /* the same, from 0 on */
+extern const struct quantity quantity_duration;  /* milliseconds; bare: seconds */
+extern const struct quantity quantity_since;     /* the same, from 0 on */
 extern const struct quantity quantity_processes; /* the same; 0: never */
-extern const struct quantity quantity_refresh;  /* milliseconds; bare: milliseconds */
-extern const struct quantity quantity_history;  /* seconds */
-extern const struct quantity quantity_interval; /* nanoseconds, at least 1000 */
-extern const struct quantity quantity_wait;     /* nanoseconds, 0 and up */
-extern const struct quantity quantity_bytes;    /* 0 and up */
-extern const struct quantity quantity_events;   /* counts, from 1, k is 1000 */
-extern const struct quantity quantity_size;     /* bytes, up to 1g */
-extern const struct quantity quantity_chunk;    /* bytes, from 1m */
-extern const struct quantity quantity_memory;   /* bytes, from 16m */
-extern const struct quantity quantity_count;    /* 1 … 2^31-1 */
-extern const struct quantity quantity_cpu;      /* 0 … 65534 */
+extern const struct quantity quantity_refresh;   /* milliseconds; bare: milliseconds */
+extern const struct quantity quantity_history;   /* seconds */
+extern const struct quantity quantity_interval;  /* nanoseconds, at least 1000 */
+extern const struct quantity quantity_wait;      /* nanoseconds, 0 and up */
+extern const struct quantity quantity_bytes;     /* 0 and up */
+extern const struct quantity quantity_events;    /* counts, from 1, k is 1000 */
+extern const struct quantity quantity_size;      /* bytes, up to 1g */
+extern const struct quantity quantity_chunk;     /* bytes, from 1m */
+extern const struct quantity quantity_memory;    /* bytes, from 16m */
+extern const struct quantity quantity_count;     /* 1 … 2^31-1 */
+extern const struct quantity quantity_cpu;       /* 0 … 65534 */
 
 /* -EINVAL: not a number or not a known unit; -ERANGE: below min or above max (also where 64 bits
  * do not hold it). No sign, no space, no fraction. */

@@ -20,7 +20,8 @@
 
 /* Closes all from 3 on but these two. */
 static void close_but(int one, int other) {
-    unsigned low = (unsigned)(one < other ? one : other), high = (unsigned)(one < other ? other : one);
+    unsigned low = (unsigned)(one < other ? one : other),
+             high = (unsigned)(one < other ? other : one);
     if (low > 3)
         close_range(3, low - 1, 0);
     if (high > low + 1)

@@ -164,8 +164,8 @@ static bool find_hooks(struct engine_run *run, JNIEnv *jni) {
     const struct method_calls_natives natives = method_calls_natives();
     jclass c = calls_class(jni);
     if (c && !method.bound)
-        method.bound = boot_natives_bind(run->jvmti, run->callbacks, jni, c, natives.at,
-                                         (jint)natives.count);
+        method.bound =
+            boot_natives_bind(run->jvmti, run->callbacks, jni, c, natives.at, (jint)natives.count);
     bool ok = c && method.bound;
     if ((*jni)->ExceptionCheck(jni))
         (*jni)->ExceptionClear(jni);

@@ -206,8 +206,8 @@ static void weigh(struct engine_run *run, struct look *l, const jvmtiStackInfo *
 static void look(struct engine_run *run, struct look *l, JNIEnv *jni) {
     jvmtiStackInfo *all = NULL;
     jint n = 0;
-    if ((*run->jvmti)->GetAllStackTraces(run->jvmti, (jint)run->sampler->depth + 1, &all,
-                                          &n) != JVMTI_ERROR_NONE)
+    if ((*run->jvmti)->GetAllStackTraces(run->jvmti, (jint)run->sampler->depth + 1, &all, &n) !=
+        JVMTI_ERROR_NONE)
         return;
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
     (*jni)->EnsureLocalCapacity(jni, 16);

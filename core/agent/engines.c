@@ -229,8 +229,9 @@ static int choose_walker(const struct wire_request *request, jvmtiEnv *jvmti, JN
 /* What all engines share. */
 
 static bool same_ground(const struct wire_request *a, const struct wire_request *b) {
-    return a->depth == b->depth && a->cut == b->cut && a->features == b->features && a->signal == b->signal && a->wall_signal == b->wall_signal &&
-           a->walk == b->walk && a->precise == b->precise && a->filtered == b->filtered &&
+    return a->depth == b->depth && a->cut == b->cut && a->features == b->features &&
+           a->signal == b->signal && a->wall_signal == b->wall_signal && a->walk == b->walk &&
+           a->precise == b->precise && a->filtered == b->filtered &&
            a->window_begin == b->window_begin && a->window_end == b->window_end &&
            a->window_marks == b->window_marks;
 }

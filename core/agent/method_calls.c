@@ -195,7 +195,7 @@ static void JNICALL on_enter(JNIEnv *jni, jclass c) {
     native_gate_leave(stripe);
 }
 
-static void on_exit_of(uint32_t target) {
+static __attribute__((noinline)) void on_exit_of(uint32_t target) {
     struct native_stripe *stripe = native_gate_enter(&calls.gate);
     if (!stripe)
         return;
@@ -205,18 +205,19 @@ static void on_exit_of(uint32_t target) {
     native_gate_leave(stripe);
 }
 
-#define EXIT(n) \
-    static void JNICALL on_exit_##n(JNIEnv *jni, jclass c) { \
-        (void)jni, (void)c; \
-        on_exit_of(n); \
+#define EXIT(n)                                                                                    \
+    static void JNICALL on_exit_##n(JNIEnv *jni, jclass c) {                                       \
+        (void)jni, (void)c;                                                                        \
+        on_exit_of(n);                                                                             \
     }
-#define EXITS(x) x(0) x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10) x(11) x(12) x(13) x(14) x(15)
+#define EXITS(x)                                                                                   \
+    x(0) x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10) x(11) x(12) x(13) x(14) x(15)
 EXITS(EXIT)
 
 struct method_calls_natives method_calls_natives(void) {
-#define NAME(n) {(char *)"exit" #n, (char *)"()V", __extension__(void *)on_exit_##n},
+#define NAME(n) {(char *)"exit" #n, (char *)"()V", __extension__(void *) on_exit_##n},
     static const JNINativeMethod natives[] = {
-        {(char *)"enter", (char *)"()V", __extension__(void *)on_enter}, EXITS(NAME)};
+        {(char *)"enter", (char *)"()V", __extension__(void *) on_enter}, EXITS(NAME)};
     static_assert(sizeof natives / sizeof natives[0] == WIRE_METHODS + 1, "one for each");
     return (struct method_calls_natives){natives, sizeof natives / sizeof natives[0]};
 }

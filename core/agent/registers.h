@@ -51,6 +51,7 @@ static inline struct registers registers_saved(uintptr_t context) {
         .sp = guarded_load64(context + REGISTERS_SLOT(REG_RSP)),
         .fp = guarded_load64(context + REGISTERS_SLOT(REG_RBP)),
         .bcp = guarded_load64(context + REGISTERS_SLOT(REG_R13)),
+        .receiver = guarded_load64(context + REGISTERS_SLOT(REG_RSI)),
     };
 }
 
@@ -97,6 +98,7 @@ static inline struct registers registers_saved(uintptr_t context) {
         .fp = guarded_load64(context + REGISTERS_SLOT(29)),
         .lr = guarded_load64(context + REGISTERS_SLOT(30)),
         .bcp = guarded_load64(context + REGISTERS_SLOT(22)),
+        .receiver = guarded_load64(context + REGISTERS_SLOT(1)),
     };
 }
 

@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -31,18 +30,41 @@ static void JNICALL on_code(jvmtiEnv *jvmti, const char *name, const void *addre
 }
 
 /* What lies in something else comes behind it. */
-static int compare(const void *a, const void *b) {
-    const struct stub_name *x = a, *y = b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return (x->bytes < y->bytes) - (x->bytes > y->bytes);
+static bool comes_before(const struct stub_name *a, const struct stub_name *b) {
+    return a->begin != b->begin ? a->begin < b->begin : a->bytes > b->bytes;
+}
+
+static void swap(struct stub_name *a, struct stub_name *b) {
+    struct stub_name kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+static void sift(struct stub_name *s, uint32_t at, uint32_t n) {
+    for (uint32_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && comes_before(&s[child], &s[child + 1]))
+            child++;
+        if (!comes_before(&s[at], &s[child]))
+            return;
+        swap(&s[at], &s[child]);
+    }
+}
+
+/* In place: libc's qsort may take memory from the application's heap. */
+static void sort(struct stub_name *s, uint32_t n) {
+    for (uint32_t i = n / 2; i-- > 0;)
+        sift(s, i, n);
+    for (uint32_t left = n; left-- > 1;) {
+        swap(&s[0], &s[left]);
+        sift(s, 0, left);
+    }
 }
 
 void stub_names_turn(void) {
     pthread_mutex_lock(&stubs.lock);
     if (stubs.stub && stubs.sorted != stubs.count) {
         atomic_fetch_add(&stubs.sequence, 1);
-        qsort(stubs.stub, stubs.count, sizeof *stubs.stub, compare);
+        sort(stubs.stub, stubs.count);
         stubs.sorted = stubs.count;
         atomic_fetch_add(&stubs.sequence, 1);
     }

@@ -38,8 +38,8 @@ void klass_learn(struct vm *vm) {
     vm_flag_get("UseCompactObjectHeaders", &compact);
     k->narrow = narrow;
     k->header_shift = compact ? (uint32_t)vm_constant(&t, "markWord::klass_shift", 42) : 0;
-    int32_t offset = vm_offset(&t, "oopDesc", narrow ? "_metadata._compressed_klass"
-                                                     : "_metadata._klass");
+    int32_t offset =
+        vm_offset(&t, "oopDesc", narrow ? "_metadata._compressed_klass" : "_metadata._klass");
     if (offset < 0)
         offset = vm_offset(&t, "oopDesc", narrow ? "_compressed_klass" : "_klass");
     if (compact)

@@ -81,8 +81,9 @@ struct compiler_layout {
 
 /* Of vm_klass.h. */
 struct klass_layout {
-    int32_t offset;        /* in an object; -1: not known */
-    uint32_t header_shift; /* of the class's bits in an object's first word; 0: they are not there */
+    int32_t offset; /* in an object; -1: not known */
+    uint32_t
+        header_shift; /* of the class's bits in an object's first word; 0: they are not there */
     bool narrow;
     uintptr_t base;
     uint32_t shift;

@@ -27,7 +27,7 @@ struct walker {
     const struct wire_unwind *unwind; /* NULL: no tables */
     struct precise *precise;
     enum wire_walk walk;
-    uint32_t features; /* set of enum wire_feature */
+    uint32_t features;        /* set of enum wire_feature */
     const uintptr_t *sleeper; /* JavaThread* (or 0) of the thread whose stack it is, where that is
                                  another one, asleep; NULL: the calling thread */
 };

@@ -60,8 +60,9 @@ static inline struct export_options formats_options(const struct export_options 
 
 /* The options that are about names, as frame_name() wants them. */
 static inline unsigned formats_name_style(const struct export_options *o) {
-    return NAME_MARKS | (o->simple ? NAME_SIMPLE : 0u) | (o->dotted ? NAME_DOTTED : 0u) | (o->normalize ? NAME_NORMALIZE : 0u) |
-           (o->signatures ? NAME_SIGNATURE : 0u) | (o->library ? NAME_LIBRARY : 0u);
+    return NAME_MARKS | (o->simple ? NAME_SIMPLE : 0u) | (o->dotted ? NAME_DOTTED : 0u) |
+           (o->normalize ? NAME_NORMALIZE : 0u) | (o->signatures ? NAME_SIGNATURE : 0u) |
+           (o->library ? NAME_LIBRARY : 0u);
 }
 
 /* part/whole in percent; 0 where there is nothing to be a part of. */

@@ -76,12 +76,17 @@ static void event_fields(struct text *event, const struct jfr_sample *s,
 
 static const struct jfr_kind kinds[] = {
     {"wall", "profiler.WallClockSample", NULL, "wall", false, true, JFR_CATEGORY_WALL, wall_fields},
-    {"alloc", "jdk.ObjectAllocationInNewTLAB", NULL, "alloc", false, false, JFR_CATEGORY_ALLOC, alloc_fields},
+    {"alloc", "jdk.ObjectAllocationInNewTLAB", NULL, "alloc", false, false, JFR_CATEGORY_ALLOC,
+     alloc_fields},
     {"live", "profiler.LiveObject", NULL, "alloc", false, false, JFR_CATEGORY_ALLOC, live_fields},
-    {"lock", "jdk.JavaMonitorEnter", "jdk.ThreadPark", "lock", true, false, JFR_CATEGORY_LOCK, lock_fields},
-    {"nativemem", "profiler.Malloc", NULL, "nativemem", false, false, JFR_CATEGORY_NATIVEMEM, malloc_fields},
-    {"leak", "profiler.Malloc", NULL, "nativemem", false, false, JFR_CATEGORY_NATIVEMEM, malloc_fields},
-    {"nativelock", "profiler.NativeLock", NULL, "nativelock", true, false, JFR_CATEGORY_NATIVELOCK, address_fields},
+    {"lock", "jdk.JavaMonitorEnter", "jdk.ThreadPark", "lock", true, false, JFR_CATEGORY_LOCK,
+     lock_fields},
+    {"nativemem", "profiler.Malloc", NULL, "nativemem", false, false, JFR_CATEGORY_NATIVEMEM,
+     malloc_fields},
+    {"leak", "profiler.Malloc", NULL, "nativemem", false, false, JFR_CATEGORY_NATIVEMEM,
+     malloc_fields},
+    {"nativelock", "profiler.NativeLock", NULL, "nativelock", true, false, JFR_CATEGORY_NATIVELOCK,
+     address_fields},
     {"trace", "jdk.MethodTrace", NULL, "trace", true, false, JFR_CATEGORY_TRACE, trace_fields},
     {NULL, "jdk.ExecutionSample", NULL, "interval", false, false, JFR_CATEGORY_CPU, cpu_fields},
 };
@@ -95,7 +100,8 @@ const struct jfr_kind *jfr_kind_of(const char *event) {
 
 const struct jfr_kind *jfr_kind_among(const char *event, bool *taken) {
     static const struct jfr_kind another = {
-        NULL, "profiler.EventSample", NULL, "interval", false, false, JFR_CATEGORY_CPU, event_fields};
+        NULL,  "profiler.EventSample", NULL,        "interval", false,
+        false, JFR_CATEGORY_CPU,       event_fields};
     const struct jfr_kind *k = jfr_kind_of(event);
     if (k->event)
         return k;

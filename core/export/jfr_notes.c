@@ -179,8 +179,8 @@ void jfr_note_process(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_pr
     real_number(event, p->system_s);
     real_number(event, p->share);
     jfr_number(event, p->threads);
-    const uint64_t rest[] = {p->size,   p->resident,     p->anonymous,    p->files, p->shared,
-                             p->minor_faults, p->major_faults, p->read,  p->written};
+    const uint64_t rest[] = {p->size,         p->resident,     p->anonymous, p->files,  p->shared,
+                             p->minor_faults, p->major_faults, p->read,      p->written};
     for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++)
         jfr_number(event, rest[i]);
     jfr_chunk_end(c);

@@ -46,10 +46,10 @@ void jfr_note_window(struct jfr_chunk *c, uint64_t begin_ns, uint64_t end_ns);
 struct jfr_process {
     uint64_t pid, parent, uid, threads;
     const char *name, *command;
-    char state;                /* R S D T Z … as in proc(5) */
-    uint64_t start_ms;         /* time of day */
-    double user_s, system_s;   /* of CPU time, since it began */
-    double share;              /* of one processor, lately; 1: all of it */
+    char state;                                        /* R S D T Z … as in proc(5) */
+    uint64_t start_ms;                                 /* time of day */
+    double user_s, system_s;                           /* of CPU time, since it began */
+    double share;                                      /* of one processor, lately; 1: all of it */
     uint64_t size, resident, anonymous, files, shared; /* bytes of memory */
     uint64_t minor_faults, major_faults;
     uint64_t read, written; /* bytes of disks */

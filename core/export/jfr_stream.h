@@ -38,9 +38,9 @@ struct jfr_stream;
 struct jfr_stream_options {
     uint64_t chunk_bytes, chunk_ms; /* a new chunk after so much; 0: the above */
     struct jfr_limits limits;
-    uint64_t start_ns;              /* of the samples' clock */
-    int64_t day;                    /* what makes that the time of day */
-    struct jfr_vm vm;               /* strings need not outlive the call */
+    uint64_t start_ns; /* of the samples' clock */
+    int64_t day;       /* what makes that the time of day */
+    struct jfr_vm vm;  /* strings need not outlive the call */
     /* Asked about once a second by the stream's thread until jfr_stream_stop; false: not known.
      * NULL: nobody to ask. */
     bool (*figures)(void *arg, struct jfr_figures *out);

@@ -309,13 +309,10 @@ static uint64_t emit_function(struct emit *m, enum wire_frame_type type, struct 
 }
 
 uint64_t frame_text_emit(struct emit *m, struct emit_text t, const struct frame_text *about) {
-    static const struct emit_text compiling = WORD("[compiling] ");
     struct emit_text whole = t;
     struct java j;
     if (t.bytes == 0)
         return emit_native(m, WIRE_FRAME_NATIVE, TEXT("[unknown]"), about->module);
-    if (begins_with(t, compiling) && split(from(t, t.data + compiling.bytes), &j))
-        return emit_method(m, WIRE_FRAME_COMPILING, &j, 0);
     char mark = take_mark(&t);
     bool leaf_mark = mark == 'i' || mark == 'k' || !mark;
     if (about->leaf && leaf_mark && !about->java && !about->native &&

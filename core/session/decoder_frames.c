@@ -118,20 +118,24 @@ static bool compiles(const struct decoder *d, uint32_t method) {
 }
 
 /* The method that is compiled goes to where that begins, leafward of C2Compiler::compile_method, so
- * that stacks begin as they do in other threads. Without symbols it becomes the leaf. */
-static void place_compiled(struct decoder *d, const struct stack *s, struct profile_frame *frame,
+ * that stacks begin as they do in other threads. Where that function is not on the stack, or has no
+ * name, the frame goes. */
+static void place_compiled(struct decoder *d, struct stack *s, struct profile_frame *frame,
                            uint64_t *key) {
-    uint32_t last = s->frames - 1, to = last;
-    while (to > 0 && !(wire_frame_type(s->frame[to - 1]) == WIRE_FRAME_NATIVE &&
-                       compiles(d, frame[to - 1].method)))
-        to--;
-    to = to > 0 ? to - 1 : 0;
+    uint32_t last = --s->frames, at = last;
     struct profile_frame method = frame[last];
     uint64_t its_key = key[last];
-    memmove(&frame[to + 1], &frame[to], (last - to) * sizeof *frame);
-    memmove(&key[to + 1], &key[to], (last - to) * sizeof *key);
-    frame[to] = method;
-    key[to] = its_key;
+    while (at > 0 && !(wire_frame_type(s->frame[at - 1]) == WIRE_FRAME_NATIVE &&
+                       compiles(d, frame[at - 1].method)))
+        at--;
+    if (at == 0)
+        return;
+    at--;
+    memmove(&frame[at + 1], &frame[at], (last - at) * sizeof *frame);
+    memmove(&key[at + 1], &key[at], (last - at) * sizeof *key);
+    frame[at] = method;
+    key[at] = its_key;
+    s->frames++;
 }
 
 #define METHOD_AND_BCI ((UINT64_C(1) << 48) - 1)
@@ -145,7 +149,7 @@ static uint64_t key_of(enum source source, uint64_t word) {
     return source == SOURCE_STUB ? decoder_key(source, word) : 0;
 }
 
-uint32_t decoder_translate(struct decoder *d, const struct stack *s, struct profile_frame *frame,
+uint32_t decoder_translate(struct decoder *d, struct stack *s, struct profile_frame *frame,
                            uint64_t *key) {
     uint32_t failure = WIRE_FAILURES;
     for (uint32_t i = 0; i < s->frames; i++) {

@@ -76,7 +76,7 @@ uint64_t decoder_looked_up(const struct stack *s, uint32_t i);
 
 /* Translates into `frame` and `key`, both of that many. Returns the reason why the walk ended, an
  * enum wire_failure; WIRE_FAILURES: no frame says so. */
-uint32_t decoder_translate(struct decoder *d, const struct stack *s, struct profile_frame *frame,
+uint32_t decoder_translate(struct decoder *d, struct stack *s, struct profile_frame *frame,
                            uint64_t *key);
 
 /* Fills in what has a name by now. Returns the name that the first frame without one waits for, or

@@ -209,6 +209,10 @@ void drain_mark(struct session *s) {
         recording_write(d->recording, &mark);
     }
     struct err e;
-    if (recording_flush(d->recording, &e) != 0)
+    if (recording_flush(d->recording, &e) != 0) {
         session_set_message(s, "%s", e.message);
+        session_lock(s);
+        s->status.unrecorded = true;
+        session_unlock(s);
+    }
 }

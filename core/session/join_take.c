@@ -45,8 +45,8 @@ static bool is_sound(const struct share_status *t) {
     bool sound = t->engines <= WIRE_EVENTS && (uint32_t)t->walk < WIRE_WALKS &&
                  (uint32_t)t->status.phase <= SESSION_FAILED &&
                  t->status.phase != SESSION_REPLAYED && t->depth <= WIRE_FRAMES_MAX &&
-                 is_bool(&t->restricted) && is_bool(&t->precise) && is_bool(&t->tag_cpu) &&
-                 is_bool(&t->tag_sched);
+                 is_bool(&t->restricted) && is_bool(&t->status.unrecorded) &&
+                 is_bool(&t->precise) && is_bool(&t->tag_cpu) && is_bool(&t->tag_sched);
     for (uint32_t i = 0; i < SESSION_EVENTS && sound; i++)
         sound = is_bool(&t->status.engine[i].asked) && is_bool(&t->status.engine[i].runs) &&
                 is_bool(&t->status.engine[i].biased);

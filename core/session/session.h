@@ -119,6 +119,7 @@ struct session_status {
     uint64_t interval;                            /* in force */
     struct session_engine engine[SESSION_EVENTS]; /* by event */
     char walker[32];                              /* the one in use: "vm" … */
+    bool unrecorded;     /* the recording could not be written to its end: see message */
     char message[256];   /* last warning or error for people, e.g. what a pause of ours missed;
                              empty: none */
     int32_t reader;      /* looking on at the session of this process; 0: it is our own */

@@ -205,12 +205,12 @@ struct wire_request {
     _Atomic uint32_t generation; /* futex word the agent's thread waits on */
     _Atomic uint32_t heartbeat;  /* any change says: the reader lives */
     uint32_t command;            /* enum wire_command */
-    uint32_t depth; /* frames kept of a stack; deeper: all but the last, and an error frame */
-    uint32_t signal;             /* signal number of the CPU engines; 0: SIGPROF */
-    uint32_t wall_signal;        /* of the wall engine; 0: SIGVTALRM */
-    uint32_t lease_ms;           /* 0: WIRE_LEASE_MS */
-    uint32_t engines;            /* entries of engine[]; no two of the same event */
-    uint32_t reader_done;        /* set when the reader has written its files */
+    uint32_t depth;       /* frames kept of a stack; deeper: all but the last, and an error frame */
+    uint32_t signal;      /* signal number of the CPU engines; 0: SIGPROF */
+    uint32_t wall_signal; /* of the wall engine; 0: SIGVTALRM */
+    uint32_t lease_ms;    /* 0: WIRE_LEASE_MS */
+    uint32_t engines;     /* entries of engine[]; no two of the same event */
+    uint32_t reader_done; /* set when the reader has written its files */
     uint32_t walk;        /* enum wire_walk; one that cannot be had is replaced by one that can */
     uint32_t precise;     /* 1: make hot methods that lack debug information recompile */
     uint32_t all_or_none; /* 1: an engine that cannot run fails the request */

@@ -52,11 +52,11 @@ enum wire_frame_type {
     WIRE_FRAME_NATIVE_METHOD, /* a Java native method's wrapper: has a method id */
     WIRE_FRAME_NATIVE,        /* address in a mapped file */
     WIRE_FRAME_KERNEL,        /* address in the kernel */
-    WIRE_FRAME_STUB,          /* address of the beginning of a routine or code blob, named by a WIRE_STUB */
-    WIRE_FRAME_CLASS,         /* class id: what was allocated, or the lock's class */
-    WIRE_FRAME_ERROR,         /* enum wire_failure */
-    WIRE_FRAME_COMPILING,     /* a compiler thread's outermost frame: the method (id) it compiles */
-    WIRE_FRAME_PC,            /* where the thread was interrupted */
+    WIRE_FRAME_STUB,  /* address of the beginning of a routine or code blob, named by a WIRE_STUB */
+    WIRE_FRAME_CLASS, /* class id: what was allocated, or the lock's class */
+    WIRE_FRAME_ERROR, /* enum wire_failure */
+    WIRE_FRAME_COMPILING, /* a compiler thread's outermost frame: the method (id) it compiles */
+    WIRE_FRAME_PC,        /* where the thread was interrupted */
     WIRE_FRAME_TYPES
 };
 

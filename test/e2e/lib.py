@@ -368,7 +368,7 @@ def sampling(pid):
         for path, target in links(pid):
             if "/memfd:jtop-prof" in target:
                 with open(path, "rb", 0) as f:
-                    f.seek(4096 + 3264)  # the status: generation, state
+                    f.seek(4096 + 9472)  # the status: generation, state
                     words = f.read(8)  # none where it has no size yet
                     return len(words) == 8 and struct.unpack("<II", words)[1] == 1
     return False

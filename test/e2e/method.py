@@ -169,7 +169,7 @@ def several(scratch):
     for option in ("-e", "--trace"):
         with Jvm("MethodCalls", options=VERIFYING) as jvm:
             c = Calls(scratch, jvm, "MethodCalls.target:300us", option, "MethodCalls.deep",
-                      option, "MethodCalls.thrower(J)I:1h", "--record", record)
+                      option, "MethodCalls.thrower(J)I:3600s", "--record", record)
             jvm.ask("calls 20 60")
             jvm.ask("deep 20")
             jvm.ask("throws 100")

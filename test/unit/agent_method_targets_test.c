@@ -85,7 +85,8 @@ static void limits(void **state) {
     assert_true(n < WIRE_TEXT_BYTES && n > WIRE_TEXT_BYTES - 32);
     assert_true(method_targets_parse(&t, text));
     assert_int_equal(strlen(t.target[WIRE_METHODS - 1].signature), 57);
-    static const char *const bad[] = {"", "\n", "a", ".a", "a.", "a.(I)V", "a.b\n", "a.b\n\na.b", " 5"};
+    static const char *const bad[] = {"",       "\n",    "a",          ".a", "a.",
+                                      "a.(I)V", "a.b\n", "a.b\n\na.b", " 5"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(method_targets_parse(&t, bad[i]), strcmp(bad[i], "a.b\n") == 0);
 }

@@ -213,7 +213,7 @@ static void java_methods(void **state) {
 
 static void what_is_wrong_is_said(void **state) {
     (void)state;
-    char longer[600];
+    char longer[WIRE_TEXT_BYTES + 100];
     memset(longer, 'a', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
     bad("", "empty");

@@ -110,15 +110,11 @@ static const struct name_case cases[] = {
     {CLASS("[Lx"), NAME_DOTTED, "[Lx"},
     {CLASS("B"), 0, "B"},
 
-    {{METHOD_COMPILING, "java/util/HashMap", "get", "(I)V", ""},
-     0,
-     "java/util/HashMap.get"},
+    {{METHOD_COMPILING, "java/util/HashMap", "get", "(I)V", ""}, 0, "java/util/HashMap.get"},
     {{METHOD_COMPILING, "java/util/HashMap", "get", "(I)V", ""},
      NAME_DOTTED | NAME_SIGNATURE | NAME_MARKS,
      "java.util.HashMap.get(int)"},
-    {{METHOD_COMPILING, "java/util/HashMap", "get", "", ""},
-     NAME_SIMPLE,
-     "HashMap.get"},
+    {{METHOD_COMPILING, "java/util/HashMap", "get", "", ""}, NAME_SIMPLE, "HashMap.get"},
     {PLAIN(METHOD_COMPILING, "[unknown_method]", ""), 0, "[unknown_method]"},
 
     {PLAIN(METHOD_KERNEL, "do_syscall_64", ""), NAME_MARKS, "do_syscall_64_[k]"},

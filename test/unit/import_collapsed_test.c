@@ -86,7 +86,7 @@ static void frames_are_told_apart(void **state) {
     expect_kinds("Ljava/util/List;::get;x 1\n", "n |Ljava/util/List||\np |::get||\nn |x||\n");
     expect_kinds("java;Ljava/util/List:::get_[j];x 1\n",
                  "n |java||\nj java/util/List|get||\nn |x||\n");
-    expect_kinds("[compiling] a/B.c;x 1\n", "C a/B|c||\nn |x||\n");
+    expect_kinds("[compiling] a/B.c;x 1\n", "n |[compiling] a/B.c||\nn |x||\n");
     expect_kinds("net/http.(*conn).serve;encoding/json.Marshal;main.main 1\n",
                  "n |net/http.(*conn).serve||\nn |encoding/json.Marshal||\nn |main.main||\n");
     expect_kinds("swapper/0;[libfoo.so];src/x.c;f (a/b.py:3) 1\n",

@@ -27,7 +27,7 @@ static void budget(void **state) {
     assert_int_equal(taken(&r, 6, 10), 10); /* as many, and not one more */
     assert_int_equal(taken(&r, 6, 1), 0);
     assert_int_equal(taken(&r, 7, 4), 4);
-    assert_int_equal(taken(&r, 8, 30), 16); /* ten, and six that were left */
+    assert_int_equal(taken(&r, 8, 30), 16);  /* ten, and six that were left */
     assert_int_equal(taken(&r, 20, 30), 20); /* twice as much at most */
     assert_int_equal(taken(&r, 19, 5), 0);   /* late ones count as of the newest second */
 }

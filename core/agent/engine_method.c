@@ -132,6 +132,7 @@ static jvmtiError retransform_all(jvmtiEnv *jvmti, JNIEnv *jni, uint32_t *classe
     jint n = 0, found = 0;
     jclass *all = NULL;
     jvmtiError r = (*jvmti)->GetLoadedClasses(jvmti, &n, &all);
+    (*jni)->EnsureLocalCapacity(jni, n); /* for -Xcheck:jni */
     for (jint i = 0; i < n; i++) {
         if (is_wanted(jvmti, all[i])) {
             jclass other = all[found];

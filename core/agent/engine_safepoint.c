@@ -210,7 +210,7 @@ static void look(struct engine_run *run, struct look *l, JNIEnv *jni) {
         JVMTI_ERROR_NONE)
         return;
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
-    (*jni)->EnsureLocalCapacity(jni, 16);
+    (*jni)->EnsureLocalCapacity(jni, n + 16);
     for (jint i = 0; i < n; i++) {
         uint32_t tid = number_of(l, run->threads, jni, all[i].thread);
         if (tid && all[i].frame_count > 0 && !threads_is_own(run->threads, tid))

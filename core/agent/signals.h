@@ -40,7 +40,8 @@ bool signals_has(const struct signals *s, int signo);
 /* A signal that is none of ours goes to who was there before. Signal-safe. */
 void signals_pass_on(const struct signals *s, int signo, siginfo_t *info, void *context);
 
-/* When the last user is gone the handler goes. By then nothing sends the signal any more. */
+/* When the last user is gone the handler goes, and what was there before comes back; under a debugger
+ * (ptrace) the signal is ignored from then on instead. By then nothing sends it any more. */
 void signals_give_back(struct signals *s, int signo);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define PID_MOST 4194304u /* the kernel's own limit, PID_MAX_LIMIT */
 #define RING_LEAST (64u << 10)
@@ -72,7 +73,7 @@ static int read_numbers(struct params *p, struct prof_ask *a, struct err *e) {
         read_measure(p, "bufsize", &prof_bytes, 1, RING_MOST, &ring, e) < 0 ||
         params_number(p, "width", 100, 20000, &width, e) < 0 ||
         params_number(p, "height", 8, 100, &height, e) < 0 ||
-        params_number(p, "refreshDelay", 0, 60, &delay, e) < 0 ||
+        params_number(p, "refreshDelay", 0, PROF_DURATION_MAX, &delay, e) < 0 ||
         read_percent(p, "minwidth", &a->export.minwidth, e) < 0)
         return -EINVAL;
     a->pid = (pid_t)pid;
@@ -107,8 +108,14 @@ static int for_each_piece(const char *name, const char *list, struct prof_ask *a
     return r;
 }
 
+/* Servlets take "CPU" for "cpu" and "HTML" for "html". */
 static int add_output(struct prof_ask *a, const char *piece, struct err *e) {
-    const struct exporter *x = exporter_by_format(piece, &a->export);
+    char small[256];
+    size_t n = 0;
+    for (; piece[n] && n < sizeof small - 1; n++)
+        small[n] = (char)(piece[n] >= 'A' && piece[n] <= 'Z' ? piece[n] | 0x20 : piece[n]);
+    small[n] = '\0';
+    const struct exporter *x = exporter_by_format(small, &a->export);
     if (!x)
         return err_set(e, EINVAL, "output: \"%.40s\" is not one of " OUTPUTS, piece);
     if (a->exporter && a->exporter != x)
@@ -120,10 +127,18 @@ static int add_output(struct prof_ask *a, const char *piece, struct err *e) {
     return 0;
 }
 
+static const char *usual_spelling(const char *event) {
+    for (size_t i = 0; event_names[i] && !event_is_known(event); i++)
+        if (strcasecmp(event, event_names[i]) == 0)
+            return event_names[i];
+    return event;
+}
+
 /* An event that makes a process open what a stranger names would be a hole. */
 static int add_event(struct prof_ask *a, const char *piece, struct err *e) {
     struct wire_engine_request q;
     struct err why = {0};
+    piece = usual_spelling(piece);
     if (strchr(piece, '/') || strstr(piece, ".."))
         return err_set(e, EINVAL,
                        "event: \"%.60s\" has a path in it, which cannot be asked for by URL",
@@ -186,10 +201,23 @@ static int read_interval(struct params *p, struct prof_ask *a, struct err *e) {
     return 0;
 }
 
+/* Hive's name for an event that is a Java method. */
+static int add_method(struct prof_ask *a, const char *method, struct err *e) {
+    int r = add_event(a, method, e);
+    if (r == 0 && a->want.engine[0].event != WIRE_EVENT_METHOD)
+        r = err_set(e, EINVAL, "method: \"%.60s\" is not Class.method", method);
+    return r;
+}
+
 static int read_events(struct params *p, struct prof_ask *a, struct err *e) {
     const char *events = params_text(p, "event"), *output = params_text(p, "output");
+    const char *method = params_text(p, "method");
     int r = for_each_piece("output", output ? output : "html", a, add_output, e);
-    if (r == 0)
+    if (r == 0 && events && method)
+        r = err_set(e, EINVAL, "method: either an event or a method");
+    else if (r == 0 && method)
+        r = add_method(a, method, e);
+    else if (r == 0)
         r = for_each_piece("event", events ? events : "cpu", a, add_event, e);
     if (r == 0 && a->want.engines > 1 && !a->exporter->write_all)
         r = err_set(e, EINVAL,
@@ -233,10 +261,10 @@ static int read_texts(struct params *p, struct prof_ask *a, struct err *e) {
 /* A word that nothing asks for is a typing error: what was meant would silently not be done. */
 static int check_unknown(const struct params *p, struct err *e) {
     static const char *const names[] = {
-        "pid",    "event",    "duration", "interval", "jstackdepth", "bufsize",
-        "output", "thread",   "simple",   "norm",     "sig",         "ann",
-        "lib",    "total",    "reverse",  "inverted", "width",       "height",
-        "title",  "minwidth", "include",  "exclude",  "wait",        "refreshDelay"};
+        "pid",     "event",   "method",   "duration",    "interval", "jstackdepth", "bufsize",
+        "output",  "thread",  "simple",   "norm",        "sig",      "ann",         "lib",
+        "total",   "reverse", "inverted", "width",       "height",   "title",       "minwidth",
+        "include", "exclude", "wait",     "refreshDelay"};
     const char *unknown = params_unused(p), *nearest = NULL;
     int least = 5;
     for (size_t i = 0; unknown && i < sizeof names / sizeof names[0]; i++) {
@@ -248,13 +276,13 @@ static int check_unknown(const struct params *p, struct err *e) {
     }
     if (!unknown)
         return 0;
-    return err_set(e, EINVAL,
-                   "%.40s: there is no such parameter%s%s%s There are pid, event, duration, "
-                   "interval, jstackdepth, bufsize, output, thread, simple, norm, sig, ann, lib, "
-                   "total, reverse, inverted, width, height, minwidth, title, include, exclude, "
-                   "wait and refreshDelay",
-                   unknown, nearest ? "; did you mean " : "", nearest ? nearest : "",
-                   nearest ? "?" : ".");
+    return err_set(
+        e, EINVAL,
+        "%.40s: there is no such parameter%s%s%s There are pid, event, method, duration, "
+        "interval, jstackdepth, bufsize, output, thread, simple, norm, sig, ann, lib, "
+        "total, reverse, inverted, width, height, minwidth, title, include, exclude, "
+        "wait and refreshDelay",
+        unknown, nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : ".");
 }
 
 int prof_ask_read(struct params *p, struct prof_ask **out, struct err *e) {

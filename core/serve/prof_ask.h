@@ -3,7 +3,9 @@
  * report can be.
  *
  *   pid            the JVM's number; without it, the only one there is
- *   event          cpu; several, with commas between, where the output can hold them
+ *   event          cpu; several, with commas between, where the output can hold them; in
+ *                  capitals too
+ *   method         Hive's: the event is this method's calls
  *   duration       seconds, 10, at most PROF_DURATION_MAX; also 1m
  *   interval       in the event's unit (ns, bytes, counts), also 10ms, 512k; of several events the
  *                  first one's, or "10ms,512k" in their order

@@ -95,7 +95,7 @@ def shares(scratch, state_at, work, options=(), jvm_options=()):
         answer, stacks = profile_of(scratch, state_at, jvm, "run " + work, "-e", "alloc", *options)
         wait_for(lambda: not traces(jvm.pid), "nothing to be left behind")
         want(code_of(jvm.pid, "libjvm.so") == before, "the VM's code is not as it was")
-    truth = {line.split(" ", 1)[1]: int(line.split()[0]) for line in answer}
+    truth = {line.split(" ", 1)[1].replace("/", "."): int(line.split()[0]) for line in answer}
     seen = by_class(stacks)
     everything, total = sum(truth.values()), sum(seen.values())
     print("# %s %s: %s" % (work, " ".join((*options, *jvm_options)), ", ".join(

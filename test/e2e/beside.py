@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
-# timeout: 180, tier: fast, runs: alone
+# timeout: 300, tier: fast, runs: alone
 """Beside other profilers and crash reporters, and after them: whose handlers are in place, or were
 left behind, in any order. We sample all the same, unbiased, and they get what is theirs."""
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 
-from lib import (WAIT, Checks, Jvm, Prof, collapsed, cpu_seconds, good, prof, sampling, status, total,
-                 wait_for, want)
+from lib import (WAIT, Checks, Jvm, Prof, collapsed, cpu_seconds, good, java_tool, java_version, prof,
+                 read, sampling, status, total, wait_for, want)
 
 NATIVE = r"""
 #define _GNU_SOURCE
 #include <jni.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/time.h>
 static struct { volatile long seen; struct sigaction first, before; int there; } of[65];
 static void count(int signo, siginfo_t *info, void *context) { of[signo].seen++; }
 static void go_on(int signo, siginfo_t *info, void *context) {
@@ -39,6 +42,10 @@ JNIEXPORT void JNICALL Java_Beside_take(JNIEnv *e, jclass c, jint n) { put(n, co
 JNIEXPORT void JNICALL Java_Beside_chain(JNIEnv *e, jclass c, jint n) { put(n, go_on); }
 JNIEXPORT void JNICALL Java_Beside_drop(JNIEnv *e, jclass c, jint n) {
     sigaction(n, &of[n].before, NULL);
+}
+JNIEXPORT void JNICALL Java_Beside_timer(JNIEnv *e, jclass c, jint us) {
+    struct itimerval t = {{0, us}, {0, us}};
+    setitimer(ITIMER_PROF, &t, NULL);
 }
 JNIEXPORT jlong JNICALL Java_Beside_seen(JNIEnv *e, jclass c, jint n) { return of[n].seen; }
 """
@@ -165,6 +172,102 @@ def traps(scratch, library):
         want(jvm.end() == 0, "the JVM did not end well")
 
 
+def at_work(scratch, library):
+    """One that samples all the time, as APM agents do: both get what is theirs, all the time."""
+    with Jvm("Beside", library) as jvm:
+        alloc = ",alloc" if java_version() >= 11 else ""
+        jvm.ask("take %d" % PROF)
+        jvm.ask("timer 4000")
+
+        def period():
+            before, at = seen(jvm, PROF), burner(jvm)
+            wait_for(lambda: burner(jvm) > at + 0.7, "work")
+            return (burner(jvm) - at) / max(seen(jvm, PROF) - before, 1)
+        alone = period()
+        unbiased(jvm, scratch, "cpu", "ctimer", "wall")
+        with Prof(scratch, "-d", 120, "-e", "cpu,wall,lock" + alloc, "-f",
+                  os.path.join(scratch, "at-work.jfr"), jvm.pid) as p:
+            wait_for(lambda: sampling(jvm.pid), "sampling")
+            during = period()
+            p.process.send_signal(signal.SIGINT)
+            want(p.process.wait(WAIT) == 0, p.stderr())
+        after = period()
+        want(0.5 < during / alone < 2 and 0.5 < after / alone < 2,
+             "ms between its signals: %.1f alone, %.1f beside us, %.1f after us" % (
+                 alone * 1e3, during * 1e3, after * 1e3))
+        done = prof("-d", 1, "-e", "itimer", "-o", "summary", jvm.pid)
+        want(done.returncode != 0 and done.stderr.count("\n") == 1 and "ITIMER_PROF" in done.stderr,
+             "exit %d: %s" % (done.returncode, done.stderr))
+        want(0.5 < period() / alone < 2, "the timer is not what it was")
+        want(jvm.end() == 0, "the JVM did not end well")
+
+
+def checked(scratch, library):
+    """-Xcheck:jni has nothing to say of anything we do."""
+    path = os.path.join(scratch, "jvm.err")
+    with open(path, "wb") as err, \
+            Jvm("EventLoad", "mixed", stderr=err, options=[
+                "-Xcheck:jni", "-XX:+EnableDynamicAgentLoading"]) as jvm:
+        alloc = ("alloc",) if java_version() >= 11 else ()  # before, it needs debug symbols
+        for events in ("cpu", "wall", "lock", "nativemem", "nativelock", "EventLoad.compute",
+                       "java.lang.Thread.*", ",".join(("cpu", "lock", "wall") + alloc), *alloc):
+            good("-d", 1, "-e", events, "-f", os.path.join(scratch, "checked.jfr"), jvm.pid)
+        if alloc:
+            good("-d", 1, "-e", "alloc", "--live", "-o", "summary", jvm.pid)
+        good("-d", 1, "-e", "cpu", "--cstack", "asgct", "-o", "summary", jvm.pid)
+        good("-d", 1, "-e", "safepoint", "-o", "summary", jvm.pid)
+        jvm.process.stdin.close()
+        said = jvm.process.stdout.read().decode()  # it checks by writing there
+        jvm.process.wait(WAIT)
+    said += read(path)
+    # That the handlers of SIGSEGV and SIGBUS are ours meanwhile is true, and it says so.
+    want(not re.search("(WARNING|FATAL).*(JNI|native method)|local refs|xception", said), said[-600:])
+
+
+def debugged(scratch, library):
+    """gdb is attached and lets the JVM run, as one who waits for a crash."""
+    if not shutil.which("gdb"):
+        return print("# there is no gdb")
+    log = os.path.join(scratch, "gdb.log")
+    with Jvm("Beside", library) as jvm, open(log, "wb") as out:
+        gdb = subprocess.Popen(["gdb", "-q", "-nx", "-p", str(jvm.pid)], stdin=subprocess.PIPE,
+                               stdout=out, stderr=out, text=True, start_new_session=True)
+        try:
+            gdb.stdin.write("set confirm off\nset pagination off\n"
+                            "handle SIGSEGV SIGQUIT nostop noprint pass\ncontinue\n")
+            gdb.stdin.flush()
+            wait_for(lambda: "Continuing." in read(log), "gdb")
+            jvm.ask("seen 1")
+            unbiased(jvm, scratch, "cpu", "wall", "cpu")
+        finally:
+            gdb.kill()  # the kernel detaches: by its own way out gdb may leave a SIGINT
+            gdb.wait(WAIT)
+        want("SIGTRAP" not in read(log) and "SIGPROF" not in read(log), read(log)[-800:])
+        unbiased(jvm, scratch, "cpu")
+        want(jvm.end() == 0, "the JVM did not end well")
+
+
+def jdk_sampler(scratch, library):
+    """The JDK's own CPU-time sampling (JDK 25): both have the CPU time, before, during and after."""
+    if java_version() < 25:
+        return print("# JDK %d has none" % java_version())
+    path = os.path.join(scratch, "own.jfr")
+    with Jvm("Beside", library, options=[
+            "-XX:StartFlightRecording=jdk.CPUTimeSample#enabled=true,"
+            "jdk.CPUTimeSample#throttle=5ms,filename=" + path]) as jvm:
+        began = burner(jvm)
+        wait_for(lambda: burner(jvm) > began + 1, "work")
+        unbiased(jvm, scratch, "cpu", "ctimer", "wall")
+        at = burner(jvm)
+        wait_for(lambda: burner(jvm) > at + 1, "work")
+        used = burner(jvm) - began
+        want(jvm.end() == 0, "the JVM did not end well")
+    done = subprocess.run([java_tool("jfr"), "summary", path], text=True, check=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    own = int(re.search(r"jdk\.CPUTimeSample +(\d+)", done.stdout).group(1))
+    want(0.6 < own * 0.005 / used < 1.5, "it has %d samples of %.1f s" % (own, used))
+
+
 def main():
     checks = Checks(fast=("left behind", "comes later", "faults"))
     with tempfile.TemporaryDirectory(prefix="jtop-prof-beside-") as scratch:
@@ -173,6 +276,10 @@ def main():
         checks.run("comes later", comes_later, scratch, library)
         checks.run("faults", faults, scratch, library)
         checks.run("breakpoints", traps, scratch, library)
+        checks.run("at work", at_work, scratch, library)
+        checks.run("-Xcheck:jni", checked, scratch, library)
+        checks.run("gdb", debugged, scratch, library)
+        checks.run("the JDK's own", jdk_sampler, scratch, library)
     return checks.code()
 
 

@@ -43,7 +43,7 @@ class Profiles:
         return os.path.join(self.scratch, name)
 
     def record(self, name, jvm):
-        good("-d", 3, "-i", "1ms", "-e", "cpu", "--thread", "^shop$", "--record",
+        good("-d", 3, "-i", "4ms", "-e", "cpu", "--thread", "^shop$", "--record",
              self.path(name + ".jtop"), "-o", "flat", jvm.pid)
 
     def made(self, name, ending):

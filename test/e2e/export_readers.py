@@ -164,7 +164,7 @@ def what_jfr_says_of_weights(recording):
     path = recording.file("alloc", ".jfr")
     by_class, told = collections.Counter(), collections.Counter()
     for _, v in events_of(path, EVENTS["alloc"]):
-        by_class[v["objectClass"]["name"].replace(".", "/")] += v["tlabSize"]
+        by_class[v["objectClass"]["name"].replace("/", ".")] += v["tlabSize"]
     for frames, n in recording.collapsed("alloc", "--total"):
         told[frames[-1][:-len("_[i]")]] += n
     want(sum(by_class.values()) == sum(told.values()), "%d bytes, not %d" %

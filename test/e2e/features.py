@@ -56,7 +56,7 @@ def refused(jvm):
 
 
 def main():
-    checks = Checks()
+    checks = Checks(long=("virtual calls",))
     with Jvm("Stubs") as jvm:
         checks.run("refused", refused, jvm)
         checks.run("routines", routines, jvm)

@@ -340,7 +340,7 @@ def limited(scratch, jvm):
 
 
 def main():
-    checks = Checks()
+    checks = Checks(long=("events a second", "windows"))
     with tempfile.TemporaryDirectory(prefix="jtop-prof-jfr-bytes-") as scratch:
         raw, live = os.path.join(scratch, "all.jtop"), os.path.join(scratch, "live.jfr")
         later = os.path.join(scratch, "later.jfr")

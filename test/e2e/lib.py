@@ -59,11 +59,12 @@ def wait_for(condition, what, seconds=WAIT):
 
 class Checks:
     """Runs checks, prints a TAP line each and how long it took; exit with .code(). Of a script with
-    many variants the fast tier has only the checks named in `fast`."""
+    many variants the fast tier has only the checks named in `fast`, or not those in `long`."""
 
-    def __init__(self, fast=None):
+    def __init__(self, fast=None, long=()):
         self.failed = 0
         self.fast = fast
+        self.long = long
 
     def together(self, *checks):
         """Runs checks of the form (name, function, argument...) at once: those that mostly wait."""
@@ -72,7 +73,7 @@ class Checks:
                 done.result()
 
     def wants(self, name):
-        return THOROUGH or self.fast is None or name in self.fast
+        return THOROUGH or (name not in self.long if self.fast is None else name in self.fast)
 
     def run(self, name, function, *args):
         if not self.wants(name):

@@ -109,7 +109,7 @@ def whole_again(jvm, scratch):
 
 
 def main():
-    checks = Checks()
+    checks = Checks(long=("files of the profiler", "a full disk"))
     with tempfile.TemporaryDirectory(prefix="jtop-prof-limits-") as scratch, \
             Jvm("shop.Demo") as jvm:
         checks.run("files of the profiler", own_files, jvm, scratch)

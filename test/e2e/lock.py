@@ -147,7 +147,7 @@ def contended(jvm, scratch, mode, table):
         truth = ask(jvm, "contend", mode)
     seen = waits(collapsed(p.stdout()))
     for kind, ns in truth.items():
-        found = seen.pop((kind, KINDS[kind]), 0)
+        found = seen.pop((kind, KINDS[kind].replace("/", ".")), 0)
         print("# %s %s: %.1f ms, seen %.1f ms (%+.1f %%)" % (
             mode, kind, ns / 1e6, found / 1e6, 100.0 * (found - ns) / ns))
         want(abs(found - ns) <= ns * POINTS / 100, "%s waited %d ms, seen as %d ms" % (

@@ -240,7 +240,7 @@ def busy(scratch):
 
 
 def main():
-    checks = Checks()
+    checks = Checks(long=("every method of busy classes",))
     with tempfile.TemporaryDirectory() as scratch:
         checks.run("calls by path and time", paths, scratch)
         checks.run("threshold", threshold, scratch)

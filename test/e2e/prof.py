@@ -37,7 +37,8 @@ WRONG = {"pid": ("abc", "0", "-1", "99999999999"), "event": ("", "cpuu", "/etc/p
          "interval": ("0.5ms", "abc", "10q", "1"), "jstackdepth": ("0", "x", "100000"),
          "bufsize": ("x", "99g"), "output": ("pdf", "", "svg,html", "flat=0", "../../etc/passwd"),
          "width": ("x", "1"), "height": ("0", "x"), "minwidth": ("x", "-1", "101", "nan"),
-         "include": ("",), "refreshDelay": ("x",), "durtion": ("5",), "file": ("/etc/passwd",)}
+         "include": ("",), "refreshDelay": ("x", "3601"),
+         "method": ("cpu",), "durtion": ("5",), "file": ("/etc/passwd",)}
 
 
 class Answer:
@@ -227,8 +228,9 @@ def events(server, pid):
              "%s: %s" % (event, text))
         samples = int(re.search(r"Total samples +: (\d+)", text).group(1))
         want(samples > 0 or event in SOMETIMES, "%s: no samples" % event)
-    text = server.good(pid=pid, event="EventLoad.once", duration=1, output="summary").text()
-    want("EventLoad.once" in text, text)
+    for name in ("event", "method"):  # Hadoop's and Hive's
+        text = server.good(pid=pid, duration=1, output="SUMMARY", **{name: "EventLoad.once"}).text()
+        want("EventLoad.once" in text, text)
     for nothing in ("EventLoad.nothing", "no_such_function"):
         answer = server.ask(pid=pid, event=nothing, duration=1)
         want(answer.status == 400 and answer.text().startswith("event: "),

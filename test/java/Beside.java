@@ -9,6 +9,7 @@ import java.io.InputStreamReader;
  *   chain N    one that counts, and goes on to who was there; again: it forgets who was there first
  *   drop N     what was there before comes back
  *   seen N     answers how often its handler was called
+ *   timer N    signal 27 (SIGPROF) comes after each N us of the process's CPU time; 0: no more
  *   npe N      N null pointers are met; answers how many were caught
  *   truth      answers CPU time in ns of the thread "burner"
  *
@@ -25,6 +26,8 @@ public final class Beside {
     static native void drop(int signo);
 
     static native long seen(int signo);
+
+    static native void timer(int us);
 
     static int length(int[] a) {
         return a.length;
@@ -71,6 +74,9 @@ public final class Beside {
                     break;
                 case "drop":
                     drop(n);
+                    break;
+                case "timer":
+                    timer(n);
                     break;
                 case "seen":
                     System.out.println(seen(n));

@@ -123,6 +123,29 @@ static void several_events_go_where_there_is_room(void **state) {
     refused("event=cpu&interval=1ms,2ms", "interval: ", "more of them");
 }
 
+static void a_method_is_an_event(void **state) {
+    (void)state;
+    struct prof_ask *a = asked("method=shop.Cart.discount&duration=5&output=TREE");
+    assert_int_equal(a->event[0], WIRE_EVENT_METHOD);
+    assert_string_equal(a->want.engine[0].name, "shop.Cart.discount");
+    assert_string_equal(a->exporter->name, "tree");
+    free(a);
+    refused("method=shop.Cart.discount&event=cpu", "method: ", "either an event or a method");
+    refused("method=cpu", "method: ", "is not Class.method");
+    refused("method=", "event: ", "");
+}
+
+static void capitals_make_no_difference(void **state) {
+    (void)state;
+    struct prof_ask *a = asked("event=ALLOC&output=JFR");
+    assert_int_equal(a->event[0], WIRE_EVENT_ALLOC);
+    assert_string_equal(a->exporter->name, "jfr");
+    free(a);
+    a = asked("event=LLC-LOAD-misses");
+    assert_string_equal(a->want.engine[0].name, "LLC-load-misses");
+    free(a);
+}
+
 static void wrong_values_are_named(void **state) {
     (void)state;
     refused("pid=abc", "pid: ", "abc");
@@ -153,6 +176,7 @@ static void wrong_values_are_named(void **state) {
     refused("minwidth=101", "minwidth: ", "percentage");
     refused("minwidth=nan", "minwidth: ", "percentage");
     refused("include=", "include: ", "");
+    refused("refreshDelay=3601", "refreshDelay: ", "3600");
     refused("durtion=5", "durtion: ", "duration?");
     refused("colour=red", "colour: ", "no such parameter. There are pid");
 }
@@ -331,6 +355,8 @@ int main(void) {
         cmocka_unit_test(every_parameter_counts),
         cmocka_unit_test(outputs_are_the_servlets_and_ours),
         cmocka_unit_test(several_events_go_where_there_is_room),
+        cmocka_unit_test(a_method_is_an_event),
+        cmocka_unit_test(capitals_make_no_difference),
         cmocka_unit_test(wrong_values_are_named),
         cmocka_unit_test(nothing_that_is_opened_comes_from_a_url),
         cmocka_unit_test(the_same_question_is_known_again),

@@ -22,7 +22,7 @@
 
 static int open_proc(const char *path) {
     struct statfs fs;
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return -errno;
     if (fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC)
@@ -53,7 +53,7 @@ static ssize_t read_file(const struct process_list *l, pid_t pid, const char *na
                          size_t size) {
     char path[48];
     snprintf(path, sizeof path, "%d/%s", (int)pid, name);
-    int fd = openat(l->proc, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = openat(l->proc, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return -errno;
     size_t n = 0;

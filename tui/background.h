@@ -18,6 +18,7 @@
 #include "core/session/share.h"
 #include "tui/options.h"
 #include "tui/output.h"
+#include "tui/watch.h"
 
 #define BACKGROUND_LINGER_MS 600000
 
@@ -39,8 +40,25 @@ struct background *background_share(const struct options *o, struct session *s);
 /* The same for what is on a screen: a share_handler whose `arg` is the session. It refuses to stop. */
 share_handler background_answer_screen;
 
+/* Its profile is over, and its files are being written: a `stop` has come too late. NULL is fine. */
+void background_end(struct background *b);
+
 /* What background_share made, after session_close. NULL is fine. */
 void background_free(struct background *b);
+
+/* asprof's -d: what it has collected can be dumped when the command has ended. `collect` runs in a
+ * process of its own, which tells the caller how it went; where all is well it calls
+ * background_stay_on before it closes its session, and stays as a reader whose profile has ended.
+ * Signals that the caller gets go to that process. Returns in the caller only, with what `collect`
+ * returned. */
+struct background_stay;
+typedef int background_collect(const struct options *o, const struct jvm *j,
+                               struct background_stay *stay, enum watch_end *end, struct err *e);
+int background_stay(const struct options *o, const struct jvm *j, background_collect *collect,
+                    enum watch_end *end, struct err *e);
+/* Ends the caller's wait, gives up the terminal, and answers until nobody needs it any more. `b`:
+ * of background_share; NULL, or without `stay`: returns at once. */
+void background_stay_on(struct background_stay *stay, struct background *b, enum watch_end end);
 
 /* The reader that an agent has started: shares, waits for the end, writes the files, for each turn
  * of loop=. `o` and `out` are as reader.c has settled them; nobody hears its warnings but stderr.

@@ -147,6 +147,8 @@ static int answer_dump(struct answer *a, struct err *e) {
 static int stop_foreground(struct answer *a, struct err *e) {
     if (!a->b->o)
         return on_screen(&a->jvm, e);
+    if (a->b->closing)
+        return share_just_ending(a->jvm.pid, e);
     bool own = a->b->o->files > 0;
     int r = own && !a->o->files && !a->o->formats ? 0 : answer_dump(a, e);
     if (r < 0)
@@ -331,6 +333,14 @@ struct background *background_share(const struct options *o, struct session *s) 
         return b;
     background_free(b);
     return NULL;
+}
+
+void background_end(struct background *b) {
+    if (!b)
+        return;
+    pthread_mutex_lock(&b->lock);
+    b->closing = true;
+    pthread_mutex_unlock(&b->lock);
 }
 
 void background_free(struct background *b) {

@@ -63,6 +63,9 @@ int background_begin_turn(struct background *b, struct options *o, const struct 
 /* Lets go of files that still grow, and closes the session. */
 void background_close_turn(struct background *b);
 
+/* Until the profile is over and nobody needs the reader any more, or a new profile is begun. */
+void background_await(struct background *b, const struct watch *w);
+
 /* Turn after turn until all is over, the first of which has begun. */
 int background_go_on(struct background *b, struct options *o, struct jvm *j, const struct watch *w,
                      struct err *e);

@@ -44,6 +44,13 @@ void background_close_turn(struct background *b) {
     b->s = NULL;
 }
 
+/* The application may begin. */
+static void say_ready(struct options *o) {
+    if (o->ready_fd)
+        close(o->ready_fd);
+    o->ready_fd = 0;
+}
+
 /* A new profile, of which others know. */
 int background_begin_turn(struct background *b, struct options *o, const struct jvm *j, bool alone,
                           struct err *e) {
@@ -51,11 +58,10 @@ int background_begin_turn(struct background *b, struct options *o, const struct 
     int r = plan(b, o, j->pid, e);
     if (r == 0)
         r = attach(b, o, j, &s, e);
-    if (o->ready_fd)
-        close(o->ready_fd);
-    o->ready_fd = 0;
-    if (r < 0)
+    if (r < 0) {
+        say_ready(o);
         return r;
+    }
     b->s = s;
     b->since = time(NULL);
     b->active_ms = background_now_ms();
@@ -71,6 +77,7 @@ int background_begin_turn(struct background *b, struct options *o, const struct 
     if (r == 0 && b->files)
         r = outputs_begin(b->files, o, s, e);
     pthread_mutex_unlock(&b->lock);
+    say_ready(o);
     if (r < 0)
         background_close_turn(b);
     return r;
@@ -201,6 +208,10 @@ static enum turn_end await_end(struct background *b, const struct watch *w) {
         drain_eventfd(&fds[1]);
         drain_eventfd(&fds[2]);
     }
+}
+
+void background_await(struct background *b, const struct watch *w) {
+    (void)await_end(b, w);
 }
 
 /* How the turn went, for the stderr of an agent's reader; the others have none. */

@@ -152,8 +152,8 @@ static int attach(const struct options *o, const struct jvm *j, struct session *
 /* One turn of --loop, or all there is. `last` turns give the signals back before the files are
  * written, so that a second Ctrl-C is obeyed at once. */
 static int profile(const struct options *o, const struct jvm *j, struct outputs *out,
-                   struct watch *w, uint64_t duration_ms, bool last, enum watch_end *end,
-                   struct err *e) {
+                   struct watch *w, uint64_t duration_ms, bool last, struct background_stay *stay,
+                   enum watch_end *end, struct err *e) {
     struct session *s = NULL;
     int r = attach(o, j, &s, e);
     if (r < 0)
@@ -167,6 +167,7 @@ static int profile(const struct options *o, const struct jvm *j, struct outputs 
         return r;
     }
     *end = watch_run(w, s, duration_ms);
+    background_end(shared);
     if (last || *end != WATCH_TIME)
         watch_close(w);
 
@@ -189,6 +190,14 @@ static int profile(const struct options *o, const struct jvm *j, struct outputs 
     if (r == 0 && written < 0) {
         r = written;
         *e = write_error;
+    }
+    if (r == 0)
+        outputs_say_renamed(out);
+    if (r == 0 && last && stay && st.phase != SESSION_JVM_GONE) {
+        r = session_record(s, NULL, e); /* a recording ends here */
+        outputs_free(out);
+        if (r == 0)
+            background_stay_on(stay, shared, *end);
     }
     session_close(s);
     background_free(shared);
@@ -215,7 +224,8 @@ static uint64_t whole_ms(const struct options *o) {
 
 /* Turn after turn, from number `first` on, which `out` is planned for already. */
 static int take_turns(const struct options *o, const struct jvm *j, struct outputs *out,
-                      unsigned first, struct watch *w, enum watch_end *end, struct err *e) {
+                      unsigned first, struct watch *w, struct background_stay *stay,
+                      enum watch_end *end, struct err *e) {
     uint64_t whole = whole_ms(o), end_ms = now_ms() + whole;
     int r = 0;
     for (unsigned turn = first; r == 0 && *end == WATCH_TIME; turn++) {
@@ -229,9 +239,7 @@ static int take_turns(const struct options *o, const struct jvm *j, struct outpu
             r = outputs_plan(out, o, (int)j->pid, turn, NULL, e);
         }
         if (r == 0)
-            r = profile(o, j, out, w, shorter(left, loop), last, end, e);
-        if (r == 0)
-            outputs_say_renamed(out);
+            r = profile(o, j, out, w, shorter(left, loop), last, stay, end, e);
         if (last)
             break;
     }
@@ -239,7 +247,7 @@ static int take_turns(const struct options *o, const struct jvm *j, struct outpu
 }
 
 static int collect(const struct options *o, const struct jvm *j, unsigned first,
-                   enum watch_end *end, struct err *e) {
+                   struct background_stay *stay, enum watch_end *end, struct err *e) {
     struct outputs *out = calloc(1, sizeof *out);
     struct progress progress;
     struct watch w = {.signal_fd = -1, .progress = &progress};
@@ -253,16 +261,23 @@ static int collect(const struct options *o, const struct jvm *j, unsigned first,
     if (r == 0)
         r = watch_open(&w, e);
     if (r == 0)
-        r = take_turns(o, j, out, first, &w, end, e);
+        r = take_turns(o, j, out, first, &w, stay, end, e);
     watch_close(&w);
     outputs_free(out);
     free(out);
     return r;
 }
 
+static int collect_and_stay(const struct options *o, const struct jvm *j,
+                            struct background_stay *stay, enum watch_end *end, struct err *e) {
+    return collect(o, j, 0, stay, end, e);
+}
+
 int batch_collect(const struct options *o, const struct jvm *j, struct err *e) {
     enum watch_end end = WATCH_TIME;
-    int r = collect(o, j, 0, &end, e);
+    /* Nobody would collect the exit status of what stays where the JVM is the first process. */
+    int r = o->as_asprof && j->pid != 1 ? background_stay(o, j, collect_and_stay, &end, e)
+                                        : collect(o, j, 0, NULL, &end, e);
     if (r == 0 && o->as_asprof)
         fprintf(stderr, "%s\n",
                 end == WATCH_TIME     ? "Done"
@@ -277,5 +292,5 @@ int batch_go_on(const struct options *o, pid_t pid, struct err *e) {
     struct jvm j;
     enum watch_end end = WATCH_TIME;
     int r = jvm_inspect(pid, &j, e);
-    return r == -ESRCH ? 0 : r < 0 ? r : collect(o, &j, 1, &end, e);
+    return r == -ESRCH ? 0 : r < 0 ? r : collect(o, &j, 1, NULL, &end, e);
 }

@@ -176,6 +176,7 @@ static int catch_up(struct file *f, const struct profile *p) {
         struct history_reading *r = history_read(p, &q);
         if (!r)
             return -ENOMEM;
+        jfr_stream_anew(f->stream);
         for (size_t i = 0; i < r->items; i++)
             add_item(f, p, r, &r->item[i], event);
         history_reading_free(r);
@@ -319,6 +320,8 @@ static int begin(struct file *f, const struct options *o, struct session *s, str
         f->next_look_ns = now_ns() + NS / 2;
     }
     int r = jfr_stream_begin(f->item->path.data, &so, &f->stream, e);
+    if (r < 0)
+        process_list_close(&f->processes);
     return r == -EOPNOTSUPP ? 0 : r < 0 ? r : 1;
 }
 

@@ -8,10 +8,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ANSWER_MS 60000 /* the recorder may have to be made first, and to write all it has */
@@ -20,6 +22,8 @@
  * the end that was planned. */
 #define KEEPS "256m"
 #define LIMIT_SLACK_S 300
+#define WRITES_MS 5000 /* at the JVM's end; it waits for us as long */
+#define WRITES_STEP_MS 20
 
 struct jfr_sync {
     struct jvm jvm;
@@ -121,10 +125,12 @@ static int start(struct jfr_sync *y, const char *config, uint64_t limit_ms, stru
     text_addf(&line, "JFR.start name=%s settings=", y->place.name);
     if (config[0] != '+')
         text_addf(&line, "%s settings=", config);
-    text_addf(&line, "/tmp/%s/" JFR_PLACE_SETTINGS " maxsize=" KEEPS, y->place.name);
-    if (limit_ms) /* with no name of ours it would have one in the JVM's directory */
-        text_addf(&line, " duration=%" PRIu64 "s filename=/tmp/%s/" JFR_PLACE_RECORDED,
-                  limit_ms / 1000 + LIMIT_SLACK_S, y->place.name);
+    text_addf(&line,
+              "/tmp/%s/" JFR_PLACE_SETTINGS " maxsize=" KEEPS
+              " dumponexit=true filename=/tmp/%s/" JFR_PLACE_RECORDED,
+              y->place.name, y->place.name);
+    if (limit_ms)
+        text_addf(&line, " duration=%" PRIu64 "s", limit_ms / 1000 + LIMIT_SLACK_S);
     int r = line.failed ? err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory")
                         : command(y, line.data, "Started recording", ANSWER_MS, e);
     /* It may have begun, or may yet, whose answer is late or lost. */
@@ -184,29 +190,6 @@ static void let_go(struct jfr_sync *y) {
         y->runs = false;
 }
 
-int jfr_sync_stop(struct jfr_sync *y, struct err *e) {
-    char line[256];
-    if (!y->runs)
-        return 0;
-    snprintf(line, sizeof line, "JFR.stop name=%s filename=/tmp/%s/" JFR_PLACE_RECORDED,
-             y->place.name, y->place.name);
-    int r = command(y, line, "Stopped recording", ANSWER_MS, e);
-    if (r == 0 || is_gone(y, r, e))
-        y->runs = false;
-    y->made = r == 0;
-    if (y->runs)
-        let_go(y);
-    if (r < 0)
-        e->exit_code = ERR_EXIT_PROFILER;
-    return r;
-}
-
-bool jfr_sync_runs(const struct jfr_sync *y) {
-    return y && y->runs;
-}
-
-/* ---- the files ---- */
-
 /* The JVM made it, and may be hostile: a plain file that begins as recordings do. */
 static int open_recorded(const struct jfr_sync *y, struct err *e) {
     struct stat st;
@@ -222,6 +205,71 @@ static int open_recorded(const struct jfr_sync *y, struct err *e) {
                        "--jfrsync: JVM %d left no recording: the file has ours only",
                        (int)y->jvm.pid);
 }
+
+/* Chunks with their sizes, to the last byte: it is not being written any more. */
+static bool is_whole(int fd) {
+    uint8_t head[16];
+    struct stat st;
+    int64_t at = 0;
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return false;
+    while (at < st.st_size && pread(fd, head, sizeof head, at) == (ssize_t)sizeof head) {
+        uint64_t bytes = 0;
+        for (int i = 8; i < 16; i++)
+            bytes = bytes << 8 | head[i];
+        if (memcmp(head, "FLR", 4) != 0 || bytes < sizeof head ||
+            bytes > (uint64_t)(st.st_size - at))
+            return false;
+        at += (int64_t)bytes;
+    }
+    return at > 0 && at == st.st_size;
+}
+
+/* A JVM that ends takes no more commands: its recorder writes the file, or has written it. */
+static bool wrote_at_exit(const struct jfr_sync *y, int r, const struct err *e) {
+    struct err unused;
+    bool ends = is_gone(y, r, e) || strcasestr(e->message, "shutdown in progress") ||
+                strcasestr(e->message, "stopped/closed");
+    bool whole = false;
+    for (int ms = 0; ends && !whole && ms < WRITES_MS; ms += WRITES_STEP_MS) {
+        int fd = open_recorded(y, &unused);
+        whole = is_whole(fd);
+        if (fd >= 0)
+            close(fd);
+        if (!whole && kill(y->jvm.pid, 0) < 0)
+            break;
+        if (!whole)
+            nanosleep(&(struct timespec){.tv_nsec = WRITES_STEP_MS * 1000000L}, NULL);
+    }
+    return whole;
+}
+
+int jfr_sync_stop(struct jfr_sync *y, struct err *e) {
+    char line[256];
+    if (!y->runs)
+        return 0;
+    snprintf(line, sizeof line, "JFR.stop name=%s filename=/tmp/%s/" JFR_PLACE_RECORDED,
+             y->place.name, y->place.name);
+    int r = command(y, line, "Stopped recording", ANSWER_MS, e);
+    if (r < 0 && wrote_at_exit(y, r, e)) {
+        y->runs = false;
+        r = 0;
+    }
+    if (r == 0 || is_gone(y, r, e))
+        y->runs = false;
+    y->made = r == 0;
+    if (y->runs)
+        let_go(y);
+    if (r < 0)
+        e->exit_code = ERR_EXIT_PROFILER;
+    return r;
+}
+
+bool jfr_sync_runs(const struct jfr_sync *y) {
+    return y && y->runs;
+}
+
+/* ---- the files ---- */
 
 int jfr_sync_append(const struct jfr_sync *y, const char *path, struct err *e) {
     if (!y->made)

@@ -1,6 +1,7 @@
 #include "tui/live_plain.h"
 
 #include "attach/doctor.h"
+#include "core/session/share.h"
 #include "tui/format.h"
 #include "tui/jvm_tabs.h"
 #include "tui/live_setup.h"
@@ -155,7 +156,7 @@ static int open_jvm(struct plain *p, const struct jvm *j, struct err *e) {
     err = doctor_attach(j, geteuid(), NULL, e);
     if (!err) {
         signals_impatient(p->tabs.count ? 0 : SIGNALS_PATIENCE_S);
-        err = session_attach(j, &p->o->session, &s, e);
+        err = share_attach_alone(j, &p->o->session, &s, e);
         signals_patient();
     }
     if (!err)

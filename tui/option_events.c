@@ -202,11 +202,16 @@ static int settle_flags(struct options *o, struct err *e) {
         if (flags[f].given && !used) /* as asprof does, but not without a word */
             option_remark(o, "%s does nothing without -e %s", flags[f].option, flags[f].events);
     }
-    for (uint32_t i = 0; i < o->session.engines && o->session.tag_cpu; i++)
-        if (o->session.engine[i].mechanism == WIRE_MECHANISM_ITIMER)
+    const char *by_processor = o->target_cpu        ? "--target-cpu"
+                               : o->session.tag_cpu ? "--record-cpu"
+                                                    : NULL;
+    for (uint32_t i = 0; i < o->session.engines && by_processor; i++) {
+        const struct wire_engine_request *q = &o->session.engine[i];
+        if (q->mechanism == WIRE_MECHANISM_ITIMER || q->mechanism == WIRE_MECHANISM_CTIMER)
             return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                               "--record-cpu does not go with -e itimer: the signal of a process's "
-                               "timer says nothing of the processor; -e cpu and ctimer do");
+                               "%s does not go with -e %s: timers know of no processor; use -e cpu",
+                               by_processor, q->name);
+    }
     if (o->all_user && o->all_kernel)
         return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
                            "--all-user and --all-kernel exclude each other");

@@ -42,12 +42,14 @@ static void close_others(int memfd, int ready) {
 }
 
 /* The JVM waits for the end of the process that it has started, so that its program does not run
- * before it is sampled: where the agent could not begin by itself. */
-static void wait_until_ready(int from, int memfd) {
+ * before it is sampled: where the agent could not begin by itself, or the JDK's recorder is to
+ * begin, too. */
+static void wait_until_ready(int from, int memfd, bool more) {
     struct pollfd p = {.fd = from, .events = POLLIN};
     uint32_t generation = 0; /* of the agent's own request */
     off_t at = offsetof(struct wire_mapping, control.request.generation);
-    if (pread(memfd, &generation, sizeof generation, at) == sizeof generation && generation)
+    if (!more && pread(memfd, &generation, sizeof generation, at) == sizeof generation &&
+        generation)
         return;
     while (poll(&p, 1, READY_MS) < 0 && errno == EINTR)
         ;
@@ -106,7 +108,7 @@ int reader_run(struct options *o, struct err *e) {
         if (child < 0)
             r = err_exit_as(e, ERR_EXIT_PROFILER, errno, "fork: %s", strerror(errno));
         else
-            wait_until_ready(ready[0], o->reader_fd);
+            wait_until_ready(ready[0], o->reader_fd, o->jfr_sync != NULL);
         goto done;
     }
     setsid();

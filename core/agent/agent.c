@@ -42,8 +42,7 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
 }
 
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
-    (void)jvmti, (void)jni, (void)thread;
-    threads_ended(&agent.threads);
+    threads_ended(&agent.threads, jvmti, jni, thread);
 }
 
 /* Every sample is in the ring already. A reader we started ourselves is given the time to write
@@ -100,10 +99,11 @@ static const char *why_not(int result) {
     }
 }
 
-/* Whether the agent's thread has carried out the request that it was started with, or is gone. */
+/* Whether the agent's thread has carried out the first request, there is none, or it is gone. */
 static bool has_started(void) {
     pthread_mutex_lock(&agent.lock); /* the mapping goes under it */
-    bool started = !agent.active || atomic_load(&agent.mapping.wire->control.status.generation);
+    struct wire_control *c = agent.active ? &agent.mapping.wire->control : NULL;
+    bool started = !c || !atomic_load(&c->request.generation) || atomic_load(&c->status.generation);
     pthread_mutex_unlock(&agent.lock);
     return started;
 }
@@ -133,7 +133,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
         say("jtop-prof: agent: nothing is profiled: jtop-prof cannot be started "
             "(errno %d)\n",
             -r);
-    if (agent.options.plain)
+    if (r == 0)
         await_start();
 }
 
@@ -170,6 +170,8 @@ static bool start_thread(JNIEnv *jni) {
     (*jni)->DeleteLocalRef(jni, c);
     return ok;
 }
+
+__attribute__((used)) static const char mark[] = WIRE_LIBRARY_MARK;
 
 /* The request an attached reader would write, from the command line. */
 static void request_start(struct wire_control *c) {
@@ -310,7 +312,7 @@ static jint get_environments(JavaVM *vm, JNIEnv **jni) {
         return HANDSHAKE_OK;
     return (*vm)->GetEnv(vm, (void **)&agent.jvmti, JVMTI_VERSION_1_2) == JNI_OK
                ? HANDSHAKE_OK
-               : HANDSHAKE_UNSUPPORTED;
+               : HANDSHAKE_STARTING;
 }
 
 /* Makes a reader that has been silent for some heartbeats give way to a new one, without waiting
@@ -357,6 +359,9 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
     jint result = get_environments(vm, NULL);
     if (result != HANDSHAKE_OK)
         return result;
+    for (uint32_t i = 0; i < agent.options.engines; i++)
+        if (agent.options.engine[i].event == WIRE_EVENT_ALLOC)
+            engine_alloc_foresee(agent.jvmti, agent.options.engine[i].interval);
     jvmtiEventCallbacks callbacks = {.VMInit = on_vm_init};
     (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, sizeof callbacks);
     (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL);

@@ -4,6 +4,7 @@
 #include "core/agent/glob.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -98,7 +99,7 @@ static uint16_t put_constant(struct class_file *f, uint16_t *next, uint8_t tag, 
 
 static void add_constants(struct class_file *f) {
     uint16_t next = f->constants;
-    uint16_t type = put_text(f, &next, "()V");
+    uint16_t type = put_text(f, &next, "(I)V");
     uint16_t name = put_text(f, &next, f->q->hook_class);
     uint16_t hooks = put_constant(f, &next, CONSTANT_CLASS, name, 0);
     name = put_text(f, &next, "enter");
@@ -129,7 +130,9 @@ static void skip_attributes(struct bytes_in *in) {
 static int put_code(struct class_file *f, uint16_t name, const uint8_t *content, uint32_t length,
                     uint32_t target, bool constructor) {
     f->added.exit = (uint16_t)(f->exits + ADDED_TARGET * target);
+    uint16_t id = atomic_fetch_add(f->q->ids, 1) & (uint16_t)~BYTECODE_CONSTRUCTOR;
     const struct bytecode_context c = {
+        .id = constructor ? (uint16_t)(id | BYTECODE_CONSTRUCTOR) : id,
         .constants = &f->added,
         .attribute = attribute,
         .pool = f,

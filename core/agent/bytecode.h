@@ -26,8 +26,12 @@ struct bytecode_target {
     uint32_t exit;         /* which exit they call: exit0, exit1 … */
 };
 
+/* Set in the number of a constructor: its end by an exception is not told. */
+#define BYTECODE_CONSTRUCTOR 0x8000u
+
 struct bytecode_request {
-    const char *hook_class; /* has static void enter(), and all those exits */
+    const char *hook_class; /* has static void enter(int), and all those exits */
+    _Atomic uint16_t *ids;  /* the number of the next method, which its calls are given */
     const struct bytecode_target *target;
     uint32_t targets; /* at least one; of those that match, the first counts */
 };

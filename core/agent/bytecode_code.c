@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <string.h>
 
-#define STUB 4u /* bytes of invokestatic; nop */
+#define STUB 8u /* bytes of sipush; invokestatic; nop; nop: switches stay aligned */
+#define STACK_MAX 65535u
 #define CODE_MAX 65535u
 #define NOT_AN_INSTRUCTION UINT32_MAX
 
 enum {
     OP_NOP = 0,
+    OP_SIPUSH = 17,
     OP_IINC = 132,
     OP_IFEQ = 153,
     OP_JSR = 168,
@@ -116,8 +118,11 @@ static uint32_t place(struct rewrite *w, uint32_t old) {
 }
 
 static void put_call(struct rewrite *w, uint16_t method) {
+    bytes_put1(w->out, OP_SIPUSH);
+    bytes_put2(w->out, w->c->id);
     bytes_put1(w->out, OP_INVOKESTATIC);
     bytes_put2(w->out, method);
+    bytes_put1(w->out, OP_NOP);
     bytes_put1(w->out, OP_NOP);
 }
 
@@ -364,10 +369,11 @@ static void put_attributes(struct rewrite *w, struct bytes_in *in) {
 
 static void rewrite(struct rewrite *w, struct bytes_in *in, uint16_t max_stack,
                     uint16_t max_locals) {
-    bytes_put2(w->out, max_stack ? max_stack : w->c->handler);
+    uint32_t stack = max_stack + 1u; /* the number, beside all there is or the thrown object */
+    bytes_put2(w->out, stack > 1 ? stack : 1u + w->c->handler);
     bytes_put2(w->out, max_locals);
     uint32_t length = w->to[w->length] + (w->c->handler ? STUB + 1 : 0);
-    if (length > CODE_MAX) {
+    if (length > CODE_MAX || stack > STACK_MAX) {
         w->error = -E2BIG;
         return;
     }

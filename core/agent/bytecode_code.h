@@ -28,6 +28,7 @@ struct bytecode_context {
     const struct bytecode_constants *constants;
     enum bytecode_attribute (*attribute)(const void *pool, uint16_t name);
     const void *pool;
+    uint16_t id;  /* what the calls are given */
     bool handler; /* also where the method is left by an exception */
     bool maps;    /* the class file's version has stack maps */
 };

@@ -90,6 +90,10 @@ extern const struct engine engine_cpu_perf, engine_cpu_ctimer, engine_cpu_itimer
     engine_cpu_safepoint, engine_wall, engine_wall_safepoint, engine_alloc, engine_alloc_trap,
     engine_lock, engine_nativemem, engine_nativelock, engine_perf_event, engine_method;
 
+/* In Agent_OnLoad: the first thread, made next, samples its allocation by this interval (0: the
+ * usual one) from its first object on; later it would come first to the end of the VM's own. */
+void engine_alloc_foresee(jvmtiEnv *jvmti, uint64_t interval);
+
 // NOLINTNEXTLINE(readability-non-const-parameter): the builtin writes
 static inline void engine_count(uint64_t *counter, uint64_t n) {
     __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);

@@ -106,6 +106,13 @@ static bool is_before_11(jvmtiEnv *jvmti) {
     return (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR < 11;
 }
 
+void engine_alloc_foresee(jvmtiEnv *jvmti, uint64_t interval) {
+    jvmtiCapabilities c = capability();
+    uint64_t bytes = interval ? interval : INTERVAL;
+    if (!is_before_11(jvmti) && (*jvmti)->AddCapabilities(jvmti, &c) == JVMTI_ERROR_NONE)
+        (*jvmti)->SetHeapSamplingInterval(jvmti, bytes < INT32_MAX ? (jint)bytes : INT32_MAX);
+}
+
 static int start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes) {
     const struct wire_engine_request *q = &run->request;
     if (is_before_11(run->jvmti)) {

@@ -96,10 +96,13 @@ static void take(struct engine_run *run, enum place place, void *context) {
         weight = weigh(weight, run->request.interval);
     if (!weight)
         return;
+    uint64_t top = names_class(&s->names, (uintptr_t)trap_argument(context, 0));
+    if (place == OUTSIDE && wire_frame_type(top) == WIRE_FRAME_CLASS)
+        top = wire_frame_java(WIRE_FRAME_CLASS_OUTSIDE, wire_frame_method(top), WIRE_BCI_NONE);
     struct sample_request request = {
         .context = context,
         .java_only = true,
-        .top = names_class(&s->names, (uintptr_t)trap_argument(context, 0)),
+        .top = top,
         .tid = t.tid,
         .event = WIRE_EVENT_ALLOC,
         .weight = weight,

@@ -31,7 +31,8 @@ static int itimer_start(struct engine_run *run, JNIEnv *jni, char *why, size_t w
     struct itimerval before;
     if (getitimer(ITIMER_PROF, &before) == 0 &&
         (before.it_value.tv_sec || before.it_value.tv_usec)) {
-        snprintf(why, why_bytes, "another profiler uses ITIMER_PROF; -e cpu and -e ctimer work beside it");
+        snprintf(why, why_bytes,
+                 "another profiler uses ITIMER_PROF; -e cpu and -e ctimer work beside it");
         return -EBUSY;
     }
     atomic_store(&last_cpu_ns, process_cpu_ns());

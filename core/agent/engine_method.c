@@ -27,6 +27,7 @@ static struct {
     _Atomic uint32_t methods; /* changed so far */
     _Atomic uint32_t loaded;  /* of the classes, changed when they were loaded */
     _Atomic uint32_t bodiless, oversized, unreadable;
+    _Atomic uint16_t ids;
     uint32_t before; /* classes of those names at the start */
     bool bound;      /* the class's methods are ours */
 } method;
@@ -37,7 +38,7 @@ static bool make_calls_class(struct bytes_out *o) {
     enum { THIS = 2, OBJECT = 4, TYPE = 5, NAMES = 6, FINAL = 0x1031, NATIVE = 0x0109 };
     static const char begin[] = "\xca\xfe\xba\xbe\0\0\0\x32";
     static const char classes[] = "\x01\0\x19" CALLS_CLASS "\x07\0\x01"
-                                  "\x01\0\x10java/lang/Object\x07\0\x03\x01\0\x03()V";
+                                  "\x01\0\x10java/lang/Object\x07\0\x03\x01\0\x04(I)V";
     const struct method_calls_natives natives = method_calls_natives();
     bytes_put(o, begin, sizeof begin - 1);
     bytes_put2(o, NAMES + natives.count);
@@ -66,7 +67,7 @@ static bool make_calls_class(struct bytes_out *o) {
 static bool change(jvmtiEnv *jvmti, const char *name, const unsigned char *file, jint length,
                    jint *new_length, unsigned char **new_file) {
     struct bytecode_target in[WIRE_METHODS];
-    struct bytecode_request q = {CALLS_CLASS, in, 0};
+    struct bytecode_request q = {CALLS_CLASS, &method.ids, in, 0};
     struct bytecode_result r;
     q.targets = method_targets_in(&method.targets, name, strlen(name), in);
     if (!q.targets || strcmp(name, CALLS_CLASS) == 0)

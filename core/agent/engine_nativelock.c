@@ -4,6 +4,7 @@
 #include "core/agent/imports.h"
 #include "core/agent/native_gate.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -98,6 +99,7 @@ static struct import_hook hooks[] = {
      .hook = (uintptr_t)hook_cond_timedwait,
      .bound_only = true,
      .not_in = "libjvm"},
+    {.name = IMPORTS_DLSYM, .hook = (uintptr_t)imports_dlsym},
     {.name = NULL},
 };
 
@@ -105,7 +107,7 @@ static void find_real_functions(void) {
     const uintptr_t real[] = {
         (uintptr_t)&pthread_mutex_lock,     (uintptr_t)&pthread_rwlock_rdlock,
         (uintptr_t)&pthread_rwlock_wrlock,  (uintptr_t)&pthread_cond_wait,
-        (uintptr_t)&pthread_cond_timedwait,
+        (uintptr_t)&pthread_cond_timedwait, (uintptr_t)&dlsym,
     };
     for (size_t i = 0; hooks[i].name; i++)
         hooks[i].real = real[i];
@@ -116,7 +118,7 @@ static int start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_byte
     find_real_functions();
     native_gate_open(&locks.gate, run);
     int r = imports_patch(&locks.imports, hooks);
-    if (r == 0 && locks.imports.slots)
+    if (r == 0 && locks.imports.slots > locks.imports.lookups)
         return 0;
     snprintf(why, why_bytes, "no library's import table could be changed (errno %d)", -r);
     imports_restore(&locks.imports);

@@ -1,6 +1,6 @@
 /* Native memory: malloc and its relatives, and anonymous mmap, as the libraries call them. What the
- * C library allocates by itself without such a call (thread stacks) is not seen, and neither is a
- * library's first tenth of a second. */
+ * C library allocates by itself without such a call (thread stacks) is not seen, and neither is what
+ * a library does while it is loaded. */
 #include "core/agent/imports.h"
 #include "core/agent/native_blocks.h"
 #include "core/agent/native_gate.h"
@@ -208,6 +208,7 @@ static struct import_hook hooks[] = {
     {.name = "mmap", .hook = (uintptr_t)hook_mmap},
     {.name = "mmap64", .hook = (uintptr_t)hook_mmap},
     {.name = "munmap", .hook = (uintptr_t)hook_munmap},
+    {.name = IMPORTS_DLSYM, .hook = (uintptr_t)imports_dlsym},
     {.name = NULL},
 };
 
@@ -236,6 +237,7 @@ static bool find_real_functions(void) {
         memcpy(table[i].to, &found, sizeof found);
         hooks[i].real = (uintptr_t)found;
     }
+    hooks[sizeof table / sizeof table[0]].real = (uintptr_t)dlsym;
     return true;
 }
 
@@ -257,7 +259,7 @@ static int start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_byte
         native_gate_open(&mem.gate, run);
         r = imports_patch(&mem.imports, hooks);
     }
-    if (r == 0 && mem.imports.slots)
+    if (r == 0 && mem.imports.slots > mem.imports.lookups)
         return 0;
     snprintf(why, why_bytes, "no library's import table could be changed (errno %d)", -r);
     shut();

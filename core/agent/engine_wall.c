@@ -180,6 +180,7 @@ static bool wall_handle(struct engine_run *run, const siginfo_t *info, void *con
         .tid = tid,
         .event = WIRE_EVENT_WALL,
         .weight = until - t->since_ns,
+        .count = wall_count(t, run->request.interval, until - t->since_ns),
         .state = thread_state_of_registers(&w->states, vm, vm_current_java_thread(vm), context),
     };
     t->sampled = sampler_take(run->sampler, &q);

@@ -48,6 +48,7 @@ struct wall_thread {
     uint64_t cpu_ns;   /* it had used at the last sample, or when it was signalled */
     uint64_t since_ns; /* what is in the ring ends here */
     uint64_t same_ns;  /* until then it was seen to stay there: not in the ring yet */
+    int64_t rest_ns;   /* what was sampled beyond whole intervals, or short of them */
     uint64_t looked_ns, sent_ns;
     /* What the signal's sample is to stand for: the last look that found the thread as it was when
      * the signal was sent, and how much of the time up to there it covers. */
@@ -90,6 +91,9 @@ uint64_t wall_pause(struct wall *w, uint64_t ns);
 /* Looking at them (engine_wall_look.c). */
 
 uint64_t wall_clock_ns(void);
+/* How many samples an entry's next one of that weight counts as: in the long run one an interval,
+ * however late the looks come. Whose turn it is. */
+uint32_t wall_count(struct wall_thread *t, uint64_t interval, uint64_t weight);
 /* Returns when to look again, on average: so long from now. */
 uint64_t wall_look(struct wall *w, struct wall_thread *t, uint64_t now_ns);
 /* Says that the thread's last sample stands for all time up to the last look. */

@@ -37,6 +37,16 @@ static uint64_t covered(const struct wall *w, const struct wall_thread *t, uint6
     return now - t->since_ns < most ? now - t->since_ns : most;
 }
 
+uint32_t wall_count(struct wall_thread *t, uint64_t interval, uint64_t weight) {
+    int64_t ns = (int64_t)interval;
+    t->rest_ns += (int64_t)weight;
+    int64_t count = t->rest_ns > 0 ? (t->rest_ns + ns / 2) / ns : 0;
+    count = count < 1 ? 1 : count > UINT32_MAX ? UINT32_MAX : count;
+    t->rest_ns -= count * ns;
+    t->rest_ns = t->rest_ns < -4 * ns ? -4 * ns : t->rest_ns;
+    return (uint32_t)count;
+}
+
 void wall_repeat(struct wall *w, struct wall_thread *t) {
     uint64_t interval = w->run->request.interval;
     if (!t->sampled || t->same_ns <= t->since_ns)
@@ -45,8 +55,7 @@ void wall_repeat(struct wall *w, struct wall_thread *t) {
     if (!r)
         return; /* later, with what comes then */
     uint64_t weight = t->same_ns - t->since_ns;
-    uint64_t rounds = (weight + interval / 2) / interval;
-    uint32_t count = rounds ? (uint32_t)rounds : 1;
+    uint32_t count = wall_count(t, interval, weight);
     memset((char *)r + sizeof r->header, 0, sizeof *r - sizeof r->header);
     r->time_ns = t->same_ns;
     r->weight = weight;
@@ -116,6 +125,7 @@ static bool take(struct wall *w, struct wall_thread *t, const struct thread_slee
     if (*can) {
         q.state = thread_state_of_sleep(&w->states, s->walker.vm, sleeper.java, sleep, q.from.fp);
         q.weight = now - t->since_ns;
+        q.count = wall_count(t, w->run->request.interval, q.weight);
         t->window = atomic_load(&s->window);
         taken = sampler_take(s, &q);
         if (taken) {

@@ -2,9 +2,13 @@
 
 #include "core/agent/memory_map.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -21,6 +25,34 @@
 #define OFFSET_MAX (UINT64_C(1) << 47)
 #define TURNS_AFTER_LOAD 20u /* of imports_refresh */
 #define TURNS_BETWEEN 16u    /* two looks for slots that were bound meanwhile */
+#define USERS_MAX 2u         /* nativemem, nativelock */
+#define LOCK_TRIES 10000u    /* by others than the agent's thread, which come and go as they like */
+
+/* Whose slots are patched; under the lock. */
+static struct {
+    _Atomic bool locked;
+    pid_t pid; /* a child after fork may find the lock held by a thread it does not have */
+    struct imports *user[USERS_MAX];
+} patched;
+
+static bool lock(uint32_t tries) {
+    for (; atomic_exchange_explicit(&patched.locked, true, memory_order_acquire); tries--) {
+        if (tries == 0)
+            return false;
+        sched_yield();
+    }
+    return true;
+}
+
+static void unlock(void) {
+    atomic_store_explicit(&patched.locked, false, memory_order_release);
+}
+
+/* The agent's thread waits: whoever has it looks at libraries, and is done soon. */
+static void lock_surely(void) {
+    while (!lock(LOCK_TRIES))
+        ;
+}
 
 /* A loaded file, as far as we look at it. */
 struct object {
@@ -222,6 +254,7 @@ static void patch_slot(const struct visit *v, const struct object *o, const stru
     bool lazy = !h->bound_only && value >= o->code_begin && value < o->code_end;
     if (value == h->hook || (value != h->real && !lazy))
         return;
+    im->lookups += h->hook == (uintptr_t)imports_dlsym;
     const struct import_slot now = {slot, value, protection};
     if (!keep_slot(im, &now) || !write_slot(slot, h->hook, protection))
         im->refused++;
@@ -254,8 +287,18 @@ int imports_patch(struct imports *im, const struct import_hook *hook) {
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return -errno;
+    lock_surely();
     *im = (struct imports){.hook = hook, .slot = p, .turns = TURNS_AFTER_LOAD};
-    return patch_all(im);
+    int r = patch_all(im);
+    for (uint32_t i = 0; i < USERS_MAX; i++) {
+        if (!patched.user[i]) {
+            patched.user[i] = im;
+            break;
+        }
+    }
+    patched.pid = getpid();
+    unlock();
+    return r;
 }
 
 static int count_loads(struct dl_phdr_info *info, size_t size, void *arg) {
@@ -271,7 +314,7 @@ static bool waits_for_binding(const struct imports *im) {
     return h->name != NULL;
 }
 
-void imports_refresh(struct imports *im) {
+static void refresh(struct imports *im) {
     uint64_t loads = im->loads;
     dl_iterate_phdr(count_loads, &loads);
     if (loads != im->loads)
@@ -283,11 +326,60 @@ void imports_refresh(struct imports *im) {
     patch_all(im);
 }
 
+void imports_refresh(struct imports *im) {
+    lock_surely();
+    refresh(im);
+    unlock();
+}
+
+static void refresh_loaded(void) {
+    for (uint32_t i = 0; i < USERS_MAX; i++) {
+        struct imports *im = patched.user[i];
+        uint64_t loads = im ? im->loads : 0;
+        if (im)
+            dl_iterate_phdr(count_loads, &loads);
+        if (im && loads != im->loads)
+            refresh(im);
+    }
+}
+
+static __attribute__((noinline)) void before_lookup(void) {
+    int saved = errno, cancel;
+    if (getpid() != patched.pid)
+        return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    if (lock(LOCK_TRIES)) {
+        refresh_loaded();
+        unlock();
+    }
+    pthread_setcancelstate(cancel, NULL);
+    errno = saved;
+}
+
+/* A call would be one of ours: RTLD_NEXT goes by the return address. test/lint/agent looks at it. */
+#if defined(__clang__)
+#define JUMP __attribute__((musttail))
+#define JUMPS
+#else
+#define JUMP
+#define JUMPS __attribute__((optimize("O2")))
+#endif
+
+JUMPS void *imports_dlsym(void *handle, const char *name) {
+    before_lookup();
+    JUMP return dlsym(handle, name);
+}
+
 void imports_restore(struct imports *im) {
     if (!im->hook)
         return;
     struct visit v = {.im = im, .each = restore_slot, .begun = true};
+    lock_surely();
     dl_iterate_phdr(visit_object, &v);
+    for (uint32_t i = 0; i < USERS_MAX; i++)
+        if (patched.user[i] == im)
+            patched.user[i] = NULL;
     munmap(im->slot, IMPORTS_MAX * sizeof *im->slot);
     *im = (struct imports){0};
+    unlock();
 }

@@ -1,5 +1,6 @@
 #include "core/agent/method_calls.h"
 
+#include "core/agent/bytecode.h"
 #include "core/agent/native_gate.h"
 #include "core/agent/threads.h"
 #include "core/agent/virtual_thread.h"
@@ -16,10 +17,13 @@
 #define TURN_MOST 2000u
 #define TURN_LEAST 500u
 #define EVERY_MAX (1u << 16)
+#define LONG_NS 1000000u /* calls of a millisecond are rare enough to be sampled each */
+#define SLACK 4096u      /* a frame may move by so much while its method is compiled or is not */
 
 struct call {
     uint64_t since_ns;
     uintptr_t frame; /* where the stack was; platform threads only */
+    uint16_t id;
 };
 
 /* One thread's calls; its own but for `key`. */
@@ -118,23 +122,43 @@ static uint64_t own_key(const struct engine_run *run, uint32_t tid, bool *is_vir
     return id ? id << 1 | 1 : (uint64_t)tid << 1;
 }
 
-/* Calls that were left without our hearing of it (an exception in a constructor): their frames lay
- * deeper than this one does. */
-static void drop_dead(struct caller *c, uintptr_t frame) {
-    while (c->depth && c->depth <= DEPTH_MAX && c->call[c->depth - 1].frame <= frame)
-        c->depth--;
+/* A constructor that an exception ended is not told of, and lies there until a call further out ends.
+ * Where it begins once more at the same place, it did not go on. */
+static void drop_dead(struct caller *c, uintptr_t frame, uint16_t id) {
+    uint32_t at = c->depth < DEPTH_MAX ? c->depth : DEPTH_MAX;
+    if (c->depth > DEPTH_MAX || !(id & BYTECODE_CONSTRUCTOR))
+        return;
+    while (at-- > 0 && c->call[at].frame <= frame && c->call[at].id & BYTECODE_CONSTRUCTOR) {
+        if (c->call[at].id == id) {
+            c->depth = at;
+            return;
+        }
+    }
 }
 
-static void enter(const struct engine_run *run, uintptr_t frame) {
+/* What lies much deeper than the stack is now is over. Where a virtual thread's stack lies says
+ * nothing: there the constructors go. */
+static void make_room(struct caller *c, uintptr_t frame, bool is_virtual) {
+    uint32_t kept = DEPTH_MAX;
+    while (kept > 0 && (is_virtual ? (c->call[kept - 1].id & BYTECODE_CONSTRUCTOR) != 0
+                                   : c->call[kept - 1].frame + SLACK < frame))
+        kept--;
+    if (kept < DEPTH_MAX)
+        c->depth = kept;
+}
+
+static void enter(const struct engine_run *run, uintptr_t frame, uint16_t id) {
     bool is_virtual;
     uint32_t tid = (uint32_t)syscall(SYS_gettid);
     struct caller *c = find(own_key(run, tid, &is_virtual), true);
     if (!c)
         return;
     if (!is_virtual)
-        drop_dead(c, frame);
+        drop_dead(c, frame, id);
+    if (c->depth >= DEPTH_MAX)
+        make_room(c, frame, is_virtual);
     if (c->depth < DEPTH_MAX)
-        c->call[c->depth] = (struct call){now_ns(), is_virtual ? UINTPTR_MAX : frame};
+        c->call[c->depth] = (struct call){now_ns(), is_virtual ? UINTPTR_MAX : frame, id};
     c->depth++;
 }
 
@@ -167,57 +191,73 @@ static bool is_counted(uint64_t every) {
            (atomic_fetch_add_explicit(&calls.counted, 1, memory_order_relaxed) + 1) % every == 0;
 }
 
-static void leave(struct engine_run *run, uint32_t target) {
+/* Takes the call off, with those in it whose end was not told. False: it began before we did, or was
+ * too deep to be kept. */
+static bool end_call(struct caller *c, uint16_t id, uint64_t *ns) {
+    if (c->depth > DEPTH_MAX) {
+        c->depth--;
+        return false;
+    }
+    uint32_t at = c->depth;
+    while (at > 0 && c->call[at - 1].id != id)
+        at--;
+    if (at == 0)
+        return false;
+    c->depth = at - 1;
+    *ns = now_ns() - c->call[at - 1].since_ns;
+    return true;
+}
+
+static void leave(struct engine_run *run, uint32_t target, uint16_t id) {
     bool is_virtual;
     uint32_t tid = (uint32_t)syscall(SYS_gettid);
     struct caller *c = find(own_key(run, tid, &is_virtual), false);
-    if (!c || !c->depth)
-        return; /* it began before we did */
-    c->depth--;
-    uint64_t ns = c->depth < DEPTH_MAX ? now_ns() - c->call[c->depth].since_ns : 0;
-    bool kept = c->depth < DEPTH_MAX;
+    uint64_t ns = 0;
+    if (!c)
+        return;
+    bool kept = end_call(c, id, &ns);
     if (!c->depth)
         atomic_store_explicit(&c->key, 0, memory_order_release);
-    uint32_t every = calls.every;
+    uint32_t every = ns < LONG_NS ? calls.every : 1;
     if (kept && ns >= run->request.interval && ns >= calls.least[target] &&
         is_counted(run->request.every) && is_due(every))
         take(run, tid, ns, every);
 }
 
-static void JNICALL on_enter(JNIEnv *jni, jclass c) {
+static void JNICALL on_enter(JNIEnv *jni, jclass c, jint id) {
     (void)jni, (void)c;
     struct native_stripe *stripe = native_gate_enter(&calls.gate);
     if (!stripe)
         return;
     struct engine_run *run = calls.gate.run;
     if (run)
-        enter(run, (uintptr_t)__builtin_frame_address(0));
+        enter(run, (uintptr_t)__builtin_frame_address(0), (uint16_t)id);
     native_gate_leave(stripe);
 }
 
-static __attribute__((noinline)) void on_exit_of(uint32_t target) {
+static __attribute__((noinline)) void on_exit_of(uint32_t target, jint id) {
     struct native_stripe *stripe = native_gate_enter(&calls.gate);
     if (!stripe)
         return;
     struct engine_run *run = calls.gate.run;
     if (run)
-        leave(run, target);
+        leave(run, target, (uint16_t)id);
     native_gate_leave(stripe);
 }
 
 #define EXIT(n)                                                                                    \
-    static void JNICALL on_exit_##n(JNIEnv *jni, jclass c) {                                       \
+    static void JNICALL on_exit_##n(JNIEnv *jni, jclass c, jint id) {                              \
         (void)jni, (void)c;                                                                        \
-        on_exit_of(n);                                                                             \
+        on_exit_of(n, id);                                                                         \
     }
 #define EXITS(x)                                                                                   \
     x(0) x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10) x(11) x(12) x(13) x(14) x(15)
 EXITS(EXIT)
 
 struct method_calls_natives method_calls_natives(void) {
-#define NAME(n) {(char *)"exit" #n, (char *)"()V", __extension__(void *) on_exit_##n},
+#define NAME(n) {(char *)"exit" #n, (char *)"(I)V", __extension__(void *) on_exit_##n},
     static const JNINativeMethod natives[] = {
-        {(char *)"enter", (char *)"()V", __extension__(void *) on_enter}, EXITS(NAME)};
+        {(char *)"enter", (char *)"(I)V", __extension__(void *) on_enter}, EXITS(NAME)};
     static_assert(sizeof natives / sizeof natives[0] == WIRE_METHODS + 1, "one for each");
     return (struct method_calls_natives){natives, sizeof natives / sizeof natives[0]};
 }

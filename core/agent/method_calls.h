@@ -21,7 +21,8 @@ void method_calls_shut(void);
 /* Chooses how many calls a sample stands for. */
 void method_calls_turn(void);
 
-/* enter, exit0, exit1 …, all of them ()V; constant. */
+/* enter, exit0, exit1 …, all of them (I)V: with the number that bytecode.h gave the method;
+ * constant. */
 struct method_calls_natives {
     const JNINativeMethod *at;
     uint32_t count;

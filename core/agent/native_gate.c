@@ -40,7 +40,7 @@ void native_gate_leave(struct native_stripe *stripe) {
 }
 
 uint64_t native_gate_due(struct native_stripe *stripe, uint64_t interval, uint64_t weight) {
-    if (interval <= 1)
+    if (interval <= 1 || weight >= interval)
         return weight;
     uint64_t due = atomic_fetch_add_explicit(&stripe->due, weight, memory_order_relaxed) + weight;
     while (due >= interval) {

@@ -33,8 +33,9 @@ void native_gate_shut(struct native_gate *g);
 struct native_stripe *native_gate_enter(struct native_gate *g);
 void native_gate_leave(struct native_stripe *stripe);
 
-/* The weight a sample now stands for: all of it with an interval of 0 or 1, else whole intervals,
- * and the rest is kept for later; 0: no sample is due. */
+/* The weight a sample now stands for: all of it with an interval of 0 or 1, or where it is an
+ * interval at least; else whole intervals of what came together, and the rest is kept for later;
+ * 0: no sample is due. */
 uint64_t native_gate_due(struct native_stripe *stripe, uint64_t interval, uint64_t weight);
 
 /* Takes a sample of the caller of the hook whose frame this is. `real`: the function it wanted, the

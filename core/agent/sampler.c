@@ -211,8 +211,16 @@ static void walk(struct sampler *s, const struct sample_request *q, const struct
     } else if (w.walk == WIRE_WALK_ASGCT) {
         walk_without_context(s, &w, r, st);
     } else {
+        uint32_t first = st->n;
         if (q->java_only)
             w.walk = WIRE_WALK_NO;
+        walk_vm(&w, r, st);
+        if (st->failure != WIRE_FAILURE_NO_JAVA || w.walk == s->walker.walk || q->sleeper)
+            return;
+        /* The VM's own doing, at its start for one: then its functions say more than nothing. */
+        st->n = first;
+        st->failure = WIRE_FAILURE_NONE;
+        w.walk = s->walker.walk;
         walk_vm(&w, r, st);
     }
 }

@@ -47,6 +47,9 @@ static int take(struct signals *s, int i, int signo, bool in_front, signals_hand
         snprintf(why, why_bytes, "signal %d cannot be used (errno %d)", signo, e);
         return -e;
     }
+    if (s->ignored >> (signo - 1) & 1 && before->sa_handler == SIG_IGN)
+        before->sa_handler = SIG_DFL;
+    s->ignored &= ~(UINT64_C(1) << (signo - 1));
     s->slot[i].signo = signo;
     s->slot[i].handler = handler;
     return 0;
@@ -123,6 +126,9 @@ void signals_give_back(struct signals *s, int signo) {
         return;
     }
     sigaction(signo, &ignore, NULL);
-    if (is_function(&s->slot[i].before) || !is_traced())
-        sigaction(signo, &s->slot[i].before, NULL);
+    const struct sigaction *before = &s->slot[i].before;
+    if (is_function(before) || before->sa_handler == SIG_IGN || !is_traced())
+        sigaction(signo, before, NULL);
+    else
+        s->ignored |= UINT64_C(1) << (signo - 1);
 }

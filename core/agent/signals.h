@@ -21,7 +21,8 @@ struct signals {
         signals_handler *handler;
         struct sigaction before; /* the disposition before ours */
     } slot[SIGNALS_MAX];
-    uint64_t left; /* bits of signals where somebody else's handler may call ours for ever */
+    uint64_t ignored; /* bits of signals that we left ignored, and that were not */
+    uint64_t left;    /* bits of signals where somebody else's handler may call ours for ever */
 };
 
 /* Puts the handler in place for the first user of a signal. 0, or -errno with the reason in `why`:

@@ -17,13 +17,25 @@ static bool is_program(const char *directory, size_t length, const char *name, c
     return n > 0 && (size_t)n < size && access(path, X_OK) == 0;
 }
 
-/* Beside the library, as after make; or in ../../bin, as after make install. */
-static bool find_beside(const char *library, char *path, size_t size) {
-    static const char *const places[] = {"jtop-prof", "../../bin/jtop-prof", "../bin/jtop-prof"};
-    const char *slash = strrchr(library, '/');
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-        if (is_program(library, slash ? (size_t)(slash - library) : 0, places[i], path, size))
+static bool find_in(const char *directory, size_t length, const char *const *places, char *path,
+                    size_t size) {
+    while (*places && !is_program(directory, length, *places, path, size))
+        places++;
+    return *places != NULL;
+}
+
+/* From where the library is, by the name it was loaded by or by its own, which a link may hide. */
+static bool find_beside(const char *const *places, char *path, size_t size) {
+    char real[PATH_MAX];
+    Dl_info self;
+    if (!dladdr((void *)&agent, &self) || !self.dli_fname)
+        return false;
+    const char *names[] = {self.dli_fname, realpath(self.dli_fname, real)};
+    for (int i = 0; i < 2 && names[i]; i++) {
+        const char *slash = strrchr(names[i], '/');
+        if (find_in(names[i], slash ? (size_t)(slash - names[i]) : 0, places, path, size))
             return true;
+    }
     return false;
 }
 
@@ -38,18 +50,17 @@ static bool find_on_path(char *path, size_t size) {
     return false;
 }
 
-/* Where the library is, by the name it was loaded by or by its own, which a link may hide; a copy of
- * it may be anywhere. */
+/* Beside the library, as after make; or in ../../bin, as after make install. A copy of the library
+ * may be anywhere. The last is where async-profiler has its program, in whose place ours may be: if
+ * it is that one all the same, it refuses. */
 static bool find_frontend(char *path, size_t size) {
-    char real[PATH_MAX];
-    Dl_info self;
+    static const char *const places[] = {"jtop-prof", "../../bin/jtop-prof", "../bin/jtop-prof",
+                                         NULL};
+    static const char *const replaced[] = {"../bin/asprof", NULL};
     if (agent.options.frontend[0])
         return snprintf(path, size, "%s", agent.options.frontend) < (int)size;
-    if (dladdr((void *)&agent, &self) && self.dli_fname &&
-        (find_beside(self.dli_fname, path, size) ||
-         (realpath(self.dli_fname, real) && find_beside(real, path, size))))
-        return true;
-    return find_on_path(path, size);
+    return find_beside(places, path, size) || find_on_path(path, size) ||
+           find_beside(replaced, path, size);
 }
 
 int agent_spawn_reader(void) {

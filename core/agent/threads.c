@@ -381,10 +381,15 @@ static void forget_self(struct threads *t, uint32_t i) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void threads_ended(struct threads *t) {
+void threads_ended(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
+    struct identity who = ask(t, jvmti, jni, thread);
     uint32_t tid = own_tid();
     pthread_mutex_lock(&t->lock);
-    if (t->tid && tid < WIRE_TID_MAX && t->index_of_tid[tid])
-        forget_self(t, t->index_of_tid[tid] - 1);
+    uint32_t i = t->tid && tid < WIRE_TID_MAX ? t->index_of_tid[tid] : 0;
+    if (i && t->ring && who.name) /* it may have got another one since */
+        announce(t, &who, i - 1);
+    if (i)
+        forget_self(t, i - 1);
     pthread_mutex_unlock(&t->lock);
+    forget_answer(jvmti, &who);
 }

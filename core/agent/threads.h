@@ -78,7 +78,7 @@ void threads_name_all(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni);
 
 /* JVMTI's ThreadStart and ThreadEnd, in the thread itself. */
 void threads_started(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);
-void threads_ended(struct threads *t);
+void threads_ended(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);
 
 /* The native id of a JavaThread that is alive, 0 where it is not known. Signal-safe. */
 uint32_t threads_tid_of(const struct threads *t, uintptr_t java);

@@ -13,6 +13,7 @@
  * Names are JSON; nothing in them can end the script element.
  */
 #include "core/export/html.h"
+#include "core/export/html_lines.h"
 
 #include "core/export/caption.h"
 #include "core/export/formats.h"
@@ -39,6 +40,7 @@ struct html {
     uint32_t depth; /* of the frame before */
     uint32_t frames, levels;
     bool used[FRAME_CLASSES];
+    struct html_lines lines; /* not of a comparison */
 };
 
 static void add_base64(struct text *out, const unsigned char *in, size_t n) {
@@ -120,6 +122,8 @@ static int visit(void *arg, const struct walked_frame *f) {
     h->frames++;
     h->levels = h->levels > h->depth ? h->levels : h->depth;
     h->used[c] = true;
+    if (!h->o->diff)
+        html_lines_add(&h->lines, f->depth, f->name->id, c, value);
     return h->data.failed || h->out->failed ? -ENOMEM : 0;
 }
 
@@ -236,7 +240,10 @@ static void end_page(struct html *h, const struct export_quality *q, const struc
         text_add(out, i ? ",\n" : "\n");
         json_text_string(out, frame_names_by_id(h->names, i)->text);
     }
-    text_add(out, "]}</script>\n<script>\n");
+    text_add(out, "]}</script>\n");
+    if (!h->o->diff)
+        html_lines_write(&h->lines, out, h->names, h->whole);
+    text_add(out, "<script>\n");
     text_add(out, html_data_js);
     text_add(out, view->script);
     text_add(out, "</script>\n</body>\n</html>\n");
@@ -263,5 +270,6 @@ int html_page(struct text *out, const struct profile *p, const struct snapshot *
     out->failed |= h.data.failed;
     frame_names_free(h.names);
     text_free(&h.data);
+    text_free(&h.lines.frames);
     return err || out->failed ? -ENOMEM : 0;
 }

@@ -56,7 +56,7 @@ static void add_one(struct jfr_chunk *c, const struct jfr_sample *s, uint64_t we
     uint32_t stack = s->stack - c->base[JFR_STACKS];
     const struct jfr_leaf *leaf = stack && stack <= c->stacks ? &c->stack[stack - 1].leaf : &none;
     uint64_t lasts = !k->lasts ? 0 : weight < s->time_ns ? weight : s->time_ns;
-    const char *type = leaf->parked && k->parked ? k->parked : k->type;
+    const char *type = leaf->other && k->other ? k->other : k->type;
     struct text *event = jfr_chunk_begin(c, type, s->time_ns - lasts);
     if (k->lasts)
         jfr_number(event, lasts);

@@ -123,8 +123,13 @@ static void know_method(struct jfr_chunk *c, const struct method_table *t, uint3
     bool java = m->kind == METHOD_JAVA;
     frame_name(m, 0, name, sizeof name);
     const char *shown = java ? m->name : name;
+    size_t length = strlen(shown);
+    if (m->kind == METHOD_THREAD && length > 2) { /* "[CPU-1]", which others call CPU-1 */
+        shown++;
+        length -= 2;
+    }
     uint32_t class = class_of(c, java ? m->class_name : "");
-    uint32_t symbol = symbol_of(c, shown, strlen(shown));
+    uint32_t symbol = symbol_of(c, shown, length);
     uint32_t signature = symbol_of(c, descriptor, strlen(descriptor));
     struct text *out = constant(c, JFR_METHODS, (uint64_t)id + 1);
     jfr_number(out, class);
@@ -182,8 +187,9 @@ static void add_stack(struct jfr_chunk *c, const struct profile *p, const struct
     if (frames && leaf->kind == METHOD_CLASS) {
         from = 1;
         k->leaf.class = class_of(c, leaf->name[0] ? leaf->name : leaf->class_name);
+        k->leaf.other = *leaf->module;
         for (uint32_t i = 1; i < frames && i < 4; i++)
-            k->leaf.parked |= is_park(method_table_get(methods, c->frame[i].method));
+            k->leaf.other |= is_park(method_table_get(methods, c->frame[i].method));
     } else if (frames) {
         k->leaf.method = c->frame[0].method + 1;
     }

@@ -105,9 +105,11 @@ static void write_chunk(struct file *f, const struct export_options *o) {
                            .day = formats_time_of_day(f->part[0].of->quality, f->last),
                            .last = true};
     text_add_n(f->out, header, sizeof header);
-    for (int k = 0; k < f->parts; k++)
+    for (int k = 0; k < f->parts; k++) {
+        jfr_rate_anew(&f->rate);
         for (size_t i = 0; i < f->part[k].r->items && !f->out->failed; i++)
             add_item(f, &f->part[k], &f->part[k].r->item[i], i + 1);
+    }
     jfr_note_recording(f->chunk, begin, h.day, f->part[0].of->quality->elapsed_ns);
     note_vm(f, f->part[0].of->quality, begin);
     for (int k = 0; k < f->parts; k++)

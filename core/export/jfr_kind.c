@@ -26,7 +26,8 @@ static void alloc_fields(struct text *event, const struct jfr_sample *s,
     (void)s;
     jfr_number(event, leaf->class);
     jfr_number(event, weight); /* the object's own size is not known here */
-    jfr_number(event, weight);
+    if (!leaf->other)
+        jfr_number(event, weight);
 }
 
 static void live_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
@@ -47,7 +48,7 @@ static void lock_fields(struct text *event, const struct jfr_sample *s, const st
     (void)weight;
     jfr_number(event, leaf->class);
     jfr_number(event, 0); /* owner, or timeout */
-    if (leaf->parked)
+    if (leaf->other)
         jfr_number(event, 0); /* until */
     jfr_number(event, s->address);
 }
@@ -76,8 +77,8 @@ static void event_fields(struct text *event, const struct jfr_sample *s,
 
 static const struct jfr_kind kinds[] = {
     {"wall", "profiler.WallClockSample", NULL, "wall", false, true, JFR_CATEGORY_WALL, wall_fields},
-    {"alloc", "jdk.ObjectAllocationInNewTLAB", NULL, "alloc", false, false, JFR_CATEGORY_ALLOC,
-     alloc_fields},
+    {"alloc", "jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationOutsideTLAB", "alloc", false,
+     false, JFR_CATEGORY_ALLOC, alloc_fields},
     {"live", "profiler.LiveObject", NULL, "alloc", false, false, JFR_CATEGORY_ALLOC, live_fields},
     {"lock", "jdk.JavaMonitorEnter", "jdk.ThreadPark", "lock", true, false, JFR_CATEGORY_LOCK,
      lock_fields},

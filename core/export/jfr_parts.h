@@ -14,7 +14,8 @@
 struct jfr_leaf {
     uint32_t class;  /* of what was allocated, or of the lock; 0: none */
     uint32_t method; /* where the leaf is no class */
-    bool parked;     /* it waits in LockSupport.park, not for a monitor */
+    bool other;      /* it waits in LockSupport.park, not for a monitor; or was allocated outside
+                        a TLAB */
 };
 
 /* `weight` is of this one event. */
@@ -24,7 +25,7 @@ typedef void jfr_fields(struct text *event, const struct jfr_sample *s, const st
 struct jfr_kind {
     const char *event; /* the profile's; NULL: any other */
     const char *type;
-    const char *parked;   /* type for a leaf that parked; NULL: the same */
+    const char *other;    /* type for a leaf that is `other`; NULL: the same */
     const char *interval; /* what async-profiler calls that setting */
     bool lasts;           /* the weight is a duration, and the samples come at its end */
     bool sum;             /* one event for several samples */

@@ -1,6 +1,12 @@
 #include "core/export/jfr_rate.h"
 
+#include <string.h>
+
 #define NS UINT64_C(1000000000)
+
+void jfr_rate_anew(struct jfr_rate *r) {
+    memset(r->budget, 0, sizeof r->budget);
+}
 
 bool jfr_rate_takes(struct jfr_rate *r, enum jfr_category c, uint64_t time_ns) {
     if (!r->limits.of[c])

@@ -34,6 +34,9 @@ struct jfr_rate {
     uint64_t refused; /* events that were too many */
 };
 
+/* Other events come next, from the first second on: the budget is theirs. */
+void jfr_rate_anew(struct jfr_rate *r);
+
 /* Takes one event of the budget; false: there is none left. */
 bool jfr_rate_takes(struct jfr_rate *r, enum jfr_category c, uint64_t time_ns);
 

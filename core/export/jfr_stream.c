@@ -196,6 +196,12 @@ uint64_t jfr_stream_beyond(struct jfr_stream *w) {
     return beyond;
 }
 
+void jfr_stream_anew(struct jfr_stream *w) {
+    pthread_mutex_lock(&w->lock);
+    jfr_rate_anew(&w->rate);
+    pthread_mutex_unlock(&w->lock);
+}
+
 uint64_t jfr_stream_refused(struct jfr_stream *w) {
     pthread_mutex_lock(&w->lock);
     uint64_t refused = w->rate.refused;

@@ -75,6 +75,9 @@ int jfr_stream_failure(struct jfr_stream *w);
 /* Samples that are no events, for others of theirs stand for them. */
 uint64_t jfr_stream_beyond(struct jfr_stream *w);
 
+/* Samples of another event come next, from the first one on: the limits begin anew. */
+void jfr_stream_anew(struct jfr_stream *w);
+
 /* Samples that are no events, for they were beyond the limits. */
 uint64_t jfr_stream_refused(struct jfr_stream *w);
 

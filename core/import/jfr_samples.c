@@ -251,6 +251,9 @@ static void send_sample(struct reading *r) {
     uint64_t class = 0;
     if (r->layout->class >= 0)
         class = jfr_names_class(&r->names, number(r, r->layout->class));
+    if (r->layout == &r->events.row[JFR_ALLOC_OUTSIDE] &&
+        wire_frame_type(class) == WIRE_FRAME_CLASS)
+        class = wire_frame_java(WIRE_FRAME_CLASS_OUTSIDE, wire_frame_method(class), WIRE_BCI_NONE);
     if (!gather(r, class, &frames)) {
         s->left_out++;
         return;

@@ -252,7 +252,7 @@ size_t frame_name(const struct method *m, unsigned style, char *out, size_t size
             put_signature(&o, m->signature, style);
     }
     if (style & NAME_MARKS && (m->kind == METHOD_KERNEL || m->kind == METHOD_CLASS))
-        put_string(&o, m->kind == METHOD_KERNEL ? "_[k]" : "_[i]");
+        put_string(&o, m->kind == METHOD_KERNEL || *m->module ? "_[k]" : "_[i]");
     if (!o.full && size)
         out[o.len] = '\0';
     return o.len;

@@ -26,14 +26,15 @@ enum method_kind {
 };
 
 #define METHOD_NONE UINT32_MAX
-#define METHOD_TABLE_MAX (1u << 22) /* far above what any program shows on its stacks */
+#define METHOD_TABLE_MAX (1u << 22)        /* far above what any program shows on its stacks */
+#define METHOD_OUTSIDE_TLAB "outside TLAB" /* module of a class allocated there */
 
 struct method {
     enum method_kind kind;
     const char *class_name; /* internal form java/lang/Thread; "" where there is none */
     const char *name;       /* run; or the symbol */
     const char *signature;  /* (I)V; "" where there is none */
-    const char *module;     /* library's base name, "" where there is none */
+    const char *module;     /* library's base name, or METHOD_OUTSIDE_TLAB; "": none */
 };
 
 struct method_table;

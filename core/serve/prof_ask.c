@@ -112,7 +112,7 @@ static int for_each_piece(const char *name, const char *list, struct prof_ask *a
 static int add_output(struct prof_ask *a, const char *piece, struct err *e) {
     char small[256];
     size_t n = 0;
-    for (; piece[n] && n < sizeof small - 1; n++)
+    for (; n < sizeof small - 1 && piece[n]; n++)
         small[n] = (char)(piece[n] >= 'A' && piece[n] <= 'Z' ? piece[n] | 0x20 : piece[n]);
     small[n] = '\0';
     const struct exporter *x = exporter_by_format(small, &a->export);
@@ -219,7 +219,7 @@ static int read_events(struct params *p, struct prof_ask *a, struct err *e) {
         r = add_method(a, method, e);
     else if (r == 0)
         r = for_each_piece("event", events ? events : "cpu", a, add_event, e);
-    if (r == 0 && a->want.engines > 1 && !a->exporter->write_all)
+    if (r == 0 && a->want.engines > 1 && a->exporter && !a->exporter->write_all)
         r = err_set(e, EINVAL,
                     "event: %s holds one event; jfr, otlp, speedscope, json and markdown hold "
                     "several",

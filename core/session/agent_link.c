@@ -23,6 +23,7 @@
 
 #define BUSY_MS 1500
 #define OTHER_COPY_MS 12000 /* its longest lease, of a reader that never began */
+#define STARTING_MS 20000   /* a large heap that is touched before (-XX:+AlwaysPreTouch) */
 #define BUSY_STEP_MS 150
 #define PLACE_MS 5000 /* a file system that takes longer does not answer */
 #define ACCEPT_MS 100
@@ -38,6 +39,25 @@ static int take_path(const char *path, char *out, size_t size, struct err *e) {
         return too_long(e);
     memcpy(out, path, length + 1);
     return 0;
+}
+
+/* Whether it is our library, whatever its name. */
+static bool is_ours(const char *path) {
+    static const char mark[] = WIRE_LIBRARY_MARK;
+    const size_t overlap = sizeof mark - 2;
+    char part[1 << 16];
+    size_t kept = 0, n;
+    bool found = false;
+    FILE *f = fopen(path, "re");
+    while (f && !found && (n = fread(part + kept, 1, sizeof part - kept, f)) > 0) {
+        n += kept;
+        found = memmem(part, n, mark, sizeof mark - 1) != NULL;
+        kept = n < overlap ? n : overlap;
+        memmove(part, part + n - kept, kept);
+    }
+    if (f)
+        fclose(f);
+    return found;
 }
 
 int agent_library_find(const char *given, char *out, size_t size, struct err *e) {
@@ -59,14 +79,20 @@ int agent_library_find(const char *given, char *out, size_t size, struct err *e)
         *slash = '\0';
     static const char *const place[] = {"", "/../lib/jtop-prof", "/../lib"};
     struct text looked = {0};
+    char path[PATH_MAX + 64];
     for (size_t i = 0; i < sizeof place / sizeof place[0]; i++) {
-        char path[PATH_MAX + 64];
         snprintf(path, sizeof path, "%s%s/%s", self, place[i], AGENT_LIBRARY_NAME);
         if (realpath(path, found)) {
             text_free(&looked);
             return take_path(found, out, size, e);
         }
         text_addf(&looked, "%s%s%s", i ? ", " : "", self, place[i]);
+    }
+    /* Where somebody has put us in async-profiler's place: bin/asprof, lib/libasyncProfiler.so. */
+    snprintf(path, sizeof path, "%s/../lib/libasyncProfiler.so", self);
+    if (realpath(path, found) && is_ours(found)) {
+        text_free(&looked);
+        return take_path(found, out, size, e);
     }
     int result = err_set(e, ENOENT,
                          "cannot find " AGENT_LIBRARY_NAME " (looked in %s); install it there or "
@@ -108,6 +134,10 @@ static int refused(const struct jvm *j, int result, struct err *e) {
     case HANDSHAKE_BUSY:
     case HANDSHAKE_OTHER_COPY:
         return busy(j, e);
+    case HANDSHAKE_STARTING:
+        return err_exit_as(e, ERR_EXIT_PROFILER, EAGAIN,
+                           "JVM %d is still starting after %d s; try again when it has started",
+                           pid, STARTING_MS / 1000);
     case HANDSHAKE_UNSUPPORTED:
         return err_set(e, EOPNOTSUPP,
                        "JVM %d (%s) cannot be profiled: its libjvm.so has neither "
@@ -191,6 +221,8 @@ static int place_and_load(struct load *l, struct err *e) {
 /* The last reader may have died a moment ago: after some missed heartbeats the agent gives way, or
  * when its lease is out where it is another copy, which ours cannot tell. */
 static bool may_become_free(const struct load *l, int waited_ms) {
+    if (l->code == HANDSHAKE_STARTING)
+        return waited_ms < STARTING_MS;
     if (waited_ms < BUSY_MS)
         return l->code == HANDSHAKE_BUSY || l->code == HANDSHAKE_OTHER_COPY;
     return l->code == HANDSHAKE_OTHER_COPY && waited_ms < OTHER_COPY_MS &&

@@ -19,6 +19,7 @@ static const struct {
     [SOURCE_ERROR] = {METHOD_ERROR, "[no_stack]"},
     [SOURCE_COMPILING] = {METHOD_COMPILING, "[unknown_method]"},
     [SOURCE_PC] = {METHOD_NATIVE, "[unknown]"},
+    [SOURCE_OUTSIDE] = {METHOD_ERROR, "[unknown_class]"},
 };
 
 struct decoder *decoder_new(struct profile *p, struct symbols *symbols) {

@@ -28,6 +28,7 @@ static const struct {
     [WIRE_FRAME_ERROR] = {SOURCE_ERROR, TIER_NONE},
     [WIRE_FRAME_COMPILING] = {SOURCE_COMPILING, TIER_NONE},
     [WIRE_FRAME_PC] = {SOURCE_PC, TIER_NONE},
+    [WIRE_FRAME_CLASS_OUTSIDE] = {SOURCE_OUTSIDE, TIER_NONE},
 };
 
 static bool stack_of(const uint64_t *frame, uint32_t frames, size_t bytes, struct stack *out) {
@@ -56,14 +57,19 @@ uint64_t decoder_looked_up(const struct stack *s, uint32_t i) {
     return exact || pc == 0 ? pc : pc - 1;
 }
 
-static uint32_t compiling_method(struct decoder *d, struct known_name *n) {
-    if (n->compiling == METHOD_NONE) {
+/* Of the same name, and yet another one: a method as what is compiled, a class as what is
+ * allocated outside a TLAB. */
+static uint32_t variant_of(struct decoder *d, struct known_name *n, enum source source) {
+    if (n->variant == METHOD_NONE) {
         const struct method m = *method_table_get(profile_methods(d->profile), n->method);
-        n->compiling = m.kind == METHOD_JAVA ? decoder_intern(d, SOURCE_COMPILING, METHOD_COMPILING,
-                                                              m.class_name, m.name, m.signature, "")
-                                             : d->unknown[SOURCE_COMPILING];
+        n->variant =
+            m.kind == METHOD_JAVA
+                ? decoder_intern(d, source, METHOD_COMPILING, m.class_name, m.name, m.signature, "")
+            : m.kind == METHOD_CLASS ? decoder_intern(d, source, METHOD_CLASS, m.class_name, m.name,
+                                                      "", METHOD_OUTSIDE_TLAB)
+                                     : d->unknown[source];
     }
-    return n->compiling;
+    return n->variant;
 }
 
 /* Names a frame by its key. False: there is no name yet. */
@@ -71,8 +77,9 @@ static bool name_frame(struct decoder *d, uint64_t key, struct profile_frame *f)
     struct known_name *n = name_table_get(&d->names, decoder_name_key(key));
     if (!n)
         return false;
-    if (key >> 56 == SOURCE_COMPILING) {
-        f->method = compiling_method(d, n);
+    enum source source = (enum source)(key >> 56);
+    if (source == SOURCE_COMPILING || source == SOURCE_OUTSIDE) {
+        f->method = variant_of(d, n, source);
         return true;
     }
     f->method = n->method;
@@ -144,7 +151,7 @@ static void place_compiled(struct decoder *d, struct stack *s, struct profile_fr
 static uint64_t key_of(enum source source, uint64_t word) {
     if (source == SOURCE_METHOD)
         return decoder_key(source, word & METHOD_AND_BCI);
-    if (source == SOURCE_CLASS || source == SOURCE_COMPILING)
+    if (source == SOURCE_CLASS || source == SOURCE_COMPILING || source == SOURCE_OUTSIDE)
         return decoder_key(source, wire_frame_method(word));
     return source == SOURCE_STUB ? decoder_key(source, word) : 0;
 }
@@ -232,7 +239,8 @@ uint32_t decoder_add_tags(struct decoder *d, const struct wire_sample *w, uint32
     if (d->tag_sched && id_map_get(&d->policies, policy_key(w->tid), &policy) &&
         policy_name(policy))
         frames = add_tag(d, policy_name(policy), frames);
-    if (d->tag_cpu && w->cpu < CPU_MAX) {
+    bool counted = w->event == WIRE_EVENT_CPU || w->event == WIRE_EVENT_PERF;
+    if (d->tag_cpu && counted && w->cpu < CPU_MAX) {
         snprintf(cpu, sizeof cpu, "[CPU-%u]", w->cpu);
         frames = add_tag(d, cpu, frames);
     }

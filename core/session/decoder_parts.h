@@ -27,6 +27,7 @@ enum source {
     SOURCE_ERROR,
     SOURCE_COMPILING, /* named by the method's record */
     SOURCE_PC,        /* named by its number */
+    SOURCE_OUTSIDE,   /* named by the class's record */
     SOURCES,
     /* No frame's, but waited for all the same: */
     SOURCE_THREAD = SOURCES,
@@ -40,8 +41,9 @@ static inline uint64_t decoder_key(enum source source, uint64_t id) {
 /* Under which key the name of a frame with this key is found. */
 static inline uint64_t decoder_name_key(uint64_t key) {
     enum source source = (enum source)(key >> 56);
-    bool method = source == SOURCE_METHOD || source == SOURCE_COMPILING;
-    return method ? decoder_key(SOURCE_METHOD, (uint32_t)key) : key;
+    if (source == SOURCE_METHOD || source == SOURCE_COMPILING)
+        return decoder_key(SOURCE_METHOD, (uint32_t)key);
+    return source == SOURCE_OUTSIDE ? decoder_key(SOURCE_CLASS, (uint32_t)key) : key;
 }
 
 /* And the name that decides about a thread. */

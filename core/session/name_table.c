@@ -65,6 +65,6 @@ int name_table_put(struct name_table *t, uint64_t key, uint32_t method, struct l
         return rc;
     }
     n->method = method;
-    n->compiling = METHOD_NONE;
+    n->variant = METHOD_NONE;
     return replace_lines(t, n, lines) ? 0 : 1;
 }

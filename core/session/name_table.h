@@ -14,8 +14,8 @@
 
 struct known_name {
     uint32_t method;          /* of the profile's method table */
-    uint32_t compiling;       /* the same as what a compiler thread compiles; METHOD_NONE until
-                                 somebody asks */
+    uint32_t variant;         /* the same as what a compiler thread compiles, or as what is
+                                 allocated outside a TLAB; METHOD_NONE until somebody asks */
     struct line_table *lines; /* owned; NULL: none */
 };
 

@@ -147,7 +147,8 @@ static uint64_t frame_word(struct past *p, const struct profile_frame *f, bool l
     case METHOD_CLASS:
         if (is_new(p, f->method))
             tell_class(p, f->method, &m);
-        return wire_frame_java(WIRE_FRAME_CLASS, OWN_ID + f->method, WIRE_BCI_NONE);
+        return wire_frame_java(*m.module ? WIRE_FRAME_CLASS_OUTSIDE : WIRE_FRAME_CLASS,
+                               OWN_ID + f->method, WIRE_BCI_NONE);
     default:
         return error_word(p, f->method, &m);
     }

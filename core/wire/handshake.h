@@ -30,6 +30,7 @@ enum handshake_result {
     HANDSHAKE_SIGNAL = 106,      /* another library's SIGSEGV handler stands in front of ours */
     HANDSHAKE_OTHER_COPY = 107,  /* another copy of the agent is at work, if perhaps for a reader
                                     that is gone: until its lease is out */
+    HANDSHAKE_STARTING = 108,    /* the VM itself is not ready yet; soon it will be */
 };
 
 #define HANDSHAKE_READER_FD 3

@@ -24,7 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_MAGIC 0x464f5250504f544aULL /* "JTOPPROF" */
+#define WIRE_MAGIC 0x464f5250504f544aULL                /* "JTOPPROF" */
+#define WIRE_LIBRARY_MARK "JTOPPROF agent of jtop-prof" /* in the library, whatever its name */
 #define WIRE_ABI_MAJOR 4u
 #define WIRE_ABI_MINOR 0u
 

@@ -55,8 +55,9 @@ enum wire_frame_type {
     WIRE_FRAME_STUB,  /* address of the beginning of a routine or code blob, named by a WIRE_STUB */
     WIRE_FRAME_CLASS, /* class id: what was allocated, or the lock's class */
     WIRE_FRAME_ERROR, /* enum wire_failure */
-    WIRE_FRAME_COMPILING, /* a compiler thread's outermost frame: the method (id) it compiles */
-    WIRE_FRAME_PC,        /* where the thread was interrupted */
+    WIRE_FRAME_COMPILING,     /* a compiler thread's outermost frame: the method (id) it compiles */
+    WIRE_FRAME_PC,            /* where the thread was interrupted */
+    WIRE_FRAME_CLASS_OUTSIDE, /* class id: what was allocated, outside any thread's buffer (TLAB) */
     WIRE_FRAME_TYPES
 };
 

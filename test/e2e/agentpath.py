@@ -11,8 +11,8 @@ import tempfile
 import time
 import xml.etree.ElementTree
 
-from lib import (AGENT, CLASSES, PROF, Checks, Jvm, collapsed, good, java_tool, prof, readers,
-                 self_percent, total, traces, wait_for, want, within)
+from lib import (AGENT, CLASSES, PROF, Checks, Jvm, collapsed, good, java_tool, java_version,
+                 prof, readers, self_percent, status, total, traces, wait_for, want, within)
 
 TRUTH = {"a50": 50, "b25": 25, "c15": 15, "d10": 10}
 
@@ -180,6 +180,66 @@ def found():
              "PATH" in said, "without the program: %s, %r" % (samples, said))
 
 
+def in_its_place():
+    """Put where async-profiler was: lib/libasyncProfiler.so and bin/asprof, and nothing else."""
+    bare = {**os.environ, "PATH": os.path.dirname(shutil.which("sh"))}
+    with tempfile.TemporaryDirectory() as place:
+        for directory, name, file in (("lib", "libasyncProfiler.so", AGENT), ("bin", "asprof", PROF)):
+            os.mkdir(os.path.join(place, directory))
+            shutil.copy(os.path.realpath(file), os.path.join(place, directory, name))
+        samples, said = start_with("lib/libasyncProfiler.so", place, env=bare)
+        want(samples and not said, "%s samples, said %r" % (samples, said))
+        with Jvm("Shares", "single") as jvm:
+            done = subprocess.run([os.path.join(place, "bin", "asprof"), "-d", "1", "-i", "1ms", "-o",
+                                   "collapsed", str(jvm.pid)], stdin=subprocess.DEVNULL, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+            want(done.returncode == 0 and total(collapsed(done.stdout)) > 100, done.stderr)
+
+
+def first_objects():
+    """Each object is seen from the first one of the program on, where each is asked for."""
+    if java_version() < 11:
+        return print("# before JDK 11 it takes debug symbols")
+    with tempfile.TemporaryDirectory() as place:
+        out = os.path.join(place, "out.collapsed")
+        java = [java_tool("java"), "-XX:-UseTLAB", "-Xmx256m", "-agentpath:%s=start,event=alloc,alloc=1,"
+                "total,file=%s" % (AGENT, out), "-cp", CLASSES, "FirstObjects"]
+        done = subprocess.run(java, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                              timeout=60, check=True)
+        with open(out, encoding="utf-8") as f:
+            stacks = collapsed(f.read())
+    seen = sum(n for frames, n in stacks if frames[-1] == "byte[]_[i]" and
+               frames[-2].endswith("FirstObjects.main"))
+    # The VM itself allocates a little, too, for what main refers to.
+    want(0 <= seen - int(done.stdout) < 1000, "%d bytes of %s" % (seen, done.stdout))
+    want(any("LauncherHelper" in f for frames, _ in stacks for f in frames), "nothing before main")
+    want(any("JNI_CreateJavaVM" in frames for frames, _ in stacks), "nothing of the VM's start")
+
+
+def renamed():
+    """A thread has the name that it had last, however short its life."""
+    with tempfile.TemporaryDirectory() as place:
+        out = os.path.join(place, "out.collapsed")
+        subprocess.run([java_tool("java"), *agent("threads", "file=" + out), "-cp", CLASSES, "Renamed"],
+                       stdin=subprocess.DEVNULL, check=True, timeout=60)
+        with open(out, encoding="utf-8") as f:
+            stacks = collapsed(f.read())
+    seen = total([s for s in stacks if s[0][0].startswith("[the new name ")])
+    want(seen > 100, "%d samples of: %s" % (seen, {s[0][0] for s in stacks}))
+    want(not any("old name" in s[0][0] for s in stacks), "its old name is there")
+
+
+def still_starting():
+    """A JVM that is asked while it touches its heap answers when it has started."""
+    with subprocess.Popen([java_tool("java"), "-XX:+AlwaysPreTouch", "-Xms1g", "-Xmx1g", "-cp",
+                           CLASSES, "Idle"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as java:
+        catches = lambda: int(status(java.pid, "SigCgt"), 16) >> 2 & 1
+        wait_for(catches, "a handler of SIGQUIT")
+        good("-d", 1, "-o", "summary", java.pid)
+        java.communicate(timeout=30)
+
+
 def short_lives():
     """Twenty JVMs that end as soon as they have begun: each has its file when it has ended."""
     with tempfile.TemporaryDirectory() as place:
@@ -232,14 +292,18 @@ def watched_as_well():
 
 def main():
     checks = Checks(fast=("out.svg, exits", "out.collapsed, killed", "several events", "turns",
-                          "no file", "found", "pipe ends", "unknown option", "unwritable file"))
+                          "no file", "found", "pipe ends", "unknown option", "unwritable file",
+                          "in its place", "first objects", "renamed"))
     for how in (exits, system_exit, terminated, killed):
         checks.together(*[("%s, %s" % (name, how.__name__), report, name, how)
                           for name in ("out.svg", "out.collapsed")])
     checks.together(("several events", several_events), ("turns", turns),
                     ("reader killed", reader_killed), ("no file", no_file),
                     ("watched as well", watched_as_well), ("found", found),
-                    ("short lives", short_lives), ("pipe ends", pipe_ends))
+                    ("short lives", short_lives), ("pipe ends", pipe_ends),
+                    ("in its place", in_its_place), ("first objects", first_objects),
+                    ("renamed", renamed),
+                    ("still starting", still_starting))
     checks.together(("unknown option", bad_options, "event=cpu,nonsense=1,file=x.svg", "nonsense"),
                     ("unknown event", bad_options, "event=nonsense,file=x.svg", "nonsense"),
                     ("unwritable file", bad_options, "event=cpu,file=/nowhere/x.svg", "/nowhere"))

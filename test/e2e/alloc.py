@@ -14,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-from lib import Checks, Jvm, Prof, ROOT, collapsed, java_version, status, traces, wait_for, want
+from lib import (Checks, Jvm, Prof, ROOT, Skip, collapsed, good, java_tool, java_version, status, traces,
+                 wait_for, want)
 
 POINTS = 3.0  # by which a share may be off
 TOTAL = 10.0  # percent
@@ -127,11 +128,31 @@ def reader_dies(scratch, state_at):
         want(by_class(stacks).get("byte[]", 0) > 0, "nothing was sampled: %s" % stacks)
 
 
+def outside(scratch):
+    """--tlab tells objects that were allocated outside of TLABs from new TLABs, in JFR as well."""
+    with Jvm("AllocShares", options=("-XX:+EnableDynamicAgentLoading",)) as jvm:
+        path = os.path.join(scratch, "tlab.jfr")
+        with Prof(scratch, "-d", 60, "-e", "alloc", "--tlab", "-f", path, jvm.pid) as p:
+            wait_for(lambda: sampling(jvm.pid, find_state(scratch)), "sampling")
+            jvm.ask("run 2 2000000 50")
+            p.process.send_signal(signal.SIGINT)
+            want(p.process.wait(30) == 0, p.stderr())
+        if "needs libjvm.so's symbols" in good("-o", "summary", path) + p.stderr():
+            raise Skip("no symbols of libjvm.so")
+    leaves = {f[-1] for f, _ in collapsed(good("-o", "collapsed", path))}
+    want({"byte[]_[k]", "AllocShares$Middle_[i]"} <= leaves, "leaves: %s" % leaves)
+    said = subprocess.run([java_tool("jfr"), "summary", path], stdout=subprocess.PIPE, text=True,
+                          check=True).stdout
+    for kind in ("InNewTLAB", "OutsideTLAB"):
+        want(re.search(r"jdk\.ObjectAllocation%s +[1-9]" % kind, said), "none " + kind)
+
+
 def runs():
     """(name, function, arguments) for the JDK this is."""
     with tempfile.TemporaryDirectory(prefix="jtop-alloc-") as scratch:
         state_at = find_state(scratch)
         checks = Checks()
+        checks.run("outside TLABs", outside, scratch)
         checks.run("small and large objects, 2 threads", shares, scratch, state_at,
                    "2 6000000 10")
         checks.run("no large objects, 1 thread", shares, scratch, state_at, "1 15000000 0",

@@ -4,12 +4,14 @@
 with what they print, where they print it, and their exit codes."""
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree
 
-from lib import PROF, Checks, Jvm, collapsed, read, self_percent, total, traces, wait_for, want
+from lib import (PROF, Checks, Jvm, collapsed, read, readers, sampling, self_percent, total, wait_for,
+                 want)
 
 
 def work(jvm, seconds):
@@ -33,6 +35,23 @@ def links(place):
     os.mkdir(os.path.join(place, "bin"))
     for name in ("asprof", "profiler.sh"):
         os.symlink(PROF, os.path.join(place, "bin", name))
+
+
+def interrupted(place, program, jvm):
+    """A signal for the command ends the profile, and the command when all is written; one that dies
+    at once leaves nobody behind who samples."""
+    words = [os.path.join(place, "bin", program), "-d", "60", "-i", "1ms", "-o", "collapsed", "-f"]
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        path = os.path.join(place, "interrupted-%d" % number)
+        with subprocess.Popen(words + [path, str(jvm.pid)], stdin=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as command:
+            wait_for(lambda: sampling(jvm.pid), "sampling")
+            work(jvm, 0.3)
+            command.send_signal(number)
+            code = command.wait(20)
+        want(code == (-9 if number == signal.SIGKILL else 0), "exit %d" % code)
+        wait_for(lambda p=path: os.path.exists(p) and total(collapsed(read(p))) > 100, "the file")
+        wait_for(lambda: not sampling(jvm.pid), "the end of sampling", 10)
 
 
 def session(program, place):
@@ -66,12 +85,22 @@ def session(program, place):
         work(jvm, 0.3)
         again = collapsed(line("stop -o collapsed", out=".*", err=".*"))
         want(total(again) < total(first) + 100, "start has not begun anew")
-        line("-d 1 -o collapsed", out=".+", err=".*")
-        wait_for(lambda: not traces(jvm.pid), "traces to go", 8)
+        # What -d has collected stays, and can be had in another form.
+        once = collapsed(line("-d 1 -i 1ms -o collapsed", out=".+", err=".*Done\n"))
+        line("status", out=inactive)
+        want(collapsed(line("dump -o collapsed", out=".+", err=".*")) == once, "not the same")
+        line("stop -f once-%p.html", err=".*")
+        want("a50" in read(os.path.join(place, "once-%d.html" % jvm.pid)), "no a50 in the page")
         line("resume -i 1ms", err="Profiling started\n")
         line("stop -o flat", out=".*", err=".*")
-        line("-d 1 -o summary", out=".+", err=".*")
+        line("-d 1 -f s.txt -o summary --record s.jtop", err=".*Done\n")
+        run(place, PROF + " -o summary s.jtop", 0, "--- Execution profile ---.*", "")
+        line("-d 1 -o summary -f /nowhere/x.txt", 100, err=".*/nowhere.*")
         run(place, program + " status 4194304", 1, "", r"[^\n]+\n")
+        interrupted(place, program, jvm)
+        pid = jvm.pid
+        want(jvm.end() == 0, "exit code")
+        wait_for(lambda: not readers(pid), "what stayed to go with the JVM", 10)
 
 
 def main():

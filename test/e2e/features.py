@@ -50,9 +50,11 @@ def refused(jvm):
     want(done.returncode == 100 and "there is no feature vtables" in done.stderr, done.stderr)
     done = prof("-d", 1, "-F", "stats,jnienv,mixed,agct", "-o", "summary", jvm.pid)
     want(done.returncode == 0, done.stderr)
-    done = prof("-d", 1, "-e", "itimer", "--record-cpu", jvm.pid)
-    want(done.returncode == 100 and "--record-cpu" in done.stderr and "itimer" in done.stderr,
-         done.stderr)
+    for event in ("itimer", "ctimer"):
+        for option in (["--record-cpu"], ["--target-cpu", 0]):
+            done = prof("-d", 1, "-e", event, *option, jvm.pid)
+            want(done.returncode == 100 and option[0] in done.stderr and event in done.stderr,
+                 done.stderr)
 
 
 def main():

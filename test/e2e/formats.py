@@ -265,6 +265,55 @@ def tree_is_what_o_says(recording):
          "it refers to something")
 
 
+def stacks_of_lines(page):
+    """What a program reads that knows async-profiler's pages: names that begin as the one before,
+    and frames with their level."""
+    names, frames, last = ["all"], [], ""
+    lines = iter(page.splitlines())
+    while not next(lines).startswith("const cpool"):
+        pass
+    next(lines)
+    for line in lines:
+        if not line.startswith("'"):
+            break
+        packed = re.sub(r"\\(['\\])", r"\1", line[1:line.rindex("'")])
+        last = last[:ord(packed[0]) - 32] + packed[1:]
+        names.append(last)
+    while next(lines):
+        pass
+    level = count = 0
+    for line in lines:
+        if not line:
+            break
+        numbers = [int(n) for n in line[2:-1].split(",")]
+        level = {"f": numbers[1], "u": level + 1, "n": level}[line[0]]
+        frames.append((level, names[numbers[0] >> 3], numbers[-1]))
+    stacks, path = collections.Counter(), []
+    for i, (level, name, count) in enumerate(frames):
+        path[level:] = [name]
+        inside = 0
+        for deeper, _, n in frames[i + 1:]:
+            if deeper <= level:
+                break
+            inside += n if deeper == level + 1 else 0
+        if level and count > inside:
+            stacks[tuple(path[1:])] += count - inside
+    depth = max(f[0] for f in frames) + 1
+    want("Array(%d)" % depth in page, "the number of levels is another than %d" % depth)
+    return stacks
+
+
+def html_has_lines(recording):
+    for event in ("cpu", "alloc"):
+        with open(recording.file("lines.html", "-e", event), encoding="utf-8") as f:
+            got = stacks_of_lines(f.read())
+        told = collections.Counter()
+        for stack, n in recording.stacks(event).items():
+            told[tuple(re.sub(r"_\[[k01ji]\]$", "", f) for f in stack)] += n
+        same(collections.Counter({tuple(map(plain, s)): n for s, n in got.items()}), told,
+             "html, " + event)
+
+
 def main():
     check = Checks()
     with tempfile.TemporaryDirectory(prefix="jtop-prof-formats-") as scratch:
@@ -273,6 +322,7 @@ def main():
         check.run("otlp: the collapsed stacks", otlp_says_the_same, recording)
         check.run("markdown: tables", markdown_is_tables, recording)
         check.run("tree: with -o", tree_is_what_o_says, recording)
+        check.run("html: async-profiler's lines", html_has_lines, recording)
     return check.code()
 
 

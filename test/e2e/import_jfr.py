@@ -76,7 +76,9 @@ def told(path, types):
 def read(path, event, *options):
     got = collections.Counter()
     for frames, n in stacks_of(good("-e", event, "-o", "collapsed", *options, path)):
-        # What has no stack still has its class.
+        # What has no stack still has its class, and one outside of TLABs its own mark.
+        if event == "alloc" and frames[-1].endswith("_[k]"):
+            frames = frames[:-1]
         got[tuple(f for f in frames if not is_class(f)) or ("[unknown]",)] += n
     return got
 

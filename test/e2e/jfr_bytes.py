@@ -21,6 +21,7 @@ FIELDS = {
     "profiler.WallClockSample": "startTime sampledThread stackTrace state samples",
     "jdk.ObjectAllocationInNewTLAB":
         "startTime eventThread stackTrace objectClass allocationSize tlabSize",
+    "jdk.ObjectAllocationOutsideTLAB": "startTime eventThread stackTrace objectClass allocationSize",
     "profiler.LiveObject":
         "startTime eventThread stackTrace objectClass allocationSize allocationTime",
     "jdk.JavaMonitorEnter":

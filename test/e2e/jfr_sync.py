@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from lib import PROF, WAIT, Checks, Jvm, good, prof, wait_for, want
+from lib import AGENT, CLASSES, PROF, WAIT, Checks, Jvm, good, java_tool, prof, wait_for, want
 
 
 def recorders(jvm):
@@ -80,6 +80,21 @@ def resumed(scratch, jvm):
     want(chunks == 2 and at == len(data), "%d chunks" % chunks)
 
 
+def with_the_jvm(scratch):
+    """From the JVM's start to its end, however short."""
+    path = os.path.join(scratch, "d.jfr")
+    for _ in range(3):
+        subprocess.run([java_tool("java"), "-agentpath:%s=start,event=cpu,interval=1ms,jfrsync,file=%s"
+                        % (AGENT, path), "-cp", CLASSES, "Idle"], stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, check=True, timeout=60)
+        said = subprocess.run([java_tool("jfr"), "summary", path], stdout=subprocess.PIPE, text=True,
+                              check=True).stdout
+        want("Chunks: 2" in said, said[:200])
+        want(re.search(r"jdk\.ExecutionSample +[1-9]", said) and
+             re.search(r"jdk\.InitialEnvironmentVariable +[1-9]", said), "not of both: " + said)
+        os.unlink(path)
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory(prefix="jtop-prof-jfr-sync-") as scratch:
@@ -88,6 +103,7 @@ def main():
             checks.run("no plain file", no_plain_file, scratch, jvm)
             checks.run("stopped and resumed", resumed, scratch, jvm)
             good("-d", "200ms", "-o", "collapsed", jvm.pid)  # the reader that waits goes
+        checks.run("with the JVM", with_the_jvm, scratch)
     return checks.code()
 
 

@@ -183,6 +183,17 @@ def several(scratch):
             want(jvm.end() == 0, "the JVM ends well")
 
 
+def inlined(scratch):
+    """Calls in a method that is compiled meanwhile, inlined into it, and constructors that fail."""
+    with Jvm("MethodCalls", options=VERIFYING) as jvm:
+        c = Calls(scratch, jvm, "MethodCalls.loop", "-e", "MethodCalls.fast:60s", "-e",
+                  "MethodCalls$Failing.<init>:60s")
+        jvm.ask("loops 20")
+        stacks, _ = c.end()
+        expect(count(stacks, "loop"), 20, "loops")
+        want(jvm.end() == 0, "the JVM ends well")
+
+
 def patterns(scratch):
     """Of methods, of classes, of all there are; what comes later too. And no trace is left."""
     with Jvm("MethodCalls", options=VERIFYING) as jvm:
@@ -253,6 +264,7 @@ def main():
         checks.run("every method of a class", every, scratch)
         checks.run("every method of busy classes", busy, scratch)
         checks.run("several methods", several, scratch)
+        checks.run("inlined in each other", inlined, scratch)
         checks.run("patterns", patterns, scratch)
         checks.run("each so manyth call", each_third, scratch)
         checks.run("refused with the reason", refused, scratch)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import oci
-from lib import Checks, WALKS, collapsed, links, self_percent, want
+from lib import Checks, WALKS, collapsed, links, self_percent, total, want
 
 PROF = oci.INSIDE + "/jtop-prof"
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
@@ -50,6 +50,10 @@ def seccomp(errno, why):
                        errno=errno) as c:
         told(c, why)
         right(c)
+        subprocess.run(["taskset", "-acp", "0", str(c.pid)], check=True, stdout=subprocess.DEVNULL)
+        for cpu, there in ((0, True), (1, False)):
+            stacks = collapsed(profile(c, "--target-cpu", cpu, "-o", "collapsed").stdout)
+            want(bool(stacks) == there, "processor %d: %d samples" % (cpu, total(stacks)))
 
 
 def paranoid():

@@ -9,7 +9,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const struct bytecode_target every[] = {{"m*", "()*", 1}, {"*", NULL, 0}};
-    static const struct bytecode_request all = {"java/lang/Calls", every, 2};
+    static _Atomic uint16_t ids;
+    static const struct bytecode_request all = {"java/lang/Calls", &ids, every, 2};
     struct bytecode_result once, twice;
     int r = bytecode_add_calls(data, (uint32_t)size, &all, &once);
     if ((r != 0 && r != -EINVAL) || !once.file.at != !once.methods)

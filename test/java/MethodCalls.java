@@ -8,6 +8,8 @@ import java.io.InputStreamReader;
  *   throws N       calls thrower N times, which throws every second time
  *   deep N         a recursion of N calls of deep
  *   fast N         calls fast N times; answers "ns N"
+ *   loops N        calls loop N times, which is compiled while it runs, with fast inlined in it; and
+ *                  Failing, whose constructor throws, as often
  *   map N          puts N numbers into a HashMap
  *   late N         calls a method of a class that was not loaded before
  *   virtual N      calls target N times in virtual threads (JDK 21 and later), one each
@@ -54,6 +56,29 @@ public final class MethodCalls {
 
     static long fast(long i) {
         return i * 31 + sink;
+    }
+
+    static final class Failing {
+        Failing(long n) {
+            if (n >= 0) {
+                throw new IllegalArgumentException();
+            }
+        }
+    }
+
+    static long loop(long n) {
+        long sum = 0;
+        for (long i = 0; i < 200000; i++) {
+            sum += fast(i);
+        }
+        for (long i = 0; i < 200; i++) {
+            try {
+                new Failing(i);
+            } catch (IllegalArgumentException e) {
+                sum++;
+            }
+        }
+        return sum + n;
     }
 
     static void map(long n) {
@@ -104,6 +129,11 @@ public final class MethodCalls {
                 break;
             case "deep":
                 sum += deep(n);
+                break;
+            case "loops":
+                for (long i = 0; i < n; i++) {
+                    sum += loop(i);
+                }
                 break;
             case "fast":
                 long begin = System.nanoTime();

@@ -20,7 +20,8 @@
 #define CORPUS "test/fuzz/corpus/agent_bytecode"
 
 static const struct bytecode_target every = {"*", NULL, 0};
-static const struct bytecode_request all = {"H", &every, 1};
+static _Atomic uint16_t ids;
+static const struct bytecode_request all = {"H", &ids, &every, 1};
 
 /* A class with one method: what is in its Code attribute. */
 struct sample {
@@ -81,6 +82,7 @@ static struct bytes_out make(const struct sample *s, uint32_t more_constants) {
 static struct bytecode_result change(const struct sample *s, int expected) {
     struct bytecode_result r;
     struct bytes_out o = make(s, 0);
+    ids = 7;
     assert_int_equal(bytecode_add_calls(o.at, (uint32_t)o.n, &all, &r), expected);
     bytes_end(&o);
     return r;
@@ -104,22 +106,26 @@ static uint32_t check_file(const uint8_t *file, uint32_t length) {
 static void exact_bytes(void **state) {
     (void)state;
     static const uint8_t code[] = {0xb1};
-    static const uint8_t expected[] = {0,    1, 0,     1,
-                                       0,    0, 0,     14,
-                                       0xb8, 0, ENTER, 0,
-                                       0xb8, 0, EXIT,  0,
-                                       0xb1, /* return */
-                                       0xb8, 0, EXIT,  0,
-                                       0xbf, /* handler */
-                                       0,    1, 0,     4,
-                                       0,    9, 0,     9,
-                                       0,    0, /* its range */
-                                       0,    1, 0,     OUR_STACK_MAP,
-                                       0,    0, 0,     12,
-                                       0,    1, 255,   0,
-                                       9,    0, 0,     0,
-                                       1,    7, 0,     THROWABLE,
-                                       0,    0 /* the class's own attributes */};
+    static const uint8_t expected[] = {
+        0,    2,     0,   1,  /* max_stack: the number, and what is thrown */
+        0,    0,     0,   26, /* bytes */
+        0x11, 0,     7,   0xb8,
+        0,    ENTER, 0,   0, /* sipush; invokestatic; nop; nop */
+        0x11, 0,     7,   0xb8,
+        0,    EXIT,  0,   0, /**/
+        0xb1,                /* return */
+        0x11, 0,     7,   0xb8,
+        0,    EXIT,  0,   0, /**/
+        0xbf,                /* handler */
+        0,    1,     0,   8,
+        0,    17,    0,   17,
+        0,    0, /* its range */
+        0,    1,     0,   OUR_STACK_MAP,
+        0,    0,     0,   12, /**/
+        0,    1,     255, 0,
+        17,   0,     0,   0,
+        1,    7,     0,   THROWABLE, /**/
+        0,    0 /* the class's own attributes */};
     struct bytecode_result r = change(&(struct sample){.code = code, .length = 1}, 0);
     assert_int_equal(r.methods, 1);
     assert_memory_equal(r.file.at + (uint32_t)r.file.n - sizeof expected, expected,
@@ -136,10 +142,10 @@ static void tables_move_along(void **state) {
         0, LINES,     0, 0, 0, 10,        0, 2, 0, 0, 0, 50, 0, 4, 0, 51,        /* 0: 50, 4: 51 */
         0, VARIABLES, 0, 0, 0, 12,        0, 1, 0, 3, 0, 2,  0, 5, 0, 5,  0, 0}; /* [3, 5) */
     static const uint8_t expected[] = {
-        0,   3, 0, STACK_MAP, 0, 0,  0, 18, 0, 3,         251, 0,         7, 251, 0, 0,
-        255, 0, 4, 0,         0, 0,  1, 7,  0, THROWABLE, 0,   LINES,     0, 0,   0, 10,
-        0,   2, 0, 0,         0, 50, 0, 8,  0, 51,        0,   VARIABLES, 0, 0,   0, 12,
-        0,   1, 0, 7,         0, 6,  0, 5,  0, 5,         0,   0,         0, 0};
+        0,   3, 0, STACK_MAP, 0, 0,  0, 18, 0, 3,         251, 0,         11, 251, 0, 0,
+        255, 0, 8, 0,         0, 0,  1, 7,  0, THROWABLE, 0,   LINES,     0,  0,   0, 10,
+        0,   2, 0, 0,         0, 50, 0, 12, 0, 51,        0,   VARIABLES, 0,  0,   0, 12,
+        0,   1, 0, 11,        0, 10, 0, 5,  0, 5,         0,   0,         0,  0};
     struct bytecode_result r = change(
         &(struct sample){.code = code, .length = 5, .rest = rest, .rest_length = sizeof rest}, 0);
     assert_memory_equal(r.file.at + (uint32_t)r.file.n - sizeof expected, expected,
@@ -360,7 +366,7 @@ static void which_methods(void **state) {
     for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) {
         struct bytecode_result r;
         struct bytes_out o = make(&c[i].s, 0);
-        const struct bytecode_request q = {"H", &c[i].target, 1};
+        const struct bytecode_request q = {"H", &ids, &c[i].target, 1};
         assert_int_equal(bytecode_add_calls(o.at, (uint32_t)o.n, &q, &r), 0);
         assert_int_equal(r.methods, c[i].methods);
         assert_int_equal(r.bodiless, c[i].bodiless);

@@ -101,8 +101,11 @@ static uint32_t length_at(const struct code *c, uint32_t pc) {
     return 0;
 }
 
+#define CALL 8u /* sipush; invokestatic; nop; nop */
+
 static bool is_call(const struct code *c, uint32_t pc, uint32_t old_constants) {
-    return c->at[pc] == 184 && (uint32_t)(c->at[pc + 1] << 8 | c->at[pc + 2]) >= old_constants;
+    return pc + CALL <= c->length && c->at[pc] == 17 && c->at[pc + 3] == 184 &&
+           (uint32_t)(c->at[pc + 4] << 8 | c->at[pc + 5]) >= old_constants;
 }
 
 /* Instructions by number, calls of ours left out. place[pc]: the number of the one at pc, or behind
@@ -116,9 +119,9 @@ static uint32_t number(const struct code *c, uint32_t old_constants, int32_t *pl
     for (uint32_t pc = 0; pc < c->length;) {
         place[pc] = (int32_t)n;
         if (is_call(c, pc, old_constants)) {
-            assert_int_equal(c->at[pc + 3], 0);
+            assert_int_equal(c->at[pc + 6] | c->at[pc + 7], 0);
             ++*calls;
-            pc += 4;
+            pc += CALL;
         } else {
             pc += length_at(c, pc);
             n++;
@@ -181,8 +184,8 @@ static void same_exceptions(struct code *a, const int32_t *pa, struct code *b, c
     }
     if (b->constructor)
         return;
-    uint32_t handler = b->length - 5;
-    assert_int_equal(bytes_u2(&b->rest), 4);
+    uint32_t handler = b->length - (CALL + 1);
+    assert_int_equal(bytes_u2(&b->rest), (int)CALL);
     assert_int_equal(bytes_u2(&b->rest), handler);
     assert_int_equal(bytes_u2(&b->rest), handler);
     assert_int_equal(bytes_u2(&b->rest), 0);
@@ -197,11 +200,11 @@ static void same_code(struct code *a, struct code *b) {
     assert_int_equal(none, 0);
     assert_int_equal(nb, na + !b->constructor);
     assert_true(is_call(b, 0, a->constants));
-    for (k = 4; i < a->length; i += length_at(a, i), k += length_at(b, k)) {
+    for (k = CALL; i < a->length; i += length_at(a, i), k += length_at(b, k)) {
         bool is_return = a->at[i] >= 172 && a->at[i] <= 177;
         returns += is_return;
         assert_int_equal(is_call(b, k, a->constants), is_return);
-        k += is_return ? 4 : 0;
+        k += is_return ? CALL : 0;
         same_instruction(a, pa, i, b, pb, k);
     }
     assert_int_equal(calls, 1 + returns + !b->constructor);

@@ -1,3 +1,4 @@
+#include "core/profile/frame_name.h"
 #include "test/unit/decoder_fixture.h"
 
 static void test_every_frame_type(void **state) {
@@ -196,6 +197,35 @@ static void test_program_counter(void **state) {
     close_stage(&s);
 }
 
+/* A class of its own, of the same name. */
+static void test_classes_outside_tlabs_are_told_apart(void **state) {
+    (void)state;
+    struct stage s;
+    enum method_kind kind;
+    char name[64];
+    open_stage(&s);
+    recording_sample(&s.r, SECOND, 1, 10, 2, CLASS(7), JAVA(7));
+    recording_sample(&s.r, SECOND, 1, 10, 2,
+                     wire_frame_java(WIRE_FRAME_CLASS_OUTSIDE, 7, WIRE_BCI_NONE), JAVA(7));
+    recording_class(&s.r, 7, "[B");
+    recording_method(&s.r, 7, "shop/Cart", "add", "(I)V");
+    play(&s);
+    const struct method_table *t = profile_methods_const(s.profile);
+    uint32_t inside = 0, outside = 0;
+    for (uint32_t i = 0; i < method_table_count(t); i++) {
+        const struct method *m = method_table_get(t, i);
+        if (m->kind != METHOD_CLASS)
+            continue;
+        frame_name(m, NAME_MARKS, name, sizeof name);
+        inside += strcmp(name, "byte[]_[i]") == 0;
+        outside += strcmp(name, "byte[]_[k]") == 0;
+    }
+    assert_int_equal(inside, 1);
+    assert_int_equal(outside, 1);
+    assert_int_equal(self_of(&s, "[B", &kind), 2); /* both */
+    close_stage(&s);
+}
+
 /* Nothing but what was asked for. */
 static void test_no_java_frame_is_no_failure(void **state) {
     (void)state;
@@ -272,6 +302,7 @@ int main(void) {
         cmocka_unit_test(test_compiler_threads),
         cmocka_unit_test(test_place_of_what_is_compiled),
         cmocka_unit_test(test_program_counter),
+        cmocka_unit_test(test_classes_outside_tlabs_are_told_apart),
         cmocka_unit_test(test_no_java_frame_is_no_failure),
         cmocka_unit_test(test_failures_are_named_and_counted),
         cmocka_unit_test(test_return_addresses_name_the_caller),

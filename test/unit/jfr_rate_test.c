@@ -42,7 +42,23 @@ static void none(void **state) {
     assert_int_equal(r.refused, 0);
 }
 
+/* Another event of the category begins where the first one did. */
+static void anew(void **state) {
+    (void)state;
+    struct jfr_rate r = {.limits.of = {[JFR_CATEGORY_ALLOC] = 3}};
+    for (int part = 0; part < 2; part++) {
+        jfr_rate_anew(&r);
+        for (uint64_t second = 5; second < 9; second++) {
+            assert_true(jfr_rate_takes(&r, JFR_CATEGORY_ALLOC, second * 1000000000));
+            assert_true(jfr_rate_takes(&r, JFR_CATEGORY_ALLOC, second * 1000000000 + 1));
+            assert_false(jfr_rate_takes(&r, JFR_CATEGORY_ALLOC, second * 1000000000 + 2));
+        }
+    }
+    assert_int_equal(r.refused, 8);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(budget), cmocka_unit_test(none)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(budget), cmocka_unit_test(none),
+                                       cmocka_unit_test(anew)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

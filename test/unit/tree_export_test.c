@@ -22,8 +22,8 @@ static void stands_by_itself(void **unused) {
     struct text out = written("tree", p, s, &(struct export_options){.title = "</h1><script>"});
     assert_non_null(strstr(out.data, "window.callTree ="));
     assert_non_null(strstr(out.data, "\"frames\":2,"));
-    assert_int_equal(occurrences(out.data, "<script"), 3);
-    assert_int_equal(occurrences(out.data, "</script"), 3);
+    assert_int_equal(occurrences(out.data, "<script"), 4);
+    assert_int_equal(occurrences(out.data, "</script"), 4);
     assert_null(strstr(out.data, "http"));
     assert_null(strstr(out.data, "<link rel=\"stylesheet"));
     text_free(&out);

@@ -144,7 +144,7 @@ static uint64_t memory_bytes(void) {
     return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Whether it was there before, and uses so much that it is told of. */
+/* Whether it was there at the last look, and uses enough to be reported. */
 static bool is_large(const struct process_list *l, const struct process_known *now, uint64_t now_ns,
                      struct process_sample *s) {
     const struct process_known *then =

@@ -42,6 +42,8 @@ static void tell(struct background_stay *stay, int r, enum watch_end end, const 
 }
 
 static void leave(const struct background_stay *stay) {
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; fd <= STDERR_FILENO && null >= 0; fd++)
         dup2(null, fd);
@@ -131,7 +133,11 @@ static void collector(const struct options *o, const struct jvm *j, pid_t parent
     stay.news_fd = news_fd;
     for (int fd = STDERR_FILENO + 1; fd < INHERITED_MAX; fd++)
         stay.inherited[fd] = fd != news_fd && fcntl(fd, F_GETFD) >= 0;
-    setsid(); /* a terminal's Ctrl-C comes once, from the caller */
+    /* In a group of its own a terminal's Ctrl-C comes once, from the caller; what it writes there
+     * must not stop it (stty tostop). */
+    progress_for_group(getpgrp());
+    setpgid(0, 0);
+    signal(SIGTTOU, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(0);

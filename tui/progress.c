@@ -11,10 +11,16 @@
 
 enum { BAR_MIN = 10, BAR_MAX = 40, PART = 48 };
 
+static pid_t group; /* whose turn at the terminal is ours; 0: the process's own */
+
+void progress_for_group(pid_t of) {
+    group = of;
+}
+
 /* 0: not for us to write there, now. */
 static int columns_there(void) {
     struct winsize size;
-    if (!isatty(STDERR_FILENO) || tcgetpgrp(STDERR_FILENO) != getpgrp())
+    if (!isatty(STDERR_FILENO) || tcgetpgrp(STDERR_FILENO) != (group ? group : getpgrp()))
         return 0;
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
         return 80;

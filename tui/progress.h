@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define PROGRESS_EVERY_MS 500
 
@@ -22,6 +23,10 @@ struct progress {
     uint64_t ms, samples; /* as last drawn: for the rate */
     double rate;          /* samples a second; < 0: not known yet */
 };
+
+/* Lines are shown while that process group is in the foreground, in place of our own: of a process
+ * that works for another one. Before any line is opened. */
+void progress_for_group(pid_t of);
 
 /* `quiet`: never shown. */
 void progress_open(struct progress *p, bool quiet);

@@ -90,8 +90,8 @@ extern const struct engine engine_cpu_perf, engine_cpu_ctimer, engine_cpu_itimer
     engine_cpu_safepoint, engine_wall, engine_wall_safepoint, engine_alloc, engine_alloc_trap,
     engine_lock, engine_nativemem, engine_nativelock, engine_perf_event, engine_method;
 
-/* In Agent_OnLoad: the first thread, made next, samples its allocation by this interval (0: the
- * usual one) from its first object on; later it would come first to the end of the VM's own. */
+/* Sets the VM's sampling interval in Agent_OnLoad (0: the default), before the main thread exists: a
+ * thread keeps the interval it was made with until its next sample. */
 void engine_alloc_foresee(jvmtiEnv *jvmti, uint64_t interval);
 
 // NOLINTNEXTLINE(readability-non-const-parameter): the builtin writes

@@ -91,8 +91,8 @@ uint64_t wall_pause(struct wall *w, uint64_t ns);
 /* Looking at them (engine_wall_look.c). */
 
 uint64_t wall_clock_ns(void);
-/* How many samples an entry's next one of that weight counts as: in the long run one an interval,
- * however late the looks come. Whose turn it is. */
+/* How many samples the next one of that weight counts as: on average one an interval, also where
+ * looks come late. Called by whoever owns the entry's turn. */
 uint32_t wall_count(struct wall_thread *t, uint64_t interval, uint64_t weight);
 /* Returns when to look again, on average: so long from now. */
 uint64_t wall_look(struct wall *w, struct wall_thread *t, uint64_t now_ns);

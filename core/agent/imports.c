@@ -356,7 +356,8 @@ static __attribute__((noinline)) void before_lookup(void) {
     errno = saved;
 }
 
-/* A call would be one of ours: RTLD_NEXT goes by the return address. test/lint/agent looks at it. */
+/* It must be a jump: RTLD_NEXT looks at the return address, which has to be the caller's.
+ * test/lint/agent checks it. */
 #if defined(__clang__)
 #define JUMP __attribute__((musttail))
 #define JUMPS

@@ -57,8 +57,8 @@ int imports_patch(struct imports *im, const struct import_hook *hook);
 void imports_refresh(struct imports *im);
 void imports_restore(struct imports *im);
 
-/* In every table of hooks: dlsym, by which all that is patched is refreshed. It jumps to the real one,
- * which goes by who called it. Any thread. */
+/* The hook for dlsym, in every table of hooks: it patches new libraries, and then jumps to the real
+ * dlsym, which looks at its return address. Any thread. */
 void *imports_dlsym(void *handle, const char *name);
 #define IMPORTS_DLSYM "dlsym"
 

@@ -185,7 +185,7 @@ static void take(struct engine_run *run, uint32_t tid, uint64_t ns, uint32_t eve
     sampler_leave(run->sampler);
 }
 
-/* What is asked for: each so manyth call. It stands for itself alone. */
+/* Whether this is the Nth call that was asked for (-i N). It stands for itself alone. */
 static bool is_counted(uint64_t every) {
     return every <= 1 ||
            (atomic_fetch_add_explicit(&calls.counted, 1, memory_order_relaxed) + 1) % every == 0;

@@ -217,7 +217,7 @@ static void walk(struct sampler *s, const struct sample_request *q, const struct
         walk_vm(&w, r, st);
         if (st->failure != WIRE_FAILURE_NO_JAVA || w.walk == s->walker.walk || q->sleeper)
             return;
-        /* The VM's own doing, at its start for one: then its functions say more than nothing. */
+        /* The VM did it by itself, as while it starts: then its own functions are the stack. */
         st->n = first;
         st->failure = WIRE_FAILURE_NONE;
         w.walk = s->walker.walk;
@@ -239,7 +239,7 @@ static void skip_java(struct stack *st, uint32_t first, uint32_t frames) {
     st->n -= n;
 }
 
-/* Frames from place `first` on, of which there may be so many. */
+/* Cuts the frames from place `first` on to the depth that was asked for. */
 static void limit_depth(const struct sampler *s, uint32_t first, struct stack *st) {
     bool truncated = st->failure == WIRE_FAILURE_TRUNCATED;
     uint32_t frames = st->n - first - (truncated && st->n > first);

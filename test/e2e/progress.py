@@ -35,6 +35,23 @@ def at_width(jvm, columns, pattern):
         want(os.path.getsize(out) > 0, "no file")
 
 
+def as_asprof(jvm, place):
+    """Under that name another process profiles. The line is there all the same, Ctrl-C comes once, and
+    a job in the background has none."""
+    program = os.path.join(place, "asprof")
+    os.symlink(PROF, program)
+    with screen(cols=80, rows=20) as s:
+        s.line("clear; %s -d 600 -i 1ms -f a.collapsed %d; echo over" % (program, jvm.pid))
+        s.wait(r"left  [\d,]+ samples", "the line")
+        s.keys("C-c")
+        s.wait(r"(?m)^over$", "the end")
+        want("Interrupted" in s.text() and not rows(s, EITHER), s.text())
+        want(os.path.getsize(os.path.join(s.directory, "a.collapsed")) > 0, "no file")
+        s.line("clear; %s -d 1500ms -f a.collapsed %d & wait; echo gone" % (program, jvm.pid))
+        s.wait(r"(?m)^gone$", "the end")
+        want(not rows(s, EITHER) and "left" not in s.text(), s.text())
+
+
 def narrowed(jvm):
     """The window becomes smaller meanwhile."""
     with screen(cols=100, rows=20) as s:
@@ -102,6 +119,7 @@ def main():
         check.run("-q", quiet, jvm)
         check.run("stderr in a file", in_a_pipe, jvm)
         check.run("a job in the background", in_the_background, jvm)
+        check.run("as asprof", as_asprof, jvm, scratch)
         check.run("a quick conversion", converted, jvm, scratch)
         check.run("no terminal", no_terminal_at_all, jvm)
     return check.code()

@@ -236,7 +236,7 @@ def test_hostile_names_are_text(browser, path):
     check(set(r["name"] for r in page.shown()) <= names, "a name is shown as something else")
     check(browser.js("return document.title") != "owned", "a name was run as a script")
     check(browser.js("return document.querySelectorAll('img').length") == 0, "injected")
-    check(browser.js("return document.querySelectorAll('script').length") == 3, "foreign script")
+    check(browser.js("return document.querySelectorAll('script').length") == 4, "foreign script")
 
 
 def test_large_stays_fluid(browser, path):

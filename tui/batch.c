@@ -69,6 +69,16 @@ static void say_empty(const struct session_status *st) {
     }
 }
 
+/* An engine that could not go on: another profiler took what it needs. */
+static void say_ended(const struct session_status *st) {
+    for (int i = 0; i < WIRE_EVENTS; i++) {
+        const struct session_engine *engine = &st->engine[i];
+        if (engine->asked && engine->error && engine->samples)
+            fprintf(stderr, "jtop-prof: %s ended before the profile did%s%s\n", engine->name,
+                    engine->reason[0] ? ": " : "", engine->reason);
+    }
+}
+
 /* Names are known only where a thread ran, so it cannot be said whether there is such a thread. */
 static void say_nobody(const struct options *o, const struct session_status *st) {
     if (o->session.thread_pattern && !st->samples)
@@ -110,6 +120,7 @@ static void say_quality(const struct options *o, struct session *s, const struct
             fprintf(stderr, "jtop-prof: %s is BIASED: sampled at safepoints only%s%s\n",
                     st.engine[i].name, st.engine[i].reason[0] ? ": " : "", st.engine[i].reason);
     say_empty(&st);
+    say_ended(&st);
     say_nobody(o, &st);
     if (st.phase != SESSION_JVM_GONE)
         say_standstill(j);

@@ -27,6 +27,12 @@ static int ctimer_start(struct engine_run *run, JNIEnv *jni, char *why, size_t w
     return -errno;
 }
 
+/* A thread that has ended meanwhile has no valid clock. */
+static int error_of(const struct engine_thread *t, int e) {
+    bool ended = syscall(SYS_tgkill, getpid(), t->tid, 0) != 0 && errno == ESRCH;
+    return e == EINVAL && ended ? -ESRCH : -e;
+}
+
 static int ctimer_arm(struct engine_run *run, struct engine_thread *t, uint32_t index) {
     struct sigevent event;
     memset(&event, 0, sizeof event);
@@ -37,7 +43,7 @@ static int ctimer_arm(struct engine_run *run, struct engine_thread *t, uint32_t 
     int id;
     /* The kernel's own timer numbers: the C library's wrapper keeps a table and allocates. */
     if (syscall(SYS_timer_create, thread_clock(t->tid), &event, &id) != 0)
-        return -errno;
+        return error_of(t, errno);
     uint64_t interval = run->request.interval;
     struct itimerspec spec = {
         .it_interval = duration(interval),

@@ -13,6 +13,9 @@
  * signal stands for is measured, not assumed. */
 static _Atomic uint64_t last_cpu_ns;
 
+/* How often the timer of this run expires: somebody else may set his own meanwhile. */
+static struct timeval own_period;
+
 static uint64_t process_cpu_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -21,7 +24,8 @@ static uint64_t process_cpu_ns(void) {
 
 static int itimer_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes) {
     (void)jni;
-    uint64_t us = run->request.interval / 1000 ? run->request.interval / 1000 : 1;
+    /* One less than asked: it shows whose timer it is, and the kernel rounds up to its ticks. */
+    uint64_t us = run->request.interval / 1000 > 1 ? run->request.interval / 1000 - 1 : 1;
     struct timeval period = {(time_t)(us / 1000000), (suseconds_t)(us % 1000000)};
     struct itimerval timer = {period, period};
     if (run->signo != SIGPROF) {
@@ -35,6 +39,7 @@ static int itimer_start(struct engine_run *run, JNIEnv *jni, char *why, size_t w
                  "another profiler uses ITIMER_PROF; -e cpu and -e ctimer work beside it");
         return -EBUSY;
     }
+    own_period = period;
     atomic_store(&last_cpu_ns, process_cpu_ns());
     if (setitimer(ITIMER_PROF, &timer, NULL) != 0) {
         snprintf(why, why_bytes, "setitimer failed with errno %d", errno);
@@ -45,8 +50,10 @@ static int itimer_start(struct engine_run *run, JNIEnv *jni, char *why, size_t w
 
 static void itimer_stop(struct engine_run *run, JNIEnv *jni) {
     (void)run, (void)jni;
-    struct itimerval off = {0};
-    setitimer(ITIMER_PROF, &off, NULL);
+    struct itimerval now, off = {0};
+    if (getitimer(ITIMER_PROF, &now) == 0 && now.it_interval.tv_sec == own_period.tv_sec &&
+        now.it_interval.tv_usec == own_period.tv_usec)
+        setitimer(ITIMER_PROF, &off, NULL);
 }
 
 /* What the process used since somebody asked last. Handlers of several threads may ask at once:

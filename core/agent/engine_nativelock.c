@@ -4,7 +4,6 @@
 #include "core/agent/imports.h"
 #include "core/agent/native_gate.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -15,6 +14,15 @@ static struct {
     struct imports imports;
 } locks;
 
+/* Looked up: another one's hook may be in our own import table. */
+static struct functions {
+    int (*mutex_lock)(pthread_mutex_t *);
+    int (*rdlock)(pthread_rwlock_t *);
+    int (*wrlock)(pthread_rwlock_t *);
+    int (*cond_wait)(pthread_cond_t *, pthread_mutex_t *);
+    int (*cond_timedwait)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+} libc, next; /* as everybody else has them, and another one's hooks */
+
 static uint64_t now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -23,7 +31,8 @@ static uint64_t now_ns(void) {
 
 static void waited(const void *frame, uintptr_t real, uint64_t since_ns) {
     int saved = errno;
-    struct native_stripe *stripe = native_gate_enter(&locks.gate);
+    struct native_stripe *stripe =
+        imports_is_passed_on(frame) ? NULL : native_gate_enter(&locks.gate);
     if (!stripe)
         return;
     struct engine_run *run = locks.gate.run;
@@ -35,89 +44,86 @@ static void waited(const void *frame, uintptr_t real, uint64_t since_ns) {
     errno = saved;
 }
 
+#define WAITED(function, since) waited(__builtin_frame_address(0), (uintptr_t)libc.function, since)
+
 /* Whoever gets the lock at once pays for the attempt and nothing else. Only EBUSY says that one
  * would have to wait, and even then EDEADLK that nobody did: the owner is the caller. Every other
- * answer is the lock's own. */
-static int hook_mutex_lock(pthread_mutex_t *m) {
-    int r = pthread_mutex_trylock(m);
-    if (r != EBUSY)
-        return r;
-    uint64_t since = now_ns();
-    r = pthread_mutex_lock(m);
-    if (r != EDEADLK)
-        waited(__builtin_frame_address(0), (uintptr_t)&pthread_mutex_lock, since);
-    return r;
-}
+ * answer is the lock's own. Another one's hook sees each call: what the attempt got is given back. */
+#define LOCK_HOOKS(name, type, try_lock, unlock)                                                   \
+    static int hook_##name(type *lock) {                                                           \
+        int r = try_lock(lock);                                                                    \
+        if (r != EBUSY)                                                                            \
+            return r;                                                                              \
+        uint64_t since = now_ns();                                                                 \
+        r = libc.name(lock);                                                                       \
+        if (r != EDEADLK)                                                                          \
+            WAITED(name, since);                                                                   \
+        return r;                                                                                  \
+    }                                                                                              \
+    static int over_##name(type *lock) {                                                           \
+        int r = try_lock(lock);                                                                    \
+        if (r == 0)                                                                                \
+            unlock(lock);                                                                          \
+        else if (r != EBUSY)                                                                       \
+            return r;                                                                              \
+        uint64_t since = r == EBUSY ? now_ns() : 0;                                                \
+        r = next.name(lock);                                                                       \
+        if (since && r != EDEADLK)                                                                 \
+            WAITED(name, since);                                                                   \
+        return r;                                                                                  \
+    }
 
-static int hook_rdlock(pthread_rwlock_t *l) {
-    int r = pthread_rwlock_tryrdlock(l);
-    if (r != EBUSY)
-        return r;
-    uint64_t since = now_ns();
-    r = pthread_rwlock_rdlock(l);
-    if (r != EDEADLK)
-        waited(__builtin_frame_address(0), (uintptr_t)&pthread_rwlock_rdlock, since);
-    return r;
-}
+LOCK_HOOKS(mutex_lock, pthread_mutex_t, pthread_mutex_trylock, pthread_mutex_unlock)
+LOCK_HOOKS(rdlock, pthread_rwlock_t, pthread_rwlock_tryrdlock, pthread_rwlock_unlock)
+LOCK_HOOKS(wrlock, pthread_rwlock_t, pthread_rwlock_trywrlock, pthread_rwlock_unlock)
 
-static int hook_wrlock(pthread_rwlock_t *l) {
-    int r = pthread_rwlock_trywrlock(l);
-    if (r != EBUSY)
-        return r;
-    uint64_t since = now_ns();
-    r = pthread_rwlock_wrlock(l);
-    if (r != EDEADLK)
-        waited(__builtin_frame_address(0), (uintptr_t)&pthread_rwlock_wrlock, since);
-    return r;
-}
+#define WAIT_HOOKS(name, parameters, ...)                                                          \
+    static int hook_##name parameters {                                                            \
+        uint64_t since = now_ns();                                                                 \
+        int r = libc.name(__VA_ARGS__);                                                            \
+        WAITED(name, since);                                                                       \
+        return r;                                                                                  \
+    }                                                                                              \
+    static int over_##name parameters {                                                            \
+        uint64_t since = now_ns();                                                                 \
+        int r = next.name(__VA_ARGS__);                                                            \
+        WAITED(name, since);                                                                       \
+        return r;                                                                                  \
+    }
 
-static int hook_cond_wait(pthread_cond_t *c, pthread_mutex_t *m) {
-    uint64_t since = now_ns();
-    int r = pthread_cond_wait(c, m);
-    waited(__builtin_frame_address(0), (uintptr_t)&pthread_cond_wait, since);
-    return r;
-}
+WAIT_HOOKS(cond_wait, (pthread_cond_t * c, pthread_mutex_t *m), c, m)
+WAIT_HOOKS(cond_timedwait, (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *t), c, m,
+           t)
 
-static int hook_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *t) {
-    uint64_t since = now_ns();
-    int r = pthread_cond_timedwait(c, m, t);
-    waited(__builtin_frame_address(0), (uintptr_t)&pthread_cond_timedwait, since);
-    return r;
-}
+#define ENTRY(symbol, function)                                                                    \
+    .name = symbol, .hook = (uintptr_t)hook_##function, .over = (uintptr_t)over_##function,        \
+    .next = &next.function
 
 /* There is an old pthread_cond_wait with another layout of conditions: what is not bound yet might
  * mean that one. */
 static struct import_hook hooks[] = {
-    {.name = "pthread_mutex_lock", .hook = (uintptr_t)hook_mutex_lock},
-    {.name = "pthread_rwlock_rdlock", .hook = (uintptr_t)hook_rdlock},
-    {.name = "pthread_rwlock_wrlock", .hook = (uintptr_t)hook_wrlock},
-    {.name = "pthread_cond_wait",
-     .hook = (uintptr_t)hook_cond_wait,
-     .bound_only = true,
-     .not_in = "libjvm"},
-    {.name = "pthread_cond_timedwait",
-     .hook = (uintptr_t)hook_cond_timedwait,
-     .bound_only = true,
-     .not_in = "libjvm"},
+    {ENTRY("pthread_mutex_lock", mutex_lock)},
+    {ENTRY("pthread_rwlock_rdlock", rdlock)},
+    {ENTRY("pthread_rwlock_wrlock", wrlock)},
+    {ENTRY("pthread_cond_wait", cond_wait), .bound_only = true, .not_in = "libjvm"},
+    {ENTRY("pthread_cond_timedwait", cond_timedwait), .bound_only = true, .not_in = "libjvm"},
     {.name = IMPORTS_DLSYM, .hook = (uintptr_t)imports_dlsym},
     {.name = NULL},
 };
 
-static void find_real_functions(void) {
-    const uintptr_t real[] = {
-        (uintptr_t)&pthread_mutex_lock,     (uintptr_t)&pthread_rwlock_rdlock,
-        (uintptr_t)&pthread_rwlock_wrlock,  (uintptr_t)&pthread_cond_wait,
-        (uintptr_t)&pthread_cond_timedwait, (uintptr_t)&dlsym,
-    };
-    for (size_t i = 0; hooks[i].name; i++)
-        hooks[i].real = real[i];
+/* False: one of them is not there. */
+static bool find_real_functions(void) {
+    void *const to[] = {&libc.mutex_lock, &libc.rdlock, &libc.wrlock, &libc.cond_wait,
+                        &libc.cond_timedwait};
+    return imports_find_real(hooks, to, sizeof to / sizeof to[0]);
 }
 
 static int start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes) {
     (void)jni;
-    find_real_functions();
+    int r = find_real_functions() ? 0 : -ENOENT;
     native_gate_open(&locks.gate, run);
-    int r = imports_patch(&locks.imports, hooks);
+    if (r == 0)
+        r = imports_patch(&locks.imports, hooks);
     if (r == 0 && locks.imports.slots > locks.imports.lookups)
         return 0;
     snprintf(why, why_bytes, "no library's import table could be changed (errno %d)", -r);
@@ -133,8 +139,9 @@ static void stop(struct engine_run *run, JNIEnv *jni) {
 }
 
 static void turn(struct engine_run *run, JNIEnv *jni, uint64_t now_ms) {
-    (void)run, (void)jni, (void)now_ms;
+    (void)jni, (void)now_ms;
     imports_refresh(&locks.imports);
+    imports_tell(&locks.imports, run->status->reason, sizeof run->status->reason);
 }
 
 const struct engine engine_nativelock = {

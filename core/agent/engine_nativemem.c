@@ -5,7 +5,6 @@
 #include "core/agent/native_blocks.h"
 #include "core/agent/native_gate.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,8 +22,8 @@ struct untold {
     _Atomic uint64_t lost;
 };
 
-/* As everybody else has them; looked up, since nothing else here may allocate by them. */
-static struct {
+/* Looked up, since nothing else here may allocate by them. */
+struct functions {
     void *(*malloc)(size_t);
     void *(*calloc)(size_t, size_t);
     void *(*realloc)(void *, size_t);
@@ -32,9 +31,11 @@ static struct {
     int (*posix_memalign)(void **, size_t, size_t);
     void *(*aligned_alloc)(size_t, size_t);
     void *(*mmap)(void *, size_t, int, int, int, off_t);
-    void *(*mmap64)(void *, size_t, int, int, int, off_t);
     int (*munmap)(void *, size_t);
-} libc;
+};
+
+/* As everybody else has them, and another one's hooks. */
+static struct functions libc, next;
 
 static struct {
     struct native_gate gate;
@@ -87,7 +88,8 @@ static void take_sample(struct engine_run *run, const void *frame, uintptr_t rea
 /* `frame`: the hook's own. */
 static void allocated(const void *frame, uintptr_t real, void *block, uint64_t bytes) {
     int saved = errno;
-    struct native_stripe *stripe = block && bytes ? native_gate_enter(&mem.gate) : NULL;
+    bool is_ours = block && bytes && !imports_is_passed_on(frame);
+    struct native_stripe *stripe = is_ours ? native_gate_enter(&mem.gate) : NULL;
     if (!stripe)
         return;
     struct engine_run *run = mem.gate.run;
@@ -133,64 +135,70 @@ static void remember(void *block, uint64_t live_id) {
     native_gate_leave(stripe);
 }
 
-static void *hook_malloc(size_t bytes) {
-    void *p = libc.malloc(bytes);
-    allocated(__builtin_frame_address(0), (uintptr_t)libc.malloc, p, bytes);
+/* What a hook does, calling on by `f`. Its frame is the hook's own. */
+#define BODY static inline __attribute__((always_inline))
+#define ALLOCATED(function, block, bytes)                                                          \
+    allocated(__builtin_frame_address(0), (uintptr_t)libc.function, block, bytes)
+
+BODY void *do_malloc(const struct functions *f, size_t bytes) {
+    void *p = f->malloc(bytes);
+    ALLOCATED(malloc, p, bytes);
     return p;
 }
 
-static void *hook_calloc(size_t n, size_t bytes) {
-    void *p = libc.calloc(n, bytes);
-    allocated(__builtin_frame_address(0), (uintptr_t)libc.calloc, p, (uint64_t)n * bytes);
+BODY void *do_calloc(const struct functions *f, size_t n, size_t bytes) {
+    void *p = f->calloc(n, bytes);
+    ALLOCATED(calloc, p, (uint64_t)n * bytes);
     return p;
 }
 
-static void *hook_realloc(void *old, size_t bytes) {
+BODY void *do_realloc(const struct functions *f, void *old, size_t bytes) {
     uint64_t live_id = forget(old);
-    void *p = libc.realloc(old, bytes);
+    void *p = f->realloc(old, bytes);
     if (p || bytes == 0)
         freed(live_id);
     else
         remember(old, live_id);
-    allocated(__builtin_frame_address(0), (uintptr_t)libc.realloc, p, bytes);
+    ALLOCATED(realloc, p, bytes);
     return p;
 }
 
-static void hook_free(void *block) {
+BODY void do_free(const struct functions *f, void *block) {
     freed(forget(block));
-    libc.free(block);
+    f->free(block);
 }
 
-static int hook_posix_memalign(void **out, size_t alignment, size_t bytes) {
-    int r = libc.posix_memalign(out, alignment, bytes);
+BODY int do_posix_memalign(const struct functions *f, void **out, size_t alignment, size_t bytes) {
+    int r = f->posix_memalign(out, alignment, bytes);
     if (r == 0)
-        allocated(__builtin_frame_address(0), (uintptr_t)libc.posix_memalign, *out, bytes);
+        ALLOCATED(posix_memalign, *out, bytes);
     return r;
 }
 
-static void *hook_aligned_alloc(size_t alignment, size_t bytes) {
-    void *p = libc.aligned_alloc(alignment, bytes);
-    allocated(__builtin_frame_address(0), (uintptr_t)libc.aligned_alloc, p, bytes);
+BODY void *do_aligned_alloc(const struct functions *f, size_t alignment, size_t bytes) {
+    void *p = f->aligned_alloc(alignment, bytes);
+    ALLOCATED(aligned_alloc, p, bytes);
     return p;
 }
 
 /* Address space that nothing can be stored in, and files, are no memory. */
-static void *hook_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset) {
+BODY void *do_mmap(const struct functions *f, void *at, size_t bytes, int protection, int flags,
+                   int fd, off_t offset) {
     uint64_t live_id = flags & MAP_FIXED ? forget(at) : 0;
-    void *p = libc.mmap(at, bytes, protection, flags, fd, offset);
+    void *p = f->mmap(at, bytes, protection, flags, fd, offset);
     if (p == MAP_FAILED) {
         remember(at, live_id);
         return p;
     }
     freed(live_id);
     if (flags & MAP_ANONYMOUS && protection != PROT_NONE)
-        allocated(__builtin_frame_address(0), (uintptr_t)libc.mmap, p, bytes);
+        ALLOCATED(mmap, p, bytes);
     return p;
 }
 
-static int hook_munmap(void *at, size_t bytes) {
+BODY int do_munmap(const struct functions *f, void *at, size_t bytes) {
     uint64_t live_id = forget(at);
-    int r = libc.munmap(at, bytes);
+    int r = f->munmap(at, bytes);
     if (r == 0)
         freed(live_id);
     else
@@ -198,47 +206,58 @@ static int hook_munmap(void *at, size_t bytes) {
     return r;
 }
 
+/* The hook, and its form for slots with another one's hook. */
+#define HOOK(result, name, parameters, ...)                                                        \
+    static result hook_##name parameters {                                                         \
+        return do_##name(&libc, __VA_ARGS__);                                                      \
+    }                                                                                              \
+    static result over_##name parameters {                                                         \
+        return do_##name(&next, __VA_ARGS__);                                                      \
+    }
+
+HOOK(void *, malloc, (size_t bytes), bytes)
+HOOK(void *, calloc, (size_t n, size_t bytes), n, bytes)
+HOOK(void *, realloc, (void *old, size_t bytes), old, bytes)
+HOOK(int, posix_memalign, (void **out, size_t alignment, size_t bytes), out, alignment, bytes)
+HOOK(void *, aligned_alloc, (size_t alignment, size_t bytes), alignment, bytes)
+HOOK(void *, mmap, (void *at, size_t bytes, int protection, int flags, int fd, off_t offset), at,
+     bytes, protection, flags, fd, offset)
+HOOK(int, munmap, (void *at, size_t bytes), at, bytes)
+
+static void hook_free(void *block) {
+    do_free(&libc, block);
+}
+
+static void over_free(void *block) {
+    do_free(&next, block);
+}
+
+#define ENTRY(symbol, function)                                                                    \
+    {                                                                                              \
+        .name = symbol, .hook = (uintptr_t)hook_##function, .over = (uintptr_t)over_##function,    \
+        .next = &next.function                                                                     \
+    }
+
 static struct import_hook hooks[] = {
-    {.name = "malloc", .hook = (uintptr_t)hook_malloc},
-    {.name = "calloc", .hook = (uintptr_t)hook_calloc},
-    {.name = "realloc", .hook = (uintptr_t)hook_realloc},
-    {.name = "free", .hook = (uintptr_t)hook_free},
-    {.name = "posix_memalign", .hook = (uintptr_t)hook_posix_memalign},
-    {.name = "aligned_alloc", .hook = (uintptr_t)hook_aligned_alloc},
-    {.name = "mmap", .hook = (uintptr_t)hook_mmap},
-    {.name = "mmap64", .hook = (uintptr_t)hook_mmap},
-    {.name = "munmap", .hook = (uintptr_t)hook_munmap},
+    ENTRY("malloc", malloc),
+    ENTRY("calloc", calloc),
+    ENTRY("realloc", realloc),
+    ENTRY("free", free),
+    ENTRY("posix_memalign", posix_memalign),
+    ENTRY("aligned_alloc", aligned_alloc),
+    ENTRY("mmap", mmap),
+    ENTRY("mmap64", mmap),
+    ENTRY("munmap", munmap),
     {.name = IMPORTS_DLSYM, .hook = (uintptr_t)imports_dlsym},
     {.name = NULL},
 };
 
 /* False: one of them is not there. */
 static bool find_real_functions(void) {
-    static const struct {
-        const char *name;
-        void *to;
-    } table[] = {
-        {"malloc", &libc.malloc},
-        {"calloc", &libc.calloc},
-        {"realloc", &libc.realloc},
-        {"free", &libc.free},
-        {"posix_memalign", &libc.posix_memalign},
-        {"aligned_alloc", &libc.aligned_alloc},
-        {"mmap", &libc.mmap},
-        {"mmap64", &libc.mmap64},
-        {"munmap", &libc.munmap},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        void *found = dlsym(RTLD_DEFAULT, table[i].name);
-        if (!found && strcmp(table[i].name, "mmap64") == 0)
-            found = dlsym(RTLD_DEFAULT, "mmap"); /* musl has no other since 1.2.4 */
-        if (!found)
-            return false;
-        memcpy(table[i].to, &found, sizeof found);
-        hooks[i].real = (uintptr_t)found;
-    }
-    hooks[sizeof table / sizeof table[0]].real = (uintptr_t)dlsym;
-    return true;
+    void *const to[] = {&libc.malloc, &libc.calloc,         &libc.realloc,
+                        &libc.free,   &libc.posix_memalign, &libc.aligned_alloc,
+                        &libc.mmap,   &libc.mmap,           &libc.munmap};
+    return imports_find_real(hooks, to, sizeof to / sizeof to[0]);
 }
 
 static void shut(void) {
@@ -280,6 +299,7 @@ static void turn(struct engine_run *run, JNIEnv *jni, uint64_t now_ms) {
     imports_refresh(&mem.imports);
     tell_untold(run->sampler);
     uint64_t not_followed = mem.blocks.not_followed, lost = mem.untold.lost;
+    imports_tell(&mem.imports, run->status->reason, sizeof run->status->reason);
     if (not_followed || lost)
         snprintf(run->status->reason, sizeof run->status->reason,
                  "leaks: %" PRIu64 " blocks are not followed, %" PRIu64 " frees were not told: "

@@ -5,10 +5,12 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,9 +26,11 @@
 #define RELOCATIONS_MAX (1u << 20) /* of one library */
 #define OFFSET_MAX (UINT64_C(1) << 47)
 #define TURNS_AFTER_LOAD 20u /* of imports_refresh */
-#define TURNS_BETWEEN 16u    /* two looks for slots that were bound meanwhile */
+#define TURNS_BETWEEN 16u    /* two looks for slots that were bound or changed meanwhile */
 #define USERS_MAX 2u         /* nativemem, nativelock */
 #define LOCK_TRIES 10000u    /* by others than the agent's thread, which come and go as they like */
+#define HOOKS_MAX 16u        /* of one table */
+#define OTHERS_MAX 8u        /* libraries with hooks that ours call */
 
 /* Whose slots are patched; under the lock. */
 static struct {
@@ -34,6 +38,16 @@ static struct {
     pid_t pid; /* a child after fork may find the lock held by a thread it does not have */
     struct imports *user[USERS_MAX];
 } patched;
+
+/* The code of libraries with hooks that ours call. They are never unloaded again. */
+static struct {
+    struct {
+        uintptr_t begin, end;
+    } code[OTHERS_MAX];
+    _Atomic uint32_t count;
+} others;
+
+static void *(*real_dlsym)(void *, const char *) = dlsym;
 
 static bool lock(uint32_t tries) {
     for (; atomic_exchange_explicit(&patched.locked, true, memory_order_acquire); tries--) {
@@ -69,15 +83,18 @@ struct object {
 };
 
 struct visit;
-typedef void slot_action(const struct visit *v, const struct object *o, const struct import_hook *h,
+typedef void slot_action(struct visit *v, const struct object *o, const struct import_hook *h,
                          uintptr_t slot);
 
 struct visit {
     struct imports *im;
     slot_action *each;
-    struct memory_map memory; /* patch_slot: as it is while the loader's lock is held … */
+    bool restores;
+    struct memory_map memory; /* as it is while the loader's lock is held … */
     bool begun;               /* … and that it has been read */
     uint64_t loads;
+    uint32_t thirds;
+    uintptr_t seen[HOOKS_MAX]; /* by hook: another one's in a slot, whom nobody calls yet; or 0 */
 };
 
 /* glibc has relocated the addresses in a dynamic section already, but for that of the vdso. */
@@ -160,6 +177,40 @@ static bool is_called(const char *name, const char *library) {
     return strncmp(name, library, n) == 0 && (name[n] == '.' || name[n] == '-');
 }
 
+static uintptr_t next_of(const struct import_hook *h) {
+    uintptr_t next = 0;
+    if (h->over)
+        memcpy(&next, h->next, sizeof next);
+    return next;
+}
+
+static bool is_in(const struct object *o, uintptr_t pc) {
+    return pc >= o->code_begin && pc < o->code_end;
+}
+
+bool imports_is_passed_on(const void *frame) {
+    uint32_t count = atomic_load_explicit(&others.count, memory_order_acquire);
+    uintptr_t caller = count ? ((const uintptr_t *)frame)[1] : 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (caller >= others.code[i].begin && caller < others.code[i].end)
+            return true;
+    return false;
+}
+
+/* Keeps where the code of this library is, if one of our hooks calls it. */
+static void note_other(const struct imports *im, const struct object *o) {
+    bool is_called = false;
+    for (const struct import_hook *h = im->hook; h->name; h++)
+        is_called = is_called || is_in(o, next_of(h));
+    for (uint32_t i = 0; i < others.count; i++)
+        is_called = is_called && others.code[i].begin != o->code_begin;
+    if (!is_called || others.count == OTHERS_MAX)
+        return;
+    others.code[others.count].begin = o->code_begin;
+    others.code[others.count].end = o->code_end;
+    atomic_fetch_add_explicit(&others.count, 1, memory_order_release);
+}
+
 static const struct import_hook *find_hook(const struct imports *im, const char *name) {
     for (const struct import_hook *h = im->hook; h->name; h++)
         if (strcmp(h->name, name) == 0)
@@ -173,7 +224,7 @@ static bool is_wanted(const struct object *o, const struct import_hook *h) {
     return !is_own && !(h->not_in && is_called(o->name, h->not_in));
 }
 
-static void visit_table(const struct visit *v, const struct object *o, const Elf64_Rela *rela,
+static void visit_table(struct visit *v, const struct object *o, const Elf64_Rela *rela,
                         size_t count) {
     for (size_t i = 0; i < count; i++) {
         uint32_t type = (uint32_t)ELF64_R_TYPE(rela[i].r_info);
@@ -191,29 +242,35 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *arg) {
     struct visit *v = arg;
     struct object o = {.base = info->dlpi_addr, .name = info->dlpi_name ? info->dlpi_name : ""};
     const Elf64_Dyn *dynamic;
-    if (!v->begun && memory_map_read(&v->memory) < 0)
+    if (!v->begun && memory_map_read(&v->memory) < 0 && !v->restores)
         return 1;
     v->begun = true;
     if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs)
         v->loads = (uint64_t)info->dlpi_adds + (uint64_t)info->dlpi_subs;
     if (!read_segments(info, &o, &dynamic) || is_left_alone(info, &o) || !read_dynamic(dynamic, &o))
         return 0;
+    note_other(v->im, &o);
     for (int i = 0; i < 2; i++)
         visit_table(v, &o, o.table[i].rela, o.table[i].count);
     return 0;
 }
 
-/* `protection`: the page's. */
-static bool write_slot(uintptr_t slot, uintptr_t value, int protection) {
+static bool is_relro(const struct object *o, uintptr_t slot) {
+    return slot >= o->relro_begin && slot < o->relro_end;
+}
+
+/* `protection`: the page's, before and after. The loader may seal the page at any moment, so what is
+ * to be sealed is made writable even if it is. */
+static bool write_slot(const struct object *o, uintptr_t slot, uintptr_t value, int protection) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     void *at = (void *)(slot & ~(page - 1));
-    bool sealed = protection == PROT_READ;
-    if (!sealed && protection != (PROT_READ | PROT_WRITE))
+    if (protection != PROT_READ && protection != (PROT_READ | PROT_WRITE))
         return false;
-    if (sealed && mprotect(at, page, PROT_READ | PROT_WRITE) != 0)
+    if ((protection == PROT_READ || is_relro(o, slot)) &&
+        mprotect(at, page, PROT_READ | PROT_WRITE) != 0)
         return false;
     __atomic_store_n((uintptr_t *)slot, value, __ATOMIC_RELEASE);
-    if (sealed)
+    if (protection == PROT_READ)
         mprotect(at, page, PROT_READ);
     return true;
 }
@@ -236,50 +293,113 @@ static bool keep_slot(struct imports *im, const struct import_slot *slot) {
     return true;
 }
 
-/* A library that is still being relocated is listed already. Its slots hold offsets, and those that
- * will be sealed are not yet: sealing such a page ourselves would make the loader's next store into
- * it fault. They are left for the next time. */
-static bool is_ready(const struct object *o, uintptr_t slot, int protection) {
-    bool to_be_sealed = slot >= o->relro_begin && slot < o->relro_end;
-    return protection >= 0 && !(to_be_sealed && protection & PROT_WRITE);
+/* By the protection that was found at the start where today's is not known, so that nothing can fail
+ * that did not fail then. */
+static void restore_slot(struct visit *v, const struct object *o, const struct import_hook *h,
+                         uintptr_t slot) {
+    const struct import_slot *at = find_slot(v->im, slot);
+    uintptr_t value = __atomic_load_n((uintptr_t *)slot, __ATOMIC_RELAXED);
+    int protection = memory_map_protection(&v->memory, slot);
+    if (at && (value == h->hook || (h->over && value == h->over)))
+        write_slot(o, slot, at->before, protection < 0 ? at->protection : protection);
 }
 
-static void patch_slot(const struct visit *v, const struct object *o, const struct import_hook *h,
+/* The form of the hook for a slot with this value; 0: it stays as it is. `sealed`: a page that is to be
+ * sealed is, and so the library is relocated. One that is not is listed already, and its slots hold
+ * offsets: they are left for the next time. (What another one has changed may stay unsealed.) */
+static uintptr_t form_for(struct visit *v, const struct object *o, const struct import_hook *h,
+                          uintptr_t value, bool sealed) {
+    bool lazy = is_in(o, value);
+    if (value == h->real || (lazy && sealed && !h->bound_only))
+        return h->hook;
+    if (!value || lazy || !h->over || value == h->hook || value == h->over)
+        return 0;
+    uintptr_t next = next_of(h);
+    if (value == next)
+        return h->over;
+    uintptr_t *seen = &v->seen[h - v->im->hook];
+    int protection = memory_map_protection(&v->memory, value);
+    if (protection < 0 || !(protection & PROT_EXEC))
+        return 0; /* not relocated yet */
+    if (!next && !*seen)
+        *seen = value;
+    v->thirds++;
+    return 0;
+}
+
+static void patch_slot(struct visit *v, const struct object *o, const struct import_hook *h,
                        uintptr_t slot) {
     struct imports *im = v->im;
     int protection = memory_map_protection(&v->memory, slot);
-    if (!is_ready(o, slot, protection))
+    if (protection < 0)
         return;
+    uintptr_t next = next_of(h);
+    if (next && is_in(o, next)) {
+        restore_slot(v, o, h, slot);
+        return;
+    }
     uintptr_t value = __atomic_load_n((uintptr_t *)slot, __ATOMIC_RELAXED);
-    bool lazy = !h->bound_only && value >= o->code_begin && value < o->code_end;
-    if (value == h->hook || (value != h->real && !lazy))
+    bool sealed = !(is_relro(o, slot) && protection & PROT_WRITE);
+    uintptr_t form = form_for(v, o, h, value, sealed);
+    if (!form)
         return;
     im->lookups += h->hook == (uintptr_t)imports_dlsym;
     const struct import_slot now = {slot, value, protection};
-    if (!keep_slot(im, &now) || !write_slot(slot, h->hook, protection))
+    if (!keep_slot(im, &now) || !write_slot(o, slot, form, protection))
         im->refused++;
 }
 
-/* By what was found at the start, so that nothing can fail that did not fail then. */
-static void restore_slot(const struct visit *v, const struct object *o, const struct import_hook *h,
-                         uintptr_t slot) {
-    const struct import_slot *at = find_slot(v->im, slot);
-    (void)o;
-    if (at && __atomic_load_n((uintptr_t *)slot, __ATOMIC_RELAXED) == h->hook)
-        write_slot(slot, at->before, at->protection);
+/* Another one's function is called from now on, if it is a library's and that one stays. Not under
+ * the loader's locks: it takes another one of them. */
+static bool follow(const struct import_hook *h, uintptr_t seen) {
+    Dl_info info, again;
+    if (!seen || !dladdr((void *)seen, &info) || !info.dli_fname)
+        return false;
+    void *library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    if (!library)
+        return false;
+    dlclose(library);
+    if (!dladdr((void *)seen, &again) || again.dli_fbase != info.dli_fbase)
+        return false;
+    memcpy(h->next, &seen, sizeof seen);
+    return true;
 }
 
-static int patch_all(struct imports *im) {
-    struct visit v = {.im = im, .each = patch_slot};
-    int r = memory_map_open(&v.memory);
+static int patch_once(struct imports *im, struct visit *v) {
+    *v = (struct visit){.im = im, .each = patch_slot};
+    int r = memory_map_open(&v->memory);
     if (r < 0)
         return r;
-    dl_iterate_phdr(visit_object, &v);
-    memory_map_close(&v.memory);
-    if (!v.begun)
+    dl_iterate_phdr(visit_object, v);
+    memory_map_close(&v->memory);
+    if (!v->begun)
         return -EACCES;
-    im->loads = v.loads;
+    im->loads = v->loads;
+    im->thirds = v->thirds;
     return 0;
+}
+
+/* `all`: others' hooks are looked for, too. */
+static int patch_all(struct imports *im, bool all) {
+    struct visit v;
+    bool more = false;
+    int r = patch_once(im, &v);
+    for (uint32_t i = 0; r == 0 && all && im->hook[i].name; i++)
+        more = follow(&im->hook[i], v.seen[i]) || more;
+    return more ? patch_once(im, &v) : r;
+}
+
+bool imports_find_real(struct import_hook *hook, void *const *to, size_t count) {
+    for (size_t i = 0; i <= count; i++) {
+        void *found = dlsym(RTLD_DEFAULT, hook[i].name);
+        if (!found && strcmp(hook[i].name, "mmap64") == 0)
+            found = dlsym(RTLD_DEFAULT, "mmap"); /* musl has no other since 1.2.4 */
+        if (!found)
+            return false;
+        memcpy(i < count ? to[i] : &real_dlsym, &found, sizeof found);
+        hook[i].real = (uintptr_t)found;
+    }
+    return true;
 }
 
 int imports_patch(struct imports *im, const struct import_hook *hook) {
@@ -289,7 +409,7 @@ int imports_patch(struct imports *im, const struct import_hook *hook) {
         return -errno;
     lock_surely();
     *im = (struct imports){.hook = hook, .slot = p, .turns = TURNS_AFTER_LOAD};
-    int r = patch_all(im);
+    int r = patch_all(im, true);
     for (uint32_t i = 0; i < USERS_MAX; i++) {
         if (!patched.user[i]) {
             patched.user[i] = im;
@@ -307,28 +427,22 @@ static int count_loads(struct dl_phdr_info *info, size_t size, void *arg) {
     return 1; /* the first one tells for all */
 }
 
-static bool waits_for_binding(const struct imports *im) {
-    const struct import_hook *h = im->hook;
-    while (h->name && !h->bound_only)
-        h++;
-    return h->name != NULL;
-}
-
-static void refresh(struct imports *im) {
+/* Not each library calls its functions at once, and another one may put his hooks over ours. */
+static void refresh(struct imports *im, bool all) {
     uint64_t loads = im->loads;
     dl_iterate_phdr(count_loads, &loads);
     if (loads != im->loads)
         im->turns = TURNS_AFTER_LOAD;
-    bool unbound = waits_for_binding(im) && ++im->idle % TURNS_BETWEEN == 0;
-    if (!im->turns && !unbound)
+    bool in_between = ++im->idle % TURNS_BETWEEN == 0;
+    if (!im->turns && !in_between)
         return;
     im->turns -= im->turns > 0;
-    patch_all(im);
+    patch_all(im, all);
 }
 
 void imports_refresh(struct imports *im) {
     lock_surely();
-    refresh(im);
+    refresh(im, true);
     unlock();
 }
 
@@ -339,7 +453,7 @@ static void refresh_loaded(void) {
         if (im)
             dl_iterate_phdr(count_loads, &loads);
         if (im && loads != im->loads)
-            refresh(im);
+            refresh(im, false);
     }
 }
 
@@ -368,19 +482,29 @@ static __attribute__((noinline)) void before_lookup(void) {
 
 JUMPS void *imports_dlsym(void *handle, const char *name) {
     before_lookup();
-    JUMP return dlsym(handle, name);
+    JUMP return real_dlsym(handle, name);
 }
 
 void imports_restore(struct imports *im) {
     if (!im->hook)
         return;
-    struct visit v = {.im = im, .each = restore_slot, .begun = true};
+    struct visit v = {.im = im, .each = restore_slot, .restores = true};
+    v.begun = memory_map_open(&v.memory) < 0;
     lock_surely();
     dl_iterate_phdr(visit_object, &v);
+    memory_map_close(&v.memory);
     for (uint32_t i = 0; i < USERS_MAX; i++)
         if (patched.user[i] == im)
             patched.user[i] = NULL;
     munmap(im->slot, IMPORTS_MAX * sizeof *im->slot);
     *im = (struct imports){0};
     unlock();
+}
+
+void imports_tell(const struct imports *im, char *reason, size_t bytes) {
+    if (im->thirds)
+        snprintf(reason, bytes,
+                 "calls by %" PRIu32
+                 " import slots go to another profiler's functions: they are not seen",
+                 im->thirds);
 }

@@ -2,8 +2,11 @@
  * Calls between libraries, led through functions of ours: the slots of import tables (.got,
  * .got.plt) that hold a function's address are made to hold the hook's.
  *
- * Only slots that hold the function itself, or the stub that looks it up at its first call, are
- * touched, so that a slot somebody else has changed stays his. dlopen is left alone: it finds
+ * A slot that holds another one's hook (async-profiler leaves its own behind) gets the hook's second
+ * form, which calls that one. There is one such function for each name, the first that is found, as
+ * long as the process lives: it stays true for hooks that call each other, and its library is kept
+ * from being unloaded. Slots with a third one's hook stay as they are, and so do those of the other
+ * one's library: what it passes on to us was counted before. dlopen is left alone: it finds
  * libraries by who calls it. New libraries are looked for now and then instead: a library is in the
  * loader's list before it is relocated, and what is not relocated is left for the next time. And
  * they are looked for when somebody looks up a function (imports_dlsym): the VM does for each
@@ -14,8 +17,9 @@
  *
  * Source: ELF gABI (dynamic section), dl_iterate_phdr(3).
  *
- * Context: the agent's thread, but for imports_dlsym. Hooks run in any thread, at any moment from imports_patch until some
- * time after imports_restore: a caller may have read the slot before.
+ * Context: the agent's thread, but for imports_dlsym and imports_is_passed_on. Hooks run in any
+ * thread, at any moment from imports_patch on. That does not end with imports_restore: a caller may
+ * have read the slot before, and another one's hook calls ours for good.
  */
 #ifndef JTOP_AGENT_IMPORTS_H
 #define JTOP_AGENT_IMPORTS_H
@@ -29,6 +33,8 @@
 struct import_hook {
     const char *name;
     uintptr_t hook, real;
+    uintptr_t over; /* the hook where another one's is in the slot; 0: such a slot is left alone */
+    void *next; /* the function pointer by which `over` calls the other one; set by imports_patch */
     bool bound_only; /* slots that were not called yet are left until they are: which version of the
                          function they want is not known before */
     const char *not_in; /* a library that is left out, by its base name without version; or NULL */
@@ -44,22 +50,32 @@ struct imports {
     struct import_slot *slot;       /* IMPORTS_MAX, address space; sorted by nothing */
     uint32_t slots;
     uint32_t lookups; /* of them, those of IMPORTS_DLSYM; a slot patched again counts again */
+    uint32_t thirds;  /* that hold a third one's hook, at the last look */
     uint32_t refused; /* for which there was no room, or whose page could not be written */
     uint32_t turns;   /* of imports_refresh that look again after a library came or went */
     uint32_t idle;    /* calls of imports_refresh */
     uint64_t loads;   /* the loader's count of libraries that came and went */
 };
 
+/* Looks up the real function of each of the first `count` hooks, and keeps it in *to[i] (a function
+ * pointer) as well; behind them stands the hook of dlsym. False: there is no such function. */
+bool imports_find_real(struct import_hook *hook, void *const *to, size_t count);
 /* 0, or -errno; the number of slots is in `slots`. `hook` stays the caller's. */
 int imports_patch(struct imports *im, const struct import_hook *hook);
 /* Looks at libraries that were loaded since, and at slots that were bound since. Cheap where there are
  * none. */
 void imports_refresh(struct imports *im);
 void imports_restore(struct imports *im);
+/* Says in `reason` what is not seen; nothing where all is. */
+void imports_tell(const struct imports *im, char *reason, size_t bytes);
 
 /* The hook for dlsym, in every table of hooks: it patches new libraries, and then jumps to the real
  * dlsym, which looks at its return address. Any thread. */
 void *imports_dlsym(void *handle, const char *name);
 #define IMPORTS_DLSYM "dlsym"
+
+/* Whether the hook with this frame (__builtin_frame_address(0)) was called by another one's hook, which
+ * passes on a call. Any thread, signal-safe. */
+bool imports_is_passed_on(const void *frame);
 
 #endif

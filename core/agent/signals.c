@@ -2,11 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define TRACER "\nTracerPid:\t"
+#define PASSING_MAX 64 /* threads at once */
 
 static int find(const struct signals *s, int signo) {
     for (int i = 0; i < SIGNALS_MAX; i++)
@@ -36,8 +39,7 @@ static int take(struct signals *s, int i, int signo, bool in_front, signals_hand
         snprintf(why, why_bytes, "signal %d cannot be used (errno %d)", signo, e);
         return -e;
     }
-    bool circle = s->left >> (signo - 1) & 1; /* we would call each other */
-    if ((!in_front || circle) && is_function(before) && before->sa_sigaction != handler) {
+    if (!in_front && is_function(before) && before->sa_sigaction != handler) {
         snprintf(why, why_bytes, "signal %d has a handler already, of the JVM or another library",
                  signo);
         return -EBUSY;
@@ -90,15 +92,42 @@ bool signals_has(const struct signals *s, int signo) {
     return i >= 0 && sigaction(signo, NULL, &now) == 0 && now.sa_sigaction == s->slot[i].handler;
 }
 
+static void call(const struct sigaction *action, int signo, siginfo_t *info, void *context) {
+    if (action->sa_flags & SA_SIGINFO)
+        action->sa_sigaction(signo, info, context);
+    else
+        action->sa_handler(signo);
+}
+
+/* Thread and signal that are being passed on to a handler that may call ours. */
+static _Atomic uint64_t passing[PASSING_MAX];
+
+/* False: it has come back to us, or too many threads are at it. */
+static bool begin_passing(uint64_t who, _Atomic uint64_t **at) {
+    for (int i = 0; i < PASSING_MAX; i++)
+        if (passing[i] == who)
+            return false;
+    for (int i = 0; i < PASSING_MAX; i++) {
+        uint64_t none = 0;
+        *at = &passing[i];
+        if (atomic_compare_exchange_strong(*at, &none, who))
+            return true;
+    }
+    return false;
+}
+
 void signals_pass_on(const struct signals *s, int signo, siginfo_t *info, void *context) {
     int i = find(s, signo);
     const struct sigaction *before = i < 0 ? NULL : &s->slot[i].before;
+    _Atomic uint64_t *at;
     if (!before || !is_function(before) || before->sa_sigaction == s->slot[i].handler)
         return;
-    if (before->sa_flags & SA_SIGINFO)
-        before->sa_sigaction(signo, info, context);
-    else
-        before->sa_handler(signo);
+    if (!(s->left >> (signo - 1) & 1)) {
+        call(before, signo, info, context);
+    } else if (begin_passing((uint64_t)syscall(SYS_gettid) << 8 | (uint64_t)signo, &at)) {
+        call(before, signo, info, context);
+        atomic_store(at, 0);
+    }
 }
 
 static bool is_traced(void) {

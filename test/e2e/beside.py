@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from lib import (WAIT, Checks, Jvm, Prof, collapsed, cpu_seconds, good, java_tool, java_version, prof,
+from lib import (WAIT, Checks, Jvm, Prof, Skip, collapsed, cpu_seconds, good, java_tool, java_version, prof,
                  read, sampling, status, total, wait_for, want)
 
 NATIVE = r"""
@@ -49,6 +49,76 @@ JNIEXPORT void JNICALL Java_Beside_timer(JNIEnv *e, jclass c, jint us) {
 }
 JNIEXPORT jlong JNICALL Java_Beside_seen(JNIEnv *e, jclass c, jint n) { return of[n].seen; }
 """
+CALLS = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+/* Compiled with -fno-plt: calls go by the slots that these tell. */
+#define SLOT(name) \
+    void **slot_of_##name(void) { \
+        void **slot; \
+        __asm__("leaq " #name "@GOTPCREL(%%rip), %0" : "=r"(slot)); \
+        return slot; \
+    }
+SLOT(malloc)
+SLOT(free)
+SLOT(pthread_mutex_lock)
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+__attribute__((noinline)) void allocate_here(int n) {
+    for (int i = 0; i < n; i++) {
+        void *volatile p = malloc(4096);
+        free(p);
+    }
+}
+static void *give(void *none) { usleep(20000); pthread_mutex_unlock(&lock); return none; }
+/* The C library's mutexes do not mind who gives them back. */
+__attribute__((noinline)) void wait_here(int n) {
+    for (int i = 0; i < n; i++) {
+        pthread_t t;
+        pthread_mutex_lock(&lock);
+        pthread_create(&t, NULL, give, NULL);
+        pthread_mutex_lock(&lock);
+        pthread_mutex_unlock(&lock);
+        pthread_join(t, NULL);
+    }
+}
+"""
+HOOKS = r"""
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+extern void **slot_of_malloc(void), **slot_of_free(void), **slot_of_pthread_mutex_lock(void);
+extern void allocate_here(int n), wait_here(int n);
+static volatile long mallocs, frees, locks;
+/* What was in its own import table, as async-profiler has it. */
+static void *(*next_malloc)(size_t);
+static void (*next_free)(void *);
+static int (*next_lock)(pthread_mutex_t *);
+static void *hook_malloc(size_t n) { __atomic_add_fetch(&mallocs, n == 4096, 0); return next_malloc(n); }
+static void hook_free(void *p) { __atomic_add_fetch(&frees, 1, 0); next_free(p); }
+static int hook_lock(pthread_mutex_t *m) { __atomic_add_fetch(&locks, 1, 0); return next_lock(m); }
+static void lead(void **slot, void *hook) {
+    mprotect((void *)((size_t)slot & -4096ul), 4096, PROT_READ | PROT_WRITE); /* and so it stays */
+    *slot = hook;
+}
+JNIEXPORT void JNICALL Java_Beside_hook(JNIEnv *e, jclass c) {
+    next_malloc = malloc, next_free = free, next_lock = pthread_mutex_lock;
+    lead(slot_of_malloc(), (void *)hook_malloc);
+    lead(slot_of_free(), (void *)hook_free);
+    lead(slot_of_pthread_mutex_lock(), (void *)hook_lock);
+}
+JNIEXPORT jboolean JNICALL Java_Beside_isHook(JNIEnv *e, jclass c) {
+    return *slot_of_malloc() == (void *)hook_malloc && *slot_of_pthread_mutex_lock() == (void *)hook_lock;
+}
+JNIEXPORT jlong JNICALL Java_Beside_hooked(JNIEnv *e, jclass c, jint which) {
+    return which == 0 ? mallocs : which == 1 ? frees : locks;
+}
+JNIEXPORT void JNICALL Java_Beside_allocate(JNIEnv *e, jclass c, jint n) { allocate_here(n); }
+JNIEXPORT void JNICALL Java_Beside_contend(JNIEnv *e, jclass c, jint n) { wait_here(n); }
+"""
+INTEL = os.uname().machine == "x86_64"  # the slots are found in its way
 PROF, VTALRM, SEGV, TRAP = (int(s) for s in (signal.SIGPROF, signal.SIGVTALRM, signal.SIGSEGV,
                                              signal.SIGTRAP))
 
@@ -56,11 +126,15 @@ PROF, VTALRM, SEGV, TRAP = (int(s) for s in (signal.SIGPROF, signal.SIGVTALRM, s
 def build(scratch):
     home = os.path.dirname(os.path.dirname(os.path.realpath(subprocess.check_output(
         ["sh", "-c", "command -v javac"], text=True).strip())))
-    source, library = os.path.join(scratch, "beside.c"), os.path.join(scratch, "libbeside.so")
-    with open(source, "w", encoding="ascii") as f:
-        f.write(NATIVE)
-    subprocess.run(["cc", "-O1", "-I", home + "/include", "-I", home + "/include/linux", "-shared",
-                    "-fPIC", "-o", library, source], check=True)
+    library = os.path.join(scratch, "libbeside.so")
+    for name, text in [("calls", CALLS), ("beside", NATIVE + HOOKS)] if INTEL else [("beside", NATIVE)]:
+        with open(os.path.join(scratch, name + ".c"), "w", encoding="ascii") as f:
+            f.write(text)
+        subprocess.run(["cc", "-O1", "-g0", "-fno-omit-frame-pointer", "-fno-plt", "-I", home + "/include", "-I",
+                        home + "/include/linux", "-shared", "-fPIC", "-Wl,-z,now,-rpath," + scratch,
+                        "-o", "%s/lib%s.so" % (scratch, name), "%s/%s.c" % (scratch, name),
+                        *(["-L", scratch, "-lcalls"] if INTEL and name == "beside" else []),
+                        "-lpthread"], check=True)
     return library
 
 
@@ -172,6 +246,77 @@ def traps(scratch, library):
         want(jvm.end() == 0, "the JVM did not end well")
 
 
+def hooks(scratch, library):
+    """One that leads calls of malloc and of mutexes through functions of his, and leaves them there
+    (async-profiler does): he sees each call, and so do we, whoever came first."""
+    if not INTEL:
+        raise Skip("the test finds import slots on x86-64 only")
+    n = 500
+
+    def counts(jvm):
+        return [int(jvm.ask("hooked %d" % i)[0]) for i in range(3)]
+
+    def look(event, word, jvm, first, least, most):
+        path = os.path.join(scratch, "hooks.collapsed")
+        with Prof(scratch, "-d", 300, "-e", event, "-i", 1, "--total", "-f", path, jvm.pid) as p:
+            wait_for(lambda: sampling(jvm.pid), "sampling")
+            if not first:
+                jvm.ask("hook 0")
+                wait_for(lambda: jvm.ask("ishook 0") == ["false"], "hooks in front of his")
+            before = counts(jvm)
+            jvm.ask(word)
+            after = counts(jvm)
+            p.process.send_signal(signal.SIGINT)
+            want(p.process.wait(WAIT) == 0 and "not seen" not in p.stderr(), p.stderr())
+        stacks = [(f, n) for f, n in collapsed(read(path)) if re.search("(allocate|wait)_here", ";".join(f))]
+        want(least <= total(stacks) <= most, "%s: %d of %d to %d" % (event, total(stacks), least, most))
+        want(not any("hook" in f for frames, _ in stacks for f in frames), stacks)
+        want(jvm.ask("ishook 0") == ["true"], "his hooks are gone")
+        return [b - a for a, b in zip(before, after)]
+
+    for first in (True, False):
+        with Jvm("Beside", library) as jvm:
+            if first:
+                jvm.ask("hook 0")
+            for _ in range(2):
+                had = look("nativemem", "allocate %d" % n, jvm, first, n * 4096, n * 4096)
+                want(had[0] == n and had[1] >= n, "he has seen %s of %d" % (had, n))
+                had = look("nativelock", "contend 10", jvm, first, 10 * 15e6, 10 * 500e6)
+                want(had[2] >= 20, "he has seen %s of 20" % had)
+                first = True
+            before = counts(jvm)
+            jvm.ask("allocate %d" % n)
+            want(counts(jvm)[0] == before[0] + n, "he sees nothing more")
+            want(jvm.end() == 0, "the JVM did not end well")
+
+
+def one_timer(scratch, library):
+    """There is one ITIMER_PROF: whoever comes later has it, and keeps it; we say so. Then, with his
+    handler in front of ours that goes on to us, it can be had again."""
+    with Jvm("Beside", library) as jvm:
+        with Prof(scratch, "-d", 120, "-e", "itimer", "-i", "4ms", "-o", "summary", jvm.pid) as p:
+            wait_for(lambda: sampling(jvm.pid), "sampling")
+            used = burner(jvm)
+            wait_for(lambda: burner(jvm) > used + 0.3, "work")
+            jvm.ask("chain %d" % PROF)
+            jvm.ask("timer 4000")
+            used = burner(jvm)
+            wait_for(lambda: burner(jvm) > used + 0.7, "the end of ours")
+            before, used = seen(jvm, PROF), burner(jvm)
+            wait_for(lambda: burner(jvm) > used + 0.7, "work")
+            p.process.send_signal(signal.SIGINT)
+            want(p.process.wait(WAIT) == 0, p.stderr())
+            want("itimer ended before the profile did: another profiler" in p.stderr(), p.stderr())
+            want(seen(jvm, PROF) - before > 50, "he has %d signals" % (seen(jvm, PROF) - before))
+        before, used = seen(jvm, PROF), burner(jvm)
+        wait_for(lambda: burner(jvm) > used + 0.7, "work")
+        want(seen(jvm, PROF) - before > 50, "he has %d signals after us" % (seen(jvm, PROF) - before))
+        jvm.ask("timer 0")
+        unbiased(jvm, scratch, "itimer", "cpu", "itimer")
+        os.kill(jvm.pid, PROF)  # not the timer's: it goes to him, who goes on to us, and there it ends
+        want(jvm.ask("npe 3") == ["3"] and jvm.end() == 0, "the JVM did not end well")
+
+
 def at_work(scratch, library):
     """One that samples all the time, as APM agents do: both get what is theirs, all the time."""
     with Jvm("Beside", library) as jvm:
@@ -276,6 +421,8 @@ def main():
         checks.run("comes later", comes_later, scratch, library)
         checks.run("faults", faults, scratch, library)
         checks.run("breakpoints", traps, scratch, library)
+        checks.run("hooks", hooks, scratch, library)
+        checks.run("one timer", one_timer, scratch, library)
         checks.run("at work", at_work, scratch, library)
         checks.run("-Xcheck:jni", checked, scratch, library)
         checks.run("gdb", debugged, scratch, library)

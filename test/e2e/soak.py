@@ -5,6 +5,7 @@ between: no crash, no hang, no growth. One minute of it; `soak.py MINUTES` for m
 then with a line a minute.
 
 AsyncGetCallTrace has no turn here: what it does to a JVM is the JVM's own doing."""
+import contextlib
 import os
 import re
 import statistics
@@ -40,7 +41,9 @@ def progress(jvm):
     """{thread: how far it is}: the CPU time of each thread of the mix."""
     found = {}
     for tid, name in threads(jvm.pid).items():
-        if name.startswith("hostile"):
+        with contextlib.suppress(OSError, IndexError):  # it has ended meanwhile
+            if not name.startswith("hostile"):
+                continue
             found[name] = int(read("/proc/%d/task/%d/schedstat" % (jvm.pid, tid)).split()[0])
     return found
 

@@ -11,6 +11,11 @@ import java.io.InputStreamReader;
  *   seen N     answers how often its handler was called
  *   timer N    signal 27 (SIGPROF) comes after each N us of the process's CPU time; 0: no more
  *   npe N      N null pointers are met; answers how many were caught
+ *   hook 0     it leads calls of malloc, free and pthread_mutex_lock of a library through its own
+ *   ishook 0   answers whether that is still so
+ *   hooked I   answers how many of them (0, 1, 2) it has seen
+ *   allocate N that library allocates and frees N times
+ *   contend N  it waits N times for a mutex
  *   truth      answers CPU time in ns of the thread "burner"
  *
  * Prints "ready"; every command is answered with "."; ends with its input.
@@ -26,6 +31,16 @@ public final class Beside {
     static native void drop(int signo);
 
     static native long seen(int signo);
+
+    static native void hook();
+
+    static native boolean isHook();
+
+    static native long hooked(int which);
+
+    static native void allocate(int n);
+
+    static native void contend(int n);
 
     static native void timer(int us);
 
@@ -80,6 +95,21 @@ public final class Beside {
                     break;
                 case "seen":
                     System.out.println(seen(n));
+                    break;
+                case "hook":
+                    hook();
+                    break;
+                case "ishook":
+                    System.out.println(isHook());
+                    break;
+                case "hooked":
+                    System.out.println(hooked(n));
+                    break;
+                case "allocate":
+                    allocate(n);
+                    break;
+                case "contend":
+                    contend(n);
                     break;
                 case "npe":
                     System.out.println(nullPointers(n));

@@ -205,9 +205,8 @@ static int choose_walker(const struct wire_request *request, jvmtiEnv *jvmti, JN
     bool described = agent.vm.heaps > 0;
     s->walker.features = request->features;
     s->walker.walk = request->walk < WIRE_WALKS ? (enum wire_walk)request->walk : WIRE_WALK_VM;
-    s->walker.unwind = s->walker.walk == WIRE_WALK_VMX || s->walker.walk == WIRE_WALK_DWARF
-                           ? agent_mapping_unwind(&agent.mapping)
-                           : NULL;
+    s->walker.unwind =
+        wire_walk_has_tables(s->walker.walk) ? agent_mapping_unwind(&agent.mapping) : NULL;
     if (agent.zero) {
         s->walker.walk = WIRE_WALK_FP;
         *why = '\0';

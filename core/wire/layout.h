@@ -130,14 +130,20 @@ static inline int wire_failure_is_error(uint32_t failure) {
 
 /* How stacks are walked. Java frames come from HotSpot's structures in all but ASGCT. */
 enum wire_walk {
-    WIRE_WALK_VM = 0, /* native frames by frame pointers until Java, then Java frames only */
+    WIRE_WALK_VM = 0, /* native frames by unwind tables, where they say nothing by frame pointers,
+                         until Java; then Java frames only */
     WIRE_WALK_VMX,    /* native and Java frames interleaved down to the thread's entry */
     WIRE_WALK_FP,     /* as VM, and nothing is searched for: frame pointers or the end */
-    WIRE_WALK_DWARF,  /* as VM, native frames by unwind tables */
+    WIRE_WALK_DWARF,  /* as VM; the reader says where there are no tables */
     WIRE_WALK_NO,     /* Java frames only: no native, no kernel frames */
     WIRE_WALK_ASGCT,  /* native frames by frame pointers, Java frames by AsyncGetCallTrace */
     WIRE_WALKS
 };
+
+/* Whether it uses unwind tables (core/wire/unwind.h). */
+static inline int wire_walk_has_tables(enum wire_walk walk) {
+    return walk == WIRE_WALK_VM || walk == WIRE_WALK_VMX || walk == WIRE_WALK_DWARF;
+}
 
 enum wire_engine_flag {
     WIRE_ENGINE_ALL_USER = 1,     /* cpu, perf: leave out what the kernel does */

@@ -126,6 +126,7 @@ def says_which():
 def main():
     checks = Checks()
     checks.run("vm: frame pointers, then Java", java_then, "Fp", "vm", LEAF)
+    checks.run("vm: callers without frame pointers", java_then, "Plain", "vm", LEAF)
     checks.run("fp: where there are frame pointers", java_then, "Fp", "fp", LEAF)
     checks.run("fp: callers without are lost", java_then, "Plain", "fp", LEAF[-1:])
     checks.run("dwarf: callers without frame pointers", java_then, "Plain", "dwarf", LEAF)

@@ -72,8 +72,8 @@ static int find_target(const struct options *o, bool *recording, struct jvm *j, 
         return err_set(
             e, EINVAL,
             "%s: a file, but no profile that can be read here: a recording of jtop-prof, "
-            "JFR, pprof or collapsed stacks; and no JVM has that name",
-            o->target);
+            "JFR, pprof or collapsed stacks; and no JVM has that name%s",
+            o->target, import_hint(o->target));
     return r;
 }
 

@@ -23,6 +23,9 @@ enum {
 #define HELD_BYTES_MAX ((size_t)256 << 20)  /* of all that was told */
 #define LINES_BYTES_MAX ((size_t)128 << 20) /* of names that were told for the sake of a line */
 
+#define WEIGHT_MAX (UINT64_C(1) << 48) /* of one record (core/session/decoder.h) */
+#define MORE_RECORDS_MAX (1u << 16)    /* for weights that do not fit one, in all */
+
 #define KEY_BYTES_MAX (16 + 3 * WIRE_STRING_MAX)
 
 /* Something that was told, by all that its name consists of. */
@@ -45,6 +48,7 @@ struct emit {
     size_t held, lines_bytes;
     struct told **method; /* by number; the first is of number 1 */
     uint32_t named, room;
+    uint32_t more;                               /* records used of MORE_RECORDS_MAX */
     uint32_t methods, classes, natives, threads; /* given so far */
     uint64_t record[WIRE_RECORD_BYTES_MAX / 8];
 };
@@ -410,7 +414,14 @@ void emit_sample(struct emit *m, const struct wire_sample *sample, const uint64_
     w->frames = (uint16_t)frames;
     if (frames > 0)
         memcpy(w->frame, frame, frames * sizeof *frame);
-    send(m, WIRE_SAMPLE, (uint8_t *)(w->frame + frames));
+    uint64_t left = sample->weight;
+    do {
+        w->weight = left < WEIGHT_MAX ? left : WEIGHT_MAX;
+        send(m, WIRE_SAMPLE, (uint8_t *)(w->frame + frames));
+        left -= w->weight;
+        w->count = WIRE_COUNT_NONE;
+        w->live_id = 0;
+    } while (left > 0 && m->more++ < MORE_RECORDS_MAX);
 }
 
 /* It ran, or no time would be counted as sampled; by what is not known here. */

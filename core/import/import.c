@@ -120,6 +120,28 @@ bool import_knows(const char *path) {
     return known;
 }
 
+/* pprof's formats before profile.proto: text that says what it is, and for CPU time words of the machine
+ * that sampled: 0, the number of words in the header, the version. */
+static bool is_old_pprof(const struct file *f) {
+    static const char *const begins[] = {"heap profile:", "--- heap",  "--- contention",
+                                         "--- growth",    "--- mutex", "--- threadz"};
+    static const uint64_t binary[] = {0, 3, 0};
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
+        if (f->bytes > strlen(begins[i]) && !memcmp(f->data, begins[i], strlen(begins[i])))
+            return true;
+    return f->bytes > sizeof binary && !memcmp(f->data, binary, sizeof binary);
+}
+
+const char *import_hint(const char *path) {
+    struct file f;
+    struct err ignored;
+    if (open_file(path, HEAD_BYTES, &f, &ignored) < 0)
+        return "";
+    bool old = is_old_pprof(&f);
+    close_file(&f);
+    return old ? "; it is of an old pprof format: `pprof -proto` makes one that can be read" : "";
+}
+
 int import_file(const char *path, import_record *each, void *arg, struct import_result *result,
                 struct err *e) {
     struct file f;
@@ -135,8 +157,8 @@ int import_file(const char *path, import_record *each, void *arg, struct import_
     } else {
         r = err_set(e, EINVAL,
                     "%s: no profile that can be read here: a recording of jtop-prof, JFR, pprof or "
-                    "collapsed stacks",
-                    path);
+                    "collapsed stacks%s",
+                    path, import_hint(path));
     }
     close_file(&f);
     return r;

@@ -37,6 +37,10 @@ struct import_result {
 /* Whether the file begins like one that import_file reads. */
 bool import_knows(const char *path);
 
+/* What can be done with a file that import_file does not read, as the end of a sentence; "": nothing is
+ * known of it. */
+const char *import_hint(const char *path);
+
 /* Reads it all. -EINVAL with a message where it is none of the formats, or broken from the start
  * on. What is only cut is no error. */
 int import_file(const char *path, import_record *each, void *arg, struct import_result *result,

@@ -55,12 +55,12 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* Where the number begins that ends at `end`: "12" or "2.5". `end`: nowhere. */
+/* Where the number begins that ends at `end`: "12", "2.5" or "2.". `end`: nowhere. */
 static const char *number_before(const char *begin, const char *end) {
     const char *at = end;
     while (at > begin && is_digit(at[-1]))
         at--;
-    if (at < end && at > begin + 1 && at[-1] == '.' && is_digit(at[-2]))
+    if (at > begin + 1 && at[-1] == '.' && is_digit(at[-2]))
         for (at--; at > begin && is_digit(at[-1]); at--)
             ;
     return at;
@@ -84,7 +84,7 @@ static bool split_line(struct emit_text t, struct line *out) {
         end--;
     const char *number = number_before(t.data, end);
     *out = (struct line){.begin = t.data};
-    if (number == end || number < t.data + 2 || (number[-1] != ' ' && number[-1] != '\t'))
+    if (number == end || number == t.data || (number[-1] != ' ' && number[-1] != '\t'))
         return false;
     out->end = number - 1;
     read_number(number, end, out);
@@ -338,6 +338,8 @@ static void read_stack(struct collapsed *c, const struct line *l) {
     struct wire_sample w = {.time_ns = TIME_NS};
     uint32_t frames = read_frames(c, l);
     uint64_t left = whole_number(c, l);
+    if (frames == 0) /* as a stack that could not be walked is written */
+        c->frame[frames++] = wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_NONE);
     bool weights = c->section.weights;
     if (!tell_event(c))
         return;

@@ -63,7 +63,12 @@ static int survey(struct file *f, struct jfr_chunk *k) {
     struct jfr_events ev;
     jfr_events_bind(&ev, k);
     jfr_events_survey(&ev, k, &f->survey);
-    return 0;
+    if (!f->survey.both)
+        return 0;
+    int r = jfr_chunk_read_constants(k);
+    if (r == 0)
+        jfr_events_survey_states(&ev, k, &f->survey);
+    return r == -ENOMEM ? err_set(f->e, ENOMEM, "out of memory") : r;
 }
 
 static int sample(struct file *f, struct jfr_chunk *k) {
@@ -97,13 +102,14 @@ static void mark(struct file *f, uint64_t time_ns) {
         told |= 1u << event;
         /* A method sample's period is time, and its weight is not. */
         emit_mark(f->samples.emit, time_ns, event, jfr_survey_name(&f->survey, event),
-                  row == JFR_NATIVE_METHOD ? 0
-                                           : jfr_period(row, f->survey.period[row], f->survey.jdk),
+                  row == JFR_NATIVE_METHOD
+                      ? 0
+                      : jfr_period(&f->survey, row, f->survey.period, f->survey.jdk),
                   true);
     }
     if (!told)
         emit_mark(f->samples.emit, time_ns, WIRE_EVENT_CPU, "cpu",
-                  jfr_period(JFR_EXECUTION, f->survey.period[JFR_EXECUTION], f->survey.jdk), true);
+                  jfr_period(&f->survey, JFR_EXECUTION, f->survey.period, f->survey.jdk), true);
 }
 
 static int emit_all(struct file *f) {

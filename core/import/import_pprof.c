@@ -14,6 +14,7 @@
 #include <core/export/profile.pb-c.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,8 @@ struct pprof {
     struct emit *m;
     struct pprof_names *names;
     struct pprof_events events;
+    struct pprof_survey survey;
+    uint64_t negative; /* values */
     struct import_result *result;
     int64_t began;     /* time of day, ns; 0: not known */
     uint64_t duration; /* ns */
@@ -159,7 +162,7 @@ static uint64_t period_of(const struct pprof *p) {
 static void tell_events(struct pprof *p, uint64_t time_ns) {
     for (int i = 0; i < p->events.count; i++) {
         const struct pprof_event *x = &p->events.event[i];
-        bool periodic = same_text(p->type[x->weight].type, p->period_type.type);
+        bool periodic = x->weight >= 0 && same_text(p->type[x->weight].type, p->period_type.type);
         emit_mark(p->m, time_ns, x->event, x->name, periodic ? period_of(p) : 0, x->count >= 0);
     }
 }
@@ -231,16 +234,18 @@ static uint64_t value_of(const Pprof__Sample *s, int at) {
 }
 
 /* One record has the weight and as many of the count as it may; others, without weight, the rest.
- * `alive`: each is one thing that is followed. */
+ * `alive`: each is one thing that is followed; `rest`: of what was counted before, so that no count is
+ * none. */
 static void emit_counted(struct pprof *p, struct wire_sample *w, uint64_t count, uint64_t weight,
-                         bool alive, uint32_t frames) {
-    count += count == 0;
+                         bool alive, bool rest, uint32_t frames) {
+    count += count == 0 && !rest;
     w->weight = weight;
     do {
         w->count = count < COUNT_MAX ? (uint32_t)count : COUNT_MAX;
+        w->count = count ? w->count : WIRE_COUNT_NONE;
         w->live_id = alive ? ++p->live_id : 0;
         emit_sample(p->m, w, p->frame, frames);
-        count -= w->count;
+        count -= count ? w->count : 0;
         w->weight = 0;
     } while (count > 0 && p->more++ < MORE_RECORDS_MAX && !emit_failure(p->m));
 }
@@ -259,11 +264,12 @@ static void read_event(struct pprof *p, const struct pprof_event *x, const Pprof
     uint64_t weight = times(value_of(s, x->weight), x->factor), count = value_of(s, x->count);
     uint64_t live = times(value_of(s, x->live), x->factor);
     uint64_t live_count = value_of(s, x->live_count);
+    bool alive = live || live_count;
     w->event = (uint8_t)x->event;
-    if (live || live_count)
-        emit_counted(p, w, live_count, live, true, frames);
+    if (alive)
+        emit_counted(p, w, live_count, live, true, false, frames);
     if (rest(weight, live) || rest(count, live_count))
-        emit_counted(p, w, rest(count, live_count), rest(weight, live), false, frames);
+        emit_counted(p, w, rest(count, live_count), rest(weight, live), false, alive, frames);
 }
 
 static uint32_t read_frames(struct pprof *p, const Pprof__Sample *s, bool class_leaf) {
@@ -310,6 +316,68 @@ static int read_samples(struct pprof *p, const struct gunzip *b) {
     return emit_failure(p->m);
 }
 
+/* ---- what all samples say ---- */
+
+struct totals {
+    uint64_t records[PPROF_TYPES_MAX]; /* that its counts take */
+    int weight[2], live[2]; /* types of bytes and objects, allocated and alive; -1: none */
+};
+
+static void survey_values(struct pprof *p, struct totals *t, const int64_t *value, int values) {
+    for (int i = 0; i < values; i++) {
+        if (value[i] < 0)
+            p->negative++;
+        if (value[i])
+            p->survey.some |= 1u << i;
+        if (value[i] > 0)
+            t->records[i] += (uint64_t)(value[i] - 1) / COUNT_MAX;
+        if (t->records[i] > MORE_RECORDS_MAX / 4)
+            p->survey.beyond |= 1u << i;
+    }
+    for (int k = 0; k < 2; k++) {
+        int all = t->weight[k], live = t->live[k];
+        if (all >= 0 && live >= 0 && all < values && live < values && value[live] > value[all])
+            p->survey.apart = true;
+    }
+}
+
+/* Values are one number each, or packed. */
+static void survey_sample(struct pprof *p, struct totals *t, const struct pprof_field *sample) {
+    int64_t value[PPROF_TYPES_MAX] = {0};
+    int values = 0;
+    struct pprof_field f;
+    size_t at = 0;
+    while (pprof_field_next(sample->data, sample->bytes, &at, &f) > 0) {
+        if (f.number != 2)
+            continue;
+        uint64_t n = f.value;
+        size_t in = 0;
+        if (f.wire == PPROF_VARINT && values < PPROF_TYPES_MAX)
+            value[values++] = (int64_t)n;
+        while (f.wire == PPROF_BYTES && values < PPROF_TYPES_MAX &&
+               pprof_varint(f.data, f.bytes, &in, &n))
+            value[values++] = (int64_t)n;
+    }
+    survey_values(p, t, value, values);
+}
+
+static int type_called(const struct pprof *p, const char *name) {
+    for (int i = 0; i < p->types; i++)
+        if (same_text(p->type[i].type, (struct emit_text){name, strlen(name)}))
+            return i;
+    return -1;
+}
+
+static void survey_samples(struct pprof *p, const struct gunzip *b) {
+    struct totals t = {.weight = {type_called(p, "alloc_space"), type_called(p, "alloc_objects")},
+                       .live = {type_called(p, "inuse_space"), type_called(p, "inuse_objects")}};
+    struct pprof_field f;
+    size_t at = 0;
+    while (pprof_field_next(b->data, b->bytes, &at, &f) > 0)
+        if (f.number == 2 && f.wire == PPROF_BYTES && f.bytes <= SAMPLE_BYTES_MAX)
+            survey_sample(p, &t, &f);
+}
+
 /* ---- the file ---- */
 
 static void note_damage(struct pprof *p, const struct gunzip *b, size_t read) {
@@ -317,11 +385,18 @@ static void note_damage(struct pprof *p, const struct gunzip *b, size_t read) {
     if (b->cut || read < b->bytes)
         snprintf(r->damage, sizeof r->damage, "it is cut or damaged after %zu bytes%s", read,
                  b->owned ? " of what is compressed in it" : "");
-    else if (p->events.left_out[0])
-        snprintf(r->damage, sizeof r->damage, "\"%s\" is one event too many, and left out",
-                 p->events.left_out);
     else if (p->more > MORE_RECORDS_MAX)
         snprintf(r->damage, sizeof r->damage, "its counts are too large, and cut");
+    if (p->events.left_out[0])
+        snprintf(r->note, sizeof r->note, "the file has more events than can be read: without %s",
+                 p->events.left_out);
+    else if (p->negative)
+        snprintf(r->note, sizeof r->note,
+                 "the file is a difference of profiles: %" PRIu64 " values below 0 are left out",
+                 p->negative);
+    else if (p->events.uncounted)
+        snprintf(r->note, sizeof r->note,
+                 "some numbers are too large for samples: those events have weights only");
 }
 
 static int read_profile(struct pprof *p, const struct gunzip *b, struct err *e) {
@@ -329,7 +404,8 @@ static int read_profile(struct pprof *p, const struct gunzip *b, struct err *e) 
     if (r < 0)
         return r;
     size_t read = read_head(p, b);
-    pprof_events_find(p->type, p->types, &p->events);
+    survey_samples(p, b);
+    pprof_events_find(p->type, p->types, &p->survey, &p->events);
     if (p->events.count == 0 || (b->cut && p->type[0].type.bytes == 0))
         return err_set(e, EINVAL,
                        b->cut ? "the pprof file is cut before the names of what it counts: nothing "

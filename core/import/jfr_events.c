@@ -10,6 +10,7 @@ static const struct {
     enum wire_event event;
 } rows[JFR_ROWS] = {
     [JFR_EXECUTION] = {"jdk.ExecutionSample", NULL, NULL, WIRE_EVENT_CPU},
+    [JFR_EXECUTION_WALL] = {NULL, NULL, NULL, WIRE_EVENT_WALL},
     [JFR_CPU_TIME] = {"jdk.CPUTimeSample", "samplingPeriod", NULL, WIRE_EVENT_CPU},
     [JFR_NATIVE_METHOD] = {"jdk.NativeMethodSample", NULL, NULL, WIRE_EVENT_PERF},
     [JFR_WALL] = {"profiler.WallClockSample", NULL, NULL, WIRE_EVENT_WALL},
@@ -160,10 +161,7 @@ static void read_setting(struct reading *r) {
     if (row < JFR_SAMPLES && is_one_of(name, periods) && quantity(value)) {
         /* async-profiler has that of wall clock among those of execution samples. */
         bool wall = row == JFR_EXECUTION && !strcmp(name, "wall");
-        if (wall)
-            take_period(r, JFR_WALL, quantity(value));
-        if (!wall || !r->ev->period[row])
-            take_period(r, row, quantity(value));
+        take_period(r, wall ? JFR_WALL : row, quantity(value));
     } else if (r->s && (row == JFR_EXECUTION || row == JFR_RECORDING) && !strcmp(name, "event") &&
                !r->s->event[0]) {
         snprintf(r->s->event, sizeof r->s->event, "%s", value);
@@ -260,6 +258,42 @@ void jfr_events_survey(struct jfr_events *ev, struct jfr_chunk *k, struct jfr_su
             s->count[r.type->event]++;
         if (named || r.type->event >= JFR_TIMED)
             survey_event(&r, &e);
+    }
+    if (s && !s->jdk && s->period[JFR_WALL] && !ev->row[JFR_WALL].type && strcmp(s->event, "wall"))
+        s->both = true;
+}
+
+enum wire_thread_state jfr_thread_state(struct emit_text t) {
+    static const struct {
+        const char *name;
+        enum wire_thread_state state;
+    } states[] = {{"STATE_RUNNABLE", WIRE_THREAD_RUNNING},
+                  {"STATE_SLEEPING", WIRE_THREAD_SLEEPING},
+                  {"STATE_IN_OBJECT_WAIT", WIRE_THREAD_WAITING},
+                  {"STATE_IN_OBJECT_WAIT_TIMED", WIRE_THREAD_WAITING},
+                  {"STATE_PARKED", WIRE_THREAD_PARKED},
+                  {"STATE_PARKED_TIMED", WIRE_THREAD_PARKED},
+                  {"STATE_BLOCKED_ON_MONITOR_ENTER", WIRE_THREAD_BLOCKED}};
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
+        if (t.bytes == strlen(states[i].name) && !memcmp(t.data, states[i].name, t.bytes))
+            return states[i].state;
+    return WIRE_THREAD_UNKNOWN;
+}
+
+void jfr_events_survey_states(const struct jfr_events *ev, struct jfr_chunk *k,
+                              struct jfr_survey *s) {
+    const struct jfr_layout *at = &ev->row[JFR_EXECUTION];
+    const uint8_t *next = jfr_chunk_first(k);
+    struct jfr_value v[JFR_FIELDS];
+    struct jfr_event e;
+    char scratch[WIRE_STRING_MAX];
+    while (at->type && at->state >= 0 && jfr_chunk_next(k, &next, &e)) {
+        if (jfr_type_by_id(&k->types, e.type) != at->type || !jfr_value_read(&e.c, at->type, v) ||
+            jfr_thread_state(jfr_text(k, &at->type->field[at->state], &v[at->state], scratch)) ==
+                WIRE_THREAD_UNKNOWN)
+            continue;
+        s->count[JFR_EXECUTION]--;
+        s->count[JFR_EXECUTION_WALL]++;
     }
 }
 
@@ -363,15 +397,21 @@ const char *jfr_survey_name(const struct jfr_survey *s, enum wire_event event) {
                                                                            : names[event];
 }
 
-uint64_t jfr_period(enum jfr_row row, uint64_t told, bool jdk) {
-    if (told)
-        return told;
-    switch (row) {
-    case JFR_EXECUTION:
+/* async-profiler's -e wall has its period as that of execution samples. */
+static uint64_t wall_period(const struct jfr_survey *s, const uint64_t *period) {
+    if (period[JFR_WALL])
+        return period[JFR_WALL];
+    bool only = !strcmp(s->event, "wall");
+    return only && period[JFR_EXECUTION] ? period[JFR_EXECUTION] : 50000000;
+}
+
+uint64_t jfr_period(const struct jfr_survey *s, enum jfr_row row, const uint64_t *period,
+                    bool jdk) {
+    bool wall = row == JFR_WALL || row == JFR_EXECUTION_WALL ||
+                (row == JFR_EXECUTION && execution_event(s) == WIRE_EVENT_WALL);
+    if (wall)
+        return wall_period(s, period);
+    if (row == JFR_EXECUTION && !period[row])
         return jdk ? 20000000 : 10000000;
-    case JFR_WALL:
-        return 50000000;
-    default:
-        return 1;
-    }
+    return period[row] ? period[row] : 1;
 }

@@ -28,6 +28,7 @@
  * (6) Where the file has none of the former: begin, and the sum of pauses.
  * (7) What else was sampled beside the execution samples of (1), by the name in each of them. Of
  *     more names than there are places for only the first are read.
+ * (8) async-profiler before 4.0 with --wall: those with STATE_DEFAULT are of CPU time.
  *
  * Context: as import.h.
  */
@@ -40,6 +41,7 @@
 
 enum jfr_row {
     JFR_EXECUTION,
+    JFR_EXECUTION_WALL, /* those of wall clock, where the file has both under one type (8) */
     JFR_CPU_TIME,
     JFR_NATIVE_METHOD,
     JFR_WALL,
@@ -83,6 +85,7 @@ struct jfr_survey {
     uint64_t count[JFR_ROWS];
     uint64_t period[JFR_ROWS]; /* of the first chunk that says so */
     bool jdk;
+    bool both;      /* jdk.ExecutionSample is of wall clock, too */
     char event[64]; /* what jdk.ExecutionSample is of; "": CPU time */
     struct {
         char name[64];
@@ -110,7 +113,15 @@ bool jfr_survey_wants(const struct jfr_survey *s, enum jfr_row row, enum wire_ev
 /* The event's name, as after -e. */
 const char *jfr_survey_name(const struct jfr_survey *s, enum wire_event event);
 
-/* Of one sample; `told`: the chunk's or the survey's. */
-uint64_t jfr_period(enum jfr_row row, uint64_t told, bool jdk);
+/* By its name; WIRE_THREAD_UNKNOWN for any other name, which is STATE_DEFAULT above all. */
+enum wire_thread_state jfr_thread_state(struct emit_text name);
+
+/* Counts execution samples of wall clock by themselves: those with a known state. The constants have
+ * been read. */
+void jfr_events_survey_states(const struct jfr_events *ev, struct jfr_chunk *k,
+                              struct jfr_survey *s);
+
+/* Of one sample; `period`: the chunk's or the survey's, `jdk` likewise. */
+uint64_t jfr_period(const struct jfr_survey *s, enum jfr_row row, const uint64_t *period, bool jdk);
 
 #endif

@@ -54,25 +54,31 @@ static size_t first_of(const struct jfr_live *l, uint64_t key) {
 /* Weights that no sum may overflow with: what is beyond is nobody's. */
 #define WEIGHT_MAX (UINT64_C(1) << 48)
 
-static void make_up(struct jfr_living *first, uint64_t *weight) {
-    int64_t sum = (int64_t)*weight + first->rest;
-    *weight = sum > 0 ? (uint64_t)sum : 0;
-    first->rest = sum > 0 ? 0 : sum;
+static void pay(struct jfr_living *first, uint64_t *weight) {
+    uint64_t paid = *weight < first->owed ? *weight : first->owed;
+    *weight -= paid;
+    first->owed -= paid;
 }
 
-bool jfr_live_take(struct jfr_live *l, uint64_t key, uint64_t *weight) {
+bool jfr_live_take(struct jfr_live *l, uint64_t key, uint64_t *weight, uint64_t *rest) {
     size_t first = first_of(l, key);
+    *rest = 0;
     if (first == l->count || l->object[first].key != key || *weight > WEIGHT_MAX)
         return false;
     struct jfr_living *all = &l->object[first];
     bool alive = first + all->taken < l->count && all[all->taken].key == key &&
                  all[all->taken].weight <= WEIGHT_MAX;
     if (!alive) {
-        make_up(all, weight);
+        pay(all, weight);
         return false;
     }
-    all->rest += (int64_t)*weight - (int64_t)all[all->taken].weight;
-    *weight = all[all->taken++].weight;
+    uint64_t living = all[all->taken++].weight;
+    if (living < *weight)
+        *rest = *weight - living;
+    else
+        all->owed += living - *weight;
+    pay(all, rest);
+    *weight = living;
     return true;
 }
 

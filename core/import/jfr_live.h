@@ -1,8 +1,8 @@
 /*
  * Objects that were alive at the end, in files that tell their allocation in another event: which
  * of the allocations with the same thread, class and stack they are nobody can tell, so the first
- * ones are taken. Where their weights are others than those of the allocations, the rest of these
- * makes up for it: the sum stays.
+ * ones are taken. Where they weigh less than the allocation, the rest of it is a weight of its own;
+ * where they weigh more, other allocations there weigh less: the sum stays.
  *
  * Context: as import.h.
  */
@@ -16,9 +16,9 @@
 struct jfr_live {
     struct jfr_living {
         uint64_t key, weight;
-        /* of a key's first: how many were taken, and what is left to make up for */
+        /* of a key's first: how many were taken, and what other allocations have to weigh less */
         size_t taken;
-        int64_t rest;
+        uint64_t owed;
     } * object;
     size_t count, cap;
 };
@@ -31,8 +31,9 @@ int jfr_live_add(struct jfr_live *l, uint64_t key, uint64_t weight);
 /* Between the last to be added and the first to be taken. */
 void jfr_live_settle(struct jfr_live *l);
 
-/* Whether an allocation was alive at the end; *weight is changed as said above. */
-bool jfr_live_take(struct jfr_live *l, uint64_t key, uint64_t *weight);
+/* Whether an allocation was alive at the end; *weight is changed as said above, and *rest is that of
+ * its own. */
+bool jfr_live_take(struct jfr_live *l, uint64_t key, uint64_t *weight, uint64_t *rest);
 void jfr_live_free(struct jfr_live *l);
 
 #endif

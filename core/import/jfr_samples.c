@@ -76,6 +76,24 @@ static enum jfr_row named_row(const struct reading *r) {
     return jfr_survey_named(r->s->survey, name);
 }
 
+/* Of a constant, whose name is read once. */
+static enum wire_thread_state state_of(struct reading *r) {
+    char scratch[WIRE_STRING_MAX];
+    int field = r->layout->state;
+    const struct jfr_field *f = field < 0 ? NULL : &r->layout->type->field[field];
+    const struct jfr_constant *c =
+        f && f->pool && !f->array ? jfr_constant_get(f->type, number(r, field)) : NULL;
+    if (!c)
+        return WIRE_THREAD_UNKNOWN;
+    uint64_t key = (uintptr_t)c->at, known = jfr_map_get(&r->states, key);
+    if (!known) {
+        known = jfr_thread_state(jfr_text(r->k, f, &r->v[field], scratch)) + 1u;
+        if (jfr_map_put(&r->states, key, known) < 0)
+            r->names.failure = -ENOMEM;
+    }
+    return (enum wire_thread_state)(known - 1);
+}
+
 /* Reads the event; false where it is none that is wanted. */
 static bool take_up(struct reading *r, const struct jfr_event *e) {
     const struct jfr_type *t = jfr_type_by_id(&r->k->types, e->type);
@@ -88,7 +106,9 @@ static bool take_up(struct reading *r, const struct jfr_event *e) {
     r->layout = &r->events.row[t->event];
     if (named)
         r->row = named_row(r);
-    if (named && (r->row == JFR_ROWS || !is_wanted(r, r->row)))
+    if (r->s->survey->both && r->row == JFR_EXECUTION && state_of(r) != WIRE_THREAD_UNKNOWN)
+        r->row = JFR_EXECUTION_WALL;
+    if ((named || r->row != t->event) && (r->row == JFR_ROWS || !is_wanted(r, r->row)))
         return false;
     r->lasts_ns = span(r, r->layout->duration);
     r->time_ns = sample_time(r, number(r, r->layout->start)) + r->lasts_ns;
@@ -134,47 +154,13 @@ static void send(struct reading *r, const void *record) {
         *failure = r->s->each(r->s->arg, record);
 }
 
-static enum wire_thread_state state_by_name(struct emit_text t) {
-    static const struct {
-        const char *name;
-        enum wire_thread_state state;
-    } states[] = {{"STATE_RUNNABLE", WIRE_THREAD_RUNNING},
-                  {"STATE_SLEEPING", WIRE_THREAD_SLEEPING},
-                  {"STATE_IN_OBJECT_WAIT", WIRE_THREAD_WAITING},
-                  {"STATE_IN_OBJECT_WAIT_TIMED", WIRE_THREAD_WAITING},
-                  {"STATE_PARKED", WIRE_THREAD_PARKED},
-                  {"STATE_PARKED_TIMED", WIRE_THREAD_PARKED},
-                  {"STATE_BLOCKED_ON_MONITOR_ENTER", WIRE_THREAD_BLOCKED}};
-    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
-        if (t.bytes == strlen(states[i].name) && !memcmp(t.data, states[i].name, t.bytes))
-            return states[i].state;
-    return WIRE_THREAD_UNKNOWN;
-}
-
-/* Of a constant, whose name is read once. */
-static enum wire_thread_state state_of(struct reading *r) {
-    char scratch[WIRE_STRING_MAX];
-    int field = r->layout->state;
-    const struct jfr_field *f = field < 0 ? NULL : &r->layout->type->field[field];
-    const struct jfr_constant *c =
-        f && f->pool && !f->array ? jfr_constant_get(f->type, number(r, field)) : NULL;
-    if (!c)
-        return WIRE_THREAD_UNKNOWN;
-    uint64_t key = (uintptr_t)c->at, known = jfr_map_get(&r->states, key);
-    if (!known) {
-        known = state_by_name(jfr_text(r->k, f, &r->v[field], scratch)) + 1u;
-        if (jfr_map_put(&r->states, key, known) < 0)
-            r->names.failure = -ENOMEM;
-    }
-    return (enum wire_thread_state)(known - 1);
-}
-
 static uint64_t weight_of(const struct reading *r, uint32_t count) {
     int field = r->layout->weight;
     switch (r->row) {
     case JFR_EXECUTION:
+    case JFR_EXECUTION_WALL:
     case JFR_WALL:
-        return jfr_period(r->row, r->events.period[r->row], r->events.jdk) * count;
+        return jfr_period(r->s->survey, r->row, r->events.period, r->events.jdk) * count;
     case JFR_NATIVE_METHOD:
         return count;
     case JFR_CPU_TIME:
@@ -190,13 +176,14 @@ static uint64_t weight_of(const struct reading *r, uint32_t count) {
 }
 
 /* Blocks that are freed are followed; those without an address cannot be. */
-static uint64_t live_id_of(struct reading *r, struct wire_sample *w, uint32_t frames) {
+static uint64_t live_id_of(struct reading *r, struct wire_sample *w, uint32_t frames,
+                           uint64_t *rest) {
     uint64_t address = number(r, r->layout->address);
     struct jfr_samples *s = r->s;
     if (r->row == JFR_LIVE ||
         (r->event == WIRE_EVENT_ALLOC && s->living.count &&
          jfr_live_take(&s->living, jfr_live_key(w->tid, w->virtual_id, s->frame, frames),
-                       &w->weight)))
+                       &w->weight, rest)))
         return ++s->live;
     if (r->row != JFR_MALLOC || !address || !s->survey->count[JFR_FREE] ||
         s->blocks.count >= BLOCKS_MAX)
@@ -275,8 +262,15 @@ static void send_sample(struct reading *r) {
             r->names.failure = -ENOMEM;
         return;
     }
-    w.live_id = live_id_of(r, &w, frames);
+    uint64_t rest = 0;
+    w.live_id = live_id_of(r, &w, frames, &rest);
     emit_sample(s->emit, &w, s->frame, frames);
+    if (rest) {
+        w.weight = rest;
+        w.count = WIRE_COUNT_NONE;
+        w.live_id = 0;
+        emit_sample(s->emit, &w, s->frame, frames);
+    }
     if (class && r->event == WIRE_EVENT_LOCK)
         send_lock(r, thread, class);
     if (r->time_ns > s->last_ns)

@@ -212,11 +212,26 @@ struct jfr_type *jfr_type_by_id(const struct jfr_types *t, uint64_t id) {
     return t->count ? bsearch(&key, t->type, t->count, sizeof *t->type, by_id) : NULL;
 }
 
-struct jfr_type *jfr_type_by_name(const struct jfr_types *t, const char *name) {
+static struct jfr_type *type_called(const struct jfr_types *t, const char *first,
+                                    const char *rest) {
+    size_t n = strlen(first);
     for (uint32_t i = 0; i < t->count; i++)
-        if (!strcmp(t->type[i].name, name))
+        if (!strncmp(t->type[i].name, first, n) && !strcmp(t->type[i].name + n, rest))
             return &t->type[i];
     return NULL;
+}
+
+struct jfr_type *jfr_type_by_name(const struct jfr_types *t, const char *name) {
+    static const struct {
+        const char *now, *jdk_9;
+    } packages[] = {{"jdk.types.", "com.oracle.jfr.types."}, {"jdk.", "com.oracle.jdk."}};
+    struct jfr_type *found = type_called(t, name, "");
+    for (size_t i = 0; !found && i < sizeof packages / sizeof packages[0]; i++) {
+        size_t n = strlen(packages[i].now);
+        if (!strncmp(name, packages[i].now, n))
+            found = type_called(t, packages[i].jdk_9, name + n);
+    }
+    return found;
 }
 
 /* ---- values ---- */

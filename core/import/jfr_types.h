@@ -67,6 +67,7 @@ void jfr_types_free(struct jfr_types *t);
 
 /* NULL: there is none. */
 struct jfr_type *jfr_type_by_id(const struct jfr_types *t, uint64_t id);
+/* By the name of today; JDK 9 had other packages. */
 struct jfr_type *jfr_type_by_name(const struct jfr_types *t, const char *name);
 
 /* ---- values ---- */

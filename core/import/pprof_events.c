@@ -5,13 +5,26 @@
 
 #define NONE (-1)
 
+/* "alloc-size", "Alloc_Size" and "alloc_size" are one word. */
+static char folded(char c) {
+    return c == '-' ? '_' : c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool begins(struct emit_text t, const char *word) {
+    size_t n = strlen(word);
+    for (size_t i = 0; i < n && i < t.bytes; i++)
+        if (folded(t.data[i]) != word[i])
+            return false;
+    return t.bytes >= n;
+}
+
 static bool is(struct emit_text t, const char *word) {
-    return t.bytes == strlen(word) && memcmp(t.data, word, t.bytes) == 0;
+    return t.bytes == strlen(word) && begins(t, word);
 }
 
 static bool ends_in(struct emit_text t, const char *ending) {
     size_t n = strlen(ending);
-    return t.bytes >= n && memcmp(t.data + t.bytes - n, ending, n) == 0;
+    return t.bytes >= n && begins((struct emit_text){t.data + t.bytes - n, n}, ending);
 }
 
 /* How many of them there were, beside what they weigh. */
@@ -22,7 +35,7 @@ static bool is_count(const struct pprof_type *t) {
 }
 
 static bool is_alive(const struct pprof_type *t) {
-    return t->type.bytes >= 5 && memcmp(t->type.data, "inuse", 5) == 0;
+    return begins(t->type, "inuse");
 }
 
 uint64_t pprof_unit_factor(struct emit_text unit) {
@@ -52,10 +65,13 @@ static const struct {
     {"ctimer", WIRE_EVENT_CPU, true},
     {"wall", WIRE_EVENT_WALL, false},
     {"wallclock", WIRE_EVENT_WALL, false},
+    {"time", WIRE_EVENT_WALL, true},
     {"alloc", WIRE_EVENT_ALLOC, false},
     {"alloc_space", WIRE_EVENT_ALLOC, false},
     {"alloc_bytes", WIRE_EVENT_ALLOC, false},
     {"alloc_in_new_tlab_bytes", WIRE_EVENT_ALLOC, false},
+    {"alloc_outside_tlab_bytes", WIRE_EVENT_ALLOC, false},
+    {"alloc_size", WIRE_EVENT_ALLOC, false},
     {"inuse_space", WIRE_EVENT_ALLOC, false},
     {"space", WIRE_EVENT_ALLOC, false},
     {"live", WIRE_EVENT_ALLOC, true},
@@ -64,6 +80,7 @@ static const struct {
     {"mutex", WIRE_EVENT_LOCK, false},
     {"block", WIRE_EVENT_LOCK, false},
     {"lock_duration", WIRE_EVENT_LOCK, false},
+    {"lock_time", WIRE_EVENT_LOCK, false},
     {"nativemem", WIRE_EVENT_NATIVEMEM, false},
     {"malloc", WIRE_EVENT_NATIVEMEM, false},
     {"leak", WIRE_EVENT_NATIVEMEM, true},
@@ -109,7 +126,20 @@ static void add(struct pprof_events *e, const struct pprof_type *t, struct pprof
         e->event[e->count++] = x;
         return;
     }
-    snprintf(e->left_out, sizeof e->left_out, "%.*s", length, t->type.data ? t->type.data : "");
+    size_t used = strlen(e->left_out);
+    snprintf(e->left_out + used, sizeof e->left_out - used, "%s%.*s", used ? ", " : "", length,
+             t->type.data ? t->type.data : "");
+}
+
+static bool is_empty(const struct pprof_survey *s, const struct pprof_event *x) {
+    return !(s->some >> x->weight & 1) && !(x->count != NONE && s->some >> x->count & 1);
+}
+
+static int countable(struct pprof_events *e, const struct pprof_survey *s, int count) {
+    if (count == NONE || !(s->beyond >> count & 1))
+        return count;
+    e->uncounted = true;
+    return NONE;
 }
 
 /* What is alive is a part of what was allocated, where that is known. */
@@ -123,7 +153,8 @@ static bool add_alive(struct pprof_events *e, int weight, int count) {
     return false;
 }
 
-void pprof_events_find(const struct pprof_type *type, int types, struct pprof_events *out) {
+void pprof_events_find(const struct pprof_type *type, int types, const struct pprof_survey *survey,
+                       struct pprof_events *out) {
     bool used[PPROF_TYPES_MAX] = {false};
     *out = (struct pprof_events){0};
     if (types > PPROF_TYPES_MAX)
@@ -140,22 +171,33 @@ void pprof_events_find(const struct pprof_type *type, int types, struct pprof_ev
         used[i] = true;
         if (x.count != NONE)
             used[x.count] = true;
-        if (is_alive(&type[i]) && add_alive(out, x.weight, x.count))
+        if (x.count == NONE && is(type[i].unit, "count"))
+            x.count = i;
+        if (is_empty(survey, &x))
             continue;
-        if (is_alive(&type[i])) {
+        x.count = countable(out, survey, x.count);
+        if (is_alive(&type[i]) && !survey->apart && add_alive(out, x.weight, x.count))
+            continue;
+        bool objects = is(type[i].type, "live");
+        if (objects && is(type[i].unit, "count"))
+            x.weight = NONE; /* their bytes are not known */
+        if (objects || (is_alive(&type[i]) && !survey->apart)) {
             x.live = x.weight;
             x.live_count = x.count;
         }
-        if (x.count == NONE && is(type[i].unit, "count"))
-            x.count = i;
         add(out, &type[i], x);
     }
     /* Counts of nothing that weighs are events by themselves. */
     for (int i = 0; i < types; i++) {
-        if (used[i])
-            continue;
         struct pprof_event x = event_of(&type[i]);
-        x.weight = x.count = i;
-        add(out, &type[i], x);
+        x.weight = i;
+        x.count = countable(out, survey, i);
+        if (!used[i] && !is_empty(survey, &x))
+            add(out, &type[i], x);
+    }
+    if (out->count == 0 && types > 0) { /* all of it is nothing */
+        struct pprof_event x = event_of(&type[types - 1]);
+        x.weight = types - 1;
+        add(out, &type[types - 1], x);
     }
 }

@@ -6,6 +6,9 @@
  *      contentions/count delay/nanoseconds                   lock
  *      goroutine/count                                       an event of that name
  *
+ * Case does not matter, and neither does '-' or '_'. Where more is alive than was allocated, as in the
+ * difference of two profiles, both are events by themselves.
+ *
  * Context: pure.
  */
 #ifndef JTOP_IMPORT_PPROF_EVENTS_H
@@ -30,12 +33,22 @@ struct pprof_event {
 struct pprof_events {
     struct pprof_event event[WIRE_EVENTS];
     int count;
-    char left_out[64]; /* a type there was no room for; "": none */
+    bool uncounted; /* an event's counts are too large, and it has its weights only */
+    char left_out[96]; /* types there was no room for; "": none */
+};
+
+/* What all samples say of the types: bits by type. */
+struct pprof_survey {
+    uint32_t some;   /* it is not always 0 */
+    uint32_t beyond; /* it is too large for a number of samples */
+    bool apart; /* more is alive than was allocated: of two times, so one is no part of the other */
 };
 
 /* What a number of that unit is multiplied with to be nanoseconds or bytes; 1 where it is neither. */
 uint64_t pprof_unit_factor(struct emit_text unit);
 
-void pprof_events_find(const struct pprof_type *type, int types, struct pprof_events *out);
+/* At least one, where there is a type. What is empty in all samples is left out. */
+void pprof_events_find(const struct pprof_type *type, int types, const struct pprof_survey *survey,
+                       struct pprof_events *out);
 
 #endif

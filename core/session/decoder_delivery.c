@@ -13,6 +13,14 @@ uint64_t decoder_plausible_time(const struct decoder *d, uint64_t time_ns) {
     return time_ns < d->since_ns ? d->since_ns : time_ns;
 }
 
+uint32_t decoder_count(uint32_t count) {
+    if (count == WIRE_COUNT_NONE)
+        return 0;
+    if (count == 0)
+        return 1;
+    return count < DECODER_COUNT_MAX ? count : DECODER_COUNT_MAX;
+}
+
 uint64_t decoder_bounded(uint64_t *sum, uint64_t weight) {
     uint64_t left = DECODER_WEIGHTS_MAX - *sum;
     uint64_t most = left < DECODER_WEIGHT_MAX ? left : DECODER_WEIGHT_MAX;
@@ -250,8 +258,7 @@ bool decoder_decode_repeat(struct decoder *d, const void *record, uint32_t lengt
         return true;
     }
     uint64_t weight = decoder_bounded(&d->weighed[w->event], w->weight);
-    uint32_t count = w->count < DECODER_COUNT_MAX ? w->count : DECODER_COUNT_MAX;
-    count += count == 0;
+    uint32_t count = decoder_count(w->count);
     if (k->state == PLACE_HELD) {
         add_to_held(k->held, weight, count);
         return true;

@@ -113,6 +113,8 @@ static inline uint32_t decoder_feed_bit(uint32_t slot) {
 uint64_t decoder_plausible_time(const struct decoder *d, uint64_t time_ns);
 /* As much of a weight as still fits its sum, and adds it to that. */
 uint64_t decoder_bounded(uint64_t *sum, uint64_t weight);
+/* What a record's count stands for, within what one may. */
+uint32_t decoder_count(uint32_t count);
 
 /* Counts it, now or as soon as the names are there that it waits for. */
 void decoder_accept(struct decoder *d, struct delivery *what);

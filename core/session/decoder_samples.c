@@ -58,7 +58,7 @@ bool decoder_decode_sample(struct decoder *d, const void *record, uint32_t lengt
             {
                 .time_ns = decoder_plausible_time(d, w->time_ns),
                 .weight = decoder_bounded(&d->weighed[w->event], w->weight),
-                .count = w->count < DECODER_COUNT_MAX ? w->count : DECODER_COUNT_MAX,
+                .count = decoder_count(w->count),
                 .tid = w->tid,
                 .virtual_id = w->virtual_id,
                 .event = w->event,
@@ -73,7 +73,6 @@ bool decoder_decode_sample(struct decoder *d, const void *record, uint32_t lengt
         .frame = d->frame,
         .key = d->key,
     };
-    what.sample.count += what.sample.count == 0;
     note_time(&d->counts, what.sample.time_ns);
     decoder_see_thread(d, w->tid);
     decoder_accept(d, &what);

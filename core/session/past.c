@@ -179,6 +179,13 @@ static uint64_t bytes_told(const struct past *p) {
     return p->bytes + feed_written(p->feed) - p->turn_bytes;
 }
 
+/* What one record has of the count, which goes. */
+static uint32_t take_count(struct history_item *it) {
+    uint32_t count = it->count < DECODER_COUNT_MAX ? (uint32_t)it->count : DECODER_COUNT_MAX;
+    it->count -= count;
+    return count ? count : WIRE_COUNT_NONE;
+}
+
 static void say_again(struct past *p, uint32_t tid, struct history_item *it) {
     struct wire_repeat w = {.header = wire_header_word(WIRE_REPEAT, sizeof w),
                             .time_ns = it->second * NS_PER_SECOND + NS_PER_SECOND / 2,
@@ -187,11 +194,8 @@ static void say_again(struct past *p, uint32_t tid, struct history_item *it) {
                             .state = it->state};
     while (it->weight || it->count) {
         w.weight = it->weight < DECODER_WEIGHT_MAX ? it->weight : DECODER_WEIGHT_MAX;
-        w.count = it->count < DECODER_COUNT_MAX ? (uint32_t)it->count : DECODER_COUNT_MAX;
-        if (w.count == 0) /* which would stand for one */
-            break;
+        w.count = take_count(it);
         it->weight -= w.weight;
-        it->count -= w.count;
         feed_write(p->feed, &w);
     }
 }
@@ -214,7 +218,7 @@ static void say(struct past *p, const struct history_thread *t, struct history_i
     *w = (struct wire_sample){
         .time_ns = it->second * NS_PER_SECOND + NS_PER_SECOND / 2,
         .weight = it->weight < DECODER_WEIGHT_MAX ? it->weight : DECODER_WEIGHT_MAX,
-        .count = it->count < DECODER_COUNT_MAX ? (uint32_t)it->count : DECODER_COUNT_MAX,
+        .count = take_count(it),
         .virtual_id = t->is_virtual ? t->java_id : 0,
         .tid = t->tid,
         .event = (uint8_t)p->event,
@@ -223,7 +227,6 @@ static void say(struct past *p, const struct history_thread *t, struct history_i
         .cpu = WIRE_CPU_NONE,
     };
     it->weight -= w->weight;
-    it->count -= w->count;
     memcpy(w->frame, word, frames * sizeof word[0]);
     put(p, WIRE_SAMPLE, sizeof *w + frames * sizeof word[0]);
 }

@@ -126,6 +126,9 @@ enum wire_sample_flag {
 
 #define WIRE_CPU_NONE 0xffffu
 
+/* A sample that is only weight: of what other records count. */
+#define WIRE_COUNT_NONE UINT32_MAX
+
 struct wire_sample {
     uint64_t header;
     uint64_t time_ns;    /* CLOCK_MONOTONIC */
@@ -133,7 +136,7 @@ struct wire_sample {
     uint64_t virtual_id; /* Thread.getId() of the virtual thread that `tid` carried; 0: none */
     uint64_t live_id;    /* WIRE_FREE says when it is gone; unique in the stream; 0: not followed */
     uint32_t tid;        /* native thread id as the JVM sees it */
-    uint32_t count;      /* occurrences it stands for, at least 1 */
+    uint32_t count;      /* occurrences it stands for; 0 means 1, and WIRE_COUNT_NONE none */
     uint16_t frames;     /* how many frames follow, leaf first */
     uint8_t event;       /* enum wire_event */
     uint8_t state;       /* enum wire_thread_state */

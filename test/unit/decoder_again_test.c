@@ -196,10 +196,10 @@ static void test_sums_are_bounded(void **state) {
                                                      .weight = UINT64_MAX,
                                                      .live_id = i + 1,
                                                      .tid = 1,
-                                                     .count = UINT32_MAX,
+                                                     .count = UINT32_MAX - 1,
                                                      .event = ALLOC},
                                (uint64_t[]){JAVA(1)}, 1);
-        recording_repeat(&s.r, ALLOC, SECOND, 1, UINT64_MAX, UINT32_MAX);
+        recording_repeat(&s.r, ALLOC, SECOND, 1, UINT64_MAX, UINT32_MAX - 1);
     }
     play(&s);
     assert_int_equal(profile_weight(s.profile, ALLOC), DECODER_WEIGHTS_MAX);
@@ -208,6 +208,26 @@ static void test_sums_are_bounded(void **state) {
         recording_free_of(&s.r, SECOND, i + 1);
     play(&s);
     expect_sum(&s, SESSION_EVENT_LIVE, 0, 0);
+    close_stage(&s);
+}
+
+/* Weight that other records count. */
+static void test_weight_alone_counts_nothing(void **state) {
+    (void)state;
+    struct stage s;
+    open_stage(&s);
+    recording_method(&s.r, 1, "A", "one", "");
+    for (uint32_t i = 0; i < 3; i++)
+        recording_whole_sample(&s.r,
+                               &(struct wire_sample){.time_ns = SECOND,
+                                                     .weight = 10,
+                                                     .tid = 1,
+                                                     .count = i ? WIRE_COUNT_NONE : 2,
+                                                     .event = ALLOC},
+                               (uint64_t[]){JAVA(1)}, 1);
+    recording_repeat(&s.r, ALLOC, SECOND, 1, 5, WIRE_COUNT_NONE);
+    play(&s);
+    expect_sum(&s, ALLOC, 35, 2);
     close_stage(&s);
 }
 
@@ -251,6 +271,7 @@ int main(void) {
         cmocka_unit_test(test_ends_in_any_order),
         cmocka_unit_test(test_following_is_bounded),
         cmocka_unit_test(test_sums_are_bounded),
+        cmocka_unit_test(test_weight_alone_counts_nothing),
         cmocka_unit_test(test_places_come_and_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

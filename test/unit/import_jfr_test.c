@@ -257,6 +257,92 @@ static void named(const char *execution, bool native, const char *const event[][
     close_stage(&s.stage);
 }
 
+static void names_of_jdk_9(void **state) {
+    (void)state;
+    struct jfr_file f = {.jdk_9 = true};
+    struct seen s;
+    three_samples(&f);
+    read_file(&s, &f);
+    assert_int_equal(samples(&s, WIRE_EVENT_CPU), 3);
+    assert_int_equal(weight(&s, WIRE_EVENT_CPU), 3 * 5000000);
+    assert_int_equal(self_of(&s.stage, "m", NULL), 2);
+    close_stage(&s.stage);
+}
+
+/* async-profiler before 4.0: CPU time and wall clock as one type, told apart by state. */
+static void wall_among_execution_samples(void **state) {
+    (void)state;
+    static const struct {
+        const char *event, *interval, *wall; /* NULL: no such setting */
+        uint64_t cpu, cpu_ns, all_wall, wall_ns;
+    } table[] = {
+        {"cpu", "10000000", "200000000", 1, 10000000, 2, 200000000},
+        {"cpu", "0", "200000000", 1, 10000000, 2, 200000000},
+        {"", "0", "20000000", 1, 10000000, 2, 20000000},
+        {"wall", "0", NULL, 0, 0, 3, 50000000},
+        {"wall", "7000000", NULL, 0, 0, 3, 7000000},
+        {"wall", "0", "20000000", 0, 0, 3, 20000000},
+        {"cpu", "5000000", NULL, 3, 5000000, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        struct jfr_file f = {.both = true};
+        struct seen s;
+        jfr_file_chunk(&f);
+        jfr_file_setting(&f, T_EXECUTION, "event", table[i].event);
+        jfr_file_setting(&f, T_EXECUTION, "interval", table[i].interval);
+        if (table[i].wall)
+            jfr_file_setting(&f, T_EXECUTION, "wall", table[i].wall);
+        for (unsigned k = 1; k <= 3; k++)
+            jfr_file_event(&f, T_EXECUTION, 1000 * k, 1, 1, k);
+        jfr_file_names(&f);
+        jfr_file_end(&f);
+        read_file(&s, &f);
+        assert_int_equal(samples(&s, WIRE_EVENT_CPU), table[i].cpu);
+        assert_int_equal(weight(&s, WIRE_EVENT_CPU), table[i].cpu * table[i].cpu_ns);
+        assert_int_equal(samples(&s, WIRE_EVENT_WALL), table[i].all_wall);
+        assert_int_equal(weight(&s, WIRE_EVENT_WALL), table[i].all_wall * table[i].wall_ns);
+        close_stage(&s.stage);
+    }
+}
+
+/* async-profiler 4: samples of wall clock are a type, and their period is execution samples'. */
+static void period_of_wall(void **state) {
+    (void)state;
+    for (unsigned of_event = 0; of_event < 2; of_event++) {
+        struct jfr_file f = {0};
+        struct seen s;
+        jfr_file_chunk(&f);
+        jfr_file_setting(&f, T_EXECUTION, "interval", "10000000");
+        jfr_file_setting(&f, T_EXECUTION, "event", of_event ? "wall" : "cpu");
+        jfr_file_event(&f, T_WALL, 4000, 2, 1, 7);
+        jfr_file_names(&f);
+        jfr_file_end(&f);
+        read_file(&s, &f);
+        assert_int_equal(weight(&s, WIRE_EVENT_WALL), 7 * (of_event ? 10000000 : 50000000));
+        close_stage(&s.stage);
+    }
+}
+
+/* What is alive weighs less than its allocation, which is a TLAB: the sum stays. */
+static void living_objects_leave_the_sum(void **state) {
+    (void)state;
+    struct jfr_file f = {0};
+    struct seen s;
+    jfr_file_chunk(&f);
+    for (unsigned i = 0; i < 3; i++)
+        jfr_file_event(&f, T_ALLOC, 1000 + i, 1, 1, 1, 524287);
+    jfr_file_event(&f, T_LIVE, 5000, 1, 1, 1, 24);
+    jfr_file_event(&f, T_LIVE, 5001, 1, 1, 1, 600000);
+    jfr_file_names(&f);
+    jfr_file_end(&f);
+    read_file(&s, &f);
+    assert_int_equal(samples(&s, WIRE_EVENT_ALLOC), 3);
+    assert_int_equal(weight(&s, WIRE_EVENT_ALLOC), 3 * 524287);
+    assert_int_equal(samples(&s, SESSION_EVENT_LIVE), 2);
+    assert_int_equal(weight(&s, SESSION_EVENT_LIVE), 600024);
+    close_stage(&s.stage);
+}
+
 static void samples_that_say_their_event(void **state) {
     (void)state;
     const char *const faults[][2] = {{"page-faults", "total"}, {0}};
@@ -486,6 +572,10 @@ int main(void) {
         cmocka_unit_test(constants),
         cmocka_unit_test(strings),
         cmocka_unit_test(samples_that_say_their_event),
+        cmocka_unit_test(names_of_jdk_9),
+        cmocka_unit_test(wall_among_execution_samples),
+        cmocka_unit_test(period_of_wall),
+        cmocka_unit_test(living_objects_leave_the_sum),
         cmocka_unit_test(other_events),
         cmocka_unit_test(native_memory),
         cmocka_unit_test(live_objects),

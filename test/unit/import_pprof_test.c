@@ -93,7 +93,8 @@ static void what_is_before_a_cut_is_read(void **state) {
     "", "alloc_objects", "count", "alloc_space", "bytes", "inuse_objects", "inuse_space", "cpu",   \
         "samples", "nanoseconds", "main.work", "/src/main.go", "runtime.mallocgc",                 \
         "/go/malloc.go", "/bin/prog", "thread", "java.lang.Thread.run", "Thread.java", "delay",    \
-        "microseconds", "contentions", "goroutine", "timestamp_ns", "a.b.C"
+        "microseconds", "contentions", "goroutine", "timestamp_ns", "a.b.C", "alloc-samples",      \
+        "Alloc-Size", "exception", "live"
 enum {
     EMPTY,
     ALLOC_OBJECTS,
@@ -119,6 +120,10 @@ enum {
     GOROUTINE,
     TIMESTAMP,
     A_B_C,
+    DOTNET_SAMPLES,
+    DOTNET_SIZE,
+    EXCEPTION,
+    LIVE,
     STRING_COUNT
 };
 
@@ -233,6 +238,91 @@ static void go_s_heap_is_allocation_and_what_lives(void **state) {
     assert_int_equal(profile_weight(f.profile, SESSION_EVENT_LIVE), 300);
     expect_report(&f, SESSION_EVENT_LIVE, "collapsed", &(struct export_options){.library = true},
                   "prog`[prog];java/lang/Thread.run;prog`main.work;prog`runtime.mallocgc 2\n");
+    imported_done(&f);
+}
+
+/* A difference of two heaps: more is alive than was allocated, and some has become less. */
+static void what_lives_may_be_apart(void **state) {
+    (void)state;
+    struct made m;
+    struct imported f;
+    make(&m);
+    add_value(&m, ALLOC_OBJECTS, COUNT, 3);
+    add_value(&m, ALLOC_SPACE, BYTES, 1000);
+    add_value(&m, INUSE_OBJECTS, COUNT, -2);
+    add_value(&m, INUSE_SPACE, BYTES, 1300);
+    import_made(&f, &m);
+    assert_int_equal(profile_samples(f.profile, WIRE_EVENT_ALLOC), 3);
+    assert_int_equal(profile_weight(f.profile, WIRE_EVENT_ALLOC), 1000);
+    assert_int_equal(profile_weight(f.profile, SESSION_EVENT_LIVE), 0);
+    assert_int_equal(profile_weight(f.profile, WIRE_EVENT_PERF), 1300);
+    assert_string_equal(f.decoder->marks.engine[WIRE_EVENT_PERF].name, "inuse_space");
+    assert_string_equal(f.result.note,
+                        "the file is a difference of profiles: 1 values below 0 are left out");
+    imported_done(&f);
+}
+
+static void a_rest_of_bytes_counts_nothing(void **state) {
+    (void)state;
+    struct made m;
+    struct imported f;
+    make(&m);
+    add_value(&m, ALLOC_OBJECTS, COUNT, 2);
+    add_value(&m, ALLOC_SPACE, BYTES, 1000);
+    add_value(&m, INUSE_OBJECTS, COUNT, 2);
+    add_value(&m, INUSE_SPACE, BYTES, 300);
+    import_made(&f, &m);
+    assert_int_equal(profile_samples(f.profile, WIRE_EVENT_ALLOC), 2);
+    assert_int_equal(profile_weight(f.profile, WIRE_EVENT_ALLOC), 1000);
+    imported_done(&f);
+}
+
+static void large_numbers_are_whole(void **state) {
+    (void)state;
+    struct made m;
+    struct imported f;
+    make(&m);
+    add_value(&m, CONTENTIONS, COUNT, INT64_C(2223898853784));
+    add_value(&m, DELAY, NANOSECONDS, INT64_C(1164000000000000));
+    import_made(&f, &m);
+    assert_int_equal(profile_samples(f.profile, WIRE_EVENT_LOCK), 1);
+    assert_int_equal(profile_weight(f.profile, WIRE_EVENT_LOCK), 1164000000000000);
+    assert_string_equal(f.result.damage, "");
+    assert_non_null(strstr(f.result.note, "weights only"));
+    imported_done(&f);
+}
+
+/* Events of .NET, one of which has nothing. */
+static void other_spellings(void **state) {
+    (void)state;
+    struct made m;
+    struct imported f;
+    make(&m);
+    add_value(&m, CPU, NANOSECONDS, 5);
+    add_value(&m, EXCEPTION, COUNT, 0);
+    add_value(&m, DOTNET_SAMPLES, COUNT, 7);
+    add_value(&m, DOTNET_SIZE, BYTES, 60192);
+    add_value(&m, GOROUTINE, COUNT, 2);
+    add_value(&m, A_B_C, NANOSECONDS, 3);
+    import_made(&f, &m);
+    assert_int_equal(profile_samples(f.profile, WIRE_EVENT_ALLOC), 7);
+    assert_int_equal(profile_weight(f.profile, WIRE_EVENT_ALLOC), 60192);
+    assert_string_equal(f.decoder->marks.engine[WIRE_EVENT_PERF].name, "goroutine");
+    assert_int_equal(profile_weight(f.profile, WIRE_EVENT_METHOD), 3);
+    assert_string_equal(f.result.damage, "");
+    assert_string_equal(f.result.note, "");
+    imported_done(&f);
+}
+
+static void objects_are_no_bytes(void **state) {
+    (void)state;
+    struct made m;
+    struct imported f;
+    make(&m);
+    add_value(&m, LIVE, COUNT, 4);
+    import_made(&f, &m);
+    assert_int_equal(profile_samples(f.profile, SESSION_EVENT_LIVE), 4);
+    assert_int_equal(profile_weight(f.profile, SESSION_EVENT_LIVE), 0);
     imported_done(&f);
 }
 
@@ -388,6 +478,11 @@ int main(void) {
         cmocka_unit_test(what_is_before_a_cut_is_read),
         cmocka_unit_test(go_s_heap_is_allocation_and_what_lives),
         cmocka_unit_test(units_and_pairs),
+        cmocka_unit_test(what_lives_may_be_apart),
+        cmocka_unit_test(a_rest_of_bytes_counts_nothing),
+        cmocka_unit_test(large_numbers_are_whole),
+        cmocka_unit_test(other_spellings),
+        cmocka_unit_test(objects_are_no_bytes),
         cmocka_unit_test(a_period_has_its_unit),
         cmocka_unit_test(lines_and_times_are_kept),
         cmocka_unit_test(a_class_is_a_leaf_of_allocation),

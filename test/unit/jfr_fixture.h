@@ -20,9 +20,11 @@
 
 struct jfr_file {
     struct text out;
-    bool fixed;      /* numbers are not compressed */
-    size_t chunk;    /* where it began */
-    size_t event;    /* the one being made */
+    bool fixed;   /* numbers are not compressed */
+    bool jdk_9;   /* the JDK's names of then */
+    bool both;    /* as async-profiler 3: execution samples have a state, and wall is among them */
+    size_t chunk; /* where it began */
+    size_t event; /* the one being made */
     size_t metadata; /* in the chunk */
 };
 
@@ -52,6 +54,7 @@ enum jfr_file_type {
     T_WALL,
     T_NATIVE,
     T_EVENT,
+    T_STATE,
     T_TYPES
 };
 
@@ -88,7 +91,8 @@ static const struct {
     [T_EXECUTION] = {"jdk.ExecutionSample",
                      {{"startTime", T_LONG, 0},
                       {"sampledThread", T_THREAD, 'p'},
-                      {"stackTrace", T_STACK, 'p'}}},
+                      {"stackTrace", T_STACK, 'p'},
+                      {"state", T_STATE, 'p'}}},
     [T_ALLOC] = {"jdk.ObjectAllocationSample",
                  {{"startTime", T_LONG, 0},
                   {"eventThread", T_THREAD, 'p'},
@@ -142,6 +146,7 @@ static const struct {
                   {"event", T_STRING, 0},
                   {"weight", T_LONG, 0},
                   {"unit", T_STRING, 0}}},
+    [T_STATE] = {"jdk.types.ThreadState", {{"name", T_STRING, 0}}},
 };
 
 static inline void jfr_file_big(char *to, uint64_t n, unsigned bytes) {
@@ -289,19 +294,30 @@ static inline void jfr_file_attribute(struct jfr_file *f, struct text *table, un
     jfr_file_word(f, table, count, value);
 }
 
+static inline const char *jfr_file_type_name(const struct jfr_file *f, unsigned type, char *to) {
+    const char *name = jfr_file_types[type].name;
+    if (f->both && (type == T_WALL || type == T_NATIVE))
+        return "none";
+    if (!f->jdk_9 || strncmp(name, "jdk.", 4) != 0)
+        return name;
+    const char *package =
+        strncmp(name, "jdk.types.", 10) == 0 ? "com.oracle.jfr." : "com.oracle.jdk.";
+    return strcat(strcpy(to, package), name + 4);
+}
+
 static inline void jfr_file_tree(struct jfr_file *f, struct text *table, unsigned *words) {
-    char id[8];
+    char id[8], name[64];
     jfr_file_word(f, table, words, "root");
     jfr_file_int(f, 0);
     jfr_file_int(f, T_TYPES - T_BOOLEAN);
     for (unsigned type = T_BOOLEAN; type < T_TYPES; type++) {
         const struct jfr_file_field *field = jfr_file_types[type].field;
         unsigned fields = 0;
-        while (fields < 8 && field[fields].name)
+        while (fields < 8 && field[fields].name && (f->both || field[fields].type != T_STATE))
             fields++;
         jfr_file_word(f, table, words, "class");
         jfr_file_int(f, 2);
-        jfr_file_attribute(f, table, words, "name", jfr_file_types[type].name);
+        jfr_file_attribute(f, table, words, "name", jfr_file_type_name(f, type, name));
         jfr_file_attribute(
             f, table, words, "id",
             (id[0] = (char)('0' + type / 10), id[1] = (char)('0' + type % 10), id[2] = 0, id));
@@ -329,7 +345,7 @@ static inline void jfr_file_tree(struct jfr_file *f, struct text *table, unsigne
 }
 
 static inline void jfr_file_metadata(struct jfr_file *f) {
-    struct jfr_file tree = {.fixed = f->fixed};
+    struct jfr_file tree = {.fixed = f->fixed, .jdk_9 = f->jdk_9, .both = f->both};
     struct text table = {0};
     unsigned words = 0;
     jfr_file_tree(&tree, &table, &words);
@@ -371,12 +387,16 @@ static inline void jfr_file_end(struct jfr_file *f) {
 
 /* A chunk's names: method 1 is a/B.m of class 1, 2 is n of no class, 3 is a/B.k; frame types 1 "JIT
  * compiled", 2 "Native", 3 "Inlined", 4 "Kernel", 5 "Error"; thread 1 "main" with tid 11, 2 virtual;
- * stack 1 is m:5 ← k:6, stack 2 is n ← m:7, stack 3 is "[no_caller]", cut. */
+ * stack 1 is m:5 ← k:6, stack 2 is n ← m:7, stack 3 is "[no_caller]", cut; states 1 to 3. */
 static inline void jfr_file_names(struct jfr_file *f) {
     static const char *const symbols[] = {"a/B", "m", "()V", "n", "", "k", "[no_caller]"};
     static const char *const types[] = {"JIT compiled", "Native", "Inlined", "Kernel", "Error"};
     static const uint64_t methods[4][4] = {{1, 1, 2, 3}, {2, 2, 4, 3}, {3, 1, 6, 3}, {4, 2, 7, 3}};
-    jfr_file_checkpoint(f, 6);
+    static const char *const states[] = {"STATE_DEFAULT", "STATE_RUNNABLE", "STATE_SLEEPING"};
+    jfr_file_checkpoint(f, 7);
+    jfr_file_pool(f, T_STATE, 3);
+    for (unsigned i = 0; i < 3; i++)
+        jfr_file_symbol(f, i + 1, states[i]);
     jfr_file_pool(f, T_SYMBOL, 7);
     for (unsigned i = 0; i < 7; i++)
         jfr_file_symbol(f, i + 1, symbols[i]);

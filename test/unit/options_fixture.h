@@ -14,8 +14,8 @@
 /* Splits a line at blanks and parses it; "\1" stands for a blank inside a word. */
 static inline int parse_as(const char *program, const char *line, struct options *o,
                            struct err *e) {
-    static char text[4096];
-    static char *argv[64];
+    static char text[16384];
+    static char *argv[256];
     int argc = 0;
     snprintf(text, sizeof text, "%s %s", program, line);
     for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {

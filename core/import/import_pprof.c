@@ -331,7 +331,7 @@ static void survey_values(struct pprof *p, struct totals *t, const int64_t *valu
             p->survey.some |= 1u << i;
         if (value[i] > 0)
             t->records[i] += (uint64_t)(value[i] - 1) / COUNT_MAX;
-        if (t->records[i] > MORE_RECORDS_MAX / 4)
+        if (t->records[i] > MORE_RECORDS_MAX / 2)
             p->survey.beyond |= 1u << i;
     }
     for (int k = 0; k < 2; k++) {

@@ -65,7 +65,7 @@ static const struct {
     {"ctimer", WIRE_EVENT_CPU, true},
     {"wall", WIRE_EVENT_WALL, false},
     {"wallclock", WIRE_EVENT_WALL, false},
-    {"time", WIRE_EVENT_WALL, true},
+    {"time", WIRE_EVENT_WALL, false},
     {"alloc", WIRE_EVENT_ALLOC, false},
     {"alloc_space", WIRE_EVENT_ALLOC, false},
     {"alloc_bytes", WIRE_EVENT_ALLOC, false},

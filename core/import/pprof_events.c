@@ -191,9 +191,10 @@ void pprof_events_find(const struct pprof_type *type, int types, const struct pp
     for (int i = 0; i < types; i++) {
         struct pprof_event x = event_of(&type[i]);
         x.weight = i;
+        if (used[i] || is_empty(survey, &x))
+            continue;
         x.count = countable(out, survey, i);
-        if (!used[i] && !is_empty(survey, &x))
-            add(out, &type[i], x);
+        add(out, &type[i], x);
     }
     if (out->count == 0 && types > 0) { /* all of it is nothing */
         struct pprof_event x = event_of(&type[types - 1]);

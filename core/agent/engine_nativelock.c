@@ -4,9 +4,11 @@
 #include "core/agent/imports.h"
 #include "core/agent/native_gate.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 static struct {
@@ -19,6 +21,8 @@ static struct functions {
     int (*mutex_lock)(pthread_mutex_t *);
     int (*rdlock)(pthread_rwlock_t *);
     int (*wrlock)(pthread_rwlock_t *);
+    int (*mutex_unlock)(pthread_mutex_t *);
+    int (*rwlock_unlock)(pthread_rwlock_t *);
     int (*cond_wait)(pthread_cond_t *, pthread_mutex_t *);
     int (*cond_timedwait)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
 } libc, next; /* as everybody else has them, and another one's hooks */
@@ -49,8 +53,8 @@ static void waited(const void *frame, uintptr_t real, uint64_t since_ns) {
 /* Whoever gets the lock at once pays for the attempt and nothing else. Only EBUSY says that one
  * would have to wait, and even then EDEADLK that nobody did: the owner is the caller. Every other
  * answer is the lock's own. Another one's hook sees each call: what the attempt got is given back. */
-#define LOCK_HOOKS(name, type, try_lock, unlock)                                                   \
-    static int hook_##name(type *lock) {                                                           \
+#define LOCK_HOOKS(name, parameters, try_lock, unlock)                                             \
+    static int hook_##name parameters {                                                            \
         int r = try_lock(lock);                                                                    \
         if (r != EBUSY)                                                                            \
             return r;                                                                              \
@@ -60,10 +64,10 @@ static void waited(const void *frame, uintptr_t real, uint64_t since_ns) {
             WAITED(name, since);                                                                   \
         return r;                                                                                  \
     }                                                                                              \
-    static int over_##name(type *lock) {                                                           \
+    static int over_##name parameters {                                                            \
         int r = try_lock(lock);                                                                    \
         if (r == 0)                                                                                \
-            unlock(lock);                                                                          \
+            libc.unlock(lock);                                                                     \
         else if (r != EBUSY)                                                                       \
             return r;                                                                              \
         uint64_t since = r == EBUSY ? now_ns() : 0;                                                \
@@ -73,9 +77,9 @@ static void waited(const void *frame, uintptr_t real, uint64_t since_ns) {
         return r;                                                                                  \
     }
 
-LOCK_HOOKS(mutex_lock, pthread_mutex_t, pthread_mutex_trylock, pthread_mutex_unlock)
-LOCK_HOOKS(rdlock, pthread_rwlock_t, pthread_rwlock_tryrdlock, pthread_rwlock_unlock)
-LOCK_HOOKS(wrlock, pthread_rwlock_t, pthread_rwlock_trywrlock, pthread_rwlock_unlock)
+LOCK_HOOKS(mutex_lock, (pthread_mutex_t * lock), pthread_mutex_trylock, mutex_unlock)
+LOCK_HOOKS(rdlock, (pthread_rwlock_t * lock), pthread_rwlock_tryrdlock, rwlock_unlock)
+LOCK_HOOKS(wrlock, (pthread_rwlock_t * lock), pthread_rwlock_trywrlock, rwlock_unlock)
 
 #define WAIT_HOOKS(name, parameters, ...)                                                          \
     static int hook_##name parameters {                                                            \
@@ -96,7 +100,7 @@ WAIT_HOOKS(cond_timedwait, (pthread_cond_t * c, pthread_mutex_t *m, const struct
            t)
 
 #define ENTRY(symbol, function)                                                                    \
-    .name = symbol, .hook = (uintptr_t)hook_##function, .over = (uintptr_t)over_##function,        \
+    .name = (symbol), .hook = (uintptr_t)hook_##function, .over = (uintptr_t)over_##function,      \
     .next = &next.function
 
 /* There is an old pthread_cond_wait with another layout of conditions: what is not bound yet might
@@ -115,7 +119,13 @@ static struct import_hook hooks[] = {
 static bool find_real_functions(void) {
     void *const to[] = {&libc.mutex_lock, &libc.rdlock, &libc.wrlock, &libc.cond_wait,
                         &libc.cond_timedwait};
-    return imports_find_real(hooks, to, sizeof to / sizeof to[0]);
+    void *mutex = dlsym(RTLD_DEFAULT, "pthread_mutex_unlock");
+    void *rwlock = dlsym(RTLD_DEFAULT, "pthread_rwlock_unlock");
+    if (!mutex || !rwlock || !imports_find_real(hooks, to, sizeof to / sizeof to[0]))
+        return false;
+    memcpy(&libc.mutex_unlock, &mutex, sizeof mutex);
+    memcpy(&libc.rwlock_unlock, &rwlock, sizeof rwlock);
+    return true;
 }
 
 static int start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes) {

@@ -234,7 +234,7 @@ static void over_free(void *block) {
 
 #define ENTRY(symbol, function)                                                                    \
     {                                                                                              \
-        .name = symbol, .hook = (uintptr_t)hook_##function, .over = (uintptr_t)over_##function,    \
+        .name = (symbol), .hook = (uintptr_t)hook_##function, .over = (uintptr_t)over_##function,  \
         .next = &next.function                                                                     \
     }
 

@@ -259,7 +259,8 @@ void jfr_events_survey(struct jfr_events *ev, struct jfr_chunk *k, struct jfr_su
         if (named || r.type->event >= JFR_TIMED)
             survey_event(&r, &e);
     }
-    if (s && !s->jdk && s->period[JFR_WALL] && !ev->row[JFR_WALL].type && strcmp(s->event, "wall"))
+    if (s && !s->jdk && s->period[JFR_WALL] && !ev->row[JFR_WALL].type &&
+        strcmp(s->event, "wall") != 0)
         s->both = true;
 }
 

@@ -114,7 +114,7 @@ bool jfr_survey_wants(const struct jfr_survey *s, enum jfr_row row, enum wire_ev
 const char *jfr_survey_name(const struct jfr_survey *s, enum wire_event event);
 
 /* By its name; WIRE_THREAD_UNKNOWN for any other name, which is STATE_DEFAULT above all. */
-enum wire_thread_state jfr_thread_state(struct emit_text name);
+enum wire_thread_state jfr_thread_state(struct emit_text t);
 
 /* Counts execution samples of wall clock by themselves: those with a known state. The constants have
  * been read. */

@@ -33,7 +33,7 @@ struct pprof_event {
 struct pprof_events {
     struct pprof_event event[WIRE_EVENTS];
     int count;
-    bool uncounted; /* an event's counts are too large, and it has its weights only */
+    bool uncounted;    /* an event's counts are too large, and it has its weights only */
     char left_out[96]; /* types there was no room for; "": none */
 };
 

@@ -12,7 +12,7 @@ static void quantities(void **state) {
         &quantity_size,     &quantity_count};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         const struct quantity *q = all[i];
-        uint64_t least, most;
+        uint64_t least = 0, most = 0;
         if (quantity_parse(q, q->min_text, &least) != 0 || quantity_parse(q, q->max_text, &most))
             fail_msg("%s: its own limits are not taken", q->noun);
         assert_int_equal(least, q->min);

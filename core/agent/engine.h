@@ -46,7 +46,8 @@ struct engine_run {
     struct wire_engine_request asked;    /* as it came, to be told from the next one */
     int signo_asked;                     /* 0: one that is free */
     int signo;                           /* in use, of engines by signal */
-    struct engine_thread *thread;        /* THREADS_MAX, by the thread's index; address space */
+    _Atomic bool changing;        /* such an engine begins or ends: signals come already or still */
+    struct engine_thread *thread; /* THREADS_MAX, by the thread's index; address space */
     struct sampler *sampler;
     struct threads *threads;
     struct broker *broker;

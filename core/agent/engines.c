@@ -30,10 +30,23 @@ static const char *const walker_name[WIRE_WALKS] = {
     [WIRE_WALK_DWARF] = "dwarf", [WIRE_WALK_NO] = "no",   [WIRE_WALK_ASGCT] = "asgct",
 };
 
+/* While an engine begins or ends, or the sampler is shut for another one, its signals are still its own:
+ * what the kernel sends then is nobody else's. */
+static bool is_late(int signo, const siginfo_t *info, bool entered) {
+    bool by_kernel = info->si_code > 0 || info->si_code == SI_TIMER;
+    for (int event = 0; event < WIRE_EVENTS && by_kernel; event++) {
+        const struct engine_run *run = &agent.run[event];
+        const struct engine *e = run->engine;
+        if (run->signo == signo && (run->changing || (!entered && e && e->by_signal)))
+            return true;
+    }
+    return false;
+}
+
 static void on_signal(int signo, siginfo_t *info, void *context) {
     int saved = errno;
-    bool ours = false;
-    if (sampler_enter(&agent.sampler)) {
+    bool ours = false, entered = sampler_enter(&agent.sampler);
+    if (entered) {
         for (int event = 0; event < WIRE_EVENTS && !ours; event++) {
             struct engine_run *run = &agent.run[event];
             const struct engine *e = run->engine; /* NULL while one is being replaced */
@@ -41,7 +54,7 @@ static void on_signal(int signo, siginfo_t *info, void *context) {
         }
         sampler_leave(&agent.sampler);
     }
-    if (!ours)
+    if (!ours && !is_late(signo, info, entered))
         signals_pass_on(&agent.signals, signo, info, context);
     errno = saved;
 }
@@ -96,16 +109,19 @@ static int start_by(struct engine_run *run, const struct engine *e, JNIEnv *jni,
     int r = e->by_signal ? take_signal(run, e, why, why_bytes) : 0;
     if (r == 0) {
         *why = '\0';
+        run->changing = e->by_signal;
         r = e->start(run, jni, why, why_bytes);
         if (r < 0 && e->by_signal)
             signals_give_back(&agent.signals, run->signo);
     }
     if (r < 0) {
+        run->changing = false;
         run->request.interval = asked;
         return r;
     }
     /* A signal may come while threads are still being armed. */
     run->engine = e;
+    run->changing = false;
     return 0;
 }
 
@@ -113,12 +129,14 @@ static void stop_run(struct engine_run *run, JNIEnv *jni) {
     const struct engine *e = run->engine;
     if (!e)
         return;
+    run->changing = e->by_signal;
     run->engine = NULL;
     sampler_disable(&agent.sampler); /* no handler is in what is taken down now */
     threads_disarm_all(&agent.threads, run, e);
     e->stop(run, jni);
     if (e->by_signal)
         signals_give_back(&agent.signals, run->signo);
+    run->changing = false;
     sampler_enable(&agent.sampler, agent.sampler.depth, agent.sampler.cut);
     run->status->mechanism = WIRE_MECHANISM_AUTO;
     run->status->threads = 0;

@@ -13,7 +13,7 @@
  * signal stands for is measured, not assumed. */
 static _Atomic uint64_t last_cpu_ns;
 
-/* How often the timer of this run expires: somebody else may set his own meanwhile. */
+/* The period of our timer, as the kernel has it: another profiler may set its own meanwhile. */
 static struct timeval own_period;
 
 static uint64_t process_cpu_ns(void) {
@@ -39,12 +39,14 @@ static int itimer_start(struct engine_run *run, JNIEnv *jni, char *why, size_t w
                  "another profiler uses ITIMER_PROF; -e cpu and -e ctimer work beside it");
         return -EBUSY;
     }
-    own_period = period;
     atomic_store(&last_cpu_ns, process_cpu_ns());
     if (setitimer(ITIMER_PROF, &timer, NULL) != 0) {
         snprintf(why, why_bytes, "setitimer failed with errno %d", errno);
         return -errno;
     }
+    own_period = period;
+    if (getitimer(ITIMER_PROF, &timer) == 0)
+        own_period = timer.it_interval; /* old kernels round it up to their ticks */
     return 0;
 }
 

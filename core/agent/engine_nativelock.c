@@ -48,6 +48,8 @@ static void waited(const void *frame, uintptr_t real, uint64_t since_ns) {
     errno = saved;
 }
 
+#define WAIT_NS 10000u /* a call that lasts so long has waited */
+
 #define WAITED(function, since) waited(__builtin_frame_address(0), (uintptr_t)libc.function, since)
 
 /* Whoever gets the lock at once pays for the attempt and nothing else. Only EBUSY says that one
@@ -70,9 +72,10 @@ static void waited(const void *frame, uintptr_t real, uint64_t since_ns) {
             libc.unlock(lock);                                                                     \
         else if (r != EBUSY)                                                                       \
             return r;                                                                              \
-        uint64_t since = r == EBUSY ? now_ns() : 0;                                                \
+        bool taken = r == EBUSY;                                                                   \
+        uint64_t since = now_ns();                                                                 \
         r = next.name(lock);                                                                       \
-        if (since && r != EDEADLK)                                                                 \
+        if (r != EDEADLK && (taken || now_ns() - since >= WAIT_NS))                                \
             WAITED(name, since);                                                                   \
         return r;                                                                                  \
     }

@@ -223,8 +223,6 @@ static int choose_walker(const struct wire_request *request, jvmtiEnv *jvmti, JN
     bool described = agent.vm.heaps > 0;
     s->walker.features = request->features;
     s->walker.walk = request->walk < WIRE_WALKS ? (enum wire_walk)request->walk : WIRE_WALK_VM;
-    s->walker.unwind =
-        wire_walk_has_tables(s->walker.walk) ? agent_mapping_unwind(&agent.mapping) : NULL;
     if (agent.zero) {
         s->walker.walk = WIRE_WALK_FP;
         *why = '\0';
@@ -241,6 +239,11 @@ static int choose_walker(const struct wire_request *request, jvmtiEnv *jvmti, JN
     if (r < 0 && described)
         s->walker.walk = WIRE_WALK_VM;
     return described ? 0 : r;
+}
+
+static void choose_tables(void) {
+    struct walker *w = &agent.sampler.walker;
+    w->unwind = wire_walk_has_tables(w->walk) ? agent_mapping_unwind(&agent.mapping) : NULL;
 }
 
 /* What all engines share. */
@@ -273,6 +276,7 @@ static int lay_ground(const struct wire_request *request, jvmtiEnv *jvmti, JNIEn
     struct wire_status *s = &agent.mapping.wire->control.status;
     libraries_refresh(&agent.sampler.libraries);
     int r = choose_walker(request, jvmti, jni, agent.walker_why, sizeof agent.walker_why);
+    choose_tables();
     if (r < 0) {
         snprintf(why, why_bytes, "%s", agent.walker_why);
         return r;

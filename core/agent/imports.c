@@ -1,6 +1,7 @@
 #include "core/agent/imports.h"
 
 #include "core/agent/memory_map.h"
+#include "core/agent/registers.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -30,7 +31,8 @@
 #define USERS_MAX 2u         /* nativemem, nativelock */
 #define LOCK_TRIES 10000u    /* by others than the agent's thread, which come and go as they like */
 #define HOOKS_MAX 16u        /* of one table */
-#define OTHERS_MAX 8u        /* libraries with hooks that ours call */
+#define OTHERS_MAX 8u        /* libraries with hooks that ours call, and our own */
+#define DEFINITIONS_MAX 64u
 
 /* Whose slots are patched; under the lock. */
 static struct {
@@ -39,12 +41,14 @@ static struct {
     struct imports *user[USERS_MAX];
 } patched;
 
-/* The code of libraries with hooks that ours call. They are never unloaded again. */
+/* The code of libraries with hooks that ours call, which are never unloaded again, and our own. */
 static struct {
     struct {
         uintptr_t begin, end;
     } code[OTHERS_MAX];
     _Atomic uint32_t count;
+    uintptr_t definition[DEFINITIONS_MAX]; /* what was found in slots and is no hook */
+    uint32_t definitions;
 } others;
 
 static void *(*real_dlsym)(void *, const char *) = dlsym;
@@ -93,6 +97,8 @@ struct visit {
     struct memory_map memory; /* as it is while the loader's lock is held … */
     bool begun;               /* … and that it has been read */
     uint64_t loads;
+    uint64_t complete; /* patch_once */
+    bool unsealed;     /* there are pages to be sealed that are not */
     uint32_t thirds;
     uintptr_t seen[HOOKS_MAX]; /* by hook: another one's in a slot, whom nobody calls yet; or 0 */
 };
@@ -190,18 +196,19 @@ static bool is_in(const struct object *o, uintptr_t pc) {
 
 bool imports_is_passed_on(const void *frame) {
     uint32_t count = atomic_load_explicit(&others.count, memory_order_acquire);
-    uintptr_t caller = count ? ((const uintptr_t *)frame)[1] : 0;
+    uintptr_t caller = count ? registers_code_address(((const uintptr_t *)frame)[1]) : 0;
     for (uint32_t i = 0; i < count; i++)
         if (caller >= others.code[i].begin && caller < others.code[i].end)
             return true;
     return false;
 }
 
-/* Keeps where the code of this library is, if one of our hooks calls it. */
+/* Keeps where the code of this library is, if one of our hooks calls it, or if it is ours: a hook that
+ * is called at the end of another profiler's returns to our own. */
 static void note_other(const struct imports *im, const struct object *o) {
-    bool is_called = false;
+    bool is_called = false, own = is_in(o, (uintptr_t)&imports_patch);
     for (const struct import_hook *h = im->hook; h->name; h++)
-        is_called = is_called || is_in(o, next_of(h));
+        is_called = is_called || is_in(o, next_of(h)) || (own && next_of(h));
     for (uint32_t i = 0; i < others.count; i++)
         is_called = is_called && others.code[i].begin != o->code_begin;
     if (!is_called || others.count == OTHERS_MAX)
@@ -247,9 +254,11 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *arg) {
     v->begun = true;
     if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs)
         v->loads = (uint64_t)info->dlpi_adds + (uint64_t)info->dlpi_subs;
-    if (!read_segments(info, &o, &dynamic) || is_left_alone(info, &o) || !read_dynamic(dynamic, &o))
+    if (!read_segments(info, &o, &dynamic))
         return 0;
     note_other(v->im, &o);
+    if (is_left_alone(info, &o) || !read_dynamic(dynamic, &o))
+        return 0;
     for (int i = 0; i < 2; i++)
         visit_table(v, &o, o.table[i].rela, o.table[i].count);
     return 0;
@@ -259,18 +268,17 @@ static bool is_relro(const struct object *o, uintptr_t slot) {
     return slot >= o->relro_begin && slot < o->relro_end;
 }
 
-/* `protection`: the page's, before and after. The loader may seal the page at any moment, so what is
- * to be sealed is made writable even if it is. */
-static bool write_slot(const struct object *o, uintptr_t slot, uintptr_t value, int protection) {
+/* `protection`: the page's, before and after. */
+static bool write_slot(uintptr_t slot, uintptr_t value, int protection) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     void *at = (void *)(slot & ~(page - 1));
-    if (protection != PROT_READ && protection != (PROT_READ | PROT_WRITE))
+    bool sealed = protection == PROT_READ;
+    if (!sealed && protection != (PROT_READ | PROT_WRITE))
         return false;
-    if ((protection == PROT_READ || is_relro(o, slot)) &&
-        mprotect(at, page, PROT_READ | PROT_WRITE) != 0)
+    if (sealed && mprotect(at, page, PROT_READ | PROT_WRITE) != 0)
         return false;
     __atomic_store_n((uintptr_t *)slot, value, __ATOMIC_RELEASE);
-    if (protection == PROT_READ)
+    if (sealed)
         mprotect(at, page, PROT_READ);
     return true;
 }
@@ -297,22 +305,28 @@ static bool keep_slot(struct imports *im, const struct import_slot *slot) {
  * that did not fail then. */
 static void restore_slot(struct visit *v, const struct object *o, const struct import_hook *h,
                          uintptr_t slot) {
+    (void)o;
     const struct import_slot *at = find_slot(v->im, slot);
     uintptr_t value = __atomic_load_n((uintptr_t *)slot, __ATOMIC_RELAXED);
     int protection = memory_map_protection(&v->memory, slot);
     if (at && (value == h->hook || (h->over && value == h->over)))
-        write_slot(o, slot, at->before, protection < 0 ? at->protection : protection);
+        write_slot(slot, at->before, protection < 0 ? at->protection : protection);
 }
 
-/* The form of the hook for a slot with this value; 0: it stays as it is. `sealed`: a page that is to be
- * sealed is, and so the library is relocated. One that is not is listed already, and its slots hold
- * offsets: they are left for the next time. (What another one has changed may stay unsealed.) */
+static bool is_definition(uintptr_t value) {
+    for (uint32_t i = 0; i < others.definitions; i++)
+        if (others.definition[i] == value)
+            return true;
+    return false;
+}
+
+/* The form of the hook for a slot with this value; 0: it stays as it is. */
 static uintptr_t form_for(struct visit *v, const struct object *o, const struct import_hook *h,
-                          uintptr_t value, bool sealed) {
+                          uintptr_t value) {
     bool lazy = is_in(o, value);
-    if (value == h->real || (lazy && sealed && !h->bound_only))
+    if (value == h->real || (lazy && !h->bound_only))
         return h->hook;
-    if (!value || lazy || !h->over || value == h->hook || value == h->over)
+    if (!value || lazy || !h->over || value == h->hook || value == h->over || is_definition(value))
         return 0;
     uintptr_t next = next_of(h);
     if (value == next)
@@ -320,41 +334,66 @@ static uintptr_t form_for(struct visit *v, const struct object *o, const struct 
     uintptr_t *seen = &v->seen[h - v->im->hook];
     int protection = memory_map_protection(&v->memory, value);
     if (protection < 0 || !(protection & PROT_EXEC))
-        return 0; /* not relocated yet */
+        return 0;
     if (!next && !*seen)
         *seen = value;
     v->thirds++;
     return 0;
 }
 
+/* A library that is still being relocated is listed already. Its slots hold offsets, and those that
+ * will be sealed are not yet: the loader may seal a page between our look at it and our store. They are
+ * left for the next time. A page that another profiler has left unsealed can be told from these only
+ * where the loader has done nothing since the library was complete. */
+static bool is_ready(struct visit *v, const struct object *o, uintptr_t slot, int protection) {
+    if (protection < 0)
+        return false;
+    if (!is_relro(o, slot) || !(protection & PROT_WRITE))
+        return true;
+    v->unsealed = true;
+    return v->complete && v->complete == v->loads;
+}
+
 static void patch_slot(struct visit *v, const struct object *o, const struct import_hook *h,
                        uintptr_t slot) {
     struct imports *im = v->im;
     int protection = memory_map_protection(&v->memory, slot);
-    if (protection < 0)
-        return;
     uintptr_t next = next_of(h);
     if (next && is_in(o, next)) {
         restore_slot(v, o, h, slot);
         return;
     }
     uintptr_t value = __atomic_load_n((uintptr_t *)slot, __ATOMIC_RELAXED);
-    bool sealed = !(is_relro(o, slot) && protection & PROT_WRITE);
-    uintptr_t form = form_for(v, o, h, value, sealed);
+    if (value == h->hook || value == h->over || !is_ready(v, o, slot, protection))
+        return;
+    uintptr_t form = form_for(v, o, h, value);
     if (!form)
         return;
     im->lookups += h->hook == (uintptr_t)imports_dlsym;
     const struct import_slot now = {slot, value, protection};
-    if (!keep_slot(im, &now) || !write_slot(o, slot, form, protection))
+    if (!keep_slot(im, &now) || !write_slot(slot, form, protection))
         im->refused++;
 }
 
-/* Another one's function is called from now on, if it is a library's and that one stays. Not under
+/* The same function by another definition: an older version of the C library's, an allocator's own. */
+static bool defines(const struct import_hook *h, const Dl_info *info) {
+    Dl_info real;
+    bool same = dladdr((void *)h->real, &real) && real.dli_fbase == info->dli_fbase;
+    return same || is_called(info->dli_fname, "libc") || is_called(info->dli_fname, "libpthread") ||
+           (info->dli_sname && strcmp(info->dli_sname, h->name) == 0);
+}
+
+/* Another profiler's function is called from now on, if it is a library's and that one stays. Not under
  * the loader's locks: it takes another one of them. */
 static bool follow(const struct import_hook *h, uintptr_t seen) {
     Dl_info info, again;
     if (!seen || !dladdr((void *)seen, &info) || !info.dli_fname)
         return false;
+    if (defines(h, &info)) {
+        if (others.definitions < DEFINITIONS_MAX)
+            others.definition[others.definitions++] = seen;
+        return false;
+    }
     void *library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     if (!library)
         return false;
@@ -365,8 +404,16 @@ static bool follow(const struct import_hook *h, uintptr_t seen) {
     return true;
 }
 
-static int patch_once(struct imports *im, struct visit *v) {
-    *v = (struct visit){.im = im, .each = patch_slot};
+/* Waits for loads that have begun. */
+static void await_loads(void) {
+    void *program = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
+    if (program)
+        dlclose(program);
+}
+
+/* `complete`: the loader's count of libraries when all that were there had been loaded; 0: not known. */
+static int patch_once(struct imports *im, struct visit *v, uint64_t complete) {
+    *v = (struct visit){.im = im, .each = patch_slot, .complete = complete};
     int r = memory_map_open(&v->memory);
     if (r < 0)
         return r;
@@ -379,14 +426,20 @@ static int patch_once(struct imports *im, struct visit *v) {
     return 0;
 }
 
-/* `all`: others' hooks are looked for, too. */
+/* `all`: what another profiler has changed is looked for, too. */
 static int patch_all(struct imports *im, bool all) {
     struct visit v;
     bool more = false;
-    int r = patch_once(im, &v);
+    uint64_t complete = 0;
+    int r = patch_once(im, &v, complete);
+    if (r == 0 && all && v.unsealed) {
+        complete = v.loads;
+        await_loads();
+        r = patch_once(im, &v, complete);
+    }
     for (uint32_t i = 0; r == 0 && all && im->hook[i].name; i++)
         more = follow(&im->hook[i], v.seen[i]) || more;
-    return more ? patch_once(im, &v) : r;
+    return more ? patch_once(im, &v, complete) : r;
 }
 
 bool imports_find_real(struct import_hook *hook, void *const *to, size_t count) {
@@ -501,10 +554,13 @@ void imports_restore(struct imports *im) {
     unlock();
 }
 
-void imports_tell(const struct imports *im, char *reason, size_t bytes) {
+void imports_tell(struct imports *im, char *reason, size_t bytes) {
     if (im->thirds)
         snprintf(reason, bytes,
                  "calls by %" PRIu32
                  " import slots go to another profiler's functions: they are not seen",
                  im->thirds);
+    else if (im->told)
+        *reason = '\0';
+    im->told = im->thirds > 0;
 }

@@ -2,11 +2,12 @@
  * Calls between libraries, led through functions of ours: the slots of import tables (.got,
  * .got.plt) that hold a function's address are made to hold the hook's.
  *
- * A slot that holds another one's hook (async-profiler leaves its own behind) gets the hook's second
- * form, which calls that one. There is one such function for each name, the first that is found, as
- * long as the process lives: it stays true for hooks that call each other, and its library is kept
- * from being unloaded. Slots with a third one's hook stay as they are, and so do those of the other
- * one's library: what it passes on to us was counted before. dlopen is left alone: it finds
+ * A slot that holds another profiler's hook (async-profiler leaves its own behind) gets the hook's
+ * second form, which calls that one. There is one such function for each name as long as the process
+ * lives, the first that is found: so hooks never call each other in a circle. Its library is kept from
+ * being unloaded. Slots with a third profiler's hook stay as they are. So do those of the other
+ * profiler's library: what it passes on to us was counted before. Other definitions of the same
+ * function, such as an older version of the C library's, are no hooks. dlopen is left alone: it finds
  * libraries by who calls it. New libraries are looked for now and then instead: a library is in the
  * loader's list before it is relocated, and what is not relocated is left for the next time. And
  * they are looked for when somebody looks up a function (imports_dlsym): the VM does for each
@@ -33,8 +34,8 @@
 struct import_hook {
     const char *name;
     uintptr_t hook, real;
-    uintptr_t over; /* the hook where another one's is in the slot; 0: such a slot is left alone */
-    void *next; /* the function pointer by which `over` calls the other one; set by imports_patch */
+    uintptr_t over;  /* the second form; 0: a slot with another profiler's hook is left alone */
+    void *next;      /* the function pointer by which `over` calls that; set by imports_patch */
     bool bound_only; /* slots that were not called yet are left until they are: which version of the
                          function they want is not known before */
     const char *not_in; /* a library that is left out, by its base name without version; or NULL */
@@ -51,6 +52,7 @@ struct imports {
     uint32_t slots;
     uint32_t lookups; /* of them, those of IMPORTS_DLSYM; a slot patched again counts again */
     uint32_t thirds;  /* that hold a third one's hook, at the last look */
+    bool told;        /* imports_tell has said so */
     uint32_t refused; /* for which there was no room, or whose page could not be written */
     uint32_t turns;   /* of imports_refresh that look again after a library came or went */
     uint32_t idle;    /* calls of imports_refresh */
@@ -67,15 +69,15 @@ int imports_patch(struct imports *im, const struct import_hook *hook);
 void imports_refresh(struct imports *im);
 void imports_restore(struct imports *im);
 /* Says in `reason` what is not seen; nothing where all is. */
-void imports_tell(const struct imports *im, char *reason, size_t bytes);
+void imports_tell(struct imports *im, char *reason, size_t bytes);
 
 /* The hook for dlsym, in every table of hooks: it patches new libraries, and then jumps to the real
  * dlsym, which looks at its return address. Any thread. */
 void *imports_dlsym(void *handle, const char *name);
 #define IMPORTS_DLSYM "dlsym"
 
-/* Whether the hook with this frame (__builtin_frame_address(0)) was called by another one's hook, which
- * passes on a call. Any thread, signal-safe. */
+/* Whether the hook with this frame (__builtin_frame_address(0)) was called by another profiler's hook,
+ * which passes on a call. Any thread, signal-safe. */
 bool imports_is_passed_on(const void *frame);
 
 #endif

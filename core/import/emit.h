@@ -57,8 +57,8 @@ void emit_virtual_thread(struct emit *m, uint64_t java_id, uint32_t tid, struct 
 void emit_jvm(struct emit *m, uint32_t pid, struct emit_text name, struct emit_text version,
               uint64_t start_ns);
 
-/* header is filled in; a weight that is more than one record may have is that of several, up to what
- * an event may weigh. frames leaf first, at most WIRE_FRAMES_MAX, deeper ones are cut. */
+/* header is filled in; a weight that is more than one record may have is split over several. frames
+ * leaf first, at most WIRE_FRAMES_MAX, deeper ones are cut. */
 void emit_sample(struct emit *m, const struct wire_sample *sample, const uint64_t *frame,
                  uint32_t frames);
 

@@ -363,7 +363,7 @@ static void survey_sample(struct pprof *p, struct totals *t, const struct pprof_
 
 static int type_called(const struct pprof *p, const char *name) {
     for (int i = 0; i < p->types; i++)
-        if (same_text(p->type[i].type, (struct emit_text){name, strlen(name)}))
+        if (pprof_type_is(&p->type[i], name))
             return i;
     return -1;
 }

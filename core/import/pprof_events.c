@@ -22,6 +22,10 @@ static bool is(struct emit_text t, const char *word) {
     return t.bytes == strlen(word) && begins(t, word);
 }
 
+bool pprof_type_is(const struct pprof_type *t, const char *word) {
+    return is(t->type, word);
+}
+
 static bool ends_in(struct emit_text t, const char *ending) {
     size_t n = strlen(ending);
     return t.bytes >= n && begins((struct emit_text){t.data + t.bytes - n, n}, ending);
@@ -179,7 +183,7 @@ void pprof_events_find(const struct pprof_type *type, int types, const struct pp
         if (is_alive(&type[i]) && !survey->apart && add_alive(out, x.weight, x.count))
             continue;
         bool objects = is(type[i].type, "live");
-        if (objects && is(type[i].unit, "count"))
+        if (objects && is(type[i].unit, "count") && x.count != NONE)
             x.weight = NONE; /* their bytes are not known */
         if (objects || (is_alive(&type[i]) && !survey->apart)) {
             x.live = x.weight;

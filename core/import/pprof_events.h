@@ -47,6 +47,9 @@ struct pprof_survey {
 /* What a number of that unit is multiplied with to be nanoseconds or bytes; 1 where it is neither. */
 uint64_t pprof_unit_factor(struct emit_text unit);
 
+/* Whether it is called so; `word` is in lower case, with '_'. */
+bool pprof_type_is(const struct pprof_type *t, const char *word);
+
 /* At least one, where there is a type. What is empty in all samples is left out. */
 void pprof_events_find(const struct pprof_type *type, int types, const struct pprof_survey *survey,
                        struct pprof_events *out);

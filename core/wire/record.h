@@ -126,7 +126,7 @@ enum wire_sample_flag {
 
 #define WIRE_CPU_NONE 0xffffu
 
-/* A sample that is only weight: of what other records count. */
+/* The record adds weight only: other records have the count. */
 #define WIRE_COUNT_NONE UINT32_MAX
 
 struct wire_sample {

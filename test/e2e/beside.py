@@ -53,6 +53,7 @@ CALLS = r"""
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 /* Compiled with -fno-plt: calls go by the slots that these tell. */
 #define SLOT(name) \
@@ -70,6 +71,18 @@ __attribute__((noinline)) void allocate_here(int n) {
         void *volatile p = malloc(4096);
         free(p);
     }
+}
+/* A function of the C library in its oldest version, as libraries have it that were not linked with it.
+ * It is another address than that of today, and nobody's hook. */
+extern int oldest_wait(pthread_cond_t *, pthread_mutex_t *);
+__asm__(".symver oldest_wait, pthread_cond_wait@GLIBC_2.2.5");
+__attribute__((noinline)) void copy_here(int n) {
+    static char text[4096];
+    memset(text, 'x', sizeof text - 1);
+    for (int i = 0; i < n; i++)
+        free(strdup(text));
+    if (n < 0)
+        oldest_wait(NULL, NULL);
 }
 static void *give(void *none) { usleep(20000); pthread_mutex_unlock(&lock); return none; }
 /* The C library's mutexes do not mind who gives them back. */
@@ -90,7 +103,7 @@ HOOKS = r"""
 #include <sys/mman.h>
 #include <unistd.h>
 extern void **slot_of_malloc(void), **slot_of_free(void), **slot_of_pthread_mutex_lock(void);
-extern void allocate_here(int n), wait_here(int n);
+extern void allocate_here(int n), copy_here(int n), wait_here(int n);
 static volatile long mallocs, frees, locks;
 /* What was in its own import table, as async-profiler has it. */
 static void *(*next_malloc)(size_t);
@@ -116,6 +129,7 @@ JNIEXPORT jlong JNICALL Java_Beside_hooked(JNIEnv *e, jclass c, jint which) {
     return which == 0 ? mallocs : which == 1 ? frees : locks;
 }
 JNIEXPORT void JNICALL Java_Beside_allocate(JNIEnv *e, jclass c, jint n) { allocate_here(n); }
+JNIEXPORT void JNICALL Java_Beside_copy(JNIEnv *e, jclass c, jint n) { copy_here(n); }
 JNIEXPORT void JNICALL Java_Beside_contend(JNIEnv *e, jclass c, jint n) { wait_here(n); }
 """
 INTEL = os.uname().machine == "x86_64"  # the slots are found in its way
@@ -268,7 +282,7 @@ def hooks(scratch, library):
             after = counts(jvm)
             p.process.send_signal(signal.SIGINT)
             want(p.process.wait(WAIT) == 0 and "not seen" not in p.stderr(), p.stderr())
-        stacks = [(f, n) for f, n in collapsed(read(path)) if re.search("(allocate|wait)_here", ";".join(f))]
+        stacks = [(f, n) for f, n in collapsed(read(path)) if re.search("(allocate|copy|wait)_here", ";".join(f))]
         want(least <= total(stacks) <= most, "%s: %d of %d to %d" % (event, total(stacks), least, most))
         want(not any("hook" in f for frames, _ in stacks for f in frames), stacks)
         want(jvm.ask("ishook 0") == ["true"], "his hooks are gone")
@@ -283,6 +297,7 @@ def hooks(scratch, library):
                 want(had[0] == n and had[1] >= n, "he has seen %s of %d" % (had, n))
                 had = look("nativelock", "contend 10", jvm, first, 10 * 15e6, 10 * 500e6)
                 want(had[2] >= 20, "he has seen %s of 20" % had)
+                look("nativemem", "copy %d" % n, jvm, True, n * 4096, n * 4096)
                 first = True
             before = counts(jvm)
             jvm.ask("allocate %d" % n)

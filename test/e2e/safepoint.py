@@ -10,7 +10,7 @@ import sys
 import time
 
 import lib
-from lib import (Checks, Jvm, collapsed, cpu_seconds, good, total, traces, want)
+from lib import (Checks, Jvm, collapsed, cpu_seconds, good, total, traces, wait_for, want)
 
 
 def busy(stacks, name):
@@ -28,7 +28,7 @@ def cpu_is_real(*jvm_options):
         seconds = time.monotonic() - began
         used = cpu_seconds(jvm.pid) - before
         stacks = collapsed(out)
-        want(not traces(jvm.pid), "left behind: %s" % traces(jvm.pid))
+        wait_for(lambda: not traces(jvm.pid), "traces to go: %s" % traces(jvm.pid))
     ran = busy(stacks, "Wall.burn") / 1e9
     print("# %.2f s used in %.1f s, %.2f s seen, %.2f s of it in burn" % (
         used, seconds, total(stacks) / 1e9, ran))

@@ -15,6 +15,7 @@ import java.io.InputStreamReader;
  *   ishook 0   answers whether that is still so
  *   hooked I   answers how many of them (0, 1, 2) it has seen
  *   allocate N that library allocates and frees N times
+ *   copy N     it copies a text of 4096 bytes N times
  *   contend N  it waits N times for a mutex
  *   truth      answers CPU time in ns of the thread "burner"
  *
@@ -39,6 +40,8 @@ public final class Beside {
     static native long hooked(int which);
 
     static native void allocate(int n);
+
+    static native void copy(int n);
 
     static native void contend(int n);
 
@@ -107,6 +110,9 @@ public final class Beside {
                     break;
                 case "allocate":
                     allocate(n);
+                    break;
+                case "copy":
+                    copy(n);
                     break;
                 case "contend":
                     contend(n);

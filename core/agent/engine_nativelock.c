@@ -16,7 +16,7 @@ static struct {
     struct imports imports;
 } locks;
 
-/* Looked up: another one's hook may be in our own import table. */
+/* Looked up: another profiler's hook may be in our own import table. */
 static struct functions {
     int (*mutex_lock)(pthread_mutex_t *);
     int (*rdlock)(pthread_rwlock_t *);
@@ -25,7 +25,7 @@ static struct functions {
     int (*rwlock_unlock)(pthread_rwlock_t *);
     int (*cond_wait)(pthread_cond_t *, pthread_mutex_t *);
     int (*cond_timedwait)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
-} libc, next; /* as everybody else has them, and another one's hooks */
+} libc, next; /* the real ones, and another profiler's hooks */
 
 static uint64_t now_ns(void) {
     struct timespec t;
@@ -54,7 +54,8 @@ static void waited(const void *frame, uintptr_t real, uint64_t since_ns) {
 
 /* Whoever gets the lock at once pays for the attempt and nothing else. Only EBUSY says that one
  * would have to wait, and even then EDEADLK that nobody did: the owner is the caller. Every other
- * answer is the lock's own. Another one's hook sees each call: what the attempt got is given back. */
+ * answer is the lock's own. Another profiler's hook has to see each call, so a lock that the attempt
+ * got is released before. */
 #define LOCK_HOOKS(name, parameters, try_lock, unlock)                                             \
     static int hook_##name parameters {                                                            \
         int r = try_lock(lock);                                                                    \

@@ -34,7 +34,7 @@ struct functions {
     int (*munmap)(void *, size_t);
 };
 
-/* As everybody else has them, and another one's hooks. */
+/* The real ones, and another profiler's hooks. */
 static struct functions libc, next;
 
 static struct {

@@ -30,8 +30,8 @@ static const char *const walker_name[WIRE_WALKS] = {
     [WIRE_WALK_DWARF] = "dwarf", [WIRE_WALK_NO] = "no",   [WIRE_WALK_ASGCT] = "asgct",
 };
 
-/* While an engine begins or ends, or the sampler is shut for another one, its signals are still its own:
- * what the kernel sends then is nobody else's. */
+/* An engine's timers and counters send signals while it begins or ends, and while the sampler is shut
+ * for another engine. These signals are not passed on. */
 static bool is_late(int signo, const siginfo_t *info, bool entered) {
     bool by_kernel = info->si_code > 0 || info->si_code == SI_TIMER;
     for (int event = 0; event < WIRE_EVENTS && by_kernel; event++) {

@@ -100,7 +100,8 @@ struct visit {
     uint64_t complete; /* patch_once */
     bool unsealed;     /* there are pages to be sealed that are not */
     uint32_t thirds;
-    uintptr_t seen[HOOKS_MAX]; /* by hook: another one's in a slot, whom nobody calls yet; or 0 */
+    uintptr_t seen
+        [HOOKS_MAX]; /* by hook: another profiler's in a slot, which ours does not call yet; 0: none */
 };
 
 /* glibc has relocated the addresses in a dynamic section already, but for that of the vdso. */
@@ -203,15 +204,15 @@ bool imports_is_passed_on(const void *frame) {
     return false;
 }
 
-/* Keeps where the code of this library is, if one of our hooks calls it, or if it is ours: a hook that
- * is called at the end of another profiler's returns to our own. */
+/* Notes where the code of this library is, if one of our hooks calls it. Our own is noted as well: where
+ * another profiler's hook passes a call on by a jump, the return address is in ours. */
 static void note_other(const struct imports *im, const struct object *o) {
-    bool is_called = false, own = is_in(o, (uintptr_t)&imports_patch);
+    bool noted = false, own = is_in(o, (uintptr_t)&imports_patch);
     for (const struct import_hook *h = im->hook; h->name; h++)
-        is_called = is_called || is_in(o, next_of(h)) || (own && next_of(h));
+        noted = noted || is_in(o, next_of(h)) || (own && next_of(h));
     for (uint32_t i = 0; i < others.count; i++)
-        is_called = is_called && others.code[i].begin != o->code_begin;
-    if (!is_called || others.count == OTHERS_MAX)
+        noted = noted && others.code[i].begin != o->code_begin;
+    if (!noted || others.count == OTHERS_MAX)
         return;
     others.code[others.count].begin = o->code_begin;
     others.code[others.count].end = o->code_end;
@@ -480,7 +481,7 @@ static int count_loads(struct dl_phdr_info *info, size_t size, void *arg) {
     return 1; /* the first one tells for all */
 }
 
-/* Not each library calls its functions at once, and another one may put his hooks over ours. */
+/* A library may bind its functions late, and another profiler may put its hooks over ours. */
 static void refresh(struct imports *im, bool all) {
     uint64_t loads = im->loads;
     dl_iterate_phdr(count_loads, &loads);

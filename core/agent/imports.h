@@ -20,7 +20,7 @@
  *
  * Context: the agent's thread, but for imports_dlsym and imports_is_passed_on. Hooks run in any
  * thread, at any moment from imports_patch on. That does not end with imports_restore: a caller may
- * have read the slot before, and another one's hook calls ours for good.
+ * have read the slot before, and another profiler's hook may go on calling ours.
  */
 #ifndef JTOP_AGENT_IMPORTS_H
 #define JTOP_AGENT_IMPORTS_H
@@ -51,7 +51,7 @@ struct imports {
     struct import_slot *slot;       /* IMPORTS_MAX, address space; sorted by nothing */
     uint32_t slots;
     uint32_t lookups; /* of them, those of IMPORTS_DLSYM; a slot patched again counts again */
-    uint32_t thirds;  /* that hold a third one's hook, at the last look */
+    uint32_t thirds;  /* slots with a third profiler's hook, at the last look */
     bool told;        /* imports_tell has said so */
     uint32_t refused; /* for which there was no room, or whose page could not be written */
     uint32_t turns;   /* of imports_refresh that look again after a library came or went */

@@ -234,8 +234,8 @@ static uint64_t value_of(const Pprof__Sample *s, int at) {
 }
 
 /* One record has the weight and as many of the count as it may; others, without weight, the rest.
- * `alive`: each is one thing that is followed; `rest`: of what was counted before, so that no count is
- * none. */
+ * `alive`: each is one thing that is followed; `rest`: its samples were counted before, so a
+ * count of 0 is none. */
 static void emit_counted(struct pprof *p, struct wire_sample *w, uint64_t count, uint64_t weight,
                          bool alive, bool rest, uint32_t frames) {
     count += count == 0 && !rest;
@@ -392,7 +392,8 @@ static void note_damage(struct pprof *p, const struct gunzip *b, size_t read) {
                  p->events.left_out);
     else if (p->negative)
         snprintf(r->note, sizeof r->note,
-                 "the file is a difference of profiles: %" PRIu64 " values below 0 are left out",
+                 "the file has values below 0, as a difference of profiles has; they are left out "
+                 "(%" PRIu64 ")",
                  p->negative);
     else if (p->events.uncounted)
         snprintf(r->note, sizeof r->note,

@@ -257,8 +257,9 @@ static void what_lives_may_be_apart(void **state) {
     assert_int_equal(profile_weight(f.profile, SESSION_EVENT_LIVE), 0);
     assert_int_equal(profile_weight(f.profile, WIRE_EVENT_PERF), 1300);
     assert_string_equal(f.decoder->marks.engine[WIRE_EVENT_PERF].name, "inuse_space");
-    assert_string_equal(f.result.note,
-                        "the file is a difference of profiles: 1 values below 0 are left out");
+    assert_string_equal(
+        f.result.note,
+        "the file has values below 0, as a difference of profiles has; they are left out (1)");
     imported_done(&f);
 }
 

@@ -90,7 +90,7 @@ static void values(void **state) {
     }
 }
 
-/* Options that may be given so often. */
+/* Options that may be repeated, and how often. */
 static void repeated(void **state) {
     (void)state;
     static const struct {

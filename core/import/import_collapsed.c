@@ -338,8 +338,6 @@ static void read_stack(struct collapsed *c, const struct line *l) {
     struct wire_sample w = {.time_ns = TIME_NS};
     uint32_t frames = read_frames(c, l);
     uint64_t left = whole_number(c, l);
-    if (frames == 0) /* as a stack that could not be walked is written */
-        c->frame[frames++] = wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_NONE);
     bool weights = c->section.weights;
     if (!tell_event(c))
         return;

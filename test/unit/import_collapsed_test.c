@@ -135,6 +135,9 @@ static void odd_lines_count(void **state) {
     struct imported f;
     import_text(&f, "a;b 20.\n 4\na;c 3.5\na;d 0.5\n");
     assert_int_equal(profile_samples(f.profile, WIRE_EVENT_PERF), 28);
+    char *got = report_of(f.profile, WIRE_EVENT_PERF, "collapsed", &plain);
+    assert_non_null(strstr(got, "[no_stack] 4\n"));
+    free(got);
     assert_string_equal(f.result.damage, "");
     imported_done(&f);
 }

@@ -37,11 +37,13 @@ AGENT_CFLAGS  = -include core/agent/libc.h -fPIC -fvisibility=hidden -fno-omit-f
 AGENT_LDFLAGS = -shared -Wl,-z,noseparate-code -Wl,-z,now -Wl,-z,relro -Wl,--no-undefined \
                 -Wl,-soname,libjtop-agent.so -pthread
 
-LIB_SRC   := $(wildcard core/base/*.c core/wire/*.c core/profile/*.c core/session/*.c \
-               core/export/*.c core/import/*.c core/report/*.c core/fleet/*.c attach/*.c symbols/*.c)
-TUI_SRC   := $(filter-out tui/http_%.c,$(wildcard tui/*.c))
-HTTP_SRC  := $(wildcard core/serve/*.c core/push/*.c tui/http_*.c)
-AGENT_SRC := $(wildcard core/agent/*.c core/wire/ring_writer.c core/wire/perf_attr.c)
+# Every .c file of these rooms and of the rooms in them.
+sources    = $(sort $(shell find $1 -name '*.c'))
+LIB_SRC   := $(call sources,core/base core/wire core/profile core/session core/export core/import \
+               core/report core/fleet attach symbols)
+TUI_SRC   := $(filter-out tui/http_%.c,$(call sources,tui))
+HTTP_SRC  := $(call sources,core/serve core/push) $(wildcard tui/http_*.c)
+AGENT_SRC := $(call sources,core/agent) core/wire/ring_writer.c core/wire/perf_attr.c
 TEST_SRC  ?= $(wildcard test/unit/*_test.c)
 FUZZ_SRC  := $(wildcard test/fuzz/*_fuzz.c)
 BENCH_SRC := $(wildcard test/bench/*_bench.c)

@@ -1,11 +1,11 @@
 #include "core/agent/agent.h"
 
-#include "core/agent/boot_class.h"
-#include "core/agent/guarded.h"
-#include "core/agent/other_copy.h"
-#include "core/agent/virtual_thread.h"
-#include "core/agent/vm_compiler.h"
-#include "core/agent/vm_klass.h"
+#include "core/agent/process/guarded.h"
+#include "core/agent/process/other_copy.h"
+#include "core/agent/vm/boot_class.h"
+#include "core/agent/vm/vm_compiler.h"
+#include "core/agent/vm/vm_klass.h"
+#include "core/agent/walk/virtual_thread.h"
 #include "core/wire/handshake.h"
 
 #include <dlfcn.h>

@@ -11,9 +11,9 @@
 
 #include "core/agent/agent_options.h"
 #include "core/agent/broker.h"
-#include "core/agent/mapping.h"
+#include "core/agent/process/mapping.h"
+#include "core/agent/process/signals.h"
 #include "core/agent/sampler.h"
-#include "core/agent/signals.h"
 #include "core/agent/threads.h"
 #include "core/agent/window.h"
 

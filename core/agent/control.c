@@ -1,6 +1,6 @@
 #include "core/agent/agent.h"
-#include "core/agent/engine_wall.h"
-#include "core/agent/guarded.h"
+#include "core/agent/engine/engine_wall.h"
+#include "core/agent/process/guarded.h"
 #include "core/wire/handshake.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "core/agent/agent.h"
 #include "core/agent/pauses.h"
-#include "core/agent/stub_names.h"
-#include "core/agent/vm_flags.h"
+#include "core/agent/vm/vm_flags.h"
+#include "core/agent/walk/stub_names.h"
 
 #include <errno.h>
 #include <stdio.h>

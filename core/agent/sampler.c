@@ -1,7 +1,7 @@
 #include "core/agent/sampler.h"
 
-#include "core/agent/guarded.h"
-#include "core/agent/virtual_thread.h"
+#include "core/agent/process/guarded.h"
+#include "core/agent/walk/virtual_thread.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -9,8 +9,8 @@
 #ifndef JTOP_AGENT_SAMPLER_H
 #define JTOP_AGENT_SAMPLER_H
 
-#include "core/agent/walk.h"
-#include "core/agent/walk_asgct.h"
+#include "core/agent/walk/walk.h"
+#include "core/agent/walk/walk_asgct.h"
 #include "core/wire/layout.h"
 
 struct scratch {

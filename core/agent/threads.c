@@ -1,7 +1,7 @@
 #include "core/agent/threads.h"
 
-#include "core/agent/guarded.h"
-#include "core/agent/vm_compiler.h"
+#include "core/agent/process/guarded.h"
+#include "core/agent/vm/vm_compiler.h"
 
 #include <dirent.h>
 #include <errno.h>

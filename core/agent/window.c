@@ -1,6 +1,6 @@
 #include "core/agent/window.h"
 
-#include "core/agent/trap.h"
+#include "core/agent/patch/trap.h"
 
 #include <errno.h>
 #include <stdio.h>

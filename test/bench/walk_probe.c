@@ -4,7 +4,7 @@
  * engines one is armed, with a period that never ends.
  */
 #include "core/agent/agent.h"
-#include "core/agent/guarded.h"
+#include "core/agent/process/guarded.h"
 #include "core/wire/handshake.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Calls put into the methods of a class file; the input is the file. What comes out must be one that
  * calls can be put into again. */
-#include "core/agent/bytecode.h"
+#include "core/agent/patch/bytecode.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "core/agent/alloc_weight.h"
+#include "core/agent/engine/alloc_weight.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

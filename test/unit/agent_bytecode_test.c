@@ -1,7 +1,7 @@
 /* Calls put into methods: exact bytes for small ones, and for whole class files that everything but
  * the calls is what it was, wherever it lies now. */
-#include "core/agent/bytecode.h"
-#include "core/agent/bytes.h"
+#include "core/agent/patch/bytecode.h"
+#include "core/agent/process/bytes.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Handlers that go on to one another: ours in front of others, others in front of ours. */
-#include "core/agent/chain.h"
+#include "core/agent/process/chain.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "core/agent/guarded.h"
+#include "core/agent/process/guarded.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The agent's table of ids: each identity its own, announced once; halves that take turns. */
-#include "core/agent/id_table.h"
+#include "core/agent/process/id_table.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "core/agent/live_objects.h"
+#include "core/agent/engine/live_objects.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* The way from an object to the thread that owns its monitor, in a VM made of structs. */
-#include "core/agent/monitor.h"
+#include "core/agent/lock/monitor.h"
 
-#include "core/agent/guarded.h"
+#include "core/agent/process/guarded.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-#include "core/agent/lock_wait.h"
-#include "core/agent/lock_wait_owner.h"
+#include "core/agent/lock/lock_wait.h"
+#include "core/agent/lock/lock_wait_owner.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Which methods are meant: names, patterns, several at once. */
-#include "core/agent/glob.h"
-#include "core/agent/method_targets.h"
+#include "core/agent/patch/method_targets.h"
+#include "core/agent/process/glob.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* What the engines of native memory and locks stand on: the table of blocks, the gate, and the
  * changing of import tables (of libcmocka's, which calls malloc for us). */
-#include "core/agent/imports.h"
-#include "core/agent/native_blocks.h"
-#include "core/agent/native_gate.h"
+#include "core/agent/engine/native_blocks.h"
+#include "core/agent/engine/native_gate.h"
+#include "core/agent/patch/imports.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
-#include "core/agent/recent_set.h"
-#include "core/agent/vm_oop.h"
-#include "core/agent/vm_structs.h"
+#include "core/agent/process/recent_set.h"
+#include "core/agent/vm/vm_oop.h"
+#include "core/agent/vm/vm_structs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
+#include "core/agent/engine/perf_buffer.h"
 #include "core/wire/perf_attr.h"
-#include "core/agent/perf_buffer.h"
 #include "core/wire/record.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-#include "core/agent/guarded.h"
-#include "core/agent/registers.h"
+#include "core/agent/process/guarded.h"
+#include "core/agent/process/registers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

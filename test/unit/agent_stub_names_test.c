@@ -1,5 +1,5 @@
 /* The VM's names of its stubs: told in any order, nested, more while we look. */
-#include "core/agent/stub_names.h"
+#include "core/agent/walk/stub_names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
-#include "core/agent/trap.h"
+#include "core/agent/patch/trap.h"
 
-#include "core/agent/guarded.h"
-#include "core/agent/registers.h"
-#include "core/agent/trap_process.h"
+#include "core/agent/patch/trap_process.h"
+#include "core/agent/process/guarded.h"
+#include "core/agent/process/registers.h"
 #include "test/unit/trap_functions.h"
 
 #include <setjmp.h>

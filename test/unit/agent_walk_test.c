@@ -1,7 +1,7 @@
-#include "core/agent/registers.h"
-#include "core/agent/unwind.h"
-#include "core/agent/walk_native.h"
-#include "core/agent/walk_stage.h"
+#include "core/agent/process/registers.h"
+#include "core/agent/walk/unwind.h"
+#include "core/agent/walk/walk_native.h"
+#include "core/agent/walk/walk_stage.h"
 
 #include <stdarg.h>
 #include <stddef.h>

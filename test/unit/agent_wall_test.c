@@ -1,6 +1,6 @@
 /* What the wall clock engine knows of threads: whether they sleep and in what, how their time adds
  * up while they do not move, and when they are looked at. */
-#include "core/agent/engine_wall.h"
+#include "core/agent/engine/engine_wall.h"
 
 #include <poll.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 #include "core/agent/window.h"
 
-#include "core/agent/guarded.h"
+#include "core/agent/process/guarded.h"
 #include "test/unit/trap_functions.h"
 
 #include <setjmp.h>

@@ -6,7 +6,7 @@
 #ifndef JTOP_TEST_CLASS_READER_H
 #define JTOP_TEST_CLASS_READER_H
 
-#include "core/agent/bytes.h"
+#include "core/agent/process/bytes.h"
 
 #include <string.h>
 

@@ -1,0 +1,424 @@
+#include "core/agent/engine/engine_perf.h"
+
+#include "core/agent/broker.h"
+#include "core/agent/engine/perf_buffer.h"
+#include "core/agent/process/guarded.h"
+#include "core/agent/threads.h"
+#include "core/wire/broker.h"
+#include "core/wire/perf_attr.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FDS_MAX (1u << 20)
+#define WEIGHT_MAX (UINT64_C(1) << 48) /* more since the last sample is nonsense */
+#define STORM_NS 200000u               /* samples that come quicker, and from the same place … */
+#define STORM_SAMPLES 4u               /* … so many times are of the handler's making */
+#define STORM_PERIOD 4u                /* is enough against that */
+#define PROBED_MAX 200u                /* threads */
+#define FIRST_WAIT_MS 1000u            /* for the reader's first event */
+
+/* What a thread's handlers know of its event; theirs alone. */
+struct note {
+    uintptr_t pc, sp; /* where it was interrupted last */
+    uint64_t ended_ns;
+    uint64_t period; /* in force, where it was changed; 0: as opened */
+    uint32_t storm;  /* samples in a row that look like our own doing */
+};
+
+struct perf_run {
+    struct engine_run *_Atomic run; /* NULL: not running */
+    enum perf_kind kind;
+    bool brokered;        /* the reader opens the events */
+    struct note *note;    /* THREADS_MAX, by the thread's index; address space */
+    uint32_t turned_away; /* sampler.turned_away when it was looked at last */
+};
+
+/* Descriptor → index of its thread + 1: what a signal brings is the descriptor. Address space
+ * only; pages are touched as descriptors are used. */
+static _Atomic uint32_t *_Atomic index_of_fd;
+static struct perf_run perf[2]; /* cpu, any event */
+static size_t page_bytes;       /* of the machine: the control page and the data page of an event */
+static uint32_t fd_limit;       /* the application keeps what is above */
+
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t); /* the vdso: no system call */
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static struct perf_run *run_of(const struct engine_run *run) {
+    return &perf[run->request.event != WIRE_EVENT_CPU];
+}
+
+static int open_event(const struct engine_run *run, pid_t tid) {
+    struct perf_event_attr a;
+    perf_attr_fill(&a, &run->request);
+    int cpu = run->request.flags & WIRE_ENGINE_TARGET_CPU ? run->request.cpu : -1;
+    long fd = syscall(SYS_perf_event_open, &a, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    return fd < 0 ? -errno : (int)fd;
+}
+
+/* Says what failed: of the CPU's clock "no perf_events", of another event its name. */
+static int refuse(const struct engine_run *run, int error, const char *reason, char *why,
+                  size_t why_bytes) {
+    bool cpu = run->request.event == WIRE_EVENT_CPU;
+    snprintf(why, why_bytes, "%s: %s", cpu ? "no perf_events" : run->request.name, reason);
+    return -error;
+}
+
+/* Every thread takes a descriptor of the application's limit, for each event: leave it at least
+ * half. */
+static int check_descriptors(const struct engine_run *run, char *why, size_t why_bytes) {
+    char reason[96];
+    struct rlimit limit;
+    uint32_t events = 1;
+    for (size_t i = 0; i < sizeof perf / sizeof perf[0]; i++)
+        events += perf[i].run && perf[i].run != run;
+    fd_limit = FDS_MAX;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 0;
+    if (limit.rlim_cur / 2 < fd_limit)
+        fd_limit = (uint32_t)(limit.rlim_cur / 2);
+    if (fd_limit > events * run->threads->alive + 64)
+        return 0;
+    snprintf(reason, sizeof reason, "%u threads would take half of the %lu descriptors",
+             run->threads->alive, (unsigned long)limit.rlim_cur);
+    return refuse(run, EMFILE, reason, why, why_bytes);
+}
+
+/* Each thread's probe is one of its own to the kernel, which takes 20 to 100 ms to take it down: so
+ * long it must be sure that no processor is in it. A tracepoint that stands for a probe has no such
+ * trouble. */
+static int check_probed(const struct engine_run *run, char *why, size_t why_bytes) {
+    char reason[96];
+    uint32_t threads = 0;
+    for (uint32_t i = 0; i < run->threads->count; i++)
+        threads += run->threads->tid[i] && sampler_allows(run->sampler, run->threads->tid[i]);
+    if (threads <= PROBED_MAX)
+        return 0;
+    snprintf(reason, sizeof reason, "%u threads are too many for a probe (%u): use --filter",
+             threads, PROBED_MAX);
+    return refuse(run, E2BIG, reason, why, why_bytes);
+}
+
+/* What another process may have the right to where we have not. */
+static bool is_denied(int error) {
+    return error == EACCES || error == EPERM || error == ENOSYS;
+}
+
+/* Opens the event for the calling thread, or has it opened: then `why` says so. */
+static int open_first(struct engine_run *run, const struct perf_machine *m, char *why,
+                      size_t why_bytes) {
+    char reason[112];
+    int fd = open_event(run, 0);
+    run_of(run)->brokered = false;
+    if (fd >= 0)
+        return fd;
+    perf_reason(&run->request, m, -fd, reason, sizeof reason);
+    if (is_denied(-fd) && run->broker->open) {
+        int got = perf_fetch(run, (uint32_t)syscall(SYS_gettid), FIRST_WAIT_MS);
+        run_of(run)->brokered = got >= 0;
+        if (got >= 0) {
+            snprintf(why, why_bytes, BROKER_REASON ", as the JVM may not: %s", reason);
+            return got;
+        }
+        if (!is_denied(-got) && got != -ENOTCONN && got != -ETIMEDOUT) {
+            fd = got; /* it has the right, so this is what is wrong with the event */
+            perf_reason(&run->request, m, -fd, reason, sizeof reason);
+        }
+    }
+    return refuse(run, -fd, reason, why, why_bytes);
+}
+
+/* As it will be for all threads. */
+static int try_event(struct engine_run *run, const struct perf_machine *m, char *why,
+                     size_t why_bytes) {
+    char reason[128];
+    int fd = open_first(run, m, why, why_bytes);
+    if (fd < 0)
+        return fd;
+    void *buffer = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    int e = errno;
+    close(fd);
+    if (buffer != MAP_FAILED) {
+        munmap(buffer, 2 * page_bytes);
+        return 0;
+    }
+    snprintf(reason, sizeof reason,
+             "buffer of 8 KiB refused with errno %d (kernel.perf_event_mlock_kb, memlock limit)",
+             e);
+    return refuse(run, e, reason, why, why_bytes);
+}
+
+static void *reserve(size_t bytes) {
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+int perf_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes) {
+    (void)jni;
+    struct perf_run *p = run_of(run);
+    struct perf_machine machine;
+    perf_machine_read(&machine);
+    enum perf_kind kind = perf_kind(&run->request, &machine);
+    page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    run->request.interval = perf_interval(&run->request, kind);
+    /* The others are queued one by one, up to a limit of the user's; when that is reached the
+     * kernel sends SIGIO instead (fs/fcntl.c), which would end the JVM. */
+    if (run->signo >= SIGRTMIN)
+        return refuse(run, EINVAL, "they take a signal below 32", why, why_bytes);
+    int r = check_descriptors(run, why, why_bytes);
+    if (r == 0 && perf_kind_is_probe(kind))
+        r = check_probed(run, why, why_bytes);
+    if (r == 0)
+        r = try_event(run, &machine, why, why_bytes);
+    if (r < 0)
+        return r;
+    if (!index_of_fd)
+        index_of_fd = reserve(FDS_MAX * sizeof *index_of_fd);
+    p->note = reserve(THREADS_MAX * sizeof *p->note);
+    p->kind = kind;
+    p->turned_away = atomic_load(&run->sampler->turned_away);
+    if (!index_of_fd || !p->note) {
+        perf_stop(run, jni);
+        return refuse(run, ENOMEM, "out of memory", why, why_bytes);
+    }
+    p->run = run;
+    return 0;
+}
+
+void perf_stop(struct engine_run *run, JNIEnv *jni) {
+    (void)jni;
+    struct perf_run *p = run_of(run);
+    p->run = NULL;
+    if (p->note)
+        munmap(p->note, THREADS_MAX * sizeof *p->note);
+    p->note = NULL;
+    if (perf[0].run || perf[1].run || !index_of_fd)
+        return;
+    munmap((void *)index_of_fd, FDS_MAX * sizeof *index_of_fd);
+    index_of_fd = NULL;
+}
+
+static int set_signal(int fd, int signo, uint32_t tid) {
+    struct f_owner_ex owner = {F_OWNER_TID, (pid_t)tid};
+    if (fcntl(fd, F_SETFL, O_ASYNC) != 0 || fcntl(fd, F_SETSIG, signo) != 0 ||
+        fcntl(fd, F_SETOWN_EX, &owner) != 0)
+        return -errno;
+    return 0;
+}
+
+int perf_arm(struct engine_run *run, struct engine_thread *t, uint32_t index) {
+    if (run_of(run)->brokered)
+        return run->broker->open ? -EAGAIN : -ENOTCONN;
+    int fd = open_event(run, (pid_t)t->tid);
+    return fd < 0 ? fd : perf_adopt(run, t, index, fd);
+}
+
+int perf_fetch(struct engine_run *run, uint32_t tid, uint32_t wait_ms) {
+    return broker_ask(run->broker, run->request.event, tid, wait_ms);
+}
+
+/* The thread's handlers, at work for the other event, may look at this one from the moment that
+ * its buffer is known; so everything else comes first. */
+int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t index, int fd) {
+    struct perf_run *p = run_of(run);
+    uint64_t interval = run->request.interval;
+    uint64_t first = interval;
+    /* Not where periods are short: the kernel takes a new one over only after a few events. */
+    if (perf_kind_pauses(p->kind))
+        first = engine_first_interval(interval, t->tid + now_ns());
+    if (first != interval && ioctl(fd, PERF_EVENT_IOC_PERIOD, &first) != 0)
+        first = interval;
+    int r = (uint32_t)fd < fd_limit ? set_signal(fd, run->signo, t->tid) : -EMFILE;
+    void *buffer = MAP_FAILED;
+    if (r == 0)
+        buffer = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (r == 0 && buffer == MAP_FAILED)
+        r = errno == EAGAIN ? -ENOMEM : -errno; /* EAGAIN: mlockall, and its limit */
+    if (r < 0) {
+        close(fd);
+        return r;
+    }
+    p->note[index] = (struct note){0};
+    t->counted = first - interval; /* the first sample stands for a whole one */
+    t->handle = fd;
+    atomic_store_explicit(&index_of_fd[fd], index + 1, memory_order_release);
+    __atomic_store_n(&t->page, buffer, __ATOMIC_RELEASE);
+    /* Cannot fail for an event that is there and has a period. */
+    if (perf_kind_pauses(p->kind))
+        (void)ioctl(fd, PERF_EVENT_IOC_REFRESH, 1);
+    else
+        (void)ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+    return 0;
+}
+
+/* In a thread that disarms itself a signal may come at any line, and the handler finds the event by
+ * the descriptor or by the thread: so both go first. Other threads' events are only taken down when
+ * the thread is gone or all handlers are shut out. */
+void perf_disarm(struct engine_run *run, struct engine_thread *t) {
+    (void)run;
+    void *buffer = t->page;
+    atomic_store_explicit(&index_of_fd[t->handle], 0, memory_order_release);
+    __atomic_store_n(&t->page, NULL, __ATOMIC_RELEASE);
+    atomic_signal_fence(memory_order_seq_cst);
+    ioctl(t->handle, PERF_EVENT_IOC_DISABLE, 0);
+    munmap(buffer, 2 * page_bytes);
+    close(t->handle);
+}
+
+/* A signal may come late, or stand for several samples: the counter knows. But a clock goes on
+ * where the event is not to look (--all-user …), and only its overflows tell. */
+static uint64_t weigh(const struct perf_run *p, const struct engine_run *run,
+                      struct engine_thread *t, const struct perf_news *news) {
+    const uint32_t rings = WIRE_ENGINE_ALL_USER | WIRE_ENGINE_ALL_KERNEL;
+    uint64_t weight = news->counter - t->counted; /* enormous where it went back */
+    t->counted = news->counter;
+    if ((p->kind == PERF_CPU_CLOCK && run->request.flags & rings) || !weight || weight > WEIGHT_MAX)
+        return news->samples * run->request.interval;
+    return weight;
+}
+
+/* Whether the thread was interrupted at the end of a system call, or is about to repeat one. */
+static bool at_system_call(uintptr_t pc) {
+#if defined(__x86_64__)
+    uint32_t around = guarded_load32(pc - 2);
+    return (around & 0xffff) == 0x050f || around >> 16 == 0x050f;
+#elif defined(__aarch64__)
+    return guarded_load32(pc - 4) == 0xd4000001 || guarded_load32(pc) == 0xd4000001;
+#endif
+}
+
+static void set_period(struct note *n, int fd, uint64_t period) {
+    if (ioctl(fd, PERF_EVENT_IOC_PERIOD, &period) == 0)
+        n->period = period;
+}
+
+/* Some events come of the signal itself: a thread that waits in the kernel is woken for its
+ * handler and goes back to sleep (sched:sched_switch); the handler's return is a system call, and
+ * repeating an interrupted one is another (raw_syscalls:sys_enter). With too short a period the
+ * next signal is there before the thread has done anything of its own, for ever. Where it looks
+ * like that the thread's period is doubled, to 4 at most; weights stay right, being differences of
+ * the counter. */
+static void calm(struct note *n, const struct engine_run *run, int fd, const struct registers *at) {
+    uint64_t period = n->period ? n->period : run->request.interval;
+    if (period >= STORM_PERIOD)
+        return;
+    bool same = at->pc == n->pc && at->sp == n->sp && now_ns() - n->ended_ns < STORM_NS;
+    n->pc = at->pc;
+    n->sp = at->sp;
+    n->storm = same && at_system_call(at->pc) ? n->storm + 1 : 0;
+    if (n->storm < STORM_SAMPLES)
+        return;
+    n->storm = 0;
+    set_period(n, fd, 2 * period);
+}
+
+/* Of an event that goes on: the handler may have caused it too (its functions' breakpoints, page
+ * faults). A signal of that is pending, and must find nothing, or there would be no end of it.
+ * Where every one is told apart, they are in no weight either. */
+static void leave_out_own(const struct engine_run *run, struct note *n, struct engine_thread *t,
+                          void *buffer, struct perf_news *news) {
+    if (perf_buffer_read(buffer, page_bytes, news) && !n->period && run->request.interval == 1)
+        t->counted = news->counter;
+    n->ended_ns = now_ns();
+}
+
+static void look(const struct perf_run *p, struct engine_run *run, uint32_t index, void *context) {
+    struct engine_thread *threads = run->thread; /* NULL while it begins */
+    struct engine_thread *t = threads ? &threads[index] : NULL;
+    void *buffer = t ? __atomic_load_n(&t->page, __ATOMIC_ACQUIRE) : NULL;
+    struct perf_news news;
+    /* Nothing new: another signal's handler has taken it. */
+    if (!buffer || !perf_buffer_read(buffer, page_bytes, &news))
+        return;
+    struct sample_request q = {
+        .context = context,
+        .tid = t->tid,
+        .event = (enum wire_event)run->request.event,
+        .weight = weigh(p, run, t, &news),
+        .count = news.samples,
+        .state = WIRE_THREAD_RUNNING,
+        .kernel = news.kernel,
+        .kernel_frames = news.frames,
+    };
+    struct note *n = &p->note[index];
+    if (perf_kind_pauses(p->kind)) {
+        sampler_take(run->sampler, &q);
+        if (!n->period) /* that was the first */
+            set_period(n, t->handle, run->request.interval);
+        /* The event switched itself off: time spent here is not the application's. */
+        ioctl(t->handle, PERF_EVENT_IOC_REFRESH, 1);
+        return;
+    }
+    struct registers at = registers_read(context);
+    calm(n, run, t->handle, &at);
+    sampler_take(run->sampler, &q);
+    leave_out_own(run, n, t, buffer, &news);
+}
+
+void perf_catch_up(int signo, uint32_t index, void *context) {
+    for (size_t i = 0; i < sizeof perf / sizeof perf[0]; i++) {
+        struct engine_run *run = perf[i].run;
+        if (run && run->signo == signo && index < THREADS_MAX)
+            look(&perf[i], run, index, context);
+    }
+}
+
+bool perf_handle(struct engine_run *run, const siginfo_t *info, void *context) {
+    _Atomic uint32_t *indices = index_of_fd;
+    if (info->si_code < POLL_IN || info->si_code > POLL_HUP || info->si_fd < 0 ||
+        (uint32_t)info->si_fd >= FDS_MAX || !indices)
+        return false;
+    uint32_t index = atomic_load_explicit(&indices[info->si_fd], memory_order_acquire) - 1;
+    if (index >= THREADS_MAX)
+        return false;
+    perf_catch_up(run->signo, index, context);
+    return true;
+}
+
+/* While another engine is stopped all handlers are turned away, and one that should have switched
+ * its event on again has not: its sample is still in the buffer. One too many, where the handler is
+ * only late, lets two samples come before the event pauses. */
+void perf_turn(struct engine_run *run, JNIEnv *jni, uint64_t now_ms) {
+    (void)jni, (void)now_ms;
+    struct perf_run *p = run_of(run);
+    uint32_t turned_away = atomic_load(&run->sampler->turned_away);
+    if (turned_away == p->turned_away || !perf_kind_pauses(p->kind))
+        return;
+    p->turned_away = turned_away;
+    pthread_mutex_lock(&run->threads->lock); /* threads that end unmap their buffers */
+    for (uint32_t i = 0; i < run->threads->count; i++) {
+        const struct engine_thread *t = &run->thread[i];
+        if (t->page && perf_buffer_waits(t->page))
+            (void)ioctl(t->handle, PERF_EVENT_IOC_REFRESH, 1);
+    }
+    pthread_mutex_unlock(&run->threads->lock);
+}
+
+const struct engine engine_cpu_perf = {
+    .event = WIRE_EVENT_CPU,
+    .mechanism = WIRE_MECHANISM_PERF,
+    .by_signal = true,
+    .per_thread = true,
+    .interval = CPU_INTERVAL,
+    .interval_min = CPU_INTERVAL_MIN,
+    .start = perf_start,
+    .arm = perf_arm,
+    .fetch = perf_fetch,
+    .adopt = perf_adopt,
+    .disarm = perf_disarm,
+    .stop = perf_stop,
+    .handle = perf_handle,
+    .turn = perf_turn,
+};

@@ -1,0 +1,83 @@
+/*
+ * Java objects: where one lies, from the reference to it, in each form that collectors give
+ * references; and the text of a String (source: compressedOops.hpp, zAddress.hpp and
+ * xAddress.hpp of ZGC, shenandoahForwarding.hpp, oopHandle.hpp, arrayOop.hpp, JDK 15-28).
+ *
+ *                                in a field          in a handle        on a stack
+ *   -XX:+UseCompressedOops       base + (v << shift) address            address
+ *   -XX:-UseCompressedOops       address             address            address
+ *   ZGC, one generation          coloured above the address, which is mapped at each colour
+ *   ZGC, generations             coloured below the address             address
+ *
+ * A collector may have moved the object since the reference was written: Shenandoah and ZGC say
+ * where to. It may move it while we look at it, too, and nothing stops it: then the old place is
+ * read, as long as it is there, or garbage. So a caller believes only what it has checked.
+ *
+ * Context: oop_learn in a Java thread at attach; the rest is signal-safe.
+ */
+#ifndef JTOP_AGENT_VM_OOP_H
+#define JTOP_AGENT_VM_OOP_H
+
+#include "core/agent/vm/vm_zgc.h"
+
+#include <jni.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum oop_form {
+    OOP_UNKNOWN = 0, /* nothing below works */
+    OOP_WIDE,
+    OOP_NARROW,
+    OOP_VIEWS,    /* ZGC before it had generations */
+    OOP_COLOURED, /* ZGC with generations */
+};
+
+struct oop_layout {
+    enum oop_form form;
+    bool forwarded; /* an object's old place says where it is now (Shenandoah) */
+    uintptr_t narrow_base;
+    uint32_t narrow_shift;
+    uint64_t finalizable;                /* OOP_VIEWS: the only colour without a mapping */
+    struct zgc_layout zgc;               /* OOP_VIEWS, OOP_COLOURED */
+    uint32_t field_shift;                /* of an offset in a jfieldID; 0: not known */
+    uint32_t string_value, string_coder; /* of java.lang.String; value 0: not known */
+    uint32_t bytes_length, bytes_data;   /* of a byte[] */
+};
+
+/* Finds out how this VM's references look; `form` stays OOP_UNKNOWN where that fails. */
+void oop_learn(struct oop_layout *o, JNIEnv *jni);
+
+/* The offset of a class's instance field; false: there is no such field. `c` may be NULL. Leaves no
+ * exception behind. After oop_learn. */
+bool oop_field_offset(const struct oop_layout *o, JNIEnv *jni, jclass c, const char *name,
+                      const char *type, uint32_t *out);
+
+/* The address out of a coloured reference, 0 for null and for what is none. The two processors
+ * differ in where the address begins. */
+uintptr_t oop_uncolour_x86_64(uint64_t v);
+uintptr_t oop_uncolour_aarch64(uint64_t v);
+
+/* The object that is referred to: by the field at this address; by the handle (an OopHandle's
+ * slot) at this address; by this word of a stack or of a local JNI reference. 0: none. */
+uintptr_t oop_in_field(const struct oop_layout *o, uintptr_t at);
+uintptr_t oop_in_handle(const struct oop_layout *o, uintptr_t at);
+uintptr_t oop_on_stack(const struct oop_layout *o, uint64_t v);
+
+#define OOP_TEXT_UNITS 256 /* more of a String is never read */
+
+/* A String's characters, copied. */
+struct oop_text {
+    uint32_t units; /* characters of Java */
+    bool latin1;    /* a byte each, else two */
+    uint8_t raw[2 * OOP_TEXT_UNITS];
+};
+
+/* Copies a String's text, or its beginning. False: this is no String. */
+bool oop_read_text(const struct oop_layout *o, uintptr_t string, struct oop_text *out);
+
+/* As modified UTF-8, not terminated; at most `max` bytes, cut between characters. Returns their
+ * number. */
+size_t oop_text_utf8(const struct oop_text *t, uint8_t *out, size_t max);
+
+#endif

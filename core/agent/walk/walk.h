@@ -1,0 +1,58 @@
+/*
+ * From a thread's registers to its frames.
+ *
+ * Context: signal-safe; guarded reads, bounded loops.
+ */
+#ifndef JTOP_AGENT_WALK_H
+#define JTOP_AGENT_WALK_H
+
+#include "core/agent/precise/precise.h"
+#include "core/agent/process/libraries.h"
+#include "core/agent/process/registers.h"
+#include "core/agent/walk/names.h"
+#include "core/wire/unwind.h"
+
+struct stack {
+    uint64_t *frame; /* leaf first */
+    uint32_t n, max;
+    uint32_t java, java_max; /* Java frames so far, and wanted at most */
+    enum wire_failure failure;
+    uint64_t virtual_id; /* of the virtual thread whose frames they are; 0: none */
+};
+
+struct walker {
+    const struct vm *vm;
+    struct names *names;
+    const struct libraries *libraries;
+    const struct wire_unwind *unwind; /* NULL: no tables */
+    struct precise *precise;
+    enum wire_walk walk;
+    uint32_t features;        /* set of enum wire_feature */
+    const uintptr_t *sleeper; /* JavaThread* (or 0) of the thread whose stack it is, where that is
+                                 another one, asleep; NULL: the calling thread */
+};
+
+static inline bool stack_add(struct stack *s, uint64_t frame) {
+    if (s->n == s->max)
+        return false;
+    s->frame[s->n++] = frame;
+    return true;
+}
+
+/* Appends the calling thread's frames (or a sleeper's), as interrupted at `r`, to `s`, in the way w->walk says (any
+ * but WIRE_WALK_ASGCT). The walk ends at the thread's entry, at the first Java frame that the VM
+ * called where no native frames are wanted below it, at the limits of `s`, or with an error frame
+ * and s->failure set. */
+void walk_vm(const struct walker *w, const struct registers *r, struct stack *s);
+
+/* The nearest frame above `sp` that is linked to its caller's by frame pointers: what the frame
+ * pointer of a thread is that sleeps in code that has not used it. 0: there is none. */
+uintptr_t walk_find_link(const struct walker *w, uintptr_t sp, uintptr_t limit);
+
+/* Native frames from `pc` on, while the stack lies in [sp, limit) and code in a loaded library; the
+ * leaf's pc is added whatever it is. Returns the first pc that is in generated code, with *sp and
+ * *fp of its frame, or 0. */
+uintptr_t walk_native(const struct walker *w, uintptr_t pc, uintptr_t *sp, uintptr_t *fp,
+                      uintptr_t limit, struct stack *s);
+
+#endif

@@ -1,0 +1,141 @@
+#include "core/agent/vm/vm_klass.h"
+#include "core/agent/walk/stub_names.h"
+#include "core/agent/walk/walk_frames.h"
+
+#include <string.h>
+
+#define SCOPES_MAX 64
+#define RELATIVE_WORDS_MAX (1u << 20)
+
+/* Adds a Java frame; false when there is no room for more. */
+static bool add_java(struct walk *k, enum wire_frame_type type, const struct method_view *m,
+                     int32_t bci) {
+    uint32_t id = names_method(k->w->names, m);
+    if (id == ID_TABLE_FULL || id == NAMES_NO_ROOM)
+        return walk_fail(k, id == ID_TABLE_FULL ? WIRE_FAILURE_METHODS_FULL : WIRE_FAILURE_NO_NAME);
+    if (k->s->java == k->s->java_max || k->s->n + 1 >= k->s->max)
+        return walk_fail(k, WIRE_FAILURE_TRUNCATED);
+    if (k->s->java == 0)
+        k->before_java = k->s->n;
+    if (k->s->java < WALK_FIRST_METHODS)
+        k->first_method[k->s->java] = m->method;
+    k->s->java++;
+    return stack_add(k->s, wire_frame_java(type, id, bci < 0 ? WIRE_BCI_NONE : (uint32_t)bci));
+}
+
+static enum wire_frame_type tier_of(const struct code *c) {
+    if (c->kind == CODE_NATIVE)
+        return WIRE_FRAME_NATIVE_METHOD;
+    return c->level >= 1 && c->level <= 3 ? WIRE_FRAME_C1 : WIRE_FRAME_C2;
+}
+
+/* The methods at the cursor, innermost first; at least one. */
+static uint32_t find_scopes(struct walk *k, const struct code *c, const struct cursor *at,
+                            struct code_scope *scope) {
+    struct precise *precise = k->w->precise;
+    bool of_pc;
+    uintptr_t pc = at->leaf ? at->pc : code_original_pc(k->vm, c, at->pc, at->sp);
+    uint32_t n = code_scopes(k->vm, c, pc, &of_pc, scope, SCOPES_MAX);
+    if (!k->s->java && !of_pc && c->kind == CODE_COMPILED && precise && precise->on)
+        precise_note(precise, k->vm, c);
+    if (n == 0)
+        scope[n++] = (struct code_scope){code_method(k->vm, c), -1};
+    return n;
+}
+
+static bool step_compiled(struct walk *k, struct code *c, struct cursor *at) {
+    struct code_scope scope[SCOPES_MAX];
+    uint32_t n = find_scopes(k, c, at, scope);
+    for (uint32_t i = 0; i < n; i++) {
+        struct method_view m;
+        if (!method_look(k->vm, scope[i].method, false, &m))
+            return walk_fail(k, WIRE_FAILURE_BAD_FRAME);
+        if (!add_java(k, i + 1 < n ? WIRE_FRAME_INLINED : tier_of(c), &m, scope[i].bci))
+            return false;
+    }
+    struct cursor next;
+    if (!(at->leaf ? caller_of_leaf(k, c, at, &next) : caller_of_sized(k, c, at, &next)))
+        return walk_fail(k, WIRE_FAILURE_NO_CALLER);
+    *at = next;
+    return true;
+}
+
+/* The bytecode pointer is in its register while the frame's own code runs, else in the frame. On
+ * aarch64 its place moved by a word within a release's life: it must be in the method's code. */
+static int32_t interpreted_bci(const struct walk *k, const struct method_view *m,
+                               const struct cursor *at) {
+    uintptr_t slot = at->fp + (uintptr_t)((intptr_t)WORD * k->vm->at.interpreter_bcp);
+    int32_t bci = at->leaf ? method_bci(k->vm, m, k->r.bcp) : -1;
+    if (bci < 0)
+        bci = method_bci(k->vm, m, guarded_load64(slot));
+#if defined(__aarch64__)
+    if (bci < 0)
+        bci = method_bci(k->vm, m, guarded_load64(slot + WORD));
+#endif
+    return bci;
+}
+
+static bool step_interpreted(struct walk *k, struct cursor *at) {
+    struct method_view m;
+    struct cursor next = {.fp = at->fp};
+    bool looks = walk_in_stack(k, at->fp) &&
+                 method_look(k->vm, guarded_load64(at->fp - 3 * WORD), at->leaf, &m);
+    if (!looks) {
+        /* The interpreter's entry code: its frame does not stand yet. */
+        if (at->leaf &&
+            (caller_of_frameless(k, at, &next) || caller_scan(k, at, k->limit, &next))) {
+            *at = next;
+            return true;
+        }
+        return walk_fail(k, WIRE_FAILURE_BAD_FRAME);
+    }
+    if (!add_java(k, WIRE_FRAME_INTERPRETED, &m, interpreted_bci(k, &m, at)))
+        return false;
+    next.pc = walk_load_pc(at->fp + WORD);
+    next.sp = guarded_load64(at->fp - WORD);
+    if (next.sp < RELATIVE_WORDS_MAX)
+        next.sp = at->fp + next.sp * WORD;
+    next.fp = caller_load_fp(at->fp);
+    if (!walk_in_stack(k, next.sp) || next.sp <= at->fp)
+        next.sp = at->fp + 2 * WORD;
+    *at = next;
+    return true;
+}
+
+/* The class whose method a virtual or interface call goes to, where its stub is being run. */
+static bool add_receiver(struct walk *k, uintptr_t pc) {
+    struct stub_name routine;
+    if (!(k->w->features & WIRE_FEATURE_VTABLE) || !stub_names_find(pc, &routine) ||
+        (strcmp(routine.name, "vtable stub") != 0 && strcmp(routine.name, "itable stub") != 0))
+        return true;
+    uintptr_t klass = klass_of(k->vm, k->r.receiver);
+    uint64_t frame = klass ? names_class(k->w->names, klass) : 0;
+    return wire_frame_type(frame) != WIRE_FRAME_CLASS || walk_add(k, frame);
+}
+
+static bool step_stub(struct walk *k, const struct code *c, struct cursor *at) {
+    k->stub = c->blob;
+    if (at->leaf && k->w->walk != WIRE_WALK_NO &&
+        (!add_receiver(k, at->pc) || !walk_add(k, names_stub(k->w->names, c, at->pc))))
+        return false;
+    struct cursor next;
+    if (at->leaf ? !caller_of_leaf(k, c, at, &next)
+                 : !caller_of_sized(k, c, at, &next) && !caller_scan(k, at, k->limit, &next))
+        return walk_fail(k, WIRE_FAILURE_NO_CALLER);
+    *at = next;
+    return true;
+}
+
+bool java_step(struct walk *k, struct code *c, struct cursor *at) {
+    switch (c->kind) {
+    case CODE_COMPILED:
+    case CODE_NATIVE:
+        return step_compiled(k, c, at);
+    case CODE_INTERPRETER:
+        return step_interpreted(k, at);
+    case CODE_STUB:
+        return step_stub(k, c, at);
+    default:
+        return walk_fail(k, at->leaf ? WIRE_FAILURE_UNKNOWN_PC : WIRE_FAILURE_NO_CALLER);
+    }
+}

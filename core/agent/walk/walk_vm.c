@@ -1,0 +1,124 @@
+#include "core/agent/vm/vm_compiler.h"
+#include "core/agent/walk/walk_frames.h"
+#include "core/agent/walk/walk_seam.h"
+
+#define STACK_BYTES_MAX (64u << 20)
+#define SEAMS_MAX 512 /* times a stack changes from native to Java frames */
+
+bool walk_fail(struct walk *k, enum wire_failure why) {
+    bool broken = why == WIRE_FAILURE_NO_CALLER || why == WIRE_FAILURE_BAD_FRAME ||
+                  why == WIRE_FAILURE_UNKNOWN_PC || why == WIRE_FAILURE_LOOP ||
+                  why == WIRE_FAILURE_UNMAPPED;
+    if (broken && frozen_is_switching(k))
+        why = WIRE_FAILURE_SWITCHING;
+    if (why == WIRE_FAILURE_SWITCHING && k->s->java) {
+        /* What looked like Java frames may be what another virtual thread has left. */
+        k->s->n = k->before_java;
+        k->s->java = 0;
+    }
+    k->s->failure = why;
+    stack_add(k->s, wire_frame_address(WIRE_FRAME_ERROR, why));
+    return false;
+}
+
+bool walk_add(struct walk *k, uint64_t frame) {
+    if (k->s->n + 1 >= k->s->max)
+        return walk_fail(k, WIRE_FAILURE_TRUNCATED);
+    return stack_add(k->s, frame);
+}
+
+/* Walks Java frames from `at` on. True: at the VM code that called the last of them, with native
+ * frames still wanted. */
+static bool walk_java(struct walk *k, struct cursor at, struct seam *seam) {
+    while (k->steps++ < STEPS_MAX) {
+        uintptr_t sp = at.sp;
+        struct code c = code_find(k->vm, at.pc);
+        if (c.kind == CODE_ENTRY) {
+            if (!seam_at_entry(k, &at, seam))
+                return false;
+            if (k->w->walk == WIRE_WALK_VMX) {
+                c.begin = at.pc; /* the call stub's own name, not that of the blob it is in */
+                return walk_add(k, names_stub(k->w->names, &c, at.pc));
+            }
+            if (!seam->java.pc)
+                return false; /* the thread's first */
+            at = seam->java;
+        } else {
+            bool barrier = !at.leaf && frozen_is_barrier(k, &c);
+            if ((barrier && !frozen_walk(k, at.sp)) || !java_step(k, &c, &at))
+                return false;
+        }
+        if (at.sp < sp || (at.sp == sp && c.kind != CODE_STUB && !k->r.lr))
+            return walk_fail(k, WIRE_FAILURE_LOOP);
+    }
+    return walk_fail(k, WIRE_FAILURE_LOOP);
+}
+
+static void walk_thread(struct walk *k, struct cursor at) {
+    struct cursor java = at;
+    bool native = !code_contains(k->vm, at.pc) || seam_leave_stub(k, &at);
+    if (k->s->failure)
+        return;
+    if (!native && !k->thread) {
+        walk_fail(k, WIRE_FAILURE_UNKNOWN_PC);
+        return;
+    }
+    struct seam seam = {.native = at};
+    if (k->thread)
+        seam_read_anchor(k, k->thread + (uintptr_t)k->vm->at.thread_anchor, &seam.java);
+    for (uint32_t i = 0; i < SEAMS_MAX; i++) {
+        if ((i || native) && !seam_cross(k, &seam, i == 0, &java))
+            return;
+        if (!walk_java(k, java, &seam))
+            return;
+    }
+    walk_fail(k, WIRE_FAILURE_LOOP);
+}
+
+/* A carrier's current thread is another object than its own. */
+static bool carries_another(const struct vm *vm, uintptr_t thread) {
+    const struct vm_layout *l = &vm->at;
+    if (l->thread_vthread < 0 || l->thread_object < 0)
+        return false;
+    uintptr_t own = guarded_load64(thread + (uintptr_t)l->thread_object);
+    uintptr_t current = guarded_load64(thread + (uintptr_t)l->thread_vthread);
+    return own && current && oop_in_handle(&vm->oops, own) != oop_in_handle(&vm->oops, current);
+}
+
+static void find_stack(struct walk *k) {
+    const struct vm_layout *l = &k->vm->at;
+    uintptr_t base = guarded_load64(k->thread + (uintptr_t)l->thread_stack_base);
+    uintptr_t size = guarded_load64(k->thread + (uintptr_t)l->thread_stack_size);
+    if (k->r.sp < base && k->r.sp >= base - size)
+        k->limit = base;
+    k->mounted = k->vm->continuation.known && carries_another(k->vm, k->thread);
+}
+
+/* A compiler thread's outermost frame: what it works for. */
+static void add_compiled_method(struct walk *k) {
+    struct method_view m;
+    uintptr_t method = compiler_method(k->vm);
+    if (!method || !method_look(k->vm, method, true, &m))
+        return;
+    uint32_t id = names_method(k->w->names, &m);
+    if (id != ID_TABLE_FULL && id != NAMES_NO_ROOM)
+        stack_add(k->s, wire_frame_java(WIRE_FRAME_COMPILING, id, WIRE_BCI_NONE));
+}
+
+void walk_vm(const struct walker *w, const struct registers *r, struct stack *s) {
+    struct walk k = {.w = w,
+                     .vm = w->vm,
+                     .s = s,
+                     .r = *r,
+                     .thread = w->sleeper ? *w->sleeper : vm_current_java_thread(w->vm),
+                     .low = r->sp,
+                     .limit = r->sp + STACK_BYTES_MAX};
+    if (k.thread)
+        find_stack(&k);
+    walk_thread(&k, (struct cursor){r->pc, r->sp, r->fp, true});
+    if (w->walk != WIRE_WALK_NO && !s->java && !s->failure && !w->sleeper) {
+        if (w->features & WIRE_FEATURE_COMPTASK)
+            add_compiled_method(&k);
+    } else if (w->walk == WIRE_WALK_NO && !s->java && !s->failure)
+        walk_fail(&k, WIRE_FAILURE_NO_JAVA);
+}

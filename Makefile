@@ -39,7 +39,7 @@ AGENT_LDFLAGS = -shared -Wl,-z,noseparate-code -Wl,-z,now -Wl,-z,relro -Wl,--no-
 
 # Every .c file of these rooms and of the rooms in them.
 sources    = $(sort $(shell find $1 -name '*.c'))
-LIB_SRC   := $(call sources,core/base core/wire core/profile core/session core/export core/import \
+LIB_SRC   := $(call sources,core/base core/wire core/event core/decode core/record core/profile core/session core/export core/import \
                core/report core/fleet attach symbols)
 TUI_SRC   := $(filter-out tui/http_%.c,$(call sources,tui))
 HTTP_SRC  := $(call sources,core/serve core/push) $(wildcard tui/http_*.c)

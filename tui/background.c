@@ -1,10 +1,10 @@
 /* The caller's side: what a shell sees of a profile that somebody else reads. */
 #include "tui/background_parts.h"
 
+#include "core/base/clean_text.h"
+#include "core/event/event.h"
 #include "core/export/export.h"
-#include "core/session/clean_text.h"
-#include "core/session/event.h"
-#include "core/session/holder.h"
+#include "core/session/share/holder.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
  * Profiles that go on with no terminal: `start` and `resume` leave a reader in the background, and
- * `stop`, `dump`, `status` and `metrics` ask it, from any shell (core/session/share.h).
+ * `stop`, `dump`, `status` and `metrics` ask it, from any shell (core/session/share/share.h).
  *
  *      shell 1: start ──fork──▶ reader ═══ ring of the JVM
  *      shell 2: dump  ─────────▶ reader: formats what there is
@@ -15,7 +15,7 @@
 #ifndef JTOP_TUI_BACKGROUND_H
 #define JTOP_TUI_BACKGROUND_H
 
-#include "core/session/share.h"
+#include "core/session/share/share.h"
 #include "tui/options.h"
 #include "tui/output.h"
 #include "tui/watch.h"

@@ -8,7 +8,7 @@
 #ifndef JTOP_TUI_BACKGROUND_PARTS_H
 #define JTOP_TUI_BACKGROUND_PARTS_H
 
-#include "core/session/share.h"
+#include "core/session/share/share.h"
 #include "tui/background.h"
 #include "tui/watch.h"
 

@@ -1,9 +1,9 @@
 #include "tui/batch.h"
 
-#include "core/session/event.h"
+#include "core/event/event.h"
+#include "core/report/quality.h"
 #include "tui/background.h"
 #include "tui/output.h"
-#include "core/report/quality.h"
 #include "tui/signals.h"
 #include "tui/watch.h"
 

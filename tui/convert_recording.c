@@ -1,9 +1,9 @@
 #include "tui/convert_recording.h"
 
+#include "core/decode/time_window.h"
 #include "core/export/output_file.h"
-#include "core/session/recording.h"
+#include "core/record/recording.h"
 #include "core/session/replay.h"
-#include "core/session/time_window.h"
 #include "tui/output.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 #include "tui/doctor_command.h"
 
 #include "attach/doctor.h"
+#include "core/event/event.h"
 #include "core/export/json_text.h"
 #include "core/session/agent_link.h"
-#include "core/session/event.h"
-#include "core/session/holder.h"
+#include "core/session/share/holder.h"
 #include "symbols/symbols.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "tui/event_list.h"
 
-#include "core/session/event.h"
+#include "core/event/event.h"
 #include "tui/format.h"
 #include "tui/header_events.h"
 #include "tui/press.h"

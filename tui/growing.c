@@ -2,11 +2,11 @@
 
 #include "attach/process_libraries.h"
 #include "attach/process_list.h"
+#include "core/event/event.h"
 #include "core/export/formats.h"
 #include "core/export/jfr_stream.h"
 #include "core/profile/history_read.h"
 #include "core/profile/thread_of.h"
-#include "core/session/event.h"
 #include "core/session/tap.h"
 #include "tui/machine_load.h"
 

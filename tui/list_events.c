@@ -1,6 +1,6 @@
 #include "tui/list_events.h"
 
-#include "core/session/event.h"
+#include "core/event/event.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "tui/live_plain.h"
 
 #include "attach/doctor.h"
-#include "core/session/share.h"
+#include "core/session/share/share.h"
 #include "tui/format.h"
 #include "tui/jvm_tabs.h"
 #include "tui/live_setup.h"

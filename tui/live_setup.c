@@ -1,6 +1,6 @@
 #include "tui/live_setup.h"
 
-#include "core/session/share.h"
+#include "core/session/share/share.h"
 #include "tui/background.h"
 #include "tui/signals.h"
 

@@ -1,8 +1,8 @@
 /* jtop-prof: a profiler for Java that you watch. The only file that exits. */
+#include "core/base/clean_text.h"
 #include "core/base/text.h"
+#include "core/event/event.h"
 #include "core/import/import.h"
-#include "core/session/clean_text.h"
-#include "core/session/event.h"
 #include "tui/background.h"
 #include "tui/batch.h"
 #include "tui/compare.h"

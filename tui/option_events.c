@@ -1,7 +1,7 @@
 /* Options about what is sampled, and what they mean together. */
 #include "tui/options.h"
 
-#include "core/session/event.h"
+#include "core/event/event.h"
 
 #include <errno.h>
 #include <stdio.h>

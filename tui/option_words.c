@@ -1,7 +1,7 @@
 /* What may be typed behind an option, as far as it can be listed. */
 #include "tui/options.h"
 
-#include "core/session/event.h"
+#include "core/event/event.h"
 #include "tui/theme.h"
 
 static void add(struct text *out, const char *word) {

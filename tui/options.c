@@ -1,7 +1,7 @@
 #include "tui/options.h"
 
 #include "core/base/nearest.h"
-#include "core/session/event.h"
+#include "core/event/event.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "tui/reader.h"
 
-#include "core/session/event.h"
+#include "core/event/event.h"
 #include "core/wire/layout.h"
 #include "tui/background.h"
 #include "tui/output.h"

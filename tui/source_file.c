@@ -1,6 +1,6 @@
 #include "tui/source_file.h"
 
-#include "core/session/clean_text.h"
+#include "core/base/clean_text.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "tui/source_session.h"
 
 #include "attach/standstill.h"
-#include "core/session/event.h"
+#include "core/event/event.h"
 
 static struct profile *lock(void *arg) {
     return session_lock(arg);

@@ -1,6 +1,6 @@
 #include "core/fleet/engine_union.h"
 
-#include "core/session/event.h"
+#include "core/event/event.h"
 
 #include <errno.h>
 #include <string.h>

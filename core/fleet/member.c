@@ -1,8 +1,8 @@
 #include "core/fleet/member.h"
 
 #include "attach/proc.h"
-#include "core/session/event.h"
-#include "core/session/share.h"
+#include "core/event/event.h"
+#include "core/session/share/share.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -23,7 +23,7 @@ enum {
 #define HELD_BYTES_MAX ((size_t)256 << 20)  /* of all that was told */
 #define LINES_BYTES_MAX ((size_t)128 << 20) /* of names that were told for the sake of a line */
 
-#define WEIGHT_MAX (UINT64_C(1) << 48) /* of one record (core/session/decoder.h) */
+#define WEIGHT_MAX (UINT64_C(1) << 48) /* of one record (core/decode/decoder.h) */
 #define MORE_RECORDS_MAX (1u << 14)    /* for weights that do not fit one, in all */
 
 #define KEY_BYTES_MAX (16 + 3 * WIRE_STRING_MAX)

@@ -24,7 +24,7 @@
 #define NAME_BYTES (4 * WIRE_STRING_MAX)
 #define LINES_LOOKED_AT 200u
 #define TIME_NS UINT64_C(1000000000)     /* all samples are of this moment */
-#define COUNT_MAX (UINT64_C(1) << 20)    /* of one record (core/session/decoder.h) */
+#define COUNT_MAX (UINT64_C(1) << 20)    /* of one record (core/decode/decoder.h) */
 #define SAMPLES_MAX (UINT64_C(64) << 20) /* of one stack; more are no samples but weights … */
 #define SUM_MAX (UINT64_C(1) << 36)      /* … and of all */
 #define BILLION 1000000000u

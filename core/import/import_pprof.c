@@ -21,7 +21,7 @@
 
 #define BEGIN_NS UINT64_C(1000000000) /* time of the profile's beginning */
 #define DURATION_MAX (UINT64_C(366) * 86400 * BEGIN_NS)
-#define COUNT_MAX (1u << 20)        /* of one record (core/session/decoder.h) */
+#define COUNT_MAX (1u << 20)        /* of one record (core/decode/decoder.h) */
 #define MORE_RECORDS_MAX (1u << 16) /* for counts that do not fit one, in all */
 #define SAMPLE_BYTES_MAX ((size_t)4 << 20)
 

@@ -1,5 +1,5 @@
 #include "core/push/answer.h"
-#include "core/session/clean_text.h"
+#include "core/base/clean_text.h"
 
 #include <curl/curl.h>
 #include <errno.h>

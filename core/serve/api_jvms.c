@@ -1,6 +1,6 @@
 #include "core/serve/api_jvms.h"
 
-#include "core/session/share.h"
+#include "core/session/share/share.h"
 
 #include <unistd.h>
 

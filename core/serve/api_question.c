@@ -1,6 +1,6 @@
 #include "core/serve/api_question.h"
 
-#include "core/session/event.h"
+#include "core/event/event.h"
 
 #include <errno.h>
 #include <stdlib.h>

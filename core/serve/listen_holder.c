@@ -1,5 +1,5 @@
 #include "core/serve/listen_holder.h"
-#include "core/session/clean_text.h"
+#include "core/base/clean_text.h"
 
 #include <ctype.h>
 #include <dirent.h>

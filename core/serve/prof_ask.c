@@ -1,9 +1,9 @@
 #include "core/serve/prof_ask.h"
 
 #include "core/base/nearest.h"
+#include "core/event/event.h"
 #include "core/serve/prof_format.h"
 #include "core/serve/prof_number.h"
-#include "core/session/event.h"
 
 #include <errno.h>
 #include <math.h>

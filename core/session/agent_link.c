@@ -5,8 +5,8 @@
 #include "attach/place.h"
 #include "attach/proc.h"
 #include "core/base/text.h"
-#include "core/session/holder.h"
-#include "core/session/share.h"
+#include "core/session/share/holder.h"
+#include "core/session/share/share.h"
 #include "core/wire/handshake.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "core/session/control.h"
 
-#include "core/session/clean_text.h"
+#include "core/base/clean_text.h"
 
 #include <linux/futex.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "core/session/replay.h"
 
-#include "core/session/clean_text.h"
+#include "core/base/clean_text.h"
 #include "core/session/session_state.h"
 
 #include <errno.h>

@@ -66,7 +66,7 @@ struct session_options {
     struct symbol_store *symbols; /* symbol tables shared with other sessions; NULL: its own. Must
                                      live as long as the session */
     uint32_t max_overhead_ppm; /* of one CPU, what the agent may use: intervals grow until it keeps
-                                  to that (core/session/budget.h); 0: no such limit */
+                                  to that (core/session/drain/budget.h); 0: no such limit */
 };
 
 enum session_phase {
@@ -198,7 +198,7 @@ void session_cpu(struct session *s, struct session_cpu *out);
 struct thread_stat;
 int session_threads(struct session *s, struct thread_stat **out);
 
-/* Where and of what the profile was taken: lines of "key=value" (core/session/environment.h); of a
+/* Where and of what the profile was taken: lines of "key=value" (core/record/environment.h); of a
  * recording, what it says. Returns the length. */
 size_t session_environment(struct session *s, char *out, size_t size);
 

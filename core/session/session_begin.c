@@ -1,10 +1,10 @@
 #include "core/session/session_state.h"
 
 #include "attach/attach.h"
+#include "core/event/event.h"
 #include "core/session/agent_link.h"
-#include "core/session/event.h"
-#include "core/session/join.h"
-#include "core/session/perf_broker.h"
+#include "core/session/drain/perf_broker.h"
+#include "core/session/share/join.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -8,16 +8,16 @@
 #define JTOP_SESSION_SESSION_STATE_H
 
 #include "attach/thread_stat.h"
-#include "core/session/budget.h"
+#include "core/decode/decoder.h"
+#include "core/decode/thread_filter.h"
+#include "core/record/recording.h"
 #include "core/session/control.h"
-#include "core/session/cpu_limit.h"
-#include "core/session/decoder.h"
+#include "core/session/drain/budget.h"
+#include "core/session/drain/cpu_limit.h"
+#include "core/session/drain/unwind.h"
 #include "core/session/mapping.h"
-#include "core/session/recording.h"
 #include "core/session/session.h"
-#include "core/session/share.h"
-#include "core/session/thread_filter.h"
-#include "core/session/unwind.h"
+#include "core/session/share/share.h"
 #include "core/wire/ring_reader.h"
 #include "symbols/symbols.h"
 

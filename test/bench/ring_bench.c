@@ -4,8 +4,8 @@
  *
  * Usage: ring_bench [seed]
  */
+#include "core/decode/decoder.h"
 #include "core/profile/profile.h"
-#include "core/session/decoder.h"
 #include "core/wire/ring_reader.h"
 #include "core/wire/ring_writer.h"
 

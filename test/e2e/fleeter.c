@@ -12,8 +12,8 @@
  *   held, jvms                          "held 12 34"
  *   end                                 "ended 120 ms"
  */
+#include "core/event/event.h"
 #include "core/fleet/fleet.h"
-#include "core/session/event.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -8,7 +8,7 @@
  * or "wrong …" and exit code 1 at the first thing that is not as asked for.
  */
 #include "attach/jvm.h"
-#include "core/session/event.h"
+#include "core/event/event.h"
 #include "core/session/session.h"
 
 #include <stdio.h>

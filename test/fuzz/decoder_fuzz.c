@@ -5,9 +5,9 @@
  * threads only; 4: with tags), then records. Lengths that lead nowhere are mended, so that what follows them is reached as well;
  * each record lies in a block of its own size, so that ASan sees every step beyond it.
  */
+#include "core/decode/decoder.h"
 #include "core/profile/frame_name.h"
 #include "core/profile/snapshot.h"
-#include "core/session/decoder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,9 +7,9 @@
 #ifndef JTOP_TEST_IMPORT_CHECK_H
 #define JTOP_TEST_IMPORT_CHECK_H
 
+#include "core/decode/decoder.h"
 #include "core/import/reader.h"
 #include "core/profile/snapshot.h"
-#include "core/session/decoder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * The reader of JFR files; the input is the file. What comes out goes into a decoder, each record in
  * a block of its own size.
  */
+#include "core/decode/decoder.h"
 #include "core/import/reader.h"
-#include "core/session/decoder.h"
 
 #include <stdlib.h>
 #include <string.h>

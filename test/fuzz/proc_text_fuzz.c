@@ -3,7 +3,7 @@
 #include "attach/java_args.h"
 #include "attach/printable.h"
 #include "attach/proc.h"
-#include "core/session/clean_text.h"
+#include "core/base/clean_text.h"
 
 #include <stdlib.h>
 #include <string.h>

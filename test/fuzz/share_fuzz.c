@@ -5,10 +5,10 @@
  * Input: one byte of flags (1: as the client; 2: which introduces itself first), then frames: a
  * byte for the kind, two for the length, and so many bytes of it as there are.
  */
-#include "core/session/feed.h"
-#include "core/session/join.h"
-#include "core/session/share.h"
-#include "core/session/share_socket.h"
+#include "core/record/feed.h"
+#include "core/session/share/join.h"
+#include "core/session/share/share.h"
+#include "core/session/share/share_socket.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Intervals that keep an agent below a limit: which, and when. */
-#include "core/session/budget.h"
+#include "core/session/drain/budget.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

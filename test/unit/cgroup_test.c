@@ -2,7 +2,7 @@
  * readings add up. */
 #include "attach/cgroup.h"
 
-#include "core/session/cpu_limit.h"
+#include "core/session/drain/cpu_limit.h"
 
 #include <errno.h>
 #include <fcntl.h>

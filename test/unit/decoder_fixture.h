@@ -13,8 +13,8 @@
 #ifndef JTOP_TEST_DECODER_FIXTURE_H
 #define JTOP_TEST_DECODER_FIXTURE_H
 
+#include "core/decode/decoder.h"
 #include "core/profile/snapshot.h"
-#include "core/session/decoder.h"
 #include "test/unit/recording.h"
 
 #include <setjmp.h>

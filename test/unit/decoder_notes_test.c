@@ -1,5 +1,5 @@
 /* What the stream says about itself: text, and what is told to people. */
-#include "core/session/clean_text.h"
+#include "core/base/clean_text.h"
 #include "test/unit/decoder_fixture.h"
 
 static void test_text_is_clean(void **state) {

@@ -1,6 +1,6 @@
 /* Events as people write them: what the kernel is asked for, and what is said of the others. */
-#include "core/session/event.h"
-#include "core/session/event_parts.h"
+#include "core/event/event.h"
+#include "core/event/event_parts.h"
 #include "symbols/symbols.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /* What several users want of one JVM: the finest interval of each event, and what others changed. */
 #include "core/fleet/engine_union.h"
 
-#include "core/session/event.h"
+#include "core/event/event.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

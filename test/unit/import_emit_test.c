@@ -1,8 +1,8 @@
 /* What readers of foreign profiles tell, as a decoder understands it. */
 #include "core/import/emit.h"
 
+#include "core/decode/decoder.h"
 #include "core/profile/snapshot.h"
-#include "core/session/decoder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

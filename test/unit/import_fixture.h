@@ -10,9 +10,9 @@
 #ifndef JTOP_TEST_IMPORT_FIXTURE_H
 #define JTOP_TEST_IMPORT_FIXTURE_H
 
+#include "core/decode/decoder.h"
 #include "core/export/export.h"
 #include "core/import/import.h"
-#include "core/session/decoder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,9 +2,9 @@
  * the stream goes on, and bounded. */
 #include "test/unit/decoder_fixture.h"
 
-#include "core/session/feed.h"
-#include "core/session/past.h"
-#include "core/session/share_socket.h"
+#include "core/decode/past.h"
+#include "core/record/feed.h"
+#include "core/session/share/share_socket.h"
 
 #include <errno.h>
 #include <sys/socket.h>

@@ -1,8 +1,8 @@
 /* The reader's end: what an agent gets, and what it does not. The JVMs here are this process, and
  * children of it. */
-#include "core/session/perf_broker.h"
+#include "core/session/drain/perf_broker.h"
 
-#include "core/session/jvm_tids.h"
+#include "core/session/drain/jvm_tids.h"
 #include "core/wire/broker.h"
 
 #include <stdarg.h>

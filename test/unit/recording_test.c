@@ -1,4 +1,4 @@
-#include "core/session/recording.h"
+#include "core/record/recording.h"
 #include "core/session/session.h"
 #include "test/unit/recording.h"
 

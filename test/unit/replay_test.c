@@ -1,8 +1,8 @@
-#include "core/session/session.h"
+#include "core/decode/decoder.h"
 #include "core/profile/frame_name.h"
 #include "core/profile/snapshot.h"
-#include "core/session/decoder.h"
-#include "core/session/recording.h"
+#include "core/record/recording.h"
+#include "core/session/session.h"
 #include "test/unit/recording.h"
 
 #include <setjmp.h>

@@ -2,8 +2,8 @@
 #include "test/unit/session_fixture.h"
 
 #include "core/base/err.h"
+#include "core/event/event.h"
 #include "core/profile/profile.h"
-#include "core/session/event.h"
 
 #define EACH 20u /* samples an engine takes when it is started */
 #define NO_CYCLES "no PMU here\033"

@@ -2,10 +2,10 @@
  * how it ends. */
 #include "test/unit/session_fixture.h"
 
-#include "core/session/feed.h"
-#include "core/session/join.h"
-#include "core/session/share.h"
-#include "core/session/share_socket.h"
+#include "core/record/feed.h"
+#include "core/session/share/join.h"
+#include "core/session/share/share.h"
+#include "core/session/share/share_socket.h"
 
 #include <stdio.h>
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 /* Recordings that begin and end in the middle of a session: what is in them, and what is not. */
 #include "test/unit/session_fixture.h"
 
-#include "core/session/recording.h"
+#include "core/record/recording.h"
 
 #include <fcntl.h>
 #include <stdio.h>

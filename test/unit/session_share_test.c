@@ -1,9 +1,9 @@
 /* Asking whoever profiles a JVM: answers, files, errors, and callers who do not behave. */
 #include "test/unit/session_fixture.h"
 
-#include "core/session/share.h"
-#include "core/session/share_name.h"
-#include "core/session/share_socket.h"
+#include "core/session/share/share.h"
+#include "core/session/share/share_name.h"
+#include "core/session/share/share_socket.h"
 
 #include <stdio.h>
 #include <sys/socket.h>

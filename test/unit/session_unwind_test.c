@@ -1,11 +1,11 @@
 /* Unwind tables on their way to the agent: the protocol of the shared lists, and the tables of
  * this very process, followed through the loading and unloading of a library. */
-#include "core/session/unwind.h"
+#include "core/session/drain/unwind.h"
 
 #include "core/session/control.h"
+#include "core/session/drain/unwind_area.h"
 #include "core/session/mapping.h"
 #include "core/session/session.h"
-#include "core/session/unwind_area.h"
 #include "core/wire/ring_writer.h"
 
 #include <errno.h>

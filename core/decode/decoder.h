@@ -1,0 +1,172 @@
+/*
+ * From records to the profile. One decoder serves one stream: what the agent's method, class and
+ * stub ids mean is kept here, and samples whose names come late are held back for a while.
+ *
+ * Nothing in a record is believed: records that contradict themselves are counted and skipped,
+ * tables and sums are bounded, a sample that fits nowhere still counts as one.
+ *
+ * A sample of allocated memory that is followed (live_id) is counted twice: as what it is, and
+ * under SESSION_EVENT_LIVE or SESSION_EVENT_LEAK, where WIRE_FREE takes it back. What nobody
+ * follows any more (its engine stopped, its agent let go) stays as it was last known.
+ *
+ * Two steps a record, so that the profile's lock is never held while files are read:
+ *      decoder_prepare   without the lock: symbols are looked up, the recording is written
+ *      decoder_decode    with the lock: the profile changes
+ *
+ * Context: drain thread, or the thread that replays. The record is a private, aligned copy.
+ */
+#ifndef JTOP_SESSION_DECODER_H
+#define JTOP_SESSION_DECODER_H
+
+#include "core/base/id_map.h"
+#include "core/decode/address_names.h"
+#include "core/decode/held_samples.h"
+#include "core/decode/kept_records.h"
+#include "core/decode/name_table.h"
+#include "core/decode/place_map.h"
+#include "core/decode/thread_filter.h"
+#include "core/decode/time_window.h"
+#include "core/profile/profile.h"
+#include "core/record/environment.h"
+#include "core/record/feed.h"
+#include "core/record/recording.h"
+#include "core/session/session.h"
+#include "core/wire/record.h"
+
+#define DECODER_NAMES_MAX (2u << 20)        /* methods, classes and stubs */
+#define DECODER_THREADS_MAX (1u << 20)      /* thread ids */
+#define DECODER_TEXT_BYTES_MAX (256u << 20) /* of all names ever accepted */
+#define DECODER_LINE_BYTES_MAX (64u << 20)  /* of the line tables of all ids in use */
+#define DECODER_REPEATS_MAX (1u << 18)      /* (thread, event) whose last sample is known */
+#define DECODER_LIVE_MAX (2u << 20)         /* things followed at a time */
+#define DECODER_EARLY_MAX 1024u             /* ends that came before what they end */
+#define DECODER_TAGS 2
+#define DECODER_HOLD_NS UINT64_C(2000000000)
+
+/* One record's share of a sum, and what an event's weights may add up to. */
+#define DECODER_WEIGHT_MAX (UINT64_C(1) << 48)
+#define DECODER_WEIGHTS_MAX (UINT64_C(1) << 60)
+#define DECODER_COUNT_MAX (1u << 20)
+
+struct decoder_counts {
+    uint64_t samples;               /* delivered into the profile: what they stand for */
+    uint64_t event[WIRE_EVENTS];    /* of them */
+    uint64_t failed[WIRE_FAILURES]; /* samples by the reason their walk ended */
+    uint64_t lost;                  /* the agent found the ring full (WIRE_LOST) */
+    uint64_t bad;                   /* records that contradict themselves */
+    uint64_t refused;               /* names, lines, threads or samples there was no room for */
+    uint64_t unwanted;              /* samples and waits of threads that the filter leaves out */
+    uint64_t unplaced;              /* repeats of samples that were not counted */
+    uint64_t unfollowed;            /* things there was no room to follow: in ALLOC, not in LIVE */
+    uint64_t windows, window_ns;    /* WIRE_WINDOW */
+    uint64_t first_ns, last_ns;     /* time of the earliest and latest sample */
+};
+
+#define DECODER_NEWS_BYTES 4096
+
+/* What a recording or the agent says about itself. */
+struct decoder_notes {
+    char log[256];                 /* last WIRE_LOG of level error or warning, clean */
+    uint32_t logs;                 /* how many there were */
+    char news[DECODER_NEWS_BYTES]; /* WIRE_LOGs of level information, clean, a line each */
+    size_t news_bytes;
+    char latest[256];       /* the last of them */
+    uint32_t news_left_out; /* lines that did not fit */
+    uint32_t pid;           /* from WIRE_JVM; 0: none seen */
+    char jvm_name[256];
+    char jvm_version[96];
+    int64_t day_ns; /* from WIRE_JVM: time of day − samples' clock; 0: not known */
+    bool undated;   /* WIRE_JVM has no time of day */
+    char environment[ENVIRONMENT_SIZE]; /* of a recording: lines, clean; "": not known */
+};
+
+/* What the marks of a recording add up to. Those of one moment belong together. */
+struct decoder_marks {
+    bool any;
+    bool running;                                  /* an engine was, at the last moment */
+    uint64_t moment_ns;                            /* the last one */
+    uint64_t sampled_ns;                           /* time between marks with engines running */
+    struct wire_mark last;                         /* not checked but for its event */
+    uint32_t asked;                                /* set of events, at the last moment */
+    uint32_t known;                                /* set of those in engine[] */
+    struct wire_engine_status engine[WIRE_EVENTS]; /* not checked but for its event */
+    uint32_t replaced;                             /* events by others under the same number */
+};
+
+/* What a recording that begins later will need of records gone by. */
+struct decoder_kept {
+    struct kept_records threads, virtuals; /* their names: WIRE_THREADs */
+    struct kept_records repeated;          /* the last sample a thread, of events that repeat */
+};
+
+#define DECODER_FEEDS 8u
+
+struct decoder {
+    struct profile *profile;            /* not owned */
+    struct recording_writer *recording; /* not owned; NULL: none is made */
+    struct feed *feed[DECODER_FEEDS];   /* of those who look on; not owned; NULL: nobody */
+    struct time_window window;          /* from_ns and to_ns are the caller's; both 0: all times */
+    struct thread_filter *filter;       /* not owned; NULL: all threads are wanted */
+    const struct session_tap *tap;      /* not owned; NULL: nobody looks on */
+    bool replay;                        /* records that only readers write are believed */
+    bool tag_cpu, tag_sched;            /* see session_options */
+    /* For tag_sched: a thread's SCHED_*, or -errno. Called without the lock. NULL: not known */
+    int (*policy)(void *arg, uint32_t tid);
+    void *policy_arg;
+    uint64_t now_ns;   /* CLOCK_MONOTONIC; samples are not later than this. 0: any time */
+    uint64_t since_ns; /* and not earlier than this */
+    struct decoder_counts counts;
+    struct decoder_notes notes;
+    struct decoder_marks marks;
+    bool nameless_threads; /* a thread without a name has shown up; the caller resets it */
+    /* internal */
+    struct address_names addresses;
+    struct name_table names; /* by tagged id of a method, class or stub */
+    struct id_map threads;   /* tid → what is known of its name */
+    struct id_map policies;  /* tid → scheduling policy */
+    struct held_samples held;
+    struct decoder_kept kept;
+    struct place_map repeats;          /* (tid, event) → the last sample */
+    struct place_map live;             /* live_id → where it counts as alive */
+    uint64_t early[DECODER_EARLY_MAX]; /* a ring of live_ids; 0: none */
+    uint32_t early_at;
+    uint64_t weighed[PROFILE_EVENTS]; /* sums so far; LIVE and LEAK are in their events' */
+    uint64_t waited_ns;               /* of WIRE_LOCKs */
+    uint64_t text_bytes;
+    uint32_t failure_method[WIRE_FAILURES];
+    uint32_t unknown[16];
+    struct profile_frame frame[WIRE_FRAMES_MAX + DECODER_TAGS];
+    uint64_t key[WIRE_FRAMES_MAX + DECODER_TAGS];
+};
+
+/* NULL: no memory. `symbols` is not owned; NULL in a replay. Interns a few names: hold the lock. */
+struct decoder *decoder_new(struct profile *p, struct symbols *symbols);
+void decoder_free(struct decoder *d);
+/* Follows fewer things at a time, so that this takes about so many bytes at most; 0: as it is.
+ * Before the first record. */
+void decoder_limit_memory(struct decoder *d, uint64_t bytes);
+
+/* The bytes of `record` are what its header word says; the caller checked that they are there. */
+void decoder_prepare(struct decoder *d, const void *record);
+void decoder_decode(struct decoder *d, const void *record);
+
+/* Writes the names known so far, so that the stream from here on can be read without what was
+ * before. `out` becomes decoder.recording right after. Without the lock. -ENOMEM. */
+int decoder_restate(struct decoder *d, struct recording_writer *out);
+/* The same for decoder.feed[slot]. */
+int decoder_restate_feed(struct decoder *d, uint32_t slot, struct feed *out);
+
+/* After a WIRE_LIBRARY record and everything before it were decoded; without the lock. */
+void decoder_libraries_changed(struct decoder *d);
+
+/* Delivers held samples older than DECODER_HOLD_NS, or all of them, with what is known. */
+void decoder_expire(struct decoder *d);
+void decoder_flush(struct decoder *d);
+
+/* Another agent's stream follows: its ids are its own. Flushes. */
+void decoder_new_stream(struct decoder *d);
+
+/* Whether samples of this thread came and no name did. */
+bool decoder_lacks_name(const struct decoder *d, uint32_t tid);
+
+#endif

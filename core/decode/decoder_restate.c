@@ -1,0 +1,236 @@
+/* What a recording needs that begins in the middle of a stream: the names known so far, and the
+ * samples that are repeated from now on. */
+#include "core/decode/decoder_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define THREADS_MAX 65536u
+#define THREAD_BYTES_MAX (16u << 20)
+#define VIRTUALS_MAX 32768u
+#define VIRTUAL_BYTES_MAX (8u << 20)
+#define REPEATED_MAX 65536u
+#define REPEATED_BYTES_MAX (32u << 20)
+
+void decoder_keep_init(struct decoder_kept *k) {
+    kept_records_init(&k->threads, THREADS_MAX, THREAD_BYTES_MAX);
+    kept_records_init(&k->virtuals, VIRTUALS_MAX, VIRTUAL_BYTES_MAX);
+    kept_records_init(&k->repeated, REPEATED_MAX, REPEATED_BYTES_MAX);
+}
+
+void decoder_keep_free(struct decoder_kept *k) {
+    kept_records_free(&k->threads);
+    kept_records_free(&k->virtuals);
+    kept_records_free(&k->repeated);
+}
+
+/* Keeping, as the stream goes by. */
+
+/* A map's key is never 0. */
+static uint64_t thread_key(uint32_t tid) {
+    return UINT64_C(1) << 32 | tid;
+}
+
+static void keep_thread(struct decoder_kept *k, const struct wire_thread *w) {
+    if (!(w->flags & WIRE_THREAD_VIRTUAL))
+        kept_records_put(&k->threads, thread_key(w->tid), w);
+    else if (w->java_id != 0)
+        kept_records_put(&k->virtuals, w->java_id, w);
+}
+
+static uint32_t listeners(const struct decoder *d) {
+    uint32_t bits = d->recording ? DECODER_FILE : 0;
+    for (uint32_t i = 0; i < DECODER_FEEDS; i++)
+        bits |= d->feed[i] ? decoder_feed_bit(i) : 0;
+    return bits;
+}
+
+/* Only the wall clock repeats. */
+static void keep_sample(struct decoder *d, const struct wire_sample *w) {
+    struct kept_record *r = NULL;
+    if (w->event == WIRE_EVENT_WALL)
+        r = kept_records_put(&d->kept.repeated, thread_key(w->tid), w);
+    if (r)
+        r->written = listeners(d);
+}
+
+void decoder_keep(struct decoder *d, const void *record, uint32_t type, uint32_t length) {
+    struct stack stack;
+    if (type == WIRE_THREAD && length >= sizeof(struct wire_thread)) {
+        keep_thread(&d->kept, record);
+    } else if (type == WIRE_THREAD_END && length >= sizeof(struct wire_thread_end)) {
+        const struct wire_thread_end *w = record;
+        kept_records_remove(&d->kept.threads, thread_key(w->tid));
+        kept_records_remove(&d->kept.repeated, thread_key(w->tid));
+    } else if (type == WIRE_SAMPLE && decoder_stack(record, length, &stack)) {
+        keep_sample(d, record);
+    }
+}
+
+/* The first repeat of a sample from before the recording stands in it as a sample of its own. */
+const void *decoder_spell_out(struct decoder *d, const void *record, uint32_t type, uint32_t length,
+                              uint32_t *fresh) {
+    const struct wire_repeat *w = record;
+    *fresh = 0;
+    if (type != WIRE_REPEAT || length < sizeof *w || w->event != WIRE_EVENT_WALL)
+        return record;
+    struct kept_record *r = kept_records_get(&d->kept.repeated, thread_key(w->tid));
+    *fresh = r ? listeners(d) & ~r->written : 0;
+    if (!*fresh)
+        return record;
+    struct wire_sample *s = (struct wire_sample *)r->record;
+    r->written |= *fresh;
+    s->time_ns = w->time_ns;
+    s->weight = w->weight;
+    s->count = w->count;
+    s->state = w->state;
+    return s;
+}
+
+/* Restating. */
+
+struct statement {
+    struct recording_writer *file; /* one of these */
+    struct feed *feed;
+    uint8_t *record; /* WIRE_RECORD_BYTES_MAX */
+};
+
+static void put(struct statement *s, const void *record) {
+    if (s->file)
+        recording_write(s->file, record);
+    else
+        feed_write(s->feed, record);
+}
+
+static void put_symbol(struct statement *s, uint64_t address, uint32_t kind, const char *name,
+                       const char *module) {
+    if (s->file)
+        recording_write_symbol(s->file, address, kind, name, module);
+    else
+        feed_write_symbol(s->feed, address, kind, name, module);
+}
+
+/* Adds text behind `at`; what a hostile JVM called it is bounded by WIRE_STRING_MAX already. */
+static uint16_t add(struct statement *s, size_t *at, const char *text) {
+    size_t n = strnlen(text, WIRE_STRING_MAX);
+    memcpy(s->record + *at, text, n);
+    *at += n;
+    return (uint16_t)n;
+}
+
+static void finish(struct statement *s, enum wire_type type, size_t length) {
+    size_t whole = (length + 7) & ~(size_t)7;
+    uint64_t word = wire_header_word(type, (uint32_t)whole);
+    memset(s->record + length, 0, whole - length);
+    memcpy(s->record, &word, sizeof word);
+    put(s, s->record);
+}
+
+static void state_method(struct statement *s, uint32_t id, const struct method *m,
+                         const struct line_table *lines) {
+    struct wire_method *w = (struct wire_method *)(void *)s->record;
+    size_t at = sizeof *w;
+    uint32_t pairs = 0;
+    const void *pair = lines ? line_table_pairs(lines, &pairs) : NULL;
+    *w = (struct wire_method){.method_id = id};
+    w->class_bytes = add(s, &at, m->class_name);
+    w->name_bytes = add(s, &at, m->name);
+    w->signature_bytes = add(s, &at, m->signature);
+    size_t bytes = (size_t)pairs * LINE_PAIR_BYTES;
+    if (bytes > 0 && bytes < WIRE_RECORD_BYTES_MAX - at - 8) {
+        if (at & 1)
+            s->record[at++] = 0;
+        memcpy(s->record + at, pair, bytes);
+        at += bytes;
+        w->line_bytes = (uint32_t)bytes;
+    }
+    finish(s, WIRE_METHOD, at);
+}
+
+static void state_class(struct statement *s, uint32_t id, const struct method *m) {
+    struct wire_class *w = (struct wire_class *)(void *)s->record;
+    size_t at = sizeof *w;
+    *w = (struct wire_class){.class_id = id};
+    w->name_bytes = add(s, &at, m->name);
+    finish(s, WIRE_CLASS, at);
+}
+
+static void state_stub(struct statement *s, uint64_t begin, const struct method *m) {
+    struct wire_stub *w = (struct wire_stub *)(void *)s->record;
+    size_t at = sizeof *w;
+    *w = (struct wire_stub){.begin = begin};
+    w->name_bytes = add(s, &at, m->name);
+    finish(s, WIRE_STUB, at);
+}
+
+static void state_names(struct decoder *d, struct statement *s) {
+    const struct id_map *index = &d->names.index;
+    const struct method_table *t = profile_methods_const(d->profile);
+    for (uint32_t i = 0; i < index->capacity; i++) {
+        uint64_t key = index->key[i], id = key & WIRE_FRAME_ADDRESS_MASK;
+        if (!key)
+            continue;
+        const struct known_name *n = &d->names.name[index->value[i]];
+        const struct method *m = method_table_get(t, n->method);
+        switch ((enum source)(key >> 56)) {
+        case SOURCE_METHOD:
+            state_method(s, (uint32_t)id, m, n->lines);
+            break;
+        case SOURCE_CLASS:
+            state_class(s, (uint32_t)id, m);
+            break;
+        case SOURCE_STUB:
+            state_stub(s, id, m);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+static void state_addresses(struct decoder *d, struct statement *s) {
+    const struct address_names *a = &d->addresses;
+    for (uint32_t i = 0; i < a->index.capacity; i++) {
+        if (!a->index.key[i])
+            continue;
+        const struct address_name *n = &a->entry[a->index.value[i]];
+        const struct method *m =
+            n->method == METHOD_NONE
+                ? NULL
+                : method_table_get(profile_methods_const(d->profile), n->method);
+        uint64_t address = a->index.key[i] == UINT64_MAX ? 0 : a->index.key[i];
+        if (m)
+            put_symbol(s, address, m->kind, m->name, m->module);
+        else
+            put_symbol(s, address, n->kind, n->name, n->module);
+    }
+}
+
+static void state_kept(const struct kept_records *k, struct statement *s) {
+    for (uint32_t i = 0; i < k->count; i++)
+        if (k->slot[i].key)
+            put(s, k->slot[i].record);
+}
+
+static int restate(struct decoder *d, struct statement *s, uint32_t bit) {
+    s->record = malloc(WIRE_RECORD_BYTES_MAX);
+    if (!s->record)
+        return -ENOMEM;
+    state_names(d, s);
+    state_addresses(d, s);
+    state_kept(&d->kept.threads, s);
+    state_kept(&d->kept.virtuals, s);
+    for (uint32_t i = 0; i < d->kept.repeated.count; i++)
+        d->kept.repeated.slot[i].written &= ~bit;
+    free(s->record);
+    return 0;
+}
+
+int decoder_restate(struct decoder *d, struct recording_writer *out) {
+    return restate(d, &(struct statement){.file = out}, DECODER_FILE);
+}
+
+int decoder_restate_feed(struct decoder *d, uint32_t slot, struct feed *out) {
+    return restate(d, &(struct statement){.feed = out}, decoder_feed_bit(slot));
+}

@@ -1,0 +1,66 @@
+/*
+ * Which threads are wanted: those whose name fits a pattern, and those whose number is in a list.
+ * A virtual thread's samples are wanted for its own name, or for its carrier's number.
+ *
+ * The truth is what thread_filter_verdict says. The bits in the mapping, by which the agent leaves
+ * out threads, only save cost: a bit may be set for a thread that turns out not to be wanted. So
+ * every thread that carries virtual threads, or may, has one where there is a pattern.
+ *
+ * Bounded: what was decided longest ago about virtual threads is forgotten, the agent names again
+ * whom it has not named lately.
+ *
+ * Context: one thread at a time per struct; the bits are read by the agent at any time.
+ */
+#ifndef JTOP_SESSION_THREAD_FILTER_H
+#define JTOP_SESSION_THREAD_FILTER_H
+
+#include "core/base/err.h"
+#include "core/base/id_map.h"
+#include "core/session/session.h"
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define THREAD_FILTER_VIRTUALS_MAX (1u << 19) /* in each of two generations */
+
+enum thread_verdict {
+    THREAD_UNDECIDED = 0, /* no name is known yet */
+    THREAD_WANTED,
+    THREAD_UNWANTED,
+};
+
+struct thread_filter {
+    bool on; /* false: every thread is wanted; nothing else counts */
+    bool has_pattern;
+    regex_t pattern;
+    struct tid_range *tids; /* owned */
+    uint32_t tid_ranges;
+    struct id_map decided;    /* by tid */
+    struct id_map carriers;   /* tids that carried a virtual thread, or look like it */
+    struct id_map young, old; /* by virtual id */
+    _Atomic uint8_t *bits;    /* WIRE_THREADS_BYTES, not owned; NULL: none */
+    bool changed;             /* bits were; the caller resets it */
+};
+
+/* Both NULL: not on. -EINVAL: no regular expression, with what regerror says; exit code 100. */
+int thread_filter_init(struct thread_filter *f, const char *pattern, const struct tid_range *tids,
+                       uint32_t tid_ranges, struct err *e);
+void thread_filter_free(struct thread_filter *f);
+
+/* Another mapping's bits, all zero so far; NULL: none. */
+void thread_filter_use_bits(struct thread_filter *f, _Atomic uint8_t *bits);
+
+void thread_filter_name(struct thread_filter *f, uint32_t tid, const char *name);
+/* `name` "": it has none, and is known as "VirtualThread[#ID]". */
+void thread_filter_virtual_name(struct thread_filter *f, uint64_t virtual_id, uint32_t carrier,
+                                const char *name);
+void thread_filter_end(struct thread_filter *f, uint32_t tid);
+/* The kernel's name of a thread that the agent has not named: decides nothing. */
+void thread_filter_guess(struct thread_filter *f, uint32_t tid, const char *comm);
+
+/* `virtual_id` 0: the platform thread itself. */
+enum thread_verdict thread_filter_verdict(const struct thread_filter *f, uint32_t tid,
+                                          uint64_t virtual_id);
+
+#endif

@@ -1,0 +1,210 @@
+/* Those who look on: what the drain thread does for them. */
+#include "core/session/session_state.h"
+
+#include "core/decode/past.h"
+#include "core/record/feed.h"
+#include "core/session/share/share_socket.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+#define END_NS SECOND_NS /* for those who are still being told the past */
+
+int drain_add_feed(struct session *s, struct feed *f) {
+    session_lock(s);
+    bool room = s->lookers < DECODER_FEEDS && !s->quit;
+    if (room) {
+        s->arriving[s->arrivals++] = f;
+        s->lookers++;
+    }
+    session_unlock(s);
+    session_wake_drain(s);
+    return room ? 0 : -EUSERS;
+}
+
+static void tell_status(struct session *s, struct feed *only) {
+    struct decoder *d = s->drain.decoder;
+    struct share_status t;
+    memset(&t, 0, sizeof t); /* it leaves the process: no stray bytes */
+    session_status(s, &t.status);
+    session_lock(s);
+    const struct session_options *o = &s->options;
+    t.engines = o->engines;
+    memcpy(t.engine, o->engine, o->engines * sizeof o->engine[0]);
+    t.walk = o->walk;
+    t.depth = o->depth;
+    t.cut = o->cut;
+    t.features = o->features;
+    t.signal = o->signal;
+    t.wall_signal = o->wall_signal;
+    t.precise = o->precise;
+    t.tag_cpu = o->tag_cpu;
+    t.tag_sched = o->tag_sched;
+    t.restricted = s->filter.on || s->begin || s->end || o->from_ms || o->to_ms;
+    t.time_ns = session_clock_ns();
+    session_unlock(s);
+    for (uint32_t i = 0; i < DECODER_FEEDS; i++)
+        if (d->feed[i] && (only ? d->feed[i] == only : !feed_past(d->feed[i])))
+            feed_put(d->feed[i], SHARE_STATUS, &t, sizeof t);
+}
+
+static void let_go(struct session *s, uint32_t slot) {
+    struct feed *f = s->drain.decoder->feed[slot];
+    past_free(feed_past(f));
+    feed_set_past(f, NULL);
+    feed_release(f);
+    s->drain.decoder->feed[slot] = NULL;
+    session_lock(s);
+    s->lookers--;
+    session_unlock(s);
+}
+
+/* The sharing thread tells it. */
+static void fail(struct session *s, uint32_t slot) {
+    feed_fail(s->drain.decoder->feed[slot]);
+    let_go(s, slot);
+}
+
+static void begun(struct session *s, struct feed *f) {
+    feed_begun(f);
+    tell_status(s, f);
+}
+
+/* What there is at this moment; nothing is read meanwhile, so that nothing is in both the past and
+ * the stream, which is held back from here on. */
+static int take_past(struct session *s, struct feed *f) {
+    struct past *p = past_new(s->drain.decoder, &s->lock, f, PAST_BYTES_MAX);
+    int rc = p ? 1 : -ENOMEM;
+    feed_set_past(f, p);
+    while (rc > 0) {
+        rc = past_take(p);
+        drain_beat(s, session_clock_ns());
+    }
+    feed_hold(f, true);
+    return rc;
+}
+
+/* There is a slot: lookers are no more than these. */
+static void take_in(struct session *s, struct feed *f) {
+    struct decoder *d = s->drain.decoder;
+    uint32_t slot = 0;
+    while (d->feed[slot])
+        slot++;
+    drain_publish(s);
+    int rc = feed_wants_past(f) ? take_past(s, f) : 0;
+    if (rc == 0)
+        rc = decoder_restate_feed(d, slot, f);
+    d->feed[slot] = f;
+    if (rc != 0)
+        fail(s, slot);
+    else if (!feed_past(f))
+        begun(s, f);
+}
+
+/* Of whom there is one at a time. DECODER_FEEDS: nobody. */
+static uint32_t being_told(const struct session *s) {
+    uint32_t slot = 0;
+    for (; slot < DECODER_FEEDS; slot++)
+        if (s->drain.decoder->feed[slot] && feed_past(s->drain.decoder->feed[slot]))
+            break;
+    return slot;
+}
+
+static void tell_past(struct session *s, uint32_t slot) {
+    struct feed *f = s->drain.decoder->feed[slot];
+    struct past *p = feed_past(f);
+    feed_hold(f, false);
+    int rc = past_tell(p);
+    feed_hold(f, true);
+    feed_flush(f);
+    if (rc < 0)
+        fail(s, slot);
+    if (rc != 0)
+        return;
+    feed_set_past(f, NULL);
+    past_free(p);
+    begun(s, f);
+}
+
+/* Who wants no past needs not wait for those who do. NULL: nobody. */
+static struct feed *next_arrival(struct session *s, bool past) {
+    struct feed *f = NULL;
+    session_lock(s);
+    for (uint32_t i = 0; i < s->arrivals && !f; i++) {
+        if (!past && feed_wants_past(s->arriving[i]))
+            continue;
+        f = s->arriving[i];
+        s->arrivals--;
+        for (uint32_t k = i; k < s->arrivals; k++)
+            s->arriving[k] = s->arriving[k + 1];
+    }
+    session_unlock(s);
+    return f;
+}
+
+/* A step of what those who begin to look on are still to be told. True: something was done, and
+ * there may be more. */
+static bool serve_beginners(struct session *s) {
+    uint32_t slot = being_told(s);
+    struct feed *f = next_arrival(s, slot == DECODER_FEEDS);
+    if (slot < DECODER_FEEDS)
+        tell_past(s, slot);
+    if (f)
+        take_in(s, f);
+    return f || slot < DECODER_FEEDS;
+}
+
+void drain_feed(struct session *s, uint64_t now) {
+    struct drain *d = &s->drain;
+    bool any = false, sent = false;
+    session_lock(s);
+    uint32_t lookers = s->lookers;
+    struct share *share = s->share;
+    session_unlock(s);
+    if (!lookers)
+        return;
+    for (uint32_t i = 0; i < DECODER_FEEDS; i++) {
+        struct feed *f = d->decoder->feed[i];
+        if (!f)
+            continue;
+        sent |= feed_flush(f);
+        any = true;
+        if (feed_closed(f))
+            let_go(s, i);
+    }
+    enum session_phase phase = drain_phase(s);
+    if (any && (phase != d->told_phase || now - d->told_ns > SECOND_NS)) {
+        d->told_ns = now;
+        d->told_phase = phase;
+        tell_status(s, NULL);
+        sent = true;
+    }
+    if (serve_beginners(s)) {
+        sent = true;
+        session_wake_drain(s);
+    }
+    if (sent)
+        share_wake(share);
+}
+
+void drain_end_feeds(struct session *s) {
+    struct decoder *d = s->drain.decoder;
+    uint64_t until = session_clock_ns() + END_NS;
+    while (session_clock_ns() < until && serve_beginners(s))
+        ;
+    for (struct feed *f; (f = next_arrival(s, true));) {
+        feed_fail(f);
+        feed_release(f);
+    }
+    tell_status(s, NULL);
+    for (uint32_t i = 0; i < DECODER_FEEDS; i++) {
+        if (!d->feed[i])
+            continue;
+        feed_flush(d->feed[i]);
+        if (feed_past(d->feed[i]))
+            fail(s, i);
+        else
+            let_go(s, i);
+    }
+}

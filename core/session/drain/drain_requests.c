@@ -1,0 +1,312 @@
+/* What the caller wants, asked of the agent; an answer that does not come has a deadline. */
+#include "core/session/session_state.h"
+
+#include "core/event/event.h"
+#include "core/session/drain/perf_broker.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SETTLE_NS UINT64_C(200000000) /* for handlers that were at work when the engines stopped */
+
+enum session_phase drain_phase(struct session *s) {
+    session_lock(s);
+    enum session_phase phase = s->status.phase;
+    session_unlock(s);
+    return phase;
+}
+
+enum wire_command drain_wanted(struct session *s) {
+    session_lock(s);
+    enum wire_command command = s->done ? WIRE_COMMAND_NONE : s->wanted;
+    session_unlock(s);
+    return command;
+}
+
+static void ask(struct session *s, enum wire_command command, const struct control_start *start,
+                int timeout_ms) {
+    struct drain *d = &s->drain;
+    bool none = command == WIRE_COMMAND_START && start->engines == 0;
+    bool some = command == WIRE_COMMAND_START && !none;
+    perf_broker_allow(d->broker, some ? start->engine : NULL, some ? start->engines : 0,
+                      d->control.generation + 1);
+    control_request(&d->control, none ? WIRE_COMMAND_STOP : command, start);
+    d->pending = command;
+    d->failure_told = false;
+    d->deadline_ns = session_clock_ns() + (uint64_t)timeout_ms * 1000000u;
+}
+
+/* Starting. */
+
+/* Looks up what the request lacks. What cannot be found is left out, and its status says why. */
+static int resolve(struct session *s, struct wire_engine_request *request, struct err *e) {
+    struct wire_engine_status *refused = &s->drain.refused[request->event];
+    int version = event_java_version(s->jvm.version);
+    *refused = (struct wire_engine_status){.event = request->event};
+    if (!event_is_open(request, version))
+        return 0;
+    drain_open_symbols(s);
+    int result = event_resolve(request, s->drain.symbols, (int)s->jvm.pid, version, e);
+    if (result == 0)
+        return 0;
+    refused->error = -result;
+    memcpy(refused->name, request->name, sizeof refused->name);
+    refused->name[sizeof refused->name - 1] = '\0';
+    snprintf(refused->reason, sizeof refused->reason, "%.*s", (int)sizeof refused->reason - 1,
+             e->message);
+    char *why = s->drain.why_refused[request->event];
+    snprintf(why, sizeof s->drain.why_refused[0], "%.399s", e->message);
+    return result;
+}
+
+static int find_window(struct session *s, const char *function, uint64_t *address, struct err *e) {
+    if (!function)
+        return 0;
+    drain_open_symbols(s);
+    return event_find_function(s->drain.symbols, (int)s->jvm.pid, function, address, e);
+}
+
+/* Fails where nothing is left to ask for. */
+static int prepare_start(struct session *s, struct control_start *start, struct err *e) {
+    struct wire_engine_request asked[WIRE_EVENTS];
+    const struct session_options *o = &s->options;
+    session_lock(s);
+    uint32_t engines = o->engines;
+    memcpy(asked, o->engine, sizeof asked);
+    session_unlock(s);
+    *start = (struct control_start){
+        .all_or_none = o->all_or_none,
+        .signal = o->signal,
+        .wall_signal = o->wall_signal,
+        .depth = o->depth,
+        .cut = o->cut,
+        .features = o->features,
+        .walk = o->walk,
+        .precise = o->precise,
+        .filtered = s->filter.on,
+        .window_marks = o->window_marks,
+    };
+    int result = find_window(s, s->begin, &start->window_begin, e);
+    if (result == 0)
+        result = find_window(s, s->end, &start->window_end, e);
+    if (result != 0)
+        return result;
+    int failed = 0;
+    for (uint32_t i = 0; i < engines; i++) {
+        struct err why = {0};
+        result = resolve(s, &asked[i], &why);
+        if (result == 0) {
+            start->engine[start->engines++] = budget_apply(&s->drain.budget, &asked[i]);
+        } else if (failed == 0) {
+            failed = result;
+            *e = why;
+        }
+    }
+    return failed && (o->all_or_none || start->engines == 0) ? failed : 0;
+}
+
+/* The agent has not heard of it: those that ran go on. */
+static void take_back(struct session *s) {
+    if (!s->drain.started || drain_wanted(s) != WIRE_COMMAND_START)
+        return;
+    session_lock(s);
+    memcpy(s->options.engine, s->engine_before, sizeof s->options.engine);
+    s->options.engines = s->engines_before;
+    session_unlock(s);
+    drain_publish(s);
+}
+
+void drain_ask_start(struct session *s) {
+    struct control_start start;
+    struct err e = {0};
+    int result = prepare_start(s, &start, &e);
+    if (result != 0) {
+        if (!s->drain.budgeting)
+            take_back(s);
+        drain_start_failed(s, &e);
+        return;
+    }
+    drain_await_unwind(s);
+    drain_tell_filters(s);
+    s->adopted = false;
+    ask(s, WIRE_COMMAND_START, &start, SESSION_ANSWER_MS);
+}
+
+static void started(struct session *s) {
+    struct drain *d = &s->drain;
+    d->started = true;
+    if (d->budgeting) {
+        drain_end_budgeting(s, true);
+        drain_publish(s);
+        drain_mark(s);
+        return;
+    }
+    budget_restart(&d->budget, session_clock_ns());
+    session_set_phase(s, SESSION_RUNNING, NULL);
+    drain_publish(s);
+    drain_mark(s);
+    if (d->resume_gap_ns)
+        drain_tell_resumed(s);
+    session_finish(s, WIRE_COMMAND_START, 0, NULL);
+}
+
+void drain_refuse_start(struct session *s, const struct err *e) {
+    take_back(s);
+    session_finish(s, WIRE_COMMAND_START, -e->code, e);
+}
+
+/* A session that ran already goes on as it is: something else may work. */
+void drain_start_failed(struct session *s, const struct err *e) {
+    struct drain *d = &s->drain;
+    if (d->budgeting) {
+        session_set_message(s, "%s", e->message);
+        drain_end_budgeting(s, false);
+        return;
+    }
+    if (d->started && d->linked)
+        session_set_message(s, "%s", e->message);
+    else
+        session_set_phase(s, SESSION_FAILED, e->message);
+    session_finish(s, WIRE_COMMAND_START, -e->code, e);
+}
+
+static void answered_start(struct session *s) {
+    const struct agent_report *r = &s->drain.report;
+    struct err e;
+    session_lock(s);
+    bool none = s->options.engines == 0;
+    session_unlock(s);
+    if (r->state == WIRE_STATE_RUNNING || (none && r->state == WIRE_STATE_IDLE)) {
+        started(s);
+        return;
+    }
+    err_exit_as(&e, ERR_EXIT_PROFILER,
+                r->error_code > 0 && r->error_code < 4096 ? r->error_code : EPROTO, "%s",
+                r->message[0] ? r->message : "the agent did not start sampling");
+    drain_mark(s);
+    s->drain.failure_told = true;
+    drain_start_failed(s, &e);
+}
+
+/* Ending. */
+
+/* Whoever waits for a name gets what is known. */
+static void settle(struct session *s) {
+    drain_name_threads(s);
+    session_lock(s);
+    decoder_flush(s->drain.decoder);
+    session_unlock(s);
+    drain_publish(s);
+}
+
+/* All engines stand still and everything they wrote has been read. */
+static void stopped(struct session *s, const char *message) {
+    settle(s);
+    drain_mark(s);
+    drain_run_clock(s, false);
+    session_set_phase(s, SESSION_STOPPED, message);
+}
+
+static void answered(struct session *s, uint64_t now) {
+    struct drain *d = &s->drain;
+    enum wire_command command = d->pending;
+    d->pending = WIRE_COMMAND_NONE;
+    d->silent = false;
+    drain_publish(s);
+    if (command == WIRE_COMMAND_START) {
+        answered_start(s);
+    } else if (command == WIRE_COMMAND_STOP) {
+        drain_mark(s); /* this is when they stopped, not when all is read */
+        d->answered_ns = now;
+    } else {
+        d->linked = false;
+        session_finish(s, command, 0, NULL);
+    }
+}
+
+static void unanswered(struct session *s) {
+    struct drain *d = &s->drain;
+    enum wire_command command = d->pending;
+    struct err e;
+    d->pending = WIRE_COMMAND_NONE;
+    d->silent = true;
+    err_exit_as(&e, ERR_EXIT_PROFILER, ETIMEDOUT,
+                "the agent in JVM %d did not answer within %d s (is the process stopped?)",
+                (int)s->jvm.pid, SESSION_ANSWER_MS / 1000);
+    if (command == WIRE_COMMAND_STOP)
+        stopped(s, e.message);
+    if (command == WIRE_COMMAND_START)
+        drain_start_failed(s, &e);
+    else
+        session_finish(s, command, -ETIMEDOUT, &e);
+}
+
+/* There is nobody to ask any more: after a stop, or at the JVM's end. What was sampled is complete
+ * all the same: the phase stays. */
+static void start_without_agent(struct session *s) {
+    struct drain *d = &s->drain;
+    struct err e;
+    if (!d->process_gone && drain_phase(s) == SESSION_STOPPED) {
+        uint64_t now = session_clock_ns();
+        int result = drain_relink(s, now, &e);
+        d->resume_gap_ns = 0; /* nothing was missed */
+        if (result == 0)
+            drain_ask_start(s);
+        else
+            drain_refuse_start(s, &e);
+        return;
+    }
+    session_lock(s);
+    const char *why = s->status.message;
+    err_exit_as(&e, ERR_EXIT_PROFILER, ESRCH, "JVM %d is sampled no more%s%s", (int)s->jvm.pid,
+                why[0] ? ": " : "", why);
+    session_unlock(s);
+    drain_refuse_start(s, &e);
+}
+
+/* Asks the agent for what the caller wants, unless there is nobody to ask or no need to. */
+void drain_take_request(struct session *s) {
+    struct drain *d = &s->drain;
+    enum wire_command command = drain_wanted(s);
+    if (command == WIRE_COMMAND_NONE)
+        return;
+    bool running = drain_phase(s) == SESSION_RUNNING;
+    if (command == WIRE_COMMAND_DETACH && d->linked &&
+        (d->silent || d->report.state == WIRE_STATE_EXITED)) {
+        /* Nobody answers now; an agent in a stopped JVM will read it later. */
+        control_request(&d->control, command, NULL);
+        d->linked = false;
+    }
+    if (command == WIRE_COMMAND_START) {
+        if (d->linked && drain_phase(s) != SESSION_JVM_GONE)
+            drain_ask_start(s);
+        else
+            start_without_agent(s);
+    } else if (d->linked && (running || command == WIRE_COMMAND_DETACH)) {
+        ask(s, command, NULL,
+            command == WIRE_COMMAND_DETACH ? SESSION_DETACH_MS : SESSION_ANSWER_MS);
+    } else {
+        if (command == WIRE_COMMAND_STOP && running)
+            stopped(s, NULL);
+        else if (drain_phase(s) == SESSION_FAILED)
+            settle(s);
+        session_finish(s, command, 0, NULL);
+    }
+}
+
+void drain_serve_requests(struct session *s, uint64_t now, bool empty) {
+    struct drain *d = &s->drain;
+    if (d->pending != WIRE_COMMAND_NONE) {
+        if (control_answered(&d->control))
+            answered(s, now);
+        else if (now > d->deadline_ns)
+            unanswered(s);
+    } else if (d->answered_ns && (empty || now - d->answered_ns > SETTLE_NS)) {
+        d->answered_ns = 0;
+        stopped(s, NULL);
+        session_finish(s, WIRE_COMMAND_STOP, 0, NULL);
+    } else if (!d->answered_ns) {
+        drain_take_request(s);
+    }
+}

@@ -1,0 +1,256 @@
+#include "core/session/drain/unwind.h"
+
+#include "core/session/drain/unwind_area.h"
+#include "symbols/unwind_files.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A file that was read. */
+struct known {
+    bool done;
+    uint32_t first_row, rows;  /* 0 rows: it has none, or there was no room for them */
+    struct unwind_table shape; /* without its rows: to find the base of another mapping */
+};
+
+struct unwind {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    /* under the lock */
+    bool quit;
+    bool wanted; /* look at the maps (again) */
+    bool busy;
+    char trouble[200]; /* "": none that was not told */
+    /* the thread's own */
+    struct unwind_files *files;
+    struct unwind_area area;
+    struct known file[UNWIND_FILES_LIMIT];
+    struct wire_unwind_module list[WIRE_UNWIND_MODULES_MAX]; /* as published last */
+    struct wire_unwind_module fresh[WIRE_UNWIND_MODULES_MAX];
+    uint32_t listed;
+};
+
+static uint64_t now_ns(void) {
+    struct timespec t = {0};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static struct timespec timespec_of(uint64_t ns) {
+    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
+                             .tv_nsec = (long)(ns % 1000000000u)};
+}
+
+static bool must_quit(struct unwind *u) {
+    pthread_mutex_lock(&u->lock);
+    bool quit = u->quit;
+    pthread_mutex_unlock(&u->lock);
+    return quit;
+}
+
+static void complain(struct unwind *u, const char *what) {
+    pthread_mutex_lock(&u->lock);
+    snprintf(u->trouble, sizeof u->trouble, "%s", what);
+    pthread_mutex_unlock(&u->lock);
+}
+
+/* Reads a file's table into the mapping. */
+static void learn(struct unwind *u, const struct unwind_mapping *m) {
+    struct known *k = &u->file[m->file];
+    struct unwind_table t;
+    k->done = true;
+    if (unwind_files_table(u->files, m, &t) != 0)
+        return;
+    k->shape = t;
+    k->shape.rows = NULL;
+    if (t.count && unwind_area_add(&u->area, t.rows, t.count, &k->first_row) == 0)
+        k->rows = (uint32_t)t.count;
+    else if (t.count)
+        complain(u, "the native code loaded is more than unwind tables have room for: some of it "
+                    "is walked by frame pointers");
+    unwind_table_free(&t);
+}
+
+static int by_begin(const void *a, const void *b) {
+    const struct wire_unwind_module *x = a, *y = b;
+    return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* The modules of all files known so far; mappings come in the order of their importance. */
+static uint32_t collect(struct unwind *u, const struct unwind_mapping *m, size_t count) {
+    uint32_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct known *k = &u->file[m[i].file];
+        uint64_t base;
+        if (!k->rows || !unwind_table_base(&k->shape, m[i].offset, m[i].begin, &base))
+            continue;
+        if (n == WIRE_UNWIND_MODULES_MAX) {
+            complain(u, "more native libraries are loaded than unwind tables have room for: some "
+                        "are walked by frame pointers");
+            break;
+        }
+        u->fresh[n++] = (struct wire_unwind_module){
+            .begin = m[i].begin,
+            .end = m[i].end,
+            .base = base,
+            .first_row = k->first_row,
+            .rows = k->rows,
+        };
+    }
+    qsort(u->fresh, n, sizeof *u->fresh, by_begin);
+    return n;
+}
+
+/* With `wait`: when it may be written, unless it is to quit. Otherwise now or not at all. */
+static void publish(struct unwind *u, const struct unwind_mapping *m, size_t count, bool wait) {
+    uint32_t n = collect(u, m, count);
+    if (u->area.generation && n == u->listed && memcmp(u->fresh, u->list, n * sizeof *u->list) == 0)
+        return;
+    struct timespec until = timespec_of(u->area.ready_ns);
+    pthread_mutex_lock(&u->lock);
+    while (wait && !u->quit && now_ns() < u->area.ready_ns)
+        pthread_cond_timedwait(&u->changed, &u->lock, &until);
+    pthread_mutex_unlock(&u->lock);
+    if (unwind_area_publish(&u->area, u->fresh, n, now_ns()) != 0)
+        return;
+    memcpy(u->list, u->fresh, n * sizeof *u->list);
+    u->listed = n;
+}
+
+static void follow(struct unwind *u) {
+    const struct unwind_mapping *m;
+    size_t count;
+    uint64_t partial_ns = now_ns() + WIRE_UNWIND_GRACE_MS * UINT64_C(1000000);
+    int rc = unwind_files_list(u->files, &m, &count);
+    if (rc != 0) {
+        char text[128];
+        snprintf(text, sizeof text, "no unwind tables: cannot read the JVM's maps: %s",
+                 strerror(-rc));
+        if (rc != -ESRCH)
+            complain(u, text);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (must_quit(u))
+            return;
+        if (u->file[m[i].file].done)
+            continue;
+        learn(u, &m[i]);
+        if (now_ns() < partial_ns)
+            continue;
+        publish(u, m, count, false);
+        partial_ns = now_ns() + WIRE_UNWIND_GRACE_MS * UINT64_C(1000000);
+    }
+    publish(u, m, count, true);
+}
+
+/* The JVM says when to look: it must not keep us looking. */
+static void *unwind_main(void *arg) {
+    struct unwind *u = arg;
+    uint64_t next_ns = 0;
+    pthread_mutex_lock(&u->lock);
+    while (!u->quit) {
+        u->busy = u->wanted;
+        if (!u->wanted) {
+            pthread_cond_broadcast(&u->changed);
+            pthread_cond_wait(&u->changed, &u->lock);
+            continue;
+        }
+        if (now_ns() < next_ns) {
+            struct timespec until = timespec_of(next_ns);
+            pthread_cond_timedwait(&u->changed, &u->lock, &until);
+            continue;
+        }
+        u->wanted = false;
+        pthread_mutex_unlock(&u->lock);
+        follow(u);
+        next_ns = now_ns() + UNWIND_PAUSE_MS * UINT64_C(1000000);
+        pthread_mutex_lock(&u->lock);
+    }
+    pthread_mutex_unlock(&u->lock);
+    return NULL;
+}
+
+static void release(struct unwind *u) {
+    unwind_files_close(u->files);
+    pthread_cond_destroy(&u->changed);
+    pthread_mutex_destroy(&u->lock);
+    free(u);
+}
+
+int unwind_start(pid_t pid, struct wire_unwind *area, struct unwind **out, struct err *e) {
+    *out = NULL;
+    struct unwind *u = calloc(1, sizeof *u);
+    if (!u)
+        return err_set(e, ENOMEM, "no memory for unwind tables");
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_mutex_init(&u->lock, NULL);
+    pthread_cond_init(&u->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    unwind_area_init(&u->area, area, now_ns());
+    u->wanted = u->busy = true;
+    int rc = unwind_files_open(pid, &u->files, e);
+    if (rc == 0) {
+        sigset_t all, before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        int code = pthread_create(&u->thread, NULL, unwind_main, u);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        if (code)
+            rc = err_set(e, code, "cannot start a thread: %s", strerror(code));
+    }
+    if (rc) {
+        release(u);
+        return rc;
+    }
+    *out = u;
+    return 0;
+}
+
+void unwind_refresh(struct unwind *u) {
+    pthread_mutex_lock(&u->lock);
+    if (!u->wanted)
+        pthread_cond_broadcast(&u->changed);
+    u->wanted = u->busy = true;
+    pthread_mutex_unlock(&u->lock);
+}
+
+bool unwind_wait(struct unwind *u, int timeout_ms) {
+    struct timespec until = timespec_of(now_ns() + (uint64_t)timeout_ms * 1000000u);
+    pthread_mutex_lock(&u->lock);
+    while (u->busy)
+        if (pthread_cond_timedwait(&u->changed, &u->lock, &until) != 0)
+            break;
+    bool done = !u->busy;
+    pthread_mutex_unlock(&u->lock);
+    return done;
+}
+
+bool unwind_trouble(struct unwind *u, char *out, size_t size) {
+    pthread_mutex_lock(&u->lock);
+    bool any = u->trouble[0] != '\0';
+    if (any)
+        snprintf(out, size, "%s", u->trouble);
+    u->trouble[0] = '\0';
+    pthread_mutex_unlock(&u->lock);
+    return any;
+}
+
+void unwind_stop(struct unwind *u) {
+    if (!u)
+        return;
+    pthread_mutex_lock(&u->lock);
+    u->quit = true;
+    pthread_cond_broadcast(&u->changed);
+    pthread_mutex_unlock(&u->lock);
+    pthread_join(u->thread, NULL);
+    release(u);
+}

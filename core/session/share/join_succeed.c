@@ -1,0 +1,136 @@
+/* Whoever looked on goes on alone. */
+#include "core/session/share/join.h"
+
+#include "core/session/agent_link.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TRIES 12
+#define STEP_NS 250000000L
+
+static bool must_end(struct session *s) {
+    session_lock(s);
+    bool end = s->quit || (s->wanted == WIRE_COMMAND_DETACH && !s->done);
+    session_unlock(s);
+    return end;
+}
+
+/* What the other one counted is not counted again. */
+static void take_over_counts(struct session *s, const struct share_status *t) {
+    struct drain *d = &s->drain;
+    struct agent_report *b = &d->before;
+    *b = (struct agent_report){.dropped = t->status.dropped,
+                               .agent_ns = t->status.agent_ns,
+                               .recompiled = t->status.recompiled,
+                               .recompile_ns = t->status.recompile_ns,
+                               .windows = t->status.windows};
+    memcpy(b->failed, t->status.failed, sizeof b->failed);
+    for (uint32_t i = 0; i < WIRE_EVENTS; i++)
+        d->dropped[i] = (struct restarting){.before = t->status.engine[i].dropped};
+}
+
+static void take_over_options(struct session *s, const struct share_status *t) {
+    session_lock(s);
+    struct session_options *o = &s->options;
+    memcpy(o->engine, t->engine, sizeof o->engine);
+    o->engines = t->engines;
+    o->walk = t->walk;
+    o->depth = t->depth;
+    o->cut = t->cut;
+    o->features = t->features;
+    o->signal = t->signal;
+    o->wall_signal = t->wall_signal;
+    o->precise = t->precise;
+    o->all_or_none = false;
+    s->status.reader = 0;
+    s->joined = false;
+    bool share = s->share_later && !s->quit && !(s->wanted == WIRE_COMMAND_DETACH && !s->done);
+    s->share_later = false;
+    session_unlock(s);
+    if (share)
+        share_begin(s, -1, s->share_handler, s->share_arg, NULL);
+}
+
+static void become_owner(struct session *s, const struct agent_link *link,
+                         const struct share_status *t) {
+    struct drain *d = &s->drain;
+    take_over_counts(s, t);
+    session_lock(s);
+    decoder_new_stream(d->decoder);
+    d->decoder->replay = false;
+    d->decoder->policy = drain_policy;
+    d->decoder->policy_arg = s;
+    d->decoder->since_ns = session_clock_ns();
+    session_unlock(s);
+    drain_use_mapping(s, link->mapping);
+    (void)drain_use_broker(s, link->broker, NULL);
+    take_over_options(s, t);
+    d->started = true;
+    drain_ask_start(s);
+}
+
+/* The agent came too late. */
+static int let_go(struct agent_link *link, struct err *e) {
+    struct control c;
+    control_init(&c, link->mapping.wire);
+    control_request(&c, WIRE_COMMAND_DETACH, NULL);
+    mapping_close(&link->mapping);
+    if (link->broker >= 0)
+        close(link->broker);
+    return err_set(e, ECANCELED, "the session is being closed");
+}
+
+/* Somebody else who looked on may have been faster. Or it is still the old one, which did not wait
+ * for us, or whose end comes piece by piece: then there will be another try. */
+static bool look_on(struct session *s, struct join *j, pid_t before, struct err *e) {
+    if (join_connect(j, &s->jvm, false, e) != 0)
+        return false;
+    if (j->last.restricted && j->reader != before) {
+        close(j->fd);
+        j->fd = -1;
+        return false;
+    }
+    j->tries++;
+    session_lock(s);
+    decoder_new_stream(s->drain.decoder); /* with ids of its own */
+    session_unlock(s);
+    return true;
+}
+
+int join_succeed(struct session *s, struct join *j, struct err *e) {
+    int result = -ESRCH;
+    pid_t before = j->reader;
+    if (j->tries > 0) /* not too soon after the last one */
+        nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
+    else
+        err_set(e, ESRCH, "nobody samples JVM %d", (int)s->jvm.pid);
+    for (; j->tries < TRIES && !must_end(s); j->tries++) {
+        struct agent_link link;
+        bool offer = false;
+        if (look_on(s, j, before, e))
+            return 0;
+        if (j->last.restricted)
+            return err_set(e, ENOTSUP,
+                           "it took only some threads or times, and everything would be sampled "
+                           "from here: look at the JVM anew for that");
+        if (!s->library[0])
+            return err_set(e, ENOENT, "there is no agent library to attach with");
+        result = drain_offer_broker(s, &offer, e);
+        if (result == 0)
+            result = agent_link_open(&s->jvm, s->library, s->options.library != NULL, offer,
+                                     s->options.ring_bytes, SESSION_DETACH_MS, &link, e);
+        if (result == 0 && must_end(s))
+            return let_go(&link, e);
+        if (result == 0) {
+            become_owner(s, &link, &j->last);
+            return 1;
+        }
+        if (result != -EBUSY && result != -ETIMEDOUT)
+            return result;
+        nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
+    }
+    return result;
+}

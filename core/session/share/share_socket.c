@@ -1,0 +1,259 @@
+#include "core/session/share/share_socket.h"
+
+#include "core/base/clean_text.h"
+#include "core/session/session_state.h"
+#include "core/session/share/share_name.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BACKLOG 16
+#define CONNECT_MS 2000
+#define STEP_BYTES (1u << 20)
+#define MS_NS UINT64_C(1000000)
+#define FRAME_NS (60000 * MS_NS) /* for what a header says, whatever comes of it meanwhile */
+
+struct share_hello share_hello(void) {
+    return (struct share_hello){.program = "jtop-prof " JTOP_VERSION,
+                                .abi_major = WIRE_ABI_MAJOR,
+                                .abi_minor = WIRE_ABI_MINOR,
+                                .status_bytes = sizeof(struct share_status),
+                                .exit_bytes = sizeof(struct share_exit)};
+}
+
+static bool peer_of(int fd, struct ucred *peer) {
+    socklen_t length = sizeof *peer;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length) == 0 && length == sizeof *peer;
+}
+
+bool share_may_serve(int fd) {
+    struct ucred peer;
+    return peer_of(fd, &peer) && (peer.uid == 0 || peer.uid == geteuid());
+}
+
+/* Root and who we are. Root believes the JVM's own user too: he may do with it what he likes. */
+static bool may_believe(uid_t uid, pid_t jvm) {
+    char path[32];
+    struct stat st;
+    if (uid == 0 || uid == geteuid())
+        return true;
+    snprintf(path, sizeof path, "/proc/%d", (int)jvm);
+    return geteuid() == 0 && stat(path, &st) == 0 && st.st_uid == uid;
+}
+
+/* A connection and who is at its other end, believed or not; -errno. */
+static int call(const struct share_name *n, bool wait, struct ucred *peer) {
+    struct sockaddr_un a;
+    struct timeval patience = {.tv_sec = CONNECT_MS / 1000};
+    socklen_t length = share_name_address(n, &a);
+    *peer = (struct ucred){.uid = (uid_t)-1};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (wait ? 0 : SOCK_NONBLOCK), 0);
+    if (fd < 0)
+        return -errno;
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    if (connect(fd, (struct sockaddr *)&a, length) == 0 && peer_of(fd, peer))
+        return fd;
+    int code = errno == ECONNREFUSED ? ESRCH : errno;
+    close(fd);
+    return -code;
+}
+
+/* -EADDRINUSE: *holder has the name; its pid 0: not known. */
+static int listen_as(const struct share_name *n, struct ucred *holder) {
+    struct sockaddr_un a;
+    socklen_t length = share_name_address(n, &a);
+    *holder = (struct ucred){.uid = (uid_t)-1};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&a, length) == 0 && listen(fd, BACKLOG) == 0)
+        return fd;
+    int code = errno;
+    if (fd >= 0)
+        close(fd);
+    fd = code == EADDRINUSE ? call(n, false, holder) : -1;
+    if (fd >= 0)
+        close(fd);
+    return -code;
+}
+
+int share_listen(pid_t jvm, struct err *e) {
+    struct share_name n = share_name_of(jvm);
+    struct ucred holder;
+    n.uid = geteuid();
+    int fd = listen_as(&n, &holder);
+    bool strange = fd == -EADDRINUSE && !may_believe(holder.uid, jvm);
+    n.second = strange;
+    if (strange)
+        fd = listen_as(&n, &holder);
+    if (fd >= 0)
+        return fd;
+    if (fd != -EADDRINUSE)
+        return err_exit_as(e, ERR_EXIT_PROFILER, -fd, "JVM %d cannot be shared with others: %s",
+                           (int)jvm, strerror(-fd));
+    if (may_believe(holder.uid, jvm))
+        return err_exit_as(e, ERR_EXIT_PROFILER, EADDRINUSE,
+                           "JVM %d cannot be shared with others: process %d does so", (int)jvm,
+                           (int)holder.pid);
+    return err_exit_as(e, ERR_EXIT_PROFILER, EADDRINUSE,
+                       "JVM %d cannot be shared with others: its names are taken by process %d of "
+                       "another user (uid %d)",
+                       (int)jvm, (int)holder.pid, (int)holder.uid);
+}
+
+int share_connect(pid_t jvm, pid_t *reader, struct err *e) {
+    struct share_name name[SHARE_NAMES_MAX];
+    struct ucred peer, stranger = {0};
+    bool found;
+    int result = -ESRCH;
+    uint32_t n = share_name_list(jvm, name, &found);
+    for (uint32_t i = 0; i < n; i++) {
+        int fd = call(&name[i], !found, &peer);
+        if (fd < 0) {
+            result = result == -ESRCH ? fd : result;
+            continue;
+        }
+        if (may_believe(peer.uid, jvm) && (!found || share_name_counts_alike(peer.pid))) {
+            *reader = peer.pid;
+            fcntl(fd, F_SETFL, 0);
+            return fd;
+        }
+        close(fd);
+        if (!may_believe(peer.uid, jvm)) {
+            stranger = peer;
+            result = -EPERM;
+        }
+    }
+    if (result == -EPERM)
+        return err_set(e, EPERM,
+                       "who shares JVM %d's profile is another user (uid %u) and is not believed: "
+                       "be that user, or root",
+                       (int)jvm, (unsigned)stranger.uid);
+    return err_set(e, -result, "nobody shares a profile of JVM %d%s%s", (int)jvm,
+                   result == -ESRCH ? "" : ": ", result == -ESRCH ? "" : strerror(-result));
+}
+
+static int wait_fd(int fd, short events, int timeout_ms) {
+    struct pollfd p = {.fd = fd, .events = events};
+    int n;
+    do
+        n = poll(&p, 1, timeout_ms);
+    while (n < 0 && errno == EINTR);
+    return n > 0 ? 0 : n == 0 ? -ETIMEDOUT : -errno;
+}
+
+int share_send(int fd, const void *data, size_t bytes, int timeout_ms) {
+    for (const char *at = data; bytes > 0;) {
+        ssize_t n = send(fd, at, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+        int rc = n > 0 ? 0 : n < 0 ? -errno : -EPIPE;
+        if (rc == -EAGAIN)
+            rc = wait_fd(fd, POLLOUT, timeout_ms);
+        if (rc != 0 && rc != -EINTR)
+            return rc == -ECONNRESET ? -EPIPE : rc;
+        at += n > 0 ? n : 0;
+        bytes -= n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+static int time_left(uint64_t until_ns) {
+    uint64_t now = session_clock_ns();
+    return now >= until_ns ? 0 : (int)((until_ns - now) / MS_NS) + 1;
+}
+
+/* Gives up when nothing comes for `timeout_ms`, and at a time in any case. */
+static int receive(int fd, void *out, size_t bytes, int timeout_ms, uint64_t until_ns) {
+    for (char *at = out; bytes > 0;) {
+        ssize_t n = recv(fd, at, bytes, MSG_DONTWAIT);
+        int rc = n > 0 ? 0 : n < 0 ? -errno : -EPIPE, left = time_left(until_ns);
+        if (rc == -EAGAIN)
+            rc = wait_fd(fd, POLLIN, left < timeout_ms ? left : timeout_ms);
+        if (rc == 0 && left == 0)
+            rc = -ETIMEDOUT;
+        if (rc != 0 && rc != -EINTR)
+            return rc == -ECONNRESET ? -EPIPE : rc;
+        at += n > 0 ? n : 0;
+        bytes -= n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+int share_receive(int fd, void *out, size_t bytes, int timeout_ms) {
+    return receive(fd, out, bytes, timeout_ms,
+                   session_clock_ns() + (uint64_t)timeout_ms * MS_NS + FRAME_NS);
+}
+
+int share_send_frame(int fd, uint32_t kind, const void *a, size_t a_bytes, const void *b,
+                     size_t b_bytes) {
+    if (a_bytes > SHARE_REPLY_MAX || b_bytes > SHARE_REPLY_MAX - a_bytes)
+        return -EFBIG;
+    struct share_header h = {.kind = kind, .bytes = (uint32_t)(a_bytes + b_bytes)};
+    int rc = share_send(fd, &h, sizeof h, SHARE_STALL_MS);
+    if (rc == 0)
+        rc = share_send(fd, a, a_bytes, SHARE_STALL_MS);
+    return rc == 0 ? share_send(fd, b, b_bytes, SHARE_STALL_MS) : rc;
+}
+
+/* Grows *data from `have` to `want` bytes as they come. */
+static int receive_more(int fd, char **data, size_t have, size_t want, int timeout_ms,
+                        uint64_t until_ns) {
+    int rc = 0;
+    while (rc == 0 && (have < want || !*data)) {
+        size_t step = want - have < STEP_BYTES ? want - have : STEP_BYTES;
+        char *more = realloc(*data, have + step + 1);
+        if (!more)
+            return -ENOMEM;
+        *data = more;
+        rc = receive(fd, more + have, step, timeout_ms, until_ns);
+        have += step;
+        more[have] = '\0';
+    }
+    return rc;
+}
+
+int share_receive_wanted(int fd, share_check *check, void *arg, uint32_t *kind, char **data,
+                         size_t *bytes, int timeout_ms) {
+    struct share_header h;
+    *data = NULL;
+    int rc = share_receive(fd, &h, sizeof h, timeout_ms);
+    if (rc == 0 && h.bytes > SHARE_REPLY_MAX)
+        rc = -EPROTO;
+    uint64_t until_ns = session_clock_ns() + FRAME_NS;
+    size_t head = check && h.bytes > SHARE_HEAD_MAX ? SHARE_HEAD_MAX : h.bytes;
+    if (rc == 0)
+        rc = receive_more(fd, data, 0, head, timeout_ms, until_ns);
+    if (rc == 0 && check)
+        rc = check(arg, h.kind, *data, head, h.bytes);
+    if (rc == 0)
+        rc = receive_more(fd, data, head, h.bytes, timeout_ms, until_ns);
+    if (rc != 0) {
+        free(*data);
+        *data = NULL;
+        return rc;
+    }
+    *kind = h.kind;
+    *bytes = h.bytes;
+    return 0;
+}
+
+int share_receive_frame(int fd, uint32_t *kind, char **data, size_t *bytes, int timeout_ms) {
+    return share_receive_wanted(fd, NULL, NULL, kind, data, bytes, timeout_ms);
+}
+
+void share_exit_to_err(struct share_exit *x, struct err *e) {
+    x->message[sizeof x->message - 1] = '\0';
+    if (x->result > 0 || x->result < -4095)
+        x->result = -EPROTO;
+    if (x->result == 0 || !e)
+        return;
+    e->code = -x->result;
+    e->exit_code = x->exit_code == ERR_EXIT_ARGUMENT || x->exit_code == ERR_EXIT_PROFILER
+                       ? x->exit_code
+                       : ERR_EXIT_USAGE;
+    clean_text(e->message, sizeof e->message, x->message, strlen(x->message));
+}

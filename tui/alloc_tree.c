@@ -1,6 +1,6 @@
 #include "tui/alloc_tree.h"
 
-#include "core/profile/method_table.h"
+#include "core/profile/table/method_table.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@
 #ifndef JTOP_TUI_ALLOC_TREE_H
 #define JTOP_TUI_ALLOC_TREE_H
 
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
 #include "tui/tree_rows.h"
 
 struct alloc_extra {

@@ -1,6 +1,6 @@
 #include "tui/compare.h"
 
-#include "core/profile/diff.h"
+#include "core/profile/snapshot/diff.h"
 #include "tui/compare_report.h"
 #include "tui/compare_rows.h"
 #include "tui/compare_sides.h"

@@ -2,7 +2,7 @@
 
 #include "core/export/formats.h"
 #include "core/export/human.h"
-#include "core/profile/frame_name.h"
+#include "core/profile/table/frame_name.h"
 
 #include <errno.h>
 #include <inttypes.h>

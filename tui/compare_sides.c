@@ -1,7 +1,7 @@
 #include "tui/compare_sides.h"
 
 #include "core/export/formats.h"
-#include "core/profile/frame_name.h"
+#include "core/profile/table/frame_name.h"
 #include "tui/selection.h"
 
 #define HASH_NONFATAL_OOM 1

@@ -21,7 +21,7 @@
 #ifndef JTOP_TUI_FLAME_H
 #define JTOP_TUI_FLAME_H
 
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
 #include "core/event/event.h"
 #include "core/export/formats.h"
 #include "core/export/jfr_stream.h"
-#include "core/profile/history_read.h"
-#include "core/profile/thread_of.h"
+#include "core/profile/snapshot/history_read.h"
+#include "core/profile/table/thread_of.h"
 #include "core/session/tap.h"
 #include "tui/machine_load.h"
 

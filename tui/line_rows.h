@@ -7,7 +7,7 @@
 #ifndef JTOP_TUI_LINE_ROWS_H
 #define JTOP_TUI_LINE_ROWS_H
 
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
 
 #include <stdbool.h>
 #include <stdint.h>

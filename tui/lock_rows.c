@@ -1,6 +1,6 @@
 #include "tui/lock_rows.h"
 
-#include "core/profile/call_tree.h"
+#include "core/profile/table/call_tree.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 #ifndef JTOP_TUI_LOCK_ROWS_H
 #define JTOP_TUI_LOCK_ROWS_H
 
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
 
 #include <stdbool.h>
 #include <stdint.h>

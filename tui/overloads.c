@@ -1,6 +1,6 @@
 #include "tui/overloads.h"
 
-#include "core/profile/grow.h"
+#include "core/base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>

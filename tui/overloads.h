@@ -7,8 +7,8 @@
 #ifndef JTOP_TUI_OVERLOADS_H
 #define JTOP_TUI_OVERLOADS_H
 
-#include "core/profile/index.h"
-#include "core/profile/method_table.h"
+#include "core/profile/table/index.h"
+#include "core/profile/table/method_table.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
 #ifndef JTOP_TUI_SELECTION_H
 #define JTOP_TUI_SELECTION_H
 
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
 #include "tui/options.h"
 
 /* Adds it to a question, which holds as long as the options do. */

@@ -11,7 +11,7 @@
 #ifndef JTOP_TUI_TREE_ROWS_H
 #define JTOP_TUI_TREE_ROWS_H
 
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "core/decode/address_names.h"
 
-#include "core/profile/grow.h"
+#include "core/base/grow.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
 #define JTOP_SESSION_ADDRESS_NAMES_H
 
 #include "core/base/id_map.h"
-#include "core/profile/method_table.h"
+#include "core/profile/table/method_table.h"
 #include "symbols/symbols.h"
 
 #define ADDRESS_NAMES_MAX (1u << 20)

@@ -1,6 +1,6 @@
 #include "core/decode/kept_records.h"
 
-#include "core/profile/grow.h"
+#include "core/base/grow.h"
 #include "core/wire/record.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "core/decode/name_table.h"
 
-#include "core/profile/grow.h"
-#include "core/profile/method_table.h"
+#include "core/base/grow.h"
+#include "core/profile/table/method_table.h"
 
 #include <errno.h>
 #include <stdlib.h>

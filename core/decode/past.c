@@ -1,7 +1,7 @@
 #include "core/decode/past.h"
 
 #include "core/decode/decoder_parts.h"
-#include "core/profile/history_read.h"
+#include "core/profile/snapshot/history_read.h"
 #include "core/session/session_state.h"
 
 #include <errno.h>

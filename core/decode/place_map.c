@@ -1,6 +1,6 @@
 #include "core/decode/place_map.h"
 
-#include "core/profile/grow.h"
+#include "core/base/grow.h"
 
 void place_map_init(struct place_map *m, uint32_t limit) {
     *m = (struct place_map){0};

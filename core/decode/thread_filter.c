@@ -1,6 +1,6 @@
 #include "core/decode/thread_filter.h"
 
-#include "core/profile/virtual_threads.h"
+#include "core/profile/table/virtual_threads.h"
 #include "core/wire/layout.h"
 
 #include <errno.h>

@@ -14,8 +14,8 @@
 #include "core/base/err.h"
 #include "core/base/text.h"
 #include "core/export/jfr_rate.h"
-#include "core/profile/diff.h"
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/diff.h"
+#include "core/profile/snapshot/snapshot.h"
 
 #include <stdbool.h>
 

@@ -7,7 +7,7 @@
 #define JTOP_EXPORT_FORMATS_H
 
 #include "core/export/export.h"
-#include "core/profile/frame_name.h"
+#include "core/profile/table/frame_name.h"
 
 int text_export(struct text *out, const struct profile *p, const struct snapshot *s,
                 const struct export_quality *q, const struct export_options *o);

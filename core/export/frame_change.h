@@ -8,7 +8,7 @@
 #define JTOP_EXPORT_FRAME_CHANGE_H
 
 #include "core/export/frame_walk.h"
-#include "core/profile/diff.h"
+#include "core/profile/snapshot/diff.h"
 
 /* Of a frame made of several nodes: the sum. */
 struct diff_change frame_change(const struct diff *d, const struct snapshot *s,

@@ -6,8 +6,8 @@
 #ifndef JTOP_EXPORT_FRAME_CLASS_H
 #define JTOP_EXPORT_FRAME_CLASS_H
 
-#include "core/profile/method_table.h"
 #include "core/profile/profile.h"
+#include "core/profile/table/method_table.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 #include "core/export/frame_names.h"
 
-#include "core/profile/frame_name.h"
+#include "core/profile/table/frame_name.h"
 
 #include <stdlib.h>
 #include <string.h>

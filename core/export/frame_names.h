@@ -9,8 +9,8 @@
 #define JTOP_EXPORT_FRAME_NAMES_H
 
 #include "core/base/text.h"
-#include "core/profile/method_table.h"
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
+#include "core/profile/table/method_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>

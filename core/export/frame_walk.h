@@ -11,7 +11,7 @@
 #define JTOP_EXPORT_FRAME_WALK_H
 
 #include "core/export/frame_names.h"
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
 
 #define FRAME_WALK_SKIP 1 /* from `visit`: nothing below this frame */
 

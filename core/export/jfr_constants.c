@@ -1,8 +1,8 @@
 /* What events refer to by number, and the checkpoints it is written in. */
 #include "core/export/frame_class.h"
 #include "core/export/jfr_parts.h"
-#include "core/profile/frame_name.h"
-#include "core/profile/history_read.h"
+#include "core/profile/snapshot/history_read.h"
+#include "core/profile/table/frame_name.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "core/export/formats.h"
 #include "core/export/jfr_notes.h"
 #include "core/export/jfr_rate.h"
-#include "core/profile/history_read.h"
+#include "core/profile/snapshot/history_read.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@
 #define JTOP_EXPORT_JFR_WRITE_H
 
 #include "core/base/text.h"
-#include "core/profile/index.h"
+#include "core/profile/table/index.h"
 
 #include <stdint.h>
 

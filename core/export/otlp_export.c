@@ -6,7 +6,7 @@
  */
 #include "core/export/formats.h"
 #include "core/export/otlp_dictionary.h"
-#include "core/profile/history_read.h"
+#include "core/profile/snapshot/history_read.h"
 
 #include <core/export/otlp.pb-c.h>
 

@@ -7,9 +7,9 @@
 #ifndef JTOP_EXPORT_PLACES_H
 #define JTOP_EXPORT_PLACES_H
 
-#include "core/profile/history_read.h"
-#include "core/profile/index.h"
-#include "core/profile/method_table.h"
+#include "core/profile/snapshot/history_read.h"
+#include "core/profile/table/index.h"
+#include "core/profile/table/method_table.h"
 
 #include <stdbool.h>
 

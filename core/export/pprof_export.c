@@ -11,7 +11,7 @@
 #include "core/export/formats.h"
 #include "core/export/frame_names.h"
 #include "core/export/places.h"
-#include "core/profile/history_read.h"
+#include "core/profile/snapshot/history_read.h"
 
 #include <core/export/profile.pb-c.h>
 

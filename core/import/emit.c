@@ -288,7 +288,7 @@ uint64_t emit_java(struct emit *m, enum wire_frame_type tier, struct emit_text c
     return emit_java_at(m, tier, emit_java_method(m, class_name, method, signature), line);
 }
 
-/* enum method_kind of core/profile/method_table.h, which a symbol's record has. */
+/* enum method_kind of core/profile/table/method_table.h, which a symbol's record has. */
 enum { KIND_NATIVE = 1, KIND_CPP = 2, KIND_KERNEL = 3 };
 
 /* A frame is looked up at its own address where a thread was, and one before it where it is a

@@ -1,6 +1,6 @@
 #include "core/profile/fold.h"
 
-#include "core/profile/virtual_threads.h"
+#include "core/profile/table/virtual_threads.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 
 #include "core/profile/fold.h"
 #include "core/profile/profile_state.h"
-#include "core/profile/virtual_threads.h"
+#include "core/profile/table/virtual_threads.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/profile/method_table.h"
+#include "core/profile/table/method_table.h"
 
 #define PROFILE_EVENTS 12 /* events are numbers from 0 on; the caller gives them meaning */
 #define PROFILE_STATES 11 /* and so are the states a thread is in, but for the first two */

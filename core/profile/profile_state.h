@@ -4,15 +4,15 @@
 #ifndef JTOP_PROFILE_PROFILE_STATE_H
 #define JTOP_PROFILE_PROFILE_STATE_H
 
-#include "core/profile/call_tree.h"
-#include "core/profile/filter.h"
-#include "core/profile/history.h"
-#include "core/profile/lock_table.h"
+#include "core/profile/history/history.h"
+#include "core/profile/history/timeline.h"
 #include "core/profile/profile.h"
-#include "core/profile/standing.h"
-#include "core/profile/tally.h"
-#include "core/profile/thread_table.h"
-#include "core/profile/timeline.h"
+#include "core/profile/snapshot/filter.h"
+#include "core/profile/snapshot/standing.h"
+#include "core/profile/table/call_tree.h"
+#include "core/profile/table/lock_table.h"
+#include "core/profile/table/tally.h"
+#include "core/profile/table/thread_table.h"
 
 /* What a long run or a hostile JVM can make us keep. Beyond, detail is lost and totals are not. */
 struct profile_limits {

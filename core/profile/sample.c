@@ -1,7 +1,7 @@
 /* Samples coming in: for the first time, or from where one was counted before. */
 #include "core/profile/fold.h"
 #include "core/profile/profile_state.h"
-#include "core/profile/virtual_threads.h"
+#include "core/profile/table/virtual_threads.h"
 
 #include <errno.h>
 

@@ -10,7 +10,7 @@
 #ifndef JTOP_SESSION_FEED_H
 #define JTOP_SESSION_FEED_H
 
-#include "core/profile/method_table.h"
+#include "core/profile/table/method_table.h"
 #include "core/wire/record.h"
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* The hottest methods, as few series as can be: names that differ in a counter only are one. */
 #include "core/report/metrics.h"
 
-#include "core/profile/frame_name.h"
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
+#include "core/profile/table/frame_name.h"
 
 #include <errno.h>
 #include <stdio.h>

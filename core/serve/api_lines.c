@@ -1,7 +1,7 @@
 /* /api/v1/jvms/PID/lines: in which lines of a method its samples were. */
 #include "core/serve/api.h"
 
-#include "core/profile/frame_name.h"
+#include "core/profile/table/frame_name.h"
 #include "core/serve/api_names.h"
 #include "core/serve/api_view.h"
 #include "core/serve/json.h"

@@ -1,6 +1,6 @@
 #include "core/serve/api_names.h"
 
-#include "core/profile/frame_name.h"
+#include "core/profile/table/frame_name.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #ifndef JTOP_SERVE_API_NAMES_H
 #define JTOP_SERVE_API_NAMES_H
 
-#include "core/profile/method_table.h"
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
+#include "core/profile/table/method_table.h"
 
 #include <stdint.h>
 

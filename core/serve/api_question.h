@@ -7,7 +7,7 @@
 #define JTOP_SERVE_API_QUESTION_H
 
 #include "core/fleet/fleet.h"
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
 #include "core/serve/params.h"
 
 #define API_FILTER_MAX 256 /* bytes */

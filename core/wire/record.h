@@ -266,7 +266,7 @@ struct wire_symbol {
                          where a thread was, one less for a return address */
     uint16_t name_bytes;
     uint16_t module_bytes;
-    uint32_t kind;   /* enum method_kind of core/profile/method_table.h */
+    uint32_t kind;   /* enum method_kind of core/profile/table/method_table.h */
     uint8_t bytes[]; /* name, module */
 };
 

@@ -10,7 +10,7 @@
  * Usage: profile_bench [seed [bars]]
  */
 #include "core/profile/profile_state.h"
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
 
 #include <malloc.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
  * each record lies in a block of its own size, so that ASan sees every step beyond it.
  */
 #include "core/decode/decoder.h"
-#include "core/profile/frame_name.h"
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
+#include "core/profile/table/frame_name.h"
 
 #include <stdlib.h>
 #include <string.h>

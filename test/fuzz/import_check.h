@@ -9,7 +9,7 @@
 
 #include "core/decode/decoder.h"
 #include "core/import/reader.h"
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  *      8   only some threads
  *      16  patterns of frames
  */
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
 #include "core/session/session.h"
 #include "core/wire/record.h"
 

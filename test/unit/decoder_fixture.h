@@ -14,7 +14,7 @@
 #define JTOP_TEST_DECODER_FIXTURE_H
 
 #include "core/decode/decoder.h"
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
 #include "test/unit/recording.h"
 
 #include <setjmp.h>

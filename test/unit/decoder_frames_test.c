@@ -1,4 +1,4 @@
-#include "core/profile/frame_name.h"
+#include "core/profile/table/frame_name.h"
 #include "test/unit/decoder_fixture.h"
 
 static void test_every_frame_type(void **state) {

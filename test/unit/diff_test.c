@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "core/profile/diff.h"
+#include "core/profile/snapshot/diff.h"
 #include "test/unit/profile_fixture.h"
 
 /* `times` samples of "main" calling this, in this second. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "core/profile/frame_pattern.h"
-#include "core/profile/pattern.h"
+#include "core/profile/snapshot/frame_pattern.h"
+#include "core/profile/snapshot/pattern.h"
 #include "test/unit/profile_fixture.h"
 
 static bool matches(const char *text, const char *name) {

@@ -1,4 +1,4 @@
-#include "core/profile/frame_name.h"
+#include "core/profile/table/frame_name.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Samples read one by one: together what a snapshot of the same question says, whatever it is. */
-#include "core/profile/history_read.h"
+#include "core/profile/snapshot/history_read.h"
 
 #include "test/unit/export_fixture.h"
 

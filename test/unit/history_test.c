@@ -1,4 +1,4 @@
-#include "core/profile/history.h"
+#include "core/profile/history/history.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

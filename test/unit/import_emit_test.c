@@ -2,7 +2,7 @@
 #include "core/import/emit.h"
 
 #include "core/decode/decoder.h"
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

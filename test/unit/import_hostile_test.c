@@ -2,8 +2,8 @@
 #include "test/unit/import_fixture.h"
 
 #include "core/import/emit.h"
-#include "core/import/frame_text.h"
-#include "core/import/jfr_stack.h"
+#include "core/import/jfr/jfr_stack.h"
+#include "core/import/text/frame_text.h"
 
 #include <errno.h>
 #include <malloc.h>

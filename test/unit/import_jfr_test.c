@@ -1,6 +1,6 @@
 /* JFR files made by hand: what of them becomes which record. What the JDK writes is read in
  * test/e2e/import_jfr.py. */
-#include "core/import/jfr_map.h"
+#include "core/import/jfr/jfr_map.h"
 #include "core/import/reader.h"
 #include "core/session/session.h"
 #include "test/unit/decoder_fixture.h"

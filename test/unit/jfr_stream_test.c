@@ -4,7 +4,7 @@
 
 #include "core/export/jfr_stream.h"
 #include "core/export/jfr_stream_state.h"
-#include "core/profile/history_read.h"
+#include "core/profile/snapshot/history_read.h"
 
 #include <errno.h>
 #include <setjmp.h>

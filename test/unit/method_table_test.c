@@ -1,4 +1,4 @@
-#include "core/profile/method_table.h"
+#include "core/profile/table/method_table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

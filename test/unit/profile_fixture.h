@@ -6,7 +6,7 @@
 #define JTOP_TEST_PROFILE_FIXTURE_H
 
 #include "core/profile/profile_state.h"
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
 
 #include <string.h>
 

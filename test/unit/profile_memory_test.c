@@ -5,7 +5,7 @@
  * malloc and its kin are replaced for the whole program. Under a sanitizer they are not: it brings
  * its own.
  */
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
 
 #include <errno.h>
 #include <limits.h>

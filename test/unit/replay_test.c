@@ -1,6 +1,6 @@
 #include "core/decode/decoder.h"
-#include "core/profile/frame_name.h"
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
+#include "core/profile/table/frame_name.h"
 #include "core/record/recording.h"
 #include "core/session/session.h"
 #include "test/unit/recording.h"

@@ -7,7 +7,7 @@
 #ifndef JTOP_TEST_SESSION_FIXTURE_H
 #define JTOP_TEST_SESSION_FIXTURE_H
 
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
 #include "core/session/mapping.h"
 #include "core/session/session.h"
 #include "core/wire/ring_writer.h"

@@ -1,7 +1,7 @@
 /* Random samples through the profile and through a model too simple to be wrong: a list of all
  * samples, summed up anew for every question. */
-#include "core/profile/frame_name.h"
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
+#include "core/profile/table/frame_name.h"
 #include "test/unit/tier.h"
 
 #include <regex.h>

@@ -1,5 +1,5 @@
 /* Small trees, counted by hand. The large ones are compared with a model in snapshot_model_test. */
-#include "core/profile/snapshot.h"
+#include "core/profile/snapshot/snapshot.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,171 @@
+#include "core/profile/history/history.h"
+
+#include "core/base/grow.h"
+
+#include <errno.h>
+
+uint32_t history_find(const struct history *h, uint64_t second) {
+    uint32_t low = h->first, high = h->end;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (h->second[mid].second < second)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static void evict_oldest(struct history *h) {
+    struct history_second *s = &h->second[h->first++];
+    h->bytes -= (size_t)s->cap * sizeof *s->entry;
+    h->gone = s->second < UINT64_MAX ? s->second + 1 : s->second;
+    free(s->entry);
+    if (h->first == h->end)
+        h->first = h->end = 0;
+}
+
+/* The newest second stays even if it alone is over the limit: it stops growing instead. */
+static void evict(struct history *h) {
+    uint64_t newest = h->second[h->end - 1].second;
+    while (h->first + 1 < h->end &&
+           (newest - h->second[h->first].second >= h->span || h->bytes > h->limit))
+        evict_oldest(h);
+}
+
+/* A second that is past rarely grows again. */
+static void trim(struct history *h, struct history_second *s) {
+    struct history_entry *entry = realloc(s->entry, (s->count ? s->count : 1) * sizeof *entry);
+    if (!entry)
+        return;
+    h->bytes -= (size_t)(s->cap - (s->count ? s->count : 1)) * sizeof *entry;
+    s->cap = s->count ? s->count : 1;
+    s->entry = entry;
+}
+
+/* An empty second at `at`. Evicted room at the front is used before the array grows. */
+static int insert_second(struct history *h, uint32_t at, uint64_t second) {
+    if (h->first > 0 && h->first >= h->cap / 2) {
+        memmove(h->second, h->second + h->first, (h->end - h->first) * sizeof *h->second);
+        at -= h->first;
+        h->end -= h->first;
+        h->first = 0;
+    }
+    if (!GROW(h->second, h->end, h->cap))
+        return -ENOMEM;
+    memmove(h->second + at + 1, h->second + at, (h->end - at) * sizeof *h->second);
+    h->second[at] = (struct history_second){.second = second};
+    h->end++;
+    return 0;
+}
+
+static int append(struct history *h, struct history_second *s, const struct history_entry *e) {
+    uint32_t cap = s->cap;
+    if (!GROW(s->entry, s->count, s->cap))
+        return -ENOMEM;
+    h->bytes += (size_t)(s->cap - cap) * sizeof *e;
+    s->entry[s->count++] = *e;
+    return 0;
+}
+
+static bool same(const struct history_entry *a, const struct history_entry *b) {
+    return a->node == b->node && a->owner == b->owner && a->carrier == b->carrier &&
+           a->state == b->state && a->failed == b->failed;
+}
+
+static int merge(struct history *h, struct history_second *s, const struct history_entry *e,
+                 uint32_t *place) {
+    uint64_t seed = index_seed(&h->index) + ((uint64_t)e->state << 1 | e->failed);
+    uint32_t hash = (uint32_t)hash_pair(seed, (uint64_t)e->carrier << 32 | e->node, e->owner);
+    uint32_t pos = hash, id = HISTORY_NONE;
+    struct history_entry *have = NULL;
+    while (!have && (id = index_next(&h->index, hash, &pos)) != INDEX_NONE)
+        if (same(&s->entry[id], e))
+            have = &s->entry[id];
+    if (have && have->count <= UINT32_MAX - e->count) {
+        have->weight += e->weight;
+        have->count += e->count;
+        *place = id;
+        return 0;
+    }
+    if (h->first + 1 == h->end && h->bytes > h->limit)
+        return 0;
+    if (index_reserve(&h->index) != 0 || append(h, s, e) != 0)
+        return -ENOMEM;
+    *place = s->count - 1;
+    /* A full entry is left alone; the new one is found in its place, or chains would grow. */
+    if (have)
+        index_replace(&h->index, hash, id, s->count - 1);
+    else
+        index_put(&h->index, hash, s->count - 1);
+    return 0;
+}
+
+/* The index of this second, made if need be. */
+static int open_second(struct history *h, uint64_t second, uint32_t *at) {
+    *at = history_find(h, second);
+    if (*at < h->end && h->second[*at].second == second)
+        return 0;
+    bool later = *at == h->end;
+    uint32_t behind = h->end - *at;
+    if (insert_second(h, *at, second) != 0)
+        return -ENOMEM;
+    *at = h->end - 1 - behind;
+    if (later) {
+        index_clear(&h->index);
+        if (*at > h->first)
+            trim(h, &h->second[*at - 1]);
+        evict(h);
+        *at = h->end - 1;
+    }
+    return 0;
+}
+
+int history_add(struct history *h, uint64_t second, const struct history_entry *e,
+                uint32_t *place) {
+    uint64_t newest = h->end ? h->second[h->end - 1].second : 0;
+    uint32_t at, entry = HISTORY_NONE;
+    int rc = 0;
+    bool old = second < h->gone || (newest >= second && newest - second >= h->span);
+    if (!h->end || !old) {
+        rc = open_second(h, second, &at);
+        if (rc != 0)
+            return rc;
+        struct history_second *s = &h->second[at];
+        if (at + 1 == h->end) {
+            rc = merge(h, s, e, &entry);
+        } else {
+            rc = append(h, s, e);
+            entry = s->count - 1;
+        }
+        if (rc == 0 && h->bytes > h->limit)
+            evict(h);
+    }
+    if (place)
+        *place = entry;
+    return rc;
+}
+
+void history_retract(struct history *h, uint64_t second, uint32_t place,
+                     const struct history_entry *e, uint64_t *weight, uint32_t *count) {
+    uint32_t at = history_find(h, second);
+    struct history_entry *have = NULL;
+    if (at < h->end && h->second[at].second == second && place < h->second[at].count)
+        have = &h->second[at].entry[place];
+    if (!have || !same(have, e)) {
+        *weight = *count = 0;
+        return;
+    }
+    *weight = *weight < have->weight ? *weight : have->weight;
+    *count = *count < have->count ? *count : have->count;
+    have->weight -= *weight;
+    have->count -= *count;
+}
+
+void history_free(struct history *h) {
+    while (h->end > h->first)
+        evict_oldest(h);
+    free(h->second);
+    index_free(&h->index);
+    *h = (struct history){.span = h->span, .limit = h->limit};
+}

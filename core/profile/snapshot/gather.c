@@ -1,0 +1,291 @@
+#include "core/profile/snapshot/snapshot_build.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Entries of a history's second come in no order: their nodes are asked for so much earlier. */
+#define AHEAD 16u
+
+struct entry {
+    uint32_t node, thread;
+    int event;
+    uint64_t weight, count, failed;
+};
+
+/* There is room for the item. */
+static inline void take(struct build *b, struct entry e) {
+    if (e.event != b->q->event || (b->filter && !filter_keeps(b->filter, e.node)) ||
+        (e.weight == 0 && e.count == 0) || !build_asks_for(b->q, &b->p->threads.thread[e.thread]))
+        return;
+    if (!b->standing) {
+        b->total[e.node].weight += e.weight;
+        b->total[e.node].count += e.count;
+    }
+    b->item[b->items++] = (struct item){e.thread, e.node, e.weight, e.count};
+    b->s->weight += e.weight;
+    b->s->samples += e.count;
+    b->s->failed += e.failed;
+}
+
+static inline void look_ahead(const struct build *b, uint32_t node) {
+    if (b->standing)
+        return;
+    __builtin_prefetch(&b->total[node], 1);
+    if (b->filter)
+        __builtin_prefetch(&b->filter->flags[node]);
+}
+
+/* What was counted after the window, by a tally's entry. */
+struct later {
+    uint64_t weight, count, failed;
+};
+
+/* For windows that begin with the profile and end within the history: what the tally has, but for
+ * what came later. NULL: no memory. */
+static struct later *find_later(const struct build *b, struct tally *t, bool by_carrier) {
+    const struct history *h = &b->p->history;
+    struct later *later = calloc((size_t)t->count + 1, sizeof *later);
+    for (uint32_t i = history_find(h, b->q->to_second + 1); later && i < h->end; i++) {
+        for (uint32_t j = 0; j < h->second[i].count; j++) {
+            const struct history_entry *e = &h->second[i].entry[j];
+            int event = owner_event(e->owner);
+            bool is_virtual = b->p->threads.thread[owner_thread(e->owner)].is_virtual;
+            if (event != b->q->event || (by_carrier && !is_virtual))
+                continue;
+            const struct tally_entry *of = tally_find(
+                t, e->node, by_carrier ? owner_of(e->carrier, (uint32_t)event) : e->owner);
+            if (!of) /* counted with the rest of its thread, where stacks were too many */
+                continue;
+            struct later *l = &later[of - t->entry];
+            l->weight += e->weight;
+            l->count += e->count;
+            l->failed += e->failed ? e->count : 0;
+        }
+    }
+    return later;
+}
+
+static inline uint64_t less(uint64_t a, uint64_t b) {
+    return a > b ? a - b : 0;
+}
+
+static int take_tally_until(struct build *b, struct tally *t, bool platform, bool by_carrier) {
+    struct later *later = find_later(b, t, by_carrier);
+    if (!later || !big_grow(&b->item, &b->item_cap, b->items + t->count, sizeof *b->item)) {
+        free(later);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct tally_entry *e = &t->entry[i];
+        uint32_t thread = owner_thread(e->owner);
+        if (!platform || !b->p->threads.thread[thread].is_virtual)
+            take(b, (struct entry){e->what, thread, owner_event(e->owner),
+                                   less(e->weight, later[i].weight), less(e->count, later[i].count),
+                                   less(e->failed, later[i].failed)});
+    }
+    free(later);
+    return 0;
+}
+
+static int take_until(struct build *b) {
+    bool carriers = build_by_carrier(b->q);
+    int rc = take_tally_until(b, &b->p->by_pair, carriers, false);
+    return rc == 0 && carriers ? take_tally_until(b, &b->p->by_carrier, true, true) : rc;
+}
+
+/* `platform`: only what belongs to platform threads. */
+static int take_tally(struct build *b, const struct tally *t, bool platform) {
+    if (!big_grow(&b->item, &b->item_cap, b->items + t->count, sizeof *b->item))
+        return -ENOMEM;
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct tally_entry *e = &t->entry[i];
+        uint32_t thread = owner_thread(e->owner);
+        if (i + AHEAD < t->count)
+            look_ahead(b, e[AHEAD].what);
+        if (!platform || !b->p->threads.thread[thread].is_virtual)
+            take(b, (struct entry){e->what, thread, owner_event(e->owner), e->weight, e->count,
+                                   e->failed});
+    }
+    return 0;
+}
+
+static int take_always(struct build *b) {
+    int rc = take_tally(b, &b->p->by_pair, build_by_carrier(b->q));
+    return rc == 0 && build_by_carrier(b->q) ? take_tally(b, &b->p->by_carrier, true) : rc;
+}
+
+static int take_window(struct build *b) {
+    const struct history *h = &b->p->history;
+    for (uint32_t i = history_find(h, b->q->from_second);
+         i < h->end && h->second[i].second <= build_last_second(b->q); i++) {
+        const struct history_second *s = &h->second[i];
+        if (!big_grow(&b->item, &b->item_cap, b->items + s->count, sizeof *b->item))
+            return -ENOMEM;
+        for (uint32_t j = 0; j < s->count; j++) {
+            const struct history_entry *e = &s->entry[j];
+            if (j + AHEAD < s->count)
+                look_ahead(b, e[AHEAD].node);
+            uint32_t thread = build_by_carrier(b->q) ? e->carrier : owner_thread(e->owner);
+            take(b, (struct entry){e->node, thread, owner_event(e->owner), e->weight, e->count,
+                                   e->failed ? e->count : 0});
+        }
+    }
+    return 0;
+}
+
+/* Brings the items of each thread together. b->groups become the threads that have any. */
+static int group_by_thread(struct build *b) {
+    uint32_t threads = b->p->threads.count;
+    uint32_t *at = calloc((size_t)threads + 1, sizeof *at);
+    struct item *sorted = big_alloc((size_t)b->items + 1, sizeof *sorted);
+    b->group = calloc((size_t)threads + 1, sizeof *b->group);
+    int rc = at && sorted && b->group ? 0 : -ENOMEM;
+    if (rc != 0)
+        goto out;
+    for (uint32_t i = 0; i < b->items; i++)
+        at[b->item[i].thread + 1]++;
+    for (uint32_t t = 0; t < threads; t++) {
+        if (at[t + 1])
+            b->group[b->groups++] = (struct group){t, at[t], at[t] + at[t + 1]};
+        at[t + 1] += at[t];
+    }
+    for (uint32_t i = 0; i < b->items; i++)
+        sorted[at[b->item[i].thread]++] = b->item[i];
+    struct item *unsorted = b->item;
+    b->item = sorted;
+    b->item_cap = b->items + 1;
+    sorted = unsorted;
+out:
+    free(at);
+    free(sorted);
+    return rc;
+}
+
+/* `sum` by method, zero before and after. The smaller id wins a tie, as in the profile. */
+static void fill_thread_row(struct build *b, const struct group *g, struct snapshot_thread *row,
+                            uint64_t *sum) {
+    const struct call_node *node = b->p->tree.node;
+    uint64_t top = 0;
+    row->top_method = METHOD_NONE;
+    for (uint32_t i = g->first; i < g->end; i++) {
+        if (i + AHEAD < b->items)
+            __builtin_prefetch(&node[b->item[i + AHEAD].node]);
+        uint32_t m = node[b->item[i].node].method;
+        row->weight += b->item[i].weight;
+        row->samples += b->item[i].count;
+        sum[m] += b->item[i].weight;
+        /* Only the one that has just grown can become the top. */
+        if (row->top_method == METHOD_NONE || sum[m] > top ||
+            (m < row->top_method && sum[m] == top)) {
+            row->top_method = m;
+            top = sum[m];
+        }
+    }
+    for (uint32_t i = g->first; i < g->end; i++)
+        sum[node[b->item[i].node].method] = 0;
+}
+
+static int reserve_rows(struct build *b, size_t rows) {
+    b->s->threads = malloc((rows + 1) * sizeof *b->s->threads);
+    b->row_thread = malloc((rows + 1) * sizeof *b->row_thread);
+    return b->s->threads && b->row_thread ? 0 : -ENOMEM;
+}
+
+/* The next row, with nothing counted. A virtual thread's name may be NULL yet. */
+static struct snapshot_thread *start_row(struct build *b, uint32_t thread) {
+    const struct thread *t = &b->p->threads.thread[thread];
+    struct snapshot_thread *row = &b->s->threads[b->s->thread_count];
+    b->row_thread[b->s->thread_count++] = thread;
+    *row = (struct snapshot_thread){.tid = t->tid,
+                                    .java_id = t->java_id,
+                                    .is_virtual = t->is_virtual,
+                                    .name = t->is_virtual ? t->virtual_name : t->name,
+                                    .ended = t->ended};
+    return row;
+}
+
+static int rows_from_items(struct build *b) {
+    uint64_t *sum = calloc((size_t)method_table_count(b->p->methods) + 1, sizeof *sum);
+    int rc = sum ? reserve_rows(b, b->groups) : -ENOMEM;
+    for (uint32_t i = 0; i < b->groups && rc == 0; i++)
+        fill_thread_row(b, &b->group[i], start_row(b, b->group[i].thread), sum);
+    free(sum);
+    return rc;
+}
+
+/* What was gathered, without the threads: one item a node, in the order of nodes. They are no more
+ * than there were. */
+static void merge_items(struct build *b) {
+    uint32_t items = 0;
+    if (b->items < b->p->tree.nodes / 64)
+        return;
+    for (uint32_t n = 0; n < b->p->tree.nodes; n++)
+        if (b->total[n].weight | b->total[n].count)
+            b->item[items++] = (struct item){0, n, b->total[n].weight, b->total[n].count};
+    b->items = items;
+}
+
+/* Since the beginning, unfiltered: the sums are there already. */
+static int rows_from_totals(struct build *b) {
+    const struct thread_table *t = &b->p->threads;
+    uint32_t event = (uint32_t)b->q->event;
+    if (reserve_rows(b, t->count) != 0)
+        return -ENOMEM;
+    profile_settle_tops(b->p, event);
+    for (uint32_t i = 0; i < t->count && i < t->sums[event]; i++) {
+        const struct thread_sum *sum = &t->sum[event][i];
+        if (!(sum->weight | sum->count))
+            continue;
+        struct snapshot_thread *row = start_row(b, i);
+        row->weight = sum->weight;
+        row->samples = sum->count;
+        row->top_method = sum->top ? sum->top - 1 : METHOD_NONE;
+    }
+    return 0;
+}
+
+/* The same for the rest of the answer. An inverted tree grows from the leaves all the same. */
+static int gather_standing(struct build *b) {
+    uint32_t event = (uint32_t)b->q->event;
+    b->standing = standing_get(b->p, event, build_is_top_down(b->q) || b->q->lines);
+    if (!b->standing)
+        return -ENOMEM;
+    if (b->q->tree && b->q->inverted)
+        return take_tally(b, &b->p->by_node, false);
+    b->s->weight = b->p->weight[event];
+    b->s->samples = b->p->samples[event];
+    b->s->failed = b->p->failed[event];
+    return 0;
+}
+
+static int gather_each(struct build *b) {
+    int rc = build_always(b->q)                 ? take_always(b)
+             : build_from_beginning(b->p, b->q) ? take_until(b)
+                                                : take_window(b);
+    if (rc == 0)
+        rc = group_by_thread(b);
+    if (rc == 0)
+        rc = rows_from_items(b);
+    if (rc == 0 && !b->q->by_thread)
+        merge_items(b);
+    return rc;
+}
+
+int gather_items(struct build *b) {
+    const struct query *q = b->q;
+    int rc = filter_nodes(&b->p->filter, b->p, q, &b->filter);
+    if (rc != 0)
+        return rc;
+    bool moved = build_by_carrier(q) && b->p->by_carrier.count > 0;
+    bool each = q->tid != QUERY_ALL_THREADS || q->virtual_id != 0 || q->by_thread || b->filter;
+    bool sums = build_always(q) && !each && !moved;
+    if (sums && build_is_standing(q)) {
+        rc = gather_standing(b);
+        return rc != 0 ? rc : rows_from_totals(b);
+    }
+    rc = spread_reserve(b);
+    if (rc != 0 || !sums)
+        return rc != 0 ? rc : gather_each(b);
+    rc = take_tally(b, &b->p->by_node, false);
+    return rc != 0 ? rc : rows_from_totals(b);
+}

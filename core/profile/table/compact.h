@@ -1,0 +1,55 @@
+/*
+ * A hash index of the rows of a table, for the tables that have a million of them: half as large as
+ * index.h's, because a slot keeps but six bits of a row's hash. Its owner works out the rest when
+ * the index grows.
+ *
+ *      slot: 0 free; else  hash's 6 high bits | row + 1 (26 bits)
+ *
+ * Context: pure; one thread at a time.
+ */
+#ifndef JTOP_PROFILE_COMPACT_H
+#define JTOP_PROFILE_COMPACT_H
+
+#include "core/profile/table/index.h"
+
+#define COMPACT_ROW_BITS 26
+#define COMPACT_ROWS_MAX ((UINT32_C(1) << COMPACT_ROW_BITS) - 2)
+
+struct compact {
+    uint32_t *slot;
+    uint32_t mask; /* slots - 1 */
+    uint32_t used;
+    uint64_t seed; /* 0 until compact_seed() was asked */
+};
+
+/* Room for one more row. `hash_of` tells the hash of a row that is in. 0 or -ENOMEM; then nothing
+ * has changed. */
+int compact_reserve(struct compact *x, uint32_t (*hash_of)(void *owner, uint32_t row), void *owner);
+/* After a successful compact_reserve; `row` is at most COMPACT_ROWS_MAX. */
+void compact_put(struct compact *x, uint32_t hash, uint32_t row);
+void compact_free(struct compact *x);
+
+/* The next row that may have this hash, or INDEX_NONE. `pos` starts as `hash` and moves along. */
+static inline uint32_t compact_next(const struct compact *x, uint32_t hash, uint32_t *pos) {
+    if (!x->slot)
+        return INDEX_NONE;
+    for (;;) {
+        uint32_t s = x->slot[*pos & x->mask];
+        if (!s)
+            return INDEX_NONE;
+        ++*pos;
+        if ((s ^ hash) >> COMPACT_ROW_BITS == 0)
+            return (s & ((UINT32_C(1) << COMPACT_ROW_BITS) - 1)) - 1;
+    }
+}
+
+/* The index's salt, as index_seed. */
+static inline uint64_t compact_seed(struct compact *x) {
+    if (!x->seed)
+        x->seed = (((uint64_t)(uintptr_t)x ^ ((uint64_t)(uintptr_t)&compact_put << 24)) *
+                   UINT64_C(0x9e3779b97f4a7c15)) |
+                  1;
+    return x->seed;
+}
+
+#endif

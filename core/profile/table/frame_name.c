@@ -1,0 +1,259 @@
+#include "core/profile/table/frame_name.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Writes through a limit and counts on beyond it. Once something did not fit, nothing more is
+ * written, so that the text is never cut inside a character. */
+struct out {
+    char *data;
+    size_t size;
+    size_t len; /* without a limit */
+    bool full;
+};
+
+static void put(struct out *o, const char *bytes, size_t n) {
+    if (!o->full && n < o->size - o->len)
+        memcpy(o->data + o->len, bytes, n);
+    else if (!o->full) {
+        o->full = true;
+        if (o->size)
+            o->data[o->len] = '\0';
+    }
+    o->len += n;
+}
+
+/* Length of the valid UTF-8 character at `s`, 0 when there is none (source: RFC 3629). */
+static size_t utf8_length(const unsigned char *s, size_t n) {
+    unsigned char low = 0x80, high = 0xbf;
+    size_t more;
+    if (s[0] < 0x80)
+        return 1;
+    if (s[0] >= 0xc2 && s[0] <= 0xdf)
+        more = 1;
+    else if (s[0] >= 0xe0 && s[0] <= 0xef)
+        more = 2;
+    else if (s[0] >= 0xf0 && s[0] <= 0xf4)
+        more = 3;
+    else
+        return 0;
+    if (s[0] == 0xe0)
+        low = 0xa0;
+    else if (s[0] == 0xed)
+        high = 0x9f;
+    else if (s[0] == 0xf0)
+        low = 0x90;
+    else if (s[0] == 0xf4)
+        high = 0x8f;
+    if (n <= more || s[1] < low || s[1] > high)
+        return 0;
+    for (size_t i = 2; i <= more; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    return more + 1;
+}
+
+/* C0, DEL and C1 (which terminals obey even as UTF-8). */
+static bool is_control(const unsigned char *s) {
+    return s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0);
+}
+
+/* Text from outside. */
+static void put_text(struct out *o, const char *text, size_t n) {
+    const unsigned char *s = (const unsigned char *)text;
+    while (n > 0) {
+        size_t length = utf8_length(s, n);
+        if (length == 0 || is_control(s))
+            put(o, "?", 1);
+        else
+            put(o, (const char *)s, length);
+        length = length ? length : 1;
+        s += length;
+        n -= length;
+    }
+}
+
+static void put_string(struct out *o, const char *text) {
+    put_text(o, text, strlen(text));
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* Where a hidden class's suffix begins: "/0x00007f…", or "/123456" in JDK 8, as people see it; '+'
+ * in place of '/' as the VM's symbol has it since JDK 15, '.' as it is in its descriptor (source:
+ * Class.descriptorString(), JDK 15; InstanceKlass::external_name(), JDK 8-26). */
+static size_t hidden_suffix(const char *name, size_t n) {
+    size_t i = n;
+    while (i > 0 && (is_digit(name[i - 1]) || (name[i - 1] >= 'a' && name[i - 1] <= 'f') ||
+                     name[i - 1] == 'x'))
+        i--;
+    if (i < 2 || i >= n || !is_digit(name[i]))
+        return n;
+    bool hex = n - i > 2 && name[i + 1] == 'x';
+    return strchr(hex ? "/+." : "/+", name[i - 1]) ? i - 1 : n;
+}
+
+static bool ends_with(const char *name, size_t n, const char *ending) {
+    size_t size = strlen(ending);
+    return n >= size && memcmp(name + n - size, ending, size) == 0;
+}
+
+static bool is_word(const char *s, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!is_digit(s[i]) && !((s[i] | 0x20) >= 'a' && (s[i] | 0x20) <= 'z') && s[i] != '_')
+            return false;
+    return n > 0;
+}
+
+/* Without the hash, number or random word that libraries give the classes they make: CGLIB (Spring),
+ * Byte Buddy (Hibernate, Mockito), Javassist, Jackson. */
+static size_t without_tag(const char *name, size_t n) {
+    static const char *const before[] = {"CGLIB$$",
+                                         "$ByteBuddy$",
+                                         "$auxiliary$",
+                                         "$MockitoMock$",
+                                         "$HibernateProxy$",
+                                         "$HibernateBasicProxy$",
+                                         "$HibernateInstantiator$",
+                                         "$HibernateAccessOptimizer$",
+                                         "_$$_jvst",
+                                         "_$$_javassist_",
+                                         "4JacksonSerializer",
+                                         "4JacksonDeserializer"};
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+        size_t size = strlen(before[i]);
+        const char *at = n > size ? memmem(name, n, before[i], size) : NULL;
+        if (!at || !is_word(at + size, n - size - (size_t)(at - name)))
+            continue;
+        while (at[size - 1] == '$' || at[size - 1] == '_')
+            size--;
+        return (size_t)(at - name) + size;
+    }
+    return n;
+}
+
+/* Without address, and without the counter that generated classes have: Main$$Lambda$14,
+ * $Proxy3, GeneratedMethodAccessor12. */
+static size_t normalized_length(const char *name, size_t n) {
+    static const char *const counted[] = {"$Proxy", "GeneratedMethodAccessor",
+                                          "GeneratedConstructorAccessor",
+                                          "GeneratedSerializationConstructorAccessor"};
+    n = without_tag(name, hidden_suffix(name, n));
+    size_t end = n;
+    while (end > 0 && is_digit(name[end - 1]))
+        end--;
+    if (end == n)
+        return n;
+    if (ends_with(name, end, "$$Lambda$"))
+        return end - 1;
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
+        if (ends_with(name, end, counted[i]))
+            return end;
+    return n;
+}
+
+/* A class by its internal name, which is no array. */
+static void put_plain_class(struct out *o, const char *name, size_t n, unsigned style) {
+    if (style & NAME_NORMALIZE)
+        n = normalized_length(name, n);
+    size_t suffix = hidden_suffix(name, n), start = 0;
+    for (size_t i = 0; style & NAME_SIMPLE && i < suffix; i++)
+        if (name[i] == '/')
+            start = i + 1;
+    while (start < suffix) {
+        const char *slash = memchr(name + start, '/', suffix - start);
+        size_t end = slash ? (size_t)(slash - name) : suffix;
+        put_text(o, name + start, end - start);
+        if (slash)
+            put(o, style & NAME_DOTTED ? "." : "/", 1);
+        start = end + (slash != NULL);
+    }
+    if (suffix < n) {
+        put(o, "/", 1);
+        put_text(o, name + suffix + 1, n - suffix - 1);
+    }
+}
+
+static const char *primitive(char code) {
+    static const struct {
+        char code;
+        const char *name;
+    } table[] = {{'B', "byte"}, {'C', "char"},  {'D', "double"},  {'F', "float"}, {'I', "int"},
+                 {'J', "long"}, {'S', "short"}, {'Z', "boolean"}, {'V', "void"}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].code == code)
+            return table[i].name;
+    return NULL;
+}
+
+/* Length of the type descriptor at `d`, 0 when it is none (source: JVMS 4.3). */
+static size_t descriptor_length(const char *d) {
+    size_t n = strspn(d, "[");
+    if (d[n] == 'L') {
+        const char *end = strchr(d + n, ';');
+        return end ? (size_t)(end - d) + 1 : 0;
+    }
+    return primitive(d[n]) ? n + 1 : 0;
+}
+
+/* One type descriptor of a known length, as Java source has it. */
+static void put_descriptor(struct out *o, const char *d, size_t n, unsigned style) {
+    size_t dimensions = strspn(d, "[");
+    if (d[dimensions] == 'L')
+        put_plain_class(o, d + dimensions + 1, n - dimensions - 2, style);
+    else
+        put_string(o, primitive(d[dimensions]));
+    while (dimensions-- > 0)
+        put(o, "[]", 2);
+}
+
+static void put_class(struct out *o, const char *name, unsigned style) {
+    size_t n = strlen(name);
+    if (name[0] == '[' && descriptor_length(name) == n)
+        put_descriptor(o, name, n, style);
+    else
+        put_plain_class(o, name, n, style);
+}
+
+/* "(IJLjava/lang/String;)V" as (int, long, String) where names are dotted, else as it is. */
+static void put_signature(struct out *o, const char *signature, unsigned style) {
+    const char *d = signature + 1;
+    if (!(style & NAME_DOTTED) || signature[0] != '(') {
+        put_string(o, signature);
+        return;
+    }
+    put(o, "(", 1);
+    for (size_t n; *d && *d != ')' && (n = descriptor_length(d)) > 0; d += n) {
+        if (d != signature + 1)
+            put(o, ", ", 2);
+        put_descriptor(o, d, n, style | NAME_SIMPLE);
+    }
+    put(o, ")", 1);
+}
+
+size_t frame_name(const struct method *m, unsigned style, char *out, size_t size) {
+    struct out o = {.data = out, .size = size};
+    bool native = m->kind == METHOD_NATIVE || m->kind == METHOD_CPP || m->kind == METHOD_KERNEL;
+    if (native && style & NAME_LIBRARY && *m->module) {
+        put_string(&o, m->module);
+        put(&o, "`", 1);
+    }
+    if (m->kind == METHOD_CLASS) {
+        put_class(&o, *m->name ? m->name : m->class_name, style | NAME_DOTTED);
+    } else {
+        if (*m->class_name) {
+            put_class(&o, m->class_name, style);
+            put(&o, ".", 1);
+        }
+        put_string(&o, m->name);
+        if ((m->kind == METHOD_JAVA || m->kind == METHOD_COMPILING) && style & NAME_SIGNATURE)
+            put_signature(&o, m->signature, style);
+    }
+    if (style & NAME_MARKS && (m->kind == METHOD_KERNEL || m->kind == METHOD_CLASS))
+        put_string(&o, m->kind == METHOD_KERNEL || *m->module ? "_[k]" : "_[i]");
+    if (!o.full && size)
+        out[o.len] = '\0';
+    return o.len;
+}

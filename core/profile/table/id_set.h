@@ -1,0 +1,24 @@
+/*
+ * How many different ids there were, up to a limit.
+ *
+ * Context: pure; one thread at a time.
+ */
+#ifndef JTOP_PROFILE_ID_SET_H
+#define JTOP_PROFILE_ID_SET_H
+
+#include "core/profile/table/index.h"
+
+#include <stdint.h>
+
+/* All zeroes is the empty set. */
+struct id_set {
+    uint64_t *id;
+    uint32_t count, cap;
+    struct index index;
+};
+
+/* 0: the id is in the set, or the set has `max` others. -ENOMEM. */
+int id_set_add(struct id_set *s, uint64_t id, uint32_t max);
+void id_set_free(struct id_set *s);
+
+#endif

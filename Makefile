@@ -50,8 +50,8 @@ BENCH_SRC := $(wildcard test/bench/*_bench.c)
 NATIVE_LIBS = callback-fp callback-plain memory-early memory-late \
               $(filter-out callback memory method_ids,$(basename $(notdir $(wildcard test/java/native/*.c))))
 JAVA_SRC  := $(wildcard test/java/*.java test/java/*/*.java)
-LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/core/export/profile.pb-c.o \
-             $(BUILD)/gen/core/export/otlp.pb-c.o
+LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/core/export/pprof/profile.pb-c.o \
+             $(BUILD)/gen/core/export/otlp/otlp.pb-c.o
 TUI_OBJ   := $(TUI_SRC:%.c=$(BUILD)/%.o)
 HTTP_OBJ  := $(HTTP_SRC:%.c=$(BUILD)/%.o)
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/agent/%.o)
@@ -90,7 +90,7 @@ $(BUILD)/libjtop-agent.so: $(AGENT_OBJ) $(INPUTS)
 	$(link_with) $(AGENT_LDFLAGS)
 
 # The frontend without a library of the machine it runs on, but for a few files the same.
-STATIC_SRC := attach/jvm.c tui/http.c tui/self.c tui/source_finder.c
+STATIC_SRC := attach/find/jvm.c tui/http.c tui/self.c tui/source_finder.c
 STATIC_OBJ := $(STATIC_SRC:%.c=$(BUILD)/static/%.o)
 $(BUILD)/static/jtop-prof: $(STATIC_OBJ) $(filter-out $(STATIC_SRC:%.c=$(BUILD)/%.o),$(TUI_OBJ) $(LIB_OBJ)) $(INPUTS)
 	$(link)

@@ -1,7 +1,7 @@
 #include "symbols/find.h"
 
-#include "symbols/debug_file.h"
-#include "symbols/elf_function.h"
+#include "symbols/elf/debug_file.h"
+#include "symbols/elf/elf_function.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #ifndef JTOP_SYMBOLS_FIND_H
 #define JTOP_SYMBOLS_FIND_H
 
+#include "symbols/elf/target_files.h"
 #include "symbols/symbols.h"
-#include "symbols/target_files.h"
 
 /* As symbols_find. */
 int find_symbol(const struct target_files *files, const struct maps *maps, const char *library,

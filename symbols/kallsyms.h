@@ -6,7 +6,7 @@
 #ifndef JTOP_SYMBOLS_KALLSYMS_H
 #define JTOP_SYMBOLS_KALLSYMS_H
 
-#include "symbols/symbol_table.h"
+#include "symbols/elf/symbol_table.h"
 
 struct kallsyms {
     bool was_read;

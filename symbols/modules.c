@@ -1,8 +1,8 @@
 #include "symbols/modules.h"
 
-#include "symbols/debug_file.h"
-#include "symbols/demangle.h"
-#include "symbols/vdso.h"
+#include "symbols/elf/debug_file.h"
+#include "symbols/elf/demangle.h"
+#include "symbols/elf/vdso.h"
 
 #define HASH_NONFATAL_OOM 1
 #define uthash_nonfatal_oom(element) ((element)->lost = true)

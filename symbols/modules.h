@@ -8,11 +8,11 @@
 #ifndef JTOP_SYMBOLS_MODULES_H
 #define JTOP_SYMBOLS_MODULES_H
 
-#include "symbols/elf_symbols.h"
+#include "symbols/elf/elf_symbols.h"
+#include "symbols/elf/maps.h"
+#include "symbols/elf/target_files.h"
 #include "symbols/intern.h"
-#include "symbols/maps.h"
 #include "symbols/symbol_store.h"
-#include "symbols/target_files.h"
 
 struct module {
     const char *name;              /* "libc.so.6", "[vdso]"; interned */

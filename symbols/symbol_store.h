@@ -9,7 +9,7 @@
 #ifndef JTOP_SYMBOLS_SYMBOL_STORE_H
 #define JTOP_SYMBOLS_SYMBOL_STORE_H
 
-#include "symbols/elf_symbols.h"
+#include "symbols/elf/elf_symbols.h"
 #include "symbols/kallsyms.h"
 
 struct symbol_store;

@@ -1,12 +1,12 @@
 #include "symbols/symbols.h"
 
-#include "symbols/demangle.h"
+#include "symbols/elf/demangle.h"
+#include "symbols/elf/maps.h"
+#include "symbols/elf/target_files.h"
 #include "symbols/find.h"
 #include "symbols/intern.h"
 #include "symbols/kallsyms.h"
-#include "symbols/maps.h"
 #include "symbols/modules.h"
-#include "symbols/target_files.h"
 
 #define HASH_NONFATAL_OOM 1
 #define uthash_nonfatal_oom(element) ((element)->lost = true)

@@ -7,7 +7,7 @@
 #ifndef JTOP_TUI_COMPLETION_H
 #define JTOP_TUI_COMPLETION_H
 
-#include "attach/jvm.h"
+#include "attach/find/jvm.h"
 #include "core/base/err.h"
 #include "core/base/text.h"
 

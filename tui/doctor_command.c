@@ -1,6 +1,6 @@
 #include "tui/doctor_command.h"
 
-#include "attach/doctor.h"
+#include "attach/doctor/doctor.h"
 #include "core/event/event.h"
 #include "core/export/json_text.h"
 #include "core/session/agent_link.h"

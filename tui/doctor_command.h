@@ -1,13 +1,13 @@
 /*
  * `doctor`: whether a JVM can be profiled from here, and what would make it better, before anything
- * is tried (attach/examination.h).
+ * is tried (attach/doctor/examination.h).
  *
  * Context: frontend, main thread.
  */
 #ifndef JTOP_TUI_DOCTOR_COMMAND_H
 #define JTOP_TUI_DOCTOR_COMMAND_H
 
-#include "attach/examination.h"
+#include "attach/doctor/examination.h"
 #include "core/base/text.h"
 #include "tui/options.h"
 

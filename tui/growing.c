@@ -1,10 +1,10 @@
 #include "tui/growing.h"
 
-#include "attach/process_libraries.h"
-#include "attach/process_list.h"
+#include "attach/find/process_list.h"
+#include "attach/proc/process_libraries.h"
 #include "core/event/event.h"
 #include "core/export/formats.h"
-#include "core/export/jfr_stream.h"
+#include "core/export/jfr/jfr_stream.h"
 #include "core/profile/snapshot/history_read.h"
 #include "core/profile/table/thread_of.h"
 #include "core/session/tap.h"

@@ -1,10 +1,10 @@
 #include "tui/jfr_place.h"
 
-#include "attach/credentials.h"
-#include "attach/errand.h"
-#include "attach/inside.h"
-#include "attach/proc.h"
-#include "attach/tmp_dir.h"
+#include "attach/proc/credentials.h"
+#include "attach/proc/errand.h"
+#include "attach/proc/inside.h"
+#include "attach/proc/proc.h"
+#include "attach/proc/tmp_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,14 +3,14 @@
  *
  * Whose /tmp it is may have put anything there, a directory of the host's under another name too.
  * So everything in it is made, opened and removed by a child with the JVM's own uid and gid
- * (attach/errand.h), which may do nothing there that the JVM could not have done itself.
+ * (attach/proc/errand.h), which may do nothing there that the JVM could not have done itself.
  *
  * Context: frontend only, any thread; each call waits 10 s at most.
  */
 #ifndef JTOP_TUI_JFR_PLACE_H
 #define JTOP_TUI_JFR_PLACE_H
 
-#include "attach/jvm.h"
+#include "attach/find/jvm.h"
 #include "core/base/err.h"
 
 #include <stddef.h>

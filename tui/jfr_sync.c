@@ -1,7 +1,7 @@
 #include "tui/jfr_sync.h"
 
-#include "attach/attach.h"
-#include "attach/printable.h"
+#include "attach/load/attach.h"
+#include "attach/proc/printable.h"
 #include "core/base/text.h"
 #include "tui/jfr_join.h"
 #include "tui/jfr_place.h"

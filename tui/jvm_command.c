@@ -1,7 +1,7 @@
 #include "tui/jvm_command.h"
 
-#include "attach/attach.h"
-#include "symbols/target_files.h"
+#include "attach/load/attach.h"
+#include "symbols/elf/target_files.h"
 #include "tui/background_parts.h"
 
 #include <errno.h>

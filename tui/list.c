@@ -1,6 +1,6 @@
 #include "tui/list.h"
 
-#include "attach/doctor.h"
+#include "attach/doctor/doctor.h"
 #include "tui/format.h"
 
 #include <errno.h>

@@ -6,13 +6,13 @@
 #ifndef JTOP_TUI_LIST_H
 #define JTOP_TUI_LIST_H
 
+#include "attach/find/jvm.h"
 #include "core/base/text.h"
-#include "attach/jvm.h"
 
 #include <stdbool.h>
 
 /* Appends a table, or an array of objects, of all JVMs, with the reason where one cannot be attached
- * (attach/doctor.h). Strings in JSON are valid UTF-8 whatever
+ * (attach/doctor/doctor.h). Strings in JSON are valid UTF-8 whatever
  * the JVMs call themselves. */
 int list_jvms(bool json, struct text *out, struct err *e);
 

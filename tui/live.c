@@ -1,6 +1,6 @@
 #include "tui/live.h"
 
-#include "attach/doctor.h"
+#include "attach/doctor/doctor.h"
 #include "tui/jvm_tabs.h"
 #include "tui/live_plain.h"
 #include "tui/live_setup.h"

@@ -1,6 +1,6 @@
 #include "tui/live_plain.h"
 
-#include "attach/doctor.h"
+#include "attach/doctor/doctor.h"
 #include "core/session/share/share.h"
 #include "tui/format.h"
 #include "tui/jvm_tabs.h"

@@ -1,6 +1,6 @@
 #include "tui/machine_load.h"
 
-#include "attach/proc.h"
+#include "attach/proc/proc.h"
 
 #include <inttypes.h>
 #include <stdio.h>

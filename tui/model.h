@@ -12,9 +12,9 @@
 #ifndef JTOP_TUI_MODEL_H
 #define JTOP_TUI_MODEL_H
 
-#include "attach/jvm.h"
-#include "attach/standstill.h"
-#include "attach/thread_stat.h"
+#include "attach/find/jvm.h"
+#include "attach/load/standstill.h"
+#include "attach/proc/thread_stat.h"
 #include "core/profile/snapshot/diff.h"
 #include "core/profile/snapshot/snapshot.h"
 #include "core/profile/table/frame_name.h"

@@ -1,6 +1,6 @@
 #include "tui/picker_state.h"
 
-#include "attach/proc.h"
+#include "attach/proc/proc.h"
 #include "tui/press.h"
 
 #include <stdio.h>

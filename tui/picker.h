@@ -8,7 +8,7 @@
 #ifndef JTOP_TUI_PICKER_H
 #define JTOP_TUI_PICKER_H
 
-#include "attach/jvm.h"
+#include "attach/find/jvm.h"
 #include "tui/canvas.h"
 #include "tui/keymap.h"
 

@@ -6,8 +6,8 @@
 #ifndef JTOP_TUI_PICKER_TABLE_H
 #define JTOP_TUI_PICKER_TABLE_H
 
-#include "attach/container.h"
-#include "attach/jvm.h"
+#include "attach/find/container.h"
+#include "attach/find/jvm.h"
 #include "tui/canvas.h"
 
 #include <stdbool.h>

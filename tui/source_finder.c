@@ -1,6 +1,6 @@
 #include "tui/source_finder.h"
 
-#include "symbols/target_files.h"
+#include "symbols/elf/target_files.h"
 #include "tui/source_archive.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 #include "tui/source_session.h"
 
-#include "attach/standstill.h"
+#include "attach/load/standstill.h"
 #include "core/event/event.h"
 
 static struct profile *lock(void *arg) {

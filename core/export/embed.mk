@@ -1,10 +1,10 @@
 # The compiler does not tell make about files that come in by .incbin.
-$(BUILD)/core/export/svg_assets.o: core/export/svg_script.js core/export/svg_style.css
-$(BUILD)/core/export/html_assets.o: core/export/html_data.js core/export/html_script.js \
-    core/export/html_style.css core/export/tree_script.js core/export/tree_style.css
+$(BUILD)/core/export/web/svg_assets.o: core/export/web/svg_script.js core/export/web/svg_style.css
+$(BUILD)/core/export/web/html_assets.o: core/export/web/html_data.js core/export/web/html_script.js \
+    core/export/web/html_style.css core/export/web/tree_script.js core/export/web/tree_style.css
 
-# NAME.pb-c.h is included as <core/export/NAME.pb-c.h>: not our code, so not our warnings.
-PROTO     := core/export/profile core/export/otlp
+# NAME.pb-c.h is included as <core/export/ROOM/NAME.pb-c.h>: not our code, so not our warnings.
+PROTO     := core/export/pprof/profile core/export/otlp/otlp
 GENERATED := $(PROTO:%=$(BUILD)/gen/%.pb-c)
 override CPPFLAGS += -isystem $(BUILD)/gen
 

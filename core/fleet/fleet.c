@@ -1,7 +1,7 @@
 #include "core/fleet/member.h"
 #include "core/fleet/roll.h"
 
-#include "attach/proc.h"
+#include "attach/proc/proc.h"
 #include "symbols/symbol_store.h"
 
 #include <errno.h>

@@ -16,7 +16,7 @@
 #ifndef JTOP_FLEET_FLEET_H
 #define JTOP_FLEET_FLEET_H
 
-#include "attach/jvm.h"
+#include "attach/find/jvm.h"
 #include "core/session/session.h"
 
 #include <stdbool.h>

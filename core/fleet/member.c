@@ -1,6 +1,6 @@
 #include "core/fleet/member.h"
 
-#include "attach/proc.h"
+#include "attach/proc/proc.h"
 #include "core/event/event.h"
 #include "core/session/share/share.h"
 

@@ -1,6 +1,6 @@
 #include "core/fleet/roll.h"
 
-#include "attach/proc.h"
+#include "attach/proc/proc.h"
 
 #include <errno.h>
 #include <stdlib.h>

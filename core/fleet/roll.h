@@ -6,7 +6,7 @@
 #ifndef JTOP_FLEET_ROLL_H
 #define JTOP_FLEET_ROLL_H
 
-#include "attach/jvm.h"
+#include "attach/find/jvm.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 #include "core/push/label_sources.h"
 
-#include "attach/errand.h"
-#include "attach/inside.h"
-#include "attach/proc.h"
+#include "attach/proc/errand.h"
+#include "attach/proc/inside.h"
+#include "attach/proc/proc.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -17,7 +17,7 @@
 #ifndef JTOP_PUSH_LABEL_SOURCES_H
 #define JTOP_PUSH_LABEL_SOURCES_H
 
-#include "attach/jvm.h"
+#include "attach/find/jvm.h"
 #include "core/push/labels.h"
 
 #include <stddef.h>

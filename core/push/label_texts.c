@@ -1,7 +1,7 @@
 /* What the texts about a JVM say of its labels. */
 #include "core/push/label_sources.h"
 
-#include "attach/java_args.h"
+#include "attach/find/java_args.h"
 
 #include <ctype.h>
 #include <stdio.h>

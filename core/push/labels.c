@@ -1,6 +1,6 @@
 #include "core/push/labels.h"
 
-#include "attach/printable.h"
+#include "attach/proc/printable.h"
 
 #include <stdio.h>
 #include <string.h>

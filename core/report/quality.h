@@ -6,7 +6,7 @@
 #ifndef JTOP_REPORT_QUALITY_H
 #define JTOP_REPORT_QUALITY_H
 
-#include "attach/standstill.h"
+#include "attach/load/standstill.h"
 #include "core/export/export.h"
 #include "core/session/session.h"
 

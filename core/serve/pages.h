@@ -8,7 +8,7 @@
 #ifndef JTOP_SERVE_PAGES_H
 #define JTOP_SERVE_PAGES_H
 
-#include "attach/jvm.h"
+#include "attach/find/jvm.h"
 #include "core/base/text.h"
 
 #include <stdint.h>

@@ -1,9 +1,9 @@
 #include "core/session/agent_link.h"
 
-#include "attach/attach.h"
-#include "attach/inside.h"
-#include "attach/place.h"
-#include "attach/proc.h"
+#include "attach/load/attach.h"
+#include "attach/place/place.h"
+#include "attach/proc/inside.h"
+#include "attach/proc/proc.h"
 #include "core/base/text.h"
 #include "core/session/share/holder.h"
 #include "core/session/share/share.h"

@@ -7,7 +7,7 @@
 #ifndef JTOP_SESSION_AGENT_LINK_H
 #define JTOP_SESSION_AGENT_LINK_H
 
-#include "attach/jvm.h"
+#include "attach/find/jvm.h"
 #include "core/session/mapping.h"
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ struct agent_link {
                    caller's */
 };
 
-/* Makes the JVM load the agent, from where it is or from a copy (attach/place.h), with options, and
+/* Makes the JVM load the agent, from where it is or from a copy (attach/place/place.h), with options, and
  * maps its ring. `as_given`: the path is one that the JVM sees; nothing is placed. `offer_broker`:
  * we could open perf_events for it. `timeout_ms` bounds the attach. */
 int agent_link_open(const struct jvm *j, const char *library, bool as_given, bool offer_broker,

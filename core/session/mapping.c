@@ -1,8 +1,8 @@
 #include "core/session/mapping.h"
 
-#include "attach/credentials.h"
-#include "attach/errand.h"
-#include "attach/proc.h"
+#include "attach/proc/credentials.h"
+#include "attach/proc/errand.h"
+#include "attach/proc/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>

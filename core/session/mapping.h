@@ -12,7 +12,7 @@
 #ifndef JTOP_SESSION_MAPPING_H
 #define JTOP_SESSION_MAPPING_H
 
-#include "attach/jvm.h"
+#include "attach/find/jvm.h"
 #include "core/base/err.h"
 #include "core/wire/layout.h"
 #include "core/wire/unwind.h"

@@ -9,7 +9,7 @@
 #ifndef JTOP_SESSION_SESSION_H
 #define JTOP_SESSION_SESSION_H
 
-#include "attach/jvm.h"
+#include "attach/find/jvm.h"
 #include "core/base/err.h"
 #include "core/profile/profile.h"
 #include "core/wire/record.h"
@@ -142,7 +142,7 @@ struct session_status {
     struct session_budget budget;
 };
 
-/* What control groups let the JVM have of the CPUs (attach/cgroup.h), looked at once a second. */
+/* What control groups let the JVM have of the CPUs (attach/proc/cgroup.h), looked at once a second. */
 struct session_cpu {
     bool known;
     double quota;                /* CPUs it may use; 0: no limit */

@@ -1,6 +1,6 @@
 #include "core/session/session_state.h"
 
-#include "attach/attach.h"
+#include "attach/load/attach.h"
 #include "core/event/event.h"
 #include "core/session/agent_link.h"
 #include "core/session/drain/perf_broker.h"

@@ -7,7 +7,7 @@
 #ifndef JTOP_SESSION_SESSION_STATE_H
 #define JTOP_SESSION_SESSION_STATE_H
 
-#include "attach/thread_stat.h"
+#include "attach/proc/thread_stat.h"
 #include "core/decode/decoder.h"
 #include "core/decode/thread_filter.h"
 #include "core/record/recording.h"

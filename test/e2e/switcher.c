@@ -7,7 +7,7 @@
  * A line for each pair ("pair cpu wall 320 ms"), then one for each event ("event cpu 512 samples"),
  * or "wrong …" and exit code 1 at the first thing that is not as asked for.
  */
-#include "attach/jvm.h"
+#include "attach/find/jvm.h"
 #include "core/event/event.h"
 #include "core/session/session.h"
 

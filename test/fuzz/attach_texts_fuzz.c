@@ -1,11 +1,11 @@
 /* The texts that are read before and during an attach: of /proc, of the JVM's start, and its words
  * about a library. The input is any of them. */
-#include "attach/container.h"
-#include "attach/java_args.h"
-#include "attach/listener.h"
-#include "attach/load_trouble.h"
-#include "attach/proc.h"
-#include "attach/standstill.h"
+#include "attach/find/container.h"
+#include "attach/find/java_args.h"
+#include "attach/load/listener.h"
+#include "attach/load/load_trouble.h"
+#include "attach/load/standstill.h"
+#include "attach/proc/proc.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Texts about control groups. The input is the text of every file at once, and its first two lines
  * are a mount's root and a group. */
-#include "attach/cgroup.h"
+#include "attach/proc/cgroup.h"
 
 #include <stdlib.h>
 #include <string.h>

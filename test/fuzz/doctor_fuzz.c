@@ -1,6 +1,6 @@
 /* What the doctor reads of a process: its status, maps and options as texts, and libraries. The
  * first byte says as what. */
-#include "attach/examine.h"
+#include "attach/doctor/examine.h"
 
 #include <stdlib.h>
 #include <string.h>

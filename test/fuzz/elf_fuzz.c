@@ -2,9 +2,9 @@
  * The ELF reader and the demangler; the input is the file. Every other input is read through a
  * descriptor, where only the parts that are wanted get copied.
  */
-#include "symbols/demangle.h"
-#include "symbols/elf_function.h"
-#include "symbols/elf_symbols.h"
+#include "symbols/elf/demangle.h"
+#include "symbols/elf/elf_function.h"
+#include "symbols/elf/elf_symbols.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The performance data parser and what is read from it; the input is the file. */
-#include "attach/hsperf.h"
-#include "attach/perf_values.h"
+#include "attach/find/hsperf.h"
+#include "attach/find/perf_values.h"
 
 #include <stdlib.h>
 #include <string.h>

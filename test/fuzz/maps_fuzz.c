@@ -1,5 +1,5 @@
 /* The parser of /proc/PID/maps; the input is the text. */
-#include "symbols/maps.h"
+#include "symbols/elf/maps.h"
 
 #include <stdlib.h>
 #include <string.h>

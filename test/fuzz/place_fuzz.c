@@ -1,5 +1,5 @@
 /* What a JVM has mapped and mounted, and its environment, when a place for the agent is looked for. */
-#include "attach/place_parts.h"
+#include "attach/place/place_parts.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* What a process says of itself in /proc: the first byte chooses the file, the rest is its text. */
-#include "attach/container.h"
-#include "attach/java_args.h"
-#include "attach/printable.h"
-#include "attach/proc.h"
+#include "attach/find/container.h"
+#include "attach/find/java_args.h"
+#include "attach/proc/printable.h"
+#include "attach/proc/proc.h"
 #include "core/base/clean_text.h"
 
 #include <stdlib.h>

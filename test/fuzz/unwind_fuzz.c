@@ -2,7 +2,7 @@
  * Unwind tables of hostile files. The first byte says what the rest is: an ELF file, or the share
  * of .eh_frame in what follows, .eh_frame and .debug_frame, to be put into a sound file.
  */
-#include "symbols/unwind_table.h"
+#include "symbols/unwind/unwind_table.h"
 
 #include "test/unit/unwind_fixture.h"
 

@@ -3,7 +3,7 @@
  *
  * JTOP_TEST_JDKS: more JDK directories to try, separated by colons.
  */
-#include "attach/attach.h"
+#include "attach/load/attach.h"
 
 #include "test/unit/java_child.h"
 

@@ -1,9 +1,9 @@
 /* What the texts of the kernel, of JVMs and of C libraries mean for an attach. */
-#include "attach/connect.h"
-#include "attach/listener.h"
-#include "attach/load_trouble.h"
-#include "attach/proc.h"
-#include "attach/standstill.h"
+#include "attach/load/connect.h"
+#include "attach/load/listener.h"
+#include "attach/load/load_trouble.h"
+#include "attach/load/standstill.h"
+#include "attach/proc/proc.h"
 
 #include <errno.h>
 #include <setjmp.h>

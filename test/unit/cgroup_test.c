@@ -1,6 +1,6 @@
 /* Quotas of control groups: the texts, real groups where this machine lets us make some, and how
  * readings add up. */
-#include "attach/cgroup.h"
+#include "attach/proc/cgroup.h"
 
 #include "core/session/drain/cpu_limit.h"
 

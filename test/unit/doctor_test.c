@@ -1,8 +1,8 @@
 /* What can be told of a JVM before it is attached: told of processes that are none. */
-#include "attach/doctor.h"
+#include "attach/doctor/doctor.h"
 
-#include "attach/container.h"
-#include "attach/proc.h"
+#include "attach/find/container.h"
+#include "attach/proc/proc.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Files that are cut short, damaged, or made to harm. Sound ones: symbols_files_test.c. */
-#include "symbols/elf_symbols.h"
+#include "symbols/elf/elf_symbols.h"
 #include "test/unit/tier.h"
 
 #include <elf.h>

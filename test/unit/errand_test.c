@@ -1,7 +1,7 @@
 /* What a child process does for us: its answer, its descriptor, and its tidying up. */
-#include "attach/errand.h"
+#include "attach/proc/errand.h"
 
-#include "attach/proc.h"
+#include "attach/proc/proc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

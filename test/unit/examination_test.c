@@ -1,5 +1,5 @@
 /* What the doctor reads, from texts; and what it makes of them. */
-#include "attach/examine.h"
+#include "attach/doctor/examine.h"
 
 #include "tui/doctor_command.h"
 

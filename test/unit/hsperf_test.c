@@ -1,8 +1,8 @@
 /* The performance data parser over good and hostile buffers, and the rules for reading the file. */
-#include "attach/hsperf.h"
-#include "attach/perf_file.h"
-#include "attach/perf_values.h"
-#include "attach/printable.h"
+#include "attach/find/hsperf.h"
+#include "attach/find/perf_file.h"
+#include "attach/find/perf_values.h"
+#include "attach/proc/printable.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 
 #include "test/unit/export_fixture.h"
 
-#include <core/export/profile.pb-c.h>
+#include <core/export/pprof/profile.pb-c.h>
 
 #include <errno.h>
 #include <zlib.h>

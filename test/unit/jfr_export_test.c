@@ -2,7 +2,7 @@
  * say is read by the JDK itself in test/e2e/export_readers.py. */
 #include "test/unit/export_fixture.h"
 
-#include "core/export/jfr_write.h"
+#include "core/export/jfr/jfr_write.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

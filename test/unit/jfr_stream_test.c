@@ -2,8 +2,8 @@
  * flushed, whatever is cut off while something is being written. */
 #include "test/unit/export_fixture.h"
 
-#include "core/export/jfr_stream.h"
-#include "core/export/jfr_stream_state.h"
+#include "core/export/jfr/jfr_stream.h"
+#include "core/export/jfr/jfr_stream_state.h"
 #include "core/profile/snapshot/history_read.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* JVMs as they are found and described, and the command lines they are known by. */
-#include "attach/java_args.h"
-#include "attach/jvm.h"
-#include "attach/proc.h"
-#include "attach/thread_stat.h"
+#include "attach/find/java_args.h"
+#include "attach/find/jvm.h"
+#include "attach/proc/proc.h"
+#include "attach/proc/thread_stat.h"
 
 #include "test/unit/java_child.h"
 

@@ -1,4 +1,4 @@
-#include "symbols/maps.h"
+#include "symbols/elf/maps.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * numbers of the fields are the published ones is tried in test/e2e/formats.py. */
 #include "test/unit/written.h"
 
-#include <core/export/otlp.pb-c.h>
+#include <core/export/otlp/otlp.pb-c.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,10 +2,10 @@
  * Where the agent's library is put for processes that do not see ours: another user's, with file
  * systems of their own. Needs root.
  */
-#include "attach/place.h"
+#include "attach/place/place.h"
 
-#include "attach/inside.h"
-#include "attach/proc.h"
+#include "attach/proc/inside.h"
+#include "attach/proc/proc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* The pprof file, read back: every number leads somewhere, and sums are the snapshot's. */
 #include "test/unit/export_fixture.h"
 
-#include <core/export/profile.pb-c.h>
+#include <core/export/pprof/profile.pb-c.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "symbols/symbol_table.h"
+#include "symbols/elf/symbol_table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Libraries built for the purpose: what is stripped, split, replaced, and planted. */
 #include "symbols/symbols.h"
 
-#include "symbols/target_files.h"
+#include "symbols/elf/target_files.h"
 
 #include <dlfcn.h>
 #include <errno.h>

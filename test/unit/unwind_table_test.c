@@ -1,6 +1,6 @@
 /* Rows made of frame sections: of ones put together by hand, and of the C library as readelf
  * understands them. Whether a stack can be walked by them is tested in unwind_walk_test.c. */
-#include "symbols/unwind_table.h"
+#include "symbols/unwind/unwind_table.h"
 
 #include "test/unit/unwind_fixture.h"
 

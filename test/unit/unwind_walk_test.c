@@ -1,6 +1,6 @@
 /* Whether a stack can be walked by the rows: this process's own, at every single instruction of a
  * piece of work in our code and in the C library's, through a signal's frame, and in the vdso. */
-#include "symbols/unwind_files.h"
+#include "symbols/unwind/unwind_files.h"
 
 #include <errno.h>
 #include <gnu/libc-version.h>

@@ -1,6 +1,6 @@
 /*
  * The types of a chunk as its metadata event describes them: a tree of elements with attributes,
- * names and values being numbers of one table of strings (core/export/jfr_types.c draws it).
+ * names and values being numbers of one table of strings (core/export/jfr/jfr_types.c draws it).
  *
  * Context: as import.h.
  */

@@ -1,5 +1,5 @@
 /*
- * profile.proto (core/export/profile.proto), plain or gzipped: of Go's runtime, of this program, of
+ * profile.proto (core/export/pprof/profile.proto), plain or gzipped: of Go's runtime, of this program, of
  * other profilers of Java. Samples are read one by one; only names are held.
  *
  * Labels that are understood: thread (also thread_name, "thread name"), tid (thread_id, "thread
@@ -11,7 +11,7 @@
 #include "core/import/reader.h"
 #include "core/import/text/frame_text.h"
 
-#include <core/export/profile.pb-c.h>
+#include <core/export/pprof/profile.pb-c.h>
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 
 #include "core/import/text/frame_text.h"
 
-#include <core/export/profile.pb-c.h>
+#include <core/export/pprof/profile.pb-c.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef JTOP_SESSION_CPU_LIMIT_H
 #define JTOP_SESSION_CPU_LIMIT_H
 
-#include "attach/cgroup.h"
+#include "attach/proc/cgroup.h"
 #include "core/session/session.h"
 
 /* All zero at first. */

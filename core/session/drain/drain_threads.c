@@ -1,7 +1,7 @@
 /* What the kernel knows of the JVM's threads: names that the agent has not told, and policies. */
 #include "core/session/session_state.h"
 
-#include "attach/thread_stat.h"
+#include "attach/proc/thread_stat.h"
 #include "core/base/clean_text.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "core/session/drain/jvm_tids.h"
 
-#include "attach/proc.h"
+#include "attach/proc/proc.h"
 
 #include <ctype.h>
 #include <dirent.h>

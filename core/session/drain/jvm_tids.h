@@ -10,7 +10,7 @@
 #ifndef JTOP_SESSION_JVM_TIDS_H
 #define JTOP_SESSION_JVM_TIDS_H
 
-#include "attach/jvm.h"
+#include "attach/find/jvm.h"
 #include "core/base/id_map.h"
 
 struct jvm_tids {

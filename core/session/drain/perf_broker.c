@@ -3,7 +3,7 @@
 #include "core/session/drain/jvm_tids.h"
 #include "core/wire/broker.h"
 #include "core/wire/perf_attr.h"
-#include "symbols/target_files.h"
+#include "symbols/elf/target_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

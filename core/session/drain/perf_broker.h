@@ -12,7 +12,7 @@
 #ifndef JTOP_SESSION_PERF_BROKER_H
 #define JTOP_SESSION_PERF_BROKER_H
 
-#include "attach/jvm.h"
+#include "attach/find/jvm.h"
 #include "core/wire/layout.h"
 
 #include <stdbool.h>

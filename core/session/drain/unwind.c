@@ -1,7 +1,7 @@
 #include "core/session/drain/unwind.h"
 
 #include "core/session/drain/unwind_area.h"
-#include "symbols/unwind_files.h"
+#include "symbols/unwind/unwind_files.h"
 
 #include <errno.h>
 #include <pthread.h>

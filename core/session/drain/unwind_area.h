@@ -9,7 +9,7 @@
 #define JTOP_SESSION_UNWIND_AREA_H
 
 #include "core/wire/unwind.h"
-#include "symbols/unwind_table.h"
+#include "symbols/unwind/unwind_table.h"
 
 struct unwind_area {
     struct wire_unwind *wire;

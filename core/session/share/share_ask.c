@@ -2,7 +2,7 @@
 #include "core/session/share/holder.h"
 #include "core/session/share/share_socket.h"
 
-#include "attach/proc.h"
+#include "attach/proc/proc.h"
 
 #include <errno.h>
 #include <limits.h>

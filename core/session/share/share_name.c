@@ -1,6 +1,6 @@
 #include "core/session/share/share_name.h"
 
-#include "attach/proc.h"
+#include "attach/proc/proc.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,0 +1,61 @@
+/*
+ * What `jtop-prof doctor` checks: one entry a thing that can keep a profile from working, or make
+ * it poorer, on this machine and in one JVM. Nothing of the target is touched: files of /proc and
+ * /sys are read, and what is tried is tried in a process of our own.
+ *
+ * What async-profiler's troubleshooting page is about (README of 1.5, docs/Troubleshooting.md of
+ * 4.x), and the check that answers it:
+ *
+ *   perf_event mmap failed                     perf-mlock, memlock
+ *   Failed to change credentials               user
+ *   Could not start attach mechanism: socket deleted   attach-listener
+ *     DisableAttachMechanism                   attach-mechanism
+ *     another /tmp                             tmp, namespaces
+ *     busy, no safepoint                       process, safepoint
+ *   Failed to inject / to load the library     agent-library, agent-place, libc, architecture
+ *   Perf events unavailable: paranoid          perf-paranoid, perf-jvm
+ *     seccomp                                  seccomp, jvm-seccomp, perf-open
+ *     hypervisor without counters              perf-pmu
+ *     not supported (WSL)                      kernel, perf-open
+ *   No AllocTracer symbols                     vm-symbols
+ *   VMStructs unavailable                      vm
+ *   Could not parse symbols, OS bug            vm-library
+ *   [frame_buffer_overflow]                    memory (the ring is of fixed size; drops are shown)
+ *   Could not open output file                 output-directory
+ *   MaxJavaStackTraceDepth                     stack-depth
+ *   Too short interval                         perf-sample-rate
+ *   DebugNonSafepoints                         debug-info
+ *   127 frames of perf_events                  perf-max-stack
+ *   Non-Java frames before Java frames         (--cstack vmx: nothing of the machine to check)
+ *   Kernel symbols unavailable                 kptr-restrict
+ *
+ * Context: frontend only, any thread; takes some milliseconds.
+ */
+#ifndef JTOP_ATTACH_EXAMINATION_H
+#define JTOP_ATTACH_EXAMINATION_H
+
+#include "attach/find/jvm.h"
+
+enum finding_level {
+    FINDING_OK,
+    FINDING_NOTE,    /* good to know */
+    FINDING_WARNING, /* it works, but poorer */
+    FINDING_FAILURE, /* it does not work */
+};
+
+struct finding {
+    const char *id;    /* stable, for scripts: "perf-paranoid" */
+    const char *title; /* what is checked, for people: at most FINDING_TITLE columns */
+    enum finding_level level;
+    bool machine;     /* of this machine, whatever the JVM */
+    char fact[480];   /* what was found: file, value, errno; one printable line */
+    char remedy[320]; /* what to change; "" where nothing has to be */
+};
+
+/* Fills at most `cap` findings in the order in which things happen; returns their number. `j` NULL:
+ * the machine only. `uid`: who would profile. `library`: our agent, as we see it; may be NULL. */
+#define FINDINGS_MAX 64
+#define FINDING_TITLE 16
+int examine(const struct jvm *j, uid_t uid, const char *library, struct finding *out, int cap);
+
+#endif

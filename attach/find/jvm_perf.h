@@ -1,0 +1,17 @@
+/*
+ * A JVM's performance data, wherever it can be read from.
+ *
+ * Context: frontend only, any thread.
+ */
+#ifndef JTOP_ATTACH_JVM_PERF_H
+#define JTOP_ATTACH_JVM_PERF_H
+
+#include "attach/find/jvm.h"
+#include "attach/find/perf_values.h"
+
+/* Uses pid, inner_pid, uid, user and start_ticks of `j`. `search`: look in every hsperfdata_*
+ * directory, not only in that of j->user. 0 or -errno; -EACCES: the process may not be looked
+ * into. */
+int jvm_perf_read(const struct jvm *j, bool search, struct perf_values *v);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * The inside of a growing recording: jfr_stream.c is its thread and its users' side,
+ * jfr_stream_file.c puts bytes in their places.
+ *
+ * Context: as jfr_stream.h.
+ */
+#ifndef JTOP_EXPORT_JFR_STREAM_STATE_H
+#define JTOP_EXPORT_JFR_STREAM_STATE_H
+
+#include "core/export/jfr/jfr_stream.h"
+
+#include <pthread.h>
+
+struct jfr_stream {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t thread;
+    bool threaded;
+    struct jfr_stream_options o;
+    char *strings[3]; /* of o.vm */
+    char *path;
+    /* under the lock */
+    struct jfr_chunk *chunk;
+    struct text events;
+    uint32_t chunks;
+    uint64_t newest_ns;
+    uint64_t left_out; /* samples there was no room for … */
+    uint64_t beyond;   /* … and those beyond what one record, or all, may stand for */
+    uint64_t repeats;  /* events that were not a record's first */
+    struct jfr_rate rate;
+    bool quit, ended;
+    int failure; /* errno of the first write that failed; 0: none */
+    /* the thread's, or its who has joined it */
+    int fd;
+    unsigned turns;
+    uint64_t start;      /* of the chunk, in the file */
+    uint64_t end, file;  /* of its events; of the filler behind them, which is the file's */
+    uint64_t checkpoint; /* the last one, from the chunk's start */
+    uint64_t begun_ns;   /* when the chunk began, on our clock */
+    struct jfr_header header;
+};
+
+/* What a chunk begins with, and a filler; the header says how long it will be. Under the lock. */
+void jfr_stream_begin_chunk(struct jfr_stream *w, struct text *out, uint64_t start_ns);
+/* Those of the thread; 0 or -errno. */
+int jfr_stream_flush(struct jfr_stream *w);
+int jfr_stream_next_chunk(struct jfr_stream *w);
+bool jfr_stream_is_full(const struct jfr_stream *w);
+/* The filler goes: the file is what it will be. */
+int jfr_stream_trim(struct jfr_stream *w);
+
+#endif

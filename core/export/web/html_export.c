@@ -1,0 +1,21 @@
+/*
+ * The flame graph as a page that draws on a canvas.
+ */
+#include "core/export/formats.h"
+#include "core/export/web/html.h"
+
+int html_export(struct text *out, const struct profile *p, const struct snapshot *s,
+                const struct export_quality *q, const struct export_options *o) {
+    static const struct html_view flames = {
+        .style = "",
+        .buttons =
+            "<button class=\"reset\" hidden>Reset zoom</button>"
+            "<button class=\"invert\" title=\"Roots above or below: key i\">Turn over</button>"
+            "<button class=\"reverse\" title=\"Read stacks from the other end: key "
+            "r\">Reverse</button>",
+        .body = "<main tabindex=\"0\" role=\"application\" aria-label=\"Flame graph\">"
+                "<div class=\"room\"><canvas></canvas></div></main>",
+        .script = html_script_js,
+    };
+    return html_page(out, p, s, q, o, &flames);
+}

@@ -1,0 +1,274 @@
+/*
+ * Interactive flame graph: one SVG file that draws itself without its script, for <img> and print.
+ */
+#include "core/export/web/svg.h"
+
+#include "core/export/formats.h"
+#include "core/export/frame_walk.h"
+#include "core/export/human.h"
+#include "core/export/svg_text.h"
+#include "core/export/web/frame_change.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A browser stays quick with some ten thousand frames, and nobody sees those narrower than a
+ * fraction of a pixel. So by default frames under SVG_NARROW percent go; where more than
+ * SVG_FRAMES remain the bound rises, up to SVG_NARROW_MOST percent: a wide frame is never left out.
+ */
+#define SVG_FRAMES 20000u
+#define SVG_NARROW (0.1 / 1920 * 100)
+#define SVG_NARROW_MOST 0.1
+#define SVG_THIN_OUT_AT 400000u /* frames held in memory before the bound is looked at */
+
+#define COLUMN 0.602 /* of a monospaced font, in its size */
+
+struct svg_frame {
+    uint64_t left, value; /* in the counter that widths are made of */
+    uint64_t samples, weight, self;
+    const char *name;
+    uint32_t depth;
+    uint16_t class;
+    uint16_t java;
+    struct diff_change change; /* where there is something to compare with */
+};
+
+struct svg {
+    struct svg_page page;
+    struct frame_names *names;
+    uint64_t whole; /* 100 percent */
+    uint64_t least; /* frames with less are left out */
+    bool automatic; /* `least` may rise */
+    struct svg_frame *frame;
+    size_t len, cap, thin_out_at;
+    uint64_t *left; /* where the next frame of each depth begins */
+    size_t left_cap;
+};
+
+static int descending(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* Raises the bound until no more than SVG_FRAMES remain, or it is as high as it may get. */
+static int thin_out(struct svg *v) {
+    if (!v->automatic || v->len <= SVG_FRAMES)
+        return 0;
+    uint64_t *value = malloc(v->len * sizeof(*value));
+    if (!value)
+        return -ENOMEM;
+    for (size_t i = 0; i < v->len; i++)
+        value[i] = v->frame[i].value;
+    qsort(value, v->len, sizeof(*value), descending);
+    uint64_t most = (uint64_t)((double)v->whole * SVG_NARROW_MOST / 100);
+    uint64_t least = value[SVG_FRAMES] + 1;
+    free(value);
+    if (least > most)
+        least = most;
+    if (least > v->least)
+        v->least = least;
+
+    size_t kept = 0;
+    for (size_t i = 0; i < v->len; i++) {
+        if (v->frame[i].value >= v->least)
+            v->frame[kept++] = v->frame[i];
+    }
+    v->len = kept;
+    if (v->thin_out_at < kept * 2)
+        v->thin_out_at = kept * 2;
+    return 0;
+}
+
+static int add_frame(struct svg *v, const struct svg_frame *f) {
+    if (v->len >= v->thin_out_at) {
+        int err = thin_out(v);
+        if (err)
+            return err;
+    }
+    if (v->len == v->cap) {
+        size_t cap = v->cap ? v->cap * 2 : 1024;
+        struct svg_frame *frame = realloc(v->frame, cap * sizeof(*frame));
+        if (!frame)
+            return -ENOMEM;
+        v->frame = frame;
+        v->cap = cap;
+    }
+    v->frame[v->len++] = *f;
+    return 0;
+}
+
+static int visit(void *arg, const struct walked_frame *f) {
+    struct svg *v = arg;
+    if (f->depth + 2 > v->left_cap) {
+        size_t cap = (size_t)f->depth * 2 + 64;
+        uint64_t *left = realloc(v->left, cap * sizeof(*left));
+        if (!left)
+            return -ENOMEM;
+        if (!v->left)
+            left[0] = 0;
+        v->left = left;
+        v->left_cap = cap;
+    }
+    bool total = v->page.o->total;
+    const struct method *m = frame_names_method(v->names, f->main->method);
+    struct svg_frame frame = {
+        .left = v->left[f->depth],
+        .value = total ? f->total : f->total_samples,
+        .samples = f->total_samples,
+        .weight = f->total,
+        .self = total ? f->self : f->self_samples,
+        .name = f->name->text,
+        .depth = f->depth + 1, /* 0 is "all" */
+        .class = (uint16_t)frame_class_of(m->kind, snapshot_main_tier(f->main->tier)),
+        .java = m->kind == METHOD_JAVA || m->kind == METHOD_CLASS,
+    };
+    if (v->page.o->diff)
+        frame.change = frame_change(v->page.o->diff, v->page.s, f);
+    v->left[f->depth] += frame.value;
+    v->left[f->depth + 1] = frame.left;
+    if (!frame.value || frame.value < v->least)
+        return FRAME_WALK_SKIP;
+    return add_frame(v, &frame);
+}
+
+/* 12.3456 as text, without the zeros at its end. */
+static void add_percent(struct text *out, uint64_t part, uint64_t whole) {
+    char buf[32];
+    int n = snprintf(buf, sizeof(buf), "%.4f", formats_percent(part, whole));
+    while (n > 1 && buf[n - 1] == '0')
+        n--;
+    if (buf[n - 1] == '.')
+        n--;
+    text_add_n(out, buf, (size_t)n);
+}
+
+/* "before 1.20%, +0.80", or "new". */
+static void add_change(struct text *out, const struct svg *v, const struct svg_frame *f) {
+    double before = formats_percent(f->value, v->whole) - f->change.percent;
+    if (f->change.is_new)
+        text_add(out, ", new");
+    else
+        text_addf(out, ", before %.2f%%, %+.2f", before > 0 ? before : 0, f->change.percent);
+    if (f->change.chance)
+        text_add(out, ", may be chance");
+}
+
+/* A sign says what the colour says. */
+static void add_label(struct text *out, const struct svg *v, const struct svg_frame *f,
+                      unsigned columns) {
+    char sign[32] = "";
+    size_t n = 0;
+    if (v->page.o->diff && f->depth && !f->change.chance)
+        n = (size_t)snprintf(sign, sizeof sign, "%+.2f ", f->change.percent);
+    struct text name = {0};
+    if (columns > n)
+        svg_text_add_label(&name, f->name, f->java, columns - (unsigned)n);
+    if (name.len) {
+        text_add(out, sign);
+        text_add(out, name.data);
+    }
+    out->failed |= name.failed;
+    text_free(&name);
+}
+
+static void draw(struct text *out, const struct svg *v, const struct svg_frame *f) {
+    bool compared = v->page.o->diff && f->depth;
+    const struct svg_page *g = &v->page;
+    bool up = !g->o->inverted;
+    unsigned y = SVG_HEAD + (up ? g->rows - 1 - f->depth : f->depth) * g->row;
+    unsigned font = g->row > 16 ? 12 : g->row - 4;
+    unsigned char letter = (unsigned char)frame_class_looks[f->class].letter;
+    double pixels = formats_percent(f->value, v->whole) / 100 * (g->width - 2 * SVG_MARGIN);
+
+    text_addf(out, "<g class=\"%c%u", letter, frame_class_shade(f->name));
+    if (compared)
+        text_addf(out, " d%u\" data-d=\"%.2f %u", frame_change_shade(f->change), f->change.percent,
+                  f->change.chance | f->change.is_new << 1);
+    text_addf(out,
+              "\" data-f=\"%" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\"><title>",
+              f->depth, f->left, f->samples, f->weight, f->self);
+    svg_text_add(out, f->name);
+    text_add(out, " (");
+    human_count(out, f->samples);
+    text_addf(out, " sample%s, %.2f%%, ", f->samples == 1 ? "" : "s",
+              formats_percent(f->value, v->whole));
+    human_weight(out, f->weight, g->unit);
+    if (compared)
+        add_change(out, v, f);
+    text_add(out, ")</title><rect x=\"");
+    add_percent(out, f->left, v->whole);
+    text_addf(out, "%%\" y=\"%u\" width=\"", y);
+    add_percent(out, f->value, v->whole);
+    text_addf(out, "%%\" height=\"%u\"/>", g->row - 1);
+    if (pixels > 6 + font * COLUMN) {
+        struct text label = {0};
+        add_label(&label, v, f, (unsigned)((pixels - 6) / (font * COLUMN)));
+        if (label.len) {
+            text_add(out, "<text x=\"");
+            add_percent(out, f->left, v->whole);
+            text_addf(out, "%%\" dx=\"3\" y=\"%.1f\">%s</text>",
+                      y + (g->row - 1) / 2.0 + font * 0.35, label.data);
+        }
+        out->failed |= label.failed;
+        text_free(&label);
+    }
+    text_add(out, "</g>\n");
+}
+
+static void write_page(struct text *out, struct svg *v) {
+    struct svg_page *g = &v->page;
+    struct svg_frame all = {.value = v->whole,
+                            .samples = g->s->samples,
+                            .weight = g->s->weight,
+                            .name = "all",
+                            .class = CLASS_ERROR};
+    g->rows = 1;
+    g->hidden = formats_percent(v->least, v->whole);
+    for (size_t i = 0; i < v->len; i++) {
+        if (v->frame[i].depth >= g->rows)
+            g->rows = v->frame[i].depth + 1;
+        g->used[v->frame[i].class] = true;
+    }
+    svg_page_begin(out, g);
+    draw(out, v, &all);
+    for (size_t i = 0; i < v->len; i++)
+        draw(out, v, &v->frame[i]);
+    svg_page_end(out, g);
+}
+
+static unsigned within(uint32_t asked, unsigned otherwise, unsigned least, unsigned most) {
+    unsigned n = asked ? asked : otherwise;
+    return n < least ? least : n > most ? most : n;
+}
+
+int svg_export(struct text *out, const struct profile *p, const struct snapshot *s,
+               const struct export_quality *q, const struct export_options *o) {
+    struct export_options own = formats_options(o, q);
+    o = &own;
+    struct svg v = {
+        .page = {.s = s,
+                 .q = q,
+                 .o = o,
+                 .unit = q->unit ? q->unit : "total",
+                 .width = within(o->width, SVG_WIDTH, 300, 32000),
+                 .row = within(o->height, SVG_ROW, 10, 100)},
+        .whole = o->total ? s->weight : s->samples,
+        .automatic = !(o->minwidth > 0),
+        .thin_out_at = SVG_THIN_OUT_AT,
+    };
+    v.least = (uint64_t)((double)v.whole * (v.automatic ? SVG_NARROW : o->minwidth) / 100);
+    v.names = frame_names_new(profile_methods_const(p), formats_name_style(o), o->annotate, NULL);
+    int err = v.names ? frame_walk(s, v.names, visit, &v) : -ENOMEM;
+    if (!err)
+        err = thin_out(&v);
+    if (!err)
+        write_page(out, &v);
+    frame_names_free(v.names);
+    free(v.frame);
+    free(v.left);
+    return err || out->failed ? -ENOMEM : 0;
+}

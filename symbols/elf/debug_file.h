@@ -1,0 +1,21 @@
+/*
+ * The separate debug file of a stripped library: found by build-id or by .gnu_debuglink where gdb
+ * looks for it, in the target's root and then in ours.
+ *
+ * Context: frontend only; one thread at a time per struct.
+ */
+#ifndef JTOP_SYMBOLS_DEBUG_FILE_H
+#define JTOP_SYMBOLS_DEBUG_FILE_H
+
+#include "symbols/elf/elf_symbols.h"
+#include "symbols/elf/target_files.h"
+
+/* Adds the symbols of the debug file that belongs to `s`, which was read from `path` as the target
+ * sees it. The build-id must be the same or, of a file without one, the CRC right.
+ * 0, or -ENOENT: there is none that fits. */
+int debug_file_add(const struct target_files *t, const char *path, struct elf_symbols *s);
+
+/* The same, and hands the file out: a descriptor, the caller's, or -ENOENT. */
+int debug_file_open(const struct target_files *t, const char *path, struct elf_symbols *s);
+
+#endif

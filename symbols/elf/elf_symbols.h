@@ -1,0 +1,48 @@
+/*
+ * The functions of one ELF file: .symtab, .dynsym and PLT entries, found by file offset.
+ *
+ * Context: frontend only; one thread at a time per struct.
+ */
+#ifndef JTOP_SYMBOLS_ELF_SYMBOLS_H
+#define JTOP_SYMBOLS_ELF_SYMBOLS_H
+
+#include "symbols/elf/symbol_table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    ELF_SEGMENTS = 16, /* executable PT_LOADs that are kept */
+    ELF_BUILD_ID = 64, /* bytes; usual are 20 */
+};
+
+struct elf_symbols {
+    struct symbol_table table;
+    struct {
+        uint64_t offset, size, address;
+    } segments[ELF_SEGMENTS];
+    unsigned segment_count;
+    bool has_symtab; /* static functions are there, a separate debug file is not needed */
+    uint8_t build_id[ELF_BUILD_ID];
+    size_t build_id_length; /* 0: none */
+    char debug_link[256];   /* name of the separate debug file, "": none */
+    uint32_t debug_link_crc;
+};
+
+/* Reads a regular file. 0, or -EINVAL (not ELF, or damaged), -EFBIG, -ENOMEM, -errno. A file
+ * without symbols is no error. The descriptor stays the caller's. */
+int elf_symbols_read(int fd, struct elf_symbols **out);
+/* The same from memory (a vdso). */
+int elf_symbols_read_memory(const void *data, size_t size, struct elf_symbols **out);
+
+/* Adds the .symtab of a separate debug file to `s`. 0 or an error as above; -ESTALE where `s` has a
+ * build-id and the file another or none. */
+int elf_symbols_add(struct elf_symbols *s, int fd);
+
+/* The function at a file offset, as the symbol table spells it, or NULL. */
+const struct symbol_entry *elf_symbols_find(const struct elf_symbols *s, uint64_t offset);
+
+void elf_symbols_free(struct elf_symbols *s);
+
+#endif

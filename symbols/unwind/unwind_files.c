@@ -1,0 +1,198 @@
+#include "symbols/unwind/unwind_files.h"
+
+#include "symbols/elf/debug_file.h"
+#include "symbols/elf/target_files.h"
+#include "symbols/elf/vdso.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What makes a file the same one. An inode's number comes to mean another file when the first one
+ * is gone, and a file may be written anew in place. The vdso's are all 0. */
+struct identity {
+    uint64_t device, inode, size;
+    int64_t second, nanosecond; /* of its last change */
+};
+
+struct listed {
+    struct unwind_mapping mapping;
+    int rank;
+};
+
+struct unwind_files {
+    struct target_files files;
+    struct maps maps;
+    struct identity *file;
+    uint32_t file_count;
+    struct unwind_mapping *list;
+};
+
+int unwind_files_open(pid_t pid, struct unwind_files **out, struct err *e) {
+    struct unwind_files *u = calloc(1, sizeof *u);
+    if (u)
+        u->file = calloc(UNWIND_FILES_LIMIT, sizeof *u->file);
+    if (!u || !u->file) {
+        free(u);
+        return err_set(e, ENOMEM, "no memory for the unwind tables of process %d", (int)pid);
+    }
+    int rc = target_files_open(pid, &u->files, e);
+    if (rc) {
+        unwind_files_close(u);
+        return rc;
+    }
+    *out = u;
+    return 0;
+}
+
+void unwind_files_close(struct unwind_files *u) {
+    if (!u)
+        return;
+    target_files_close(&u->files);
+    maps_free(&u->maps);
+    free(u->list);
+    free(u->file);
+    free(u);
+}
+
+static bool is_vdso(const struct mapping *m) {
+    return strcmp(m->path, "[vdso]") == 0;
+}
+
+static int identify(const struct unwind_files *u, const struct mapping *m, struct identity *out) {
+    *out = (struct identity){0};
+    if (is_vdso(m))
+        return 0;
+    int fd = target_files_open_mapping(&u->files, m);
+    if (fd < 0)
+        return fd;
+    struct stat st;
+    int rc = fstat(fd, &st) < 0 ? -errno : 0;
+    close(fd);
+    if (!rc)
+        *out = (struct identity){st.st_dev, st.st_ino, (uint64_t)st.st_size, st.st_ctim.tv_sec,
+                                 st.st_ctim.tv_nsec};
+    return rc;
+}
+
+/* The number of a file, a new one where it is new; UNWIND_FILES_LIMIT: there are too many. */
+static uint32_t number_of(struct unwind_files *u, const struct identity *id) {
+    for (uint32_t i = 0; i < u->file_count; i++) {
+        const struct identity *f = &u->file[i];
+        if (f->inode == id->inode && f->device == id->device && f->size == id->size &&
+            f->second == id->second && f->nanosecond == id->nanosecond)
+            return i;
+    }
+    if (u->file_count < UNWIND_FILES_LIMIT)
+        u->file[u->file_count++] = *id;
+    else
+        return UNWIND_FILES_LIMIT;
+    return u->file_count - 1;
+}
+
+static int rank(const struct mapping *m) {
+    static const char *const first[] = {"libjvm.so",  "libc.so", "libc-",
+                                        "libpthread", "ld-",     "[vdso]"};
+    const char *name = mapping_base_name(m);
+    int n = sizeof first / sizeof first[0];
+    for (int i = 0; i < n; i++)
+        if (strncmp(name, first[i], strlen(first[i])) == 0)
+            return i;
+    return n;
+}
+
+static int by_importance(const void *a, const void *b) {
+    const struct listed *x = a, *y = b;
+    uint64_t x_bytes = x->mapping.end - x->mapping.begin;
+    uint64_t y_bytes = y->mapping.end - y->mapping.begin;
+    if (x->rank != y->rank)
+        return x->rank - y->rank;
+    if (x_bytes != y_bytes)
+        return x_bytes > y_bytes ? -1 : 1;
+    return (x->mapping.begin > y->mapping.begin) - (x->mapping.begin < y->mapping.begin);
+}
+
+static size_t fill(struct unwind_files *u, struct listed *list) {
+    size_t n = 0;
+    for (size_t i = 0; i < u->maps.count; i++) {
+        const struct mapping *m = &u->maps.list[i];
+        struct identity id;
+        if (!m->executable || (m->path[0] != '/' && !is_vdso(m)) || identify(u, m, &id))
+            continue;
+        uint32_t file = number_of(u, &id);
+        if (file < UNWIND_FILES_LIMIT)
+            list[n++] = (struct listed){{m->start, m->end, m->offset, file}, rank(m)};
+    }
+    qsort(list, n, sizeof *list, by_importance);
+    return n;
+}
+
+int unwind_files_list(struct unwind_files *u, const struct unwind_mapping **out, size_t *count) {
+    struct maps fresh;
+    *count = 0;
+    int rc = maps_read(u->files.proc, &fresh);
+    if (rc)
+        return rc;
+    maps_free(&u->maps);
+    u->maps = fresh;
+    struct listed *list = calloc(fresh.count + 1, sizeof *list);
+    free(u->list);
+    u->list = calloc(fresh.count + 1, sizeof *u->list);
+    if (!list || !u->list) {
+        free(list);
+        return -ENOMEM;
+    }
+    *count = fill(u, list);
+    for (size_t i = 0; i < *count; i++)
+        u->list[i] = list[i].mapping;
+    free(list);
+    *out = u->list;
+    return 0;
+}
+
+/* Code without tables in the file itself may have some in its debug file (musl's libc has). To
+ * tell whether one belongs to it takes the file's build-id, and that comes with its symbols. */
+static void try_debug_file(const struct unwind_files *u, const struct mapping *m, int fd,
+                           struct unwind_table *t) {
+    struct elf_symbols *symbols;
+    if (t->covered >= unwind_table_code(t) / 2 || elf_symbols_read(fd, &symbols))
+        return;
+    int debug_fd = debug_file_open(&u->files, m->path, symbols);
+    elf_symbols_free(symbols);
+    if (debug_fd < 0)
+        return;
+    struct unwind_table both;
+    if (unwind_table_read(fd, debug_fd, &both) == 0) {
+        unwind_table_free(t);
+        *t = both;
+    }
+    close(debug_fd);
+}
+
+int unwind_files_table(struct unwind_files *u, const struct unwind_mapping *m,
+                       struct unwind_table *out) {
+    const struct mapping *mapping = maps_find(&u->maps, m->begin);
+    *out = (struct unwind_table){0};
+    if (!mapping)
+        return -ENOENT;
+    if (is_vdso(mapping)) {
+        void *data;
+        size_t size;
+        int rc = vdso_copy(u->files.proc, mapping, &data, &size);
+        if (rc)
+            return rc;
+        rc = unwind_table_read_memory(data, size, out);
+        free(data);
+        return rc;
+    }
+    int fd = target_files_open_mapping(&u->files, mapping);
+    if (fd < 0)
+        return fd;
+    int rc = unwind_table_read(fd, -1, out);
+    if (rc == 0)
+        try_debug_file(u, mapping, fd, out);
+    close(fd);
+    return rc;
+}

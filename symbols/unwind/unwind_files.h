@@ -1,0 +1,41 @@
+/*
+ * The code mapped into one process, and the unwind tables of the files it is of. Files are opened
+ * as for names (target_files.h), the vdso is read from the process's memory.
+ *
+ * Context: frontend only; one thread at a time per struct.
+ */
+#ifndef JTOP_SYMBOLS_UNWIND_FILES_H
+#define JTOP_SYMBOLS_UNWIND_FILES_H
+
+#include "core/base/err.h"
+#include "symbols/unwind/unwind_table.h"
+
+#include <sys/types.h>
+
+enum { UNWIND_FILES_LIMIT = 4096 }; /* of one process, over its life; others go without */
+
+/* A piece of a file, mapped as code. */
+struct unwind_mapping {
+    uint64_t begin, end;
+    uint64_t offset; /* of `begin` in the file */
+    uint32_t file;   /* the file's number, counted from 0: the same one for as long as the file
+                        itself stays the same */
+};
+
+struct unwind_files;
+
+/* -ESRCH, -EACCES (message says what to try), -ENOMEM, … */
+int unwind_files_open(pid_t pid, struct unwind_files **out, struct err *e);
+void unwind_files_close(struct unwind_files *u);
+
+/* Reads the process's maps and lists the code in files that can be opened: first what stacks go
+ * through most (the VM, libc), then by size. *out lives until the next call. 0, or -ESRCH: the
+ * process has ended; -EACCES, -ENOMEM, … */
+int unwind_files_list(struct unwind_files *u, const struct unwind_mapping **out, size_t *count);
+
+/* Reads the table of a mapping of the last list. Tens of milliseconds for a libjvm.so. 0, or an
+ * error as unwind_table_read(). */
+int unwind_files_table(struct unwind_files *u, const struct unwind_mapping *m,
+                       struct unwind_table *out);
+
+#endif

@@ -40,9 +40,9 @@ AGENT_LDFLAGS = -shared -Wl,-z,noseparate-code -Wl,-z,now -Wl,-z,relro -Wl,--no-
 # Every .c file of these rooms and of the rooms in them.
 sources    = $(sort $(shell find $1 -name '*.c'))
 LIB_SRC   := $(call sources,core/base core/wire core/event core/decode core/record core/profile core/session core/export core/import \
-               core/report core/fleet attach symbols)
+               core/report core/http/fleet attach symbols)
 TUI_SRC   := $(filter-out tui/http_%.c,$(call sources,tui))
-HTTP_SRC  := $(call sources,core/serve core/push) $(wildcard tui/http_*.c)
+HTTP_SRC  := $(call sources,core/http/serve core/http/push) $(wildcard tui/http_*.c)
 AGENT_SRC := $(call sources,core/agent) core/wire/ring_writer.c core/wire/perf_attr.c
 TEST_SRC  ?= $(wildcard test/unit/*_test.c)
 FUZZ_SRC  := $(wildcard test/fuzz/*_fuzz.c)
@@ -115,7 +115,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # -MMD does not see the files that .incbin compiles in.
-include core/export/embed.mk core/serve/embed.mk
+include core/export/embed.mk core/http/serve/embed.mk
 $(BUILD)/tui/theme.o: $(wildcard themes/*.theme)
 
 # ---- tests ----

@@ -1,5 +1,5 @@
 /*
- * The inside of http.h in jtop-prof-http: from a command line to core/serve and core/push.
+ * The inside of http.h in jtop-prof-http: from a command line to core/http.
  *
  * Context: frontend, main thread.
  */

@@ -1,4 +1,4 @@
-#include "core/push/push.h"
+#include "core/http/push/push.h"
 #include "tui/http_parts.h"
 
 #include <stdio.h>

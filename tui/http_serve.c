@@ -1,5 +1,5 @@
-/* From a command line to core/serve. */
-#include "core/serve/serve.h"
+/* From a command line to core/http/serve. */
+#include "core/http/serve/serve.h"
 #include "tui/http_parts.h"
 
 #include <stdio.h>

@@ -61,7 +61,7 @@ struct session_options {
     bool tag_sched;    /* and with the thread's scheduling policy, "[SCHED_BATCH]" */
     bool fd_transfer;  /* an error where we could not open perf_events for the JVM */
     /* One of many that go on all day: wakes up seldom while little is in the ring, and looks less
-     * often at the JVM and for threads' names (core/fleet). */
+     * often at the JVM and for threads' names (core/http/fleet). */
     bool frugal;
     struct symbol_store *symbols; /* symbol tables shared with other sessions; NULL: its own. Must
                                      live as long as the session */

@@ -13,7 +13,7 @@
  *   end                                 "ended 120 ms"
  */
 #include "core/event/event.h"
-#include "core/fleet/fleet.h"
+#include "core/http/fleet/fleet.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -30,7 +30,7 @@ ASAN = os.path.join(BUILD, "asan")
 ASAN_FLAGS = "CFLAGS=-O2 -g -fno-omit-frame-pointer -fno-sanitize-recover=all " \
              "-fsanitize=address,undefined"
 THREADS = 6
-CONNECTIONS = 256  # core/serve/peers.h
+CONNECTIONS = 256  # core/http/serve/server/peers.h
 NAMES = ["pid", "event", "duration", "interval", "jstackdepth", "bufsize", "thread", "simple",
          "output", "width", "height", "minwidth", "reverse", "from", "to", "filter", "virtual",
          "tree", "inverted", "rows", "nodes", "method", "title", "token", "next", "include"]

@@ -1,5 +1,5 @@
 /* What a JVM says of itself as labels, and what receivers answer: the first byte says which. */
-#include "core/push/label_sources.h"
+#include "core/http/push/protocol/label_sources.h"
 
 #include <stdint.h>
 #include <stdlib.h>

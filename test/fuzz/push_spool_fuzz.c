@@ -1,9 +1,9 @@
 /* A file in the spool's directory, and the answer of a receiver: as found, and with the checksum set
  * right, which a fuzzer does not guess. */
-#include "core/push/answer.h"
-#include "core/push/message.h"
-#include "core/push/spool_file.h"
-#include "core/push/spool_name.h"
+#include "core/http/push/protocol/answer.h"
+#include "core/http/push/protocol/message.h"
+#include "core/http/push/spool/spool_file.h"
+#include "core/http/push/spool/spool_name.h"
 
 #include <stddef.h>
 #include <stdlib.h>

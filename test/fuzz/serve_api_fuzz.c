@@ -1,7 +1,7 @@
 /* The input's first line is a URL's question about a profile; the words behind it are names in
  * it, of classes, methods and threads. Whatever comes out is JSON, and lines for Prometheus. */
+#include "core/http/serve/api/api_view.h"
 #include "core/report/metrics.h"
-#include "core/serve/api_view.h"
 
 #include "test/unit/serve_api_json.h"
 

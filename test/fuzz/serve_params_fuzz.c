@@ -1,5 +1,5 @@
 /* A URL's question or a form: whatever it holds, what is taken of it is text of bounded length. */
-#include "core/serve/params.h"
+#include "core/http/serve/server/params.h"
 
 #include <stdlib.h>
 #include <string.h>

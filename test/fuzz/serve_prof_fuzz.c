@@ -1,7 +1,7 @@
 /* Questions to /prof; the input is what stands behind the '?'. Whatever is taken is within its bounds,
  * and what is refused is refused in one line that names what. */
-#include "core/serve/prof_ask.h"
-#include "core/serve/prof_format.h"
+#include "core/http/serve/prof/prof_ask.h"
+#include "core/http/serve/prof/prof_format.h"
 
 #include <errno.h>
 #include <stdlib.h>

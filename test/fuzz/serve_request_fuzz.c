@@ -1,9 +1,9 @@
 /* A request as the guard and the table of routes see it: lines of method, URL, host, origin, site,
  * mode, authorization, cookie, Content-Length, Transfer-Encoding, Accept-Encoding. Without a token
  * nobody gets in but by it, and nothing leads out of this site. */
-#include "core/serve/guard.h"
-#include "core/serve/listen.h"
-#include "core/serve/server_gzip.h"
+#include "core/http/serve/server/guard.h"
+#include "core/http/serve/server/listen.h"
+#include "core/http/serve/server/server_gzip.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* What several users want of one JVM: the finest interval of each event, and what others changed. */
-#include "core/fleet/engine_union.h"
+#include "core/http/fleet/engine_union.h"
 
 #include "core/event/event.h"
 

@@ -1,5 +1,5 @@
 /* A fleet without JVMs: what is refused, and who is remembered. With JVMs: test/e2e/fleet.py. */
-#include "core/fleet/fleet.h"
+#include "core/http/fleet/fleet.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-#include "core/push/backoff.h"
-#include "core/push/trouble.h"
+#include "core/http/push/backoff.h"
+#include "core/http/push/protocol/trouble.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "core/push/bearer.h"
+#include "core/http/push/protocol/bearer.h"
 
 #include <errno.h>
 #include <fcntl.h>

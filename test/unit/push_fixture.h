@@ -5,9 +5,9 @@
 #ifndef JTOP_TEST_PUSH_FIXTURE_H
 #define JTOP_TEST_PUSH_FIXTURE_H
 
-#include "core/push/labels.h"
-#include "core/push/protobuf.h"
-#include "core/push/protocol.h"
+#include "core/http/push/protocol/labels.h"
+#include "core/http/push/protocol/protobuf.h"
+#include "core/http/push/protocol/protocol.h"
 #include "test/unit/export_fixture.h"
 
 #define FIXTURE_MESSAGES 4

@@ -1,5 +1,5 @@
 /* Labels: what is made of hostile ones, where they come from, and who has the last word. */
-#include "core/push/label_sources.h"
+#include "core/http/push/protocol/label_sources.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
-#include "core/push/inbox.h"
-#include "core/push/message.h"
-#include "core/push/sender.h"
+#include "core/http/push/inbox.h"
+#include "core/http/push/protocol/message.h"
+#include "core/http/push/sender.h"
 #include "test/unit/tier.h"
 
 #include <arpa/inet.h>

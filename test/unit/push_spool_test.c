@@ -1,7 +1,7 @@
-#include "core/push/message.h"
-#include "core/push/spool.h"
-#include "core/push/spool_dir.h"
-#include "core/push/spool_file.h"
+#include "core/http/push/protocol/message.h"
+#include "core/http/push/spool/spool.h"
+#include "core/http/push/spool/spool_dir.h"
+#include "core/http/push/spool/spool_file.h"
 
 #include <dirent.h>
 #include <errno.h>

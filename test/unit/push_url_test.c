@@ -1,4 +1,4 @@
-#include "core/push/receiver_url.h"
+#include "core/http/push/protocol/receiver_url.h"
 
 #include <errno.h>
 #include <setjmp.h>

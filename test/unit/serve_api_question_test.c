@@ -1,4 +1,4 @@
-#include "core/serve/api_question.h"
+#include "core/http/serve/api/api_question.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

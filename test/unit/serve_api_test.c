@@ -1,7 +1,7 @@
 /* Views of profiles that are known, without a session. */
-#include "core/serve/api_jvms.h"
-#include "core/serve/api_tree.h"
-#include "core/serve/api_view.h"
+#include "core/http/serve/api/api_jvms.h"
+#include "core/http/serve/api/api_tree.h"
+#include "core/http/serve/api/api_view.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

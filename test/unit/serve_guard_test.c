@@ -1,4 +1,4 @@
-#include "core/serve/guard.h"
+#include "core/http/serve/server/guard.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* The pages: whole, self-contained, hostile names as text, and a policy that fits what is in them. */
-#include "core/serve/pages.h"
+#include "core/http/serve/page/pages.h"
 
-#include "core/serve/pages_hash.h"
+#include "core/http/serve/page/pages_hash.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "core/serve/params.h"
+#include "core/http/serve/server/params.h"
 
 #include <errno.h>
 #include <setjmp.h>

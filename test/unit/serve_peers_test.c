@@ -1,5 +1,5 @@
-#include "core/serve/listen.h"
-#include "core/serve/peers.h"
+#include "core/http/serve/server/listen.h"
+#include "core/http/serve/server/peers.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* What /prof makes of a URL, and what it says where there is nothing to profile. */
-#include "core/serve/prof_table.h"
-#include "core/serve/route.h"
+#include "core/http/serve/prof/prof_table.h"
+#include "core/http/serve/server/route.h"
 
-#include "core/serve/pages_hash.h"
+#include "core/http/serve/page/pages_hash.h"
 #include "test/unit/export_fixture.h"
 
 #include <errno.h>

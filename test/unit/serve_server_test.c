@@ -1,6 +1,6 @@
-#include "core/serve/listen.h"
-#include "core/serve/server.h"
-#include "core/serve/server_gzip.h"
+#include "core/http/serve/server/listen.h"
+#include "core/http/serve/server/server.h"
+#include "core/http/serve/server/server_gzip.h"
 
 #include <errno.h>
 #include <poll.h>

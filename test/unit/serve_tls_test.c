@@ -1,5 +1,5 @@
 /* Certificates are made by test/e2e/serve.py, where they are shown, too; here, what the files say. */
-#include "core/serve/tls.h"
+#include "core/http/serve/server/tls.h"
 
 #include <errno.h>
 #include <gnutls/gnutls.h>

@@ -1,5 +1,5 @@
-#include "core/serve/stream.h"
-#include "core/serve/workers.h"
+#include "core/http/serve/server/stream.h"
+#include "core/http/serve/server/workers.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,0 +1,27 @@
+/*
+ * The directory of a spool.
+ *
+ * Context: one thread at a time.
+ */
+#ifndef JTOP_PUSH_SPOOL_DIR_H
+#define JTOP_PUSH_SPOOL_DIR_H
+
+#include "core/base/err.h"
+#include "core/http/push/spool/spool_name.h"
+
+#include <stdint.h>
+
+/* Makes it where it is missing, checks that it is ours alone and can be written to, and locks it: a
+ * descriptor, and in *lock another one, which holds the lock; or -errno with a message. */
+int spool_dir_open(const char *path, int *lock, struct err *e);
+
+struct spool_dir_file {
+    struct spool_name name;
+    uint64_t bytes;
+};
+
+/* The messages in it, oldest first; *out is the caller's. What a
+ * killed one was just writing is removed. 0 or -errno. */
+int spool_dir_list(int dir, struct spool_dir_file **out, uint32_t *count);
+
+#endif

@@ -1,0 +1,129 @@
+/* /api/v1/jvms/PID/lines: in which lines of a method its samples were. */
+#include "core/http/serve/api/api.h"
+
+#include "core/http/serve/api/api_names.h"
+#include "core/http/serve/api/api_view.h"
+#include "core/http/serve/api/json.h"
+#include "core/profile/table/frame_name.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define METHODS_MAX 16 /* overloads that are added up */
+#define NAME_BYTES 2048
+
+static bool is_written(const struct method *m, const char *name) {
+    char text[NAME_BYTES];
+    if (!strstr(name, m->name)) /* cheap, and enough for nearly all */
+        return false;
+    for (int i = 0; i < API_NAME_STYLES; i++)
+        if (frame_name(m, api_name_style[i], text, sizeof text) < sizeof text &&
+            strcmp(text, name) == 0)
+            return true;
+    return false;
+}
+
+static uint32_t find_methods(const struct method_table *t, const char *name,
+                             uint32_t out[METHODS_MAX]) {
+    const uint32_t count = method_table_count(t);
+    uint32_t found = 0;
+    for (uint32_t id = 0; id < count && found < METHODS_MAX; id++)
+        if (is_written(method_table_get(t, id), name))
+            out[found++] = id;
+    return found;
+}
+
+struct lines {
+    struct snapshot_line *line; /* ascending */
+    uint32_t count;
+};
+
+/* Both are sorted. */
+static int merge(struct lines *to, const struct snapshot *s) {
+    struct snapshot_line *both = malloc(((size_t)to->count + s->line_count + 1) * sizeof *both);
+    uint32_t i = 0, k = 0, n = 0;
+    if (!both)
+        return -ENOMEM;
+    while (i < to->count || k < s->line_count) {
+        const bool mine =
+            k == s->line_count || (i < to->count && to->line[i].line <= s->lines[k].line);
+        const struct snapshot_line *next = mine ? &to->line[i++] : &s->lines[k++];
+        if (n == 0 || both[n - 1].line != next->line) {
+            both[n++] = *next;
+            continue;
+        }
+        both[n - 1].self += next->self;
+        both[n - 1].total += next->total;
+        both[n - 1].self_samples += next->self_samples;
+        both[n - 1].total_samples += next->total_samples;
+    }
+    free(to->line);
+    *to = (struct lines){both, n};
+    return 0;
+}
+
+/* 0: no such method; else 1, or -ENOMEM. */
+static int take_lines(struct session *s, const struct api_question *q, const char *name,
+                      struct lines *out) {
+    struct session_status st;
+    struct timespec now;
+    uint32_t id[METHODS_MAX];
+    int r = 0;
+    session_status(s, &st);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    struct profile *p = session_lock(s);
+    struct query query =
+        api_question_query(q, api_view_span(p, st.phase, (uint64_t)now.tv_sec).latest);
+    query.tree = false;
+    query.lines = true;
+    const uint32_t methods = find_methods(profile_methods(p), name, id);
+    for (uint32_t i = 0; i < methods && r == 0; i++) {
+        query.lines_of = id[i];
+        struct snapshot *snapshot = snapshot_take(p, &query);
+        r = snapshot ? merge(out, snapshot) : -ENOMEM;
+        snapshot_free(snapshot);
+    }
+    session_unlock(s);
+    return r < 0 ? r : methods > 0;
+}
+
+static void write_lines(struct text *out, const char *name, const struct lines *lines) {
+    struct json j = {.out = out};
+    json_begin(&j, NULL, '{');
+    json_string(&j, "method", name);
+    json_begin(&j, "lines", '[');
+    for (uint32_t i = 0; i < lines->count; i++) {
+        json_begin(&j, NULL, '{');
+        json_number(&j, "line", lines->line[i].line);
+        json_number(&j, "self", lines->line[i].self);
+        json_number(&j, "total", lines->line[i].total);
+        json_number(&j, "samples", lines->line[i].total_samples);
+        json_end(&j, '}');
+    }
+    json_end(&j, ']');
+    json_end(&j, '}');
+}
+
+void api_lines(struct serve *s, const struct serve_request *q, pid_t pid, struct serve_answer *a) {
+    struct api_question question;
+    struct fleet_user *user;
+    struct lines lines = {0};
+    const char *name = params_text(q->params, "method");
+    if (!name || !*name) {
+        serve_refuse(a, 400, "method: must be the name of a method, as a view writes it");
+        return;
+    }
+    if (api_enter(s, q, pid, &question, &user, a) < 0)
+        return;
+    const int r = take_lines(fleet_session(user), &question, name, &lines);
+    fleet_leave(user);
+    if (r == 0) {
+        serve_refuse(a, 404, "method: no such method was seen in this profile");
+    } else {
+        write_lines(&a->body, name, &lines);
+        api_finish(a, r);
+    }
+    free(lines.line);
+}

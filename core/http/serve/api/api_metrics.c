@@ -1,0 +1,84 @@
+/* /metrics: of every JVM there is a session of. Whoever scrapes attaches to nothing. */
+#include "core/http/serve/api/api.h"
+
+#include "core/http/serve/api/api_view.h"
+#include "core/report/metrics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* One JVM as it is told. */
+struct scraped {
+    struct session_status status;
+    struct jvm jvm;
+    struct metrics_top top;
+};
+
+static uint64_t own_rss(void) {
+    unsigned long long size = 0, resident = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (f) {
+        if (fscanf(f, "%llu %llu", &size, &resident) != 2)
+            resident = 0;
+        fclose(f);
+    }
+    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static struct timespec clock_now(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return t;
+}
+
+static void scrape(struct scraped *out, struct session *s) {
+    session_status(s, &out->status);
+    session_jvm(s, &out->jvm);
+    struct profile *p = session_lock(s);
+    const struct api_span span =
+        api_view_span(p, out->status.phase, (uint64_t)clock_now(CLOCK_MONOTONIC).tv_sec);
+    metrics_take_top(&out->top, p, &out->status, span.latest); /* without memory: no such lines */
+    session_unlock(s);
+}
+
+/* Those that have ended since are left out. */
+static uint32_t scrape_all(struct serve *s, struct scraped *out) {
+    pid_t held[FLEET_MEMBERS_MAX];
+    const uint32_t sessions = fleet_held(s->fleet, held, FLEET_MEMBERS_MAX);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sessions; i++) {
+        struct err e;
+        struct fleet_user *user;
+        const struct fleet_want want = {.as_it_is = true};
+        if (fleet_enter(s->fleet, held[i], &want, &user, &e) < 0)
+            continue;
+        scrape(&out[count++], fleet_session(user));
+        fleet_leave(user);
+    }
+    return count;
+}
+
+void serve_metrics(struct serve *s, const struct serve_request *q, struct serve_answer *a) {
+    struct err e = {0};
+    if (api_question_rest(q->params, &e) < 0) {
+        serve_refuse_err(a, &e);
+        return;
+    }
+    struct scraped *one = calloc(FLEET_MEMBERS_MAX, sizeof *one);
+    struct metrics_jvm *jvm = calloc(FLEET_MEMBERS_MAX, sizeof *jvm);
+    const uint32_t count = one && jvm ? scrape_all(s, one) : 0;
+    for (uint32_t i = 0; i < count; i++)
+        jvm[i] = (struct metrics_jvm){&one[i].status, &one[i].jvm, &one[i].top};
+    const struct timespec cpu = clock_now(CLOCK_PROCESS_CPUTIME_ID);
+    if (one && jvm)
+        metrics_write_all(&a->body, jvm, count, own_rss(),
+                          (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec);
+    if (!one || !jvm || a->body.failed)
+        serve_refuse(a, 503, "there is no memory for the answer");
+    else
+        a->type = "text/plain; version=0.0.4; charset=utf-8";
+    free(one);
+    free(jvm);
+}

@@ -1,0 +1,283 @@
+#include "core/http/serve/api/api_question.h"
+
+#include "core/event/event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS 100
+#define NODES 20000
+#define SECONDS_MAX UINT64_C(1000000000000)
+#define INTERVAL_MAX UINT64_C(1000000000000000)
+
+/* Numbers. */
+
+static bool digits(const char *s, uint64_t most, uint64_t *out, const char **rest) {
+    uint64_t n = 0;
+    const char *p = s;
+    for (; *p >= '0' && *p <= '9'; p++) {
+        n = n * 10 + (uint64_t)(*p - '0');
+        if (n > most)
+            return false;
+    }
+    *out = n;
+    *rest = p;
+    return p > s;
+}
+
+static int read_second(struct params *p, const char *name, struct api_second *out, struct err *e) {
+    const char *value = params_text(p, name), *rest;
+    if (!value)
+        return 0;
+    out->given = true;
+    out->back = value[0] == '-';
+    if (digits(value + out->back, SECONDS_MAX, &out->second, &rest) && !*rest)
+        return 0;
+    return err_set(e, EINVAL,
+                   "%s: must be a second of the samples' clock, or negative: so many seconds "
+                   "before the latest",
+                   name);
+}
+
+static int read_count(struct params *p, const char *name, uint64_t least, uint64_t most,
+                      uint64_t usual, uint64_t *out, struct err *e) {
+    int r = params_number(p, name, least, most, out, e);
+    if (r == 0)
+        *out = usual;
+    return r < 0 ? r : 0;
+}
+
+/* Events. */
+
+static const struct unit {
+    const char *suffix;
+    uint64_t factor[3]; /* by enum event_measure; 0: not of that */
+} units[] = {
+    {"", {1, 1, 1}},
+    {"ns", {1, 0, 0}},
+    {"us", {1000, 0, 0}},
+    {"ms", {1000000, 0, 0}},
+    {"s", {1000000000, 0, 0}},
+    {"k", {0, 1u << 10, 1000}},
+    {"m", {0, 1u << 20, 1000000}},
+    {"g", {0, 1u << 30, 1000000000}},
+};
+
+static int read_interval(struct params *p, struct wire_engine_request *engine, struct err *e) {
+    const enum wire_event event = (enum wire_event)engine->event;
+    const enum event_measure measure = event_measure(event);
+    /* More often than a microsecond is more than any JVM stands. */
+    const bool clock = event == WIRE_EVENT_CPU || event == WIRE_EVENT_WALL;
+    const uint64_t least = clock ? 1000 : 1;
+    const char *value = params_text(p, "interval"), *rest;
+    uint64_t n = 0, factor = 0;
+    if (!value)
+        return 0;
+    if (digits(value, INTERVAL_MAX, &n, &rest))
+        for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+            if (strcmp(rest, units[i].suffix) == 0)
+                factor = units[i].factor[measure];
+    if (!factor || n > INTERVAL_MAX / factor || (n && n * factor < least))
+        return err_set(e, EINVAL, "interval: must be %s, like %s",
+                       measure == EVENT_TIME    ? "a time from 1us on, bare: nanoseconds"
+                       : measure == EVENT_BYTES ? "a number of bytes"
+                                                : "a number of occurrences",
+                       measure == EVENT_TIME    ? "10ms"
+                       : measure == EVENT_BYTES ? "512k"
+                                                : "1000");
+    if (n)
+        engine->interval = n * factor;
+    return 0;
+}
+
+/* Only what is in the table: an event's text may be a path, an address or code to break into, which
+ * is nothing for whoever has a URL. */
+static bool may_be_asked(const char *name) {
+    for (int i = 0; event_names[i]; i++)
+        if (strcmp(event_names[i], name) == 0)
+            return !strchr(name, ':');
+    return false;
+}
+
+static int read_event(struct api_question *q, struct params *p, struct err *e) {
+    const char *name = params_text(p, "event");
+    struct wire_engine_request *engine = &q->want.engine[0];
+    const bool live = name && strcmp(name, session_event_name[SESSION_EVENT_LIVE]) == 0;
+    const bool leak = name && strcmp(name, session_event_name[SESSION_EVENT_LEAK]) == 0;
+    const char *sampled = live   ? session_event_name[WIRE_EVENT_ALLOC]
+                          : leak ? session_event_name[WIRE_EVENT_NATIVEMEM]
+                          : name ? name
+                                 : session_event_name[WIRE_EVENT_CPU];
+    if (!may_be_asked(sampled) || event_parse(sampled, engine, e) < 0)
+        return err_set(e, EINVAL,
+                       "event: must be cpu, wall, alloc, live, lock, nativemem, leak, nativelock, "
+                       "or one that jtop-prof list shows by name alone");
+    q->want.engines = 1;
+    q->event = live ? SESSION_EVENT_LIVE : leak ? SESSION_EVENT_LEAK : (int)engine->event;
+    if (live)
+        engine->flags |= WIRE_ENGINE_LIVE;
+    return read_interval(p, engine, e);
+}
+
+/* Filters. */
+
+/* Behind a bracket expression that begins at `p`; NULL: it has no end. */
+static const char *behind_bracket(const char *p) {
+    p += p[1] == '^' ? 2 : 1;
+    if (*p == ']')
+        p++;
+    for (; *p && *p != ']'; p++)
+        if (*p == '[' && p[1] && strchr(":.=", p[1])) {
+            const char kind = *++p;
+            for (p++; *p && !(*p == kind && p[1] == ']'); p++)
+                ;
+            if (!*p)
+                return NULL;
+            p++;
+        }
+    return *p ? p + 1 : NULL;
+}
+
+/* What of an escape is too much, or NULL. */
+static const char *escape_too_much(char c) {
+    if (c >= '0' && c <= '9')
+        return "back references are not taken";
+    return c && strchr("<>bB`'", c) ? "ends of words are not taken" : NULL;
+}
+
+/* What of it is too much, or NULL. regcomp copies what a + or a count is about, and what is
+ * behind an anchor: nested, that doubles each time. regexec searches back references by trial. */
+static const char *too_much(const char *p) {
+    const char *much = NULL;
+    bool single = false, begins = true; /* a + may follow: one character; a ^ may */
+    int depth = 0;
+    while (!much && *p) {
+        const char c = *p, *end = p + 1;
+        if (c == '\\') {
+            much = escape_too_much(p[1]);
+            end += p[1] != '\0';
+        } else if (c == '[') {
+            end = behind_bracket(p);
+            much = end ? NULL : "a [ has no end";
+        } else if (c == '{') {
+            much = "counts in braces are not taken";
+        } else if (c == '+' && !single) {
+            much = "+ is taken behind a single character only";
+        } else if (c == '^' && !begins) {
+            much = "^ is taken at the beginning only";
+        }
+        single = !strchr("()|*+?^", c);
+        depth += (c == '(') - (c == ')');
+        begins = c == '|' && depth == 0;
+        p = end;
+    }
+    return much;
+}
+
+int api_question_check_filter(const char *filter, struct err *e) {
+    char why[160];
+    const char *text = filter + (*filter == '!');
+    const char *much = strlen(filter) > API_FILTER_MAX ? "at most 256 bytes" : too_much(text);
+    if (much)
+        return err_set(e, EINVAL, "filter: %s", much);
+    if (*text && snapshot_check_filter(filter, why, sizeof why) < 0)
+        return err_set(e, EINVAL, "filter: no regular expression: %s", why);
+    return 0;
+}
+
+static int read_filter(struct api_question *q, struct params *p, struct err *e) {
+    const char *filter = params_text(p, "filter");
+    if (!filter)
+        return 0;
+    int r = api_question_check_filter(filter, e);
+    if (r == 0)
+        memcpy(q->filter, filter, strlen(filter) + 1);
+    return r;
+}
+
+/* All together. */
+
+static int read_threads(struct api_question *q, struct params *p, struct err *e) {
+    uint64_t tid = 0;
+    int r = read_count(p, "thread", 1, INT32_MAX, QUERY_ALL_THREADS, &tid, e);
+    if (r == 0)
+        r = read_count(p, "virtual", 1, INT64_MAX, 0, &q->virtual_id, e);
+    q->tid = (uint32_t)tid;
+    return r;
+}
+
+int api_question_read(struct api_question *q, struct params *p, struct err *e) {
+    uint64_t rows = 0, nodes = 0;
+    *q = (struct api_question){.tree = true};
+    int r = read_event(q, p, e);
+    if (r == 0)
+        r = read_second(p, "from", &q->from, e);
+    if (r == 0)
+        r = read_second(p, "to", &q->to, e);
+    if (r == 0)
+        r = read_filter(q, p, e);
+    if (r == 0)
+        r = read_threads(q, p, e);
+    if (r == 0)
+        r = read_count(p, "rows", 0, API_ROWS_MAX, ROWS, &rows, e);
+    if (r == 0)
+        r = read_count(p, "nodes", 0, API_NODES_MAX, NODES, &nodes, e);
+    q->tree = !params_text(p, "tree") || params_flag(p, "tree");
+    q->inverted = params_flag(p, "inverted");
+    q->rows = (uint32_t)rows;
+    q->nodes = (uint32_t)nodes;
+    return r;
+}
+
+int api_question_rest(const struct params *p, struct err *e) {
+    const char *name = params_unused(p);
+    return name ? err_set(e, EINVAL, "%s: no such parameter here", name) : 0;
+}
+
+static bool same_second(const struct api_second *a, const struct api_second *b) {
+    return a->given == b->given && a->back == b->back && a->second == b->second;
+}
+
+static bool same_engine(const struct wire_engine_request *a, const struct wire_engine_request *b) {
+    return a->event == b->event && a->mechanism == b->mechanism && a->interval == b->interval &&
+           a->flags == b->flags && strcmp(a->name, b->name) == 0;
+}
+
+bool api_question_same(const struct api_question *a, const struct api_question *b) {
+    return a->event == b->event && same_engine(&a->want.engine[0], &b->want.engine[0]) &&
+           same_second(&a->from, &b->from) && same_second(&a->to, &b->to) &&
+           strcmp(a->filter, b->filter) == 0 && a->tid == b->tid &&
+           a->virtual_id == b->virtual_id && a->tree == b->tree && a->inverted == b->inverted &&
+           a->rows == b->rows && a->nodes == b->nodes;
+}
+
+static uint64_t second_of(const struct api_second *s, uint64_t latest) {
+    if (!s->back)
+        return s->second;
+    return s->second < latest ? latest - s->second : 0;
+}
+
+bool api_question_window(const struct api_question *q, uint64_t latest, uint64_t *from,
+                         uint64_t *to) {
+    *from = q->from.given ? second_of(&q->from, latest) : 0;
+    *to = q->to.given ? second_of(&q->to, latest) : latest;
+    return q->from.given || q->to.given;
+}
+
+struct query api_question_query(const struct api_question *q, uint64_t latest) {
+    struct query query = {.event = q->event,
+                          .tid = q->tid,
+                          .virtual_id = q->virtual_id,
+                          .filter = q->filter[0] ? q->filter : NULL,
+                          .inverted = q->inverted,
+                          .tree = q->tree};
+    if (q->from.given)
+        query.from_second = second_of(&q->from, latest);
+    /* 0 would be "no such limit"; there are no samples of the clock's first second. */
+    if (q->to.given) {
+        query.to_second = second_of(&q->to, latest);
+        query.to_second += query.to_second == 0;
+    }
+    return query;
+}

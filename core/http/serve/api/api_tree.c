@@ -1,0 +1,124 @@
+#include "core/http/serve/api/api_tree.h"
+
+#include "core/export/json_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_total(const void *a, const void *b) {
+    uint64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x > y ? -1 : x < y;
+}
+
+/* Which nodes are shown: those of more than `least`, and the first `ties` of just that. A node's
+ * total is never above its parent's, which comes first, so they form a tree. */
+struct cut {
+    bool on;
+    uint64_t least;
+    uint32_t ties;
+};
+
+static int find_cut(const struct snapshot *s, uint32_t most, struct cut *out) {
+    *out = (struct cut){.on = s->node_count > most};
+    if (!out->on)
+        return 0;
+    uint64_t *total = malloc((size_t)s->node_count * sizeof *total);
+    if (!total)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < s->node_count; i++)
+        total[i] = s->nodes[i].total;
+    qsort(total, s->node_count, sizeof *total, by_total);
+    out->least = total[most];
+    while (out->ties < most && total[most - 1 - out->ties] == out->least)
+        out->ties++;
+    free(total);
+    return 0;
+}
+
+/* To be asked in preorder, of nodes whose parent is shown. */
+static bool is_shown(struct cut *cut, const struct snapshot_node *n) {
+    if (!cut->on || n->total > cut->least)
+        return true;
+    if (n->total < cut->least || cut->ties == 0)
+        return false;
+    cut->ties--;
+    return true;
+}
+
+/* Gives the names their places, in the order of the nodes. */
+static void place_names(struct json *j, const struct snapshot *s, struct api_names *names,
+                        struct api_name **shown, struct cut cut) {
+    uint32_t places = 0;
+    json_begin(j, "names", '[');
+    for (uint32_t i = 0; i < s->node_count;) {
+        if (!is_shown(&cut, &s->nodes[i])) {
+            i = s->nodes[i].next;
+            continue;
+        }
+        struct api_name *n = api_names_find(names, s->nodes[i++].method);
+        if (!n || n->place != UINT32_MAX)
+            continue;
+        n->place = places;
+        shown[places++] = n;
+        json_string(j, NULL, n->text);
+    }
+    json_end(j, ']');
+    json_begin(j, "kinds", '[');
+    for (uint32_t i = 0; i < places; i++)
+        json_string(j, NULL, api_names_kind(shown[i]->is.kind));
+    json_end(j, ']');
+}
+
+static void add(struct text *out, char before, uint64_t n) {
+    text_add_n(out, &before, 1);
+    json_text_number(out, n);
+}
+
+static void write_node(struct json *j, const struct snapshot_node *n, uint32_t place) {
+    if (j->more)
+        text_add_n(j->out, ",", 1);
+    j->more = true;
+    add(j->out, '[', place);
+    add(j->out, ',', n->depth);
+    add(j->out, ',', n->total);
+    add(j->out, ',', n->self);
+    add(j->out, ',', n->total_samples);
+    add(j->out, ',', snapshot_main_tier(n->tier));
+    text_add_n(j->out, "]", 1);
+}
+
+static void write_nodes(struct json *j, const struct snapshot *s, const struct api_names *names,
+                        struct cut cut) {
+    json_begin(j, "nodes", '[');
+    for (uint32_t i = 0; i < s->node_count;) {
+        const struct api_name *n = NULL;
+        if (is_shown(&cut, &s->nodes[i]))
+            n = api_names_find(names, s->nodes[i].method);
+        if (n)
+            write_node(j, &s->nodes[i], n->place);
+        i = n ? i + 1 : s->nodes[i].next;
+    }
+    json_end(j, ']');
+}
+
+int api_tree_write(struct json *j, const struct snapshot *s, struct api_names *names,
+                   uint32_t nodes) {
+    struct cut cut;
+    struct api_name **shown = malloc(((size_t)names->count + 1) * sizeof(void *));
+    if (!shown || find_cut(s, nodes, &cut) < 0) {
+        free(shown);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < names->count; i++)
+        names->name[i].place = UINT32_MAX;
+    json_begin(j, "tree", '{');
+    place_names(j, s, names, shown, cut);
+    write_nodes(j, s, names, cut);
+    json_bool(j, "cut", cut.on || s->least > 0);
+    json_end(j, '}');
+    free(shown);
+    return 0;
+}

@@ -1,0 +1,204 @@
+#include "core/http/serve/api/api_view.h"
+
+#include "core/http/serve/api/api_jvms.h"
+#include "core/http/serve/api/api_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define SECOND_NS 1000000000
+#define MS_NS 1000000
+#define TIMELINE_SECONDS 600
+/* Small trees are whole; of large ones a hundredth of a percent is nothing that anybody sees, and
+ * leaving it out is what makes them cheap. */
+#define PRUNE_FROM_NODES 50000
+#define PRUNE_PPM 100
+
+/* Taking. */
+
+struct api_span api_view_span(const struct profile *p, enum session_phase phase, uint64_t now) {
+    struct api_span span;
+    profile_span(p, &span.first, &span.latest, &span.oldest);
+    /* The second that is going on is not whole yet. */
+    if (span.latest && phase == SESSION_RUNNING && now > span.latest + 1)
+        span.latest = now - 1;
+    return span;
+}
+
+static int take_timeline(struct api_view *v, struct profile *p) {
+    const uint64_t to = v->span.latest;
+    uint64_t from = to >= TIMELINE_SECONDS ? to - TIMELINE_SECONDS + 1 : 0;
+    from = from > v->span.first ? from : v->span.first;
+    v->timeline_from = from;
+    v->timeline_seconds = to ? (uint32_t)(to - from + 1) : 0;
+    v->timeline = calloc((size_t)v->timeline_seconds + 1, sizeof *v->timeline);
+    if (!v->timeline)
+        return -ENOMEM;
+    profile_timeline(p, v->question->event, from, v->timeline_seconds, v->timeline);
+    return 0;
+}
+
+int api_view_read(struct api_view *v, struct profile *p, const struct api_question *q,
+                  uint64_t now) {
+    v->question = q;
+    v->span = api_view_span(p, v->status.phase, now);
+    struct query query = api_question_query(q, v->span.latest);
+    if (profile_node_count(p) > PRUNE_FROM_NODES)
+        query.prune_ppm = PRUNE_PPM;
+    v->snapshot = snapshot_take(p, &query);
+    if (!v->snapshot)
+        return -ENOMEM;
+    int r = api_names_take(&v->names, v->snapshot, profile_methods(p), q->rows);
+    return r < 0 ? r : take_timeline(v, p);
+}
+
+static uint64_t clock_ns(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+}
+
+int api_view_take(struct api_view *v, struct session *s, const struct api_question *q) {
+    const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    *v = (struct api_view){.unix_zero = (double)(clock_ns(CLOCK_REALTIME) - now) / SECOND_NS};
+    session_status(s, &v->status);
+    session_jvm(s, &v->jvm);
+    struct profile *p = session_lock(s);
+    int r = api_view_read(v, p, q, now / SECOND_NS);
+    session_unlock(s);
+    if (r < 0)
+        api_view_free(v);
+    return r;
+}
+
+void api_view_free(struct api_view *v) {
+    snapshot_free(v->snapshot);
+    api_names_free(&v->names);
+    free(v->timeline);
+    v->snapshot = NULL;
+    v->timeline = NULL;
+}
+
+/* Writing. */
+
+static void write_window(struct json *j, const struct api_view *v) {
+    uint64_t from, to;
+    const bool limited = api_question_window(v->question, v->span.latest, &from, &to);
+    if (from < v->span.first)
+        from = v->span.first;
+    json_begin(j, "window", '{');
+    json_number(j, "from", from);
+    json_number(j, "to", to);
+    json_number(j, "first", v->span.first);
+    json_number(j, "oldest", v->span.oldest);
+    json_number(j, "latest", v->span.latest);
+    json_bool(j, "all", !limited);
+    json_real(j, "unix", v->unix_zero);
+    json_end(j, '}');
+    json_begin(j, "total", '{');
+    json_number(j, "weight", v->snapshot->weight);
+    json_number(j, "samples", v->snapshot->samples);
+    json_number(j, "failed", v->snapshot->failed);
+    json_end(j, '}');
+}
+
+static void write_methods(struct json *j, const struct api_view *v) {
+    const struct snapshot *s = v->snapshot;
+    json_begin(j, "methods", '[');
+    for (uint32_t i = 0; i < s->method_count && i < v->question->rows; i++) {
+        const struct snapshot_method *m = &s->methods[i];
+        const struct api_name *name = api_names_find(&v->names, m->method);
+        json_begin(j, NULL, '{');
+        json_string(j, "name", name ? name->text : "");
+        json_string(j, "kind", api_names_kind(name ? name->is.kind : METHOD_ERROR));
+        json_number(j, "tier", snapshot_main_tier(m->tier));
+        json_number(j, "self", m->self);
+        json_number(j, "total", m->total);
+        json_number(j, "selfSamples", m->self_samples);
+        json_number(j, "totalSamples", m->total_samples);
+        json_end(j, '}');
+    }
+    json_end(j, ']');
+    json_number(j, "methodCount", s->method_count);
+}
+
+static void write_states(struct json *j, const struct snapshot_thread *t) {
+    json_begin(j, "states", '{');
+    for (int i = 0; i < WIRE_THREAD_STATES; i++)
+        if (t->state[i])
+            json_number(j, session_state_name[i], t->state[i]);
+    json_end(j, '}');
+}
+
+static void write_threads(struct json *j, const struct api_view *v) {
+    const struct snapshot *s = v->snapshot;
+    json_begin(j, "threads", '[');
+    for (uint32_t i = 0; i < s->thread_count && i < v->question->rows; i++) {
+        const struct snapshot_thread *t = &s->threads[i];
+        json_begin(j, NULL, '{');
+        json_string(j, "name", t->name ? t->name : "");
+        json_number(j, "tid", t->tid);
+        json_number(j, "javaId", t->java_id);
+        json_bool(j, "virtual", t->is_virtual);
+        json_bool(j, "ended", t->ended);
+        json_number(j, "weight", t->weight);
+        json_number(j, "samples", t->samples);
+        write_states(j, t);
+        json_string(j, "top", api_names_text(&v->names, t->top_method));
+        json_end(j, '}');
+    }
+    json_end(j, ']');
+    json_number(j, "threadCount", s->thread_count);
+}
+
+enum series { SERIES_WEIGHT, SERIES_SAMPLES, SERIES_GC, SERIES_OTHER, SERIES };
+
+static uint64_t value_of(const struct profile_second *second, enum series which) {
+    switch (which) {
+    case SERIES_WEIGHT:
+        return second->weight;
+    case SERIES_SAMPLES:
+        return second->samples;
+    case SERIES_GC:
+        return second->paused_ns[0] / MS_NS;
+    case SERIES_OTHER:
+    case SERIES:
+        break;
+    }
+    return second->paused_ns[1] / MS_NS;
+}
+
+static void write_timeline(struct json *j, const struct api_view *v) {
+    static const char *const name[SERIES] = {"weight", "samples", "gcMs", "otherMs"};
+    json_begin(j, "timeline", '{');
+    json_number(j, "from", v->timeline_from);
+    for (int series = 0; series < SERIES; series++) {
+        json_begin(j, name[series], '[');
+        for (uint32_t i = 0; i < v->timeline_seconds; i++)
+            json_number(j, NULL, value_of(&v->timeline[i], (enum series)series));
+        json_end(j, ']');
+    }
+    json_end(j, '}');
+}
+
+int api_view_write(struct api_view *v, struct text *out) {
+    struct json j = {.out = out};
+    if (api_names_settle(&v->names) < 0)
+        return -ENOMEM;
+    json_begin(&j, NULL, '{');
+    api_jvms_write(&j, &v->jvm);
+    api_jvms_status(&j, &v->status);
+    api_jvms_events(&j, &v->status);
+    json_string(&j, "event", api_jvms_event_name(&v->status, v->question->event));
+    json_string(&j, "unit", session_event_unit[v->question->event]);
+    write_window(&j, v);
+    write_methods(&j, v);
+    write_threads(&j, v);
+    int r = 0;
+    if (v->question->tree)
+        r = api_tree_write(&j, v->snapshot, &v->names, v->question->nodes);
+    write_timeline(&j, v);
+    json_end(&j, '}');
+    return r < 0 || out->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,49 @@
+/*
+ * One answer to a question about a JVM's profile: taken while the profile is locked, written
+ * afterwards.
+ *
+ *      session ─ lock ─▶ api_view_take ─ unlock ─▶ api_view_write ─▶ JSON
+ *
+ * Context: any thread. The session lives as long as the view.
+ */
+#ifndef JTOP_SERVE_API_VIEW_H
+#define JTOP_SERVE_API_VIEW_H
+
+#include "core/base/text.h"
+#include "core/http/serve/api/api_names.h"
+#include "core/http/serve/api/api_question.h"
+#include "core/session/session.h"
+
+/* Seconds of the samples' clock; all 0: no samples yet. */
+struct api_span {
+    uint64_t first, oldest; /* of the whole profile; of what is kept a second at a time */
+    uint64_t latest;        /* goes on while the JVM runs and has nothing to do */
+};
+
+struct api_view {
+    const struct api_question *question;
+    struct jvm jvm;
+    struct session_status status;
+    struct api_span span;
+    struct snapshot *snapshot;
+    struct api_names names;
+    struct profile_second *timeline;
+    uint64_t timeline_from;
+    uint32_t timeline_seconds;
+    double unix_zero; /* Unix time of the samples' clock's second 0 */
+};
+
+/* The span as it is at CLOCK_MONOTONIC's second `now`. */
+struct api_span api_view_span(const struct profile *p, enum session_phase phase, uint64_t now);
+
+/* The session's, now. -ENOMEM. */
+int api_view_take(struct api_view *v, struct session *s, const struct api_question *q);
+/* The same of a profile that the caller has locked; status and jvm are the caller's to fill. */
+int api_view_read(struct api_view *v, struct profile *p, const struct api_question *q,
+                  uint64_t now);
+void api_view_free(struct api_view *v);
+
+/* Appends one line of JSON, without a newline. -ENOMEM. */
+int api_view_write(struct api_view *v, struct text *out);
+
+#endif

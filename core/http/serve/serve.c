@@ -1,0 +1,139 @@
+#include "core/http/serve/serve.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/http/serve/api/api_feeds.h"
+#include "core/http/serve/attendance.h"
+#include "core/http/serve/server/listen.h"
+#include "core/http/serve/server/server.h"
+
+#define LINGER_MS 10000
+#define HISTORY_S                                                                                  \
+    3700 /* /prof takes as long, out of what is sampled already; memory bounds it, too */
+#define FREE_POLL_MS 60000
+
+/* All that serves, in the order in which it is made. */
+struct parts {
+    struct listen_at at;
+    struct guard_token token;
+    struct tls tls;
+    int listen_fd;
+    struct peers *peers;
+    struct login *login;
+    struct guard guard;
+    struct serve serve;
+    struct attendance *attendance;
+    struct server *server;
+};
+
+static int check_reach(const struct serve_options *o, const struct listen_at *at, struct err *e) {
+    if (at->loopback || o->token_file || (o->tls_cert && o->tls_client_ca))
+        return 0;
+    return err_set(e, EPERM,
+                   "--listen %.100s: other machines could ask, and anybody on them: give "
+                   "--token-file FILE (openssl rand -hex 24 makes a token), or --tls-cert, "
+                   "--tls-key and --tls-ca for certificates",
+                   o->listen);
+}
+
+/* What can be wrong with the command line, before any JVM is looked at. */
+static int open_door(const struct serve_options *o, struct parts *p, struct err *e) {
+    int r = listen_parse(o->listen ? o->listen : SERVE_LISTEN_DEFAULT, &p->at, e);
+    if (r == 0)
+        r = check_reach(o, &p->at, e);
+    if (r == 0 && o->token_file)
+        r = guard_token_read(o->token_file, &p->token, e);
+    if (r == 0)
+        r = tls_read(o->tls_cert, o->tls_key, o->tls_client_ca, &p->tls, e);
+    if (r == 0) {
+        p->listen_fd = listen_open(&p->at, e);
+        r = p->listen_fd < 0 ? p->listen_fd : 0;
+    }
+    return r;
+}
+
+static int make_guard(struct parts *p, struct err *e) {
+    p->peers = peers_new();
+    p->login = p->peers ? login_new(&p->token, p->peers, p->at.port) : NULL;
+    if (!p->login)
+        return err_set(e, ENOMEM, "no memory to serve");
+    p->guard = (struct guard){.token = &p->token,
+                              .certificates = p->tls.client_ca != NULL,
+                              .login = p->login,
+                              .peers = p->peers};
+    return 0;
+}
+
+static int make_fleet(const struct serve_options *o, struct parts *p, struct err *e) {
+    struct fleet_options fleet = {.session = o->session, .linger_ms = LINGER_MS};
+    fleet.session.engines = 0;
+    fleet.session.frugal = fleet.session.frugal || o->all_jvms;
+    if (!fleet.session.history_seconds && !o->all_jvms)
+        fleet.session.history_seconds = HISTORY_S;
+    int r = fleet_new(&fleet, &p->serve.fleet, e);
+    if (r < 0)
+        return r;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    p->serve.options = o;
+    p->serve.login = p->login;
+    p->serve.begun_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    p->serve.feeds = api_feeds_new();
+    p->serve.profs = prof_table_new(&p->serve, e);
+    if (!p->serve.profs)
+        return e && e->code ? -e->code : -ENOMEM;
+    if (!o->all_jvms)
+        return 0;
+    struct fleet_want want = {.engines = o->session.engines};
+    memcpy(want.engine, o->session.engine, sizeof want.engine);
+    return attendance_new(p->serve.fleet, &want, &p->attendance, e);
+}
+
+static void close_all(struct parts *p) {
+    server_free(p->server);
+    attendance_free(p->attendance);
+    if (p->serve.profs)
+        prof_table_free(p->serve.profs);
+    api_feeds_free(p->serve.feeds);
+    if (p->serve.fleet)
+        fleet_free(p->serve.fleet);
+    login_free(p->login);
+    peers_free(p->peers);
+    if (p->listen_fd >= 0)
+        close(p->listen_fd);
+    tls_free(&p->tls);
+    explicit_bzero(&p->token, sizeof p->token);
+}
+
+static void wait_for(int stop_fd) {
+    struct pollfd stop = {.fd = stop_fd, .events = POLLIN};
+    while (poll(&stop, 1, FREE_POLL_MS) <= 0)
+        ;
+}
+
+int serve_run(const struct serve_options *o, int stop_fd, void (*ready)(void *arg, const char *url),
+              void *arg, struct err *e) {
+    struct parts p = {.listen_fd = -1};
+    char url[256];
+    int r = open_door(o, &p, e);
+    if (r == 0)
+        r = make_guard(&p, e);
+    if (r == 0)
+        r = make_fleet(o, &p, e);
+    if (r == 0) {
+        struct server_options server = {
+            .serve = &p.serve, .guard = &p.guard, .tls = &p.tls, .listen_fd = p.listen_fd};
+        r = server_new(&server, &p.server, e);
+    }
+    if (r == 0) {
+        listen_url(&p.at, p.tls.cert != NULL, url, sizeof url);
+        ready(arg, url);
+        wait_for(stop_fd);
+    }
+    close_all(&p);
+    return r;
+}

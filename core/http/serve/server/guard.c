@@ -1,0 +1,122 @@
+#include "core/http/serve/server/guard.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/http/serve/server/guard_who.h"
+#include "core/http/serve/server/listen.h"
+
+#define HOST_MAX 255
+
+static bool refuse(struct serve_answer *a, unsigned status, const char *why) {
+    serve_refuse(a, status, "%s", why);
+    return false;
+}
+
+static bool size_passes(const struct guard_request *q, struct serve_answer *a) {
+    if (q->cut || strlen(q->url) > GUARD_URL_MAX)
+        return refuse(a, 414, "a URL may have 4096 bytes");
+    if (q->headers > GUARD_HEADERS_MAX || q->header_bytes > GUARD_HEADER_BYTES_MAX)
+        return refuse(a, 431, "headers may be 64 and have 16384 bytes together");
+    for (const char *c = q->url; *c; c++)
+        if (*c <= ' ' || *c > '~')
+            return refuse(a, 400, "a URL is of printable ASCII");
+    if (q->url[0] != '/')
+        return refuse(a, 400, "a URL begins with a /, and we are no proxy");
+    return true;
+}
+
+static bool method_passes(const struct guard_request *q, const struct route *route,
+                          struct serve_answer *a) {
+    bool post = route && route->post;
+    if (strcmp(q->method, "GET") == 0 || strcmp(q->method, "HEAD") == 0 ||
+        (post && strcmp(q->method, "POST") == 0))
+        return true;
+    serve_header(a, "Allow", post ? "GET, HEAD, POST" : "GET, HEAD");
+    return refuse(a, 405,
+                  post ? "GET, HEAD and POST are what we know here"
+                       : "GET and HEAD are what we know here");
+}
+
+static bool body_passes(const struct guard_request *q, struct serve_answer *a) {
+    if (q->transfer)
+        return refuse(a, 411, "a body needs a Content-Length");
+    if (!q->length)
+        return true;
+    size_t digits = strspn(q->length, "0123456789");
+    if (digits == 0 || q->length[digits])
+        return refuse(a, 400, "Content-Length is a number");
+    if (digits > 9 || strtoul(q->length, NULL, 10) > GUARD_BODY_MAX)
+        return refuse(a, 413, "a body may have 4096 bytes");
+    return true;
+}
+
+static bool is_host(const char *host) {
+    size_t length = strlen(host);
+    return length > 0 && length <= HOST_MAX &&
+           strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]") ==
+               length;
+}
+
+/* A name or address that means this machine, and that nobody can make mean another one. The port
+ * does not matter: it may be forwarded. */
+static bool means_loopback(const char *host) {
+    char name[HOST_MAX + 1];
+    const char *begin = host + (*host == '[');
+    size_t length = *host == '[' ? strcspn(begin, "]") : strcspn(begin, ":");
+    const char *behind = begin + length + (*host == '[' && begin[length]);
+    if (*behind && *behind != ':')
+        return false;
+    memcpy(name, begin, length);
+    name[length] = '\0';
+    struct sockaddr_in in = {.sin_family = AF_INET};
+    struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
+    if (inet_pton(AF_INET, name, &in.sin_addr) == 1)
+        return listen_is_loopback((const struct sockaddr *)&in);
+    if (inet_pton(AF_INET6, name, &in6.sin6_addr) == 1)
+        return listen_is_loopback((const struct sockaddr *)&in6);
+    return strcasecmp(name, "localhost") == 0;
+}
+
+/* A name that an attacker has point to 127.0.0.1 would make us the same site as his page. Where a
+ * token or a certificate is asked for, that gives him nothing: they are not sent along. */
+static bool host_passes(const struct guard *g, const struct guard_request *q,
+                        struct serve_answer *a) {
+    if (q->hosts > 1 || !q->host || !is_host(q->host))
+        return refuse(a, 400, "one Host header is wanted, with a name or an address");
+    if (!g->token->length && !g->certificates && !means_loopback(q->host))
+        return refuse(a, 421,
+                      "without a token we answer to localhost, 127.0.0.1 and [::1] only (Host "
+                      "says another name): see --token-file");
+    return true;
+}
+
+/* Links of other sites may lead to pages, which do nothing by themselves. */
+static bool may_be_led_to(const struct guard_request *q) {
+    return q->fetch_mode && strcmp(q->fetch_mode, "navigate") == 0 &&
+           strcmp(q->method, "POST") != 0 &&
+           (strcmp(q->url, "/") == 0 || strncmp(q->url, "/live/", 6) == 0 ||
+            strncmp(q->url, "/login", 6) == 0);
+}
+
+static bool site_passes(const struct guard_request *q, struct serve_answer *a) {
+    if (q->origin) {
+        const char *host = strstr(q->origin, "://");
+        if (!host || strcasecmp(host + 3, q->host) != 0)
+            return refuse(a, 403, "pages of another site may not ask us (Origin)");
+    }
+    if (!q->fetch_site || strcmp(q->fetch_site, "same-origin") == 0 ||
+        strcmp(q->fetch_site, "none") == 0 || may_be_led_to(q))
+        return true;
+    return refuse(a, 403, "pages of another site may not ask us (Sec-Fetch-Site)");
+}
+
+bool guard_passes(const struct guard *g, const struct guard_request *q, const struct route *route,
+                  struct serve_answer *a) {
+    return size_passes(q, a) && method_passes(q, route, a) && body_passes(q, a) &&
+           host_passes(g, q, a) && site_passes(q, a) &&
+           ((route && route->open) || guard_who_passes(g, q, a));
+}

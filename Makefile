@@ -41,8 +41,8 @@ AGENT_LDFLAGS = -shared -Wl,-z,noseparate-code -Wl,-z,now -Wl,-z,relro -Wl,--no-
 sources    = $(sort $(shell find $1 -name '*.c'))
 LIB_SRC   := $(call sources,core/base core/wire core/event core/decode core/record core/profile core/session core/export core/import \
                core/report core/http/fleet attach symbols)
-TUI_SRC   := $(filter-out tui/http_%.c,$(call sources,tui))
-HTTP_SRC  := $(call sources,core/http/serve core/http/push) $(wildcard tui/http_*.c)
+TUI_SRC   := $(filter-out tui/cli/http/http_%.c,$(call sources,tui))
+HTTP_SRC  := $(call sources,core/http/serve core/http/push) $(wildcard tui/cli/http/http_*.c)
 AGENT_SRC := $(call sources,core/agent) core/wire/ring_writer.c core/wire/perf_attr.c
 TEST_SRC  ?= $(wildcard test/unit/*_test.c)
 FUZZ_SRC  := $(wildcard test/fuzz/*_fuzz.c)
@@ -81,7 +81,7 @@ $(BUILD)/jtop-prof: $(TUI_OBJ) $(LIB_OBJ) $(INPUTS)
 	$(link)
 	$(link_with) $(LIBS)
 
-$(BUILD)/jtop-prof-http: $(filter-out $(BUILD)/tui/http.o,$(TUI_OBJ)) $(HTTP_OBJ) $(LIB_OBJ) $(INPUTS)
+$(BUILD)/jtop-prof-http: $(filter-out $(BUILD)/tui/cli/http/http.o,$(TUI_OBJ)) $(HTTP_OBJ) $(LIB_OBJ) $(INPUTS)
 	$(link)
 	$(link_with) $(HTTP_LIBS) $(LIBS)
 
@@ -90,7 +90,7 @@ $(BUILD)/libjtop-agent.so: $(AGENT_OBJ) $(INPUTS)
 	$(link_with) $(AGENT_LDFLAGS)
 
 # The frontend without a library of the machine it runs on, but for a few files the same.
-STATIC_SRC := attach/find/jvm.c tui/http.c tui/self.c tui/source_finder.c
+STATIC_SRC := attach/find/jvm.c tui/cli/http/http.c tui/cli/command/self.c tui/model/source_finder.c
 STATIC_OBJ := $(STATIC_SRC:%.c=$(BUILD)/static/%.o)
 $(BUILD)/static/jtop-prof: $(STATIC_OBJ) $(filter-out $(STATIC_SRC:%.c=$(BUILD)/%.o),$(TUI_OBJ) $(LIB_OBJ)) $(INPUTS)
 	$(link)
@@ -116,7 +116,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 
 # -MMD does not see the files that .incbin compiles in.
 include core/export/embed.mk core/http/serve/embed.mk
-$(BUILD)/tui/theme.o: $(wildcard themes/*.theme)
+$(BUILD)/tui/terminal/theme.o: $(wildcard themes/*.theme)
 
 # ---- tests ----
 
@@ -124,7 +124,7 @@ $(BUILD)/tui/theme.o: $(wildcard themes/*.theme)
 # serve_* and push_* what only jtop-prof-http has, all others the core. Those that include something
 # of tui/ get the frontend too, without main. A fuzz target wants clang: see test/run.
 $(BUILD)/core.a:  $(LIB_OBJ)
-$(BUILD)/tui.a:   $(filter-out $(BUILD)/tui/main.o,$(TUI_OBJ))
+$(BUILD)/tui.a:   $(filter-out $(BUILD)/tui/cli/main.o,$(TUI_OBJ))
 $(BUILD)/http.a:  $(HTTP_OBJ)
 $(BUILD)/agent.a: $(AGENT_OBJ)
 $(BUILD)/%.a: $(BUILD)/objects

@@ -3,7 +3,7 @@
  *
  * Library code returns 0 or a negative errno and, where a person will read the reason, fills a
  * struct err: one line saying what failed, why (the fact that was checked), and what to try.
- * Nothing below tui/main.c prints or exits.
+ * Nothing below tui/cli/main.c prints or exits.
  *
  * Context: frontend only, any thread. The agent does not use this.
  */

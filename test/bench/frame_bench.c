@@ -5,7 +5,7 @@
  * frame is drawn. Medians, of CPU time; 16 ms is the bar for a frame at 160x50.
  */
 #include "core/profile/profile.h"
-#include "tui/screen.h"
+#include "tui/screen/screen.h"
 
 #include <locale.h>
 #include <malloc.h>

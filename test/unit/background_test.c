@@ -1,6 +1,6 @@
 /* What comes back from whoever profiles a JVM is written only where it was asked for; and the
  * figures that a monitoring system reads. */
-#include "tui/background_parts.h"
+#include "tui/cli/background/background_parts.h"
 
 #include "core/report/metrics.h"
 

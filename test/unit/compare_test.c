@@ -1,6 +1,6 @@
 /* Which changes between two profiles are marked, and how they are told. */
-#include "tui/compare_report.h"
-#include "tui/compare_rows.h"
+#include "tui/cli/compare/compare_report.h"
+#include "tui/cli/compare/compare_rows.h"
 
 #include "test/unit/export_fixture.h"
 

@@ -1,6 +1,6 @@
 /* What the shells are told; that they understand it is tested with the shells (e2e/completion). */
-#include "tui/completion.h"
-#include "tui/options.h"
+#include "tui/cli/command/completion.h"
+#include "tui/cli/option/options.h"
 
 #include <errno.h>
 #include <setjmp.h>

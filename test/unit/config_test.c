@@ -1,7 +1,7 @@
 /* The config file, the keys it binds, and the JVMs looked at before. */
-#include "tui/config.h"
-#include "tui/press_name.h"
-#include "tui/view.h"
+#include "tui/config/config.h"
+#include "tui/terminal/press_name.h"
+#include "tui/view/view.h"
 
 #include <errno.h>
 #include <setjmp.h>

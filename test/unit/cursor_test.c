@@ -1,5 +1,5 @@
 /* The selected row while rows come, go and move. */
-#include "tui/cursor.h"
+#include "tui/widget/cursor.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

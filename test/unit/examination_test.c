@@ -1,7 +1,7 @@
 /* What the doctor reads, from texts; and what it makes of them. */
 #include "attach/doctor/examine.h"
 
-#include "tui/doctor_command.h"
+#include "tui/cli/command/doctor_command.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* Where frames stand: true to a unit, in order, and in the same place while numbers change. */
 #include "test/unit/tier.h"
-#include "tui/flame.h"
+#include "tui/model/flame.h"
 
-#include "tui/tree_rows.h"
+#include "tui/widget/tree_rows.h"
 
 #include <math.h>
 #include <setjmp.h>

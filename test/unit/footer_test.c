@@ -1,6 +1,6 @@
 /* The line of keys: what it never leaves out, and that it shows the keys in force. */
 #include "core/base/text.h"
-#include "tui/footer.h"
+#include "tui/view/footer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

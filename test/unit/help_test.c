@@ -1,8 +1,8 @@
 /* Everything made of the tables for people to read: the help on the screen, and the manual. */
 #include "test/unit/tui_compare.h"
 
-#include "tui/manual.h"
-#include "tui/view_help.h"
+#include "tui/cli/command/manual.h"
+#include "tui/view/view_help.h"
 
 static int draw(struct canvas *c, const struct keymap *k, int rows, int cols, int top) {
     assert_int_equal(canvas_resize(c, rows, cols), 0);

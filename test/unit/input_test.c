@@ -1,5 +1,5 @@
 /* What a terminal sends becomes presses; whatever it sends, the next key is heard. */
-#include "tui/input.h"
+#include "tui/terminal/input.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Putting the JVM's own recording behind ours: only into a file that can be replaced, and only from
  * one that has an end. */
-#include "tui/jfr_join.h"
+#include "tui/cli/output/jfr_join.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

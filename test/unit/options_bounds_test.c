@@ -1,7 +1,7 @@
 /* Each limit that the manual names: one less, the limit, one more. */
 #include "test/unit/options_fixture.h"
 
-#include "tui/quantity.h"
+#include "core/base/quantity.h"
 
 static void quantities(void **state) {
     (void)state;

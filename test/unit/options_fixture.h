@@ -2,7 +2,7 @@
 #ifndef JTOP_TEST_OPTIONS_FIXTURE_H
 #define JTOP_TEST_OPTIONS_FIXTURE_H
 
-#include "tui/options.h"
+#include "tui/cli/option/options.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* What people's scripts and fingers know from profiler.sh and asprof. */
-#include "tui/options.h"
+#include "tui/cli/option/options.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

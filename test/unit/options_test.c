@@ -1,7 +1,7 @@
 /* The command line, its agent form, and what is printed of JVMs with hostile names. */
 #include "test/unit/options_fixture.h"
-#include "tui/list.h"
-#include "tui/view.h"
+#include "tui/cli/command/list.h"
+#include "tui/view/view.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Which files and reports a command line becomes when there is more than one event. */
-#include "tui/output.h"
+#include "tui/cli/output/output.h"
 
 #include "core/report/quality.h"
 

@@ -1,5 +1,5 @@
 /* The line that says how far a profile is, at every width. */
-#include "tui/progress.h"
+#include "tui/cli/output/progress.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Themes: the shipped ones can be read by everybody, files are found, and mistakes are named. */
-#include "tui/colour.h"
-#include "tui/theme.h"
+#include "tui/terminal/colour.h"
+#include "tui/terminal/theme.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* What is open in a tree, compared with a list; and how much may be. */
-#include "tui/tree_rows.h"
+#include "tui/widget/tree_rows.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* Classes by bytes, and the sites that make them. */
 #include "test/unit/tui_compare.h"
 
-#include "tui/alloc_tree.h"
-#include "tui/press.h"
-#include "tui/view.h"
+#include "tui/model/alloc_tree.h"
+#include "tui/terminal/press.h"
+#include "tui/view/view.h"
 
 #define MIB (UINT64_C(1) << 20)
 

@@ -1,9 +1,9 @@
 /* What reaches the grid from hostile text, and the small parts a screen is made of. */
-#include "tui/canvas.h"
-#include "tui/cursor.h"
-#include "tui/format.h"
-#include "tui/line_editor.h"
-#include "tui/press.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/press.h"
+#include "tui/widget/cursor.h"
+#include "tui/widget/format.h"
+#include "tui/widget/line_editor.h"
 
 #include <locale.h>
 #include <setjmp.h>

@@ -3,9 +3,9 @@
 #include "test/unit/tui_busy.h"
 #include "test/unit/tui_compare.h"
 
-#include "tui/engine_set.h"
-#include "tui/press.h"
-#include "tui/save.h"
+#include "tui/model/engine_set.h"
+#include "tui/screen/save.h"
+#include "tui/terminal/press.h"
 
 static void each_size(const char *name, enum live_view view, const char *presses) {
     static const struct { int rows, cols; } size[] = {{24, 80}, {50, 160}};

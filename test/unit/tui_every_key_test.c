@@ -6,7 +6,7 @@
 #include "test/unit/tui_busy.h"
 #include "test/unit/tui_compare.h"
 
-#include "tui/view.h"
+#include "tui/view/view.h"
 
 #define ROWS 30
 #define COLS 100

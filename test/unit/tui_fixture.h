@@ -5,7 +5,7 @@
 #ifndef JTOP_TEST_TUI_FIXTURE_H
 #define JTOP_TEST_TUI_FIXTURE_H
 
-#include "tui/screen.h"
+#include "tui/screen/screen.h"
 
 #include <assert.h>
 #include <errno.h>

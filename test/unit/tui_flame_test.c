@@ -1,8 +1,8 @@
 /* The flame graph as text, and what its keys and the mouse do. */
 #include "test/unit/tui_compare.h"
 
-#include "tui/press.h"
-#include "tui/view.h"
+#include "tui/terminal/press.h"
+#include "tui/view/view.h"
 
 /* Keys are of what is on screen, so it is drawn first. */
 static void open_flame(struct fixture *f, int rows, int cols, bool ascii) {

@@ -2,8 +2,8 @@
 #include "test/unit/tier.h"
 #include "test/unit/tui_fixture.h"
 
-#include "tui/keymap.h"
-#include "tui/view.h"
+#include "tui/config/keymap.h"
+#include "tui/view/view.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

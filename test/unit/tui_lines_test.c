@@ -1,7 +1,7 @@
 /* The lines view: with a source, without one, and for code that has no lines. */
 #include "test/unit/tui_compare.h"
 
-#include "tui/press.h"
+#include "tui/terminal/press.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

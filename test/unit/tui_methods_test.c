@@ -1,8 +1,8 @@
 /* The methods view: its columns, their order, what a row leads to. */
 #include "test/unit/tui_compare.h"
 
-#include "tui/strip.h"
-#include "tui/view.h"
+#include "tui/view/strip.h"
+#include "tui/view/view.h"
 
 /* Other events beside CPU time, and a minute behind it. */
 static void open_busy(struct fixture *f, int rows, int cols, bool ascii) {

@@ -1,5 +1,5 @@
 /* Methods that look equal are found, however they come in and however many there are. */
-#include "tui/overloads.h"
+#include "tui/model/overloads.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

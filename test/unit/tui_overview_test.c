@@ -2,8 +2,8 @@
 #include "test/unit/tui_busy.h"
 #include "test/unit/tui_compare.h"
 
-#include "tui/finding.h"
-#include "tui/press.h"
+#include "tui/model/finding.h"
+#include "tui/terminal/press.h"
 
 static void open_overview(struct fixture *f, int rows, int cols, bool ascii) {
     open_busy(f, LIVE_OVERVIEW, rows, cols, ascii);

@@ -1,8 +1,8 @@
 /* The list of JVMs: columns, order, filter, mouse, and rows that cannot be attached. */
-#include "tui/picker.h"
+#include "tui/screen/picker.h"
 
 #include "test/unit/tui_compare.h"
-#include "tui/press.h"
+#include "tui/terminal/press.h"
 
 static struct jvm *make_jvms(uint32_t *count) {
     static const struct jvm some[] = {

@@ -1,7 +1,7 @@
 /* What `s` writes: the picture that is shown, and a title that says what it is of. */
 #include "test/unit/tui_fixture.h"
 
-#include "tui/save.h"
+#include "tui/screen/save.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

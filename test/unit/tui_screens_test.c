@@ -1,7 +1,7 @@
 /* Every view as text. */
 #include "test/unit/tui_compare.h"
 
-#include "tui/press.h"
+#include "tui/terminal/press.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* The threads view: what is known of each, pools of them, their order. */
 #include "test/unit/tui_compare.h"
 
-#include "tui/strip.h"
-#include "tui/view.h"
+#include "tui/view/strip.h"
+#include "tui/view/view.h"
 
 #define POOL 12
 

@@ -1,8 +1,8 @@
 /* The call tree: what unfolds, what is found, and where it begins. */
 #include "test/unit/tui_compare.h"
 
-#include "tui/press.h"
-#include "tui/view.h"
+#include "tui/terminal/press.h"
+#include "tui/view/view.h"
 
 static bool shows(struct fixture *f, const char *text) {
     struct text dump = {0};

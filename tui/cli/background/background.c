@@ -1,0 +1,251 @@
+/* The caller's side: what a shell sees of a profile that somebody else reads. */
+#include "tui/cli/background/background_parts.h"
+
+#include "core/base/clean_text.h"
+#include "core/event/event.h"
+#include "core/export/export.h"
+#include "core/session/share/holder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What comes back, on its way to this shell. */
+struct arrival {
+    const struct options *o;
+    const struct text *pattern; /* of o->file, as they were sent */
+    int result;                 /* the first failure here … */
+    struct err e;               /* … and what it was */
+};
+
+bool background_is_asprof(const char *program) {
+    const char *slash = strrchr(program, '/');
+    const char *base = slash ? slash + 1 : program;
+    return strcmp(base, "asprof") == 0 || strcmp(base, "profiler.sh") == 0;
+}
+
+static bool is_expected(const struct arrival *a, const char *path) {
+    for (int i = 0; i < a->o->files; i++)
+        if (background_expects(a->pattern[i].data, path))
+            return true;
+    return false;
+}
+
+/* Before it is taken in. */
+static int check_arrival(struct arrival *a, const char *path) {
+    if (strcmp(path, "-") == 0 || is_expected(a, path))
+        return 0;
+    a->result = err_exit_as(&a->e, ERR_EXIT_PROFILER, EPROTO,
+                            "the reader of JVM %s sent a file that was not asked for: %.200s",
+                            a->o->target, path);
+    return a->result;
+}
+
+static int write_file(struct arrival *a, const char *path, const void *data, size_t bytes) {
+    int r = export_check_path(path, &a->e);
+    struct text t = {0};
+    text_add_n(&t, data, bytes);
+    if (r == 0 && t.failed)
+        r = err_exit_as(&a->e, ERR_EXIT_PROFILER, ENOMEM, "no memory for %s", path);
+    if (r == 0)
+        r = export_write(path, &t, &a->e);
+    text_free(&t);
+    return r;
+}
+
+size_t background_clean(char *out, const char *data, size_t bytes) {
+    size_t written = 0;
+    for (size_t at = 0; at < bytes; at++) {
+        size_t length = 0;
+        while (at + length < bytes && data[at + length] != '\n' && data[at + length] != '\t')
+            length++;
+        written += clean_text(out + written, length + 1, data + at, length);
+        at += length;
+        if (at < bytes)
+            out[written++] = data[at];
+    }
+    return written;
+}
+
+/* A terminal gets text: who answers may not be whom we take him for. */
+static void put(FILE *f, const char *data, size_t bytes) {
+    char *text = isatty(fileno(f)) == 1 ? malloc(bytes + 1) : NULL;
+    if (text)
+        fwrite(text, 1, background_clean(text, data, bytes), f);
+    else if (isatty(fileno(f)) == 1)
+        fputs("jtop-prof: no memory for what the reader answered\n", stderr);
+    else
+        fwrite(data, 1, bytes, f);
+    free(text);
+}
+
+static int arrives(void *arg, enum share_part part, const char *path, const void *data,
+                   size_t bytes) {
+    struct arrival *a = arg;
+    int r = 0;
+    if (part == SHARE_PATH)
+        return check_arrival(a, path);
+    if (part == SHARE_FILE && path && strcmp(path, "-") != 0) {
+        r = write_file(a, path, data, bytes);
+    } else if (part == SHARE_ERROR) {
+        if (!background_is_asprof(program_invocation_name))
+            fputs("jtop-prof: ", stderr);
+        put(stderr, data, bytes);
+        putc('\n', stderr);
+    } else if (part == SHARE_OUT || part == SHARE_FILE) {
+        put(stdout, data, bytes);
+    }
+    if (r < 0 && a->result == 0)
+        a->result = r;
+    return 0;
+}
+
+/* The arguments with their file names as the reader needs them. `kept` owns what was changed. */
+static int settle_arguments(const struct options *o, int argc, char **argv, char **sent,
+                            struct text *pattern, struct text *kept, struct err *e) {
+    int r = 0;
+    for (int i = 0; i < argc; i++)
+        sent[i] = argv[i];
+    for (int f = 0; f < o->files && r == 0; f++) {
+        r = background_settle_pattern(o->file[f], &pattern[f], e);
+        for (int i = 0; i < argc && r == 0; i++) {
+            size_t n = strlen(argv[i]);
+            if (o->file[f] < argv[i] || o->file[f] > argv[i] + n)
+                continue;
+            text_add_n(&kept[f], argv[i], (size_t)(o->file[f] - argv[i]));
+            text_add(&kept[f], pattern[f].data ? pattern[f].data : "");
+            sent[i] = kept[f].data;
+            if (kept[f].failed)
+                r = err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
+        }
+    }
+    return r;
+}
+
+/* Bad names are told before anything is stopped. */
+static int check_files(const struct options *o, const struct jvm *j, struct err *e) {
+    struct outputs *out = calloc(1, sizeof *out);
+    if (!out)
+        return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
+    int r = o->files ? outputs_plan(out, o, (int)j->pid, 0, NULL, e) : 0;
+    outputs_free(out);
+    free(out);
+    return r;
+}
+
+/* Who is not served is let go without a word. */
+static int explain_silence(const struct jvm *j, struct err *e) {
+    char path[32];
+    struct stat st;
+    pid_t reader = share_find(j->pid);
+    snprintf(path, sizeof path, "/proc/%d", (int)reader);
+    if (!reader || stat(path, &st) < 0 || st.st_uid == geteuid() || geteuid() == 0)
+        return -EPIPE; /* as it was said */
+    return err_exit_as(e, ERR_EXIT_PROFILER, EACCES,
+                       "process %d, which profiles JVM %d, answers only its own user (uid %u) and "
+                       "root",
+                       (int)reader, (int)j->pid, (unsigned)st.st_uid);
+}
+
+static int ask(const struct options *o, const struct jvm *j, int argc, char **argv, struct err *e) {
+    struct text pattern[OPTIONS_OUTPUTS_MAX] = {0}, kept[OPTIONS_OUTPUTS_MAX] = {0};
+    struct arrival a = {.o = o, .pattern = pattern};
+    char **sent = calloc((size_t)argc + 1, sizeof *sent);
+    if (!sent)
+        return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
+    int r = check_files(o, j, e);
+    if (r == 0)
+        r = settle_arguments(o, argc, argv, sent, pattern, kept, e);
+    if (r == 0)
+        r = share_ask(j->pid, argc, sent, arrives, &a, e);
+    if (r == -EPIPE)
+        r = explain_silence(j, e);
+    if (a.result < 0 && (r == 0 || r == a.result)) {
+        r = a.result;
+        *e = a.e;
+    }
+    if (fflush(stdout) != 0 && errno != EPIPE && r == 0)
+        r = err_set(e, errno, "cannot write to standard output: %s", strerror(errno));
+    for (int i = 0; i < OPTIONS_OUTPUTS_MAX; i++) {
+        text_free(&pattern[i]);
+        text_free(&kept[i]);
+    }
+    free(sent);
+    return r;
+}
+
+bool background_remembers(const char *target, struct jvm *j) {
+    char *end;
+    errno = 0;
+    long pid = strtol(target, &end, 10);
+    if (errno || end == target || *end || pid <= 0 || pid > INT32_MAX || !share_find((pid_t)pid))
+        return false;
+    *j = (struct jvm){.pid = (pid_t)pid, .inner_pid = (pid_t)pid};
+    snprintf(j->name, sizeof j->name, "%ld", pid);
+    return true;
+}
+
+static void say_started(const struct options *o) {
+    if (!o->quiet)
+        fputs("Profiling started\n", stderr);
+}
+
+static int begin(const struct options *o, const struct jvm *j, int argc, char **argv,
+                 struct err *e) {
+    bool child = false;
+    int r = share_make_room(j->pid, e);
+    if (r == 0)
+        r = event_check(o->session.engine, o->session.engines, j->pid,
+                        event_java_version(j->version), e);
+    if (r == 0)
+        r = background_begin(j, argc, argv, &child, e);
+    if (r == -EBUSY && !child) /* somebody was quicker */
+        r = share_tell_of_other(j->pid, e);
+    if (r == 0 && !child)
+        say_started(o);
+    return r;
+}
+
+/* Nobody reads the JVM, or nobody who answers. */
+static int answer_for_nobody(const struct options *o, const struct jvm *j, struct err *e) {
+    pid_t holder = holder_find(j->pid);
+    if (strcmp(o->word, "status") == 0) {
+        puts("Profiler is not active");
+        if (holder && !o->collect)
+            printf("but process %d reads this JVM and does not answer\n", (int)holder);
+        else if (!o->collect && holder_hidden(j->pid))
+            puts("but a jtop-prof reads this JVM that cannot be seen from here: on the host, or in "
+                 "another container");
+        return 0;
+    }
+    if (holder)
+        return err_exit_as(e, ERR_EXIT_PROFILER, EBUSY,
+                           "process %d reads JVM %d and does not answer: end it there", (int)holder,
+                           (int)j->pid);
+    if (holder_hidden(j->pid))
+        return err_exit_as(
+            e, ERR_EXIT_PROFILER, EBUSY,
+            "a jtop-prof reads JVM %d that cannot be seen from here: ask it where it "
+            "runs, on the host or in another container",
+            (int)j->pid);
+    return err_exit_as(e, ERR_EXIT_PROFILER, ESRCH,
+                       "Profiler has not started: nobody profiles JVM %d; \"start\" begins a "
+                       "profile",
+                       (int)j->pid);
+}
+
+int background_act(const struct options *o, const struct jvm *j, int argc, char **argv,
+                   struct err *e) {
+    pid_t reader = share_await(j->pid);
+    if (strcmp(o->word, "start") == 0 || (strcmp(o->word, "resume") == 0 && !reader))
+        return begin(o, j, argc, argv, e);
+    int r = reader ? ask(o, j, argc, argv, e) : -ESRCH;
+    if (r == -EPIPE && strcmp(o->word, "status") == 0) /* what there was to say has ended with it */
+        r = -ESRCH;
+    if (r == 0 && strcmp(o->word, "resume") == 0)
+        say_started(o);
+    return r == -ESRCH && (!reader || share_find(j->pid) == 0) ? answer_for_nobody(o, j, e) : r;
+}

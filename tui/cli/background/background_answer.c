@@ -1,0 +1,351 @@
+/* The reader's side: answers to those who ask about its profile. */
+#include "tui/cli/background/background_parts.h"
+
+#include "core/report/metrics.h"
+#include "tui/cli/output/growing.h"
+#include "tui/cli/output/jfr_sync.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* Made with the lock held, sent without. */
+struct answer {
+    struct background *b;
+    struct options *o; /* as they were asked for */
+    struct session_status st;
+    struct jvm jvm;
+    const char *program;
+    struct text out, remark; /* for stdout; a line for stderr */
+    struct outputs files;
+    struct {
+        struct text path, data; /* path empty: stdout */
+    } piece[OUTPUTS_MAX];
+    int pieces;
+    bool end_process; /* once it is sent */
+};
+
+static void wake(struct background *b) {
+    uint64_t one = 1;
+    if (b->wake_fd >= 0 && write(b->wake_fd, &one, sizeof one) < 0)
+        return; /* it is awake */
+}
+
+static void add_events(struct text *out, const struct session_status *st) {
+    int n = 0;
+    for (int i = 0; i < WIRE_EVENTS; i++)
+        if (st->engine[i].asked)
+            text_addf(out, "%s%s", n++ ? "," : "", st->engine[i].name);
+}
+
+static int on_screen(const struct jvm *j, struct err *e) {
+    return err_exit_as(e, ERR_EXIT_PROFILER, EBUSY,
+                       "JVM %d is on the screen of process %d: quit that one first, or look on "
+                       "with: jtop-prof %d",
+                       (int)j->pid, (int)getpid(), (int)j->pid);
+}
+
+static int already_started(struct background *b, const struct session_status *st,
+                           const struct jvm *j, struct err *e) {
+    struct text events = {0};
+    char clock[32] = "";
+    struct tm tm;
+    if (!b->o)
+        return on_screen(j, e);
+    if (localtime_r(&b->since, &tm))
+        strftime(clock, sizeof clock, "%H:%M:%S", &tm);
+    add_events(&events, st);
+    int r = err_exit_as(e, ERR_EXIT_PROFILER, EBUSY,
+                        "Profiler already started: process %d has profiled JVM %d for %s since %s; "
+                        "\"stop\" ends that",
+                        (int)getpid(), (int)j->pid, events.data ? events.data : "nothing", clock);
+    text_free(&events);
+    return r;
+}
+
+static int answer_status(struct answer *a, struct err *e) {
+    (void)e;
+    background_status(a->b, &a->st, background_is_asprof(a->program), &a->out);
+    return 0;
+}
+
+static uint64_t own_rss(void) {
+    unsigned long long size = 0, resident = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (f) {
+        if (fscanf(f, "%llu %llu", &size, &resident) != 2)
+            resident = 0;
+        fclose(f);
+    }
+    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static int answer_metrics(struct answer *a, struct err *e) {
+    (void)e;
+    metrics_write(&a->out, &a->st, &a->jvm, own_rss());
+    return 0;
+}
+
+/* Reports. */
+
+static int keep(void *arg, const char *path, struct text *t, struct err *e) {
+    struct answer *a = arg;
+    if (a->pieces == OUTPUTS_MAX)
+        return err_exit_as(e, ERR_EXIT_PROFILER, E2BIG, "too many reports at once");
+    if (path)
+        text_add(&a->piece[a->pieces].path, path);
+    a->piece[a->pieces++].data = *t;
+    *t = (struct text){0};
+    return 0;
+}
+
+/* What was started is what is reported, where nothing else is asked for. */
+static void take_events(struct options *o, const struct options *started) {
+    if (o->events_given || !started)
+        return;
+    memcpy(o->session.engine, started->session.engine, sizeof o->session.engine);
+    o->session.engines = started->session.engines;
+    o->all_user = started->all_user;
+    o->all_kernel = started->all_kernel;
+    o->live = o->live || started->live;
+}
+
+/* Before anything is stopped: a bad name or format leaves all as it is. */
+static int plan_reports(struct answer *a, struct err *e) {
+    const struct options *started = a->b->o;
+    take_events(a->o, started);
+    a->files.put = keep;
+    a->files.put_arg = a;
+    return outputs_plan(&a->files, a->o, (int)a->jvm.pid, a->b->turn, started ? NULL : &a->st, e);
+}
+
+static int make_reports(struct answer *a, struct err *e) {
+    int r = outputs_write(&a->files, a->o, a->b->s, e);
+    if (r == 0 && a->st.phase == SESSION_JVM_GONE)
+        text_addf(&a->remark, "%s; the report has all %" PRIu64 " samples of its last %.1f s",
+                  a->st.message[0] ? a->st.message : "the JVM ended", a->st.samples,
+                  (double)a->st.elapsed_ns / 1e9);
+    else if (r == 0 && a->st.dropped)
+        text_addf(&a->remark,
+                  "%" PRIu64 " of %" PRIu64
+                  " samples were dropped: sample less often (-i) or give more memory (-b)",
+                  a->st.dropped, a->st.dropped + a->st.samples);
+    return r;
+}
+
+static int answer_dump(struct answer *a, struct err *e) {
+    int r = plan_reports(a, e);
+    return r < 0 ? r : make_reports(a, e);
+}
+
+/* Its own files are what whoever started it wants, unless the command line says otherwise. */
+static int stop_foreground(struct answer *a, struct err *e) {
+    if (!a->b->o)
+        return on_screen(&a->jvm, e);
+    if (a->b->closing)
+        return share_just_ending(a->jvm.pid, e);
+    bool own = a->b->o->files > 0;
+    int r = own && !a->o->files && !a->o->formats ? 0 : answer_dump(a, e);
+    if (r < 0)
+        return r;
+    if (own)
+        text_addf(&a->remark, "%sprocess %d ends its profile and writes its own files",
+                  a->remark.len ? "; " : "", (int)getpid());
+    a->end_process = true;
+    return 0;
+}
+
+/* The file that was named at the start is what is wanted, unless something else is now. */
+static int stop_background(struct answer *a, bool own, struct err *e) {
+    struct background *b = a->b;
+    int r = own ? 0 : plan_reports(a, e);
+    if (r < 0)
+        return r;
+    if (a->st.phase == SESSION_RUNNING)
+        session_stop(b->s, NULL); /* an agent that does not answer keeps nobody from the report */
+    session_status(b->s, &a->st);
+    b->active_ms = background_now_ms();
+    if (!own)
+        return make_reports(a, e);
+    /* Again, where the disk may have room now. The JVM's own recording is there once. */
+    if (b->unwritten < 0 && !b->files->sync)
+        b->written = false;
+    r = background_write(b);
+    if (r < 0)
+        *e = b->why;
+    return r;
+}
+
+static int answer_stop(struct answer *a, struct err *e) {
+    struct background *b = a->b;
+    if (b->foreground)
+        return stop_foreground(a, e);
+    if (b->closing)
+        return share_just_ending(a->jvm.pid, e);
+    bool own = b->files && !a->o->files && !a->o->formats;
+    int r = stop_background(a, own, e);
+    b->asked_for = b->asked_for || r == 0;
+    if (r < 0 || !own)
+        return r;
+    text_addf(&a->remark, "Profiling stopped after %" PRIu64 " seconds; written:",
+              a->st.elapsed_ns / 1000000000u);
+    for (int i = 0; i < b->files->count; i++)
+        text_addf(&a->remark, "%s %s", i ? "," : "", b->files->item[i].path.data);
+    return 0;
+}
+
+/* Beginnings. */
+
+static int answer_resume(struct answer *a, struct err *e) {
+    struct background *b = a->b;
+    if (b->foreground || a->st.phase == SESSION_RUNNING)
+        return already_started(b, &a->st, &a->jvm, e);
+    if (b->closing)
+        return share_just_ending(a->jvm.pid, e);
+    const struct options *o = a->o->events_given ? a->o : b->o;
+    if (b->files)
+        growing_resume(b->files->growing);
+    int r = session_set_engines(b->s, o->session.engine, o->session.engines, e);
+    if (r < 0)
+        return r;
+    uint64_t now = background_now_ms();
+    uint64_t limit = options_moment_ms(&a->o->timeout, time(NULL));
+    b->limit_ms = limit ? now + limit : 0;
+    b->loop_ms = 0;
+    b->written = b->asked_for = false;
+    if (b->files && b->files->sync && !jfr_sync_runs(b->files->sync))
+        text_add(&a->remark,
+                 "the JVM's own recorder (--jfrsync) does not go on: its events end where "
+                 "the profile was stopped");
+    return 0;
+}
+
+static int answer_start(struct answer *a, struct err *e) {
+    return already_started(a->b, &a->st, &a->jvm, e);
+}
+
+static int make_room(struct answer *a, struct err *e) {
+    struct background *b = a->b;
+    if (b->foreground || a->st.phase == SESSION_RUNNING)
+        return already_started(b, &a->st, &a->jvm, e);
+    b->give_way = true;
+    return 0;
+}
+
+static const struct {
+    const char *word;
+    int (*act)(struct answer *a, struct err *e);
+} words[] = {
+    {"status", answer_status}, {"metrics", answer_metrics}, {"dump", answer_dump},
+    {"stop", answer_stop},     {"resume", answer_resume},   {"start", answer_start},
+};
+
+static int act(struct answer *a, int argc, char **argv, struct err *e) {
+    if (argc == 2 && strcmp(argv[1], SHARE_MAKE_ROOM) == 0)
+        return make_room(a, e);
+    int r = options_parse(a->o, argc, argv, e);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (a->o->word && strcmp(a->o->word, words[i].word) == 0)
+            return words[i].act(a, e);
+    return err_set(e, ENOTSUP, "%s is not asked of a reader", a->o->word ? a->o->word : "that");
+}
+
+static int send(const struct answer *a, struct share_reply *reply) {
+    int r = a->out.len ? share_say(reply, SHARE_OUT, a->out.data) : 0;
+    for (int i = 0; i < a->pieces && r == 0; i++)
+        r = share_file(reply, a->piece[i].path.data ? a->piece[i].path.data : "-",
+                       a->piece[i].data.data, a->piece[i].data.len);
+    if (r == 0 && a->remark.len)
+        r = share_say(reply, SHARE_ERROR, a->remark.data);
+    return r;
+}
+
+static void free_answer(struct answer *a) {
+    for (int i = 0; i < a->pieces; i++) {
+        text_free(&a->piece[i].path);
+        text_free(&a->piece[i].data);
+    }
+    text_free(&a->out);
+    text_free(&a->remark);
+    outputs_free(&a->files);
+    free(a->o);
+    free(a);
+}
+
+int background_answer(void *arg, struct share_reply *reply, const char *cwd, int argc, char **argv,
+                      struct err *e) {
+    struct background *b = arg;
+    struct answer *a = calloc(1, sizeof *a);
+    struct options *o = calloc(1, sizeof *o);
+    (void)cwd; /* the caller writes, from there */
+    if (!a || !o || argc < 1) {
+        free(a);
+        free(o);
+        return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "the reader has no memory for an answer");
+    }
+    a->b = b;
+    a->o = o;
+    a->program = argv[0];
+    pthread_mutex_lock(&b->lock);
+    session_status(b->s, &a->st);
+    session_jvm(b->s, &a->jvm);
+    int r = act(a, argc, argv, e);
+    wake(b);
+    pthread_mutex_unlock(&b->lock);
+    if (r == 0 && (a->out.failed || a->remark.failed))
+        r = err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "the reader has no memory for an answer");
+    if (r == 0 && send(a, reply) == -EFBIG)
+        r = err_exit_as(
+            e, ERR_EXIT_PROFILER, EFBIG,
+            "a report is larger than what can be sent; give the file at the start (-f), "
+            "and it is written where the profile is");
+    if (a->end_process)
+        kill(getpid(), SIGTERM);
+    free_answer(a);
+    return r;
+}
+
+int background_answer_screen(void *arg, struct share_reply *reply, const char *cwd, int argc,
+                             char **argv, struct err *e) {
+    struct background b = {.s = arg, .foreground = true, .wake_fd = -1};
+    pthread_mutex_init(&b.lock, NULL);
+    int r = background_answer(&b, reply, cwd, argc, argv, e);
+    pthread_mutex_destroy(&b.lock);
+    return r;
+}
+
+struct background *background_share(const struct options *o, struct session *s) {
+    struct err ignored;
+    struct background *b = calloc(1, sizeof *b);
+    if (!b)
+        return NULL;
+    *b =
+        (struct background){.s = s, .o = o, .foreground = true, .wake_fd = -1, .since = time(NULL)};
+    pthread_mutex_init(&b->lock, NULL);
+    if (session_share(s, background_answer, b, &ignored) == 0)
+        return b;
+    background_free(b);
+    return NULL;
+}
+
+void background_end(struct background *b) {
+    if (!b)
+        return;
+    pthread_mutex_lock(&b->lock);
+    b->closing = true;
+    pthread_mutex_unlock(&b->lock);
+}
+
+void background_free(struct background *b) {
+    if (!b)
+        return;
+    pthread_mutex_destroy(&b->lock);
+    free(b);
+}

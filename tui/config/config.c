@@ -1,0 +1,289 @@
+#include "tui/config/config_parts.h"
+
+#include "core/base/text.h"
+#include "tui/terminal/press_name.h"
+#include "tui/view/view.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELD(member)                                                                              \
+    .offset = offsetof(struct config, member), .size = sizeof(((struct config *)0)->member)
+
+const struct config_setting config_settings[] = {
+    {"display", "theme", "default", "a theme of --theme, or a file", CONFIG_WORDS, FIELD(theme),
+     NULL, NULL},
+    {"display", "refresh", "1s", "between two frames: milliseconds, or with s", CONFIG_QUANTITY,
+     FIELD(refresh_ms), &quantity_refresh, NULL},
+    {"display", "history", "10m", "what is kept per second: seconds, or with m, h", CONFIG_QUANTITY,
+     FIELD(history_seconds), &quantity_history, NULL},
+    {"display", "view", "methods", "the view that comes up first", CONFIG_VIEW, FIELD(view), NULL,
+     NULL},
+    {"display", "ascii", "no", "nothing but ASCII on the screen", CONFIG_YES, FIELD(ascii), NULL,
+     NULL},
+    {"display", "mono", "no", "no colour", CONFIG_YES, FIELD(mono), NULL, NULL},
+    {"display", "mouse", "yes", "the mouse for jtop-prof, not for the terminal", CONFIG_NO,
+     FIELD(no_mouse), NULL, NULL},
+    {"display", "simple", "no", "class names without package", CONFIG_YES, FIELD(simple), NULL,
+     NULL},
+    {"columns", "methods", "",
+     "columns of the methods in this order, blanks or commas between them, as far as they fit; "
+     "nothing: as shipped",
+     CONFIG_COLUMNS, FIELD(method_columns), NULL, &methods_table},
+    {"columns", "threads", "", "the same of the threads", CONFIG_COLUMNS, FIELD(thread_columns),
+     NULL, &threads_table},
+    {"source", "path", "", "directories and -sources.jar files for the lines, ':' between them",
+     CONFIG_PATHS, FIELD(source_path), NULL, NULL},
+    {.name = NULL},
+};
+
+/* inih tells its handler no line numbers (in most systems' builds), so they are counted where it
+ * gets its lines from. */
+struct parse {
+    struct config *config;
+    const char *origin, *rest;
+    int line;
+    int key_line[KEY_ROWS_MAX]; /* where a row of key_bindings was bound; 0: it was not */
+    struct err *e;
+    int result, wrong_line;
+};
+
+static int wrong(struct parse *p, int line, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The first mistake is told; inih knows of some only when it is through. Returns 0, as a handler
+ * of it does. */
+static int wrong(struct parse *p, int line, const char *fmt, ...) {
+    char what[400];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    if (p->result == 0 || line < p->wrong_line) {
+        p->result = err_set(p->e, EINVAL, "%s:%d: %s", p->origin, line, what);
+        p->wrong_line = line;
+    }
+    return 0;
+}
+
+/* Values. */
+
+/* Names of columns, which there are. */
+static int put_columns(struct parse *p, const struct config_setting *s, const char *value) {
+    struct text known = {0};
+    for (const char *v = value; *v; v += *v == ',') {
+        size_t n = strcspn(v, ",");
+        if (!n || table_has_column(s->table, v, n)) {
+            v += n;
+            continue;
+        }
+        for (const struct table_column *c = s->table->column; c->name; c++)
+            text_addf(&known, "%s%s", known.len ? ", " : "", c->name);
+        wrong(p, p->line, "no column is called \"%.*s\"; there are: %s", n < 40 ? (int)n : 40, v,
+              known.failed ? "" : known.data);
+        text_free(&known);
+        return 0;
+    }
+    return 1;
+}
+
+static int put_text(struct parse *p, const struct config_setting *s, const char *value) {
+    char *field = (char *)p->config + s->offset;
+    size_t used = s->kind == CONFIG_PATHS ? strlen(field) : 0;
+    if (used && value[0])
+        field[used++] = ':';
+    for (const char *v = value; *v; v++) {
+        if (used + 1 >= s->size)
+            return wrong(p, p->line, "%s is longer than %zu bytes", s->name, s->size - 1);
+        field[used++] = *v;
+    }
+    field[used] = '\0';
+    return 1;
+}
+
+/* "self, total name" is "self,total,name". */
+static int put_names(struct parse *p, const struct config_setting *s, const char *value) {
+    static const char between[] = ", \t";
+    struct text names = {0};
+    for (const char *v = value + strspn(value, between); *v; v += strspn(v, between)) {
+        size_t n = strcspn(v, between);
+        text_addf(&names, "%s%.*s", names.len ? "," : "", (int)n, v);
+        v += n;
+    }
+    int good = names.failed ? wrong(p, p->line, "no memory for %s", s->name)
+                            : put_text(p, s, names.data ? names.data : "");
+    text_free(&names);
+    return good ? put_columns(p, s, (char *)p->config + s->offset) : 0;
+}
+
+static int put_view(struct parse *p, const struct config_setting *s, const char *value) {
+    struct text known = {0};
+    for (int i = 0; i < VIEWS; i++) {
+        if (strcmp(views[i]->name, value) == 0) {
+            *(int *)(void *)((char *)p->config + s->offset) = i;
+            text_free(&known);
+            return 1;
+        }
+        text_addf(&known, "%s%s", i ? ", " : "", views[i]->name);
+    }
+    wrong(p, p->line, "no view is called \"%.40s\"; there are: %s", value,
+          known.failed ? "" : known.data);
+    text_free(&known);
+    return 0;
+}
+
+static int put_quantity(struct parse *p, const struct config_setting *s, const char *value) {
+    uint64_t n;
+    int r = quantity_parse(s->quantity, value, &n);
+    if (r == -ERANGE)
+        return wrong(p, p->line, "%s = %.40s: %s is from %s to %s", s->name, value,
+                     s->quantity->noun, s->quantity->min_text, s->quantity->max_text);
+    if (r < 0)
+        return wrong(p, p->line, "%s = %.40s: not %s (%s)", s->name, value, s->quantity->noun,
+                     s->quantity->form);
+    *(uint32_t *)(void *)((char *)p->config + s->offset) = (uint32_t)n;
+    return 1;
+}
+
+static int put_yes(struct parse *p, const struct config_setting *s, const char *value) {
+    static const char *const words[2][4] = {{"no", "false", "off", "0"},
+                                            {"yes", "true", "on", "1"}};
+    for (int yes = 0; yes < 2; yes++)
+        for (int i = 0; i < 4; i++)
+            if (strcmp(words[yes][i], value) == 0) {
+                *(bool *)((char *)p->config + s->offset) = (yes == 1) == (s->kind == CONFIG_YES);
+                return 1;
+            }
+    return wrong(p, p->line, "%s = %.40s: yes or no", s->name, value);
+}
+
+static int put(struct parse *p, const struct config_setting *s, const char *value) {
+    switch (s->kind) {
+    case CONFIG_COLUMNS:
+        return put_names(p, s, value);
+    case CONFIG_WORDS:
+    case CONFIG_PATHS:
+        return put_text(p, s, value);
+    case CONFIG_VIEW:
+        return put_view(p, s, value);
+    case CONFIG_QUANTITY:
+        return put_quantity(p, s, value);
+    case CONFIG_YES:
+    case CONFIG_NO:
+        break;
+    }
+    return put_yes(p, s, value);
+}
+
+/* Keys. */
+
+static int put_keys(struct parse *p, const char *name, const char *value) {
+    struct err why;
+    if (keymap_bind(&p->config->keys, name, value, &why) < 0)
+        return wrong(p, p->line, "%s", why.message);
+    for (int i = 0; i < KEY_ROWS_MAX && key_bindings[i].help; i++)
+        if (strcmp(key_bindings[i].name, name) == 0)
+            p->key_line[i] = p->line;
+    return 1;
+}
+
+/* Only when all lines were read: somebody may want two commands to change places. */
+static void check_keys(struct parse *p) {
+    const struct key_binding *a, *b;
+    int32_t press;
+    char key[PRESS_NAME_SIZE];
+    if (!keymap_clash(&p->config->keys, &a, &b, &press))
+        return;
+    int of_a = p->key_line[a - key_bindings], of_b = p->key_line[b - key_bindings];
+    wrong(p, of_a > of_b ? of_a : of_b, "the key %s would mean both %s and %s",
+          press_name(press, key), a->name, b->name);
+}
+
+/* Sections. */
+
+static int no_such_section(struct parse *p, const char *section) {
+    return section[0] ? wrong(p, p->line,
+                              "there is no section [%s]; there are: display, columns, source, keys",
+                              section)
+                      : wrong(p, p->line,
+                              "a section comes first: [display], [columns], [source] "
+                              "or [keys]");
+}
+
+static int handle(void *user, const char *section, const char *name, const char *value) {
+    struct parse *p = user;
+    struct text known = {0};
+    if (p->result < 0)
+        return 0;
+    if (strcmp(section, "keys") == 0)
+        return put_keys(p, name, value);
+    for (const struct config_setting *s = config_settings; s->name; s++) {
+        if (strcmp(s->section, section) != 0)
+            continue;
+        if (strcmp(s->name, name) == 0) {
+            text_free(&known);
+            return put(p, s, value);
+        }
+        text_addf(&known, "%s%s", known.len ? ", " : "", s->name);
+    }
+    if (known.data)
+        wrong(p, p->line, "there is no %.40s in [%s]; there are: %s", name, section, known.data);
+    else
+        no_such_section(p, section);
+    text_free(&known);
+    return 0;
+}
+
+/* One line for inih. Blanks in front of it are left out: there they would mean that the line before
+ * goes on. */
+static char *next_line(char *out, int size, void *user) {
+    struct parse *p = user;
+    if (!p->rest[0] || p->result < 0)
+        return NULL;
+    size_t n = strcspn(p->rest, "\n");
+    const char *line = p->rest;
+    p->rest += n + (p->rest[n] != '\0');
+    p->line++;
+    for (; n > 0 && (*line == ' ' || *line == '\t'); n--)
+        line++;
+    if (n + 2 > (size_t)size) {
+        wrong(p, p->line, "a line has %d bytes at most; [source] path may be given again",
+              size - 2);
+        return NULL;
+    }
+    snprintf(out, (size_t)size, "%.*s\n", (int)n, line);
+    return out;
+}
+
+int config_parse(struct config *c, const char *origin, const char *text, struct err *e) {
+    struct parse p = {.config = c, .origin = origin, .rest = text, .e = e};
+    *c = (struct config){.view = -1};
+    int line = ini_parse_stream(next_line, &p, handle, &p);
+    if (line < 0)
+        return err_set(e, ENOMEM, "%s: no memory to read it", origin);
+    if (line > 0)
+        wrong(&p, line, "neither [section] nor NAME = VALUE");
+    if (p.result == 0)
+        check_keys(&p);
+    return p.result;
+}
+
+int config_load(struct config *c, struct err *e) {
+    char path[PATH_MAX], *text = NULL;
+    *c = (struct config){.view = -1};
+    if (!config_path(path, sizeof path)[0])
+        return 0;
+    int r = config_read_file(path, &text, e);
+    /* EACCES: a home that is not ours, as setpriv and sudo -u leave it in HOME. */
+    if (r == -ENOENT || r == -ENOTDIR || r == -EACCES)
+        return 0;
+    if (r == 0)
+        r = config_parse(c, path, text, e);
+    free(text);
+    return r;
+}

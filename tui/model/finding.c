@@ -1,0 +1,266 @@
+#include "tui/model/finding.h"
+
+#include "tui/view/header_events.h"
+#include "tui/widget/format.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* From which part on something stands out, in percent. */
+#define FEW_THREADS 80.0
+#define HOT_METHOD 10.0
+#define MUCH_KERNEL 20.0
+#define MUCH_COLLECTING 10.0
+#define MUCH_COMPILING 15.0
+#define MUCH_PAUSED 1.0
+#define TOO_MUCH_PAUSED 5.0
+#define FULL_HEAP 90.0
+#define MUCH_OF_A_CLASS 20.0
+#define MANY_FAILED 5.0
+#define FEW 3          /* threads that are few */
+#define MINUTE 60u     /* seconds */
+#define LEAST 5u       /* of them: less is no rate */
+#define NAME_BYTES 160 /* of a name within a line */
+
+enum what {
+    COLLECTIONS,
+    SAFEPOINTS,
+    HEAP,
+    FEW_BUSY,
+    HOTTEST,
+    KERNEL,
+    COLLECTORS,
+    COMPILERS,
+    LOCKS,
+    ALLOCATION,
+    TROUBLE,
+    DROPS,
+    FAILURES,
+    NOTHING
+};
+
+struct list {
+    const struct model *m;
+    struct finding *out;
+    int count;
+};
+
+__attribute__((format(printf, 4, 5))) static struct finding *
+add(struct list *l, enum what what, bool is_worse, const char *fmt, ...) {
+    struct finding *f = &l->out[l->count < FINDINGS_MAX ? l->count++ : FINDINGS_MAX - 1];
+    *f = (struct finding){
+        .what = (int)what, .is_worse = is_worse, .method = METHOD_NONE, .view = -1};
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(f->text, sizeof f->text, fmt, ap);
+    va_end(ap);
+    return f;
+}
+
+const char *finding_whole(const struct model *m) {
+    static const char *const whole[SESSION_EVENTS] = {
+        [WIRE_EVENT_CPU] = "of the CPU time",
+        [WIRE_EVENT_WALL] = "of all threads' time",
+        [WIRE_EVENT_ALLOC] = "of what is allocated",
+        [WIRE_EVENT_LOCK] = "of the waits",
+        [WIRE_EVENT_NATIVELOCK] = "of the waits",
+        [WIRE_EVENT_NATIVEMEM] = "of the native memory",
+        [WIRE_EVENT_METHOD] = "of the calls",
+        [SESSION_EVENT_LIVE] = "of what is alive",
+        [SESSION_EVENT_LEAK] = "of what was not freed",
+    };
+    const char *text = whole[m->asked.event];
+    return text ? text : "of all";
+}
+
+struct finding_pauses finding_pauses(const struct model *m) {
+    struct finding_pauses p = {.seconds = m->seconds < MINUTE ? m->seconds : MINUTE};
+    for (uint32_t i = m->seconds - p.seconds; i < m->seconds; i++) {
+        for (int kind = 0; kind < 2; kind++) {
+            uint64_t ns = m->second[i].paused_ns[kind];
+            p.paused_ns[kind] += ns;
+            p.most_ns[kind] = ns > p.most_ns[kind] ? ns : p.most_ns[kind];
+        }
+    }
+    return p;
+}
+
+static void find_pauses(struct list *l) {
+    static const char *const who[2] = {"collections", "safepoints other than collections"};
+    struct finding_pauses p = finding_pauses(l->m);
+    for (int kind = 0; kind < 2 && p.seconds >= LEAST; kind++) {
+        double part = percent_of(p.paused_ns[kind], p.seconds * UINT64_C(1000000000));
+        struct format f = {""};
+        if (part >= MUCH_PAUSED)
+            add(l, kind ? SAFEPOINTS : COLLECTIONS, part >= TOO_MUCH_PAUSED,
+                "%s stopped the JVM for %.0f %% of the last %u s, %s in the worst of them",
+                who[kind], part, p.seconds, format_duration(&f, p.most_ns[kind]));
+    }
+}
+
+static void find_heap(struct list *l) {
+    const struct jvm *j = &l->m->jvm;
+    struct format f = {""};
+    double part = percent_of(j->heap_used_bytes, j->heap_max_bytes);
+    if (part >= FULL_HEAP && l->m->status.phase != SESSION_REPLAYED)
+        add(l, HEAP, true, "the heap is %.0f %% full: %s", part,
+            format_heap(&f, j->heap_used_bytes, j->heap_max_bytes));
+}
+
+/* At most FEW threads that together have most of it. */
+static void find_busy_threads(struct list *l) {
+    const struct model *m = l->m;
+    uint64_t sum = 0;
+    uint32_t n = 0, sampled = 0;
+    while (sampled < m->thread_count && m->threads[sampled].weight)
+        sampled++;
+    while (n < FEW && n < sampled && percent_of(sum, m->snapshot->weight) < FEW_THREADS)
+        sum += m->threads[n++].weight;
+    double part = percent_of(sum, m->snapshot->weight);
+    if (!n || part < FEW_THREADS || sampled <= n)
+        return;
+    char names[NAME_BYTES] = "";
+    size_t at = 0;
+    for (uint32_t i = 0; i < n && at < sizeof names; i++) {
+        char name[64];
+        at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "",
+                               model_thread_name(&m->threads[i], name, sizeof name));
+    }
+    struct finding *f = n == 1 ? add(l, FEW_BUSY, false, "%.0f %% %s is in one thread: %s", part,
+                                     finding_whole(m), names)
+                               : add(l, FEW_BUSY, false, "%.0f %% %s is in %u threads: %s", part,
+                                     finding_whole(m), n, names);
+    f->thread = &m->threads[0];
+}
+
+static void find_code(struct list *l) {
+    const struct model *m = l->m;
+    const struct snapshot *s = m->snapshot;
+    char name[1024];
+    uint64_t kernel = 0;
+    uint32_t first = METHOD_NONE;
+    if (s->method_count && percent_of(s->methods[0].self, s->weight) >= HOT_METHOD) {
+        struct finding *f =
+            add(l, HOTTEST, false, "%.0f %% %s is in %.*s itself",
+                percent_of(s->methods[0].self, s->weight), finding_whole(m), NAME_BYTES - 1,
+                model_method_name(m, s->methods[0].method, name, sizeof name));
+        f->method = s->methods[0].method;
+    }
+    for (uint32_t i = 0; i < s->method_count && s->methods[i].self; i++) {
+        if (model_method(m, s->methods[i].method)->kind != METHOD_KERNEL)
+            continue;
+        kernel += s->methods[i].self;
+        first = first == METHOD_NONE ? s->methods[i].method : first;
+    }
+    if (percent_of(kernel, s->weight) >= MUCH_KERNEL)
+        add(l, KERNEL, false, "%.0f %% %s is in the kernel", percent_of(kernel, s->weight),
+            finding_whole(m))
+            ->method = first;
+}
+
+/* The part of the threads whose names begin so. */
+static double part_of_threads(const struct model *m, const char *const *begin) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < m->thread_count && m->threads[i].weight; i++) {
+        const struct model_thread *t = &m->threads[i];
+        const char *name = t->name[0] ? t->name : t->comm;
+        bool is = false;
+        for (const char *const *b = begin; *b; b++)
+            is = is || !strncmp(name, *b, strlen(*b));
+        sum += is && !t->is_virtual ? t->weight : 0;
+    }
+    return percent_of(sum, m->snapshot->weight);
+}
+
+static void find_vm_threads(struct list *l) {
+    static const char *const collector[] = {"GC Thread",  "G1 ",     "ZWorker", "ZDriver",
+                                            "Shenandoah", "ParGC",   "CMS",     "Concurrent Mark",
+                                            "GC task",    "Gang wo", "XWorker", NULL};
+    static const char *const compiler[] = {"C2 Compiler", "C1 Compiler", "JVMCI", NULL};
+    double part = part_of_threads(l->m, collector);
+    if (part >= MUCH_COLLECTING)
+        add(l, COLLECTORS, false, "the collector's threads take %.0f %% %s", part,
+            finding_whole(l->m));
+    part = part_of_threads(l->m, compiler);
+    if (part >= MUCH_COMPILING)
+        add(l, COMPILERS, false, "the compilers take %.0f %% %s: the JVM warms up", part,
+            finding_whole(l->m));
+}
+
+static void find_locks(struct list *l) {
+    const struct snapshot *s = l->m->snapshot;
+    const struct snapshot_lock *first = s->lock_count ? &s->locks[0] : NULL;
+    struct format f = {""};
+    char name[1024] = "", owner[128] = "";
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < s->lock_count; i++)
+        all += s->locks[i].is_class ? s->locks[i].waited_ns : 0;
+    if (!first || percent_of(all, l->m->status.elapsed_ns) < MUCH_PAUSED)
+        return;
+    if (s->lock_count > 1 && !s->locks[1].is_class && s->locks[1].owner && s->locks[1].owner[0])
+        snprintf(owner, sizeof owner, ", held most by %.60s", s->locks[1].owner);
+    frame_name(model_method(l->m, first->class_id), l->m->style & ~(unsigned)NAME_MARKS, name,
+               sizeof name);
+    add(l, LOCKS, false, "threads waited %s for locks, %.0f %% of it for %.80s%s",
+        format_duration(&f, all), percent_of(first->waited_ns, all), name, owner)
+        ->view = LIVE_LOCKS;
+}
+
+static void find_allocation(struct list *l) {
+    const struct model *m = l->m;
+    const struct snapshot *s =
+        m->asked.event == WIRE_EVENT_ALLOC ? m->snapshot : m->rows[WIRE_EVENT_ALLOC].snapshot;
+    struct format f = {""};
+    char name[1024] = "";
+    for (uint32_t i = 0; s && i < s->method_count; i++) {
+        if (model_method(m, s->methods[i].method)->kind != METHOD_CLASS)
+            continue;
+        double part = percent_of(s->methods[i].self, s->weight);
+        if (part < MUCH_OF_A_CLASS)
+            return;
+        frame_name(model_method(m, s->methods[i].method), m->style & ~(unsigned)NAME_MARKS, name,
+                   sizeof name);
+        add(l, ALLOCATION, false, "%s a second are allocated, %.0f %% of it %.120s",
+            format_bytes(&f, s->weight / (s->seconds ? s->seconds : 1)), part, name)
+            ->view = LIVE_ALLOC;
+        return;
+    }
+}
+
+static void find_faults(struct list *l) {
+    const struct model *m = l->m;
+    const struct session_status *s = &m->status;
+    struct format f = {""};
+    char text[200];
+    if (header_event_trouble(m, text, sizeof text))
+        add(l, TROUBLE, true, "%s", text)->view = LIVE_STATUS;
+    if (s->dropped)
+        add(l, DROPS, true, "%s samples were dropped: the ring was full",
+            format_count(&f, s->dropped))
+            ->view = LIVE_STATUS;
+    double part = percent_of(model_failed(m), s->samples);
+    if (part >= MANY_FAILED)
+        add(l, FAILURES, true, "%.0f %% of the stacks are not complete", part)->view = LIVE_STATUS;
+}
+
+int finding_list(const struct model *m, struct finding out[FINDINGS_MAX]) {
+    struct list l = {.m = m, .out = out};
+    if (!m->snapshot)
+        return 0;
+    find_pauses(&l);
+    find_heap(&l);
+    if (m->snapshot->weight) {
+        find_busy_threads(&l);
+        find_code(&l);
+        find_vm_threads(&l);
+    }
+    find_locks(&l);
+    find_allocation(&l);
+    find_faults(&l);
+    if (!l.count)
+        add(&l, NOTHING, false,
+            m->snapshot->samples ? "nothing stands out: many methods, many threads, few pauses"
+                                 : "nothing was sampled here and now");
+    return l.count;
+}

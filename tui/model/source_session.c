@@ -1,0 +1,58 @@
+#include "tui/model/source_session.h"
+
+#include "attach/load/standstill.h"
+#include "core/event/event.h"
+
+static struct profile *lock(void *arg) {
+    return session_lock(arg);
+}
+
+static void unlock(void *arg) {
+    session_unlock(arg);
+}
+
+static void status(void *arg, struct session_status *out) {
+    session_status(arg, out);
+}
+
+static void jvm(void *arg, struct jvm *out) {
+    session_jvm(arg, out);
+}
+
+static void cpu(void *arg, struct session_cpu *out) {
+    session_cpu(arg, out);
+}
+
+static int threads(void *arg, struct thread_stat **out) {
+    return session_threads(arg, out);
+}
+
+static int set_engines(void *arg, const struct wire_engine_request *engine, uint32_t engines,
+                       struct err *e) {
+    return session_set_engines(arg, engine, engines, e);
+}
+
+static int check(void *arg, const struct wire_engine_request *engine, struct err *e) {
+    struct jvm j;
+    session_jvm(arg, &j);
+    return event_check(engine, 1, j.pid, event_java_version(j.version), e);
+}
+
+static enum standstill standstill(void *arg, pid_t *tracer) {
+    struct jvm j;
+    session_jvm(arg, &j);
+    return standstill_of(j.pid, tracer);
+}
+
+struct model_source source_session(struct session *s, bool live) {
+    return (struct model_source){.arg = s,
+                                 .lock = lock,
+                                 .unlock = unlock,
+                                 .status = status,
+                                 .jvm = jvm,
+                                 .cpu = live ? cpu : NULL,
+                                 .threads = live ? threads : NULL,
+                                 .set_engines = live ? set_engines : NULL,
+                                 .check = live ? check : NULL,
+                                 .standstill = live ? standstill : NULL};
+}

@@ -1,0 +1,363 @@
+#include "tui/screen/picker_state.h"
+
+#include "attach/proc/proc.h"
+#include "tui/terminal/press.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOW_NS UINT64_C(20000000)
+#define SLOW_PAUSES 50 /* so much longer than it took it is left in peace */
+
+struct picker *picker_new(uid_t uid) {
+    struct picker *p = calloc(1, sizeof *p);
+    if (p) {
+        p->uid = uid;
+        p->sorted = PICKER_NO_COLUMN;
+    }
+    return p;
+}
+
+void picker_free(struct picker *p) {
+    if (!p)
+        return;
+    free(p->rows);
+    free(p->shown);
+    free(p);
+}
+
+void picker_configure(struct picker *p, const struct keymap *keys, picker_check *check) {
+    p->keys = keys;
+    p->check = check;
+}
+
+void picker_say(struct picker *p, const char *text) {
+    snprintf(p->said, sizeof p->said, "%s", text);
+}
+
+void picker_mark_recent(struct picker *p, const char *const *name, int count) {
+    p->recents = count < CONFIG_RECENT ? count : CONFIG_RECENT;
+    for (int i = 0; i < p->recents; i++)
+        snprintf(p->recent[i], sizeof p->recent[i], "%s", name[i]);
+}
+
+void picker_mark_open(struct picker *p, bool behind, const pid_t *pid, int count) {
+    p->behind = behind;
+    p->opened = count < PICKER_OPEN ? count : PICKER_OPEN;
+    for (int i = 0; i < p->opened; i++)
+        p->open[i] = pid[i];
+}
+
+/* ---- rows ---- */
+
+static uint64_t item(const void *arg, uint32_t row) {
+    const struct picker *p = arg;
+    return (uint64_t)p->rows[p->shown[row]].jvm.pid;
+}
+
+static struct cursor_rows rows_of(const struct picker *p) {
+    return (struct cursor_rows){.count = p->shown_count, .item = item, .arg = p};
+}
+
+struct picker_row *picker_chosen_row(const struct picker *p) {
+    return p->cursor.row < p->shown_count ? &p->rows[p->shown[p->cursor.row]] : NULL;
+}
+
+static bool passes(const struct picker *p, const struct picker_row *r) {
+    const struct jvm *j = &r->jvm;
+    char pid[16];
+    snprintf(pid, sizeof pid, "%d", (int)j->pid);
+    const char *f = p->filter.text;
+    return strcasestr(j->name, f) || strcasestr(j->user, f) || strcasestr(j->version, f) ||
+           strcasestr(j->arguments, f) || strcasestr(r->container, f) ||
+           (r->cannot && strcasestr(r->cannot, f)) || strstr(pid, f);
+}
+
+static int compare(const void *a, const void *b, void *arg) {
+    const struct picker *p = arg;
+    return picker_compare(a, b, p->sorted, p->falls);
+}
+
+/* Puts the rows in order and filters them; the cursor stays with its JVM. */
+static void arrange(struct picker *p) {
+    if (p->count > 1)
+        qsort_r(p->rows, p->count, sizeof *p->rows, compare, p);
+    p->shown_count = 0;
+    for (uint32_t i = 0; i < p->count; i++)
+        if (passes(p, &p->rows[i]))
+            p->shown[p->shown_count++] = i;
+    struct cursor_rows rows = rows_of(p);
+    cursor_follow(&p->cursor, &rows);
+}
+
+/* Its CPU % is of the time since the last list; a container does not change. */
+static bool keep_state(const struct picker *p, struct picker_row *r) {
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct picker_row *was = &p->rows[i];
+        if (was->jvm.pid != r->jvm.pid || was->jvm.start_ticks != r->jvm.start_ticks)
+            continue;
+        struct jvm old = was->jvm;
+        if (!jvm_refresh(&old))
+            r->jvm = old;
+        memcpy(r->container, was->container, sizeof r->container);
+        r->cannot = was->cannot;
+        memcpy(r->why, was->why, sizeof r->why);
+        r->check_due_ns = was->check_due_ns;
+        return true;
+    }
+    return false;
+}
+
+static int recent_place(const struct picker *p, const struct jvm *j) {
+    for (int i = 0; i < p->recents; i++)
+        if (!strcmp(p->recent[i], j->name))
+            return i;
+    return -1;
+}
+
+/* One whose file systems keep us waiting is not asked again each second. */
+static void check_row(const struct picker *p, struct picker_row *r) {
+    struct err e = {0};
+    const char *word = "";
+    uint64_t begin = proc_now_ns();
+    if (!r->open && p->check && begin < r->check_due_ns)
+        return;
+    r->cannot = NULL;
+    if (r->open || !p->check)
+        return;
+    if (p->check(&r->jvm, p->uid, &word, &e)) {
+        r->cannot = word;
+        memcpy(r->why, e.message, sizeof r->why);
+    }
+    uint64_t end = proc_now_ns();
+    r->check_due_ns = end - begin < SLOW_NS ? 0 : end + SLOW_PAUSES * (end - begin);
+}
+
+static void fill_row(const struct picker *p, struct picker_row *r, const struct jvm *j) {
+    *r = (struct picker_row){.jvm = *j, .recent = recent_place(p, j)};
+    if (!keep_state(p, r) && j->container)
+        container_name(j->pid, r->container);
+    for (int i = 0; i < p->opened; i++)
+        r->open |= p->open[i] == j->pid;
+    check_row(p, r);
+}
+
+/* The busiest one is probably what somebody came for, unless there is one they look at often. From
+ * here on the cursor stays with its JVM, whatever the rows do: Enter must not mean another one than
+ * a moment ago. */
+static void select_likely(struct picker *p) {
+    struct cursor_rows rows = rows_of(p);
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < p->shown_count; i++) {
+        const struct picker_row *r = &p->rows[p->shown[i]], *b = &p->rows[p->shown[best]];
+        bool better = (r->recent >= 0) != (b->recent >= 0)
+                          ? r->recent >= 0
+                          : b->recent < 0 && r->jvm.cpu_percent > b->jvm.cpu_percent;
+        if (!r->cannot && (b->cannot || better))
+            best = i;
+    }
+    cursor_select(&p->cursor, best, &rows);
+}
+
+void picker_update(struct picker *p, struct jvm *jvms, uint32_t count) {
+    uint32_t *shown = calloc(count + 1, sizeof *shown);
+    struct picker_row *rows = calloc(count + 1, sizeof *rows);
+    if (!shown || !rows) { /* the last list stays */
+        free(shown);
+        free(rows);
+        free(jvms);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        fill_row(p, &rows[i], &jvms[i]);
+    free(jvms);
+    free(p->rows);
+    free(p->shown);
+    p->rows = rows;
+    p->count = count;
+    p->shown = shown;
+    arrange(p);
+    if (!p->listed && p->shown_count)
+        select_likely(p);
+    p->listed = p->listed || count;
+}
+
+const struct jvm *picker_chosen(const struct picker *p) {
+    const struct picker_row *r = picker_chosen_row(p);
+    return r ? &r->jvm : NULL;
+}
+
+/* ---- presses ---- */
+
+/* One that cannot be attached says why instead. What it was found by is done with. */
+static enum picker_wish choose(struct picker *p) {
+    const struct picker_row *r = picker_chosen_row(p);
+    if (!r)
+        return PICKER_NOTHING;
+    if (r->cannot) {
+        picker_say(p, r->why);
+        return PICKER_NOTHING;
+    }
+    struct cursor_rows rows = rows_of(p);
+    cursor_select(&p->cursor, p->cursor.row, &rows); /* it stays with this JVM, also among all */
+    line_editor_open(&p->filter, "");
+    p->filter.open = false;
+    arrange(p);
+    return PICKER_CHOSEN;
+}
+
+static void sort_by(struct picker *p, enum picker_column column, bool falls) {
+    p->sorted = column;
+    p->falls = falls;
+    arrange(p);
+}
+
+/* The next one that is on screen; after the last, the order of the beginning. */
+static void sort_next(struct picker *p) {
+    int column = (int)p->sorted;
+    do
+        column = column + 1 < PICKER_COLUMNS ? column + 1 : PICKER_NO_COLUMN;
+    while (column != PICKER_NO_COLUMN && !p->layout.cols[column]);
+    sort_by(p, (enum picker_column)column,
+            column != PICKER_NO_COLUMN && picker_falls((enum picker_column)column));
+}
+
+static void press_in_filter(struct picker *p, int32_t press) {
+    if (press == PRESS_ENTER) {
+        p->filter.open = false;
+        return;
+    }
+    if (press == PRESS_ESCAPE) {
+        line_editor_open(&p->filter, "");
+        p->filter.open = false;
+    } else {
+        line_editor_press(&p->filter, press);
+    }
+    arrange(p);
+}
+
+static enum picker_wish press_in_help(struct picker *p, int32_t press) {
+    switch (keymap_command(p->keys, press, SCOPE_HELP)) {
+    case COMMAND_HELP:
+    case COMMAND_BACK:
+        p->help = false;
+        break;
+    case COMMAND_UP:
+        p->help_top--;
+        break;
+    case COMMAND_DOWN:
+        p->help_top++;
+        break;
+    case COMMAND_PAGE_UP:
+        p->help_top -= p->help_page;
+        break;
+    case COMMAND_PAGE_DOWN:
+        p->help_top += p->help_page;
+        break;
+    case COMMAND_HOME:
+        p->help_top = 0;
+        break;
+    case COMMAND_END:
+        p->help_top = p->help_last;
+        break;
+    case COMMAND_REDRAW:
+        return PICKER_REDRAW;
+    default:
+        break;
+    }
+    p->help_top = p->help_top > p->help_last ? p->help_last : p->help_top < 0 ? 0 : p->help_top;
+    return PICKER_NOTHING;
+}
+
+static enum picker_wish carry_out(struct picker *p, enum command command, int32_t press) {
+    switch (command) {
+    case COMMAND_QUIT:
+        if (press != PRESS_ESCAPE)
+            return PICKER_QUIT;
+        if (p->filter.text[0]) {
+            press_in_filter(p, PRESS_ESCAPE);
+            return PICKER_NOTHING;
+        }
+        return p->behind ? PICKER_BACK : PICKER_QUIT;
+    case COMMAND_ENTER:
+        return choose(p);
+    case COMMAND_FILTER:
+        line_editor_open(&p->filter, p->filter.text);
+        break;
+    case COMMAND_SORT:
+        sort_next(p);
+        break;
+    case COMMAND_REVERSE:
+        if (p->sorted != PICKER_NO_COLUMN)
+            sort_by(p, p->sorted, !p->falls);
+        break;
+    case COMMAND_HELP:
+        p->help = true;
+        p->help_top = 0;
+        break;
+    case COMMAND_MOUSE:
+        return PICKER_MOUSE;
+    case COMMAND_REDRAW:
+        return PICKER_REDRAW;
+    default:
+        break;
+    }
+    return PICKER_NOTHING;
+}
+
+/* What an open filter takes; the other keys go on moving in the list. */
+static bool is_typing(int32_t press) {
+    if (press & PRESS_PASTED || press == PRESS_LEFT || press == PRESS_RIGHT)
+        return true;
+    return press < PRESS_UP && press != PRESS_CTRL('L');
+}
+
+enum picker_wish picker_press(struct picker *p, int32_t press) {
+    if (p->help)
+        return press_in_help(p, press);
+    if (p->filter.open && is_typing(press)) {
+        press_in_filter(p, press);
+        return PICKER_NOTHING;
+    }
+    struct cursor_rows rows = rows_of(p);
+    enum command command = keymap_command(p->keys, press, SCOPE_PICKER);
+    if (command != COMMAND_NONE)
+        p->said[0] = '\0';
+    if (cursor_command(&p->cursor, command, &rows)) {
+        cursor_select(&p->cursor, p->cursor.row, &rows);
+        return PICKER_NOTHING;
+    }
+    return carry_out(p, command, press);
+}
+
+static void click_head(struct picker *p, int col) {
+    enum picker_column column = picker_column_at(&p->layout, col);
+    if (column != PICKER_NO_COLUMN)
+        sort_by(p, column, column == p->sorted ? !p->falls : picker_falls(column));
+}
+
+enum picker_wish picker_mouse(struct picker *p, const struct mouse *press) {
+    struct cursor_rows rows = rows_of(p);
+    bool wheel = press->action == MOUSE_WHEEL_UP || press->action == MOUSE_WHEEL_DOWN;
+    bool up = press->action == MOUSE_WHEEL_UP;
+    if (press->action == MOUSE_MOVE)
+        return PICKER_NOTHING;
+    if (p->help && wheel)
+        return press_in_help(p, up ? PRESS_UP : PRESS_DOWN);
+    if (p->help)
+        return PICKER_NOTHING;
+    p->said[0] = '\0';
+    if (wheel) {
+        cursor_command(&p->cursor, up ? COMMAND_UP : COMMAND_DOWN, &rows);
+        return PICKER_NOTHING;
+    }
+    if (press->row == PICKER_LIST_ROW - 1 && press->action == MOUSE_PRESS)
+        click_head(p, press->col);
+    uint32_t row = p->cursor.top + (uint32_t)(press->row - PICKER_LIST_ROW);
+    if (press->row < PICKER_LIST_ROW || press->row >= PICKER_LIST_ROW + p->list_rows ||
+        row >= p->shown_count)
+        return PICKER_NOTHING;
+    cursor_select(&p->cursor, row, &rows);
+    return press->action == MOUSE_TWICE ? choose(p) : PICKER_NOTHING;
+}

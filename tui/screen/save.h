@@ -1,0 +1,26 @@
+/*
+ * What is on screen, as a file.
+ *
+ * Context: frontend main thread; holds the profile's lock while it formats.
+ */
+#ifndef JTOP_TUI_SAVE_H
+#define JTOP_TUI_SAVE_H
+
+#include "core/base/err.h"
+#include "tui/model/model.h"
+#include "tui/screen/live.h"
+
+#include <time.h>
+
+/* Writes jtop-prof-NAME-PID-YYYYMMDD-hhmmss.EXT into the current directory, with the event before
+ * the date where that is not CPU time: the samples shown, in a format of exporters[] ("svg",
+ * "html", "collapsed", "jfr", "pprof"); by thread from the threads view, from the leaves from a
+ * bottom-up tree; with a baseline, where the format has it, coloured by the difference. The path is
+ * in `path`. 0 or -errno. */
+int save_as(const struct model *m, enum live_view view, const char *format, time_t now, char *path,
+            size_t size, struct err *e);
+
+/* The name such a file would have, with this ending: ".jtop" for a recording. */
+void save_path(const struct model *m, const char *ending, time_t now, char *path, size_t size);
+
+#endif

@@ -1,0 +1,408 @@
+#include "tui/screen/screen_state.h"
+
+#include "tui/view/header.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the view on screen draws from. */
+static void want_rows(struct screen *s) {
+    struct model_question *q = &s->model->question;
+    q->tree = q->locks = q->others = q->sparks = q->from_method = q->lines = false;
+    q->fixed = views[s->view]->event >= 0;
+    q->event = q->fixed ? views[s->view]->event : s->event;
+    views[s->view]->want(s->state[s->view], q);
+}
+
+struct screen *screen_new(struct model *m, enum live_view view) {
+    struct screen *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->model = m;
+    s->event = m->question.event;
+    for (int i = 0; i < VIEWS; i++) {
+        s->state[i] = views[i]->open(m);
+        if (!s->state[i]) {
+            screen_free(s);
+            return NULL;
+        }
+    }
+    s->view_before = LIVE_METHODS;
+    s->view = view < VIEWS ? view : LIVE_METHODS;
+    event_list_init(&s->events, &m->settings);
+    want_rows(s);
+    return s;
+}
+
+void screen_free(struct screen *s) {
+    if (!s)
+        return;
+    for (int i = 0; i < VIEWS; i++)
+        views[i]->close(s->state[i]);
+    text_free(&s->text);
+    free(s);
+}
+
+enum live_view screen_view(const struct screen *s) {
+    return s->view;
+}
+
+static void say(struct screen *s, bool passing, const char *fmt, va_list ap) {
+    vsnprintf(s->said, sizeof s->said, fmt, ap);
+    s->passing = passing;
+}
+
+void screen_say(struct screen *s, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    say(s, false, fmt, ap);
+    va_end(ap);
+}
+
+void screen_pass(struct screen *s, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    say(s, true, fmt, ap);
+    va_end(ap);
+}
+
+void screen_update_view(struct screen *s) {
+    if (s->model->snapshot && s->generation[s->view] != s->model->generation) {
+        views[s->view]->update(s->state[s->view], s->model);
+        s->generation[s->view] = s->model->generation;
+    }
+}
+
+void screen_update(struct screen *s) {
+    char notice[sizeof s->notice];
+    header_notice(s->model, notice, sizeof notice);
+    if (strcmp(notice, s->notice) != 0) {
+        memcpy(s->notice, notice, sizeof notice);
+        s->said[0] = '\0';
+    }
+    if (views[s->view]->event < 0)
+        s->event = s->model->question.event; /* the first answer may have settled it */
+    screen_update_view(s);
+}
+
+void screen_ask(struct screen *s) {
+    want_rows(s);
+    if (model_ask(s->model))
+        screen_pass(s, "no memory for this: the last picture stays");
+    screen_update_view(s);
+}
+
+void screen_bring_up(struct screen *s, enum live_view view) {
+    if (view != s->view) {
+        s->view_before = s->view;
+        s->view = view;
+    }
+    screen_ask(s);
+}
+
+static enum screen_wish press_in_help(struct screen *s, int32_t press) {
+    switch (keymap_command(screen_keys(s), press, SCOPE_HELP)) {
+    case COMMAND_HELP:
+    case COMMAND_BACK:
+        s->help = false;
+        break;
+    case COMMAND_REDRAW:
+        return SCREEN_REDRAW;
+    case COMMAND_UP:
+        s->help_top--;
+        break;
+    case COMMAND_DOWN:
+        s->help_top++;
+        break;
+    case COMMAND_PAGE_UP:
+        s->help_top -= s->help_page;
+        break;
+    case COMMAND_PAGE_DOWN:
+        s->help_top += s->help_page;
+        break;
+    case COMMAND_HOME:
+        s->help_top = 0;
+        break;
+    case COMMAND_END:
+        s->help_top = s->help_last;
+        break;
+    default:
+        break;
+    }
+    if (s->help_top > s->help_last)
+        s->help_top = s->help_last;
+    if (s->help_top < 0)
+        s->help_top = 0;
+    return SCREEN_NOTHING;
+}
+
+void screen_settle(struct screen *s) {
+    if (s->typed) {
+        s->typed = false;
+        screen_ask(s);
+    }
+}
+
+/* Escape undoes one thing at a time: what the view has of its own, what is searched for, the last
+ * narrowing. */
+static void go_back(struct screen *s) {
+    if (views[s->view]->command(s->state[s->view], COMMAND_BACK, s->model) != VIEW_IGNORED)
+        return;
+    if (s->model->search[0])
+        s->model->search[0] = '\0';
+    else if (model_widen(s->model))
+        screen_ask(s);
+}
+
+static void look_at(struct screen *s, int event) {
+    s->event = event;
+    screen_ask(s);
+}
+
+static void step_event(struct screen *s, int by) {
+    int event = model_next_event(s->model, s->event, by);
+    if (views[s->view]->event >= 0)
+        screen_pass(s, "this view is always of %s", session_event_name[views[s->view]->event]);
+    else if (event == s->event)
+        screen_pass(s, "there is no other event: o starts one");
+    else
+        look_at(s, event);
+}
+
+static void open_help(struct screen *s) {
+    s->help = true;
+    s->help_top = 0;
+}
+
+static enum screen_wish press_in_events(struct screen *s, int32_t press) {
+    if (s->events.editor.open) {
+        event_list_type(&s->events, s->model, press);
+        return SCREEN_NOTHING;
+    }
+    enum command command = keymap_command(screen_keys(s), press, SCOPE_EVENTS);
+    if (command == COMMAND_REDRAW)
+        return SCREEN_REDRAW;
+    if (command == COMMAND_HELP) {
+        open_help(s);
+        return SCREEN_NOTHING;
+    }
+    enum event_list_wish wish = event_list_command(&s->events, s->model, command);
+    s->events.open = wish == EVENT_LIST_STAY;
+    if (wish == EVENT_LIST_LOOK)
+        look_at(s, event_list_chosen(&s->events, s->model));
+    return SCREEN_NOTHING;
+}
+
+bool screen_wants_switch(const struct screen *s) {
+    return s->events.changed;
+}
+
+void screen_switch(struct screen *s) {
+    event_list_tell(&s->events, s->model);
+    if (!s->events.open && s->events.said[0])
+        screen_pass(s, "%s", s->events.said);
+}
+
+static void follow(struct screen *s, enum view_outcome outcome) {
+    if (outcome == VIEW_ASK)
+        screen_ask(s);
+    else if (outcome >= VIEW_GO)
+        screen_bring_up(s, (enum live_view)((int)outcome - VIEW_GO));
+}
+
+static void press_in_view(struct screen *s, enum command command) {
+    follow(s, views[s->view]->command(s->state[s->view], command, s->model));
+}
+
+/* The views in the order of their keys: the overview's is 0. */
+static enum live_view view_beside(enum live_view view, int by) {
+    int place = view == LIVE_OVERVIEW ? 0 : (int)view + 1;
+    place = (place + by + VIEWS) % VIEWS;
+    return place ? (enum live_view)(place - 1) : LIVE_OVERVIEW;
+}
+
+/* False where it brings up no view. */
+static bool change_view(struct screen *s, enum command command) {
+    if (command >= COMMAND_METHODS && command <= COMMAND_OVERVIEW)
+        screen_bring_up(s, (enum live_view)(command - COMMAND_METHODS));
+    else if (command == COMMAND_NEXT_VIEW)
+        screen_bring_up(s, view_beside(s->view, 1));
+    else if (command == COMMAND_PREVIOUS_VIEW)
+        screen_bring_up(s, view_beside(s->view, -1));
+    else if (command == COMMAND_TOGGLE_THREADS)
+        screen_bring_up(s, s->view == LIVE_THREADS ? s->view_before : LIVE_THREADS);
+    else
+        return false;
+    return true;
+}
+
+static enum screen_wish copy_row(struct screen *s) {
+    text_clear(&s->text);
+    if (views[s->view]->copy && s->model->snapshot)
+        views[s->view]->copy(s->state[s->view], s->model, &s->text);
+    if (s->text.len && !s->text.failed)
+        return SCREEN_COPY;
+    screen_pass(s, "there is nothing to copy here");
+    return SCREEN_NOTHING;
+}
+
+/* What somebody else has to do. SCREEN_NOTHING: it is not of that kind. */
+static enum screen_wish wish_for(struct screen *s, enum command command) {
+    static const char *const format[] = {"svg", "html", "collapsed", "jfr", "pprof"};
+    if (command >= COMMAND_SAVE_SVG && command <= COMMAND_SAVE_PPROF) {
+        s->format = format[command - COMMAND_SAVE_SVG];
+        return SCREEN_SAVE;
+    }
+    switch (command) {
+    case COMMAND_QUIT:
+        return SCREEN_QUIT;
+    case COMMAND_REDRAW:
+        return SCREEN_REDRAW;
+    case COMMAND_RECORD:
+        return SCREEN_RECORD;
+    case COMMAND_MOUSE:
+        return SCREEN_MOUSE;
+    case COMMAND_NEW_TAB:
+        return SCREEN_NEW_TAB;
+    case COMMAND_NEXT_TAB:
+        return SCREEN_NEXT_TAB;
+    case COMMAND_PREVIOUS_TAB:
+        return SCREEN_PREVIOUS_TAB;
+    case COMMAND_CLOSE_TAB:
+        return SCREEN_CLOSE_TAB;
+    case COMMAND_COPY:
+        return copy_row(s);
+    default:
+        return SCREEN_NOTHING;
+    }
+}
+
+static void carry_out(struct screen *s, enum command command) {
+    switch (command) {
+    case COMMAND_NONE:
+        break;
+    case COMMAND_NEXT_EVENT:
+        step_event(s, 1);
+        break;
+    case COMMAND_PREVIOUS_EVENT:
+        step_event(s, -1);
+        break;
+    case COMMAND_EVENTS:
+        event_list_open(&s->events, s->model);
+        break;
+    case COMMAND_STRIP:
+        s->strip_flipped = !s->strip_flipped;
+        break;
+    case COMMAND_FILTER:
+        screen_type(s, TYPING_FILTER);
+        break;
+    case COMMAND_SEARCH:
+        screen_type(s, TYPING_SEARCH);
+        break;
+    case COMMAND_PIPE:
+        screen_type(s, TYPING_PIPE);
+        break;
+    case COMMAND_NEXT_MATCH:
+        screen_find_next(s, 1);
+        break;
+    case COMMAND_PREVIOUS_MATCH:
+        screen_find_next(s, -1);
+        break;
+    case COMMAND_CARRIERS:
+        s->model->question.carriers = !s->model->question.carriers;
+        screen_ask(s);
+        break;
+    case COMMAND_BACK:
+        go_back(s);
+        break;
+    case COMMAND_HELP:
+        open_help(s);
+        break;
+    default:
+        if (!screen_move_in_time(s, command) && !screen_jump(s, command) &&
+            !change_view(s, command))
+            press_in_view(s, command);
+    }
+}
+
+enum screen_wish screen_press(struct screen *s, int32_t press) {
+    if (s->passing)
+        s->said[0] = '\0';
+    s->passing = false;
+    if (s->help)
+        return press_in_help(s, press);
+    if (s->editor.open && press != PRESS_CTRL('L'))
+        return screen_press_in_editor(s, press);
+    screen_settle(s);
+    if (s->events.open)
+        return press_in_events(s, press);
+    enum command command = keymap_command(screen_keys(s), press, views[s->view]->scope);
+    enum screen_wish wish = wish_for(s, command);
+    if (wish == SCREEN_NOTHING && command != COMMAND_COPY)
+        carry_out(s, command);
+    return wish;
+}
+
+static void mouse_in_help(struct screen *s, const struct mouse *press) {
+    if (press->action == MOUSE_WHEEL_UP || press->action == MOUSE_WHEEL_DOWN)
+        press_in_help(s, press->action == MOUSE_WHEEL_UP ? PRESS_UP : PRESS_DOWN);
+}
+
+static bool inside(struct area a, const struct mouse *press) {
+    return press->row >= a.row && press->row < a.row + a.rows && press->col >= a.col &&
+           press->col < a.col + a.cols;
+}
+
+enum screen_wish screen_mouse(struct screen *s, const struct mouse *at) {
+    struct mouse press = *at;
+    press.row -= s->tabs_above;
+    if (s->help) {
+        mouse_in_help(s, &press);
+        return SCREEN_NOTHING;
+    }
+    if (press.row < 0) /* the other JVMs: one after the other */
+        return press.action == MOUSE_PRESS ? SCREEN_NEXT_TAB : SCREEN_NOTHING;
+    if (s->events.open) {
+        event_list_mouse(&s->events, s->model, &press);
+        return SCREEN_NOTHING;
+    }
+    screen_settle(s);
+    if (press.row == s->tabs_row && press.action == MOUSE_PRESS) {
+        const struct canvas line = {.rows = 1, .cols = s->cols};
+        int view = header_tab_at(&line, s->model, s->view, press.col);
+        if (view >= 0)
+            screen_bring_up(s, (enum live_view)view);
+        return SCREEN_NOTHING;
+    }
+    if (views[s->view]->mouse && inside(s->area, &press))
+        follow(s, views[s->view]->mouse(s->state[s->view], s->area, &press, s->model));
+    return SCREEN_NOTHING;
+}
+
+bool screen_hovers(const struct screen *s) {
+    return views[s->view]->hovers && !s->help && !s->events.open;
+}
+
+const char *screen_format(const struct screen *s) {
+    return s->format ? s->format : "svg";
+}
+
+const char *screen_text(const struct screen *s) {
+    return s->text.data ? s->text.data : "";
+}
+
+void screen_line_rate(struct screen *s, uint64_t bytes_per_second, bool slow) {
+    s->line_rate = bytes_per_second;
+    s->line_slow = slow;
+}
+
+void screen_set_tabs(struct screen *s, const struct screen_tab *tab, int count) {
+    s->tabs = count < SCREEN_TABS_MAX ? count : SCREEN_TABS_MAX;
+    for (int i = 0; i < s->tabs; i++) {
+        s->tab[i] = tab[i];
+        snprintf(s->tab_name[i], sizeof s->tab_name[i], "%s", tab[i].name);
+        s->tab[i].name = s->tab_name[i];
+    }
+}

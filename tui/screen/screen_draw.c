@@ -1,0 +1,169 @@
+/* Everything the screen shows, from the top down. */
+#include "tui/screen/screen_state.h"
+
+#include "tui/view/footer.h"
+#include "tui/view/header.h"
+#include "tui/view/strip.h"
+#include "tui/view/view_help.h"
+#include "tui/widget/format.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+#define STRIP_SCREEN_ROWS 30 /* a screen that has some to spare for it */
+#define STRIP_ROWS_LEAST 14
+#define RATE_COLS 100 /* of a screen that has some to spare for the line's rate */
+#define TABLE_ROWS 10000
+#define TABLE_COLS 240
+
+bool screen_too_small(struct canvas *c) {
+    if (c->rows >= SCREEN_ROWS_MIN && c->cols >= SCREEN_COLS_MIN)
+        return false;
+    canvas_clear(c);
+    canvas_textf(c, 0, 0, c->cols, ROLE_WARNING, "terminal too small:");
+    canvas_textf(c, 1, 0, c->cols, ROLE_TEXT, "need %dx%d,", SCREEN_COLS_MIN, SCREEN_ROWS_MIN);
+    canvas_textf(c, 2, 0, c->cols, ROLE_TEXT, "have %dx%d", c->cols, c->rows);
+    return true;
+}
+
+/* A rate in steps: a figure that changes every second would be a part of it. */
+static int draw_rate(const struct screen *s, struct canvas *c, int row) {
+    struct format f = {""};
+    char text[48];
+    if (!s->line_slow && (c->cols < RATE_COLS || !s->line_rate))
+        return 0;
+    uint64_t rate =
+        s->line_rate < 1024 ? (s->line_rate + 255) / 256 * 256 : (s->line_rate + 511) / 512 * 512;
+    snprintf(text, sizeof text, "%s%s/s", s->line_slow ? "slow line, fewer refreshes: " : "",
+             format_bytes(&f, rate));
+    int cols = canvas_width(c, text);
+    canvas_right(c, row, c->cols - cols, cols, s->line_slow ? ROLE_WARNING : ROLE_DIM, text);
+    return cols + 2;
+}
+
+static void draw_status(struct screen *s, struct canvas *c, int row, struct caret *caret) {
+    static const char *const label[] = {"filter (regex, ! for without): ", "search: ", "pipe to: "};
+    if (!s->editor.open) {
+        const char *text = s->said[0] ? s->said : s->notice;
+        int rate = draw_rate(s, c, row);
+        /* Where a file went is at the end of it. */
+        if (s->said[0] && !s->passing)
+            canvas_middle(c, row, 0, c->cols - rate, ROLE_STATUS, text);
+        else
+            canvas_head(c, row, 0, c->cols - rate, ROLE_STATUS, text);
+        return;
+    }
+    *caret = (struct caret){.row = row, .visible = true};
+    caret->col = view_editor(c, row, label[s->typing], &s->editor);
+}
+
+/* It takes rows from the view: where there are many, or somebody asked for it. The overview has one
+ * of its own. */
+static bool has_strip(const struct screen *s, const struct canvas *c) {
+    return s->view != LIVE_OVERVIEW && (c->rows >= STRIP_SCREEN_ROWS) != s->strip_flipped &&
+           c->rows >= STRIP_ROWS_LEAST;
+}
+
+/* From the tabs' row down to, but without, row `end`. Returns the cursor's row. */
+static int draw_view(struct screen *s, struct canvas *c, int end) {
+    int row = header_draw(c, s->model);
+    header_draw_tabs(c, row, s->model, s->view);
+    struct area a = {.row = row + 1, .cols = c->cols, .rows = end - row - 1};
+    s->tabs_row = row;
+    s->area = a;
+    s->cols = c->cols;
+    return views[s->view]->draw(s->state[s->view], c, a, s->model);
+}
+
+static void draw_events(struct screen *s, struct canvas *c, struct caret *caret) {
+    int row = header_draw(c, s->model);
+    struct area a = {.row = row, .cols = c->cols, .rows = c->rows - 1 - row};
+    event_list_draw(&s->events, c, a, s->model, caret);
+    footer_draw(c, c->rows - 1, screen_keys(s), SCOPE_EVENTS);
+}
+
+static void draw_help(struct screen *s, struct canvas *c) {
+    s->help_page = c->rows - 3;
+    s->help_last = view_help_draw(c, screen_keys(s), s->help_top);
+    if (s->help_top > s->help_last) { /* the screen grew */
+        s->help_top = s->help_last;
+        canvas_clear(c);
+        view_help_draw(c, screen_keys(s), s->help_top);
+    }
+}
+
+/* The JVMs that are open, where there are several. */
+static void draw_tabs(const struct screen *s, struct canvas *c) {
+    int at = 0;
+    for (int i = 0; i < s->tabs; i++) {
+        const struct screen_tab *t = &s->tab[i];
+        at += canvas_textf(c, 0, at, c->cols - at, t->on ? ROLE_JVM_TAB_ON : ROLE_JVM_TAB,
+                           t->on ? "[%s%s]" : " %s%s ", t->name, t->ended ? " ended" : "");
+    }
+}
+
+static void draw_all(struct screen *s, struct canvas *c, struct caret *caret) {
+    if (s->help) {
+        draw_help(s, c);
+        return;
+    }
+    if (s->events.open) {
+        draw_events(s, c, caret);
+        return;
+    }
+    int end = c->rows - 2 - (has_strip(s, c) ? STRIP_ROWS : 0);
+    caret->row = draw_view(s, c, end);
+    if (has_strip(s, c))
+        strip_draw(c, end, s->model);
+    draw_status(s, c, c->rows - 2, caret);
+    footer_draw(c, c->rows - 1, screen_keys(s), views[s->view]->scope);
+}
+
+void screen_draw(struct screen *s, struct canvas *c, struct caret *caret) {
+    struct caret unused;
+    if (!caret)
+        caret = &unused;
+    *caret = (struct caret){0};
+    if (screen_too_small(c))
+        return;
+    screen_settle(s);
+    canvas_clear(c);
+    s->tabs_above = s->tabs > 0 && c->rows > SCREEN_ROWS_MIN;
+    if (s->tabs_above)
+        draw_tabs(s, c);
+    /* Everything else knows only what is below that line. */
+    struct canvas rest = *c;
+    rest.rows -= s->tabs_above;
+    rest.cells += (ptrdiff_t)s->tabs_above * c->cols;
+    draw_all(s, &rest, caret);
+    caret->row += s->tabs_above;
+}
+
+void screen_draw_batch(struct screen *s, struct canvas *c) {
+    canvas_clear(c);
+    int row = draw_view(s, c, c->rows);
+    canvas_text(c, row, 0, 1, ROLE_TEXT, " "); /* nobody moves a cursor on paper */
+}
+
+void screen_table(struct screen *s, struct text *out) {
+    struct canvas c = {0};
+    struct text all = {0};
+    screen_settle(s);
+    if (canvas_resize(&c, TABLE_ROWS, TABLE_COLS)) {
+        out->failed = true;
+        return;
+    }
+    canvas_clear(&c);
+    struct area a = {.cols = c.cols, .rows = c.rows};
+    int row = views[s->view]->draw(s->state[s->view], &c, a, s->model);
+    canvas_text(&c, row, 0, 1, ROLE_TEXT, " ");
+    canvas_dump(&c, &all);
+    while (all.len > 1 && all.data[all.len - 1] == '\n' && all.data[all.len - 2] == '\n')
+        all.len--;
+    if (all.failed)
+        out->failed = true;
+    else
+        text_add_n(out, all.data, all.len);
+    text_free(&all);
+    canvas_free(&c);
+}

@@ -1,0 +1,98 @@
+/* The keys that choose which time is shown, and what it is compared with. */
+#include "tui/screen/screen_state.h"
+#include "tui/widget/format.h"
+
+static void told(struct screen *s, int err) {
+    if (err)
+        screen_pass(s, "no memory for this: the last picture stays");
+    screen_update_view(s);
+}
+
+static void toggle_hold(struct screen *s) {
+    told(s, model_hold(s->model, !s->model->held));
+}
+
+/* All, ten seconds, a minute, five. */
+static void next_span(struct screen *s) {
+    static const uint64_t spans[] = {10, 60, 300, 0};
+    uint64_t span = 10;
+    for (int i = 0; i < 3; i++)
+        if (s->model->span >= spans[i])
+            span = spans[i + 1];
+    told(s, model_set_span(s->model, span));
+}
+
+static void compare(struct screen *s, bool on) {
+    struct model *m = s->model;
+    if (on && !m->snapshot) {
+        screen_pass(s, "there is nothing to compare with yet");
+        return;
+    }
+    told(s, model_compare(m, on));
+    /* What goes on is not to be diluted by what was. */
+    bool counts = on && !m->held && !m->span && m->status.phase == SESSION_RUNNING;
+    if (counts || (!on && s->marked_by_baseline))
+        told(s, model_mark(m, counts));
+    s->marked_by_baseline = counts;
+    if (on && s->view != LIVE_LOCKS)
+        screen_pass(s, "this is the baseline now: %s compared with it; B ends that",
+                    counts ? "what is sampled from here on is" : "the rest is");
+}
+
+static void mark(struct screen *s) {
+    struct model *m = s->model;
+    if (!m->mark_second && m->status.phase != SESSION_RUNNING)
+        screen_pass(s, "nothing more comes: there is nothing to count from here on");
+    else
+        told(s, model_mark(m, !m->mark_second));
+    s->marked_by_baseline = false;
+}
+
+static void scrub(struct screen *s, int64_t seconds) {
+    struct model *m = s->model;
+    told(s, model_scrub(m, seconds));
+    if (seconds < 0 && m->held && m->held_second <= (m->oldest_second ? m->oldest_second : 1))
+        screen_pass(s, "the history goes no further back");
+}
+
+/* Waits are not kept by the second. */
+static void tell_of_locks(struct screen *s) {
+    if (s->view == LIVE_LOCKS)
+        screen_pass(s, "locks are counted since the beginning: the other views have changed");
+}
+
+bool screen_move_in_time(struct screen *s, enum command command) {
+    if (command >= COMMAND_SECOND_BACK && command <= COMMAND_NO_BASELINE)
+        tell_of_locks(s);
+    switch (command) {
+    case COMMAND_PAUSE:
+        toggle_hold(s);
+        return true;
+    case COMMAND_SECOND_BACK:
+        scrub(s, -1);
+        return true;
+    case COMMAND_SECOND_ON:
+        scrub(s, 1);
+        return true;
+    case COMMAND_MINUTE_BACK:
+        scrub(s, -60);
+        return true;
+    case COMMAND_MINUTE_ON:
+        scrub(s, 60);
+        return true;
+    case COMMAND_WINDOW:
+        next_span(s);
+        return true;
+    case COMMAND_MARK:
+        mark(s);
+        return true;
+    case COMMAND_BASELINE:
+        compare(s, true);
+        return true;
+    case COMMAND_NO_BASELINE:
+        compare(s, false);
+        return true;
+    default:
+        return false;
+    }
+}

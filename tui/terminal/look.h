@@ -1,0 +1,36 @@
+/*
+ * How a cell looks on the terminal there is: the theme's style in the colours and attributes the
+ * terminal has; and the bytes that change one look into another (ECMA-48, SGR).
+ *
+ * Context: frontend main thread; terminfo_open was called and its entry is still there.
+ */
+#ifndef JTOP_TUI_LOOK_H
+#define JTOP_TUI_LOOK_H
+
+#include "core/base/text.h"
+#include "tui/terminal/emit.h"
+#include "tui/terminal/terminfo.h"
+#include "tui/terminal/theme.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct look {
+    int32_t foreground, background; /* as in a theme, but no more than the terminal has */
+    uint8_t attributes;             /* THEME_BOLD … */
+};
+
+/* Attributes that a blank shows. */
+#define LOOK_BLANK_SHOWS (THEME_REVERSE | THEME_UNDERLINE)
+
+struct look look_of_style(const struct terminfo *ti, const struct theme_style *s,
+                          const struct emit_options *o);
+/* A blank's, which has no foreground: all that look the same are the same. */
+struct look look_of_blank(struct look l);
+bool look_equal(const struct look *a, const struct look *b);
+
+/* Appends what changes `from` (NULL: not known) into `to`, the shortest. */
+void look_change(const struct terminfo *ti, const struct look *from, const struct look *to,
+                 struct text *out);
+
+#endif

@@ -1,0 +1,236 @@
+#include "tui/terminal/loop.h"
+
+#include "tui/terminal/signals.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+/* A terminal that is gone without a hang-up announces input for ever. */
+#define IDLE_READS_MAX 100
+#define PERIOD_MAX (8 * SECOND)
+/* Frames that came through fast before the period shrinks again. */
+#define FAST_FRAMES 4
+#define STUCK_NS SECOND
+
+uint64_t loop_now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+static int fit(struct loop *l) {
+    int rows, cols;
+    terminal_size(l->terminal, &rows, &cols);
+    if (rows == l->canvas.rows && cols == l->canvas.cols)
+        return 0;
+    return canvas_resize(&l->canvas, rows, cols);
+}
+
+int loop_open(struct loop *l, struct terminal *t) {
+    l->terminal = t;
+    return fit(l);
+}
+
+void loop_close(struct loop *l) {
+    canvas_free(&l->canvas);
+}
+
+/* ---- the line ---- */
+
+/* A frame has arrived: what it took beyond the line's own delay is what its bytes took. Those of
+ * answers to presses do not count: a whole new screen is no reason to slow down. */
+static void note_delay(struct loop *l) {
+    unsigned frames;
+    uint64_t delay = terminal_delay_ns(l->terminal, &frames);
+    if (frames == l->frames)
+        return;
+    l->frames = frames;
+    if (!l->least_ns || delay < l->least_ns)
+        l->least_ns = delay;
+    if (!l->frame_of_time || !l->period_ns)
+        return;
+    uint64_t busy = delay - l->least_ns;
+    if (busy > l->period_ns / 4) {
+        if (l->period_ns < PERIOD_MAX)
+            l->factor_log2++;
+        l->fast_frames = 0;
+    } else if (busy < l->period_ns / 16 && l->factor_log2 && ++l->fast_frames >= FAST_FRAMES) {
+        l->factor_log2--;
+        l->fast_frames = 0;
+    }
+}
+
+/* Output that waits, or a frame without an answer yet, counts before it is through. */
+static void note_waiting(struct loop *l, uint64_t now) {
+    if (!terminal_pending(l->terminal))
+        l->pending_ns = 0;
+    else if (!l->pending_ns)
+        l->pending_ns = now;
+    uint64_t waits = l->pending_ns ? now - l->pending_ns : 0;
+    uint64_t behind = terminal_behind_ns(l->terminal);
+    behind = behind > l->least_ns ? behind - l->least_ns : 0;
+    if (l->period_ns && (waits > l->period_ns || behind > l->period_ns) &&
+        l->period_ns < PERIOD_MAX) {
+        l->factor_log2++;
+        l->period_ns *= 2;
+        l->fast_frames = 0;
+    }
+}
+
+static void note_bytes(struct loop *l, uint64_t now) {
+    uint64_t second = now / SECOND;
+    if (l->sent_count && second == l->sent_second)
+        return;
+    uint64_t passed = l->sent_count ? second - l->sent_second : 1;
+    if (passed > LOOP_RATE_SECONDS)
+        passed = LOOP_RATE_SECONDS + 1;
+    for (uint64_t i = 0; i < passed; i++) {
+        memmove(&l->sent[1], &l->sent[0], sizeof l->sent - sizeof l->sent[0]);
+        l->sent[0] = terminal_bytes(l->terminal);
+        if (l->sent_count <= LOOP_RATE_SECONDS)
+            l->sent_count++;
+    }
+    l->sent_second = second;
+}
+
+uint64_t loop_bytes_per_second(const struct loop *l) {
+    if (l->sent_count < 2)
+        return 0;
+    return (l->sent[0] - l->sent[l->sent_count - 1]) / (l->sent_count - 1);
+}
+
+/* What the frames that come by themselves take, of late. */
+static void note_frame(struct loop *l, uint64_t bytes) {
+    l->frame_bytes = l->frame_bytes ? (l->frame_bytes * 7 + bytes) / 8 : bytes;
+}
+
+static uint64_t steady_ns(const struct loop *l, uint64_t wanted_ns) {
+    uint64_t most = wanted_ns + wanted_ns / 4;
+    uint64_t steady = l->frame_bytes * SECOND / LOOP_STEADY_BYTES;
+    if (wanted_ns < SECOND || steady < wanted_ns)
+        return wanted_ns;
+    return steady < most ? steady : most;
+}
+
+uint64_t loop_period_ns(struct loop *l, uint64_t wanted_ns) {
+    uint64_t most = wanted_ns > PERIOD_MAX ? wanted_ns : PERIOD_MAX, period = wanted_ns;
+    unsigned doubled = 0;
+    for (; doubled < l->factor_log2 && period < most; doubled++)
+        period *= 2;
+    l->factor_log2 = doubled; /* no more than it takes */
+    if (!doubled)
+        period = steady_ns(l, wanted_ns);
+    l->period_ns = period < most ? period : most;
+    return l->period_ns;
+}
+
+bool loop_is_slow(const struct loop *l) {
+    return l->factor_log2 || (l->pending_ns && loop_now_ns() - l->pending_ns > STUCK_NS);
+}
+
+/* ---- waiting ---- */
+
+static unsigned on_signals(struct loop *l) {
+    unsigned flags = signals_take(), happened = 0;
+    if (flags & SIGNAL_QUIT)
+        return LOOP_QUIT;
+    if (flags & SIGNAL_SUSPEND)
+        terminal_suspend(l->terminal);
+    if (flags & (SIGNAL_SUSPEND | SIGNAL_CONTINUE))
+        terminal_resume(l->terminal);
+    if (flags & (SIGNAL_SUSPEND | SIGNAL_CONTINUE | SIGNAL_RESIZE)) {
+        terminal_redraw(l->terminal);
+        fit(l);
+        l->answering = true; /* it is a person who did that */
+        happened |= LOOP_DRAW;
+    }
+    return happened;
+}
+
+static bool may_show(struct loop *l) {
+    return !terminal_pending(l->terminal) && (l->answering || !terminal_behind(l->terminal));
+}
+
+static unsigned on_input(struct loop *l, short revents) {
+    if (revents & (POLLHUP | POLLERR | POLLNVAL))
+        return LOOP_QUIT;
+    if (revents & POLLIN) {
+        if (terminal_read(l->terminal))
+            l->idle_reads = 0;
+        else if (++l->idle_reads > IDLE_READS_MAX)
+            return LOOP_QUIT;
+    }
+    unsigned happened = terminal_pressed(l->terminal) ? LOOP_PRESS : 0;
+    note_delay(l);
+    return happened;
+}
+
+/* The next moment at which something may happen by itself. */
+static uint64_t next_moment(const struct loop *l, uint64_t now, uint64_t until_ns) {
+    uint64_t due = terminal_press_due(l->terminal);
+    if (due && due < until_ns)
+        until_ns = due;
+    /* A terminal that answers no more is not waited for (terminal_behind). */
+    if (l->held_back && until_ns > now + SECOND)
+        until_ns = now + SECOND;
+    return until_ns > now ? until_ns - now : 0;
+}
+
+/* Once round. */
+static unsigned wait_once(struct loop *l, int fd, uint64_t until_ns) {
+    uint64_t ns = next_moment(l, loop_now_ns(), until_ns);
+    struct timespec timeout = {.tv_sec = (time_t)(ns / SECOND), .tv_nsec = (long)(ns % SECOND)};
+    bool pending = terminal_pending(l->terminal);
+    struct pollfd p[] = {
+        {.fd = signals_fd(), .events = POLLIN},
+        {.fd = terminal_fd(l->terminal), .events = POLLIN},
+        {.fd = fd, .events = POLLIN},
+        {.fd = pending ? terminal_out_fd(l->terminal) : -1, .events = POLLOUT},
+    };
+    if (ppoll(p, sizeof p / sizeof p[0], &timeout, NULL) < 0 && errno != EINTR)
+        return LOOP_QUIT;
+    unsigned happened = p[0].revents & POLLIN ? on_signals(l) : 0;
+    happened |= on_input(l, p[1].revents);
+    if (p[2].revents)
+        happened |= LOOP_OTHER;
+    if (p[3].revents)
+        terminal_flush(l->terminal);
+    if (l->held_back && may_show(l))
+        happened |= LOOP_DRAW;
+    return happened;
+}
+
+unsigned loop_wait(struct loop *l, int fd, uint64_t until_ns) {
+    for (;;) {
+        unsigned happened = wait_once(l, fd, until_ns);
+        uint64_t now = loop_now_ns();
+        note_waiting(l, now);
+        note_bytes(l, now);
+        if (happened || now >= until_ns)
+            return happened;
+    }
+}
+
+int32_t loop_press(struct loop *l) {
+    int32_t press = terminal_press(l->terminal);
+    if (press >= 0)
+        l->answering = true;
+    return press;
+}
+
+void loop_show(struct loop *l, const struct caret *at) {
+    terminal_flush(l->terminal);
+    l->held_back = !may_show(l);
+    if (l->held_back)
+        return;
+    l->frame_of_time = !l->answering;
+    uint64_t before = terminal_bytes(l->terminal);
+    terminal_show(l->terminal, &l->canvas, at);
+    if (l->frame_of_time)
+        note_frame(l, terminal_bytes(l->terminal) - before);
+    l->answering = false;
+}

@@ -1,0 +1,25 @@
+/*
+ * Keys in print, as the help shows them and a config file writes them: "a", "Up", "F5", "^F",
+ * "Space", "Esc".
+ *
+ * Context: pure.
+ */
+#ifndef JTOP_TUI_PRESS_NAME_H
+#define JTOP_TUI_PRESS_NAME_H
+
+#include "tui/terminal/press.h"
+
+#include <stddef.h>
+
+#define PRESS_NAME_SIZE 16
+
+/* PRESS_NONE: there is no such key, or the terminal keeps it for itself (^C, ^S, ^Q, ^Z). */
+int32_t press_parse(const char *name);
+
+/* Returns out, PRESS_NAME_SIZE bytes. */
+const char *press_name(int32_t press, char *out);
+
+/* What press_parse takes, for a message. */
+extern const char press_names[];
+
+#endif

@@ -1,0 +1,215 @@
+#include "tui/view/event_list.h"
+
+#include "core/event/event.h"
+#include "tui/terminal/press.h"
+#include "tui/view/header_events.h"
+#include "tui/view/view.h"
+#include "tui/widget/format.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void event_list_init(struct event_list *l, const struct model_settings *settings) {
+    engine_set_init(&l->wanted, settings->engine, settings->engines);
+    l->told = l->wanted;
+}
+
+/* Those that take a name of their own are there once they were given one. */
+static bool is_row(const struct event_list *l, const struct model *m, int event) {
+    if (event != WIRE_EVENT_PERF && event != WIRE_EVENT_METHOD)
+        return true;
+    return model_has_event(m, event) ||
+           strcmp(l->wanted.request[event].name, session_event_name[event]) != 0;
+}
+
+static uint64_t item(const void *arg, uint32_t row) {
+    const struct event_list_rows *r = arg;
+    return (uint64_t)r->event[row];
+}
+
+/* What is left of an event stands below it. */
+void event_list_rows(const struct event_list *l, const struct model *m,
+                     struct event_list_rows *out) {
+    static const int order[SESSION_EVENTS] = {
+        WIRE_EVENT_CPU,  WIRE_EVENT_WALL,      WIRE_EVENT_ALLOC,   SESSION_EVENT_LIVE,
+        WIRE_EVENT_LOCK, WIRE_EVENT_NATIVEMEM, SESSION_EVENT_LEAK, WIRE_EVENT_NATIVELOCK,
+        WIRE_EVENT_PERF, WIRE_EVENT_METHOD};
+    out->count = 0;
+    for (int i = 0; i < SESSION_EVENTS; i++)
+        if (is_row(l, m, order[i]))
+            out->event[out->count++] = order[i];
+}
+
+static struct cursor_rows rows_of(const struct event_list_rows *r) {
+    return (struct cursor_rows){.count = r->count, .item = item, .arg = r};
+}
+
+static void select_event(struct event_list *l, const struct model *m, int event) {
+    struct event_list_rows listed;
+    event_list_rows(l, m, &listed);
+    struct cursor_rows rows = rows_of(&listed);
+    for (uint32_t i = 0; i < listed.count; i++)
+        if (listed.event[i] == event)
+            cursor_select(&l->cursor, i, &rows);
+}
+
+void event_list_open(struct event_list *l, const struct model *m) {
+    l->open = true;
+    l->said[0] = '\0';
+    select_event(l, m, m->question.event);
+}
+
+int event_list_chosen(const struct event_list *l, const struct model *m) {
+    struct event_list_rows listed;
+    event_list_rows(l, m, &listed);
+    return listed.event[l->cursor.row < listed.count ? l->cursor.row : 0];
+}
+
+/* Says why nothing can be started here; false where it can. */
+static bool refuse(struct event_list *l, const struct model *m) {
+    if (m->source.set_engines && m->status.phase != SESSION_JVM_GONE &&
+        m->status.phase != SESSION_REPLAYED)
+        return false;
+    snprintf(l->said, sizeof l->said, "%s",
+             m->status.phase == SESSION_JVM_GONE
+                 ? "the JVM is gone: nothing can be started any more"
+                 : "this is a recording: nothing can be started");
+    return true;
+}
+
+static void add_typed(struct event_list *l, const struct model *m) {
+    struct wire_engine_request request;
+    struct err e = {0};
+    if (!l->editor.text[0]) {
+        l->editor.open = false;
+    } else if (event_parse(l->editor.text, &request, &e) != 0 ||
+               (m->source.check && m->source.check(m->source.arg, &request, &e) != 0)) {
+        snprintf(l->said, sizeof l->said, "%s", e.message);
+    } else if (request.event < WIRE_EVENTS) {
+        l->editor.open = false;
+        engine_set_add(&l->wanted, &request);
+        l->changed = true;
+        select_event(l, m, (int)request.event);
+    }
+}
+
+void event_list_type(struct event_list *l, const struct model *m, int32_t press) {
+    l->said[0] = '\0';
+    if (press == PRESS_ENTER)
+        add_typed(l, m);
+    else if (press == PRESS_ESCAPE)
+        l->editor.open = false;
+    else
+        line_editor_press(&l->editor, press);
+}
+
+static void change_interval(struct event_list *l, const struct model *m, int event, int by) {
+    const struct session_engine *e = &m->status.engine[event];
+    uint64_t now = event < WIRE_EVENTS ? l->wanted.request[event].interval : 0;
+    if (event >= WIRE_EVENTS) {
+        snprintf(l->said, sizeof l->said, "it has the interval of %s",
+                 event == SESSION_EVENT_LIVE ? "alloc" : "nativemem");
+        return;
+    }
+    if (!now) /* as the agent chose */
+        now = e->interval ? e->interval : event_default_interval((enum wire_event)event);
+    if (!engine_set_step(&l->wanted, event, now, by))
+        snprintf(l->said, sizeof l->said, "%s intervals make no sense",
+                 by > 0 ? "longer" : "shorter");
+    else if (l->wanted.on[event])
+        l->changed = true;
+}
+
+static void toggle(struct event_list *l, int event) {
+    engine_set_toggle(&l->wanted, event);
+    l->changed = true;
+}
+
+enum event_list_wish event_list_command(struct event_list *l, const struct model *m,
+                                        enum command command) {
+    struct event_list_rows listed;
+    event_list_rows(l, m, &listed);
+    struct cursor_rows rows = rows_of(&listed);
+    int event = event_list_chosen(l, m);
+    l->said[0] = '\0';
+    if (cursor_command(&l->cursor, command, &rows))
+        return EVENT_LIST_STAY;
+    switch (command) {
+    case COMMAND_BACK:
+        return EVENT_LIST_LEAVE;
+    case COMMAND_LOOK:
+        return EVENT_LIST_LOOK;
+    case COMMAND_ENTER:
+        if (!refuse(l, m))
+            toggle(l, event);
+        break;
+    case COMMAND_LONGER:
+    case COMMAND_SHORTER:
+        if (!refuse(l, m))
+            change_interval(l, m, event, command == COMMAND_LONGER ? 1 : -1);
+        break;
+    case COMMAND_ADD:
+        if (!refuse(l, m))
+            line_editor_open(&l->editor, "");
+        break;
+    default:
+        break;
+    }
+    return EVENT_LIST_STAY;
+}
+
+void event_list_mouse(struct event_list *l, const struct model *m, const struct mouse *press) {
+    struct event_list_rows listed;
+    event_list_rows(l, m, &listed);
+    struct cursor_rows rows = rows_of(&listed);
+    bool enter;
+    if (!l->editor.open && view_mouse_list(&l->cursor, l->area, 1, press, &rows, &enter) && enter)
+        event_list_command(l, m, COMMAND_ENTER);
+}
+
+static int tell(const struct engine_set *s, const struct model *m, struct err *e) {
+    struct wire_engine_request engine[WIRE_EVENTS];
+    uint32_t n = engine_set_list(s, engine);
+    return m->source.set_engines(m->source.arg, engine, n, e);
+}
+
+/* It is wanted in place of another one, of which there are samples under the same number. */
+static bool replaces(const struct event_list *l, const struct model *m, int event) {
+    return l->wanted.on[event] && m->counted[event] &&
+           strcmp(l->wanted.request[event].name, l->told.request[event].name) != 0;
+}
+
+/* The samples of the one before would pass for its own. Where it does not run after all, the one
+ * before has its place back, and its samples. */
+static void replace(struct event_list *l, const struct model *m, int event) {
+    struct session_status s;
+    struct err e = {0};
+    m->source.status(m->source.arg, &s);
+    if (s.engine[event].runs) {
+        profile_forget(m->source.lock(m->source.arg), (uint32_t)event);
+        m->source.unlock(m->source.arg);
+        return;
+    }
+    snprintf(l->said, sizeof l->said, "%s cannot be sampled: %s", l->wanted.request[event].name,
+             header_event_why(&s.engine[event]));
+    l->wanted.request[event] = l->told.request[event];
+    l->wanted.on[event] = l->told.on[event];
+    (void)tell(&l->wanted, m, &e);
+}
+
+void event_list_tell(struct event_list *l, const struct model *m) {
+    struct err e = {0};
+    l->changed = false;
+    if (refuse(l, m))
+        return;
+    if (tell(&l->wanted, m, &e) == 0) {
+        for (int i = 0; i < WIRE_EVENTS; i++)
+            if (replaces(l, m, i))
+                replace(l, m, i);
+        l->told = l->wanted;
+        return;
+    }
+    l->wanted = l->told;
+    snprintf(l->said, sizeof l->said, "not changed: %s", e.message);
+}

@@ -1,0 +1,37 @@
+/*
+ * The frames of a flame graph as cells: a background for each frame, its name where there is room,
+ * and a border at its right. Where lines may be drawn a border is half a cell, so that a width is
+ * true to half a cell; in ASCII it is a '|' and takes a cell.
+ *
+ * Context: frontend main thread.
+ */
+#ifndef JTOP_TUI_FLAME_PICTURE_H
+#define JTOP_TUI_FLAME_PICTURE_H
+
+#include "tui/model/flame.h"
+#include "tui/model/model.h"
+#include "tui/terminal/canvas.h"
+#include "tui/view/tree_nodes.h"
+
+struct flame_picture {
+    const struct flame *flame;
+    const struct tree_matches *matches;
+    uint32_t cursor; /* box; FLAME_NONE: none */
+    uint32_t top;    /* the first depth shown */
+    bool from_above; /* that depth is the top row, not the bottom row */
+};
+
+/* Units in a cell of this canvas. */
+uint32_t flame_cell_units(const struct canvas *c);
+/* The whole area; rows without frames stay blank. */
+void flame_picture_draw(struct canvas *c, struct area a, const struct flame_picture *p,
+                        const struct model *m);
+/* The box on a cell; FLAME_NONE: none. */
+uint32_t flame_picture_at(const struct flame_picture *p, struct area a, int row, int col);
+/* A line about a box; with a search, also the weight of all samples that match. */
+void flame_picture_tell(struct canvas *c, struct area a, const struct flame_picture *p,
+                        uint32_t box, uint64_t matched, const struct model *m);
+/* The canvas row of a depth. */
+int flame_picture_row(const struct flame_picture *p, struct area a, uint32_t depth);
+
+#endif

@@ -1,0 +1,12 @@
+/*
+ * The last line: the keys that matter where one is, from the key table.
+ */
+#ifndef JTOP_TUI_FOOTER_H
+#define JTOP_TUI_FOOTER_H
+
+#include "tui/config/keymap.h"
+#include "tui/terminal/canvas.h"
+
+void footer_draw(struct canvas *c, int row, const struct keymap *k, unsigned scope);
+
+#endif

@@ -1,0 +1,78 @@
+#include "tui/view/strip.h"
+
+#include "tui/widget/format.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LABEL_COLS 9
+#define GAP 2 /* seconds that the newest one runs into */
+#define LEVELS 8
+#define MS UINT64_C(1000000)
+#define LEAST_PAUSE_NS MS /* together in a second: less explains no dip */
+#define LONG_PAUSE_NS (100 * MS)
+
+/* The next of 1, 2, 5, 10 … of the unit: it changes seldom, and with it the whole strip. */
+static uint64_t scale_for(uint64_t most, const char *unit) {
+    static const unsigned times[] = {1, 2, 5, 10, 20, 50, 100, 200, 500};
+    uint64_t factor = strcmp(unit, "bytes") != 0 ? 1000 : 1024;
+    for (uint64_t one = 1; one < UINT64_MAX / 1024 / 1024; one *= factor)
+        for (int i = 0; i < 9; i++)
+            if (one * times[i] >= most)
+                return one * times[i];
+    return most;
+}
+
+static const char *level(const struct canvas *c, uint64_t weight, uint64_t scale) {
+    static const char *const bar[2][LEVELS] = {
+        {"\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587", "\u2588"},
+        {".", ":", "-", "=", "+", "*", "%", "#"}};
+    double part = (double)weight / (double)scale * LEVELS;
+    int i = part >= LEVELS ? LEVELS - 1 : (int)part;
+    return bar[c->ascii_lines || c->ascii_text][i];
+}
+
+static void draw_pause(struct canvas *c, int row, int col, const struct profile_second *s) {
+    uint64_t all = s->paused_ns[0] + s->paused_ns[1];
+    bool gc = s->paused_ns[0] >= s->paused_ns[1], is_long = all >= LONG_PAUSE_NS;
+    if (all >= LEAST_PAUSE_NS)
+        canvas_text(c, row, col, 1, gc ? ROLE_GC : ROLE_SAFEPOINT,
+                    gc        ? is_long ? "G" : "g"
+                    : is_long ? "S"
+                              : "s");
+}
+
+/* The seconds that the views are of; while time goes on those are the newest, as everybody sees. */
+static bool is_shown(const struct model *m, uint64_t second) {
+    const struct model_window w = model_window(m);
+    return m->held && w.from && second >= w.from && second <= w.to;
+}
+
+void strip_draw(struct canvas *c, int row, const struct model *m) {
+    const char *unit = session_event_unit[m->question.event];
+    bool moves = m->status.phase == SESSION_RUNNING;
+    uint64_t end = m->seconds_from + m->seconds, most = 0;
+    uint32_t places = c->cols > LABEL_COLS ? (uint32_t)(c->cols - LABEL_COLS) : 0;
+    places = places > MODEL_SECONDS ? MODEL_SECONDS : places;
+    if (places <= GAP)
+        return;
+    uint32_t room = moves ? places - GAP : places, n = m->seconds < room ? m->seconds : room;
+    const struct profile_second *s = m->second + m->seconds - n;
+    for (uint32_t i = 0; i < n; i++)
+        most = s[i].weight > most ? s[i].weight : most;
+    uint64_t scale = scale_for(most, unit);
+    struct format f = {""};
+    if (most)
+        canvas_textf(c, row, 0, LABEL_COLS - 1, ROLE_LABEL, "%6s/s",
+                     format_weight(&f, unit, scale));
+    canvas_right(c, row + 1, 0, LABEL_COLS - 1, ROLE_LABEL, "pauses");
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t second = end - n + i;
+        int col = LABEL_COLS + (int)(moves ? second % places : i);
+        if (s[i].weight)
+            canvas_text(c, row, col, 1, ROLE_STRIP, level(c, s[i].weight, scale));
+        draw_pause(c, row + 1, col, &s[i]);
+        if (is_shown(m, second))
+            canvas_role(c, row, col, 1, ROLE_STATE_HELD);
+    }
+}

@@ -1,0 +1,22 @@
+/*
+ * The last seconds in two rows: how much of the event in question there was in each, and how long
+ * the VM stood still, so that a dip is explained.
+ *
+ * While sampling goes on, each second has its place, as on an ECG: the newest one is written behind
+ * the one before and a gap runs ahead of it. A strip that scrolls would send itself anew every
+ * second.
+ *
+ * Context: pure.
+ */
+#ifndef JTOP_TUI_STRIP_H
+#define JTOP_TUI_STRIP_H
+
+#include "tui/model/model.h"
+#include "tui/terminal/canvas.h"
+
+#define STRIP_ROWS 2
+
+/* Draws into `row` and the one below. */
+void strip_draw(struct canvas *c, int row, const struct model *m);
+
+#endif

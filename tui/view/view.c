@@ -1,0 +1,263 @@
+#include "tui/view/view.h"
+
+#include "tui/view/header_events.h"
+#include "tui/widget/format.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HOT_PERCENT 10.0
+#define LEAST_SHARE 0.05
+
+const struct view_type *const views[VIEWS] = {
+    &view_methods, &view_threads, &view_tree,   &view_locks,    &view_flame,
+    &view_alloc,   &view_lines,   &view_status, &view_overview,
+};
+
+char view_tier_letter(enum frame_tier tier) {
+    static const char letter[TIERS] = {' ', 'I', '1', '2', 'i'};
+    return tier < TIERS ? letter[tier] : ' ';
+}
+
+const char *view_kind_word(enum method_kind kind) {
+    static const char *const word[METHOD_KINDS] = {
+        [METHOD_JAVA] = "java",     [METHOD_NATIVE] = "native", [METHOD_CPP] = "c++",
+        [METHOD_KERNEL] = "kernel", [METHOD_CLASS] = "class",   [METHOD_STUB] = "stub",
+        [METHOD_ERROR] = "error",   [METHOD_THREAD] = "thread", [METHOD_COMPILING] = "jit",
+    };
+    return kind < METHOD_KINDS ? word[kind] : "";
+}
+
+enum role view_frame_role(enum method_kind kind, enum frame_tier tier) {
+    static const uint8_t by_tier[TIERS] = {ROLE_JAVA, ROLE_INTERPRETED, ROLE_C1, ROLE_JAVA,
+                                           ROLE_INLINED};
+    static const uint8_t by_kind[METHOD_KINDS] = {
+        [METHOD_JAVA] = ROLE_JAVA,        [METHOD_NATIVE] = ROLE_NATIVE,
+        [METHOD_CPP] = ROLE_CPP,          [METHOD_KERNEL] = ROLE_KERNEL,
+        [METHOD_CLASS] = ROLE_INLINED,    [METHOD_STUB] = ROLE_NATIVE,
+        [METHOD_ERROR] = ROLE_ERROR,      [METHOD_THREAD] = ROLE_VALUE,
+        [METHOD_COMPILING] = ROLE_NATIVE,
+    };
+    if (kind == METHOD_JAVA && tier < TIERS)
+        return by_tier[tier];
+    return kind < METHOD_KINDS ? by_kind[kind] : ROLE_TEXT;
+}
+
+void view_percent(struct canvas *c, int row, int col, int cols, double percent) {
+    struct format f = {""};
+    canvas_right(c, row, col, cols, percent >= HOT_PERCENT ? ROLE_HOT : ROLE_NUMBER,
+                 format_percent(&f, percent));
+}
+
+void view_name(struct canvas *c, int row, int col, int cols, enum role role, const char *name,
+               enum method_kind kind, const struct model *m) {
+    bool keep_head = kind == METHOD_CPP;
+    if (kind == METHOD_THREAD) {
+        canvas_middle(c, row, col, cols, role, name);
+        return;
+    }
+    char brief[MODEL_NAME_SIZE];
+    const char *parameters = kind == METHOD_JAVA ? strchr(name, '(') : NULL;
+    if (parameters && canvas_width(c, name) > cols) { /* a method's name says more than those */
+        snprintf(brief, sizeof brief, "%.*s", (int)(parameters - name), name);
+        name = brief;
+    }
+    int drawn = keep_head ? canvas_head(c, row, col, cols, role, name)
+                          : canvas_tail(c, row, col, cols, role, name);
+    const char *filter = m->search[0] ? m->search : m->question.filter;
+    const char *hit = filter[0] && filter[0] != '!' ? strcasestr(name, filter) : NULL;
+    if (!hit)
+        return;
+    /* Columns of the match in the whole name, then moved by what was cut on the left. */
+    int whole = canvas_width(c, name), cut = keep_head ? 0 : whole - drawn;
+    int from = whole - canvas_width(c, hit) - cut;
+    int to = whole - canvas_width(c, hit + strlen(filter)) - cut;
+    from = from < 0 ? 0 : from;
+    to = to > drawn ? drawn : to;
+    canvas_role(c, row, col + from, to - from, ROLE_MATCH);
+}
+
+void view_find_others(struct view_others *o, const struct model *m, int room) {
+    int most = room / VIEW_OTHER_COLS;
+    if (most > VIEW_OTHERS)
+        most = VIEW_OTHERS;
+    o->count = model_other_events(m, o->event, most > 0 ? most : 0);
+}
+
+/* A long name is cut: "conte%" of context-switches. */
+void view_other_heads(struct canvas *c, int row, int col, const struct view_others *o,
+                      const struct model *m) {
+    for (int i = 0; i < o->count; i++) {
+        char head[16];
+        snprintf(head, sizeof head, "%.5s%%", model_event_name(m, o->event[i]));
+        canvas_right(c, row, col + i * VIEW_OTHER_COLS, VIEW_OTHER_COLS - 1, ROLE_COLUMNS, head);
+    }
+}
+
+void view_other_share(struct canvas *c, int row, int col, double percent) {
+    if (percent >= LEAST_SHARE) /* most rows have none: noughts would hide the others */
+        view_percent(c, row, col, VIEW_OTHER_COLS - 1, percent);
+}
+
+void view_weight(struct canvas *c, int row, int col, int cols, const struct model *m,
+                 uint64_t weight, uint64_t samples) {
+    const int event = m->asked.event;
+    struct format f = {""};
+    canvas_right(c, row, col, cols, ROLE_NUMBER,
+                 event == WIRE_EVENT_CPU ? format_short_count(&f, samples)
+                                         : format_weight(&f, session_event_unit[event], weight));
+}
+
+const char *view_weight_head(const struct model *m) {
+    const int event = m->asked.event;
+    if (event == WIRE_EVENT_CPU)
+        return "SAMPLES";
+    const char *unit = session_event_unit[event];
+    return !strcmp(unit, "ns") ? "TIME" : !strcmp(unit, "bytes") ? "BYTES" : "COUNT";
+}
+
+void view_heads(struct canvas *c, struct area a, const char *heads) {
+    canvas_text(c, a.row, a.col, a.cols, ROLE_COLUMNS, heads);
+    canvas_role(c, a.row, a.col, a.cols, ROLE_COLUMNS);
+}
+
+void view_cursor_row(struct canvas *c, struct area a, int row) {
+    canvas_text(c, row, a.col, 1, ROLE_CURSOR, ">");
+    canvas_role(c, row, a.col, a.cols, ROLE_CURSOR);
+}
+
+bool view_matches(const struct model *m, const char *text) {
+    return m->search[0] && strcasestr(text, m->search);
+}
+
+int view_mouse_row(struct area a, const struct mouse *press) {
+    bool inside = press->row >= a.row && press->row < a.row + a.rows && press->col >= a.col &&
+                  press->col < a.col + a.cols;
+    return inside ? press->row - a.row - 1 : -2;
+}
+
+#define WHEEL_ROWS 3
+
+bool view_mouse_list(struct cursor *k, struct area a, int heads, const struct mouse *press,
+                     const struct cursor_rows *rows, bool *enter) {
+    *enter = false;
+    switch (press->action) {
+    case MOUSE_WHEEL_UP:
+        cursor_select(k, k->row > WHEEL_ROWS ? k->row - WHEEL_ROWS : 0, rows);
+        return true;
+    case MOUSE_WHEEL_DOWN:
+        cursor_select(k, k->row + WHEEL_ROWS, rows);
+        return true;
+    case MOUSE_PRESS:
+    case MOUSE_TWICE: {
+        int row = view_mouse_row(a, press) + 1 - heads;
+        if (row < 0 || k->top + (uint32_t)row >= rows->count)
+            return false;
+        cursor_select(k, k->top + (uint32_t)row, rows);
+        *enter = press->action == MOUSE_TWICE;
+        return true;
+    }
+    case MOUSE_MOVE:
+        break;
+    }
+    return false;
+}
+
+bool view_find_row(struct cursor *k, const struct cursor_rows *rows, int by, const struct model *m,
+                   const char *(*text)(const void *arg, uint32_t row, char *out, size_t size),
+                   const void *arg) {
+    char name[1024];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        uint32_t step = by == 0 ? i : i + 1, count = rows->count;
+        uint32_t row =
+            by < 0 ? (k->row + 2 * count - step % count) % count : (k->row + step) % count;
+        if (view_matches(m, text(arg, row, name, sizeof name))) {
+            cursor_select(k, row, rows);
+            return true;
+        }
+    }
+    return false;
+}
+
+void view_spark(struct canvas *c, int row, int col, const struct model *m, const uint64_t *cell,
+                uint64_t most) {
+    static const char *const bar[2][8] = {
+        {"\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587", "\u2588"},
+        {".", ":", "-", "=", "+", "*", "%", "#"}};
+    if (!m->snapshot || !cell || !most)
+        return;
+    uint64_t any = 0;
+    for (uint32_t i = 1; i < MODEL_SPARKS; i++)
+        any |= cell[i];
+    if (!any)
+        return;
+    /* The oldest one's place is where the newest goes next. */
+    canvas_text(c, row, col + (int)(m->snapshot->spark_from % MODEL_SPARKS), 1, ROLE_DIM,
+                c->ascii_lines || c->ascii_text ? "|" : "\u2502");
+    for (uint32_t i = 1; i < MODEL_SPARKS; i++) {
+        uint64_t place = (m->snapshot->spark_from + i) % MODEL_SPARKS;
+        double part = (double)cell[i] / (double)most * 8;
+        if (cell[i])
+            canvas_text(c, row, col + (int)place, 1, ROLE_SPARK,
+                        bar[c->ascii_lines || c->ascii_text][part >= 8 ? 7 : (int)part]);
+    }
+}
+
+void view_change(struct canvas *c, int row, int col, int cols, const struct diff_change *change) {
+    char text[24];
+    if (change->percent < 0.05 && change->percent > -0.05)
+        return;
+    snprintf(text, sizeof text, "%+.1f%s", change->percent, change->chance ? " " : "*");
+    canvas_right(c, row, col, cols,
+                 change->chance        ? ROLE_DIM
+                 : change->percent > 0 ? ROLE_MORE
+                                       : ROLE_LESS,
+                 text);
+}
+
+int view_editor(struct canvas *c, int row, const char *label, const struct line_editor *l) {
+    int at = canvas_text(c, row, 0, c->cols, ROLE_EDITOR, label);
+    char before[LINE_EDITOR_BYTES];
+    memcpy(before, l->text, l->at);
+    before[l->at] = '\0';
+    at += canvas_tail(c, row, at, c->cols - at - 1, ROLE_EDITOR, before);
+    canvas_text(c, row, at, c->cols, ROLE_EDITOR, l->text + l->at);
+    return at;
+}
+
+/* Why an event that runs has nothing to show. */
+static const char *no_samples(int event) {
+    static const char *const why[SESSION_EVENTS] = {
+        [WIRE_EVENT_CPU] = "nothing ran on a CPU since sampling began",
+        [WIRE_EVENT_ALLOC] = "too little was allocated since sampling began",
+        [WIRE_EVENT_LOCK] = "nobody waited for a lock that long since sampling began",
+        [WIRE_EVENT_NATIVELOCK] = "nobody waited for a lock that long since sampling began",
+        [WIRE_EVENT_NATIVEMEM] = "no native memory was asked for since sampling began",
+        [WIRE_EVENT_METHOD] = "it was not called since sampling began",
+        [SESSION_EVENT_LIVE] = "nothing that was sampled is still alive",
+        [SESSION_EVENT_LEAK] = "all that was sampled was freed",
+    };
+    return why[event] ? why[event] : "nothing of it happened since sampling began";
+}
+
+void view_empty(struct canvas *c, struct area a, const struct model *m) {
+    const int event = m->question.event;
+    const struct session_engine *e = &m->status.engine[event];
+    char why[300];
+    if (m->question.narrowings)
+        snprintf(why, sizeof why, "no samples here: Esc undoes what narrows them, one at a time");
+    else if (m->counted[event] && (m->mark_second || m->span))
+        snprintf(why, sizeof why, "no samples in this time: %s",
+                 m->span ? "w chooses another window" : "m counts from the beginning again");
+    else if (m->status.phase != SESSION_RUNNING)
+        snprintf(why, sizeof why, "no samples were taken");
+    else if (header_event_fails(e))
+        snprintf(why, sizeof why, "%s cannot be sampled: %s", model_event_name(m, event),
+                 header_event_why(e));
+    else if (!e->runs && !e->asked && event < WIRE_EVENTS)
+        snprintf(why, sizeof why, "%s does not run: press o and start it",
+                 model_event_name(m, event));
+    else
+        snprintf(why, sizeof why, "no samples yet: %s", no_samples(event));
+    canvas_head(c, a.row + 1, a.col + 2, a.cols - 2, ROLE_DIM, why);
+}

@@ -1,0 +1,180 @@
+#include "tui/view/view_help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TWO_COLUMNS 130 /* of a screen this wide */
+#define TERM_COLS 12
+#define LINES_MAX 320
+#define LINE_BYTES 128
+
+/* Term and meaning. */
+static const char *const legend[][2] = {
+    {"SELF%", "samples with the method on top of the stack"},
+    {NULL, "half of its 95% interval: fewer samples, less certain"},
+    {"TOTAL%", "samples with the method anywhere in the stack"},
+    {"CHANGE", "in points, since the baseline; marked where it is more than chance"},
+    {"T", "how it ran, mostly: I interpreted, 1 C1, 2 C2, i inlined"},
+    {"RUN AS", "how much of it ran in which of these ways"},
+    {"LAST MINUTE", "weight over time, 5 seconds a cell; the newest runs ahead of a gap"},
+    {"CPU%", "of one core, as the kernel counts it"},
+    {"SHARE%", "of the samples"},
+    {"STATES", "percent of a thread's wall clock time, by what it did"},
+    {"BLOCK%", "of its time, waiting for locks"},
+    {"ALLOC/S", "bytes allocated a second"},
+    {"alloc% ...", "the other events: share of self, of a thread"},
+    {"virt", "a virtual thread; TID is the thread that carried it last"},
+    {"K", "M a monitor, L a lock of java.util.concurrent, S a shared one"},
+    {"g G  s S", "a second with collections, or other pauses; capital: over 100 ms"},
+    {"drops", "samples lost because they came faster than they were read"},
+    {"failed", "stacks that could not be walked to their end"},
+    {"precise", "methods made to compile again, and the time that took the JVM"},
+    {"coverage", "of the threads' time, how much is in wall clock samples"},
+    {"BIASED", "samples at safepoints only: not where the time goes"},
+    {"own", "CPU% of jtop-prof itself: in the JVM + in this screen"},
+};
+#define LEGEND ((int)(sizeof legend / sizeof legend[0]))
+
+enum line_kind { LINE_BLANK, LINE_TITLE, LINE_TERM };
+
+struct line {
+    enum line_kind kind;
+    int dim; /* columns of the text that only say where */
+    char term[KEY_TEXT];
+    char text[LINE_BYTES];
+};
+
+struct page {
+    const struct canvas *c;
+    int text_cols;
+    int lines;
+    struct line line[LINES_MAX];
+};
+
+static struct line *add(struct page *p, enum line_kind kind) {
+    if (p->lines == LINES_MAX)
+        return NULL;
+    struct line *l = &p->line[p->lines++];
+    *l = (struct line){.kind = kind};
+    return l;
+}
+
+static void add_title(struct page *p, const char *title) {
+    if (p->lines)
+        add(p, LINE_BLANK);
+    struct line *l = add(p, LINE_TITLE);
+    if (l)
+        snprintf(l->text, sizeof l->text, "%s", title);
+}
+
+/* Bytes of the text that fit in a line, up to a blank. */
+static size_t line_bytes(const struct page *p, const char *text) {
+    size_t n = strlen(text), fits = 0;
+    if (canvas_width(p->c, text) <= p->text_cols && n < LINE_BYTES)
+        return n;
+    for (size_t i = 0; i < n && i < LINE_BYTES - 1; i++) {
+        char part[LINE_BYTES];
+        snprintf(part, sizeof part, "%.*s", (int)i, text);
+        if (canvas_width(p->c, part) > p->text_cols)
+            break;
+        if (text[i] == ' ')
+            fits = i;
+    }
+    return fits ? fits : n;
+}
+
+/* Broken into as many lines as it takes. */
+static void add_term(struct page *p, const char *term, const char *where, const char *meaning) {
+    char text[KEY_WHERE + 256];
+    const char *dots =
+        strncmp(meaning, "…", strlen("…")) == 0 ? canvas_glyph(p->c, GLYPH_ELLIPSIS) : "";
+    snprintf(text, sizeof text, "%s%s%s%s", where, where[0] ? ": " : "", dots,
+             meaning + (dots[0] ? strlen("…") : 0));
+    int dim = where[0] ? (int)strlen(where) + 1 : 0;
+    for (const char *rest = text; *rest;) {
+        size_t n = line_bytes(p, rest);
+        struct line *l = add(p, LINE_TERM);
+        if (!l)
+            return;
+        snprintf(l->text, sizeof l->text, "%.*s", (int)n, rest);
+        if (rest == text)
+            snprintf(l->term, sizeof l->term, "%s", term);
+        l->dim = dim < (int)n ? dim : (int)n;
+        dim = dim > (int)n ? dim - (int)n : 0;
+        rest += n;
+        rest += strspn(rest, " ");
+    }
+}
+
+static void write_page(struct page *p, const struct keymap *k) {
+    for (int s = 0; keymap_sections[s]; s++) {
+        add_title(p, keymap_sections[s]);
+        for (const struct key_binding *b = key_bindings; b->help; b++) {
+            char where[KEY_WHERE];
+            const char *keys = keymap_keys(k, b);
+            if (keymap_section(b) == s)
+                add_term(p, keys[0] ? keys : "-", keymap_where(b, where), b->help);
+        }
+    }
+    add_title(p, "What the columns say");
+    for (int i = 0; i < LEGEND; i++)
+        add_term(p, legend[i][0] ? legend[i][0] : canvas_glyph(p->c, GLYPH_PLUS_MINUS), "",
+                 legend[i][1]);
+}
+
+/* Where the second column begins: the title that leaves both the most alike. */
+static int middle(const struct page *p) {
+    int best = p->lines;
+    for (int i = 1; i < p->lines; i++) {
+        int now = i > p->lines - i ? i : p->lines - i;
+        int before = best > p->lines - best ? best : p->lines - best;
+        if (p->line[i].kind == LINE_TITLE && now < before)
+            best = i;
+    }
+    return best;
+}
+
+static void draw_line(struct canvas *c, int row, int col, int cols, const struct line *l) {
+    if (l->kind == LINE_TITLE)
+        canvas_text(c, row, col, cols, ROLE_VALUE, l->text);
+    if (l->kind != LINE_TERM)
+        return;
+    canvas_head(c, row, col + 2, TERM_COLS, ROLE_KEY, l->term);
+    canvas_text(c, row, col + TERM_COLS + 3, cols - TERM_COLS - 3, ROLE_TEXT, l->text);
+    canvas_role(c, row, col + TERM_COLS + 3, l->dim, ROLE_DIM);
+}
+
+/* A column of the page: its lines from `top` on. Returns how many it has. */
+static int draw_column(struct canvas *c, const struct page *p, int begin, int end, int top, int col,
+                       int cols) {
+    for (int i = begin + top, row = 1; i < end && row < c->rows - 1; i++, row++)
+        draw_line(c, row, col, cols, &p->line[i]);
+    return end - begin;
+}
+
+static void draw_ends(struct canvas *c, const struct keymap *k, bool scrolls) {
+    char back[KEY_TEXT], help[KEY_TEXT], down[KEY_TEXT], page[KEY_TEXT];
+    canvas_text(c, 0, 1, c->cols, ROLE_TITLE, "jtop-prof: keys");
+    keymap_key(k, COMMAND_BACK, SCOPE_HELP, back);
+    keymap_key(k, COMMAND_HELP, SCOPE_HELP, help);
+    keymap_key(k, COMMAND_DOWN, SCOPE_HELP, down);
+    keymap_key(k, COMMAND_PAGE_DOWN, SCOPE_HELP, page);
+    int at = 1;
+    if (scrolls)
+        at += canvas_textf(c, c->rows - 1, 1, c->cols - 1, ROLE_DIM, "%s %s scroll   ", down, page);
+    canvas_textf(c, c->rows - 1, at, c->cols - at, ROLE_DIM, "%s %s back", back, help);
+}
+
+int view_help_draw(struct canvas *c, const struct keymap *k, int top) {
+    int columns = c->cols >= TWO_COLUMNS ? 2 : 1;
+    int cols = (c->cols - 1) / columns - 1;
+    struct page p = {.c = c, .text_cols = cols - TERM_COLS - 3};
+    write_page(&p, k);
+    int half = columns == 2 ? middle(&p) : p.lines;
+    int left = draw_column(c, &p, 0, half, top, 1, cols);
+    int right = draw_column(c, &p, half, p.lines, top, cols + 2, cols);
+    int lines = left > right ? left : right, room = c->rows - 2;
+    int last = lines > room ? lines - room : 0;
+    draw_ends(c, k, last > 0);
+    return last;
+}

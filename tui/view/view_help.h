@@ -1,0 +1,16 @@
+/*
+ * The help, made from the key table.
+ *
+ * Context: pure.
+ */
+#ifndef JTOP_TUI_VIEW_HELP_H
+#define JTOP_TUI_VIEW_HELP_H
+
+#include "tui/config/keymap.h"
+#include "tui/terminal/canvas.h"
+
+/* Draws the help over the whole canvas, from line `top` on.
+ * Returns the largest `top` that makes sense. */
+int view_help_draw(struct canvas *c, const struct keymap *k, int top);
+
+#endif

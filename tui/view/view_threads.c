@@ -1,0 +1,202 @@
+/*
+ * Threads: who runs, by the samples and by the kernel's own count; what each does all the time,
+ * where the wall clock is sampled; and what it allocates, and how long it waits. Threads of a pool
+ * can be one row. Enter zooms every view into a thread, and opens a pool.
+ */
+#include "tui/view/thread_table.h"
+
+#include <stdlib.h>
+
+/* The pool of the thread that is sought opens. */
+static void open_sought(struct thread_table *v) {
+    for (uint32_t i = 0; v->pools.row && i < v->model->thread_count; i++) {
+        if (thread_table_item(&v->model->threads[i]) != v->table.sought)
+            continue;
+        uint32_t pool = thread_pools_find(&v->pools, v->model, i);
+        if (pool == THREAD_NO_POOL || v->pools.pool[pool].open)
+            return;
+        thread_pools_fold(&v->pools, v->pools.pool[pool].item);
+        (void)thread_pools_update(&v->pools, v->model);
+        return;
+    }
+}
+
+static void make_rows(struct thread_table *v) {
+    (void)thread_pools_update(&v->pools, v->model); /* without memory: threads, as without pools */
+    if (v->table.seeks)
+        open_sought(v);
+    v->spark_most = v->model->snapshot ? table_scale(thread_table_highest_cell(v)) : 0;
+    const struct table_rows rows = thread_table_rows(v);
+    table_sort(&v->table, &rows);
+}
+
+/* Everything below asks for this first: the answer may be a new one. */
+static void look(struct thread_table *v, const struct model *m) {
+    v->model = m;
+    if (v->generation == m->generation)
+        return;
+    v->generation = m->generation;
+    make_rows(v);
+}
+
+static void *open_threads(const struct model *m) {
+    struct thread_table *v = calloc(1, sizeof *v);
+    const struct config *config = m->settings.config;
+    if (v)
+        table_init(&v->table, &threads_table, config ? config->thread_columns : "");
+    return v;
+}
+
+static void close_threads(void *state) {
+    struct thread_table *v = state;
+    if (!v)
+        return;
+    table_free(&v->table);
+    thread_pools_free(&v->pools);
+    name_order_free(&v->methods);
+    free(v->rank);
+    free(v);
+}
+
+static void want(void *state, struct model_question *q) {
+    (void)state;
+    q->others = q->sparks = true;
+}
+
+static void update(void *state, const struct model *m) {
+    look(state, m);
+}
+
+static int draw(void *state, struct canvas *c, struct area a, const struct model *m) {
+    struct thread_table *v = state;
+    look(v, m);
+    const struct table_rows rows = thread_table_rows(v);
+    return table_draw(&v->table, c, a, &rows);
+}
+
+static bool has_row(const struct thread_table *v, const struct model *m) {
+    return v->model == m && m->snapshot && v->generation == m->generation &&
+           table_selected(&v->table) != TABLE_NONE;
+}
+
+/* The cursor stays on the thread, or goes to its pool, or from a pool to its first thread. */
+static void toggle_pools(struct thread_table *v, const struct model *m) {
+    bool there = has_row(v, m) && v->table.cursor.held;
+    uint32_t row = there ? table_selected(&v->table) : 0;
+    uint32_t thread = there ? thread_pools_row(&v->pools, row).thread : 0;
+    v->pools.on = !v->pools.on;
+    (void)thread_pools_update(&v->pools, m);
+    if (there) {
+        uint32_t pool = thread_pools_find(&v->pools, m, thread);
+        table_seek(&v->table, pool == THREAD_NO_POOL || v->pools.pool[pool].open
+                                  ? thread_table_item(&m->threads[thread])
+                                  : v->pools.pool[pool].item);
+    }
+    make_rows(v);
+}
+
+static enum view_outcome enter(struct thread_table *v, struct model *m) {
+    if (!has_row(v, m))
+        return VIEW_IGNORED;
+    uint32_t row = table_selected(&v->table);
+    const struct thread_pool *pool = thread_table_pool(v, row);
+    if (pool) {
+        thread_pools_fold(&v->pools, pool->item);
+        make_rows(v);
+        return VIEW_DONE;
+    }
+    return model_zoom(m, thread_table_thread(v, row)) ? view_go(LIVE_METHODS) : VIEW_IGNORED;
+}
+
+static enum view_outcome command(void *state, enum command cmd, struct model *m) {
+    struct thread_table *v = state;
+    look(v, m);
+    if (cmd == COMMAND_ENTER)
+        return enter(v, m);
+    if (cmd == COMMAND_POOLS) {
+        toggle_pools(v, m);
+        return VIEW_DONE;
+    }
+    const struct table_rows rows = thread_table_rows(v);
+    return table_command(&v->table, cmd, &rows) ? VIEW_DONE : VIEW_IGNORED;
+}
+
+static enum view_outcome mouse(void *state, struct area a, const struct mouse *press,
+                               struct model *m) {
+    struct thread_table *v = state;
+    look(v, m);
+    const struct table_rows rows = thread_table_rows(v);
+    enum view_outcome outcome = table_mouse(&v->table, a, press, &rows);
+    return outcome == VIEW_GO ? enter(v, m) : outcome;
+}
+
+/* A thread of a pool that is closed: the pool opens. */
+static bool find_folded(struct thread_table *v) {
+    char name[MODEL_NAME_SIZE];
+    for (uint32_t i = 0; v->pools.row && i < v->model->thread_count; i++) {
+        const struct model_thread *t = &v->model->threads[i];
+        if (!view_matches(v->model, model_thread_name(t, name, sizeof name)))
+            continue;
+        table_seek(&v->table, thread_table_item(t));
+        make_rows(v);
+        return true;
+    }
+    return false;
+}
+
+static bool find(void *state, int by, const struct model *m) {
+    struct thread_table *v = state;
+    look(v, m);
+    const struct table_rows rows = thread_table_rows(v);
+    return table_find(&v->table, by, &rows) || find_folded(v);
+}
+
+static bool subject(const void *state, const struct model *m, struct view_subject *out) {
+    const struct thread_table *v = state;
+    if (!has_row(v, m))
+        return false;
+    uint32_t row = table_selected(&v->table);
+    if (thread_table_pool(v, row)) /* nothing else can be of many threads */
+        return false;
+    *out = (struct view_subject){.method = METHOD_NONE, .thread = thread_table_thread(v, row)};
+    return true;
+}
+
+static void seek(void *state, const struct view_subject *s) {
+    struct thread_table *v = state;
+    if (!s->thread)
+        return;
+    table_seek(&v->table, thread_table_item(s->thread));
+    v->generation = 0; /* looks for it in this answer too */
+}
+
+static void copy(const void *state, const struct model *m, struct text *out) {
+    const struct thread_table *v = state;
+    char name[MODEL_NAME_SIZE];
+    if (!has_row(v, m))
+        return;
+    uint32_t row = table_selected(&v->table);
+    const struct thread_pool *pool = thread_table_pool(v, row);
+    text_addf(out, pool ? "%s (%u)\n" : "%s tid=%u\n",
+              threads_table.text(v, row, name, sizeof name),
+              pool ? pool->sum.threads : thread_table_thread(v, row)->tid);
+}
+
+const struct view_type view_threads = {
+    .title = "threads",
+    .key = '2',
+    .scope = SCOPE_THREADS,
+    .name = "threads",
+    .event = -1,
+    .want = want,
+    .open = open_threads,
+    .close = close_threads,
+    .update = update,
+    .draw = draw,
+    .command = command,
+    .mouse = mouse,
+    .find = find,
+    .subject = subject,
+    .seek = seek,
+    .copy = copy,
+};

@@ -1,0 +1,243 @@
+/*
+ * The call tree: top-down (callees below their callers), or bottom-up (callers below the leaves
+ * they led to); of everything, of each thread, or from one method on.
+ */
+#include "tui/view/view.h"
+#include "tui/widget/format.h"
+#include "tui/widget/tree_list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Samples before the hottest path opens by itself: earlier it would be a random one. */
+#define OPEN_SAMPLES 20
+
+struct tree_state {
+    struct tree_list list;
+    struct tree_matches matches;
+    bool opened[4];       /* the first opening was made, by kind of tree … */
+    uint64_t opened_from; /* … and the last tree from a method on it was made in */
+    uint32_t seek;        /* method to go to; METHOD_NONE: none */
+};
+
+/* Where the columns stand, -1: it is not there; the tree takes the rest. */
+struct columns {
+    int self, weight, change, tier, tree;
+};
+
+static struct columns columns_of(const struct model *m, int cols) {
+    struct columns at = {.self = -1, .weight = -1, .change = -1, .tier = -1};
+    bool narrow = cols < VIEW_NARROW_COLS;
+    int x = 9;                           /* behind the total */
+    if (!narrow && !m->asked.inverted) { /* bottom-up, a path's end says nothing: the root's total
+                                            is the self time */
+        at.self = x;
+        x += 7;
+    }
+    if (!narrow) {
+        at.weight = x;
+        x += 8;
+    }
+    if (m->diff) {
+        at.change = x;
+        x += 8;
+    }
+    if (!narrow) {
+        at.tier = x;
+        x += 2;
+    }
+    at.tree = x;
+    return at;
+}
+
+static void *open_tree(const struct model *m) {
+    (void)m;
+    struct tree_state *v = calloc(1, sizeof *v);
+    if (v)
+        v->seek = METHOD_NONE;
+    return v;
+}
+
+static void close_tree(void *state) {
+    struct tree_state *v = state;
+    if (!v)
+        return;
+    tree_list_free(&v->list);
+    tree_matches_free(&v->matches);
+    free(v);
+}
+
+static void want(void *state, struct model_question *q) {
+    (void)state;
+    q->tree = true;
+    q->from_method = q->with_method;
+}
+
+/* Once for each kind of tree: whoever closes it all again wants it closed. */
+static bool opens_first(struct tree_state *v, const struct model *m) {
+    if (!v->list.rows.count || m->snapshot->samples < OPEN_SAMPLES)
+        return false;
+    if (m->asked.from_method) {
+        bool first = v->opened_from != v->list.seed;
+        v->opened_from = v->list.seed;
+        return first;
+    }
+    bool first = !v->opened[v->list.seed & 3];
+    v->opened[v->list.seed & 3] = true;
+    return first;
+}
+
+static void update(void *state, const struct model *m) {
+    struct tree_state *v = state;
+    if (v->list.seed != tree_seed(m)) {
+        v->list.seed = tree_seed(m);
+        v->list.cursor = (struct cursor){0};
+    }
+    tree_list_build(&v->list, m->snapshot);
+    if (opens_first(v, m)) {
+        tree_rows_open(&v->list.rows, m->snapshot, 0);
+        tree_list_build(&v->list, m->snapshot);
+    }
+    uint32_t node = v->seek == METHOD_NONE ? SNAPSHOT_ROOT : tree_hottest_of(m->snapshot, v->seek);
+    v->seek = METHOD_NONE;
+    if (node != SNAPSHOT_ROOT)
+        tree_list_go(&v->list, m->snapshot, node);
+}
+
+static void draw_row(const struct tree_state *v, struct canvas *c, struct area a, int y,
+                     const struct columns *at, const struct model *m, const struct tree_row *r) {
+    const struct snapshot *s = m->snapshot;
+    const struct snapshot_node *n = &s->nodes[r->node];
+    const struct method *method = model_method(m, n->method);
+    enum frame_tier tier = snapshot_main_tier(n->tier);
+    int end = a.col + a.cols;
+    char name[1024];
+    view_percent(c, y, a.col + 2, 6, percent_of(n->total, s->weight));
+    if (at->self >= 0)
+        view_percent(c, y, a.col + at->self, 6, percent_of(n->self, s->weight));
+    if (at->weight >= 0)
+        view_weight(c, y, a.col + at->weight, 7, m, n->total, n->total_samples);
+    if (at->change >= 0 && m->diff) {
+        struct diff_change change = diff_node(m->diff, r->node);
+        view_change(c, y, a.col + at->change, 7, &change);
+    }
+    if (at->tier >= 0)
+        canvas_textf(c, y, a.col + at->tier, 1, ROLE_DIM, "%c",
+                     method->kind == METHOD_JAVA ? view_tier_letter(tier) : ' ');
+    int x = tree_list_lines(&v->list, c, y, end, r);
+    view_name(c, y, x, end - x, view_frame_role(method->kind, tier),
+              model_method_name(m, n->method, name, sizeof name), method->kind, m);
+}
+
+static const char *title(const struct model *m, int cols) {
+    const struct model_question *q = &m->asked;
+    if (cols < 40)
+        return q->from_method ? (q->inverted ? "CALLERS OF " : "CALLS OF ")
+               : q->inverted  ? "BOTTOM-UP"
+                              : "CALL TREE";
+    if (q->from_method)
+        return q->inverted ? "WHO CALLS " : "WHAT IS CALLED BY ";
+    return q->by_thread  ? (q->inverted ? "BOTTOM-UP, OF EACH THREAD" : "CALL TREE OF EACH THREAD")
+           : q->inverted ? "BOTTOM-UP: LEAVES AND WHO CALLS THEM"
+                         : "CALL TREE";
+}
+
+static void draw_heads(const struct tree_state *v, struct canvas *c, struct area a,
+                       const struct columns *at, const struct model *m) {
+    char name[1024];
+    int x = a.col + at->tree, end = a.col + a.cols;
+    view_heads(c, a, "  TOTAL%");
+    if (at->self >= 0)
+        canvas_right(c, a.row, a.col + at->self, 6, ROLE_COLUMNS, "SELF%");
+    if (at->weight >= 0)
+        canvas_right(c, a.row, a.col + at->weight, 7, ROLE_COLUMNS, view_weight_head(m));
+    if (at->change >= 0)
+        canvas_right(c, a.row, a.col + at->change, 6, ROLE_COLUMNS, "CHANGE");
+    if (at->tier >= 0)
+        canvas_text(c, a.row, a.col + at->tier, 1, ROLE_COLUMNS, "T");
+    x += canvas_text(c, a.row, x, end - x, ROLE_COLUMNS, title(m, a.cols - at->tree));
+    if (m->asked.from_method)
+        x += canvas_tail(c, a.row, x, end - x, ROLE_COLUMNS,
+                         model_method_name(m, m->asked.method, name, sizeof name));
+    if (v->list.cut)
+        canvas_textf(c, a.row, x, end - x, ROLE_COLUMNS, "  (not all: %u are open)", TREE_OPEN_MAX);
+}
+
+static int draw(void *state, struct canvas *c, struct area a, const struct model *m) {
+    struct tree_state *v = state;
+    struct columns at = columns_of(m, a.cols);
+    draw_heads(v, c, a, &at, m);
+    uint32_t count = m->snapshot ? v->list.rows.count : 0;
+    uint32_t page = a.rows > 1 ? (uint32_t)a.rows - 1 : 0;
+    tree_list_fit(&v->list, page, a.col + at.tree, a.col + a.cols);
+    if (count == 0) {
+        view_empty(c, a, m);
+        return a.row;
+    }
+    const struct cursor *k = &v->list.cursor;
+    for (uint32_t i = 0; i < page && k->top + i < count; i++)
+        draw_row(v, c, a, a.row + 1 + (int)i, &at, m, &v->list.rows.row[k->top + i]);
+    int row = a.row + 1 + (int)(k->row - k->top);
+    if (page)
+        view_cursor_row(c, a, row);
+    return row;
+}
+
+static enum view_outcome command(void *state, enum command cmd, struct model *m) {
+    struct tree_state *v = state;
+    if (cmd == COMMAND_INVERT) {
+        m->question.inverted = !m->question.inverted;
+        return VIEW_ASK;
+    }
+    if (cmd == COMMAND_BY_THREAD) {
+        m->question.by_thread = !m->question.by_thread;
+        return VIEW_ASK;
+    }
+    return tree_list_command(&v->list, m->snapshot, cmd) ? VIEW_DONE : VIEW_IGNORED;
+}
+
+static enum view_outcome mouse(void *state, struct area a, const struct mouse *press,
+                               struct model *m) {
+    struct tree_state *v = state;
+    return tree_list_mouse(&v->list, m->snapshot, a, press) ? VIEW_DONE : VIEW_IGNORED;
+}
+
+static bool find(void *state, int by, const struct model *m) {
+    struct tree_state *v = state;
+    tree_matches_update(&v->matches, m);
+    return tree_list_find(&v->list, m->snapshot, by, &v->matches);
+}
+
+static bool subject(const void *state, const struct model *m, struct view_subject *out) {
+    const struct tree_state *v = state;
+    return tree_subject(m, m->snapshot, tree_list_node(&v->list, m->snapshot), out);
+}
+
+static void seek(void *state, const struct view_subject *s) {
+    struct tree_state *v = state;
+    v->seek = s->method;
+}
+
+static void copy(const void *state, const struct model *m, struct text *out) {
+    const struct tree_state *v = state;
+    tree_copy(m, m->snapshot, tree_list_node(&v->list, m->snapshot), out);
+}
+
+const struct view_type view_tree = {
+    .title = "call tree",
+    .key = '3',
+    .scope = SCOPE_TREE,
+    .name = "tree",
+    .event = -1,
+    .want = want,
+    .open = open_tree,
+    .close = close_tree,
+    .update = update,
+    .draw = draw,
+    .command = command,
+    .mouse = mouse,
+    .find = find,
+    .subject = subject,
+    .seek = seek,
+    .copy = copy,
+};

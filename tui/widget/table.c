@@ -1,0 +1,239 @@
+#include "tui/widget/table.h"
+
+#include "tui/widget/row_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define UNDRAWN_COLS 80 /* a table that nobody has seen is as on such a screen */
+
+/* A cursor moves over places; who is there, the view knows by row. */
+struct places {
+    const struct table *table;
+    const struct table_rows *rows;
+};
+
+void table_init(struct table *t, const struct table_type *type, const char *columns) {
+    *t = (struct table){.type = type, .columns = columns, .sort = type->natural, .sort_event = -1};
+}
+
+void table_free(struct table *t) {
+    free(t->order);
+    t->order = NULL;
+}
+
+uint32_t table_row(const struct table *t, uint32_t place) {
+    if (place >= t->count)
+        return TABLE_NONE;
+    return t->order ? t->order[place] : place;
+}
+
+uint32_t table_selected(const struct table *t) {
+    return table_row(t, t->cursor.row);
+}
+
+static uint64_t place_item(const void *arg, uint32_t place) {
+    const struct places *p = arg;
+    return p->table->type->item(p->rows->rows, table_row(p->table, place));
+}
+
+static const char *place_text(const void *arg, uint32_t place, char *out, size_t size) {
+    const struct places *p = arg;
+    return p->table->type->text(p->rows->rows, table_row(p->table, place), out, size);
+}
+
+static struct cursor_rows cursor_rows(const struct places *p) {
+    return (struct cursor_rows){.count = p->table->count, .item = place_item, .arg = p};
+}
+
+/* NULL: no memory. */
+static uint32_t *make_order(const struct table *t, const struct table_rows *r) {
+    const struct table_type *type = t->type;
+    uint64_t flip = type->column[t->sort].ascending == !t->reversed ? 0 : UINT64_MAX;
+    struct row_key *key = malloc(r->count * sizeof *key);
+    uint32_t *order = malloc(r->count * sizeof *order);
+    uint32_t *parent = type->parent ? malloc(r->count * sizeof *parent) : NULL;
+    if (type->prepare)
+        type->prepare(r->rows, t->sort);
+    bool done = key && order && (parent || !type->parent);
+    for (uint32_t i = 0; done && i < r->count; i++) {
+        key[i].key = type->key(r->rows, t->sort, t->sort_event, i) ^ flip;
+        key[i].row = i;
+    }
+    done = done && !row_order_sort(key, r->count);
+    for (uint32_t i = 0; done && i < r->count; i++) {
+        order[i] = key[i].row;
+        if (parent)
+            parent[i] = type->parent(r->rows, i);
+    }
+    done = done && (!parent || !row_order_nest(order, r->count, parent));
+    if (!done) {
+        free(order);
+        order = NULL;
+    }
+    free(key);
+    free(parent);
+    return order;
+}
+
+void table_sort(struct table *t, const struct table_rows *r) {
+    const struct places p = {.table = t, .rows = r};
+    bool as_is = r->in_order && t->sort == t->type->natural && !t->reversed;
+    free(t->order);
+    t->count = r->count;
+    t->order = as_is || r->count == 0 ? NULL : make_order(t, r);
+    const struct cursor_rows rows = cursor_rows(&p);
+    for (uint32_t i = 0; t->seeks && i < r->count; i++) {
+        if (place_item(&p, i) == t->sought) {
+            cursor_select(&t->cursor, i, &rows);
+            t->seeks = false;
+        }
+    }
+    cursor_follow(&t->cursor, &rows);
+}
+
+void table_seek(struct table *t, uint64_t item) {
+    t->sought = item;
+    t->seeks = true;
+}
+
+static void sort_by(struct table *t, int column, int event, const struct table_rows *r) {
+    t->reversed = column == t->sort && event == t->sort_event && !t->reversed;
+    t->sort = column;
+    t->sort_event = event;
+    table_sort(t, r);
+}
+
+/* The next column on screen, whatever it shows. */
+static void sort_by_next(struct table *t, const struct table_rows *r) {
+    if (!t->slots)
+        table_lay_out(t, UNDRAWN_COLS, r);
+    int at = -1;
+    for (int i = 0; i < t->slots; i++)
+        if (t->slot[i].column == t->sort && t->slot[i].event == t->sort_event)
+            at = i;
+    const struct table_slot *next = &t->slot[(at + 1) % t->slots];
+    t->reversed = false;
+    t->sort = -1;
+    sort_by(t, next->column, next->event, r);
+}
+
+bool table_command(struct table *t, enum command command, const struct table_rows *r) {
+    const struct places p = {.table = t, .rows = r};
+    const struct cursor_rows rows = cursor_rows(&p);
+    switch (command) {
+    case COMMAND_SORT:
+        sort_by_next(t, r);
+        return true;
+    case COMMAND_REVERSE:
+        sort_by(t, t->sort, t->sort_event, r);
+        return true;
+    default:
+        break;
+    }
+    if (!cursor_command(&t->cursor, command, &rows))
+        return false;
+    t->seeks = false;
+    return true;
+}
+
+enum view_outcome table_mouse(struct table *t, struct area a, const struct mouse *press,
+                              const struct table_rows *r) {
+    const struct places p = {.table = t, .rows = r};
+    const struct cursor_rows rows = cursor_rows(&p);
+    bool enter;
+    if (view_mouse_list(&t->cursor, a, 1, press, &rows, &enter)) {
+        t->seeks = false;
+        return enter ? VIEW_GO : VIEW_DONE;
+    }
+    if (press->row != a.row || (press->action != MOUSE_PRESS && press->action != MOUSE_TWICE))
+        return VIEW_IGNORED;
+    for (int i = 0; i < t->slots; i++) {
+        const struct table_slot *s = &t->slot[i];
+        int col = press->col - a.col - s->x;
+        if (col >= 0 && col <= s->cols) {
+            sort_by(t, s->column, s->event, r);
+            return VIEW_DONE;
+        }
+    }
+    return VIEW_IGNORED;
+}
+
+bool table_find(struct table *t, int by, const struct table_rows *r) {
+    const struct places p = {.table = t, .rows = r};
+    const struct cursor_rows rows = cursor_rows(&p);
+    return view_find_row(&t->cursor, &rows, by, r->model, place_text, &p);
+}
+
+/* The sorted one is marked, behind its text: in the blank between two columns where it has to. */
+static void draw_head(const struct table *t, struct canvas *c, struct area a,
+                      const struct table_rows *r, const struct table_slot *s) {
+    static const char *const mark[2][2] = {{"▾", "▴"}, {"v", "^"}};
+    const struct table_column *column = &t->type->column[s->column];
+    char text[32];
+    const char *head = column->head
+                           ? column->head
+                           : t->type->title(r->rows, s->column, s->event, c, text, sizeof text);
+    int end = s->x + s->cols;
+    if (column->left)
+        end = s->x + canvas_text(c, a.row, a.col + s->x, s->cols, ROLE_COLUMNS, head);
+    else
+        canvas_right(c, a.row, a.col + s->x, s->cols, ROLE_COLUMNS, head);
+    bool up = column->ascending == !t->reversed;
+    if (s->column == t->sort && s->event == t->sort_event && end < a.cols)
+        canvas_text(c, a.row, a.col + end, 1, ROLE_COLUMNS,
+                    mark[c->ascii_lines || c->ascii_text][up]);
+}
+
+/* A blank between two cells of one role has it too: each change of colour costs ten bytes. */
+static void join_cells(const struct table *t, struct canvas *c, struct area a, int y) {
+    for (int i = 1; i < t->slots && y < c->rows; i++) {
+        int x = a.col + t->slot[i].x - 1;
+        if (x < 1 || x + 1 >= c->cols)
+            continue;
+        struct cell *cell = &c->cells[y * c->cols + x];
+        if (cell[-1].role == cell[1].role)
+            cell->role = cell[1].role;
+    }
+}
+
+int table_draw(struct table *t, struct canvas *c, struct area a, const struct table_rows *r) {
+    table_lay_out(t, a.cols, r);
+    view_heads(c, a, "");
+    for (int i = 0; i < t->slots; i++)
+        draw_head(t, c, a, r, &t->slot[i]);
+    uint32_t page = a.rows > 1 ? (uint32_t)a.rows - 1 : 0;
+    cursor_fit(&t->cursor, t->count, page);
+    if (t->count == 0) {
+        view_empty(c, a, r->model);
+        return a.row;
+    }
+    for (uint32_t i = 0; i < page && t->cursor.top + i < t->count; i++) {
+        uint32_t row = table_row(t, t->cursor.top + i);
+        int y = a.row + 1 + (int)i;
+        for (int k = 0; k < t->slots; k++)
+            t->type->draw(r->rows, c, y, a.col + t->slot[k].x, t->slot[k].cols, &t->slot[k], row);
+        join_cells(t, c, a, y);
+    }
+    int at = a.row + 1 + (int)(t->cursor.row - t->cursor.top);
+    if (page)
+        view_cursor_row(c, a, at);
+    return at;
+}
+
+uint64_t table_key(double number) {
+    uint64_t bits;
+    if (number != number)
+        return 0;
+    memcpy(&bits, &number, sizeof bits);
+    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+uint64_t table_scale(uint64_t most) {
+    static const unsigned step[] = {10, 15, 20, 30, 50, 70};
+    for (uint64_t tenth = 1; most >= 10 && tenth < UINT64_MAX / 1000; tenth *= 10)
+        for (int i = 0; i < 6; i++)
+            if (tenth * step[i] >= most)
+                return tenth * step[i];
+    return most;
+}

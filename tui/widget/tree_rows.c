@@ -1,0 +1,217 @@
+#include "tui/widget/tree_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHAIN_PERCENT 90
+
+/* What the children of a visible node need to know of it. */
+struct tree_level {
+    uint64_t path, pipes;
+    uint32_t row;
+    uint16_t level;
+};
+
+/* Where the path is in `open`, or would be. */
+static uint32_t slot_of(const struct tree_rows *t, uint64_t path) {
+    uint32_t at = (uint32_t)path & (t->open_size - 1);
+    while (t->open[at] && t->open[at] != path)
+        at = (at + 1) & (t->open_size - 1);
+    return at;
+}
+
+bool tree_rows_is_open(const struct tree_rows *t, uint64_t path) {
+    return t->open_count && t->open[slot_of(t, path)] == path;
+}
+
+/* At most half full, a power of two. */
+static bool grow_open(struct tree_rows *t) {
+    struct tree_rows larger = {.open_size = t->open_size ? t->open_size * 2 : 128};
+    larger.open = calloc(larger.open_size, sizeof *larger.open);
+    if (!larger.open)
+        return false;
+    for (uint32_t i = 0; i < t->open_size; i++)
+        if (t->open[i])
+            larger.open[slot_of(&larger, t->open[i])] = t->open[i];
+    free(t->open);
+    t->open = larger.open;
+    t->open_size = larger.open_size;
+    return true;
+}
+
+/* False where there are too many. */
+static bool mark_open(struct tree_rows *t, uint64_t path) {
+    if (tree_rows_is_open(t, path))
+        return true;
+    if (t->open_count >= TREE_OPEN_MAX)
+        return false;
+    if ((t->open_count + 1) * 2 > t->open_size && !grow_open(t))
+        return false;
+    t->open[slot_of(t, path)] = path;
+    t->open_count++;
+    return true;
+}
+
+void tree_rows_close(struct tree_rows *t, uint64_t path) {
+    if (!tree_rows_is_open(t, path))
+        return;
+    uint32_t mask = t->open_size - 1, hole = slot_of(t, path);
+    /* What stands behind it and would not be found over a hole moves up. */
+    for (uint32_t i = (hole + 1) & mask; t->open[i]; i = (i + 1) & mask) {
+        uint32_t home = (uint32_t)t->open[i] & mask;
+        if (((i - home) & mask) >= ((i - hole) & mask)) {
+            t->open[hole] = t->open[i];
+            hole = i;
+        }
+    }
+    t->open[hole] = 0;
+    t->open_count--;
+}
+
+void tree_rows_close_all(struct tree_rows *t) {
+    if (t->open_count)
+        memset(t->open, 0, t->open_size * sizeof *t->open);
+    t->open_count = 0;
+}
+
+void tree_rows_open(struct tree_rows *t, const struct snapshot *s, uint32_t row) {
+    if (row >= t->count)
+        return;
+    uint32_t node = t->row[row].node;
+    uint64_t path = t->row[row].path;
+    for (;;) {
+        uint32_t child = snapshot_child(s, node);
+        if (child == SNAPSHOT_ROOT)
+            return;
+        (void)mark_open(t, path);
+        if (s->nodes[child].total < s->nodes[node].total / 100 * CHAIN_PERCENT)
+            return;
+        node = child;
+        path = tree_path(path, s->nodes[node].method);
+    }
+}
+
+void tree_rows_open_hottest(struct tree_rows *t, const struct snapshot *s, uint32_t row) {
+    if (row >= t->count)
+        return;
+    uint32_t node = t->row[row].node;
+    uint64_t path = t->row[row].path;
+    /* Children are sorted by total: the first one is the hottest. */
+    for (uint32_t child; (child = snapshot_child(s, node)) != SNAPSHOT_ROOT;) {
+        (void)mark_open(t, path);
+        node = child;
+        path = tree_path(path, s->nodes[node].method);
+    }
+}
+
+/* Preorder: the hottest is opened first, should there be too much. */
+bool tree_rows_open_below(struct tree_rows *t, const struct snapshot *s, uint64_t seed,
+                          uint32_t row) {
+    uint32_t from = 0, to = s->node_count, base = 0;
+    if (row != SNAPSHOT_ROOT) {
+        if (row >= t->count)
+            return true;
+        from = t->row[row].node;
+        to = s->nodes[from].next;
+        base = s->nodes[from].depth;
+    }
+    uint64_t *path = malloc((s->max_depth + (size_t)1) * sizeof *path);
+    bool all = path != NULL;
+    for (uint32_t i = from; all && i < to; i++) {
+        const struct snapshot_node *n = &s->nodes[i];
+        uint64_t up = n->depth > base ? path[n->depth - base - 1] : seed;
+        bool start = i == from && row != SNAPSHOT_ROOT;
+        path[n->depth - base] = start ? t->row[row].path : tree_path(up, n->method);
+        if (n->next > i + 1)
+            all = mark_open(t, path[n->depth - base]);
+    }
+    free(path);
+    return all;
+}
+
+void tree_rows_reveal(struct tree_rows *t, const struct snapshot *s, uint64_t seed, uint32_t node) {
+    for (uint32_t i = 0; node < s->node_count && i < node;) {
+        if (node >= s->nodes[i].next) {
+            i = s->nodes[i].next;
+            continue;
+        }
+        seed = tree_path(seed, s->nodes[i].method);
+        (void)mark_open(t, seed);
+        i++;
+    }
+}
+
+static struct tree_row *new_row(struct tree_rows *t) {
+    if (t->count == t->capacity) {
+        uint32_t capacity = t->capacity ? t->capacity * 2 : 256;
+        struct tree_row *row = realloc(t->row, capacity * sizeof *row);
+        if (!row)
+            return NULL;
+        t->row = row;
+        t->capacity = capacity;
+    }
+    return &t->row[t->count++];
+}
+
+static bool reserve_levels(struct tree_rows *t, uint32_t depth) {
+    if (depth <= t->level_capacity)
+        return true;
+    struct tree_level *levels = realloc(t->levels, depth * sizeof *levels);
+    if (!levels)
+        return false;
+    t->levels = levels;
+    t->level_capacity = depth;
+    return true;
+}
+
+/* Node i, whose parent (if any) is the last visible one of the depth above. */
+static bool add_row(struct tree_rows *t, const struct snapshot *s, uint64_t seed, uint32_t i) {
+    const struct snapshot_node *n = &s->nodes[i];
+    const struct tree_level root = {.path = seed, .row = SNAPSHOT_ROOT};
+    const struct tree_level *up = n->depth ? &t->levels[n->depth - 1] : &root;
+    uint32_t end = n->depth ? s->nodes[n->parent].next : s->node_count;
+    bool first = n->depth ? i == n->parent + 1 : i == 0;
+    struct tree_row *r = new_row(t);
+    if (!r)
+        return false;
+    *r = (struct tree_row){
+        .node = i,
+        .parent_row = up->row,
+        .path = tree_path(up->path, n->method),
+        .pipes = up->pipes,
+        .level = up->level,
+        .leaf = snapshot_child(s, i) == SNAPSHOT_ROOT,
+        .last = n->next >= end,
+    };
+    /* A line leads to every fork, and from a root to what is below it: roots have none. */
+    r->branch = n->depth == 1 || (n->depth > 1 && !(first && r->last));
+    r->open = !r->leaf && tree_rows_is_open(t, r->path);
+    struct tree_level *mine = &t->levels[n->depth];
+    *mine = (struct tree_level){
+        .path = r->path, .pipes = r->pipes, .row = t->count - 1, .level = r->level};
+    if (r->branch) {
+        if (!r->last && r->level < 64)
+            mine->pipes |= UINT64_C(1) << r->level;
+        if (mine->level < UINT16_MAX)
+            mine->level++;
+    }
+    return true;
+}
+
+void tree_rows_build(struct tree_rows *t, const struct snapshot *s, uint64_t seed) {
+    t->count = 0;
+    if (!s || !reserve_levels(t, s->max_depth + 1))
+        return;
+    for (uint32_t i = 0; i < s->node_count;) {
+        if (!add_row(t, s, seed, i))
+            return;
+        i = t->row[t->count - 1].open ? i + 1 : s->nodes[i].next;
+    }
+}
+
+void tree_rows_free(struct tree_rows *t) {
+    free(t->row);
+    free(t->open);
+    free(t->levels);
+    *t = (struct tree_rows){0};
+}

@@ -44,7 +44,7 @@ LIB_SRC   := $(call sources,core/base core/wire core/event core/decode core/reco
 TUI_SRC   := $(filter-out tui/cli/http/http_%.c,$(call sources,tui))
 HTTP_SRC  := $(call sources,core/http/serve core/http/push) $(wildcard tui/cli/http/http_*.c)
 AGENT_SRC := $(call sources,core/agent) core/wire/ring_writer.c core/wire/perf_attr.c
-TEST_SRC  ?= $(wildcard test/unit/*_test.c)
+TEST_SRC  ?= $(filter %_test.c,$(call sources,test/unit))
 FUZZ_SRC  := $(wildcard test/fuzz/*_fuzz.c)
 BENCH_SRC := $(wildcard test/bench/*_bench.c)
 NATIVE_LIBS = callback-fp callback-plain memory-early memory-late \
@@ -120,9 +120,10 @@ $(BUILD)/tui/terminal/theme.o: $(wildcard themes/*.theme)
 
 # ---- tests ----
 
-# A test program links the archives of what it tests, by its name: agent_* what runs inside the JVM,
-# serve_* and push_* what only jtop-prof-http has, all others the core. Those that include something
-# of tui/ get the frontend too, without main. A fuzz target wants clang: see test/run.
+# A test program links the archives of what it tests, by the folder it is in, or, for fuzz targets and
+# benchmarks, by its name: agent_* what runs inside the JVM, serve_* and push_* what only
+# jtop-prof-http has, all others the core. Of those, tests of tui/ get the frontend too, without main,
+# and so does what includes something of it. A fuzz target wants clang: see test/run.
 $(BUILD)/core.a:  $(LIB_OBJ)
 $(BUILD)/tui.a:   $(filter-out $(BUILD)/tui/cli/main.o,$(TUI_OBJ))
 $(BUILD)/http.a:  $(HTTP_OBJ)
@@ -132,10 +133,11 @@ $(BUILD)/%.a: $(BUILD)/objects
 	$(call say,AR,$@)
 	$(Q)$(AR) rcsT $@ $(filter %.o,$^)
 
-WITH_TUI := $(basename $(shell grep -lE '"(tui/|test/unit/(tui|options)_)' \
-                $(wildcard test/unit/*_test.c test/fuzz/*_fuzz.c test/bench/*_bench.c)))
-archives = $(addprefix $(BUILD)/,$(addsuffix .a,$(if $(filter agent_%,$(notdir $1)),agent,\
-               $(if $(filter serve_% push_%,$(notdir $1)),http) $(if $(filter $1,$(WITH_TUI)),tui) core)))
+WITH_TUI := $(basename $(shell grep -lE '"(tui/|test/unit/tui/)' $(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC)))
+OF_AGENT = test/unit/agent/% test/fuzz/agent_% test/bench/agent_%
+OF_HTTP  = test/unit/http/% test/fuzz/serve_% test/fuzz/push_% test/bench/serve_% test/bench/push_%
+archives = $(addprefix $(BUILD)/,$(addsuffix .a,$(if $(filter $(OF_AGENT),$1),agent,\
+               $(if $(filter $(OF_HTTP),$1),http) $(if $(filter $1,$(WITH_TUI)),tui) core)))
 libraries = $(if $(filter %/agent.a,$^),-pthread,$(if $(filter %/http.a,$^),$(HTTP_LIBS)) $(LIBS))
 link_test = $(link_with) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group
 
@@ -153,7 +155,7 @@ $(BUILD)/test/bench/%: $(BUILD)/test/bench/%.o $$(call archives,test/bench/$$*) 
 	$(link_test) $(libraries)
 
 # What end-to-end scripts need that the profiler's own command line has not.
-$(BUILD)/test/e2e/%: $(BUILD)/test/e2e/%.o $(BUILD)/core.a $(BUILD)/flags
+$(BUILD)/test/e2e/lib/%: $(BUILD)/test/e2e/lib/%.o $(BUILD)/core.a $(BUILD)/flags
 	$(link)
 	$(link_test) $(libraries)
 
@@ -196,9 +198,9 @@ $(BUILD)/java/lib%.so: test/java/native/%.c $(BUILD)/flags
 unit-tests: $(TEST_SRC:%.c=$(BUILD)/%)
 fuzz-targets: $(FUZZ_SRC:%.c=$(BUILD)/%)
 bench-programs: $(BENCH_SRC:%.c=$(BUILD)/%) $(PROBE)
-java: $(BUILD)/java/done $(NATIVE_LIBS:%=$(BUILD)/java/lib%.so) $(BUILD)/test/e2e/switcher $(BUILD)/test/e2e/fleeter
+java: $(BUILD)/java/done $(NATIVE_LIBS:%=$(BUILD)/java/lib%.so) $(BUILD)/test/e2e/lib/switcher $(BUILD)/test/e2e/lib/fleeter
 objects: $(OBJECTS)
-test-objects: $(patsubst %.c,$(BUILD)/%.o,$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) test/e2e/switcher.c test/e2e/fleeter.c)
+test-objects: $(patsubst %.c,$(BUILD)/%.o,$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) test/e2e/lib/switcher.c test/e2e/lib/fleeter.c)
 
 static: $(BUILD)/static/jtop-prof $(BUILD)/static/libjtop-agent.so
 
@@ -296,4 +298,4 @@ clean:
         soak test-aarch64 test-musl lint lint-all bench man install uninstall dist deb clean
 .SECONDARY:
 -include $(wildcard $(patsubst %.o,%.d,$(LIB_OBJ) $(TUI_OBJ) $(HTTP_OBJ) $(AGENT_OBJ) $(STATIC_OBJ) \
-     $(patsubst %.c,$(BUILD)/%.o,$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) test/e2e/switcher.c test/e2e/fleeter.c)))
+     $(patsubst %.c,$(BUILD)/%.o,$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) test/e2e/lib/switcher.c test/e2e/lib/fleeter.c)))

@@ -10,7 +10,7 @@ import re
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e", "lib"))
 from lib import (AGENT, PROF, WALKS, Checks, Jvm, collapsed, cpu_seconds, read,  # noqa: E402
                  self_percent, total, wait_for, want, within)
 

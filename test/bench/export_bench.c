@@ -5,10 +5,10 @@
  *                              the lines of the collapsed one (`sort`), and the time and memory
  *                              that a file of it takes besides the profile
  *   export_bench --large FILE  writes that profile as the file's name says
- *   export_bench --sample DIR  writes flame graphs for test/e2e/svg_chromium.py, html_chromium.py
+ *   export_bench --sample DIR  writes flame graphs for test/e2e/formats/svg_chromium.py, html_chromium.py
  *                              and tree_chromium.py, and for looking at
  */
-#include "test/unit/export_fixture.h"
+#include "test/unit/export/export_fixture.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>

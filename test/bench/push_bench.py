@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e", "lib"))
 from lib import TICK, Jvm, Prof, cpu_seconds, read, sampling, status, threads  # noqa: E402
 
 ATTACH = 150.0  # seconds

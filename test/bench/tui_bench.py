@@ -11,7 +11,7 @@ import sys
 import termios
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e", "lib"))
 from lib import Jvm, PROF, cpu_seconds, memory_kb  # noqa: E402
 
 SETTLE, SECONDS = 8, 10

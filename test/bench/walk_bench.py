@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e", "lib"))
 from lib import BUILD, CLASSES, java_tool  # noqa: E402
 
 KINDS = (("C2", ()), ("C1", ("-XX:TieredStopAtLevel=1",)), ("interpreter", ("-Xint",)))

@@ -3,7 +3,7 @@
 #include "core/http/serve/api/api_view.h"
 #include "core/report/metrics.h"
 
-#include "test/unit/serve_api_json.h"
+#include "test/unit/http/serve_api_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

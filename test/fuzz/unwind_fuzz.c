@@ -4,7 +4,7 @@
  */
 #include "symbols/unwind/unwind_table.h"
 
-#include "test/unit/unwind_fixture.h"
+#include "test/unit/symbols/unwind_fixture.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

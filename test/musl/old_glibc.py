@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e", "lib"))
 import oci  # noqa: E402
 from lib import BUILD, ROOT, Checks, collapsed, good, self_percent, want  # noqa: E402
 

@@ -9,6 +9,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KEEPER = os.path.join(ROOT, "test", "runner", "keeper.py")
+MODULES = os.path.join(ROOT, "test", "e2e", "lib")  # of the end-to-end scripts
 LIMIT = 120         # seconds a program may take; a sanitizer's build has three times that
 MEGABYTES = 2048    # of private memory, all its processes together
 SANITIZER_SAYS = re.compile(r"AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:")
@@ -74,7 +75,7 @@ def execute(out, name, argv, more, limit=LIMIT):
     log = log_of(out, name)
     scratch = tempfile.mkdtemp(prefix="jtop-prof-test-")
     os.chmod(scratch, 0o755)  # some checks run as another user
-    env = dict(os.environ, TMPDIR=scratch, LC_ALL="C.UTF-8", **more)
+    env = dict(os.environ, TMPDIR=scratch, LC_ALL="C.UTF-8", PYTHONPATH=MODULES, **more)
     env.pop("MAKEFLAGS", None)  # of a make that runs us: its job slots are not ours
     env.pop("MAKELEVEL", None)
     command = [sys.executable, KEEPER, str(limit), str(MEGABYTES), log] + list(argv)

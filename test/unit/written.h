@@ -4,7 +4,7 @@
 #ifndef JTOP_TEST_WRITTEN_H
 #define JTOP_TEST_WRITTEN_H
 
-#include "test/unit/export_fixture.h"
+#include "test/unit/export/export_fixture.h"
 
 static const struct export_quality written_quality = {
     .event = "cpu",

@@ -1,0 +1,126 @@
+/* Streams that nobody sane would send. */
+#include "test/unit/decode/decoder_fixture.h"
+
+#include <errno.h>
+
+/* A record whose counts say more than it has is skipped whole. */
+static void test_contradictions_are_refused(void **state) {
+    (void)state;
+    struct stage s;
+    open_stage(&s);
+    s.decoder->replay = true;
+    const char *text = "12345678";
+    struct wire_method method = {.class_bytes = 9};
+    struct wire_method lines = {.name_bytes = 8, .line_bytes = UINT32_MAX};
+    struct wire_method odd = {.name_bytes = 7, .line_bytes = 4};
+    struct wire_class class = {.name_bytes = 9};
+    struct wire_thread thread = {.name_bytes = 9};
+    struct wire_stub stub = {.name_bytes = UINT32_MAX};
+    struct wire_log log = {.text_bytes = 9};
+    struct wire_symbol symbol = {.name_bytes = 4, .module_bytes = 5, .kind = METHOD_NATIVE};
+    struct wire_symbol kind = {.name_bytes = 4, .kind = METHOD_THREAD};
+    struct wire_jvm jvm = {.name_bytes = 8, .version_bytes = 1};
+    struct wire_sample frames = {.frames = 2};
+    struct wire_sample event = {.frames = 1, .event = WIRE_EVENTS};
+    struct {
+        enum wire_type type;
+        void *fixed;
+        size_t bytes;
+    } bad[] = {
+        {WIRE_METHOD, &method, sizeof method}, {WIRE_METHOD, &lines, sizeof lines},
+        {WIRE_CLASS, &class, sizeof class},    {WIRE_THREAD, &thread, sizeof thread},
+        {WIRE_STUB, &stub, sizeof stub},       {WIRE_LOG, &log, sizeof log},
+        {WIRE_SYMBOL, &symbol, sizeof symbol}, {WIRE_SYMBOL, &kind, sizeof kind},
+        {WIRE_JVM, &jvm, sizeof jvm},          {WIRE_SAMPLE, &frames, sizeof frames},
+        {WIRE_SAMPLE, &event, sizeof event},   {WIRE_METHOD, &odd, sizeof odd},
+    };
+    size_t count = sizeof bad / sizeof bad[0];
+    for (size_t i = 0; i < count; i++) {
+        recording_add(&s.r, bad[i].type, bad[i].fixed, bad[i].bytes, text, "", "");
+        play(&s);
+        assert_int_equal(s.decoder->counts.bad, i + 1);
+    }
+    /* and one that is too short for what it claims to be, for each type */
+    for (uint16_t type = WIRE_SAMPLE; type <= WIRE_MARK; type++) {
+        uint64_t word;
+        recording_add(&s.r, type, &word, sizeof word, "", "", "");
+        play(&s);
+    }
+    assert_int_equal(s.decoder->counts.bad, count + 16);
+    assert_int_equal(s.decoder->counts.samples, 0);
+    close_stage(&s);
+}
+
+/* What only readers write is a forgery in a live stream. */
+static void test_forgeries_are_refused(void **state) {
+    (void)state;
+    struct stage s;
+    open_stage(&s);
+    recording_symbol(&s.r, 0x1000, METHOD_NATIVE, "forged", "x");
+    recording_jvm(&s.r, 1, "forged", "1");
+    recording_mark(&s.r, SECOND, 999);
+    recording_sample(&s.r, SECOND, 1, 10, 1, NATIVE(0x1000));
+    play(&s);
+    assert_int_equal(s.decoder->counts.bad, 3);
+    assert_int_equal(self_of(&s, "forged", NULL), 0);
+    assert_false(s.decoder->marks.any);
+    assert_int_equal(s.decoder->notes.pid, 0);
+    close_stage(&s);
+}
+
+static void test_floods_of_names_end_somewhere(void **state) {
+    (void)state;
+    struct stage s;
+    open_stage(&s);
+    s.decoder->text_bytes = DECODER_TEXT_BYTES_MAX - 10;
+    recording_method(&s.r, 1, "A", "last", "()V");
+    recording_method(&s.r, 2, "A", "refused", "()V");
+    recording_thread(&s.r, 9, 0, "refused");
+    recording_sample(&s.r, SECOND, 9, 10, 1, JAVA(1));
+    recording_sample(&s.r, SECOND, 9, 10, 1, JAVA(2));
+    play(&s);
+    assert_int_equal(s.decoder->counts.refused, 2);
+    assert_int_equal(self_of(&s, "last", NULL), 1);
+    assert_int_equal(self_of(&s, "[unknown_method]", NULL), 1);
+    assert_string_equal(thread_name(&s, 9), "");
+    struct id_map m;
+    id_map_init(&m, 3000);
+    for (uint64_t i = 1; i <= 3000; i++)
+        assert_int_equal(id_map_put(&m, i * 4096, (uint32_t)i), 0);
+    assert_int_equal(id_map_put(&m, 1, 0), -ENOSPC);
+    assert_int_equal(id_map_put(&m, 4096, 77), 0);
+    for (uint64_t i = 1; i <= 3000; i++) {
+        uint32_t value;
+        assert_true(id_map_get(&m, i * 4096, &value));
+        assert_int_equal(value, i == 1 ? 77 : i);
+    }
+    id_map_free(&m);
+    close_stage(&s);
+}
+
+static void test_impossible_times_and_weights(void **state) {
+    (void)state;
+    struct stage s;
+    open_stage(&s);
+    s.decoder->now_ns = 100 * SECOND;
+    s.decoder->since_ns = 90 * SECOND;
+    recording_sample(&s.r, 1, 1, UINT64_MAX, 1, FAILURE(0));
+    recording_sample(&s.r, UINT64_MAX, 1, UINT64_MAX, 1, FAILURE(0));
+    play(&s);
+    uint64_t first, last, kept;
+    profile_span(s.profile, &first, &last, &kept);
+    assert_int_equal(first, 90);
+    assert_int_equal(last, 100);
+    assert_int_equal(profile_weight(s.profile, 0), UINT64_C(2) << 48);
+    close_stage(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_contradictions_are_refused),
+        cmocka_unit_test(test_forgeries_are_refused),
+        cmocka_unit_test(test_floods_of_names_end_somewhere),
+        cmocka_unit_test(test_impossible_times_and_weights),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

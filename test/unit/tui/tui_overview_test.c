@@ -1,0 +1,123 @@
+/* The overview: what stands out, and what is on it at every size. */
+#include "test/unit/tui/tui_busy.h"
+#include "test/unit/tui/tui_compare.h"
+
+#include "tui/model/finding.h"
+#include "tui/terminal/press.h"
+
+static void open_overview(struct fixture *f, int rows, int cols, bool ascii) {
+    open_busy(f, LIVE_OVERVIEW, rows, cols, ascii);
+    f->jvm.heap_used_bytes = UINT64_C(480) << 20;
+    for (unsigned i = 0; i < 40; i++) {
+        sample_as(f, WIRE_EVENT_CPU, 10 * MS, 4711, 20 + i * 3, RUN "2 shop.cart.Cart.total");
+        sample_as(f, WIRE_EVENT_ALLOC, 512 * KIB, 4711, 9, RUN "2 shop.Main.make|o byte[]");
+        sample_as(f, WIRE_EVENT_ALLOC, 512 * KIB, 4712, 2,
+                  RUN "2 shop.Main.make|o java.lang.String");
+        if (i % 3 == 1)
+            profile_pause(f->profile, f->now_ns, f->now_ns + i * 10 * MS, i % 2);
+        fixture_second(f);
+    }
+    screen_draw(f->screen, &f->canvas, NULL);
+}
+
+static void sizes(void **unused) {
+    (void)unused;
+    static const struct { int rows, cols; } size[] = {{50, 160}, {24, 80}, {10, 40}};
+    for (int i = 0; i < 6; i++) {
+        struct fixture f;
+        char name[64];
+        open_overview(&f, size[i / 2].rows, size[i / 2].cols, i % 2);
+        snprintf(name, sizeof name, "overview-%dx%d%s", size[i / 2].cols, size[i / 2].rows,
+                 i % 2 ? "-ascii" : "");
+        compare_screen(&f, name);
+        fixture_close(&f);
+    }
+    struct fixture f;
+    open_overview(&f, 24, 80, false);
+    compare_mono(&f, "overview-mono");
+    fixture_close(&f);
+    fixture_open(&f, LIVE_OVERVIEW, 24, 80, false); /* nothing but CPU */
+    compare_screen(&f, "overview-cpu");
+    fixture_close(&f);
+}
+
+static bool finds(const struct model *m, const char *text) {
+    struct finding found[FINDINGS_MAX];
+    int n = finding_list(m, found);
+    assert_in_range(n, 1, FINDINGS_MAX);
+    for (int i = 0; i < n; i++)
+        if (strstr(found[i].text, text))
+            return true;
+    return false;
+}
+
+/* Each is said when it is so, and only then. */
+static void findings(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_OVERVIEW, 24, 80, false);
+    static const char *const later[] = {"stopped the JVM",  "the heap is",      "the kernel",
+                                        "collector's",      "the JVM warms",    "dropped",
+                                        "are not complete", "cannot be sampled"};
+    assert_true(finds(&f.model, "90 % of the CPU time is in 3 threads: http-worker-1, "));
+    assert_true(finds(&f.model, "31 % of the CPU time is in shop.price.Rounding.halfUp itself"));
+    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
+        assert_false(finds(&f.model, later[i]));
+    for (int i = 0; i < 10; i++) {
+        profile_pause(f.profile, f.now_ns, f.now_ns + 100 * MS, 0);
+        sample_as(&f, WIRE_EVENT_CPU, 10 * MS, 4711, 200, "2 shop.Main.run|k copy_user");
+        profile_thread_name(f.profile, 4730, 0, "GC Thread#0");
+        profile_thread_name(f.profile, 4731, 0, "C2 CompilerThread0");
+        sample_as(&f, WIRE_EVENT_CPU, 10 * MS, 4730, 150, "+ G1");
+        sample_as(&f, WIRE_EVENT_CPU, 10 * MS, 4731, 150, "+ C2");
+        fixture_second(&f);
+    }
+    f.status.dropped = 5;
+    f.status.failed[WIRE_FAILURE_LOOP] = f.status.samples;
+    f.jvm.heap_used_bytes = f.jvm.heap_max_bytes;
+    fixture_reason(&f, WIRE_EVENT_LOCK, 95, "this VM has none");
+    fixture_second(&f);
+    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
+        if (!finds(&f.model, later[i]))
+            fail_msg("nothing of \"%s\"", later[i]);
+    assert_true(finds(&f.model, "collections stopped the JVM for 9 % of the last 11 s, 100ms in"));
+    fixture_press(&f, "\\no such thing\n");
+    screen_draw(f.screen, &f.canvas, NULL);
+    assert_false(finds(&f.model, "CPU time"));
+    fixture_close(&f);
+}
+
+/* From a row to what belongs to it. */
+static void goes(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_overview(&f, 50, 160, false);
+    fixture_press(&f, "/Cart.total\n"); /* a finding has it first */
+    fixture_press(&f, "\n");
+    assert_int_equal(screen_view(f.screen), LIVE_TREE);
+    assert_true(f.model.question.with_method);
+    /* one for the search, one for the method */
+    fixture_press(&f, "\x1b\x1b"
+                      "0");
+    assert_false(f.model.question.with_method);
+    screen_draw(f.screen, &f.canvas, NULL);
+    fixture_press(&f, "/http-worker-2\n\n");
+    assert_int_equal(screen_view(f.screen), LIVE_METHODS);
+    assert_true(model_zoomed(&f.model.question));
+    fixture_press(&f, "\x1b\x1b"
+                      "0");
+    screen_draw(f.screen, &f.canvas, NULL);
+    screen_press(f.screen, PRESS_END); /* the last row is a lock */
+    fixture_press(&f, "\n");
+    assert_int_equal(screen_view(f.screen), LIVE_LOCKS);
+    fixture_close(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(findings),
+        cmocka_unit_test(goes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

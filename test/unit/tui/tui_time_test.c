@@ -1,0 +1,201 @@
+/* Windows, scrubbing, marks, baselines, and what narrows the question. */
+#include "test/unit/tui/tui_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+/* Seconds 110 to 119: each one sample more than the one before, of a method of its own. */
+static void open_ten(struct fixture *f, int rows, int cols) {
+    fixture_open(f, LIVE_METHODS, rows, cols, false);
+    f->now_ns = 110 * FIXTURE_SECOND;
+    for (uint32_t i = 0; i < 10; i++) {
+        char stack[64];
+        snprintf(stack, sizeof stack, "2 app.Main.run|2 app.S%u.work", i);
+        fixture_sample(f, 4711, i + 1, stack);
+        fixture_second(f);
+    }
+}
+
+static uint64_t shown(const struct fixture *f) {
+    return f->model.snapshot->samples;
+}
+
+static void screen_says(struct fixture *f, const char *what, bool yes) {
+    struct text t = {0};
+    screen_draw(f->screen, &f->canvas, NULL);
+    canvas_dump(&f->canvas, &t);
+    if (!strstr(t.data, what) == yes)
+        fail_msg("%s '%s' in:\n%s", yes ? "no" : "a", what, t.data);
+    text_free(&t);
+}
+
+static void windows(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_ten(&f, 24, 160);
+    uint64_t all = shown(&f);
+    fixture_press(&f, "w");
+    screen_says(&f, "last 10s", true);
+    assert_true(shown(&f) < all && shown(&f) >= 54 - 1 && shown(&f) <= 55);
+    fixture_second(&f); /* the window moves on, though nothing came */
+    fixture_second(&f);
+    assert_true(shown(&f) <= 55 - 1 - 2);
+    fixture_press(&f, "w");
+    screen_says(&f, "last 1m00", true);
+    fixture_press(&f, "ww");
+    screen_says(&f, "last", false);
+    assert_int_equal(shown(&f), all);
+    fixture_close(&f);
+}
+
+static void scrubbing(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_ten(&f, 24, 160);
+    uint64_t all = shown(&f), before = shown(&f);
+    fixture_press(&f, ",");
+    screen_says(&f, "PAUSED -1s", true);
+    screen_says(&f, "10s of time", true);
+    for (int i = 0; i < 4; i++) {
+        fixture_press(&f, ",");
+        assert_true(shown(&f) <= before);
+        before = shown(&f);
+    }
+    uint64_t at = f.model.held_second, there = shown(&f);
+    fixture_sample(&f, 4711, 500, "2 app.Later.work"); /* sampling goes on */
+    fixture_second(&f);
+    assert_int_equal(shown(&f), there);
+    fixture_press(&f, ".");
+    assert_int_equal(f.model.held_second, at + 1);
+    fixture_press(&f, "<<<<<<");
+    assert_int_equal(f.model.held_second, f.model.oldest_second);
+    fixture_press(&f, ">>>>>>");
+    assert_int_equal(f.model.held_second, f.model.newest_second);
+    screen_says(&f, "app.Later.work", true);
+    fixture_press(&f, "p");
+    screen_says(&f, "LIVE", true);
+    screen_says(&f, "of time", false);
+    assert_int_equal(shown(&f), all + 500);
+    fixture_close(&f);
+}
+
+static void marks(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_ten(&f, 24, 160);
+    fixture_press(&f, "m");
+    assert_int_equal(shown(&f), 0);
+    fixture_second(&f);
+    fixture_sample(&f, 4711, 7, "2 app.New.work");
+    fixture_second(&f);
+    assert_int_equal(shown(&f), 7);
+    screen_says(&f, "since the mark", true);
+    fixture_press(&f, "m");
+    assert_true(shown(&f) > 1000);
+    fixture_close(&f);
+}
+
+static void baseline(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_ten(&f, 24, 160);
+    fixture_press(&f, "b");
+    assert_non_null(f.model.diff);
+    fixture_sample(&f, 4711, 1000, "2 app.Main.run|2 app.S9.work");
+    fixture_second(&f);
+    fixture_second(&f);
+    screen_says(&f, "against 2s ago", true);
+    const struct snapshot *s = f.model.snapshot;
+    assert_string_equal(model_method(&f.model, s->methods[0].method)->name, "work");
+    struct diff_change c = diff_method_self(f.model.diff, 0);
+    assert_true(c.percent > 40 && !c.chance);
+    fixture_press(&f, "3"); /* trees are compared, both ways round */
+    assert_non_null(f.model.diff);
+    assert_true(diff_node(f.model.diff, 0).percent != 0);
+    fixture_press(&f, "i");
+    assert_non_null(f.model.diff);
+    fixture_press(&f, "B");
+    assert_null(f.model.diff);
+    screen_says(&f, "against", false);
+    fixture_close(&f);
+}
+
+/* Escape undoes the last one first, whatever it was. */
+static void narrowings(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_ten(&f, 24, 160);
+    uint64_t all = shown(&f);
+    struct model *m = &f.model;
+    uint32_t method = m->snapshot->methods[0].method;
+    char package[64];
+    model_narrow_method(m, method);
+    assert_string_equal(model_package(m, method, package, sizeof package), "shop.price");
+    model_narrow_package(m, "shop");
+    fixture_press(&f, "\\Cart\n");
+    assert_int_equal(m->question.narrowings, 3);
+    screen_says(&f, "shop.*", true);
+    screen_says(&f, "\\Cart", true);
+    uint64_t narrow = shown(&f);
+    assert_true(narrow > 0 && narrow < all);
+    fixture_press(&f, "/run\n"); /* a search is left first */
+    screen_says(&f, "search: ", false);
+    assert_string_equal(m->search, "run");
+    fixture_press(&f, "\x1b");
+    assert_string_equal(m->search, "");
+    assert_int_equal(m->question.narrowings, 3);
+    fixture_press(&f, "\x1b");
+    assert_string_equal(m->question.filter, "");
+    assert_string_equal(m->question.package, "shop");
+    fixture_press(&f, "\x1b");
+    assert_string_equal(m->question.package, "");
+    assert_true(m->question.with_method);
+    fixture_press(&f, "\x1b");
+    assert_false(m->question.with_method);
+    assert_int_equal(shown(&f), all);
+    fixture_press(&f, "\x1b");
+    assert_int_equal(shown(&f), all);
+    fixture_close(&f);
+}
+
+/* Pausing changes neither a mark that is younger than the newest sample, nor the window of a JVM
+ * that idles. */
+static void pauses(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_ten(&f, 24, 160);
+    fixture_press(&f, "mp2");
+    assert_int_equal(shown(&f), 0);
+    fixture_press(&f, "mpw");
+    for (int i = 0; i < 4; i++)
+        fixture_second(&f);
+    uint64_t window = shown(&f);
+    fixture_press(&f, "p");
+    assert_int_equal(shown(&f), window);
+    fixture_press(&f, "3i");
+    assert_int_equal(shown(&f), window);
+    fixture_close(&f);
+}
+
+static void bad_expressions(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_ten(&f, 24, 160);
+    fixture_press(&f, "\\work(\n");
+    screen_says(&f, "no regular expression", true);
+    assert_int_equal(shown(&f), 0);
+    fixture_press(&f, "\\\x15S[12]\n");
+    assert_int_equal(shown(&f), 2 + 3);
+    fixture_close(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(windows),  cmocka_unit_test(scrubbing),  cmocka_unit_test(marks),
+        cmocka_unit_test(baseline), cmocka_unit_test(narrowings), cmocka_unit_test(bad_expressions),
+        cmocka_unit_test(pauses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

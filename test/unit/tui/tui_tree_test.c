@@ -1,0 +1,140 @@
+/* The call tree: what unfolds, what is found, and where it begins. */
+#include "test/unit/tui/tui_compare.h"
+
+#include "tui/terminal/press.h"
+#include "tui/view/view.h"
+
+static bool shows(struct fixture *f, const char *text) {
+    struct text dump = {0};
+    screen_draw(f->screen, &f->canvas, NULL);
+    canvas_dump(&f->canvas, &dump);
+    bool has = strstr(dump.data, text) != NULL;
+    text_free(&dump);
+    return has;
+}
+
+/* The cursor's row as text, from the tree on. */
+static void expect_cursor(struct fixture *f, const char *text) {
+    struct text dump = {0};
+    screen_draw(f->screen, &f->canvas, NULL);
+    canvas_dump(&f->canvas, &dump);
+    const char *at = strstr(dump.data, "\n>");
+    assert_non_null(at);
+    size_t length = strcspn(at + 1, "\n"), want = strlen(text);
+    if (length < want || strncmp(at + 1 + length - want, text, want) != 0)
+        fail_msg("the cursor is on \"%.*s\", not on \"%s\"", (int)length, at + 1, text);
+    text_free(&dump);
+}
+
+static void folding(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_TREE, 24, 80, false);
+    fixture_press(&f, "}");
+    compare_screen(&f, "tree-unfolded");
+    fixture_press(&f, "{");
+    compare_screen(&f, "tree-all-folded");
+    fixture_press(&f, "+jj");
+    expect_cursor(&f, "shop.price.Preisänderung.übernehmen");
+    fixture_press(&f, "*");
+    assert_true(shows(&f, "java.math.BigDecimal.multiply"));
+    assert_false(shows(&f, "tcp_sendmsg"));
+    expect_cursor(&f, "shop.price.Preisänderung.übernehmen");
+    fixture_press(&f, "{"); /* what it stood under is what is left of it */
+    expect_cursor(&f, "java.lang.Thread.run");
+    fixture_close(&f);
+}
+
+static void searching(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_TREE, 24, 80, false);
+    fixture_press(&f, "/tcp\n"); /* in a branch that is closed */
+    expect_cursor(&f, "tcp_sendmsg_[k]");
+    compare_screen(&f, "tree-found");
+    fixture_press(&f, "/\x15.run\n"); /* round the end */
+    expect_cursor(&f, "java.lang.Thread.run");
+    fixture_press(&f, "n");
+    expect_cursor(&f, "shop.http.Worker.run");
+    fixture_press(&f, "N");
+    expect_cursor(&f, "java.lang.Thread.run");
+    fixture_press(&f, "/\x15%%%\n");
+    expect_cursor(&f, "java.lang.Thread.run");
+    fixture_close(&f);
+}
+
+/* From a method on: what it calls, and who calls it. */
+static void from_method(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_TREE, 24, 80, false);
+    fixture_press(&f, "/Index.find\n");
+    fixture_press(&f, "z");
+    fixture_press(&f, "*");
+    compare_screen(&f, "tree-from");
+    fixture_press(&f, "i");
+    fixture_press(&f, "*");
+    compare_screen(&f, "tree-callers");
+    fixture_close(&f);
+}
+
+static void pointing(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_TREE, 24, 80, false);
+    screen_draw(f.screen, &f.canvas, NULL);
+    struct mouse at = {.action = MOUSE_PRESS, .row = 7, .col = 40};
+    screen_mouse(f.screen, &at); /* selects */
+    expect_cursor(&f, "▸ shop.price.Preisänderung.übernehmen");
+    at.col = 28; /* its fold */
+    screen_mouse(f.screen, &at);
+    expect_cursor(&f, "▾ shop.price.Preisänderung.übernehmen");
+    at.action = MOUSE_TWICE;
+    screen_mouse(f.screen, &at);
+    expect_cursor(&f, "▸ shop.price.Preisänderung.übernehmen");
+    at.col = 40;
+    screen_mouse(f.screen, &at);
+    expect_cursor(&f, "▾ shop.price.Preisänderung.übernehmen");
+    at = (struct mouse){.action = MOUSE_WHEEL_UP, .row = 10, .col = 3};
+    screen_mouse(f.screen, &at);
+    expect_cursor(&f, "java.lang.Thread.run");
+    fixture_close(&f);
+}
+
+static void stack(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_TREE, 24, 80, false);
+    fixture_press(&f, "/Index\n");
+    fixture_press(&f, "y");
+    assert_string_equal(screen_text(f.screen), "shop.search.Index.find\nshop.http.Worker.handle\n"
+                                               "shop.http.Worker.run\njava.lang.Thread.run\n");
+    fixture_close(&f);
+}
+
+/* More or less than the baseline, and no more than chance; the same as a picture. */
+static void changes(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_TREE, 24, 80, false);
+    fixture_press(&f, "b");
+    fixture_sample(&f, 4711, 400, WORKER "2 shop.cart.Cart.total|i shop.price.Rounding.halfUp");
+    fixture_sample(&f, 4711, 60, WORKER "2 shop.cart.Cart.discount");
+    fixture_second(&f);
+    fixture_press(&f, "}");
+    compare_screen(&f, "tree-changes");
+    fixture_press(&f, "5");
+    compare_screen(&f, "flame-changes");
+    f.canvas.ascii_lines = f.canvas.ascii_text = true;
+    compare_screen(&f, "flame-changes-ascii");
+    compare_mono(&f, "flame-changes-mono");
+    fixture_close(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(folding),  cmocka_unit_test(searching), cmocka_unit_test(from_method),
+        cmocka_unit_test(pointing), cmocka_unit_test(stack),     cmocka_unit_test(changes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

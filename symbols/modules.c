@@ -1,5 +1,6 @@
 #include "symbols/modules.h"
 
+#include "core/base/clock.h"
 #include "symbols/elf/debug_file.h"
 #include "symbols/elf/demangle.h"
 #include "symbols/elf/vdso.h"
@@ -85,22 +86,16 @@ static void take_file(struct modules *m, struct module_entry *e, const struct ma
     close(r.fd);
 }
 
-static int64_t clock_ns(clockid_t clock) {
-    struct timespec t = {0};
-    clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* In the time that is left for it. */
 static void take_in_time(struct modules *m, struct module_entry *e, const struct mapping *mapping) {
-    int64_t now = clock_ns(CLOCK_MONOTONIC);
+    int64_t now = (int64_t)clock_now_ns();
     if (!m->begun_ns)
         m->begun_ns = now;
     if (m->spent_ns > SPENT_FIRST_NS + (now - m->begun_ns) / SPENT_SHARE)
         return;
-    int64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    int64_t begin = (int64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
     take_file(m, e, mapping);
-    m->spent_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+    m->spent_ns += (int64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 }
 
 static const struct elf_symbols *elf_of(const struct module_entry *e) {

@@ -1,5 +1,7 @@
 #include "symbols/symbol_store.h"
 
+#include "core/base/clock.h"
+
 #define HASH_NONFATAL_OOM 1
 #define uthash_nonfatal_oom(element) ((element)->lost = true)
 #include <pthread.h>
@@ -9,7 +11,7 @@
 #include <time.h>
 #include <uthash.h>
 
-#define PATIENCE_S 5 /* for another thread's reading */
+#define PATIENCE_MS 5000 /* for another thread's reading */
 
 /* No padding: it is compared as bytes. */
 struct file_key {
@@ -104,9 +106,8 @@ struct symbol_file *symbol_store_get(struct symbol_store *s, int fd, uint64_t mo
     struct symbol_file *f = key_of(fd, mounts, &key) ? find_or_add(s, &key) : NULL;
     if (!f)
         return NULL;
-    struct timespec until = {0};
-    clock_gettime(CLOCK_REALTIME, &until); /* where it jumps, one file is read twice */
-    until.tv_sec += PATIENCE_S;
+    /* Where that clock jumps, one file is read twice. */
+    struct timespec until = clock_after_ms(CLOCK_REALTIME, PATIENCE_MS);
     if (pthread_mutex_timedlock(&f->reading, &until) != 0) {
         symbol_store_put(s, f);
         return NULL;

@@ -1,5 +1,6 @@
 #include "symbols/symbols.h"
 
+#include "core/base/clock.h"
 #include "symbols/elf/demangle.h"
 #include "symbols/elf/maps.h"
 #include "symbols/elf/target_files.h"
@@ -48,12 +49,6 @@ struct symbols {
     struct kallsyms *kernel; /* read when first asked for, be it through a const struct symbols */
 };
 
-static int64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 int symbols_open(pid_t pid, struct symbols **out, struct err *e) {
     return symbols_open_shared(pid, NULL, out, e);
 }
@@ -75,7 +70,7 @@ int symbols_open_shared(pid_t pid, struct symbol_store *store, struct symbols **
     }
     s->kernel = kernel;
     if (getrandom(&s->seed, sizeof s->seed, GRND_NONBLOCK) != (ssize_t)sizeof s->seed)
-        s->seed = (uint64_t)now_ns() ^ (uintptr_t)s;
+        s->seed = clock_now_ns() ^ (uintptr_t)s;
     s->names = (struct intern){.limit = NAMES_LIMIT, .seed = s->seed};
     s->modules = (struct modules){.files = &s->files, .names = &s->names, .store = store};
     int rc = target_files_open(pid, &s->files, e);
@@ -224,7 +219,7 @@ static const struct mapping *find_mapping(struct symbols *s, uint64_t address) {
     const struct mapping *m = maps_find(&s->maps, address);
     if (m || (address & KERNEL_BIT))
         return m;
-    int64_t now = now_ns();
+    int64_t now = (int64_t)clock_now_ns();
     if (s->last_automatic && now - s->last_automatic < REFRESH_NS)
         return NULL;
     s->last_automatic = now;

@@ -2,6 +2,7 @@
 
 #include "attach/find/perf_file.h"
 #include "attach/proc/proc.h"
+#include "core/base/clock.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -27,9 +28,7 @@ static int read_from(const struct jvm *j, bool search, bool own_tmp, struct perf
 
 /* The VM was created before the process started: the file is of an earlier one of that pid. */
 static bool is_stale(const struct jvm *j, const struct perf_values *v) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    int64_t now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    int64_t now_ms = (int64_t)(clock_ns(CLOCK_REALTIME) / 1000000);
     int64_t started_ms = now_ms - (int64_t)proc_age_ms(j->start_ticks);
     return v->created_ms < started_ms - CLOCK_SLACK_MS;
 }

@@ -2,6 +2,7 @@
 
 #include "attach/proc/printable.h"
 #include "attach/proc/proc.h"
+#include "core/base/clock.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -134,10 +135,7 @@ static int by_pid(const void *a, const void *b) {
 }
 
 static uint64_t boot_ms(void) {
-    struct timespec now, since;
-    clock_gettime(CLOCK_REALTIME, &now);
-    clock_gettime(CLOCK_BOOTTIME, &since);
-    return (uint64_t)((now.tv_sec - since.tv_sec) * 1000 + (now.tv_nsec - since.tv_nsec) / 1000000);
+    return (clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME)) / 1000000;
 }
 
 static uint64_t memory_bytes(void) {

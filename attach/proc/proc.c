@@ -1,6 +1,7 @@
 #include "attach/proc/proc.h"
 
 #include "attach/proc/printable.h"
+#include "core/base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -123,14 +124,8 @@ uint64_t proc_ticks_to_ns(uint64_t ticks) {
     return ticks * (1000000000U / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-static uint64_t clock_ns(clockid_t clock) {
-    struct timespec t = {0};
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
-}
-
 uint64_t proc_now_ns(void) {
-    return clock_ns(CLOCK_MONOTONIC);
+    return clock_now_ns();
 }
 
 uint64_t proc_age_ms(uint64_t start_ticks) {

@@ -1,5 +1,6 @@
 #include "core/agent/broker.h"
 
+#include "core/base/clock.h"
 #include "core/wire/broker.h"
 
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SLICE_MS 20     /* between two looks at whether to leave */
@@ -37,12 +37,6 @@ void broker_close(struct broker *b) {
     if (b->open)
         close(b->fd);
     b->open = false;
-}
-
-static uint64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 /* The descriptor that came, -1 where there is none or too many. */
@@ -114,9 +108,9 @@ static int take_answer(struct broker *b, uint32_t number, bool *mine) {
 }
 
 static int await_answer(struct broker *b, uint32_t number, uint32_t wait_ms) {
-    uint64_t end = now_ms() + wait_ms;
+    uint64_t end = clock_now_ms() + wait_ms;
     for (;;) {
-        uint64_t now = now_ms();
+        uint64_t now = clock_now_ms();
         if (now >= end || *b->quit)
             return -ETIMEDOUT;
         struct pollfd p = {.fd = b->fd, .events = POLLIN};

@@ -1,6 +1,7 @@
 #include "core/agent/agent.h"
 #include "core/agent/engine/engine_wall.h"
 #include "core/agent/process/guarded.h"
+#include "core/base/clock.h"
 #include "core/wire/handshake.h"
 
 #include <errno.h>
@@ -17,18 +18,6 @@
 #define FULL_SCAN_MS 1000    /* threads that came and went in equal numbers */
 #define FIRST_LEASE_MS 10000 /* a reader that is just being started */
 
-static uint64_t clock_ms(clockid_t clock) {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-static uint64_t thread_cpu_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void wait_for_request(struct wire_request *q, uint32_t seen, uint32_t ms) {
     struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000L};
     syscall(SYS_futex, &q->generation, FUTEX_WAIT, seen, &t, NULL, 0);
@@ -42,7 +31,7 @@ struct lease {
 };
 
 static bool lease_is_out(struct lease *l, const struct wire_request *q) {
-    uint64_t now = clock_ms(CLOCK_MONOTONIC);
+    uint64_t now = clock_now_ms();
     uint64_t turn = now - l->last_ms;
     uint32_t beat = atomic_load_explicit(&q->heartbeat, memory_order_relaxed);
     l->last_ms = now;
@@ -74,7 +63,8 @@ static void tell_refused(struct wire_engine_status *s, uint32_t threads, int err
 
 static void publish(void) {
     struct wire_status *s = &agent.mapping.wire->control.status;
-    atomic_store_explicit(&s->agent_ns, thread_cpu_ns() + wall_own_cpu_ns(), memory_order_relaxed);
+    atomic_store_explicit(&s->agent_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID) + wall_own_cpu_ns(),
+                          memory_order_relaxed);
     atomic_store_explicit(&s->threads, agent.threads.alive, memory_order_relaxed);
     atomic_store_explicit(&s->faults, guarded_faults(), memory_order_relaxed);
     for (int event = 0; event < WIRE_EVENTS; event++)
@@ -102,7 +92,7 @@ struct chores {
 static void do_chores(struct chores *c, jvmtiEnv *jvmti, JNIEnv *jni) {
     bool late = agent.threads.late; /* then every thread that starts wakes us */
     agent_arm_late();
-    uint64_t now = clock_ms(CLOCK_MONOTONIC);
+    uint64_t now = clock_now_ms();
     bool often = agent_turn_ms(TURN_MS) < TURN_MS;
     if (now < c->next_ms && (often || late)) {
         if (often)
@@ -116,9 +106,9 @@ static void do_chores(struct chores *c, jvmtiEnv *jvmti, JNIEnv *jni) {
     if (now >= c->next_scan_ms)
         c->next_scan_ms = now + FULL_SCAN_MS;
     if (now >= c->next_names_ms) {
-        uint64_t before = thread_cpu_ns();
+        uint64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
         threads_name_all(&agent.threads, jvmti, jni);
-        uint64_t pause = (thread_cpu_ns() - before) / 1000000 * 500;
+        uint64_t pause = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - before) / 1000000 * 500;
         c->next_names_ms = now + (pause > 1000 ? pause : 1000);
     }
     announce_libraries();
@@ -187,7 +177,7 @@ static void end(jvmtiEnv *jvmti, JNIEnv *jni, uint32_t generation, enum wire_sta
 
 void agent_run(jvmtiEnv *jvmti, JNIEnv *jni) {
     struct wire_control *c = &agent.mapping.wire->control;
-    struct lease lease = {.limit_ms = FIRST_LEASE_MS, .last_ms = clock_ms(CLOCK_MONOTONIC)};
+    struct lease lease = {.limit_ms = FIRST_LEASE_MS, .last_ms = clock_now_ms()};
     struct chores chores = {0};
     uint32_t done = 0;
     agent.reader_silent_ms = 0;

@@ -2,11 +2,11 @@
 #include "core/agent/pauses.h"
 #include "core/agent/vm/vm_flags.h"
 #include "core/agent/walk/stub_names.h"
+#include "core/base/clock.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 /* What is compiled while we sample carries debug information between safepoints too, so that a pc
  * there is attributed to the inlined method it belongs to. */
@@ -140,12 +140,6 @@ static void stop_run(struct engine_run *run, JNIEnv *jni) {
     sampler_enable(&agent.sampler, agent.sampler.depth, agent.sampler.cut);
     run->status->mechanism = WIRE_MECHANISM_AUTO;
     run->status->threads = 0;
-}
-
-static uint64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 static int arm_late(struct engine_run *run, uint64_t deadline_ms) {
@@ -356,7 +350,7 @@ static void start(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *j
         stop_all(jvmti, jni);
     agent.request = *request;
     agent.moves = 0;
-    agent.start_until_ms = now_ms() + START_MS;
+    agent.start_until_ms = clock_now_ms() + START_MS;
     for (int event = 0; event < WIRE_EVENTS; event++) {
         struct engine_run *run = &agent.run[event];
         bool asked = find_request(request, event, &wanted);
@@ -417,14 +411,14 @@ void agent_arm_late(void) {
     pthread_mutex_lock(&agent.engine_lock);
     agent.threads.late = false;
     for (int event = 0; event < WIRE_EVENTS && all; event++)
-        all = arm_late(&agent.run[event], now_ms() + LATE_MS) != -ETIMEDOUT;
+        all = arm_late(&agent.run[event], clock_now_ms() + LATE_MS) != -ETIMEDOUT;
     pthread_mutex_unlock(&agent.engine_lock);
-    agent.late_again_ms = all ? 0 : now_ms() + LATE_AGAIN_MS;
+    agent.late_again_ms = all ? 0 : clock_now_ms() + LATE_AGAIN_MS;
 }
 
 bool agent_late_is_due(void) {
     return agent.ground && agent.threads.late &&
-           (!agent.late_again_ms || now_ms() >= agent.late_again_ms);
+           (!agent.late_again_ms || clock_now_ms() >= agent.late_again_ms);
 }
 
 uint32_t agent_turn_ms(uint32_t ms) {
@@ -448,7 +442,7 @@ static void move_to_another(struct engine_run *run, int event, JNIEnv *jni) {
     agent.moves++;
     stop_run(run, jni);
     run->request = asked;
-    agent.start_until_ms = now_ms() + START_MS;
+    agent.start_until_ms = clock_now_ms() + START_MS;
     if (start_run(run, jni, agent.walker_why) < 0)
         agent.mapping.wire->control.status.engines &= ~(1u << event);
 }

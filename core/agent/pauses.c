@@ -1,7 +1,8 @@
 #include "core/agent/pauses.h"
 
+#include "core/base/clock.h"
+
 #include <sched.h>
-#include <time.h>
 
 static struct {
     struct ring_writer *_Atomic ring; /* NULL: nobody listens */
@@ -13,15 +14,9 @@ static const jvmtiCapabilities capability = {.can_generate_garbage_collection_ev
 static const jvmtiEvent events[] = {JVMTI_EVENT_GARBAGE_COLLECTION_START,
                                     JVMTI_EVENT_GARBAGE_COLLECTION_FINISH};
 
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void JNICALL on_start(jvmtiEnv *jvmti) {
     (void)jvmti;
-    atomic_store(&pauses.begin_ns, now_ns());
+    atomic_store(&pauses.begin_ns, clock_now_ns());
 }
 
 static void JNICALL on_finish(jvmtiEnv *jvmti) {
@@ -33,7 +28,7 @@ static void JNICALL on_finish(jvmtiEnv *jvmti) {
         ring && begin ? ring_reserve(ring, WIRE_PAUSE, sizeof(struct wire_pause)) : NULL;
     if (r) {
         r->begin_ns = begin;
-        r->end_ns = now_ns();
+        r->end_ns = clock_now_ns();
         r->kind = WIRE_PAUSE_GC;
         r->reserved = 0;
         ring_commit(r, WIRE_PAUSE);

@@ -2,6 +2,7 @@
 
 #include "core/agent/process/guarded.h"
 #include "core/agent/walk/virtual_thread.h"
+#include "core/base/clock.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -15,12 +16,6 @@
 #define IDS_WANTED 12000u /* methods; what they take is about 200 KB */
 #define IDS_WANTED_MAX (1u << 19)
 #define IDS_KEPT_MS 10000u /* at least: where they fill up sooner, as many may be alive */
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t); /* the vdso: no system call */
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 int sampler_map(struct sampler *s, const struct vm *vm, struct wire_mapping *mapping,
                 uint64_t ring_bytes) {
@@ -255,7 +250,7 @@ bool sampler_take(struct sampler *s, const struct sample_request *q) {
     uint32_t window = atomic_load_explicit(&s->window, memory_order_relaxed);
     if (window == SAMPLER_OUTSIDE || !sampler_allows(s, q->tid))
         return false;
-    uint64_t begin = now_ns();
+    uint64_t begin = clock_now_ns();
     /* The window may have ended before that. */
     if (window == SAMPLER_INSIDE)
         window = atomic_load(&s->window);
@@ -303,7 +298,7 @@ bool sampler_take(struct sampler *s, const struct sample_request *q) {
     if (c)
         atomic_store_explicit(&c->busy, 0, memory_order_release);
     if (!q->sleeper) /* else it is a thread of ours that works */
-        count_spent(s, now_ns() - begin);
+        count_spent(s, clock_now_ns() - begin);
     return taken;
 }
 
@@ -314,7 +309,7 @@ bool sampler_put(struct sampler *s, const struct sample_request *q, uint64_t *fr
         return false;
     struct stack st = {.frame = frame, .n = n, .max = WIRE_FRAMES_MAX};
     limit_depth(s, 0, &st);
-    return commit(s, q, &st, now_ns(), window);
+    return commit(s, q, &st, clock_now_ns(), window);
 }
 
 uint64_t sampler_live_id(struct sampler *s) {
@@ -325,7 +320,7 @@ bool sampler_free(struct sampler *s, uint64_t live_id) {
     struct wire_free *r = ring_reserve(&s->ring, WIRE_FREE, sizeof *r);
     if (!r)
         return false;
-    r->time_ns = now_ns();
+    r->time_ns = clock_now_ns();
     r->live_id = live_id;
     ring_commit(r, WIRE_FREE);
     return true;

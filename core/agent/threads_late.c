@@ -2,8 +2,9 @@
  * takes without the threads' lock. */
 #include "core/agent/threads.h"
 
+#include "core/base/clock.h"
+
 #include <errno.h>
-#include <time.h>
 #include <unistd.h>
 
 void threads_note_arming(struct threads *t, struct engine_run *run, uint32_t i, int r) {
@@ -53,18 +54,12 @@ static int arm_with(struct threads *t, struct engine_run *run, uint32_t i, uint3
     return r;
 }
 
-static uint64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 int threads_arm_late(struct threads *t, struct engine_run *run, uint64_t deadline_ms) {
     const struct engine *e = t->engine[run->request.event];
     int first_error = 0;
     uint32_t tid = 0;
     for (uint32_t i = 0; next_late(t, run, &i, &tid); i++) {
-        uint64_t now = now_ms();
+        uint64_t now = clock_now_ms();
         int fd = now < deadline_ms ? e->fetch(run, tid, (uint32_t)(deadline_ms - now)) : -ETIMEDOUT;
         if (fd == -ETIMEDOUT) {
             t->late = true;

@@ -1,18 +1,12 @@
 #include "core/agent/window.h"
 
 #include "core/agent/patch/trap.h"
+#include "core/base/clock.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <time.h>
 
 enum { BEGIN, END };
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t); /* the vdso: no system call */
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* Makes the sampler see what since_ns says, whoever else changes it at the same time. */
 static void tell_sampler(struct window *w) {
@@ -26,7 +20,7 @@ static void tell_sampler(struct window *w) {
 
 static void enter(struct window *w) {
     uint64_t outside = 0;
-    if (!atomic_compare_exchange_strong(&w->since_ns, &outside, now_ns()))
+    if (!atomic_compare_exchange_strong(&w->since_ns, &outside, clock_now_ns()))
         return;
     tell_sampler(w);
     atomic_fetch_add_explicit(&w->sampler->status->windows, 1, memory_order_relaxed);
@@ -37,7 +31,7 @@ static void leave(struct window *w) {
     if (!since)
         return;
     tell_sampler(w);
-    uint64_t now = now_ns(); /* what the sampler takes as inside is not later */
+    uint64_t now = clock_now_ns(); /* what the sampler takes as inside is not later */
     struct wire_window *r = ring_reserve(&w->sampler->ring, WIRE_WINDOW, sizeof *r);
     if (!r)
         return;

@@ -1,8 +1,8 @@
 #include "core/decode/past.h"
 
+#include "core/base/clock.h"
 #include "core/decode/decoder_parts.h"
 #include "core/profile/snapshot/history_read.h"
-#include "core/session/session_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -294,7 +294,7 @@ static void tell_item(struct past *p, struct history_reading *r, size_t i) {
 /* 1: there is more; 0: all of this event's; -ENOMEM. */
 static int tell_event(struct past *p, struct history_reading *r, uint64_t until_ns) {
     for (; p->digit < 2 * DIGITS && r->items; p->digit++) {
-        if (session_clock_ns() > until_ns)
+        if (clock_now_ns() > until_ns)
             return 1;
         if (sort_by_digit(p, r) != 0)
             return -ENOMEM;
@@ -302,7 +302,7 @@ static int tell_event(struct past *p, struct history_reading *r, uint64_t until_
     while (p->at < r->items) {
         tell_item(p, r, p->at++);
         if (feed_written(p->feed) - p->turn_bytes > TURN_BYTES ||
-            (p->at % TURN_ITEMS == 0 && session_clock_ns() > until_ns))
+            (p->at % TURN_ITEMS == 0 && clock_now_ns() > until_ns))
             return p->at < r->items;
     }
     return 0;
@@ -390,7 +390,7 @@ int past_take(struct past *p) {
 }
 
 int past_tell(struct past *p) {
-    uint64_t until_ns = session_clock_ns() + TURN_NS;
+    uint64_t until_ns = clock_now_ns() + TURN_NS;
     p->turn_bytes = feed_written(p->feed);
     int rc = 0;
     while (p->event < WIRE_EVENTS && rc == 0) {

@@ -1,5 +1,6 @@
 #include "core/record/recording.h"
 
+#include "core/base/clock.h"
 #include "core/record/environment.h"
 #include "core/record/recording_file.h"
 
@@ -195,12 +196,6 @@ void recording_write_symbol(struct recording_writer *w, uint64_t address, uint32
                      symbol.module_bytes);
 }
 
-static uint64_t clock_of(clockid_t id) {
-    struct timespec t = {0};
-    clock_gettime(id, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void write_environment(struct recording_writer *w, uint32_t pid) {
     struct wire_environment environment = {0};
     char *text = malloc(ENVIRONMENT_SIZE);
@@ -215,8 +210,8 @@ static void write_environment(struct recording_writer *w, uint32_t pid) {
 void recording_write_jvm(struct recording_writer *w, uint32_t pid, const char *name,
                          const char *version) {
     struct wire_jvm jvm = {
-        .start_ns = clock_of(CLOCK_REALTIME),
-        .clock_ns = clock_of(CLOCK_MONOTONIC),
+        .start_ns = clock_ns(CLOCK_REALTIME),
+        .clock_ns = clock_ns(CLOCK_MONOTONIC),
         .pid = pid,
         .name_bytes = (uint16_t)strnlen(name, WIRE_STRING_MAX),
         .version_bytes = (uint16_t)strnlen(version, WIRE_STRING_MAX),

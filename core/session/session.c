@@ -1,5 +1,7 @@
 #include "core/session/session_state.h"
 
+#include "core/base/clock.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -110,16 +112,14 @@ void session_cpu(struct session *s, struct session_cpu *out) {
 }
 
 void session_status(struct session *s, struct session_status *out) {
-    struct timespec t = {0};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     session_lock(s);
     *out = s->status;
     if (s->threaded) {
-        out->elapsed_ns = s->sampled_ns + (s->running_ns ? session_clock_ns() - s->running_ns : 0);
+        out->elapsed_ns = s->sampled_ns + (s->running_ns ? clock_now_ns() - s->running_ns : 0);
         out->elapsed_ns -= out->missed_ns < out->elapsed_ns ? out->missed_ns : out->elapsed_ns;
     }
     session_unlock(s);
-    out->frontend_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    out->frontend_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 uint32_t session_news(struct session *s, char *out, size_t size) {

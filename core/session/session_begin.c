@@ -1,6 +1,7 @@
 #include "core/session/session_state.h"
 
 #include "attach/load/attach.h"
+#include "core/base/clock.h"
 #include "core/event/event.h"
 #include "core/session/agent_link.h"
 #include "core/session/drain/perf_broker.h"
@@ -186,7 +187,7 @@ int session_attach(const struct jvm *j, const struct session_options *o, struct 
     if (!s)
         return result;
     s->jvm = *j;
-    s->drain.decoder->since_ns = session_clock_ns();
+    s->drain.decoder->since_ns = clock_now_ns();
     result = agent_library_find(o->library, s->library, sizeof s->library, e);
     if (result == 0)
         result = open_process(s, e);
@@ -261,7 +262,7 @@ static bool chose_itself(const struct session *s) {
 }
 
 static void adopt_mapping(struct session *s, const struct session_options *o, struct mapping m) {
-    uint64_t now = session_clock_ns();
+    uint64_t now = clock_now_ns();
     uint64_t begin_ns = __atomic_load_n(&m.wire->header.clock_ns, __ATOMIC_RELAXED);
     s->options.ring_bytes = m.ring_bytes;
     s->drain.decoder->since_ns = begin_ns < now ? begin_ns : now;

@@ -135,8 +135,6 @@ struct session {
     struct drain drain;
 };
 
-uint64_t session_clock_ns(void); /* CLOCK_MONOTONIC */
-
 /* Once a second: whether the agent keeps to its budget, and what follows from it. */
 void drain_look_at_budget(struct session *s, uint64_t now);
 /* A START of that has been answered, or could not be asked for. */

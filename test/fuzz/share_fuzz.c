@@ -5,6 +5,7 @@
  * Input: one byte of flags (1: as the client; 2: which introduces itself first), then frames: a
  * byte for the kind, two for the length, and so many bytes of it as there are.
  */
+#include "core/base/clock.h"
 #include "core/record/feed.h"
 #include "core/session/share/join.h"
 #include "core/session/share/share.h"
@@ -71,7 +72,7 @@ static void as_reader(const uint8_t *data, size_t size) {
     check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
     s->joined = true;
     s->drain.decoder->replay = true;
-    s->drain.decoder->now_ns = session_clock_ns();
+    s->drain.decoder->now_ns = clock_now_ns();
     s->join = calloc(1, sizeof *s->join);
     check(s->join != NULL);
     s->join->fd = pair[1];

@@ -1,5 +1,6 @@
 #include "tui/cli/batch.h"
 
+#include "core/base/clock.h"
 #include "core/event/event.h"
 #include "core/report/quality.h"
 #include "tui/cli/background/background.h"
@@ -215,12 +216,6 @@ static int profile(const struct options *o, const struct jvm *j, struct outputs 
     return r;
 }
 
-static uint64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* Of two lengths of time the shorter; 0 is for ever. */
 static uint64_t shorter(uint64_t a, uint64_t b) {
     return a && (!b || a < b) ? a : b;
@@ -237,10 +232,10 @@ static uint64_t whole_ms(const struct options *o) {
 static int take_turns(const struct options *o, const struct jvm *j, struct outputs *out,
                       unsigned first, struct watch *w, struct background_stay *stay,
                       enum watch_end *end, struct err *e) {
-    uint64_t whole = whole_ms(o), end_ms = now_ms() + whole;
+    uint64_t whole = whole_ms(o), end_ms = clock_now_ms() + whole;
     int r = 0;
     for (unsigned turn = first; r == 0 && *end == WATCH_TIME; turn++) {
-        uint64_t now = now_ms(), left = whole && end_ms > now ? end_ms - now : 0;
+        uint64_t now = clock_now_ms(), left = whole && end_ms > now ? end_ms - now : 0;
         uint64_t loop = options_moment_ms(&o->loop, time(NULL));
         bool last = !loop || (whole && left <= loop);
         if (turn > first && whole && !left)

@@ -1,5 +1,7 @@
 #include "tui/cli/watch.h"
 
+#include "core/base/clock.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -27,12 +29,6 @@ int watch_open(struct watch *w, struct err *e) {
     return 0;
 }
 
-static uint64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* How long to sleep: until the end, or until the progress is to be drawn again. -1: for ever. */
 static int64_t nap_ms(const struct watch *w, uint64_t left, bool ends) {
     bool shown = w->progress && w->progress->shown;
@@ -42,7 +38,7 @@ static int64_t nap_ms(const struct watch *w, uint64_t left, bool ends) {
 }
 
 static enum watch_end run(const struct watch *w, struct session *s, uint64_t duration_ms) {
-    uint64_t begin = now_ms(), end = begin + duration_ms, drawn = begin;
+    uint64_t begin = clock_now_ms(), end = begin + duration_ms, drawn = begin;
     struct pollfd fds[] = {
         {.fd = w->signal_fd, .events = POLLIN},
         {.fd = session_event_fd(s), .events = POLLIN},
@@ -54,7 +50,7 @@ static enum watch_end run(const struct watch *w, struct session *s, uint64_t dur
         session_status(s, &st);
         if (st.phase != SESSION_RUNNING)
             return WATCH_SESSION;
-        uint64_t now = now_ms();
+        uint64_t now = clock_now_ms();
         if (duration_ms && now >= end)
             return WATCH_TIME;
         if (w->progress && (now >= drawn + PROGRESS_EVERY_MS || now == begin)) {

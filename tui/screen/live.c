@@ -1,6 +1,7 @@
 #include "tui/screen/live.h"
 
 #include "attach/doctor/doctor.h"
+#include "core/base/clock.h"
 #include "tui/screen/jvm_tabs.h"
 #include "tui/screen/live_plain.h"
 #include "tui/screen/live_setup.h"
@@ -84,7 +85,7 @@ static enum way open_chosen(struct live *l) {
     signals_impatient(l->tabs.count ? 0 : SIGNALS_PATIENCE_S);
     int err = live_attach(&j, &l->o->session, &s, &e);
     signals_patient();
-    if (err || jvm_tabs_open(&l->tabs, s, l->o, NULL, loop_now_ns(), &e)) {
+    if (err || jvm_tabs_open(&l->tabs, s, l->o, NULL, clock_now_ns(), &e)) {
         picker_say(l->picker, e.message);
         return WAY_STAY;
     }
@@ -134,7 +135,7 @@ static enum way run_picker(struct live *l) {
     enum way way = WAY_STAY;
     mark_recent(l->picker);
     while (way == WAY_STAY) {
-        uint64_t now = loop_now_ns(), look = jvm_tabs_look(&l->tabs, true, now);
+        uint64_t now = clock_now_ns(), look = jvm_tabs_look(&l->tabs, true, now);
         if (now >= next) {
             list_jvms(l);
             next = now + loop_period_ns(&l->loop, PICKER_REFRESH_NS);
@@ -305,7 +306,7 @@ static enum way run_screen(struct live *l) {
     while (way == WAY_STAY) {
         struct jvm_tab *t = jvm_tabs_on(&l->tabs);
         int fd = session_event_fd(t->session);
-        uint64_t now = loop_now_ns();
+        uint64_t now = clock_now_ns();
         if (now >= t->refresh_ns)
             refresh(l, t, now);
         uint64_t look = jvm_tabs_look(&l->tabs, false, now);
@@ -323,7 +324,7 @@ static enum way run_screen(struct live *l) {
         if (way == WAY_STAY && t == jvm_tabs_on(&l->tabs) && screen_wants_switch(t->screen)) {
             show_screen(l, t->screen); /* it says so: a busy JVM takes its time */
             screen_switch(t->screen);
-            t->opened_ns = loop_now_ns();
+            t->opened_ns = clock_now_ns();
             t->refresh_ns = 0;
         }
     }
@@ -353,7 +354,7 @@ static int open_first(struct live *l, struct err *e) {
         return err;
     if (l->o->jvm)
         config_remember(l->o->jvm->name);
-    return jvm_tabs_open(&l->tabs, s, l->o, l->o->replay, loop_now_ns(), e);
+    return jvm_tabs_open(&l->tabs, s, l->o, l->o->replay, clock_now_ns(), e);
 }
 
 static int run(struct live *l, struct err *e) {

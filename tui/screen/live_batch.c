@@ -1,4 +1,5 @@
 #include "tui/model/source_session.h"
+#include "core/base/clock.h"
 #include "tui/screen/live.h"
 #include "tui/screen/live_setup.h"
 #include "tui/screen/screen.h"
@@ -28,10 +29,10 @@ static int size_from(const char *variable, int least, int otherwise) {
 
 /* False at the end: asked to stop, or the session is over. */
 static bool wait_frame(const struct live_options *o, struct session *s) {
-    uint64_t until = loop_now_ns() + (uint64_t)live_refresh_ms(o) * 1000000u;
+    uint64_t until = clock_now_ns() + (uint64_t)live_refresh_ms(o) * 1000000u;
     int fd = session_event_fd(s);
     for (;;) {
-        uint64_t now = loop_now_ns();
+        uint64_t now = clock_now_ns();
         if (now >= until)
             return true;
         struct timespec left = {.tv_sec = (time_t)((until - now) / 1000000000u),
@@ -78,11 +79,11 @@ static int print_frames(const struct live_options *o, struct session *session, s
                         struct screen *s, struct canvas *c, struct err *e) {
     /* Rates need two looks; the first frame has the one from here. */
     int err = 0;
-    if (model_refresh(m, loop_now_ns()))
+    if (model_refresh(m, clock_now_ns()))
         return err_set(e, ENOMEM, "no memory for a frame");
     for (unsigned n = 0; !err && (o->frames == 0 || n < o->frames); n++) {
         bool more = !o->replay && wait_frame(o, session);
-        if (model_refresh(m, loop_now_ns()))
+        if (model_refresh(m, clock_now_ns()))
             return err_set(e, ENOMEM, "no memory for a frame");
         screen_update(s);
         screen_draw_batch(s, c);

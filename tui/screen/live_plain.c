@@ -1,6 +1,7 @@
 #include "tui/screen/live_plain.h"
 
 #include "attach/doctor/doctor.h"
+#include "core/base/clock.h"
 #include "core/session/share/share.h"
 #include "tui/screen/jvm_tabs.h"
 #include "tui/screen/live_setup.h"
@@ -160,7 +161,7 @@ static int open_jvm(struct plain *p, const struct jvm *j, struct err *e) {
         signals_patient();
     }
     if (!err)
-        err = jvm_tabs_open(&p->tabs, s, p->o, NULL, loop_now_ns(), e);
+        err = jvm_tabs_open(&p->tabs, s, p->o, NULL, clock_now_ns(), e);
     if (!err)
         config_remember(j->name);
     return err;
@@ -222,7 +223,7 @@ static bool draw(struct plain *p, const struct jvm_tab *t, struct caret *caret) 
 static void say_page(struct plain *p, struct jvm_tab *t, bool head) {
     struct text out = {0};
     struct caret caret;
-    model_refresh(&t->model, loop_now_ns());
+    model_refresh(&t->model, clock_now_ns());
     screen_update(t->screen);
     draw(p, t, &caret);
     if (screen_view(t->screen) == LIVE_FLAME)
@@ -338,15 +339,15 @@ static void take_keys(struct plain *p, const char *line) {
 /* The first page says something: it waits for the first samples, or until it is clear that none
  * come. */
 static void await_samples(struct plain *p, struct jvm_tab *t) {
-    uint64_t end = loop_now_ns() + FIRST_NS, now;
+    uint64_t end = clock_now_ns() + FIRST_NS, now;
     int fd = session_event_fd(t->session);
-    while (!t->replay && !p->over && (now = loop_now_ns()) < end) {
+    while (!t->replay && !p->over && (now = clock_now_ns()) < end) {
         if (wait_for(p, fd, (int)((end - now) / 1000000) + 1)) {
             live_clear_event(fd);
             break;
         }
     }
-    model_refresh(&t->model, loop_now_ns());
+    model_refresh(&t->model, clock_now_ns());
 }
 
 static void run(struct plain *p) {
@@ -363,7 +364,7 @@ static void run(struct plain *p) {
             break;
         if (screen_wants_switch(t->screen))
             screen_switch(t->screen);
-        jvm_tabs_look(&p->tabs, false, loop_now_ns());
+        jvm_tabs_look(&p->tabs, false, clock_now_ns());
         say_page(p, t, head);
         if (!read_line(p, "keys, ? for help: ", line))
             break;
@@ -384,7 +385,7 @@ int live_plain(const struct live_options *o, struct err *e) {
     if (o->jvm || o->replay) {
         err = live_open_session(o, &s, e);
         if (!err)
-            err = jvm_tabs_open(&p.tabs, s, o, o->replay, loop_now_ns(), e);
+            err = jvm_tabs_open(&p.tabs, s, o, o->replay, clock_now_ns(), e);
     }
     if (!err)
         run(&p);

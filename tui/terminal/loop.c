@@ -1,5 +1,6 @@
 #include "tui/terminal/loop.h"
 
+#include "core/base/clock.h"
 #include "tui/terminal/signals.h"
 
 #include <errno.h>
@@ -15,12 +16,6 @@
 /* Frames that came through fast before the period shrinks again. */
 #define FAST_FRAMES 4
 #define STUCK_NS SECOND
-
-uint64_t loop_now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
 
 static int fit(struct loop *l) {
     int rows, cols;
@@ -129,7 +124,7 @@ uint64_t loop_period_ns(struct loop *l, uint64_t wanted_ns) {
 }
 
 bool loop_is_slow(const struct loop *l) {
-    return l->factor_log2 || (l->pending_ns && loop_now_ns() - l->pending_ns > STUCK_NS);
+    return l->factor_log2 || (l->pending_ns && clock_now_ns() - l->pending_ns > STUCK_NS);
 }
 
 /* ---- waiting ---- */
@@ -182,7 +177,7 @@ static uint64_t next_moment(const struct loop *l, uint64_t now, uint64_t until_n
 
 /* Once round. */
 static unsigned wait_once(struct loop *l, int fd, uint64_t until_ns) {
-    uint64_t ns = next_moment(l, loop_now_ns(), until_ns);
+    uint64_t ns = next_moment(l, clock_now_ns(), until_ns);
     struct timespec timeout = {.tv_sec = (time_t)(ns / SECOND), .tv_nsec = (long)(ns % SECOND)};
     bool pending = terminal_pending(l->terminal);
     struct pollfd p[] = {
@@ -207,7 +202,7 @@ static unsigned wait_once(struct loop *l, int fd, uint64_t until_ns) {
 unsigned loop_wait(struct loop *l, int fd, uint64_t until_ns) {
     for (;;) {
         unsigned happened = wait_once(l, fd, until_ns);
-        uint64_t now = loop_now_ns();
+        uint64_t now = clock_now_ns();
         note_waiting(l, now);
         note_bytes(l, now);
         if (happened || now >= until_ns)

@@ -66,6 +66,4 @@ bool loop_is_slow(const struct loop *l);
 /* Bytes sent to the terminal, the mean of the last ten seconds. */
 uint64_t loop_bytes_per_second(const struct loop *l);
 
-uint64_t loop_now_ns(void);
-
 #endif

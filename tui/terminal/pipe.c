@@ -1,5 +1,6 @@
 #include "tui/terminal/pipe.h"
 
+#include "core/base/clock.h"
 #include "tui/terminal/signals.h"
 
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #define WAIT_MS 100 /* between looks: a pidfd does not tell of a command that stops */
@@ -79,12 +79,6 @@ static int start(const char *command, int input, pid_t *child) {
     return rc;
 }
 
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* A command that runs, as a process group. */
 struct command {
     pid_t group;  /* and the shell's pid */
@@ -141,13 +135,13 @@ static bool has_ended(struct command *c, int *status) {
         return c->reaped;
     if (c->reaped && kill(-c->group, 0) && errno == ESRCH)
         return true;
-    if (now_ns() < c->end)
+    if (clock_now_ns() < c->end)
         return false;
     if (c->killed)
         return true;
     kill(-c->group, SIGKILL);
     c->killed = true;
-    c->end = now_ns() + KILL_NS;
+    c->end = clock_now_ns() + KILL_NS;
     return false;
 }
 
@@ -155,7 +149,7 @@ static void end_command(struct command *c) {
     if (c->quit)
         return;
     c->quit = true;
-    c->end = now_ns() + TERM_NS;
+    c->end = clock_now_ns() + TERM_NS;
     kill(-c->group, SIGTERM);
     kill(-c->group, SIGCONT); /* one that is stopped hears it too */
 }

@@ -1,5 +1,6 @@
 #include "tui/terminal/terminal.h"
 
+#include "core/base/clock.h"
 #include "core/base/text.h"
 #include "tui/terminal/emit.h"
 #include "tui/terminal/input.h"
@@ -15,7 +16,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MS UINT64_C(1000000)
@@ -51,12 +51,6 @@ struct terminal {
     uint64_t asked_ns, delay_ns;
     bool silent; /* never answers */
 };
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- modes ---- */
 
@@ -123,7 +117,7 @@ static bool is_asked(const struct terminal *t) {
 static void wait_for_answer(struct terminal *t) {
     uint64_t end = t->asked_ns + LAST_ANSWER_NS;
     while (is_asked(t)) {
-        uint64_t now = now_ns();
+        uint64_t now = clock_now_ns();
         int ms = now < end ? (int)((end - now) / MS) + 1 : 0;
         struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
         if (t->input.length == sizeof t->input.bytes || poll(&p, 1, ms) != 1 || !terminal_read(t))
@@ -297,7 +291,7 @@ static void ask(struct terminal *t) {
         return;
     send(t, "\033[5n");
     t->asked++;
-    t->asked_ns = now_ns();
+    t->asked_ns = clock_now_ns();
 }
 
 void terminal_show(struct terminal *t, const struct canvas *c, const struct caret *at) {
@@ -338,7 +332,7 @@ bool terminal_behind(struct terminal *t) {
         return false;
     /* More answers than questions: somebody makes them up. */
     bool made_up = (int)(t->input.alive - t->asked) > 0;
-    if (made_up || now_ns() - t->asked_ns > SILENT_NS) {
+    if (made_up || clock_now_ns() - t->asked_ns > SILENT_NS) {
         t->silent = made_up || t->delays == 0;
         t->asked = t->input.alive;
     }
@@ -351,7 +345,7 @@ uint64_t terminal_delay_ns(const struct terminal *t, unsigned *frames) {
 }
 
 uint64_t terminal_behind_ns(const struct terminal *t) {
-    return is_asked(t) && t->delays > 0 ? now_ns() - t->asked_ns : 0;
+    return is_asked(t) && t->delays > 0 ? clock_now_ns() - t->asked_ns : 0;
 }
 
 /* ---- the clipboard ---- */
@@ -435,7 +429,7 @@ bool terminal_read(struct terminal *t) {
         ssize_t n = read(STDIN_FILENO, bytes, room < sizeof bytes ? room : sizeof bytes);
         if (n <= 0)
             break;
-        input_feed(&t->input, bytes, (size_t)n, now_ns());
+        input_feed(&t->input, bytes, (size_t)n, clock_now_ns());
         room -= (size_t)n;
         any = true;
     }
@@ -446,9 +440,9 @@ bool terminal_pressed(struct terminal *t) {
     if (t->next >= 0)
         return true;
     unsigned alive = t->input.alive;
-    t->next = input_next(&t->input, now_ns());
+    t->next = input_next(&t->input, clock_now_ns());
     if (t->input.alive != alive && t->input.alive == t->asked) {
-        t->delay_ns = now_ns() - t->asked_ns;
+        t->delay_ns = clock_now_ns() - t->asked_ns;
         t->delays++;
     }
     return t->next >= 0;

@@ -1,5 +1,6 @@
 #include "core/agent/engine/engine_perf.h"
 #include "core/agent/threads.h"
+#include "core/base/clock.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -9,19 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The CPU clock of one thread (source: clock_getcpuclockid in the kernel's posix-timers.h). */
-static clockid_t thread_clock(uint32_t tid) {
-    return (clockid_t)(~tid << 3 | 6);
-}
-
-static struct timespec duration(uint64_t ns) {
-    return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
-}
-
 static int ctimer_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes) {
     (void)run, (void)jni;
     struct timespec t;
-    if (clock_gettime(thread_clock((uint32_t)syscall(SYS_gettid)), &t) == 0)
+    if (clock_gettime(clock_of_thread((uint32_t)syscall(SYS_gettid)), &t) == 0)
         return 0;
     snprintf(why, why_bytes, "no CPU clocks of threads here (errno %d)", errno);
     return -errno;
@@ -42,12 +34,12 @@ static int ctimer_arm(struct engine_run *run, struct engine_thread *t, uint32_t 
     event._sigev_un._tid = (pid_t)t->tid;
     int id;
     /* The kernel's own timer numbers: the C library's wrapper keeps a table and allocates. */
-    if (syscall(SYS_timer_create, thread_clock(t->tid), &event, &id) != 0)
+    if (syscall(SYS_timer_create, clock_of_thread(t->tid), &event, &id) != 0)
         return error_of(t, errno);
     uint64_t interval = run->request.interval;
     struct itimerspec spec = {
-        .it_interval = duration(interval),
-        .it_value = duration(engine_first_interval(interval, t->tid + (uint64_t)time(NULL))),
+        .it_interval = clock_timespec(interval),
+        .it_value = clock_timespec(engine_first_interval(interval, t->tid + (uint64_t)time(NULL))),
     };
     if (syscall(SYS_timer_settime, id, 0, &spec, NULL) != 0) {
         int e = errno;

@@ -1,5 +1,6 @@
 #include "core/agent/engine/engine_perf.h"
 #include "core/agent/threads.h"
+#include "core/base/clock.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -15,12 +16,6 @@ static _Atomic uint64_t last_cpu_ns;
 
 /* The period of our timer, as the kernel has it: another profiler may set its own meanwhile. */
 static struct timeval own_period;
-
-static uint64_t process_cpu_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static int itimer_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes) {
     (void)jni;
@@ -39,7 +34,7 @@ static int itimer_start(struct engine_run *run, JNIEnv *jni, char *why, size_t w
                  "another profiler uses ITIMER_PROF; -e cpu and -e ctimer work beside it");
         return -EBUSY;
     }
-    atomic_store(&last_cpu_ns, process_cpu_ns());
+    atomic_store(&last_cpu_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
     if (setitimer(ITIMER_PROF, &timer, NULL) != 0) {
         snprintf(why, why_bytes, "setitimer failed with errno %d", errno);
         return -errno;
@@ -61,7 +56,7 @@ static void itimer_stop(struct engine_run *run, JNIEnv *jni) {
 /* What the process used since somebody asked last. Handlers of several threads may ask at once:
  * each nanosecond is given out once, and whoever comes too late gets none. */
 static uint64_t take_cpu_ns(void) {
-    uint64_t now = process_cpu_ns();
+    uint64_t now = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t last = atomic_load(&last_cpu_ns);
     for (int tries = 0; now > last && tries < 64; tries++)
         if (atomic_compare_exchange_weak(&last_cpu_ns, &last, now))

@@ -3,6 +3,7 @@
  * no contention, and left out. */
 #include "core/agent/engine/native_gate.h"
 #include "core/agent/patch/imports.h"
+#include "core/base/clock.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,12 +28,6 @@ static struct functions {
     int (*cond_timedwait)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
 } libc, next; /* the real ones, and another profiler's hooks */
 
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void waited(const void *frame, uintptr_t real, uint64_t since_ns) {
     int saved = errno;
     struct native_stripe *stripe =
@@ -40,7 +35,7 @@ static void waited(const void *frame, uintptr_t real, uint64_t since_ns) {
     if (!stripe)
         return;
     struct engine_run *run = locks.gate.run;
-    uint64_t ns = now_ns() - since_ns;
+    uint64_t ns = clock_now_ns() - since_ns;
     uint64_t weight = run ? native_gate_due(stripe, run->request.interval, ns) : 0;
     if (weight)
         native_gate_sample(&locks.gate, frame, real, weight, 0);
@@ -61,7 +56,7 @@ static void waited(const void *frame, uintptr_t real, uint64_t since_ns) {
         int r = try_lock(lock);                                                                    \
         if (r != EBUSY)                                                                            \
             return r;                                                                              \
-        uint64_t since = now_ns();                                                                 \
+        uint64_t since = clock_now_ns();                                                           \
         r = libc.name(lock);                                                                       \
         if (r != EDEADLK)                                                                          \
             WAITED(name, since);                                                                   \
@@ -74,9 +69,9 @@ static void waited(const void *frame, uintptr_t real, uint64_t since_ns) {
         else if (r != EBUSY)                                                                       \
             return r;                                                                              \
         bool taken = r == EBUSY;                                                                   \
-        uint64_t since = now_ns();                                                                 \
+        uint64_t since = clock_now_ns();                                                           \
         r = next.name(lock);                                                                       \
-        if (r != EDEADLK && (taken || now_ns() - since >= WAIT_NS))                                \
+        if (r != EDEADLK && (taken || clock_now_ns() - since >= WAIT_NS))                          \
             WAITED(name, since);                                                                   \
         return r;                                                                                  \
     }
@@ -87,13 +82,13 @@ LOCK_HOOKS(wrlock, (pthread_rwlock_t * lock), pthread_rwlock_trywrlock, rwlock_u
 
 #define WAIT_HOOKS(name, parameters, ...)                                                          \
     static int hook_##name parameters {                                                            \
-        uint64_t since = now_ns();                                                                 \
+        uint64_t since = clock_now_ns();                                                           \
         int r = libc.name(__VA_ARGS__);                                                            \
         WAITED(name, since);                                                                       \
         return r;                                                                                  \
     }                                                                                              \
     static int over_##name parameters {                                                            \
-        uint64_t since = now_ns();                                                                 \
+        uint64_t since = clock_now_ns();                                                           \
         int r = next.name(__VA_ARGS__);                                                            \
         WAITED(name, since);                                                                       \
         return r;                                                                                  \

@@ -4,6 +4,7 @@
 #include "core/agent/engine/perf_buffer.h"
 #include "core/agent/process/guarded.h"
 #include "core/agent/threads.h"
+#include "core/base/clock.h"
 #include "core/wire/broker.h"
 #include "core/wire/perf_attr.h"
 
@@ -15,7 +16,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FDS_MAX (1u << 20)
@@ -48,12 +48,6 @@ static _Atomic uint32_t *_Atomic index_of_fd;
 static struct perf_run perf[2]; /* cpu, any event */
 static size_t page_bytes;       /* of the machine: the control page and the data page of an event */
 static uint32_t fd_limit;       /* the application keeps what is above */
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t); /* the vdso: no system call */
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static struct perf_run *run_of(const struct engine_run *run) {
     return &perf[run->request.event != WIRE_EVENT_CPU];
@@ -237,7 +231,7 @@ int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t index, 
     uint64_t first = interval;
     /* Not where periods are short: the kernel takes a new one over only after a few events. */
     if (perf_kind_pauses(p->kind))
-        first = engine_first_interval(interval, t->tid + now_ns());
+        first = engine_first_interval(interval, t->tid + clock_now_ns());
     if (first != interval && ioctl(fd, PERF_EVENT_IOC_PERIOD, &first) != 0)
         first = interval;
     int r = (uint32_t)fd < fd_limit ? set_signal(fd, run->signo, t->tid) : -EMFILE;
@@ -314,7 +308,7 @@ static void calm(struct note *n, const struct engine_run *run, int fd, const str
     uint64_t period = n->period ? n->period : run->request.interval;
     if (period >= STORM_PERIOD)
         return;
-    bool same = at->pc == n->pc && at->sp == n->sp && now_ns() - n->ended_ns < STORM_NS;
+    bool same = at->pc == n->pc && at->sp == n->sp && clock_now_ns() - n->ended_ns < STORM_NS;
     n->pc = at->pc;
     n->sp = at->sp;
     n->storm = same && at_system_call(at->pc) ? n->storm + 1 : 0;
@@ -331,7 +325,7 @@ static void leave_out_own(const struct engine_run *run, struct note *n, struct e
                           void *buffer, struct perf_news *news) {
     if (perf_buffer_read(buffer, page_bytes, news) && !n->period && run->request.interval == 1)
         t->counted = news->counter;
-    n->ended_ns = now_ns();
+    n->ended_ns = clock_now_ns();
 }
 
 static void look(const struct perf_run *p, struct engine_run *run, uint32_t index, void *context) {

@@ -7,6 +7,7 @@
 #include "core/agent/process/guarded.h"
 #include "core/agent/threads.h"
 #include "core/agent/vm/vm_tables.h"
+#include "core/base/clock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -39,14 +40,8 @@ static struct look {
 #define SEEN_BYTES (SEEN_MAX * sizeof(struct seen))
 #define FRAME_BYTES (WIRE_FRAMES_MAX * sizeof(uint64_t))
 
-static uint64_t clock_ns(clockid_t clock) {
-    struct timespec t;
-    return clock_gettime(clock, &t) == 0 ? (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec
-                                         : 0;
-}
-
 static uint64_t cpu_ns(uint32_t tid) {
-    return clock_ns((clockid_t)(~tid << 3 | 6));
+    return clock_ns(clock_of_thread(tid));
 }
 
 /* Where an OSThread keeps its number. A VM may not tell: then where our own is. */

@@ -1,5 +1,7 @@
 #include "core/agent/engine/engine_wall.h"
 
+#include "core/base/clock.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -20,7 +22,7 @@ static struct wall wall;
 static uint64_t ended_cpu_ns; /* of those before */
 
 static void wait_while(_Atomic uint32_t *word, uint32_t value, uint64_t ns) {
-    struct timespec t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    struct timespec t = clock_timespec(ns);
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0);
 }
 
@@ -30,20 +32,18 @@ static void tell(_Atomic uint32_t *word, uint32_t value) {
 }
 
 static void publish(struct wall *w) {
-    struct timespec t;
     struct wire_engine_status *s = w->run->status;
     uint64_t covered = atomic_load(&w->covered_ns);
     /* A handler may have counted time that no look has yet. */
     __atomic_store_n(&s->expected_ns, w->expected_ns, __ATOMIC_RELAXED);
     __atomic_store_n(&s->covered_ns, covered < w->expected_ns ? covered : w->expected_ns,
                      __ATOMIC_RELAXED);
-    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0)
-        atomic_store(&w->cpu_ns, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+    atomic_store(&w->cpu_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID));
 }
 
 static void go_round(struct wall *w) {
     uint64_t interval = w->run->request.interval;
-    uint64_t now = wall_clock_ns();
+    uint64_t now = clock_now_ns();
     if (now >= w->next_list_ns) {
         wall_threads_list(w, now);
         publish(w);
@@ -54,7 +54,7 @@ static void go_round(struct wall *w) {
         if (w->due_ns[i] > now || !w->entry[i].tid)
             continue;
         w->due_ns[i] = UINT64_MAX;
-        uint64_t at = wall_clock_ns();
+        uint64_t at = clock_now_ns();
         uint64_t pause = wall_look(w, &w->entry[i], at);
         if (w->entry[i].tid)
             w->due_ns[i] = at + wall_pause(w, pause);
@@ -85,12 +85,12 @@ static void *wall_main(void *arg) {
     threads_own(w->run->threads, tid, true); /* before anybody arms it */
     hurry();
     tell(&w->own_tid, tid);
-    w->random = wall_clock_ns() | 1;
+    w->random = clock_now_ns() | 1;
     while (!atomic_load(&w->quit)) {
         go_round(w);
         wait_while(&w->quit, 0, wall_pause(w, tick > TICK_MIN ? tick : TICK_MIN));
     }
-    uint64_t now = wall_clock_ns();
+    uint64_t now = clock_now_ns();
     for (uint32_t i = 0; i < w->count; i++)
         if (w->entry[i].tid)
             wall_close(w, &w->entry[i], now);

@@ -90,7 +90,6 @@ uint64_t wall_pause(struct wall *w, uint64_t ns);
 
 /* Looking at them (engine_wall_look.c). */
 
-uint64_t wall_clock_ns(void);
 /* How many samples the next one of that weight counts as: on average one an interval, also where
  * looks come late. Called by whoever owns the entry's turn. */
 uint32_t wall_count(struct wall_thread *t, uint64_t interval, uint64_t weight);

@@ -1,11 +1,11 @@
 #include "core/agent/engine/engine_wall.h"
 
 #include "core/agent/process/guarded.h"
+#include "core/base/clock.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define REPEAT_NS UINT64_C(900000000) /* a live screen hears of a sleeper as often */
@@ -14,22 +14,6 @@
 #define CALM_FACTOR 4
 #define HANDLER_NS 200000u /* a handler and its thread's way back to sleep use less */
 #define LINK_BYTES 8192u   /* of a stack without Java, searched for a frame */
-
-static uint64_t ns_of(const struct timespec *t) {
-    return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec;
-}
-
-uint64_t wall_clock_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return ns_of(&t);
-}
-
-/* CPU time of a thread; 0: it is gone (source: CPU clocks in the kernel's posix-timers.h). */
-static uint64_t cpu_ns(uint32_t tid) {
-    struct timespec t;
-    return clock_gettime((clockid_t)(~tid << 3 | 6), &t) == 0 ? ns_of(&t) : 0;
-}
 
 /* How much of the time up to a look its sample covers. */
 static uint64_t covered(const struct wall *w, const struct wall_thread *t, uint64_t now) {
@@ -84,7 +68,7 @@ struct check {
 
 static bool has_slept(void *arg) {
     const struct check *c = arg;
-    return cpu_ns(c->tid) == c->cpu_ns;
+    return clock_ns(clock_of_thread(c->tid)) == c->cpu_ns;
 }
 
 /* The JavaThread*, if the thread's it is. */
@@ -210,7 +194,7 @@ static void take_or_send(struct wall *w, struct wall_thread *t, uint64_t now, ui
             send(w, t, now, cpu);
             return;
         }
-        cpu = cpu_ns(t->tid);
+        cpu = clock_ns(clock_of_thread(t->tid));
     }
 }
 
@@ -229,7 +213,7 @@ uint64_t wall_look(struct wall *w, struct wall_thread *t, uint64_t now) {
     uint32_t turn = atomic_load(&t->turn);
     if (turn == WALL_ITS || (turn == WALL_OURS && is_outside(w, t, now)))
         return interval;
-    uint64_t cpu = cpu_ns(t->tid);
+    uint64_t cpu = clock_ns(clock_of_thread(t->tid));
     if (!cpu) {
         wall_threads_drop(w, t);
         return interval;
@@ -255,7 +239,7 @@ uint64_t wall_look(struct wall *w, struct wall_thread *t, uint64_t now) {
 void wall_close(struct wall *w, struct wall_thread *t, uint64_t now) {
     if (atomic_load(&t->turn) != WALL_OURS || !t->sampled)
         return;
-    if (cpu_ns(t->tid) == t->cpu_ns && now > t->looked_ns) {
+    if (clock_ns(clock_of_thread(t->tid)) == t->cpu_ns && now > t->looked_ns) {
         w->expected_ns += now - t->looked_ns;
         atomic_fetch_add(&w->covered_ns, now - t->looked_ns);
         t->same_ns = now;

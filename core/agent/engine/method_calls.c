@@ -4,11 +4,11 @@
 #include "core/agent/patch/bytecode.h"
 #include "core/agent/threads.h"
 #include "core/agent/walk/virtual_thread.h"
+#include "core/base/clock.h"
 
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define CALLERS_MAX (1u << 15) /* threads in the method at a time */
@@ -43,12 +43,6 @@ static struct {
     _Atomic uint64_t counted; /* of request.every */
     uint64_t least[WIRE_METHODS];
 } calls;
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 int method_calls_open(struct engine_run *run, const uint64_t *least, uint32_t targets) {
     void *p = mmap(NULL, CALLERS_MAX * sizeof *calls.caller, PROT_READ | PROT_WRITE,
@@ -158,7 +152,7 @@ static void enter(const struct engine_run *run, uintptr_t frame, uint16_t id) {
     if (c->depth >= DEPTH_MAX)
         make_room(c, frame, is_virtual);
     if (c->depth < DEPTH_MAX)
-        c->call[c->depth] = (struct call){now_ns(), is_virtual ? UINTPTR_MAX : frame, id};
+        c->call[c->depth] = (struct call){clock_now_ns(), is_virtual ? UINTPTR_MAX : frame, id};
     c->depth++;
 }
 
@@ -204,7 +198,7 @@ static bool end_call(struct caller *c, uint16_t id, uint64_t *ns) {
     if (at == 0)
         return false;
     c->depth = at - 1;
-    *ns = now_ns() - c->call[at - 1].since_ns;
+    *ns = clock_now_ns() - c->call[at - 1].since_ns;
     return true;
 }
 

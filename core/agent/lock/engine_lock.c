@@ -1,24 +1,18 @@
 #include "core/agent/lock/engine_lock.h"
 
 #include "core/agent/agent.h"
+#include "core/base/clock.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define INTERVAL_NS 10000u
 #define LOCAL_FRAME 16 /* references */
 
 struct lock_engine lock_engine;
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 struct engine_run *lock_enter(void) {
     if (!sampler_enter(&agent.sampler))
@@ -42,7 +36,7 @@ struct lock_waiter lock_waiter_of(const struct engine_run *run, JNIEnv *jni, jth
 
 void lock_begin(struct lock_wait *w, const struct lock_owner *owner) {
     w->owner = *owner;
-    w->begin_ns = now_ns();
+    w->begin_ns = clock_now_ns();
     w->ticket = 0;
     if (owner->java && owner->tid && lock_owners_may_ask(&lock_engine.owners, w->begin_ns))
         w->ticket = lock_owners_ask(&lock_engine.owners, owner);
@@ -71,7 +65,7 @@ static void begin_monitor(struct lock_wait *w, const struct engine_run *run, JNI
                           jobject object) {
     struct monitors *m = &lock_engine.monitors;
     uint64_t word = monitors_owner_word(m, object);
-    *w = (struct lock_wait){.begin_ns = now_ns(), .owner.word = word};
+    *w = (struct lock_wait){.begin_ns = clock_now_ns(), .owner.word = word};
     if (m->known && !word)
         return;
     bool asks = lock_owners_may_ask(&lock_engine.owners, w->begin_ns);
@@ -146,7 +140,7 @@ void lock_end(struct lock_wait *w, const struct engine_run *run, JNIEnv *jni, jo
               uint32_t flags, const struct lock_waiter *who, const void *frame) {
     if (w->begin_ns < lock_engine.since_ns)
         return; /* the engine was stopped and started meanwhile: the ticket is worth nothing */
-    struct ended e = {.wait = w, .who = who, .time_ns = now_ns(), .flags = flags};
+    struct ended e = {.wait = w, .who = who, .time_ns = clock_now_ns(), .flags = flags};
     e.tid = who->is_virtual ? (uint32_t)syscall(SYS_gettid) : (uint32_t)who->id;
     struct owner_slot *answer = w->ticket ? lock_owners_take(&lock_engine.owners, w->ticket) : NULL;
     e.answer = answer;
@@ -272,7 +266,7 @@ static int start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_byte
         stop(run, jni);
         return r;
     }
-    lock_engine.since_ns = now_ns();
+    lock_engine.since_ns = clock_now_ns();
     /* From here on callbacks come in. */
     lock_engine.run = run;
     if (!switch_events(run, true)) {

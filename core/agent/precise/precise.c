@@ -4,11 +4,11 @@
 #include "core/agent/precise/precise_deoptimize.h"
 #include "core/agent/process/guarded.h"
 #include "core/agent/vm/vm_tables.h"
+#include "core/base/clock.h"
 #include "core/wire/record.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define PROBES 8u
 #define SECOND UINT64_C(1000000000)
@@ -25,12 +25,6 @@
 #define UNKNOWN UINT32_MAX
 #define IN_USE 0 /* a compiled method's state (source: nmethod.hpp, JDK 8-28) */
 #define RANGES 8u
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
 
 /* Compilations of earlier runs, made with full debug information: attaching again must not make
  * them all over. The agent's thread writes it; the last ones are kept. */
@@ -110,7 +104,7 @@ void precise_start(struct precise *p, const struct vm *vm, struct ring_writer *r
         log_line(p, 2, "all code is precise: this JVM runs with DebugNonSafepoints");
         return;
     }
-    p->begin_ns = now_ns();
+    p->begin_ns = clock_now_ns();
     p->fade_ns = p->begin_ns + FADE_NS;
     p->old_id = UNKNOWN;
     atomic_store(&p->on, 1);
@@ -220,8 +214,8 @@ static void tell(struct precise *p, const struct precise_method *m, uint32_t lev
         class_name[i] = m->class_signature[i + 1] == '/' ? '.' : m->class_signature[i + 1];
     class_name[n] = '\0';
     snprintf(text, sizeof text, "after %.1f s: recompiled %s.%s (%s%s) for precision: %.1f ms",
-             (double)(now_ns() - p->begin_ns) / 1e9, class_name, m->name, level == 4 ? "C2" : "C1",
-             osr ? ", loop" : "", (double)took_ns / 1e6);
+             (double)(clock_now_ns() - p->begin_ns) / 1e9, class_name, m->name,
+             level == 4 ? "C2" : "C1", osr ? ", loop" : "", (double)took_ns / 1e6);
     log_line(p, 2, text);
 }
 
@@ -231,9 +225,9 @@ static void recompile(void *context, uint32_t i, jclass holder, jmethodID method
     struct precise *p = b->precise;
     if (!p->on || state_of(p, b->code[i].key) != IN_USE)
         return;
-    uint64_t begin = now_ns();
+    uint64_t begin = clock_now_ns();
     int given_up = deoptimize_method(jni, holder, method, b->code[i].osr);
-    uint64_t took = now_ns() - begin;
+    uint64_t took = clock_now_ns() - begin;
     atomic_fetch_add(&p->status->recompile_ns, took);
     if (given_up <= 0)
         return;
@@ -259,13 +253,13 @@ static void decide(struct precise *p, jvmtiEnv *jvmti, JNIEnv *jni) {
     }
     if (!b.n || !can_deoptimize(p, jni))
         return;
-    uint64_t begin = now_ns();
+    uint64_t begin = clock_now_ns();
     precise_methods_find(b.method, b.n, p->vm, &p->ids, recompile, &b, jvmti, jni);
-    p->look_ns = now_ns() + (now_ns() - begin) * LOOK_PAUSE;
+    p->look_ns = clock_now_ns() + (clock_now_ns() - begin) * LOOK_PAUSE;
 }
 
 void precise_turn(struct precise *p, jvmtiEnv *jvmti, JNIEnv *jni) {
-    uint64_t now = now_ns();
+    uint64_t now = clock_now_ns();
     if (now < p->begin_ns + GRACE_NS)
         return;
     if (p->old_id == UNKNOWN) {

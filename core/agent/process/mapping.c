@@ -1,10 +1,11 @@
 #include "core/agent/process/mapping.h"
 
+#include "core/base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static int open_memfd(off_t size) {
@@ -46,8 +47,6 @@ int agent_mapping_open(struct agent_mapping *m, const char *path, uint64_t ring_
         m->memfd = -1;
         return -e;
     }
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
     m->wire = p;
     m->ring_bytes = ring_bytes;
     m->wire->header = (struct wire_header){
@@ -57,7 +56,7 @@ int agent_mapping_open(struct agent_mapping *m, const char *path, uint64_t ring_
         .ring_bytes = ring_bytes,
         .pid = (uint32_t)getpid(),
         .session = session,
-        .clock_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec,
+        .clock_ns = clock_now_ns(),
     };
     return 0;
 }

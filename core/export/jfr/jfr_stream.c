@@ -1,5 +1,6 @@
 #include "core/export/jfr/jfr_stream_state.h"
 
+#include "core/base/clock.h"
 #include "core/export/output_file.h"
 
 #include <errno.h>
@@ -13,11 +14,7 @@
 #define WAITING_MAX ((size_t)64 << 20)
 
 static bool wait_a_moment(struct jfr_stream *w) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += JFR_STREAM_FLUSH_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    struct timespec until = clock_after_ms(CLOCK_MONOTONIC, JFR_STREAM_FLUSH_MS);
     pthread_mutex_lock(&w->lock);
     while (!w->quit && pthread_cond_timedwait(&w->changed, &w->lock, &until) == 0)
         ;

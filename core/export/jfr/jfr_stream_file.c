@@ -1,8 +1,9 @@
 #include "core/export/jfr/jfr_stream_state.h"
 
+#include "core/base/clock.h"
+
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NS UINT64_C(1000000000)
@@ -12,12 +13,6 @@
 #define COMMIT 16                 /* bytes that turn filler into events at once */
 #define FILLER_BYTES ((size_t)16) /* what of a filler is written */
 #define TAIL 80                   /* some readers stop looking for events that near to the end */
-
-static uint64_t now_ns(void) {
-    struct timespec t = {0};
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
-}
 
 static size_t step_of(const struct jfr_stream *w) {
     size_t step = w->o.chunk_bytes / 4 < STEP ? (size_t)w->o.chunk_bytes / 4 : STEP;
@@ -113,7 +108,7 @@ void jfr_stream_begin_chunk(struct jfr_stream *w, struct text *out, uint64_t sta
     struct text notes = {0};
     w->header = (struct jfr_header){.start_ns = start_ns, .duration_ns = NS, .day = w->o.day};
     w->start = w->file;
-    w->begun_ns = now_ns();
+    w->begun_ns = clock_now_ns();
     add_beginning(w, out, &notes);
     w->end = w->start + out->len;
     w->file = w->end - w->end % step_of(w) + step_of(w);
@@ -131,7 +126,7 @@ void jfr_stream_begin_chunk(struct jfr_stream *w, struct text *out, uint64_t sta
 
 bool jfr_stream_is_full(const struct jfr_stream *w) {
     return w->end - w->start >= w->o.chunk_bytes ||
-           now_ns() - w->begun_ns >= w->o.chunk_ms * 1000000;
+           clock_now_ns() - w->begun_ns >= w->o.chunk_ms * 1000000;
 }
 
 static int cut(struct jfr_stream *w, uint64_t to) {

@@ -2,6 +2,7 @@
 #include "core/http/fleet/roll.h"
 
 #include "attach/proc/proc.h"
+#include "core/base/clock.h"
 #include "symbols/symbol_store.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include <time.h>
 
 #define WAITING_MAX 8 /* for one JVM, at a time */
-#define LOOK_S 2
+#define LOOK_MS 2000
 
 struct fleet {
     struct fleet_options options;
@@ -253,12 +254,10 @@ static int want_of(const struct fleet_want *want, struct engine_union *out, stru
 /* One's turn with a JVM. Who waits for one that is stuck keeps a thread: few may, and who only looks
  * does so not for long. */
 static int take_turn(struct fleet *f, struct member *m, bool looks, struct err *e) {
-    struct timespec until;
     pthread_mutex_lock(&f->lock);
     bool crowd = m->holds > WAITING_MAX;
     pthread_mutex_unlock(&f->lock);
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += LOOK_S;
+    struct timespec until = clock_after_ms(CLOCK_REALTIME, LOOK_MS);
     int r = crowd   ? EAGAIN
             : looks ? pthread_mutex_timedlock(&m->busy, &until)
                     : pthread_mutex_lock(&m->busy);

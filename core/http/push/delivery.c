@@ -1,5 +1,6 @@
 /* The sender's thread: from the inbox through the spool to the receiver. */
 #include "core/http/push/protocol/message.h"
+#include "core/base/clock.h"
 #include "core/http/push/sender_state.h"
 
 #include <inttypes.h>
@@ -17,7 +18,7 @@
 
 static uint32_t any_number(void) {
     uint32_t n = 0;
-    return getrandom(&n, sizeof n, GRND_NONBLOCK) == sizeof n ? n : (uint32_t)sender_now_ms();
+    return getrandom(&n, sizeof n, GRND_NONBLOCK) == sizeof n ? n : (uint32_t)clock_now_ms();
 }
 
 static struct spool_counts counts_of(struct sender *s) {
@@ -53,7 +54,7 @@ static void say_lost(struct sender *s) {
     snprintf(line, sizeof line,
              "too many profiles wait for %.200s: the oldest are given up, for want of room (%s)",
              s->url.base, s->spool_dir[0] ? "--spool-size" : "--spool keeps more, on disk");
-    trouble_note(&s->d.receiver, sender_now_ms(), "lost", line);
+    trouble_note(&s->d.receiver, clock_now_ms(), "lost", line);
     s->d.lost_said = c.lost;
 }
 
@@ -97,7 +98,7 @@ static void say_what_was_there(struct sender *s) {
         return;
     snprintf(line, sizeof line, "spool %s: %" PRIu64 " profiles wait from before, and go first",
              s->spool_dir, c.messages);
-    trouble_note(&s->d.disk, sender_now_ms(), "before", line);
+    trouble_note(&s->d.disk, clock_now_ms(), "before", line);
 }
 
 static void say_what_is_odd(struct sender *s) {
@@ -105,14 +106,14 @@ static void say_what_is_odd(struct sender *s) {
     char line[LINE];
     if (c.broken) {
         snprintf(line, sizeof line, "spool %s: files that are damaged were removed", s->spool_dir);
-        trouble_note(&s->d.disk, sender_now_ms(), "broken", line);
+        trouble_note(&s->d.disk, clock_now_ms(), "broken", line);
     }
     if (c.aside) {
         snprintf(line, sizeof line,
                  "spool %s: profiles in it are for another protocol than %s, or of another "
                  "version of jtop-prof; they stay there",
                  s->spool_dir, s->protocol_name);
-        trouble_note(&s->d.disk, sender_now_ms(), "aside", line);
+        trouble_note(&s->d.disk, clock_now_ms(), "aside", line);
     }
 }
 
@@ -172,7 +173,7 @@ static void refused(struct sender *s, uint64_t now, const char *why) {
 
 static void take_answer(struct sender *s, const struct post_result *r) {
     struct answer a;
-    uint64_t now = sender_now_ms();
+    uint64_t now = clock_now_ms();
     const struct push_message *m = spool_head(s->d.spool);
     answer_judge(r, s->protocol, m ? m->body.len : 0, &a);
     unsigned most = r->status < 300 ? DOUBTS_MAX_OK : DOUBTS_MAX;
@@ -239,7 +240,7 @@ static uint32_t time_to_wait(struct sender *s, uint64_t now, bool closing) {
 /* One round: false when it is over. */
 static bool step(struct sender *s, bool *tried_at_end) {
     struct post_result r;
-    uint64_t now = sender_now_ms();
+    uint64_t now = clock_now_ms();
     bool closing = atomic_load(&s->closing);
     keep(s, now);
     bool idle = !post_is_under_way(s->post);
@@ -271,13 +272,13 @@ static void leave(struct sender *s) {
     if (saved) {
         snprintf(line, sizeof line, "spool %s: %" PRIu64 " profiles wait there for the next push",
                  s->spool_dir, saved);
-        trouble_note(&s->d.disk, sender_now_ms(), "left", line);
+        trouble_note(&s->d.disk, clock_now_ms(), "left", line);
     }
     if (c.unsaved) {
         snprintf(line, sizeof line, "%" PRIu64 " profiles were not sent to %.200s and are lost: %s",
                  c.unsaved, s->url.base,
                  r ? strerror(-r) : "--spool DIRECTORY keeps them for the next push");
-        trouble_note(&s->d.disk, sender_now_ms(), "unsent", line);
+        trouble_note(&s->d.disk, clock_now_ms(), "unsent", line);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "core/http/push/push.h"
 
+#include "core/base/clock.h"
 #include "core/http/push/roster.h"
 
 #include <errno.h>
@@ -7,7 +8,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define NS 1000000000u
 #define HISTORY_WINDOWS 4                 /* a step may be so late */
@@ -26,12 +26,6 @@ struct push {
     struct subject_out out;
     struct jvm target;
 };
-
-static uint64_t monotonic_ns(void) {
-    struct timespec t = {0};
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
-}
 
 static void say(void *arg, bool trouble, const char *line) {
     const struct push *p = arg;
@@ -60,7 +54,7 @@ static void step(struct push *p) {
 /* Shortly behind the next whole second, where windows may have to be closed. True: told to end. */
 static bool wait_second(int stop_fd) {
     struct pollfd fd = {.fd = stop_fd, .events = POLLIN};
-    uint64_t ns = monotonic_ns() % NS;
+    uint64_t ns = clock_now_ns() % NS;
     int ms = (int)((NS - ns) / 1000000) + 20;
     return poll(&fd, 1, ms) > 0;
 }
@@ -72,7 +66,7 @@ static void go_on(struct push *p, int stop_fd, struct err *e) {
             return;
     } while (!wait_second(stop_fd));
     /* The samples of this moment arrive a little later. */
-    uint64_t end_ns = monotonic_ns();
+    uint64_t end_ns = clock_now_ns();
     (void)poll(NULL, 0, LATE_MS);
     uint32_t i = 0;
     for (struct subject *s; (s = roster_next(p->roster, &i));) {

@@ -1,5 +1,6 @@
 #include "core/http/push/roster.h"
 
+#include "core/base/clock.h"
 #include "core/http/push/census.h"
 #include "core/http/push/protocol/label_sources.h"
 
@@ -8,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum stage { FREE = 0, WANTED, ENTERING, HELD, LEFT, LEAVING, FAILED, ENDED };
 
@@ -36,9 +36,7 @@ struct roster {
 };
 
 static uint64_t now_s(void) {
-    struct timespec t = {0};
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec;
+    return clock_now_ms() / 1000;
 }
 
 static bool same_jvm(const struct jvm *a, const struct jvm *b) {

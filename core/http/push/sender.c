@@ -1,4 +1,5 @@
 #include "core/http/push/sender.h"
+#include "core/base/clock.h"
 #include "core/http/push/protocol/message.h"
 #include "core/http/push/sender_state.h"
 
@@ -8,14 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-uint64_t sender_now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* libcurl finds out only when it connects. */
 static int check_file(const char *option, const char *path, struct err *e) {
@@ -141,7 +135,7 @@ void sender_status(struct sender *s, struct sender_status *out) {
 void sender_free(struct sender *s, uint32_t patience_ms) {
     if (!s)
         return;
-    atomic_store(&s->deadline_ms, sender_now_ms() + patience_ms);
+    atomic_store(&s->deadline_ms, clock_now_ms() + patience_ms);
     atomic_store(&s->closing, true);
     post_wake(s->post);
     pthread_join(s->thread, NULL);

@@ -42,7 +42,6 @@ struct sender {
     struct sender_status status;
 };
 
-uint64_t sender_now_ms(void);
 /* The thread: until `closing`, and then until all is sent or the deadline is there. */
 void *delivery_run(void *sender);
 

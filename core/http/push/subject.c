@@ -1,17 +1,12 @@
 #include "core/http/push/subject.h"
 
+#include "core/base/clock.h"
 #include "core/report/quality.h"
 
 #include <stdlib.h>
 #include <time.h>
 
 #define NS 1000000000u
-
-static uint64_t clock_ns(clockid_t id) {
-    struct timespec t = {0};
-    clock_gettime(id, &t);
-    return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
-}
 
 /* The window of the samples' clock as a question. What is older than a session's first window was
  * sampled while it was being made ready, and is in that. */

@@ -1,5 +1,7 @@
 #include "core/http/serve/attendance.h"
 
+#include "core/base/clock.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -8,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_S 1
+#define LOOK_MS 1000
 #define AGAIN_S 30 /* after one could not be attached */
 
 struct attendee {
@@ -31,9 +33,7 @@ struct attendance {
 };
 
 static time_t now_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec;
+    return (time_t)(clock_now_ms() / 1000);
 }
 
 static bool is_ending(struct attendance *a) {
@@ -92,9 +92,7 @@ static void *attendance_main(void *arg) {
     struct attendance *a = arg;
     while (!is_ending(a)) {
         look(a);
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += LOOK_S;
+        struct timespec until = clock_after_ms(CLOCK_MONOTONIC, LOOK_MS);
         pthread_mutex_lock(&a->lock);
         int r = 0;
         while (!a->ending && r == 0)

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/http/serve/api/api_feeds.h"
 #include "core/http/serve/attendance.h"
 #include "core/http/serve/server/listen.h"
@@ -77,11 +77,9 @@ static int make_fleet(const struct serve_options *o, struct parts *p, struct err
     int r = fleet_new(&fleet, &p->serve.fleet, e);
     if (r < 0)
         return r;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     p->serve.options = o;
     p->serve.login = p->login;
-    p->serve.begun_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    p->serve.begun_ns = clock_now_ns();
     p->serve.feeds = api_feeds_new();
     p->serve.profs = prof_table_new(&p->serve, e);
     if (!p->serve.profs)

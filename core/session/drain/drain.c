@@ -3,6 +3,7 @@
  * has to attach again). It never waits long. */
 #include "core/session/session_state.h"
 
+#include "core/base/clock.h"
 #include "core/session/pauses.h"
 
 #include <errno.h>
@@ -10,19 +11,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TURN_MS 20       /* between two looks at the ring */
 #define IDLE_TURN_MS 200 /* when nothing comes, or a frugal session; less than the heartbeat */
 #define FRUGAL_TIMES 5   /* less often than others it looks at the JVM and for names */
 #define SECOND_NS UINT64_C(1000000000)
-
-uint64_t session_clock_ns(void) {
-    struct timespec t = {0};
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void wait_for_work(struct session *s) {
     struct drain *d = &s->drain;
@@ -228,10 +222,10 @@ void *drain_main(void *arg) {
     struct drain *d = &s->drain;
     drain_take_request(s); /* so that the engines start while the symbols are opened */
     drain_open_symbols(s);
-    d->second_ns = session_clock_ns() + SECOND_NS / 4;
+    d->second_ns = clock_now_ns() + SECOND_NS / 4;
     while (!must_quit(s)) {
         wait_for_work(s);
-        uint64_t now = session_clock_ns();
+        uint64_t now = clock_now_ns();
         watch_process(s);
         drain_beat(s, now);
         bool empty = drain_read(s, d->process_gone);

@@ -1,6 +1,8 @@
 /* Keeping the agent to its budget: what core/session/drain/budget.c decides is asked of it. */
 #include "core/session/session_state.h"
 
+#include "core/base/clock.h"
+
 static void show(struct session *s) {
     session_lock(s);
     budget_show(&s->drain.budget, s->options.engine, s->options.engines, &s->status.budget);
@@ -25,7 +27,7 @@ void drain_end_budgeting(struct session *s, bool succeeded) {
     struct drain *d = &s->drain;
     d->budgeting = false;
     if (succeeded)
-        budget_restart(&d->budget, session_clock_ns());
+        budget_restart(&d->budget, clock_now_ns());
     else
         budget_undo(&d->budget, d->budget_before);
     show(s);

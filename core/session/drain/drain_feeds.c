@@ -1,6 +1,7 @@
 /* Those who look on: what the drain thread does for them. */
 #include "core/session/session_state.h"
 
+#include "core/base/clock.h"
 #include "core/decode/past.h"
 #include "core/record/feed.h"
 #include "core/session/share/share_socket.h"
@@ -42,7 +43,7 @@ static void tell_status(struct session *s, struct feed *only) {
     t.tag_cpu = o->tag_cpu;
     t.tag_sched = o->tag_sched;
     t.restricted = s->filter.on || s->begin || s->end || o->from_ms || o->to_ms;
-    t.time_ns = session_clock_ns();
+    t.time_ns = clock_now_ns();
     session_unlock(s);
     for (uint32_t i = 0; i < DECODER_FEEDS; i++)
         if (d->feed[i] && (only ? d->feed[i] == only : !feed_past(d->feed[i])))
@@ -79,7 +80,7 @@ static int take_past(struct session *s, struct feed *f) {
     feed_set_past(f, p);
     while (rc > 0) {
         rc = past_take(p);
-        drain_beat(s, session_clock_ns());
+        drain_beat(s, clock_now_ns());
     }
     feed_hold(f, true);
     return rc;
@@ -190,8 +191,8 @@ void drain_feed(struct session *s, uint64_t now) {
 
 void drain_end_feeds(struct session *s) {
     struct decoder *d = s->drain.decoder;
-    uint64_t until = session_clock_ns() + END_NS;
-    while (session_clock_ns() < until && serve_beginners(s))
+    uint64_t until = clock_now_ns() + END_NS;
+    while (clock_now_ns() < until && serve_beginners(s))
         ;
     for (struct feed *f; (f = next_arrival(s, true));) {
         feed_fail(f);

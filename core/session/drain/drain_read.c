@@ -1,5 +1,7 @@
 #include "core/session/session_state.h"
 
+#include "core/base/clock.h"
+
 #include <stdlib.h>
 
 /* Records decoded in one go, with the lock held: a few milliseconds' worth. */
@@ -84,7 +86,7 @@ bool drain_read(struct session *s, bool writers_gone) {
     while (d->ring.bytes && d->ring.tail - begin < d->ring.bytes) {
         bool libraries;
         uint64_t before = d->ring.tail;
-        d->decoder->now_ns = session_clock_ns();
+        d->decoder->now_ns = clock_now_ns();
         look_later(d);
         size_t used = fill_batch(s, writers_gone, &libraries);
         if (used)

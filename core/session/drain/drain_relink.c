@@ -1,5 +1,6 @@
 #include "core/session/session_state.h"
 
+#include "core/base/clock.h"
 #include "core/session/agent_link.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@ void drain_use_mapping(struct session *s, struct mapping m) {
     d->linked = true;
     d->silent = false;
     d->beat_ns = 0; /* attaching took its time: no pause of ours */
-    drain_beat(s, session_clock_ns());
+    drain_beat(s, clock_now_ns());
 }
 
 void drain_tell_resumed(struct session *s) {
@@ -102,7 +103,7 @@ int drain_relink(struct session *s, uint64_t now, struct err *e) {
     struct err why;
     bool offer = false;
     /* The pause may also have come after this turn's heartbeat. */
-    uint64_t since_beat = session_clock_ns() - d->beat_ns;
+    uint64_t since_beat = clock_now_ns() - d->beat_ns;
     uint64_t gap = now - d->stall_end < RECENT_NS ? d->stall_ns : 1;
     if (since_beat > gap)
         gap = since_beat;

@@ -1,6 +1,7 @@
 /* What the caller wants, asked of the agent; an answer that does not come has a deadline. */
 #include "core/session/session_state.h"
 
+#include "core/base/clock.h"
 #include "core/event/event.h"
 #include "core/session/drain/perf_broker.h"
 
@@ -34,7 +35,7 @@ static void ask(struct session *s, enum wire_command command, const struct contr
     control_request(&d->control, none ? WIRE_COMMAND_STOP : command, start);
     d->pending = command;
     d->failure_told = false;
-    d->deadline_ns = session_clock_ns() + (uint64_t)timeout_ms * 1000000u;
+    d->deadline_ns = clock_now_ns() + (uint64_t)timeout_ms * 1000000u;
 }
 
 /* Starting. */
@@ -142,7 +143,7 @@ static void started(struct session *s) {
         drain_mark(s);
         return;
     }
-    budget_restart(&d->budget, session_clock_ns());
+    budget_restart(&d->budget, clock_now_ns());
     session_set_phase(s, SESSION_RUNNING, NULL);
     drain_publish(s);
     drain_mark(s);
@@ -248,7 +249,7 @@ static void start_without_agent(struct session *s) {
     struct drain *d = &s->drain;
     struct err e;
     if (!d->process_gone && drain_phase(s) == SESSION_STOPPED) {
-        uint64_t now = session_clock_ns();
+        uint64_t now = clock_now_ns();
         int result = drain_relink(s, now, &e);
         d->resume_gap_ns = 0; /* nothing was missed */
         if (result == 0)

@@ -1,5 +1,7 @@
 #include "core/session/session_state.h"
 
+#include "core/base/clock.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -64,7 +66,7 @@ void session_show_first(struct session_status *st, uint32_t event) {
 }
 
 void drain_run_clock(struct session *s, bool runs) {
-    uint64_t now = session_clock_ns();
+    uint64_t now = clock_now_ns();
     session_lock(s);
     if (runs && !s->running_ns) {
         s->running_ns = now;
@@ -193,7 +195,7 @@ void drain_mark(struct session *s) {
         return;
     struct wire_mark mark = {
         .header = wire_header_word(WIRE_MARK, sizeof mark),
-        .time_ns = session_clock_ns(),
+        .time_ns = clock_now_ns(),
         .dropped = since(st->dropped, d->base.dropped),
     };
     for (int i = 0; i < WIRE_FAILURES; i++)

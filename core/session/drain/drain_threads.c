@@ -3,6 +3,7 @@
 
 #include "attach/proc/thread_stat.h"
 #include "core/base/clean_text.h"
+#include "core/base/clock.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -76,7 +77,7 @@ void drain_tell_filters(struct session *s) {
 static void look_up_numbers(struct session *s) {
     struct drain *d = &s->drain;
     struct thread_stat *list = NULL;
-    uint64_t now = session_clock_ns();
+    uint64_t now = clock_now_ns();
     if (d->outer_ns && now - d->outer_ns < OUTER_NS)
         return;
     d->outer_ns = now;

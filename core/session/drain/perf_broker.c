@@ -1,5 +1,6 @@
 #include "core/session/drain/perf_broker.h"
 
+#include "core/base/clock.h"
 #include "core/session/drain/jvm_tids.h"
 #include "core/wire/broker.h"
 #include "core/wire/perf_attr.h"
@@ -16,7 +17,6 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Questions at once, and a second: a JVM has so many threads, and starts so many. */
@@ -162,15 +162,9 @@ static bool serve_one(struct perf_broker *b) {
     return sent;
 }
 
-static uint64_t clock_ns(void) {
-    struct timespec t = {0};
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Whether one more question is within what is bearable. */
 static bool may_serve(struct perf_broker *b) {
-    uint64_t now = clock_ns();
+    uint64_t now = clock_now_ns();
     b->credit += (double)(now - b->credit_ns) * RATE / 1e9;
     b->credit_ns = now;
     if (b->credit > BURST)
@@ -230,7 +224,7 @@ int perf_broker_begin(const struct jvm *j, int fd, struct perf_broker **out) {
     b->fd = fd;
     b->tids.proc = -1;
     b->credit = BURST;
-    b->credit_ns = clock_ns();
+    b->credit_ns = clock_now_ns();
     pthread_mutex_init(&b->lock, NULL);
     perf_machine_read(&b->machine);
     b->quit = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -1,5 +1,6 @@
 #include "core/session/drain/unwind.h"
 
+#include "core/base/clock.h"
 #include "core/session/drain/unwind_area.h"
 #include "symbols/unwind/unwind_files.h"
 
@@ -35,17 +36,6 @@ struct unwind {
     struct wire_unwind_module fresh[WIRE_UNWIND_MODULES_MAX];
     uint32_t listed;
 };
-
-static uint64_t now_ns(void) {
-    struct timespec t = {0};
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static struct timespec timespec_of(uint64_t ns) {
-    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
-                             .tv_nsec = (long)(ns % 1000000000u)};
-}
 
 static bool must_quit(struct unwind *u) {
     pthread_mutex_lock(&u->lock);
@@ -112,12 +102,12 @@ static void publish(struct unwind *u, const struct unwind_mapping *m, size_t cou
     uint32_t n = collect(u, m, count);
     if (u->area.generation && n == u->listed && memcmp(u->fresh, u->list, n * sizeof *u->list) == 0)
         return;
-    struct timespec until = timespec_of(u->area.ready_ns);
+    struct timespec until = clock_timespec(u->area.ready_ns);
     pthread_mutex_lock(&u->lock);
-    while (wait && !u->quit && now_ns() < u->area.ready_ns)
+    while (wait && !u->quit && clock_now_ns() < u->area.ready_ns)
         pthread_cond_timedwait(&u->changed, &u->lock, &until);
     pthread_mutex_unlock(&u->lock);
-    if (unwind_area_publish(&u->area, u->fresh, n, now_ns()) != 0)
+    if (unwind_area_publish(&u->area, u->fresh, n, clock_now_ns()) != 0)
         return;
     memcpy(u->list, u->fresh, n * sizeof *u->list);
     u->listed = n;
@@ -126,7 +116,7 @@ static void publish(struct unwind *u, const struct unwind_mapping *m, size_t cou
 static void follow(struct unwind *u) {
     const struct unwind_mapping *m;
     size_t count;
-    uint64_t partial_ns = now_ns() + WIRE_UNWIND_GRACE_MS * UINT64_C(1000000);
+    uint64_t partial_ns = clock_now_ns() + WIRE_UNWIND_GRACE_MS * UINT64_C(1000000);
     int rc = unwind_files_list(u->files, &m, &count);
     if (rc != 0) {
         char text[128];
@@ -142,10 +132,10 @@ static void follow(struct unwind *u) {
         if (u->file[m[i].file].done)
             continue;
         learn(u, &m[i]);
-        if (now_ns() < partial_ns)
+        if (clock_now_ns() < partial_ns)
             continue;
         publish(u, m, count, false);
-        partial_ns = now_ns() + WIRE_UNWIND_GRACE_MS * UINT64_C(1000000);
+        partial_ns = clock_now_ns() + WIRE_UNWIND_GRACE_MS * UINT64_C(1000000);
     }
     publish(u, m, count, true);
 }
@@ -162,15 +152,15 @@ static void *unwind_main(void *arg) {
             pthread_cond_wait(&u->changed, &u->lock);
             continue;
         }
-        if (now_ns() < next_ns) {
-            struct timespec until = timespec_of(next_ns);
+        if (clock_now_ns() < next_ns) {
+            struct timespec until = clock_timespec(next_ns);
             pthread_cond_timedwait(&u->changed, &u->lock, &until);
             continue;
         }
         u->wanted = false;
         pthread_mutex_unlock(&u->lock);
         follow(u);
-        next_ns = now_ns() + UNWIND_PAUSE_MS * UINT64_C(1000000);
+        next_ns = clock_now_ns() + UNWIND_PAUSE_MS * UINT64_C(1000000);
         pthread_mutex_lock(&u->lock);
     }
     pthread_mutex_unlock(&u->lock);
@@ -195,7 +185,7 @@ int unwind_start(pid_t pid, struct wire_unwind *area, struct unwind **out, struc
     pthread_mutex_init(&u->lock, NULL);
     pthread_cond_init(&u->changed, &attr);
     pthread_condattr_destroy(&attr);
-    unwind_area_init(&u->area, area, now_ns());
+    unwind_area_init(&u->area, area, clock_now_ns());
     u->wanted = u->busy = true;
     int rc = unwind_files_open(pid, &u->files, e);
     if (rc == 0) {
@@ -224,7 +214,7 @@ void unwind_refresh(struct unwind *u) {
 }
 
 bool unwind_wait(struct unwind *u, int timeout_ms) {
-    struct timespec until = timespec_of(now_ns() + (uint64_t)timeout_ms * 1000000u);
+    struct timespec until = clock_after_ms(CLOCK_MONOTONIC, (uint64_t)timeout_ms);
     pthread_mutex_lock(&u->lock);
     while (u->busy)
         if (pthread_cond_timedwait(&u->changed, &u->lock, &until) != 0)

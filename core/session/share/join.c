@@ -1,5 +1,6 @@
 #include "core/session/share/join.h"
 
+#include "core/base/clock.h"
 #include "core/session/agent_link.h"
 #include "core/session/pauses.h"
 
@@ -30,7 +31,7 @@ int join_connect(struct join *j, const struct jvm *jvm, bool past, struct err *e
         rc = share_send_frame(j->fd, SHARE_JOIN, &join, sizeof join, NULL, 0);
     j->told = j->over = j->has_header = false;
     j->have = 0;
-    j->deadline_ns = session_clock_ns() + FIRST_NS;
+    j->deadline_ns = clock_now_ns() + FIRST_NS;
     if (rc == 0)
         return 0;
     close(j->fd);
@@ -79,7 +80,7 @@ static void ask_engines(struct session *s, struct join *j) {
         return;
     }
     j->asked = true;
-    j->deadline_ns = session_clock_ns() + ANSWER_NS;
+    j->deadline_ns = clock_now_ns() + ANSWER_NS;
 }
 
 static void serve(struct session *s, struct join *j, uint64_t now) {
@@ -185,7 +186,7 @@ static void *join_main(void *arg) {
     struct join *j = s->join;
     while (!must_quit(s)) {
         wait_for_work(s, j);
-        uint64_t now = session_clock_ns();
+        uint64_t now = clock_now_ns();
         s->drain.decoder->now_ns = now;
         if (j->fd >= 0)
             join_hear(s, j);

@@ -1,6 +1,7 @@
 /* Whoever looked on goes on alone. */
 #include "core/session/share/join.h"
 
+#include "core/base/clock.h"
 #include "core/session/agent_link.h"
 
 #include <errno.h>
@@ -63,7 +64,7 @@ static void become_owner(struct session *s, const struct agent_link *link,
     d->decoder->replay = false;
     d->decoder->policy = drain_policy;
     d->decoder->policy_arg = s;
-    d->decoder->since_ns = session_clock_ns();
+    d->decoder->since_ns = clock_now_ns();
     session_unlock(s);
     drain_use_mapping(s, link->mapping);
     (void)drain_use_broker(s, link->broker, NULL);

@@ -2,6 +2,7 @@
 #include "core/session/share/join.h"
 
 #include "core/base/clean_text.h"
+#include "core/base/clock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -91,7 +92,7 @@ static void forget_replaced(struct session *s, const struct session_status *now)
 
 /* What was sampled while it looked on at nobody is missing here. */
 static void note_gap(struct session *s, struct join *j, const struct share_status *t) {
-    uint64_t now = session_clock_ns(), said = t->time_ns < now ? t->time_ns : now;
+    uint64_t now = clock_now_ns(), said = t->time_ns < now ? t->time_ns : now;
     if (!j->told && j->was_told && j->told_ns && said > j->told_ns + GAP_NS && s->running_ns)
         j->missed_ns += said - j->told_ns;
     j->told_ns = said;
@@ -127,7 +128,7 @@ static bool take_status(struct session *s, struct join *j, const void *data, siz
     st->reader = (int32_t)j->reader;
     s->sampled_ns = st->elapsed_ns + st->missed_ns;
     show_gap(j, st);
-    s->running_ns = st->phase == SESSION_RUNNING && t->engines ? session_clock_ns() : 0;
+    s->running_ns = st->phase == SESSION_RUNNING && t->engines ? clock_now_ns() : 0;
     if (!s->wanted || s->done || !j->told) { /* else they are being changed */
         memcpy(s->options.engine, t->engine, sizeof t->engine);
         s->options.engines = t->engines;

@@ -3,6 +3,8 @@
  * anybody but in poll. */
 #include "core/session/share/share_state.h"
 
+#include "core/base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -34,7 +36,7 @@ static bool must_quit(struct share *h) {
 
 /* What poll may wait; until the next deadline. */
 static int patience(const struct share *h) {
-    uint64_t now = session_clock_ns(), next = h->deaf_until_ns ? h->deaf_until_ns : UINT64_MAX;
+    uint64_t now = clock_now_ns(), next = h->deaf_until_ns ? h->deaf_until_ns : UINT64_MAX;
     for (uint32_t i = 0; i < SHARE_GUESTS_MAX; i++) {
         uint64_t at = h->guest[i].deadline_ns;
         if (h->guest[i].state == GUEST_SPEAKS && at && at < next)
@@ -44,7 +46,7 @@ static int patience(const struct share *h) {
 }
 
 static void turn(struct share *h) {
-    if (h->deaf_until_ns && session_clock_ns() >= h->deaf_until_ns)
+    if (h->deaf_until_ns && clock_now_ns() >= h->deaf_until_ns)
         h->deaf_until_ns = 0;
     struct pollfd p[SHARE_GUESTS_MAX + 2] = {
         {.fd = h->wake_fd, .events = POLLIN},
@@ -59,7 +61,7 @@ static void turn(struct share *h) {
     uint64_t n;
     if (p[0].revents && read(h->wake_fd, &n, sizeof n) < 0)
         return;
-    uint64_t now = session_clock_ns();
+    uint64_t now = clock_now_ns();
     for (uint32_t i = 0; i < SHARE_GUESTS_MAX; i++)
         share_guest_look_after(h, &h->guest[i], p[i + 2].revents, now);
     if (p[1].revents)
@@ -78,14 +80,14 @@ static void welcome_the_last(struct share *h) {
 
 /* What is still to be sent, if it goes soon. */
 static void say_farewell(struct share *h) {
-    uint64_t until = session_clock_ns() + FAREWELL_MS * UINT64_C(1000000);
+    uint64_t until = clock_now_ns() + FAREWELL_MS * UINT64_C(1000000);
     for (uint32_t i = 0; i < SHARE_GUESTS_MAX; i++) {
         struct guest *g = &h->guest[i];
         if (g->state != GUEST_NONE && !g->feed) {
             share_guest_turn_away(h, g);
             continue;
         }
-        while (g->feed && feed_send(g->feed, g->fd) == -EAGAIN && session_clock_ns() < until)
+        while (g->feed && feed_send(g->feed, g->fd) == -EAGAIN && clock_now_ns() < until)
             poll(&(struct pollfd){.fd = g->fd, .events = POLLOUT}, 1, 10);
         if (g->state != GUEST_NONE)
             share_guest_dismiss(g);

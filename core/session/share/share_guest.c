@@ -1,6 +1,8 @@
 /* Whoever is connected: what it says frame by frame, and what it is told. Nothing here waits. */
 #include "core/session/share/share_state.h"
 
+#include "core/base/clock.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -26,7 +28,7 @@ void share_guest_next_frame(struct guest *g) {
     g->in = NULL;
     g->have = 0;
     g->state = GUEST_SPEAKS;
-    g->deadline_ns = g->feed ? 0 : session_clock_ns() + REQUEST_NS;
+    g->deadline_ns = g->feed ? 0 : clock_now_ns() + REQUEST_NS;
 }
 
 /* Says why, and ends the connection. */
@@ -134,7 +136,7 @@ bool share_guest_welcome(struct share *h) {
     int fd = accept4(h->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) { /* it would be told again at once */
         bool none = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
-        h->deaf_until_ns = none ? session_clock_ns() + DEAF_NS : 0;
+        h->deaf_until_ns = none ? clock_now_ns() + DEAF_NS : 0;
         return false;
     }
     struct guest *g = NULL;

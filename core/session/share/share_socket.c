@@ -1,6 +1,7 @@
 #include "core/session/share/share_socket.h"
 
 #include "core/base/clean_text.h"
+#include "core/base/clock.h"
 #include "core/session/session_state.h"
 #include "core/session/share/share_name.h"
 
@@ -162,7 +163,7 @@ int share_send(int fd, const void *data, size_t bytes, int timeout_ms) {
 }
 
 static int time_left(uint64_t until_ns) {
-    uint64_t now = session_clock_ns();
+    uint64_t now = clock_now_ns();
     return now >= until_ns ? 0 : (int)((until_ns - now) / MS_NS) + 1;
 }
 
@@ -185,7 +186,7 @@ static int receive(int fd, void *out, size_t bytes, int timeout_ms, uint64_t unt
 
 int share_receive(int fd, void *out, size_t bytes, int timeout_ms) {
     return receive(fd, out, bytes, timeout_ms,
-                   session_clock_ns() + (uint64_t)timeout_ms * MS_NS + FRAME_NS);
+                   clock_now_ns() + (uint64_t)timeout_ms * MS_NS + FRAME_NS);
 }
 
 int share_send_frame(int fd, uint32_t kind, const void *a, size_t a_bytes, const void *b,
@@ -223,7 +224,7 @@ int share_receive_wanted(int fd, share_check *check, void *arg, uint32_t *kind, 
     int rc = share_receive(fd, &h, sizeof h, timeout_ms);
     if (rc == 0 && h.bytes > SHARE_REPLY_MAX)
         rc = -EPROTO;
-    uint64_t until_ns = session_clock_ns() + FRAME_NS;
+    uint64_t until_ns = clock_now_ns() + FRAME_NS;
     size_t head = check && h.bytes > SHARE_HEAD_MAX ? SHARE_HEAD_MAX : h.bytes;
     if (rc == 0)
         rc = receive_more(fd, data, 0, head, timeout_ms, until_ns);

@@ -1,6 +1,7 @@
 /* The reader's side: answers to those who ask about its profile. */
 #include "tui/cli/background/background_parts.h"
 
+#include "core/base/clock.h"
 #include "core/report/metrics.h"
 #include "tui/cli/output/growing.h"
 #include "tui/cli/output/jfr_sync.h"
@@ -169,7 +170,7 @@ static int stop_background(struct answer *a, bool own, struct err *e) {
     if (a->st.phase == SESSION_RUNNING)
         session_stop(b->s, NULL); /* an agent that does not answer keeps nobody from the report */
     session_status(b->s, &a->st);
-    b->active_ms = background_now_ms();
+    b->active_ms = clock_now_ms();
     if (!own)
         return make_reports(a, e);
     /* Again, where the disk may have room now. The JVM's own recording is there once. */
@@ -213,7 +214,7 @@ static int answer_resume(struct answer *a, struct err *e) {
     int r = session_set_engines(b->s, o->session.engine, o->session.engines, e);
     if (r < 0)
         return r;
-    uint64_t now = background_now_ms();
+    uint64_t now = clock_now_ms();
     uint64_t limit = options_moment_ms(&a->o->timeout, time(NULL));
     b->limit_ms = limit ? now + limit : 0;
     b->loop_ms = 0;

@@ -49,8 +49,6 @@ void background_status(const struct background *b, const struct session_status *
  * held. */
 int background_write(struct background *b);
 
-uint64_t background_now_ms(void);
-
 /* The lock, and the end of the whole. background_close is due after 0. */
 int background_open(struct background *b, const struct options *o, struct err *e);
 void background_close(struct background *b);

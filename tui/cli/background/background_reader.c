@@ -1,6 +1,7 @@
 /* The process that stays: takes the profile, waits for its end, and then for more questions. */
 #include "tui/cli/background/background_parts.h"
 
+#include "core/base/clock.h"
 #include "tui/cli/batch.h"
 
 #include <errno.h>
@@ -11,12 +12,6 @@
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
-
-uint64_t background_now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 static int plan(struct background *b, const struct options *o, pid_t pid, struct err *e) {
     if (!b->files || b->turn == 0)
@@ -64,7 +59,7 @@ int background_begin_turn(struct background *b, struct options *o, const struct 
     }
     b->s = s;
     b->since = time(NULL);
-    b->active_ms = background_now_ms();
+    b->active_ms = clock_now_ms();
     b->written = false;
     uint64_t loop = options_moment_ms(&o->loop, b->since);
     b->loop_ms = loop ? b->active_ms + loop : 0;
@@ -115,7 +110,7 @@ static enum turn_end end_by_itself(struct background *b) {
 /* What is due now. With the lock held. */
 static enum turn_end look(struct background *b, bool told_to_end) {
     struct session_status st;
-    uint64_t now = background_now_ms();
+    uint64_t now = clock_now_ms();
     session_status(b->s, &st);
     bool runs = st.phase == SESSION_RUNNING;
     if (b->give_way)
@@ -194,7 +189,7 @@ static enum turn_end await_end(struct background *b, const struct watch *w) {
     for (bool told = false;;) {
         pthread_mutex_lock(&b->lock);
         enum turn_end end = look(b, told);
-        uint64_t then = due(b), now = background_now_ms();
+        uint64_t then = due(b), now = clock_now_ms();
         pthread_mutex_unlock(&b->lock);
         if (end != TURN_NOT)
             return end;
@@ -274,7 +269,7 @@ int background_open(struct background *b, const struct options *o, struct err *e
         return err_exit_as(e, ERR_EXIT_PROFILER, errno, "eventfd: %s", strerror(errno));
     pthread_mutex_init(&b->lock, NULL);
     uint64_t limit = options_moment_ms(&o->timeout, time(NULL));
-    b->limit_ms = limit ? background_now_ms() + limit : 0;
+    b->limit_ms = limit ? clock_now_ms() + limit : 0;
     return 0;
 }
 

@@ -1,6 +1,8 @@
 /* Profiles of asprof's -d: the command ends with its report, and what was collected stays. */
 #include "tui/cli/background/background_parts.h"
 
+#include "core/base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -70,7 +72,7 @@ void background_stay_on(struct background_stay *stay, struct background *b, enum
     b->wake_fd = wake;
     b->foreground = b->closing = false;
     b->written = b->asked_for = true;
-    b->active_ms = background_now_ms();
+    b->active_ms = clock_now_ms();
     pthread_mutex_unlock(&b->lock);
     prctl(PR_SET_PDEATHSIG, 0);
     fflush(NULL);

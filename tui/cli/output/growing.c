@@ -2,6 +2,7 @@
 
 #include "attach/find/process_list.h"
 #include "attach/proc/process_libraries.h"
+#include "core/base/clock.h"
 #include "core/event/event.h"
 #include "core/export/formats.h"
 #include "core/export/jfr/jfr_stream.h"
@@ -203,12 +204,6 @@ static uint32_t events_of(struct file *f, const struct outputs *out, const struc
     return events;
 }
 
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
-}
-
 static bool figures(void *arg, struct jfr_figures *out) {
     struct file *f = arg;
     struct jvm j;
@@ -262,7 +257,7 @@ static void on_process(void *arg, const struct process_sample *p) {
         .read = p->read,
         .written = p->written,
     };
-    uint64_t now = now_ns();
+    uint64_t now = clock_now_ns();
     struct jfr_chunk *c = jfr_stream_lock(f->stream, 0);
     if (!c)
         return;
@@ -273,7 +268,7 @@ static void on_process(void *arg, const struct process_sample *p) {
 /* The first look, from which the others count, comes half a second after the start. */
 static void look_around(void *arg) {
     struct file *f = arg;
-    uint64_t now = now_ns();
+    uint64_t now = clock_now_ns();
     if (!f->stream || !f->look_ns || now < f->next_look_ns)
         return;
     f->next_look_ns = now + f->look_ns;
@@ -285,7 +280,7 @@ static uint64_t start_of(struct session *s) {
     struct session_status st;
     uint64_t first, last, oldest;
     session_status(s, &st);
-    uint64_t now = now_ns();
+    uint64_t now = clock_now_ns();
     uint64_t start = st.elapsed_ns < now ? now - st.elapsed_ns : now;
     profile_span(session_lock(s), &first, &last, &oldest);
     session_unlock(s);
@@ -317,7 +312,7 @@ static int begin(struct file *f, const struct options *o, struct session *s, str
     };
     if (o->processes_ms && process_list_open(&f->processes, j.pid) == 0) {
         f->look_ns = o->processes_ms * UINT64_C(1000000);
-        f->next_look_ns = now_ns() + NS / 2;
+        f->next_look_ns = clock_now_ns() + NS / 2;
     }
     int r = jfr_stream_begin(f->item->path.data, &so, &f->stream, e);
     if (r < 0)

@@ -1,5 +1,7 @@
 #include "tui/cli/output/progress.h"
 
+#include "core/base/clock.h"
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -145,8 +147,7 @@ static void draw_work(struct progress *p, const char *what, uint64_t ms) {
 
 static void *show_work(void *arg) {
     struct progress_work *w = arg;
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
+    struct timespec at = clock_after_ms(CLOCK_MONOTONIC, 0);
     pthread_mutex_lock(&w->lock);
     for (uint64_t ms = 1000; !w->over; ms += 1000) {
         at.tv_sec++;

@@ -1,4 +1,5 @@
 #include "core/http/push/spool/spool.h"
+#include "core/base/clock.h"
 #include "core/http/push/protocol/message.h"
 #include "core/http/push/spool/spool_dir.h"
 #include "core/http/push/spool/spool_file.h"
@@ -110,10 +111,7 @@ int spool_put(struct spool *s, struct push_message *m) {
     uint64_t bytes = message_bytes(m);
     int r = bytes <= s->bytes_max && make_room(s, bytes) ? 0 : -ENOSPC;
     if (r == 0) {
-        struct timespec now;
-        clock_gettime(CLOCK_REALTIME, &now);
-        s->last =
-            spool_name_after(s->last, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+        s->last = spool_name_after(s->last, clock_ns(CLOCK_REALTIME));
         r = append(s, (struct entry){.name = s->last, .m = m});
     }
     if (r != 0) {

@@ -1,12 +1,12 @@
 #include "core/http/serve/api/api.h"
 
+#include "core/base/clock.h"
 #include "core/http/serve/api/api_jvms.h"
 #include "core/http/serve/api/api_view.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const char jvms_below[] = "jvms/";
 
@@ -167,7 +167,6 @@ static uint32_t users_of(struct serve *s, pid_t pid) {
 static void show_status(struct serve *s, struct serve_answer *a) {
     struct err e = {0};
     struct jvm *jvms = NULL;
-    struct timespec now;
     pid_t held[FLEET_MEMBERS_MAX];
     struct json j = {.out = &a->body};
     const int count = fleet_jvms(s->fleet, &jvms, &e);
@@ -176,11 +175,9 @@ static void show_status(struct serve *s, struct serve_answer *a) {
     free(jvms);
     for (uint32_t i = 0; i < sessions; i++)
         clients += users_of(s, held[i]);
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     json_begin(&j, NULL, '{');
     json_string(&j, "version", JTOP_VERSION);
-    json_number(&j, "uptimeMs", (now_ns - s->begun_ns) / 1000000);
+    json_number(&j, "uptimeMs", (clock_now_ns() - s->begun_ns) / 1000000);
     json_number(&j, "jvms", count > 0 ? (uint64_t)count : 0);
     json_number(&j, "sessions", sessions);
     json_number(&j, "clients", clients);

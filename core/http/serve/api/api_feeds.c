@@ -1,5 +1,6 @@
 #include "core/http/serve/api/api_feeds.h"
 
+#include "core/base/clock.h"
 #include "core/http/serve/api/api_view.h"
 #include "core/http/serve/api/json.h"
 
@@ -7,7 +8,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Streams come by once a second, not all at the same moment: what is younger than this will do. */
 #define FRESH_NS 700000000u
@@ -156,12 +156,6 @@ void api_feed_leave(struct api_feed *feed) {
 
 /* Telling. */
 
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static bool is_over(enum session_phase phase) {
     return phase == SESSION_JVM_GONE || phase == SESSION_FAILED;
 }
@@ -217,7 +211,7 @@ static void close_to_others(struct api_feed *feed) {
 
 static void make(struct api_feed *feed) {
     struct session *s = fleet_session(feed->user);
-    const uint64_t now = now_ns();
+    const uint64_t now = clock_now_ns();
     if (feed->turn && (is_over(feed->phase) || now - feed->made_ns < FRESH_NS))
         return;
     if (is_settled(feed, s))

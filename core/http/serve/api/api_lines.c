@@ -1,6 +1,7 @@
 /* /api/v1/jvms/PID/lines: in which lines of a method its samples were. */
 #include "core/http/serve/api/api.h"
 
+#include "core/base/clock.h"
 #include "core/http/serve/api/api_names.h"
 #include "core/http/serve/api/api_view.h"
 #include "core/http/serve/api/json.h"
@@ -9,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define METHODS_MAX 16 /* overloads that are added up */
 #define NAME_BYTES 2048
@@ -68,14 +68,12 @@ static int merge(struct lines *to, const struct snapshot *s) {
 static int take_lines(struct session *s, const struct api_question *q, const char *name,
                       struct lines *out) {
     struct session_status st;
-    struct timespec now;
     uint32_t id[METHODS_MAX];
     int r = 0;
     session_status(s, &st);
-    clock_gettime(CLOCK_MONOTONIC, &now);
     struct profile *p = session_lock(s);
     struct query query =
-        api_question_query(q, api_view_span(p, st.phase, (uint64_t)now.tv_sec).latest);
+        api_question_query(q, api_view_span(p, st.phase, clock_now_ms() / 1000).latest);
     query.tree = false;
     query.lines = true;
     const uint32_t methods = find_methods(profile_methods(p), name, id);

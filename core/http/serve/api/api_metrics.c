@@ -1,6 +1,7 @@
 /* /metrics: of every JVM there is a session of. Whoever scrapes attaches to nothing. */
 #include "core/http/serve/api/api.h"
 
+#include "core/base/clock.h"
 #include "core/http/serve/api/api_view.h"
 #include "core/report/metrics.h"
 
@@ -27,18 +28,11 @@ static uint64_t own_rss(void) {
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static struct timespec clock_now(clockid_t clock) {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return t;
-}
-
 static void scrape(struct scraped *out, struct session *s) {
     session_status(s, &out->status);
     session_jvm(s, &out->jvm);
     struct profile *p = session_lock(s);
-    const struct api_span span =
-        api_view_span(p, out->status.phase, (uint64_t)clock_now(CLOCK_MONOTONIC).tv_sec);
+    const struct api_span span = api_view_span(p, out->status.phase, clock_now_ms() / 1000);
     metrics_take_top(&out->top, p, &out->status, span.latest); /* without memory: no such lines */
     session_unlock(s);
 }
@@ -71,10 +65,8 @@ void serve_metrics(struct serve *s, const struct serve_request *q, struct serve_
     const uint32_t count = one && jvm ? scrape_all(s, one) : 0;
     for (uint32_t i = 0; i < count; i++)
         jvm[i] = (struct metrics_jvm){&one[i].status, &one[i].jvm, &one[i].top};
-    const struct timespec cpu = clock_now(CLOCK_PROCESS_CPUTIME_ID);
     if (one && jvm)
-        metrics_write_all(&a->body, jvm, count, own_rss(),
-                          (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec);
+        metrics_write_all(&a->body, jvm, count, own_rss(), clock_ns(CLOCK_PROCESS_CPUTIME_ID));
     if (!one || !jvm || a->body.failed)
         serve_refuse(a, 503, "there is no memory for the answer");
     else

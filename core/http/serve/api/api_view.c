@@ -1,5 +1,6 @@
 #include "core/http/serve/api/api_view.h"
 
+#include "core/base/clock.h"
 #include "core/http/serve/api/api_jvms.h"
 #include "core/http/serve/api/api_tree.h"
 
@@ -51,12 +52,6 @@ int api_view_read(struct api_view *v, struct profile *p, const struct api_questi
         return -ENOMEM;
     int r = api_names_take(&v->names, v->snapshot, profile_methods(p), q->rows);
     return r < 0 ? r : take_timeline(v, p);
-}
-
-static uint64_t clock_ns(clockid_t clock) {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
 }
 
 int api_view_take(struct api_view *v, struct session *s, const struct api_question *q) {

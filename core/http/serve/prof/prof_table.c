@@ -1,5 +1,6 @@
 #include "core/http/serve/prof/prof_table.h"
 
+#include "core/base/clock.h"
 #include "core/http/serve/server/route.h"
 
 #include <errno.h>
@@ -22,12 +23,6 @@ struct prof_table {
     uint32_t count, threads;
     bool ends;
 };
-
-uint64_t prof_now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
-}
 
 struct serve *prof_table_serve(struct prof_table *t) {
     return t->serve;
@@ -77,7 +72,7 @@ static void unlist(struct prof_table *t, uint32_t i) {
 
 /* Forgets what is old, and the oldest of what is too much. */
 static void sweep(struct prof_table *t) {
-    uint64_t now = prof_now_ns(), bytes = 0;
+    uint64_t now = clock_now_ns(), bytes = 0;
     uint32_t done = 0, failed = 0;
     for (uint32_t i = t->count; i-- > 0;) {
         struct prof *p = t->of[i];
@@ -97,7 +92,7 @@ static void sweep(struct prof_table *t) {
 }
 
 static uint32_t left_of(const struct prof *p) {
-    uint64_t now = prof_now_ns();
+    uint64_t now = clock_now_ns();
     return is_over(p) ? 0 : p->due_ns > now ? (uint32_t)((p->due_ns - now) / NS) + 1 : 1;
 }
 
@@ -174,7 +169,7 @@ static struct prof *add(struct prof_table *t, struct prof_ask *ask) {
     }
     p->ask = ask;
     p->table = t;
-    p->begun_ns = prof_now_ns();
+    p->begun_ns = clock_now_ns();
     p->due_ns = p->begun_ns + (ask->duration_s + 1) * NS;
     p->holds = 2; /* the thread's, and the caller's */
     name_events(p);
@@ -240,7 +235,7 @@ static struct timespec at(uint64_t ns) {
 
 void prof_wait_begun(struct prof *p, uint32_t ms) {
     struct prof_table *t = p->table;
-    struct timespec until = at(prof_now_ns() + ms * 1000000ull);
+    struct timespec until = at(clock_now_ns() + ms * 1000000ull);
     int r = 0;
     pthread_mutex_lock(&t->lock);
     while (p->state == PROF_BEGINS && r == 0 && !t->ends)
@@ -272,7 +267,7 @@ void prof_drop(struct prof *p) {
 
 bool prof_sleep(struct prof *p, uint64_t until_ns) {
     struct prof_table *t = p->table;
-    uint64_t now = prof_now_ns(), nap = now + NAP_NS;
+    uint64_t now = clock_now_ns(), nap = now + NAP_NS;
     struct timespec until = at(until_ns < nap ? until_ns : nap);
     pthread_mutex_lock(&t->lock);
     if (!t->ends && until_ns > now)
@@ -295,7 +290,7 @@ void prof_set_over(struct prof *p, enum prof_state state) {
     struct prof_table *t = p->table;
     pthread_mutex_lock(&t->lock);
     p->state = state;
-    p->over_ns = prof_now_ns();
+    p->over_ns = clock_now_ns();
     pthread_cond_broadcast(&t->changed);
     pthread_mutex_unlock(&t->lock);
 }

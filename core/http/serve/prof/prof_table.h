@@ -68,8 +68,6 @@ bool prof_sleep(struct prof *p, uint64_t until_ns);
 void prof_set_running(struct prof *p, uint64_t due_ns);
 /* Over, with what is in `result` or `error`. */
 void prof_set_over(struct prof *p, enum prof_state state);
-uint64_t prof_now_ns(void);
-
 /* Takes it from its beginning to its end. */
 void prof_take(struct prof *p);
 

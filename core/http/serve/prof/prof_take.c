@@ -1,6 +1,7 @@
 /* A profile from its beginning to its end, on its own thread. */
 #include "core/http/serve/prof/prof_table.h"
 
+#include "core/base/clock.h"
 #include "core/http/serve/server/route.h"
 
 #include <errno.h>
@@ -71,7 +72,7 @@ static int begin(struct taking *t, struct err *e) {
     t->since = fleet_since(t->user);
     if (t->since)
         report_mark(t->session, &t->mark);
-    t->from_ns = t->since ? t->since * NS : prof_now_ns();
+    t->from_ns = t->since ? t->since * NS : clock_now_ns();
     t->due_ns = t->from_ns + p->ask->duration_s * NS;
     uint64_t late = s->options && s->options->all_jvms ? LATE_FRUGAL_NS : LATE_NS;
     t->end_ns = t->due_ns + (t->since ? late : 0);
@@ -100,7 +101,7 @@ static const char *trouble_of(struct session *s) {
 static void wait_for_end(struct taking *t) {
     const char *why = NULL;
     bool ends = false;
-    while (!ends && !why && prof_now_ns() < t->end_ns) {
+    while (!ends && !why && clock_now_ns() < t->end_ns) {
         ends = prof_sleep(t->prof, t->end_ns);
         why = trouble_of(t->session);
     }
@@ -113,7 +114,7 @@ static void wait_for_end(struct taking *t) {
 }
 
 static double seconds_taken(const struct taking *t) {
-    uint64_t now = prof_now_ns(), to = now < t->due_ns ? now : t->due_ns;
+    uint64_t now = clock_now_ns(), to = now < t->due_ns ? now : t->due_ns;
     return to > t->from_ns ? (double)(to - t->from_ns) / (double)NS : 0;
 }
 

@@ -1,12 +1,13 @@
 #include "core/http/serve/server/login.h"
 
+#include "core/base/clock.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #define KNOWN 64
 #define RANDOM_BYTES 32
@@ -26,12 +27,6 @@ struct login {
     pthread_mutex_t lock;
     struct known known[KNOWN];
 };
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
 
 struct login *login_new(const struct guard_token *token, struct peers *peers, unsigned port) {
     struct login *l = calloc(1, sizeof *l);
@@ -53,7 +48,7 @@ void login_free(struct login *l) {
 }
 
 enum login_verdict login_try(struct login *l, const char *shown, const struct sockaddr *peer) {
-    uint64_t now = now_ns();
+    uint64_t now = clock_now_ns();
     if (peer && !peers_may_guess(l->peers, peer, now))
         return LOGIN_TOO_OFTEN;
     if (guard_token_is(l->token, shown))
@@ -82,7 +77,7 @@ int login_begin(struct login *l, bool secure, char out[LOGIN_COOKIE_MAX]) {
     pthread_mutex_lock(&l->lock);
     struct known *k = oldest(l);
     memcpy(k->id, id, sizeof id);
-    k->until = now_ns() + DAY_S * SECOND;
+    k->until = clock_now_ns() + DAY_S * SECOND;
     pthread_mutex_unlock(&l->lock);
     snprintf(out, LOGIN_COOKIE_MAX, "%s=%s; Path=/; Max-Age=%d; HttpOnly; SameSite=Strict%s",
              l->name, id, DAY_S, secure ? "; Secure" : "");
@@ -90,7 +85,7 @@ int login_begin(struct login *l, bool secure, char out[LOGIN_COOKIE_MAX]) {
 }
 
 static bool is_known(struct login *l, const char *id) {
-    uint64_t now = now_ns();
+    uint64_t now = clock_now_ns();
     bool found = false;
     pthread_mutex_lock(&l->lock);
     for (size_t i = 0; i < KNOWN; i++) {

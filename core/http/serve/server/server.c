@@ -1,11 +1,12 @@
 #include "core/http/serve/server/server_state.h"
 
+#include "core/base/clock.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define WORKERS 12
@@ -16,12 +17,6 @@
 #define SWEEP_MS 500
 #define LAST_MS 1000 /* at the end, for answers on their way */
 #define TIRED_MS 100 /* no descriptors: the queue of the kernel can wait */
-
-uint64_t server_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 int connection_fd(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
@@ -70,7 +65,7 @@ static void turn_away(const struct server *s, int fd) {
 }
 
 static void take(struct server *s, int fd, struct sockaddr *address, socklen_t length) {
-    if (peers_admit(s->o.guard->peers, fd, address, server_now()) < 0) {
+    if (peers_admit(s->o.guard->peers, fd, address, clock_now_ns()) < 0) {
         turn_away(s, fd);
         return;
     }
@@ -85,7 +80,7 @@ static void *accept_main(void *server) {
                           {.fd = s->end_fd, .events = POLLIN}};
     uint64_t swept = 0;
     while (!(p[1].revents & POLLIN)) {
-        uint64_t now = server_now();
+        uint64_t now = clock_now_ns();
         if (now - swept > SWEEP_MS * 1000000ull) {
             peers_sweep(s->o.guard->peers, now);
             swept = now;

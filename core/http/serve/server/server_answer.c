@@ -1,5 +1,6 @@
 /* From a handler's answer to the library's. */
 #include "core/export/svg_text.h"
+#include "core/base/clock.h"
 #include "core/http/serve/server/server_gzip.h"
 #include "core/http/serve/server/server_state.h"
 
@@ -147,7 +148,7 @@ enum MHD_Result answer_queue(struct call *c) {
         return MHD_NO;
     add_headers(r, a);
     peers_note(c->server->o.guard->peers, connection_fd(c->connection),
-               c->streams ? PEERS_BUSY : PEERS_SENDING, server_now());
+               c->streams ? PEERS_BUSY : PEERS_SENDING, clock_now_ns());
     enum MHD_Result result = MHD_queue_response(c->connection, a->status ? a->status : 200, r);
     MHD_destroy_response(r);
     return result;

@@ -2,6 +2,8 @@
 #include "core/http/serve/server/server_gzip.h"
 #include "core/http/serve/server/server_state.h"
 
+#include "core/base/clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +133,7 @@ static enum MHD_Result ask(struct call *c) {
         call_work(c);
         return answer_queue(c);
     }
-    peers_note(c->server->o.guard->peers, connection_fd(c->connection), PEERS_BUSY, server_now());
+    peers_note(c->server->o.guard->peers, connection_fd(c->connection), PEERS_BUSY, clock_now_ns());
     c->state = CALL_WORKS;
     MHD_suspend_connection(c->connection);
     if (workers_give(c->server->workers, c) < 0) {
@@ -186,7 +188,7 @@ void call_end(void *server, struct MHD_Connection *connection, void **call,
     (void)why;
     struct server *s = server;
     struct call_place *place = place_of(connection);
-    peers_note(s->o.guard->peers, connection_fd(connection), PEERS_WAITING, server_now());
+    peers_note(s->o.guard->peers, connection_fd(connection), PEERS_WAITING, clock_now_ns());
     if (place)
         place->call = NULL;
     call_free(*call);

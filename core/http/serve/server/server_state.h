@@ -73,6 +73,4 @@ enum MHD_Result answer_queue(struct call *c);
 
 int connection_fd(struct MHD_Connection *connection);
 const struct sockaddr *connection_peer(struct MHD_Connection *connection);
-uint64_t server_now(void); /* CLOCK_MONOTONIC, ns */
-
 #endif

@@ -1,5 +1,7 @@
 #include "core/http/serve/server/stream.h"
 
+#include "core/base/clock.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -33,12 +35,6 @@ struct streams {
     uint32_t count;
     bool ending;
 };
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void release(struct stream *s) {
     if (s->end)
@@ -98,7 +94,7 @@ static void ask(struct streams *all, struct stream *s) {
     text_clear(&s->fresh);
     int r = s->next(s->arg, &s->fresh);
     pthread_mutex_lock(&all->lock);
-    uint64_t now = now_ns();
+    uint64_t now = clock_now_ns();
     s->busy = false;
     s->due = s->due + s->period > now ? s->due + s->period : now + s->period;
     if (!s->left) {
@@ -118,7 +114,7 @@ static void *streams_main(void *arg) {
         struct stream *s = first_due(all);
         if (!s) {
             pthread_cond_wait(&all->news, &all->lock);
-        } else if (s->due > now_ns()) {
+        } else if (s->due > clock_now_ns()) {
             struct timespec t = {.tv_sec = (time_t)(s->due / 1000000000u),
                                  .tv_nsec = (long)(s->due % 1000000000u)};
             pthread_cond_timedwait(&all->news, &all->lock, &t);
@@ -188,7 +184,7 @@ int stream_new(struct streams *all, const struct serve_answer *a, void (*wake)(v
     s->who = who;
     s->events = a->type && strncmp(a->type, "text/event-stream", 17) == 0;
     s->period = period * MS;
-    s->due = s->last = now_ns();
+    s->due = s->last = clock_now_ns();
     pthread_mutex_lock(&all->lock);
     int r = all->ending ? -ESHUTDOWN : all->count == STREAMS_MAX ? -EUSERS : 0;
     if (r == 0) {

@@ -1,6 +1,6 @@
 #include "core/decode/decoder_parts.h"
 
-#include "core/session/session.h"
+#include "core/wire/wire_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ struct decoder *decoder_new(struct profile *p, struct symbols *symbols) {
             method_table_intern(t, unknown_name[i].kind, "", unknown_name[i].name, "", "");
     for (int i = 0; i < WIRE_FAILURES; i++) {
         char name[64];
-        snprintf(name, sizeof name, "[%s]", session_failure_name[i]);
+        snprintf(name, sizeof name, "[%s]", wire_failure_name[i]);
         d->failure_method[i] = method_table_intern(t, METHOD_ERROR, "", name, "", "");
     }
     return d;

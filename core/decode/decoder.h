@@ -6,7 +6,7 @@
  * tables and sums are bounded, a sample that fits nowhere still counts as one.
  *
  * A sample of allocated memory that is followed (live_id) is counted twice: as what it is, and
- * under SESSION_EVENT_LIVE or SESSION_EVENT_LEAK, where WIRE_FREE takes it back. What nobody
+ * under EVENT_LIVE or EVENT_LEAK, where WIRE_FREE takes it back. What nobody
  * follows any more (its engine stopped, its agent let go) stays as it was last known.
  *
  * Two steps a record, so that the profile's lock is never held while files are read:
@@ -30,7 +30,7 @@
 #include "core/record/environment.h"
 #include "core/record/feed.h"
 #include "core/record/recording.h"
-#include "core/session/session.h"
+#include "core/event/event_kind.h"
 #include "core/wire/record.h"
 
 #define DECODER_NAMES_MAX (2u << 20)        /* methods, classes and stubs */
@@ -107,7 +107,7 @@ struct decoder {
     struct feed *feed[DECODER_FEEDS];   /* of those who look on; not owned; NULL: nobody */
     struct time_window window;          /* from_ns and to_ns are the caller's; both 0: all times */
     struct thread_filter *filter;       /* not owned; NULL: all threads are wanted */
-    const struct session_tap *tap;      /* not owned; NULL: nobody looks on */
+    const struct decoder_tap *tap;      /* not owned; NULL: nobody looks on */
     bool replay;                        /* records that only readers write are believed */
     bool tag_cpu, tag_sched;            /* see session_options */
     /* For tag_sched: a thread's SCHED_*, or -errno. Called without the lock. NULL: not known */

@@ -1,6 +1,6 @@
 #include "core/decode/decoder_parts.h"
 
-#include "core/session/tap.h"
+#include "core/decode/tap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +84,7 @@ static void forget(struct decoder *d, const struct delivery *what, bool held) {
 static void count_alive(struct decoder *d, struct delivery *what, bool held) {
     struct profile_sample s = what->sample;
     struct profile_place at;
-    s.event = s.event == WIRE_EVENT_ALLOC ? SESSION_EVENT_LIVE : SESSION_EVENT_LEAK;
+    s.event = s.event == WIRE_EVENT_ALLOC ? EVENT_LIVE : EVENT_LEAK;
     struct kept_place *k = kept(&d->live, what->live_id, what, held);
     if (!k) {
         d->counts.unfollowed++;
@@ -121,7 +121,7 @@ static void tell_gone(const struct decoder *d, const struct wire_free *w,
         .weight = k->weight,
         .live_id = w->live_id,
         .count = k->count,
-        .event = k->at.event == SESSION_EVENT_LIVE ? WIRE_EVENT_ALLOC : WIRE_EVENT_NATIVEMEM,
+        .event = k->at.event == EVENT_LIVE ? WIRE_EVENT_ALLOC : WIRE_EVENT_NATIVEMEM,
     };
     if (d->tap)
         d->tap->gone(d->tap->arg, d->profile, &told);

@@ -1,7 +1,7 @@
 #include "core/decode/decoder_parts.h"
 
 #include "core/base/clean_text.h"
-#include "core/session/tap.h"
+#include "core/decode/tap.h"
 
 #include <string.h>
 

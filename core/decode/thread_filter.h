@@ -16,13 +16,16 @@
 
 #include "core/base/err.h"
 #include "core/base/id_map.h"
-#include "core/session/session.h"
 
 #include <regex.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #define THREAD_FILTER_VIRTUALS_MAX (1u << 19) /* in each of two generations */
+
+struct tid_range {
+    uint32_t first, last;
+};
 
 enum thread_verdict {
     THREAD_UNDECIDED = 0, /* no name is known yet */

@@ -1,6 +1,6 @@
 #include "core/record/feed.h"
 
-#include "core/session/share/share_socket.h"
+#include "core/wire/share_frame.h"
 
 #include <errno.h>
 #include <pthread.h>

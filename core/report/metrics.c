@@ -1,6 +1,7 @@
 #include "core/report/metrics.h"
 
 #include "core/export/svg_text.h"
+#include "core/wire/wire_names.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -70,17 +71,17 @@ static bool is_there(const struct session_engine *engine) {
 static const char *event_name(const struct session_status *st, int event) {
     const char *name = st->engine[event].name;
     if (!name[0] || event >= WIRE_EVENTS)
-        return session_event_name[event];
-    for (int i = 0; i < SESSION_EVENTS; i++)
-        if (i != event && (strcmp(name, session_event_name[i]) == 0 ||
+        return event_kind_name[event];
+    for (int i = 0; i < EVENT_KINDS; i++)
+        if (i != event && (strcmp(name, event_kind_name[i]) == 0 ||
                            (i < WIRE_EVENTS && strcmp(name, st->engine[i].name) == 0)))
-            return session_event_name[event];
+            return event_kind_name[event];
     return name;
 }
 
 static void by_event(struct text *out, const char *name, const struct metrics_jvm *m,
                      uint64_t (*value)(const struct session_status *st, int event)) {
-    for (int i = 0; i < SESSION_EVENTS; i++)
+    for (int i = 0; i < EVENT_KINDS; i++)
         if (is_there(&m->status->engine[i]))
             add_count(out, m->jvm, name, "event", event_name(m->status, i), value(m->status, i));
 }
@@ -120,7 +121,7 @@ static void interval(struct text *out, const char *name, const struct metrics_jv
 static void failed_walks(struct text *out, const char *name, const struct metrics_jvm *m) {
     for (int i = 0; i < WIRE_FAILURES; i++)
         if (m->status->failed[i])
-            add_count(out, m->jvm, name, "reason", session_failure_name[i], m->status->failed[i]);
+            add_count(out, m->jvm, name, "reason", wire_failure_name[i], m->status->failed[i]);
 }
 
 static void agent_cpu(struct text *out, const char *name, const struct metrics_jvm *m) {

@@ -13,7 +13,7 @@
 static int choose_event(const struct session_status *st) {
     if (st->engine[WIRE_EVENT_CPU].samples)
         return WIRE_EVENT_CPU;
-    for (int i = 0; i < SESSION_EVENTS; i++)
+    for (int i = 0; i < EVENT_KINDS; i++)
         if (st->engine[i].samples)
             return i;
     return WIRE_EVENT_CPU;
@@ -54,7 +54,7 @@ int metrics_take_top(struct metrics_top *out, struct profile *p, const struct se
                       .from_second = latest > METRICS_SECONDS ? latest - METRICS_SECONDS + 1 : 1};
     struct snapshot *s = snapshot_take(p, &q);
     *out = (struct metrics_top){0};
-    snprintf(out->event, sizeof out->event, "%s", name[0] ? name : session_event_name[event]);
+    snprintf(out->event, sizeof out->event, "%s", name[0] ? name : event_kind_name[event]);
     if (!s)
         return -ENOMEM;
     for (uint32_t i = 0; i < s->method_count && i < LOOKED_AT && s->methods[i].self; i++) {

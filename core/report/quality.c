@@ -1,5 +1,7 @@
 #include "core/report/quality.h"
 
+#include "core/wire/wire_names.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,18 +13,18 @@ static void add_failed(struct export_quality *q, const struct session_status *st
     for (int i = 1; i < WIRE_FAILURES && q->failed_count < most; i++) {
         if (!st->failed[i] || i == WIRE_FAILURE_NO_JAVA) /* that was asked for */
             continue;
-        q->failed[q->failed_count].name = session_failure_name[i];
+        q->failed[q->failed_count].name = wire_failure_name[i];
         q->failed[q->failed_count++].samples = st->failed[i];
     }
 }
 
 static bool is_made_of_another(int event) {
-    return event == SESSION_EVENT_LIVE || event == SESSION_EVENT_LEAK;
+    return event == EVENT_LIVE || event == EVENT_LEAK;
 }
 
 const char *quality_how(const struct session_status *st, int event, char *out, size_t size) {
     const struct session_engine *engine = &st->engine[event];
-    bool first = !strcmp(engine->mechanism, session_mechanism_name[WIRE_MECHANISM_PERF]);
+    bool first = !strcmp(engine->mechanism, wire_mechanism_name[WIRE_MECHANISM_PERF]);
     bool other = event == WIRE_EVENT_CPU && engine->mechanism[0] && engine->reason[0] && !first;
     snprintf(out, size, "%s%s%s", other ? engine->mechanism : "", other ? ": " : "",
              other ? engine->reason : "");
@@ -40,13 +42,13 @@ void quality_limit(struct export_quality *q, const struct session_cpu *cpu) {
 void quality_of_event(struct export_quality *q, const struct session_status *st, int event,
                       const struct jvm *j, struct quality_text *room) {
     const struct session_engine *engine = &st->engine[event];
-    bool usual = !st->walker[0] || !strcmp(st->walker, session_walk_name[WIRE_WALK_VM]);
+    bool usual = !st->walker[0] || !strcmp(st->walker, wire_walk_name[WIRE_WALK_VM]);
     bool named = engine->name[0] && !is_made_of_another(event);
     snprintf(room->jvm, sizeof room->jvm, "%s (pid %d)", j->name, (int)j->pid);
     quality_precise(st, room->precise, sizeof room->precise);
     quality_how(st, event, room->how, sizeof room->how);
-    *q = (struct export_quality){.event = named ? engine->name : session_event_name[event],
-                                 .unit = session_event_unit[event],
+    *q = (struct export_quality){.event = named ? engine->name : event_kind_name[event],
+                                 .unit = event_kind_unit[event],
                                  .interval = engine->interval,
                                  .elapsed_ns = st->elapsed_ns,
                                  .dropped = engine->dropped,
@@ -63,7 +65,7 @@ void quality_of_event(struct export_quality *q, const struct session_status *st,
                                  .uncounted = !session_engine_is_counted(engine)};
     if (event == WIRE_EVENT_WALL && engine->coverage > 0)
         q->coverage = engine->coverage;
-    for (int i = 0; i < SESSION_EVENTS; i++)
+    for (int i = 0; i < EVENT_KINDS; i++)
         if (i != event && !is_made_of_another(i) && st->engine[i].samples)
             q->several = true;
     if (q->several)
@@ -75,7 +77,7 @@ void quality_describe(struct export_quality *q, const struct session_status *st,
                       const struct jvm *j, struct quality_text *room) {
     int event = WIRE_EVENT_CPU;
     for (int i = 0; i < WIRE_EVENTS; i++)
-        if (!strcmp(session_event_name[i], st->event) || !strcmp(st->engine[i].name, st->event))
+        if (!strcmp(event_kind_name[i], st->event) || !strcmp(st->engine[i].name, st->event))
             event = i;
     quality_of_event(q, st, event, j, room);
     q->event = st->event;
@@ -86,7 +88,7 @@ void quality_describe(struct export_quality *q, const struct session_status *st,
 
 const char *quality_walker(const struct session_status *st, enum wire_walk asked, char *out,
                            size_t size) {
-    const char *name = asked < WIRE_WALKS ? session_walk_name[asked] : "";
+    const char *name = asked < WIRE_WALKS ? wire_walk_name[asked] : "";
     /* A recording was walked as somebody else asked. */
     if (!st->walker[0] || st->phase == SESSION_REPLAYED || !strcmp(st->walker, name))
         snprintf(out, size, "%s", "");

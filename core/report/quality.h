@@ -15,7 +15,7 @@ struct quality_text {
     char jvm[320], precise[64], how[440];
 };
 
-/* What a file states of one event, an enum session_event. Points into `st` and `room`. */
+/* What a file states of one event, an enum event_kind. Points into `st` and `room`. */
 void quality_of_event(struct export_quality *q, const struct session_status *st, int event,
                       const struct jvm *j, struct quality_text *room);
 

@@ -9,7 +9,7 @@ static void mark_of(const struct session_status *st, struct report_mark *out) {
                                 .samples = st->samples,
                                 .windows = st->windows,
                                 .window_ns = st->window_ns};
-    for (int i = 0; i < SESSION_EVENTS; i++) {
+    for (int i = 0; i < EVENT_KINDS; i++) {
         out->event_samples[i] = st->engine[i].samples;
         out->dropped[i] = st->engine[i].dropped;
     }
@@ -32,7 +32,7 @@ static void count_since(struct session_status *st, const struct report_mark *m) 
     take_off(&st->samples, m->samples);
     take_off(&st->windows, m->windows);
     take_off(&st->window_ns, m->window_ns);
-    for (int i = 0; i < SESSION_EVENTS; i++) {
+    for (int i = 0; i < EVENT_KINDS; i++) {
         take_off(&st->engine[i].samples, m->event_samples[i]);
         take_off(&st->engine[i].dropped, m->dropped[i]);
     }
@@ -95,16 +95,16 @@ int report_write(const struct report_view *v, const struct exporter *x,
 
 static int check(const struct report_view *v, const struct report_request *q, const int *event,
                  uint32_t events, struct err *e) {
-    if (events > SESSION_EVENTS || (events > 1 && !q->exporter->write_all))
+    if (events > EVENT_KINDS || (events > 1 && !q->exporter->write_all))
         return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "%s holds one event, and there are %u",
                            q->exporter->name, events);
     for (uint32_t i = 0; i < events; i++) {
-        if (event[i] < 0 || event[i] >= SESSION_EVENTS)
+        if (event[i] < 0 || event[i] >= EVENT_KINDS)
             return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "%d is no event's number", event[i]);
         const struct session_engine *engine = &v->status.engine[event[i]];
         if (!engine->asked && !engine->runs && !engine->samples)
             return err_exit_as(e, ERR_EXIT_PROFILER, ENODATA, "%s was not sampled",
-                               session_event_name[event[i]]);
+                               event_kind_name[event[i]]);
     }
     return 0;
 }
@@ -113,7 +113,7 @@ static int format(const struct report_view *v, const struct report_request *q,
                   struct report_part *part, const int *event, int events, struct text *out,
                   struct err *e) {
     struct export_options options = q->export;
-    struct export_part parts[SESSION_EVENTS] = {0};
+    struct export_part parts[EVENT_KINDS] = {0};
     for (int i = 0; i < events; i++) {
         part[i].query = q->query;
         part[i].query.event = event[i];
@@ -132,7 +132,7 @@ int report_format(struct session *s, const struct report_request *q, struct text
                   struct err *e) {
     const int *event = q->events ? q->event : &q->query.event;
     uint32_t events = q->events ? q->events : 1;
-    struct report_part *part = calloc(SESSION_EVENTS, sizeof *part);
+    struct report_part *part = calloc(EVENT_KINDS, sizeof *part);
     struct report_view v;
     if (!part)
         return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for the report");
@@ -142,7 +142,7 @@ int report_format(struct session *s, const struct report_request *q, struct text
     if (r == 0)
         r = format(&v, q, part, event, (int)events, out, e);
     report_close(&v);
-    for (int i = 0; i < SESSION_EVENTS; i++)
+    for (int i = 0; i < EVENT_KINDS; i++)
         snapshot_free(part[i].snapshot);
     free(part);
     return r;

@@ -20,7 +20,7 @@
 struct report_mark {
     uint64_t elapsed_ns; /* sampling time */
     uint64_t samples, windows, window_ns;
-    uint64_t event_samples[SESSION_EVENTS], dropped[SESSION_EVENTS];
+    uint64_t event_samples[EVENT_KINDS], dropped[EVENT_KINDS];
     uint64_t failed[WIRE_FAILURES];
 };
 
@@ -28,7 +28,7 @@ void report_mark(struct session *s, struct report_mark *out);
 
 struct report_request {
     const struct exporter *exporter;
-    struct query query;           /* its `event` is an enum session_event; `tree` is set here, as is
+    struct query query;           /* its `event` is an enum event_kind; `tree` is set here, as is
                                      what the exporter and `export` ask for (report_query) */
     struct export_options export; /* `question` is set here */
     const int *event; /* several in one file, where the format can (write_all); NULL: query.event */

@@ -39,7 +39,7 @@ static void fill_status(struct session *s) {
     st->dropped = c->lost;
     memcpy(st->failed, c->failed, sizeof st->failed);
     st->elapsed_ns = c->last_ns - c->first_ns;
-    for (int event = 0; event < SESSION_EVENTS; event++)
+    for (int event = 0; event < EVENT_KINDS; event++)
         st->engine[event].coverage = -1;
     if (d->marks.any)
         take_marks(st, &d->marks);
@@ -157,9 +157,9 @@ static int check_events(const struct session *s, const char *path, struct err *e
     size_t used = 0;
     for (int i = 0; i < WIRE_EVENTS; i++)
         if (st->engine[i].samples && used < sizeof list)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
-                                     st->engine[i].name[0] ? st->engine[i].name
-                                                           : session_event_name[i]);
+            used +=
+                (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
+                                 st->engine[i].name[0] ? st->engine[i].name : event_kind_name[i]);
     for (uint32_t i = 0; o->events_given && i < o->engines; i++)
         if (!has_event(st, &o->engine[i]))
             return err_exit_as(e, ERR_EXIT_ARGUMENT, ENOENT,

@@ -1,6 +1,8 @@
 #include "core/session/session_state.h"
 
 #include "core/base/clock.h"
+#include "core/wire/broker.h"
+#include "core/wire/wire_names.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -219,4 +221,17 @@ void session_close(struct session *s) {
     share_end(s->share);
     recording_finish(s->drain.recording, NULL);
     session_free(s);
+}
+
+bool session_engine_is_counted(const struct session_engine *engine) {
+    return strcmp(engine->mechanism, wire_mechanism_name[WIRE_MECHANISM_WEIGHTS]) != 0;
+}
+
+bool session_engine_is_poorer(const struct session_engine *engine) {
+    return engine->reason[0] &&
+           strncmp(engine->reason, BROKER_REASON, sizeof BROKER_REASON - 1) != 0;
+}
+
+void session_tap(struct session *s, const struct decoder_tap *tap) {
+    s->drain.decoder->tap = tap;
 }

@@ -11,22 +11,15 @@
 
 #include "attach/find/jvm.h"
 #include "core/base/err.h"
+#include "core/event/event_kind.h"
 #include "core/profile/profile.h"
 #include "core/wire/record.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The profile's events: those of the wire, and what is left of two of them. */
-enum session_event {
-    SESSION_EVENT_LIVE = WIRE_EVENTS, /* allocated and still alive: ALLOC with WIRE_ENGINE_LIVE */
-    SESSION_EVENT_LEAK,               /* native memory not freed: NATIVEMEM */
-    SESSION_EVENTS
-};
-
-struct tid_range {
-    uint32_t first, last;
-};
+struct decoder_tap;
+struct tid_range;
 
 struct session_options {
     const char *library; /* the agent as the target sees it; NULL: found beside us */
@@ -77,7 +70,7 @@ enum session_phase {
     SESSION_FAILED,   /* see message */
 };
 
-/* One event of the profile. Those of enum session_event beyond the wire's have what they are made
+/* One event of the profile. Those of enum event_kind beyond the wire's have what they are made
  * from. */
 struct session_engine {
     bool asked; /* for it, at this moment */
@@ -113,12 +106,12 @@ struct session_budget {
 struct session_status {
     enum session_phase phase;
     /* of the first engine asked for: */
-    char event[64];                               /* "cpu" */
-    char mechanism[16];                           /* "perf", "ctimer", "itimer" … */
-    char reason[160];                             /* why this mechanism; empty: first choice */
-    uint64_t interval;                            /* in force */
-    struct session_engine engine[SESSION_EVENTS]; /* by event */
-    char walker[32];                              /* the one in use: "vm" … */
+    char event[64];                            /* "cpu" */
+    char mechanism[16];                        /* "perf", "ctimer", "itimer" … */
+    char reason[160];                          /* why this mechanism; empty: first choice */
+    uint64_t interval;                         /* in force */
+    struct session_engine engine[EVENT_KINDS]; /* by event */
+    char walker[32];                           /* the one in use: "vm" … */
     bool unrecorded;     /* the recording could not be written to its end: see message */
     char message[256];   /* last warning or error for people, e.g. what a pause of ours missed;
                              empty: none */
@@ -152,18 +145,6 @@ struct session_cpu {
     char group[256];             /* the one with the tightest quota; printable */
 };
 
-/* How a failure is named on screen and in files ("unknown_pc", …): index enum wire_failure. */
-extern const char *const session_failure_name[WIRE_FAILURES];
-/* "cpu", "wall", …: index enum session_event; and "auto", "perf", …: index enum wire_mechanism. */
-extern const char *const session_event_name[SESSION_EVENTS];
-/* The unit of its weight: "ns", "bytes", "calls", "total"; index enum session_event. */
-extern const char *const session_event_unit[SESSION_EVENTS];
-/* "running", "parked", …: index enum wire_thread_state; three letters or four for columns. */
-extern const char *const session_state_name[WIRE_THREAD_STATES];
-extern const char *const session_mechanism_name[WIRE_MECHANISMS];
-/* "vm", "vmx", "fp", "dwarf", "no", "asgct": index enum wire_walk. */
-extern const char *const session_walk_name[WIRE_WALKS];
-
 struct session;
 
 /* Attaches to the JVM, starts the engine and the drain thread. */
@@ -184,6 +165,12 @@ int session_replay(const char *path, const struct session_options *o, struct ses
 /* The profile, locked against the drain thread. Keep it short. */
 struct profile *session_lock(struct session *s);
 void session_unlock(struct session *s);
+
+/* Looking on as samples are counted (core/decode/tap.h): from the next sample on; what was counted
+ * before is in the profile. The caller has locked that, so that nothing is missed and nothing met
+ * twice. `tap` must live until it is taken away again with NULL, after which it is called no more.
+ * One at a time. */
+void session_tap(struct session *s, const struct decoder_tap *tap);
 
 /* The JVM as it was found at attach; live figures refreshed about once a second. For a recording:
  * pid, name and version as recorded. */

@@ -6,6 +6,7 @@
  * each record lies in a block of its own size, so that ASan sees every step beyond it.
  */
 #include "core/decode/decoder.h"
+#include "core/decode/thread_filter.h"
 #include "core/profile/snapshot/snapshot.h"
 #include "core/profile/table/frame_name.h"
 
@@ -55,7 +56,7 @@ static void look_at_lines(struct profile *p, int event, const struct snapshot_me
 
 static void look(struct profile *p) {
     char text[4096];
-    for (int event = 0; event < SESSION_EVENTS; event++) {
+    for (int event = 0; event < EVENT_KINDS; event++) {
         struct query q = {.event = event,
                           .tree = true,
                           .by_thread = event & 1,
@@ -102,8 +103,8 @@ static void check_counts(struct profile *p, struct decoder *d) {
         samples += profile_samples(p, event);
     }
     check(samples == d->counts.samples && d->held.count == 0 && d->held.bytes == 0);
-    check(profile_weight(p, SESSION_EVENT_LIVE) <= profile_weight(p, WIRE_EVENT_ALLOC));
-    check(profile_samples(p, SESSION_EVENT_LEAK) <= profile_samples(p, WIRE_EVENT_NATIVEMEM));
+    check(profile_weight(p, EVENT_LIVE) <= profile_weight(p, WIRE_EVENT_ALLOC));
+    check(profile_samples(p, EVENT_LEAK) <= profile_samples(p, WIRE_EVENT_NATIVEMEM));
     check(d->live.count == d->live.index.count && d->repeats.count == d->repeats.index.count);
 }
 
@@ -118,7 +119,7 @@ static void free_everything(struct profile *p, struct decoder *d) {
             decoder_decode(d, &w);
         check(d->live.count < before);
     }
-    check(profile_weight(p, SESSION_EVENT_LIVE) == 0 && profile_weight(p, SESSION_EVENT_LEAK) == 0);
+    check(profile_weight(p, EVENT_LIVE) == 0 && profile_weight(p, EVENT_LEAK) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -53,7 +53,7 @@ static inline void import_check(const struct import_reader *reader, const uint8_
     import_must(strnlen(result.damage, sizeof result.damage) < sizeof result.damage);
     import_must(c.records <= most);
     import_must(c.decoder->held.count == 0 && c.decoder->counts.bad == 0);
-    for (int event = 0; event < SESSION_EVENTS; event++) {
+    for (int event = 0; event < EVENT_KINDS; event++) {
         struct snapshot *s = snapshot_take(p, &(struct query){.event = event, .tree = true});
         import_must(s != NULL && s->samples == profile_samples(p, event));
         snapshot_free(s);

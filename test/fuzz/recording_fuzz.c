@@ -61,7 +61,7 @@ static void look(struct session *s, uint8_t flags) {
     session_status(s, &st);
     session_environment(s, text, sizeof text);
     struct profile *p = session_lock(s);
-    for (int event = 0; event < SESSION_EVENTS; event++) {
+    for (int event = 0; event < EVENT_KINDS; event++) {
         struct query q = {.event = event, .tree = true, .by_thread = flags & 8};
         struct snapshot *all = snapshot_take(p, &q);
         q.include = include;

@@ -89,7 +89,7 @@ static void as_reader(const uint8_t *data, size_t size) {
     check(s->join->over);
     session_status(s, &st);
     check(st.phase <= SESSION_FAILED && strnlen(st.message, sizeof st.message) < sizeof st.message);
-    for (int i = 0; i < SESSION_EVENTS; i++)
+    for (int i = 0; i < EVENT_KINDS; i++)
         check(strnlen(st.engine[i].name, sizeof st.engine[i].name) < sizeof st.engine[i].name);
     session_close(s);
 }

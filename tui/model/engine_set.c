@@ -9,7 +9,7 @@ void engine_set_init(struct engine_set *s, const struct wire_engine_request *eng
     for (uint32_t i = 0; i < WIRE_EVENTS; i++) {
         struct wire_engine_request *r = &s->request[i];
         r->event = i;
-        snprintf(r->name, sizeof r->name, "%s", session_event_name[i]);
+        snprintf(r->name, sizeof r->name, "%s", event_kind_name[i]);
     }
     for (uint32_t i = 0; i < engines; i++)
         if (engine[i].event < WIRE_EVENTS)
@@ -22,9 +22,9 @@ void engine_set_add(struct engine_set *s, const struct wire_engine_request *requ
 }
 
 bool engine_set_has(const struct engine_set *s, int event) {
-    if (event == SESSION_EVENT_LIVE)
+    if (event == EVENT_LIVE)
         return s->on[WIRE_EVENT_ALLOC] && s->request[WIRE_EVENT_ALLOC].flags & WIRE_ENGINE_LIVE;
-    if (event == SESSION_EVENT_LEAK)
+    if (event == EVENT_LEAK)
         return s->on[WIRE_EVENT_NATIVEMEM] &&
                !(s->request[WIRE_EVENT_NATIVEMEM].flags & WIRE_ENGINE_NO_FREE);
     return event >= 0 && event < WIRE_EVENTS && s->on[event];
@@ -32,11 +32,11 @@ bool engine_set_has(const struct engine_set *s, int event) {
 
 void engine_set_toggle(struct engine_set *s, int event) {
     bool on = !engine_set_has(s, event);
-    if (event == SESSION_EVENT_LIVE) {
+    if (event == EVENT_LIVE) {
         uint32_t *flags = &s->request[WIRE_EVENT_ALLOC].flags;
         *flags = on ? *flags | WIRE_ENGINE_LIVE : *flags & ~(uint32_t)WIRE_ENGINE_LIVE;
         s->on[WIRE_EVENT_ALLOC] |= on;
-    } else if (event == SESSION_EVENT_LEAK) {
+    } else if (event == EVENT_LEAK) {
         uint32_t *flags = &s->request[WIRE_EVENT_NATIVEMEM].flags;
         *flags = on ? *flags & ~(uint32_t)WIRE_ENGINE_NO_FREE : *flags | WIRE_ENGINE_NO_FREE;
         s->on[WIRE_EVENT_NATIVEMEM] |= on;
@@ -77,7 +77,7 @@ bool engine_set_step(struct engine_set *s, int event, uint64_t in_force, int by)
     if (event < 0 || event >= WIRE_EVENTS)
         return false;
     const struct range *r = &ranges[event];
-    bool bytes = !strcmp(session_event_unit[event], "bytes");
+    bool bytes = !strcmp(event_kind_unit[event], "bytes");
     uint64_t below = r->from_zero ? 0 : r->least;
     unsigned digit = 0;
     uint64_t step = r->least;

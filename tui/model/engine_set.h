@@ -24,7 +24,7 @@ struct engine_set {
 void engine_set_init(struct engine_set *s, const struct wire_engine_request *engine,
                      uint32_t engines);
 
-/* `event`: of enum session_event, out of range never wanted. */
+/* `event`: of enum event_kind, out of range never wanted. */
 bool engine_set_has(const struct engine_set *s, int event);
 void engine_set_toggle(struct engine_set *s, int event);
 /* Adds one as somebody typed it, in place of another of the same event. */

@@ -59,7 +59,7 @@ add(struct list *l, enum what what, bool is_worse, const char *fmt, ...) {
 }
 
 const char *finding_whole(const struct model *m) {
-    static const char *const whole[SESSION_EVENTS] = {
+    static const char *const whole[EVENT_KINDS] = {
         [WIRE_EVENT_CPU] = "of the CPU time",
         [WIRE_EVENT_WALL] = "of all threads' time",
         [WIRE_EVENT_ALLOC] = "of what is allocated",
@@ -67,8 +67,8 @@ const char *finding_whole(const struct model *m) {
         [WIRE_EVENT_NATIVELOCK] = "of the waits",
         [WIRE_EVENT_NATIVEMEM] = "of the native memory",
         [WIRE_EVENT_METHOD] = "of the calls",
-        [SESSION_EVENT_LIVE] = "of what is alive",
-        [SESSION_EVENT_LEAK] = "of what was not freed",
+        [EVENT_LIVE] = "of what is alive",
+        [EVENT_LEAK] = "of what was not freed",
     };
     const char *text = whole[m->asked.event];
     return text ? text : "of all";

@@ -28,7 +28,7 @@ void model_free(struct model *m) {
     overloads_free(&m->overloads);
     free(m->stats_now.thread);
     free(m->stats_before.thread);
-    for (int i = 0; i < SESSION_EVENTS; i++)
+    for (int i = 0; i < EVENT_KINDS; i++)
         model_rows_free(&m->rows[i]);
     *m = (struct model){0};
 }
@@ -173,7 +173,7 @@ static void settle_event(struct model *m) {
 
 static void count_samples(struct model *m) {
     const struct profile *p = m->source.lock(m->source.arg);
-    for (int i = 0; i < SESSION_EVENTS; i++)
+    for (int i = 0; i < EVENT_KINDS; i++)
         m->counted[i] = profile_samples(p, i);
     m->source.unlock(m->source.arg);
 }
@@ -198,7 +198,7 @@ int model_refresh(struct model *m, uint64_t now_ns) {
     look(m, now_ns);
     if (m->before.time_ns && now_ns > m->before.time_ns) {
         uint64_t ns = now_ns - m->before.time_ns;
-        for (int i = 0; i < SESSION_EVENTS; i++)
+        for (int i = 0; i < EVENT_KINDS; i++)
             m->samples_per_second[i] = per_second(m->before.samples[i], m->now.samples[i], ns);
         m->agent_percent = per_second(m->before.agent_ns, m->now.agent_ns, ns) / 1e7;
         m->frontend_percent = per_second(m->before.frontend_ns, m->now.frontend_ns, ns) / 1e7;

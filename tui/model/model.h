@@ -68,7 +68,7 @@ enum model_narrowing { NARROW_THREAD, NARROW_METHOD, NARROW_PACKAGE, NARROW_FILT
 
 /* Why a view's numbers are of less than everything, and how they are put together. */
 struct model_question {
-    int event;                    /* enum session_event */
+    int event;                    /* enum event_kind */
     bool fixed;                   /* the view is always of that one */
     uint32_t tid;                 /* the thread zoomed into, or QUERY_ALL_THREADS … */
     uint64_t virtual_id;          /* … the virtual thread zoomed into, or 0 … */
@@ -144,7 +144,7 @@ struct model {
     struct snapshot *snapshot; /* rows, and the tree where asked for; NULL: nothing yet */
     struct model_thread *threads;
     uint32_t thread_count;
-    uint64_t samples[SESSION_EVENTS]; /* without question: what the answers are a part of */
+    uint64_t samples[EVENT_KINDS]; /* without question: what the answers are a part of */
     struct profile_second second[MODEL_SECONDS]; /* of the event in question, oldest first */
     uint32_t seconds;                            /* of them … */
     uint64_t seconds_from;                       /* … and which is the first */
@@ -153,32 +153,32 @@ struct model {
     struct jvm jvm;
     struct session_status status;
     struct session_cpu cpu;
-    enum standstill standstill;       /* of a JVM that is sampled; looked at about once a second */
-    pid_t tracer;                     /* who holds it, where that is known */
-    uint64_t standstill_ns;           /* when it was looked at; 0: not yet */
-    uint64_t counted[SESSION_EVENTS]; /* samples so far, held or not */
-    double samples_per_second[SESSION_EVENTS];
+    enum standstill standstill;    /* of a JVM that is sampled; looked at about once a second */
+    pid_t tracer;                  /* who holds it, where that is known */
+    uint64_t standstill_ns;        /* when it was looked at; 0: not yet */
+    uint64_t counted[EVENT_KINDS]; /* samples so far, held or not */
+    double samples_per_second[EVENT_KINDS];
     double agent_percent, frontend_percent; /* CPU of one core */
 
     /* inner state */
     struct model_question asked; /* what `snapshot` answers */
     bool pruned;                 /* the answer's tree is without what nobody sees */
     struct snapshot *other;      /* held: the same answer with the tree the other way round */
-    struct model_rows rows[SESSION_EVENTS]; /* of the events not in question */
-    int rows_turn;                          /* the event whose rows were taken last */
-    uint64_t last_second, last_second_ns;   /* of the newest sample, and when it was news */
-    uint64_t first_second, oldest_second;   /* of the profile, of its history */
-    uint64_t newest_second;                 /* now, on the clock of the samples */
-    bool scrubbed;                          /* held at another moment than it was held */
-    bool span_chosen;                       /* by scrubbing, not by a person */
-    struct snapshot baseline_rows;          /* the baseline without its tree, owning nothing */
-    struct method *methods;                 /* copies: the profile's table moves while it grows */
+    struct model_rows rows[EVENT_KINDS];  /* of the events not in question */
+    int rows_turn;                        /* the event whose rows were taken last */
+    uint64_t last_second, last_second_ns; /* of the newest sample, and when it was news */
+    uint64_t first_second, oldest_second; /* of the profile, of its history */
+    uint64_t newest_second;               /* now, on the clock of the samples */
+    bool scrubbed;                        /* held at another moment than it was held */
+    bool span_chosen;                     /* by scrubbing, not by a person */
+    struct snapshot baseline_rows;        /* the baseline without its tree, owning nothing */
+    struct method *methods;               /* copies: the profile's table moves while it grows */
     uint32_t method_count;
     struct overloads overloads;
     /* two looks, at least MODEL_RATE_NS apart where there were that many: rates come from both */
     struct model_look {
         uint64_t time_ns; /* 0: not taken */
-        uint64_t samples[SESSION_EVENTS], agent_ns, frontend_ns;
+        uint64_t samples[EVENT_KINDS], agent_ns, frontend_ns;
     } now, before;
     /* the same, of the threads; held: as they were */
     struct model_stats {

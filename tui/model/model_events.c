@@ -11,7 +11,7 @@
 #define OWNER_FRAMES 64 /* looked at for the Java method a lock's owner was in */
 
 /* The other stacks end in a class, or in malloc: which code it was for is below that. */
-static const bool ends_in_code[SESSION_EVENTS] = {
+static const bool ends_in_code[EVENT_KINDS] = {
     [WIRE_EVENT_CPU] = true,
     [WIRE_EVENT_WALL] = true,
     [WIRE_EVENT_PERF] = true,
@@ -86,8 +86,8 @@ int model_ask_others(struct model *m, struct profile *p, const struct query *q) 
     bool all = m->held || profile_node_count(p) <= ROWS_AT_ONCE_NODES;
     int err = 0, turn = m->rows_turn;
     bool taken = false;
-    for (int i = 1; i <= SESSION_EVENTS; i++) {
-        int event = (turn + i) % SESSION_EVENTS;
+    for (int i = 1; i <= EVENT_KINDS; i++) {
+        int event = (turn + i) % EVENT_KINDS;
         struct model_rows *r = &m->rows[event];
         bool there = event != m->question.event && profile_samples(p, event) > 0;
         if (!there || (r->snapshot && !same_rows(&r->asked, &m->question)))
@@ -124,7 +124,7 @@ static void look_at_seconds(struct model *m, struct profile *p) {
 
 void model_look_at_events(struct model *m, struct profile *p) {
     if (!m->held)
-        for (int i = 0; i < SESSION_EVENTS; i++)
+        for (int i = 0; i < EVENT_KINDS; i++)
             m->samples[i] = profile_samples(p, i);
     look_at_seconds(m, p);
 }
@@ -135,8 +135,8 @@ bool model_has_event(const struct model *m, int event) {
 }
 
 int model_next_event(const struct model *m, int event, int by) {
-    for (int i = 1; i < SESSION_EVENTS; i++) {
-        int other = (event + by * i + SESSION_EVENTS * 2) % SESSION_EVENTS;
+    for (int i = 1; i < EVENT_KINDS; i++) {
+        int other = (event + by * i + EVENT_KINDS * 2) % EVENT_KINDS;
         if (model_has_event(m, other))
             return other;
     }
@@ -145,13 +145,13 @@ int model_next_event(const struct model *m, int event, int by) {
 
 const char *model_event_name(const struct model *m, int event) {
     const char *name = m->status.engine[event].name;
-    bool made = event == SESSION_EVENT_LIVE || event == SESSION_EVENT_LEAK;
-    return name[0] && !made ? name : session_event_name[event];
+    bool made = event == EVENT_LIVE || event == EVENT_LEAK;
+    return name[0] && !made ? name : event_kind_name[event];
 }
 
 int model_other_events(const struct model *m, int *event, int most) {
     int n = 0;
-    for (int i = 0; i < SESSION_EVENTS && n < most; i++)
+    for (int i = 0; i < EVENT_KINDS && n < most; i++)
         if (i != m->question.event && m->rows[i].snapshot)
             event[n++] = i;
     return n;
@@ -196,7 +196,7 @@ const uint64_t *model_thread_states(const struct model *m, const struct model_th
 }
 
 const char *model_other_name(const struct model *m, uint32_t tid) {
-    for (int i = 0; i < SESSION_EVENTS; i++) {
+    for (int i = 0; i < EVENT_KINDS; i++) {
         const struct snapshot_thread *t =
             find_thread(&m->rows[i], model_thread_key(false, 0, tid, false));
         if (t && t->name && t->name[0])

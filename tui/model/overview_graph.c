@@ -79,7 +79,7 @@ static void draw_scale(struct canvas *c, struct area a, const struct model *m, u
     else
         canvas_textf(c, a.row, a.col, OVERVIEW_LABEL_COLS, ROLE_LABEL, "%*s/s",
                      OVERVIEW_LABEL_COLS - 3,
-                     format_weight(&f, session_event_unit[m->question.event], scale));
+                     format_weight(&f, event_kind_unit[m->question.event], scale));
 }
 
 void overview_graph_draw(struct canvas *c, struct area a, const struct model *m) {
@@ -89,7 +89,7 @@ void overview_graph_draw(struct canvas *c, struct area a, const struct model *m)
     if (places < 2 || a.rows < 2)
         return;
     uint64_t most = 0, first = gather(m, cell, places - 1, &count);
-    bool bytes = !strcmp(session_event_unit[m->question.event], "bytes");
+    bool bytes = !strcmp(event_kind_unit[m->question.event], "bytes");
     for (uint32_t i = 0; i < count; i++)
         most = cell[i].weight > most ? cell[i].weight : most;
     uint64_t scale = scale_for(most / OVERVIEW_CELL_SECONDS, bytes ? 1024 : 1000);

@@ -13,7 +13,7 @@ void thread_figures_add(struct thread_figures *f, const struct model *m,
     const uint64_t *states = model_thread_states(m, t);
     for (int i = 0; states && i < PROFILE_STATES; i++)
         f->states[i] += states[i];
-    for (int i = 0; i < SESSION_EVENTS; i++)
+    for (int i = 0; i < EVENT_KINDS; i++)
         if (i != m->asked.event && m->rows[i].snapshot)
             f->share[i] += model_thread_share(m, i, t);
     if (t->row >= m->snapshot->thread_count)

@@ -13,7 +13,7 @@ struct thread_figures {
     double cpu_percent; /* of one core; < 0: not known */
     uint64_t weight, samples;
     uint64_t states[PROFILE_STATES]; /* of the wall clock samples; noughts: none */
-    double share[SESSION_EVENTS];    /* percent of the other events that have rows */
+    double share[EVENT_KINDS];       /* percent of the other events that have rows */
     uint64_t spark[MODEL_SPARKS];
     struct diff_change change; /* chance: no thread's is more */
 };

@@ -20,7 +20,7 @@ static bool is_row(const struct event_list *l, const struct model *m, int event)
     if (event != WIRE_EVENT_PERF && event != WIRE_EVENT_METHOD)
         return true;
     return model_has_event(m, event) ||
-           strcmp(l->wanted.request[event].name, session_event_name[event]) != 0;
+           strcmp(l->wanted.request[event].name, event_kind_name[event]) != 0;
 }
 
 static uint64_t item(const void *arg, uint32_t row) {
@@ -31,12 +31,12 @@ static uint64_t item(const void *arg, uint32_t row) {
 /* What is left of an event stands below it. */
 void event_list_rows(const struct event_list *l, const struct model *m,
                      struct event_list_rows *out) {
-    static const int order[SESSION_EVENTS] = {
-        WIRE_EVENT_CPU,  WIRE_EVENT_WALL,      WIRE_EVENT_ALLOC,   SESSION_EVENT_LIVE,
-        WIRE_EVENT_LOCK, WIRE_EVENT_NATIVEMEM, SESSION_EVENT_LEAK, WIRE_EVENT_NATIVELOCK,
+    static const int order[EVENT_KINDS] = {
+        WIRE_EVENT_CPU,  WIRE_EVENT_WALL,      WIRE_EVENT_ALLOC, EVENT_LIVE,
+        WIRE_EVENT_LOCK, WIRE_EVENT_NATIVEMEM, EVENT_LEAK,       WIRE_EVENT_NATIVELOCK,
         WIRE_EVENT_PERF, WIRE_EVENT_METHOD};
     out->count = 0;
-    for (int i = 0; i < SESSION_EVENTS; i++)
+    for (int i = 0; i < EVENT_KINDS; i++)
         if (is_row(l, m, order[i]))
             out->event[out->count++] = order[i];
 }
@@ -109,7 +109,7 @@ static void change_interval(struct event_list *l, const struct model *m, int eve
     uint64_t now = event < WIRE_EVENTS ? l->wanted.request[event].interval : 0;
     if (event >= WIRE_EVENTS) {
         snprintf(l->said, sizeof l->said, "it has the interval of %s",
-                 event == SESSION_EVENT_LIVE ? "alloc" : "nativemem");
+                 event == EVENT_LIVE ? "alloc" : "nativemem");
         return;
     }
     if (!now) /* as the agent chose */

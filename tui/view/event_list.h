@@ -37,9 +37,9 @@ enum event_list_wish {
     EVENT_LIST_LOOK /* leave, and look at event_list_chosen() */
 };
 
-/* What is on its rows, by enum session_event. */
+/* What is on its rows, by enum event_kind. */
 struct event_list_rows {
-    int event[SESSION_EVENTS];
+    int event[EVENT_KINDS];
     uint32_t count;
 };
 void event_list_rows(const struct event_list *l, const struct model *m,

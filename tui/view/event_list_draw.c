@@ -10,7 +10,7 @@
 /* Where the columns stand. */
 enum { MARK = 2, EVENT = 6, MECHANISM = 24, INTERVAL = 34, SAMPLES = 42, WHAT = 51 };
 
-static const char *const what[SESSION_EVENTS] = {
+static const char *const what[EVENT_KINDS] = {
     [WIRE_EVENT_CPU] = "time on a processor",
     [WIRE_EVENT_WALL] = "time, running or not",
     [WIRE_EVENT_ALLOC] = "bytes of Java objects",
@@ -19,8 +19,8 @@ static const char *const what[SESSION_EVENTS] = {
     [WIRE_EVENT_NATIVELOCK] = "time waited for pthread locks",
     [WIRE_EVENT_PERF] = "occurrences",
     [WIRE_EVENT_METHOD] = "time in Java methods",
-    [SESSION_EVENT_LIVE] = "of alloc: objects still alive",
-    [SESSION_EVENT_LEAK] = "of nativemem: bytes not freed",
+    [EVENT_LIVE] = "of alloc: objects still alive",
+    [EVENT_LEAK] = "of nativemem: bytes not freed",
 };
 
 /* The name as it was typed, before the session has it. */
@@ -34,7 +34,7 @@ static const char *mechanism_of(const struct event_list *l, const struct model *
     const struct session_engine *e = &m->status.engine[event];
     bool wanted = engine_set_has(&l->wanted, event);
     if (event >= WIRE_EVENTS) {
-        int of = event == SESSION_EVENT_LIVE ? WIRE_EVENT_ALLOC : WIRE_EVENT_NATIVEMEM;
+        int of = event == EVENT_LIVE ? WIRE_EVENT_ALLOC : WIRE_EVENT_NATIVEMEM;
         bool runs = m->status.phase != SESSION_RUNNING || m->status.engine[of].runs;
         if (runs && (wanted || m->counted[event]))
             return model_event_name(m, of);
@@ -60,7 +60,7 @@ static void draw_row(const struct event_list *l, struct canvas *c, struct area a
     canvas_text(c, y, a.col + MECHANISM, INTERVAL - MECHANISM - 1, role, mechanism_of(l, m, event));
     if (interval && event < WIRE_EVENTS)
         canvas_right(c, y, a.col + INTERVAL, SAMPLES - INTERVAL - 1, ROLE_NUMBER,
-                     format_step(&f, session_event_unit[event], interval));
+                     format_step(&f, event_kind_unit[event], interval));
     canvas_right(c, y, a.col + SAMPLES, WHAT - SAMPLES - 2, ROLE_NUMBER,
                  samples ? format_short_count(&f, samples) : "-");
     canvas_head(c, y, a.col + WHAT, a.cols - WHAT, fails ? ROLE_WARNING : ROLE_TEXT,

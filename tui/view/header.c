@@ -1,6 +1,7 @@
 #include "tui/view/header.h"
 
 #include "core/report/quality.h"
+#include "core/wire/wire_names.h"
 #include "tui/view/header_events.h"
 #include "tui/widget/format.h"
 
@@ -124,7 +125,7 @@ static const char *main_failure(const struct session_status *s) {
     for (uint32_t i = 1; i < WIRE_FAILURES; i++)
         if (wire_failure_is_error(i) && s->failed[i] > (most ? s->failed[most] : 0))
             most = i;
-    return most ? session_failure_name[most] : "";
+    return most ? wire_failure_name[most] : "";
 }
 
 /* Recompiling is asked for, and its price is to be seen: a walker that goes without saying makes
@@ -133,7 +134,7 @@ static void draw_walker(struct line *l, const struct model *m) {
     const struct session_status *s = &m->status;
     bool precise = m->settings.precise && !is_recording(m);
     char text[64];
-    if (!precise || strcmp(s->walker, session_walk_name[WIRE_WALK_VM]) != 0)
+    if (!precise || strcmp(s->walker, wire_walk_name[WIRE_WALK_VM]) != 0)
         figure(l, "walk", ROLE_VALUE, known(s->walker));
     if (!precise)
         return;

@@ -45,7 +45,7 @@ static const char *describe(const struct model *m, int event, enum detail detail
         snprintf(out, size, "%s%s%s%s", detail == ALL ? e->mechanism : "",
                  detail == ALL && e->interval && detail >= INTERVAL ? " " : "",
                  e->interval && detail >= INTERVAL
-                     ? format_step(&f, session_event_unit[event], e->interval)
+                     ? format_step(&f, event_kind_unit[event], e->interval)
                      : "",
                  e->biased ? detail == NAME_ONLY ? "BIASED" : " BIASED" : "");
     return out;
@@ -72,7 +72,7 @@ static const char *event_text(const struct model *m, int event, enum detail deta
 static int columns(const struct canvas *c, const struct model *m, enum detail detail) {
     char text[256];
     int cols = 0;
-    for (int i = 0; i < SESSION_EVENTS; i++)
+    for (int i = 0; i < EVENT_KINDS; i++)
         if (model_has_event(m, i))
             cols += canvas_width(c, event_text(m, i, detail, text, sizeof text));
     return cols;
@@ -83,7 +83,7 @@ void header_draw_events(struct canvas *c, int row, const struct model *m) {
     while (detail > NAME_ONLY && columns(c, m, detail) > c->cols)
         detail--;
     int at = 0;
-    for (int i = 0; i < SESSION_EVENTS; i++) {
+    for (int i = 0; i < EVENT_KINDS; i++) {
         const struct session_engine *e = &m->status.engine[i];
         char text[256];
         if (!model_has_event(m, i))
@@ -97,8 +97,8 @@ void header_draw_events(struct canvas *c, int row, const struct model *m) {
 }
 
 bool header_event_trouble(const struct model *m, char *out, size_t size) {
-    for (int i = 0; i < SESSION_EVENTS; i++) {
-        int event = (m->question.event + i) % SESSION_EVENTS;
+    for (int i = 0; i < EVENT_KINDS; i++) {
+        int event = (m->question.event + i) % EVENT_KINDS;
         const struct session_engine *e = &m->status.engine[event];
         if (!header_event_fails(e) || event >= WIRE_EVENTS)
             continue;

@@ -49,7 +49,7 @@ static bool is_shown(const struct model *m, uint64_t second) {
 }
 
 void strip_draw(struct canvas *c, int row, const struct model *m) {
-    const char *unit = session_event_unit[m->question.event];
+    const char *unit = event_kind_unit[m->question.event];
     bool moves = m->status.phase == SESSION_RUNNING;
     uint64_t end = m->seconds_from + m->seconds, most = 0;
     uint32_t places = c->cols > LABEL_COLS ? (uint32_t)(c->cols - LABEL_COLS) : 0;

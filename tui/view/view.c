@@ -105,14 +105,14 @@ void view_weight(struct canvas *c, int row, int col, int cols, const struct mode
     struct format f = {""};
     canvas_right(c, row, col, cols, ROLE_NUMBER,
                  event == WIRE_EVENT_CPU ? format_short_count(&f, samples)
-                                         : format_weight(&f, session_event_unit[event], weight));
+                                         : format_weight(&f, event_kind_unit[event], weight));
 }
 
 const char *view_weight_head(const struct model *m) {
     const int event = m->asked.event;
     if (event == WIRE_EVENT_CPU)
         return "SAMPLES";
-    const char *unit = session_event_unit[event];
+    const char *unit = event_kind_unit[event];
     return !strcmp(unit, "ns") ? "TIME" : !strcmp(unit, "bytes") ? "BYTES" : "COUNT";
 }
 
@@ -227,15 +227,15 @@ int view_editor(struct canvas *c, int row, const char *label, const struct line_
 
 /* Why an event that runs has nothing to show. */
 static const char *no_samples(int event) {
-    static const char *const why[SESSION_EVENTS] = {
+    static const char *const why[EVENT_KINDS] = {
         [WIRE_EVENT_CPU] = "nothing ran on a CPU since sampling began",
         [WIRE_EVENT_ALLOC] = "too little was allocated since sampling began",
         [WIRE_EVENT_LOCK] = "nobody waited for a lock that long since sampling began",
         [WIRE_EVENT_NATIVELOCK] = "nobody waited for a lock that long since sampling began",
         [WIRE_EVENT_NATIVEMEM] = "no native memory was asked for since sampling began",
         [WIRE_EVENT_METHOD] = "it was not called since sampling began",
-        [SESSION_EVENT_LIVE] = "nothing that was sampled is still alive",
-        [SESSION_EVENT_LEAK] = "all that was sampled was freed",
+        [EVENT_LIVE] = "nothing that was sampled is still alive",
+        [EVENT_LEAK] = "all that was sampled was freed",
     };
     return why[event] ? why[event] : "nothing of it happened since sampling began";
 }

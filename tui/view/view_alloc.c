@@ -35,7 +35,7 @@ static struct columns columns_of(const struct model *m, int cols) {
         at.samples = x + 8;
         x += 16;
     }
-    if (!narrow && m->rows[SESSION_EVENT_LIVE].snapshot) {
+    if (!narrow && m->rows[EVENT_LIVE].snapshot) {
         at.live = x;
         x += 6;
     }
@@ -152,7 +152,7 @@ static void draw_row(const struct alloc_state *v, struct canvas *c, struct area 
     const struct snapshot *s = m->snapshot;
     const struct snapshot_node *n = &v->alloc.tree.nodes[r->node];
     const struct alloc_extra *extra = &v->alloc.extra[r->node];
-    const struct model_rows *live = &m->rows[SESSION_EVENT_LIVE];
+    const struct model_rows *live = &m->rows[EVENT_LIVE];
     struct format f = {""};
     view_percent(c, y, a.col + 2, 6, percent_of(n->total, s->weight));
     draw_bytes(c, y, a.col + 9, 5, n->total);

@@ -3,6 +3,7 @@
  * each picture: long reasons are wrapped to the width there is.
  */
 #include "core/report/quality.h"
+#include "core/wire/wire_names.h"
 #include "tui/view/header_events.h"
 #include "tui/view/view.h"
 #include "tui/widget/cursor.h"
@@ -152,7 +153,7 @@ static bool is_known(const struct model *m, int event) {
 
 static void add_event(struct status_state *v, int cols, const struct model *m, int event) {
     const struct session_engine *e = &m->status.engine[event];
-    const char *unit = session_event_unit[event];
+    const char *unit = event_kind_unit[event];
     bool fails = header_event_fails(e), made = event >= WIRE_EVENTS;
     bool off = m->status.phase == SESSION_RUNNING && !e->runs; /* of what is past: how it was */
     const char *how = fails                     ? "fails"
@@ -194,7 +195,7 @@ static void add_events(struct status_state *v, int cols, const struct model *m) 
     else
         snprintf(r->text, sizeof r->text, "%-13s %-9s %8s %11s %7s %8s %6s %7s", "event",
                  "mechanism", "interval", "samples", "/s", "dropped", "cover", "threads");
-    for (int i = 0; i < SESSION_EVENTS; i++)
+    for (int i = 0; i < EVENT_KINDS; i++)
         if (is_known(m, i))
             add_event(v, cols, m, i);
 }
@@ -207,7 +208,7 @@ static void add_failures(struct status_state *v, int cols, const struct model *m
             continue;
         struct status_row *r =
             add_row(v, wire_failure_is_error(i) ? ROLE_VALUE : ROLE_TEXT, INDENT + LABEL_COLS);
-        snprintf(r->label, sizeof r->label, "  %s", session_failure_name[i]);
+        snprintf(r->label, sizeof r->label, "  %s", wire_failure_name[i]);
         int n = snprintf(r->text, sizeof r->text, "%9s %5s%%", format_count(&f, s->failed[i]),
                          format_percent(&g, percent_of(s->failed[i], s->samples)));
         const char *what = meaning[i] ? meaning[i] : "";

@@ -21,7 +21,7 @@ const char *format_percent(struct format *f, double percent);  /* 12.3; 5 column
 const char *format_interval(struct format *f, uint64_t value); /* of ns: 10ms 500us 1s */
 const char *format_duration(struct format *f, uint64_t ns);    /* 12.3ms 1.23s 12m03; 6 columns */
 
-/* By the unit of session_event_unit: "ns" as a duration, "bytes", or a count; 6 columns. */
+/* By the unit of event_kind_unit: "ns" as a duration, "bytes", or a count; 6 columns. */
 const char *format_weight(struct format *f, const char *unit, uint64_t weight);
 /* The same for an engine's interval: "10ms", "512K", "1000". */
 const char *format_step(struct format *f, const char *unit, uint64_t interval);

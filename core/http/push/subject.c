@@ -73,13 +73,13 @@ static bool fill_part(struct subject *s, struct event_part *a, struct profile *p
 static void send_window(struct subject *s, const struct subject_out *out,
                         const struct session_status *st) {
     struct session *session = fleet_session(s->user);
-    struct event_part *a = calloc(SESSION_EVENTS, sizeof *a);
-    struct export_part part[SESSION_EVENTS];
+    struct event_part *a = calloc(EVENT_KINDS, sizeof *a);
+    struct export_part part[EVENT_KINDS];
     int parts = 0;
     if (!a)
         return;
     struct profile *p = session_lock(session);
-    for (int event = 0; event < SESSION_EVENTS; event++) {
+    for (int event = 0; event < EVENT_KINDS; event++) {
         struct event_part *one = &a[event];
         if (fill_part(s, one, p, st, event))
             part[parts++] = (struct export_part){one->snapshot, &one->quality, &one->query};
@@ -92,7 +92,7 @@ static void send_window(struct subject *s, const struct subject_out *out,
                              .to_ns = window_to_ns(&s->window)};
     if (parts)
         (void)out->protocol->make(out->protocol, &f, out->put, out->arg);
-    for (int event = 0; event < SESSION_EVENTS; event++)
+    for (int event = 0; event < EVENT_KINDS; event++)
         snapshot_free(a[event].snapshot);
     session_unlock(session);
     free(a);
@@ -104,7 +104,7 @@ void subject_begin(struct subject *s, struct fleet_user *user, uint32_t every) {
     s->user = user;
     s->since = fleet_since(user);
     session_status(fleet_session(user), &st);
-    for (int i = 0; i < SESSION_EVENTS; i++)
+    for (int i = 0; i < EVENT_KINDS; i++)
         s->dropped[i] = st.engine[i].dropped;
     uint64_t from = s->since ? s->since : (now - (st.elapsed_ns < now ? st.elapsed_ns : 0)) / NS;
     if (!s->begun) {

@@ -16,7 +16,7 @@ struct subject {
     struct push_labels labels;
     struct window window;
     uint64_t since; /* the session's samples are this user's from there on; 0: all of them */
-    uint64_t dropped[SESSION_EVENTS]; /* said so far */
+    uint64_t dropped[EVENT_KINDS]; /* said so far */
     bool begun; /* `window` is of an earlier session of the same JVM, and goes on */
 };
 

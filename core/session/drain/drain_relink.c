@@ -1,4 +1,5 @@
 #include "core/session/session_state.h"
+#include "core/wire/wire_names.h"
 
 #include "core/base/clock.h"
 #include "core/session/agent_link.h"
@@ -43,7 +44,7 @@ void drain_tell_resumed(struct session *s) {
 
 static enum wire_walk walk_of(const char *walker) {
     for (int i = 0; i < WIRE_WALKS; i++)
-        if (strcmp(walker, session_walk_name[i]) == 0)
+        if (strcmp(walker, wire_walk_name[i]) == 0)
             return (enum wire_walk)i;
     return WIRE_WALK_VM;
 }

@@ -1,4 +1,5 @@
 #include "core/session/session_state.h"
+#include "core/wire/wire_names.h"
 
 #include "core/base/clock.h"
 
@@ -26,9 +27,9 @@ void session_show_engine(struct session_status *st, const struct wire_engine_sta
         one->coverage = engine->covered_ns < engine->expected_ns
                             ? (double)engine->covered_ns / (double)engine->expected_ns
                             : 1;
-    copy_text(one->name, sizeof one->name, name[0] ? name : session_event_name[engine->event]);
+    copy_text(one->name, sizeof one->name, name[0] ? name : event_kind_name[engine->event]);
     copy_text(one->mechanism, sizeof one->mechanism,
-              ran && asked ? session_mechanism_name[engine->mechanism] : "");
+              ran && asked ? wire_mechanism_name[engine->mechanism] : "");
     copy_text(one->reason, sizeof one->reason, engine->reason);
 }
 
@@ -40,7 +41,7 @@ static void show_rest(struct session *s, int event, int of, bool followed) {
     rest->asked = rest->asked && (followed || samples > 0);
     rest->runs = rest->runs && rest->asked;
     rest->samples = samples;
-    copy_text(rest->name, sizeof rest->name, session_event_name[event]);
+    copy_text(rest->name, sizeof rest->name, event_kind_name[event]);
 }
 
 void session_show_counts(struct session *s, uint32_t flags) {
@@ -51,8 +52,8 @@ void session_show_counts(struct session *s, uint32_t flags) {
     st->window_ns = c->window_ns;
     for (int i = 0; i < WIRE_EVENTS; i++)
         st->engine[i].samples = c->event[i];
-    show_rest(s, SESSION_EVENT_LIVE, WIRE_EVENT_ALLOC, (flags & WIRE_ENGINE_LIVE) != 0);
-    show_rest(s, SESSION_EVENT_LEAK, WIRE_EVENT_NATIVEMEM, (flags & WIRE_ENGINE_NO_FREE) == 0);
+    show_rest(s, EVENT_LIVE, WIRE_EVENT_ALLOC, (flags & WIRE_ENGINE_LIVE) != 0);
+    show_rest(s, EVENT_LEAK, WIRE_EVENT_NATIVEMEM, (flags & WIRE_ENGINE_NO_FREE) == 0);
 }
 
 void session_show_first(struct session_status *st, uint32_t event) {

@@ -1,4 +1,5 @@
 #include "core/session/session_state.h"
+#include "core/wire/wire_names.h"
 
 #include <string.h>
 
@@ -12,7 +13,7 @@ static enum wire_walk walker_of(const struct session *s) {
     int walk = 0;
     if (!name[0])
         return s->adopted ? WIRE_WALKS : s->options.walk;
-    while (walk < WIRE_WALKS && strcmp(name, session_walk_name[walk]) != 0)
+    while (walk < WIRE_WALKS && strcmp(name, wire_walk_name[walk]) != 0)
         walk++;
     return (enum wire_walk)walk;
 }

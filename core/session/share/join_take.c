@@ -3,6 +3,7 @@
 
 #include "core/base/clean_text.h"
 #include "core/base/clock.h"
+#include "core/wire/wire_names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static void clean_status(struct session_status *st) {
     clean(st->message, sizeof st->message);
     clean(st->budget.text, sizeof st->budget.text);
     clean(st->news, sizeof st->news);
-    for (uint32_t i = 0; i < SESSION_EVENTS; i++) {
+    for (uint32_t i = 0; i < EVENT_KINDS; i++) {
         struct session_engine *one = &st->engine[i];
         clean(one->name, sizeof one->name);
         clean(one->mechanism, sizeof one->mechanism);
@@ -48,7 +49,7 @@ static bool is_sound(const struct share_status *t) {
                  t->status.phase != SESSION_REPLAYED && t->depth <= WIRE_FRAMES_MAX &&
                  is_bool(&t->restricted) && is_bool(&t->status.unrecorded) &&
                  is_bool(&t->precise) && is_bool(&t->tag_cpu) && is_bool(&t->tag_sched);
-    for (uint32_t i = 0; i < SESSION_EVENTS && sound; i++)
+    for (uint32_t i = 0; i < EVENT_KINDS && sound; i++)
         sound = is_bool(&t->status.engine[i].asked) && is_bool(&t->status.engine[i].runs) &&
                 is_bool(&t->status.engine[i].biased);
     for (uint32_t i = 0; i < t->engines && sound; i++)
@@ -58,7 +59,7 @@ static bool is_sound(const struct share_status *t) {
 
 static enum wire_mechanism mechanism_of(const char *name) {
     for (uint32_t i = 0; i < WIRE_MECHANISMS; i++)
-        if (strcmp(name, session_mechanism_name[i]) == 0)
+        if (strcmp(name, wire_mechanism_name[i]) == 0)
             return (enum wire_mechanism)i;
     return WIRE_MECHANISM_AUTO;
 }

@@ -17,10 +17,7 @@
 #define JTOP_SESSION_SHARE_H
 
 #include "core/session/session.h"
-
-/* What comes back. Text for the caller's stdout or stderr, or a file that the caller writes; before
- * its bytes are taken in, the caller is asked with its path alone. */
-enum share_part { SHARE_OUT = 1, SHARE_ERROR, SHARE_FILE, SHARE_EXIT, SHARE_PATH };
+#include "core/wire/share_frame.h"
 
 struct share_reply; /* of one request */
 

@@ -12,6 +12,7 @@
 
 #include "core/base/err.h"
 #include "core/session/share/share.h"
+#include "core/wire/share_frame.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,21 +22,6 @@
 #define SHARE_REPLY_MAX (1u << 30)     /* and of one that comes back */
 #define SHARE_ARGUMENTS_MAX 4096
 #define SHARE_STALL_MS 5000 /* whoever does not move on for so long is given up */
-
-/* Beside enum share_part. */
-enum share_kind {
-    SHARE_HELLO = 16, /* struct share_hello */
-    SHARE_ASK,        /* directory and arguments, each with its NUL */
-    SHARE_JOIN,       /* struct share_join */
-    SHARE_ENGINES,    /* struct wire_engine_request, so many */
-    SHARE_RECORDS,    /* as in a recording */
-    SHARE_STATUS,     /* struct share_status */
-    SHARE_ANSWER,     /* struct share_exit, to SHARE_ENGINES */
-};
-
-struct share_header {
-    uint32_t kind, bytes;
-};
 
 /* Program and layout: both sides must be the same. */
 struct share_hello {

@@ -108,7 +108,7 @@ class Walks:
     def reasons(self):
         """Names of failures; a stack that was cut or has no Java part has not failed."""
         names = re.findall(r'\[WIRE_FAILURE_(\w+)\] = "([^"]+)"',
-                           read(os.path.join(ROOT, "core", "session", "session_names.c")))
+                           read(os.path.join(ROOT, "core", "wire", "wire_names.c")))
         return {name for symbol, name in names if symbol not in ("TRUNCATED", "NO_JAVA")}
 
     def add(self, reason, n):

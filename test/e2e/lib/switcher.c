@@ -43,7 +43,7 @@ static void check(struct switcher *s, const struct wire_engine_request *engine, 
         bool same_interval = !want || !want->interval || is->interval == want->interval;
         if (is->runs == (want != NULL) && same_interval)
             continue;
-        printf("wrong %s: asked %d, runs %d, interval %llu: %s\n", session_event_name[event],
+        printf("wrong %s: asked %d, runs %d, interval %llu: %s\n", event_kind_name[event],
                want != NULL, is->runs, (unsigned long long)is->interval, is->reason);
         s->wrong = true;
     }

@@ -103,22 +103,22 @@ static void test_what_is_alive(void **state) {
     allocated(&s, WIRE_EVENT_NATIVEMEM, 14, 1600, JAVA(2));
     allocated(&s, WIRE_EVENT_CPU, 15, 3200, JAVA(2)); /* no memory at all */
     play(&s);
-    expect_stacks(&s, SESSION_EVENT_LIVE, "two 400/1\none 300/2\n");
-    expect_stacks(&s, SESSION_EVENT_LEAK, "two 1600/1\n");
+    expect_stacks(&s, EVENT_LIVE, "two 400/1\none 300/2\n");
+    expect_stacks(&s, EVENT_LEAK, "two 1600/1\n");
     expect_sum(&s, ALLOC, 1500, 4);
     recording_free_of(&s.r, 5 * SECOND, 12);
     recording_free_of(&s.r, 5 * SECOND, 12); /* once is enough */
     recording_free_of(&s.r, 5 * SECOND, 14);
     recording_free_of(&s.r, 5 * SECOND, 15);
     play(&s);
-    expect_stacks(&s, SESSION_EVENT_LIVE, "two 400/1\none 100/1\n");
-    expect_sum(&s, SESSION_EVENT_LEAK, 0, 0);
+    expect_stacks(&s, EVENT_LIVE, "two 400/1\none 100/1\n");
+    expect_sum(&s, EVENT_LEAK, 0, 0);
     expect_sum(&s, ALLOC, 1500, 4);
     assert_int_equal(s.decoder->counts.samples, 6); /* each was one */
     /* an id given again: only one of them can be there */
     allocated(&s, ALLOC, 13, 1, JAVA(1));
     play(&s);
-    expect_stacks(&s, SESSION_EVENT_LIVE, "one 101/2\n");
+    expect_stacks(&s, EVENT_LIVE, "one 101/2\n");
     assert_int_equal(s.decoder->counts.bad, 0);
     recording_free_of(&s.r, 5 * SECOND, 0);
     play(&s);
@@ -138,18 +138,18 @@ static void test_ends_in_any_order(void **state) {
     recording_free_of(&s.r, SECOND, 22);
     recording_method(&s.r, 1, "A", "one", "");
     play(&s);
-    expect_stacks(&s, SESSION_EVENT_LIVE, "one 400/1\n");
+    expect_stacks(&s, EVENT_LIVE, "one 400/1\n");
     expect_sum(&s, ALLOC, 700, 3);
     recording_free_of(&s.r, SECOND, 23);
     for (uint64_t i = 0; i < 3 * DECODER_EARLY_MAX; i++) /* whose samples found no room */
         recording_free_of(&s.r, SECOND, 1000 + i);
     play(&s);
-    expect_sum(&s, SESSION_EVENT_LIVE, 0, 0);
+    expect_sum(&s, EVENT_LIVE, 0, 0);
     assert_int_equal(s.decoder->live.count, DECODER_EARLY_MAX); /* no more are remembered */
     allocated(&s, ALLOC, 1000, 1, JAVA(1));                     /* forgotten: may be alive */
     allocated(&s, ALLOC, 1000 + 3 * DECODER_EARLY_MAX - 1, 2, JAVA(1));
     play(&s);
-    expect_stacks(&s, SESSION_EVENT_LIVE, "one 1/1\n");
+    expect_stacks(&s, EVENT_LIVE, "one 1/1\n");
     close_stage(&s);
 }
 
@@ -173,14 +173,14 @@ static void test_following_is_bounded(void **state) {
     recording_repeat(&s.r, WALL, SECOND, 1, 1, 1);
     play(&s);
     expect_sum(&s, ALLOC, 5, 5);
-    expect_sum(&s, SESSION_EVENT_LIVE, 2, 2);
+    expect_sum(&s, EVENT_LIVE, 2, 2);
     assert_int_equal(s.decoder->counts.unfollowed, 3);
     expect_sum(&s, WALL, 1, 1);
     assert_int_equal(s.decoder->counts.unplaced, 1);
     recording_free_of(&s.r, SECOND, 1);
     allocated(&s, ALLOC, 6, 1, JAVA(1));
     play(&s);
-    expect_sum(&s, SESSION_EVENT_LIVE, 2, 2);
+    expect_sum(&s, EVENT_LIVE, 2, 2);
     close_stage(&s);
 }
 
@@ -207,7 +207,7 @@ static void test_sums_are_bounded(void **state) {
     for (uint64_t i = 0; i < MANY; i++)
         recording_free_of(&s.r, SECOND, i + 1);
     play(&s);
-    expect_sum(&s, SESSION_EVENT_LIVE, 0, 0);
+    expect_sum(&s, EVENT_LIVE, 0, 0);
     close_stage(&s);
 }
 

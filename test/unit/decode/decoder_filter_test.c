@@ -1,4 +1,5 @@
 /* Only some threads, tags on stacks, and what is told beside samples: waits for locks, pauses. */
+#include "core/decode/thread_filter.h"
 #include "test/unit/decode/decoder_fixture.h"
 
 #include "core/wire/layout.h"

@@ -104,10 +104,10 @@ static void events(void **state) {
         {"cpu", WIRE_EVENT_CPU, WIRE_EVENT_CPU, 0},
         {"wall", WIRE_EVENT_WALL, WIRE_EVENT_WALL, 0},
         {"alloc", WIRE_EVENT_ALLOC, WIRE_EVENT_ALLOC, 0},
-        {"live", SESSION_EVENT_LIVE, WIRE_EVENT_ALLOC, WIRE_ENGINE_LIVE},
+        {"live", EVENT_LIVE, WIRE_EVENT_ALLOC, WIRE_ENGINE_LIVE},
         {"lock", WIRE_EVENT_LOCK, WIRE_EVENT_LOCK, 0},
         {"nativemem", WIRE_EVENT_NATIVEMEM, WIRE_EVENT_NATIVEMEM, 0},
-        {"leak", SESSION_EVENT_LEAK, WIRE_EVENT_NATIVEMEM, 0},
+        {"leak", EVENT_LEAK, WIRE_EVENT_NATIVEMEM, 0},
         {"page-faults", WIRE_EVENT_PERF, WIRE_EVENT_PERF, 0},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {

@@ -1,5 +1,6 @@
 /* What readers of foreign profiles tell, as a decoder understands it. */
 #include "core/import/emit.h"
+#include "core/wire/wire_names.h"
 
 #include "core/decode/decoder.h"
 #include "core/profile/snapshot/snapshot.h"
@@ -204,7 +205,7 @@ static void marks_say_how_long(void **state) {
     assert_int_equal(s.decoder->marks.sampled_ns, 8000);
     assert_int_equal(s.decoder->marks.known, 1 << WIRE_EVENT_CPU | 1 << WIRE_EVENT_PERF);
     assert_string_equal(s.decoder->marks.engine[WIRE_EVENT_PERF].name, "page-faults");
-    assert_string_equal(session_mechanism_name[s.decoder->marks.engine[WIRE_EVENT_CPU].mechanism],
+    assert_string_equal(wire_mechanism_name[s.decoder->marks.engine[WIRE_EVENT_CPU].mechanism],
                         "imported");
     assert_string_equal(s.decoder->notes.jvm_name, "Shop");
     close_stage(&s);

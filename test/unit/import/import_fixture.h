@@ -85,7 +85,7 @@ static inline char *report_of(struct profile *p, int event, const char *format,
     struct text t = {0};
     struct export_options mine = *o, unused = {0};
     const struct export_quality quality = {
-        .event = session_event_name[event], .unit = session_event_unit[event], .jvm = "x (pid 1)"};
+        .event = event_kind_name[event], .unit = event_kind_unit[event], .jvm = "x (pid 1)"};
     mine.question = &q;
     assert_non_null(s);
     text_add(&t, "");

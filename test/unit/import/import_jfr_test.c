@@ -3,6 +3,7 @@
 #include "core/import/jfr/jfr_map.h"
 #include "core/import/reader.h"
 #include "core/session/session.h"
+#include "core/wire/wire_names.h"
 #include "test/unit/decode/decoder_fixture.h"
 #include "test/unit/export/jfr_fixture.h"
 
@@ -157,7 +158,7 @@ static void failures_come_back(void **state) {
         struct jfr_file f = {0};
         struct seen s;
         char name[80];
-        snprintf(name, sizeof name, "[%s]", session_failure_name[i]);
+        snprintf(name, sizeof name, "[%s]", wire_failure_name[i]);
         jfr_file_chunk(&f);
         jfr_file_checkpoint(&f, 1);
         jfr_file_pool(&f, T_SYMBOL, 1);
@@ -338,8 +339,8 @@ static void living_objects_leave_the_sum(void **state) {
     read_file(&s, &f);
     assert_int_equal(samples(&s, WIRE_EVENT_ALLOC), 3);
     assert_int_equal(weight(&s, WIRE_EVENT_ALLOC), 3 * 524287);
-    assert_int_equal(samples(&s, SESSION_EVENT_LIVE), 2);
-    assert_int_equal(weight(&s, SESSION_EVENT_LIVE), 600024);
+    assert_int_equal(samples(&s, EVENT_LIVE), 2);
+    assert_int_equal(weight(&s, EVENT_LIVE), 600024);
     close_stage(&s.stage);
 }
 
@@ -408,7 +409,7 @@ static void native_memory(void **state) {
     jfr_file_end(&f);
     read_file(&s, &f);
     assert_int_equal(weight(&s, WIRE_EVENT_NATIVEMEM), 111);
-    assert_int_equal(weight(&s, SESSION_EVENT_LEAK), 11);
+    assert_int_equal(weight(&s, EVENT_LEAK), 11);
     close_stage(&s.stage);
 }
 
@@ -421,7 +422,7 @@ static void live_objects(void **state) {
     jfr_file_names(&f);
     jfr_file_end(&f);
     read_file(&s, &f);
-    assert_int_equal(weight(&s, SESSION_EVENT_LIVE), 64);
+    assert_int_equal(weight(&s, EVENT_LIVE), 64);
     close_stage(&s.stage);
 }
 
@@ -441,8 +442,8 @@ static void live_allocations(void **state) {
     jfr_file_names(&f);
     jfr_file_end(&f);
     read_file(&s, &f);
-    assert_int_equal(weight(&s, SESSION_EVENT_LIVE), 120);
-    assert_int_equal(samples(&s, SESSION_EVENT_LIVE), 1);
+    assert_int_equal(weight(&s, EVENT_LIVE), 120);
+    assert_int_equal(samples(&s, EVENT_LIVE), 1);
     assert_int_equal(weight(&s, WIRE_EVENT_ALLOC), 207);
     assert_int_equal(samples(&s, WIRE_EVENT_ALLOC), 3);
     close_stage(&s.stage);

@@ -234,9 +234,9 @@ static void go_s_heap_is_allocation_and_what_lives(void **state) {
     import_made(&f, &m);
     assert_int_equal(profile_samples(f.profile, WIRE_EVENT_ALLOC), 3 << 20);
     assert_int_equal(profile_weight(f.profile, WIRE_EVENT_ALLOC), 1000);
-    assert_int_equal(profile_samples(f.profile, SESSION_EVENT_LIVE), 2);
-    assert_int_equal(profile_weight(f.profile, SESSION_EVENT_LIVE), 300);
-    expect_report(&f, SESSION_EVENT_LIVE, "collapsed", &(struct export_options){.library = true},
+    assert_int_equal(profile_samples(f.profile, EVENT_LIVE), 2);
+    assert_int_equal(profile_weight(f.profile, EVENT_LIVE), 300);
+    expect_report(&f, EVENT_LIVE, "collapsed", &(struct export_options){.library = true},
                   "prog`[prog];java/lang/Thread.run;prog`main.work;prog`runtime.mallocgc 2\n");
     imported_done(&f);
 }
@@ -254,7 +254,7 @@ static void what_lives_may_be_apart(void **state) {
     import_made(&f, &m);
     assert_int_equal(profile_samples(f.profile, WIRE_EVENT_ALLOC), 3);
     assert_int_equal(profile_weight(f.profile, WIRE_EVENT_ALLOC), 1000);
-    assert_int_equal(profile_weight(f.profile, SESSION_EVENT_LIVE), 0);
+    assert_int_equal(profile_weight(f.profile, EVENT_LIVE), 0);
     assert_int_equal(profile_weight(f.profile, WIRE_EVENT_PERF), 1300);
     assert_string_equal(f.decoder->marks.engine[WIRE_EVENT_PERF].name, "inuse_space");
     assert_string_equal(
@@ -322,8 +322,8 @@ static void objects_are_no_bytes(void **state) {
     make(&m);
     add_value(&m, LIVE, COUNT, 4);
     import_made(&f, &m);
-    assert_int_equal(profile_samples(f.profile, SESSION_EVENT_LIVE), 4);
-    assert_int_equal(profile_weight(f.profile, SESSION_EVENT_LIVE), 0);
+    assert_int_equal(profile_samples(f.profile, EVENT_LIVE), 4);
+    assert_int_equal(profile_weight(f.profile, EVENT_LIVE), 0);
     imported_done(&f);
 }
 

@@ -169,7 +169,7 @@ static void what_was_not_sampled(void **state) {
     q.query.event = WIRE_EVENT_LOCK;
     assert_int_equal(report_format(session, &q, &out, &e), -ENODATA);
     assert_string_equal(e.message, "lock was not sampled");
-    q.query.event = SESSION_EVENTS;
+    q.query.event = EVENT_KINDS;
     assert_int_equal(report_format(session, &q, &out, &e), -EINVAL);
     q.query.event = -1;
     assert_int_equal(report_format(session, &q, &out, &e), -EINVAL);

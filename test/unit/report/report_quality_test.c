@@ -1,5 +1,6 @@
 /* What files and people are told of how good a profile is. */
 #include "core/report/quality.h"
+#include "core/wire/wire_names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +54,7 @@ static void files_state_it(void **unused) {
     assert_int_equal(q.day_ns, 5);
     assert_true(q.undated);
     assert_int_equal(q.failed_count, 1);
-    assert_string_equal(q.failed[0].name, session_failure_name[WIRE_FAILURE_LOOP]);
+    assert_string_equal(q.failed[0].name, wire_failure_name[WIRE_FAILURE_LOOP]);
     assert_int_equal(q.failed[0].samples, 2);
     assert_null(q.walker);
     assert_null(q.precise);

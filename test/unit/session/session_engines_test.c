@@ -1,4 +1,5 @@
 /* Events changed while one looks: an agent that does what it is asked, engine by engine. */
+#include "core/decode/thread_filter.h"
 #include "test/unit/session/session_fixture.h"
 
 #include "core/base/err.h"
@@ -193,7 +194,7 @@ static void test_several_at_once(void **state) {
     assert_string_equal(cycles->name, "cycles");
     assert_string_equal(cycles->reason, "no PMU here?");
     assert_string_equal(cycles->mechanism, "");
-    assert_false(status.engine[WIRE_EVENT_ALLOC].asked || status.engine[SESSION_EVENT_LIVE].asked);
+    assert_false(status.engine[WIRE_EVENT_ALLOC].asked || status.engine[EVENT_LIVE].asked);
     end(&st);
 }
 
@@ -215,8 +216,8 @@ static void test_switching(void **state) {
     assert_false(status.engine[WIRE_EVENT_CPU].asked || status.engine[WIRE_EVENT_CPU].runs);
     assert_int_equal(status.engine[WIRE_EVENT_CPU].samples, EACH); /* what was sampled stays */
     assert_int_equal(status.engine[WIRE_EVENT_CPU].dropped, 5);
-    assert_true(status.engine[SESSION_EVENT_LIVE].asked && status.engine[SESSION_EVENT_LIVE].runs);
-    assert_false(status.engine[SESSION_EVENT_LEAK].asked);
+    assert_true(status.engine[EVENT_LIVE].asked && status.engine[EVENT_LIVE].runs);
+    assert_false(status.engine[EVENT_LEAK].asked);
 
     /* none at all: the session goes on, its clock stands still */
     assert_int_equal(session_set_engines(st.session, NULL, 0, &e), 0);
@@ -384,7 +385,7 @@ static void test_a_recording_of_several(void **state) {
     assert_int_equal(session_replay(path, &o, &replayed, &e), 0);
     session_status(replayed, &then);
     assert_int_equal(then.phase, SESSION_REPLAYED);
-    for (int i = 0; i < SESSION_EVENTS; i++) {
+    for (int i = 0; i < EVENT_KINDS; i++) {
         assert_int_equal(then.engine[i].asked, status.engine[i].asked);
         assert_int_equal(then.engine[i].error, status.engine[i].error);
         assert_int_equal(then.engine[i].samples, status.engine[i].samples);

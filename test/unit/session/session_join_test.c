@@ -1,5 +1,6 @@
 /* Looking on at another session: what was sampled before and what comes, who does not keep up, and
  * how it ends. */
+#include "core/decode/thread_filter.h"
 #include "test/unit/session/session_fixture.h"
 
 #include "core/record/feed.h"

@@ -29,7 +29,7 @@ static void open_alloc(struct fixture *f, int rows, int cols, bool ascii, bool l
             "2 java.lang.Thread.run|2 shop.price.Preisänderung.übernehmen|"
             "2 java.math.BigDecimal.multiply|o java.math.BigDecimal");
     if (live) {
-        f->event = SESSION_EVENT_LIVE;
+        f->event = EVENT_LIVE;
         samples(f, 6, WORKER "2 shop.http.Request.read|o byte[]");
         samples(f, 1, SITE "o java.lang.StringBuilder");
     }

@@ -105,12 +105,12 @@ static void huge_profiles_take_turns(void **unused) {
         fixture_sample(&f, 4711, 1, stack);
     }
     fixture_second(&f);
-    int event[SESSION_EVENTS], all = model_other_events(&f.model, event, SESSION_EVENTS);
+    int event[EVENT_KINDS], all = model_other_events(&f.model, event, EVENT_KINDS);
     assert_int_equal(all, 3);
     fixture_press(&f, "\\shop\n"); /* numbers without the filter would be wrong ones */
     screen_draw(f.screen, &f.canvas, NULL);
     for (int i = 1; i <= 3; i++) {
-        assert_int_equal(model_other_events(&f.model, event, SESSION_EVENTS), i);
+        assert_int_equal(model_other_events(&f.model, event, EVENT_KINDS), i);
         fixture_second(&f);
     }
     fixture_close(&f);
@@ -283,14 +283,14 @@ static void recording(void **unused) {
     model_init(&f.model, &source, &(struct model_settings){.walk = WIRE_WALK_VM});
     new_screen(&f, LIVE_METHODS);
     sample_as(&f, WIRE_EVENT_ALLOC, 512 * KIB, 4711, 300, "2 shop.Main.run|2 shop.Main.make");
-    sample_as(&f, SESSION_EVENT_LIVE, 512 * KIB, 4711, 30, "2 shop.Main.run|2 shop.Main.make");
+    sample_as(&f, EVENT_LIVE, 512 * KIB, 4711, 30, "2 shop.Main.run|2 shop.Main.make");
     fixture_engine(&f, WIRE_EVENT_ALLOC, "alloc", "jvmti", 524287);
     f.status.engine[WIRE_EVENT_ALLOC].runs = false;
     f.status.engine[WIRE_EVENT_ALLOC].asked = false;
     fixture_second(&f);
     compare_screen(&f, "recording-alloc");
     fixture_press(&f, "Eo ");
-    assert_int_equal(f.model.question.event, SESSION_EVENT_LIVE);
+    assert_int_equal(f.model.question.event, EVENT_LIVE);
     compare_screen(&f, "recording-list");
     assert_false(screen_wants_switch(f.screen));
     fixture_close(&f);

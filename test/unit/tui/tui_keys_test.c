@@ -140,7 +140,7 @@ static void random_sample(struct fixture *f) {
         n += snprintf(stack + n, sizeof stack - (size_t)n, "%s%c pkg.C%u.m%u", i ? "|" : "",
                       "I12in+ke"[roll(8)], roll(4), roll(4));
     uint32_t tid = 4700 + roll(30);
-    f->event = roll(2) ? WIRE_EVENT_CPU : (int)roll(SESSION_EVENTS);
+    f->event = roll(2) ? WIRE_EVENT_CPU : (int)roll(EVENT_KINDS);
     f->state = (enum wire_thread_state)roll(WIRE_THREAD_STATES);
     fixture_virtual(f, tid, roll(3) ? 0 : 1 + roll(20), 1 + roll(3), stack);
 }

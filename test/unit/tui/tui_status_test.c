@@ -115,7 +115,7 @@ static void recording(void **unused) {
     struct fixture f;
     open_status(&f, 50, 100, false);
     f.status.phase = SESSION_REPLAYED;
-    for (int i = 0; i < SESSION_EVENTS; i++) /* nothing runs, and much is not in a recording */
+    for (int i = 0; i < EVENT_KINDS; i++) /* nothing runs, and much is not in a recording */
         f.status.engine[i].runs = f.status.engine[i].asked = false;
     f.status.engine[WIRE_EVENT_LOCK] = (struct session_engine){.coverage = -1};
     f.jvm.user[0] = f.jvm.vm_name[0] = '\0';

@@ -9,13 +9,13 @@
 
 static void add_engine(struct text *out, const struct session_engine *engine, int event) {
     struct format f = {0};
-    const char *name = engine->name[0] ? engine->name : session_event_name[event];
+    const char *name = engine->name[0] ? engine->name : event_kind_name[event];
     text_addf(out, "%s: ", name);
     if (event >= WIRE_EVENTS)
         text_add(out, "made from the others");
     else if (engine->mechanism[0])
         text_addf(out, "by %s, every %s", engine->mechanism,
-                  format_step(&f, session_event_unit[event], engine->interval));
+                  format_step(&f, event_kind_unit[event], engine->interval));
     else
         text_addf(out, "not sampled: %s",
                   engine->reason[0] ? engine->reason
@@ -72,7 +72,7 @@ void background_status(const struct background *b, const struct session_status *
                   st->samples == 1 ? "is" : "are",
                   st->phase == SESSION_JVM_GONE ? " and" : ", resume and",
                   st->message[0] ? "; " : "", st->message);
-    for (int i = 0; i < SESSION_EVENTS; i++)
+    for (int i = 0; i < EVENT_KINDS; i++)
         if (st->engine[i].asked || st->engine[i].samples)
             add_engine(out, &st->engine[i], i);
     add_limit(out, b->s);

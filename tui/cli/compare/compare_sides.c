@@ -26,12 +26,12 @@ struct opened {
 };
 
 static bool is_made(int event) {
-    return event == SESSION_EVENT_LIVE || event == SESSION_EVENT_LEAK;
+    return event == EVENT_LIVE || event == EVENT_LEAK;
 }
 
 static const char *name_of(const struct session_status *st, int event) {
     const struct session_engine *engine = &st->engine[event];
-    return is_made(event) || !engine->name[0] ? session_event_name[event] : engine->name;
+    return is_made(event) || !engine->name[0] ? event_kind_name[event] : engine->name;
 }
 
 /* Under these numbers is whatever was asked for; the others mean one thing. */
@@ -47,21 +47,21 @@ static bool has(const struct session_status *st, int event, const char *name) {
 /* "samples" of who knows what, as collapsed stacks have them: compared with whatever there is. */
 static bool is_any(const struct session_status *st, int *event) {
     *event = WIRE_EVENT_PERF;
-    for (int i = 0; i < SESSION_EVENTS; i++)
+    for (int i = 0; i < EVENT_KINDS; i++)
         if (st->engine[i].samples > 0 && i != WIRE_EVENT_PERF)
             return false;
     return has(st, WIRE_EVENT_PERF, "samples");
 }
 
 static int first_event(const struct session_status *st) {
-    for (int i = 0; i < SESSION_EVENTS; i++)
+    for (int i = 0; i < EVENT_KINDS; i++)
         if (st->engine[i].samples > 0)
             return i;
     return -1;
 }
 
 static int live_event(const struct wire_engine_request *q) {
-    return q->event == WIRE_EVENT_ALLOC && q->flags & WIRE_ENGINE_LIVE ? (int)SESSION_EVENT_LIVE
+    return q->event == WIRE_EVENT_ALLOC && q->flags & WIRE_ENGINE_LIVE ? (int)EVENT_LIVE
                                                                        : (int)q->event;
 }
 
@@ -76,7 +76,7 @@ static int fitting(const struct session_status *st, int event, const char *name)
 static void list_events(const struct session_status *st, char *out, size_t size) {
     size_t used = 0;
     snprintf(out, size, "no samples");
-    for (int i = 0; i < SESSION_EVENTS; i++)
+    for (int i = 0; i < EVENT_KINDS; i++)
         if (st->engine[i].samples > 0 && used < size)
             used +=
                 (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", name_of(st, i));
@@ -108,7 +108,7 @@ static int choose(const struct options *o, const struct opened at[SIDES], int ev
         event[SIDE_B] = first_event(b);
         return event[SIDE_B] >= 0 ? 0 : none_in_common(o, at, e);
     }
-    for (int i = 0; i < SESSION_EVENTS; i++) {
+    for (int i = 0; i < EVENT_KINDS; i++) {
         event[SIDE_A] = i;
         event[SIDE_B] = a->engine[i].samples ? fitting(b, i, name_of(a, i)) : -1;
         if (event[SIDE_B] >= 0)
@@ -275,7 +275,7 @@ static int join(struct compare_sides *c, const struct options *o, const struct o
 
 static void describe(struct compare_side *side, const struct session_status *st, int event) {
     snprintf(side->event, sizeof side->event, "%s", name_of(st, event));
-    side->unit = session_event_unit[event];
+    side->unit = event_kind_unit[event];
     side->elapsed_ns = st->elapsed_ns;
     side->interval = st->engine[event].interval;
     side->counted = session_engine_is_counted(&st->engine[event]);

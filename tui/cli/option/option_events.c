@@ -122,7 +122,7 @@ int option_set_engine(struct options *o, const struct option_row *row, const cha
     uint64_t interval;
     int r = option_number(measure_of(event), ERR_EXIT_ARGUMENT, spelled, value, &interval, e);
     if (r == 0)
-        r = event_parse(session_event_name[event], &q, e);
+        r = event_parse(event_kind_name[event], &q, e);
     if (r == 0)
         r = add_engine(o, NULL, &q, &engine, e);
     if (r < 0 || !engine)

@@ -1,5 +1,7 @@
 #include "tui/cli/option/options.h"
 
+#include "core/wire/wire_names.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -207,14 +209,14 @@ static int set_cstack(struct options *o, const struct option_row *row, const cha
     if (!row->argument) /* --no-cstack */
         value = "no";
     if (strcmp(value, "default") == 0)
-        value = session_walk_name[WIRE_WALK_VM];
+        value = wire_walk_name[WIRE_WALK_VM];
     for (int i = 0; i < WIRE_WALKS; i++) {
-        if (strcmp(value, session_walk_name[i]) == 0) {
+        if (strcmp(value, wire_walk_name[i]) == 0) {
             o->session.walk = (enum wire_walk)i;
             text_free(&known);
             return 0;
         }
-        text_addf(&known, "%s%s", i ? ", " : "", session_walk_name[i]);
+        text_addf(&known, "%s%s", i ? ", " : "", wire_walk_name[i]);
     }
     int r = err_exit_as(e, exit_of(row), EINVAL,
                         "%s: no way to walk stacks is called \"%.40s\"; there are: %s", spelled,

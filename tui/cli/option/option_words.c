@@ -2,6 +2,7 @@
 #include "tui/cli/option/options.h"
 
 #include "core/event/event.h"
+#include "core/wire/wire_names.h"
 #include "tui/terminal/theme.h"
 
 static void add(struct text *out, const char *word) {
@@ -21,7 +22,7 @@ void option_words(const struct option_row *row, struct text *out) {
         break;
     case OPTION_CSTACK:
         for (int i = 0; i < WIRE_WALKS; i++)
-            add(out, session_walk_name[i]);
+            add(out, wire_walk_name[i]);
         break;
     case OPTION_CLOCK:
         text_add(out, "tsc monotonic ");

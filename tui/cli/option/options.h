@@ -12,6 +12,7 @@
 #include "core/base/err.h"
 #include "core/base/quantity.h"
 #include "core/base/text.h"
+#include "core/decode/thread_filter.h"
 #include "core/export/export.h"
 #include "core/session/session.h"
 

@@ -8,7 +8,7 @@
 #include "core/export/jfr/jfr_stream.h"
 #include "core/profile/snapshot/history_read.h"
 #include "core/profile/table/thread_of.h"
-#include "core/session/tap.h"
+#include "core/decode/tap.h"
 #include "tui/model/machine_load.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ struct file {
 
 struct growing {
     struct session *session;
-    struct session_tap tap;
+    struct decoder_tap tap;
     bool tapped;
     struct file file[OUTPUTS_MAX];
     int files;
@@ -99,7 +99,7 @@ static void add_sample(struct file *f, const struct profile *p, const struct tap
     const struct jfr_sample sample = {
         .kind = f->kind[s->event],
         .event = f->name[s->event],
-        .unit = session_event_unit[s->event],
+        .unit = event_kind_unit[s->event],
         .time_ns = not_before(f, s->time_ns),
         .weight = s->weight,
         .count = s->count,
@@ -157,7 +157,7 @@ static void add_item(struct file *f, const struct profile *p, const struct histo
     struct jfr_sample s = {
         .kind = f->kind[event],
         .event = f->name[event],
-        .unit = session_event_unit[event],
+        .unit = event_kind_unit[event],
         .time_ns = not_before(f, it->second * NS), /* the second's beginning */
         .weight = it->weight,
         .count = it->count,
@@ -197,7 +197,7 @@ static uint32_t events_of(struct file *f, const struct outputs *out, const struc
         if (event->event >= WIRE_EVENTS)
             return 0;
         events |= 1u << event->event;
-        const char *name = event->trace ? "trace" : session_event_name[event->event];
+        const char *name = event->trace ? "trace" : event_kind_name[event->event];
         f->kind[event->event] = jfr_kind_among(name, &taken);
         f->name[event->event] = event->name;
     }
@@ -350,7 +350,7 @@ int growing_begin(struct growing **to, const struct outputs *out, const struct o
     g->history_seconds =
         o->session.history_seconds ? o->session.history_seconds : PROFILE_HISTORY_SECONDS;
     g->tap =
-        (struct session_tap){.arg = g, .sample = on_sample, .gone = on_gone, .window = on_window};
+        (struct decoder_tap){.arg = g, .sample = on_sample, .gone = on_gone, .window = on_window};
     int r = begin_all(g, out, o, s, e);
     if (r == 0 && g->files) {
         struct profile *p = session_lock(s);

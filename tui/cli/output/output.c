@@ -80,8 +80,8 @@ static int write_one(const struct writing *w, const struct output *item, struct 
 }
 
 static int write_together(const struct writing *w, const struct output *item, struct err *e) {
-    struct report_part *a = calloc(SESSION_EVENTS, sizeof *a);
-    struct export_part part[SESSION_EVENTS] = {0};
+    struct report_part *a = calloc(EVENT_KINDS, sizeof *a);
+    struct export_part part[EVENT_KINDS] = {0};
     int parts = 0, r = a ? 0 : -ENOMEM;
     for (int i = 0; i < w->out->events && r == 0; i++) {
         if (!outputs_want(w->out, item->exporter, &w->out->event[i]))

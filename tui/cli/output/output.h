@@ -19,12 +19,12 @@
 
 #include "tui/cli/option/options.h"
 
-#define OUTPUTS_MAX (OPTIONS_OUTPUTS_MAX * SESSION_EVENTS)
+#define OUTPUTS_MAX (OPTIONS_OUTPUTS_MAX * EVENT_KINDS)
 
 /* What is written of. --live: the live objects in place of all, but in JFR beside them. nativemem: what was not freed
  * besides, unless --nofree. */
 struct output_event {
-    int event; /* enum session_event */
+    int event; /* enum event_kind */
     char name[64];
     bool extra;    /* comes with another one: the other's file keeps its name */
     bool jfr_only; /* other formats do not have it */
@@ -40,7 +40,7 @@ struct output {
 };
 
 struct outputs {
-    struct output_event event[SESSION_EVENTS];
+    struct output_event event[EVENT_KINDS];
     int events;
     struct output item[OUTPUTS_MAX];
     int count;

@@ -29,22 +29,22 @@ static void list_asked(struct outputs *out, const struct options *o) {
         const struct wire_engine_request *q = &so->engine[i];
         bool live = q->event == WIRE_EVENT_ALLOC && q->flags & WIRE_ENGINE_LIVE;
         if (live)
-            add_event(out, SESSION_EVENT_LIVE, session_event_name[SESSION_EVENT_LIVE], false);
+            add_event(out, EVENT_LIVE, event_kind_name[EVENT_LIVE], false);
         add_event(out, (int)q->event, q->name, false);
         out->event[out->events - 1].jfr_only = live;
         out->event[out->events - 1].trace = o->trace && q->event == WIRE_EVENT_METHOD;
         if (q->event == WIRE_EVENT_NATIVEMEM && !(q->flags & WIRE_ENGINE_NO_FREE))
-            add_event(out, SESSION_EVENT_LEAK, session_event_name[SESSION_EVENT_LEAK], true);
+            add_event(out, EVENT_LEAK, event_kind_name[EVENT_LEAK], true);
     }
 }
 
 static void list_recorded(struct outputs *out, const struct session_status *st) {
-    for (int i = 0; i < SESSION_EVENTS; i++) {
+    for (int i = 0; i < EVENT_KINDS; i++) {
         const struct session_engine *engine = &st->engine[i];
         bool made = i >= WIRE_EVENTS;
         if (engine->samples)
-            add_event(out, i, engine->name[0] && !made ? engine->name : session_event_name[i],
-                      i == SESSION_EVENT_LEAK);
+            add_event(out, i, engine->name[0] && !made ? engine->name : event_kind_name[i],
+                      i == EVENT_LEAK);
     }
     if (!out->events) /* nothing at all was sampled, and that is what the report says */
         add_event(out, WIRE_EVENT_CPU, st->event[0] ? st->event : "cpu", false);

@@ -1,6 +1,7 @@
 #include "core/http/serve/api/api_jvms.h"
 
 #include "core/session/share/share.h"
+#include "core/wire/wire_names.h"
 
 #include <unistd.h>
 
@@ -45,7 +46,7 @@ static void write_failures(struct json *j, const struct session_status *st) {
         if (!st->failed[i])
             continue;
         failed += wire_failure_is_error(i) ? st->failed[i] : 0;
-        json_number(j, session_failure_name[i], st->failed[i]);
+        json_number(j, wire_failure_name[i], st->failed[i]);
     }
     json_end(j, '}');
     json_number(j, "failed", failed);
@@ -72,7 +73,7 @@ void api_jvms_status(struct json *j, const struct session_status *st) {
 
 const char *api_jvms_event_name(const struct session_status *st, int event) {
     const char *name = event < WIRE_EVENTS ? st->engine[event].name : "";
-    return name[0] ? name : session_event_name[event];
+    return name[0] ? name : event_kind_name[event];
 }
 
 static bool is_there(const struct session_engine *engine) {
@@ -81,13 +82,13 @@ static bool is_there(const struct session_engine *engine) {
 
 void api_jvms_events(struct json *j, const struct session_status *st) {
     json_begin(j, "events", '[');
-    for (int i = 0; i < SESSION_EVENTS; i++) {
+    for (int i = 0; i < EVENT_KINDS; i++) {
         const struct session_engine *engine = &st->engine[i];
         if (!is_there(engine))
             continue;
         json_begin(j, NULL, '{');
         json_string(j, "name", api_jvms_event_name(st, i));
-        json_string(j, "unit", session_event_unit[i]);
+        json_string(j, "unit", event_kind_unit[i]);
         json_bool(j, "asked", engine->asked);
         json_bool(j, "runs", engine->runs);
         json_bool(j, "biased", engine->biased);

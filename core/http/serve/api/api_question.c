@@ -103,18 +103,18 @@ static bool may_be_asked(const char *name) {
 static int read_event(struct api_question *q, struct params *p, struct err *e) {
     const char *name = params_text(p, "event");
     struct wire_engine_request *engine = &q->want.engine[0];
-    const bool live = name && strcmp(name, session_event_name[SESSION_EVENT_LIVE]) == 0;
-    const bool leak = name && strcmp(name, session_event_name[SESSION_EVENT_LEAK]) == 0;
-    const char *sampled = live   ? session_event_name[WIRE_EVENT_ALLOC]
-                          : leak ? session_event_name[WIRE_EVENT_NATIVEMEM]
+    const bool live = name && strcmp(name, event_kind_name[EVENT_LIVE]) == 0;
+    const bool leak = name && strcmp(name, event_kind_name[EVENT_LEAK]) == 0;
+    const char *sampled = live   ? event_kind_name[WIRE_EVENT_ALLOC]
+                          : leak ? event_kind_name[WIRE_EVENT_NATIVEMEM]
                           : name ? name
-                                 : session_event_name[WIRE_EVENT_CPU];
+                                 : event_kind_name[WIRE_EVENT_CPU];
     if (!may_be_asked(sampled) || event_parse(sampled, engine, e) < 0)
         return err_set(e, EINVAL,
                        "event: must be cpu, wall, alloc, live, lock, nativemem, leak, nativelock, "
                        "or one that jtop-prof list shows by name alone");
     q->want.engines = 1;
-    q->event = live ? SESSION_EVENT_LIVE : leak ? SESSION_EVENT_LEAK : (int)engine->event;
+    q->event = live ? EVENT_LIVE : leak ? EVENT_LEAK : (int)engine->event;
     if (live)
         engine->flags |= WIRE_ENGINE_LIVE;
     return read_interval(p, engine, e);

@@ -23,7 +23,7 @@ struct api_second {
 
 struct api_question {
     struct fleet_want want; /* one engine */
-    int event;              /* enum session_event: what is looked at */
+    int event;              /* enum event_kind: what is looked at */
     struct api_second from, to;
     char filter[API_FILTER_MAX + 1]; /* "": none */
     uint32_t tid;

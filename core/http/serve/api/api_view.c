@@ -3,6 +3,7 @@
 #include "core/base/clock.h"
 #include "core/http/serve/api/api_jvms.h"
 #include "core/http/serve/api/api_tree.h"
+#include "core/wire/wire_names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -122,7 +123,7 @@ static void write_states(struct json *j, const struct snapshot_thread *t) {
     json_begin(j, "states", '{');
     for (int i = 0; i < WIRE_THREAD_STATES; i++)
         if (t->state[i])
-            json_number(j, session_state_name[i], t->state[i]);
+            json_number(j, wire_state_name[i], t->state[i]);
     json_end(j, '}');
 }
 
@@ -186,7 +187,7 @@ int api_view_write(struct api_view *v, struct text *out) {
     api_jvms_status(&j, &v->status);
     api_jvms_events(&j, &v->status);
     json_string(&j, "event", api_jvms_event_name(&v->status, v->question->event));
-    json_string(&j, "unit", session_event_unit[v->question->event]);
+    json_string(&j, "unit", event_kind_unit[v->question->event]);
     write_window(&j, v);
     write_methods(&j, v);
     write_threads(&j, v);

@@ -1,4 +1,5 @@
 /* The command line, its agent form, and what is printed of JVMs with hostile names. */
+#include "core/wire/wire_names.h"
 #include "test/unit/tui/cli/options_fixture.h"
 #include "tui/cli/command/list.h"
 #include "tui/view/view.h"
@@ -123,7 +124,7 @@ static void values_reach_their_fields(void **state) {
     assert_int_equal(good("--cstack no --cstack default 9").session.walk, WIRE_WALK_VM);
     for (int i = 0; i < WIRE_WALKS; i++) {
         char line[64];
-        snprintf(line, sizeof line, "--cstack=%s 9", session_walk_name[i]);
+        snprintf(line, sizeof line, "--cstack=%s 9", wire_walk_name[i]);
         assert_int_equal(good(line).session.walk, i);
     }
 }

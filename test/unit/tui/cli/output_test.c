@@ -116,7 +116,7 @@ static void a_recording_says_what_it_has(void **state) {
     st.engine[WIRE_EVENT_PERF].samples = 1;
     snprintf(st.engine[WIRE_EVENT_PERF].name, sizeof st.engine[0].name, "page-faults");
     plan("-f a.svg", &st, "page-faults.svg>a.svg");
-    st.engine[WIRE_EVENT_ALLOC].samples = st.engine[SESSION_EVENT_LIVE].samples = 5;
+    st.engine[WIRE_EVENT_ALLOC].samples = st.engine[EVENT_LIVE].samples = 5;
     plan("-f a.svg", &st,
          "alloc.svg>a-alloc.svg page-faults.svg>a-page-faults.svg live.svg>a-live.svg");
     plan("-e page-faults -f a.svg", &st, "page-faults.svg>a.svg");
@@ -131,13 +131,13 @@ static void quality_is_the_events_own(void **state) {
     st.engine[WIRE_EVENT_CPU] = (struct session_engine){.name = "itimer", .samples = 20};
     st.engine[WIRE_EVENT_WALL] = (struct session_engine){
         .name = "wall", .samples = 40, .interval = 50, .dropped = 3, .coverage = 0.5};
-    st.engine[SESSION_EVENT_LIVE] = (struct session_engine){.name = "alloc"};
+    st.engine[EVENT_LIVE] = (struct session_engine){.name = "alloc"};
     st.failed[WIRE_FAILURE_LOOP] = 1;
     quality_of_event(&q, &st, WIRE_EVENT_WALL, &j, &room);
     assert_string_equal(q.event, "wall");
     assert_true(q.interval == 50 && q.dropped == 3 && q.coverage == 0.5 && q.windows == 2);
     assert_true(q.several && q.walks == 60 && q.failed_count == 1);
-    quality_of_event(&q, &st, SESSION_EVENT_LIVE, &j, &room);
+    quality_of_event(&q, &st, EVENT_LIVE, &j, &room);
     assert_string_equal(q.event, "live");
     assert_string_equal(q.unit, "bytes");
     st.engine[WIRE_EVENT_WALL].samples = 0;

@@ -1,10 +1,6 @@
-#include "core/session/session.h"
+#include "core/wire/wire_names.h"
 
-#include "core/wire/broker.h"
-
-#include <string.h>
-
-const char *const session_failure_name[WIRE_FAILURES] = {
+const char *const wire_failure_name[WIRE_FAILURES] = {
     [WIRE_FAILURE_NONE] = "unknown",
     [WIRE_FAILURE_TRUNCATED] = "truncated",
     [WIRE_FAILURE_UNKNOWN_PC] = "unknown_pc",
@@ -26,33 +22,12 @@ const char *const session_failure_name[WIRE_FAILURES] = {
     [WIRE_FAILURE_ASGCT_STATE] = "unknown_state",
 };
 
-const char *const session_walk_name[WIRE_WALKS] = {
+const char *const wire_walk_name[WIRE_WALKS] = {
     [WIRE_WALK_VM] = "vm",       [WIRE_WALK_VMX] = "vmx", [WIRE_WALK_FP] = "fp",
     [WIRE_WALK_DWARF] = "dwarf", [WIRE_WALK_NO] = "no",   [WIRE_WALK_ASGCT] = "asgct",
 };
 
-const char *const session_event_name[SESSION_EVENTS] = {
-    [WIRE_EVENT_CPU] = "cpu",
-    [WIRE_EVENT_WALL] = "wall",
-    [WIRE_EVENT_ALLOC] = "alloc",
-    [WIRE_EVENT_LOCK] = "lock",
-    [WIRE_EVENT_NATIVEMEM] = "nativemem",
-    [WIRE_EVENT_NATIVELOCK] = "nativelock",
-    [WIRE_EVENT_PERF] = "perf",
-    [WIRE_EVENT_METHOD] = "method",
-    [SESSION_EVENT_LIVE] = "live",
-    [SESSION_EVENT_LEAK] = "leak",
-};
-
-const char *const session_event_unit[SESSION_EVENTS] = {
-    [WIRE_EVENT_CPU] = "ns",          [WIRE_EVENT_WALL] = "ns",
-    [WIRE_EVENT_ALLOC] = "bytes",     [WIRE_EVENT_LOCK] = "ns",
-    [WIRE_EVENT_NATIVEMEM] = "bytes", [WIRE_EVENT_NATIVELOCK] = "ns",
-    [WIRE_EVENT_PERF] = "total",      [WIRE_EVENT_METHOD] = "ns",
-    [SESSION_EVENT_LIVE] = "bytes",   [SESSION_EVENT_LEAK] = "bytes",
-};
-
-const char *const session_state_name[WIRE_THREAD_STATES] = {
+const char *const wire_state_name[WIRE_THREAD_STATES] = {
     [WIRE_THREAD_UNKNOWN] = "unknown", [WIRE_THREAD_RUNNING] = "running",
     [WIRE_THREAD_BLOCKED] = "blocked", [WIRE_THREAD_WAITING] = "waiting",
     [WIRE_THREAD_PARKED] = "parked",   [WIRE_THREAD_SLEEPING] = "sleeping",
@@ -61,7 +36,7 @@ const char *const session_state_name[WIRE_THREAD_STATES] = {
     [WIRE_THREAD_OTHER] = "other",
 };
 
-const char *const session_mechanism_name[WIRE_MECHANISMS] = {
+const char *const wire_mechanism_name[WIRE_MECHANISMS] = {
     [WIRE_MECHANISM_AUTO] = "auto",           [WIRE_MECHANISM_PERF] = "perf",
     [WIRE_MECHANISM_CTIMER] = "ctimer",       [WIRE_MECHANISM_ITIMER] = "itimer",
     [WIRE_MECHANISM_SAFEPOINT] = "safepoint", [WIRE_MECHANISM_SIGNAL] = "signal",
@@ -69,12 +44,3 @@ const char *const session_mechanism_name[WIRE_MECHANISMS] = {
     [WIRE_MECHANISM_IMPORTS] = "imports",     [WIRE_MECHANISM_BYTECODE] = "bytecode",
     [WIRE_MECHANISM_FILE] = "imported",       [WIRE_MECHANISM_WEIGHTS] = "weights",
 };
-
-bool session_engine_is_counted(const struct session_engine *engine) {
-    return strcmp(engine->mechanism, session_mechanism_name[WIRE_MECHANISM_WEIGHTS]) != 0;
-}
-
-bool session_engine_is_poorer(const struct session_engine *engine) {
-    return engine->reason[0] &&
-           strncmp(engine->reason, BROKER_REASON, sizeof BROKER_REASON - 1) != 0;
-}

@@ -59,8 +59,6 @@ int threads_arm_all(struct threads *t, struct engine_run *run);
  * (monotonic): -ETIMEDOUT then, and they stay late. Else the first error, which is theirs alone.
  * Agent's thread; nobody waits for it. */
 int threads_arm_late(struct threads *t, struct engine_run *run, uint64_t deadline_ms);
-/* Keeps what came of arming the thread at an index: 0, or -errno. With the lock. */
-void threads_note_arming(struct threads *t, struct engine_run *run, uint32_t index, int result);
 /* No handler may be at work. Idempotent. */
 void threads_disarm_all(struct threads *t, struct engine_run *run, const struct engine *e);
 

@@ -1,10 +1,273 @@
-#include "core/decode/decoder_parts.h"
+#include "core/decode/decoder.h"
 
+#include "core/base/clean_text.h"
+#include "core/decode/decoder_parts.h"
+#include "core/decode/tap.h"
 #include "core/wire/wire_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* False: nobody wants to know of this thread. */
+static bool is_wanted(struct decoder *d, uint32_t tid, uint64_t virtual_id, bool *undecided) {
+    *undecided = false;
+    if (!d->filter)
+        return true;
+    enum thread_verdict v = thread_filter_verdict(d->filter, tid, virtual_id);
+    *undecided = v == THREAD_UNDECIDED;
+    return v != THREAD_UNWANTED;
+}
+
+static_assert((int)WIRE_THREAD_UNKNOWN == PROFILE_STATE_UNKNOWN &&
+                  (int)WIRE_THREAD_RUNNING == PROFILE_STATE_RUNNING &&
+                  (int)WIRE_THREAD_STATES <= PROFILE_STATES,
+              "the profile's states are those of the wire");
+
+static void note_time(struct decoder_counts *c, uint64_t time_ns) {
+    if (!c->first_ns || time_ns < c->first_ns)
+        c->first_ns = time_ns;
+    if (time_ns > c->last_ns)
+        c->last_ns = time_ns;
+}
+
+/* Whether it is to be counted as alive until its end is told. */
+static uint64_t followed(struct decoder *d, const struct wire_sample *w) {
+    if (w->live_id == 0 || (w->event != WIRE_EVENT_ALLOC && w->event != WIRE_EVENT_NATIVEMEM))
+        return 0;
+    struct kept_place *k = place_map_get(&d->live, w->live_id);
+    if (!k)
+        return w->live_id;
+    bool gone = k->state == PLACE_GONE;
+    /* An id given again: what had it is gone. */
+    if (k->state == PLACE_COUNTED)
+        profile_retract(d->profile, &k->at, k->weight, k->count);
+    else if (k->state == PLACE_HELD)
+        k->held->live_id = 0;
+    place_map_remove(&d->live, w->live_id);
+    return gone ? 0 : w->live_id;
+}
+
+/* One a record type; false: the record contradicts itself. `length` is at least the type's. */
+static bool decoder_decode_sample(struct decoder *d, const void *record, uint32_t length) {
+    const struct wire_sample *w = record;
+    struct stack stack;
+    bool undecided;
+    if (w->event >= WIRE_EVENTS || !decoder_stack(record, length, &stack))
+        return false;
+    if (!is_wanted(d, w->tid, w->virtual_id, &undecided)) {
+        d->counts.unwanted++;
+        decoder_forget_sample(d, w->tid, w->event);
+        return true;
+    }
+    uint32_t failure = decoder_translate(d, &stack, d->frame, d->key);
+    if (failure < WIRE_FAILURES)
+        d->counts.failed[failure]++;
+    struct delivery what = {
+        .sample =
+            {
+                .time_ns = decoder_plausible_time(d, w->time_ns),
+                .weight = decoder_bounded(&d->weighed[w->event], w->weight),
+                .count = decoder_count(w->count),
+                .tid = w->tid,
+                .virtual_id = w->virtual_id,
+                .event = w->event,
+                .failed = failure < WIRE_FAILURES && wire_failure_is_error(failure),
+                .state = w->state < WIRE_THREAD_STATES ? w->state : WIRE_THREAD_UNKNOWN,
+            },
+        .undecided = undecided,
+        .live_id = followed(d, w),
+        .awaited = undecided ? decoder_thread_key(w->tid, w->virtual_id)
+                             : decoder_fill_in(d, d->frame, d->key, stack.frames),
+        .frames = decoder_add_tags(d, w, stack.frames),
+        .frame = d->frame,
+        .key = d->key,
+    };
+    note_time(&d->counts, what.sample.time_ns);
+    decoder_see_thread(d, w->tid);
+    decoder_accept(d, &what);
+    return true;
+}
+
+static bool decoder_decode_lock(struct decoder *d, const void *record, uint32_t length) {
+    const struct wire_lock *w = record;
+    struct stack owner;
+    bool undecided;
+    if (!decoder_stack(record, length, &owner))
+        return false;
+    if (!is_wanted(d, w->tid, w->virtual_id, &undecided)) {
+        d->counts.unwanted++;
+        return true;
+    }
+    decoder_translate(d, &owner, d->frame, d->key);
+    /* Behind them the lock's class, which may wait for its name as they do. */
+    uint64_t class = wire_frame_java(WIRE_FRAME_CLASS, w->class_id, WIRE_BCI_NONE);
+    decoder_translate(d, &(struct stack){&class, 1}, d->frame + owner.frames,
+                      d->key + owner.frames);
+    struct delivery what = {
+        .sample = {.tid = w->tid, .virtual_id = w->virtual_id},
+        .lock =
+            {
+                .time_ns = decoder_plausible_time(d, w->time_ns),
+                .waited_ns = decoder_bounded(&d->waited_ns, w->waited_ns),
+                .lock_id = w->lock_id,
+                .flags = w->flags & (WIRE_LOCK_MONITOR | WIRE_LOCK_SHARED),
+                .tid = w->tid,
+                .virtual_id = w->virtual_id,
+                .owner_tid = w->owner_tid,
+                .owner_virtual_id = w->owner_virtual_id,
+            },
+        .is_lock = true,
+        .undecided = undecided,
+        .frames = owner.frames + 1,
+        .frame = d->frame,
+        .key = d->key,
+    };
+    what.awaited = undecided ? decoder_thread_key(w->tid, w->virtual_id)
+                             : decoder_fill_in(d, d->frame, d->key, what.frames);
+    decoder_see_thread(d, w->tid);
+    if (w->owner_tid)
+        decoder_see_thread(d, w->owner_tid);
+    decoder_accept(d, &what);
+    return true;
+}
+
+#define REPLACED_MAX 100u                           /* events by others */
+#define PAUSE_MAX_NS (UINT64_C(3600) * 1000000000u) /* longer ones are nobody's */
+
+static bool decoder_decode_lost(struct decoder *d, const void *record, uint32_t length) {
+    (void)length;
+    const struct wire_lost *w = record;
+    d->counts.lost += w->samples;
+    return true;
+}
+
+static void add_news(struct decoder_notes *n, const struct wire_log *w) {
+    clean_text(n->latest, sizeof n->latest, w->bytes, w->text_bytes);
+    size_t length = strlen(n->latest);
+    if (length + 2 > sizeof n->news - n->news_bytes) {
+        n->news_left_out++;
+        return;
+    }
+    memcpy(n->news + n->news_bytes, n->latest, length);
+    memcpy(n->news + n->news_bytes + length, "\n", 2);
+    n->news_bytes += length + 1;
+}
+
+static bool decoder_decode_log(struct decoder *d, const void *record, uint32_t length) {
+    const struct wire_log *w = record;
+    if (w->text_bytes > length - sizeof *w)
+        return false;
+    if (w->level > 1) {
+        add_news(&d->notes, w);
+        return true;
+    }
+    clean_text(d->notes.log, sizeof d->notes.log, w->bytes, w->text_bytes);
+    d->notes.logs++;
+    return true;
+}
+
+/* Begin and end of a time that is over, made plausible. False: it ends before it begins. */
+static bool plausible_span(const struct decoder *d, uint64_t *begin_ns, uint64_t *end_ns) {
+    if (*end_ns < *begin_ns)
+        return false;
+    *begin_ns = decoder_plausible_time(d, *begin_ns);
+    *end_ns = decoder_plausible_time(d, *end_ns);
+    return true;
+}
+
+static bool decoder_decode_pause(struct decoder *d, const void *record, uint32_t length) {
+    (void)length;
+    const struct wire_pause *w = record;
+    uint64_t begin = w->begin_ns, end = w->end_ns;
+    if (!plausible_span(d, &begin, &end))
+        return false;
+    if (end - begin > PAUSE_MAX_NS)
+        begin = end - PAUSE_MAX_NS;
+    profile_pause(d->profile, begin, end, w->kind == WIRE_PAUSE_GC ? 0 : 1);
+    return true;
+}
+
+static bool decoder_decode_window(struct decoder *d, const void *record, uint32_t length) {
+    (void)length;
+    const struct wire_window *w = record;
+    uint64_t begin = w->begin_ns, end = w->end_ns;
+    if (!plausible_span(d, &begin, &end))
+        return false;
+    d->counts.windows++;
+    decoder_bounded(&d->counts.window_ns, end - begin);
+    if (d->tap)
+        d->tap->window(d->tap->arg, begin, end);
+    return true;
+}
+
+static bool decoder_decode_jvm(struct decoder *d, const void *record, uint32_t length) {
+    const struct wire_jvm *w = record;
+    size_t left = length - sizeof *w;
+    if (!d->replay || w->name_bytes > left || w->version_bytes > left - w->name_bytes)
+        return false;
+    d->notes.pid = w->pid;
+    clean_text(d->notes.jvm_name, sizeof d->notes.jvm_name, w->bytes, w->name_bytes);
+    clean_text(d->notes.jvm_version, sizeof d->notes.jvm_version, w->bytes + w->name_bytes,
+               w->version_bytes);
+    d->notes.undated = w->start_ns == 0;
+    d->notes.day_ns = w->start_ns >= w->clock_ns && w->start_ns <= INT64_MAX / 2
+                          ? (int64_t)(w->start_ns - w->clock_ns)
+                          : 0;
+    return true;
+}
+
+static bool decoder_decode_environment(struct decoder *d, const void *record, uint32_t length) {
+    const struct wire_environment *w = record;
+    if (!d->replay || w->text_bytes > length - sizeof *w)
+        return false;
+    environment_clean(d->notes.environment, sizeof d->notes.environment, w->bytes, w->text_bytes);
+    return true;
+}
+
+static void next_moment(struct decoder_marks *m, uint64_t time_ns) {
+    uint64_t gap = m->any && time_ns > m->moment_ns ? time_ns - m->moment_ns : 0;
+    if (m->running)
+        decoder_bounded(&m->sampled_ns, gap);
+    m->any = true;
+    m->moment_ns = time_ns;
+    m->running = false;
+    m->asked = 0;
+}
+
+/* Where another event took this one's place, the samples there are would pass for its own. It costs
+ * a pass over the profile, and nobody switches that often. */
+static void replace_event(struct decoder *d, const struct wire_engine_status *now) {
+    const struct wire_engine_status *before = &d->marks.engine[now->event];
+    if (before->mechanism == WIRE_MECHANISM_AUTO || d->marks.replaced >= REPLACED_MAX ||
+        !profile_samples(d->profile, (int)now->event) ||
+        strncmp(now->name, before->name, sizeof now->name) == 0)
+        return;
+    profile_forget(d->profile, now->event);
+    d->marks.replaced++;
+}
+
+static bool decoder_decode_mark(struct decoder *d, const void *record, uint32_t length) {
+    (void)length;
+    struct decoder_marks *m = &d->marks;
+    const struct wire_mark *w = record;
+    uint32_t event = w->engine.event;
+    if (!d->replay || event >= WIRE_EVENTS)
+        return false;
+    if (!m->any || w->time_ns != m->moment_ns)
+        next_moment(m, w->time_ns);
+    m->last = *w;
+    m->asked |= 1u << event;
+    bool runs = w->engine.mechanism != WIRE_MECHANISM_AUTO;
+    m->running |= runs;
+    if (runs && m->known & 1u << event)
+        replace_event(d, &w->engine);
+    /* One that has just been stopped says no more how it ran. */
+    if (runs || w->engine.error || !(m->known & 1u << event))
+        m->engine[event] = w->engine;
+    m->known |= 1u << event;
+    return true;
+}
 
 static const struct {
     enum method_kind kind;

@@ -2,11 +2,16 @@
 
 #include "core/base/clean_text.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
 #include <string.h>
 
-uint32_t decoder_intern(struct decoder *d, enum source source, enum method_kind kind,
-                        const char *class_name, const char *name, const char *signature,
-                        const char *module) {
+/* Enters a name into the profile as long as there is room for its text. */
+static uint32_t decoder_intern(struct decoder *d, enum source source, enum method_kind kind,
+                               const char *class_name, const char *name, const char *signature,
+                               const char *module) {
     struct method_table *t = profile_methods(d->profile);
     uint32_t before = method_table_count(t);
     uint32_t id = METHOD_NONE;
@@ -184,4 +189,245 @@ bool decoder_decode_thread_end(struct decoder *d, const void *record, uint32_t l
 bool decoder_lacks_name(const struct decoder *d, uint32_t tid) {
     uint32_t known;
     return id_map_get(&d->threads, thread_key(tid), &known) && known == THREAD_NAMELESS;
+}
+
+#ifndef SCHED_DEADLINE /* glibc leaves it to linux/sched.h, which does not go with its own */
+#define SCHED_DEADLINE 6
+#endif
+
+#define CPU_MAX 8192u /* NR_CPUS of the largest kernels */
+
+static const struct {
+    uint8_t source;
+    uint8_t tier;
+} frame_type[WIRE_FRAME_TYPES] = {
+    [WIRE_FRAME_INTERPRETED] = {SOURCE_METHOD, TIER_INTERPRETED},
+    [WIRE_FRAME_C1] = {SOURCE_METHOD, TIER_C1},
+    [WIRE_FRAME_C2] = {SOURCE_METHOD, TIER_C2},
+    [WIRE_FRAME_INLINED] = {SOURCE_METHOD, TIER_INLINED},
+    [WIRE_FRAME_NATIVE_METHOD] = {SOURCE_METHOD, TIER_NONE},
+    [WIRE_FRAME_NATIVE] = {SOURCE_NATIVE, TIER_NONE},
+    [WIRE_FRAME_KERNEL] = {SOURCE_KERNEL, TIER_NONE},
+    [WIRE_FRAME_STUB] = {SOURCE_STUB, TIER_NONE},
+    [WIRE_FRAME_CLASS] = {SOURCE_CLASS, TIER_NONE},
+    [WIRE_FRAME_ERROR] = {SOURCE_ERROR, TIER_NONE},
+    [WIRE_FRAME_COMPILING] = {SOURCE_COMPILING, TIER_NONE},
+    [WIRE_FRAME_PC] = {SOURCE_PC, TIER_NONE},
+    [WIRE_FRAME_CLASS_OUTSIDE] = {SOURCE_OUTSIDE, TIER_NONE},
+};
+
+static bool stack_of(const uint64_t *frame, uint32_t frames, size_t bytes, struct stack *out) {
+    *out = (struct stack){frame, frames};
+    return frames <= WIRE_FRAMES_MAX && frames <= bytes / sizeof *frame;
+}
+
+bool decoder_stack(const void *record, uint32_t length, struct stack *out) {
+    uint32_t type = wire_header_type(*(const uint64_t *)record);
+    if (type == WIRE_SAMPLE && length >= sizeof(struct wire_sample)) {
+        const struct wire_sample *w = record;
+        return stack_of(w->frame, w->frames, length - sizeof *w, out);
+    }
+    if (type == WIRE_LOCK && length >= sizeof(struct wire_lock)) {
+        const struct wire_lock *w = record;
+        return stack_of(w->owner_frame, w->owner_frames, length - sizeof *w, out);
+    }
+    return false;
+}
+
+uint64_t decoder_looked_up(const struct stack *s, uint32_t i) {
+    uint64_t pc = wire_frame_pc(s->frame[i]);
+    uint32_t before = i ? wire_frame_type(s->frame[i - 1]) : WIRE_FRAME_PC;
+    bool exact = before == WIRE_FRAME_PC ||
+                 (wire_frame_type(s->frame[i]) == WIRE_FRAME_NATIVE && before == WIRE_FRAME_KERNEL);
+    return exact || pc == 0 ? pc : pc - 1;
+}
+
+/* Of the same name, and yet another one: a method as what is compiled, a class as what is
+ * allocated outside a TLAB. */
+static uint32_t variant_of(struct decoder *d, struct known_name *n, enum source source) {
+    if (n->variant == METHOD_NONE) {
+        const struct method m = *method_table_get(profile_methods(d->profile), n->method);
+        n->variant =
+            m.kind == METHOD_JAVA
+                ? decoder_intern(d, source, METHOD_COMPILING, m.class_name, m.name, m.signature, "")
+            : m.kind == METHOD_CLASS ? decoder_intern(d, source, METHOD_CLASS, m.class_name, m.name,
+                                                      "", METHOD_OUTSIDE_TLAB)
+                                     : d->unknown[source];
+    }
+    return n->variant;
+}
+
+/* Names a frame by its key. False: there is no name yet. */
+static bool name_frame(struct decoder *d, uint64_t key, struct profile_frame *f) {
+    struct known_name *n = name_table_get(&d->names, decoder_name_key(key));
+    if (!n)
+        return false;
+    enum source source = (enum source)(key >> 56);
+    if (source == SOURCE_COMPILING || source == SOURCE_OUTSIDE) {
+        f->method = variant_of(d, n, source);
+        return true;
+    }
+    f->method = n->method;
+    if (n->lines && wire_frame_bci(key) != WIRE_BCI_NONE)
+        f->line = line_table_find(n->lines, wire_frame_bci(key));
+    return true;
+}
+
+uint64_t decoder_fill_in(struct decoder *d, struct profile_frame *frame, uint64_t *key,
+                         uint32_t frames) {
+    uint64_t missing = 0;
+    for (uint32_t i = 0; i < frames; i++) {
+        if (!key[i])
+            continue;
+        if (name_frame(d, key[i], &frame[i]))
+            key[i] = 0;
+        else if (!missing)
+            missing = decoder_name_key(key[i]);
+    }
+    return missing;
+}
+
+static uint32_t address_method(struct decoder *d, enum source source, uint64_t address) {
+    struct address_name *a = address_names_get(&d->addresses, address);
+    if (!a)
+        return d->unknown[source];
+    if (a->method == METHOD_NONE)
+        a->method = decoder_intern(d, source, a->kind, "", a->name, "", a->module);
+    return a->method;
+}
+
+static uint32_t pc_method(struct decoder *d, uint64_t pc) {
+    char name[24];
+    snprintf(name, sizeof name, "0x%" PRIx64, pc);
+    return decoder_intern(d, SOURCE_PC, METHOD_NATIVE, "", name, "", "");
+}
+
+static bool compiles(const struct decoder *d, uint32_t method) {
+    static const char function[] = "Compiler::compile_method";
+    const char *name = method_table_get(profile_methods(d->profile), method)->name;
+    size_t n = strcspn(name, "("), bytes = sizeof function - 1;
+    return n >= bytes && memcmp(name + n - bytes, function, bytes) == 0;
+}
+
+/* The method that is compiled goes to where that begins, leafward of C2Compiler::compile_method, so
+ * that stacks begin as they do in other threads. Where that function is not on the stack, or has no
+ * name, the frame goes. */
+static void place_compiled(struct decoder *d, struct stack *s, struct profile_frame *frame,
+                           uint64_t *key) {
+    uint32_t last = --s->frames, at = last;
+    struct profile_frame method = frame[last];
+    uint64_t its_key = key[last];
+    while (at > 0 && !(wire_frame_type(s->frame[at - 1]) == WIRE_FRAME_NATIVE &&
+                       compiles(d, frame[at - 1].method)))
+        at--;
+    if (at == 0)
+        return;
+    at--;
+    memmove(&frame[at + 1], &frame[at], (last - at) * sizeof *frame);
+    memmove(&key[at + 1], &key[at], (last - at) * sizeof *key);
+    frame[at] = method;
+    key[at] = its_key;
+    s->frames++;
+}
+
+#define METHOD_AND_BCI ((UINT64_C(1) << 48) - 1)
+
+/* The key of the name a frame has, 0 where it has none. */
+static uint64_t key_of(enum source source, uint64_t word) {
+    if (source == SOURCE_METHOD)
+        return decoder_key(source, word & METHOD_AND_BCI);
+    if (source == SOURCE_CLASS || source == SOURCE_COMPILING || source == SOURCE_OUTSIDE)
+        return decoder_key(source, wire_frame_method(word));
+    return source == SOURCE_STUB ? decoder_key(source, word) : 0;
+}
+
+uint32_t decoder_translate(struct decoder *d, struct stack *s, struct profile_frame *frame,
+                           uint64_t *key) {
+    uint32_t failure = WIRE_FAILURES;
+    for (uint32_t i = 0; i < s->frames; i++) {
+        uint64_t word = s->frame[i];
+        uint32_t type = wire_frame_type(word);
+        enum source source = type < WIRE_FRAME_TYPES ? frame_type[type].source : SOURCE_NONE;
+        struct profile_frame *f = &frame[i];
+        *f = (struct profile_frame){
+            .method = d->unknown[source],
+            .tier = type < WIRE_FRAME_TYPES ? frame_type[type].tier : TIER_NONE,
+        };
+        key[i] = key_of(source, word);
+        if (key[i] && name_frame(d, key[i], f)) {
+            key[i] = 0;
+        } else if (source == SOURCE_NATIVE || source == SOURCE_KERNEL) {
+            f->method = address_method(d, source, decoder_looked_up(s, i));
+        } else if (source == SOURCE_PC) {
+            f->method = pc_method(d, word & WIRE_FRAME_ADDRESS_MASK);
+        } else if (source == SOURCE_ERROR) {
+            uint64_t why = word & WIRE_FRAME_ADDRESS_MASK;
+            uint32_t reason = why < WIRE_FAILURES ? (uint32_t)why : WIRE_FAILURE_NONE;
+            f->method = d->failure_method[reason];
+            if (failure == WIRE_FAILURES || wire_failure_is_error(reason))
+                failure = reason;
+        }
+    }
+    if (s->frames > 1 && wire_frame_type(s->frame[s->frames - 1]) == WIRE_FRAME_COMPILING)
+        place_compiled(d, s, frame, key);
+    return failure;
+}
+
+/* Tags. */
+
+static const char *policy_name(uint32_t policy) {
+    switch (policy) {
+    case SCHED_OTHER:
+        return "[SCHED_OTHER]";
+    case SCHED_FIFO:
+        return "[SCHED_FIFO]";
+    case SCHED_RR:
+        return "[SCHED_RR]";
+    case SCHED_BATCH:
+        return "[SCHED_BATCH]";
+    case SCHED_IDLE:
+        return "[SCHED_IDLE]";
+    case SCHED_DEADLINE:
+        return "[SCHED_DEADLINE]";
+    default:
+        return NULL;
+    }
+}
+
+/* A map's key is never 0. */
+static uint64_t policy_key(uint32_t tid) {
+    return UINT64_C(1) << 32 | tid;
+}
+
+void decoder_learn_policy(struct decoder *d, uint32_t tid) {
+    uint32_t known;
+    if (!d->tag_sched || !d->policy || id_map_get(&d->policies, policy_key(tid), &known))
+        return;
+    int policy = d->policy(d->policy_arg, tid);
+    id_map_put(&d->policies, policy_key(tid), policy < 0 ? UINT32_MAX : (uint32_t)policy);
+}
+
+static uint32_t add_tag(struct decoder *d, const char *name, uint32_t at) {
+    d->frame[at] = (struct profile_frame){
+        .method = decoder_intern(d, SOURCE_NONE, METHOD_THREAD, "", name, "", "")};
+    d->key[at] = 0;
+    return at + 1;
+}
+
+uint32_t decoder_add_tags(struct decoder *d, const struct wire_sample *w, uint32_t frames) {
+    char cpu[16];
+    uint32_t policy;
+    if (!d->tag_sched && !d->tag_cpu)
+        return frames;
+    if (frames > PROFILE_STACK_MAX - DECODER_TAGS) /* or the profile would cut the tags */
+        frames = PROFILE_STACK_MAX - DECODER_TAGS;
+    if (d->tag_sched && id_map_get(&d->policies, policy_key(w->tid), &policy) &&
+        policy_name(policy))
+        frames = add_tag(d, policy_name(policy), frames);
+    bool counted = w->event == WIRE_EVENT_CPU || w->event == WIRE_EVENT_PERF;
+    if (d->tag_cpu && counted && w->cpu < CPU_MAX) {
+        snprintf(cpu, sizeof cpu, "[CPU-%u]", w->cpu);
+        frames = add_tag(d, cpu, frames);
+    }
+    return frames;
 }

@@ -1,10 +1,9 @@
 /*
  * What the decoder's files share:
- *      decoder.c           beginning, end, dispatch
- *      decoder_notes.c     what the stream says about itself and the VM
- *      decoder_names.c     names of methods, classes, stubs, addresses, threads
- *      decoder_frames.c    from frame words to the profile's frames
- *      decoder_samples.c   samples and waits for locks
+ *      decoder.c           beginning, end, dispatch; samples, waits for locks, and what the stream
+ *                          says about itself and the VM
+ *      decoder_names.c     names of methods, classes, stubs, addresses, threads; from frame words to
+ *                          the profile's frames
  *      decoder_restate.c   for recordings that begin later
  *      decoder_delivery.c  into the profile, at once or when names are there; once more; taken back
  *
@@ -58,11 +57,6 @@ struct stack {
 };
 
 /* Names. */
-
-/* Enters a name into the profile as long as there is room for its text. */
-uint32_t decoder_intern(struct decoder *d, enum source source, enum method_kind kind,
-                        const char *class_name, const char *name, const char *signature,
-                        const char *module);
 
 /* Notes that the thread has samples. */
 void decoder_see_thread(struct decoder *d, uint32_t tid);
@@ -127,22 +121,13 @@ void decoder_forget_thread(struct decoder *d, uint32_t tid);
 void decoder_release(struct decoder *d, uint64_t key);
 
 /* One a record type; false: the record contradicts itself. `length` is at least the type's. */
-bool decoder_decode_sample(struct decoder *d, const void *record, uint32_t length);
 bool decoder_decode_repeat(struct decoder *d, const void *record, uint32_t length);
 bool decoder_decode_free(struct decoder *d, const void *record, uint32_t length);
-bool decoder_decode_lock(struct decoder *d, const void *record, uint32_t length);
 bool decoder_decode_method(struct decoder *d, const void *record, uint32_t length);
 bool decoder_decode_class(struct decoder *d, const void *record, uint32_t length);
 bool decoder_decode_stub(struct decoder *d, const void *record, uint32_t length);
 bool decoder_decode_symbol(struct decoder *d, const void *record, uint32_t length);
 bool decoder_decode_thread(struct decoder *d, const void *record, uint32_t length);
 bool decoder_decode_thread_end(struct decoder *d, const void *record, uint32_t length);
-bool decoder_decode_lost(struct decoder *d, const void *record, uint32_t length);
-bool decoder_decode_log(struct decoder *d, const void *record, uint32_t length);
-bool decoder_decode_pause(struct decoder *d, const void *record, uint32_t length);
-bool decoder_decode_window(struct decoder *d, const void *record, uint32_t length);
-bool decoder_decode_jvm(struct decoder *d, const void *record, uint32_t length);
-bool decoder_decode_environment(struct decoder *d, const void *record, uint32_t length);
-bool decoder_decode_mark(struct decoder *d, const void *record, uint32_t length);
 
 #endif

@@ -90,9 +90,6 @@ void profile_settle_tops(struct profile *p, uint32_t event);
 
 extern const struct profile_limits profile_default_limits;
 
-/* Before the first sample. */
-void profile_set_limits(struct profile *p, const struct profile_limits *limits);
-
 struct profile *profile_new_limited(uint32_t history_seconds, const struct profile_limits *limits);
 
 #endif

@@ -1,13 +1,23 @@
-#include "core/session/session_state.h"
+#include "core/session/session.h"
 
+#include "attach/load/attach.h"
 #include "core/base/clock.h"
+#include "core/event/event.h"
+#include "core/session/agent_link.h"
+#include "core/session/drain/perf_broker.h"
+#include "core/session/session_state.h"
+#include "core/session/share/join.h"
 #include "core/wire/broker.h"
 #include "core/wire/wire_names.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -234,4 +244,308 @@ bool session_engine_is_poorer(const struct session_engine *engine) {
 
 void session_tap(struct session *s, const struct decoder_tap *tap) {
     s->drain.decoder->tap = tap;
+}
+
+static uint64_t ring_bytes_of(uint64_t wanted) {
+    uint64_t bytes = WIRE_RING_BYTES_MIN;
+    if (wanted == 0)
+        return WIRE_RING_BYTES_DEFAULT;
+    while (bytes < wanted && bytes < WIRE_RING_BYTES_MAX)
+        bytes *= 2;
+    return bytes;
+}
+
+static void take_options(struct session *s, const struct session_options *o) {
+    s->options = *o;
+    s->options.ring_bytes = ring_bytes_of(o->ring_bytes);
+    if (o->engines > WIRE_EVENTS)
+        s->options.engines = WIRE_EVENTS;
+    if (o->engines == 0) {
+        s->options.engines = 1;
+        s->options.engine[0] = (struct wire_engine_request){.event = WIRE_EVENT_CPU, .name = "cpu"};
+    }
+    if (o->depth == 0)
+        s->options.depth = WIRE_DEPTH_DEFAULT;
+    else if (o->depth > WIRE_FRAMES_MAX)
+        s->options.depth = WIRE_FRAMES_MAX;
+}
+
+static void make_locks(struct session *s) {
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->caller, NULL);
+    pthread_cond_init(&s->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    s->pid_fd = -1;
+    s->phase_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+static bool copy_name(const char *name, char **out) {
+    *out = name ? strdup(name) : NULL;
+    return !name || *out;
+}
+
+static bool make_decoder(struct session *s, const struct session_options *o) {
+    s->profile = profile_new(o->history_seconds);
+    if (!s->profile)
+        return false;
+    profile_limit_memory(s->profile, o->memory_limit - o->memory_limit / 8);
+    struct decoder *d = decoder_new(s->profile, NULL);
+    s->drain.decoder = d;
+    if (!d)
+        return false;
+    decoder_limit_memory(d, o->memory_limit / 8);
+    d->filter = s->filter.on ? &s->filter : NULL;
+    d->window.from_ns = o->from_ms * 1000000u;
+    d->window.to_ns = o->to_ms * 1000000u;
+    d->tag_cpu = o->tag_cpu;
+    d->tag_sched = o->tag_sched;
+    return true;
+}
+
+int session_new(const struct session_options *o, struct session **out, struct err *e) {
+    struct session *s = calloc(1, sizeof *s);
+    *out = NULL;
+    if (!s)
+        return err_set(e, ENOMEM, "out of memory");
+    take_options(s, o);
+    make_locks(s);
+    budget_init(&s->drain.budget, o->max_overhead_ppm);
+    id_map_init(&s->drain.outer, DECODER_THREADS_MAX);
+    int result = thread_filter_init(&s->filter, o->thread_pattern, o->tids, o->tid_ranges, e);
+    if (result == 0 && (!copy_name(o->begin, &s->begin) || !copy_name(o->end, &s->end) ||
+                        !make_decoder(s, o) || s->phase_fd < 0 || s->wake_fd < 0))
+        result = err_set(e, ENOMEM, "out of memory");
+    if (result != 0)
+        session_free(s);
+    else
+        *out = s;
+    return result;
+}
+
+static void close_fd(int fd) {
+    if (fd >= 0)
+        close(fd);
+}
+
+void session_free(struct session *s) {
+    if (!s)
+        return;
+    perf_broker_end(s->drain.broker);
+    decoder_free(s->drain.decoder);
+    drain_end_unwind(s); /* before its mapping */
+    symbols_free(s->drain.symbols);
+    free(s->drain.batch);
+    id_map_free(&s->drain.outer);
+    thread_numbers_free(&s->drain.threads);
+    thread_numbers_free(&s->caller_threads);
+    cpu_limit_end(&s->cpu_limit);
+    mapping_close(&s->mapping);
+    profile_free(s->profile);
+    thread_filter_free(&s->filter);
+    if (s->join && s->join->fd >= 0)
+        close(s->join->fd);
+    free(s->join);
+    free(s->begin);
+    free(s->end);
+    close_fd(s->pid_fd);
+    close_fd(s->wake_fd);
+    close_fd(s->phase_fd);
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->caller);
+    free(s);
+}
+
+static int start_thread(struct session *s, struct err *e) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int code = pthread_create(&s->thread, NULL, drain_main, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (code != 0)
+        return err_exit_as(e, ERR_EXIT_PROFILER, code, "cannot start a thread: %s", strerror(code));
+    s->threaded = true;
+    return 0;
+}
+
+static int open_process(struct session *s, struct err *e) {
+    s->pid_fd = (int)syscall(SYS_pidfd_open, s->jvm.pid, 0);
+    if (s->pid_fd < 0 && errno == ESRCH)
+        return err_set(e, ESRCH, "there is no process %d", (int)s->jvm.pid);
+    s->drain.decoder->policy = drain_policy;
+    s->drain.decoder->policy_arg = s;
+    return 0; /* without pidfd (Linux before 5.3) the drain thread looks by itself */
+}
+
+static int open_recording(struct session *s, const char *path, struct err *e) {
+    if (!path)
+        return 0;
+    int result = recording_create(path, &s->drain.recording, e);
+    if (result != 0)
+        return result;
+    s->drain.decoder->recording = s->drain.recording;
+    snprintf(s->status.recording, sizeof s->status.recording, "%s", path);
+    recording_write_jvm(s->drain.recording, (uint32_t)s->jvm.pid, s->jvm.name, s->jvm.version);
+    return 0;
+}
+
+/* With the thread comes the first request, where there is one. */
+static int begin(struct session *s, enum wire_command command, struct session **out,
+                 struct err *e) {
+    if (command != WIRE_COMMAND_NONE)
+        session_begin_request(s, command);
+    int result = start_thread(s, e);
+    if (result == 0 && command != WIRE_COMMAND_NONE)
+        result = session_await_request(s, e);
+    if (result == 0)
+        *out = s;
+    return result;
+}
+
+int session_attach(const struct jvm *j, const struct session_options *o, struct session **out,
+                   struct err *e) {
+    struct session *s;
+    struct agent_link link = {.broker = -1};
+    bool offer = false;
+    *out = NULL;
+    int result = session_new(o, &s, e);
+    if (!s)
+        return result;
+    s->jvm = *j;
+    s->drain.decoder->since_ns = clock_now_ns();
+    result = agent_library_find(o->library, s->library, sizeof s->library, e);
+    if (result == 0)
+        result = open_process(s, e);
+    if (result == 0)
+        result = open_recording(s, o->record, e);
+    if (result == 0)
+        result = drain_offer_broker(s, &offer, e);
+    if (result == 0)
+        result = agent_link_open(j, s->library, o->library != NULL, offer, s->options.ring_bytes,
+                                 ATTACH_TIMEOUT_MS, &link, e);
+    if (result == 0) {
+        drain_use_mapping(s, link.mapping);
+        result = drain_use_broker(s, link.broker, e);
+    }
+    if (result == 0)
+        result = begin(s, WIRE_COMMAND_START, out, e);
+    if (result != 0)
+        session_close(s);
+    return result;
+}
+
+#define VERSION_TRIES 50
+#define VERSION_STEP_NS 10000000
+
+/* Whether it depends on the JVM's version what is to be looked up. */
+static bool version_matters(const struct session_options *o) {
+    for (uint32_t i = 0; i < o->engines; i++)
+        if (event_is_open(&o->engine[i], 8) != event_is_open(&o->engine[i], 0))
+            return true;
+    return false;
+}
+
+/* A JVM that begins starts us before it publishes its version. */
+static bool inspect(struct session *s, pid_t pid) {
+    struct err ignored;
+    int tries = version_matters(&s->options) ? VERSION_TRIES : 1;
+    while (jvm_inspect(pid, &s->jvm, &ignored) == 0) {
+        if (s->jvm.version[0] || --tries == 0)
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = VERSION_STEP_NS}, NULL);
+    }
+    return false;
+}
+
+/* The process said by the agent may be no JVM that can be inspected (any more). */
+static bool describe(struct session *s, pid_t pid) {
+    if (inspect(s, pid))
+        return true;
+    s->jvm = (struct jvm){.pid = pid, .inner_pid = pid};
+    snprintf(s->jvm.name, sizeof s->jvm.name, "%d", (int)pid);
+    return false;
+}
+
+/* Whether an address has to be looked up for one of the events, which the agent cannot: it has
+ * started without that event, or failed with it. */
+static bool lacks_address(const struct session_options *o, int java_version) {
+    for (uint32_t i = 0; i < o->engines; i++)
+        if (event_is_open(&o->engine[i], java_version))
+            return true;
+    return false;
+}
+
+/* The agent starts by itself what it can without us; we ask for the rest, and for what it does not
+ * know of. */
+static bool chose_itself(const struct session *s) {
+    const struct wire_control *c = &s->mapping.wire->control;
+    uint32_t asked = atomic_load_explicit(&c->request.generation, memory_order_acquire);
+    struct agent_report report;
+    control_report(&s->drain.control, &report);
+    return (asked != 0 || report.engine_runs) && !s->filter.on && !s->begin && !s->end &&
+           !lacks_address(&s->options, event_java_version(s->jvm.version));
+}
+
+static void adopt_mapping(struct session *s, const struct session_options *o, struct mapping m) {
+    uint64_t now = clock_now_ns();
+    uint64_t begin_ns = __atomic_load_n(&m.wire->header.clock_ns, __ATOMIC_RELAXED);
+    s->options.ring_bytes = m.ring_bytes;
+    s->drain.decoder->since_ns = begin_ns < now ? begin_ns : now;
+    drain_use_mapping(s, m);
+    s->adopted = chose_itself(s);
+    if (!s->adopted)
+        return;
+    s->drain.started = true;
+    s->running_ns = s->drain.decoder->since_ns;
+    s->options.engines = o->engines < WIRE_EVENTS ? o->engines : WIRE_EVENTS;
+}
+
+int session_adopt(int memfd, pid_t pid, const struct session_options *o, struct session **out,
+                  struct err *e) {
+    struct session *s;
+    struct mapping m = {0};
+    *out = NULL;
+    int result = mapping_of_fd(memfd, 0, &m, e);
+    close(memfd);
+    if (result != 0)
+        return result;
+    result = session_new(o, &s, e);
+    if (!s) {
+        mapping_close(&m);
+        return result;
+    }
+    /* Attaching again after a pause needs both: something to attach to, and what to load. */
+    if (!describe(s, pid) ||
+        agent_library_find(o->library, s->library, sizeof s->library, NULL) != 0)
+        s->library[0] = '\0';
+    adopt_mapping(s, o, m);
+    /* A JVM that is gone already has left its samples all the same. */
+    if (open_process(s, NULL) != 0)
+        s->drain.process_gone = true;
+    result = open_recording(s, o->record, e);
+    if (result == 0)
+        result =
+            begin(s, s->adopted || s->drain.process_gone ? WIRE_COMMAND_NONE : WIRE_COMMAND_START,
+                  out, e);
+    /* It may end before it was asked: what its agent sampled by itself is there all the same. */
+    if (result == -ESRCH && drain_phase(s) == SESSION_JVM_GONE) {
+        *out = s;
+        result = 0;
+    }
+    if (result != 0)
+        session_close(s);
+    return result;
+}
+
+/* Somebody whose request is being carried out has the drain thread for now: session_close will wait
+ * for both. */
+void session_leave(struct session *s) {
+    if (!s->threaded || pthread_mutex_trylock(&s->caller) != 0)
+        return;
+    session_begin_request(s, WIRE_COMMAND_DETACH);
+    pthread_mutex_unlock(&s->caller);
 }

@@ -135,8 +135,6 @@ struct session {
     struct drain drain;
 };
 
-/* Once a second: whether the agent keeps to its budget, and what follows from it. */
-void drain_look_at_budget(struct session *s, uint64_t now);
 /* A START of that has been answered, or could not be asked for. */
 void drain_end_budgeting(struct session *s, bool succeeded);
 
@@ -185,9 +183,6 @@ void drain_run_clock(struct session *s, bool runs);
 /* Attaches again to a JVM whose agent has let go: the profile goes on with a new mapping and a
  * new agent, which still has to be told to start. */
 int drain_relink(struct session *s, uint64_t now, struct err *e);
-/* Once it has started: what was taken until the lease ran out has been read, the rest of the pause
- * is missing, and that is said. */
-void drain_tell_resumed(struct session *s);
 
 /* Takes a mapping into use; without the lock, from the thread that owns `drain`. */
 void drain_use_mapping(struct session *s, struct mapping m);
@@ -202,8 +197,6 @@ int drain_use_broker(struct session *s, int fd, struct err *e);
 /* Reads up to one ring full of records into the profile. True: the ring is empty now. */
 bool drain_read(struct session *s, bool writers_gone);
 
-/* Gives the agent unwind tables where its walker needs them, and says what is left out. */
-void drain_unwind(struct session *s);
 /* Gives them a moment to be complete: what is sampled before that is walked without. */
 void drain_await_unwind(struct session *s);
 /* Lets go of the mapping that they are written into. */

@@ -5,6 +5,37 @@
 #include <elf.h>
 #include <errno.h>
 
+const struct unwind_opcode unwind_opcodes[UNWIND_OPCODES] = {
+    [DW_CFA_nop] = {true, UNWIND_NOTHING, UNWIND_NOTHING},
+    [DW_CFA_set_loc] = {true, UNWIND_ADDRESS, UNWIND_NOTHING},
+    [DW_CFA_advance_loc1] = {true, UNWIND_BYTE1, UNWIND_NOTHING},
+    [DW_CFA_advance_loc2] = {true, UNWIND_BYTE2, UNWIND_NOTHING},
+    [DW_CFA_advance_loc4] = {true, UNWIND_BYTE4, UNWIND_NOTHING},
+    [DW_CFA_MIPS_advance_loc8] = {true, UNWIND_BYTE8, UNWIND_NOTHING},
+    [DW_CFA_offset_extended] = {true, UNWIND_ULEB, UNWIND_ULEB},
+    [DW_CFA_restore_extended] = {true, UNWIND_ULEB, UNWIND_NOTHING},
+    [DW_CFA_undefined] = {true, UNWIND_ULEB, UNWIND_NOTHING},
+    [DW_CFA_same_value] = {true, UNWIND_ULEB, UNWIND_NOTHING},
+    [DW_CFA_register] = {true, UNWIND_ULEB, UNWIND_ULEB},
+    [DW_CFA_remember_state] = {true, UNWIND_NOTHING, UNWIND_NOTHING},
+    [DW_CFA_restore_state] = {true, UNWIND_NOTHING, UNWIND_NOTHING},
+    [DW_CFA_def_cfa] = {true, UNWIND_ULEB, UNWIND_ULEB},
+    [DW_CFA_def_cfa_register] = {true, UNWIND_ULEB, UNWIND_NOTHING},
+    [DW_CFA_def_cfa_offset] = {true, UNWIND_ULEB, UNWIND_NOTHING},
+    [DW_CFA_def_cfa_expression] = {true, UNWIND_BLOCK, UNWIND_NOTHING},
+    [DW_CFA_expression] = {true, UNWIND_ULEB, UNWIND_BLOCK},
+    [DW_CFA_offset_extended_sf] = {true, UNWIND_ULEB, UNWIND_SLEB},
+    [DW_CFA_def_cfa_sf] = {true, UNWIND_ULEB, UNWIND_SLEB},
+    [DW_CFA_def_cfa_offset_sf] = {true, UNWIND_SLEB, UNWIND_NOTHING},
+    [DW_CFA_val_offset] = {true, UNWIND_ULEB, UNWIND_ULEB},
+    [DW_CFA_val_offset_sf] = {true, UNWIND_ULEB, UNWIND_SLEB},
+    [DW_CFA_val_expression] = {true, UNWIND_ULEB, UNWIND_BLOCK},
+    [DW_CFA_AARCH64_negate_ra_state_with_pc] = {true, UNWIND_NOTHING, UNWIND_NOTHING},
+    [DW_CFA_AARCH64_negate_ra_state] = {true, UNWIND_NOTHING, UNWIND_NOTHING},
+    [DW_CFA_GNU_args_size] = {true, UNWIND_ULEB, UNWIND_NOTHING},
+    [DW_CFA_GNU_negative_offset_extended] = {true, UNWIND_ULEB, UNWIND_ULEB},
+};
+
 /* How one register of the caller is found. */
 enum how {
     UNSPECIFIED, /* the ABI's default: unchanged */

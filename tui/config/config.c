@@ -1,16 +1,93 @@
-#include "tui/config/config_parts.h"
+#include "tui/config/config.h"
 
 #include "core/base/text.h"
+#include "tui/config/config_parts.h"
 #include "tui/terminal/press_name.h"
 #include "tui/view/view.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ini.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Where a person's files are, and reading them. */
+
+const char *config_place(const char *variable, const char *fallback, const char *name, char *out,
+                         size_t size) {
+    const char *base = getenv(variable), *home = getenv("HOME");
+    int n = -1;
+    if (base && base[0] == '/') /* a relative one is to be ignored, says the specification */
+        n = snprintf(out, size, "%s/jtop-prof/%s", base, name);
+    else if (home && home[0] == '/')
+        n = snprintf(out, size, "%s/%s/jtop-prof/%s", home, fallback, name);
+    if (n < 0 || (size_t)n >= size)
+        out[0] = '\0';
+    return out;
+}
+
+const char *config_path(char *out, size_t size) {
+    return config_place("XDG_CONFIG_HOME", ".config", "config", out, size);
+}
+
+const char *config_themes(char *out, size_t size) {
+    return config_place("XDG_CONFIG_HOME", ".config", "themes", out, size);
+}
+
+static int unreadable(const char *path, int code, struct err *e) {
+    return err_set(e, code, "cannot read %s: %s", path, strerror(code));
+}
+
+/* Up to `size` bytes; -errno. */
+static ssize_t read_whole(int fd, char *out, size_t size) {
+    size_t got = 0;
+    while (got < size) {
+        ssize_t n = read(fd, out + got, size - got);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            break;
+        got += (size_t)n;
+    }
+    return (ssize_t)got;
+}
+
+int config_read_file(const char *path, char **out, struct err *e) {
+    struct stat st;
+    *out = NULL;
+    /* Not blocking: what has the name may be a pipe. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return unreadable(path, errno, e);
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return err_set(e, EINVAL, "cannot read %s: not a regular file", path);
+    }
+    char *text = malloc(CONFIG_BYTES_MAX + 1);
+    ssize_t n = text ? read_whole(fd, text, CONFIG_BYTES_MAX + 1) : -ENOMEM;
+    close(fd);
+    int r = 0;
+    if (n < 0) {
+        r = unreadable(path, (int)-n, e);
+    } else if ((size_t)n > CONFIG_BYTES_MAX) {
+        r = err_set(e, EFBIG, "cannot read %s: larger than %u KiB", path, CONFIG_BYTES_MAX >> 10);
+    } else if (text && memchr(text, 0, (size_t)n)) {
+        r = err_set(e, EINVAL, "cannot read %s: no text, there is a zero byte in it", path);
+    } else if (text) {
+        text[n] = '\0';
+        *out = text;
+    }
+    if (r < 0)
+        free(text);
+    return r;
+}
 
 #define FIELD(member)                                                                              \
     .offset = offsetof(struct config, member), .size = sizeof(((struct config *)0)->member)
@@ -286,4 +363,80 @@ int config_load(struct config *c, struct err *e) {
         r = config_parse(c, path, text, e);
     free(text);
     return r;
+}
+
+/* The settings as shipped, as a file to begin with. */
+
+/* Where a command has several rows, that which is heard in most places speaks for them. */
+static bool speaks_for_all(const struct key_binding *row) {
+    for (const struct key_binding *b = key_bindings; b->help; b++) {
+        if (strcmp(b->name, row->name) != 0 || b == row)
+            continue;
+        int mine = __builtin_popcount(row->scope), others = __builtin_popcount(b->scope);
+        if (others > mine || (others == mine && b < row))
+            return false;
+    }
+    return true;
+}
+
+/* Those of the row's keys that may stand behind NAME = for all rows of the name: Space, which opens
+ * and closes in a tree, pauses elsewhere. */
+static void add_keys(struct text *out, const struct key_binding *row) {
+    char keys[KEY_TEXT], *rest = keys;
+    snprintf(keys, sizeof keys, "%s", row->keys);
+    for (const char *key; (key = strsep(&rest, " "));) {
+        struct keymap k = {.bound = {false}};
+        const struct key_binding *a, *b;
+        int32_t press;
+        if (keymap_bind(&k, row->name, key, NULL) == 0 && !keymap_clash(&k, &a, &b, &press))
+            text_addf(out, " %s", key);
+    }
+}
+
+/* All there are, as one may take from them. */
+static void add_columns(struct text *out, const struct config_setting *s) {
+    text_addf(out, "# %s\n# there are:", s->help);
+    for (const struct table_column *c = s->table->column; c->name; c++)
+        text_addf(out, " %s", c->name);
+    text_addf(out, "\n#%s =\n", s->name);
+}
+
+static const char *state_of(const char *path) {
+    if (!path[0])
+        return "";
+    if (access(path, R_OK) == 0)
+        return "  (which there is)";
+    return errno == EACCES ? "  (which may not be read: all is as shipped)" : "";
+}
+
+void config_print(struct text *out) {
+    char path[PATH_MAX];
+    const char *section = "";
+    config_path(path, sizeof path);
+    text_addf(out,
+              "# jtop-prof: settings, see jtop-prof(5). They are read from\n"
+              "#   %s%s\n"
+              "# Options of the command line come after them. All is here as shipped: a line\n"
+              "# without the '#' in front of its name changes it.\n",
+              path[0] ? path : "$XDG_CONFIG_HOME/jtop-prof/config", state_of(path));
+    for (const struct config_setting *s = config_settings; s->name; s++) {
+        if (strcmp(section, s->section) != 0)
+            text_addf(out, "\n[%s]\n", s->section);
+        section = s->section;
+        if (s->table) {
+            add_columns(out, s);
+            continue;
+        }
+        text_addf(out, "# %s\n#%s =%s%s\n", s->help, s->name, s->shipped[0] ? " " : "", s->shipped);
+    }
+    text_add(out, "\n[keys]\n"
+                  "# NAME = KEY KEY ... replaces all keys of a command; none is fine. A key is a\n"
+                  "# character, ^A to ^Z, F1 to F12, Up, PgDn, Enter, Space, Esc and the like.\n");
+    for (const struct key_binding *b = key_bindings; b->help; b++) {
+        if (!speaks_for_all(b))
+            continue;
+        text_addf(out, "# %s\n#%s =", b->help, b->name);
+        add_keys(out, b);
+        text_add(out, "\n");
+    }
 }

@@ -1,6 +1,5 @@
 #include "tui/model/finding.h"
 
-#include "tui/view/header_events.h"
 #include "tui/widget/format.h"
 
 #include <stdarg.h>
@@ -233,7 +232,7 @@ static void find_faults(struct list *l) {
     const struct session_status *s = &m->status;
     struct format f = {""};
     char text[200];
-    if (header_event_trouble(m, text, sizeof text))
+    if (model_event_trouble(m, text, sizeof text))
         add(l, TROUBLE, true, "%s", text)->view = LIVE_STATUS;
     if (s->dropped)
         add(l, DROPS, true, "%s samples were dropped: the ring was full",

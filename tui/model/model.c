@@ -5,6 +5,273 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What narrows the question, as a stack. */
+
+static void remove_narrowing(struct model_question *q, enum model_narrowing what) {
+    uint8_t n = 0;
+    for (uint8_t i = 0; i < q->narrowings; i++)
+        if (q->order[i] != what)
+            q->order[n++] = q->order[i];
+    q->narrowings = n;
+}
+
+/* The newest one, if it was there before or not. */
+static void push(struct model_question *q, enum model_narrowing what) {
+    remove_narrowing(q, what);
+    q->order[q->narrowings++] = (uint8_t)what;
+}
+
+bool model_zoom(struct model *m, const struct model_thread *t) {
+    struct model_question *q = &m->question;
+    if (t->is_virtual ? !t->java_id : !t->tid)
+        return false;
+    q->tid = t->is_virtual ? QUERY_ALL_THREADS : t->tid;
+    q->virtual_id = t->is_virtual ? t->java_id : 0;
+    model_thread_name(t, q->thread, sizeof q->thread);
+    push(q, NARROW_THREAD);
+    return true;
+}
+
+static void model_zoom_out(struct model *m) {
+    m->question.tid = QUERY_ALL_THREADS;
+    m->question.virtual_id = 0;
+    remove_narrowing(&m->question, NARROW_THREAD);
+}
+
+bool model_zoomed(const struct model_question *q) {
+    return q->tid || q->virtual_id;
+}
+
+const char *model_zoom_name(const struct model *m, char *out, size_t size) {
+    const struct model_question *q = &m->question;
+    const struct model_thread *found = NULL;
+    for (uint32_t i = 0; i < m->thread_count; i++) {
+        const struct model_thread *t = &m->threads[i];
+        bool is = q->virtual_id ? t->is_virtual && t->java_id == q->virtual_id
+                                : !t->is_virtual && t->tid == q->tid;
+        if (is && (!found || found->state == 'X'))
+            found = t;
+    }
+    if (found)
+        return model_thread_name(found, out, size);
+    snprintf(out, size, "%s", q->thread); /* it has no row: no samples, or its carriers have them */
+    return out;
+}
+
+void model_narrow_method(struct model *m, uint32_t method) {
+    m->question.with_method = true;
+    m->question.method = method;
+    push(&m->question, NARROW_METHOD);
+}
+
+void model_narrow_package(struct model *m, const char *package) {
+    snprintf(m->question.package, sizeof m->question.package, "%s", package);
+    if (package[0])
+        push(&m->question, NARROW_PACKAGE);
+    else
+        remove_narrowing(&m->question, NARROW_PACKAGE);
+}
+
+void model_narrow_filter(struct model *m, const char *filter) {
+    struct model_question *q = &m->question;
+    bool had = q->filter[0];
+    snprintf(q->filter, sizeof q->filter, "%s", filter);
+    if (!filter[0])
+        remove_narrowing(q, NARROW_FILTER);
+    else if (!had) /* typing on changes no order */
+        push(q, NARROW_FILTER);
+}
+
+bool model_widen(struct model *m) {
+    struct model_question *q = &m->question;
+    if (!q->narrowings)
+        return false;
+    switch ((enum model_narrowing)q->order[q->narrowings - 1]) {
+    case NARROW_THREAD:
+        model_zoom_out(m);
+        break;
+    case NARROW_METHOD:
+        q->with_method = false;
+        remove_narrowing(q, NARROW_METHOD);
+        break;
+    case NARROW_PACKAGE:
+        model_narrow_package(m, "");
+        break;
+    default:
+        model_narrow_filter(m, "");
+    }
+    return true;
+}
+
+const char *model_package(const struct model *m, uint32_t method, char *out, size_t size) {
+    const struct method *f = model_method(m, method);
+    const char *end = f->kind == METHOD_JAVA ? strrchr(f->class_name, '/') : NULL;
+    size_t n = end ? (size_t)(end - f->class_name) : 0;
+    if (n >= size)
+        n = size - 1;
+    memcpy(out, f->class_name, n);
+    out[n] = '\0';
+    for (char *s = out; *s; s++)
+        if (*s == '/')
+            *s = '.';
+    return out;
+}
+
+/* Which part of time is shown, and what it is compared with. */
+
+#define SECOND_NS UINT64_C(1000000000)
+#define SCRUB_SPAN 10u /* seconds shown at once, where nobody chose a window */
+
+/* Inner: what time it is; between source.lock and source.unlock. */
+static void model_look_at_time(struct model *m, struct profile *p) {
+    uint64_t last;
+    profile_span(p, &m->first_second, &last, &m->oldest_second);
+    if (last != m->last_second) {
+        m->last_second = last;
+        m->last_second_ns = m->now.time_ns;
+    }
+    m->newest_second = last;
+    if (last && m->status.phase == SESSION_RUNNING && m->now.time_ns >= m->last_second_ns)
+        m->newest_second = last + (m->now.time_ns - m->last_second_ns) / SECOND_NS;
+}
+
+struct model_window model_window(const struct model *m) {
+    struct model_window w = {.to = m->held ? m->held_second : 0};
+    uint64_t end = m->held ? m->held_second : m->newest_second;
+    if (m->span && end)
+        w.from = end >= m->span ? end - m->span + 1 : 1;
+    /* Who goes back to before the mark wants to see that. */
+    if (m->mark_second > w.from && !(m->scrubbed && m->mark_second > w.to))
+        w.from = m->mark_second;
+    return w;
+}
+
+static void let_go(struct model *m) {
+    m->held = false;
+    if (m->scrubbed && m->span_chosen)
+        m->span = 0;
+    m->scrubbed = m->span_chosen = false;
+}
+
+/* Inner: asks, whatever is held; -ENOMEM as model_ask. */
+static int model_ask_profile(struct model *m, bool both_trees);
+
+int model_hold(struct model *m, bool hold) {
+    if (hold == m->held)
+        return 0;
+    if (!hold) {
+        let_go(m);
+        return model_ask(m);
+    }
+    /* Everything up to now, both ways round, before time goes on. */
+    int err = model_ask_profile(m, true);
+    if (err)
+        return err;
+    m->held = true;
+    m->held_second = m->newest_second;
+    m->question.to_second = m->asked.to_second = m->held_second;
+    return 0;
+}
+
+int model_scrub(struct model *m, int64_t seconds) {
+    struct profile *p = m->source.lock(m->source.arg);
+    model_look_at_time(m, p);
+    m->source.unlock(m->source.arg);
+    if (!m->newest_second)
+        return 0; /* no time has passed */
+    uint64_t at = m->held ? m->held_second : m->newest_second, back = (uint64_t)-seconds;
+    uint64_t least = m->oldest_second ? m->oldest_second : 1;
+    at = at < m->newest_second ? at : m->newest_second; /* which stands still without the JVM */
+    if (seconds < 0)
+        at = at > least + back ? at - back : least;
+    else
+        at = m->newest_second - at > (uint64_t)seconds ? at + (uint64_t)seconds : m->newest_second;
+    if (!m->span) {
+        m->span = SCRUB_SPAN;
+        m->span_chosen = true;
+    }
+    m->held = m->scrubbed = true;
+    m->held_second = at;
+    return model_ask(m);
+}
+
+int model_set_span(struct model *m, uint64_t seconds) {
+    m->span = seconds;
+    m->span_chosen = false;
+    return model_ask(m);
+}
+
+int model_mark(struct model *m, bool on) {
+    if (on) { /* what goes on is of before the mark in part */
+        struct profile *p = m->source.lock(m->source.arg);
+        model_look_at_time(m, p);
+        m->source.unlock(m->source.arg);
+    }
+    m->mark_second = on ? m->newest_second + 1 : 0;
+    return model_ask(m);
+}
+
+static void forget_baseline(struct model *m) {
+    diff_free(m->diff);
+    m->diff = NULL;
+    snapshot_free(m->baseline);
+    snapshot_free(m->baseline_inverted);
+    m->baseline = m->baseline_inverted = NULL;
+}
+
+static void model_time_free(struct model *m) {
+    forget_baseline(m);
+}
+
+/* Inner: the difference between the answer and the baseline, if there is one. */
+static void model_differ(struct model *m);
+
+/* Inner: rows and a tree of the question. NULL: no memory. */
+static struct snapshot *model_take(const struct model *m, struct profile *p, bool inverted);
+
+int model_compare(struct model *m, bool on) {
+    struct snapshot *trees[2] = {NULL, NULL};
+    if (on) {
+        struct profile *p = m->source.lock(m->source.arg);
+        for (int i = 0; i < 2; i++)
+            trees[i] = model_take(m, p, i == 1);
+        m->source.unlock(m->source.arg);
+        if (!trees[0] || !trees[1]) {
+            snapshot_free(trees[0]);
+            snapshot_free(trees[1]);
+            return -ENOMEM;
+        }
+    }
+    forget_baseline(m);
+    m->baseline = trees[0];
+    m->baseline_inverted = trees[1];
+    m->baseline_asked = m->question;
+    m->baseline_second = m->held ? m->held_second : m->newest_second;
+    model_differ(m);
+    m->generation++;
+    return 0;
+}
+
+/* Trees of another kind have no path in common; rows always have. */
+static bool same_trees(const struct model_question *a, const struct model_question *b) {
+    return a->by_thread == b->by_thread && a->carriers == b->carriers &&
+           a->from_method == b->from_method && (!a->from_method || a->method == b->method);
+}
+
+static void model_differ(struct model *m) {
+    diff_free(m->diff);
+    m->diff = NULL;
+    if (!m->baseline || !m->snapshot || m->baseline_asked.event != m->asked.event)
+        return;
+    const struct snapshot *before = m->asked.inverted ? m->baseline_inverted : m->baseline;
+    if (!same_trees(&m->baseline_asked, &m->asked)) {
+        m->baseline_rows = *before;
+        m->baseline_rows.node_count = 0;
+        before = &m->baseline_rows;
+    }
+    m->diff = diff_new(before, m->snapshot); /* without memory: no columns */
+}
+
 #define PRUNE_FROM_NODES 50000
 #define PRUNE_PPM 100 /* of the total: a hundredth of a percent */
 #define STANDSTILL_NS UINT64_C(1000000000)
@@ -80,7 +347,7 @@ static int copy_methods(struct model *m, struct profile *p) {
     return 0;
 }
 
-int model_ask_profile(struct model *m, bool both_trees) {
+static int model_ask_profile(struct model *m, bool both_trees) {
     struct profile *p = m->source.lock(m->source.arg);
     model_look_at_time(m, p);
     struct query q = make_query(m);
@@ -211,8 +478,11 @@ int model_refresh(struct model *m, uint64_t now_ns) {
     return model_ask(m);
 }
 
-const struct snapshot *model_picture(const struct model *m, struct profile *p, bool by_thread,
-                                     struct snapshot **owned) {
+/* A snapshot for a file: what is shown, as top-down tree, with threads as roots where asked.
+ * Call between source.lock and source.unlock. NULL: no memory. Free *owned when done; it is NULL
+ * where the answer itself serves. */
+static const struct snapshot *model_picture(const struct model *m, struct profile *p,
+                                            bool by_thread, struct snapshot **owned) {
     *owned = NULL;
     /* Only a tree is split by thread. */
     if (m->held && m->other && !m->pruned && !m->asked.from_method &&
@@ -230,7 +500,7 @@ const struct snapshot *model_picture(const struct model *m, struct profile *p, b
     return *owned;
 }
 
-struct snapshot *model_take(const struct model *m, struct profile *p, bool inverted) {
+static struct snapshot *model_take(const struct model *m, struct profile *p, bool inverted) {
     struct query q = make_query(m);
     q.tree = true;
     q.locks = q.lines = false;

@@ -221,12 +221,6 @@ const char *model_package(const struct model *m, uint32_t method, char *out, siz
 /* The question as it is asked of the profile; points into the model. */
 struct query model_query(const struct model *m);
 
-/* A snapshot for a file: what is shown, as top-down tree, with threads as roots where asked.
- * Call between source.lock and source.unlock. NULL: no memory. Free *owned when done; it is NULL
- * where the answer itself serves. */
-const struct snapshot *model_picture(const struct model *m, struct profile *p, bool by_thread,
-                                     struct snapshot **owned);
-
 /* Never NULL, for any id. */
 const struct method *model_method(const struct model *m, uint32_t id);
 /* The method as the screen writes it: with parameters where another one has its name. Returns
@@ -237,7 +231,6 @@ const char *model_method_name(const struct model *m, uint32_t id, char *out, siz
 const char *model_thread_name(const struct model_thread *t, char *out, size_t size);
 /* Makes it the question to look at one thread only (false: it is many), and at all again. */
 bool model_zoom(struct model *m, const struct model_thread *t);
-void model_zoom_out(struct model *m);
 bool model_zoomed(const struct model_question *q);
 /* The name of the thread zoomed into. */
 const char *model_zoom_name(const struct model *m, char *out, size_t size);
@@ -276,17 +269,7 @@ struct model_window {
 };
 struct model_window model_window(const struct model *m);
 
-/* Inner: what time it is; between source.lock and source.unlock. */
-void model_look_at_time(struct model *m, struct profile *p);
-/* Inner: asks, whatever is held; -ENOMEM as model_ask. */
-int model_ask_profile(struct model *m, bool both_trees);
-/* Inner: rows and a tree of the question. NULL: no memory. */
-struct snapshot *model_take(const struct model *m, struct profile *p, bool inverted);
-/* Inner: the difference between the answer and the baseline, if there is one. */
-void model_differ(struct model *m);
-void model_time_free(struct model *m);
-
-/* Inner: the rows of threads of this answer and the last two looks, malloc'ed (model_threads.c).
+/* Inner: the rows of threads of this answer and the last two looks, malloc'ed.
  * NULL: no memory. */
 struct model_thread *model_merge_threads(const struct model *m, const struct snapshot *s,
                                          uint32_t *count);
@@ -297,7 +280,14 @@ void model_look_at_threads(struct model *m, uint64_t now_ns);
 int model_ask_others(struct model *m, struct profile *p, const struct query *q);
 void model_look_at_events(struct model *m, struct profile *p);
 /* Inner: a living thread's name by the other events' rows; "" where they have none. */
-const char *model_other_name(const struct model *m, uint32_t tid);
 void model_rows_free(struct model_rows *r);
+
+/* The event was asked for and does not run. */
+bool model_engine_fails(const struct session_engine *e);
+/* Why, or why so, without the event's name in front; "" for nothing. */
+const char *model_engine_why(const struct session_engine *e);
+/* An event that was asked for and cannot be sampled, or only badly; the one in question before the
+ * others. False where there is none. */
+bool model_event_trouble(const struct model *m, char *out, size_t size);
 
 #endif

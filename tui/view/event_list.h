@@ -42,8 +42,6 @@ struct event_list_rows {
     int event[EVENT_KINDS];
     uint32_t count;
 };
-void event_list_rows(const struct event_list *l, const struct model *m,
-                     struct event_list_rows *out);
 
 void event_list_init(struct event_list *l, const struct model_settings *settings);
 void event_list_open(struct event_list *l, const struct model *m);

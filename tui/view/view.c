@@ -1,6 +1,5 @@
 #include "tui/view/view.h"
 
-#include "tui/view/header_events.h"
 #include "tui/widget/format.h"
 
 #include <stdio.h>
@@ -251,9 +250,9 @@ void view_empty(struct canvas *c, struct area a, const struct model *m) {
                  m->span ? "w chooses another window" : "m counts from the beginning again");
     else if (m->status.phase != SESSION_RUNNING)
         snprintf(why, sizeof why, "no samples were taken");
-    else if (header_event_fails(e))
+    else if (model_engine_fails(e))
         snprintf(why, sizeof why, "%s cannot be sampled: %s", model_event_name(m, event),
-                 header_event_why(e));
+                 model_engine_why(e));
     else if (!e->runs && !e->asked && event < WIRE_EVENTS)
         snprintf(why, sizeof why, "%s does not run: press o and start it",
                  model_event_name(m, event));

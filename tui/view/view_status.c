@@ -4,7 +4,6 @@
  */
 #include "core/report/quality.h"
 #include "core/wire/wire_names.h"
-#include "tui/view/header_events.h"
 #include "tui/view/view.h"
 #include "tui/widget/cursor.h"
 #include "tui/widget/format.h"
@@ -154,7 +153,7 @@ static bool is_known(const struct model *m, int event) {
 static void add_event(struct status_state *v, int cols, const struct model *m, int event) {
     const struct session_engine *e = &m->status.engine[event];
     const char *unit = event_kind_unit[event];
-    bool fails = header_event_fails(e), made = event >= WIRE_EVENTS;
+    bool fails = model_engine_fails(e), made = event >= WIRE_EVENTS;
     bool off = m->status.phase == SESSION_RUNNING && !e->runs; /* of what is past: how it was */
     const char *how = fails                     ? "fails"
                       : e->mechanism[0] && !off ? e->mechanism
@@ -182,7 +181,7 @@ static void add_event(struct status_state *v, int cols, const struct model *m, i
                  made ? "" : drops.s, share.s, threads);
     if (e->biased)
         add_text(v, cols, ROLE_WARNING, REASON_INDENT, "", "biased: at safepoints only");
-    const char *why = header_event_why(e);
+    const char *why = model_engine_why(e);
     if (why[0] && !made)
         add_text(v, cols, fails ? ROLE_WARNING : ROLE_DIM, REASON_INDENT, "", why);
 }

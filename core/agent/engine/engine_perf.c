@@ -109,6 +109,8 @@ static bool is_denied(int error) {
     return error == EACCES || error == EPERM || error == ENOSYS;
 }
 
+static int perf_fetch(struct engine_run *run, uint32_t tid, uint32_t wait_ms);
+
 /* Opens the event for the calling thread, or has it opened: then `why` says so. */
 static int open_first(struct engine_run *run, const struct perf_machine *m, char *why,
                       size_t why_bytes) {
@@ -159,7 +161,9 @@ static void *reserve(size_t bytes) {
     return p == MAP_FAILED ? NULL : p;
 }
 
-int perf_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes) {
+static void perf_stop(struct engine_run *run, JNIEnv *jni);
+
+static int perf_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes) {
     (void)jni;
     struct perf_run *p = run_of(run);
     struct perf_machine machine;
@@ -191,7 +195,7 @@ int perf_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes)
     return 0;
 }
 
-void perf_stop(struct engine_run *run, JNIEnv *jni) {
+static void perf_stop(struct engine_run *run, JNIEnv *jni) {
     (void)jni;
     struct perf_run *p = run_of(run);
     p->run = NULL;
@@ -212,20 +216,22 @@ static int set_signal(int fd, int signo, uint32_t tid) {
     return 0;
 }
 
-int perf_arm(struct engine_run *run, struct engine_thread *t, uint32_t index) {
+static int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t index, int fd);
+
+static int perf_arm(struct engine_run *run, struct engine_thread *t, uint32_t index) {
     if (run_of(run)->brokered)
         return run->broker->open ? -EAGAIN : -ENOTCONN;
     int fd = open_event(run, (pid_t)t->tid);
     return fd < 0 ? fd : perf_adopt(run, t, index, fd);
 }
 
-int perf_fetch(struct engine_run *run, uint32_t tid, uint32_t wait_ms) {
+static int perf_fetch(struct engine_run *run, uint32_t tid, uint32_t wait_ms) {
     return broker_ask(run->broker, run->request.event, tid, wait_ms);
 }
 
 /* The thread's handlers, at work for the other event, may look at this one from the moment that
  * its buffer is known; so everything else comes first. */
-int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t index, int fd) {
+static int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t index, int fd) {
     struct perf_run *p = run_of(run);
     uint64_t interval = run->request.interval;
     uint64_t first = interval;
@@ -260,7 +266,7 @@ int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t index, 
 /* In a thread that disarms itself a signal may come at any line, and the handler finds the event by
  * the descriptor or by the thread: so both go first. Other threads' events are only taken down when
  * the thread is gone or all handlers are shut out. */
-void perf_disarm(struct engine_run *run, struct engine_thread *t) {
+static void perf_disarm(struct engine_run *run, struct engine_thread *t) {
     (void)run;
     void *buffer = t->page;
     atomic_store_explicit(&index_of_fd[t->handle], 0, memory_order_release);
@@ -369,7 +375,7 @@ void perf_catch_up(int signo, uint32_t index, void *context) {
     }
 }
 
-bool perf_handle(struct engine_run *run, const siginfo_t *info, void *context) {
+static bool perf_handle(struct engine_run *run, const siginfo_t *info, void *context) {
     _Atomic uint32_t *indices = index_of_fd;
     if (info->si_code < POLL_IN || info->si_code > POLL_HUP || info->si_fd < 0 ||
         (uint32_t)info->si_fd >= FDS_MAX || !indices)
@@ -384,7 +390,7 @@ bool perf_handle(struct engine_run *run, const siginfo_t *info, void *context) {
 /* While another engine is stopped all handlers are turned away, and one that should have switched
  * its event on again has not: its sample is still in the buffer. One too many, where the handler is
  * only late, lets two samples come before the event pauses. */
-void perf_turn(struct engine_run *run, JNIEnv *jni, uint64_t now_ms) {
+static void perf_turn(struct engine_run *run, JNIEnv *jni, uint64_t now_ms) {
     (void)jni, (void)now_ms;
     struct perf_run *p = run_of(run);
     uint32_t turned_away = atomic_load(&run->sampler->turned_away);
@@ -407,6 +413,24 @@ const struct engine engine_cpu_perf = {
     .per_thread = true,
     .interval = CPU_INTERVAL,
     .interval_min = CPU_INTERVAL_MIN,
+    .start = perf_start,
+    .arm = perf_arm,
+    .fetch = perf_fetch,
+    .adopt = perf_adopt,
+    .disarm = perf_disarm,
+    .stop = perf_stop,
+    .handle = perf_handle,
+    .turn = perf_turn,
+};
+
+/* Any perf event but the CPU's clock: counts instead of time, otherwise the same. */
+const struct engine engine_perf_event = {
+    .event = WIRE_EVENT_PERF,
+    .mechanism = WIRE_MECHANISM_PERF,
+    .by_signal = true,
+    .per_thread = true,
+    .interval = 1,
+    .interval_min = 1,
     .start = perf_start,
     .arm = perf_arm,
     .fetch = perf_fetch,

@@ -14,15 +14,6 @@
 
 #include "core/agent/engine.h"
 
-int perf_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes);
-int perf_arm(struct engine_run *run, struct engine_thread *t, uint32_t index);
-int perf_fetch(struct engine_run *run, uint32_t tid, uint32_t wait_ms);
-int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t index, int fd);
-void perf_disarm(struct engine_run *run, struct engine_thread *t);
-void perf_stop(struct engine_run *run, JNIEnv *jni);
-bool perf_handle(struct engine_run *run, const siginfo_t *info, void *context);
-void perf_turn(struct engine_run *run, JNIEnv *jni, uint64_t now_ms);
-
 /* Takes the samples that wait for the calling thread. For handlers of other engines that use the
  * same signal: perf's may have come while theirs was pending, and was lost. `index` is the
  * thread's. Signal-safe. */

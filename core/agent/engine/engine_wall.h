@@ -76,29 +76,20 @@ struct wall {
     _Atomic uint64_t cpu_ns; /* jtop-wall's own */
 };
 
-/* Entries (engine_wall_threads.c). jtop-wall only. */
+/* Entries. jtop-wall only. */
 
 /* 0 or -ENOMEM. */
 int wall_threads_map(struct wall *w);
 void wall_threads_unmap(struct wall *w);
 /* Makes the entries those of the threads that are to be sampled now. */
 void wall_threads_list(struct wall *w, uint64_t now_ns);
-/* The thread is gone or no longer wanted. */
-void wall_threads_drop(struct wall *w, struct wall_thread *t);
 /* A random time, `ns` on average. */
 uint64_t wall_pause(struct wall *w, uint64_t ns);
 
-/* Looking at them (engine_wall_look.c). */
+/* Looking at them. */
 
-/* How many samples the next one of that weight counts as: on average one an interval, also where
- * looks come late. Called by whoever owns the entry's turn. */
-uint32_t wall_count(struct wall_thread *t, uint64_t interval, uint64_t weight);
 /* Returns when to look again, on average: so long from now. */
 uint64_t wall_look(struct wall *w, struct wall_thread *t, uint64_t now_ns);
-/* Says that the thread's last sample stands for all time up to the last look. */
-void wall_repeat(struct wall *w, struct wall_thread *t);
-/* Whether signals can be sent: 0 or -errno. Sends none. */
-int wall_try_signal(struct wall *w);
 /* A last look, when sampling has ended: no new samples. */
 void wall_close(struct wall *w, struct wall_thread *t, uint64_t now_ns);
 /* CPU time of all jtop-walls so far, since wall_forget_cpu. Agent's thread. */

@@ -85,11 +85,8 @@ uintptr_t caller_load_fp(uintptr_t slot);
 /* Adds the frames at `at`, in `c`, and steps to the caller (walk_java.c). False: failed. */
 bool java_step(struct walk *k, struct code *c, struct cursor *at);
 
-/* Virtual threads (walk_frozen.c). */
+/* Virtual threads. */
 
-/* Whether a return address into this code can be the return barrier, behind which a mounted virtual
- * thread's frozen frames come. It is no call's return address. */
-bool frozen_is_barrier(const struct walk *k, const struct code *c);
 /* The same, and the frame's end, `entry`, is a ContinuationEntry that has such frames. */
 bool frozen_is_entered(const struct walk *k, const struct code *c, uintptr_t entry);
 /* At the return barrier: the frames that are still in the heap. They are walked where they are,
@@ -97,7 +94,5 @@ bool frozen_is_entered(const struct walk *k, const struct code *c, uintptr_t ent
 bool frozen_walk(struct walk *k, uintptr_t entry);
 /* Whether this is the blob of the code that freezes and thaws. */
 bool frozen_is_stub(const struct walk *k, uintptr_t blob);
-/* Whether the walk met code that mounts or unmounts a virtual thread: the stack is in pieces. */
-bool frozen_is_switching(const struct walk *k);
 
 #endif

@@ -1,9 +1,505 @@
 #include "core/export/jfr/jfr_chunk.h"
 
-#include "core/export/jfr/jfr_parts.h"
+#include "core/export/frame_class.h"
+#include "core/export/jfr_rate.h"
+#include "core/profile/snapshot/history_read.h"
+#include "core/profile/table/frame_name.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of the stack that a sample has. */
+struct jfr_leaf {
+    uint32_t class;  /* of what was allocated, or of the lock; 0: none */
+    uint32_t method; /* where the leaf is no class */
+    bool other;      /* it waits in LockSupport.park, not for a monitor; or was allocated outside
+                        a TLAB */
+};
+
+/* `weight` is of this one event. */
+typedef void jfr_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
+                        uint64_t weight);
+
+struct jfr_kind {
+    const char *event; /* the profile's; NULL: any other */
+    const char *type;
+    const char *other;    /* type for a leaf that is `other`; NULL: the same */
+    const char *interval; /* what async-profiler calls that setting */
+    bool lasts;           /* the weight is a duration, and the samples come at its end */
+    bool sum;             /* one event for several samples */
+    enum jfr_category category;
+    jfr_fields *fields;
+};
+
+enum jfr_pool {
+    JFR_THREADS,
+    JFR_METHODS,
+    JFR_CLASSES,
+    JFR_PACKAGES,
+    JFR_SYMBOLS,
+    JFR_STACKS,
+    JFR_POOLS
+};
+
+struct jfr_stack {
+    uint32_t node;
+    struct jfr_leaf leaf;
+};
+
+struct jfr_chunk {
+    struct text *events;
+    struct text event;     /* being made */
+    struct jfr_rate *rate; /* the file's; NULL: events without limit */
+    bool failed;
+    bool told; /* the constants that are always the same are in a checkpoint */
+    struct {
+        struct text body;
+        uint32_t count;
+    } pool[JFR_POOLS]; /* of constants that are in no checkpoint yet */
+    struct jfr_names symbols, packages, classes, threads;
+    uint32_t base[JFR_POOLS]; /* numbers begin behind this; not of methods */
+    uint8_t *method_known;    /* by id */
+    uint32_t methods;
+    struct jfr_stack *stack;
+    uint32_t stacks, stack_cap;
+    struct index stack_index;
+    uint64_t stack_bytes;
+    struct profile_frame frame[PROFILE_STACK_MAX];
+};
+
+/* What events refer to by number, and the checkpoints it is written in. */
+
+#define STACK_BYTES_MAX (1u << 29) /* beyond, of a stack only the leaf is written */
+
+static const char *const pool_type[JFR_POOLS] = {
+    [JFR_THREADS] = "java.lang.Thread", [JFR_METHODS] = "jdk.types.Method",
+    [JFR_CLASSES] = "java.lang.Class",  [JFR_PACKAGES] = "jdk.types.Package",
+    [JFR_SYMBOLS] = "jdk.types.Symbol", [JFR_STACKS] = "jdk.types.StackTrace",
+};
+
+/* async-profiler's numbers: its converter looks at the number, not at the name. Its error frames are
+ * native ones, too. */
+enum frame_type {
+    FRAME_TYPE_INTERPRETED,
+    FRAME_TYPE_JIT,
+    FRAME_TYPE_INLINED,
+    FRAME_TYPE_NATIVE,
+    FRAME_TYPE_CPP,
+    FRAME_TYPE_KERNEL,
+    FRAME_TYPE_C1
+};
+static const enum frame_type frame_types[FRAME_CLASSES] = {
+    [CLASS_INTERPRETED] = FRAME_TYPE_INTERPRETED,
+    [CLASS_JAVA] = FRAME_TYPE_JIT,
+    [CLASS_C1] = FRAME_TYPE_C1,
+    [CLASS_INLINED] = FRAME_TYPE_INLINED,
+    [CLASS_NATIVE] = FRAME_TYPE_NATIVE,
+    [CLASS_CPP] = FRAME_TYPE_CPP,
+    [CLASS_KERNEL] = FRAME_TYPE_KERNEL,
+    [CLASS_THREAD] = FRAME_TYPE_NATIVE,
+    [CLASS_ERROR] = FRAME_TYPE_NATIVE,
+};
+
+/* A new one of a pool, which is to be followed by its fields. */
+static struct text *constant(struct jfr_chunk *c, enum jfr_pool pool, uint64_t number) {
+    c->pool[pool].count++;
+    jfr_number(&c->pool[pool].body, number);
+    return &c->pool[pool].body;
+}
+
+/* A name's number, and whether it is the first time. */
+static uint32_t number_of(struct jfr_names *names, uint32_t base, const char *s, size_t len,
+                          bool *first) {
+    uint32_t before = names->count, id = jfr_name(names, s, len);
+    *first = names->count > before;
+    return id ? base + id : 0;
+}
+
+static uint32_t symbol_of(struct jfr_chunk *c, const char *s, size_t len) {
+    bool first;
+    uint32_t id = number_of(&c->symbols, c->base[JFR_SYMBOLS], s, len, &first);
+    if (first)
+        jfr_symbol(constant(c, JFR_SYMBOLS, id),
+                   jfr_name_text(&c->symbols, id - c->base[JFR_SYMBOLS]));
+    return id;
+}
+
+static uint32_t package_of(struct jfr_chunk *c, const char *s, size_t len) {
+    bool first;
+    uint32_t id = number_of(&c->packages, c->base[JFR_PACKAGES], s, len, &first);
+    if (first) {
+        uint32_t symbol = symbol_of(c, s, len);
+        jfr_number(constant(c, JFR_PACKAGES, id), symbol);
+    }
+    return id;
+}
+
+/* The class's own name is its symbol, what is before the last '/' its package. */
+static uint32_t class_of(struct jfr_chunk *c, const char *name) {
+    bool first;
+    uint32_t id = number_of(&c->classes, c->base[JFR_CLASSES], name, strlen(name), &first);
+    if (!first)
+        return id;
+    const char *slash = strrchr(name, '/');
+    uint32_t symbol = symbol_of(c, name, strlen(name));
+    uint32_t package = slash && name[0] != '[' ? package_of(c, name, (size_t)(slash - name)) : 0;
+    struct text *out = constant(c, JFR_CLASSES, id);
+    jfr_number(out, 0); /* loader */
+    jfr_number(out, symbol);
+    jfr_number(out, package);
+    jfr_number(out, 0); /* modifiers */
+    return id;
+}
+
+/* What `jfr print` takes apart must have the form of a descriptor. */
+static const char *descriptor_of(const struct method *m) {
+    const char *s = m->signature;
+    return m->kind == METHOD_JAVA && s[0] == '(' && strchr(s, ')') ? s : "()L;";
+}
+
+static bool grow_methods(struct jfr_chunk *c, const struct method_table *t, uint32_t id) {
+    uint32_t methods = method_table_count(t);
+    methods = methods > id ? methods + methods / 4 + 64 : id + 1;
+    uint8_t *known = realloc(c->method_known, methods);
+    if (!known)
+        return false;
+    memset(known + c->methods, 0, methods - c->methods);
+    c->method_known = known;
+    c->methods = methods;
+    return true;
+}
+
+static void know_method(struct jfr_chunk *c, const struct method_table *t, uint32_t id) {
+    if (id >= c->methods && !grow_methods(c, t, id)) {
+        c->failed = true;
+        return;
+    }
+    if (c->method_known[id])
+        return;
+    c->method_known[id] = 1;
+    const struct method *m = method_table_get(t, id);
+    const char *descriptor = descriptor_of(m);
+    char name[1024];
+    bool java = m->kind == METHOD_JAVA;
+    frame_name(m, 0, name, sizeof name);
+    const char *shown = java ? m->name : name;
+    size_t length = strlen(shown);
+    if (m->kind == METHOD_THREAD && length > 2) { /* "[CPU-1]", which others call CPU-1 */
+        shown++;
+        length -= 2;
+    }
+    uint32_t class = class_of(c, java ? m->class_name : "");
+    uint32_t symbol = symbol_of(c, shown, length);
+    uint32_t signature = symbol_of(c, descriptor, strlen(descriptor));
+    struct text *out = constant(c, JFR_METHODS, (uint64_t)id + 1);
+    jfr_number(out, class);
+    jfr_number(out, symbol);
+    jfr_number(out, signature);
+    jfr_number(out, 0); /* modifiers */
+    jfr_number(out, 0); /* hidden */
+}
+
+uint32_t jfr_chunk_thread(struct jfr_chunk *c, uint32_t tid, uint64_t java_id, bool is_virtual,
+                          const char *name) {
+    char key[512];
+    bool first;
+    int len =
+        snprintf(key, sizeof key, "%" PRIu32 " %" PRIu64 " %d %s", tid, java_id, is_virtual, name);
+    size_t bytes = (size_t)len < sizeof key ? (size_t)len : sizeof key - 1;
+    uint32_t id = number_of(&c->threads, c->base[JFR_THREADS], key, bytes, &first);
+    if (!first)
+        return id;
+    struct text *out = constant(c, JFR_THREADS, id);
+    jfr_string(out, name);
+    jfr_number(out, tid);
+    jfr_string(out, java_id ? name : NULL);
+    jfr_number(out, java_id);
+    jfr_number(out, 0); /* group */
+    jfr_number(out, is_virtual);
+    return id;
+}
+
+static void add_frames(struct jfr_chunk *c, const struct method_table *t, uint32_t from,
+                       uint32_t frames) {
+    struct text *out = &c->pool[JFR_STACKS].body;
+    for (uint32_t i = from; i < frames; i++) {
+        const struct profile_frame *f = &c->frame[i];
+        const struct method *m = method_table_get(t, f->method);
+        know_method(c, t, f->method);
+        jfr_number(out, (uint64_t)f->method + 1);
+        jfr_number(out, f->line);
+        jfr_number(out, 0); /* bytecode index */
+        jfr_number(out, frame_types[frame_class_of(m->kind, (enum frame_tier)f->tier)]);
+    }
+}
+
+static bool is_park(const struct method *m) {
+    size_t n = strlen(m->class_name);
+    return m->kind == METHOD_JAVA && !strcmp(m->name, "park") && n >= 6 &&
+           !strcmp(m->class_name + n - 6, "Unsafe");
+}
+
+static void add_stack(struct jfr_chunk *c, const struct profile *p, const struct query *q,
+                      struct jfr_stack *k) {
+    const struct method_table *methods = profile_methods_const(p);
+    uint32_t frames = history_stack(p, q, k->node, c->frame), from = 0;
+    const struct method *leaf = method_table_get(methods, c->frame[0].method);
+    if (frames && leaf->kind == METHOD_CLASS) {
+        from = 1;
+        k->leaf.class = class_of(c, leaf->name[0] ? leaf->name : leaf->class_name);
+        k->leaf.other = *leaf->module;
+        for (uint32_t i = 1; i < frames && i < 4; i++)
+            k->leaf.other |= is_park(method_table_get(methods, c->frame[i].method));
+    } else if (frames) {
+        k->leaf.method = c->frame[0].method + 1;
+    }
+    bool cut = c->stack_bytes > STACK_BYTES_MAX && frames > from + 1;
+    if (cut)
+        frames = from + 1;
+    struct text *out = constant(c, JFR_STACKS, (uint64_t)c->base[JFR_STACKS] + c->stacks + 1);
+    size_t before = out->len;
+    jfr_number(out, cut);
+    jfr_number(out, frames - from);
+    add_frames(c, methods, from, frames);
+    c->stack_bytes += out->len - before;
+}
+
+uint32_t jfr_chunk_stack(struct jfr_chunk *c, const struct profile *p, const struct query *q,
+                         uint32_t node) {
+    uint32_t hash = (uint32_t)hash_pair(index_seed(&c->stack_index), node, 0), pos = hash, id;
+    while (c->stack && (id = index_next(&c->stack_index, hash, &pos)) != INDEX_NONE)
+        if (c->stack[id].node == node)
+            return c->base[JFR_STACKS] + id + 1;
+    if (c->stacks == c->stack_cap) {
+        uint32_t cap = c->stack_cap ? c->stack_cap * 2 : 1024;
+        struct jfr_stack *stack = realloc(c->stack, cap * sizeof *stack);
+        c->failed |= !stack;
+        if (!stack)
+            return 0;
+        c->stack = stack;
+        c->stack_cap = cap;
+    }
+    if (index_reserve(&c->stack_index) != 0) {
+        c->failed = true;
+        return 0;
+    }
+    index_put(&c->stack_index, hash, c->stacks);
+    struct jfr_stack k = {.node = node};
+    add_stack(c, p, q, &k);
+    c->stack[c->stacks++] = k;
+    return c->base[JFR_STACKS] + c->stacks;
+}
+
+/* ---- the checkpoint ---- */
+
+static const char *const frame_type_names[] = {
+    [FRAME_TYPE_INTERPRETED] = "Interpreted",
+    [FRAME_TYPE_JIT] = "JIT compiled",
+    [FRAME_TYPE_INLINED] = "Inlined",
+    [FRAME_TYPE_NATIVE] = "Native",
+    [FRAME_TYPE_CPP] = "C++",
+    [FRAME_TYPE_KERNEL] = "Kernel",
+    [FRAME_TYPE_C1] = "C1 compiled",
+};
+static const char *const state_names[] = {
+    [JFR_STATE_DEFAULT] = "STATE_DEFAULT",
+    [JFR_STATE_RUNNABLE] = "STATE_RUNNABLE",
+    [JFR_STATE_SLEEPING] = "STATE_SLEEPING",
+};
+static const char *const whens[] = {"Sampled"};
+
+/* Numbered from 0. */
+static void add_strings(struct text *out, const char *type, const char *const *string,
+                        unsigned count) {
+    jfr_number(out, jfr_type(type));
+    jfr_number(out, count);
+    for (unsigned i = 0; i < count; i++) {
+        jfr_number(out, i);
+        jfr_string(out, string[i]);
+    }
+}
+
+size_t jfr_chunk_pending(const struct jfr_chunk *c) {
+    size_t bytes = !c->told;
+    for (int i = 0; i < JFR_POOLS; i++)
+        bytes += c->pool[i].body.len;
+    return bytes;
+}
+
+/* A pool may not be empty. */
+void jfr_chunk_checkpoint(struct jfr_chunk *c, struct text *out, uint64_t time_ns, int64_t before) {
+    unsigned pools = c->told ? 0 : 3;
+    for (int i = 0; i < JFR_POOLS; i++)
+        pools += c->pool[i].count != 0;
+    size_t begin = jfr_begin(out);
+    jfr_number(out, JFR_EVENT_CHECKPOINT);
+    jfr_number(out, time_ns);
+    jfr_number(out, 0); /* duration */
+    jfr_number(out, (uint64_t)before);
+    jfr_number(out, 0); /* its kind */
+    jfr_number(out, pools);
+    if (!c->told) {
+        add_strings(out, "jdk.types.FrameType", frame_type_names,
+                    sizeof frame_type_names / sizeof frame_type_names[0]);
+        add_strings(out, "jdk.types.ThreadState", state_names,
+                    sizeof state_names / sizeof state_names[0]);
+        add_strings(out, "jdk.types.GCWhen", whens, 1);
+        c->told = true;
+    }
+    for (int i = 0; i < JFR_POOLS; i++) {
+        if (!c->pool[i].count)
+            continue;
+        jfr_number(out, jfr_type(pool_type[i]));
+        jfr_number(out, c->pool[i].count);
+        text_add_n(out, c->pool[i].body.data, c->pool[i].body.len);
+        c->failed |= c->pool[i].body.failed;
+        text_free(&c->pool[i].body);
+        c->pool[i].count = 0;
+    }
+    jfr_end(out, begin);
+}
+
+void jfr_chunk_follow(struct jfr_chunk *c, const struct jfr_chunk *before) {
+    const uint32_t count[JFR_POOLS] = {
+        [JFR_THREADS] = before->threads.count,   [JFR_CLASSES] = before->classes.count,
+        [JFR_PACKAGES] = before->packages.count, [JFR_SYMBOLS] = before->symbols.count,
+        [JFR_STACKS] = before->stacks,
+    };
+    for (int i = 0; i < JFR_POOLS; i++)
+        c->base[i] = before->base[i] + count[i];
+    c->rate = before->rate;
+}
+
+enum jfr_state jfr_state_of(uint8_t state) {
+    return state == PROFILE_STATE_UNKNOWN || state == PROFILE_STATE_RUNNING ? JFR_STATE_RUNNABLE
+                                                                            : JFR_STATE_SLEEPING;
+}
+
+static void cpu_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
+                       uint64_t weight) {
+    (void)s, (void)leaf, (void)weight;
+    jfr_number(event, JFR_STATE_DEFAULT);
+}
+
+static void wall_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
+                        uint64_t weight) {
+    (void)leaf, (void)weight;
+    jfr_number(event, s->state);
+    jfr_number(event, s->count < INT32_MAX ? s->count : INT32_MAX);
+}
+
+/* What a sample stands for is where others have the size of a new TLAB: tools add that up. */
+static void alloc_fields(struct text *event, const struct jfr_sample *s,
+                         const struct jfr_leaf *leaf, uint64_t weight) {
+    (void)s;
+    jfr_number(event, leaf->class);
+    jfr_number(event, weight); /* the object's own size is not known here */
+    if (!leaf->other)
+        jfr_number(event, weight);
+}
+
+static void live_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
+                        uint64_t weight) {
+    jfr_number(event, leaf->class);
+    jfr_number(event, weight);
+    jfr_number(event, s->time_ns); /* of its allocation */
+}
+
+static void trace_fields(struct text *event, const struct jfr_sample *s,
+                         const struct jfr_leaf *leaf, uint64_t weight) {
+    (void)s, (void)weight;
+    jfr_number(event, leaf->method);
+}
+
+static void lock_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
+                        uint64_t weight) {
+    (void)weight;
+    jfr_number(event, leaf->class);
+    jfr_number(event, 0); /* owner, or timeout */
+    if (leaf->other)
+        jfr_number(event, 0); /* until */
+    jfr_number(event, s->address);
+}
+
+static void malloc_fields(struct text *event, const struct jfr_sample *s,
+                          const struct jfr_leaf *leaf, uint64_t weight) {
+    (void)leaf;
+    jfr_number(event, s->address);
+    jfr_number(event, weight);
+}
+
+static void address_fields(struct text *event, const struct jfr_sample *s,
+                           const struct jfr_leaf *leaf, uint64_t weight) {
+    (void)leaf, (void)weight;
+    jfr_number(event, s->address);
+}
+
+static void event_fields(struct text *event, const struct jfr_sample *s,
+                         const struct jfr_leaf *leaf, uint64_t weight) {
+    (void)leaf;
+    jfr_number(event, JFR_STATE_DEFAULT);
+    jfr_string(event, s->event);
+    jfr_number(event, weight);
+    jfr_string(event, s->unit);
+}
+
+static const struct jfr_kind kinds[] = {
+    {"wall", "profiler.WallClockSample", NULL, "wall", false, true, JFR_CATEGORY_WALL, wall_fields},
+    {"alloc", "jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationOutsideTLAB", "alloc", false,
+     false, JFR_CATEGORY_ALLOC, alloc_fields},
+    {"live", "profiler.LiveObject", NULL, "alloc", false, false, JFR_CATEGORY_ALLOC, live_fields},
+    {"lock", "jdk.JavaMonitorEnter", "jdk.ThreadPark", "lock", true, false, JFR_CATEGORY_LOCK,
+     lock_fields},
+    {"nativemem", "profiler.Malloc", NULL, "nativemem", false, false, JFR_CATEGORY_NATIVEMEM,
+     malloc_fields},
+    {"leak", "profiler.Malloc", NULL, "nativemem", false, false, JFR_CATEGORY_NATIVEMEM,
+     malloc_fields},
+    {"nativelock", "profiler.NativeLock", NULL, "nativelock", true, false, JFR_CATEGORY_NATIVELOCK,
+     address_fields},
+    {"trace", "jdk.MethodTrace", NULL, "trace", true, false, JFR_CATEGORY_TRACE, trace_fields},
+    {NULL, "jdk.ExecutionSample", NULL, "interval", false, false, JFR_CATEGORY_CPU, cpu_fields},
+};
+
+const struct jfr_kind *jfr_kind_of(const char *event) {
+    const struct jfr_kind *k = kinds;
+    while (k->event && (!event || strcmp(k->event, event) != 0))
+        k++;
+    return k;
+}
+
+const struct jfr_kind *jfr_kind_among(const char *event, bool *taken) {
+    static const struct jfr_kind another = {
+        NULL,  "profiler.EventSample", NULL,        "interval", false,
+        false, JFR_CATEGORY_CPU,       event_fields};
+    const struct jfr_kind *k = jfr_kind_of(event);
+    if (k->event)
+        return k;
+    k = *taken ? &another : k;
+    *taken = true;
+    return k;
+}
+
+const struct jfr_kind *jfr_kind_for(const struct export_quality *q, bool *taken) {
+    return jfr_kind_among(q->trace ? "trace" : q->event, taken);
+}
+
+const char *jfr_kind_interval(const struct jfr_kind *k) {
+    return k->interval;
+}
+
+const char *jfr_kind_type(const struct jfr_kind *k) {
+    return k->type;
+}
+
+bool jfr_kind_is_sum(const struct jfr_kind *k) {
+    return k->sum;
+}
+
+uint32_t jfr_kind_limit(const struct jfr_kind *k, const struct jfr_limits *limits) {
+    return limits->of[k->category];
+}
 
 struct jfr_chunk *jfr_chunk_new(void) {
     return calloc(1, sizeof(struct jfr_chunk));

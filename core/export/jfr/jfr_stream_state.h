@@ -1,6 +1,5 @@
 /*
- * The inside of a growing recording: jfr_stream.c is its thread and its users' side,
- * jfr_stream_file.c puts bytes in their places.
+ * The inside of a growing recording, for jfr_stream.c and its test.
  *
  * Context: as jfr_stream.h.
  */
@@ -40,13 +39,9 @@ struct jfr_stream {
     struct jfr_header header;
 };
 
-/* What a chunk begins with, and a filler; the header says how long it will be. Under the lock. */
-void jfr_stream_begin_chunk(struct jfr_stream *w, struct text *out, uint64_t start_ns);
 /* Those of the thread; 0 or -errno. */
 int jfr_stream_flush(struct jfr_stream *w);
 int jfr_stream_next_chunk(struct jfr_stream *w);
 bool jfr_stream_is_full(const struct jfr_stream *w);
-/* The filler goes: the file is what it will be. */
-int jfr_stream_trim(struct jfr_stream *w);
 
 #endif

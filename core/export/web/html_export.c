@@ -2,6 +2,7 @@
  * The flame graph as a page that draws on a canvas.
  */
 #include "core/export/formats.h"
+
 #include "core/export/web/html.h"
 
 int html_export(struct text *out, const struct profile *p, const struct snapshot *s,
@@ -18,4 +19,26 @@ int html_export(struct text *out, const struct profile *p, const struct snapshot
         .script = html_script_js,
     };
     return html_page(out, p, s, q, o, &flames);
+}
+
+/*
+ * The call tree as a page: unfolded by hand, heaviest first.
+ */
+
+int tree_export(struct text *out, const struct profile *p, const struct snapshot *s,
+                const struct export_quality *q, const struct export_options *o) {
+    static const struct html_view tree = {
+        .style = tree_style_css,
+        .buttons = "<button class=\"hottest\" title=\"Key h\">Unfold hottest</button>"
+                   "<button class=\"fold-all\" title=\"Key c\">Fold all</button>"
+                   "<button class=\"reverse\" title=\"Read stacks from the other end: key "
+                   "r\">Reverse</button>",
+        .body = "<div class=\"heads\"><span class=\"share\">total</span>"
+                "<span class=\"self\">self</span><span class=\"count\">samples</span>"
+                "<span class=\"weight\">weight</span></div>\n"
+                "<main tabindex=\"0\"><div class=\"room\" role=\"tree\" "
+                "aria-label=\"Call tree\"></div></main>",
+        .script = tree_script_js,
+    };
+    return html_page(out, p, s, q, o, &tree);
 }

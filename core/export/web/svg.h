@@ -1,6 +1,5 @@
 /*
- * The flame graph as numbers, and the two halves of writing it down: svg_export.c chooses the
- * frames and draws them, svg_page.c draws everything around them.
+ * The flame graph as numbers, for svg_export.c, and its script and style.
  *
  *      head    title, what was measured, the line about the frame under the pointer
  *      frames  one row a level; roots at the bottom, or at the top when inverted
@@ -34,10 +33,6 @@ struct svg_page {
 static inline unsigned svg_page_height(const struct svg_page *g) {
     return SVG_HEAD + g->rows * g->row + SVG_LEGEND;
 }
-
-/* From the XML declaration to the first frame, and from the last frame to the end. */
-void svg_page_begin(struct text *out, const struct svg_page *g);
-void svg_page_end(struct text *out, const struct svg_page *g);
 
 /* The script and the style as they stand in the source tree. */
 extern const char svg_script_js[];

@@ -1,7 +1,213 @@
 #include "core/profile/snapshot/snapshot_build.h"
 
+#include "core/profile/table/virtual_threads.h"
+
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+static struct snapshot_thread *row_of(const struct build *b, const uint32_t *row, uint32_t thread) {
+    return row[thread] ? &b->s->threads[row[thread] - 1] : NULL;
+}
+
+static void add_states(const struct build *b, const struct tally *t, const uint32_t *row) {
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct tally_entry *e = &t->entry[i];
+        struct snapshot_thread *r = row_of(b, row, owner_thread(e->owner));
+        if (!r || owner_event(e->owner) != b->q->event)
+            continue;
+        uint64_t weight = e->weight < r->state[0] ? e->weight : r->state[0];
+        r->state[e->what] += weight;
+        r->state[0] -= weight;
+    }
+}
+
+/* Of no known state is what is left of the thread's weight. */
+static void add_totals(const struct build *b, const uint32_t *row, bool carriers) {
+    const struct profile *p = b->p;
+    uint32_t event = (uint32_t)b->q->event;
+    for (uint32_t i = 0; i < p->threads.count; i++) {
+        const struct thread_sum *sum = thread_table_known_sum(&p->threads, i, event);
+        struct snapshot_thread *r = row_of(b, row, i);
+        if (r && sum)
+            r->state[0] = sum->weight;
+    }
+    for (uint32_t i = 0; carriers && i < p->by_carrier.count; i++) {
+        const struct tally_entry *e = &p->by_carrier.entry[i];
+        struct snapshot_thread *r = row_of(b, row, owner_thread(e->owner));
+        if (r && owner_event(e->owner) == b->q->event)
+            r->state[0] += e->weight;
+    }
+}
+
+int build_states(struct build *b) {
+    bool carriers = build_by_carrier(b->q);
+    uint32_t *row = calloc((size_t)b->p->threads.count + 1, sizeof *row);
+    if (!row)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < b->s->thread_count; i++)
+        row[b->row_thread[i]] = i + 1;
+    add_totals(b, row, carriers);
+    add_states(b, &b->p->by_state, row);
+    if (carriers)
+        add_states(b, &b->p->by_carrier_state, row);
+    free(row);
+    return 0;
+}
+
+#define NO_ROW UINT32_MAX
+#define AHEAD 16u /* entries; their nodes are all over the memory */
+
+struct sparks {
+    struct build *b;
+    uint32_t *method_row, *thread_row; /* by id: the row, or NO_ROW */
+    uint32_t cells;
+};
+
+static void count_entry(const struct sparks *k, const struct history_entry *e, uint32_t cell) {
+    const struct build *b = k->b;
+    uint32_t thread = build_by_carrier(b->q) ? e->carrier : owner_thread(e->owner);
+    if (owner_event(e->owner) != b->q->event || (b->filter && !filter_keeps(b->filter, e->node)) ||
+        !build_asks_for(b->q, &b->p->threads.thread[thread]))
+        return;
+    uint32_t method = k->method_row[b->p->tree.node[e->node].method], row = k->thread_row[thread];
+    if (method != NO_ROW)
+        b->s->method_spark[(size_t)method * k->cells + cell] += e->weight;
+    if (row != NO_ROW)
+        b->s->thread_spark[(size_t)row * k->cells + cell] += e->weight;
+}
+
+static void count_second(const struct sparks *k, const struct history_second *s, uint32_t cell) {
+    const struct call_node *node = k->b->p->tree.node;
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (i + AHEAD < s->count)
+            __builtin_prefetch(&node[s->entry[i + AHEAD].node]);
+        count_entry(k, &s->entry[i], cell);
+    }
+}
+
+static void find_rows(struct sparks *k) {
+    const struct build *b = k->b;
+    memset(k->method_row, 0xff, method_table_count(b->p->methods) * sizeof *k->method_row);
+    memset(k->thread_row, 0xff, b->p->threads.count * sizeof *k->thread_row);
+    for (uint32_t i = 0; i < b->s->method_count; i++)
+        k->method_row[b->s->methods[i].method] = i;
+    for (uint32_t i = 0; i < b->s->thread_count; i++)
+        k->thread_row[b->row_thread[i]] = i;
+}
+
+/* Cells are numbered from the beginning of time, so that they do not change while they pass by. */
+static void count_cells(struct sparks *k) {
+    const struct build *b = k->b;
+    const struct history *h = &b->p->history;
+    uint64_t seconds = b->q->spark_seconds ? b->q->spark_seconds : 1;
+    uint64_t newest = build_last_second(b->q);
+    newest = b->p->last_second < newest ? b->p->last_second : newest;
+    uint64_t whole = newest / seconds; /* cells that have passed */
+    b->s->spark_from = whole > k->cells ? whole - k->cells : 0;
+    for (uint32_t i = history_find(h, b->s->spark_from * seconds);
+         i < h->end && h->second[i].second < whole * seconds; i++)
+        count_second(k, &h->second[i],
+                     (uint32_t)(h->second[i].second / seconds - b->s->spark_from));
+}
+
+int build_sparks(struct build *b) {
+    struct sparks k = {.b = b, .cells = b->q->spark_cells};
+    struct snapshot *s = b->s;
+    k.method_row = malloc(((size_t)method_table_count(b->p->methods) + 1) * sizeof(uint32_t));
+    k.thread_row = malloc(((size_t)b->p->threads.count + 1) * sizeof(uint32_t));
+    s->method_spark = calloc(((size_t)s->method_count + 1) * k.cells, sizeof *s->method_spark);
+    s->thread_spark = calloc(((size_t)s->thread_count + 1) * k.cells, sizeof *s->thread_spark);
+    int rc = k.method_row && k.thread_row && s->method_spark && s->thread_spark ? 0 : -ENOMEM;
+    if (rc == 0) {
+        find_rows(&k);
+        count_cells(&k);
+    }
+    free(k.method_row);
+    free(k.thread_row);
+    return rc;
+}
+
+static char *name_platform_root(const struct thread *t) {
+    size_t size = strlen(t->name) + sizeof "[ tid=4294967295]";
+    char *name = malloc(size);
+    if (name)
+        snprintf(name, size, "[%s%stid=%u]", t->name, *t->name ? " " : "", t->tid);
+    return name;
+}
+
+static char *name_virtual_root(const struct thread *t) {
+    char room[VIRTUAL_NAME_SIZE];
+    const char *shown = virtual_threads_shown(t->virtual_name, t->java_id, room);
+    size_t size = strlen(shown) + sizeof "[ virtual=18446744073709551615]";
+    char *name = malloc(size);
+    if (name && t->java_id == 0)
+        snprintf(name, size, "%s", shown);
+    else if (name)
+        snprintf(name, size, "[%s virtual=%" PRIu64 "]", shown, t->java_id);
+    return name;
+}
+
+uint32_t branch_of_thread(struct build *b, const struct group *g) {
+    const struct thread *t = &b->p->threads.thread[g->thread];
+    char *name = t->is_virtual ? name_virtual_root(t) : name_platform_root(t);
+    if (!name)
+        return SNAPSHOT_ROOT;
+    uint32_t method = method_table_intern(b->p->methods, METHOD_THREAD, "", name, "", "");
+    free(name);
+    return method == METHOD_NONE ? SNAPSHOT_ROOT : branch_add(b, SNAPSHOT_ROOT, method);
+}
+
+/* Groups are still in the order of the thread rows, which know their weights. */
+static bool shares_root(const struct build *b, uint32_t group, bool full) {
+    uint32_t thread = b->group[group].thread;
+    return b->p->threads.thread[thread].is_virtual &&
+           (full || thread == b->p->threads.others_virtual ||
+            b->s->threads[group].weight < b->least);
+}
+
+/* Leaves the groups with a root of their own, and behind them one of all the others' items, of
+ * which there are some and for which `light` has room. */
+static void share_root(struct build *b, bool full, struct item *light) {
+    uint32_t groups = 0, items = 0, lights = 0;
+    for (uint32_t i = 0; i < b->groups; i++) {
+        struct group g = b->group[i];
+        uint32_t count = g.end - g.first;
+        if (shares_root(b, i, full)) {
+            memcpy(light + lights, b->item + g.first, count * sizeof *light);
+            lights += count;
+        } else {
+            memmove(b->item + items, b->item + g.first, count * sizeof *light);
+            b->group[groups++] = (struct group){g.thread, items, items + count};
+            items += count;
+        }
+    }
+    b->group[groups++] = (struct group){b->p->threads.others_virtual, items, items + lights};
+    memcpy(b->item + items, light, lights * sizeof *light);
+    b->items = items + lights;
+    b->groups = groups;
+}
+
+/* The name of every root becomes a method, and methods stay for ever: threads that come and go by
+ * the million must not leave one each in pictures taken every second. */
+int build_threads(struct build *b) {
+    bool full = method_table_count(b->p->methods) >= b->p->limits.virtual_roots;
+    uint32_t lights = 0;
+    if (b->least == 0 && !full)
+        return 0;
+    for (uint32_t i = 0; i < b->groups; i++)
+        lights += shares_root(b, i, full) ? b->group[i].end - b->group[i].first : 0;
+    if (lights == 0)
+        return 0;
+    struct item *light = big_alloc(lights, sizeof *light);
+    if (!light)
+        return -ENOMEM;
+    share_root(b, full, light);
+    free(light);
+    return 0;
+}
 
 /* The ids of the methods that have a row, in the order of names. */
 static uint32_t list_rows(const struct build *b, const struct row *row, struct order_key *key) {

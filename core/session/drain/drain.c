@@ -3,20 +3,345 @@
  * has to attach again). It never waits long. */
 #include "core/session/session_state.h"
 
+#include "attach/proc/thread_stat.h"
+#include "core/base/clean_text.h"
 #include "core/base/clock.h"
+#include "core/session/drain/perf_broker.h"
 #include "core/session/pauses.h"
+#include "core/wire/perf_attr.h"
+#include "core/wire/wire_names.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* perf_events that we open for the JVM: whether to offer it, and to whom. */
+
+static int no_right(const struct session *s, int error, struct err *e) {
+    struct perf_machine m;
+    perf_machine_read(&m);
+    return err_exit_as(
+        e, ERR_EXIT_PROFILER, error,
+        "--fdtransfer: this jtop-prof (uid %d) may not open perf_events for JVM %d "
+        "(%s; kernel.perf_event_paranoid is %d): run it as root or with CAP_PERFMON, "
+        "or leave the option out, and cpu goes on by ctimer",
+        (int)geteuid(), (int)s->jvm.pid, strerror(error), m.paranoid);
+}
+
+int drain_offer_broker(const struct session *s, bool *offer, struct err *e) {
+    bool given = s->options.fd_transfer;
+    *offer = false;
+    if (!given && !perf_broker_helps(&s->jvm))
+        return 0;
+    int right = perf_broker_right();
+    *offer = right == 0;
+    return right < 0 && given ? no_right(s, -right, e) : 0;
+}
+
+int drain_use_broker(struct session *s, int fd, struct err *e) {
+    struct drain *d = &s->drain;
+    perf_broker_end(d->broker);
+    d->broker = NULL;
+    int result = fd < 0 ? -ENOENT : perf_broker_begin(&s->jvm, fd, &d->broker);
+    if (result == 0 || !s->options.fd_transfer)
+        return 0;
+    return err_exit_as(e, ERR_EXIT_PROFILER, -result,
+                       "--fdtransfer: JVM %d could not be given a socket to ask for perf_events by "
+                       "(%s): %s; without the option cpu goes on by ctimer",
+                       (int)s->jvm.pid, strerror(-result),
+                       s->options.library ? "with --libpath nothing is put where it can find it"
+                                          : "it has no directory where its user may make one");
+}
+
+/* Keeping the agent to its budget: what core/session/drain/budget.c decides is asked of it. */
+
+static void show(struct session *s) {
+    session_lock(s);
+    budget_show(&s->drain.budget, s->options.engine, s->options.engines, &s->status.budget);
+    session_unlock(s);
+}
+
+/* Once a second: whether the agent keeps to its budget, and what follows from it. */
+static void drain_look_at_budget(struct session *s, uint64_t now) {
+    struct drain *d = &s->drain;
+    if (!d->budget.limit_ppm || s->joined || !d->linked || d->pending != WIRE_COMMAND_NONE ||
+        !d->report.engine_runs || drain_wanted(s) != WIRE_COMMAND_NONE)
+        return;
+    uint32_t before = d->budget.factor;
+    if (budget_look(&d->budget, now, s->status.agent_ns)) {
+        d->budgeting = true;
+        d->budget_before = before;
+        drain_ask_start(s);
+    }
+    show(s);
+}
+
+void drain_end_budgeting(struct session *s, bool succeeded) {
+    struct drain *d = &s->drain;
+    d->budgeting = false;
+    if (succeeded)
+        budget_restart(&d->budget, clock_now_ns());
+    else
+        budget_undo(&d->budget, d->budget_before);
+    show(s);
+    if (!succeeded)
+        drain_ask_start(s);
+}
+
+/* What is sampled in time is worth more than the last library's tables. */
+#define AWAIT_MS 500
+
+/* The walker that was asked for, until the agent says which one it uses; WIRE_WALKS: nothing is
+ * known. */
+static enum wire_walk walker_of(const struct session *s) {
+    const char *name = s->drain.report.walker;
+    int walk = 0;
+    if (!name[0])
+        return s->adopted ? WIRE_WALKS : s->options.walk;
+    while (walk < WIRE_WALKS && strcmp(name, wire_walk_name[walk]) != 0)
+        walk++;
+    return (enum wire_walk)walk;
+}
+
+/* Gives the agent unwind tables where its walker needs them, and says what is left out. */
+static void drain_unwind(struct session *s) {
+    struct drain *d = &s->drain;
+    struct err e;
+    char trouble[256];
+    bool asked = walker_of(s) != WIRE_WALK_VM; /* else frame pointers do as well */
+    if (d->unwind) {
+        if (asked && unwind_trouble(d->unwind, trouble, sizeof trouble))
+            session_set_message(s, "%s", trouble);
+        return;
+    }
+    if (d->unwind_failed || !d->linked || !wire_walk_has_tables(walker_of(s)))
+        return;
+    if (unwind_start(s->jvm.pid, mapping_unwind(&s->mapping), &d->unwind, &e) == 0)
+        return;
+    d->unwind_failed = true;
+    if (asked)
+        session_set_message(s, "no unwind tables: %s", e.message);
+}
+
+void drain_await_unwind(struct session *s) {
+    drain_unwind(s);
+    if (s->drain.unwind)
+        unwind_wait(s->drain.unwind, AWAIT_MS);
+}
+
+void drain_end_unwind(struct session *s) {
+    unwind_stop(s->drain.unwind);
+    s->drain.unwind = NULL;
+    s->drain.unwind_failed = false;
+}
+
+/* What the kernel knows of the JVM's threads: names that the agent has not told, and policies. */
+
+#define OUTER_NS UINT64_C(200000000) /* between two looks at all threads' numbers */
+
+/* By the numbers that the JVM knows them by. `known` is the caller's. */
+static int list_threads(const struct jvm *j, struct thread_numbers *known,
+                        struct thread_stat **out) {
+    return j->inner_pid == j->pid ? thread_stat_list(j->pid, out)
+                                  : thread_stat_list_inside(j->pid, known, out);
+}
+
+int session_threads(struct session *s, struct thread_stat **out) {
+    struct jvm j;
+    *out = NULL;
+    session_lock(s);
+    j = s->jvm;
+    bool gone = s->status.phase == SESSION_JVM_GONE;
+    session_unlock(s);
+    return gone ? 0 : list_threads(&j, &s->caller_threads, out);
+}
+
+/* Through the decoder like any other record, so that a recording has it too. */
+static void name_thread(struct session *s, uint32_t tid, const char *name) {
+    union {
+        struct wire_thread thread;
+        uint64_t words[8];
+    } r = {.thread = {.tid = tid}};
+    char clean[24];
+    size_t n = clean_text(clean, sizeof clean, name, strlen(name));
+    r.thread.name_bytes = (uint16_t)n;
+    r.thread.header = wire_header_word(WIRE_THREAD, (sizeof r.thread + (uint32_t)n + 7) & ~7u);
+    memcpy(r.thread.bytes, clean, n);
+    decoder_prepare(s->drain.decoder, &r);
+    session_lock(s);
+    decoder_decode(s->drain.decoder, &r);
+    session_unlock(s);
+}
+
+/* With a pattern the agent samples nobody whose name is not known to fit, and it knows no names but
+ * Java's: the collector's threads are found by the kernel's. */
+void drain_name_threads(struct session *s) {
+    struct decoder *d = s->drain.decoder;
+    bool guess = s->filter.has_pattern && s->drain.linked;
+    if (!d->nameless_threads && !guess)
+        return;
+    d->nameless_threads = false;
+    struct thread_stat *list = NULL;
+    int n = list_threads(&s->jvm, &s->drain.threads, &list);
+    for (int i = 0; i < n; i++) {
+        uint32_t tid = list[i].tid;
+        if (decoder_lacks_name(d, tid))
+            name_thread(s, tid, list[i].comm);
+        else if (guess)
+            thread_filter_guess(&s->filter, tid, list[i].comm);
+    }
+    free(list);
+    drain_tell_filters(s);
+}
+
+void drain_tell_filters(struct session *s) {
+    if (!s->filter.changed || !s->drain.linked)
+        return;
+    s->filter.changed = false;
+    control_tell_filters(&s->drain.control);
+}
+
+static void look_up_numbers(struct session *s) {
+    struct drain *d = &s->drain;
+    struct thread_stat *list = NULL;
+    uint64_t now = clock_now_ns();
+    if (d->outer_ns && now - d->outer_ns < OUTER_NS)
+        return;
+    d->outer_ns = now;
+    int n = list_threads(&s->jvm, &d->threads, &list);
+    id_map_clear(&d->outer);
+    for (int i = 0; i < n; i++)
+        id_map_put(&d->outer, UINT64_C(1) << 32 | list[i].tid, list[i].outer);
+    free(list);
+}
+
+int drain_policy(void *session, uint32_t tid) {
+    struct session *s = session;
+    uint64_t key = UINT64_C(1) << 32 | tid;
+    if (s->jvm.inner_pid != s->jvm.pid) {
+        if (!id_map_get(&s->drain.outer, key, &tid))
+            look_up_numbers(s);
+        if (!id_map_get(&s->drain.outer, key, &tid))
+            return -ESRCH;
+    }
+    int policy = tid > 0 && tid <= WIRE_TID_MAX ? sched_getscheduler((pid_t)tid) : -1;
+    return policy < 0 ? -ESRCH : policy & ~SCHED_RESET_ON_FORK;
+}
+
+/* Records decoded in one go, with the lock held: a few milliseconds' worth. */
+#define BATCH_BYTES (256u << 10)
+/* How often the JVM's maps are read because it says so. One that says it all the time gets names
+ * that may be a second old. */
+#define LOOKS_PER_SECOND 100
+#define CALM_PART 8
+#define SECOND_NS UINT64_C(1000000000)
+
+/* How much is taken out of the ring at a time. What is recorded stays in it until it is in the file,
+ * so that must leave the writers room. */
+static size_t batch_limit(const struct drain *d) {
+    uint64_t share = d->ring.bytes / 4;
+    return d->recording && share < BATCH_BYTES ? (size_t)share : BATCH_BYTES;
+}
+
+/* Reads records until the batch is full, nothing is left, or libraries changed: addresses behind
+ * that mean something else. */
+static size_t fill_batch(struct session *s, bool writers_gone, bool *libraries) {
+    struct drain *d = &s->drain;
+    if (!d->batch)
+        d->batch = malloc(BATCH_BYTES + WIRE_RECORD_BYTES_MAX);
+    size_t used = 0, limit = batch_limit(d);
+    *libraries = false;
+    while (d->batch && used < limit && !*libraries) {
+        uint64_t *record = d->batch + used / 8;
+        uint32_t length = ring_peek(&d->ring, record, WIRE_RECORD_BYTES_MAX, writers_gone);
+        if (!d->recording)
+            ring_release(&d->ring);
+        if (length == 0)
+            break;
+        used += length;
+        *libraries = wire_header_type(*record) == WIRE_LIBRARY;
+    }
+    return used;
+}
+
+/* What is recorded leaves the ring only when the kernel has it: whoever kills us finds each record
+ * in the file or still in the ring. A failed write is told by the next mark. */
+static void decode_batch(struct session *s, size_t used) {
+    struct drain *d = &s->drain;
+    size_t words = used / 8;
+    for (size_t i = 0; i < words; i += wire_header_length(d->batch[i]) / 8)
+        decoder_prepare(d->decoder, d->batch + i);
+    if (d->recording)
+        (void)recording_flush(d->recording, NULL);
+    ring_release(&d->ring);
+    session_lock(s);
+    for (size_t i = 0; i < words; i += wire_header_length(d->batch[i]) / 8)
+        decoder_decode(d->decoder, d->batch + i);
+    session_unlock(s);
+}
+
+/* Addresses mean something else from here on. */
+static void libraries_changed(struct drain *d) {
+    if (d->unwind)
+        unwind_refresh(d->unwind);
+    if (d->looks >= LOOKS_PER_SECOND) {
+        d->look_due = true;
+        return;
+    }
+    d->looks++;
+    decoder_libraries_changed(d->decoder);
+}
+
+static void look_later(struct drain *d) {
+    if (d->decoder->now_ns - d->looks_ns < SECOND_NS)
+        return;
+    d->looks_ns = d->decoder->now_ns;
+    d->looks = 0;
+    if (!d->look_due)
+        return;
+    d->look_due = false;
+    decoder_libraries_changed(d->decoder);
+}
+
+bool drain_read(struct session *s, bool writers_gone) {
+    struct drain *d = &s->drain;
+    uint64_t begin = d->ring.tail;
+    /* A writer faster than us must not keep us from everything else. */
+    while (d->ring.bytes && d->ring.tail - begin < d->ring.bytes) {
+        bool libraries;
+        uint64_t before = d->ring.tail;
+        d->decoder->now_ns = clock_now_ns();
+        look_later(d);
+        size_t used = fill_batch(s, writers_gone, &libraries);
+        if (used)
+            decode_batch(s, used);
+        else
+            ring_release(&d->ring);
+        drain_tell_filters(s);
+        if (libraries)
+            libraries_changed(d);
+        if (d->ring.tail == before)
+            break;
+    }
+    if (d->decoder->held.first) {
+        session_lock(s);
+        decoder_expire(d->decoder);
+        session_unlock(s);
+    }
+    /* At that pace it would be an eighth full when it is looked at next. */
+    d->calm = d->ring.tail - begin < d->ring.bytes / CALM_PART;
+    return !d->ring.bytes ||
+           atomic_load_explicit(&d->ring.positions->head, memory_order_relaxed) == d->ring.tail;
+}
 
 #define TURN_MS 20       /* between two looks at the ring */
 #define IDLE_TURN_MS 200 /* when nothing comes, or a frugal session; less than the heartbeat */
 #define FRUGAL_TIMES 5   /* less often than others it looks at the JVM and for names */
-#define SECOND_NS UINT64_C(1000000000)
 
 static void wait_for_work(struct session *s) {
     struct drain *d = &s->drain;

@@ -34,9 +34,6 @@ struct join {
     uint64_t frame[JOIN_FRAME_MAX / 8];
 };
 
-/* Connects, checks who that is, and asks to look on. `past` as struct share_join. */
-int join_connect(struct join *j, const struct jvm *jvm, bool past, struct err *e);
-
 /* Takes in what has come, without waiting, up to a bound. */
 void join_hear(struct session *s, struct join *j);
 

@@ -1,18 +1,374 @@
 /* The sharing thread: takes requests in, lets one after the other be answered by a thread of its
  * own, and sends those who look on what the drain thread has put in their feeds. It never waits for
  * anybody but in poll. */
-#include "core/session/share/share_state.h"
+#include "core/session/share/share.h"
 
 #include "core/base/clock.h"
+#include "core/record/feed.h"
+#include "core/session/session_state.h"
+#include "core/session/share/share_socket.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+#define SHARE_GUESTS_MAX 24u
+
+enum guest_state { GUEST_NONE, GUEST_SPEAKS, GUEST_WAITS, GUEST_SERVED };
+
+struct guest {
+    int fd;
+    enum guest_state state;
+    uint64_t deadline_ns; /* to have spoken; 0: none */
+    bool greeted;
+    struct share_header header; /* of the frame that comes in … */
+    char *in;                   /* … and its bytes; NULL: the header is not whole */
+    size_t have;                /* of either */
+    struct feed *feed;          /* NULL: does not look on */
+};
+
+struct share {
+    struct session *session;
+    share_handler *handler;
+    void *arg;
+    int listen_fd, wake_fd;
+    pthread_t thread, worker;
+    uint64_t deaf_until_ns; /* whoever comes before waits: there are no descriptors; 0: nobody */
+    struct guest guest[SHARE_GUESTS_MAX];
+    struct guest *served; /* by the worker; NULL: there is none */
+    pthread_mutex_t lock;
+    /* under the lock */
+    bool served_out;       /* the worker has ended */
+    bool quiet, quiet_now; /* no more requests are to be served; none is */
+    bool quit;
+    pthread_cond_t changed;
+};
+
+#define REQUEST_NS UINT64_C(5000000000)
+#define DEAF_NS UINT64_C(100000000)
+
+/* ---- who is connected: what it says frame by frame, and what it is told; nothing here waits ---- */
+
+static void share_guest_dismiss(struct guest *g) {
+    if (g->feed)
+        feed_close(g->feed);
+    feed_release(g->feed);
+    free(g->in);
+    close(g->fd);
+    *g = (struct guest){.fd = -1};
+}
+
+static void share_guest_next_frame(struct guest *g) {
+    free(g->in);
+    g->in = NULL;
+    g->have = 0;
+    g->state = GUEST_SPEAKS;
+    g->deadline_ns = g->feed ? 0 : clock_now_ns() + REQUEST_NS;
+}
+
+static struct share_exit share_exit_of(int result, const struct err *e);
+
+/* Says why, and ends the connection. */
+static void send_away(struct guest *g, int result, const struct err *e) {
+    struct share_exit x = share_exit_of(result, e);
+    struct share_header h = {.kind = SHARE_EXIT, .bytes = sizeof x};
+    /* There is room for so little in a new connection. */
+    if (send(g->fd, &h, sizeof h, MSG_NOSIGNAL | MSG_DONTWAIT) > 0 &&
+        send(g->fd, &x, sizeof x, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        g->have = 0;
+    share_guest_dismiss(g);
+}
+
+static void refuse(struct guest *g, int code, const char *why) {
+    struct err e;
+    send_away(g, err_set(&e, code, "%s", why), &e);
+}
+
+/* "ask again": -EAGAIN */
+static void share_guest_turn_away(struct share *h, struct guest *g) {
+    struct err e;
+    send_away(g, share_just_ending(h->session->jvm.pid, &e), &e);
+}
+
+static void greet(struct guest *g) {
+    const struct share_hello mine = share_hello();
+    char why[160];
+    struct share_hello theirs = {0};
+    if (g->header.bytes == sizeof theirs)
+        memcpy(&theirs, g->in, sizeof theirs);
+    theirs.program[sizeof theirs.program - 1] = '\0';
+    if (memcmp(&mine, &theirs, sizeof mine) == 0) {
+        g->greeted = true;
+        share_guest_next_frame(g);
+        return;
+    }
+    snprintf(why, sizeof why,
+             "process %d, which profiles this JVM, is another build of %s: use the same one",
+             (int)getpid(), mine.program);
+    refuse(g, EPROTO, why);
+}
+
+static void join(struct share *h, struct guest *g) {
+    struct share_join j = {0};
+    struct session *s = h->session;
+    if (g->header.bytes == sizeof j)
+        memcpy(&j, g->in, sizeof j);
+    if (j.start_ticks && s->jvm.start_ticks && j.start_ticks != s->jvm.start_ticks) {
+        refuse(g, ESRCH, "the profile is of another JVM that had this number before");
+        return;
+    }
+    g->feed = feed_new(j.past != 0);
+    if (!g->feed || drain_add_feed(s, g->feed) != 0) {
+        feed_release(g->feed);
+        feed_release(g->feed); /* the drain thread's */
+        g->feed = NULL;
+        refuse(g, EUSERS, "too many look on at this profile already");
+        return;
+    }
+    share_guest_next_frame(g);
+}
+
+/* A whole frame has come. */
+static void take_frame(struct share *h, struct guest *g) {
+    if (!g->greeted) {
+        if (g->header.kind == SHARE_HELLO)
+            greet(g);
+        else
+            share_guest_dismiss(g);
+    } else if (g->header.kind == SHARE_JOIN && !g->feed) {
+        join(h, g);
+    } else if (g->header.kind == (g->feed ? SHARE_ENGINES : SHARE_ASK)) {
+        g->state = GUEST_WAITS;
+        g->deadline_ns = 0;
+    } else {
+        share_guest_dismiss(g);
+    }
+}
+
+/* False: it has gone, or says what nobody says. */
+static bool hear(struct guest *g) {
+    bool header = !g->in;
+    size_t want = header ? sizeof g->header : g->header.bytes;
+    char *to = header ? (char *)&g->header : g->in;
+    ssize_t n = want > g->have ? recv(g->fd, to + g->have, want - g->have, MSG_DONTWAIT) : 0;
+    if (want > g->have && n <= 0)
+        return n < 0 && (errno == EAGAIN || errno == EINTR);
+    g->have += (size_t)n;
+    if (!header || g->have < want)
+        return true;
+    if (g->header.bytes > SHARE_REQUEST_MAX)
+        return false;
+    g->have = 0;
+    g->in = calloc(1, (size_t)g->header.bytes + 1);
+    return g->in != NULL;
+}
+
+static void listen_to(struct share *h, struct guest *g) {
+    if (!hear(g))
+        share_guest_dismiss(g);
+    else if (g->in && g->have == g->header.bytes)
+        take_frame(h, g);
+}
+
+static bool share_guest_welcome(struct share *h) {
+    int fd = accept4(h->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) { /* it would be told again at once */
+        bool none = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+        h->deaf_until_ns = none ? clock_now_ns() + DEAF_NS : 0;
+        return false;
+    }
+    struct guest *g = NULL;
+    for (uint32_t i = 0; i < SHARE_GUESTS_MAX && !g; i++)
+        if (h->guest[i].state == GUEST_NONE)
+            g = &h->guest[i];
+    if (!g || !share_may_serve(fd)) {
+        close(fd);
+        return true;
+    }
+    *g = (struct guest){.fd = fd};
+    share_guest_next_frame(g);
+    return true;
+}
+
+static short share_guest_events(struct guest *g) {
+    short events = 0;
+    if (g->state == GUEST_SPEAKS)
+        events |= POLLIN;
+    if (g->feed && feed_has_more(g->feed))
+        events |= POLLOUT;
+    return events;
+}
+
+static void share_guest_look_after(struct share *h, struct guest *g, short events, uint64_t now) {
+    if (g->state == GUEST_NONE)
+        return;
+    int rc = g->feed ? feed_send(g->feed, g->fd) : 0;
+    if (rc != 0 && rc != -EAGAIN) {
+        if (g->state == GUEST_SERVED)
+            feed_close(g->feed); /* and the rest when the worker has done with it */
+        else
+            share_guest_dismiss(g);
+        return;
+    }
+    if (g->state == GUEST_SPEAKS && events & (POLLIN | POLLHUP | POLLERR))
+        listen_to(h, g);
+    else if (g->state == GUEST_SPEAKS && g->deadline_ns && now >= g->deadline_ns)
+        share_guest_dismiss(g);
+}
+
+/* Answering requests: one after the other, each by a thread of its own, so that whoever looks on is
+ * not kept waiting by one who asks. */
+
+struct share_reply {
+    int fd;
+    bool gone;
+};
+
+int share_say(struct share_reply *r, enum share_part part, const char *text) {
+    if (r->gone || (part != SHARE_OUT && part != SHARE_ERROR))
+        return r->gone ? -EPIPE : -EINVAL;
+    r->gone = share_send_frame(r->fd, part, text, strlen(text), NULL, 0) != 0;
+    return r->gone ? -EPIPE : 0;
+}
+
+int share_file(struct share_reply *r, const char *path, const void *data, size_t bytes) {
+    if (r->gone)
+        return -EPIPE;
+    int rc = share_send_frame(r->fd, SHARE_FILE, path, strlen(path) + 1, data, bytes);
+    if (rc == 0 || rc == -EFBIG)
+        return rc;
+    r->gone = true;
+    return -EPIPE;
+}
+
+static struct share_exit share_exit_of(int result, const struct err *e) {
+    struct share_exit x = {.result = result};
+    if (result == 0)
+        return x;
+    x.exit_code = e->exit_code;
+    snprintf(x.message, sizeof x.message, "%s", e->message);
+    return x;
+}
+
+static int handle(struct share *h, struct share_reply *r, struct guest *g, struct err *e) {
+    char *argv[SHARE_ARGUMENTS_MAX + 1];
+    int argc = 0;
+    if (!h->handler)
+        return err_set(e, EBUSY,
+                       "JVM %d is on the screen of process %d: quit that one first, or look on "
+                       "with: jtop-prof %d",
+                       (int)h->session->jvm.pid, (int)getpid(), (int)h->session->jvm.pid);
+    if (g->header.bytes == 0 || g->in[g->header.bytes - 1])
+        return err_set(e, EPROTO, "the request is no command line");
+    const char *cwd = g->in, *end = g->in + g->header.bytes;
+    for (char *at = g->in + strlen(g->in) + 1; at < end && argc < SHARE_ARGUMENTS_MAX;
+         at += strlen(at) + 1)
+        argv[argc++] = at;
+    argv[argc] = NULL;
+    return h->handler(h->arg, r, cwd, argc, argv, e);
+}
+
+static void answer(struct share *h, struct guest *g) {
+    struct share_reply r = {.fd = g->fd};
+    struct err e = {.exit_code = ERR_EXIT_PROFILER};
+    struct share_exit x = share_exit_of(handle(h, &r, g, &e), &e);
+    if (!r.gone)
+        share_send_frame(g->fd, SHARE_EXIT, &x, sizeof x, NULL, 0);
+}
+
+static void change_engines(struct share *h, struct guest *g) {
+    struct wire_engine_request engine[WIRE_EVENTS];
+    struct err e = {.exit_code = ERR_EXIT_ARGUMENT};
+    uint32_t engines = g->header.bytes / (uint32_t)sizeof engine[0];
+    int result = -EINVAL;
+    if (engines <= WIRE_EVENTS && g->header.bytes % sizeof engine[0] == 0) {
+        memcpy(engine, g->in, g->header.bytes);
+        for (uint32_t i = 0; i < engines; i++)
+            engine[i].name[sizeof engine[i].name - 1] = '\0';
+        result = session_set_engines(h->session, engine, engines, &e);
+    }
+    struct share_exit x = share_exit_of(result, &e);
+    feed_put(g->feed, SHARE_ANSWER, &x, sizeof x);
+}
+
+static void *serve(void *arg) {
+    struct share *h = arg;
+    if (h->served->feed)
+        change_engines(h, h->served);
+    else
+        answer(h, h->served);
+    pthread_mutex_lock(&h->lock);
+    h->served_out = true;
+    pthread_mutex_unlock(&h->lock);
+    share_wake(h);
+    return NULL;
+}
+
+/* of one that is served, where it is over */
+static void share_worker_end(struct share *h) {
+    pthread_mutex_lock(&h->lock);
+    bool out = h->served && h->served_out;
+    pthread_mutex_unlock(&h->lock);
+    if (!out)
+        return;
+    pthread_join(h->worker, NULL);
+    struct guest *g = h->served;
+    h->served = NULL;
+    if (g->feed && !feed_closed(g->feed))
+        share_guest_next_frame(g);
+    else
+        share_guest_dismiss(g);
+}
+
+static bool is_quiet(struct share *h) {
+    pthread_mutex_lock(&h->lock);
+    if (h->quiet && !h->served) {
+        h->quiet_now = true;
+        pthread_cond_broadcast(&h->changed);
+    }
+    bool quiet = h->quiet;
+    pthread_mutex_unlock(&h->lock);
+    return quiet;
+}
+
+/* The session ends: each client that waits for an answer is told so, and asks again. */
+static void turn_away(struct share *h) {
+    for (uint32_t i = 0; i < SHARE_GUESTS_MAX; i++)
+        if (h->guest[i].state == GUEST_WAITS && !h->guest[i].feed)
+            share_guest_turn_away(h, &h->guest[i]);
+}
+
+/* Requests, one after the other; the sharing thread. */
+static void share_worker_begin(struct share *h) {
+    struct guest *g = NULL;
+    if (is_quiet(h)) {
+        turn_away(h);
+        return;
+    }
+    if (h->served)
+        return;
+    pthread_mutex_lock(&h->lock);
+    h->served_out = false;
+    pthread_mutex_unlock(&h->lock);
+    for (uint32_t i = 0; i < SHARE_GUESTS_MAX && !g; i++)
+        if (h->guest[i].state == GUEST_WAITS)
+            g = &h->guest[i];
+    if (!g)
+        return;
+    h->served = g;
+    g->state = GUEST_SERVED;
+    if (pthread_create(&h->worker, NULL, serve, h) != 0) {
+        h->served = NULL;
+        share_guest_dismiss(g);
+    }
+}
 
 #define FAREWELL_MS 300 /* for what those who look on have not been sent at the end */
 

@@ -5,15 +5,199 @@
 #include "core/report/metrics.h"
 #include "tui/cli/output/growing.h"
 #include "tui/cli/output/jfr_sync.h"
+#include "tui/widget/format.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+/* Names of files that are asked for here and written from what somebody else sends. */
+
+#define DIGITS "0123456789"
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define EVENT LETTERS DIGITS "-_." /* as export_path_expand writes them */
+
+/* A path, and how far the part of the pattern that has been looked at may reach in it. */
+struct match {
+    const char *path;
+    size_t length;
+    bool reach[PATH_MAX]; /* up to this character */
+};
+
+static void take_character(struct match *m, char c) {
+    for (size_t i = m->length; i > 0; i--)
+        m->reach[i] = m->reach[i - 1] && m->path[i - 1] == c;
+    m->reach[0] = false;
+}
+
+/* One or more of `of`, the first of which is no dot. */
+static void take_many(struct match *m, const char *of) {
+    bool before = m->reach[0];
+    m->reach[0] = false;
+    for (size_t i = 0; i < m->length; i++) {
+        bool here = m->reach[i + 1];
+        char c = m->path[i];
+        m->reach[i + 1] = ((before && c != '.') || m->reach[i]) && strchr(of, c);
+        before = here;
+    }
+}
+
+/* Takes what stands behind the '%' at `p` and returns where the pattern goes on. */
+static const char *take_letter(struct match *m, const char *p) {
+    const char *end = p[1] == 'n' && p[2] == '{' ? strchr(p, '}') : NULL;
+    if (p[1] == '%')
+        take_character(m, '%');
+    else if (p[1] == 'p' || p[1] == 'n')
+        take_many(m, DIGITS);
+    else if (p[1] == 't')
+        take_many(m, DIGITS "-");
+    else if (p[1] == 'e')
+        take_many(m, EVENT);
+    else
+        memset(m->reach, 0, sizeof m->reach); /* no name is made of that */
+    return end ? end + 1 : p[1] ? p + 2 : p + 1;
+}
+
+/* With the event's name in front of `event`, a place in the pattern; NULL: without. */
+static bool fits(struct match *m, const char *pattern, const char *event) {
+    memset(m->reach, 0, sizeof m->reach);
+    m->reach[0] = true;
+    for (const char *p = pattern;;) {
+        if (event && p == event) {
+            take_character(m, '-');
+            take_many(m, EVENT);
+        }
+        if (!*p)
+            return m->reach[m->length];
+        if (*p == '%')
+            p = take_letter(m, p);
+        else
+            take_character(m, *p++);
+    }
+}
+
+bool background_expects(const char *pattern, const char *path) {
+    struct match m = {.path = path, .length = strlen(path)};
+    if (m.length >= sizeof m.reach)
+        return false;
+    if (fits(&m, pattern, NULL))
+        return true;
+    /* The event's name stands before an extension, or at the end. */
+    const char *slash = strrchr(pattern, '/');
+    for (const char *p = slash ? slash + 1 : pattern;; p++) {
+        if ((!*p || *p == '.') && fits(&m, pattern, p))
+            return true;
+        if (!*p)
+            return false;
+    }
+}
+
+int background_settle_pattern(const char *pattern, struct text *out, struct err *e) {
+    for (const char *p = pattern; *p; p++) {
+        const char *end = p[0] == '%' && p[1] == '{' ? strchr(p, '}') : NULL;
+        char name[256];
+        if (!end || (size_t)(end - p - 2) >= sizeof name) {
+            text_add_n(out, p, p[0] == '%' && p[1] ? 2 : 1);
+            p += p[0] == '%' && p[1];
+            continue;
+        }
+        size_t n = (size_t)(end - p - 2);
+        memcpy(name, p + 2, n);
+        name[n] = '\0';
+        for (const char *v = getenv(name); v && *v; v++)
+            text_add(out, *v == '%' ? "%%" : (char[]){*v, '\0'});
+        p = end;
+    }
+    return out->failed ? err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for a file name") : 0;
+}
+
+/* What `status` says of a profile. */
+
+static void add_engine(struct text *out, const struct session_engine *engine, int event) {
+    struct format f = {0};
+    const char *name = engine->name[0] ? engine->name : event_kind_name[event];
+    text_addf(out, "%s: ", name);
+    if (event >= WIRE_EVENTS)
+        text_add(out, "made from the others");
+    else if (engine->mechanism[0])
+        text_addf(out, "by %s, every %s", engine->mechanism,
+                  format_step(&f, event_kind_unit[event], engine->interval));
+    else
+        text_addf(out, "not sampled: %s",
+                  engine->reason[0] ? engine->reason
+                                    : (engine->error ? strerror(engine->error) : "stopped"));
+    text_addf(out, "; %" PRIu64 " sample%s, %" PRIu64 " dropped%s%s\n", engine->samples,
+              engine->samples == 1 ? "" : "s", engine->dropped,
+              engine->mechanism[0] && engine->reason[0] ? "; " : "",
+              engine->mechanism[0] ? engine->reason : "");
+}
+
+static void add_limit(struct text *out, struct session *s) {
+    struct format f = {0};
+    struct session_cpu cpu;
+    session_cpu(s, &cpu);
+    if (cpu.quota > 0)
+        text_addf(out,
+                  "CPU quota: %.4g%% of a core, by group %s; throttled in %" PRIu64 " of %" PRIu64
+                  " periods, for %s\n",
+                  100 * cpu.quota, cpu.group, cpu.throttled, cpu.periods,
+                  format_duration(&f, cpu.throttled_ns));
+}
+
+static void add_budget(struct text *out, const struct session_budget *b) {
+    if (b->limit_ppm)
+        text_addf(out, "budget: the agent takes %.2f%% of a CPU, of %g%%; %s\n",
+                  (double)b->measured_ppm / 1e4, (double)b->limit_ppm / 1e4,
+                  b->text[0] ? b->text : "intervals as asked for");
+}
+
+static void add_files(struct text *out, const struct background *b) {
+    if (b->files) {
+        for (int i = 0; i < b->files->count; i++)
+            text_addf(out, "file: %s%s\n", b->files->item[i].path.data,
+                      b->written ? ", written" : "");
+        return;
+    }
+    for (int i = 0; b->o && i < b->o->files; i++)
+        text_addf(out, "file: %s\n", b->o->file[i]);
+}
+
+/* What status says; `brief`: its first line, as asprof does. With the lock held. */
+static void background_status(const struct background *b, const struct session_status *st,
+                              bool brief, struct text *out) {
+    bool runs = st->phase == SESSION_RUNNING;
+    if (runs)
+        text_addf(out, "Profiling is running for %" PRIu64 " seconds\n",
+                  st->elapsed_ns / 1000000000u);
+    else
+        text_add(out, "Profiler is not active\n");
+    if (brief)
+        return;
+    if (!runs)
+        text_addf(out, "its %" PRIu64 " sample%s of %.1f s %s kept: dump%s stop work%s%s\n",
+                  st->samples, st->samples == 1 ? "" : "s", (double)st->elapsed_ns / 1e9,
+                  st->samples == 1 ? "is" : "are",
+                  st->phase == SESSION_JVM_GONE ? " and" : ", resume and",
+                  st->message[0] ? "; " : "", st->message);
+    for (int i = 0; i < EVENT_KINDS; i++)
+        if (st->engine[i].asked || st->engine[i].samples)
+            add_engine(out, &st->engine[i], i);
+    add_limit(out, b->s);
+    add_budget(out, &st->budget);
+    add_files(out, b);
+    if (st->recording[0])
+        text_addf(out, "recording: %s\n", st->recording);
+    text_addf(out, "reader: process %d%s\n", (int)getpid(),
+              !b->o           ? ", on its screen"
+              : b->foreground ? ", which somebody waits for"
+                              : "");
+}
 
 /* Made with the lock held, sent without. */
 struct answer {

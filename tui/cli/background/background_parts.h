@@ -41,10 +41,6 @@ struct background {
 /* Its answers to requests; a share_handler. `arg` is a struct background. */
 share_handler background_answer;
 
-/* What status says; `brief`: its first line, as asprof does. With the lock held. */
-void background_status(const struct background *b, const struct session_status *st, bool brief,
-                       struct text *out);
-
 /* Writes the files of the start, once; then it says how that went (unwritten, why). With the lock
  * held. */
 int background_write(struct background *b);

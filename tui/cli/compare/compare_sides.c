@@ -2,7 +2,7 @@
 
 #include "core/export/formats.h"
 #include "core/profile/table/frame_name.h"
-#include "tui/cli/output/selection.h"
+#include "tui/cli/output/output.h"
 
 #define HASH_NONFATAL_OOM 1
 #define uthash_nonfatal_oom(element) ((element)->lost = true)
@@ -261,7 +261,7 @@ static int join(struct compare_sides *c, const struct options *o, const struct o
                           .by_thread = o->export.threads,
                           .carriers = o->export.carriers,
                           .tiers = o->export.annotate};
-        selection_query(o, &q);
+        output_select(o, &q);
         j->to = c->profile;
         j->o = &names;
         j->side = (enum compare_side_number)i;

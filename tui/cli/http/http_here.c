@@ -1,11 +1,60 @@
-/* What jtop-prof-http does where jtop-prof becomes it. */
-#include "tui/cli/http/http_parts.h"
+/* What jtop-prof-http does where jtop-prof becomes it: from a command line to core/http. */
+#include "core/http/push/push.h"
+#include "core/http/serve/serve.h"
+#include "tui/cli/http/http.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+
+static void say(void *arg, const char *line) {
+    (void)arg;
+    fprintf(stderr, "jtop-prof: %s\n", line);
+}
+
+static int http_push(const struct options *o, int stop_fd, struct err *e) {
+    struct push_options p = {.target = o->target,
+                             .all_jvms = o->all_jvms,
+                             .every_ms = (uint32_t)o->every_ms,
+                             .label = o->label,
+                             .labels = (uint32_t)o->labels,
+                             .session = o->session,
+                             .quiet = o->quiet};
+    p.sender =
+        (struct sender_options){.to = o->to,
+                                .protocol = o->protocol ? push_protocol_by_name(o->protocol) : NULL,
+                                .token_file = o->token_file,
+                                .ca = o->tls_ca,
+                                .tls_cert = o->tls_cert,
+                                .tls_key = o->tls_key,
+                                .spool = o->spool,
+                                .spool_bytes = o->spool_bytes,
+                                .say = say};
+    return push_run(&p, stop_fd, e);
+}
+
+/* From a command line to core/http/serve. */
+
+static void say_ready(void *arg, const char *url) {
+    const struct serve_options *o = arg;
+    fprintf(stderr, "jtop-prof: serving %s%s\n", url,
+            o->token_file ? " (to who shows the token)" : "");
+}
+
+/* Each runs until `stop_fd` is readable. 0, or -errno with a message and exit code. */
+static int http_serve(const struct options *o, int stop_fd, struct err *e) {
+    struct serve_options s = {.listen = o->listen,
+                              .token_file = o->token_file,
+                              .tls_cert = o->tls_cert,
+                              .tls_key = o->tls_key,
+                              .tls_client_ca = o->tls_ca,
+                              .all_jvms = o->all_jvms,
+                              .session = o->session};
+    return serve_run(&s, stop_fd, say_ready, &s, e);
+}
 
 /* Readable when we are told to end. Signals that were ignored stay so; threads inherit the mask. */
 static int open_stop_fd(struct err *e) {

@@ -224,8 +224,7 @@ uint64_t options_moment_ms(const struct options_moment *m, int64_t now);
 /* Keeps something to tell people that is no error. */
 void option_remark(struct options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Which of the words of an action like jcmd is the JVM, and takes it out of them (option_target.c).
- */
+/* Which of the words of an action like jcmd is the JVM, and takes it out of them. */
 int options_find_target(struct options *o, struct err *e);
 
 /* Whether what was given goes with `serve` or `push`, and whether what these need is there; beside

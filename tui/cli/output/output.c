@@ -3,16 +3,287 @@
 
 #include "core/report/report_format.h"
 #include "tui/cli/output/growing.h"
+#include "tui/cli/output/jfr_join.h"
 #include "tui/cli/output/jfr_sync.h"
-#include "tui/cli/output/selection.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
-bool output_is_jfr_file(const struct output *item) {
+/* Which files and reports there will be. */
+
+/* What is planned for: where it is asked, and what %-letters mean. */
+struct plan {
+    struct outputs *out;
+    const struct options *o;
+    struct export_path of;
+    struct err *e;
+};
+
+static void add_event(struct outputs *out, int event, const char *name, bool extra) {
+    struct output_event *item = &out->event[out->events++];
+    *item = (struct output_event){.event = event, .extra = extra};
+    snprintf(item->name, sizeof item->name, "%s", name);
+}
+
+static void list_asked(struct outputs *out, const struct options *o) {
+    const struct session_options *so = &o->session;
+    for (uint32_t i = 0; i < so->engines; i++) {
+        const struct wire_engine_request *q = &so->engine[i];
+        bool live = q->event == WIRE_EVENT_ALLOC && q->flags & WIRE_ENGINE_LIVE;
+        if (live)
+            add_event(out, EVENT_LIVE, event_kind_name[EVENT_LIVE], false);
+        add_event(out, (int)q->event, q->name, false);
+        out->event[out->events - 1].jfr_only = live;
+        out->event[out->events - 1].trace = o->trace && q->event == WIRE_EVENT_METHOD;
+        if (q->event == WIRE_EVENT_NATIVEMEM && !(q->flags & WIRE_ENGINE_NO_FREE))
+            add_event(out, EVENT_LEAK, event_kind_name[EVENT_LEAK], true);
+    }
+}
+
+static void list_recorded(struct outputs *out, const struct session_status *st) {
+    for (int i = 0; i < EVENT_KINDS; i++) {
+        const struct session_engine *engine = &st->engine[i];
+        bool made = i >= WIRE_EVENTS;
+        if (engine->samples)
+            add_event(out, i, engine->name[0] && !made ? engine->name : event_kind_name[i],
+                      i == EVENT_LEAK);
+    }
+    if (!out->events) /* nothing at all was sampled, and that is what the report says */
+        add_event(out, WIRE_EVENT_CPU, st->event[0] ? st->event : "cpu", false);
+}
+
+static int main_events(const struct outputs *out) {
+    int n = 0;
+    for (int i = 0; i < out->events; i++)
+        n += !out->event[i].extra && !out->event[i].jfr_only;
+    return n;
+}
+
+/* Whether files of the format are to have that event, or to be there for it. */
+static bool outputs_want(const struct outputs *out, const struct exporter *x,
+                         const struct output_event *event) {
+    bool jfr = strcmp(x->name, "jfr") == 0;
+    return event->jfr_only ? jfr : !event->extra || !jfr || main_events(out) == 0;
+}
+
+/* Of several events. */
+static bool holds_all(const struct outputs *out, const struct exporter *x) {
+    int n = 0;
+    for (int i = 0; i < out->events; i++)
+        n += outputs_want(out, x, &out->event[i]);
+    return x->write_all && n > 1;
+}
+
+static int add_file(const struct plan *p, const struct exporter *x, const char *pattern,
+                    const struct output_event *event) {
+    struct outputs *out = p->out;
+    struct output *item = &out->item[out->count++];
+    struct export_path of = p->of;
+    struct text path = {0};
+    *item = (struct output){.exporter = x, .event = event};
+    of.event = event->name;
+    int r = export_path_expand(pattern, &of, &path, p->e);
+    item->all = holds_all(out, x) && !export_path_has_event(pattern);
+    bool own = !item->all && (main_events(out) > 1 || event->extra);
+    if (r == 0 && own && !export_path_has_event(pattern)) {
+        item->renamed = true;
+        export_path_add_event(path.data, x, event->name, &item->path);
+        text_free(&path);
+    } else {
+        item->path = path;
+    }
+    if (r == 0 && item->path.failed)
+        r = err_exit_as(p->e, ERR_EXIT_PROFILER, ENOMEM, "no memory for a file name");
+    return r < 0 || out->put ? r : export_check_path(item->path.data, p->e);
+}
+
+static bool can_follow(const struct exporter *x) {
+    return strcmp(x->name, "text") == 0 || strcmp(x->name, "collapsed") == 0;
+}
+
+static int add_to_stdout(const struct plan *p, const struct exporter *x) {
+    struct outputs *out = p->out;
+    if (holds_all(out, x)) {
+        out->item[out->count++] =
+            (struct output){.exporter = x, .event = &out->event[0], .all = true};
+        return 0;
+    }
+    if (main_events(out) > 1 && !can_follow(x))
+        return err_exit_as(p->e, ERR_EXIT_ARGUMENT, EINVAL,
+                           "-o %s holds one event, and there are %d: give a file (-f), which "
+                           "becomes one for each",
+                           x->name, main_events(out));
+    for (int i = 0; i < out->events; i++)
+        /* What nobody asked for must not get between a script and its stacks. */
+        if (outputs_want(out, x, &out->event[i]) &&
+            (!out->event[i].extra || strcmp(x->name, "text") == 0))
+            out->item[out->count++] = (struct output){.exporter = x, .event = &out->event[i]};
+    return 0;
+}
+
+static int add(const struct plan *p, const struct exporter *x, const char *pattern) {
+    int r = 0;
+    if (!pattern || strcmp(pattern, "-") == 0)
+        return add_to_stdout(p, x);
+    bool together = false;
+    for (int i = 0; i < p->out->events && r == 0 && !together; i++) {
+        if (!outputs_want(p->out, x, &p->out->event[i]))
+            continue;
+        r = add_file(p, x, pattern, &p->out->event[i]);
+        together = p->out->item[p->out->count - 1].all;
+    }
+    return r;
+}
+
+/* Text by name, whatever the order of the table. */
+static const struct exporter *default_exporter(void) {
+    struct export_options unused = {0};
+    const struct exporter *x = exporter_by_format("text", &unused);
+    return x ? x : &exporters[0];
+}
+
+static int plan_stdout(const struct plan *p) {
+    int r = 0;
+    if (!p->o->formats)
+        return add(p, default_exporter(), NULL);
+    for (int i = 0; i < p->o->formats && r == 0; i++)
+        r = add(p, p->o->format[i], NULL);
+    return r;
+}
+
+static int find_format(const struct options *o, const struct exporter *x) {
+    for (int i = 0; i < o->formats; i++)
+        if (o->format[i] == x)
+            return i;
+    return -1;
+}
+
+/* Names that say less than one format. */
+static bool may_hold(const char *path, const struct exporter *x) {
+    static const char *const also[][2] = {
+        {"text", "collapsed"}, {"text", "markdown"}, {"html", "tree"}, {"json", "speedscope"}};
+    const struct exporter *promised = exporter_by_path(path);
+    bool may = !promised || promised == x;
+    for (size_t i = 0; i < sizeof also / sizeof also[0] && !may; i++)
+        may = !strcmp(promised->name, also[i][0]) && !strcmp(x->name, also[i][1]);
+    return may;
+}
+
+/* The file that a format of -o goes to which no name asks for. -1: none. */
+static int file_for(const struct options *o, const struct exporter *x,
+                    const struct exporter *const *chosen) {
+    for (int f = 0; f < o->files; f++)
+        if (!chosen[f] && may_hold(o->file[f], x))
+            return f;
+    /* As with async-profiler: of one file -o says what it is, whatever its name. */
+    return o->files == 1 && !chosen[0] ? 0 : -1;
+}
+
+static int choose(const struct options *o, const struct exporter **chosen, struct err *e) {
+    bool used[OPTIONS_OUTPUTS_MAX] = {false};
+    for (int f = 0; f < o->files; f++) {
+        const struct exporter *x = exporter_by_path(o->file[f]);
+        int format = x ? find_format(o, x) : -1;
+        if (format >= 0)
+            used[format] = true;
+        chosen[f] = format >= 0 ? x : NULL;
+    }
+    for (int i = 0; i < o->formats; i++) {
+        int f = used[i] ? 0 : file_for(o, o->format[i], chosen);
+        if (f < 0)
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                               "-o %s: no file is left for it; give one more -f",
+                               o->format[i]->name);
+        if (!used[i])
+            chosen[f] = o->format[i];
+    }
+    for (int f = 0; f < o->files; f++)
+        if (!chosen[f])
+            chosen[f] = exporter_by_path(o->file[f]);
+    return 0;
+}
+
+static int plan_files(const struct plan *p) {
+    const struct options *o = p->o;
+    const struct exporter *chosen[OPTIONS_OUTPUTS_MAX] = {0};
+    int r = choose(o, chosen, p->e);
+    for (int f = 0; f < o->files && r == 0; f++)
+        r = add(p, chosen[f] ? chosen[f] : default_exporter(), o->file[f]);
+    return r;
+}
+
+static bool output_is_jfr_file(const struct output *item);
+
+/* The JDK's recorder needs a file to be in, and a JVM that is not a recording. */
+static int check_sync(const struct outputs *out, const struct options *o, bool replayed,
+                      struct err *e) {
+    bool any = false;
+    int r = 0;
+    for (int i = 0; i < out->count && o->jfr_sync && !replayed && r == 0; i++)
+        if (output_is_jfr_file(&out->item[i])) {
+            any = true;
+            r = jfr_join_check(out->item[i].path.data, e);
+        }
+    if (!o->jfr_sync || (any && !replayed))
+        return r;
+    return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "--jfrsync %s",
+                       replayed ? "needs a JVM that runs: this is a recording"
+                                : "needs a file in JFR's format: -f FILE.jfr");
+}
+
+/* Two events must not land in one file. */
+static int check_distinct(const struct outputs *out, struct err *e) {
+    for (int i = 0; i < out->count; i++)
+        for (int k = 0; k < i; k++)
+            if (out->item[i].path.data && out->item[k].path.data &&
+                out->item[i].event != out->item[k].event &&
+                strcmp(out->item[i].path.data, out->item[k].path.data) == 0)
+                return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                                   "%s would be written for two events", out->item[i].path.data);
+    return 0;
+}
+
+int outputs_plan(struct outputs *out, const struct options *o, int pid, unsigned sequence,
+                 const struct session_status *replayed, struct err *e) {
+    const struct plan p = {.out = out, .o = o, .of = {.pid = pid, .sequence = sequence}, .e = e};
+    out->events = out->count = 0;
+    if (replayed && !o->events_given)
+        list_recorded(out, replayed);
+    else
+        list_asked(out, o);
+    int r = o->files ? plan_files(&p) : plan_stdout(&p);
+    if (r == 0)
+        r = check_distinct(out, e);
+    if (r == 0 && !out->put)
+        r = check_sync(out, o, replayed != NULL, e);
+    if (r == 0 && o->session.record && !out->put)
+        r = export_check_path(o->session.record, e);
+    return r;
+}
+
+int outputs_check_input(const struct outputs *out, const char *input, struct err *e) {
+    for (int i = 0; i < out->count; i++)
+        if (out->item[i].path.data && output_is_input(out->item[i].path.data, input))
+            return output_refuse_input(input, e);
+    return 0;
+}
+
+int output_refuse_input(const char *input, struct err *e) {
+    return err_exit_as(e, ERR_EXIT_ARGUMENT, EEXIST,
+                       "%s is the file that is read: give what is written another name", input);
+}
+
+bool output_is_input(const char *path, const char *input) {
+    struct stat ours, theirs;
+    return stat(path, &ours) == 0 && stat(input, &theirs) == 0 && S_ISREG(ours.st_mode) &&
+           ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
+static bool output_is_jfr_file(const struct output *item) {
     return item->path.data && strcmp(item->exporter->name, "jfr") == 0;
 }
 
@@ -35,7 +306,7 @@ static int ask(struct report_part *part, const struct writing *w, const struct o
                const struct output_event *event) {
     part->query = (struct query){.event = event->event};
     report_query(&part->query, item->exporter, &w->o->export);
-    selection_query(w->o, &part->query);
+    output_select(w->o, &part->query);
     int r = report_take(part, &w->view);
     int events = 0;
     for (int i = 0; i < w->out->events; i++)
@@ -129,7 +400,8 @@ int outputs_write(const struct outputs *out, const struct options *o, struct ses
     return first;
 }
 
-void outputs_renamed(const struct outputs *out, struct text *names) {
+/* The names of files that are not as they were given, ", " between them. */
+static void outputs_renamed(const struct outputs *out, struct text *names) {
     for (int i = 0; i < out->count; i++)
         if (out->item[i].renamed)
             text_addf(names, "%s%s", names->len ? ", " : "", out->item[i].path.data);
@@ -170,4 +442,12 @@ void outputs_free(struct outputs *out) {
     out->growing = NULL;
     jfr_sync_free(out->sync);
     out->sync = NULL;
+}
+
+void output_select(const struct options *o, struct query *q) {
+    q->include = o->include;
+    q->includes = o->includes;
+    q->exclude = o->exclude;
+    q->excludes = o->excludes;
+    q->simple_names = o->export.simple;
 }

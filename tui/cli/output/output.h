@@ -74,17 +74,14 @@ int outputs_begin(struct outputs *out, const struct options *o, struct session *
 int outputs_write(const struct outputs *out, const struct options *o, struct session *s,
                   struct err *e);
 
-/* Whether files of the format are to have that event, or to be there for it. */
-bool outputs_want(const struct outputs *out, const struct exporter *x,
-                  const struct output_event *event);
-
-bool output_is_jfr_file(const struct output *item);
-
-/* The names of files that are not as they were given, ", " between them. */
-void outputs_renamed(const struct outputs *out, struct text *names);
 /* And that on stderr, where there are any. */
 void outputs_say_renamed(const struct outputs *out);
 
 void outputs_free(struct outputs *out);
+
+/* Adds to a question what a command line wants to see of a profile: -I and -X, whose texts are the
+ * options' own. The threads and the time (--thread, --filter, --from, --to) are left out by the
+ * session already: struct session_options. */
+void output_select(const struct options *o, struct query *q);
 
 #endif

@@ -1,6 +1,7 @@
 #include "core/http/serve/api/api.h"
 
 #include "core/base/clock.h"
+#include "core/http/serve/api/api_feeds.h"
 #include "core/http/serve/api/api_jvms.h"
 #include "core/http/serve/api/api_view.h"
 
@@ -10,12 +11,15 @@
 
 static const char jvms_below[] = "jvms/";
 
-pid_t api_pid(const struct serve_request *q, const char **what) {
+/* The JVM of a path below "jvms/", and what is asked of it: "view", "" …; 0: there is no number. */
+static pid_t api_pid(const struct serve_request *q, const char **what) {
     const size_t length = sizeof jvms_below - 1;
     return strncmp(q->rest, jvms_below, length) == 0 ? serve_pid(q->rest + length, what) : 0;
 }
 
-int api_ask(const struct serve_request *q, struct api_question *out, struct err *e) {
+/* Reads all parameters as a view's. -EINVAL with a message for a 400. What else a handler has for
+ * parameters it must have read before. */
+static int api_ask(const struct serve_request *q, struct api_question *out, struct err *e) {
     int r = api_question_read(out, q->params, e);
     return r < 0 ? r : api_question_rest(q->params, e);
 }
@@ -204,4 +208,48 @@ void serve_api(struct serve *s, const struct serve_request *q, struct serve_answ
         serve_refuse(a, 404,
                      "there is /api/v1/jvms, /api/v1/status, and of each JVM /api/v1/jvms/PID, "
                      "with /view, /events and /lines");
+}
+
+/* A view a second, as server-sent events. */
+
+#define PERIOD_MS 1000
+
+struct follower {
+    struct api_feed *feed;
+    struct api_told told;
+};
+
+static int next(void *arg, struct text *out) {
+    struct follower *f = arg;
+    return api_feed_tell(f->feed, &f->told, out);
+}
+
+static void end(void *arg) {
+    struct follower *f = arg;
+    api_feed_leave(f->feed);
+    free(f);
+}
+
+void serve_events(struct serve *s, const struct serve_request *q, struct serve_answer *a) {
+    const char *what;
+    struct err e = {0};
+    struct api_question question;
+    struct follower *f = calloc(1, sizeof *f);
+    if (!f) {
+        serve_refuse(a, 503, "there is no memory for another stream");
+        return;
+    }
+    int r = api_ask(q, &question, &e);
+    if (r == 0)
+        r = api_feed_join(s->feeds, s->fleet, api_pid(q, &what), &question, &f->feed, &e);
+    if (r < 0) {
+        serve_refuse_err(a, &e);
+        free(f);
+        return;
+    }
+    a->type = "text/event-stream";
+    a->next = next;
+    a->end = end;
+    a->arg = f;
+    a->period_ms = PERIOD_MS;
 }

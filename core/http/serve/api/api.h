@@ -59,11 +59,6 @@
 #include "core/http/serve/api/api_question.h"
 #include "core/http/serve/server/route.h"
 
-/* The JVM of a path below "jvms/", and what is asked of it: "view", "" …; 0: there is no number. */
-pid_t api_pid(const struct serve_request *q, const char **what);
-/* Reads all parameters as a view's. -EINVAL with a message for a 400. What else a handler has for
- * parameters it must have read before. */
-int api_ask(const struct serve_request *q, struct api_question *out, struct err *e);
 /* The same, and becomes a user of the JVM. 0, or -errno and the answer is filled. */
 int api_enter(struct serve *s, const struct serve_request *q, pid_t pid, struct api_question *out,
               struct fleet_user **user, struct serve_answer *a);

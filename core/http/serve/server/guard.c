@@ -1,13 +1,12 @@
 #include "core/http/serve/server/guard.h"
 
+#include "core/http/serve/server/listen.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#include "core/http/serve/server/guard_who.h"
-#include "core/http/serve/server/listen.h"
 
 #define HOST_MAX 255
 
@@ -114,9 +113,54 @@ static bool site_passes(const struct guard_request *q, struct serve_answer *a) {
     return refuse(a, 403, "pages of another site may not ask us (Sec-Fetch-Site)");
 }
 
+/* The token behind "Bearer "; NULL: something else. */
+static const char *bearer(const char *authorization) {
+    if (!authorization || strncasecmp(authorization, "Bearer ", 7) != 0)
+        return NULL;
+    return authorization + 7 + strspn(authorization + 7, " ");
+}
+
+/* Says how to show who one is. */
+static bool ask_who(struct serve_answer *a, const struct guard *g, const struct guard_request *q,
+                    const char *wrong) {
+    if (!g->token->length) {
+        serve_refuse(a, 403, "a certificate of ours is wanted (--tls-ca of who serves)");
+        return false;
+    }
+    if (q->html)
+        login_page(a, q->url, wrong);
+    else
+        serve_refuse(a, 401, "%s: \"Authorization: Bearer TOKEN\" is wanted%s",
+                     wrong ? wrong : "no token",
+                     g->certificates ? ", or a certificate of ours" : "");
+    a->status = 401;
+    serve_header(a, "WWW-Authenticate", "Bearer realm=\"jtop-prof\"");
+    return false;
+}
+
+static bool who_passes(const struct guard *g, const struct guard_request *q,
+                       struct serve_answer *a) {
+    if ((!g->token->length && !g->certificates) || (g->certificates && q->certified))
+        return true;
+    const char *shown = bearer(q->authorization);
+    if (!shown || !g->token->length)
+        return (g->token->length && q->cookie && login_knows(g->login, q->cookie)) ||
+               ask_who(a, g, q, NULL);
+    switch (login_try(g->login, shown, q->peer)) {
+    case LOGIN_RIGHT:
+        return true;
+    case LOGIN_TOO_OFTEN:
+        login_refuse_often(a);
+        return false;
+    case LOGIN_WRONG:
+        break;
+    }
+    return ask_who(a, g, q, "wrong token");
+}
+
 bool guard_passes(const struct guard *g, const struct guard_request *q, const struct route *route,
                   struct serve_answer *a) {
     return size_passes(q, a) && method_passes(q, route, a) && body_passes(q, a) &&
            host_passes(g, q, a) && site_passes(q, a) &&
-           ((route && route->open) || guard_who_passes(g, q, a));
+           ((route && route->open) || who_passes(g, q, a));
 }

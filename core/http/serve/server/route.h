@@ -94,7 +94,7 @@ serve_handler serve_live;    /* pages.c: "/live/PID" */
 serve_handler serve_prof;    /* prof.c: "/prof", "/prof/ID" */
 serve_handler serve_metrics; /* api_metrics.c: "/metrics" */
 serve_handler serve_api;     /* api.c: "/api/v1/…" */
-serve_handler serve_events;  /* stream of views: "/api/v1/jvms/PID/events" (api_events.c) */
+serve_handler serve_events;  /* stream of views: "/api/v1/jvms/PID/events" (api.c) */
 serve_handler serve_login;   /* login.c: "/login" */
 serve_handler serve_health;  /* route.c: "/healthz" */
 

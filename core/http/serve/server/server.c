@@ -1,13 +1,419 @@
-#include "core/http/serve/server/server_state.h"
+#include "core/http/serve/server/server.h"
 
 #include "core/base/clock.h"
+#include "core/export/svg_text.h"
+#include "core/http/serve/server/server_gzip.h"
+#include "core/http/serve/server/stream.h"
+#include "core/http/serve/server/workers.h"
 
 #include <errno.h>
+#include <microhttpd.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+struct server {
+    struct server_options o;
+    struct MHD_Daemon *daemon;
+    struct workers *workers;
+    struct streams *streams;
+    pthread_t acceptor;
+    bool accepts;
+    int end_fd; /* an eventfd: the acceptor ends */
+    atomic_bool ending;
+};
+
+enum call_state {
+    CALL_NEW,   /* headers are not looked at yet */
+    CALL_BODY,  /* they are good */
+    CALL_WORKS, /* a worker has it; the connection is suspended */
+    CALL_DONE,  /* there is an answer */
+};
+
+struct call {
+    struct server *server;
+    struct MHD_Connection *connection;
+    enum call_state state;
+    bool cut, html, gzip, head, streams;
+    char method[8];
+    char host[256];
+    char url[GUARD_URL_MAX + 2]; /* as it came */
+    char path[GUARD_URL_MAX + 2];
+    char question[GUARD_URL_MAX + 2]; /* decoded in place */
+    char form[GUARD_BODY_MAX + 1];
+    size_t form_length;
+    struct params params;
+    const struct route *route;
+    const char *rest;
+    struct serve_answer answer;
+};
+
+/* The library's context of a connection: its call, to be freed also where the library forgets to
+ * tell of its end. */
+struct call_place {
+    struct call *call;
+};
+
+/* For the library. */
+enum MHD_Result call_go_on(void *server, struct MHD_Connection *connection, const char *url,
+                           const char *method, const char *version, const char *upload,
+                           size_t *upload_size, void **call);
+
+/* Gives the library the answer of a call, which is empty then. */
+enum MHD_Result answer_queue(struct call *c);
+
+/* From a handler's answer to the library's. */
+
+#define STRICT "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+#define PAGE                                                                                       \
+    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; "     \
+    "form-action 'none'"
+#define TEXT_TYPE "text/plain; charset=utf-8"
+#define PAGE_TYPE "text/html; charset=utf-8"
+#define STREAM_BLOCK 32768
+#define GZIP_LEAST 1024 /* bytes; below, it is not worth the time */
+
+static const char *const always[][2] = {
+    {"X-Content-Type-Options", "nosniff"},
+    {"X-Frame-Options", "DENY"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Cross-Origin-Opener-Policy", "same-origin"},
+    {"Permissions-Policy", "camera=(), geolocation=(), microphone=()"},
+};
+
+/* A refusal's text as a page. */
+static void make_page(struct serve_answer *a) {
+    struct text page = {0};
+    text_add(&page, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                    "<title>jtop-prof</title>\n<style>:root { color-scheme: light dark }\n"
+                    "body { font: 16px/1.5 system-ui, sans-serif; max-width: 44rem; margin: 8vh "
+                    "auto; padding: 0 1rem }\npre { font: inherit; white-space: pre-wrap; "
+                    "overflow-wrap: anywhere }</style></head><body><main>\n");
+    text_addf(&page, "<h1>%u</h1>\n<pre>", a->status);
+    svg_text_add(&page, a->body.data ? a->body.data : "");
+    text_add(&page, "</pre>\n<p><a href=\"/\">The JVMs of this machine</a></p>\n"
+                    "</main></body></html>\n");
+    text_free(&a->body);
+    a->body = page;
+    a->type = PAGE_TYPE;
+    a->policy = PAGE;
+}
+
+static bool is_text(const char *type) {
+    return strncmp(type, "text/", 5) == 0 || strncmp(type, "application/json", 16) == 0 ||
+           strncmp(type, "image/svg+xml", 13) == 0;
+}
+
+static bool has_header(const struct serve_answer *a, const char *name) {
+    for (int i = 0; i < a->headers; i++)
+        if (strcasecmp(a->header[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void add_headers(struct MHD_Response *r, const struct serve_answer *a) {
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
+        if (!has_header(a, always[i][0]))
+            MHD_add_response_header(r, always[i][0], always[i][1]);
+    if (!has_header(a, "Cache-Control"))
+        MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    MHD_add_response_header(r, "Content-Security-Policy", a->policy ? a->policy : STRICT);
+    MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, a->type ? a->type : TEXT_TYPE);
+    for (int i = 0; i < a->headers; i++)
+        MHD_add_response_header(r, a->header[i].name, a->header[i].value);
+}
+
+/* ---- without an end ---- */
+
+static void let_sleep(void *who) {
+    MHD_suspend_connection(who);
+}
+
+static void wake(void *who) {
+    MHD_resume_connection(who);
+}
+
+static ssize_t read_stream(void *stream, uint64_t at, char *out, size_t max) {
+    (void)at;
+    ssize_t n = stream_take(stream, out, max, let_sleep);
+    return n == STREAM_BROKEN ? MHD_CONTENT_READER_END_WITH_ERROR
+           : n < 0            ? MHD_CONTENT_READER_END_OF_STREAM
+                              : n;
+}
+
+static void leave_stream(void *stream) {
+    stream_leave(stream);
+}
+
+/* NULL: it is a refusal by now. */
+static struct MHD_Response *open_stream(struct call *c) {
+    struct serve_answer *a = &c->answer;
+    struct stream *stream;
+    int r = stream_new(c->server->streams, a, wake, c->connection, &stream);
+    a->next = NULL;
+    a->end = NULL;
+    if (r < 0) {
+        serve_refuse(a, 503,
+                     "too many follow us already: in a while, or after one of them has left");
+        serve_header(a, "Retry-After", "10");
+        return NULL;
+    }
+    struct MHD_Response *response = MHD_create_response_from_callback(
+        MHD_SIZE_UNKNOWN, STREAM_BLOCK, read_stream, stream, leave_stream);
+    if (!response)
+        stream_leave(stream);
+    c->streams = response != NULL;
+    return response;
+}
+
+/* ---- all at once ---- */
+
+static struct MHD_Response *whole(struct call *c) {
+    struct serve_answer *a = &c->answer;
+    if (a->body.failed) {
+        text_free(&a->body);
+        serve_refuse(a, 503, "no memory for the answer");
+    }
+    if (a->refused && c->html)
+        make_page(a);
+    bool zipped = c->gzip && a->body.len >= GZIP_LEAST && is_text(a->type ? a->type : TEXT_TYPE) &&
+                  !has_header(a, "Content-Encoding") && server_gzip_text(&a->body) == 0;
+    struct MHD_Response *r =
+        MHD_create_response_from_buffer(a->body.len, a->body.data, MHD_RESPMEM_MUST_FREE);
+    if (!r)
+        return NULL;
+    memset(&a->body, 0, sizeof a->body); /* it is the response's */
+    if (zipped)
+        MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
+    MHD_add_response_header(r, MHD_HTTP_HEADER_VARY, "Accept-Encoding, Accept, Cookie");
+    return r;
+}
+
+static int connection_fd(struct MHD_Connection *connection);
+
+enum MHD_Result answer_queue(struct call *c) {
+    struct serve_answer *a = &c->answer;
+    if (a->next && c->head) { /* nobody will follow it */
+        if (a->end)
+            a->end(a->arg);
+        a->next = NULL;
+        a->end = NULL;
+    }
+    struct MHD_Response *r = a->next ? open_stream(c) : NULL;
+    if (!r)
+        r = whole(c);
+    if (!r)
+        return MHD_NO;
+    add_headers(r, a);
+    peers_note(c->server->o.guard->peers, connection_fd(c->connection),
+               c->streams ? PEERS_BUSY : PEERS_SENDING, clock_now_ns());
+    enum MHD_Result result = MHD_queue_response(c->connection, a->status ? a->status : 200, r);
+    MHD_destroy_response(r);
+    return result;
+}
+
+/* One request: read, checked, given to a worker, answered. */
+
+static struct call_place *place_of(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+/* NULL is fine */
+static void call_free(struct call *c);
+
+/* For the library. */
+static void *call_begin(void *server, const char *url, struct MHD_Connection *connection) {
+    struct call_place *place = place_of(connection);
+    struct call *c = place ? calloc(1, sizeof *c) : NULL;
+    if (!c)
+        return NULL;
+    call_free(place->call);
+    place->call = c;
+    c->server = server;
+    c->connection = connection;
+    size_t length = strnlen(url, sizeof c->url);
+    c->cut = length == sizeof c->url;
+    memcpy(c->url, url, c->cut ? sizeof c->url - 1 : length);
+    return c;
+}
+
+static const char *header(const struct call *c, const char *name) {
+    return MHD_lookup_connection_value(c->connection, MHD_HEADER_KIND, name);
+}
+
+static enum MHD_Result count_host(void *count, enum MHD_ValueKind kind, const char *name,
+                                  const char *value) {
+    (void)kind, (void)value;
+    if (strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0)
+        ++*(unsigned *)count;
+    return MHD_YES;
+}
+
+/* A certificate of the other side that was checked. */
+static bool is_certified(const struct call *c) {
+    if (!c->server->o.guard->certificates)
+        return false;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    return info && info->tls_session && tls_is_certified(info->tls_session);
+}
+
+static const struct sockaddr *connection_peer(struct MHD_Connection *connection);
+
+static void look(const struct call *c, struct guard_request *q) {
+    const union MHD_ConnectionInfo *size =
+        MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    int headers = MHD_get_connection_values(c->connection, MHD_HEADER_KIND, NULL, NULL);
+    *q = (struct guard_request){
+        .method = c->method,
+        .url = c->url,
+        .cut = c->cut,
+        .host = header(c, MHD_HTTP_HEADER_HOST),
+        .origin = header(c, "Origin"),
+        .fetch_site = header(c, "Sec-Fetch-Site"),
+        .fetch_mode = header(c, "Sec-Fetch-Mode"),
+        .authorization = header(c, MHD_HTTP_HEADER_AUTHORIZATION),
+        .cookie = header(c, MHD_HTTP_HEADER_COOKIE),
+        .length = header(c, MHD_HTTP_HEADER_CONTENT_LENGTH),
+        .transfer = header(c, MHD_HTTP_HEADER_TRANSFER_ENCODING),
+        .headers = headers > 0 ? (unsigned)headers : 0,
+        .header_bytes = size ? size->header_size : 0,
+        .html = c->html,
+        .certified = is_certified(c),
+        .peer = connection_peer(c->connection),
+    };
+    MHD_get_connection_values(c->connection, MHD_HEADER_KIND, count_host, &q->hosts);
+}
+
+/* The headers are there: may it be answered? */
+static bool begin(struct call *c, const char *method) {
+    struct guard_request q;
+    const char *accept = header(c, MHD_HTTP_HEADER_ACCEPT);
+    snprintf(c->method, sizeof c->method, "%s", strlen(method) < sizeof c->method ? method : "?");
+    c->head = strcmp(c->method, "HEAD") == 0;
+    c->html = accept && strstr(accept, "text/html");
+    c->gzip = server_gzip_taken(header(c, MHD_HTTP_HEADER_ACCEPT_ENCODING));
+    size_t path = strcspn(c->url, "?");
+    memcpy(c->path, c->url, path);
+    if (c->url[path] == '?')
+        memcpy(c->question, c->url + path + 1, strlen(c->url + path + 1));
+    c->route = route_find(c->path, &c->rest);
+    look(c, &q);
+    if (!guard_passes(c->server->o.guard, &q, c->route, &c->answer))
+        return false;
+    snprintf(c->host, sizeof c->host, "%s", q.host);
+    return true;
+}
+
+/* For the workers: a struct call. */
+static void call_work(void *call) {
+    struct call *c = call;
+    struct serve *s = c->server->o.serve;
+    if (atomic_load(&c->server->ending)) {
+        serve_refuse(&c->answer, 503, "the server ends");
+    } else {
+        struct serve_request q = {.method = c->head ? "GET" : c->method,
+                                  .path = c->path,
+                                  .rest = c->rest,
+                                  .params = &c->params,
+                                  .host = c->host,
+                                  .secure = c->server->o.tls->cert != NULL,
+                                  .head = c->head,
+                                  .peer = connection_peer(c->connection)};
+        c->route->handler(s, &q, &c->answer);
+    }
+    if (c->state == CALL_WORKS) {
+        c->state = CALL_DONE;
+        MHD_resume_connection(c->connection);
+    }
+}
+
+/* All of it is there. */
+static enum MHD_Result ask(struct call *c) {
+    struct err e = {0};
+    if (params_read(&c->params, c->question, &e) < 0 ||
+        (strcmp(c->method, "POST") == 0 && params_read(&c->params, c->form, &e) < 0)) {
+        serve_refuse(&c->answer, 400, "%s", e.message);
+        return answer_queue(c);
+    }
+    if (!c->route) {
+        route_refuse(c->path, &c->answer);
+        return answer_queue(c);
+    }
+    if (c->route->at_once) {
+        call_work(c);
+        return answer_queue(c);
+    }
+    peers_note(c->server->o.guard->peers, connection_fd(c->connection), PEERS_BUSY, clock_now_ns());
+    c->state = CALL_WORKS;
+    MHD_suspend_connection(c->connection);
+    if (workers_give(c->server->workers, c) < 0) {
+        serve_refuse(&c->answer, 503, "too much to do just now");
+        serve_header(&c->answer, "Retry-After", "2");
+        c->state = CALL_DONE;
+        MHD_resume_connection(c->connection);
+    }
+    return MHD_YES;
+}
+
+enum MHD_Result call_go_on(void *server, struct MHD_Connection *connection, const char *url,
+                           const char *method, const char *version, const char *upload,
+                           size_t *upload_size, void **call) {
+    (void)server, (void)connection, (void)url, (void)version;
+    struct call *c = *call;
+    if (!c)
+        return MHD_NO;
+    switch (c->state) {
+    case CALL_NEW:
+        c->state = CALL_BODY;
+        return begin(c, method) ? MHD_YES : answer_queue(c);
+    case CALL_BODY:
+        if (*upload_size == 0)
+            return ask(c);
+        if (*upload_size > GUARD_BODY_MAX - c->form_length)
+            return MHD_NO; /* more than it said */
+        memcpy(c->form + c->form_length, upload, *upload_size);
+        c->form_length += *upload_size;
+        *upload_size = 0;
+        return MHD_YES;
+    case CALL_WORKS:
+        return MHD_YES;
+    case CALL_DONE:
+        return answer_queue(c);
+    }
+    return MHD_NO;
+}
+
+static void call_free(struct call *c) {
+    if (!c)
+        return;
+    if (c->answer.end) /* it was never begun to send */
+        c->answer.end(c->answer.arg);
+    text_free(&c->answer.body);
+    explicit_bzero(c->form, sizeof c->form);
+    free(c);
+}
+
+static void call_end(void *server, struct MHD_Connection *connection, void **call,
+                     enum MHD_RequestTerminationCode why) {
+    (void)why;
+    struct server *s = server;
+    struct call_place *place = place_of(connection);
+    peers_note(s->o.guard->peers, connection_fd(connection), PEERS_WAITING, clock_now_ns());
+    if (place)
+        place->call = NULL;
+    call_free(*call);
+    *call = NULL;
+}
 
 #define WORKERS 12
 #define LIBRARY_CONNECTIONS (3 * PEERS_CONNECTIONS) /* with those that end; peers.h has the limit */
@@ -18,13 +424,13 @@
 #define LAST_MS 1000 /* at the end, for answers on their way */
 #define TIRED_MS 100 /* no descriptors: the queue of the kernel can wait */
 
-int connection_fd(struct MHD_Connection *connection) {
+static int connection_fd(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info ? info->connect_fd : -1;
 }
 
-const struct sockaddr *connection_peer(struct MHD_Connection *connection) {
+static const struct sockaddr *connection_peer(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     return info ? info->client_addr : NULL;

@@ -1,6 +1,7 @@
 #include "symbols/modules.h"
 
 #include "core/base/clock.h"
+#include "core/base/utf8.h"
 #include "symbols/elf/debug_file.h"
 #include "symbols/elf/demangle.h"
 #include "symbols/elf/vdso.h"
@@ -132,7 +133,7 @@ static void read_symbols(struct modules *m, struct module_entry *e, const struct
 static bool name_module(struct modules *m, struct module_entry *e, const struct mapping *mapping) {
     char name[NAME_BYTES], placeholder[NAME_BYTES + 2];
     snprintf(name, sizeof name, "%s", mapping_base_name(mapping));
-    name_clean(name);
+    utf8_clean(name);
     snprintf(placeholder, sizeof placeholder, name[0] == '[' ? "%s" : "[%s]", name);
     e->module.name = intern_text(m->names, name);
     e->module.placeholder = intern_text(m->names, placeholder);

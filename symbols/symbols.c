@@ -1,6 +1,7 @@
 #include "symbols/symbols.h"
 
 #include "core/base/clock.h"
+#include "core/base/utf8.h"
 #include "symbols/elf/demangle.h"
 #include "symbols/elf/maps.h"
 #include "symbols/elf/target_files.h"
@@ -188,7 +189,7 @@ static bool set_name(struct symbols *s, const char *raw, bool plt, struct symbol
     bool mangled = demangle(spelled, text);
     if (!mangled) {
         memcpy(text, spelled, length + 1);
-        name_clean(text);
+        utf8_clean(text);
     }
     if (plt)
         stpcpy(text + strlen(text), "@plt");

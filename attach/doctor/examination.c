@@ -1,7 +1,7 @@
 #include "attach/doctor/examine.h"
 
-#include "attach/proc/printable.h"
 #include "attach/proc/proc.h"
+#include "core/base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 static void fill(char *out, size_t size, const char *fmt, va_list args) {
     vsnprintf(out, size, fmt, args);
-    printable(out);
+    utf8_clean(out);
 }
 
 struct finding *examine_add(struct examiner *x, const char *id, const char *title,
@@ -46,7 +46,7 @@ int examine_line(const char *path, char *out, size_t size) {
         return -error;
     out[n] = '\0';
     out[strcspn(out, "\n")] = '\0';
-    printable(out);
+    utf8_clean(out);
     return 0;
 }
 

@@ -3,8 +3,8 @@
 #include "attach/proc/credentials.h"
 #include "attach/proc/errand.h"
 #include "attach/proc/inside.h"
-#include "attach/proc/printable.h"
 #include "attach/proc/proc.h"
+#include "core/base/utf8.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -134,7 +134,7 @@ static void find_version(struct examiner *x) {
         struct file_answer a = read_inside(x, path, take_version);
         if (a.error == ETIMEDOUT)
             return;
-        printable(a.version);
+        utf8_clean(a.version);
         x->release = examine_release(a.version + (strncmp(a.version, "1.", 2) ? 0 : 2));
         snprintf(x->version, sizeof x->version, "%s, by its release file", a.version);
     }

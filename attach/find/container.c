@@ -1,7 +1,7 @@
 #include "attach/find/container.h"
 
-#include "attach/proc/printable.h"
 #include "attach/proc/proc.h"
+#include "core/base/utf8.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ const char *container_parse(const char *cgroup, char out[CONTAINER_NAME]) {
             continue;
         at += strlen(before_name[i]);
         snprintf(out, CONTAINER_NAME, "%.*s", (int)strcspn(at, "/.\n"), at);
-        printable(out);
+        utf8_clean(out);
         return out;
     }
     return out;
@@ -83,7 +83,7 @@ const char *container_group(const char *cgroup, const char *ours, char out[CONTA
     if (is_generic(theirs + begin, n - begin))
         return out;
     snprintf(out, CONTAINER_NAME, "%.*s", (int)(n - begin), theirs + begin);
-    printable(out);
+    utf8_clean(out);
     return out;
 }
 

@@ -3,9 +3,9 @@
 #include "attach/find/container.h"
 #include "attach/find/java_args.h"
 #include "attach/find/jvm_perf.h"
-#include "attach/proc/printable.h"
 #include "attach/proc/proc.h"
 #include "attach/proc/process_status.h"
+#include "core/base/utf8.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -27,7 +27,7 @@ static void copy_text(char *to, size_t cap, const char *from, size_t len) {
         len = cap - 1;
     memcpy(to, from, len);
     to[len] = '\0';
-    printable(to);
+    utf8_clean(to);
 }
 
 #ifdef JTOP_STATIC
@@ -72,7 +72,7 @@ static void set_arguments(struct jvm *j, const char *words, size_t len) {
     while (len > 0 && j->arguments[len - 1] == ' ')
         len--;
     j->arguments[len] = '\0';
-    printable(j->arguments);
+    utf8_clean(j->arguments);
 }
 
 /* `command` is what the JVM says it runs, "" when it does not: main class or jar file, a space,

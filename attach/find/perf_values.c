@@ -1,7 +1,7 @@
 #include "attach/find/perf_values.h"
 
 #include "attach/find/hsperf.h"
-#include "attach/proc/printable.h"
+#include "core/base/utf8.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -121,7 +121,7 @@ static void text(struct reading *r, const struct hsperf_entry *e) {
             size_t n = e->text_len < texts[i].size ? e->text_len : texts[i].size - 1;
             memcpy(to, e->text, n);
             to[n] = '\0';
-            printable(to);
+            utf8_clean(to);
             return;
         }
 }

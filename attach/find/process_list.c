@@ -1,8 +1,8 @@
 #include "attach/find/process_list.h"
 
-#include "attach/proc/printable.h"
 #include "attach/proc/proc.h"
 #include "core/base/clock.h"
+#include "core/base/utf8.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -86,7 +86,7 @@ static bool read_stat(const struct process_list *l, struct stat_line *t) {
     size_t n = (size_t)(end - open) - 1;
     snprintf(s->name, sizeof s->name, "%.*s", (int)(n < sizeof s->name ? n : sizeof s->name),
              open + 1);
-    printable(s->name);
+    utf8_clean(s->name);
     int fields =
         sscanf(end + 1,
                " %c %d %*d %*d %*d %*d %*u %" SCNu64 " %*u %" SCNu64 " %*u %" SCNu64 " %" SCNu64
@@ -126,7 +126,7 @@ static void read_details(const struct process_list *l, struct process_sample *s)
         if (!s->command[i])
             s->command[i] = ' ';
     s->command[n > 0 ? n : 0] = '\0';
-    printable(s->command);
+    utf8_clean(s->command);
 }
 
 static int by_pid(const void *a, const void *b) {

@@ -5,8 +5,8 @@
 #include "attach/load/jvm_flag.h"
 #include "attach/load/load_trouble.h"
 #include "attach/load/standstill.h"
-#include "attach/proc/printable.h"
 #include "attach/proc/proc.h"
+#include "core/base/utf8.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -159,7 +159,7 @@ static const char *shown(const char *text, char out[SHOWN_MAX]) {
     for (size_t i = 0; i < n; i++)
         out[i] = isspace((unsigned char)text[i]) ? ' ' : text[i];
     out[n] = '\0';
-    printable(out);
+    utf8_clean(out);
     return out;
 }
 

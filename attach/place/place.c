@@ -3,9 +3,9 @@
 #include "attach/place/place_parts.h"
 #include "attach/proc/credentials.h"
 #include "attach/proc/inside.h"
-#include "attach/proc/printable.h"
 #include "attach/proc/proc.h"
 #include "core/base/text.h"
+#include "core/base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -136,7 +136,7 @@ static int nowhere(const struct place_task *t, struct err *e) {
     struct text looked = {0};
     struct place_report *r = t->report;
     for (uint32_t i = 0; i < r->tries; i++)
-        printable(r->tried[i].dir);
+        utf8_clean(r->tried[i].dir);
     for (uint32_t i = 0; i < r->tries; i++)
         add_all_of(&looked, r, i);
     int result =

@@ -4,8 +4,8 @@
 #include "attach/proc/credentials.h"
 #include "attach/proc/errand.h"
 #include "attach/proc/inside.h"
-#include "attach/proc/printable.h"
 #include "attach/proc/proc.h"
+#include "core/base/utf8.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -182,7 +182,7 @@ void place_look(const struct jvm *j, const char *library, int patience_ms, struc
     if (fd >= 0)
         close(fd);
     out->dir[sizeof out->dir - 1] = out->tried[sizeof out->tried - 1] = '\0';
-    printable(out->dir);
-    printable(out->tried);
+    utf8_clean(out->dir);
+    utf8_clean(out->tried);
     free(l);
 }

@@ -1,7 +1,7 @@
 #include "attach/proc/cgroup.h"
 
-#include "attach/proc/printable.h"
 #include "attach/proc/proc.h"
+#include "core/base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -319,7 +319,7 @@ static void name_group(struct cgroup_cpu *out, const char *path, size_t n) {
     size_t room = sizeof out->path - 1 - strlen(cut);
     size_t skip = n > room ? n - room : 0;
     snprintf(out->path, sizeof out->path, "%s%.*s", cut, (int)(n - skip), path + skip);
-    printable(out->path);
+    utf8_clean(out->path);
 }
 
 static void read_level(int dir, bool v2, const char *path, size_t n, struct cgroup_cpu *out) {

@@ -1,7 +1,7 @@
 #include "attach/proc/proc.h"
 
-#include "attach/proc/printable.h"
 #include "core/base/clock.h"
+#include "core/base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,7 +56,7 @@ int proc_stat_parse(const char *text, struct proc_stat *out) {
         n = sizeof out->comm - 1;
     memcpy(out->comm, open_paren + 1, n);
     out->comm[n] = '\0';
-    printable(out->comm);
+    utf8_clean(out->comm);
 
     uint64_t user = 0, system = 0;
     int got = sscanf(close_paren + 1,

@@ -1,6 +1,6 @@
 #include "attach/proc/process_libraries.h"
 
-#include "attach/proc/printable.h"
+#include "core/base/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -36,7 +36,7 @@ int process_libraries(pid_t pid,
             line[strcspn(line, "\n")] = '\0';
         path = path ? path : "";
         if (strcmp(path, f.path) != 0) {
-            printable(f.path);
+            utf8_clean(f.path);
             if (f.has_code && f.path[0]) {
                 tell(arg, f.path, f.begin, f.end);
                 told++;

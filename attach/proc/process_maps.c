@@ -1,6 +1,6 @@
 #include "attach/proc/process_maps.h"
 
-#include "attach/proc/printable.h"
+#include "core/base/utf8.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static enum process_libc libc_of(const char *path, const char *base) {
 
 static void keep(char out[PROCESS_MAPS_PATH], const char *path) {
     snprintf(out, PROCESS_MAPS_PATH, "%s", path);
-    printable(out);
+    utf8_clean(out);
 }
 
 static bool is_profiler(const char *base) {
@@ -63,7 +63,7 @@ void process_maps_line(struct process_maps *m, const char *line) {
     }
     if (is_profiler(base)) {
         snprintf(m->profiler, sizeof m->profiler, "%s", base);
-        printable(m->profiler);
+        utf8_clean(m->profiler);
     }
 }
 

@@ -1,5 +1,7 @@
 #include "core/base/clean_text.h"
 
+#include "core/base/utf8.h"
+
 #include <string.h>
 
 /* Takes one UTF-8 sequence of at most three bytes, or a proper one of four. Returns its bytes and
@@ -24,26 +26,6 @@ static size_t take(const uint8_t *in, size_t left, uint32_t *code) {
     return bytes;
 }
 
-static size_t put(char out[4], uint32_t code) {
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    size_t bytes = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (size_t i = bytes - 1; i > 0; i--) {
-        out[i] = (char)(0x80 | (code & 0x3f));
-        code >>= 6;
-    }
-    out[0] = (char)((0xf00u >> bytes & 0xf0u) | code);
-    return bytes;
-}
-
-/* Control characters, halves of one, ends of lines, and what shows the rest from right to left. */
-static int is_unfit(uint32_t code) {
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0xd800 && code < 0xe000) ||
-           (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-}
-
 size_t clean_text(char *out, size_t size, const void *in, size_t length) {
     const uint8_t *from = in;
     size_t at = 0;
@@ -58,10 +40,10 @@ size_t clean_text(char *out, size_t size, const void *in, size_t length) {
                 bytes = 6;
             }
         }
-        if (bytes == 0 || is_unfit(code))
+        if (bytes == 0 || !utf8_is_shown(code))
             code = '?';
-        char character[4];
-        size_t more = put(character, code);
+        char character[UTF8_BYTES];
+        size_t more = utf8_encode(character, code);
         if (written + more >= size)
             break;
         memcpy(out + written, character, more);

@@ -1,5 +1,7 @@
 #include "core/base/text.h"
 
+#include "core/base/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,4 +71,9 @@ void text_clear(struct text *t) {
 void text_free(struct text *t) {
     free(t->data);
     *t = (struct text){0};
+}
+
+void text_add_wide(struct text *t, wchar_t c) {
+    char bytes[UTF8_BYTES];
+    text_add_n(t, bytes, utf8_encode(bytes, (uint32_t)c));
 }

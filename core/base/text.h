@@ -34,4 +34,7 @@ void text_clear(struct text *t);
 /* Frees the memory and zeroes the struct. */
 void text_free(struct text *t);
 
+/* A character, as UTF-8. */
+void text_add_wide(struct text *t, wchar_t c);
+
 #endif

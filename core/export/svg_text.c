@@ -1,27 +1,17 @@
 #include "core/export/svg_text.h"
 
+#include "core/base/utf8.h"
+
 #include <string.h>
 
 #define REPLACED SVG_TEXT_NONE
 #define SHORTEST 5 /* columns with an ellipsis: less says nothing */
 
 uint32_t svg_text_next(const unsigned char **s) {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const unsigned char *p = *s;
-    int len = p[0] < 0x80 ? 1 : p[0] < 0xc0 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-    uint32_t c = len == 1 ? p[0] : p[0] & (0x7fu >> len);
-    ++*s;
-    if (!len || p[0] > 0xf4)
-        return REPLACED;
-    for (int i = 1; i < len; i++) {
-        if ((p[i] & 0xc0) != 0x80) /* the NUL at the end too */
-            return REPLACED;
-        c = c << 6 | (p[i] & 0x3fu);
-    }
-    if (c < least[len] || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff || (c & 0xfffe) == 0xfffe)
-        return REPLACED;
-    *s = p + len;
-    return c < 0x20 || (c >= 0x7f && c < 0xa0) ? REPLACED : c;
+    uint32_t code;
+    size_t bytes = utf8_decode((const char *)*s, SIZE_MAX, &code);
+    *s += bytes ? bytes : 1;
+    return bytes && utf8_is_shown(code) ? code : REPLACED;
 }
 
 /* Appends what lies before `end`, which is between characters. */

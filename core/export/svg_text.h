@@ -1,6 +1,6 @@
 /*
  * Text inside the SVG. Names come from a JVM that may be hostile: nothing in them can end an
- * element, and what XML does not allow at all (control characters, invalid UTF-8) is a '?'.
+ * element, and what may not be shown (core/base/utf8.h) is a '?'.
  *
  * Context: pure.
  */
@@ -13,7 +13,7 @@
 
 #define SVG_TEXT_NONE UINT32_MAX
 
-/* The code point at *s, or SVG_TEXT_NONE for one byte that starts nothing XML takes; *s moves
+/* The code point at *s, or SVG_TEXT_NONE for what may not be shown or is no UTF-8; *s moves
  * behind. Not to be called at the end. */
 uint32_t svg_text_next(const unsigned char **s);
 

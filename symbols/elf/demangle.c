@@ -1,5 +1,7 @@
 #include "symbols/elf/demangle.h"
 
+#include "core/base/utf8.h"
+
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -77,35 +79,6 @@ bool demangle(const char *name, char out[DEMANGLE_BYTES]) {
         return false;
     memcpy(out, buffer, w.length);
     out[w.length] = '\0';
-    name_clean(out);
+    utf8_clean(out);
     return true;
-}
-
-/* Length of the UTF-8 character at `p` that may be shown, 0 where there is none. */
-static unsigned character(const unsigned char *p) {
-    static const uint32_t least[] = {0, 0, 0xa0, 0x800, 0x10000};
-    if (*p < 0x80)
-        return *p >= 0x20 && *p != 0x7f;
-    unsigned length = *p >= 0xf0 && *p < 0xf5 ? 4 : *p >= 0xe0 ? 3 : *p >= 0xc2 ? 2 : 0;
-    if (!length || *p >= 0xf5)
-        return 0;
-    uint32_t code = *p & (0x7fu >> length);
-    for (unsigned i = 1; i < length; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (p[i] & 0x3fu);
-    }
-    bool surrogate = code >= 0xd800 && code < 0xe000;
-    bool forbidden = (code & 0xfffe) == 0xfffe || code > 0x10ffff; /* not in XML */
-    return code >= least[length] && !surrogate && !forbidden ? length : 0;
-}
-
-void name_clean(char *name) {
-    for (unsigned char *p = (unsigned char *)name; *p;) {
-        unsigned length = character(p);
-        if (length)
-            p += length;
-        else
-            *p++ = '?';
-    }
 }

@@ -18,11 +18,7 @@ enum {
 
 /* "_ZNSt6vectorIiE4pushEi" → "std::vector<int>::push": no parameters, no clone suffix, no Rust
  * hash. Returns false and leaves `out` alone where the name is not mangled. The result went
- * through name_clean(). */
+ * through utf8_clean(). */
 bool demangle(const char *name, char out[DEMANGLE_BYTES]);
-
-/* Makes a name fit for a terminal and for XML: control characters and bytes that are not UTF-8
- * become '?', in place. */
-void name_clean(char *name);
 
 #endif

@@ -1,9 +1,9 @@
 /* What a process says of itself in /proc: the first byte chooses the file, the rest is its text. */
 #include "attach/find/container.h"
 #include "attach/find/java_args.h"
-#include "attach/proc/printable.h"
 #include "attach/proc/proc.h"
 #include "core/base/clean_text.h"
+#include "core/base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void try_name(char *text, size_t size) {
         abort();
     check_shown(clean);
     free(clean);
-    printable(text);
+    utf8_clean(text);
     check_shown(text);
 }
 

@@ -2,6 +2,7 @@
 
 #include "attach/doctor/doctor.h"
 #include "core/base/clock.h"
+#include "core/base/utf8.h"
 #include "core/session/share/share.h"
 #include "tui/screen/jvm_tabs.h"
 #include "tui/screen/live_setup.h"
@@ -299,17 +300,12 @@ static int32_t next_press(const char **s) {
         *s += 2;
         return PRESS_CTRL(at[1]);
     }
-    if (at[0] < 0x80) {
-        *s += at[0] != 0;
-        return at[0];
-    }
-    int more = at[0] >= 0xf0 ? 3 : at[0] >= 0xe0 ? 2 : 1;
-    int32_t ch = at[0] & (0x3f >> more);
-    int i = 1;
-    for (; i <= more && (at[i] & 0xc0) == 0x80; i++)
-        ch = ch << 6 | (at[i] & 0x3f);
-    *s += i;
-    return ch;
+    if (!at[0])
+        return 0;
+    uint32_t code;
+    size_t bytes = utf8_decode(*s, SIZE_MAX, &code);
+    *s += bytes ? bytes : 1;
+    return bytes ? (int32_t)code : 0xfffd; /* the replacement character: no key of ours */
 }
 
 /* A page is due afterwards unless the help was asked for. */

@@ -34,27 +34,6 @@ static bool is_fold(wchar_t ch) {
     return ch == L'▾' || ch == L'▸' || ch == 0xb7;
 }
 
-static void add_wide(struct text *out, wchar_t ch) {
-    unsigned u = (unsigned)ch;
-    char s[5] = "";
-    if (u < 0x80) {
-        s[0] = (char)u;
-    } else if (u < 0x800) {
-        s[0] = (char)(0xc0 | u >> 6);
-        s[1] = (char)(0x80 | (u & 0x3f));
-    } else if (u < 0x10000) {
-        s[0] = (char)(0xe0 | u >> 12);
-        s[1] = (char)(0x80 | (u >> 6 & 0x3f));
-        s[2] = (char)(0x80 | (u & 0x3f));
-    } else {
-        s[0] = (char)(0xf0 | u >> 18);
-        s[1] = (char)(0x80 | (u >> 12 & 0x3f));
-        s[2] = (char)(0x80 | (u >> 6 & 0x3f));
-        s[3] = (char)(0x80 | (u & 0x3f));
-    }
-    text_add(out, s);
-}
-
 /* The text of some cells without pictures and outer blanks, `skip` roles left out (-1: none).
  * Several blanks in a row become `gap`. */
 static void add_cells(const struct canvas *c, int row, int at, int end, int skip, const char *gap,
@@ -75,7 +54,7 @@ static void add_cells(const struct canvas *c, int row, int at, int end, int skip
         blanks = 0;
         any = true;
         for (int i = 0; i <= CELL_MARKS && cell->text[i]; i++)
-            add_wide(out, cell->text[i]);
+            text_add_wide(out, cell->text[i]);
     }
 }
 

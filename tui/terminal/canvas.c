@@ -1,5 +1,7 @@
 #include "tui/terminal/canvas.h"
 
+#include "core/base/utf8.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,32 +46,9 @@ void canvas_clear(struct canvas *c) {
         c->cells[i] = blank;
 }
 
-/* Decodes one code point; -1 for a byte that is no UTF-8. Returns the bytes used, at least 1. */
-static int decode(const unsigned char *s, int32_t *out) {
-    static const int32_t least[] = {0, 0x80, 0x800, 0x10000};
-    *out = -1;
-    if (s[0] < 0x80) {
-        *out = s[0];
-        return 1;
-    }
-    int more = s[0] >= 0xf0 && s[0] < 0xf8 ? 3 : s[0] >= 0xe0 ? 2 : s[0] >= 0xc0 ? 1 : 0;
-    if (more == 0 || s[0] >= 0xf8)
-        return 1;
-    int32_t ch = s[0] & (0x3f >> more);
-    for (int i = 1; i <= more; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 1;
-        ch = ch << 6 | (s[i] & 0x3f);
-    }
-    if (ch < least[more] || ch > 0x10ffff || (ch >= 0xd800 && ch < 0xe000))
-        return 1;
-    *out = ch;
-    return 1 + more;
-}
-
 /* Characters that draw nothing but change how others are drawn: with them a class name could
  * rewrite the line it stands in. */
-static bool is_formatting(int32_t ch) {
+static bool is_formatting(uint32_t ch) {
     return ch < 0x20 || (ch >= 0x7f && ch < 0xa0) || ch == 0xad || ch == 0x61c || ch == 0x180e ||
            (ch >= 0x200b && ch <= 0x200f) || (ch >= 0x2028 && ch <= 0x202e) ||
            (ch >= 0x2060 && ch <= 0x206f) || ch == 0xfeff || (ch >= 0xfff9 && ch <= 0xfffb) ||
@@ -78,11 +57,13 @@ static bool is_formatting(int32_t ch) {
 
 /* The next character as it will be drawn; width 0 is a combining mark. Returns bytes used. */
 static int next_character(const struct canvas *c, const char *s, wchar_t *ch, int *width) {
-    int32_t code;
-    int used = decode((const unsigned char *)s, &code);
+    uint32_t code;
+    int used = (int)utf8_decode(s, SIZE_MAX, &code);
     *ch = L'?';
     *width = 1;
-    if (code < 0 || is_formatting(code) || (c->ascii_text && code >= 0x80))
+    if (used == 0)
+        return 1;
+    if (is_formatting(code) || (c->ascii_text && code >= 0x80))
         return used;
     int w = code < 0x80 ? 1 : wcwidth((wchar_t)code);
     if (w < 0 || w > 2)
@@ -211,27 +192,6 @@ void canvas_role(struct canvas *c, int row, int col, int cols, enum role role) {
         c->cells[(size_t)row * (size_t)c->cols + (size_t)i].role = (uint8_t)role;
 }
 
-static void add_utf8(struct text *out, wchar_t wide) {
-    uint32_t ch = (uint32_t)wide;
-    char b[4];
-    size_t n = 0;
-    if (ch < 0x80) {
-        b[n++] = (char)ch;
-    } else if (ch < 0x800) {
-        b[n++] = (char)(0xc0 | ch >> 6);
-    } else if (ch < 0x10000) {
-        b[n++] = (char)(0xe0 | ch >> 12);
-        b[n++] = (char)(0x80 | (ch >> 6 & 0x3f));
-    } else {
-        b[n++] = (char)(0xf0 | ch >> 18);
-        b[n++] = (char)(0x80 | (ch >> 12 & 0x3f));
-        b[n++] = (char)(0x80 | (ch >> 6 & 0x3f));
-    }
-    if (ch >= 0x80)
-        b[n++] = (char)(0x80 | (ch & 0x3f));
-    text_add_n(out, b, n);
-}
-
 void canvas_dump(const struct canvas *c, struct text *out) {
     for (int row = 0; row < c->rows; row++) {
         const struct cell *line = c->cells + (size_t)row * (size_t)c->cols;
@@ -241,7 +201,7 @@ void canvas_dump(const struct canvas *c, struct text *out) {
             end--;
         for (int col = 0; col < end; col++)
             for (int i = 0; line[col].width && i <= CELL_MARKS && line[col].text[i]; i++)
-                add_utf8(out, line[col].text[i]);
+                text_add_wide(out, line[col].text[i]);
         text_add(out, "\n");
     }
 }

@@ -1,5 +1,6 @@
 #include "tui/terminal/emit.h"
 
+#include "core/base/utf8.h"
 #include "tui/terminal/look.h"
 
 #include <stdio.h>
@@ -123,24 +124,10 @@ static bool is_sure(const struct shown *s) {
             (ch >= 0x2800 && ch < 0x2900));
 }
 
-static size_t put_utf8(char out[4], wchar_t wide) {
-    uint32_t ch = (uint32_t)wide;
-    if (ch < 0x80) {
-        out[0] = (char)ch;
-        return 1;
-    }
-    size_t more = ch < 0x800 ? 1 : ch < 0x10000 ? 2 : 3;
-    static const uint8_t lead[] = {0, 0xc0, 0xe0, 0xf0};
-    for (size_t i = more; i > 0; i--, ch >>= 6)
-        out[i] = (char)(0x80 | (ch & 0x3f));
-    out[0] = (char)(lead[more] | ch);
-    return more + 1;
-}
-
 static size_t cell_bytes(const struct shown *s, char out[(1 + CELL_MARKS) * 4]) {
     size_t n = 0;
     for (int i = 0; s->width && i <= CELL_MARKS && s->text[i]; i++)
-        n += put_utf8(out + n, s->text[i]);
+        n += utf8_encode(out + n, (uint32_t)s->text[i]);
     return n;
 }
 

@@ -1,5 +1,7 @@
 #include "tui/terminal/input.h"
 
+#include "core/base/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,21 +250,16 @@ static int32_t decode_character(const struct input *in, size_t *used) {
     *used = 1;
     if (b[0] < 0x80)
         return b[0] == '\r' || b[0] == '\n' ? PRESS_ENTER : b[0] == 0x08 ? PRESS_BACKSPACE : b[0];
-    size_t more = b[0] >= 0xf0 && b[0] < 0xf5 ? 3 : b[0] >= 0xe0 ? 2 : b[0] >= 0xc2 ? 1 : 0;
-    if (more == 0 || b[0] >= 0xf5)
-        return PRESS_NONE;
-    static const int32_t least[] = {0, 0x80, 0x800, 0x10000};
-    int32_t ch = b[0] & (0x3f >> more);
-    for (size_t i = 1; i <= more; i++) {
+    size_t whole = b[0] < 0xc2 || b[0] > 0xf4 ? 1 : b[0] >= 0xf0 ? 4 : b[0] >= 0xe0 ? 3 : 2;
+    for (size_t i = 1; i < whole; i++) {
         if (i >= in->length)
             return MORE;
         if ((b[i] & 0xc0) != 0x80)
             return PRESS_NONE;
-        ch = ch << 6 | (b[i] & 0x3f);
     }
-    *used = more + 1;
-    bool valid = ch >= least[more] && ch <= 0x10ffff && (ch < 0xd800 || ch >= 0xe000);
-    return valid ? ch : PRESS_NONE;
+    uint32_t code;
+    *used = whole;
+    return utf8_decode((const char *)b, whole, &code) ? (int32_t)code : PRESS_NONE;
 }
 
 /* Text up to ESC [ 2 0 1 ~. Control characters are no text, but blanks and line ends. */

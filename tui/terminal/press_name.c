@@ -1,5 +1,7 @@
 #include "tui/terminal/press_name.h"
 
+#include "core/base/utf8.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,28 +37,10 @@ const char press_names[] =
 
 /* The one character that the text is; PRESS_NONE: it is more, or none that can be seen. */
 static int32_t character(const char *s) {
-    const unsigned char *p = (const unsigned char *)s;
-    static const struct {
-        unsigned char mask, lead;
-        int more;
-        int32_t least;
-    } forms[] = {{0x80, 0, 0, 0x21},
-                 {0xe0, 0xc0, 1, 0xa0},
-                 {0xf0, 0xe0, 2, 0x800},
-                 {0xf8, 0xf0, 3, 0x10000}};
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        if ((p[0] & forms[i].mask) != forms[i].lead)
-            continue;
-        int32_t c = p[0] & (unsigned char)~forms[i].mask;
-        for (int k = 1; k <= forms[i].more; k++) {
-            if ((p[k] & 0xc0) != 0x80)
-                return PRESS_NONE;
-            c = c << 6 | (p[k] & 0x3f);
-        }
-        bool good = c >= forms[i].least && c < PRESS_UP && c != 0x7f && !p[forms[i].more + 1];
-        return good ? c : PRESS_NONE;
-    }
-    return PRESS_NONE;
+    uint32_t code;
+    size_t bytes = utf8_decode(s, SIZE_MAX, &code);
+    bool seen = bytes && code > ' ' && utf8_is_shown(code) && code < PRESS_UP;
+    return seen && !s[bytes] ? (int32_t)code : PRESS_NONE;
 }
 
 static int32_t control(const char *letter) {

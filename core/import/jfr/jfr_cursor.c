@@ -1,5 +1,7 @@
 #include "core/import/jfr/jfr_cursor.h"
 
+#include "core/base/utf8.h"
+
 #include <string.h>
 
 uint8_t jfr_cursor_byte(struct jfr_cursor *c) {
@@ -88,14 +90,12 @@ struct jfr_string jfr_cursor_string(struct jfr_cursor *c) {
 }
 
 static size_t put_character(uint32_t ch, char *to, size_t room) {
-    unsigned more = ch < 0x80 ? 0 : ch < 0x800 ? 1 : ch < 0x10000 ? 2 : 3;
-    static const uint8_t lead[] = {0, 0xc0, 0xe0, 0xf0};
-    if (more >= room)
+    char bytes[UTF8_BYTES];
+    size_t n = utf8_encode(bytes, ch);
+    if (n > room)
         return 0;
-    *to++ = (char)(lead[more] | ch >> 6 * more);
-    for (unsigned i = more; i-- > 0;)
-        *to++ = (char)(0x80 | (ch >> 6 * i & 0x3f));
-    return more + 1;
+    memcpy(to, bytes, n);
+    return n;
 }
 
 /* Surrogates that have no other half become '?', as they do in the VM's UTF-8. */

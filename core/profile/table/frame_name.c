@@ -1,5 +1,7 @@
 #include "core/profile/table/frame_name.h"
 
+#include "core/base/utf8.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -23,53 +25,18 @@ static void put(struct out *o, const char *bytes, size_t n) {
     o->len += n;
 }
 
-/* Length of the valid UTF-8 character at `s`, 0 when there is none (source: RFC 3629). */
-static size_t utf8_length(const unsigned char *s, size_t n) {
-    unsigned char low = 0x80, high = 0xbf;
-    size_t more;
-    if (s[0] < 0x80)
-        return 1;
-    if (s[0] >= 0xc2 && s[0] <= 0xdf)
-        more = 1;
-    else if (s[0] >= 0xe0 && s[0] <= 0xef)
-        more = 2;
-    else if (s[0] >= 0xf0 && s[0] <= 0xf4)
-        more = 3;
-    else
-        return 0;
-    if (s[0] == 0xe0)
-        low = 0xa0;
-    else if (s[0] == 0xed)
-        high = 0x9f;
-    else if (s[0] == 0xf0)
-        low = 0x90;
-    else if (s[0] == 0xf4)
-        high = 0x8f;
-    if (n <= more || s[1] < low || s[1] > high)
-        return 0;
-    for (size_t i = 2; i <= more; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    return more + 1;
-}
-
-/* C0, DEL and C1 (which terminals obey even as UTF-8). */
-static bool is_control(const unsigned char *s) {
-    return s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0);
-}
-
 /* Text from outside. */
 static void put_text(struct out *o, const char *text, size_t n) {
-    const unsigned char *s = (const unsigned char *)text;
     while (n > 0) {
-        size_t length = utf8_length(s, n);
-        if (length == 0 || is_control(s))
+        uint32_t code;
+        size_t bytes = utf8_decode(text, n, &code);
+        if (bytes == 0 || !utf8_is_shown(code))
             put(o, "?", 1);
         else
-            put(o, (const char *)s, length);
-        length = length ? length : 1;
-        s += length;
-        n -= length;
+            put(o, text, bytes);
+        bytes = bytes ? bytes : 1;
+        text += bytes;
+        n -= bytes;
     }
 }
 

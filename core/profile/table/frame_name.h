@@ -26,7 +26,7 @@ enum {
 };
 
 /* Writes at most `size` bytes, NUL included, and returns the length it would have without a
- * limit. Control characters come out as '?'; invalid UTF-8 byte for byte as '?'. */
+ * limit. What may not be shown (core/base/utf8.h) comes out as '?'. */
 size_t frame_name(const struct method *m, unsigned style, char *out, size_t size);
 
 #endif

@@ -20,8 +20,8 @@ import threading
 import time
 
 HEADER, RING_OFFSET, AFTER_RING = 4096, 20480, (64 << 20) + (1 << 22) // 8  # core/wire/layout.h
-STATUS = HEADER + 3264
-HEAD = HEADER + 6144
+STATUS = HEADER + 9472
+HEAD = HEADER + 12352
 ESCAPE = "\x1b]0;owned\x07\x1b[31m\x9b5m\u202e"
 F_ADD_SEALS, SHRINK, GROW, WRITE, SEAL = 1033, 2, 4, 8, 1
 SAMPLE, METHOD, THREAD, STUB, LIBRARY, LOG = 2, 3, 5, 7, 8, 11  # core/wire/record.h
@@ -36,7 +36,7 @@ def map_libjvm():
     return mmap.mmap(fd, 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
 
 
-def header(session, ring, major=3):
+def header(session, ring, major=4):
     return struct.pack("<8sIIQIIQQ", b"JTOPPROF", major, 0, ring, os.getpid(), 0, session,
                        time.monotonic_ns())
 

@@ -2,7 +2,7 @@
 #include "attach/find/hsperf.h"
 #include "attach/find/perf_file.h"
 #include "attach/find/perf_values.h"
-#include "attach/proc/printable.h"
+#include "core/base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -254,7 +254,7 @@ static void test_printable(void **state) {
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         char text[64];
         snprintf(text, sizeof text, "%s", pairs[i][0]);
-        printable(text);
+        utf8_clean(text);
         assert_string_equal(text, pairs[i][1]);
     }
 }

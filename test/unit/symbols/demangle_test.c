@@ -1,3 +1,4 @@
+#include "core/base/utf8.h"
 #include "symbols/elf/demangle.h"
 
 #include <setjmp.h>
@@ -131,12 +132,16 @@ static void test_clean(void **state) {
         {"cut \xe2\x82", "cut ??"},
         {"cut \xf0", "cut ?"},
         {"\xef\xbf\xbf", "???"}, /* U+FFFF: no XML */
+        {"exe.\xe2\x80\xae"
+         "fdp",
+         "exe.???fdp"}, /* the rest from right to left: seen as exe.pdf */
+        {"\xe2\x81\xa7x\xe2\x81\xa9", "???x???"},
         {"", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char name[64];
         stpcpy(name, cases[i].raw);
-        name_clean(name);
+        utf8_clean(name);
         assert_string_equal(name, cases[i].clean);
     }
 }

@@ -1,6 +1,7 @@
 #include "tui/cli/command/list.h"
 
 #include "attach/doctor/doctor.h"
+#include "core/export/json_text.h"
 #include "tui/widget/format.h"
 
 #include <errno.h>
@@ -39,46 +40,9 @@ void list_table(struct text *out, const struct jvm *jvms, int count) {
     table(out, jvms, NULL, count);
 }
 
-/* Length of the UTF-8 sequence at s, as RFC 3629 allows it (no surrogates, nothing overlong), or
- * 0. */
-static size_t utf8_length(const unsigned char *s) {
-    if (s[0] < 0x80)
-        return 1;
-    size_t n = s[0] >= 0xc2 && s[0] <= 0xdf   ? 2
-               : s[0] >= 0xe0 && s[0] <= 0xef ? 3
-               : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
-                                              : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return n;
-}
-
-static void json_string(struct text *out, const char *s) {
-    text_add(out, "\"");
-    for (const unsigned char *p = (const unsigned char *)s; *p;) {
-        size_t n = utf8_length(p);
-        if (n == 0) {
-            text_add(out, "\\ufffd");
-            n = 1;
-        } else if (*p == '"' || *p == '\\') {
-            text_addf(out, "\\%c", *p);
-        } else if (*p < 0x20 || *p == 0x7f) {
-            text_addf(out, "\\u%04x", *p);
-        } else {
-            text_add_n(out, (const char *)p, n);
-        }
-        p += n;
-    }
-    text_add(out, "\"");
-}
-
 static void json_pair(struct text *out, const char *key, const char *value) {
     text_addf(out, ", \"%s\": ", key);
-    json_string(out, value);
+    json_text_string(out, value);
 }
 
 static void json(struct text *out, const struct jvm *jvms, const struct trouble *troubles,

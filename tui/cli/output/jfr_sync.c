@@ -1,8 +1,8 @@
 #include "tui/cli/output/jfr_sync.h"
 
 #include "attach/load/attach.h"
-#include "attach/proc/printable.h"
 #include "core/base/text.h"
+#include "core/base/utf8.h"
 #include "tui/cli/output/jfr_join.h"
 #include "tui/cli/output/jfr_place.h"
 
@@ -102,7 +102,7 @@ static int command(const struct jfr_sync *y, const char *text, const char *good,
         r = -EPROTO;
     if (reply) { /* the first line, as a terminal may have it */
         reply[strcspn(reply, "\n")] = '\0';
-        printable(reply);
+        utf8_clean(reply);
     }
     if (r < 0)
         err_exit_as(e, ERR_EXIT_ARGUMENT, -r,

@@ -1,6 +1,6 @@
 #include "core/http/push/protocol/labels.h"
 
-#include "attach/proc/printable.h"
+#include "core/base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static void clean_value(const char *in, char *out, size_t size) {
         while (n && ((unsigned char)in[n] & 0xc0) == 0x80)
             n--;
     out[n] = '\0';
-    printable(out);
+    utf8_clean(out);
 }
 
 static const char *short_name(const char *name) {

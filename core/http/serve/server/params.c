@@ -1,5 +1,7 @@
 #include "core/http/serve/server/params.h"
 
+#include "core/base/utf8.h"
+
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
@@ -32,28 +34,11 @@ static int decode(char *text) {
     return length;
 }
 
-/* How many bytes the character has that begins here; 0: none of UTF-8, or a control character. */
-static size_t character(const unsigned char *s, size_t left) {
-    if (s[0] < 0x80)
-        return s[0] >= 0x20 && s[0] != 0x7f ? 1 : 0;
-    size_t size = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    if (s[0] < 0xc2 || s[0] > 0xf4 || size > left)
-        return 0;
-    uint32_t point = s[0] & (0x7fu >> size);
-    for (size_t i = 1; i < size; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        point = point << 6 | (s[i] & 0x3f);
-    }
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    bool control = point < 0xa0, surrogate = point >= 0xd800 && point < 0xe000;
-    return point >= least[size] && point <= 0x10ffff && !control && !surrogate ? size : 0;
-}
-
 static bool is_text(const char *text, size_t length) {
     for (size_t at = 0, size; at < length; at += size) {
-        size = character((const unsigned char *)text + at, length - at);
-        if (size == 0)
+        uint32_t code;
+        size = utf8_decode(text + at, length - at, &code);
+        if (size == 0 || !utf8_is_shown(code))
             return false;
     }
     return true;

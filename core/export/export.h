@@ -64,6 +64,7 @@ struct export_options {
     bool total;      /* --total: weights instead of counts, where the format has one of them */
     bool reverse;    /* --reverse: stacks from the leaf */
     bool inverted;   /* --inverted: icicles instead of flames */
+    bool unlabelled; /* pprof: samples do not say their thread and event */
     uint32_t traces; /* most traces in text; 0: 200 when traces are asked for */
     uint32_t flat;   /* most flat rows in text */
     bool want_summary, want_traces, want_flat; /* parts of the text format; none set: all */

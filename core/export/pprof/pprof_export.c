@@ -215,7 +215,7 @@ static void add_sample(struct pprof *w, const struct history_item *it, uint64_t 
     sample.location_id = location;
     sample.n_value = w->q->uncounted ? 1 : 2;
     sample.value = w->q->uncounted ? &value[1] : value;
-    sample.n_label = t->is_virtual ? 4 : 3;
+    sample.n_label = w->o->unlabelled ? 0 : t->is_virtual ? 4 : 3;
     sample.label = labels;
     piece.n_sample = 1;
     piece.sample = &one;

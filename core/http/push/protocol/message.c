@@ -1,8 +1,11 @@
 #include "core/http/push/protocol/message.h"
-#include "core/http/push/protocol/gzip.h"
+
+#include "core/base/gzip.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define GZIP_LEVEL 6
 
 static bool field_is_sound(const char *s, size_t size, char least) {
     size_t n = strnlen(s, size);
@@ -32,7 +35,7 @@ bool message_is_sound(const struct push_message *m) {
 
 struct push_message *message_take(struct push_message *m) {
     if (m->gzip)
-        m->gzip = gzip_text(&m->body) == 0; /* no memory for that: as it is */
+        m->gzip = gzip_text(&m->body, GZIP_LEVEL) == 0; /* no memory for that: as it is */
     struct push_message *own = malloc(sizeof *own);
     if (!own)
         return NULL;

@@ -53,3 +53,13 @@ int protocol_put(struct push_message *m, int (*put)(void *arg, struct push_messa
     }
     return put(arg, m);
 }
+
+int pprof_part_add(struct text *out, const struct push_profile *f, const struct export_part *part,
+                   const char *type, bool labels) {
+    struct export_options o = {.question = part->question, .unlabelled = !labels};
+    struct export_quality quality = *part->quality;
+    const struct exporter *x = exporter_by_format("pprof", &o);
+    if (type)
+        quality.event = type;
+    return x->write(out, f->profile, part->snapshot, &quality, &o);
+}

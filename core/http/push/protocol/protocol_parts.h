@@ -27,8 +27,9 @@ void protocol_begin(struct push_message *m, const struct push_protocol *p,
 /* Hands it on; -ENOMEM where its body is not whole. The body is gone in any case. */
 int protocol_put(struct push_message *m, int (*put)(void *arg, struct push_message *m), void *arg);
 
-/* pprof of one event (pprof_part.c), gzipped, appended. `type`: what the engine calls the weight's
- * type, NULL: as we do. `labels`: samples keep their threads. 0 or -ENOMEM. */
+/* pprof of one event, gzipped, appended. `type`: what the engine calls the weight's type, NULL: as
+ * we do. `labels`: samples have their threads. Where each combination of them is a series of its
+ * own, threads would be too many of them. 0 or -ENOMEM. */
 int pprof_part_add(struct text *out, const struct push_profile *f, const struct export_part *part,
                    const char *type, bool labels);
 

@@ -1,6 +1,7 @@
 #include "core/http/serve/server/server.h"
 
 #include "core/base/clock.h"
+#include "core/base/gzip.h"
 #include "core/export/svg_text.h"
 #include "core/http/serve/server/server_gzip.h"
 #include "core/http/serve/server/stream.h"
@@ -77,6 +78,7 @@ enum MHD_Result answer_queue(struct call *c);
 #define PAGE_TYPE "text/html; charset=utf-8"
 #define STREAM_BLOCK 32768
 #define GZIP_LEAST 1024 /* bytes; below, it is not worth the time */
+#define GZIP_LEVEL 5
 
 static const char *const always[][2] = {
     {"X-Content-Type-Options", "nosniff"},
@@ -184,7 +186,7 @@ static struct MHD_Response *whole(struct call *c) {
     if (a->refused && c->html)
         make_page(a);
     bool zipped = c->gzip && a->body.len >= GZIP_LEAST && is_text(a->type ? a->type : TEXT_TYPE) &&
-                  !has_header(a, "Content-Encoding") && server_gzip_text(&a->body) == 0;
+                  !has_header(a, "Content-Encoding") && gzip_text(&a->body, GZIP_LEVEL) == 0;
     struct MHD_Response *r =
         MHD_create_response_from_buffer(a->body.len, a->body.data, MHD_RESPMEM_MUST_FREE);
     if (!r)

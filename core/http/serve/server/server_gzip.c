@@ -1,14 +1,7 @@
 #include "core/http/serve/server/server_gzip.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
-
-#define LEVEL 5
-#define WINDOW_OF_GZIP (15 + 16)
-#define MEMORY_LEVEL 8
+#include <strings.h>
 
 /* "gzip", "gzip;q=0.5" and "*" do, "gzip;q=0" does not. */
 static bool is_gzip(const char *piece, size_t length) {
@@ -33,27 +26,4 @@ bool server_gzip_taken(const char *accepted) {
         c += length;
     }
     return false;
-}
-
-int server_gzip_text(struct text *t) {
-    z_stream z = {0};
-    if (t->len > UINT32_MAX / 2 || deflateInit2(&z, LEVEL, Z_DEFLATED, WINDOW_OF_GZIP, MEMORY_LEVEL,
-                                                Z_DEFAULT_STRATEGY) != Z_OK)
-        return -ENOMEM;
-    size_t room = deflateBound(&z, (uLong)t->len);
-    char *out = malloc(room);
-    z.next_in = (Bytef *)(void *)t->data;
-    z.avail_in = (uInt)t->len;
-    z.next_out = (Bytef *)(void *)out;
-    z.avail_out = (uInt)room;
-    bool done = out && deflate(&z, Z_FINISH) == Z_STREAM_END;
-    size_t length = z.total_out;
-    deflateEnd(&z);
-    if (!done) {
-        free(out);
-        return -ENOMEM;
-    }
-    text_free(t);
-    *t = (struct text){.data = out, .len = length, .cap = room};
-    return 0;
 }

@@ -1,4 +1,4 @@
-#include "core/http/push/protocol/gzip.h"
+#include "core/base/gzip.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -7,12 +7,11 @@
 
 #define GZIP_WINDOW (15 + 16) /* 32 KiB, with gzip's header */
 
-int gzip_text(struct text *t) {
+int gzip_text(struct text *t, int level) {
     if (t->len > UINT_MAX / 2)
         return -ENOMEM;
     z_stream z = {0};
-    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) !=
-        Z_OK)
+    if (deflateInit2(&z, level, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return -ENOMEM;
     size_t bound = deflateBound(&z, t->len);
     unsigned char *out = malloc(bound + 1);

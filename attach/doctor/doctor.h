@@ -12,8 +12,8 @@
  * Context: frontend only, any thread; some small reads from /proc; for containers, a
  * child of ours for a moment.
  */
-#ifndef JTOP_ATTACH_DOCTOR_H
-#define JTOP_ATTACH_DOCTOR_H
+#ifndef JTOP_ATTACH_DOCTOR_DOCTOR_H
+#define JTOP_ATTACH_DOCTOR_DOCTOR_H
 
 #include "attach/find/jvm.h"
 

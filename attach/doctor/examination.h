@@ -31,8 +31,8 @@
  *
  * Context: frontend only, any thread; takes some milliseconds.
  */
-#ifndef JTOP_ATTACH_EXAMINATION_H
-#define JTOP_ATTACH_EXAMINATION_H
+#ifndef JTOP_ATTACH_DOCTOR_EXAMINATION_H
+#define JTOP_ATTACH_DOCTOR_EXAMINATION_H
 
 #include "attach/find/jvm.h"
 

@@ -4,8 +4,8 @@
  *
  * Context: frontend only; one thread at a time per struct.
  */
-#ifndef JTOP_ATTACH_EXAMINE_H
-#define JTOP_ATTACH_EXAMINE_H
+#ifndef JTOP_ATTACH_DOCTOR_EXAMINE_H
+#define JTOP_ATTACH_DOCTOR_EXAMINE_H
 
 #include "attach/doctor/examination.h"
 #include "attach/load/java_options.h"

@@ -3,8 +3,8 @@
  *
  * Context: any thread.
  */
-#ifndef JTOP_ATTACH_CONTAINER_H
-#define JTOP_ATTACH_CONTAINER_H
+#ifndef JTOP_ATTACH_FIND_CONTAINER_H
+#define JTOP_ATTACH_FIND_CONTAINER_H
 
 #include <stddef.h>
 #include <sys/types.h>

@@ -13,8 +13,8 @@
  *
  * Context: any thread.
  */
-#ifndef JTOP_ATTACH_HSPERF_H
-#define JTOP_ATTACH_HSPERF_H
+#ifndef JTOP_ATTACH_FIND_HSPERF_H
+#define JTOP_ATTACH_FIND_HSPERF_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  *
  * Context: any thread, pure.
  */
-#ifndef JTOP_ATTACH_JAVA_ARGS_H
-#define JTOP_ATTACH_JAVA_ARGS_H
+#ifndef JTOP_ATTACH_FIND_JAVA_ARGS_H
+#define JTOP_ATTACH_FIND_JAVA_ARGS_H
 
 #include <stdbool.h>
 #include <stddef.h>

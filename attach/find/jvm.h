@@ -9,8 +9,8 @@
  *
  * Context: frontend only, any thread.
  */
-#ifndef JTOP_ATTACH_JVM_H
-#define JTOP_ATTACH_JVM_H
+#ifndef JTOP_ATTACH_FIND_JVM_H
+#define JTOP_ATTACH_FIND_JVM_H
 
 #include "core/base/err.h"
 

@@ -3,8 +3,8 @@
  *
  * Context: frontend only, any thread.
  */
-#ifndef JTOP_ATTACH_JVM_PERF_H
-#define JTOP_ATTACH_JVM_PERF_H
+#ifndef JTOP_ATTACH_FIND_JVM_PERF_H
+#define JTOP_ATTACH_FIND_JVM_PERF_H
 
 #include "attach/find/jvm.h"
 #include "attach/find/perf_values.h"

@@ -3,8 +3,8 @@
  *
  * Context: any thread.
  */
-#ifndef JTOP_ATTACH_PERF_FILE_H
-#define JTOP_ATTACH_PERF_FILE_H
+#ifndef JTOP_ATTACH_FIND_PERF_FILE_H
+#define JTOP_ATTACH_FIND_PERF_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

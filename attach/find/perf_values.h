@@ -3,8 +3,8 @@
  *
  * Context: any thread, pure.
  */
-#ifndef JTOP_ATTACH_PERF_VALUES_H
-#define JTOP_ATTACH_PERF_VALUES_H
+#ifndef JTOP_ATTACH_FIND_PERF_VALUES_H
+#define JTOP_ATTACH_FIND_PERF_VALUES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  *
  * Context: frontend only, one thread at a time.
  */
-#ifndef JTOP_ATTACH_PROCESS_LIST_H
-#define JTOP_ATTACH_PROCESS_LIST_H
+#ifndef JTOP_ATTACH_FIND_PROCESS_LIST_H
+#define JTOP_ATTACH_FIND_PROCESS_LIST_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -9,8 +9,8 @@
  * Context: frontend only; blocks up to the timeout; any thread, but forks (the child calls only
  * async-signal-safe functions and library calls that are safe in a single-threaded copy).
  */
-#ifndef JTOP_ATTACH_ATTACH_H
-#define JTOP_ATTACH_ATTACH_H
+#ifndef JTOP_ATTACH_LOAD_ATTACH_H
+#define JTOP_ATTACH_LOAD_ATTACH_H
 
 #include "attach/find/jvm.h"
 

@@ -8,8 +8,8 @@
  *
  * Context: frontend only, any thread; blocks up to the deadline.
  */
-#ifndef JTOP_ATTACH_CONNECT_H
-#define JTOP_ATTACH_CONNECT_H
+#ifndef JTOP_ATTACH_LOAD_CONNECT_H
+#define JTOP_ATTACH_LOAD_CONNECT_H
 
 #include "attach/find/jvm.h"
 #include "attach/load/helper.h"

@@ -4,8 +4,8 @@
  * Context: runs in a single-threaded copy of a process that may have had threads: it allocates
  * nothing, takes no lock, and formats no message. All signals are blocked.
  */
-#ifndef JTOP_ATTACH_HELPER_H
-#define JTOP_ATTACH_HELPER_H
+#ifndef JTOP_ATTACH_LOAD_HELPER_H
+#define JTOP_ATTACH_LOAD_HELPER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  *
  * Context: frontend only, any thread.
  */
-#ifndef JTOP_ATTACH_JAVA_OPTIONS_H
-#define JTOP_ATTACH_JAVA_OPTIONS_H
+#ifndef JTOP_ATTACH_LOAD_JAVA_OPTIONS_H
+#define JTOP_ATTACH_LOAD_JAVA_OPTIONS_H
 
 #include "attach/find/jvm.h"
 

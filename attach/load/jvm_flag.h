@@ -5,8 +5,8 @@
  *
  * Context: frontend only, any thread; allocates.
  */
-#ifndef JTOP_ATTACH_JVM_FLAG_H
-#define JTOP_ATTACH_JVM_FLAG_H
+#ifndef JTOP_ATTACH_LOAD_JVM_FLAG_H
+#define JTOP_ATTACH_LOAD_JVM_FLAG_H
 
 #include "attach/find/jvm.h"
 

@@ -4,8 +4,8 @@
  *
  * Context: frontend only, any thread.
  */
-#ifndef JTOP_ATTACH_LIBRARY_NEEDS_H
-#define JTOP_ATTACH_LIBRARY_NEEDS_H
+#ifndef JTOP_ATTACH_LOAD_LIBRARY_NEEDS_H
+#define JTOP_ATTACH_LOAD_LIBRARY_NEEDS_H
 
 #include <stddef.h>
 #include <stdint.h>

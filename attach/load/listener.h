@@ -6,8 +6,8 @@
  *
  * Context: any thread; neither allocates nor locks (the attach helper uses it).
  */
-#ifndef JTOP_ATTACH_LISTENER_H
-#define JTOP_ATTACH_LISTENER_H
+#ifndef JTOP_ATTACH_LOAD_LISTENER_H
+#define JTOP_ATTACH_LOAD_LISTENER_H
 
 #include <stdbool.h>
 #include <stdint.h>

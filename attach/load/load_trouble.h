@@ -5,8 +5,8 @@
  *
  * Context: frontend only, any thread; load_trouble may start a child for a moment (errand.h).
  */
-#ifndef JTOP_ATTACH_LOAD_TROUBLE_H
-#define JTOP_ATTACH_LOAD_TROUBLE_H
+#ifndef JTOP_ATTACH_LOAD_LOAD_TROUBLE_H
+#define JTOP_ATTACH_LOAD_LOAD_TROUBLE_H
 
 #include "attach/find/jvm.h"
 

@@ -5,8 +5,8 @@
  *
  * Context: any thread; small reads; neither allocates nor locks (the attach helper uses it).
  */
-#ifndef JTOP_ATTACH_STANDSTILL_H
-#define JTOP_ATTACH_STANDSTILL_H
+#ifndef JTOP_ATTACH_LOAD_STANDSTILL_H
+#define JTOP_ATTACH_LOAD_STANDSTILL_H
 
 #include <stdbool.h>
 #include <sys/types.h>

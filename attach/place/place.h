@@ -16,8 +16,8 @@
  *
  * Context: frontend only, any thread; blocks up to the deadline (and a second more).
  */
-#ifndef JTOP_ATTACH_PLACE_H
-#define JTOP_ATTACH_PLACE_H
+#ifndef JTOP_ATTACH_PLACE_PLACE_H
+#define JTOP_ATTACH_PLACE_PLACE_H
 
 #include "attach/find/jvm.h"
 #include "attach/proc/errand.h"

@@ -5,8 +5,8 @@
  * Context: frontend only, any thread; some milliseconds, in a child that is killed where a file
  * system keeps it waiting.
  */
-#ifndef JTOP_ATTACH_PLACE_LOOK_H
-#define JTOP_ATTACH_PLACE_LOOK_H
+#ifndef JTOP_ATTACH_PLACE_PLACE_LOOK_H
+#define JTOP_ATTACH_PLACE_PLACE_LOOK_H
 
 #include "attach/find/jvm.h"
 

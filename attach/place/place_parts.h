@@ -4,8 +4,8 @@
  * Context: the child's side (place_child, place_dirs, place_loaded) runs in a copy of the process:
  * it neither allocates nor locks. It hands over what it found in `report`, memory that both see.
  */
-#ifndef JTOP_ATTACH_PLACE_PARTS_H
-#define JTOP_ATTACH_PLACE_PARTS_H
+#ifndef JTOP_ATTACH_PLACE_PLACE_PARTS_H
+#define JTOP_ATTACH_PLACE_PLACE_PARTS_H
 
 #include "attach/place/place.h"
 

@@ -16,8 +16,8 @@
  *
  * Context: frontend only, any thread; small reads, no allocation.
  */
-#ifndef JTOP_ATTACH_CGROUP_H
-#define JTOP_ATTACH_CGROUP_H
+#ifndef JTOP_ATTACH_PROC_CGROUP_H
+#define JTOP_ATTACH_PROC_CGROUP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * Context: a single-threaded copy of a process that may have had threads; neither allocates nor
  * locks.
  */
-#ifndef JTOP_ATTACH_CREDENTIALS_H
-#define JTOP_ATTACH_CREDENTIALS_H
+#ifndef JTOP_ATTACH_PROC_CREDENTIALS_H
+#define JTOP_ATTACH_PROC_CREDENTIALS_H
 
 #include <sys/types.h>
 

@@ -11,8 +11,8 @@
  * numbers and strings is all right), and makes system calls that change credentials raw. What it
  * writes to *context is the copy's.
  */
-#ifndef JTOP_ATTACH_ERRAND_H
-#define JTOP_ATTACH_ERRAND_H
+#ifndef JTOP_ATTACH_PROC_ERRAND_H
+#define JTOP_ATTACH_PROC_ERRAND_H
 
 #include <stdbool.h>
 #include <stddef.h>

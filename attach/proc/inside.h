@@ -3,8 +3,8 @@
  *
  * Context: any thread; neither allocates nor locks (errands use it).
  */
-#ifndef JTOP_ATTACH_INSIDE_H
-#define JTOP_ATTACH_INSIDE_H
+#ifndef JTOP_ATTACH_PROC_INSIDE_H
+#define JTOP_ATTACH_PROC_INSIDE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * Context: any thread. Nothing here allocates or locks: the attach helper, a copy of a process
  * that may have had other threads, uses it as well.
  */
-#ifndef JTOP_ATTACH_PROC_H
-#define JTOP_ATTACH_PROC_H
+#ifndef JTOP_ATTACH_PROC_PROC_H
+#define JTOP_ATTACH_PROC_PROC_H
 
 #include <stdbool.h>
 #include <stddef.h>

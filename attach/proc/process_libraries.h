@@ -3,8 +3,8 @@
  *
  * Context: frontend only, any thread.
  */
-#ifndef JTOP_ATTACH_PROCESS_LIBRARIES_H
-#define JTOP_ATTACH_PROCESS_LIBRARIES_H
+#ifndef JTOP_ATTACH_PROC_PROCESS_LIBRARIES_H
+#define JTOP_ATTACH_PROC_PROCESS_LIBRARIES_H
 
 #include <stdint.h>
 #include <sys/types.h>

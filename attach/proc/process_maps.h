@@ -4,8 +4,8 @@
  *
  * Context: frontend only, any thread.
  */
-#ifndef JTOP_ATTACH_PROCESS_MAPS_H
-#define JTOP_ATTACH_PROCESS_MAPS_H
+#ifndef JTOP_ATTACH_PROC_PROCESS_MAPS_H
+#define JTOP_ATTACH_PROC_PROCESS_MAPS_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -3,8 +3,8 @@
  *
  * Context: any thread; neither allocates nor locks.
  */
-#ifndef JTOP_ATTACH_PROCESS_STATUS_H
-#define JTOP_ATTACH_PROCESS_STATUS_H
+#ifndef JTOP_ATTACH_PROC_PROCESS_STATUS_H
+#define JTOP_ATTACH_PROC_PROCESS_STATUS_H
 
 #include <stdbool.h>
 #include <stdint.h>

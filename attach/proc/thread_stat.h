@@ -3,8 +3,8 @@
  *
  * Context: frontend only, any thread.
  */
-#ifndef JTOP_ATTACH_THREAD_STAT_H
-#define JTOP_ATTACH_THREAD_STAT_H
+#ifndef JTOP_ATTACH_PROC_THREAD_STAT_H
+#define JTOP_ATTACH_PROC_THREAD_STAT_H
 
 #include <stdint.h>
 #include <sys/types.h>

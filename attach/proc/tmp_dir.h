@@ -4,8 +4,8 @@
  *
  * Context: any thread; neither allocates nor locks (the attach helper uses it).
  */
-#ifndef JTOP_ATTACH_TMP_DIR_H
-#define JTOP_ATTACH_TMP_DIR_H
+#ifndef JTOP_ATTACH_PROC_TMP_DIR_H
+#define JTOP_ATTACH_PROC_TMP_DIR_H
 
 #include <sys/types.h>
 

@@ -7,8 +7,8 @@
  *
  * Context: pure, any thread. The input must be a private copy already.
  */
-#ifndef JTOP_SESSION_CLEAN_TEXT_H
-#define JTOP_SESSION_CLEAN_TEXT_H
+#ifndef JTOP_BASE_CLEAN_TEXT_H
+#define JTOP_BASE_CLEAN_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>

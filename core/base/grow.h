@@ -3,8 +3,8 @@
  *
  * Context: pure, any thread.
  */
-#ifndef JTOP_PROFILE_GROW_H
-#define JTOP_PROFILE_GROW_H
+#ifndef JTOP_BASE_GROW_H
+#define JTOP_BASE_GROW_H
 
 #include <stdbool.h>
 #include <stdint.h>

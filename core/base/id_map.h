@@ -5,8 +5,8 @@
  *
  * Context: one thread at a time per struct.
  */
-#ifndef JTOP_SESSION_ID_MAP_H
-#define JTOP_SESSION_ID_MAP_H
+#ifndef JTOP_BASE_ID_MAP_H
+#define JTOP_BASE_ID_MAP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  *
  * Context: frontend only, pure.
  */
-#ifndef JTOP_TUI_QUANTITY_H
-#define JTOP_TUI_QUANTITY_H
+#ifndef JTOP_BASE_QUANTITY_H
+#define JTOP_BASE_QUANTITY_H
 
 #include <stdint.h>
 

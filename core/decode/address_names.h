@@ -5,8 +5,8 @@
  *
  * Context: drain thread, or the thread that replays.
  */
-#ifndef JTOP_SESSION_ADDRESS_NAMES_H
-#define JTOP_SESSION_ADDRESS_NAMES_H
+#ifndef JTOP_DECODE_ADDRESS_NAMES_H
+#define JTOP_DECODE_ADDRESS_NAMES_H
 
 #include "core/base/id_map.h"
 #include "core/profile/table/method_table.h"

@@ -15,8 +15,8 @@
  *
  * Context: drain thread, or the thread that replays. The record is a private, aligned copy.
  */
-#ifndef JTOP_SESSION_DECODER_H
-#define JTOP_SESSION_DECODER_H
+#ifndef JTOP_DECODE_DECODER_H
+#define JTOP_DECODE_DECODER_H
 
 #include "core/base/id_map.h"
 #include "core/decode/address_names.h"

@@ -9,8 +9,8 @@
  *
  * Context: as decoder.h; everything here needs the profile's lock, but for what says otherwise.
  */
-#ifndef JTOP_SESSION_DECODER_PARTS_H
-#define JTOP_SESSION_DECODER_PARTS_H
+#ifndef JTOP_DECODE_DECODER_PARTS_H
+#define JTOP_DECODE_DECODER_PARTS_H
 
 #include "core/decode/decoder.h"
 

@@ -5,8 +5,8 @@
  *
  * Context: one thread at a time per struct.
  */
-#ifndef JTOP_SESSION_HELD_SAMPLES_H
-#define JTOP_SESSION_HELD_SAMPLES_H
+#ifndef JTOP_DECODE_HELD_SAMPLES_H
+#define JTOP_DECODE_HELD_SAMPLES_H
 
 #include "core/profile/profile.h"
 

@@ -5,8 +5,8 @@
  *
  * Context: drain thread.
  */
-#ifndef JTOP_SESSION_KEPT_RECORDS_H
-#define JTOP_SESSION_KEPT_RECORDS_H
+#ifndef JTOP_DECODE_KEPT_RECORDS_H
+#define JTOP_DECODE_KEPT_RECORDS_H
 
 #include "core/base/id_map.h"
 

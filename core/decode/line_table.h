@@ -3,8 +3,8 @@
  *
  * Context: pure; a table is never changed once made.
  */
-#ifndef JTOP_SESSION_LINE_TABLE_H
-#define JTOP_SESSION_LINE_TABLE_H
+#ifndef JTOP_DECODE_LINE_TABLE_H
+#define JTOP_DECODE_LINE_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

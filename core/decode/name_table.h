@@ -4,8 +4,8 @@
  *
  * Context: one thread at a time per struct.
  */
-#ifndef JTOP_SESSION_NAME_TABLE_H
-#define JTOP_SESSION_NAME_TABLE_H
+#ifndef JTOP_DECODE_NAME_TABLE_H
+#define JTOP_DECODE_NAME_TABLE_H
 
 #include "core/base/id_map.h"
 #include "core/decode/line_table.h"

@@ -12,8 +12,8 @@
  * Context: drain thread, without the profile's lock, which is taken to look at the samples only:
  * stacks and names are nobody else's to change.
  */
-#ifndef JTOP_SESSION_PAST_H
-#define JTOP_SESSION_PAST_H
+#ifndef JTOP_DECODE_PAST_H
+#define JTOP_DECODE_PAST_H
 
 #include "core/decode/decoder.h"
 

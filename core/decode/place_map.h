@@ -5,8 +5,8 @@
  *
  * Context: one thread at a time per struct.
  */
-#ifndef JTOP_SESSION_PLACE_MAP_H
-#define JTOP_SESSION_PLACE_MAP_H
+#ifndef JTOP_DECODE_PLACE_MAP_H
+#define JTOP_DECODE_PLACE_MAP_H
 
 #include "core/base/id_map.h"
 #include "core/profile/profile.h"

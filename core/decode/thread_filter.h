@@ -11,8 +11,8 @@
  *
  * Context: one thread at a time per struct; the bits are read by the agent at any time.
  */
-#ifndef JTOP_SESSION_THREAD_FILTER_H
-#define JTOP_SESSION_THREAD_FILTER_H
+#ifndef JTOP_DECODE_THREAD_FILTER_H
+#define JTOP_DECODE_THREAD_FILTER_H
 
 #include "core/base/err.h"
 #include "core/base/id_map.h"

@@ -7,8 +7,8 @@
  *
  * Context: as the decoder that has one.
  */
-#ifndef JTOP_SESSION_TIME_WINDOW_H
-#define JTOP_SESSION_TIME_WINDOW_H
+#ifndef JTOP_DECODE_TIME_WINDOW_H
+#define JTOP_DECODE_TIME_WINDOW_H
 
 #include "core/decode/kept_records.h"
 

@@ -8,8 +8,8 @@
  *
  * Context: frontend only, any thread. Reads /sys and tracefs, the target's maps and ELF files.
  */
-#ifndef JTOP_SESSION_EVENT_H
-#define JTOP_SESSION_EVENT_H
+#ifndef JTOP_EVENT_EVENT_H
+#define JTOP_EVENT_EVENT_H
 
 #include "core/base/err.h"
 #include "core/wire/layout.h"

@@ -6,8 +6,8 @@
  *
  * Context: as event.h.
  */
-#ifndef JTOP_SESSION_EVENT_PARTS_H
-#define JTOP_SESSION_EVENT_PARTS_H
+#ifndef JTOP_EVENT_EVENT_PARTS_H
+#define JTOP_EVENT_EVENT_PARTS_H
 
 #include "core/event/event.h"
 

@@ -15,8 +15,8 @@
  *
  * Context: any thread. Reads /proc.
  */
-#ifndef JTOP_SESSION_ENVIRONMENT_H
-#define JTOP_SESSION_ENVIRONMENT_H
+#ifndef JTOP_RECORD_ENVIRONMENT_H
+#define JTOP_RECORD_ENVIRONMENT_H
 
 #include <stddef.h>
 #include <sys/types.h>

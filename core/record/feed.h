@@ -7,8 +7,8 @@
  *
  * Context: as said at each function: `writer` is the drain thread, `sender` the sharing one.
  */
-#ifndef JTOP_SESSION_FEED_H
-#define JTOP_SESSION_FEED_H
+#ifndef JTOP_RECORD_FEED_H
+#define JTOP_RECORD_FEED_H
 
 #include "core/profile/table/method_table.h"
 #include "core/wire/record.h"

@@ -7,8 +7,8 @@
  *
  * Context: one thread at a time per struct. Blocks on the file.
  */
-#ifndef JTOP_SESSION_RECORDING_H
-#define JTOP_SESSION_RECORDING_H
+#ifndef JTOP_RECORD_RECORDING_H
+#define JTOP_RECORD_RECORDING_H
 
 #include "core/base/err.h"
 #include "core/wire/record.h"

@@ -4,8 +4,8 @@
  *
  * Context: any thread; blocks on the file.
  */
-#ifndef JTOP_SESSION_RECORDING_FILE_H
-#define JTOP_SESSION_RECORDING_FILE_H
+#ifndef JTOP_RECORD_RECORDING_FILE_H
+#define JTOP_RECORD_RECORDING_FILE_H
 
 #include <stdbool.h>
 

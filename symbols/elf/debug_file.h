@@ -4,8 +4,8 @@
  *
  * Context: frontend only; one thread at a time per struct.
  */
-#ifndef JTOP_SYMBOLS_DEBUG_FILE_H
-#define JTOP_SYMBOLS_DEBUG_FILE_H
+#ifndef JTOP_SYMBOLS_ELF_DEBUG_FILE_H
+#define JTOP_SYMBOLS_ELF_DEBUG_FILE_H
 
 #include "symbols/elf/elf_symbols.h"
 #include "symbols/elf/target_files.h"

@@ -7,8 +7,8 @@
  *
  * Context: frontend only, any thread.
  */
-#ifndef JTOP_SYMBOLS_DEMANGLE_H
-#define JTOP_SYMBOLS_DEMANGLE_H
+#ifndef JTOP_SYMBOLS_ELF_DEMANGLE_H
+#define JTOP_SYMBOLS_ELF_DEMANGLE_H
 
 #include <stdbool.h>
 

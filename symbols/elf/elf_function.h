@@ -4,8 +4,8 @@
  *
  * Context: frontend only, any thread.
  */
-#ifndef JTOP_SYMBOLS_ELF_FUNCTION_H
-#define JTOP_SYMBOLS_ELF_FUNCTION_H
+#ifndef JTOP_SYMBOLS_ELF_ELF_FUNCTION_H
+#define JTOP_SYMBOLS_ELF_ELF_FUNCTION_H
 
 #include <stdbool.h>
 #include <stdint.h>

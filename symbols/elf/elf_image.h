@@ -9,8 +9,8 @@
  *
  * Context: frontend only; one thread at a time per struct.
  */
-#ifndef JTOP_SYMBOLS_ELF_IMAGE_H
-#define JTOP_SYMBOLS_ELF_IMAGE_H
+#ifndef JTOP_SYMBOLS_ELF_ELF_IMAGE_H
+#define JTOP_SYMBOLS_ELF_ELF_IMAGE_H
 
 #include <gelf.h>
 #include <stddef.h>

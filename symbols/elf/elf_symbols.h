@@ -3,8 +3,8 @@
  *
  * Context: frontend only; one thread at a time per struct.
  */
-#ifndef JTOP_SYMBOLS_ELF_SYMBOLS_H
-#define JTOP_SYMBOLS_ELF_SYMBOLS_H
+#ifndef JTOP_SYMBOLS_ELF_ELF_SYMBOLS_H
+#define JTOP_SYMBOLS_ELF_ELF_SYMBOLS_H
 
 #include "symbols/elf/symbol_table.h"
 

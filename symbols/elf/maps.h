@@ -7,8 +7,8 @@
  *
  * Context: frontend only, any thread; one writer per struct.
  */
-#ifndef JTOP_SYMBOLS_MAPS_H
-#define JTOP_SYMBOLS_MAPS_H
+#ifndef JTOP_SYMBOLS_ELF_MAPS_H
+#define JTOP_SYMBOLS_ELF_MAPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,8 +10,8 @@
  *
  * Context: frontend only; one thread at a time per struct.
  */
-#ifndef JTOP_SYMBOLS_SYMBOL_TABLE_H
-#define JTOP_SYMBOLS_SYMBOL_TABLE_H
+#ifndef JTOP_SYMBOLS_ELF_SYMBOL_TABLE_H
+#define JTOP_SYMBOLS_ELF_SYMBOL_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

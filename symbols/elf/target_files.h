@@ -8,8 +8,8 @@
  *
  * Context: frontend only; one thread at a time per struct.
  */
-#ifndef JTOP_SYMBOLS_TARGET_FILES_H
-#define JTOP_SYMBOLS_TARGET_FILES_H
+#ifndef JTOP_SYMBOLS_ELF_TARGET_FILES_H
+#define JTOP_SYMBOLS_ELF_TARGET_FILES_H
 
 #include "core/base/err.h"
 #include "symbols/elf/maps.h"

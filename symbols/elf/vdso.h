@@ -3,8 +3,8 @@
  *
  * Context: frontend only, any thread.
  */
-#ifndef JTOP_SYMBOLS_VDSO_H
-#define JTOP_SYMBOLS_VDSO_H
+#ifndef JTOP_SYMBOLS_ELF_VDSO_H
+#define JTOP_SYMBOLS_ELF_VDSO_H
 
 #include "symbols/elf/elf_symbols.h"
 #include "symbols/elf/maps.h"

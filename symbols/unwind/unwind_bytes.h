@@ -4,8 +4,8 @@
  *
  * Context: any.
  */
-#ifndef JTOP_SYMBOLS_UNWIND_BYTES_H
-#define JTOP_SYMBOLS_UNWIND_BYTES_H
+#ifndef JTOP_SYMBOLS_UNWIND_UNWIND_BYTES_H
+#define JTOP_SYMBOLS_UNWIND_UNWIND_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
  *
  * Context: frontend only, any thread.
  */
-#ifndef JTOP_SYMBOLS_UNWIND_ENTRY_H
-#define JTOP_SYMBOLS_UNWIND_ENTRY_H
+#ifndef JTOP_SYMBOLS_UNWIND_UNWIND_ENTRY_H
+#define JTOP_SYMBOLS_UNWIND_UNWIND_ENTRY_H
 
 #include "symbols/unwind/unwind_bytes.h"
 

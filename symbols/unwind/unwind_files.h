@@ -4,8 +4,8 @@
  *
  * Context: frontend only; one thread at a time per struct.
  */
-#ifndef JTOP_SYMBOLS_UNWIND_FILES_H
-#define JTOP_SYMBOLS_UNWIND_FILES_H
+#ifndef JTOP_SYMBOLS_UNWIND_UNWIND_FILES_H
+#define JTOP_SYMBOLS_UNWIND_UNWIND_FILES_H
 
 #include "core/base/err.h"
 #include "symbols/unwind/unwind_table.h"

@@ -4,8 +4,8 @@
  *
  * Context: constants.
  */
-#ifndef JTOP_SYMBOLS_UNWIND_OPCODES_H
-#define JTOP_SYMBOLS_UNWIND_OPCODES_H
+#ifndef JTOP_SYMBOLS_UNWIND_UNWIND_OPCODES_H
+#define JTOP_SYMBOLS_UNWIND_UNWIND_OPCODES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  *
  * Context: frontend only, any thread.
  */
-#ifndef JTOP_SYMBOLS_UNWIND_PROGRAM_H
-#define JTOP_SYMBOLS_UNWIND_PROGRAM_H
+#ifndef JTOP_SYMBOLS_UNWIND_UNWIND_PROGRAM_H
+#define JTOP_SYMBOLS_UNWIND_UNWIND_PROGRAM_H
 
 #include "symbols/unwind/unwind_entry.h"
 #include "symbols/unwind/unwind_table.h"

@@ -9,8 +9,8 @@
  *
  * Context: frontend only, any thread.
  */
-#ifndef JTOP_SYMBOLS_UNWIND_TABLE_H
-#define JTOP_SYMBOLS_UNWIND_TABLE_H
+#ifndef JTOP_SYMBOLS_UNWIND_UNWIND_TABLE_H
+#define JTOP_SYMBOLS_UNWIND_UNWIND_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

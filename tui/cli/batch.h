@@ -3,8 +3,8 @@
  *
  * Context: frontend, main thread. Reports go to stdout or files, everything else to stderr.
  */
-#ifndef JTOP_TUI_BATCH_H
-#define JTOP_TUI_BATCH_H
+#ifndef JTOP_TUI_CLI_BATCH_H
+#define JTOP_TUI_CLI_BATCH_H
 
 #include "tui/cli/option/options.h"
 

@@ -5,8 +5,8 @@
  *
  * Context: frontend, main thread, before any other thread is started.
  */
-#ifndef JTOP_TUI_READER_H
-#define JTOP_TUI_READER_H
+#ifndef JTOP_TUI_CLI_READER_H
+#define JTOP_TUI_CLI_READER_H
 
 #include "tui/cli/option/options.h"
 

@@ -4,8 +4,8 @@
  *
  * Context: frontend, main thread.
  */
-#ifndef JTOP_TUI_WATCH_H
-#define JTOP_TUI_WATCH_H
+#ifndef JTOP_TUI_CLI_WATCH_H
+#define JTOP_TUI_CLI_WATCH_H
 
 #include "core/session/session.h"
 #include "tui/cli/output/progress.h"

@@ -4,8 +4,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_CONFIG_H
-#define JTOP_TUI_CONFIG_H
+#ifndef JTOP_TUI_CONFIG_CONFIG_H
+#define JTOP_TUI_CONFIG_CONFIG_H
 
 #include "core/base/err.h"
 #include "core/base/text.h"
@@ -16,6 +16,19 @@
 #include <stdint.h>
 
 #define CONFIG_TEXT 256
+
+/* The views there are. */
+enum live_view {
+    LIVE_METHODS = 0,
+    LIVE_THREADS,
+    LIVE_TREE,
+    LIVE_LOCKS,
+    LIVE_FLAME,
+    LIVE_ALLOC,
+    LIVE_LINES,
+    LIVE_STATUS,
+    LIVE_OVERVIEW,
+};
 
 struct config {
     char theme[CONFIG_TEXT];          /* name or path; "": default */

@@ -3,8 +3,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_CONFIG_PARTS_H
-#define JTOP_TUI_CONFIG_PARTS_H
+#ifndef JTOP_TUI_CONFIG_CONFIG_PARTS_H
+#define JTOP_TUI_CONFIG_CONFIG_PARTS_H
 
 #include "core/base/quantity.h"
 #include "tui/config/config.h"

@@ -4,8 +4,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_KEYMAP_H
-#define JTOP_TUI_KEYMAP_H
+#ifndef JTOP_TUI_CONFIG_KEYMAP_H
+#define JTOP_TUI_CONFIG_KEYMAP_H
 
 #include "core/base/err.h"
 #include "tui/terminal/press.h"

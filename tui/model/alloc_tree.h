@@ -12,8 +12,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_ALLOC_TREE_H
-#define JTOP_TUI_ALLOC_TREE_H
+#ifndef JTOP_TUI_MODEL_ALLOC_TREE_H
+#define JTOP_TUI_MODEL_ALLOC_TREE_H
 
 #include "core/profile/snapshot/snapshot.h"
 #include "tui/widget/tree_rows.h"

@@ -7,8 +7,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_ENGINE_SET_H
-#define JTOP_TUI_ENGINE_SET_H
+#ifndef JTOP_TUI_MODEL_ENGINE_SET_H
+#define JTOP_TUI_MODEL_ENGINE_SET_H
 
 #include "core/session/session.h"
 

@@ -5,11 +5,10 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_FINDING_H
-#define JTOP_TUI_FINDING_H
+#ifndef JTOP_TUI_MODEL_FINDING_H
+#define JTOP_TUI_MODEL_FINDING_H
 
 #include "tui/model/model.h"
-#include "tui/screen/live.h"
 
 #include <stdbool.h>
 

@@ -18,8 +18,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_FLAME_H
-#define JTOP_TUI_FLAME_H
+#ifndef JTOP_TUI_MODEL_FLAME_H
+#define JTOP_TUI_MODEL_FLAME_H
 
 #include "core/profile/snapshot/snapshot.h"
 

@@ -4,8 +4,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_LINE_ROWS_H
-#define JTOP_TUI_LINE_ROWS_H
+#ifndef JTOP_TUI_MODEL_LINE_ROWS_H
+#define JTOP_TUI_MODEL_LINE_ROWS_H
 
 #include "core/profile/snapshot/snapshot.h"
 

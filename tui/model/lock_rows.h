@@ -13,8 +13,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_LOCK_ROWS_H
-#define JTOP_TUI_LOCK_ROWS_H
+#ifndef JTOP_TUI_MODEL_LOCK_ROWS_H
+#define JTOP_TUI_MODEL_LOCK_ROWS_H
 
 #include "core/profile/snapshot/snapshot.h"
 

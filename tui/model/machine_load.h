@@ -3,8 +3,8 @@
  *
  * Context: frontend; one thread at a time per struct.
  */
-#ifndef JTOP_TUI_MACHINE_LOAD_H
-#define JTOP_TUI_MACHINE_LOAD_H
+#ifndef JTOP_TUI_MODEL_MACHINE_LOAD_H
+#define JTOP_TUI_MODEL_MACHINE_LOAD_H
 
 #include <stdint.h>
 #include <sys/types.h>

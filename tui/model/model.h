@@ -9,8 +9,8 @@
  *
  * Context: frontend main thread. Time comes from the caller, so tests have no clock.
  */
-#ifndef JTOP_TUI_MODEL_H
-#define JTOP_TUI_MODEL_H
+#ifndef JTOP_TUI_MODEL_MODEL_H
+#define JTOP_TUI_MODEL_MODEL_H
 
 #include "attach/find/jvm.h"
 #include "attach/load/standstill.h"

@@ -4,8 +4,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_OVERLOADS_H
-#define JTOP_TUI_OVERLOADS_H
+#ifndef JTOP_TUI_MODEL_OVERLOADS_H
+#define JTOP_TUI_MODEL_OVERLOADS_H
 
 #include "core/profile/table/index.h"
 #include "core/profile/table/method_table.h"

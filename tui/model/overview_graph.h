@@ -6,8 +6,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_OVERVIEW_GRAPH_H
-#define JTOP_TUI_OVERVIEW_GRAPH_H
+#ifndef JTOP_TUI_MODEL_OVERVIEW_GRAPH_H
+#define JTOP_TUI_MODEL_OVERVIEW_GRAPH_H
 
 #include "tui/model/model.h"
 #include "tui/terminal/canvas.h"

@@ -4,8 +4,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_SOURCE_ARCHIVE_H
-#define JTOP_TUI_SOURCE_ARCHIVE_H
+#ifndef JTOP_TUI_MODEL_SOURCE_ARCHIVE_H
+#define JTOP_TUI_MODEL_SOURCE_ARCHIVE_H
 
 #ifndef JTOP_STATIC
 #include <zip.h>

@@ -5,8 +5,8 @@
  *
  * Context: pure, frontend main thread.
  */
-#ifndef JTOP_TUI_SOURCE_FILE_H
-#define JTOP_TUI_SOURCE_FILE_H
+#ifndef JTOP_TUI_MODEL_SOURCE_FILE_H
+#define JTOP_TUI_MODEL_SOURCE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

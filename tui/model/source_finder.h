@@ -12,8 +12,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_SOURCE_FINDER_H
-#define JTOP_TUI_SOURCE_FINDER_H
+#ifndef JTOP_TUI_MODEL_SOURCE_FINDER_H
+#define JTOP_TUI_MODEL_SOURCE_FINDER_H
 
 #include "tui/model/source_file.h"
 

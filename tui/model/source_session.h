@@ -3,8 +3,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_SOURCE_SESSION_H
-#define JTOP_TUI_SOURCE_SESSION_H
+#ifndef JTOP_TUI_MODEL_SOURCE_SESSION_H
+#define JTOP_TUI_MODEL_SOURCE_SESSION_H
 
 #include "tui/model/model.h"
 

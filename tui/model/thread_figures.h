@@ -3,8 +3,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_THREAD_FIGURES_H
-#define JTOP_TUI_THREAD_FIGURES_H
+#ifndef JTOP_TUI_MODEL_THREAD_FIGURES_H
+#define JTOP_TUI_MODEL_THREAD_FIGURES_H
 
 #include "tui/model/model.h"
 

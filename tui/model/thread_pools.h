@@ -7,8 +7,8 @@
  *
  * Context: frontend main thread; the answer they were made of outlives them.
  */
-#ifndef JTOP_TUI_THREAD_POOLS_H
-#define JTOP_TUI_THREAD_POOLS_H
+#ifndef JTOP_TUI_MODEL_THREAD_POOLS_H
+#define JTOP_TUI_MODEL_THREAD_POOLS_H
 
 #include "core/base/text.h"
 #include "tui/model/thread_figures.h"

@@ -5,8 +5,8 @@
  *
  * Context: frontend main thread. Time comes from the caller.
  */
-#ifndef JTOP_TUI_JVM_TABS_H
-#define JTOP_TUI_JVM_TABS_H
+#ifndef JTOP_TUI_SCREEN_JVM_TABS_H
+#define JTOP_TUI_SCREEN_JVM_TABS_H
 
 #include "tui/model/model.h"
 #include "tui/screen/live.h"

@@ -4,23 +4,11 @@
  *
  * Context: frontend, main thread.
  */
-#ifndef JTOP_TUI_LIVE_H
-#define JTOP_TUI_LIVE_H
+#ifndef JTOP_TUI_SCREEN_LIVE_H
+#define JTOP_TUI_SCREEN_LIVE_H
 
 #include "core/session/session.h"
 #include "tui/config/config.h"
-
-enum live_view {
-    LIVE_METHODS = 0,
-    LIVE_THREADS,
-    LIVE_TREE,
-    LIVE_LOCKS,
-    LIVE_FLAME,
-    LIVE_ALLOC,
-    LIVE_LINES,
-    LIVE_STATUS,
-    LIVE_OVERVIEW,
-};
 
 struct live_options {
     const struct jvm *jvm; /* NULL: the picker comes first (unless replay is set) */

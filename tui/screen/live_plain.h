@@ -5,8 +5,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_LIVE_PLAIN_H
-#define JTOP_TUI_LIVE_PLAIN_H
+#ifndef JTOP_TUI_SCREEN_LIVE_PLAIN_H
+#define JTOP_TUI_SCREEN_LIVE_PLAIN_H
 
 #include "tui/screen/live.h"
 

@@ -3,8 +3,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_LIVE_SETUP_H
-#define JTOP_TUI_LIVE_SETUP_H
+#ifndef JTOP_TUI_SCREEN_LIVE_SETUP_H
+#define JTOP_TUI_SCREEN_LIVE_SETUP_H
 
 #include "tui/model/model.h"
 #include "tui/screen/live.h"

@@ -5,8 +5,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_PICKER_H
-#define JTOP_TUI_PICKER_H
+#ifndef JTOP_TUI_SCREEN_PICKER_H
+#define JTOP_TUI_SCREEN_PICKER_H
 
 #include "attach/find/jvm.h"
 #include "tui/config/keymap.h"

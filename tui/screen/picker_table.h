@@ -3,8 +3,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_PICKER_TABLE_H
-#define JTOP_TUI_PICKER_TABLE_H
+#ifndef JTOP_TUI_SCREEN_PICKER_TABLE_H
+#define JTOP_TUI_SCREEN_PICKER_TABLE_H
 
 #include "attach/find/container.h"
 #include "attach/find/jvm.h"

@@ -4,8 +4,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_PLAIN_PAGE_H
-#define JTOP_TUI_PLAIN_PAGE_H
+#ifndef JTOP_TUI_SCREEN_PLAIN_PAGE_H
+#define JTOP_TUI_SCREEN_PLAIN_PAGE_H
 
 #include "tui/terminal/canvas.h"
 

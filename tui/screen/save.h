@@ -3,8 +3,8 @@
  *
  * Context: frontend main thread; holds the profile's lock while it formats.
  */
-#ifndef JTOP_TUI_SAVE_H
-#define JTOP_TUI_SAVE_H
+#ifndef JTOP_TUI_SCREEN_SAVE_H
+#define JTOP_TUI_SCREEN_SAVE_H
 
 #include "core/base/err.h"
 #include "tui/model/model.h"

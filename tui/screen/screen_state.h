@@ -3,8 +3,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_SCREEN_STATE_H
-#define JTOP_TUI_SCREEN_STATE_H
+#ifndef JTOP_TUI_SCREEN_SCREEN_STATE_H
+#define JTOP_TUI_SCREEN_SCREEN_STATE_H
 
 #include "tui/screen/screen.h"
 #include "tui/view/event_list.h"

@@ -9,8 +9,8 @@
  * Context: frontend main thread. Widths come from wcwidth: LC_CTYPE must be a UTF-8 locale
  * unless `ascii_text` is set.
  */
-#ifndef JTOP_TUI_CANVAS_H
-#define JTOP_TUI_CANVAS_H
+#ifndef JTOP_TUI_TERMINAL_CANVAS_H
+#define JTOP_TUI_TERMINAL_CANVAS_H
 
 #include "core/base/text.h"
 #include "tui/terminal/theme.h"

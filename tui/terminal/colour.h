@@ -4,8 +4,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_COLOUR_H
-#define JTOP_TUI_COLOUR_H
+#ifndef JTOP_TUI_TERMINAL_COLOUR_H
+#define JTOP_TUI_TERMINAL_COLOUR_H
 
 #include <stdint.h>
 

@@ -7,8 +7,8 @@
  *
  * Context: pure. Bytes are hostile: anybody can send them.
  */
-#ifndef JTOP_TUI_INPUT_H
-#define JTOP_TUI_INPUT_H
+#ifndef JTOP_TUI_TERMINAL_INPUT_H
+#define JTOP_TUI_TERMINAL_INPUT_H
 
 #include "tui/terminal/press.h"
 

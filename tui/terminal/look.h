@@ -4,8 +4,8 @@
  *
  * Context: frontend main thread; terminfo_open was called and its entry is still there.
  */
-#ifndef JTOP_TUI_LOOK_H
-#define JTOP_TUI_LOOK_H
+#ifndef JTOP_TUI_TERMINAL_LOOK_H
+#define JTOP_TUI_TERMINAL_LOOK_H
 
 #include "core/base/text.h"
 #include "tui/terminal/emit.h"

@@ -6,8 +6,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_LOOP_H
-#define JTOP_TUI_LOOP_H
+#ifndef JTOP_TUI_TERMINAL_LOOP_H
+#define JTOP_TUI_TERMINAL_LOOP_H
 
 #include "tui/terminal/terminal.h"
 

@@ -4,8 +4,8 @@
  * Context: frontend main thread, with signals_open in force and the terminal given away
  * (terminal_leave).
  */
-#ifndef JTOP_TUI_PIPE_H
-#define JTOP_TUI_PIPE_H
+#ifndef JTOP_TUI_TERMINAL_PIPE_H
+#define JTOP_TUI_TERMINAL_PIPE_H
 
 #include "core/base/err.h"
 

@@ -2,8 +2,8 @@
  * What a person pressed, free of any terminal: a Unicode code point, or one of these. Values above
  * Unicode stand for keys that are no character.
  */
-#ifndef JTOP_TUI_PRESS_H
-#define JTOP_TUI_PRESS_H
+#ifndef JTOP_TUI_TERMINAL_PRESS_H
+#define JTOP_TUI_TERMINAL_PRESS_H
 
 #include <stdint.h>
 

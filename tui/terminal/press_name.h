@@ -4,8 +4,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_PRESS_NAME_H
-#define JTOP_TUI_PRESS_NAME_H
+#ifndef JTOP_TUI_TERMINAL_PRESS_NAME_H
+#define JTOP_TUI_TERMINAL_PRESS_NAME_H
 
 #include "tui/terminal/press.h"
 

@@ -9,8 +9,8 @@
  *
  * Context: frontend main thread. One at a time.
  */
-#ifndef JTOP_TUI_TERMINAL_H
-#define JTOP_TUI_TERMINAL_H
+#ifndef JTOP_TUI_TERMINAL_TERMINAL_H
+#define JTOP_TUI_TERMINAL_TERMINAL_H
 
 #include "core/base/err.h"
 #include "tui/terminal/canvas.h"

@@ -6,8 +6,8 @@
  *
  * Context: frontend main thread. The library keeps its entry in a global: one at a time.
  */
-#ifndef JTOP_TUI_TERMINFO_H
-#define JTOP_TUI_TERMINFO_H
+#ifndef JTOP_TUI_TERMINAL_TERMINFO_H
+#define JTOP_TUI_TERMINAL_TERMINFO_H
 
 #include "core/base/err.h"
 

@@ -15,8 +15,8 @@
  *
  * Context: pure, but for theme_load.
  */
-#ifndef JTOP_TUI_THEME_H
-#define JTOP_TUI_THEME_H
+#ifndef JTOP_TUI_TERMINAL_THEME_H
+#define JTOP_TUI_TERMINAL_THEME_H
 
 #include "core/base/err.h"
 #include "core/base/text.h"

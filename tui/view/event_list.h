@@ -7,8 +7,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_EVENT_LIST_H
-#define JTOP_TUI_EVENT_LIST_H
+#ifndef JTOP_TUI_VIEW_EVENT_LIST_H
+#define JTOP_TUI_VIEW_EVENT_LIST_H
 
 #include "tui/config/keymap.h"
 #include "tui/model/engine_set.h"

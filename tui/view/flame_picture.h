@@ -5,8 +5,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_FLAME_PICTURE_H
-#define JTOP_TUI_FLAME_PICTURE_H
+#ifndef JTOP_TUI_VIEW_FLAME_PICTURE_H
+#define JTOP_TUI_VIEW_FLAME_PICTURE_H
 
 #include "tui/model/flame.h"
 #include "tui/model/model.h"

@@ -1,8 +1,8 @@
 /*
  * The last line: the keys that matter where one is, from the key table.
  */
-#ifndef JTOP_TUI_FOOTER_H
-#define JTOP_TUI_FOOTER_H
+#ifndef JTOP_TUI_VIEW_FOOTER_H
+#define JTOP_TUI_VIEW_FOOTER_H
 
 #include "tui/config/keymap.h"
 #include "tui/terminal/canvas.h"

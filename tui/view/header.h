@@ -5,11 +5,10 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_HEADER_H
-#define JTOP_TUI_HEADER_H
+#ifndef JTOP_TUI_VIEW_HEADER_H
+#define JTOP_TUI_VIEW_HEADER_H
 
 #include "tui/model/model.h"
-#include "tui/screen/live.h"
 #include "tui/terminal/canvas.h"
 
 /* Draws from row 0 on; returns how many rows. Figures that do not fit are left out, least important

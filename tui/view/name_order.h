@@ -4,8 +4,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_NAME_ORDER_H
-#define JTOP_TUI_NAME_ORDER_H
+#ifndef JTOP_TUI_VIEW_NAME_ORDER_H
+#define JTOP_TUI_VIEW_NAME_ORDER_H
 
 #include "tui/model/model.h"
 

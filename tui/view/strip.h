@@ -8,8 +8,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_STRIP_H
-#define JTOP_TUI_STRIP_H
+#ifndef JTOP_TUI_VIEW_STRIP_H
+#define JTOP_TUI_VIEW_STRIP_H
 
 #include "tui/model/model.h"
 #include "tui/terminal/canvas.h"

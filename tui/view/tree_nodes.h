@@ -7,8 +7,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_TREE_NODES_H
-#define JTOP_TUI_TREE_NODES_H
+#ifndef JTOP_TUI_VIEW_TREE_NODES_H
+#define JTOP_TUI_VIEW_TREE_NODES_H
 
 #include "tui/view/view.h"
 #include "tui/widget/tree_rows.h"

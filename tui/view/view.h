@@ -4,12 +4,11 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_VIEW_H
-#define JTOP_TUI_VIEW_H
+#ifndef JTOP_TUI_VIEW_VIEW_H
+#define JTOP_TUI_VIEW_VIEW_H
 
 #include "tui/config/keymap.h"
 #include "tui/model/model.h"
-#include "tui/screen/live.h"
 #include "tui/terminal/canvas.h"
 #include "tui/widget/cursor.h"
 

@@ -3,8 +3,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_VIEW_HELP_H
-#define JTOP_TUI_VIEW_HELP_H
+#ifndef JTOP_TUI_VIEW_VIEW_HELP_H
+#define JTOP_TUI_VIEW_VIEW_HELP_H
 
 #include "tui/config/keymap.h"
 #include "tui/terminal/canvas.h"

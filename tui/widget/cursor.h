@@ -7,8 +7,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_CURSOR_H
-#define JTOP_TUI_CURSOR_H
+#ifndef JTOP_TUI_WIDGET_CURSOR_H
+#define JTOP_TUI_WIDGET_CURSOR_H
 
 #include "tui/config/keymap.h"
 

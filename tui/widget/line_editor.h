@@ -3,8 +3,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_LINE_EDITOR_H
-#define JTOP_TUI_LINE_EDITOR_H
+#ifndef JTOP_TUI_WIDGET_LINE_EDITOR_H
+#define JTOP_TUI_WIDGET_LINE_EDITOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

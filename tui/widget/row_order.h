@@ -3,8 +3,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_ROW_ORDER_H
-#define JTOP_TUI_ROW_ORDER_H
+#ifndef JTOP_TUI_WIDGET_ROW_ORDER_H
+#define JTOP_TUI_WIDGET_ROW_ORDER_H
 
 #include <stdint.h>
 

@@ -8,8 +8,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_TREE_ROWS_H
-#define JTOP_TUI_TREE_ROWS_H
+#ifndef JTOP_TUI_WIDGET_TREE_ROWS_H
+#define JTOP_TUI_WIDGET_TREE_ROWS_H
 
 #include "core/profile/snapshot/snapshot.h"
 

@@ -6,8 +6,8 @@
  * Context: alloc_counter_learn in the agent's thread; the rest in the thread itself, signal-safe
  * for threads that Java knows.
  */
-#ifndef JTOP_AGENT_ALLOC_THREAD_H
-#define JTOP_AGENT_ALLOC_THREAD_H
+#ifndef JTOP_AGENT_ENGINE_ALLOC_THREAD_H
+#define JTOP_AGENT_ENGINE_ALLOC_THREAD_H
 
 #include "core/agent/engine.h"
 

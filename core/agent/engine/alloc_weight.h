@@ -14,8 +14,8 @@
  *
  * Context: any thread, several at once.
  */
-#ifndef JTOP_AGENT_ALLOC_WEIGHT_H
-#define JTOP_AGENT_ALLOC_WEIGHT_H
+#ifndef JTOP_AGENT_ENGINE_ALLOC_WEIGHT_H
+#define JTOP_AGENT_ENGINE_ALLOC_WEIGHT_H
 
 #include "core/agent/engine.h"
 

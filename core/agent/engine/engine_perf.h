@@ -9,8 +9,8 @@
  *
  * Context: as engine.h says of its functions.
  */
-#ifndef JTOP_AGENT_ENGINE_PERF_H
-#define JTOP_AGENT_ENGINE_PERF_H
+#ifndef JTOP_AGENT_ENGINE_ENGINE_PERF_H
+#define JTOP_AGENT_ENGINE_ENGINE_PERF_H
 
 #include "core/agent/engine.h"
 

@@ -21,8 +21,8 @@
  *
  * Context: each function says.
  */
-#ifndef JTOP_AGENT_ENGINE_WALL_H
-#define JTOP_AGENT_ENGINE_WALL_H
+#ifndef JTOP_AGENT_ENGINE_ENGINE_WALL_H
+#define JTOP_AGENT_ENGINE_ENGINE_WALL_H
 
 #include "core/agent/threads.h"
 #include "core/agent/vm/thread_state.h"

@@ -9,8 +9,8 @@
  * Context: claim, follow and drop in any Java thread, several at once; the rest in the agent's
  * thread or VMDeath.
  */
-#ifndef JTOP_AGENT_LIVE_OBJECTS_H
-#define JTOP_AGENT_LIVE_OBJECTS_H
+#ifndef JTOP_AGENT_ENGINE_LIVE_OBJECTS_H
+#define JTOP_AGENT_ENGINE_LIVE_OBJECTS_H
 
 #include <jni.h>
 #include <stdatomic.h>

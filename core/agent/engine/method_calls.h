@@ -8,8 +8,8 @@
  * Context: the natives are JNI functions that the changed methods call; they also do after
  * method_calls_shut, from code that was being run then. The rest belongs to the agent's thread.
  */
-#ifndef JTOP_AGENT_METHOD_CALLS_H
-#define JTOP_AGENT_METHOD_CALLS_H
+#ifndef JTOP_AGENT_ENGINE_METHOD_CALLS_H
+#define JTOP_AGENT_ENGINE_METHOD_CALLS_H
 
 #include "core/agent/engine.h"
 

@@ -7,8 +7,8 @@
  * rest belongs to the agent's thread. A child after fork finds the gate shut: the ring is not its
  * own.
  */
-#ifndef JTOP_AGENT_NATIVE_GATE_H
-#define JTOP_AGENT_NATIVE_GATE_H
+#ifndef JTOP_AGENT_ENGINE_NATIVE_GATE_H
+#define JTOP_AGENT_ENGINE_NATIVE_GATE_H
 
 #include "core/agent/engine.h"
 

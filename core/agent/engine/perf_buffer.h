@@ -5,8 +5,8 @@
  *
  * Context: signal-safe; a buffer belongs to the thread that its event counts.
  */
-#ifndef JTOP_AGENT_PERF_BUFFER_H
-#define JTOP_AGENT_PERF_BUFFER_H
+#ifndef JTOP_AGENT_ENGINE_PERF_BUFFER_H
+#define JTOP_AGENT_ENGINE_PERF_BUFFER_H
 
 #include <stdbool.h>
 #include <stddef.h>

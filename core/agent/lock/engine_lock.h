@@ -13,8 +13,8 @@
  * allocation of ours; JNI and JVMTI only for references and, when a wait is recorded, the class's
  * name. All between lock_enter and lock_leave.
  */
-#ifndef JTOP_AGENT_ENGINE_LOCK_H
-#define JTOP_AGENT_ENGINE_LOCK_H
+#ifndef JTOP_AGENT_LOCK_ENGINE_LOCK_H
+#define JTOP_AGENT_LOCK_ENGINE_LOCK_H
 
 #include "core/agent/engine.h"
 #include "core/agent/lock/lock_wait.h"

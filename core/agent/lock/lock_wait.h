@@ -8,8 +8,8 @@
  * Context: any thread, no lock, no allocation; opening and closing belong to the agent's thread,
  * with nobody inside.
  */
-#ifndef JTOP_AGENT_LOCK_WAIT_H
-#define JTOP_AGENT_LOCK_WAIT_H
+#ifndef JTOP_AGENT_LOCK_LOCK_WAIT_H
+#define JTOP_AGENT_LOCK_LOCK_WAIT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

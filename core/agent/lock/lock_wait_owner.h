@@ -9,8 +9,8 @@
  * Context: ask and take in any thread; handle in a signal handler; the rest belongs to the agent's
  * thread. All between sampler_enter and sampler_leave.
  */
-#ifndef JTOP_AGENT_LOCK_WAIT_OWNER_H
-#define JTOP_AGENT_LOCK_WAIT_OWNER_H
+#ifndef JTOP_AGENT_LOCK_LOCK_WAIT_OWNER_H
+#define JTOP_AGENT_LOCK_LOCK_WAIT_OWNER_H
 
 #include "core/agent/lock/lock_wait.h"
 #include "core/agent/process/signals.h"

@@ -13,8 +13,8 @@
  *
  * Context: monitor_learn in the agent's thread; the rest in any thread, guarded reads.
  */
-#ifndef JTOP_AGENT_MONITOR_H
-#define JTOP_AGENT_MONITOR_H
+#ifndef JTOP_AGENT_LOCK_MONITOR_H
+#define JTOP_AGENT_LOCK_MONITOR_H
 
 #include "core/agent/lock/lock_wait.h"
 #include "core/agent/walk/names.h"

@@ -8,8 +8,8 @@
  * Source: method.hpp, jni.cpp (jni_RegisterNatives), JDK 8-28.
  * Context: the agent's thread, and VMDeath.
  */
-#ifndef JTOP_AGENT_PARK_H
-#define JTOP_AGENT_PARK_H
+#ifndef JTOP_AGENT_LOCK_PARK_H
+#define JTOP_AGENT_LOCK_PARK_H
 
 #include "core/agent/vm/vm_structs.h"
 

@@ -12,8 +12,8 @@
  * Context: any thread, not in signal handlers; nothing of the application's heap. The input is a class file the VM has
  * taken or is about to check, and is not trusted.
  */
-#ifndef JTOP_AGENT_BYTECODE_H
-#define JTOP_AGENT_BYTECODE_H
+#ifndef JTOP_AGENT_PATCH_BYTECODE_H
+#define JTOP_AGENT_PATCH_BYTECODE_H
 
 #include "core/agent/process/bytes.h"
 

@@ -3,8 +3,8 @@
  *
  * Context: as bytes.h.
  */
-#ifndef JTOP_AGENT_BYTECODE_CODE_H
-#define JTOP_AGENT_BYTECODE_CODE_H
+#ifndef JTOP_AGENT_PATCH_BYTECODE_CODE_H
+#define JTOP_AGENT_PATCH_BYTECODE_CODE_H
 
 #include "core/agent/process/bytes.h"
 

@@ -22,8 +22,8 @@
  * thread, at any moment from imports_patch on. That does not end with imports_restore: a caller may
  * have read the slot before, and another profiler's hook may go on calling ours.
  */
-#ifndef JTOP_AGENT_IMPORTS_H
-#define JTOP_AGENT_IMPORTS_H
+#ifndef JTOP_AGENT_PATCH_IMPORTS_H
+#define JTOP_AGENT_PATCH_IMPORTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  *
  * Context: any thread, outside signal handlers; pure.
  */
-#ifndef JTOP_AGENT_METHOD_TARGETS_H
-#define JTOP_AGENT_METHOD_TARGETS_H
+#ifndef JTOP_AGENT_PATCH_METHOD_TARGETS_H
+#define JTOP_AGENT_PATCH_METHOD_TARGETS_H
 
 #include "core/agent/patch/bytecode.h"
 #include "core/wire/layout.h"

@@ -14,8 +14,8 @@
  *
  * Context: trap_install and trap_remove belong to the agent's thread and VMDeath, one at a time.
  */
-#ifndef JTOP_AGENT_TRAP_H
-#define JTOP_AGENT_TRAP_H
+#ifndef JTOP_AGENT_PATCH_TRAP_H
+#define JTOP_AGENT_PATCH_TRAP_H
 
 #include "core/agent/patch/trap_step.h"
 

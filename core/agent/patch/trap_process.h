@@ -4,8 +4,8 @@
  *
  * Context: the agent's thread and VMDeath; reads /proc, which takes some 30 us a thread.
  */
-#ifndef JTOP_AGENT_TRAP_PROCESS_H
-#define JTOP_AGENT_TRAP_PROCESS_H
+#ifndef JTOP_AGENT_PATCH_TRAP_PROCESS_H
+#define JTOP_AGENT_PATCH_TRAP_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

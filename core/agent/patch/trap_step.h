@@ -8,8 +8,8 @@
  *
  * Context: signal-safe; nothing of libc.
  */
-#ifndef JTOP_AGENT_TRAP_STEP_H
-#define JTOP_AGENT_TRAP_STEP_H
+#ifndef JTOP_AGENT_PATCH_TRAP_STEP_H
+#define JTOP_AGENT_PATCH_TRAP_STEP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -17,8 +17,8 @@
  * Context: precise_note is signal-safe; the rest belongs to the agent's thread, but precise_stop,
  * which may also be called from VMDeath.
  */
-#ifndef JTOP_AGENT_PRECISE_H
-#define JTOP_AGENT_PRECISE_H
+#ifndef JTOP_AGENT_PRECISE_PRECISE_H
+#define JTOP_AGENT_PRECISE_PRECISE_H
 
 #include "core/agent/precise/precise_method.h"
 #include "core/agent/vm/vm_code.h"

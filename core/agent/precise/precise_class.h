@@ -4,8 +4,8 @@
  * Source: javaClasses.hpp, JDK 8-28.
  * Context: the agent's thread.
  */
-#ifndef JTOP_AGENT_PRECISE_CLASS_H
-#define JTOP_AGENT_PRECISE_CLASS_H
+#ifndef JTOP_AGENT_PRECISE_PRECISE_CLASS_H
+#define JTOP_AGENT_PRECISE_PRECISE_CLASS_H
 
 #include "core/agent/vm/vm_structs.h"
 

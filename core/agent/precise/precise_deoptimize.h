@@ -29,8 +29,8 @@
  * Source: whitebox.cpp, nativeLookup.cpp, JDK 8-28.
  * Context: the agent's thread.
  */
-#ifndef JTOP_AGENT_PRECISE_DEOPTIMIZE_H
-#define JTOP_AGENT_PRECISE_DEOPTIMIZE_H
+#ifndef JTOP_AGENT_PRECISE_PRECISE_DEOPTIMIZE_H
+#define JTOP_AGENT_PRECISE_PRECISE_DEOPTIMIZE_H
 
 #include <jni.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  *
  * Context: the agent's thread.
  */
-#ifndef JTOP_AGENT_PRECISE_METHOD_H
-#define JTOP_AGENT_PRECISE_METHOD_H
+#ifndef JTOP_AGENT_PRECISE_PRECISE_METHOD_H
+#define JTOP_AGENT_PRECISE_PRECISE_METHOD_H
 
 #include "core/agent/vm/vm_method.h"
 

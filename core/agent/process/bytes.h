@@ -3,8 +3,8 @@
  *
  * Context: any thread, not in signal handlers. Memory is mapped: the heap is the application's.
  */
-#ifndef JTOP_AGENT_BYTES_H
-#define JTOP_AGENT_BYTES_H
+#ifndef JTOP_AGENT_PROCESS_BYTES_H
+#define JTOP_AGENT_PROCESS_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,8 +12,8 @@
  * Context: chain_enter and chain_leave belong to the agent's thread and its attach callbacks, one
  * at a time; entries are signal-safe.
  */
-#ifndef JTOP_AGENT_CHAIN_H
-#define JTOP_AGENT_CHAIN_H
+#ifndef JTOP_AGENT_PROCESS_CHAIN_H
+#define JTOP_AGENT_PROCESS_CHAIN_H
 
 #include <signal.h>
 #include <stdbool.h>

@@ -6,8 +6,8 @@
  *
  * Context: the agent's thread, while the library stays loaded.
  */
-#ifndef JTOP_AGENT_EXPORTED_SIZE_H
-#define JTOP_AGENT_EXPORTED_SIZE_H
+#ifndef JTOP_AGENT_PROCESS_EXPORTED_SIZE_H
+#define JTOP_AGENT_PROCESS_EXPORTED_SIZE_H
 
 #include <stdint.h>
 

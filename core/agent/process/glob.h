@@ -3,8 +3,8 @@
  *
  * Context: any; pure.
  */
-#ifndef JTOP_AGENT_GLOB_H
-#define JTOP_AGENT_GLOB_H
+#ifndef JTOP_AGENT_PROCESS_GLOB_H
+#define JTOP_AGENT_PROCESS_GLOB_H
 
 #include <stdbool.h>
 #include <stddef.h>

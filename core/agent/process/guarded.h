@@ -8,8 +8,8 @@
  *
  * Context: loads are signal-safe, any thread whose SIGSEGV and SIGBUS are not blocked.
  */
-#ifndef JTOP_AGENT_GUARDED_H
-#define JTOP_AGENT_GUARDED_H
+#ifndef JTOP_AGENT_PROCESS_GUARDED_H
+#define JTOP_AGENT_PROCESS_GUARDED_H
 
 #include <signal.h>
 #include <stddef.h>

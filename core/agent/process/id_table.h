@@ -10,8 +10,8 @@
  * Context: id_table_find and id_table_announced are signal-safe, any thread. The memory (about 18
  * MB of address space, touched as needed) and the halves are the agent's thread's.
  */
-#ifndef JTOP_AGENT_ID_TABLE_H
-#define JTOP_AGENT_ID_TABLE_H
+#ifndef JTOP_AGENT_PROCESS_ID_TABLE_H
+#define JTOP_AGENT_PROCESS_ID_TABLE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

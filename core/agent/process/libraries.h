@@ -4,8 +4,8 @@
  *
  * Context: libraries_refresh in the agent's thread only; libraries_contain is signal-safe.
  */
-#ifndef JTOP_AGENT_LIBRARIES_H
-#define JTOP_AGENT_LIBRARIES_H
+#ifndef JTOP_AGENT_PROCESS_LIBRARIES_H
+#define JTOP_AGENT_PROCESS_LIBRARIES_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

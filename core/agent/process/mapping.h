@@ -3,8 +3,8 @@
  *
  * Context: callbacks and the agent's thread.
  */
-#ifndef JTOP_AGENT_MAPPING_H
-#define JTOP_AGENT_MAPPING_H
+#ifndef JTOP_AGENT_PROCESS_MAPPING_H
+#define JTOP_AGENT_PROCESS_MAPPING_H
 
 #include "core/wire/layout.h"
 #include "core/wire/unwind.h"

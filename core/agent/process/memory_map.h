@@ -4,8 +4,8 @@
  * Source: proc_pid_maps(5).
  * Context: any one thread; system calls, but no heap, no lock.
  */
-#ifndef JTOP_AGENT_MEMORY_MAP_H
-#define JTOP_AGENT_MEMORY_MAP_H
+#ifndef JTOP_AGENT_PROCESS_MEMORY_MAP_H
+#define JTOP_AGENT_PROCESS_MEMORY_MAP_H
 
 #include <stdint.h>
 

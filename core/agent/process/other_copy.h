@@ -4,8 +4,8 @@
  *
  * Context: the thread that loads agents.
  */
-#ifndef JTOP_AGENT_OTHER_COPY_H
-#define JTOP_AGENT_OTHER_COPY_H
+#ifndef JTOP_AGENT_PROCESS_OTHER_COPY_H
+#define JTOP_AGENT_PROCESS_OTHER_COPY_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  *
  * Context: signal-safe, any thread. Two that add to a row at once may lose one of their hashes.
  */
-#ifndef JTOP_AGENT_RECENT_SET_H
-#define JTOP_AGENT_RECENT_SET_H
+#ifndef JTOP_AGENT_PROCESS_RECENT_SET_H
+#define JTOP_AGENT_PROCESS_RECENT_SET_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

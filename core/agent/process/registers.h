@@ -4,8 +4,8 @@
  *
  * Context: signal-safe.
  */
-#ifndef JTOP_AGENT_REGISTERS_H
-#define JTOP_AGENT_REGISTERS_H
+#ifndef JTOP_AGENT_PROCESS_REGISTERS_H
+#define JTOP_AGENT_PROCESS_REGISTERS_H
 
 #include "core/agent/process/guarded.h"
 

@@ -3,8 +3,8 @@
  *
  * Context: the agent's thread, with the engines' lock.
  */
-#ifndef JTOP_AGENT_SIGNALS_H
-#define JTOP_AGENT_SIGNALS_H
+#ifndef JTOP_AGENT_PROCESS_SIGNALS_H
+#define JTOP_AGENT_PROCESS_SIGNALS_H
 
 #include <signal.h>
 #include <stdbool.h>

@@ -6,8 +6,8 @@
  * Source: jvm.cpp (JVM_FindClassFromBootLoader), JDK 8-28.
  * Context: any Java thread, outside signal handlers.
  */
-#ifndef JTOP_AGENT_BOOT_CLASS_H
-#define JTOP_AGENT_BOOT_CLASS_H
+#ifndef JTOP_AGENT_VM_BOOT_CLASS_H
+#define JTOP_AGENT_VM_BOOT_CLASS_H
 
 #include <jni.h>
 

@@ -8,8 +8,8 @@
  * Source: jni.cpp (jni_RegisterNatives), vframe.cpp (security_get_caller_frame), JDK 8-28.
  * Context: the agent's thread, and VMDeath, with the engines' lock.
  */
-#ifndef JTOP_AGENT_BOOT_NATIVES_H
-#define JTOP_AGENT_BOOT_NATIVES_H
+#ifndef JTOP_AGENT_VM_BOOT_NATIVES_H
+#define JTOP_AGENT_VM_BOOT_NATIVES_H
 
 #include <jvmti.h>
 #include <stdbool.h>

@@ -9,8 +9,8 @@
  * Context: any thread of ours; system calls and guarded reads. thread_state_of_registers is
  * signal-safe, in the thread itself.
  */
-#ifndef JTOP_AGENT_THREAD_STATE_H
-#define JTOP_AGENT_THREAD_STATE_H
+#ifndef JTOP_AGENT_VM_THREAD_STATE_H
+#define JTOP_AGENT_VM_THREAD_STATE_H
 
 #include "core/agent/process/registers.h"
 #include "core/agent/vm/vm_structs.h"

@@ -5,8 +5,8 @@
  *
  * Context: signal-safe; every read is guarded and every loop bounded.
  */
-#ifndef JTOP_AGENT_VM_CODE_H
-#define JTOP_AGENT_VM_CODE_H
+#ifndef JTOP_AGENT_VM_VM_CODE_H
+#define JTOP_AGENT_VM_VM_CODE_H
 
 #include "core/agent/vm/vm_structs.h"
 

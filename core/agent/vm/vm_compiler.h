@@ -8,8 +8,8 @@
  * Context: compiler_learn in the agent's thread or an attach callback; compiler_method is
  * signal-safe, in the compiler thread itself.
  */
-#ifndef JTOP_AGENT_VM_COMPILER_H
-#define JTOP_AGENT_VM_COMPILER_H
+#ifndef JTOP_AGENT_VM_VM_COMPILER_H
+#define JTOP_AGENT_VM_VM_COMPILER_H
 
 #include "core/agent/vm/vm_structs.h"
 

@@ -10,8 +10,8 @@
  *
  * Context: continuation_learn in a Java thread at attach; the rest is signal-safe.
  */
-#ifndef JTOP_AGENT_VM_CONTINUATION_H
-#define JTOP_AGENT_VM_CONTINUATION_H
+#ifndef JTOP_AGENT_VM_VM_CONTINUATION_H
+#define JTOP_AGENT_VM_VM_CONTINUATION_H
 
 #include "core/agent/vm/vm_oop.h"
 

@@ -3,8 +3,8 @@
  *
  * Context: the agent's thread.
  */
-#ifndef JTOP_AGENT_VM_FLAGS_H
-#define JTOP_AGENT_VM_FLAGS_H
+#ifndef JTOP_AGENT_VM_VM_FLAGS_H
+#define JTOP_AGENT_VM_VM_FLAGS_H
 
 #include <stdbool.h>
 

@@ -5,8 +5,8 @@
  *
  * Context: klass_learn in the agent's thread or an attach callback; klass_of is signal-safe.
  */
-#ifndef JTOP_AGENT_VM_KLASS_H
-#define JTOP_AGENT_VM_KLASS_H
+#ifndef JTOP_AGENT_VM_VM_KLASS_H
+#define JTOP_AGENT_VM_VM_KLASS_H
 
 #include "core/agent/vm/vm_structs.h"
 

@@ -9,8 +9,8 @@
  *
  * Context: signal-safe; every read is guarded.
  */
-#ifndef JTOP_AGENT_VM_METHOD_H
-#define JTOP_AGENT_VM_METHOD_H
+#ifndef JTOP_AGENT_VM_VM_METHOD_H
+#define JTOP_AGENT_VM_VM_METHOD_H
 
 #include "core/agent/vm/vm_structs.h"
 

@@ -15,8 +15,8 @@
  *
  * Context: oop_learn in a Java thread at attach; the rest is signal-safe.
  */
-#ifndef JTOP_AGENT_VM_OOP_H
-#define JTOP_AGENT_VM_OOP_H
+#ifndef JTOP_AGENT_VM_VM_OOP_H
+#define JTOP_AGENT_VM_VM_OOP_H
 
 #include "core/agent/vm/vm_zgc.h"
 

@@ -8,8 +8,8 @@
  * Context: vm_structs_read in the agent's thread or an attach callback; the layout is constant
  * afterwards and may be read anywhere.
  */
-#ifndef JTOP_AGENT_VM_STRUCTS_H
-#define JTOP_AGENT_VM_STRUCTS_H
+#ifndef JTOP_AGENT_VM_VM_STRUCTS_H
+#define JTOP_AGENT_VM_VM_STRUCTS_H
 
 #include "core/agent/vm/vm_continuation.h"
 

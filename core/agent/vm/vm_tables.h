@@ -3,8 +3,8 @@
  *
  * Context: the agent's thread and attach callbacks: searches are linear.
  */
-#ifndef JTOP_AGENT_VM_TABLES_H
-#define JTOP_AGENT_VM_TABLES_H
+#ifndef JTOP_AGENT_VM_VM_TABLES_H
+#define JTOP_AGENT_VM_VM_TABLES_H
 
 #include "core/agent/vm/vm_structs.h"
 

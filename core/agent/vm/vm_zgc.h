@@ -7,8 +7,8 @@
  *
  * Context: zgc_learn at attach; zgc_current is signal-safe.
  */
-#ifndef JTOP_AGENT_VM_ZGC_H
-#define JTOP_AGENT_VM_ZGC_H
+#ifndef JTOP_AGENT_VM_VM_ZGC_H
+#define JTOP_AGENT_VM_VM_ZGC_H
 
 #include <stdbool.h>
 #include <stdint.h>

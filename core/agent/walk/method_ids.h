@@ -7,8 +7,8 @@
  *
  * Context: method_ids_find is signal-safe, any thread; the rest belongs to the agent's thread.
  */
-#ifndef JTOP_AGENT_METHOD_IDS_H
-#define JTOP_AGENT_METHOD_IDS_H
+#ifndef JTOP_AGENT_WALK_METHOD_IDS_H
+#define JTOP_AGENT_WALK_METHOD_IDS_H
 
 #include "core/agent/walk/names.h"
 

@@ -4,8 +4,8 @@
  *
  * Context: signal-safe, any thread.
  */
-#ifndef JTOP_AGENT_NAMES_H
-#define JTOP_AGENT_NAMES_H
+#ifndef JTOP_AGENT_WALK_NAMES_H
+#define JTOP_AGENT_WALK_NAMES_H
 
 #include "core/agent/process/id_table.h"
 #include "core/agent/process/recent_set.h"

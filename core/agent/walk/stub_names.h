@@ -7,8 +7,8 @@
  *
  * Context: each function says. One user at a time.
  */
-#ifndef JTOP_AGENT_STUB_NAMES_H
-#define JTOP_AGENT_STUB_NAMES_H
+#ifndef JTOP_AGENT_WALK_STUB_NAMES_H
+#define JTOP_AGENT_WALK_STUB_NAMES_H
 
 #include <jvmti.h>
 #include <stdbool.h>

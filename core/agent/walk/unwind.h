@@ -5,8 +5,8 @@
  *
  * Context: signal-safe; every read of the stack and of a row is guarded, every loop bounded.
  */
-#ifndef JTOP_AGENT_UNWIND_H
-#define JTOP_AGENT_UNWIND_H
+#ifndef JTOP_AGENT_WALK_UNWIND_H
+#define JTOP_AGENT_WALK_UNWIND_H
 
 #include "core/wire/unwind.h"
 

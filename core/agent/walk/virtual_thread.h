@@ -12,8 +12,8 @@
  * Context: virtual_thread_learn in a Java thread at attach; the rest is signal-safe, in any thread:
  * what another thread carries may have changed when the answer is there.
  */
-#ifndef JTOP_AGENT_VIRTUAL_THREAD_H
-#define JTOP_AGENT_VIRTUAL_THREAD_H
+#ifndef JTOP_AGENT_WALK_VIRTUAL_THREAD_H
+#define JTOP_AGENT_WALK_VIRTUAL_THREAD_H
 
 #include "core/agent/walk/names.h"
 

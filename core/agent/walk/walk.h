@@ -3,8 +3,8 @@
  *
  * Context: signal-safe; guarded reads, bounded loops.
  */
-#ifndef JTOP_AGENT_WALK_H
-#define JTOP_AGENT_WALK_H
+#ifndef JTOP_AGENT_WALK_WALK_H
+#define JTOP_AGENT_WALK_WALK_H
 
 #include "core/agent/precise/precise.h"
 #include "core/agent/process/libraries.h"

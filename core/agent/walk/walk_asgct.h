@@ -13,8 +13,8 @@
  * Context: walk_asgct is signal-safe as far as the VM's function is; the rest belongs to the
  * agent's thread, and asgct_class_prepared to JVMTI's ClassPrepare event.
  */
-#ifndef JTOP_AGENT_WALK_ASGCT_H
-#define JTOP_AGENT_WALK_ASGCT_H
+#ifndef JTOP_AGENT_WALK_WALK_ASGCT_H
+#define JTOP_AGENT_WALK_WALK_ASGCT_H
 
 #include "core/agent/walk/method_ids.h"
 #include "core/agent/walk/walk.h"

@@ -13,8 +13,8 @@
  *
  * Context: signal-safe; guarded reads, bounded loops.
  */
-#ifndef JTOP_AGENT_WALK_FRAMES_H
-#define JTOP_AGENT_WALK_FRAMES_H
+#ifndef JTOP_AGENT_WALK_WALK_FRAMES_H
+#define JTOP_AGENT_WALK_WALK_FRAMES_H
 
 #include "core/agent/walk/unwind.h"
 #include "core/agent/walk/walk.h"

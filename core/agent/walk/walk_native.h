@@ -4,8 +4,8 @@
  *
  * Context: signal-safe; guarded reads, bounded loops.
  */
-#ifndef JTOP_AGENT_WALK_NATIVE_H
-#define JTOP_AGENT_WALK_NATIVE_H
+#ifndef JTOP_AGENT_WALK_WALK_NATIVE_H
+#define JTOP_AGENT_WALK_WALK_NATIVE_H
 
 #include "core/agent/walk/unwind.h"
 #include "core/agent/walk/walk.h"

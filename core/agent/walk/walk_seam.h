@@ -8,8 +8,8 @@
  *
  * Context: signal-safe; guarded reads, bounded loops.
  */
-#ifndef JTOP_AGENT_WALK_SEAM_H
-#define JTOP_AGENT_WALK_SEAM_H
+#ifndef JTOP_AGENT_WALK_WALK_SEAM_H
+#define JTOP_AGENT_WALK_WALK_SEAM_H
 
 #include "core/agent/walk/walk_frames.h"
 

@@ -5,8 +5,8 @@
  *
  * Context: pure; both machines' are always there, so that both are tested everywhere.
  */
-#ifndef JTOP_AGENT_WALK_STAGE_H
-#define JTOP_AGENT_WALK_STAGE_H
+#ifndef JTOP_AGENT_WALK_WALK_STAGE_H
+#define JTOP_AGENT_WALK_WALK_STAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,8 +10,8 @@
  *
  * Context: as export.h; one thread at a time, and the profile locked for what takes a profile.
  */
-#ifndef JTOP_EXPORT_JFR_CHUNK_H
-#define JTOP_EXPORT_JFR_CHUNK_H
+#ifndef JTOP_EXPORT_JFR_JFR_CHUNK_H
+#define JTOP_EXPORT_JFR_JFR_CHUNK_H
 
 #include "core/export/export.h"
 #include "core/export/jfr/jfr_write.h"

@@ -3,8 +3,8 @@
  *
  * Context: as jfr_chunk.h.
  */
-#ifndef JTOP_EXPORT_JFR_NOTES_H
-#define JTOP_EXPORT_JFR_NOTES_H
+#ifndef JTOP_EXPORT_JFR_JFR_NOTES_H
+#define JTOP_EXPORT_JFR_JFR_NOTES_H
 
 #include "core/export/jfr/jfr_chunk.h"
 

@@ -18,8 +18,8 @@
  *
  * Context: frontend only. What takes a profile wants it locked.
  */
-#ifndef JTOP_EXPORT_JFR_STREAM_H
-#define JTOP_EXPORT_JFR_STREAM_H
+#ifndef JTOP_EXPORT_JFR_JFR_STREAM_H
+#define JTOP_EXPORT_JFR_JFR_STREAM_H
 
 #include "core/export/jfr/jfr_chunk.h"
 #include "core/export/jfr/jfr_notes.h"

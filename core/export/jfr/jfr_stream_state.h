@@ -3,8 +3,8 @@
  *
  * Context: as jfr_stream.h.
  */
-#ifndef JTOP_EXPORT_JFR_STREAM_STATE_H
-#define JTOP_EXPORT_JFR_STREAM_STATE_H
+#ifndef JTOP_EXPORT_JFR_JFR_STREAM_STATE_H
+#define JTOP_EXPORT_JFR_JFR_STREAM_STATE_H
 
 #include "core/export/jfr/jfr_stream.h"
 

@@ -3,8 +3,8 @@
  *
  * Context: as export.h.
  */
-#ifndef JTOP_EXPORT_JFR_TYPES_H
-#define JTOP_EXPORT_JFR_TYPES_H
+#ifndef JTOP_EXPORT_JFR_JFR_TYPES_H
+#define JTOP_EXPORT_JFR_JFR_TYPES_H
 
 #include <stdbool.h>
 #include <stdint.h>

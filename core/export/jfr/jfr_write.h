@@ -11,8 +11,8 @@
  *
  * Context: as export.h.
  */
-#ifndef JTOP_EXPORT_JFR_WRITE_H
-#define JTOP_EXPORT_JFR_WRITE_H
+#ifndef JTOP_EXPORT_JFR_JFR_WRITE_H
+#define JTOP_EXPORT_JFR_JFR_WRITE_H
 
 #include "core/base/text.h"
 #include "core/profile/table/index.h"

@@ -4,8 +4,8 @@
  *
  * Context: pure; one thread at a time.
  */
-#ifndef JTOP_EXPORT_OTLP_DICTIONARY_H
-#define JTOP_EXPORT_OTLP_DICTIONARY_H
+#ifndef JTOP_EXPORT_OTLP_OTLP_DICTIONARY_H
+#define JTOP_EXPORT_OTLP_OTLP_DICTIONARY_H
 
 #include "core/base/text.h"
 #include "core/export/export.h"

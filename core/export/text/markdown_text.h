@@ -3,8 +3,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_EXPORT_MARKDOWN_TEXT_H
-#define JTOP_EXPORT_MARKDOWN_TEXT_H
+#ifndef JTOP_EXPORT_TEXT_MARKDOWN_TEXT_H
+#define JTOP_EXPORT_TEXT_MARKDOWN_TEXT_H
 
 #include "core/base/text.h"
 

@@ -3,8 +3,8 @@
  *
  * Context: as export.h.
  */
-#ifndef JTOP_EXPORT_HTML_H
-#define JTOP_EXPORT_HTML_H
+#ifndef JTOP_EXPORT_WEB_HTML_H
+#define JTOP_EXPORT_WEB_HTML_H
 
 #include "core/export/export.h"
 

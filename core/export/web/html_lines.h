@@ -17,8 +17,8 @@
  *
  * Context: as export.h.
  */
-#ifndef JTOP_EXPORT_HTML_LINES_H
-#define JTOP_EXPORT_HTML_LINES_H
+#ifndef JTOP_EXPORT_WEB_HTML_LINES_H
+#define JTOP_EXPORT_WEB_HTML_LINES_H
 
 #include "core/export/frame_class.h"
 #include "core/export/frame_names.h"

@@ -7,8 +7,8 @@
  *
  * Context: as export.h.
  */
-#ifndef JTOP_EXPORT_SVG_H
-#define JTOP_EXPORT_SVG_H
+#ifndef JTOP_EXPORT_WEB_SVG_H
+#define JTOP_EXPORT_WEB_SVG_H
 
 #include "core/export/export.h"
 #include "core/export/frame_class.h"

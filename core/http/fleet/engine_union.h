@@ -4,8 +4,8 @@
  *
  * Context: pure; one thread per struct.
  */
-#ifndef JTOP_FLEET_ENGINE_UNION_H
-#define JTOP_FLEET_ENGINE_UNION_H
+#ifndef JTOP_HTTP_FLEET_ENGINE_UNION_H
+#define JTOP_HTTP_FLEET_ENGINE_UNION_H
 
 #include "core/base/err.h"
 #include "core/wire/layout.h"

@@ -13,8 +13,8 @@
  * Context: frontend, any thread. Whatever attaches or changes engines may take seconds, and does not
  * hold up who asks for another JVM. Fleet functions never hold a session's lock.
  */
-#ifndef JTOP_FLEET_FLEET_H
-#define JTOP_FLEET_FLEET_H
+#ifndef JTOP_HTTP_FLEET_FLEET_H
+#define JTOP_HTTP_FLEET_FLEET_H
 
 #include "attach/find/jvm.h"
 #include "core/session/session.h"

@@ -7,8 +7,8 @@
  *
  * Context: as the comments say.
  */
-#ifndef JTOP_FLEET_MEMBER_H
-#define JTOP_FLEET_MEMBER_H
+#ifndef JTOP_HTTP_FLEET_MEMBER_H
+#define JTOP_HTTP_FLEET_MEMBER_H
 
 #include "core/http/fleet/engine_union.h"
 #include "core/http/fleet/fleet.h"

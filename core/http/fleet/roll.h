@@ -3,8 +3,8 @@
  *
  * Context: frontend, any thread.
  */
-#ifndef JTOP_FLEET_ROLL_H
-#define JTOP_FLEET_ROLL_H
+#ifndef JTOP_HTTP_FLEET_ROLL_H
+#define JTOP_HTTP_FLEET_ROLL_H
 
 #include "attach/find/jvm.h"
 

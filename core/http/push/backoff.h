@@ -4,8 +4,8 @@
  *
  * Context: pure, any thread.
  */
-#ifndef JTOP_PUSH_BACKOFF_H
-#define JTOP_PUSH_BACKOFF_H
+#ifndef JTOP_HTTP_PUSH_BACKOFF_H
+#define JTOP_HTTP_PUSH_BACKOFF_H
 
 #include <stdint.h>
 

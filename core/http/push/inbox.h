@@ -3,8 +3,8 @@
  *
  * Context: any thread.
  */
-#ifndef JTOP_PUSH_INBOX_H
-#define JTOP_PUSH_INBOX_H
+#ifndef JTOP_HTTP_PUSH_INBOX_H
+#define JTOP_HTTP_PUSH_INBOX_H
 
 #include "core/http/push/protocol/protocol.h"
 

@@ -9,8 +9,8 @@
  *
  * Context: frontend; push_run has the calling thread until it is told to stop.
  */
-#ifndef JTOP_PUSH_PUSH_H
-#define JTOP_PUSH_PUSH_H
+#ifndef JTOP_HTTP_PUSH_PUSH_H
+#define JTOP_HTTP_PUSH_PUSH_H
 
 #include "core/http/push/sender.h"
 #include "core/session/session.h"

@@ -13,8 +13,8 @@
  *
  * Context: sender_put and sender_status from any thread; they do not wait for the receiver.
  */
-#ifndef JTOP_PUSH_SENDER_H
-#define JTOP_PUSH_SENDER_H
+#ifndef JTOP_HTTP_PUSH_SENDER_H
+#define JTOP_HTTP_PUSH_SENDER_H
 
 #include "core/base/err.h"
 #include "core/http/push/protocol/protocol.h"

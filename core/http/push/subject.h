@@ -3,8 +3,8 @@
  *
  * Context: frontend. One thread at a time; the session's own threads are its business.
  */
-#ifndef JTOP_PUSH_SUBJECT_H
-#define JTOP_PUSH_SUBJECT_H
+#ifndef JTOP_HTTP_PUSH_SUBJECT_H
+#define JTOP_HTTP_PUSH_SUBJECT_H
 
 #include "core/http/fleet/fleet.h"
 #include "core/http/push/sender.h"

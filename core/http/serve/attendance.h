@@ -4,8 +4,8 @@
  *
  * Context: frontend, main thread.
  */
-#ifndef JTOP_SERVE_ATTENDANCE_H
-#define JTOP_SERVE_ATTENDANCE_H
+#ifndef JTOP_HTTP_SERVE_ATTENDANCE_H
+#define JTOP_HTTP_SERVE_ATTENDANCE_H
 
 #include "core/http/fleet/fleet.h"
 

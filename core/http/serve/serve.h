@@ -9,8 +9,8 @@
  *
  * Context: frontend; serve_run has the calling thread until it is told to stop.
  */
-#ifndef JTOP_SERVE_SERVE_H
-#define JTOP_SERVE_SERVE_H
+#ifndef JTOP_HTTP_SERVE_SERVE_H
+#define JTOP_HTTP_SERVE_SERVE_H
 
 #include "core/session/session.h"
 

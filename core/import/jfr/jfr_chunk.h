@@ -10,8 +10,8 @@
  *
  * Context: as import.h.
  */
-#ifndef JTOP_IMPORT_JFR_CHUNK_H
-#define JTOP_IMPORT_JFR_CHUNK_H
+#ifndef JTOP_IMPORT_JFR_JFR_CHUNK_H
+#define JTOP_IMPORT_JFR_JFR_CHUNK_H
 
 #include "core/import/emit.h"
 #include "core/import/jfr/jfr_types.h"

@@ -6,8 +6,8 @@
  *
  * Context: as import.h.
  */
-#ifndef JTOP_IMPORT_JFR_CURSOR_H
-#define JTOP_IMPORT_JFR_CURSOR_H
+#ifndef JTOP_IMPORT_JFR_JFR_CURSOR_H
+#define JTOP_IMPORT_JFR_JFR_CURSOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -32,8 +32,8 @@
  *
  * Context: as import.h.
  */
-#ifndef JTOP_IMPORT_JFR_EVENTS_H
-#define JTOP_IMPORT_JFR_EVENTS_H
+#ifndef JTOP_IMPORT_JFR_JFR_EVENTS_H
+#define JTOP_IMPORT_JFR_JFR_EVENTS_H
 
 #include "core/import/jfr/jfr_chunk.h"
 

@@ -6,8 +6,8 @@
  *
  * Context: as import.h.
  */
-#ifndef JTOP_IMPORT_JFR_LIVE_H
-#define JTOP_IMPORT_JFR_LIVE_H
+#ifndef JTOP_IMPORT_JFR_JFR_LIVE_H
+#define JTOP_IMPORT_JFR_JFR_LIVE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_IMPORT_JFR_MAP_H
-#define JTOP_IMPORT_JFR_MAP_H
+#ifndef JTOP_IMPORT_JFR_JFR_MAP_H
+#define JTOP_IMPORT_JFR_JFR_MAP_H
 
 #include <stdbool.h>
 #include <stdint.h>

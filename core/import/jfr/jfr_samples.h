@@ -3,8 +3,8 @@
  *
  * Context: as import.h.
  */
-#ifndef JTOP_IMPORT_JFR_SAMPLES_H
-#define JTOP_IMPORT_JFR_SAMPLES_H
+#ifndef JTOP_IMPORT_JFR_JFR_SAMPLES_H
+#define JTOP_IMPORT_JFR_JFR_SAMPLES_H
 
 #include "core/import/jfr/jfr_events.h"
 #include "core/import/jfr/jfr_live.h"

@@ -10,8 +10,8 @@
  *
  * Context: as import.h.
  */
-#ifndef JTOP_IMPORT_JFR_STACK_H
-#define JTOP_IMPORT_JFR_STACK_H
+#ifndef JTOP_IMPORT_JFR_JFR_STACK_H
+#define JTOP_IMPORT_JFR_JFR_STACK_H
 
 #include "core/import/jfr/jfr_chunk.h"
 #include "core/import/jfr/jfr_map.h"

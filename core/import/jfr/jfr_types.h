@@ -4,8 +4,8 @@
  *
  * Context: as import.h.
  */
-#ifndef JTOP_IMPORT_JFR_TYPES_H
-#define JTOP_IMPORT_JFR_TYPES_H
+#ifndef JTOP_IMPORT_JFR_JFR_TYPES_H
+#define JTOP_IMPORT_JFR_JFR_TYPES_H
 
 #include "core/import/jfr/jfr_cursor.h"
 

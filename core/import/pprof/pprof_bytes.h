@@ -4,8 +4,8 @@
  *
  * Context: as import.h.
  */
-#ifndef JTOP_IMPORT_PPROF_BYTES_H
-#define JTOP_IMPORT_PPROF_BYTES_H
+#ifndef JTOP_IMPORT_PPROF_PPROF_BYTES_H
+#define JTOP_IMPORT_PPROF_PPROF_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>

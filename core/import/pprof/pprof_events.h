@@ -11,8 +11,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_IMPORT_PPROF_EVENTS_H
-#define JTOP_IMPORT_PPROF_EVENTS_H
+#ifndef JTOP_IMPORT_PPROF_PPROF_EVENTS_H
+#define JTOP_IMPORT_PPROF_PPROF_EVENTS_H
 
 #include "core/import/emit.h"
 

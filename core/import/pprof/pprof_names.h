@@ -4,8 +4,8 @@
  *
  * Context: as emit.h. References are looked up, and those that lead nowhere are "[unknown]".
  */
-#ifndef JTOP_IMPORT_PPROF_NAMES_H
-#define JTOP_IMPORT_PPROF_NAMES_H
+#ifndef JTOP_IMPORT_PPROF_PPROF_NAMES_H
+#define JTOP_IMPORT_PPROF_PPROF_NAMES_H
 
 #include "core/import/emit.h"
 #include "core/import/gunzip.h"

@@ -15,8 +15,8 @@
  *
  * Context: as emit.h.
  */
-#ifndef JTOP_IMPORT_FRAME_TEXT_H
-#define JTOP_IMPORT_FRAME_TEXT_H
+#ifndef JTOP_IMPORT_TEXT_FRAME_TEXT_H
+#define JTOP_IMPORT_TEXT_FRAME_TEXT_H
 
 #include "core/import/emit.h"
 

@@ -9,8 +9,8 @@
  *
  * Context: pure; one thread at a time.
  */
-#ifndef JTOP_PROFILE_HISTORY_H
-#define JTOP_PROFILE_HISTORY_H
+#ifndef JTOP_PROFILE_HISTORY_HISTORY_H
+#define JTOP_PROFILE_HISTORY_HISTORY_H
 
 #include "core/profile/table/index.h"
 

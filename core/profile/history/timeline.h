@@ -7,8 +7,8 @@
  *
  * Context: pure; one thread at a time.
  */
-#ifndef JTOP_PROFILE_TIMELINE_H
-#define JTOP_PROFILE_TIMELINE_H
+#ifndef JTOP_PROFILE_HISTORY_TIMELINE_H
+#define JTOP_PROFILE_HISTORY_TIMELINE_H
 
 #include "core/profile/profile.h"
 

@@ -7,8 +7,8 @@
  *
  * Context: pure, any thread; both snapshots outlive it, and are of one profile.
  */
-#ifndef JTOP_PROFILE_DIFF_H
-#define JTOP_PROFILE_DIFF_H
+#ifndef JTOP_PROFILE_SNAPSHOT_DIFF_H
+#define JTOP_PROFILE_SNAPSHOT_DIFF_H
 
 #include "core/profile/snapshot/snapshot.h"
 

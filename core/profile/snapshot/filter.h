@@ -7,8 +7,8 @@
  *
  * Context: pure; the profile's lock held.
  */
-#ifndef JTOP_PROFILE_FILTER_H
-#define JTOP_PROFILE_FILTER_H
+#ifndef JTOP_PROFILE_SNAPSHOT_FILTER_H
+#define JTOP_PROFILE_SNAPSHOT_FILTER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  *
  * Context: pure, any thread.
  */
-#ifndef JTOP_PROFILE_FRAME_PATTERN_H
-#define JTOP_PROFILE_FRAME_PATTERN_H
+#ifndef JTOP_PROFILE_SNAPSHOT_FRAME_PATTERN_H
+#define JTOP_PROFILE_SNAPSHOT_FRAME_PATTERN_H
 
 #include "core/profile/table/method_table.h"
 

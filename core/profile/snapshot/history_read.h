@@ -10,8 +10,8 @@
  *
  * Context: pure; the profile's lock held as long as the reading is used.
  */
-#ifndef JTOP_PROFILE_HISTORY_READ_H
-#define JTOP_PROFILE_HISTORY_READ_H
+#ifndef JTOP_PROFILE_SNAPSHOT_HISTORY_READ_H
+#define JTOP_PROFILE_SNAPSHOT_HISTORY_READ_H
 
 #include "core/profile/snapshot/snapshot.h"
 

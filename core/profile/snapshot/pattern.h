@@ -8,8 +8,8 @@
  *
  * Context: pure, any thread.
  */
-#ifndef JTOP_PROFILE_PATTERN_H
-#define JTOP_PROFILE_PATTERN_H
+#ifndef JTOP_PROFILE_SNAPSHOT_PATTERN_H
+#define JTOP_PROFILE_SNAPSHOT_PATTERN_H
 
 #include <locale.h>
 #include <regex.h>

@@ -20,8 +20,8 @@
  * Context: pure. snapshot_take reads the profile (the caller's lock is held around it); the
  * result may be used from any thread afterwards, as long as the profile lives.
  */
-#ifndef JTOP_PROFILE_SNAPSHOT_H
-#define JTOP_PROFILE_SNAPSHOT_H
+#ifndef JTOP_PROFILE_SNAPSHOT_SNAPSHOT_H
+#define JTOP_PROFILE_SNAPSHOT_SNAPSHOT_H
 
 #include "core/profile/profile.h"
 

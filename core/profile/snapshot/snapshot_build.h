@@ -16,8 +16,8 @@
  *
  * Context: pure; the profile's lock held.
  */
-#ifndef JTOP_PROFILE_SNAPSHOT_BUILD_H
-#define JTOP_PROFILE_SNAPSHOT_BUILD_H
+#ifndef JTOP_PROFILE_SNAPSHOT_SNAPSHOT_BUILD_H
+#define JTOP_PROFILE_SNAPSHOT_SNAPSHOT_BUILD_H
 
 #include "core/profile/profile_state.h"
 #include "core/profile/snapshot/snapshot.h"

@@ -9,8 +9,8 @@
  *
  * Context: pure; the profile's lock held.
  */
-#ifndef JTOP_PROFILE_STANDING_H
-#define JTOP_PROFILE_STANDING_H
+#ifndef JTOP_PROFILE_SNAPSHOT_STANDING_H
+#define JTOP_PROFILE_SNAPSHOT_STANDING_H
 
 #include "core/profile/profile.h"
 

@@ -5,8 +5,8 @@
  *
  * Context: pure, any thread. Free with free().
  */
-#ifndef JTOP_PROFILE_BIG_H
-#define JTOP_PROFILE_BIG_H
+#ifndef JTOP_PROFILE_TABLE_BIG_H
+#define JTOP_PROFILE_TABLE_BIG_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -17,8 +17,8 @@
  *
  * Context: pure; one thread at a time.
  */
-#ifndef JTOP_PROFILE_CALL_TREE_H
-#define JTOP_PROFILE_CALL_TREE_H
+#ifndef JTOP_PROFILE_TABLE_CALL_TREE_H
+#define JTOP_PROFILE_TABLE_CALL_TREE_H
 
 #include "core/profile/profile.h"
 #include "core/profile/table/compact.h"

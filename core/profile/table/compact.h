@@ -7,8 +7,8 @@
  *
  * Context: pure; one thread at a time.
  */
-#ifndef JTOP_PROFILE_COMPACT_H
-#define JTOP_PROFILE_COMPACT_H
+#ifndef JTOP_PROFILE_TABLE_COMPACT_H
+#define JTOP_PROFILE_TABLE_COMPACT_H
 
 #include "core/profile/table/index.h"
 

@@ -9,8 +9,8 @@
  *
  * Context: pure, any thread.
  */
-#ifndef JTOP_PROFILE_FRAME_NAME_H
-#define JTOP_PROFILE_FRAME_NAME_H
+#ifndef JTOP_PROFILE_TABLE_FRAME_NAME_H
+#define JTOP_PROFILE_TABLE_FRAME_NAME_H
 
 #include "core/profile/table/method_table.h"
 

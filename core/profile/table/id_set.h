@@ -3,8 +3,8 @@
  *
  * Context: pure; one thread at a time.
  */
-#ifndef JTOP_PROFILE_ID_SET_H
-#define JTOP_PROFILE_ID_SET_H
+#ifndef JTOP_PROFILE_TABLE_ID_SET_H
+#define JTOP_PROFILE_TABLE_ID_SET_H
 
 #include "core/profile/table/index.h"
 

@@ -9,8 +9,8 @@
  *
  * Context: pure; one thread at a time.
  */
-#ifndef JTOP_PROFILE_INDEX_H
-#define JTOP_PROFILE_INDEX_H
+#ifndef JTOP_PROFILE_TABLE_INDEX_H
+#define JTOP_PROFILE_TABLE_INDEX_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -16,8 +16,8 @@
  *
  * Context: pure; one thread at a time.
  */
-#ifndef JTOP_PROFILE_LOCK_TABLE_H
-#define JTOP_PROFILE_LOCK_TABLE_H
+#ifndef JTOP_PROFILE_TABLE_LOCK_TABLE_H
+#define JTOP_PROFILE_TABLE_LOCK_TABLE_H
 
 #include "core/profile/table/call_tree.h"
 #include "core/profile/table/id_set.h"

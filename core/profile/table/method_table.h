@@ -5,8 +5,8 @@
  *
  * Context: pure; one thread at a time.
  */
-#ifndef JTOP_PROFILE_METHOD_TABLE_H
-#define JTOP_PROFILE_METHOD_TABLE_H
+#ifndef JTOP_PROFILE_TABLE_METHOD_TABLE_H
+#define JTOP_PROFILE_TABLE_METHOD_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

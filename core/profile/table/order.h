@@ -4,8 +4,8 @@
  *
  * Context: pure; the profile's lock held.
  */
-#ifndef JTOP_PROFILE_ORDER_H
-#define JTOP_PROFILE_ORDER_H
+#ifndef JTOP_PROFILE_TABLE_ORDER_H
+#define JTOP_PROFILE_TABLE_ORDER_H
 
 #include "core/profile/profile_state.h"
 

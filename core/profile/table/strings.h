@@ -3,8 +3,8 @@
  *
  * Context: pure; one thread at a time.
  */
-#ifndef JTOP_PROFILE_STRINGS_H
-#define JTOP_PROFILE_STRINGS_H
+#ifndef JTOP_PROFILE_TABLE_STRINGS_H
+#define JTOP_PROFILE_TABLE_STRINGS_H
 
 #include "core/profile/table/index.h"
 

@@ -5,8 +5,8 @@
  *
  * Context: pure; one thread at a time.
  */
-#ifndef JTOP_PROFILE_TALLY_H
-#define JTOP_PROFILE_TALLY_H
+#ifndef JTOP_PROFILE_TABLE_TALLY_H
+#define JTOP_PROFILE_TABLE_TALLY_H
 
 #include "core/profile/profile.h"
 #include "core/profile/table/compact.h"

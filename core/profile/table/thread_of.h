@@ -3,8 +3,8 @@
  *
  * Context: pure; the profile's lock held as long as the names are used.
  */
-#ifndef JTOP_PROFILE_THREAD_OF_H
-#define JTOP_PROFILE_THREAD_OF_H
+#ifndef JTOP_PROFILE_TABLE_THREAD_OF_H
+#define JTOP_PROFILE_TABLE_THREAD_OF_H
 
 #include "core/profile/profile.h"
 

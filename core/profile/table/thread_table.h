@@ -8,8 +8,8 @@
  *
  * Context: pure; one thread at a time.
  */
-#ifndef JTOP_PROFILE_THREAD_TABLE_H
-#define JTOP_PROFILE_THREAD_TABLE_H
+#ifndef JTOP_PROFILE_TABLE_THREAD_TABLE_H
+#define JTOP_PROFILE_TABLE_THREAD_TABLE_H
 
 #include "core/profile/profile.h"
 #include "core/profile/table/index.h"

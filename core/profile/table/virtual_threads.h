@@ -8,8 +8,8 @@
  *
  * Context: pure; one thread at a time.
  */
-#ifndef JTOP_PROFILE_VIRTUAL_THREADS_H
-#define JTOP_PROFILE_VIRTUAL_THREADS_H
+#ifndef JTOP_PROFILE_TABLE_VIRTUAL_THREADS_H
+#define JTOP_PROFILE_TABLE_VIRTUAL_THREADS_H
 
 #include "core/profile/table/thread_table.h"
 

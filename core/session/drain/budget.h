@@ -11,8 +11,8 @@
  *
  * Context: pure; one thread at a time.
  */
-#ifndef JTOP_SESSION_BUDGET_H
-#define JTOP_SESSION_BUDGET_H
+#ifndef JTOP_SESSION_DRAIN_BUDGET_H
+#define JTOP_SESSION_DRAIN_BUDGET_H
 
 #include "core/session/session.h"
 

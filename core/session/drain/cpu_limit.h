@@ -3,8 +3,8 @@
  *
  * Context: the session's drain thread.
  */
-#ifndef JTOP_SESSION_CPU_LIMIT_H
-#define JTOP_SESSION_CPU_LIMIT_H
+#ifndef JTOP_SESSION_DRAIN_CPU_LIMIT_H
+#define JTOP_SESSION_DRAIN_CPU_LIMIT_H
 
 #include "attach/proc/cgroup.h"
 #include "core/session/session.h"

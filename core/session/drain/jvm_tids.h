@@ -7,8 +7,8 @@
  *
  * Context: one thread at a time per struct.
  */
-#ifndef JTOP_SESSION_JVM_TIDS_H
-#define JTOP_SESSION_JVM_TIDS_H
+#ifndef JTOP_SESSION_DRAIN_JVM_TIDS_H
+#define JTOP_SESSION_DRAIN_JVM_TIDS_H
 
 #include "attach/find/jvm.h"
 #include "core/base/id_map.h"

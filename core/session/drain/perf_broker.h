@@ -9,8 +9,8 @@
  *
  * Context: any thread; perf_broker_allow and _end by one at a time.
  */
-#ifndef JTOP_SESSION_PERF_BROKER_H
-#define JTOP_SESSION_PERF_BROKER_H
+#ifndef JTOP_SESSION_DRAIN_PERF_BROKER_H
+#define JTOP_SESSION_DRAIN_PERF_BROKER_H
 
 #include "attach/find/jvm.h"
 #include "core/wire/layout.h"

@@ -7,8 +7,8 @@
  *
  * Context: drain thread, or whoever started it or has joined it.
  */
-#ifndef JTOP_SESSION_UNWIND_H
-#define JTOP_SESSION_UNWIND_H
+#ifndef JTOP_SESSION_DRAIN_UNWIND_H
+#define JTOP_SESSION_DRAIN_UNWIND_H
 
 #include "core/base/err.h"
 #include "core/wire/unwind.h"

@@ -5,8 +5,8 @@
  *
  * Context: any thread; one writer per mapping.
  */
-#ifndef JTOP_SESSION_UNWIND_AREA_H
-#define JTOP_SESSION_UNWIND_AREA_H
+#ifndef JTOP_SESSION_DRAIN_UNWIND_AREA_H
+#define JTOP_SESSION_DRAIN_UNWIND_AREA_H
 
 #include "core/wire/unwind.h"
 #include "symbols/unwind/unwind_table.h"

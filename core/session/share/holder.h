@@ -3,8 +3,8 @@
  *
  * Context: frontend, any thread. Looks at /proc only.
  */
-#ifndef JTOP_SESSION_HOLDER_H
-#define JTOP_SESSION_HOLDER_H
+#ifndef JTOP_SESSION_SHARE_HOLDER_H
+#define JTOP_SESSION_SHARE_HOLDER_H
 
 #include <stdbool.h>
 #include <sys/types.h>

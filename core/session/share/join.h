@@ -7,8 +7,8 @@
  *
  * Context: the session's drain thread, which is join_main until it has the JVM for itself.
  */
-#ifndef JTOP_SESSION_JOIN_H
-#define JTOP_SESSION_JOIN_H
+#ifndef JTOP_SESSION_SHARE_JOIN_H
+#define JTOP_SESSION_SHARE_JOIN_H
 
 #include "core/session/session_state.h"
 #include "core/session/share/share_socket.h"

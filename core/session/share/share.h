@@ -13,8 +13,8 @@
  * Context: frontend. Whoever asks or looks on is never waited for by the drain thread: who does not
  * read is let go.
  */
-#ifndef JTOP_SESSION_SHARE_H
-#define JTOP_SESSION_SHARE_H
+#ifndef JTOP_SESSION_SHARE_SHARE_H
+#define JTOP_SESSION_SHARE_SHARE_H
 
 #include "core/session/session.h"
 #include "core/wire/share_frame.h"

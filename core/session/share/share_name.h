@@ -9,8 +9,8 @@
  *
  * Context: frontend, any thread. Looks at /proc only.
  */
-#ifndef JTOP_SESSION_SHARE_NAME_H
-#define JTOP_SESSION_SHARE_NAME_H
+#ifndef JTOP_SESSION_SHARE_SHARE_NAME_H
+#define JTOP_SESSION_SHARE_SHARE_NAME_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  *
  * Context: frontend, any thread; one at a time per descriptor.
  */
-#ifndef JTOP_SESSION_SHARE_SOCKET_H
-#define JTOP_SESSION_SHARE_SOCKET_H
+#ifndef JTOP_SESSION_SHARE_SHARE_SOCKET_H
+#define JTOP_SESSION_SHARE_SHARE_SOCKET_H
 
 #include "core/base/err.h"
 #include "core/session/share/share.h"

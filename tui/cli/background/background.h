@@ -12,8 +12,8 @@
  *
  * Context: frontend, main thread, before any other thread is started.
  */
-#ifndef JTOP_TUI_BACKGROUND_H
-#define JTOP_TUI_BACKGROUND_H
+#ifndef JTOP_TUI_CLI_BACKGROUND_BACKGROUND_H
+#define JTOP_TUI_CLI_BACKGROUND_BACKGROUND_H
 
 #include "core/session/share/share.h"
 #include "tui/cli/option/options.h"

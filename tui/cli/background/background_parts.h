@@ -5,8 +5,8 @@
  * the share's answers one request after the other. Whoever does something holds `lock`; nobody
  * closes the session with it held, for that waits for the answer that is being given.
  */
-#ifndef JTOP_TUI_BACKGROUND_PARTS_H
-#define JTOP_TUI_BACKGROUND_PARTS_H
+#ifndef JTOP_TUI_CLI_BACKGROUND_BACKGROUND_PARTS_H
+#define JTOP_TUI_CLI_BACKGROUND_BACKGROUND_PARTS_H
 
 #include "core/session/share/share.h"
 #include "tui/cli/background/background.h"

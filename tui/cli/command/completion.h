@@ -4,8 +4,8 @@
  *
  * Context: frontend only, main thread.
  */
-#ifndef JTOP_TUI_COMPLETION_H
-#define JTOP_TUI_COMPLETION_H
+#ifndef JTOP_TUI_CLI_COMMAND_COMPLETION_H
+#define JTOP_TUI_CLI_COMMAND_COMPLETION_H
 
 #include "attach/find/jvm.h"
 #include "core/base/err.h"

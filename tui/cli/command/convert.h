@@ -7,8 +7,8 @@
  *
  * Context: frontend, main thread.
  */
-#ifndef JTOP_TUI_CONVERT_H
-#define JTOP_TUI_CONVERT_H
+#ifndef JTOP_TUI_CLI_COMMAND_CONVERT_H
+#define JTOP_TUI_CLI_COMMAND_CONVERT_H
 
 #include "tui/cli/option/options.h"
 

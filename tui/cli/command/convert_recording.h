@@ -4,8 +4,8 @@
  *
  * Context: frontend, main thread.
  */
-#ifndef JTOP_TUI_CONVERT_RECORDING_H
-#define JTOP_TUI_CONVERT_RECORDING_H
+#ifndef JTOP_TUI_CLI_COMMAND_CONVERT_RECORDING_H
+#define JTOP_TUI_CLI_COMMAND_CONVERT_RECORDING_H
 
 #include "tui/cli/option/options.h"
 

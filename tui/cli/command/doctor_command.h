@@ -4,8 +4,8 @@
  *
  * Context: frontend, main thread.
  */
-#ifndef JTOP_TUI_DOCTOR_COMMAND_H
-#define JTOP_TUI_DOCTOR_COMMAND_H
+#ifndef JTOP_TUI_CLI_COMMAND_DOCTOR_COMMAND_H
+#define JTOP_TUI_CLI_COMMAND_DOCTOR_COMMAND_H
 
 #include "attach/doctor/examination.h"
 #include "core/base/text.h"

@@ -4,8 +4,8 @@
  *
  * Context: frontend, main thread.
  */
-#ifndef JTOP_TUI_JVM_COMMAND_H
-#define JTOP_TUI_JVM_COMMAND_H
+#ifndef JTOP_TUI_CLI_COMMAND_JVM_COMMAND_H
+#define JTOP_TUI_CLI_COMMAND_JVM_COMMAND_H
 
 #include "tui/cli/option/options.h"
 

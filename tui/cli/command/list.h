@@ -3,8 +3,8 @@
  *
  * Context: frontend, main thread.
  */
-#ifndef JTOP_TUI_LIST_H
-#define JTOP_TUI_LIST_H
+#ifndef JTOP_TUI_CLI_COMMAND_LIST_H
+#define JTOP_TUI_CLI_COMMAND_LIST_H
 
 #include "attach/find/jvm.h"
 #include "core/base/text.h"

@@ -4,8 +4,8 @@
  *
  * Context: frontend, main thread.
  */
-#ifndef JTOP_TUI_LIST_EVENTS_H
-#define JTOP_TUI_LIST_EVENTS_H
+#ifndef JTOP_TUI_CLI_COMMAND_LIST_EVENTS_H
+#define JTOP_TUI_CLI_COMMAND_LIST_EVENTS_H
 
 #include "core/base/text.h"
 #include "core/session/session.h"

@@ -5,8 +5,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_MANUAL_H
-#define JTOP_TUI_MANUAL_H
+#ifndef JTOP_TUI_CLI_COMMAND_MANUAL_H
+#define JTOP_TUI_CLI_COMMAND_MANUAL_H
 
 #include "core/base/err.h"
 #include "core/base/text.h"

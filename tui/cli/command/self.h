@@ -3,8 +3,8 @@
  *
  * Context: frontend only, main thread.
  */
-#ifndef JTOP_TUI_SELF_H
-#define JTOP_TUI_SELF_H
+#ifndef JTOP_TUI_CLI_COMMAND_SELF_H
+#define JTOP_TUI_CLI_COMMAND_SELF_H
 
 #include "core/base/err.h"
 #include "core/base/text.h"

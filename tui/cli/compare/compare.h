@@ -3,8 +3,8 @@
  *
  * Context: frontend, main thread.
  */
-#ifndef JTOP_TUI_COMPARE_H
-#define JTOP_TUI_COMPARE_H
+#ifndef JTOP_TUI_CLI_COMPARE_COMPARE_H
+#define JTOP_TUI_CLI_COMPARE_COMPARE_H
 
 #include "tui/cli/option/options.h"
 

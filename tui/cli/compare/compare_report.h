@@ -3,8 +3,8 @@
  *
  * Context: frontend only.
  */
-#ifndef JTOP_TUI_COMPARE_REPORT_H
-#define JTOP_TUI_COMPARE_REPORT_H
+#ifndef JTOP_TUI_CLI_COMPARE_COMPARE_REPORT_H
+#define JTOP_TUI_CLI_COMPARE_COMPARE_REPORT_H
 
 #include "core/base/text.h"
 #include "tui/cli/compare/compare_rows.h"

@@ -8,8 +8,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_COMPARE_ROWS_H
-#define JTOP_TUI_COMPARE_ROWS_H
+#ifndef JTOP_TUI_CLI_COMPARE_COMPARE_ROWS_H
+#define JTOP_TUI_CLI_COMPARE_COMPARE_ROWS_H
 
 #include "core/profile/snapshot/snapshot.h"
 

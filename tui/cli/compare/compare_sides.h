@@ -9,8 +9,8 @@
  *
  * Context: frontend, main thread.
  */
-#ifndef JTOP_TUI_COMPARE_SIDES_H
-#define JTOP_TUI_COMPARE_SIDES_H
+#ifndef JTOP_TUI_CLI_COMPARE_COMPARE_SIDES_H
+#define JTOP_TUI_CLI_COMPARE_COMPARE_SIDES_H
 
 #include "tui/cli/option/options.h"
 

@@ -7,8 +7,8 @@
  *
  * Context: frontend, main thread, before any other thread is started.
  */
-#ifndef JTOP_TUI_HTTP_H
-#define JTOP_TUI_HTTP_H
+#ifndef JTOP_TUI_CLI_HTTP_HTTP_H
+#define JTOP_TUI_CLI_HTTP_HTTP_H
 
 #include "tui/cli/option/options.h"
 

@@ -6,8 +6,8 @@
  * Context: frontend only, main thread. Nothing here is freed: strings point into argv or into the
  * text given.
  */
-#ifndef JTOP_TUI_OPTIONS_H
-#define JTOP_TUI_OPTIONS_H
+#ifndef JTOP_TUI_CLI_OPTION_OPTIONS_H
+#define JTOP_TUI_CLI_OPTION_OPTIONS_H
 
 #include "core/base/err.h"
 #include "core/base/quantity.h"

@@ -7,8 +7,8 @@
  *
  * Context: frontend, main thread; samples come by the session's.
  */
-#ifndef JTOP_TUI_GROWING_H
-#define JTOP_TUI_GROWING_H
+#ifndef JTOP_TUI_CLI_OUTPUT_GROWING_H
+#define JTOP_TUI_CLI_OUTPUT_GROWING_H
 
 #include "tui/cli/output/output.h"
 

@@ -4,8 +4,8 @@
  *
  * Context: frontend, main thread.
  */
-#ifndef JTOP_TUI_JFR_JOIN_H
-#define JTOP_TUI_JFR_JOIN_H
+#ifndef JTOP_TUI_CLI_OUTPUT_JFR_JOIN_H
+#define JTOP_TUI_CLI_OUTPUT_JFR_JOIN_H
 
 #include "core/base/err.h"
 

@@ -7,8 +7,8 @@
  *
  * Context: frontend only, any thread; each call waits 10 s at most.
  */
-#ifndef JTOP_TUI_JFR_PLACE_H
-#define JTOP_TUI_JFR_PLACE_H
+#ifndef JTOP_TUI_CLI_OUTPUT_JFR_PLACE_H
+#define JTOP_TUI_CLI_OUTPUT_JFR_PLACE_H
 
 #include "attach/find/jvm.h"
 #include "core/base/err.h"

@@ -11,8 +11,8 @@
  *
  * Context: frontend, main thread; blocks while the JVM answers.
  */
-#ifndef JTOP_TUI_JFR_SYNC_H
-#define JTOP_TUI_JFR_SYNC_H
+#ifndef JTOP_TUI_CLI_OUTPUT_JFR_SYNC_H
+#define JTOP_TUI_CLI_OUTPUT_JFR_SYNC_H
 
 #include "core/session/session.h"
 

@@ -14,8 +14,8 @@
  *
  * Context: frontend, main thread.
  */
-#ifndef JTOP_TUI_OUTPUT_H
-#define JTOP_TUI_OUTPUT_H
+#ifndef JTOP_TUI_CLI_OUTPUT_OUTPUT_H
+#define JTOP_TUI_CLI_OUTPUT_OUTPUT_H
 
 #include "tui/cli/option/options.h"
 

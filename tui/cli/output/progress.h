@@ -8,8 +8,8 @@
  *
  * Context: frontend, main thread.
  */
-#ifndef JTOP_TUI_PROGRESS_H
-#define JTOP_TUI_PROGRESS_H
+#ifndef JTOP_TUI_CLI_OUTPUT_PROGRESS_H
+#define JTOP_TUI_CLI_OUTPUT_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  *
  * Context: pure, any thread.
  */
-#ifndef JTOP_PUSH_ANSWER_H
-#define JTOP_PUSH_ANSWER_H
+#ifndef JTOP_HTTP_PUSH_PROTOCOL_ANSWER_H
+#define JTOP_HTTP_PUSH_PROTOCOL_ANSWER_H
 
 #include "core/http/push/protocol/post.h"
 

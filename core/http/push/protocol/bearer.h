@@ -4,8 +4,8 @@
  *
  * Context: one thread at a time.
  */
-#ifndef JTOP_PUSH_BEARER_H
-#define JTOP_PUSH_BEARER_H
+#ifndef JTOP_HTTP_PUSH_PROTOCOL_BEARER_H
+#define JTOP_HTTP_PUSH_PROTOCOL_BEARER_H
 
 #include "core/base/err.h"
 

@@ -14,8 +14,8 @@
  *
  * Context: frontend, any thread.
  */
-#ifndef JTOP_PUSH_LABEL_SOURCES_H
-#define JTOP_PUSH_LABEL_SOURCES_H
+#ifndef JTOP_HTTP_PUSH_PROTOCOL_LABEL_SOURCES_H
+#define JTOP_HTTP_PUSH_PROTOCOL_LABEL_SOURCES_H
 
 #include "attach/find/jvm.h"
 #include "core/http/push/protocol/labels.h"

@@ -8,8 +8,8 @@
  *
  * Context: pure, any thread.
  */
-#ifndef JTOP_PUSH_LABELS_H
-#define JTOP_PUSH_LABELS_H
+#ifndef JTOP_HTTP_PUSH_PROTOCOL_LABELS_H
+#define JTOP_HTTP_PUSH_PROTOCOL_LABELS_H
 
 #include "core/http/push/protocol/protocol.h"
 

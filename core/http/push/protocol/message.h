@@ -3,8 +3,8 @@
  *
  * Context: pure, any thread.
  */
-#ifndef JTOP_PUSH_MESSAGE_H
-#define JTOP_PUSH_MESSAGE_H
+#ifndef JTOP_HTTP_PUSH_PROTOCOL_MESSAGE_H
+#define JTOP_HTTP_PUSH_PROTOCOL_MESSAGE_H
 
 #include "core/http/push/protocol/protocol.h"
 

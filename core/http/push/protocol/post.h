@@ -6,8 +6,8 @@
  *
  * Context: one thread, but for post_wake.
  */
-#ifndef JTOP_PUSH_POST_H
-#define JTOP_PUSH_POST_H
+#ifndef JTOP_HTTP_PUSH_PROTOCOL_POST_H
+#define JTOP_HTTP_PUSH_PROTOCOL_POST_H
 
 #include "core/base/err.h"
 #include "core/http/push/protocol/protocol.h"

@@ -5,8 +5,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_PUSH_PROTOBUF_H
-#define JTOP_PUSH_PROTOBUF_H
+#ifndef JTOP_HTTP_PUSH_PROTOCOL_PROTOBUF_H
+#define JTOP_HTTP_PUSH_PROTOCOL_PROTOBUF_H
 
 #include "core/base/text.h"
 

@@ -7,8 +7,8 @@
  *
  * Context: frontend, any thread; pure but for the profile being locked by the caller.
  */
-#ifndef JTOP_PUSH_PROTOCOL_H
-#define JTOP_PUSH_PROTOCOL_H
+#ifndef JTOP_HTTP_PUSH_PROTOCOL_PROTOCOL_H
+#define JTOP_HTTP_PUSH_PROTOCOL_PROTOCOL_H
 
 #include "core/base/text.h"
 #include "core/export/export.h"

@@ -3,8 +3,8 @@
  *
  * Context: as protocol.h.
  */
-#ifndef JTOP_PUSH_PROTOCOL_PARTS_H
-#define JTOP_PUSH_PROTOCOL_PARTS_H
+#ifndef JTOP_HTTP_PUSH_PROTOCOL_PROTOCOL_PARTS_H
+#define JTOP_HTTP_PUSH_PROTOCOL_PROTOCOL_PARTS_H
 
 #include "core/http/push/protocol/protocol.h"
 

@@ -7,8 +7,8 @@
  *
  * Context: pure, any thread.
  */
-#ifndef JTOP_PUSH_RECEIVER_URL_H
-#define JTOP_PUSH_RECEIVER_URL_H
+#ifndef JTOP_HTTP_PUSH_PROTOCOL_RECEIVER_URL_H
+#define JTOP_HTTP_PUSH_PROTOCOL_RECEIVER_URL_H
 
 #include "core/base/err.h"
 

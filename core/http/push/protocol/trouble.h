@@ -4,8 +4,8 @@
  *
  * Context: one thread at a time.
  */
-#ifndef JTOP_PUSH_TROUBLE_H
-#define JTOP_PUSH_TROUBLE_H
+#ifndef JTOP_HTTP_PUSH_PROTOCOL_TROUBLE_H
+#define JTOP_HTTP_PUSH_PROTOCOL_TROUBLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -12,8 +12,8 @@
  *
  * Context: one thread at a time.
  */
-#ifndef JTOP_PUSH_SPOOL_H
-#define JTOP_PUSH_SPOOL_H
+#ifndef JTOP_HTTP_PUSH_SPOOL_SPOOL_H
+#define JTOP_HTTP_PUSH_SPOOL_SPOOL_H
 
 #include "core/base/err.h"
 #include "core/http/push/protocol/protocol.h"

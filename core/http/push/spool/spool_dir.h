@@ -3,8 +3,8 @@
  *
  * Context: one thread at a time.
  */
-#ifndef JTOP_PUSH_SPOOL_DIR_H
-#define JTOP_PUSH_SPOOL_DIR_H
+#ifndef JTOP_HTTP_PUSH_SPOOL_SPOOL_DIR_H
+#define JTOP_HTTP_PUSH_SPOOL_SPOOL_DIR_H
 
 #include "core/base/err.h"
 #include "core/http/push/spool/spool_name.h"

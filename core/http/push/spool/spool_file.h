@@ -10,8 +10,8 @@
  *
  * Context: one thread at a time.
  */
-#ifndef JTOP_PUSH_SPOOL_FILE_H
-#define JTOP_PUSH_SPOOL_FILE_H
+#ifndef JTOP_HTTP_PUSH_SPOOL_SPOOL_FILE_H
+#define JTOP_HTTP_PUSH_SPOOL_SPOOL_FILE_H
 
 #include "core/http/push/protocol/protocol.h"
 

@@ -5,8 +5,8 @@
  *
  * Context: pure, any thread.
  */
-#ifndef JTOP_PUSH_SPOOL_NAME_H
-#define JTOP_PUSH_SPOOL_NAME_H
+#ifndef JTOP_HTTP_PUSH_SPOOL_SPOOL_NAME_H
+#define JTOP_HTTP_PUSH_SPOOL_SPOOL_NAME_H
 
 #include <stdint.h>
 

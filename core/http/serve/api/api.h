@@ -53,8 +53,8 @@
  *
  * Context: as core/http/serve/server/route.h.
  */
-#ifndef JTOP_SERVE_API_H
-#define JTOP_SERVE_API_H
+#ifndef JTOP_HTTP_SERVE_API_API_H
+#define JTOP_HTTP_SERVE_API_API_H
 
 #include "core/http/serve/api/api_question.h"
 #include "core/http/serve/server/route.h"

@@ -7,8 +7,8 @@
  *
  * Context: any thread joins and leaves; api_feed_tell is the streams' thread's alone.
  */
-#ifndef JTOP_SERVE_API_FEEDS_H
-#define JTOP_SERVE_API_FEEDS_H
+#ifndef JTOP_HTTP_SERVE_API_API_FEEDS_H
+#define JTOP_HTTP_SERVE_API_API_FEEDS_H
 
 #include "core/http/serve/api/api_question.h"
 

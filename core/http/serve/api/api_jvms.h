@@ -4,8 +4,8 @@
  *
  * Context: pure, but for api_jvms_reader.
  */
-#ifndef JTOP_SERVE_API_JVMS_H
-#define JTOP_SERVE_API_JVMS_H
+#ifndef JTOP_HTTP_SERVE_API_API_JVMS_H
+#define JTOP_HTTP_SERVE_API_API_JVMS_H
 
 #include "core/http/serve/api/json.h"
 #include "core/session/session.h"

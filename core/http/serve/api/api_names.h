@@ -5,8 +5,8 @@
  *
  * Context: any thread; the profile lives as long as this.
  */
-#ifndef JTOP_SERVE_API_NAMES_H
-#define JTOP_SERVE_API_NAMES_H
+#ifndef JTOP_HTTP_SERVE_API_API_NAMES_H
+#define JTOP_HTTP_SERVE_API_API_NAMES_H
 
 #include "core/profile/snapshot/snapshot.h"
 #include "core/profile/table/method_table.h"

@@ -3,8 +3,8 @@
  *
  * Context: any thread.
  */
-#ifndef JTOP_SERVE_API_QUESTION_H
-#define JTOP_SERVE_API_QUESTION_H
+#ifndef JTOP_HTTP_SERVE_API_API_QUESTION_H
+#define JTOP_HTTP_SERVE_API_API_QUESTION_H
 
 #include "core/http/fleet/fleet.h"
 #include "core/http/serve/server/params.h"

@@ -4,8 +4,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_SERVE_API_TREE_H
-#define JTOP_SERVE_API_TREE_H
+#ifndef JTOP_HTTP_SERVE_API_API_TREE_H
+#define JTOP_HTTP_SERVE_API_API_TREE_H
 
 #include "core/http/serve/api/api_names.h"
 #include "core/http/serve/api/json.h"

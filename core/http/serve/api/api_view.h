@@ -6,8 +6,8 @@
  *
  * Context: any thread. The session lives as long as the view.
  */
-#ifndef JTOP_SERVE_API_VIEW_H
-#define JTOP_SERVE_API_VIEW_H
+#ifndef JTOP_HTTP_SERVE_API_API_VIEW_H
+#define JTOP_HTTP_SERVE_API_API_VIEW_H
 
 #include "core/base/text.h"
 #include "core/http/serve/api/api_names.h"

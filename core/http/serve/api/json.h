@@ -4,8 +4,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_SERVE_JSON_H
-#define JTOP_SERVE_JSON_H
+#ifndef JTOP_HTTP_SERVE_API_JSON_H
+#define JTOP_HTTP_SERVE_API_JSON_H
 
 #include "core/base/text.h"
 

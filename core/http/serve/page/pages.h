@@ -5,8 +5,8 @@
  *
  * Context: any thread.
  */
-#ifndef JTOP_SERVE_PAGES_H
-#define JTOP_SERVE_PAGES_H
+#ifndef JTOP_HTTP_SERVE_PAGE_PAGES_H
+#define JTOP_HTTP_SERVE_PAGE_PAGES_H
 
 #include "attach/find/jvm.h"
 #include "core/base/text.h"

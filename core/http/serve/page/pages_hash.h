@@ -4,8 +4,8 @@
  *
  * Context: any thread.
  */
-#ifndef JTOP_SERVE_PAGES_HASH_H
-#define JTOP_SERVE_PAGES_HASH_H
+#ifndef JTOP_HTTP_SERVE_PAGE_PAGES_HASH_H
+#define JTOP_HTTP_SERVE_PAGE_PAGES_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -22,8 +22,8 @@
  *
  * Context: any thread.
  */
-#ifndef JTOP_SERVE_PROF_ASK_H
-#define JTOP_SERVE_PROF_ASK_H
+#ifndef JTOP_HTTP_SERVE_PROF_PROF_ASK_H
+#define JTOP_HTTP_SERVE_PROF_PROF_ASK_H
 
 #include "core/http/fleet/fleet.h"
 #include "core/http/serve/server/params.h"

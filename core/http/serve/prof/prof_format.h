@@ -4,8 +4,8 @@
  *
  * Context: any thread.
  */
-#ifndef JTOP_SERVE_PROF_FORMAT_H
-#define JTOP_SERVE_PROF_FORMAT_H
+#ifndef JTOP_HTTP_SERVE_PROF_PROF_FORMAT_H
+#define JTOP_HTTP_SERVE_PROF_PROF_FORMAT_H
 
 #include "core/export/export.h"
 

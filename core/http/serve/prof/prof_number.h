@@ -3,8 +3,8 @@
  *
  * Context: any thread, pure.
  */
-#ifndef JTOP_SERVE_PROF_NUMBER_H
-#define JTOP_SERVE_PROF_NUMBER_H
+#ifndef JTOP_HTTP_SERVE_PROF_PROF_NUMBER_H
+#define JTOP_HTTP_SERVE_PROF_PROF_NUMBER_H
 
 #include <stdint.h>
 

@@ -10,8 +10,8 @@
  *
  * Context: any thread.
  */
-#ifndef JTOP_SERVE_PROF_TABLE_H
-#define JTOP_SERVE_PROF_TABLE_H
+#ifndef JTOP_HTTP_SERVE_PROF_PROF_TABLE_H
+#define JTOP_HTTP_SERVE_PROF_PROF_TABLE_H
 
 #include "core/http/serve/prof/prof_ask.h"
 #include "core/http/serve/prof/prof_format.h"

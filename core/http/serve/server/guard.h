@@ -6,8 +6,8 @@
  *
  * Context: any thread.
  */
-#ifndef JTOP_SERVE_GUARD_H
-#define JTOP_SERVE_GUARD_H
+#ifndef JTOP_HTTP_SERVE_SERVER_GUARD_H
+#define JTOP_HTTP_SERVE_SERVER_GUARD_H
 
 #include "core/http/serve/server/guard_token.h"
 #include "core/http/serve/server/login.h"

@@ -3,8 +3,8 @@
  *
  * Context: any thread once it was read.
  */
-#ifndef JTOP_SERVE_GUARD_TOKEN_H
-#define JTOP_SERVE_GUARD_TOKEN_H
+#ifndef JTOP_HTTP_SERVE_SERVER_GUARD_TOKEN_H
+#define JTOP_HTTP_SERVE_SERVER_GUARD_TOKEN_H
 
 #include "core/base/err.h"
 

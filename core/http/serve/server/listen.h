@@ -4,8 +4,8 @@
  *
  * Context: frontend, any thread.
  */
-#ifndef JTOP_SERVE_LISTEN_H
-#define JTOP_SERVE_LISTEN_H
+#ifndef JTOP_HTTP_SERVE_SERVER_LISTEN_H
+#define JTOP_HTTP_SERVE_SERVER_LISTEN_H
 
 #include "core/base/err.h"
 

@@ -3,8 +3,8 @@
  *
  * Context: frontend, any thread.
  */
-#ifndef JTOP_SERVE_LISTEN_HOLDER_H
-#define JTOP_SERVE_LISTEN_HOLDER_H
+#ifndef JTOP_HTTP_SERVE_SERVER_LISTEN_HOLDER_H
+#define JTOP_HTTP_SERVE_SERVER_LISTEN_HOLDER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  *
  * Context: any thread.
  */
-#ifndef JTOP_SERVE_LOGIN_H
-#define JTOP_SERVE_LOGIN_H
+#ifndef JTOP_HTTP_SERVE_SERVER_LOGIN_H
+#define JTOP_HTTP_SERVE_SERVER_LOGIN_H
 
 #include "core/http/serve/server/guard_token.h"
 #include "core/http/serve/server/peers.h"

@@ -4,8 +4,8 @@
  *
  * Context: one thread at a time per struct.
  */
-#ifndef JTOP_SERVE_PARAMS_H
-#define JTOP_SERVE_PARAMS_H
+#ifndef JTOP_HTTP_SERVE_SERVER_PARAMS_H
+#define JTOP_HTTP_SERVE_SERVER_PARAMS_H
 
 #include "core/base/err.h"
 

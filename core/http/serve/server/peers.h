@@ -12,8 +12,8 @@
  *
  * Context: any thread. `now` is CLOCK_MONOTONIC in ns, from the caller.
  */
-#ifndef JTOP_SERVE_PEERS_H
-#define JTOP_SERVE_PEERS_H
+#ifndef JTOP_HTTP_SERVE_SERVER_PEERS_H
+#define JTOP_HTTP_SERVE_SERVER_PEERS_H
 
 #include <stdbool.h>
 #include <stdint.h>

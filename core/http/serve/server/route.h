@@ -5,8 +5,8 @@
  * Context: handlers run in worker threads, several at a time; they may wait for a JVM for some
  * seconds, not for a profile's whole duration.
  */
-#ifndef JTOP_SERVE_ROUTE_H
-#define JTOP_SERVE_ROUTE_H
+#ifndef JTOP_HTTP_SERVE_SERVER_ROUTE_H
+#define JTOP_HTTP_SERVE_SERVER_ROUTE_H
 
 #include "core/base/text.h"
 #include "core/http/fleet/fleet.h"

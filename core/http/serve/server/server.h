@@ -10,8 +10,8 @@
  *
  * Context: frontend, main thread; see the handlers' in route.h.
  */
-#ifndef JTOP_SERVE_SERVER_H
-#define JTOP_SERVE_SERVER_H
+#ifndef JTOP_HTTP_SERVE_SERVER_SERVER_H
+#define JTOP_HTTP_SERVE_SERVER_SERVER_H
 
 #include "core/base/err.h"
 #include "core/http/serve/server/guard.h"

@@ -3,8 +3,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_SERVE_SERVER_GZIP_H
-#define JTOP_SERVE_SERVER_GZIP_H
+#ifndef JTOP_HTTP_SERVE_SERVER_SERVER_GZIP_H
+#define JTOP_HTTP_SERVE_SERVER_SERVER_GZIP_H
 
 #include <stdbool.h>
 

@@ -5,8 +5,8 @@
  *
  * Context: any thread. `wake` is called with the streams' lock held; it must not call back.
  */
-#ifndef JTOP_SERVE_STREAM_H
-#define JTOP_SERVE_STREAM_H
+#ifndef JTOP_HTTP_SERVE_SERVER_STREAM_H
+#define JTOP_HTTP_SERVE_SERVER_STREAM_H
 
 #include "core/base/err.h"
 #include "core/http/serve/server/route.h"

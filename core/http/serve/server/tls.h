@@ -3,8 +3,8 @@
  *
  * Context: any thread.
  */
-#ifndef JTOP_SERVE_TLS_H
-#define JTOP_SERVE_TLS_H
+#ifndef JTOP_HTTP_SERVE_SERVER_TLS_H
+#define JTOP_HTTP_SERVE_SERVER_TLS_H
 
 #include "core/base/err.h"
 

@@ -3,8 +3,8 @@
  *
  * Context: any thread.
  */
-#ifndef JTOP_SERVE_WORKERS_H
-#define JTOP_SERVE_WORKERS_H
+#ifndef JTOP_HTTP_SERVE_SERVER_WORKERS_H
+#define JTOP_HTTP_SERVE_SERVER_WORKERS_H
 
 #include "core/base/err.h"
 

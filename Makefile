@@ -25,7 +25,7 @@ WARN     = -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-pro
 override CPPFLAGS += -I. -D_GNU_SOURCE -DJTOP_VERSION='"$(VERSION)"' \
                      -isystem $(JAVA_HOME)/include -isystem $(JAVA_HOME)/include/linux
 override CFLAGS   += -std=gnu11 $(WARN) $(WERROR)
-LIBS     = -lncursesw -ltinfo -lm -lelf -liberty -lz -lzip -linih -lprotobuf-c -pthread
+LIBS     = -lncursesw -ltinfo -lm -lelf -liberty -lz -lzip -linih -lpcre2-8 -lprotobuf-c -pthread
 # What only jtop-prof-http is linked with: a program for `serve` and `push` that jtop-prof becomes.
 HTTP_LIBS = -lmicrohttpd -lcurl -lgnutls
 

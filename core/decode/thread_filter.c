@@ -10,22 +10,20 @@
 
 #define TIDS_MAX (1u << 20)
 
-static int bad_pattern(struct thread_filter *f, int code, const char *pattern, struct err *e) {
-    char why[160];
-    regerror(code, &f->pattern, why, sizeof why);
-    return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                       "\"%.200s\" is no regular expression for threads' names: %s", pattern, why);
-}
-
 int thread_filter_init(struct thread_filter *f, const char *pattern, const struct tid_range *tids,
                        uint32_t tid_ranges, struct err *e) {
     *f = (struct thread_filter){.on = pattern || tid_ranges > 0};
     if (!f->on)
         return 0;
     if (pattern) {
-        int code = regcomp(&f->pattern, pattern, REG_EXTENDED | REG_NOSUB);
-        if (code != 0)
-            return bad_pattern(f, code, pattern, e);
+        char why[160];
+        int r = expression_open(&f->pattern, pattern, false, why, sizeof why);
+        if (r < 0)
+            return r == -ENOMEM
+                       ? err_set(e, ENOMEM, "out of memory")
+                       : err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                                     "\"%.200s\" is no regular expression for threads' names: %s",
+                                     pattern, why);
         f->has_pattern = true;
     }
     if (tid_ranges > 0) {
@@ -43,8 +41,7 @@ int thread_filter_init(struct thread_filter *f, const char *pattern, const struc
 }
 
 void thread_filter_free(struct thread_filter *f) {
-    if (f->has_pattern)
-        regfree(&f->pattern);
+    expression_close(&f->pattern);
     free(f->tids);
     id_map_free(&f->decided);
     id_map_free(&f->carriers);
@@ -111,9 +108,9 @@ void thread_filter_use_bits(struct thread_filter *f, _Atomic uint8_t *bits) {
 
 /* Names. */
 
-static enum thread_verdict judge(const struct thread_filter *f, const char *name) {
-    return f->has_pattern && regexec(&f->pattern, name, 0, NULL, 0) == 0 ? THREAD_WANTED
-                                                                         : THREAD_UNWANTED;
+static enum thread_verdict judge(struct thread_filter *f, const char *name) {
+    return f->has_pattern && expression_matches(&f->pattern, name) ? THREAD_WANTED
+                                                                   : THREAD_UNWANTED;
 }
 
 /* As java.util.concurrent.ForkJoinPool names its threads, among them those that carry virtual

@@ -15,9 +15,9 @@
 #define JTOP_DECODE_THREAD_FILTER_H
 
 #include "core/base/err.h"
+#include "core/base/expression.h"
 #include "core/base/id_map.h"
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,7 +36,7 @@ enum thread_verdict {
 struct thread_filter {
     bool on; /* false: every thread is wanted; nothing else counts */
     bool has_pattern;
-    regex_t pattern;
+    struct expression pattern;
     struct tid_range *tids; /* owned */
     uint32_t tid_ranges;
     struct id_map decided;    /* by tid */
@@ -46,7 +46,7 @@ struct thread_filter {
     bool changed;             /* bits were; the caller resets it */
 };
 
-/* Both NULL: not on. -EINVAL: no regular expression, with what regerror says; exit code 100. */
+/* Both NULL: not on. -EINVAL: no regular expression, and why; exit code 100. */
 int thread_filter_init(struct thread_filter *f, const char *pattern, const struct tid_range *tids,
                        uint32_t tid_ranges, struct err *e);
 void thread_filter_free(struct thread_filter *f);

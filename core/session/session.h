@@ -40,7 +40,7 @@ struct session_options {
     uint64_t memory_limit;    /* bytes of the profile; 0: none but its own */
     const char *record;       /* also write the raw stream to this file; NULL: do not */
     /* Only these threads, by name or by number; both NULL: all. */
-    const char *thread_pattern;   /* extended regular expression, anywhere in the name; virtual
+    const char *thread_pattern;   /* regular expression, anywhere in the name; virtual
                                    threads by their own names */
     const struct tid_range *tids; /* as the JVM sees them; owned by the caller */
     uint32_t tid_ranges;

@@ -218,7 +218,7 @@ int snapshot_check_filter(const char *filter, char *why, size_t size) {
     char reason[128];
     const char *text = filter ? filter + (*filter == '!') : "";
     int rc = pattern_open(&pattern, text, reason, sizeof reason);
-    bool good = rc == 0 && pattern.is_regex;
+    bool good = rc == 0 && pattern.is_expression;
     snprintf(why, size, "%s", rc == 0 ? reason : strerror(-rc));
     if (rc == 0)
         pattern_close(&pattern);

@@ -40,9 +40,8 @@ int api_question_rest(const struct params *p, struct err *e);
 /* Whether both are asked for the same. */
 bool api_question_same(const struct api_question *a, const struct api_question *b);
 
-/* Whether a regular expression from the network may be compiled: short, and nothing in it that
- * takes regcomp or regexec more than its length says: counts, back references, + behind a group,
- * anchors within. -EINVAL with why. */
+/* Whether a filter is one: short, and a regular expression that does not take too long (libpcre2
+ * keeps to core/base/expression.h's limits). -EINVAL with why. */
 int api_question_check_filter(const char *filter, struct err *e);
 
 /* The seconds that are meant, both inclusive; everything, which is 0 and 0, is said by false. */

@@ -36,10 +36,6 @@ static const struct {
     [JAVA_STACK_DEPTH] = {"MaxJavaStackTraceDepth", NULL},
 };
 
-const char *java_options_name(enum java_option option) {
-    return known[option].word ? known[option].word : known[option].flag;
-}
-
 static bool separates(char c) {
     return c == '\0' || c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '"' || c == '\'';
 }

@@ -40,7 +40,4 @@ void java_options_scan(struct java_options *o, const char *source, const char *t
 /* `files`: look into the @files as well, in a child as the JVM's user (some milliseconds). */
 void java_options_read(const struct jvm *j, bool files, struct java_options *out);
 
-/* The name of the flag, for people. */
-const char *java_options_name(enum java_option option);
-
 #endif

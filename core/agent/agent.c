@@ -108,6 +108,10 @@ static bool has_started(void) {
     return started;
 }
 
+/* Reads the VM's layout, maps the ring, starts the agent's thread. An enum handshake_result.
+ * Context: Agent_OnAttach or VMInit, a Java thread. */
+static int agent_begin(JNIEnv *jni);
+
 /* A program may be over in less time than it takes to begin sampling. */
 static void await_start(void) {
     for (int ms = 0; ms < START_MS && !has_started(); ms++)
@@ -266,7 +270,7 @@ static void know_fault_handler(void) {
     guarded_know_vm(handle.function);
 }
 
-int agent_begin(JNIEnv *jni) {
+static int agent_begin(JNIEnv *jni) {
     know_fault_handler();
     /* Before the first guarded load, until after the last one. */
     if (guarded_install() < 0)

@@ -49,10 +49,6 @@ struct agent {
 
 extern struct agent agent;
 
-/* Reads the VM's layout, maps the ring, starts the agent's thread. An enum handshake_result.
- * Context: Agent_OnAttach or VMInit, a Java thread. */
-int agent_begin(JNIEnv *jni);
-
 /* The agent's thread. */
 void agent_run(jvmtiEnv *jvmti, JNIEnv *jni);
 

@@ -73,19 +73,6 @@ void quality_of_event(struct export_quality *q, const struct session_status *st,
     add_failed(q, st);
 }
 
-void quality_describe(struct export_quality *q, const struct session_status *st,
-                      const struct jvm *j, struct quality_text *room) {
-    int event = WIRE_EVENT_CPU;
-    for (int i = 0; i < WIRE_EVENTS; i++)
-        if (!strcmp(event_kind_name[i], st->event) || !strcmp(st->engine[i].name, st->event))
-            event = i;
-    quality_of_event(q, st, event, j, room);
-    q->event = st->event;
-    q->interval = st->interval;
-    if (!q->several)
-        q->dropped = st->dropped;
-}
-
 const char *quality_walker(const struct session_status *st, enum wire_walk asked, char *out,
                            size_t size) {
     const char *name = asked < WIRE_WALKS ? wire_walk_name[asked] : "";

@@ -19,10 +19,6 @@ struct quality_text {
 void quality_of_event(struct export_quality *q, const struct session_status *st, int event,
                       const struct jvm *j, struct quality_text *room);
 
-/* The same of the first event asked for. */
-void quality_describe(struct export_quality *q, const struct session_status *st,
-                      const struct jvm *j, struct quality_text *room);
-
 /* "ctimer: no perf_events: …": why an event is sampled in another way than the best there is, "" where
  * it is not so. Returns out. */
 const char *quality_how(const struct session_status *st, int event, char *out, size_t size);

@@ -63,7 +63,7 @@ void control_wait(struct control *c, int timeout_ms) {
     syscall(SYS_futex, &c->wire->status.generation, FUTEX_WAIT, seen, &t, NULL, 0);
 }
 
-enum wire_state control_state(const struct control *c) {
+static enum wire_state control_state(const struct control *c) {
     uint32_t state = atomic_load_explicit(&c->wire->status.state, memory_order_acquire);
     return state < WIRE_STATES ? (enum wire_state)state : WIRE_STATE_FAILED;
 }

@@ -60,8 +60,6 @@ void control_request(struct control *c, enum wire_command command,
 void control_wait(struct control *c, int timeout_ms);
 
 bool control_answered(const struct control *c);
-enum wire_state control_state(const struct control *c);
-
 /* Says that threads' bits have changed. */
 void control_tell_filters(struct control *c);
 

@@ -190,10 +190,3 @@ int session_replay(const char *path, const struct session_options *o, struct ses
     *out = s;
     return 0;
 }
-
-size_t session_environment(struct session *s, char *out, size_t size) {
-    const struct decoder *d = s->drain.decoder;
-    if (!d->replay)
-        return environment_describe(s->jvm.pid, out, size);
-    return (size_t)snprintf(out, size, "%s", d->notes.environment);
-}

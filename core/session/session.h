@@ -185,10 +185,6 @@ void session_cpu(struct session *s, struct session_cpu *out);
 struct thread_stat;
 int session_threads(struct session *s, struct thread_stat **out);
 
-/* Where and of what the profile was taken: lines of "key=value" (core/record/environment.h); of a
- * recording, what it says. Returns the length. */
-size_t session_environment(struct session *s, char *out, size_t size);
-
 /* What the agent told about its work so far, e.g. which methods it made recompile: a line each,
  * oldest first. Returns how many more lines there were no room for. */
 uint32_t session_news(struct session *s, char *out, size_t size);

@@ -69,7 +69,4 @@ struct unwind_opcode {
     uint8_t first, second; /* enum unwind_operand */
 };
 
-/* Those without an operand of their own in the first byte. */
-extern const struct unwind_opcode unwind_opcodes[UNWIND_OPCODES];
-
 #endif

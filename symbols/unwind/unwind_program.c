@@ -5,7 +5,8 @@
 #include <elf.h>
 #include <errno.h>
 
-const struct unwind_opcode unwind_opcodes[UNWIND_OPCODES] = {
+/* Those without an operand of their own in the first byte. */
+static const struct unwind_opcode unwind_opcodes[UNWIND_OPCODES] = {
     [DW_CFA_nop] = {true, UNWIND_NOTHING, UNWIND_NOTHING},
     [DW_CFA_set_loc] = {true, UNWIND_ADDRESS, UNWIND_NOTHING},
     [DW_CFA_advance_loc1] = {true, UNWIND_BYTE1, UNWIND_NOTHING},

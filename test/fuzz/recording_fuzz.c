@@ -57,9 +57,7 @@ static int make_file(uint8_t flags, const uint8_t *data, size_t size) {
 static void look(struct session *s, uint8_t flags) {
     static const char *const include[] = {"java/*", "*.run", "*_[k]"}, *const exclude[] = {"*a*"};
     struct session_status st;
-    char text[512];
     session_status(s, &st);
-    session_environment(s, text, sizeof text);
     struct profile *p = session_lock(s);
     for (int event = 0; event < EVENT_KINDS; event++) {
         struct query q = {.event = event, .tree = true, .by_thread = flags & 8};

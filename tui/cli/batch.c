@@ -293,10 +293,3 @@ int batch_collect(const struct options *o, const struct jvm *j, struct err *e) {
         fprintf(stderr, "Done\n");
     return r;
 }
-
-int batch_go_on(const struct options *o, pid_t pid, struct err *e) {
-    struct jvm j;
-    enum watch_end end = WATCH_TIME;
-    int r = jvm_inspect(pid, &j, e);
-    return r == -ESRCH ? 0 : r < 0 ? r : collect(o, &j, 1, NULL, &end, e);
-}

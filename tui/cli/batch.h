@@ -19,8 +19,4 @@ int batch_failed(struct session *s, struct err *e);
  * no failure: what it committed is written. */
 int batch_collect(const struct options *o, const struct jvm *j, struct err *e);
 
-/* The turns of o->loop after the first, which somebody else has taken. A process that has ended is
- * no failure. */
-int batch_go_on(const struct options *o, pid_t pid, struct err *e);
-
 #endif

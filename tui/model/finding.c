@@ -57,7 +57,8 @@ add(struct list *l, enum what what, bool is_worse, const char *fmt, ...) {
     return f;
 }
 
-const char *finding_whole(const struct model *m) {
+/* "of the CPU time": what the weight of the event in question is a part of. */
+static const char *finding_whole(const struct model *m) {
     static const char *const whole[EVENT_KINDS] = {
         [WIRE_EVENT_CPU] = "of the CPU time",
         [WIRE_EVENT_WALL] = "of all threads' time",

@@ -26,9 +26,6 @@ struct finding {
 /* Returns how many: none without an answer, else at least one. */
 int finding_list(const struct model *m, struct finding out[FINDINGS_MAX]);
 
-/* "of the CPU time": what the weight of the event in question is a part of. */
-const char *finding_whole(const struct model *m);
-
 /* Of the last minute that is known: its seconds, and the time the VM stood still for collections
  * (0) and for anything else (1), and the most in one second. */
 struct finding_pauses {

@@ -478,28 +478,6 @@ int model_refresh(struct model *m, uint64_t now_ns) {
     return model_ask(m);
 }
 
-/* A snapshot for a file: what is shown, as top-down tree, with threads as roots where asked.
- * Call between source.lock and source.unlock. NULL: no memory. Free *owned when done; it is NULL
- * where the answer itself serves. */
-static const struct snapshot *model_picture(const struct model *m, struct profile *p,
-                                            bool by_thread, struct snapshot **owned) {
-    *owned = NULL;
-    /* Only a tree is split by thread. */
-    if (m->held && m->other && !m->pruned && !m->asked.from_method &&
-        by_thread == (m->asked.tree && m->asked.by_thread))
-        return m->asked.inverted ? m->other : m->snapshot;
-    struct query q = make_query(m);
-    q.tree = true;
-    q.locks = false;
-    q.inverted = false;
-    q.by_thread = by_thread;
-    q.from_method = false;
-    q.lines = false;
-    q.spark_cells = 0;
-    *owned = snapshot_take(p, &q);
-    return *owned;
-}
-
 static struct snapshot *model_take(const struct model *m, struct profile *p, bool inverted) {
     struct query q = make_query(m);
     q.tree = true;

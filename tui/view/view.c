@@ -76,23 +76,6 @@ void view_name(struct canvas *c, int row, int col, int cols, enum role role, con
     canvas_role(c, row, col + from, to - from, ROLE_MATCH);
 }
 
-void view_find_others(struct view_others *o, const struct model *m, int room) {
-    int most = room / VIEW_OTHER_COLS;
-    if (most > VIEW_OTHERS)
-        most = VIEW_OTHERS;
-    o->count = model_other_events(m, o->event, most > 0 ? most : 0);
-}
-
-/* A long name is cut: "conte%" of context-switches. */
-void view_other_heads(struct canvas *c, int row, int col, const struct view_others *o,
-                      const struct model *m) {
-    for (int i = 0; i < o->count; i++) {
-        char head[16];
-        snprintf(head, sizeof head, "%.5s%%", model_event_name(m, o->event[i]));
-        canvas_right(c, row, col + i * VIEW_OTHER_COLS, VIEW_OTHER_COLS - 1, ROLE_COLUMNS, head);
-    }
-}
-
 void view_other_share(struct canvas *c, int row, int col, double percent) {
     if (percent >= LEAST_SHARE) /* most rows have none: noughts would hide the others */
         view_percent(c, row, col, VIEW_OTHER_COLS - 1, percent);
@@ -129,7 +112,8 @@ bool view_matches(const struct model *m, const char *text) {
     return m->search[0] && strcasestr(text, m->search);
 }
 
-int view_mouse_row(struct area a, const struct mouse *press) {
+/* The row a mouse press is on, counted from the first on screen (heads are row -1); -2: none. */
+static int view_mouse_row(struct area a, const struct mouse *press) {
     bool inside = press->row >= a.row && press->row < a.row + a.rows && press->col >= a.col &&
                   press->col < a.col + a.cols;
     return inside ? press->row - a.row - 1 : -2;

@@ -99,18 +99,10 @@ void view_percent(struct canvas *c, int row, int col, int cols, double percent);
  * cut where it says least: a Java package, a C++ parameter list. */
 void view_name(struct canvas *c, int row, int col, int cols, enum role role, const char *name,
                enum method_kind kind, const struct model *m);
-/* The columns of the other events: how many there is room for, their heads, a row's shares
- * (`share` by index of `event`; < 0: nothing). Each takes VIEW_OTHER_COLS. */
+/* A row's share of another event; < 0: nothing. */
 #define VIEW_OTHER_COLS 7
 #define VIEW_NARROW_COLS 60 /* below: names, and the figures that matter most */
 #define VIEW_OTHERS 6
-struct view_others {
-    int event[VIEW_OTHERS];
-    int count;
-};
-void view_find_others(struct view_others *o, const struct model *m, int room);
-void view_other_heads(struct canvas *c, int row, int col, const struct view_others *o,
-                      const struct model *m);
 void view_other_share(struct canvas *c, int row, int col, double percent);
 /* A weight of the event in question: samples of CPU time, else time, bytes or counts; and what to
  * call the column. */
@@ -126,8 +118,6 @@ void view_cursor_row(struct canvas *c, struct area a, int row);
 int view_editor(struct canvas *c, int row, const char *label, const struct line_editor *l);
 /* Whether a row with this text is one that is searched for; never without model->search. */
 bool view_matches(const struct model *m, const char *text);
-/* The row a mouse press is on, counted from the first on screen (heads are row -1); -2: none. */
-int view_mouse_row(struct area a, const struct mouse *press);
 /* Presses and the wheel in a list with `heads` rows of heads: moves the cursor. MOUSE_TWICE on a
  * row is true in *enter. False where the press is none of a list's. */
 bool view_mouse_list(struct cursor *k, struct area a, int heads, const struct mouse *press,

@@ -5,7 +5,7 @@ static uint64_t item(const void *arg, uint32_t row) {
     return t->row[row].path;
 }
 
-struct cursor_rows tree_list_rows(const struct tree_list *l) {
+static struct cursor_rows tree_list_rows(const struct tree_list *l) {
     return (struct cursor_rows){.count = l->rows.count, .item = item, .arg = &l->rows};
 }
 

@@ -21,7 +21,6 @@ struct tree_list {
 };
 
 void tree_list_free(struct tree_list *l);
-struct cursor_rows tree_list_rows(const struct tree_list *l);
 
 /* After the tree, or what is open, changed. */
 void tree_list_build(struct tree_list *l, const struct snapshot *s);

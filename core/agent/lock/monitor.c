@@ -51,7 +51,8 @@ void monitors_learn(struct monitors *m, const struct vm *vm, struct names *names
                !flag("UseCompactObjectHeaders");
 }
 
-uintptr_t monitors_object(const struct monitors *m, jobject object) {
+/* The object that a local reference refers to at this moment; 0: none. */
+static uintptr_t monitors_object(const struct monitors *m, jobject object) {
     uint64_t word = guarded_load64((uintptr_t)object & ~(uintptr_t)HANDLE_TAG);
     if (m->oops.form == OOP_UNKNOWN)
         return word % 8 == 0 && word >> VM_ADDRESS_BITS == 0 ? (uintptr_t)word : 0;

@@ -49,9 +49,6 @@ bool monitors_owner_is_carrier(const struct monitors *m);
 /* The thread that is meant; false: none is known. May look at all threads. */
 bool monitors_find_owner(struct monitors *m, jobject object, uint64_t word, struct lock_owner *out);
 
-/* The object that a local reference refers to at this moment; 0: none. */
-uintptr_t monitors_object(const struct monitors *m, jobject object);
-
 /* Native and virtual id of the thread in out->java, whose virtual thread is announced; false: it is
  * no thread. */
 bool monitors_identify(const struct monitors *m, struct lock_owner *out);

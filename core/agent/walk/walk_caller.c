@@ -1,4 +1,5 @@
 #include "core/agent/walk/walk_frames.h"
+
 #include "core/agent/walk/walk_stage.h"
 
 #define SCAN_WORDS 512 /* stack words searched for a return address */
@@ -62,7 +63,8 @@ static bool accept(const struct walk *k, const struct cursor *c, struct cursor *
     return true;
 }
 
-bool caller_at(const struct walk *k, uintptr_t slot, uintptr_t fp, struct cursor *next) {
+/* The caller whose return address lies at `slot`, if it is one that leads on. */
+static bool caller_at(const struct walk *k, uintptr_t slot, uintptr_t fp, struct cursor *next) {
     if (!walk_in_stack(k, slot))
         return false;
     struct cursor c = {.pc = walk_load_pc(slot), .sp = slot + WORD, .fp = fp};

@@ -61,8 +61,6 @@ static inline uintptr_t walk_load_pc(uintptr_t slot) {
 
 /* Finding the caller (walk_caller.c). `next` is changed where true is returned. */
 
-/* The caller whose return address lies at `slot`, if it is one that leads on. */
-bool caller_at(const struct walk *k, uintptr_t slot, uintptr_t fp, struct cursor *next);
 /* Whether a cursor's own caller can be found where it should be. */
 bool caller_leads_on(const struct walk *k, const struct cursor *c);
 /* Searches the live stack of `at`, below `limit`, for the return address of a Java caller. */
@@ -89,9 +87,6 @@ bool java_step(struct walk *k, struct code *c, struct cursor *at);
 
 /* The same, and the frame's end, `entry`, is a ContinuationEntry that has such frames. */
 bool frozen_is_entered(const struct walk *k, const struct code *c, uintptr_t entry);
-/* At the return barrier: the frames that are still in the heap. They are walked where they are,
- * then the walk goes on behind the barrier. False: failed. */
-bool frozen_walk(struct walk *k, uintptr_t entry);
 /* Whether this is the blob of the code that freezes and thaws. */
 bool frozen_is_stub(const struct walk *k, uintptr_t blob);
 

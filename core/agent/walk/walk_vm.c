@@ -55,7 +55,9 @@ static bool walk_chunk(struct walk *k, const struct frozen_stack *f) {
     return true;
 }
 
-bool frozen_walk(struct walk *k, uintptr_t entry) {
+/* At the return barrier: the frames that are still in the heap. They are walked where they are,
+ * then the walk goes on behind the barrier. False: failed. */
+static bool frozen_walk(struct walk *k, uintptr_t entry) {
     struct frozen_stack f;
     uintptr_t low = k->low;
     uintptr_t limit = k->limit;

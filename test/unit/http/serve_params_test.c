@@ -133,20 +133,6 @@ static void test_numbers(void **state) {
     assert_string_equal(e.message, "a: \"10\" is not a whole number from 1 to 9");
 }
 
-static void test_words(void **state) {
-    (void)state;
-    static const char *const words[] = {"summary", "flat", "svg", NULL};
-    struct params p;
-    struct err e;
-    int index = -1;
-    assert_int_equal(read_form(&p, "output=svg&other=SVG", &e), 0);
-    assert_int_equal(params_word(&p, "none", words, &index, &e), 0);
-    assert_int_equal(params_word(&p, "output", words, &index, &e), 1);
-    assert_int_equal(index, 2);
-    assert_int_equal(params_word(&p, "other", words, &index, &e), -EINVAL);
-    assert_string_equal(e.message, "other: \"SVG\" is none of summary, flat, svg");
-}
-
 static void test_who_was_not_asked_for(void **state) {
     (void)state;
     struct params p;
@@ -166,7 +152,6 @@ int main(void) {
         cmocka_unit_test(test_there_are_limits),
         cmocka_unit_test(test_flags),
         cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_words),
         cmocka_unit_test(test_who_was_not_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

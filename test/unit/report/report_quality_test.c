@@ -39,15 +39,16 @@ static void another_walker_is_named(void **unused) {
 
 static void files_state_it(void **unused) {
     (void)unused;
-    struct session_status st = {.event = "alloc", .walker = "vm", .dropped = 3};
+    struct session_status st = {.walker = "vm"};
     struct jvm j = {.name = "shop.Main", .pid = 7};
     struct quality_text room;
     struct export_quality q;
+    st.engine[WIRE_EVENT_ALLOC].dropped = 3;
     st.day_ns = 5;
     st.undated = true;
     st.failed[WIRE_FAILURE_LOOP] = 2;
     st.failed[WIRE_FAILURE_NO_JAVA] = 50; /* none were to be seen */
-    quality_describe(&q, &st, &j, &room);
+    quality_of_event(&q, &st, WIRE_EVENT_ALLOC, &j, &room);
     assert_string_equal(q.jvm, "shop.Main (pid 7)");
     assert_string_equal(q.unit, "bytes");
     assert_int_equal(q.dropped, 3);
@@ -63,7 +64,7 @@ static void files_state_it(void **unused) {
     st.recompile_ns = 1499999;
     for (int i = 0; i < WIRE_FAILURES; i++)
         st.failed[i] = 1;
-    quality_describe(&q, &st, &j, &room);
+    quality_of_event(&q, &st, WIRE_EVENT_ALLOC, &j, &room);
     assert_string_equal(q.walker, "dwarf");
     assert_string_equal(q.precise, "1 method recompiled, 1 ms");
     assert_int_equal(q.failed_count, WIRE_FAILURES - 2); /* NONE and NO_JAVA are none */

@@ -36,10 +36,6 @@ static void table(struct text *out, const struct jvm *jvms, const struct trouble
     }
 }
 
-void list_table(struct text *out, const struct jvm *jvms, int count) {
-    table(out, jvms, NULL, count);
-}
-
 static void json_pair(struct text *out, const char *key, const char *value) {
     text_addf(out, ", \"%s\": ", key);
     json_text_string(out, value);

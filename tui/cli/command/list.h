@@ -16,8 +16,7 @@
  * the JVMs call themselves. */
 int list_jvms(bool json, struct text *out, struct err *e);
 
-/* The same of JVMs already found. */
-void list_table(struct text *out, const struct jvm *jvms, int count);
+/* The same of JVMs already found, as objects. */
 void list_json(struct text *out, const struct jvm *jvms, int count);
 
 #endif

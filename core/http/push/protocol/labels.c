@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct push_label_name push_label_names[] = {
+/* Ends with a NULL name. */
+static const struct push_label_name push_label_names[] = {
     {"container", "k8s.container.name", false},
     {"container_id", "container.id", false},
     {"host", "host.name", false},

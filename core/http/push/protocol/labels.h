@@ -19,9 +19,6 @@ struct push_label_name {
     bool number; /* OpenTelemetry wants it as a number */
 };
 
-/* Ends with a NULL name. */
-extern const struct push_label_name push_label_names[];
-
 /* Adds it, or puts it in place of the one of that name; an empty value takes it away. Both come from
  * anywhere: they are made valid, and cut. False: it is not there, since the name has nothing that may
  * be in a name, is reserved ("__…"), or there are too many. */

@@ -2,7 +2,7 @@
 
 enum wire_type { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 
-void protobuf_add_varint(struct text *out, uint64_t value) {
+static void protobuf_add_varint(struct text *out, uint64_t value) {
     char buf[10];
     size_t n = 0;
     for (; value > 0x7f; value >>= 7)

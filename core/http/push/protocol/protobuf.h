@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-void protobuf_add_varint(struct text *out, uint64_t value);
 /* A field of a number, or of bytes (text, messages). */
 void protobuf_add_number(struct text *out, uint32_t field, uint64_t value);
 void protobuf_add_bytes(struct text *out, uint32_t field, const void *data, size_t bytes);

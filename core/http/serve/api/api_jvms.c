@@ -24,7 +24,8 @@ void api_jvms_write(struct json *j, const struct jvm *jvm) {
     json_end(j, '}');
 }
 
-const char *api_jvms_phase(enum session_phase phase) {
+/* "running", "stopped", "gone", "failed" */
+static const char *api_jvms_phase(enum session_phase phase) {
     switch (phase) {
     case SESSION_RUNNING:
         return "running";

@@ -20,8 +20,6 @@ void api_jvms_status(struct json *j, const struct session_status *st);
 /* "events": […]: those asked for, and those there are samples of. */
 void api_jvms_events(struct json *j, const struct session_status *st);
 
-/* "running", "stopped", "gone", "failed" */
-const char *api_jvms_phase(enum session_phase phase);
 /* An event as people call it; of one that is made of another, that. */
 const char *api_jvms_event_name(const struct session_status *st, int event);
 

@@ -122,7 +122,9 @@ static int read_event(struct api_question *q, struct params *p, struct err *e) {
 
 /* Filters. */
 
-int api_question_check_filter(const char *filter, struct err *e) {
+/* Whether a filter is one: short, and a regular expression that does not take too long (libpcre2
+ * keeps to core/base/expression.h's limits). -EINVAL with why. */
+static int api_question_check_filter(const char *filter, struct err *e) {
     char why[160];
     if (strlen(filter) > API_FILTER_MAX)
         return err_set(e, EINVAL, "filter: at most 256 bytes");

@@ -40,10 +40,6 @@ int api_question_rest(const struct params *p, struct err *e);
 /* Whether both are asked for the same. */
 bool api_question_same(const struct api_question *a, const struct api_question *b);
 
-/* Whether a filter is one: short, and a regular expression that does not take too long (libpcre2
- * keeps to core/base/expression.h's limits). -EINVAL with why. */
-int api_question_check_filter(const char *filter, struct err *e);
-
 /* The seconds that are meant, both inclusive; everything, which is 0 and 0, is said by false. */
 bool api_question_window(const struct api_question *q, uint64_t latest, uint64_t *from,
                          uint64_t *to);

@@ -130,29 +130,6 @@ int params_number(struct params *p, const char *name, uint64_t least, uint64_t m
     return 1;
 }
 
-static void add(char *out, size_t size, const char *text) {
-    size_t length = strlen(out), more = strlen(text);
-    if (length + more < size)
-        memcpy(out + length, text, more + 1);
-}
-
-int params_word(struct params *p, const char *name, const char *const *words, int *out,
-                struct err *e) {
-    const char *text = params_text(p, name);
-    if (!text)
-        return 0;
-    char list[300] = "";
-    for (int i = 0; words[i]; i++) {
-        if (strcmp(text, words[i]) == 0) {
-            *out = i;
-            return 1;
-        }
-        add(list, sizeof list, i ? ", " : "");
-        add(list, sizeof list, words[i]);
-    }
-    return err_set(e, EINVAL, "%s: \"%.60s\" is none of %s", name, text, list);
-}
-
 const char *params_unused(const struct params *p) {
     for (uint32_t i = 0; i < p->count; i++)
         if (!p->item[i].used)

@@ -35,9 +35,6 @@ bool params_flag(struct params *p, const char *name);
 /* 1: given, 0: not; -EINVAL with a message "duration: …" for a 400. */
 int params_number(struct params *p, const char *name, uint64_t least, uint64_t most, uint64_t *out,
                   struct err *e);
-/* The same, of a word out of a list that ends with NULL: its index. */
-int params_word(struct params *p, const char *name, const char *const *words, int *out,
-                struct err *e);
 /* The first that nobody asked for; NULL: none. */
 const char *params_unused(const struct params *p);
 

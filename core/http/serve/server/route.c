@@ -7,6 +7,8 @@
 
 #define PID_MOST 4194304 /* the kernel's own limit, PID_MAX_LIMIT */
 
+static serve_handler serve_health;
+
 /* The first that fits answers. */
 static const struct route table[] = {
     {"/", serve_index, "the JVMs of this machine", false, false, false},
@@ -109,7 +111,7 @@ pid_t serve_pid(const char *piece, const char **rest) {
     return pid;
 }
 
-void serve_health(struct serve *s, const struct serve_request *q, struct serve_answer *a) {
+static void serve_health(struct serve *s, const struct serve_request *q, struct serve_answer *a) {
     (void)s, (void)q;
     text_add(&a->body, "ok\n");
 }

@@ -96,7 +96,6 @@ serve_handler serve_metrics; /* api_metrics.c: "/metrics" */
 serve_handler serve_api;     /* api.c: "/api/v1/…" */
 serve_handler serve_events;  /* stream of views: "/api/v1/jvms/PID/events" (api.c) */
 serve_handler serve_login;   /* login.c: "/login" */
-serve_handler serve_health;  /* route.c: "/healthz" */
 
 /* prof.c: what the server begins and ends with. */
 struct prof_table *prof_table_new(struct serve *s, struct err *e);

@@ -61,12 +61,12 @@ struct call_place {
 };
 
 /* For the library. */
-enum MHD_Result call_go_on(void *server, struct MHD_Connection *connection, const char *url,
-                           const char *method, const char *version, const char *upload,
-                           size_t *upload_size, void **call);
+static enum MHD_Result call_go_on(void *server, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *upload,
+                                  size_t *upload_size, void **call);
 
 /* Gives the library the answer of a call, which is empty then. */
-enum MHD_Result answer_queue(struct call *c);
+static enum MHD_Result answer_queue(struct call *c);
 
 /* From a handler's answer to the library's. */
 
@@ -200,7 +200,7 @@ static struct MHD_Response *whole(struct call *c) {
 
 static int connection_fd(struct MHD_Connection *connection);
 
-enum MHD_Result answer_queue(struct call *c) {
+static enum MHD_Result answer_queue(struct call *c) {
     struct serve_answer *a = &c->answer;
     if (a->next && c->head) { /* nobody will follow it */
         if (a->end)
@@ -367,9 +367,9 @@ static enum MHD_Result ask(struct call *c) {
     return MHD_YES;
 }
 
-enum MHD_Result call_go_on(void *server, struct MHD_Connection *connection, const char *url,
-                           const char *method, const char *version, const char *upload,
-                           size_t *upload_size, void **call) {
+static enum MHD_Result call_go_on(void *server, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *upload,
+                                  size_t *upload_size, void **call) {
     (void)server, (void)connection, (void)url, (void)version;
     struct call *c = *call;
     if (!c)

@@ -2,6 +2,8 @@
  * samples that are repeated from now on. */
 #include "core/decode/decoder_parts.h"
 
+#include "core/wire/record_build.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,63 +107,17 @@ static void put(struct statement *s, const void *record) {
 
 static void put_symbol(struct statement *s, uint64_t address, uint32_t kind, const char *name,
                        const char *module) {
-    if (s->file)
-        recording_write_symbol(s->file, address, kind, name, module);
-    else
-        feed_write_symbol(s->feed, address, kind, name, module);
-}
-
-/* Adds text behind `at`; what a hostile JVM called it is bounded by WIRE_STRING_MAX already. */
-static uint16_t add(struct statement *s, size_t *at, const char *text) {
-    size_t n = strnlen(text, WIRE_STRING_MAX);
-    memcpy(s->record + *at, text, n);
-    *at += n;
-    return (uint16_t)n;
-}
-
-static void finish(struct statement *s, enum wire_type type, size_t length) {
-    size_t whole = (length + 7) & ~(size_t)7;
-    uint64_t word = wire_header_word(type, (uint32_t)whole);
-    memset(s->record + length, 0, whole - length);
-    memcpy(s->record, &word, sizeof word);
+    record_build_symbol(s->record, address, kind, wire_text_of(name), wire_text_of(module));
     put(s, s->record);
 }
 
 static void state_method(struct statement *s, uint32_t id, const struct method *m,
                          const struct line_table *lines) {
-    struct wire_method *w = (struct wire_method *)(void *)s->record;
-    size_t at = sizeof *w;
     uint32_t pairs = 0;
     const void *pair = lines ? line_table_pairs(lines, &pairs) : NULL;
-    *w = (struct wire_method){.method_id = id};
-    w->class_bytes = add(s, &at, m->class_name);
-    w->name_bytes = add(s, &at, m->name);
-    w->signature_bytes = add(s, &at, m->signature);
-    size_t bytes = (size_t)pairs * LINE_PAIR_BYTES;
-    if (bytes > 0 && bytes < WIRE_RECORD_BYTES_MAX - at - 8) {
-        if (at & 1)
-            s->record[at++] = 0;
-        memcpy(s->record + at, pair, bytes);
-        at += bytes;
-        w->line_bytes = (uint32_t)bytes;
-    }
-    finish(s, WIRE_METHOD, at);
-}
-
-static void state_class(struct statement *s, uint32_t id, const struct method *m) {
-    struct wire_class *w = (struct wire_class *)(void *)s->record;
-    size_t at = sizeof *w;
-    *w = (struct wire_class){.class_id = id};
-    w->name_bytes = add(s, &at, m->name);
-    finish(s, WIRE_CLASS, at);
-}
-
-static void state_stub(struct statement *s, uint64_t begin, const struct method *m) {
-    struct wire_stub *w = (struct wire_stub *)(void *)s->record;
-    size_t at = sizeof *w;
-    *w = (struct wire_stub){.begin = begin};
-    w->name_bytes = add(s, &at, m->name);
-    finish(s, WIRE_STUB, at);
+    record_build_method(s->record, id, wire_text_of(m->class_name), wire_text_of(m->name),
+                        wire_text_of(m->signature), pair, (size_t)pairs * LINE_PAIR_BYTES);
+    put(s, s->record);
 }
 
 static void state_names(struct decoder *d, struct statement *s) {
@@ -178,10 +134,12 @@ static void state_names(struct decoder *d, struct statement *s) {
             state_method(s, (uint32_t)id, m, n->lines);
             break;
         case SOURCE_CLASS:
-            state_class(s, (uint32_t)id, m);
+            record_build_class(s->record, (uint32_t)id, wire_text_of(m->name));
+            put(s, s->record);
             break;
         case SOURCE_STUB:
-            state_stub(s, id, m);
+            record_build_stub(s->record, id, wire_text_of(m->name));
+            put(s, s->record);
             break;
         default:
             break;

@@ -3,6 +3,7 @@
 #include "core/base/clock.h"
 #include "core/decode/decoder_parts.h"
 #include "core/profile/snapshot/history_read.h"
+#include "core/wire/record_build.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,21 +41,6 @@ struct past {
     uint64_t record[WIRE_RECORD_BYTES_MAX / 8]; /* being put together */
 };
 
-/* `bytes` of p->record are filled in. */
-static void put(struct past *p, enum wire_type type, size_t bytes) {
-    size_t whole = (bytes + 7) & ~(size_t)7;
-    memset((uint8_t *)p->record + bytes, 0, whole - bytes);
-    p->record[0] = wire_header_word(type, (uint32_t)whole);
-    feed_write(p->feed, p->record);
-}
-
-static uint16_t add(struct past *p, size_t *at, const char *text) {
-    size_t n = strnlen(text, WIRE_STRING_MAX);
-    memcpy((uint8_t *)p->record + *at, text, n);
-    *at += n;
-    return (uint16_t)n;
-}
-
 /* Names. A sample is put together only after all of its frames have been told. */
 
 /* A method has as many ids as lines that were seen of it: each with a table that says that one. */
@@ -66,21 +52,10 @@ static uint32_t java_id(struct past *p, uint32_t method, uint16_t line, const st
     id = OWN_ID + p->java.count;
     if (id_map_put(&p->java, key, id) != 0)
         return OWN_ID;
-    struct wire_method *w = (struct wire_method *)(void *)p->record;
-    size_t at = sizeof *w;
-    *w = (struct wire_method){.method_id = id};
-    w->class_bytes = add(p, &at, m->class_name);
-    w->name_bytes = add(p, &at, m->name);
-    w->signature_bytes = add(p, &at, m->signature);
-    if (line) {
-        const uint16_t pair[2] = {0, line};
-        if (at & 1)
-            ((uint8_t *)p->record)[at++] = 0;
-        memcpy((uint8_t *)p->record + at, pair, sizeof pair);
-        at += sizeof pair;
-        w->line_bytes = sizeof pair;
-    }
-    put(p, WIRE_METHOD, at);
+    const uint16_t pair[2] = {0, line};
+    record_build_method(p->record, id, wire_text_of(m->class_name), wire_text_of(m->name),
+                        wire_text_of(m->signature), pair, line ? sizeof pair : 0);
+    feed_write(p->feed, p->record);
     return id;
 }
 
@@ -92,19 +67,13 @@ static bool is_new(struct past *p, uint32_t method) {
 }
 
 static void tell_class(struct past *p, uint32_t method, const struct method *m) {
-    struct wire_class *w = (struct wire_class *)(void *)p->record;
-    size_t at = sizeof *w;
-    *w = (struct wire_class){.class_id = OWN_ID + method};
-    w->name_bytes = add(p, &at, m->name);
-    put(p, WIRE_CLASS, at);
+    record_build_class(p->record, OWN_ID + method, wire_text_of(m->name));
+    feed_write(p->feed, p->record);
 }
 
 static void tell_stub(struct past *p, uint32_t method, const char *name) {
-    struct wire_stub *w = (struct wire_stub *)(void *)p->record;
-    size_t at = sizeof *w;
-    *w = (struct wire_stub){.begin = OWN_ADDRESS + ((uint64_t)method << 4)};
-    w->name_bytes = add(p, &at, name);
-    put(p, WIRE_STUB, at);
+    record_build_stub(p->record, OWN_ADDRESS + ((uint64_t)method << 4), wire_text_of(name));
+    feed_write(p->feed, p->record);
 }
 
 static uint64_t java_word(struct past *p, const struct profile_frame *f, const struct method *m) {
@@ -155,13 +124,11 @@ static uint64_t frame_word(struct past *p, const struct profile_frame *f, bool l
 }
 
 static void tell_thread(struct past *p, const struct history_thread *t) {
-    struct wire_thread *w = (struct wire_thread *)(void *)p->record;
-    size_t at = sizeof *w;
-    *w = (struct wire_thread){
-        .java_id = t->java_id, .tid = t->tid, .flags = t->is_virtual ? WIRE_THREAD_VIRTUAL : 0};
-    w->name_bytes = add(p, &at, t->name);
-    if (t->name[0] && (!t->is_virtual || t->java_id))
-        put(p, WIRE_THREAD, at);
+    if (!t->name[0] || (t->is_virtual && !t->java_id))
+        return;
+    record_build_thread(p->record, t->tid, t->java_id, t->is_virtual ? WIRE_THREAD_VIRTUAL : 0,
+                        wire_text_of(t->name));
+    feed_write(p->feed, p->record);
 }
 
 /* Who was dead at that moment. */
@@ -228,7 +195,8 @@ static void say(struct past *p, const struct history_thread *t, struct history_i
     };
     it->weight -= w->weight;
     memcpy(w->frame, word, frames * sizeof word[0]);
-    put(p, WIRE_SAMPLE, sizeof *w + frames * sizeof word[0]);
+    p->record[0] = wire_header_word(WIRE_SAMPLE, (uint32_t)(sizeof *w + frames * sizeof word[0]));
+    feed_write(p->feed, p->record);
 }
 
 /* By thread, node and second, a digit of these at a time: seconds are in order already, and stay

@@ -92,19 +92,7 @@ static void add_number(struct key *k, uint32_t n) {
     k->len += sizeof n;
 }
 
-/* Cut where a character begins. */
-static struct emit_text fit(struct emit_text t) {
-    if (!t.data)
-        return (struct emit_text){"", 0};
-    if (t.bytes <= WIRE_STRING_MAX)
-        return t;
-    t.bytes = WIRE_STRING_MAX;
-    while (t.bytes > WIRE_STRING_MAX - 4 && ((uint8_t)t.data[t.bytes] & 0xc0) == 0x80)
-        t.bytes--;
-    return t;
-}
-
-static void add_text(struct key *k, struct emit_text t) {
+static void add_text(struct key *k, struct wire_text t) {
     memcpy(k->bytes + k->len, t.data, t.bytes);
     k->len += t.bytes;
 }
@@ -156,7 +144,7 @@ static struct told *find(struct emit *m, const struct key *k, bool *fresh) {
 
 /* ---- records ---- */
 
-static uint8_t *append(uint8_t *at, struct emit_text t) {
+static uint8_t *append(uint8_t *at, struct wire_text t) {
     memcpy(at, t.data, t.bytes);
     return at + t.bytes;
 }
@@ -170,45 +158,28 @@ static void send(struct emit *m, enum wire_type type, uint8_t *end) {
         m->failure = m->each(m->arg, m->record);
 }
 
-static void send_method(struct emit *m, uint32_t id, struct emit_text class_name,
-                        struct emit_text method, struct emit_text signature, uint16_t line) {
-    struct wire_method *w = (struct wire_method *)(void *)m->record;
-    *w = (struct wire_method){
-        .method_id = id,
-        .class_bytes = (uint16_t)class_name.bytes,
-        .name_bytes = (uint16_t)method.bytes,
-        .signature_bytes = (uint16_t)signature.bytes,
-    };
-    uint8_t *at = append(append(append(w->bytes, class_name), method), signature);
-    if (line) {
-        uint16_t pair[2] = {line, line}; /* bci, line */
-        if ((at - w->bytes) & 1)
-            *at++ = 0;
-        memcpy(at, pair, sizeof pair);
-        at += sizeof pair;
-        w->line_bytes = sizeof pair;
-    }
-    send(m, WIRE_METHOD, at);
+static void send_whole(struct emit *m) {
+    if (!m->failure)
+        m->failure = m->each(m->arg, m->record);
 }
 
-static void send_symbol(struct emit *m, uint64_t address, uint32_t kind, struct emit_text function,
-                        struct emit_text module) {
-    struct wire_symbol *w = (struct wire_symbol *)(void *)m->record;
-    *w = (struct wire_symbol){
-        .address = address,
-        .name_bytes = (uint16_t)function.bytes,
-        .module_bytes = (uint16_t)module.bytes,
-        .kind = kind,
-    };
-    send(m, WIRE_SYMBOL, append(append(w->bytes, function), module));
+static void send_method(struct emit *m, uint32_t id, struct wire_text class_name,
+                        struct wire_text method, struct wire_text signature, uint16_t line) {
+    const uint16_t pair[2] = {line, line}; /* bci, line */
+    record_build_method(m->record, id, class_name, method, signature, pair, line ? sizeof pair : 0);
+    send_whole(m);
+}
+
+static void send_symbol(struct emit *m, uint64_t address, uint32_t kind, struct wire_text function,
+                        struct wire_text module) {
+    record_build_symbol(m->record, address, kind, function, module);
+    send_whole(m);
 }
 
 static void send_thread(struct emit *m, uint32_t tid, uint64_t java_id, uint16_t flags,
-                        struct emit_text name) {
-    struct wire_thread *w = (struct wire_thread *)(void *)m->record;
-    *w = (struct wire_thread){
-        .java_id = java_id, .tid = tid, .name_bytes = (uint16_t)name.bytes, .flags = flags};
-    send(m, WIRE_THREAD, append(w->bytes, name));
+                        struct wire_text name) {
+    record_build_thread(m->record, tid, java_id, flags, name);
+    send_whole(m);
 }
 
 static void send_thread_end(struct emit *m, uint32_t tid) {
@@ -235,13 +206,13 @@ static bool add_method(struct emit *m, struct told *t) {
     return true;
 }
 
-uint32_t emit_java_method(struct emit *m, struct emit_text class_name, struct emit_text method,
-                          struct emit_text signature) {
+uint32_t emit_java_method(struct emit *m, struct wire_text class_name, struct wire_text method,
+                          struct wire_text signature) {
     struct key k = {.bytes = {NAME_METHOD}, .len = 1};
     bool fresh;
-    class_name = fit(class_name);
-    method = fit(method);
-    signature = fit(signature);
+    class_name = wire_text_fit(class_name);
+    method = wire_text_fit(method);
+    signature = wire_text_fit(signature);
     add_number(&k, (uint32_t)class_name.bytes << 16 | (uint32_t)method.bytes);
     add_text(&k, class_name);
     add_text(&k, method);
@@ -257,8 +228,8 @@ static size_t tell_method(struct emit *m, uint32_t id, const struct told *t, uin
     uint32_t bytes;
     memcpy(&bytes, t->key + 1, sizeof bytes);
     const char *at = (const char *)t->key + 1 + sizeof bytes;
-    struct emit_text class_name = {at, bytes >> 16}, method = {at + (bytes >> 16), bytes & 0xffff};
-    struct emit_text signature = {method.data + method.bytes, 0};
+    struct wire_text class_name = {at, bytes >> 16}, method = {at + (bytes >> 16), bytes & 0xffff};
+    struct wire_text signature = {method.data + method.bytes, 0};
     signature.bytes = (size_t)((const char *)t->key + t->bytes - signature.data);
     send_method(m, id, class_name, method, signature, line);
     return t->bytes;
@@ -283,8 +254,8 @@ uint64_t emit_java_at(struct emit *m, enum wire_frame_type tier, uint32_t method
     return wire_frame_java(tier, (uint32_t)t->value, known ? line : WIRE_BCI_NONE);
 }
 
-uint64_t emit_java(struct emit *m, enum wire_frame_type tier, struct emit_text class_name,
-                   struct emit_text method, struct emit_text signature, uint32_t line) {
+uint64_t emit_java(struct emit *m, enum wire_frame_type tier, struct wire_text class_name,
+                   struct wire_text method, struct wire_text signature, uint32_t line) {
     return emit_java_at(m, tier, emit_java_method(m, class_name, method, signature), line);
 }
 
@@ -297,12 +268,12 @@ enum { KIND_NATIVE = 1, KIND_CPP = 2, KIND_KERNEL = 3 };
 #define NATIVE_BASE UINT64_C(0x100000)
 #define KERNEL_BASE UINT64_C(0xffffffff80000000)
 
-uint64_t emit_native(struct emit *m, enum wire_frame_type type, struct emit_text function,
-                     struct emit_text module) {
+uint64_t emit_native(struct emit *m, enum wire_frame_type type, struct wire_text function,
+                     struct wire_text module) {
     bool kernel = type == WIRE_FRAME_KERNEL, fresh;
     struct key k = {.bytes = {kernel ? NAME_KERNEL : NAME_NATIVE}, .len = 1};
-    function = fit(function);
-    module = fit(module);
+    function = wire_text_fit(function);
+    module = wire_text_fit(module);
     add_number(&k, (uint32_t)function.bytes);
     add_text(&k, function);
     add_text(&k, module);
@@ -319,19 +290,18 @@ uint64_t emit_native(struct emit *m, enum wire_frame_type type, struct emit_text
     return wire_frame_address(kernel ? WIRE_FRAME_KERNEL : WIRE_FRAME_NATIVE, t->value);
 }
 
-uint64_t emit_class(struct emit *m, struct emit_text name) {
+uint64_t emit_class(struct emit *m, struct wire_text name) {
     struct key k = {.bytes = {NAME_CLASS}, .len = 1};
     bool fresh;
-    name = fit(name);
+    name = wire_text_fit(name);
     add_text(&k, name);
     struct told *t = find(m, &k, &fresh);
     if (!t)
         return wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_NO_NAME);
     if (fresh) {
-        struct wire_class *w = (struct wire_class *)(void *)m->record;
         t->value = ++m->classes;
-        *w = (struct wire_class){.class_id = m->classes, .name_bytes = (uint32_t)name.bytes};
-        send(m, WIRE_CLASS, append(w->bytes, name));
+        record_build_class(m->record, m->classes, name);
+        send_whole(m);
     }
     return wire_frame_java(WIRE_FRAME_CLASS, (uint32_t)t->value, WIRE_BCI_NONE);
 }
@@ -339,7 +309,7 @@ uint64_t emit_class(struct emit *m, struct emit_text name) {
 /* ---- threads ---- */
 
 /* No thread of Linux has it. */
-static uint32_t made_up(struct emit *m, struct emit_text name) {
+static uint32_t made_up(struct emit *m, struct wire_text name) {
     struct key k = {.bytes = {NAME_THREAD}, .len = 1};
     bool fresh;
     add_text(&k, name);
@@ -351,10 +321,10 @@ static uint32_t made_up(struct emit *m, struct emit_text name) {
     return (uint32_t)t->value;
 }
 
-uint32_t emit_thread(struct emit *m, uint32_t tid, uint64_t java_id, struct emit_text name) {
+uint32_t emit_thread(struct emit *m, uint32_t tid, uint64_t java_id, struct wire_text name) {
     struct key k = {.bytes = {THREAD_ID}, .len = 1};
     bool fresh;
-    name = fit(name);
+    name = wire_text_fit(name);
     if (tid == 0 && name.bytes > 0)
         tid = made_up(m, name);
     if (tid == 0 || name.bytes == 0)
@@ -375,10 +345,10 @@ uint32_t emit_thread(struct emit *m, uint32_t tid, uint64_t java_id, struct emit
     return tid;
 }
 
-void emit_virtual_thread(struct emit *m, uint64_t java_id, uint32_t tid, struct emit_text name) {
+void emit_virtual_thread(struct emit *m, uint64_t java_id, uint32_t tid, struct wire_text name) {
     struct key k = {.bytes = {VIRTUAL_ID}, .len = 1};
     bool fresh;
-    name = fit(name);
+    name = wire_text_fit(name);
     add_number(&k, (uint32_t)java_id);
     add_number(&k, (uint32_t)(java_id >> 32));
     struct told *t = java_id ? find(m, &k, &fresh) : NULL;
@@ -391,11 +361,11 @@ void emit_virtual_thread(struct emit *m, uint64_t java_id, uint32_t tid, struct 
 
 /* ---- the rest ---- */
 
-void emit_jvm(struct emit *m, uint32_t pid, struct emit_text name, struct emit_text version,
+void emit_jvm(struct emit *m, uint32_t pid, struct wire_text name, struct wire_text version,
               uint64_t start_ns) {
     struct wire_jvm *w = (struct wire_jvm *)(void *)m->record;
-    name = fit(name);
-    version = fit(version);
+    name = wire_text_fit(name);
+    version = wire_text_fit(version);
     *w = (struct wire_jvm){
         .start_ns = start_ns,
         .pid = pid,

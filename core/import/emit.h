@@ -11,6 +11,7 @@
 #define JTOP_IMPORT_EMIT_H
 
 #include "core/import/import.h"
+#include "core/wire/record_build.h"
 
 #include <stdint.h>
 
@@ -24,37 +25,32 @@ void emit_close(struct emit *m);
  * emitted. */
 int emit_failure(const struct emit *m);
 
-struct emit_text {
-    const char *data; /* not terminated; NULL: empty */
-    size_t bytes;
-};
-
 /* Frames, as a sample has them. Equal names give equal frames. Class names in internal form
  * ("java/lang/Thread"); `line` becomes the frame's bci, and the method's line table says so; 0: not
  * known. `tier`: one of those with a method; WIRE_FRAME_NATIVE_METHOD where it is not known. */
-uint64_t emit_java(struct emit *m, enum wire_frame_type tier, struct emit_text class_name,
-                   struct emit_text method, struct emit_text signature, uint32_t line);
+uint64_t emit_java(struct emit *m, enum wire_frame_type tier, struct wire_text class_name,
+                   struct wire_text method, struct wire_text signature, uint32_t line);
 /* The same in two steps, for who has one method at many lines: a number for the method (0: too many
  * are), which tells nothing yet, and its frame. */
-uint32_t emit_java_method(struct emit *m, struct emit_text class_name, struct emit_text method,
-                          struct emit_text signature);
+uint32_t emit_java_method(struct emit *m, struct wire_text class_name, struct wire_text method,
+                          struct wire_text signature);
 uint64_t emit_java_at(struct emit *m, enum wire_frame_type tier, uint32_t method, uint32_t line);
 /* A function that is no Java method: WIRE_FRAME_NATIVE or WIRE_FRAME_KERNEL. */
-uint64_t emit_native(struct emit *m, enum wire_frame_type type, struct emit_text function,
-                     struct emit_text module);
+uint64_t emit_native(struct emit *m, enum wire_frame_type type, struct wire_text function,
+                     struct wire_text module);
 /* What was allocated, or the class of a lock: "java/lang/String", "[B". */
-uint64_t emit_class(struct emit *m, struct emit_text name);
+uint64_t emit_class(struct emit *m, struct wire_text name);
 
 /* A thread of that name: its tid, or one that is made up where `tid` is 0 (the same for the same
  * name). A tid that comes with another name is another thread from then on, unless the Java id is
  * the same. No name: nothing is told. */
-uint32_t emit_thread(struct emit *m, uint32_t tid, uint64_t java_id, struct emit_text name);
+uint32_t emit_thread(struct emit *m, uint32_t tid, uint64_t java_id, struct wire_text name);
 
 /* A virtual thread, by what is wire_sample.virtual_id; `tid` is its carrier's. */
-void emit_virtual_thread(struct emit *m, uint64_t java_id, uint32_t tid, struct emit_text name);
+void emit_virtual_thread(struct emit *m, uint64_t java_id, uint32_t tid, struct wire_text name);
 
 /* What is profiled. `start_ns`: time of day of sample time 0; 0: not known. */
-void emit_jvm(struct emit *m, uint32_t pid, struct emit_text name, struct emit_text version,
+void emit_jvm(struct emit *m, uint32_t pid, struct wire_text name, struct wire_text version,
               uint64_t start_ns);
 
 /* header is filled in; a weight that is more than one record may have is split over several. frames

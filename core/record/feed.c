@@ -1,5 +1,6 @@
 #include "core/record/feed.h"
 
+#include "core/wire/record_build.h"
 #include "core/wire/share_frame.h"
 
 #include <errno.h>
@@ -158,20 +159,9 @@ void feed_write(struct feed *f, const void *record) {
 
 void feed_write_symbol(struct feed *f, uint64_t address, uint32_t kind, const char *name,
                        const char *module) {
-    uint64_t room[(sizeof(struct wire_symbol) + 2 * (size_t)WIRE_STRING_MAX + 8) / 8];
-    struct wire_symbol *w = (struct wire_symbol *)(void *)room;
-    size_t name_bytes = strnlen(name, WIRE_STRING_MAX);
-    size_t module_bytes = strnlen(module, WIRE_STRING_MAX);
-    size_t length = (sizeof *w + name_bytes + module_bytes + 7) & ~(size_t)7;
-    memset(room, 0, length);
-    *w = (struct wire_symbol){.header = wire_header_word(WIRE_SYMBOL, (uint32_t)length),
-                              .address = address,
-                              .kind = kind,
-                              .name_bytes = (uint16_t)name_bytes,
-                              .module_bytes = (uint16_t)module_bytes};
-    memcpy(w->bytes, name, name_bytes);
-    memcpy(w->bytes + name_bytes, module, module_bytes);
-    feed_write(f, w);
+    uint64_t record[RECORD_BUILD_BYTES / 8];
+    record_build_symbol(record, address, kind, wire_text_of(name), wire_text_of(module));
+    feed_write(f, record);
 }
 
 bool feed_flush(struct feed *f) {

@@ -3,6 +3,7 @@
 #include "core/base/clock.h"
 #include "core/record/environment.h"
 #include "core/record/recording_file.h"
+#include "core/wire/record_build.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -188,14 +189,9 @@ static void append_with_text(struct recording_writer *w, enum wire_type type, vo
 
 void recording_write_symbol(struct recording_writer *w, uint64_t address, uint32_t kind,
                             const char *name, const char *module) {
-    struct wire_symbol symbol = {
-        .address = address,
-        .kind = kind,
-        .name_bytes = (uint16_t)strnlen(name, WIRE_STRING_MAX),
-        .module_bytes = (uint16_t)strnlen(module, WIRE_STRING_MAX),
-    };
-    append_with_text(w, WIRE_SYMBOL, &symbol, sizeof symbol, name, symbol.name_bytes, module,
-                     symbol.module_bytes);
+    uint64_t record[RECORD_BUILD_BYTES / 8];
+    record_build_symbol(record, address, kind, wire_text_of(name), wire_text_of(module));
+    recording_write(w, record);
 }
 
 static void write_environment(struct recording_writer *w, uint32_t pid) {

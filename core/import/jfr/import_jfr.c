@@ -116,8 +116,8 @@ static int emit_all(struct file *f) {
     const struct jfr_survey *s = &f->survey;
     uint64_t lasts = s->end_ns > s->start_ns ? s->end_ns - s->start_ns : 0;
     f->samples.base_ns = s->start_ns - JFR_LEAD_NS;
-    emit_jvm(f->samples.emit, s->pid, (struct emit_text){s->name, strlen(s->name)},
-             (struct emit_text){s->version, strlen(s->version)}, f->samples.base_ns);
+    emit_jvm(f->samples.emit, s->pid, (struct wire_text){s->name, strlen(s->name)},
+             (struct wire_text){s->version, strlen(s->version)}, f->samples.base_ns);
     mark(f, JFR_LEAD_NS);
     int r = find_living(f);
     f->result->damage[0] = '\0';

@@ -227,50 +227,50 @@ struct jfr_constant *jfr_constant_get(const struct jfr_type *t, uint64_t number)
 
 /* ---- text ---- */
 
-static struct emit_text text_of(const struct jfr_chunk *k, const struct jfr_type *t,
+static struct wire_text text_of(const struct jfr_chunk *k, const struct jfr_type *t,
                                 const uint8_t *at, char *scratch, unsigned depth);
 
-static struct emit_text constant_text(const struct jfr_chunk *k, const struct jfr_type *t,
+static struct wire_text constant_text(const struct jfr_chunk *k, const struct jfr_type *t,
                                       uint64_t number, char *scratch, unsigned depth) {
     const struct jfr_constant *c = jfr_constant_get(t, number);
-    struct emit_text none = {0};
+    struct wire_text none = {0};
     return c && depth < TEXT_DEPTH_MAX ? text_of(k, t, c->at, scratch, depth + 1) : none;
 }
 
-static struct emit_text string_text(const struct jfr_chunk *k, const uint8_t *at, char *scratch,
+static struct wire_text string_text(const struct jfr_chunk *k, const uint8_t *at, char *scratch,
                                     unsigned depth) {
     struct jfr_cursor c = jfr_chunk_cursor(k, at);
     struct jfr_string s = jfr_cursor_peek_string(&c);
     if (s.encoding == JFR_STRING_UTF8)
-        return (struct emit_text){(const char *)s.at, (size_t)s.n};
+        return (struct wire_text){(const char *)s.at, (size_t)s.n};
     if (s.encoding == JFR_STRING_CONSTANT)
         return constant_text(k, k->string, s.n, scratch, depth);
-    return (struct emit_text){scratch, jfr_string_copy(&s, &c, scratch, WIRE_STRING_MAX)};
+    return (struct wire_text){scratch, jfr_string_copy(&s, &c, scratch, WIRE_STRING_MAX)};
 }
 
-static struct emit_text field_text(const struct jfr_chunk *k, const struct jfr_field *f,
+static struct wire_text field_text(const struct jfr_chunk *k, const struct jfr_field *f,
                                    const struct jfr_value *v, char *scratch, unsigned depth) {
     if (!f->type || f->array)
-        return (struct emit_text){0};
+        return (struct wire_text){0};
     return f->pool ? constant_text(k, f->type, v->number, scratch, depth)
                    : text_of(k, f->type, v->at, scratch, depth);
 }
 
 /* As many steps as the text is long, whatever else the value has: constants are asked often. */
-static struct emit_text text_of(const struct jfr_chunk *k, const struct jfr_type *t,
+static struct wire_text text_of(const struct jfr_chunk *k, const struct jfr_type *t,
                                 const uint8_t *at, char *scratch, unsigned depth) {
     struct jfr_cursor c = jfr_chunk_cursor(k, at);
     struct jfr_value first = {.at = at};
     if (t->form == JFR_STRING)
         return string_text(k, at, scratch, depth);
     if (t->form != JFR_STRUCT || t->fields == 0 || depth == TEXT_DEPTH_MAX)
-        return (struct emit_text){0};
+        return (struct wire_text){0};
     if (t->field[0].pool)
         first.number = jfr_cursor_number(&c, 8);
     return field_text(k, &t->field[0], &first, scratch, depth + 1);
 }
 
-struct emit_text jfr_text(const struct jfr_chunk *k, const struct jfr_field *f,
+struct wire_text jfr_text(const struct jfr_chunk *k, const struct jfr_field *f,
                           const struct jfr_value *v, char scratch[WIRE_STRING_MAX]) {
     return field_text(k, f, v, scratch, 0);
 }

@@ -69,7 +69,7 @@ struct jfr_constant *jfr_constant_get(const struct jfr_type *t, uint64_t number)
 
 /* Text that a value is: of a string, or of a constant whose first text it is (jdk.types.Symbol).
  * It lies in the file, or in `scratch`. Empty where there is none. */
-struct emit_text jfr_text(const struct jfr_chunk *k, const struct jfr_field *f,
+struct wire_text jfr_text(const struct jfr_chunk *k, const struct jfr_field *f,
                           const struct jfr_value *v, char scratch[WIRE_STRING_MAX]);
 
 #endif

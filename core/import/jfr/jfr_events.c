@@ -88,7 +88,7 @@ static uint64_t quantity(const char *text) {
     return 0;
 }
 
-static void copy(char *to, size_t size, struct emit_text t) {
+static void copy(char *to, size_t size, struct wire_text t) {
     size_t n = t.bytes < size - 1 ? t.bytes : size - 1;
     if (n)
         memcpy(to, t.data, n);
@@ -121,7 +121,7 @@ static bool is_one_of(const char *name, const char *const *of) {
 
 /* A name that is met for the first time gets a place. */
 static enum jfr_row find_named(struct jfr_survey *s, const char *name) {
-    enum jfr_row row = jfr_survey_named(s, (struct emit_text){name, strlen(name)});
+    enum jfr_row row = jfr_survey_named(s, (struct wire_text){name, strlen(name)});
     if (row != JFR_ROWS || s->names == JFR_NAMES)
         return row;
     snprintf(s->named[s->names].name, sizeof s->named[0].name, "%s", name);
@@ -176,11 +176,11 @@ static void take_version(struct jfr_survey *s, const char *text) {
     while ((from = strchr(from, '(')) && (from[1] < '0' || from[1] > '9'))
         from++;
     from = from ? from + 1 : text;
-    copy(s->version, sizeof s->version, (struct emit_text){from, strcspn(from, ")")});
+    copy(s->version, sizeof s->version, (struct wire_text){from, strcspn(from, ")")});
 }
 
 static void take_name(struct jfr_survey *s, const char *arguments) {
-    copy(s->name, sizeof s->name, (struct emit_text){arguments, strcspn(arguments, " ")});
+    copy(s->name, sizeof s->name, (struct wire_text){arguments, strcspn(arguments, " ")});
 }
 
 static void read_jvm(struct reading *r) {
@@ -264,7 +264,7 @@ void jfr_events_survey(struct jfr_events *ev, struct jfr_chunk *k, struct jfr_su
         s->both = true;
 }
 
-enum wire_thread_state jfr_thread_state(struct emit_text t) {
+enum wire_thread_state jfr_thread_state(struct wire_text t) {
     static const struct {
         const char *name;
         enum wire_thread_state state;
@@ -347,7 +347,7 @@ static const char *name_of(const struct jfr_survey *s, enum wire_event event) {
     return NULL;
 }
 
-enum jfr_row jfr_survey_named(const struct jfr_survey *s, struct emit_text name) {
+enum jfr_row jfr_survey_named(const struct jfr_survey *s, struct wire_text name) {
     for (unsigned i = 0; i < s->names; i++) {
         size_t n = strlen(s->named[i].name);
         bool cut = n == sizeof s->named[i].name - 1;

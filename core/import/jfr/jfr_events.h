@@ -105,7 +105,7 @@ void jfr_events_bind(struct jfr_events *ev, struct jfr_chunk *k);
 void jfr_events_survey(struct jfr_events *ev, struct jfr_chunk *k, struct jfr_survey *s);
 
 /* Of an event sample's name; JFR_ROWS: it has no place. */
-enum jfr_row jfr_survey_named(const struct jfr_survey *s, struct emit_text name);
+enum jfr_row jfr_survey_named(const struct jfr_survey *s, struct wire_text name);
 
 /* Whether a row is read, and as which event of the wire. */
 bool jfr_survey_wants(const struct jfr_survey *s, enum jfr_row row, enum wire_event *event);
@@ -114,7 +114,7 @@ bool jfr_survey_wants(const struct jfr_survey *s, enum jfr_row row, enum wire_ev
 const char *jfr_survey_name(const struct jfr_survey *s, enum wire_event event);
 
 /* By its name; WIRE_THREAD_UNKNOWN for any other name, which is STATE_DEFAULT above all. */
-enum wire_thread_state jfr_thread_state(struct emit_text t);
+enum wire_thread_state jfr_thread_state(struct wire_text t);
 
 /* Counts execution samples of wall clock by themselves: those with a known state. The constants have
  * been read. */

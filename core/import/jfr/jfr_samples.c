@@ -70,7 +70,7 @@ static bool is_wanted(struct reading *r, enum jfr_row row) {
 static enum jfr_row named_row(const struct reading *r) {
     char scratch[WIRE_STRING_MAX];
     int field = r->layout->name;
-    struct emit_text name = {0};
+    struct wire_text name = {0};
     if (field >= 0)
         name = jfr_text(r->k, &r->layout->type->field[field], &r->v[field], scratch);
     return jfr_survey_named(r->s->survey, name);

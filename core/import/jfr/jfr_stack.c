@@ -67,9 +67,9 @@ static bool read_constant(const struct jfr_names *n, const struct jfr_type *t, u
     return jfr_value_read(&at, t, v);
 }
 
-static struct emit_text text(const struct jfr_names *n, const struct jfr_type *t, int field,
+static struct wire_text text(const struct jfr_names *n, const struct jfr_type *t, int field,
                              const struct jfr_value *v, char *scratch) {
-    struct emit_text none = {0};
+    struct wire_text none = {0};
     return field < 0 ? none : jfr_text(n->chunk, &t->field[field], &v[field], scratch);
 }
 
@@ -79,7 +79,7 @@ static uint64_t number(int field, const struct jfr_value *v) {
 
 /* Where the suffix of a hidden class begins: "+0x00007f…", in some JDKs with a number behind it, or
  * "/123456" before JDK 15; else the end. */
-static size_t hidden_suffix(struct emit_text t) {
+static size_t hidden_suffix(struct wire_text t) {
     const char *plus = memmem(t.data, t.bytes, "+0x", 3);
     size_t at = t.bytes;
     if (plus)
@@ -91,7 +91,7 @@ static size_t hidden_suffix(struct emit_text t) {
 
 /* In internal form: the JDK has dots in the names of hidden classes, and behind the address a
  * number that nobody else knows. */
-static struct emit_text plain_class(struct emit_text t, char *scratch) {
+static struct wire_text plain_class(struct wire_text t, char *scratch) {
     size_t suffix;
     if (!t.bytes || !memchr(t.data, '.', t.bytes) || t.bytes > WIRE_STRING_MAX)
         return t;
@@ -131,8 +131,8 @@ static const struct jfr_value *class_value(struct jfr_names *n, uint64_t class) 
 }
 
 /* NULL: it is not in the chunk. Empty for what is of no class. */
-static struct emit_text class_name(struct jfr_names *n, uint64_t class, char *scratch) {
-    struct emit_text none = {0}, empty = {scratch, 0};
+static struct wire_text class_name(struct jfr_names *n, uint64_t class, char *scratch) {
+    struct wire_text none = {0}, empty = {scratch, 0};
     const struct jfr_value *v = class ? class_value(n, class) : NULL;
     if (class == 0)
         return empty;
@@ -169,7 +169,7 @@ static const struct {
 };
 #define FRAME_KINDS (sizeof frame_kinds / sizeof frame_kinds[0])
 
-static bool is(struct emit_text t, const char *name) {
+static bool is(struct wire_text t, const char *name) {
     return t.bytes == strlen(name) && (t.bytes == 0 || !memcmp(t.data, name, t.bytes));
 }
 
@@ -184,7 +184,7 @@ static unsigned kind_of(struct jfr_names *n, uint64_t type) {
         return FRAME_KINDS;
     if (c) {
         struct jfr_field of = {.type = n->frame_type, .pool = true};
-        struct emit_text t = jfr_text(n->chunk, &of, &(struct jfr_value){.number = type}, scratch);
+        struct wire_text t = jfr_text(n->chunk, &of, &(struct jfr_value){.number = type}, scratch);
         for (i = 0; i < FRAME_KINDS - 1 && !is(t, frame_kinds[i].name); i++)
             ;
         c->known = i + 1;
@@ -215,11 +215,11 @@ static const char *const failures[WIRE_FAILURES] = {
     [WIRE_FAILURE_ASGCT_STATE] = "[unknown_state]",
 };
 
-static uint64_t failure_frame(struct emit *m, struct emit_text name) {
+static uint64_t failure_frame(struct emit *m, struct wire_text name) {
     for (uint32_t i = 0; i < WIRE_FAILURES; i++)
         if (failures[i] && is(name, failures[i]))
             return wire_frame_address(WIRE_FRAME_ERROR, i);
-    return emit_native(m, WIRE_FRAME_NATIVE, name, (struct emit_text){0});
+    return emit_native(m, WIRE_FRAME_NATIVE, name, (struct wire_text){0});
 }
 
 static uint64_t missing(struct jfr_names *n) {
@@ -238,14 +238,14 @@ static uint64_t make_frame(struct jfr_names *n, const struct jfr_constant *of, u
     struct jfr_constant *c;
     if (!read_constant(n, n->method, of->number, &c, method))
         return NAMELESS;
-    struct emit_text name = text(n, n->method, n->of_method.name, method, scratch[0]);
-    struct emit_text class = class_name(n, number(n->of_method.class, method), scratch[1]);
+    struct wire_text name = text(n, n->method, n->of_method.name, method, scratch[0]);
+    struct wire_text class = class_name(n, number(n->of_method.class, method), scratch[1]);
     if (!name.data || !class.data) /* which is not the same as empty */
         return NAMELESS;
     if (frame_kinds[kind].kind == KIND_ERROR)
         return failure_frame(n->emit, name);
     if (frame_kinds[kind].kind == KIND_KERNEL)
-        return emit_native(n->emit, WIRE_FRAME_KERNEL, name, (struct emit_text){0});
+        return emit_native(n->emit, WIRE_FRAME_KERNEL, name, (struct wire_text){0});
     if (class.bytes == 0 && frame_kinds[kind].kind != KIND_TIER)
         return failure_frame(n->emit, name); /* or a native function */
     *java = emit_java_method(n->emit, class, name,
@@ -364,27 +364,16 @@ const uint64_t *jfr_names_stack(struct jfr_names *n, uint64_t stack, uint32_t *f
 
 /* ---- threads ---- */
 
-static void tell_virtual(struct jfr_names *n, struct jfr_thread t, struct emit_text name) {
-    union {
-        struct wire_thread thread;
-        uint64_t word[(sizeof(struct wire_thread) + WIRE_STRING_MAX) / 8 + 1];
-    } w = {.word = {0}};
-    size_t bytes = name.bytes < WIRE_STRING_MAX ? name.bytes : WIRE_STRING_MAX;
-    size_t whole = (sizeof w.thread + bytes + 7) & ~(size_t)7;
-    w.thread.header = wire_header_word(WIRE_THREAD, (uint32_t)whole);
-    w.thread.java_id = t.virtual_id;
-    w.thread.tid = t.tid;
-    w.thread.name_bytes = (uint16_t)bytes;
-    w.thread.flags = WIRE_THREAD_VIRTUAL;
-    if (bytes)
-        memcpy((uint8_t *)w.word + sizeof w.thread, name.data, bytes);
+static void tell_virtual(struct jfr_names *n, struct jfr_thread t, struct wire_text name) {
+    uint64_t record[RECORD_BUILD_BYTES / 8];
+    record_build_thread(record, t.tid, t.virtual_id, WIRE_THREAD_VIRTUAL, name);
     if (!n->failure)
-        n->failure = n->each(n->arg, w.word);
+        n->failure = n->each(n->arg, record);
 }
 
 static uint32_t carrier(struct jfr_names *n) {
     if (!n->carrier)
-        n->carrier = emit_thread(n->emit, 0, 0, (struct emit_text){CARRIER, sizeof CARRIER - 1});
+        n->carrier = emit_thread(n->emit, 0, 0, (struct wire_text){CARRIER, sizeof CARRIER - 1});
     return n->carrier;
 }
 
@@ -392,7 +381,7 @@ static uint32_t carrier(struct jfr_names *n) {
 static struct jfr_thread make_thread(struct jfr_names *n, const struct jfr_value *v) {
     char scratch[WIRE_STRING_MAX];
     uint64_t tid = number(n->of_thread.tid, v);
-    struct emit_text name = text(n, n->thread, n->of_thread.name, v, scratch);
+    struct wire_text name = text(n, n->thread, n->of_thread.name, v, scratch);
     struct jfr_thread t = {0};
     if (number(n->of_thread.virtual, v))
         t.virtual_id = number(n->of_thread.id, v);

@@ -101,7 +101,7 @@ static struct pprof_type type_of(const struct pprof *p, const struct pprof_field
     struct pprof_type t = {0};
     size_t at = 0;
     while (pprof_field_next(f->data, f->bytes, &at, &one) > 0) {
-        struct emit_text s = pprof_string(p->names, (int64_t)one.value);
+        struct wire_text s = pprof_string(p->names, (int64_t)one.value);
         if (one.number == 1)
             t.type = s;
         else if (one.number == 2)
@@ -131,7 +131,7 @@ static size_t read_head(struct pprof *p, const struct gunzip *b) {
 
 /* "Main (pid 7)", as our own files call the program. */
 static void tell_jvm(struct pprof *p) {
-    struct emit_text name = pprof_program(p->names);
+    struct wire_text name = pprof_program(p->names);
     const char *pid = name.bytes ? memmem(name.data, name.bytes, " (pid ", 6) : NULL;
     const char *slash = name.bytes ? memrchr(name.data, '/', name.bytes) : NULL;
     uint32_t number = 0;
@@ -143,11 +143,11 @@ static void tell_jvm(struct pprof *p) {
         name.bytes = (size_t)(name.data + name.bytes - slash - 1);
         name.data = slash + 1;
     }
-    emit_jvm(p->m, number, name, (struct emit_text){0},
+    emit_jvm(p->m, number, name, (struct wire_text){0},
              (uint64_t)p->began > BEGIN_NS ? (uint64_t)p->began - BEGIN_NS : 0);
 }
 
-static bool same_text(struct emit_text a, struct emit_text b) {
+static bool same_text(struct wire_text a, struct wire_text b) {
     return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.data, b.data, a.bytes) == 0);
 }
 
@@ -170,20 +170,20 @@ static void tell_events(struct pprof *p, uint64_t time_ns) {
 /* ---- samples ---- */
 
 struct labels {
-    struct emit_text thread;
+    struct wire_text thread;
     uint64_t tid, virtual_id;
     int64_t time; /* of day, ns; 0: not known */
 };
 
-static bool is_key(struct emit_text key, const char *const *words) {
+static bool is_key(struct wire_text key, const char *const *words) {
     for (; *words; words++)
-        if (same_text(key, (struct emit_text){*words, strlen(*words)}))
+        if (same_text(key, (struct wire_text){*words, strlen(*words)}))
             return true;
     return false;
 }
 
 static uint64_t number_of(const struct pprof *p, const Pprof__Label *l) {
-    struct emit_text s = pprof_string(p->names, l->str);
+    struct wire_text s = pprof_string(p->names, l->str);
     uint64_t n = 0;
     if (s.bytes == 0)
         return l->num > 0 ? (uint64_t)l->num : 0;
@@ -201,7 +201,7 @@ static void read_label(const struct pprof *p, const Pprof__Label *l, struct labe
     static const char *const tid[] = {"tid", "thread_id", "thread id", "TID", NULL};
     static const char *const virtual[] = {"virtual_thread", NULL};
     static const char *const time[] = {"timestamp_ns", "end_timestamp_ns", NULL};
-    struct emit_text key = pprof_string(p->names, l->key);
+    struct wire_text key = pprof_string(p->names, l->key);
     if (is_key(key, thread) && l->str)
         out->thread = pprof_string(p->names, l->str);
     else if (is_key(key, tid))

@@ -10,7 +10,7 @@ static char folded(char c) {
     return c == '-' ? '_' : c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static bool begins(struct emit_text t, const char *word) {
+static bool begins(struct wire_text t, const char *word) {
     size_t n = strlen(word);
     for (size_t i = 0; i < n && i < t.bytes; i++)
         if (folded(t.data[i]) != word[i])
@@ -18,7 +18,7 @@ static bool begins(struct emit_text t, const char *word) {
     return t.bytes >= n;
 }
 
-static bool is(struct emit_text t, const char *word) {
+static bool is(struct wire_text t, const char *word) {
     return t.bytes == strlen(word) && begins(t, word);
 }
 
@@ -26,9 +26,9 @@ bool pprof_type_is(const struct pprof_type *t, const char *word) {
     return is(t->type, word);
 }
 
-static bool ends_in(struct emit_text t, const char *ending) {
+static bool ends_in(struct wire_text t, const char *ending) {
     size_t n = strlen(ending);
-    return t.bytes >= n && begins((struct emit_text){t.data + t.bytes - n, n}, ending);
+    return t.bytes >= n && begins((struct wire_text){t.data + t.bytes - n, n}, ending);
 }
 
 /* How many of them there were, beside what they weigh. */
@@ -42,7 +42,7 @@ static bool is_alive(const struct pprof_type *t) {
     return begins(t->type, "inuse");
 }
 
-uint64_t pprof_unit_factor(struct emit_text unit) {
+uint64_t pprof_unit_factor(struct wire_text unit) {
     static const struct {
         const char *unit;
         uint64_t factor;

@@ -19,7 +19,7 @@
 #define PPROF_TYPES_MAX 32
 
 struct pprof_type {
-    struct emit_text type, unit;
+    struct wire_text type, unit;
 };
 
 struct pprof_event {
@@ -45,7 +45,7 @@ struct pprof_survey {
 };
 
 /* What a number of that unit is multiplied with to be nanoseconds or bytes; 1 where it is neither. */
-uint64_t pprof_unit_factor(struct emit_text unit);
+uint64_t pprof_unit_factor(struct wire_text unit);
 
 /* Whether it is called so; `word` is in lower case, with '_'. */
 bool pprof_type_is(const struct pprof_type *t, const char *word);

@@ -10,7 +10,7 @@
 
 #define ENTRIES_MAX (1u << 24)        /* of each table */
 #define MESSAGE_MAX ((size_t)4 << 20) /* bytes of one entry */
-#define TEXT(s) ((struct emit_text){s, sizeof(s) - 1})
+#define TEXT(s) ((struct wire_text){s, sizeof(s) - 1})
 
 /* Entries by ids that are anything: mostly they count up from 1, in order. */
 struct id {
@@ -24,7 +24,7 @@ struct ids {
 };
 
 struct function {
-    struct emit_text name, file;
+    struct wire_text name, file;
 };
 
 struct line {
@@ -39,7 +39,7 @@ struct location {
 };
 
 struct pprof_names {
-    struct emit_text *string, *mapping;
+    struct wire_text *string, *mapping;
     struct function *function;
     struct location *location;
     struct line *line;
@@ -47,7 +47,7 @@ struct pprof_names {
     uint32_t strings, mappings, functions, locations, lines;
     uint32_t string_room, mapping_room, function_room, location_room, line_room;
     struct ids mapping_ids, function_ids, location_ids;
-    struct emit_text program;
+    struct wire_text program;
     bool program_is_jvm;
 };
 
@@ -112,12 +112,12 @@ static uint32_t find(const struct ids *t, uint64_t id) {
 static int add_string(struct pprof_names *n, const struct pprof_field *f) {
     int r = grow(&n->string, n->strings, &n->string_room, sizeof *n->string);
     if (r == 0)
-        n->string[n->strings++] = (struct emit_text){(const char *)f->data, f->bytes};
+        n->string[n->strings++] = (struct wire_text){(const char *)f->data, f->bytes};
     return r;
 }
 
-struct emit_text pprof_string(const struct pprof_names *n, int64_t at) {
-    return at >= 0 && at < n->strings ? n->string[at] : (struct emit_text){0};
+struct wire_text pprof_string(const struct pprof_names *n, int64_t at) {
+    return at >= 0 && at < n->strings ? n->string[at] : (struct wire_text){0};
 }
 
 static int add_mapping(struct pprof_names *n, const struct pprof_field *f) {
@@ -212,7 +212,7 @@ int pprof_names_read(const struct gunzip *b, struct pprof_names **out, struct er
     sort_ids(&n->mapping_ids);
     sort_ids(&n->function_ids);
     sort_ids(&n->location_ids);
-    n->program = n->mappings ? n->mapping[0] : (struct emit_text){0};
+    n->program = n->mappings ? n->mapping[0] : (struct wire_text){0};
     n->program_is_jvm = n->program.bytes && memmem(n->program.data, n->program.bytes, " (pid ", 6);
     return 0;
 }
@@ -232,13 +232,13 @@ void pprof_names_free(struct pprof_names *n) {
     free(n);
 }
 
-struct emit_text pprof_program(const struct pprof_names *n) {
+struct wire_text pprof_program(const struct pprof_names *n) {
     return n->program;
 }
 
 /* ---- frames ---- */
 
-static bool is_java_file(struct emit_text t) {
+static bool is_java_file(struct wire_text t) {
     static const char *const ending[] = {".java", ".kt", ".kts", ".scala", ".groovy", ".clj"};
     for (size_t i = 0; i < sizeof ending / sizeof *ending; i++) {
         size_t n = strlen(ending[i]);
@@ -249,19 +249,19 @@ static bool is_java_file(struct emit_text t) {
 }
 
 /* The library's base name. Our own files call the program by the JVM's name: that is none. */
-static struct emit_text module_of(const struct pprof_names *n, uint64_t id) {
+static struct wire_text module_of(const struct pprof_names *n, uint64_t id) {
     uint32_t at = find(&n->mapping_ids, id);
     if (at == UINT32_MAX || (at == 0 && n->program_is_jvm))
-        return (struct emit_text){0};
-    struct emit_text t = n->mapping[at];
+        return (struct wire_text){0};
+    struct wire_text t = n->mapping[at];
     const char *slash = t.bytes ? memrchr(t.data, '/', t.bytes) : NULL;
     if (slash)
-        t = (struct emit_text){slash + 1, (size_t)(t.data + t.bytes - slash - 1)};
+        t = (struct wire_text){slash + 1, (size_t)(t.data + t.bytes - slash - 1)};
     return t;
 }
 
 /* "[libfoo.so]", as go tool pprof names a place without a function. */
-static uint64_t emit_nameless(struct emit *m, struct emit_text module) {
+static uint64_t emit_nameless(struct emit *m, struct wire_text module) {
     char name[WIRE_STRING_MAX];
     size_t n = module.bytes < sizeof name - 2 ? module.bytes : sizeof name - 2;
     if (n == 0)
@@ -269,13 +269,13 @@ static uint64_t emit_nameless(struct emit *m, struct emit_text module) {
     name[0] = '[';
     memcpy(name + 1, module.data, n);
     name[n + 1] = ']';
-    return emit_native(m, WIRE_FRAME_NATIVE, (struct emit_text){name, n + 2}, module);
+    return emit_native(m, WIRE_FRAME_NATIVE, (struct wire_text){name, n + 2}, module);
 }
 
 static uint64_t emit_line(struct pprof_names *n, struct emit *m, const struct location *l,
                           const struct line *line, bool leaf, bool class_leaf) {
     uint32_t at = line->function ? find(&n->function_ids, line->function) : UINT32_MAX;
-    struct emit_text module = module_of(n, l->mapping);
+    struct wire_text module = module_of(n, l->mapping);
     if (at == UINT32_MAX || n->function[at].name.bytes == 0)
         return emit_nameless(m, module);
     const struct function *f = &n->function[at];
@@ -291,7 +291,7 @@ uint32_t pprof_location_frames(struct pprof_names *n, struct emit *m, uint64_t i
     uint32_t at = find(&n->location_ids, id);
     if (at == UINT32_MAX) {
         if (room > 0)
-            frame[0] = emit_nameless(m, (struct emit_text){0});
+            frame[0] = emit_nameless(m, (struct wire_text){0});
         return room > 0;
     }
     struct location *l = &n->location[at];

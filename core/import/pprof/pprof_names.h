@@ -18,10 +18,10 @@ int pprof_names_read(const struct gunzip *b, struct pprof_names **out, struct er
 void pprof_names_free(struct pprof_names *n);
 
 /* "" where there is none. */
-struct emit_text pprof_string(const struct pprof_names *n, int64_t at);
+struct wire_text pprof_string(const struct pprof_names *n, int64_t at);
 
 /* The file of the first mapping, which is the program; "" where there is none. */
-struct emit_text pprof_program(const struct pprof_names *n);
+struct wire_text pprof_program(const struct pprof_names *n);
 
 /* Adds the frames of a location, leaf first, to `frame` of at most `room`; returns how many.
  * `leaf`: the first one is one; `class_leaf`: and may be a class. */

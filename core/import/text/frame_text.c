@@ -4,7 +4,7 @@
 
 #define WORD(s)                                                                                    \
     { s, sizeof(s) - 1 }
-#define TEXT(s) ((struct emit_text)WORD(s))
+#define TEXT(s) ((struct wire_text)WORD(s))
 #define NAME_MAX_BYTES (4 * WIRE_STRING_MAX) /* what is behind is cut anyway */
 
 /* ---- pieces of names ---- */
@@ -26,32 +26,32 @@ static bool in_identifier(char c) {
            (unsigned char)c >= 0x80;
 }
 
-static const char *last_of(struct emit_text t, char c) {
+static const char *last_of(struct wire_text t, char c) {
     return t.bytes ? memrchr(t.data, c, t.bytes) : NULL;
 }
 
-static const char *first_of(struct emit_text t, char c) {
+static const char *first_of(struct wire_text t, char c) {
     return t.bytes ? memchr(t.data, c, t.bytes) : NULL;
 }
 
-static struct emit_text up_to(struct emit_text t, const char *end) {
-    return (struct emit_text){t.data, (size_t)(end - t.data)};
+static struct wire_text up_to(struct wire_text t, const char *end) {
+    return (struct wire_text){t.data, (size_t)(end - t.data)};
 }
 
-static struct emit_text from(struct emit_text t, const char *begin) {
-    return (struct emit_text){begin, (size_t)(t.data + t.bytes - begin)};
+static struct wire_text from(struct wire_text t, const char *begin) {
+    return (struct wire_text){begin, (size_t)(t.data + t.bytes - begin)};
 }
 
-static bool ends_in(struct emit_text t, struct emit_text ending) {
+static bool ends_in(struct wire_text t, struct wire_text ending) {
     return t.bytes >= ending.bytes &&
            memcmp(t.data + t.bytes - ending.bytes, ending.data, ending.bytes) == 0;
 }
 
-static bool begins_with(struct emit_text t, struct emit_text beginning) {
+static bool begins_with(struct wire_text t, struct wire_text beginning) {
     return t.bytes >= beginning.bytes && memcmp(t.data, beginning.data, beginning.bytes) == 0;
 }
 
-static bool equal(struct emit_text t, struct emit_text u) {
+static bool equal(struct wire_text t, struct wire_text u) {
     return t.bytes == u.bytes && begins_with(t, u);
 }
 
@@ -59,12 +59,12 @@ static bool equal(struct emit_text t, struct emit_text u) {
 
 static const struct {
     char code;
-    struct emit_text name;
+    struct wire_text name;
 } primitives[] = {{'B', WORD("byte")},  {'C', WORD("char")}, {'D', WORD("double")},
                   {'F', WORD("float")}, {'I', WORD("int")},  {'J', WORD("long")},
                   {'S', WORD("short")}, {'V', WORD("void")}, {'Z', WORD("boolean")}};
 
-static char primitive_code(struct emit_text name) {
+static char primitive_code(struct wire_text name) {
     for (size_t i = 0; i < sizeof primitives / sizeof *primitives; i++)
         if (equal(name, primitives[i].name))
             return primitives[i].code;
@@ -85,7 +85,7 @@ static const char *behind_type(const char *at, const char *end) {
 }
 
 /* "(ILjava/lang/String;)V" */
-static bool is_signature(struct emit_text t) {
+static bool is_signature(struct wire_text t) {
     const char *at = t.data + 1, *end = t.data + t.bytes;
     if (t.bytes < 2 || t.data[0] != '(')
         return false;
@@ -101,18 +101,18 @@ struct name {
     char data[NAME_MAX_BYTES];
 };
 
-static void add(struct name *n, struct emit_text t) {
+static void add(struct name *n, struct wire_text t) {
     size_t room = sizeof n->data - n->bytes, taken = t.bytes < room ? t.bytes : room;
     memcpy(n->data + n->bytes, t.data, taken);
     n->bytes += taken;
 }
 
-static struct emit_text text_of(const struct name *n) {
-    return (struct emit_text){n->data, n->bytes};
+static struct wire_text text_of(const struct name *n) {
+    return (struct wire_text){n->data, n->bytes};
 }
 
 /* With '/' between packages. */
-static void add_slashed(struct name *n, struct emit_text t) {
+static void add_slashed(struct name *n, struct wire_text t) {
     size_t begin = n->bytes;
     add(n, t);
     for (size_t i = begin; i < n->bytes; i++)
@@ -122,7 +122,7 @@ static void add_slashed(struct name *n, struct emit_text t) {
 
 /* "byte[]" as "[B", "java.lang.String[]" as "[Ljava/lang/String;"; `always`: what is no array is a
  * descriptor too. */
-static void add_type(struct name *n, struct emit_text t, bool always) {
+static void add_type(struct name *n, struct wire_text t, bool always) {
     size_t dimensions = 0;
     while (ends_in(t, TEXT("[]"))) {
         t.bytes -= 2;
@@ -134,7 +134,7 @@ static void add_type(struct name *n, struct emit_text t, bool always) {
     if (dimensions == 0 && !always) {
         add_slashed(n, t);
     } else if (code) {
-        add(n, (struct emit_text){&code, 1});
+        add(n, (struct wire_text){&code, 1});
     } else {
         add(n, TEXT("L"));
         add_slashed(n, t);
@@ -143,13 +143,13 @@ static void add_type(struct name *n, struct emit_text t, bool always) {
 }
 
 /* "(int, String)" as "(ILString;)". */
-static void add_arguments(struct name *n, struct emit_text t) {
+static void add_arguments(struct name *n, struct wire_text t) {
     add(n, TEXT("("));
-    struct emit_text left = {t.data + 1, t.bytes - 2};
+    struct wire_text left = {t.data + 1, t.bytes - 2};
     while (left.bytes > 0) {
         const char *comma = first_of(left, ',');
-        struct emit_text one = comma ? up_to(left, comma) : left;
-        left = comma ? from(left, comma + 1) : (struct emit_text){0};
+        struct wire_text one = comma ? up_to(left, comma) : left;
+        left = comma ? from(left, comma + 1) : (struct wire_text){0};
         while (left.bytes > 0 && left.data[0] == ' ')
             left = from(left, left.data + 1);
         add_type(n, one, true);
@@ -160,17 +160,17 @@ static void add_arguments(struct name *n, struct emit_text t) {
 /* ---- Java methods ---- */
 
 struct java {
-    struct emit_text class_name, method, signature;
+    struct wire_text class_name, method, signature;
 };
 
 /* Behind it, if anything, are its arguments. */
-static struct emit_text without_arguments(struct emit_text t) {
+static struct wire_text without_arguments(struct wire_text t) {
     const char *paren = first_of(t, '(');
     return paren && paren > t.data ? up_to(t, paren) : t;
 }
 
 /* "Ljava/util/List;::get", and without L and ';', which some scripts make ':'. */
-static bool split_colons(struct emit_text t, struct java *j) {
+static bool split_colons(struct wire_text t, struct java *j) {
     const char *colons = t.bytes > 2 ? memmem(t.data, t.bytes, "::", 2) : NULL;
     if (!colons || !first_of(up_to(t, colons), '/') || first_of(t, '<') == t.data)
         return false;
@@ -186,8 +186,8 @@ static bool split_colons(struct emit_text t, struct java *j) {
     return j->class_name.bytes > 0 && j->method.bytes > 0;
 }
 
-static bool split(struct emit_text t, struct java *j) {
-    struct emit_text base = without_arguments(t);
+static bool split(struct wire_text t, struct java *j) {
+    struct wire_text base = without_arguments(t);
     j->signature = from(t, base.data + base.bytes);
     if (split_colons(base, j))
         return true;
@@ -199,9 +199,9 @@ static bool split(struct emit_text t, struct java *j) {
     return true;
 }
 
-static bool is_method_name(struct emit_text t) {
+static bool is_method_name(struct wire_text t) {
     /* What else has a '.' behind a path. */
-    static const struct emit_text endings[] = {WORD("so"), WORD("c"),  WORD("cc"), WORD("cpp"),
+    static const struct wire_text endings[] = {WORD("so"), WORD("c"),  WORD("cc"), WORD("cpp"),
                                                WORD("h"),  WORD("py"), WORD("js"), WORD("ts"),
                                                WORD("rs"), WORD("go"), WORD("rb"), WORD("php")};
     if (equal(t, TEXT("<init>")) || equal(t, TEXT("<clinit>")))
@@ -218,7 +218,7 @@ static bool is_method_name(struct emit_text t) {
 }
 
 /* "Main$$Lambda/0x000012" without its address. */
-static struct emit_text without_address(struct emit_text t) {
+static struct wire_text without_address(struct wire_text t) {
     const char *slash = last_of(t, '/');
     return slash && slash > t.data && slash + 1 < t.data + t.bytes && is_digit(slash[1])
                ? up_to(t, slash)
@@ -226,7 +226,7 @@ static struct emit_text without_address(struct emit_text t) {
 }
 
 static bool looks_like_java(const struct java *j) {
-    struct emit_text c = without_address(j->class_name);
+    struct wire_text c = without_address(j->class_name);
     const char *dot = last_of(c, '.'), *slash = last_of(c, '/'), *last = dot ? dot : slash;
     char separator = dot ? '.' : '/', before = separator;
     if (!is_method_name(j->method) || c.bytes == 0 || (dot && slash))
@@ -247,7 +247,7 @@ static bool looks_like_java(const struct java *j) {
 static uint64_t emit_method(struct emit *m, enum wire_frame_type tier, const struct java *j,
                             uint32_t line) {
     struct name class_name = {.bytes = 0}, signature = {.bytes = 0};
-    struct emit_text s = j->signature;
+    struct wire_text s = j->signature;
     add_slashed(&class_name, j->class_name);
     if (is_signature(s))
         add(&signature, s);
@@ -259,7 +259,7 @@ static uint64_t emit_method(struct emit *m, enum wire_frame_type tier, const str
 /* ---- all of them ---- */
 
 /* The letter of a mark at the end, "_[j]"; 0: there is none. */
-static char take_mark(struct emit_text *t) {
+static char take_mark(struct wire_text *t) {
     char mark = t->bytes >= 5 ? t->data[t->bytes - 2] : '\0';
     if (!mark || !strchr("01jik", mark) || t->data[t->bytes - 1] != ']' ||
         t->data[t->bytes - 3] != '[' || t->data[t->bytes - 4] != '_')
@@ -268,7 +268,7 @@ static char take_mark(struct emit_text *t) {
     return mark;
 }
 
-static bool is_class(struct emit_text t, char mark, bool expected) {
+static bool is_class(struct wire_text t, char mark, bool expected) {
     const char *slash = last_of(t, '/'), *dot = last_of(t, '.');
     if (first_of(t, '('))
         return false;
@@ -300,16 +300,16 @@ static enum wire_frame_type tier_of(char mark) {
     }
 }
 
-static uint64_t emit_function(struct emit *m, enum wire_frame_type type, struct emit_text t,
-                              struct emit_text module) {
+static uint64_t emit_function(struct emit *m, enum wire_frame_type type, struct wire_text t,
+                              struct wire_text module) {
     const char *tick = first_of(t, '`');
     if (tick && tick > t.data && tick + 1 < t.data + t.bytes && !first_of(up_to(t, tick), ' '))
         return emit_native(m, type, from(t, tick + 1), up_to(t, tick));
     return emit_native(m, type, t, module);
 }
 
-uint64_t frame_text_emit(struct emit *m, struct emit_text t, const struct frame_text *about) {
-    struct emit_text whole = t;
+uint64_t frame_text_emit(struct emit *m, struct wire_text t, const struct frame_text *about) {
+    struct wire_text whole = t;
     struct java j;
     if (t.bytes == 0)
         return emit_native(m, WIRE_FRAME_NATIVE, TEXT("[unknown]"), about->module);

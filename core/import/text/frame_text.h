@@ -27,10 +27,10 @@ struct frame_text {
     bool native;     /* none */
     bool class_leaf; /* a leaf without any mark may be what was allocated, or a lock */
     uint32_t line;   /* 0: not known */
-    struct emit_text module;
+    struct wire_text module;
 };
 
 /* The frame's word, of what a report calls it. */
-uint64_t frame_text_emit(struct emit *m, struct emit_text t, const struct frame_text *about);
+uint64_t frame_text_emit(struct emit *m, struct wire_text t, const struct frame_text *about);
 
 #endif

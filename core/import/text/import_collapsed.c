@@ -35,14 +35,14 @@ struct line {
     uint32_t billionths; /* and a fraction */
 };
 
-static struct emit_text between(const char *begin, const char *end) {
-    return (struct emit_text){begin, (size_t)(end - begin)};
+static struct wire_text between(const char *begin, const char *end) {
+    return (struct wire_text){begin, (size_t)(end - begin)};
 }
 
 /* ---- lines ---- */
 
 /* The next line of [*at, end), which `at` goes behind. */
-static struct emit_text next_line(const char **at, const char *end) {
+static struct wire_text next_line(const char **at, const char *end) {
     const char *begin = *at, *newline = memchr(begin, '\n', (size_t)(end - begin));
     const char *behind = newline ? newline : end;
     *at = newline ? newline + 1 : end;
@@ -78,7 +78,7 @@ static void read_number(const char *at, const char *end, struct line *out) {
 }
 
 /* The stack and its number. */
-static bool split_line(struct emit_text t, struct line *out) {
+static bool split_line(struct wire_text t, struct line *out) {
     const char *end = t.data + t.bytes;
     while (end > t.data && end[-1] == ' ')
         end--;
@@ -100,14 +100,14 @@ static bool has_two_numbers(struct line *l) {
     return true;
 }
 
-static bool is_text(struct emit_text t) {
+static bool is_text(struct wire_text t) {
     for (size_t i = 0; i < t.bytes; i++)
         if (((unsigned char)t.data[i] < ' ' && t.data[i] != '\t') || t.data[i] == 0x7f)
             return false;
     return true;
 }
 
-static bool is_heading(struct emit_text t) {
+static bool is_heading(struct wire_text t) {
     return t.bytes > 2 && memcmp(t.data, "# ", 2) == 0;
 }
 
@@ -118,7 +118,7 @@ static bool looks_like_stack(const struct line *l) {
 }
 
 /* A first line that is longer than what there is of the file. */
-static bool is_long_stack(struct emit_text t) {
+static bool is_long_stack(struct wire_text t) {
     unsigned frames = 0;
     for (size_t i = 0; i < t.bytes; i++)
         frames += t.data[i] == ';';
@@ -141,7 +141,7 @@ static bool knows(const uint8_t *head, size_t bytes, bool whole) {
         end = last;
     }
     for (unsigned n = 0; at < end && n < LINES_LOOKED_AT; n++) {
-        struct emit_text t = next_line(&at, end);
+        struct wire_text t = next_line(&at, end);
         struct line l;
         if (!is_text(t))
             return false;
@@ -192,7 +192,7 @@ static bool survey_weights(const struct survey *s) {
 }
 
 /* "# event: cpu, ns". Other lines with a '#' are remarks. */
-static bool read_heading(struct emit_text t, struct section *s) {
+static bool read_heading(struct wire_text t, struct section *s) {
     static const char event[] = "# event: ";
     if (t.bytes < sizeof event || memcmp(t.data, event, sizeof event - 1) != 0)
         return false;
@@ -227,7 +227,7 @@ struct collapsed {
     uint64_t frame[WIRE_FRAMES_MAX];
 };
 
-static struct emit_text unescape(struct collapsed *c, struct emit_text t) {
+static struct wire_text unescape(struct collapsed *c, struct wire_text t) {
     size_t n = 0;
     if (!memchr(t.data, '|', t.bytes) && !memchr(t.data, '\\', t.bytes))
         return t;
@@ -240,11 +240,11 @@ static struct emit_text unescape(struct collapsed *c, struct emit_text t) {
         }
         c->name[n++] = !escaped && one == '|' ? ';' : one;
     }
-    return (struct emit_text){c->name, n};
+    return (struct wire_text){c->name, n};
 }
 
 /* "[name tid=N]" or "[name virtual=N]"; no name is fine. */
-static bool read_thread(struct collapsed *c, struct emit_text t) {
+static bool read_thread(struct collapsed *c, struct wire_text t) {
     const char *equals = t.bytes ? memrchr(t.data, '=', t.bytes) : NULL;
     if (t.bytes < 7 || t.data[0] != '[' || t.data[t.bytes - 1] != ']' || !equals)
         return false;
@@ -261,8 +261,8 @@ static bool read_thread(struct collapsed *c, struct emit_text t) {
             return false;
         number = number * 10 + (uint64_t)(*digit - '0');
     }
-    struct emit_text name =
-        word - 1 > t.data ? between(t.data + 1, word - 1) : (struct emit_text){0};
+    struct wire_text name =
+        word - 1 > t.data ? between(t.data + 1, word - 1) : (struct wire_text){0};
     if (virtual && number) {
         c->virtual_id = number;
         emit_virtual_thread(c->m, number, 0, name);
@@ -284,7 +284,7 @@ static uint32_t read_frames(struct collapsed *c, const struct line *l) {
         begin = first + 1;
     while (end >= begin && frames < WIRE_FRAMES_MAX) {
         const char *separator = end > begin ? memrchr(begin, ';', (size_t)(end - begin)) : NULL;
-        struct emit_text t = between(separator ? separator + 1 : begin, end);
+        struct wire_text t = between(separator ? separator + 1 : begin, end);
         struct frame_text about = {.leaf = frames == 0};
         if (t.bytes > 0)
             c->frame[frames++] = frame_text_emit(c->m, unescape(c, t), &about);
@@ -354,7 +354,7 @@ static void read_stack(struct collapsed *c, const struct line *l) {
 }
 
 /* False: a heading, which is in c->section, or nothing; else a stack, or a line that is none. */
-static bool take_line(struct collapsed *c, struct emit_text t, struct line *l, bool *stack) {
+static bool take_line(struct collapsed *c, struct wire_text t, struct line *l, bool *stack) {
     *stack = false;
     if (t.bytes == 0 || (is_heading(t) && read_heading(t, &c->section)))
         return false;
@@ -362,7 +362,7 @@ static bool take_line(struct collapsed *c, struct emit_text t, struct line *l, b
     return *stack || !is_heading(t);
 }
 
-static void survey_line(struct collapsed *c, struct emit_text t) {
+static void survey_line(struct collapsed *c, struct wire_text t) {
     struct survey *s = &c->survey;
     struct line l;
     bool stack;
@@ -377,7 +377,7 @@ static void survey_line(struct collapsed *c, struct emit_text t) {
     s->one_column |= !has_two_numbers(&l);
 }
 
-static void read_line(struct collapsed *c, struct emit_text t) {
+static void read_line(struct collapsed *c, struct wire_text t) {
     struct line l;
     bool stack;
     c->number++;
@@ -394,7 +394,7 @@ static void read_line(struct collapsed *c, struct emit_text t) {
 }
 
 static void each_line(struct collapsed *c, const char *at, const char *end,
-                      void (*take)(struct collapsed *, struct emit_text)) {
+                      void (*take)(struct collapsed *, struct wire_text)) {
     c->section = unnamed;
     while (at < end && !emit_failure(c->m))
         take(c, next_line(&at, end));
@@ -424,7 +424,7 @@ static int read(const uint8_t *data, size_t bytes, import_record *each, void *ar
         c->m = m;
         c->result = result;
         c->rest = BILLION / 2;
-        emit_jvm(m, 0, (struct emit_text){"collapsed stacks", 16}, (struct emit_text){0}, 0);
+        emit_jvm(m, 0, (struct wire_text){"collapsed stacks", 16}, (struct wire_text){0}, 0);
         each_line(c, at, end, survey_line);
         each_line(c, at, end, read_line);
         tell_how(c);

@@ -2,6 +2,7 @@
  * for, and watches the agent, the JVM, and itself (whoever was stopped for longer than the lease
  * has to attach again). It never waits long. */
 #include "core/session/session_state.h"
+#include "core/wire/record_build.h"
 
 #include "attach/proc/thread_stat.h"
 #include "core/base/clean_text.h"
@@ -163,18 +164,13 @@ int session_threads(struct session *s, struct thread_stat **out) {
 
 /* Through the decoder like any other record, so that a recording has it too. */
 static void name_thread(struct session *s, uint32_t tid, const char *name) {
-    union {
-        struct wire_thread thread;
-        uint64_t words[8];
-    } r = {.thread = {.tid = tid}};
+    uint64_t record[RECORD_BUILD_BYTES / 8];
     char clean[24];
-    size_t n = clean_text(clean, sizeof clean, name, strlen(name));
-    r.thread.name_bytes = (uint16_t)n;
-    r.thread.header = wire_header_word(WIRE_THREAD, (sizeof r.thread + (uint32_t)n + 7) & ~7u);
-    memcpy(r.thread.bytes, clean, n);
-    decoder_prepare(s->drain.decoder, &r);
+    clean_text(clean, sizeof clean, name, strlen(name));
+    record_build_thread(record, tid, 0, 0, wire_text_of(clean));
+    decoder_prepare(s->drain.decoder, record);
     session_lock(s);
-    decoder_decode(s->drain.decoder, &r);
+    decoder_decode(s->drain.decoder, record);
     session_unlock(s);
 }
 

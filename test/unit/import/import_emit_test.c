@@ -50,8 +50,8 @@ static void close_stage(struct stage *s) {
     profile_free(s->profile);
 }
 
-static struct emit_text text(const char *s) {
-    return (struct emit_text){s, strlen(s)};
+static struct wire_text text(const char *s) {
+    return (struct wire_text){s, strlen(s)};
 }
 
 static void sample(struct stage *s, uint32_t tid, const uint64_t *frame, uint32_t frames) {
@@ -69,7 +69,7 @@ static void every_kind_of_frame_has_its_name(void **state) {
     (void)state;
     struct stage s;
     open_stage(&s);
-    const struct emit_text none = {0};
+    const struct wire_text none = {0};
     uint64_t frame[] = {
         emit_class(s.m, text("[B")),
         emit_native(s.m, WIRE_FRAME_KERNEL, text("do_syscall_64"), none),
@@ -116,10 +116,10 @@ static void lines_belong_to_one_method(void **state) {
     open_stage(&s);
     for (uint32_t line = 100; line > 90; line--) {
         uint64_t f =
-            emit_java(s.m, WIRE_FRAME_C2, text("a/B"), text("f"), (struct emit_text){0}, line);
+            emit_java(s.m, WIRE_FRAME_C2, text("a/B"), text("f"), (struct wire_text){0}, line);
         sample(&s, 1, &f, 1);
     }
-    uint64_t f = emit_java(s.m, WIRE_FRAME_C2, text("a/B"), text("f"), (struct emit_text){0},
+    uint64_t f = emit_java(s.m, WIRE_FRAME_C2, text("a/B"), text("f"), (struct wire_text){0},
                            WIRE_BCI_NONE + 5);
     sample(&s, 1, &f, 1);
     struct query q = {.tree = true};
@@ -152,7 +152,7 @@ static void threads_are_who_they_say(void **state) {
     (void)state;
     struct stage s;
     open_stage(&s);
-    uint64_t f = emit_native(s.m, WIRE_FRAME_NATIVE, text("x"), (struct emit_text){0});
+    uint64_t f = emit_native(s.m, WIRE_FRAME_NATIVE, text("x"), (struct wire_text){0});
     uint32_t made_up = emit_thread(s.m, 0, 0, text("one"));
     assert_true(made_up > WIRE_TID_MAX);
     assert_int_equal(emit_thread(s.m, 0, 0, text("one")), made_up);
@@ -169,7 +169,7 @@ static void threads_are_who_they_say(void **state) {
     sample(&s, 8, &f, 1);
     assert_string_equal(thread_name(&s, 8, 0, 1), "first");
     assert_string_equal(thread_name(&s, 8, 0, 2), "second");
-    assert_int_equal(emit_thread(s.m, 0, 0, (struct emit_text){0}), 0);
+    assert_int_equal(emit_thread(s.m, 0, 0, (struct wire_text){0}), 0);
     close_stage(&s);
 }
 
@@ -181,8 +181,8 @@ static void long_names_are_cut_between_characters(void **state) {
     for (size_t i = 0; i < sizeof name; i += 3)
         memcpy(name + i, "\xe2\x82\xac", 3);
     uint64_t f =
-        emit_java(s.m, WIRE_FRAME_C2, (struct emit_text){name, sizeof name},
-                  (struct emit_text){name, sizeof name}, (struct emit_text){name, sizeof name}, 5);
+        emit_java(s.m, WIRE_FRAME_C2, (struct wire_text){name, sizeof name},
+                  (struct wire_text){name, sizeof name}, (struct wire_text){name, sizeof name}, 5);
     sample(&s, 1, &f, 1);
     struct query q = {.tree = true};
     struct snapshot *snap = snapshot_take(s.profile, &q);

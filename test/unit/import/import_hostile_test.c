@@ -72,7 +72,7 @@ static void lines_are_not_as_long_as_their_method(void **state) {
     static char name[WIRE_STRING_MAX];
     struct told_so_far told = {0};
     struct emit *m = emit_open(count, &told);
-    const struct emit_text t = {name, sizeof name};
+    const struct wire_text t = {name, sizeof name};
     size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
     assert_non_null(m);
     memset(name, 'x', sizeof name);
@@ -97,7 +97,7 @@ static void methods_have_a_bound(void **state) {
     assert_non_null(m);
     memset(name, 'x', sizeof name);
     for (i = 0; i < 200000 && wire_frame_type(frame) != WIRE_FRAME_ERROR; i++) {
-        const struct emit_text t = {name, sizeof name};
+        const struct wire_text t = {name, sizeof name};
         memcpy(name, &i, sizeof i);
         frame = emit_java(m, WIRE_FRAME_C2, t, t, t, 0);
     }
@@ -114,10 +114,10 @@ static void a_name_may_end_in_a_dot(void **state) {
     struct emit *m = emit_open(count, &told);
     const struct frame_text about = {.leaf = true, .class_leaf = true};
     assert_non_null(m);
-    assert_int_equal(wire_frame_type(frame_text_emit(m, (struct emit_text){"foo.Xyz", 7}, &about)),
+    assert_int_equal(wire_frame_type(frame_text_emit(m, (struct wire_text){"foo.Xyz", 7}, &about)),
                      WIRE_FRAME_CLASS);
     assert_int_not_equal(
-        wire_frame_type(frame_text_emit(m, (struct emit_text){"foo.Xyz", 4}, &about)),
+        wire_frame_type(frame_text_emit(m, (struct wire_text){"foo.Xyz", 4}, &about)),
         WIRE_FRAME_CLASS);
     emit_close(m);
 }

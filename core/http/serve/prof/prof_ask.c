@@ -1,9 +1,9 @@
 #include "core/http/serve/prof/prof_ask.h"
 
 #include "core/base/nearest.h"
+#include "core/base/quantity.h"
 #include "core/event/event.h"
 #include "core/http/serve/prof/prof_format.h"
-#include "core/http/serve/prof/prof_number.h"
 
 #include <errno.h>
 #include <math.h>
@@ -36,13 +36,35 @@ static int read_flags(struct params *p, struct prof_ask *a) {
     return 0;
 }
 
+/* Numbers with units as they stand in a URL. */
+static const struct quantity seconds = {
+    .form = "seconds, or a number with s, m or h",
+    .unit = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}},
+    .max = UINT64_MAX,
+};
+static const struct quantity nanoseconds = {
+    .form = "nanoseconds, or a number with ns, us, ms or s",
+    .unit = {{"", 1}, {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}},
+    .max = UINT64_MAX,
+};
+static const struct quantity bytes = {
+    .form = "bytes, or a number with k, m or g",
+    .unit = {{"", 1}, {"b", 1}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}},
+    .max = UINT64_MAX,
+};
+static const struct quantity counted = {
+    .form = "a count, or a number with k, m or g",
+    .unit = {{"", 1}, {"k", 1000}, {"m", 1000000}, {"g", 1000000000}},
+    .max = UINT64_MAX,
+};
+
 /* A number with a unit; 1: given. */
-static int read_measure(struct params *p, const char *name, const struct prof_measure *m,
+static int read_measure(struct params *p, const char *name, const struct quantity *m,
                         uint64_t least, uint64_t most, uint64_t *out, struct err *e) {
     const char *value = params_text(p, name);
     if (!value)
         return 0;
-    int r = prof_number(m, value, out);
+    int r = quantity_parse(m, value, out);
     if (r == -EINVAL)
         return err_set(e, EINVAL, "%s: \"%.40s\" is not %s", name, value, m->form);
     if (r < 0 || *out < least || *out > most)
@@ -68,9 +90,9 @@ static int read_numbers(struct params *p, struct prof_ask *a, struct err *e) {
     uint64_t pid = 0, duration = PROF_DURATION, depth = 0, ring = 0, width = 0, height = 0,
              delay = 1;
     if (params_number(p, "pid", 1, PID_MOST, &pid, e) < 0 ||
-        read_measure(p, "duration", &prof_seconds, 1, PROF_DURATION_MAX, &duration, e) < 0 ||
+        read_measure(p, "duration", &seconds, 1, PROF_DURATION_MAX, &duration, e) < 0 ||
         params_number(p, "jstackdepth", 1, WIRE_DEPTH_DEFAULT, &depth, e) < 0 ||
-        read_measure(p, "bufsize", &prof_bytes, 1, RING_MOST, &ring, e) < 0 ||
+        read_measure(p, "bufsize", &bytes, 1, RING_MOST, &ring, e) < 0 ||
         params_number(p, "width", 100, 20000, &width, e) < 0 ||
         params_number(p, "height", 8, 100, &height, e) < 0 ||
         params_number(p, "refreshDelay", 0, PROF_DURATION_MAX, &delay, e) < 0 ||
@@ -154,23 +176,23 @@ static int add_event(struct prof_ask *a, const char *piece, struct err *e) {
     return 0;
 }
 
-static const struct prof_measure *measure_of(uint32_t event) {
+static const struct quantity *measure_of(uint32_t event) {
     switch (event_measure((enum wire_event)event)) {
     case EVENT_BYTES:
-        return &prof_bytes;
+        return &bytes;
     case EVENT_COUNT:
-        return &prof_count;
+        return &counted;
     case EVENT_TIME:
         break;
     }
-    return &prof_time;
+    return &nanoseconds;
 }
 
 static int set_interval(struct wire_engine_request *engine, const char *text, struct err *e) {
-    const struct prof_measure *m = measure_of(engine->event);
+    const struct quantity *m = measure_of(engine->event);
     bool timer = engine->event == WIRE_EVENT_CPU || engine->event == WIRE_EVENT_WALL;
     uint64_t n;
-    int r = prof_number(m, text, &n);
+    int r = quantity_parse(m, text, &n);
     if (r < 0 || n > INT64_MAX)
         return err_set(e, EINVAL, "interval: \"%.40s\" is not %s, which %.60s is sampled by", text,
                        m->form, engine->name);

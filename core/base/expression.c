@@ -12,9 +12,8 @@
 /* Texts with which expressions that try every way to divide a text show what they cost. */
 static const char *const trials[] = {
     "",
-    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-    "aa!",
-    "java.util.concurrent.ThreadPoolExecutor$Worker.runWorker(Ljava/lang/Runnable;)V_0123456789",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!",
+    "java.util.concurrent.ThreadPoolExecutor$Worker.runWorker(Ljava/lang/Object;)V_0123",
 };
 
 int expression_open(struct expression *x, const char *text, bool ignore_case, char *why,

@@ -74,6 +74,7 @@ void text_free(struct text *t) {
 }
 
 void text_add_wide(struct text *t, wchar_t c) {
-    char bytes[UTF8_BYTES];
-    text_add_n(t, bytes, utf8_encode(bytes, (uint32_t)c));
+    char bytes[UTF8_BYTES] = {0};
+    size_t n = utf8_encode(bytes, (uint32_t)c);
+    text_add_n(t, bytes, n);
 }

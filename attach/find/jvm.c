@@ -402,11 +402,11 @@ int jvm_find(const char *what, struct jvm *out, struct err *e) {
             return err_set(e, EINVAL, "'%.40s' is not a process id", what);
         return jvm_inspect((pid_t)pid, out, e);
     }
-    struct jvm *list;
+    struct jvm *list = NULL;
     int n = jvm_list(&list, e);
     if (n < 0)
         return n;
-    int rc = choose(list, n, what, out, e);
+    int rc = choose(list, list ? n : 0, what, out, e);
     free(list);
     return rc;
 }

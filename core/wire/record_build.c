@@ -4,7 +4,7 @@
 
 #define CHARACTER 4 /* bytes, at most */
 
-static_assert(sizeof(struct wire_method) + 3 * WIRE_STRING_MAX + 8 <= RECORD_BUILD_BYTES,
+static_assert(sizeof(struct wire_method) + (size_t)3 * WIRE_STRING_MAX + 8 <= RECORD_BUILD_BYTES,
               "a method's names");
 
 struct wire_text wire_text_of(const char *s) {

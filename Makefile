@@ -39,8 +39,8 @@ AGENT_LDFLAGS = -shared -Wl,-z,noseparate-code -Wl,-z,now -Wl,-z,relro -Wl,--no-
 
 # Every .c file of these rooms and of the rooms in them.
 sources    = $(sort $(shell find $1 -name '*.c'))
-LIB_SRC   := $(call sources,core/base core/wire core/event core/decode core/record core/profile core/session core/export core/import \
-               core/report core/http/fleet attach symbols)
+LIB_SRC   := $(call sources,core/base core/wire core/event core/decode core/record core/profile \
+               core/session core/export core/import core/report core/http/fleet attach symbols)
 TUI_SRC   := $(filter-out tui/cli/http/http_%.c,$(call sources,tui))
 HTTP_SRC  := $(call sources,core/http/serve core/http/push) $(wildcard tui/cli/http/http_*.c)
 AGENT_SRC := $(call sources,core/agent) core/wire/ring_writer.c core/wire/perf_attr.c

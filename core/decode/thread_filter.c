@@ -172,3 +172,11 @@ enum thread_verdict thread_filter_verdict(const struct thread_filter *f, uint32_
                ? (enum thread_verdict)verdict
                : THREAD_UNDECIDED;
 }
+
+const char *thread_filter_trouble(struct thread_filter *f) {
+    if (!f->pattern.gave_up || f->told)
+        return NULL;
+    f->told = true;
+    return "--thread: the expression takes too long with the names of some threads: they are left "
+           "out";
+}

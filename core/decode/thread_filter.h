@@ -44,6 +44,7 @@ struct thread_filter {
     struct id_map young, old; /* by virtual id */
     _Atomic uint8_t *bits;    /* WIRE_THREADS_BYTES, not owned; NULL: none */
     bool changed;             /* bits were; the caller resets it */
+    bool told;                /* see thread_filter_trouble */
 };
 
 /* Both NULL: not on. -EINVAL: no regular expression, and why; exit code 100. */
@@ -65,5 +66,8 @@ void thread_filter_guess(struct thread_filter *f, uint32_t tid, const char *comm
 /* `virtual_id` 0: the platform thread itself. */
 enum thread_verdict thread_filter_verdict(const struct thread_filter *f, uint32_t tid,
                                           uint64_t virtual_id);
+
+/* What people have to know of it, once; NULL: nothing (any more). */
+const char *thread_filter_trouble(struct thread_filter *f);
 
 #endif

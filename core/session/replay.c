@@ -172,6 +172,7 @@ int session_replay(const char *path, const struct session_options *o, struct ses
                    struct err *e) {
     struct session *s = NULL;
     struct replay_result result;
+    const char *trouble;
     *out = NULL;
     int r = session_new(o, &s, e);
     if (r == 0)
@@ -180,6 +181,8 @@ int session_replay(const char *path, const struct session_options *o, struct ses
         fill_status(s);
         if (result.damage[0])
             session_set_message(s, "%s", result.damage);
+        else if ((trouble = thread_filter_trouble(&s->filter)))
+            session_set_message(s, "%s", trouble);
         r = check_events(s, path, e);
     }
     if (r < 0) {

@@ -192,7 +192,8 @@ static void describe_question(const struct model *m, enum live_view view, struct
     if (q->package[0])
         add(out, "%s.*", q->package);
     if (q->filter[0])
-        add(out, "\\%s", q->filter);
+        add(out, "\\%s%s", q->filter,
+            m->snapshot && m->snapshot->filter_gave_up ? " (too slow: not all names)" : "");
     if ((q->narrowings || m->span || m->mark_second || m->scrubbed) && m->snapshot) {
         struct format f = {""};
         add(out, "%s%% of all",

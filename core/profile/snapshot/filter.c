@@ -137,6 +137,7 @@ static int judge_methods(struct filter *f, const struct query *q, const struct m
         rc = -ENOMEM;
     for (; rc == 0 && f->methods < count; f->methods += rc == 0)
         rc = judge_method(&j, f, method_table_get(t, f->methods), f->methods);
+    f->gave_up |= j.pattern.expression.gave_up;
     pattern_close(&j.pattern);
     free(j.names.text);
     free(j.name);
@@ -177,6 +178,7 @@ static int start(struct filter *f, const struct query *q) {
     f->with_method = q->with_method;
     f->method = q->method;
     f->nodes = f->methods = 0;
+    f->gave_up = false;
     return 0;
 }
 

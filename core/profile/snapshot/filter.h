@@ -25,6 +25,7 @@ struct filter {
     char *text, *package; /* what was asked for; "" for nothing; NULL: nothing is kept yet */
     char *patterns;       /* all of them, one behind the other */
     bool with_method;
+    bool gave_up; /* with some names: see core/base/expression.h */
     uint32_t method;
     uint8_t mask, want; /* samples are kept whose leaf's flags are these */
     uint8_t *verdict;   /* by method */

@@ -276,6 +276,7 @@ int gather_items(struct build *b) {
     int rc = filter_nodes(&b->p->filter, b->p, q, &b->filter);
     if (rc != 0)
         return rc;
+    b->s->filter_gave_up = b->filter && b->filter->gave_up;
     bool moved = build_by_carrier(q) && b->p->by_carrier.count > 0;
     bool each = q->tid != QUERY_ALL_THREADS || q->virtual_id != 0 || q->by_thread || b->filter;
     bool sums = build_always(q) && !each && !moved;

@@ -154,6 +154,7 @@ struct snapshot {
     uint32_t max_depth; /* levels in nodes */
     uint64_t least;     /* tree nodes of less total are left out, see query.prune_ppm; 0: none */
     bool inverted, by_thread, by_tier; /* the tree, as asked for */
+    bool filter_gave_up; /* some names take the filter too long: they count as if it did not fit */
     struct snapshot_line *lines;
     uint32_t line_count;
     struct snapshot_lock *locks;

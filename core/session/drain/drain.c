@@ -196,6 +196,9 @@ void drain_name_threads(struct session *s) {
 }
 
 void drain_tell_filters(struct session *s) {
+    const char *trouble = thread_filter_trouble(&s->filter);
+    if (trouble)
+        session_set_message(s, "%s", trouble);
     if (!s->filter.changed || !s->drain.linked)
         return;
     s->filter.changed = false;

@@ -167,8 +167,30 @@ static void test_bad_patterns(void **state) {
     assert_non_null(strstr(e.message, "\"a(b\" is no regular expression"));
     assert_non_null(strstr(e.message, "missing closing parenthesis"));
     thread_filter_free(&f);
+    assert_int_equal(thread_filter_init(&f, "(a+)+$", NULL, 0, &e), -EINVAL);
+    assert_non_null(strstr(e.message, "takes too long"));
+    thread_filter_free(&f);
     assert_int_equal(thread_filter_init(&f, NULL, NULL, 0, &e), 0);
     assert_false(f.on);
+    thread_filter_free(&f);
+}
+
+/* Only a name shows what this one costs. It is said once. */
+static void test_a_costly_pattern(void **state) {
+    (void)state;
+    struct thread_filter f;
+    struct err e;
+    char name[1001];
+    memset(name, 'x', 1000);
+    name[1000] = '\0';
+    assert_int_equal(thread_filter_init(&f, "(x+x+)+[yz]", NULL, 0, &e), 0);
+    thread_filter_name(&f, 1, "axxyb");
+    assert_int_equal(thread_filter_verdict(&f, 1, 0), THREAD_WANTED);
+    assert_null(thread_filter_trouble(&f));
+    thread_filter_name(&f, 2, name);
+    assert_int_equal(thread_filter_verdict(&f, 2, 0), THREAD_UNWANTED);
+    assert_non_null(strstr(thread_filter_trouble(&f), "--thread"));
+    assert_null(thread_filter_trouble(&f));
     thread_filter_free(&f);
 }
 
@@ -326,10 +348,15 @@ static void test_pauses_and_windows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_patterns),     cmocka_unit_test(test_virtual_threads_by_their_names),
-        cmocka_unit_test(test_numbers),      cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_bad_patterns), cmocka_unit_test(test_tags),
-        cmocka_unit_test(test_locks),        cmocka_unit_test(test_pauses_and_windows),
+        cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_virtual_threads_by_their_names),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_bad_patterns),
+        cmocka_unit_test(test_a_costly_pattern),
+        cmocka_unit_test(test_tags),
+        cmocka_unit_test(test_locks),
+        cmocka_unit_test(test_pauses_and_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,6 +87,32 @@ static uint64_t weight(struct profile *p, struct query q) {
     return weight;
 }
 
+/* A name that takes the expression too long counts as if it did not fit, and the answer says so. */
+static void test_costly(void **state) {
+    (void)state;
+    struct profile *p = profile_new(0);
+    char name[1001];
+    memset(name, 'x', 1000);
+    name[1000] = '\0';
+    const struct query costly = {.filter = "(x+x+)+[yz]"};
+    add(p, SECOND, 1, intern(p, "axxyb"));
+    struct snapshot *s = take(p, costly);
+    assert_int_equal(s->weight, 10);
+    assert_false(s->filter_gave_up);
+    snapshot_free(s);
+    add(p, SECOND, 1, intern(p, name));
+    for (int i = 0; i < 2; i++) { /* what is known by then is not found out anew */
+        s = take(p, costly);
+        assert_int_equal(s->weight, 10);
+        assert_true(s->filter_gave_up);
+        snapshot_free(s);
+    }
+    s = take(p, (struct query){.filter = "xxy"});
+    assert_false(s->filter_gave_up);
+    snapshot_free(s);
+    profile_free(p);
+}
+
 /* Of Java frames only, and not of packages that are called alike. */
 static void test_package(void **state) {
     (void)state;
@@ -244,7 +270,7 @@ int main(void) {
         cmocka_unit_test(test_patterns),    cmocka_unit_test(test_check),
         cmocka_unit_test(test_package),     cmocka_unit_test(test_kept),
         cmocka_unit_test(test_from_method), cmocka_unit_test(test_frame_patterns),
-        cmocka_unit_test(test_includes),
+        cmocka_unit_test(test_includes),    cmocka_unit_test(test_costly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

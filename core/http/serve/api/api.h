@@ -36,7 +36,8 @@
  *               "reason"}…],
  *    "event":"cpu","unit":"ns",
  *    "window":{"from","to","first","oldest","latest","all","unix"},
- *    "total":{"weight","samples","failed"},
+ *    "total":{"weight","samples","failed"}, with "filterGaveUp":true where the filter takes too long
+ *    with some names, which count as if it did not fit,
  *    "methods":[{"name","kind","tier","self","total","selfSamples","totalSamples"}…],"methodCount",
  *    "threads":[{"name","tid","javaId","virtual","ended","weight","samples","states":{…},"top"}…],
  *    "threadCount",

@@ -27,6 +27,8 @@ const header = (() => {
             found.push("samples at safepoints only: biased");
         if (lost >= MAX_LOST)
             found.push(`${lost.toFixed(1)}% of the samples were dropped`);
+        if (view.total.filterGaveUp)
+            found.push("the filter takes too long with some names: they count as if it did not fit");
         if (failed >= MAX_LOST)
             found.push(`${failed.toFixed(1)}% of the stacks could not be walked`);
         if (s.overheadPercent >= MAX_OVERHEAD)

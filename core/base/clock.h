@@ -16,7 +16,7 @@ static inline uint64_t clock_ns(clockid_t id) {
     return clock_gettime(id, &t) == 0 ? (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec : 0;
 }
 
-/* The CPU clock of one thread of this process (source: CPU clocks in the kernel's posix-timers.h). */
+/* The CPU clock of a thread of this process (source: CPU clocks in the kernel's posix-timers.h). */
 static inline clockid_t clock_of_thread(uint32_t tid) {
     return (clockid_t)(~tid << 3 | 6);
 }

@@ -26,8 +26,8 @@ struct agent_link {
                    caller's */
 };
 
-/* Makes the JVM load the agent, from where it is or from a copy (attach/place/place.h), with options, and
- * maps its ring. `as_given`: the path is one that the JVM sees; nothing is placed. `offer_broker`:
+/* Makes the JVM load the agent, from where it is or from a copy (attach/place/place.h), with
+ * options, and maps its ring. `as_given`: the path is one that the JVM sees; nothing is placed. `offer_broker`:
  * we could open perf_events for it. `timeout_ms` bounds the attach. */
 int agent_link_open(const struct jvm *j, const char *library, bool as_given, bool offer_broker,
                     uint64_t ring_bytes, int timeout_ms, struct agent_link *link, struct err *e);

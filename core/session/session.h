@@ -135,7 +135,7 @@ struct session_status {
     struct session_budget budget;
 };
 
-/* What control groups let the JVM have of the CPUs (attach/proc/cgroup.h), looked at once a second. */
+/* What control groups let the JVM have of the CPUs (attach/proc/cgroup.h), read once a second. */
 struct session_cpu {
     bool known;
     double quota;                /* CPUs it may use; 0: no limit */

@@ -5,8 +5,8 @@
  *                              the lines of the collapsed one (`sort`), and the time and memory
  *                              that a file of it takes besides the profile
  *   export_bench --large FILE  writes that profile as the file's name says
- *   export_bench --sample DIR  writes flame graphs for test/e2e/formats/svg_chromium.py, html_chromium.py
- *                              and tree_chromium.py, and for looking at
+ *   export_bench --sample DIR  writes flame graphs for svg_chromium.py, html_chromium.py and
+ *                              tree_chromium.py in test/e2e/formats, and for looking at
  */
 #include "test/unit/export/export_fixture.h"
 

@@ -1,5 +1,6 @@
 /*
- * Profiles by URL: an HTTP server for /prof, /live, /metrics, /api/v1 (core/http/serve/server/route.c lists all).
+ * Profiles by URL: an HTTP server for /prof, /live, /metrics, /api/v1; all of its routes are in
+ * server/route.c.
  *
  *      socket ─▶ server (libmicrohttpd, one thread) ─▶ guard ─▶ route ─▶ worker ─▶ handler ─▶ answer
  *

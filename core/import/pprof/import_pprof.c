@@ -1,6 +1,6 @@
 /*
- * profile.proto (core/export/pprof/profile.proto), plain or gzipped: of Go's runtime, of this program, of
- * other profilers of Java. Samples are read one by one; only names are held.
+ * profile.proto (core/export/pprof/profile.proto), plain or gzipped: of Go's runtime, of this
+ * program, of other profilers of Java. Samples are read one by one; only names are held.
  *
  * Labels that are understood: thread (also thread_name, "thread name"), tid (thread_id, "thread
  * id"), virtual_thread, timestamp_ns (end_timestamp_ns). Without timestamps all samples are of one

@@ -54,7 +54,7 @@ struct share {
 #define REQUEST_NS UINT64_C(5000000000)
 #define DEAF_NS UINT64_C(100000000)
 
-/* ---- who is connected: what it says frame by frame, and what it is told; nothing here waits ---- */
+/* ---- who is connected: what it says frame by frame, what it is told; nothing here waits ---- */
 
 static void share_guest_dismiss(struct guest *g) {
     if (g->feed)

@@ -1,4 +1,5 @@
-/* A fleet without JVMs: what is refused, and who is remembered. With JVMs: test/e2e/attach/fleet.py. */
+/* A fleet without JVMs: what is refused, and who is remembered. With JVMs:
+ * test/e2e/attach/fleet.py. */
 #include "core/http/fleet/fleet.h"
 
 #include <setjmp.h>

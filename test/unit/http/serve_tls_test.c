@@ -1,4 +1,5 @@
-/* Certificates are made by test/e2e/serve/serve.py, where they are shown, too; here, what the files say. */
+/* Certificates are made by test/e2e/serve/serve.py, where they are shown, too; here, what the files
+ * say. */
 #include "core/http/serve/server/tls.h"
 
 #include <errno.h>

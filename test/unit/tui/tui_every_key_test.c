@@ -1,7 +1,7 @@
 /*
  * Every key of the table, in every view where it is heard: what it changes on the screen, against
- * test/screens/keys/keys-VIEW.txt. A key that changes nothing, asks for nothing and says nothing is one
- * that should not be in the table.
+ * test/screens/keys/keys-VIEW.txt. A key that changes nothing, asks for nothing and says nothing is
+ * one that should not be in the table.
  */
 #include "test/unit/tui/tui_busy.h"
 #include "test/unit/tui/tui_compare.h"

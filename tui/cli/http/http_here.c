@@ -36,8 +36,6 @@ static int http_push(const struct options *o, int stop_fd, struct err *e) {
     return push_run(&p, stop_fd, e);
 }
 
-/* From a command line to core/http/serve. */
-
 static void say_ready(void *arg, const char *url) {
     const struct serve_options *o = arg;
     fprintf(stderr, "jtop-prof: serving %s%s\n", url,

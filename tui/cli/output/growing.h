@@ -1,6 +1,6 @@
 /*
- * Those of a command line's files that grow while sampling goes on (core/export/jfr/jfr_stream.h): each
- * sample is put into them as it is counted.
+ * Those of a command line's files that grow while sampling goes on (core/export/jfr/jfr_stream.h):
+ * each sample is put into them as it is counted.
  *
  * JFR files do, but for those that only the end can tell: of live objects, and with -I or -X; and
  * pipes and devices.

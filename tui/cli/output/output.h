@@ -65,8 +65,8 @@ bool output_is_input(const char *path, const char *input);
 int output_refuse_input(const char *input, struct err *e); /* says so */
 
 /* When sampling has begun. JFR files are at their final name from now on, in place of what was
- * there, and grow: whole at any moment, whoever is killed (tui/cli/output/growing.h). outputs_write is due
- * before the session is closed. */
+ * there, and grow: whole at any moment, whoever is killed (tui/cli/output/growing.h). outputs_write
+ * is due before the session is closed. */
 int outputs_begin(struct outputs *out, const struct options *o, struct session *s, struct err *e);
 
 /* Writes them all from what the session has. A file that fails does not keep the others from being

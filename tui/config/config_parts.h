@@ -8,7 +8,7 @@
 
 #include "core/base/quantity.h"
 #include "tui/config/config.h"
-#include "tui/widget/table.h"
+#include "tui/view/table.h"
 
 enum config_kind {
     CONFIG_WORDS,    /* text as it is */

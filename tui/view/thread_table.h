@@ -8,7 +8,7 @@
 
 #include "tui/model/thread_pools.h"
 #include "tui/view/name_order.h"
-#include "tui/widget/table.h"
+#include "tui/view/table.h"
 
 struct thread_table {
     struct table table;

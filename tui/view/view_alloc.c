@@ -2,9 +2,9 @@
  * Allocation: which classes, how much of each is still alive, and the code that makes them.
  */
 #include "tui/model/alloc_tree.h"
+#include "tui/view/tree_list.h"
 #include "tui/view/view.h"
 #include "tui/widget/format.h"
-#include "tui/widget/tree_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * Methods: which code takes the time, hottest first.
  */
 #include "tui/view/name_order.h"
+#include "tui/view/table.h"
 #include "tui/widget/format.h"
-#include "tui/widget/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

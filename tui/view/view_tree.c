@@ -2,9 +2,9 @@
  * The call tree: top-down (callees below their callers), or bottom-up (callers below the leaves
  * they led to); of everything, of each thread, or from one method on.
  */
+#include "tui/view/tree_list.h"
 #include "tui/view/view.h"
 #include "tui/widget/format.h"
-#include "tui/widget/tree_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Tables without a view: order, columns by the screen's width, heads, the mouse. */
 #include "tui/model/thread_pools.h"
 #include "tui/view/name_order.h"
+#include "tui/view/table.h"
 #include "tui/widget/row_order.h"
-#include "tui/widget/table.h"
 
 #include <locale.h>
 #include <setjmp.h>

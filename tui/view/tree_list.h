@@ -4,8 +4,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_WIDGET_TREE_LIST_H
-#define JTOP_TUI_WIDGET_TREE_LIST_H
+#ifndef JTOP_TUI_VIEW_TREE_LIST_H
+#define JTOP_TUI_VIEW_TREE_LIST_H
 
 #include "tui/view/tree_nodes.h"
 #include "tui/widget/cursor.h"

@@ -1,4 +1,4 @@
-#include "tui/widget/tree_list.h"
+#include "tui/view/tree_list.h"
 
 static uint64_t item(const void *arg, uint32_t row) {
     const struct tree_rows *t = arg;

@@ -15,8 +15,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_WIDGET_TABLE_H
-#define JTOP_TUI_WIDGET_TABLE_H
+#ifndef JTOP_TUI_VIEW_TABLE_H
+#define JTOP_TUI_VIEW_TABLE_H
 
 #include "tui/view/view.h"
 

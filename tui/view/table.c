@@ -1,4 +1,4 @@
-#include "tui/widget/table.h"
+#include "tui/view/table.h"
 
 #include "tui/widget/row_order.h"
 

@@ -9,7 +9,7 @@
 #ifndef JTOP_AGENT_THREADS_H
 #define JTOP_AGENT_THREADS_H
 
-#include "core/agent/engine.h"
+#include "core/agent/engine/engine.h"
 
 #include <jvmti.h>
 #include <pthread.h>

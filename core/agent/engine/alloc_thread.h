@@ -9,7 +9,7 @@
 #ifndef JTOP_AGENT_ENGINE_ALLOC_THREAD_H
 #define JTOP_AGENT_ENGINE_ALLOC_THREAD_H
 
-#include "core/agent/engine.h"
+#include "core/agent/engine/engine.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -17,7 +17,7 @@
 #ifndef JTOP_AGENT_ENGINE_ALLOC_WEIGHT_H
 #define JTOP_AGENT_ENGINE_ALLOC_WEIGHT_H
 
-#include "core/agent/engine.h"
+#include "core/agent/engine/engine.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -12,7 +12,7 @@
 #ifndef JTOP_AGENT_ENGINE_ENGINE_PERF_H
 #define JTOP_AGENT_ENGINE_ENGINE_PERF_H
 
-#include "core/agent/engine.h"
+#include "core/agent/engine/engine.h"
 
 /* Takes the samples that wait for the calling thread. For handlers of other engines that use the
  * same signal: perf's may have come while theirs was pending, and was lost. `index` is the

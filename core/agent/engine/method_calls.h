@@ -11,7 +11,7 @@
 #ifndef JTOP_AGENT_ENGINE_METHOD_CALLS_H
 #define JTOP_AGENT_ENGINE_METHOD_CALLS_H
 
-#include "core/agent/engine.h"
+#include "core/agent/engine/engine.h"
 
 /* `least`: by target, the ns that a call must take; a call that ends in exit N belongs to target N.
  * 0 or -errno. */

@@ -10,7 +10,7 @@
 #ifndef JTOP_AGENT_ENGINE_NATIVE_GATE_H
 #define JTOP_AGENT_ENGINE_NATIVE_GATE_H
 
-#include "core/agent/engine.h"
+#include "core/agent/engine/engine.h"
 
 #define NATIVE_GATE_STRIPES 64u
 

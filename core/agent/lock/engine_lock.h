@@ -16,7 +16,7 @@
 #ifndef JTOP_AGENT_LOCK_ENGINE_LOCK_H
 #define JTOP_AGENT_LOCK_ENGINE_LOCK_H
 
-#include "core/agent/engine.h"
+#include "core/agent/engine/engine.h"
 #include "core/agent/lock/lock_wait.h"
 #include "core/agent/lock/lock_wait_owner.h"
 #include "core/agent/lock/monitor.h"

@@ -19,8 +19,8 @@
  * held; `stop` by the VM's last thread too (VMDeath); arm and disarm also from JVMTI callbacks, all
  * three with the threads' lock. `handle` is signal-safe.
  */
-#ifndef JTOP_AGENT_ENGINE_H
-#define JTOP_AGENT_ENGINE_H
+#ifndef JTOP_AGENT_ENGINE_ENGINE_H
+#define JTOP_AGENT_ENGINE_ENGINE_H
 
 #include "core/agent/sampler.h"
 

@@ -336,7 +336,7 @@ void session_free(struct session *s) {
         return;
     perf_broker_end(s->drain.broker);
     decoder_free(s->drain.decoder);
-    drain_end_unwind(s); /* before its mapping */
+    drain_end_unwind(&s->drain); /* before its mapping */
     symbols_free(s->drain.symbols);
     free(s->drain.batch);
     id_map_free(&s->drain.outer);

@@ -1,4 +1,13 @@
 /*
+ * Files:
+ *   agent_link     loading of the agent into a JVM, up to the shared memory
+ *   control        requests, heartbeat and status through the agent's control block
+ *   mapping        the reader's side of the shared memory: found or made, and checked
+ *   pauses         safepoint pauses, from the JVM's own performance counters
+ *   replay         reading of a recording or imported file, into records or a session
+ *   session        one profile being taken or replayed: attach, engines, status, stop
+ *   session_state  internal struct of a session
+ *
  * One profile being taken (or replayed): the agent attached to a JVM, the ring drained by a thread
  * of its own, records decoded and symbolized into a profile. Drawing and exporting never hold up
  * sampling: they take snapshots between session_lock and session_unlock and work on those.

@@ -8,83 +8,21 @@
 #define JTOP_SESSION_SESSION_STATE_H
 
 #include "attach/proc/thread_stat.h"
-#include "core/decode/decoder.h"
 #include "core/decode/thread_filter.h"
-#include "core/record/recording.h"
-#include "core/session/control.h"
-#include "core/session/drain/budget.h"
 #include "core/session/drain/cpu_limit.h"
-#include "core/session/drain/unwind.h"
+#include "core/session/drain/drain.h"
 #include "core/session/mapping.h"
 #include "core/session/session.h"
 #include "core/session/share/share.h"
-#include "core/wire/ring_reader.h"
-#include "symbols/symbols.h"
 
 #include <limits.h>
 #include <pthread.h>
 
+struct feed;
+struct join;
+
 #define SESSION_ANSWER_MS 5000 /* an agent that does not answer in this time does not */
 #define SESSION_DETACH_MS 3000
-
-/* A counter of the agent's that begins anew with each start of an engine. */
-struct restarting {
-    uint64_t before, last;
-};
-
-/* Only the drain thread uses it (and whoever starts or has joined that thread). */
-struct drain {
-    struct decoder *decoder;
-    struct symbols *symbols; /* NULL: not to be had */
-    bool symbols_opened;     /* or tried to */
-    struct unwind *unwind;   /* NULL: the walker needs none, or not to be had */
-    bool unwind_failed;      /* to be had: not tried again before the next agent */
-    struct recording_writer *recording;
-    struct ring_reader ring;
-    struct control control;
-    struct perf_broker *broker; /* NULL: none */
-    uint64_t *batch;            /* records read, before they are decoded */
-    enum wire_command pending;  /* asked of the agent, not answered yet */
-    uint64_t deadline_ns;       /* for the answer */
-    struct budget budget;
-    bool budgeting;         /* what is pending is a START of our own, for other intervals … */
-    uint32_t budget_before; /* … than with this factor */
-    uint64_t answered_ns;   /* STOP was answered then: what is in the ring is being read */
-    bool linked;            /* an agent listens to the mapping, as far as known */
-    bool started;           /* engines ran, or were asked to and none was named */
-    bool failure_told;      /* the agent's state is that of a START whose failure is known */
-    bool silent;            /* it left a request without answer */
-    bool process_gone;
-    bool kernel_trouble_told;
-    bool unfollowed_told;
-    uint64_t beat_ns;           /* time of the last heartbeat */
-    uint64_t stall_ns;          /* how long this process did not run, the last time it did not */
-    uint64_t stall_end;         /* when that was over */
-    uint64_t second_ns;         /* when the once-a-second work is due */
-    uint64_t seconds;           /* how often it was done */
-    bool calm;                  /* little was in the ring when it was read last */
-    uint64_t names_ns;          /* when the next look for nameless threads is */
-    uint64_t looks_ns;          /* when counting `looks` began */
-    uint32_t looks;             /* at the maps, as the JVM says that libraries changed */
-    bool look_due;              /* there were too many: one is owed */
-    uint64_t relink_ns;         /* when it attached again, the last time it did */
-    uint64_t resume_gap_ns;     /* a START in progress comes after a pause of this length */
-    struct agent_report report; /* the last one, of the present agent */
-    struct agent_report before; /* counters of the agents before it, summed up */
-    struct wire_engine_status known[WIRE_EVENTS];   /* as it ran last, or why it does not */
-    struct wire_engine_status refused[WIRE_EVENTS]; /* what kept us from asking for it, and … */
-    char why_refused[WIRE_EVENTS][400];             /* … all of the reason */
-    struct restarting dropped[WIRE_EVENTS];
-    uint64_t told_ns;              /* when those who look on were told the status last … */
-    enum session_phase told_phase; /* … and what the phase was then */
-    struct thread_numbers threads; /* of those listed last; only where they differ */
-    struct id_map outer; /* tids as the JVM sees them → as we do; only where they differ */
-    uint64_t outer_ns;   /* when it was looked up */
-    uint32_t logs_seen;
-    struct {
-        uint64_t dropped, failed[WIRE_FAILURES], engine_dropped[WIRE_EVENTS];
-    } base; /* counters when the recording began */
-};
 
 struct session {
     /* Its engines: under the lock; its strings are not used after the start */
@@ -135,9 +73,6 @@ struct session {
     struct drain drain;
 };
 
-/* A START of that has been answered, or could not be asked for. */
-void drain_end_budgeting(struct session *s, bool succeeded);
-
 /* A session without thread and mapping. -EINVAL: the pattern for threads is none; -ENOMEM. */
 int session_new(const struct session_options *o, struct session **out, struct err *e);
 void session_free(struct session *s); /* what session_new made; NULL is fine */
@@ -157,59 +92,6 @@ void session_set_message(struct session *s, const char *fmt, ...)
 /* If this is what the caller waits for, it is carried out. Takes the lock. */
 void session_finish(struct session *s, enum wire_command command, int result, const struct err *e);
 
-/* The drain thread's main function; `arg` is the session. */
-void *drain_main(void *arg);
-/* Says that we live, and notes when that was; notices when we did not run for long. */
-void drain_beat(struct session *s, uint64_t now);
-/* Looks at the JVM's figures once more: those of the process, and of its control groups. */
-void drain_look_at_jvm(struct session *s, uint64_t now);
-/* Opens the symbols, if that was not done yet. */
-void drain_open_symbols(struct session *s);
-
-/* Requests: what the caller wants is asked of the agent, and its answers are awaited. */
-void drain_serve_requests(struct session *s, uint64_t now, bool empty);
-void drain_take_request(struct session *s);
-/* Asks the agent to sample what is wanted by now; what cannot be asked for is a failed start. */
-void drain_ask_start(struct session *s);
-void drain_start_failed(struct session *s, const struct err *e);
-/* The agent is not asked; what session_set_engines changed is as it was. */
-void drain_refuse_start(struct session *s, const struct err *e);
-enum wire_command drain_wanted(struct session *s);
-enum session_phase drain_phase(struct session *s);
-
-/* The clock of elapsed time goes, or stands still. Takes the lock. */
-void drain_run_clock(struct session *s, bool runs);
-
-/* Attaches again to a JVM whose agent has let go: the profile goes on with a new mapping and a
- * new agent, which still has to be told to start. */
-int drain_relink(struct session *s, uint64_t now, struct err *e);
-
-/* Takes a mapping into use; without the lock, from the thread that owns `drain`. */
-void drain_use_mapping(struct session *s, struct mapping m);
-
-/* Whether the agent is to be offered perf_events that we open. An error only where the user insists
- * on it and we have no right to. */
-int drain_offer_broker(const struct session *s, bool *offer, struct err *e);
-/* Serves the agent at this socket, in place of any before; -1: none, which is an error only where
- * the user insists. */
-int drain_use_broker(struct session *s, int fd, struct err *e);
-
-/* Reads up to one ring full of records into the profile. True: the ring is empty now. */
-bool drain_read(struct session *s, bool writers_gone);
-
-/* Gives them a moment to be complete: what is sampled before that is walked without. */
-void drain_await_unwind(struct session *s);
-/* Lets go of the mapping that they are written into. */
-void drain_end_unwind(struct session *s);
-
-/* Names of threads that the agent has not named, from the kernel; and which of them the filter may
- * want. */
-void drain_name_threads(struct session *s);
-/* Tells the agent of threads' bits that were changed. */
-void drain_tell_filters(struct session *s);
-/* A thread's scheduling policy, or -errno; `session`: a struct session. For struct decoder. */
-int drain_policy(void *session, uint32_t tid);
-
 /* Shows an engine: as it ran last, or why it does not. `name` is used where it has none. */
 void session_show_engine(struct session_status *st, const struct wire_engine_status *engine,
                          const char *name, bool asked, bool runs);
@@ -218,28 +100,5 @@ void session_show_engine(struct session_status *st, const struct wire_engine_sta
 void session_show_counts(struct session *s, uint32_t flags);
 /* The engine that the status is about where it is about one. WIRE_EVENTS: none. */
 void session_show_first(struct session_status *st, uint32_t event);
-
-/* Copies the agent's report and the decoder's counters into the status. Takes the lock. */
-void drain_publish(struct session *s);
-/* Writes WIRE_MARKs, if there is a recording. */
-void drain_mark(struct session *s);
-/* Those who look on: takes in who has come, sends what was read, tells the status. */
-void drain_feed(struct session *s, uint64_t now);
-/* The last of it, and lets go of them. */
-void drain_end_feeds(struct session *s);
-/* Sharing thread: takes over one of two references. -EUSERS: there are too many; nothing was
- * taken. */
-int drain_add_feed(struct session *s, struct feed *f);
-
-/* Sharing (share.c). `socket` listens already, and belongs to the share in any case; -1: a new one is
- * made. The other three take NULL. */
-int share_begin(struct session *s, int socket, share_handler *handler, void *arg, struct err *e);
-void share_wake(struct share *h);
-/* No request is being served, and none will be: they may want what the drain thread does. */
-void share_quiet(struct share *h);
-void share_end(struct share *h);
-
-/* Begins or ends the recording that session_record asks for. */
-void drain_swap_recording(struct session *s);
 
 #endif

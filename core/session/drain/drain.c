@@ -1,15 +1,16 @@
 /* The drain thread: a loop that beats the heart, reads the ring, carries out what the caller asks
  * for, and watches the agent, the JVM, and itself (whoever was stopped for longer than the lease
  * has to attach again). It never waits long. */
-#include "core/session/session_state.h"
-#include "core/wire/record_build.h"
+#include "core/session/drain/drain.h"
 
 #include "attach/proc/thread_stat.h"
 #include "core/base/clean_text.h"
 #include "core/base/clock.h"
 #include "core/session/drain/perf_broker.h"
 #include "core/session/pauses.h"
+#include "core/session/session_state.h"
 #include "core/wire/perf_attr.h"
+#include "core/wire/record_build.h"
 #include "core/wire/wire_names.h"
 
 #include <errno.h>
@@ -135,10 +136,10 @@ void drain_await_unwind(struct session *s) {
         unwind_wait(s->drain.unwind, AWAIT_MS);
 }
 
-void drain_end_unwind(struct session *s) {
-    unwind_stop(s->drain.unwind);
-    s->drain.unwind = NULL;
-    s->drain.unwind_failed = false;
+void drain_end_unwind(struct drain *d) {
+    unwind_stop(d->unwind);
+    d->unwind = NULL;
+    d->unwind_failed = false;
 }
 
 /* What the kernel knows of the JVM's threads: names that the agent has not told, and policies. */
@@ -249,8 +250,7 @@ static size_t batch_limit(const struct drain *d) {
 
 /* Reads records until the batch is full, nothing is left, or libraries changed: addresses behind
  * that mean something else. */
-static size_t fill_batch(struct session *s, bool writers_gone, bool *libraries) {
-    struct drain *d = &s->drain;
+static size_t fill_batch(struct drain *d, bool writers_gone, bool *libraries) {
     if (!d->batch)
         d->batch = malloc(BATCH_BYTES + WIRE_RECORD_BYTES_MAX);
     size_t used = 0, limit = batch_limit(d);
@@ -316,7 +316,7 @@ bool drain_read(struct session *s, bool writers_gone) {
         uint64_t before = d->ring.tail;
         d->decoder->now_ns = clock_now_ns();
         look_later(d);
-        size_t used = fill_batch(s, writers_gone, &libraries);
+        size_t used = fill_batch(&s->drain, writers_gone, &libraries);
         if (used)
             decode_batch(s, used);
         else
@@ -372,8 +372,7 @@ static void watch_process(struct session *s) {
         s->drain.linked = false;
 }
 
-void drain_beat(struct session *s, uint64_t now) {
-    struct drain *d = &s->drain;
+void drain_beat(struct drain *d, uint64_t now) {
     uint64_t gap = d->beat_ns ? now - d->beat_ns : 0;
     if (gap > SECOND_NS) {
         d->stall_ns = gap;
@@ -551,7 +550,7 @@ void *drain_main(void *arg) {
         wait_for_work(s);
         uint64_t now = clock_now_ns();
         watch_process(s);
-        drain_beat(s, now);
+        drain_beat(&s->drain, now);
         bool empty = drain_read(s, d->process_gone);
         drain_swap_recording(s);
         drain_publish(s);

@@ -80,7 +80,7 @@ static int take_past(struct session *s, struct feed *f) {
     feed_set_past(f, p);
     while (rc > 0) {
         rc = past_take(p);
-        drain_beat(s, clock_now_ns());
+        drain_beat(&s->drain, clock_now_ns());
     }
     feed_hold(f, true);
     return rc;

@@ -25,7 +25,7 @@ void drain_use_mapping(struct session *s, struct mapping m) {
     d->linked = true;
     d->silent = false;
     d->beat_ns = 0; /* attaching took its time: no pause of ours */
-    drain_beat(s, clock_now_ns());
+    drain_beat(d, clock_now_ns());
 }
 
 /* Once it has started: what was taken until the lease ran out has been read, the rest of the pause
@@ -93,7 +93,7 @@ static void close_chapter(struct session *s) {
         d->before.failed[i] += d->report.failed[i];
     d->report = (struct agent_report){0};
     d->linked = false;
-    drain_end_unwind(s);
+    drain_end_unwind(&s->drain);
     d->ring = (struct ring_reader){0};
     session_lock(s);
     decoder_new_stream(d->decoder);
@@ -257,9 +257,8 @@ enum wire_command drain_wanted(struct session *s) {
     return command;
 }
 
-static void ask(struct session *s, enum wire_command command, const struct control_start *start,
+static void ask(struct drain *d, enum wire_command command, const struct control_start *start,
                 int timeout_ms) {
-    struct drain *d = &s->drain;
     bool none = command == WIRE_COMMAND_START && start->engines == 0;
     bool some = command == WIRE_COMMAND_START && !none;
     perf_broker_allow(d->broker, some ? start->engine : NULL, some ? start->engines : 0,
@@ -363,7 +362,7 @@ void drain_ask_start(struct session *s) {
     drain_await_unwind(s);
     drain_tell_filters(s);
     s->adopted = false;
-    ask(s, WIRE_COMMAND_START, &start, SESSION_ANSWER_MS);
+    ask(&s->drain, WIRE_COMMAND_START, &start, SESSION_ANSWER_MS);
 }
 
 static void started(struct session *s) {
@@ -517,7 +516,7 @@ void drain_take_request(struct session *s) {
         else
             start_without_agent(s);
     } else if (d->linked && (running || command == WIRE_COMMAND_DETACH)) {
-        ask(s, command, NULL,
+        ask(&s->drain, command, NULL,
             command == WIRE_COMMAND_DETACH ? SESSION_DETACH_MS : SESSION_ANSWER_MS);
     } else {
         if (command == WIRE_COMMAND_STOP && running)

@@ -1,4 +1,12 @@
 /*
+ * Files:
+ *   holder        which other process reads a busy agent, as seen in /proc
+ *   join          session that follows the session of another process as a viewer
+ *   share         thread that serves a session to other processes: requests, viewers
+ *   share_ask     client side: finding who profiles a JVM and sending it commands
+ *   share_name    names of the abstract sockets of shared sessions
+ *   share_socket  socket of a shared session: connect, credentials, messages
+ *
  * One agent, several users: whoever reads a JVM's stream (a live screen, a background reader) lets
  * others ask it for things and look on.
  *
@@ -19,6 +27,7 @@
 #include "core/session/session.h"
 #include "core/wire/share_frame.h"
 
+struct share;       /* a session that is shared */
 struct share_reply; /* of one request */
 
 /* Both may be called any number of times; -EPIPE: nobody listens any more. */
@@ -95,5 +104,13 @@ int session_join(const struct jvm *j, const struct session_options *o, struct se
  * which of the two. 0 or -errno. */
 int share_attach_or_join(const struct jvm *j, const struct session_options *o, struct session **out,
                          bool *joined, struct err *e);
+
+/* Inner, of the session: the thread that serves the others. `socket` listens already, and belongs to
+ * the share in any case; -1: a new one is made. The other three take NULL. */
+int share_begin(struct session *s, int socket, share_handler *handler, void *arg, struct err *e);
+void share_wake(struct share *h);
+/* No request is being served, and none will be: they may want what the drain thread does. */
+void share_quiet(struct share *h);
+void share_end(struct share *h);
 
 #endif

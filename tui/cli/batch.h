@@ -1,4 +1,10 @@
 /*
+ * Files:
+ *   batch   profile without a screen: attach, wait, write files
+ *   main    the main function: reads the command line and runs what it asks for
+ *   reader  --reader: process that reads for an agent loaded at JVM start
+ *   watch   wait for the end of a profile: time, signal, or end of session
+ *
  * Profiles without a screen: attach, wait, write.
  *
  * Context: frontend, main thread. Reports go to stdout or files, everything else to stderr.

@@ -1,7 +1,7 @@
 /* Everything made of the tables for people to read: the help on the screen, and the manual. */
 #include "test/unit/tui/tui_compare.h"
 
-#include "tui/cli/command/manual.h"
+#include "tui/cli/command/command.h"
 #include "tui/view/view_help.h"
 
 static int draw(struct canvas *c, const struct keymap *k, int rows, int cols, int top) {

@@ -1,4 +1,12 @@
 /*
+ * Files:
+ *   background         caller's side of start, stop, dump, status: asks the background reader
+ *   background_answer  reader's answers to start, stop, dump, status and metrics
+ *   background_parts   state of a background profile, shared by the files here
+ *   background_reader  main loop of the background reader: turns, files, end
+ *   background_start   start of a reader process that leaves the terminal
+ *   background_stay    profile that stays available after the command has ended (asprof -d)
+ *
  * Profiles that go on with no terminal: `start` and `resume` leave a reader in the background, and
  * `stop`, `dump`, `status` and `metrics` ask it, from any shell (core/session/share/share.h).
  *

@@ -1,6 +1,6 @@
-#include "tui/cli/command/completion.h"
-
-#include "tui/cli/option/options.h"
+/* Completion of our command line in bash, zsh and fish: scripts made from the option table, which
+ * ask the program itself for the JVMs there are. */
+#include "tui/cli/command/command.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,4 +1,9 @@
-#include "tui/cli/command/convert.h"
+/* Files into files: `convert IN OUT`, and a recording or another's profile in place of a JVM.
+ *
+ *      convert IN OUT                 by OUT's extension, or -o; "-" is stdout
+ *      convert IN -f A -f B -o FMT    as for a JVM, see tui/cli/output/output.h
+ *      OUT or -f *.jtop               a recording of ours */
+#include "tui/cli/command/command.h"
 
 #include "tui/cli/command/convert_recording.h"
 #include "tui/cli/output/output.h"

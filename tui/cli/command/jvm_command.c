@@ -1,4 +1,6 @@
-#include "tui/cli/command/jvm_command.h"
+/* What the attach mechanism is good for besides profiling: `load`, `jcmd`, `threaddump`, `dumpheap`,
+ * `inspectheap`. What the JVM answers goes to stdout. */
+#include "tui/cli/command/command.h"
 
 #include "attach/load/attach.h"
 #include "symbols/elf/target_files.h"

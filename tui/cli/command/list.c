@@ -1,4 +1,5 @@
-#include "tui/cli/command/list.h"
+/* --list: the JVMs on this machine, for people and for scripts. */
+#include "tui/cli/command/command.h"
 
 #include "attach/doctor/doctor.h"
 #include "core/export/json_text.h"

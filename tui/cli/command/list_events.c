@@ -1,4 +1,6 @@
-#include "tui/cli/command/list_events.h"
+/* "list PID": what a JVM can be sampled for, found out by trying. "check": whether it can be for
+ * the events that are asked for. */
+#include "tui/cli/command/command.h"
 
 #include "core/event/event.h"
 

@@ -1,6 +1,8 @@
-#include "tui/cli/command/manual.h"
+/* The parts of the manual pages that come from tables: options in jtop-prof.1, settings in
+ * jtop-prof.5, keys in jtop-prof.7. `make man` puts them there, between two comments; a test says
+ * where they differ. */
+#include "tui/cli/command/command.h"
 
-#include "tui/cli/option/options.h"
 #include "tui/config/config_parts.h"
 
 #include <errno.h>

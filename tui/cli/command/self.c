@@ -1,7 +1,6 @@
-#include "tui/cli/command/self.h"
+/* What the program prints of itself: settings, completion, manual, whether a theme is good. */
+#include "tui/cli/command/command.h"
 
-#include "tui/cli/command/completion.h"
-#include "tui/cli/command/manual.h"
 #include "tui/config/config.h"
 #include "tui/terminal/theme.h"
 

@@ -1,4 +1,10 @@
 /*
+ * Files:
+ *   compare         the diff command: compares two profiles and writes the result
+ *   compare_report  comparison as text, Markdown or collapsed stacks
+ *   compare_rows    change of each method, with a test of statistical significance
+ *   compare_sides   the two profiles, read and merged into one by printed names
+ *
  * `diff A B`: what changed between two profiles, and whether by more than chance.
  *
  * Context: frontend, main thread.

@@ -1,4 +1,8 @@
 /*
+ * Files:
+ *   http       start of the program jtop-prof-http for serve and push
+ *   http_here  serve and push as done inside jtop-prof-http
+ *
  * `serve` and `push`. They want libraries of the network that nothing else here does, so they are a
  * program of their own, jtop-prof-http, of the same command line; jtop-prof finds it beside itself
  * (or in ../lib/jtop-prof), makes sure it is of the same version, and becomes it.

@@ -1,4 +1,12 @@
 /*
+ * Files:
+ *   option_events  options about events and intervals, and how they combine
+ *   option_forms   options with a value syntax of their own: times, signals, limits
+ *   option_http    checks of the options of serve and push
+ *   option_set     storing of an option's value by its kind
+ *   option_table   table of all options, and the help text made from it
+ *   options        struct of all settings; parser of command line and agent form
+ *
  * The command line, and the same settings as the agent takes them ("event=cpu,interval=1ms,…").
  * One table says everything about an option: its names, its agent form, what it takes, its help.
  * Parsing, --help and the suggestion for a misspelled option all come from it.

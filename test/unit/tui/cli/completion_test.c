@@ -1,5 +1,5 @@
 /* What the shells are told; that they understand it is tested with the shells (e2e/completion). */
-#include "tui/cli/command/completion.h"
+#include "tui/cli/command/command.h"
 #include "tui/cli/option/options.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* The command line, its agent form, and what is printed of JVMs with hostile names. */
 #include "core/wire/wire_names.h"
 #include "test/unit/tui/cli/options_fixture.h"
-#include "tui/cli/command/list.h"
+#include "tui/cli/command/command.h"
 #include "tui/view/view.h"
 
 #include <setjmp.h>

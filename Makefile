@@ -231,7 +231,8 @@ lint-all:
 bench:
 	@.ci/setup run && $(MAKE) all java && BUILD=$(BUILD) test/bench/run $(ONLY)
 
-# The parts of the manual that come from the program's tables; a unit test says where they differ.
+# The parts of the manual that come from the program's tables and from a header; a unit test and
+# test/lint/stream say where they differ.
 MAN = man/jtop-prof.1 man/jtop-prof.5 man/jtop-prof.7
 man: $(BUILD)/jtop-prof
 	@for page in $(MAN); do \
@@ -240,6 +241,7 @@ man: $(BUILD)/jtop-prof
 	        -e '/Made from/b' -e '/So far from/b' -e d -e '}' $$page >$(BUILD)/page && \
 	    cp $(BUILD)/page $$page || exit 1; \
 	done
+	@test/lint/stream --write
 
 # Where each shell looks for completions.
 PROGRAM ?= $(BUILD)/jtop-prof

@@ -1,4 +1,12 @@
 /*
+ * Files:
+ *   find          lookup of symbols by name in all mapped files
+ *   intern        pool of strings that are stored once each
+ *   kallsyms      kernel function names from /proc/kallsyms
+ *   modules       files mapped into a process, with their symbol tables
+ *   symbol_store  symbol tables shared by several processes
+ *   symbols       names for native and kernel addresses of one process
+ *
  * Names for native and kernel addresses of one process: /proc/PID/maps, the ELF files it names
  * (libelf: .symtab, .dynsym, and a separate debug file found by build-id or .gnu_debuglink), the
  * vdso, and /proc/kallsyms. C++ and Rust names come out demangled (libiberty).

@@ -1,4 +1,17 @@
 /*
+ * Files:
+ *   doctor            quick test whether a JVM can be attached, without touching it
+ *   examination       list of all findings of the doctor command, and their common helpers
+ *   examine           state shared by the checks, and a function for each subject
+ *   examine_attach    checks of the attach mechanism and of where the agent is placed
+ *   examine_cgroups   checks of the CPU and memory limits of the JVM's control groups
+ *   examine_kernel    checks of the machine: kernel, clock, own user, agent library, files
+ *   examine_perf      checks of perf_events on the machine: settings, counters, kernel names
+ *   examine_process   checks of the JVM's process: alive, user, /proc access, namespaces
+ *   examine_rights    checks of the JVM's seccomp filter, perf rights, limits and signals
+ *   examine_security  checks of the machine's seccomp, Yama, hidepid and security modules
+ *   examine_vm        checks of VM type, JDK version, C library and VM options
+ *
  * What `jtop-prof doctor` checks: one entry a thing that can keep a profile from working, or make
  * it poorer, on this machine and in one JVM. Nothing of the target is touched: files of /proc and
  * /sys are read, and what is tried is tried in a process of our own.

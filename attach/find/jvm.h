@@ -1,4 +1,14 @@
 /*
+ * Files:
+ *   container     name of the container a process is in, from its control group
+ *   hsperf        parser of HotSpot's performance data format (hsperfdata)
+ *   java_args     parser of a java command line: main class, arguments, -XX flags
+ *   jvm           struct for one JVM; listing all JVMs, finding one, live figures
+ *   jvm_perf      search for a JVM's performance data, with a check that it is current
+ *   perf_file     finding and copying of a JVM's hsperfdata file, with safety checks
+ *   perf_values   figures taken from performance data: heap, GC, threads, versions
+ *   process_list  processes of the machine that use much CPU or memory
+ *
  * The JVMs on this machine: found through their performance data files (hsperfdata_USER/PID, in
  * every mount namespace visible through /proc/PID/root, and through the inner pid of a pid
  * namespace), and, without those, by a libjvm.so among a process's mapped files.

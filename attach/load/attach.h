@@ -1,4 +1,15 @@
 /*
+ * Files:
+ *   attach         HotSpot's attach protocol: sending commands, loading the agent
+ *   connect        connection to the JVM's attach socket, and messages when that fails
+ *   helper         child process that makes the JVM listen and connects to its socket
+ *   java_options   JVM options that decide whether and how well it can be profiled
+ *   jvm_flag       value of one -XX flag from command line and environment
+ *   library_needs  what a shared library requires: machine, glibc version, libraries
+ *   listener       test whether the JVM's attach socket is open, even if its file is gone
+ *   load_trouble   why a JVM does not load the agent library, and what to do about it
+ *   standstill     whether a process is stopped, held by a debugger, or frozen
+ *
  * HotSpot's attach protocol (source: attachListener_linux.cpp / attachListener_posix.cpp and
  * attachListener.cpp, JDK 8-26): a file .attach_pidN and SIGQUIT make the JVM listen on the unix
  * socket /tmp/.java_pidN; a request is the protocol version and four NUL-terminated strings.

@@ -1,4 +1,11 @@
 /*
+ * Files:
+ *   place        agent library at a path the JVM can load: the file itself or a copy
+ *   place_child  child process that copies the library as the JVM's user
+ *   place_dirs   candidate directories in the JVM's file system for the copy
+ *   place_look   dry run that tells where the agent would be placed
+ *   place_parts  structs shared by the caller and the child process
+ *
  * The agent's library where the JVM can load it. A JVM that sees the same file under the same path
  * gets that. Any other (a container with files of its own, a user who may not read ours) gets a
  * copy in a directory of its own, for as long as it takes to load it.

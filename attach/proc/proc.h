@@ -1,4 +1,16 @@
 /*
+ * Files:
+ *   cgroup             CPU quota and throttling of a process's control groups (v1, v2)
+ *   credentials        switching a child process to the JVM's uid, gid and capabilities
+ *   errand             running a function in a child process, with a result and a deadline
+ *   inside             opening files as another process sees them, below its root
+ *   proc               bounded reads from /proc/PID: stat, status, memory use, mapped JVM
+ *   process_libraries  libraries and programs a process has mapped
+ *   process_maps       C library, VM and other profilers found in /proc/PID/maps
+ *   process_status     rights, signals and state of a process from /proc/PID/status
+ *   thread_stat        threads of a process: name, state, CPU time, from /proc
+ *   tmp_dir            descriptor of a process's own /tmp
+ *
  * What the kernel says of a process: small, bounded reads from /proc.
  *
  * Context: any thread. Nothing here allocates or locks: the attach helper, a copy of a process

@@ -1,4 +1,17 @@
 /*
+ * Files:
+ *   agent          the agent's global state, entry points, VM callbacks, start
+ *   agent_options  parser of the agent's option string
+ *   broker         client that asks the reader to open perf_events for the JVM
+ *   control        the agent's thread: requests, reader's lease, periodic work
+ *   engines        starting, stopping and choosing engines; the common signal handler
+ *   libc           C library symbol versions that keep the agent loadable everywhere
+ *   pauses         garbage collection pauses, written to the ring
+ *   sampler        one sample: walks the stack and writes the record to the ring
+ *   spawn_reader   search for the frontend program, and its start as reader of the ring
+ *   threads        table of the JVM's threads: arms engines for them, reports names
+ *   window         sampling limited to the time between calls of two native functions
+ *
  * The agent in the JVM: one struct, one thread, two ways in (Agent_OnLoad, Agent_OnAttach).
  *
  *   attach/load ─▶ agent_begin ─▶ agent thread: requests, lease, threads, libraries ─▶ agent_end

@@ -1,4 +1,17 @@
 /*
+ * Files:
+ *   clean_text  copies of untrusted text as valid UTF-8 without control characters
+ *   clock       reading of the system clocks as a number of ns or ms
+ *   err         error messages for people, with errno and the process's exit code
+ *   expression  regular expressions written by users, with a limit on search time
+ *   grow        arrays that double in size when they are full
+ *   gzip        gzip compression of a text in memory
+ *   id_map      hash table with a size limit, from 64-bit keys to 32-bit values
+ *   nearest     spelling distance of two words, to suggest what was meant
+ *   quantity    parser of numbers with units (10s, 500us, 8m), with their limits
+ *   text        growable string buffer, optionally emptied through a callback
+ *   utf8        UTF-8 decoding and encoding, and which characters may be shown
+ *
  * What went wrong, for people.
  *
  * Library code returns 0 or a negative errno and, where a person will read the reason, fills a

@@ -1,4 +1,21 @@
 /*
+ * Files:
+ *   address_names     cache of symbol lookups: the method of a native or kernel address
+ *   decoder           decoder that turns the agent's records into a profile
+ *   decoder_delivery  adding of decoded samples to the profile; repeats; freed memory
+ *   decoder_names     decoding of names, and of stacks into the profile's frames
+ *   decoder_parts     declarations shared by the decoder's source files
+ *   decoder_restate   writing of all names so far, for a recording that starts later
+ *   held_samples      bounded queue of samples that wait for a name
+ *   kept_records      size-limited store of record copies by key, oldest dropped first
+ *   line_table        table from bytecode index to source line, for one method
+ *   name_table        table from the agent's ids to the methods, classes and stubs meant
+ *   past              samples so far as records, for a viewer that joins a running session
+ *   place_map         size-limited map from keys to where a sample was counted
+ *   tap               callbacks for each counted sample, for files that grow while sampling
+ *   thread_filter     which threads are wanted, by name pattern or thread number
+ *   time_window       limit to a time range of the stream (--from and --to)
+ *
  * From records to the profile. One decoder serves one stream: what the agent's method, class and
  * stub ids mean is kept here, and samples whose names come late are held back for a while.
  *
@@ -26,11 +43,11 @@
 #include "core/decode/place_map.h"
 #include "core/decode/thread_filter.h"
 #include "core/decode/time_window.h"
+#include "core/event/event_kind.h"
 #include "core/profile/profile.h"
 #include "core/record/environment.h"
 #include "core/record/feed.h"
 #include "core/record/recording.h"
-#include "core/event/event_kind.h"
 #include "core/wire/record.h"
 
 #define DECODER_NAMES_MAX (2u << 20)        /* methods, classes and stubs */

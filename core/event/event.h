@@ -1,4 +1,16 @@
 /*
+ * Files:
+ *   event             parser of event names into requests, and the list of all events
+ *   event_breakpoint  parser of hardware breakpoints (mem:…) and plain function names
+ *   event_kind        event kinds of a profile, with their names and units
+ *   event_method      parser of Java method events (pkg.Class.method:threshold)
+ *   event_parts       declarations shared by the parsers of the single event types
+ *   event_perf        table of perf events that every kernel knows, and raw events (r1a8)
+ *   event_pmu         parser of PMU events (cpu/event=0x3c/), by the files in sysfs
+ *   event_probe       parser of kprobe and uprobe events, at entry or return
+ *   event_resolve     lookup of an event's function addresses in the running process
+ *   event_trace       parser of tracepoints, by number or by name in tracefs
+ *
  * Events as people write them, and as the agent wants them: "cpu", "wall", "page-faults",
  * "cache-misses", "r1a8", "cpu/event=0x3c/", "sched:sched_switch", "trace:314", "mem:0x1234:rw",
  * "kprobe:do_sys_open", "uprobe:/lib/x86_64-linux-gnu/libc.so.6:malloc", "pthread_create" (a native

@@ -1,4 +1,30 @@
 /*
+ * Files:
+ *   caption                 title and subtitle at the head of an exported page
+ *   export                  table of export formats, with their options and quality figures
+ *   export_file             formatting of an export, and writing it to a file or stdout
+ *   export_path             file names with %p, %t, %n, %e and %{ENV} filled in
+ *   formats                 declarations of each format's writer, and helpers they share
+ *   frame_class             kinds of frames (Java tiers, native, kernel, …) and their colours
+ *   frame_names             printed names of frames, each distinct text once with a number
+ *   frame_walk              depth-first walk over a snapshot's tree, siblings sorted by name
+ *   human                   numbers formatted for people: 1,234,567, 1.23 s, 512 KB
+ *   jfr_rate                limit on the JFR events of a category in one second
+ *   json_text               escaped strings and numbers for JSON
+ *   output_file             output file written under a temporary name, then renamed
+ *   places                  table of code locations (method, line, tier), each once
+ *   stack_path              text of a stack from the root to the current frame
+ *   svg_text                escaped text for SVG, and shortening of frame labels
+ *   otlp/otlp_dictionary    strings, functions, locations and stacks of an OTLP message
+ *   otlp/otlp_export        OTLP export: OpenTelemetry profiles as protobuf
+ *   pprof/pprof_export      pprof export: profile.proto, gzipped
+ *   text/collapsed_export   collapsed stacks export: a line "root;…;leaf COUNT" each
+ *   text/json_export        JSON export: methods, threads and stacks of each event
+ *   text/markdown_export    Markdown report of the hottest methods, threads and paths
+ *   text/markdown_text      escaped text and code for Markdown
+ *   text/speedscope_export  speedscope export: frames, and weighted stacks of each event
+ *   text/text_export        plain text report: summary, heaviest stacks, top methods
+ *
  * Profiles as files. One row in `exporters` and one file per format.
  *
  * Files are written by the caller's process to a temporary name in the same directory and renamed;

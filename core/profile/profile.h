@@ -1,4 +1,10 @@
 /*
+ * Files:
+ *   fold           merging of ended or idle threads into one row when rows run out
+ *   profile        the profile in memory: its interface, memory limits and totals
+ *   profile_state  internal struct of a profile, for this room and its tests only
+ *   sample         adding of samples to the profile, repeating them, taking them back
+ *
  * The model: what was sampled, in memory, and nothing else. No I/O, no terminal, no clock: time
  * comes with the samples. Every view and every export is a function of (profile, query): see
  * snapshot.h.

@@ -1,4 +1,10 @@
 /*
+ * Files:
+ *   environment     description of host, kernel, profiler and JVM command line
+ *   feed            bounded queue of records to be sent to one viewer of a session
+ *   recording       reader and writer of recording files (.jtop)
+ *   recording_file  safe opening of a recording's output file (links, permissions)
+ *
  * A recording: the stream as it was read, in a file, with what a replay cannot ask the process
  * for (names of addresses, the JVM's name, engine and counters) as records in between. Regular
  * files are compressed, which is undone in reading; pipes and the like get the records as they are.

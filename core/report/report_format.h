@@ -1,4 +1,10 @@
 /*
+ * Files:
+ *   metrics        metrics of profiled JVMs in Prometheus text format
+ *   metrics_top    hottest methods of the last minute, for the metrics
+ *   quality        statements on how good a profile is, from the session's status
+ *   report_format  report of a session in any export format, in memory
+ *
  * One report of what a session has, in any of the formats, in memory: what -f writes to a file, the
  * answer to a URL, the body of an upload.
  *

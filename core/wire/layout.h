@@ -1,4 +1,17 @@
 /*
+ * Files:
+ *   broker        messages by which the agent asks the reader to open perf_events
+ *   handshake     how reader and agent find each other: options and result codes
+ *   layout        layout of the shared memory: header, control block, ring, tables
+ *   perf_attr     perf_event_open attributes for a request, and why an open failed
+ *   record        record formats of the ring buffer and of recording files
+ *   record_build  building of the records that hold names (methods, threads, …)
+ *   ring_reader   reading end of the shared ring buffer, which checks all it reads
+ *   ring_writer   lock-free writing end of the ring buffer, for many writers
+ *   share_frame   message types and header on the socket of a shared session
+ *   unwind        format of the stack unwind tables in the shared memory
+ *   wire_names    printed names of failures, thread states, mechanisms and walkers
+ *
  * The contract between the agent and its reader: one mapping, five parts.
  *
  *      0                4096              20480               20480 + ring_bytes

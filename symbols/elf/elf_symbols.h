@@ -1,4 +1,15 @@
 /*
+ * Files:
+ *   debug_file    search for the separate debug file of a stripped library
+ *   demangle      readable C++ and Rust names from mangled ones
+ *   elf_function  lookup of one symbol of an ELF file by name
+ *   elf_image     safe copy of the needed parts of an ELF file, for libelf
+ *   elf_symbols   functions of one ELF file, found by file offset
+ *   maps          parsed /proc/PID/maps, searchable by address
+ *   symbol_table  function symbols sorted by address
+ *   target_files  safe opening of files as a target process sees them
+ *   vdso          image and symbols of a process's vdso
+ *
  * The functions of one ELF file: .symtab, .dynsym and PLT entries, found by file offset.
  *
  * Context: frontend only; one thread at a time per struct.

@@ -1,4 +1,12 @@
 /*
+ * Files:
+ *   unwind_bytes    bounds-checked reader of numbers and LEB128 values
+ *   unwind_entry    parser of CIE and FDE entries of .eh_frame and .debug_frame
+ *   unwind_files    code mapped into a process, and the unwind tables of its files
+ *   unwind_opcodes  DWARF frame instructions and their operands, as constants
+ *   unwind_program  interpreter of one function's DWARF frame program
+ *   unwind_table    sorted unwind rules of one ELF file, by address
+ *
  * How to find the caller's frame, for every program counter of one ELF file: the contents of
  * .eh_frame and .debug_frame run through once and flattened into rows of what a walk of x86_64 or
  * aarch64 stacks needs, sorted and searchable.

@@ -1,4 +1,11 @@
 /*
+ * Files:
+ *   config         user's config file: its settings, reading and printing it
+ *   config_parts   table of config settings, and helpers for config files
+ *   config_recent  list of recently viewed JVMs, kept in a file
+ *   keymap         table of keys: press, command, where it applies, help text
+ *   keymap_bind    keys in force: lookup, and bindings from the config file
+ *
  * What a person likes: $XDG_CONFIG_HOME/jtop-prof/config (~/.config/…), an INI file, see
  * jtop-prof(5). Options of the command line come after it.
  *

@@ -1,4 +1,23 @@
 /*
+ * Files:
+ *   alloc_tree      tree of allocations: classes, allocation sites, callers
+ *   engine_set      set of events the user wants sampled, with intervals
+ *   finding         notable facts about the profile, one line each
+ *   flame           layout of a flame graph: position and width of each frame
+ *   line_rows       rows of the lines view: lines with samples, context and folds
+ *   lock_rows       rows of the locks view: classes, owners, waiters, stacks
+ *   machine_load    CPU load of the JVM and of the whole machine
+ *   model           data behind all views: the query, its answer, JVM and thread figures
+ *   model_events    the model's data on the other events and on threads
+ *   overloads       methods whose names look equal on screen
+ *   overview_graph  graph of the last minutes with the VM's pauses
+ *   source_archive  access to zip archives of sources; a stub in static builds
+ *   source_file     text of a source file by lines, safe for the screen
+ *   source_finder   search for a class's source file in folders, archives and the JDK
+ *   source_session  data source of the model that reads from a session
+ *   thread_figures  figures of a thread or a group of threads: CPU, weight, states
+ *   thread_pools    rows of the threads view: threads, grouped into pools by name
+ *
  * What all views draw from: one question about the profile and its answer, the JVM's and the
  * session's figures, and the threads as the kernel sees them, all of the same moment. The question
  * is of one event; the others' rows are there for columns beside it (model_events.c).

@@ -1,4 +1,21 @@
 /*
+ * Files:
+ *   jvm_tabs      open JVMs as tabs, each with session, model and screen
+ *   live          event loop of the live screen, from JVM picker to views
+ *   live_batch    --batch: the live screen's frames printed as text
+ *   live_plain    --plain: line-based mode for screen readers
+ *   live_setup    setup shared by the live modes: locale, settings, session
+ *   picker        list of JVMs to choose from
+ *   picker_table  columns, sort order and rows of the JVM picker
+ *   plain_page    a screen converted to lines that can be read aloud
+ *   save          saving what is on screen to a file
+ *   screen        whole live screen without a terminal: keys in, picture out
+ *   screen_draw   drawing of the whole screen
+ *   screen_jump   jump from a row of one view to the same item in another
+ *   screen_state  internal state of the screen, shared by its files
+ *   screen_time   commands for time range, pause and comparison
+ *   screen_type   input line for filter, search and pipe command
+ *
  * The whole live screen without a terminal: presses go in, a canvas comes out.
  *
  * Context: frontend main thread.

@@ -1,4 +1,27 @@
 /*
+ * Files:
+ *   event_list     list of events over a view, to start, stop and change them
+ *   flame_picture  drawing of a flame graph into cells
+ *   footer         bottom line with the most useful keys
+ *   header         lines above the views: JVM, quality, events, tabs
+ *   name_order     methods sorted by name, updated as new ones come
+ *   strip          two-row chart of the last seconds, with VM pauses
+ *   table          sortable table with columns, heads, cursor, mouse and search
+ *   thread_table   columns and cells of the threads view's table
+ *   tree_list      list of tree rows with folding, search, mouse and connecting lines
+ *   tree_nodes     helpers for call tree views: node identity, copying, search matches
+ *   view           interface of a view, table of all views, drawing helpers
+ *   view_alloc     allocation view: classes, live bytes, allocating code
+ *   view_flame     flame graph view
+ *   view_help      help page made from the key table
+ *   view_lines     lines view: time by source line of one method
+ *   view_locks     locks view: lock classes, wait times, owners
+ *   view_methods   methods view: table of methods, hottest first
+ *   view_overview  overview view: findings, graph, top methods and threads
+ *   view_status    status view: quality and cost of the profile
+ *   view_threads   threads view: threads and pools with their figures
+ *   view_tree      call tree view, top-down or bottom-up
+ *
  * The contract of every view: one struct of function pointers, found in the table `views`. A view
  * draws from the model and keeps its own state (cursor, folds) across answers.
  *

@@ -1,4 +1,11 @@
 /*
+ * Files:
+ *   cursor       selected row of a changing list, and its scroll position
+ *   format       numbers as short text: bytes, counts, times, percent
+ *   line_editor  one-line text editor
+ *   row_order    sorting of rows by key, and nesting of children below parents
+ *   tree_rows    visible rows of a call tree whose nodes open and close
+ *
  * The selected row of a list that changes under it, and the part of the list on screen.
  *
  * A row is known by an identity, not by its number: while numbers change and rows move, the

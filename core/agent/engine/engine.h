@@ -1,4 +1,24 @@
 /*
+ * Files:
+ *   alloc_thread       the allocating thread and how many bytes it has allocated
+ *   alloc_weight       statistical weight in bytes of a sampled object
+ *   engine             interface of a sampling engine, and the list of all engines
+ *   engine_alloc       allocation engine by JVMTI object sampling, JDK 11 and later
+ *   engine_alloc_trap  allocation engine by breakpoints in the VM, for older JDKs and TLABs
+ *   engine_ctimer      CPU engine with a POSIX timer for each thread
+ *   engine_itimer      CPU engine with one process-wide interval timer (SIGPROF)
+ *   engine_method      method call engine, which adds calls to the bytecode of classes
+ *   engine_nativelock  native lock engine: contended pthread locks and condition waits
+ *   engine_nativemem   native memory engine: malloc, mmap and their frees
+ *   engine_perf        engines by perf_events: CPU clock and any other perf event
+ *   engine_safepoint   fallback CPU and wall engines by GetAllStackTraces at safepoints
+ *   engine_wall        wall clock engine: a thread that samples running and sleeping threads
+ *   live_objects       sampled objects that may be alive, each with a weak reference
+ *   method_calls       calls in progress for each thread, and which ones are sampled
+ *   native_blocks      table of sampled native memory blocks that are not freed yet
+ *   native_gate        entry check and counters for hooked native functions
+ *   perf_buffer        reader of the kernel's ring buffer of one perf event
+ *
  * A way of taking samples of one event. One struct and one file each, all listed in engines.c in
  * the order in which those of the same event are tried.
  *

@@ -1,4 +1,12 @@
 /*
+ * Files:
+ *   engine_lock       lock engine: waits for monitors, and recording of waits
+ *   engine_lock_park  waits for java.util.concurrent locks by parked or virtual threads
+ *   lock_wait         table of waits in progress, and which finished waits are recorded
+ *   lock_wait_owner   stack of the lock's owner, asked for by a signal during the wait
+ *   monitor           owner of a Java monitor, read from HotSpot's structures
+ *   park              replacing Unsafe.park with a function of the agent, and restoring it
+ *
  * Waits for Java locks, in two files that share this.
  *
  *   engine_lock.c        monitors (synchronized): JVMTI's MonitorContendedEnter and -Entered

@@ -1,4 +1,13 @@
 /*
+ * Files:
+ *   bytecode        class file rewriting that adds calls at method entry and exit
+ *   bytecode_code   rewriting of one method's Code attribute
+ *   imports         redirecting calls between libraries by patching their import tables
+ *   method_targets  parser of the wanted methods: class, name, signature, minimum time
+ *   trap            breakpoints in native code, with a callback when one is hit
+ *   trap_process    process checks for breakpoints: page protection, blocked signals
+ *   trap_step       emulation of the instruction that a breakpoint replaced
+ *
  * Breakpoints in the process's own native code: a function of ours is told when a thread is about
  * to run the function there. Written over the function's first instruction, which is then done for
  * the thread (trap_step.h), so that the breakpoint stays and no call is missed, however many

@@ -1,4 +1,10 @@
 /*
+ * Files:
+ *   precise             hot methods without full debug info, made to recompile (--precise)
+ *   precise_class       test whether a Java class stands for a given Klass
+ *   precise_deoptimize  discarding a method's compiled code through the VM's WhiteBox API
+ *   precise_method      JNI method IDs for methods known by their VM address
+ *
  * Precision for code that was compiled before we came (request.precise): the VM then described it
  * at safepoints only. Handlers note which of it is hot; the agent's thread makes the VM give that
  * code up (precise_deoptimize.h says how), and what it compiles next carries full debug

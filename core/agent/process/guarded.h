@@ -1,4 +1,19 @@
 /*
+ * Files:
+ *   bytes          big-endian reader and writer for class files
+ *   chain          signal handler put before existing ones, which passes signals on
+ *   exported_size  size of an exported function, from ELF dynamic symbols
+ *   glob           text match against a pattern with * as wildcard
+ *   guarded        memory reads that survive unmapped addresses, and the fault handler
+ *   id_table       lock-free hash set that gives small IDs to 64-bit identities
+ *   libraries      address ranges of the code of all loaded libraries
+ *   mapping        the shared memory of agent and reader, from the agent's side
+ *   memory_map     snapshot of the process's address ranges and their protection
+ *   other_copy     test whether another copy of the agent is active in this JVM
+ *   recent_set     fixed-size set of recently seen hashes
+ *   registers      CPU registers of a signal context, for x86_64 and aarch64
+ *   signals        signals taken by engines, and the handlers they replaced
+ *
  * Reading memory that may not be there. The walker follows pointers of a VM that keeps running:
  * any of them may be stale. A load through these functions never kills the process: the fault
  * handler knows their instructions and lets them return instead.

@@ -1,4 +1,19 @@
 /*
+ * Files:
+ *   boot_class       lookup of JDK classes without running application code
+ *   boot_natives     binding of native methods of JDK classes without a VM warning
+ *   thread_state     what another thread is doing: running, or what it waits for
+ *   vm_code          lookup of generated code by address, and its inlined methods
+ *   vm_compiler      method that a compiler thread is compiling
+ *   vm_continuation  frames of a virtual thread that are stored in the heap
+ *   vm_flags         reading and setting of the VM's boolean -XX flags
+ *   vm_klass         class of a Java object, from its header
+ *   vm_method        identity, names and line table of a method
+ *   vm_oop           references to Java objects in all their encodings; text of a String
+ *   vm_structs       layout of HotSpot's structures, learned once at attach
+ *   vm_tables        lookup in the tables libjvm.so exports for debuggers
+ *   vm_zgc           current address of an object that ZGC has moved
+ *
  * HotSpot's description of itself: libjvm.so exports tables of its fields, types and constants
  * for debuggers (source: vmStructs.hpp; entries in vmStructs.cpp, JDK 8-28). From them we learn
  * once, at attach, where things are; the walker then reads them without calling the VM.

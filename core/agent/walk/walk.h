@@ -1,4 +1,20 @@
 /*
+ * Files:
+ *   method_ids      names of methods known only by jmethodID, fetched later
+ *   names           names of methods, stubs and classes, written to the ring once
+ *   stub_names      the VM's names for its generated stub routines
+ *   unwind          one step to the native caller by the unwind tables
+ *   virtual_thread  ID and name of the virtual thread that a carrier is running
+ *   walk            struct of a stack and of the walker; functions that walk
+ *   walk_asgct      stack walk by the VM's AsyncGetCallTrace, as a fallback
+ *   walk_caller     search for the caller of a Java frame
+ *   walk_frames     internal state of a stack walk, shared by its files
+ *   walk_java       adding a Java frame and stepping to its caller
+ *   walk_native     walk over native frames, by unwind tables or frame pointers
+ *   walk_seam       transition between native and Java frames on a stack
+ *   walk_stage      how much of a compiled frame is set up at the interrupted instruction
+ *   walk_vm         main stack walk over the VM's structures, with virtual threads
+ *
  * From a thread's registers to its frames.
  *
  * Context: signal-safe; guarded reads, bounded loops.

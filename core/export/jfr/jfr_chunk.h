@@ -1,4 +1,14 @@
 /*
+ * Files:
+ *   jfr_chunk         a JFR chunk being made: events, and constants they refer to
+ *   jfr_export        JFR export of a finished profile, as one chunk
+ *   jfr_metadata      writing of the JFR metadata event from the table of types
+ *   jfr_notes         JFR events on the machine, the JVM, settings and profile quality
+ *   jfr_stream        JFR file that grows while sampling and is readable at any time
+ *   jfr_stream_state  internal struct of a growing JFR file, also for its test
+ *   jfr_types         table of all JFR types and their fields
+ *   jfr_write         low-level writing of JFR numbers, strings and events
+ *
  * A chunk of a flight recording being made: events, and the constants they refer to by number.
  *
  *      jfr_chunk_thread, _stack   a thread's and a stack's number; what is new becomes a constant

@@ -1,4 +1,15 @@
 /*
+ * Files:
+ *   frame_change  change of a frame against an earlier profile, and its colour
+ *   html          interface of the HTML page builder, and the embedded scripts
+ *   html_assets   scripts and styles of the HTML pages, embedded in the program
+ *   html_export   HTML exports: flame graph and call tree
+ *   html_lines    frames in the text form of async-profiler's HTML, for its tools
+ *   html_page     builder of a self-contained HTML page with the frames as data
+ *   svg           sizes of the SVG flame graph, and its embedded script and style
+ *   svg_assets    script and style of the SVG flame graph, embedded in the program
+ *   svg_export    SVG export: interactive flame graph
+ *
  * Pages: self-contained, with the frames of a snapshot as data and a script that shows them.
  *
  * Context: as export.h.

@@ -1,4 +1,10 @@
 /*
+ * Files:
+ *   import_pprof  pprof importer: reads profile.proto, plain or gzipped
+ *   pprof_bytes   reading of the top-level protobuf fields of a pprof file
+ *   pprof_events  mapping of pprof sample types to events, weights and counts
+ *   pprof_names   strings, functions and locations of a pprof file, as frames
+ *
  * What the values of a pprof sample are: events of ours, each with a weight and a count.
  *
  *      samples/count cpu/nanoseconds                         cpu

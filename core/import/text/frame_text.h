@@ -1,4 +1,8 @@
 /*
+ * Files:
+ *   frame_text        parser of a printed frame: Java method, class, kernel or native
+ *   import_collapsed  importer of collapsed stacks ("root;…;leaf COUNT")
+ *
  * A frame as people read it in a report, back to what it is:
  *
  *      java/lang/Thread.run_[j]   java.lang.Thread.run   Thread.run()V        a Java method

@@ -1,4 +1,8 @@
 /*
+ * Files:
+ *   history   samples of each second, as far back as time and memory allow
+ *   timeline  sums of each second by event, and VM pauses, for sparklines
+ *
  * What happened second by second, as far back as time and memory allow.
  *
  *      second[first] … second[end - 1]     ascending; seconds without samples take no room

@@ -1,4 +1,21 @@
 /*
+ * Files:
+ *   diff               comparison of two snapshots: methods, threads and tree nodes
+ *   filter             which stacks a query keeps: by text, method, package or patterns
+ *   frame_pattern      matching of frame names with the patterns of -I and -X
+ *   gather             collecting of the samples a query asks for, and the thread rows
+ *   history_read       list of the single samples of a query, for sample-based formats
+ *   pattern            filter text as a regular expression, or as plain text if it is none
+ *   snapshot           a query and its immutable result: method rows, thread rows, tree
+ *   snapshot_build     working data and steps of making a snapshot
+ *   snapshot_inverted  building of the inverted (bottom-up) call tree
+ *   snapshot_lines     samples of each source line of one method
+ *   snapshot_locks     rows of lock waits by class and owner, and who waited for whom
+ *   snapshot_rows      method rows, thread states, sparklines, and tree roots by thread
+ *   snapshot_tree      building of the top-down call tree, and final order of any tree
+ *   spread             adding of sample weights from the leaf nodes to all their callers
+ *   standing           running totals by node, path and method, updated at each refresh
+ *
  * The answer to a question about a profile, immutable and freed whole: method rows, thread rows
  * and a call tree, all from the same samples, all with the same total.
  *

@@ -1,4 +1,20 @@
 /*
+ * Files:
+ *   big              allocation of large arrays in huge pages
+ *   call_tree        call tree in which each distinct stack is stored once
+ *   compact          hash index with small slots, for tables of a million rows
+ *   frame_name       printing of a method's name in all styles (-s, -g, -n, dotted)
+ *   id_set           set of ids that counts the different ones up to a limit
+ *   index            hash index from a hash to row numbers, and the hash functions
+ *   lock_table       lock waits by class, owner and stack, and chains of waiting threads
+ *   method_table     all methods, symbols and classes that can be frames, by id
+ *   order            alphabetical rank of all methods, and a stable sort by number
+ *   strings          table of strings in which equal text is stored once
+ *   tally            table of sums by node or method, thread and event
+ *   thread_of        name and ids of the thread that a counted sample belongs to
+ *   thread_table     rows of all threads, by tid or Java id, with their sums
+ *   virtual_threads  rows of virtual threads in the thread table, by Java id
+ *
  * Stacks, interned. A stack becomes the id of its leaf in one of two trees that grow together:
  *
  *      nodes   (parent node, method, tier, line)   every sample belongs to one of these

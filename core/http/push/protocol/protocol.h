@@ -1,4 +1,21 @@
 /*
+ * Files:
+ *   answer              what a receiver's answer means for a message: taken, retry, refused
+ *   bearer              bearer token from a file, read again when the file changes
+ *   label_sources       collecting of a JVM's labels: cgroup, environment, command line
+ *   label_texts         parsing of labels from cgroup, environment and command line text
+ *   labels              sorted set of label names and values, in both naming schemes
+ *   message             checking, compressing and freeing of messages to be sent
+ *   post                HTTP POST of one message at a time, with libcurl
+ *   protobuf            minimal writer and reader of protobuf fields
+ *   protocol            table of the upload protocols: otlp, pyroscope, parca
+ *   protocol_otlp       OTLP over HTTP: its messages, and what answers mean
+ *   protocol_parca      Parca's WriteRaw over gRPC-Web: its messages and answers
+ *   protocol_parts      declarations shared by the protocols' source files
+ *   protocol_pyroscope  Grafana Pyroscope's /ingest: its messages and answers
+ *   receiver_url        checked URL of the receiver, and the URL of each message
+ *   trouble             problems reported once when they begin and once when they end
+ *
  * How a receiver wants its profiles: one row and one file for each kind of engine.
  *
  *   otlp       OTLP profiles over HTTP, binary protobuf: an OpenTelemetry collector

@@ -1,4 +1,10 @@
 /*
+ * Files:
+ *   spool       size-limited queue of unsent messages, in memory and on disk
+ *   spool_dir   directory of the spool: created, checked, locked, listed
+ *   spool_file  file format of one unsent message, written and read with checks
+ *   spool_name  names of the spool's files, which sort in order of the messages
+ *
  * Messages that wait, oldest first: in memory, and, once they are saved, each in a file of a
  * directory of ours. Never more than so many bytes: the oldest are given up first.
  *

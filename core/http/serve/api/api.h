@@ -1,4 +1,16 @@
 /*
+ * Files:
+ *   api           handlers of /api/v1: JVMs, views, server-sent events, status
+ *   api_feeds     live views made once a second, shared by streams that ask the same
+ *   api_jvms      a JVM, its session's status and its events as JSON
+ *   api_lines     handler of the samples of each source line of a method
+ *   api_metrics   handler of /metrics, for Prometheus
+ *   api_names     names of the methods in one view, made unique
+ *   api_question  parser of a view's URL parameters into a query
+ *   api_tree      call tree as JSON, limited to the largest nodes
+ *   api_view      one view of a profile: taken under the lock, then written as JSON
+ *   json          JSON writer that sets the commas itself
+ *
  * The JSON of /api/v1, and of the events that /live follows.
  *
  *   GET /api/v1/jvms                  [{pid, name, version, user, uptimeMs, cpuPercent, rssBytes,

@@ -1,4 +1,10 @@
 /*
+ * Files:
+ *   login_page    handler of /login: token form, cookie and redirect
+ *   pages         handlers of the browser pages: list of JVMs, live page of one JVM
+ *   pages_assets  scripts, style and HTML of the pages, embedded in the program
+ *   pages_hash    SHA-256 of a script in base64, for the Content-Security-Policy
+ *
  * The pages for browsers: each is one answer that asks for nothing but /api/v1. Its script and its
  * style are in it, several files of the source tree one behind the other, and the policy that goes
  * along allows just them, by what they hash to.

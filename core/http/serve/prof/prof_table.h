@@ -1,4 +1,11 @@
 /*
+ * Files:
+ *   prof         handlers of /prof, which takes a profile, and of its results
+ *   prof_ask     parser of the URL parameters of /prof
+ *   prof_format  content type, file extension and script policy of each format
+ *   prof_table   table of profiles being taken by URL and of recent results
+ *   prof_take    thread that takes one profile from beginning to end
+ *
  * Profiles that were asked for by URL: those being taken, each with a thread of its own that mostly
  * sleeps, and the results of those that are over, in memory, for a while.
  *

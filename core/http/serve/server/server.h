@@ -1,4 +1,19 @@
 /*
+ * Files:
+ *   guard          checks of each request: size, method, host, origin, token
+ *   guard_token    access token: read from a file, compared in constant time
+ *   listen         listening address and socket of the server
+ *   listen_holder  which process listens on a port, as seen in /proc
+ *   login          login of browsers: a checked token is exchanged for a cookie
+ *   params         decoding and lookup of URL parameters
+ *   peers          open connections with their limits, and counts of wrong tokens
+ *   route          table of URL routes, and the request and answer structs
+ *   server         HTTP server on libmicrohttpd: connections, requests, answers
+ *   server_gzip    check of a request header for whether gzip may be sent
+ *   stream         answers without an end (event streams), fed by one thread
+ *   tls            TLS certificate and key of the server, and client certificates
+ *   workers        thread pool with a bounded queue of jobs
+ *
  * HTTP: sockets and libmicrohttpd. Connections are taken by a thread of ours (peers.h says whether),
  * requests are read and answers sent by one of the library's, and what answers them runs in workers
  * and, for answers without an end, in the streams' thread.

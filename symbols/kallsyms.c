@@ -1,5 +1,7 @@
 #include "symbols/kallsyms.h"
 
+#include "core/base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -94,50 +96,22 @@ static int parse(struct symbol_table *t, char *text, size_t length) {
 }
 
 static int read_file(const char *path, char **text, size_t *length) {
-    size_t cap = 8 << 20;
-    *length = 0;
-    *text = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    int rc = -ENOMEM;
-    *text = malloc(cap);
-    while (*text) {
-        ssize_t n = read(fd, *text + *length, cap - *length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        rc = n < 0 ? -errno : 0;
-        if (n <= 0)
-            break;
-        *length += (size_t)n;
-        if (*length < cap)
-            continue;
-        rc = -E2BIG;
-        if (cap >= TEXT_LIMIT)
-            break;
-        rc = -ENOMEM;
-        char *more = realloc(*text, cap * 2);
-        if (!more)
-            break;
-        *text = more;
-        cap *= 2;
-    }
+    int rc = file_read_all(fd, TEXT_LIMIT, text, length);
     close(fd);
+    if (rc == 0 && *length == TEXT_LIMIT) {
+        free(*text);
+        rc = -E2BIG;
+    }
     return rc;
 }
 
 /* A small number from /proc/sys/kernel as it stands there, or "?". */
 static void read_setting(const char *path, char *value, size_t size) {
-    snprintf(value, size, "?");
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    ssize_t n = read(fd, value, size - 1);
-    close(fd);
-    if (n <= 0)
-        return;
-    value[n] = '\0';
-    value[strcspn(value, "\n")] = '\0';
+    if (file_line(path, value, size) < 0 || !value[0])
+        snprintf(value, size, "?");
 }
 
 static void explain(struct kallsyms *k, const char *path, int rc) {
@@ -165,8 +139,6 @@ void kallsyms_read_once(struct kallsyms *k, const char *path) {
     int rc = read_file(path, &text, &length);
     if (rc == 0)
         rc = parse(&k->table, text, length);
-    else
-        free(text);
     if (rc == 0)
         return;
     symbol_table_free(&k->table);

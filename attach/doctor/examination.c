@@ -1,6 +1,7 @@
 #include "attach/doctor/examine.h"
 
 #include "attach/proc/proc.h"
+#include "core/base/file.h"
 #include "core/base/utf8.h"
 
 #include <errno.h>
@@ -35,19 +36,9 @@ void examine_remedy(struct finding *f, const char *fmt, ...) {
 }
 
 int examine_line(const char *path, char *out, size_t size) {
-    out[0] = '\0';
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return -errno;
-    ssize_t n = read(fd, out, size - 1);
-    int error = errno;
-    close(fd);
-    if (n < 0)
-        return -error;
-    out[n] = '\0';
-    out[strcspn(out, "\n")] = '\0';
+    int r = file_line(path, out, size);
     utf8_clean(out);
-    return 0;
+    return r;
 }
 
 long examine_number(const char *path, long missing, int *error) {

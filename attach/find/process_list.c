@@ -2,6 +2,7 @@
 
 #include "attach/proc/proc.h"
 #include "core/base/clock.h"
+#include "core/base/file.h"
 #include "core/base/utf8.h"
 
 #include <ctype.h>
@@ -54,17 +55,7 @@ static ssize_t read_file(const struct process_list *l, pid_t pid, const char *na
                          size_t size) {
     char path[48];
     snprintf(path, sizeof path, "%d/%s", (int)pid, name);
-    int fd = openat(l->proc, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
-        return -errno;
-    size_t n = 0;
-    ssize_t r = 1;
-    while (n < size - 1 && (r = read(fd, out + n, size - 1 - n)) > 0)
-        n += (size_t)r;
-    int code = errno;
-    close(fd);
-    out[n] = '\0';
-    return r < 0 && n == 0 ? -code : (ssize_t)n;
+    return file_read_at(l->proc, path, 0, out, size);
 }
 
 struct stat_line {

@@ -1,6 +1,7 @@
 #include "attach/load/standstill.h"
 
 #include "attach/proc/proc.h"
+#include "core/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,12 +45,7 @@ bool standstill_file(const char *line, char *out, size_t cap) {
 
 static bool says_frozen(const char *path) {
     char text[256];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return false;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = '\0';
+    (void)file_read_at(AT_FDCWD, path, O_NOFOLLOW, text, sizeof text);
     return strncmp(text, "FROZEN", 6) == 0 || strstr(text, "frozen 1") != NULL;
 }
 

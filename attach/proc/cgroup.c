@@ -1,6 +1,7 @@
 #include "attach/proc/cgroup.h"
 
 #include "attach/proc/proc.h"
+#include "core/base/file.h"
 #include "core/base/utf8.h"
 
 #include <errno.h>
@@ -294,12 +295,7 @@ static int find_mount(struct cgroup *g, pid_t pid, const char *group) {
 }
 
 static bool read_file(int dir, const char *name, char text[FILE_TEXT]) {
-    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, FILE_TEXT - 1);
-    if (fd >= 0)
-        close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    return n > 0;
+    return file_read_at(dir, name, O_NOFOLLOW, text, FILE_TEXT) > 0;
 }
 
 static double quota_of(int dir, bool v2) {

@@ -1,6 +1,7 @@
 #include "attach/proc/proc.h"
 
 #include "core/base/clock.h"
+#include "core/base/file.h"
 #include "core/base/utf8.h"
 
 #include <errno.h>
@@ -29,20 +30,9 @@ ssize_t proc_read(pid_t pid, const char *file, char *buf, size_t cap) {
     int fd = open_file(pid, file);
     if (fd < 0)
         return fd;
-    size_t len = 0;
-    ssize_t n = 0;
-    while (len < cap - 1) {
-        n = read(fd, buf + len, cap - 1 - len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        len += (size_t)n;
-    }
-    int error = errno;
+    ssize_t n = file_read(fd, buf, cap);
     close(fd);
-    buf[len] = '\0';
-    return n < 0 ? -error : (ssize_t)len;
+    return n;
 }
 
 int proc_stat_parse(const char *text, struct proc_stat *out) {

@@ -4,9 +4,11 @@
  *   clock       reading of the system clocks as a number of ns or ms
  *   err         error messages for people, with errno and the process's exit code
  *   expression  regular expressions written by users, with a limit on search time
+ *   file        small files, read whole
  *   grow        arrays that double in size when they are full
  *   gzip        gzip compression of a text in memory
- *   id_map      hash table with a size limit, from 64-bit keys to 32-bit values
+ *   hash        hash functions for tables, and seeds for them
+ *   id_map      hash table with a size limit, from 64-bit keys to 64-bit values
  *   nearest     spelling distance of two words, to suggest what was meant
  *   quantity    parser of numbers with units (10s, 500us, 8m), with their limits
  *   text        growable string buffer, optionally emptied through a callback

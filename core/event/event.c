@@ -1,5 +1,6 @@
 #include "core/event/event.h"
 
+#include "core/base/file.h"
 #include "core/base/nearest.h"
 #include "core/event/event_parts.h"
 
@@ -79,23 +80,9 @@ int event_wrong(struct err *e, int code, const char *text, const char *fmt, ...)
     return err_exit_as(e, ERR_EXIT_ARGUMENT, code, "event \"%.100s\": %s", text, why);
 }
 
-int event_read_text(const char *path, char *out, size_t size) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return -errno;
-    ssize_t n = read(fd, out, size - 1);
-    int code = errno;
-    close(fd);
-    if (n < 0)
-        return -code;
-    out[n] = '\0';
-    out[strcspn(out, "\n")] = '\0';
-    return 0;
-}
-
 int event_read_number(const char *path, uint64_t *out) {
     char text[64] = "";
-    int r = event_read_text(path, text, sizeof text);
+    int r = file_line(path, text, sizeof text);
     if (r < 0)
         return r;
     return event_number(text, out) ? 0 : -EINVAL;

@@ -50,8 +50,6 @@ int event_method_parse(const char *text, struct wire_engine_request *out, struct
 
 /* The number in a file of sysfs or tracefs. -errno; -EINVAL: none. */
 int event_read_number(const char *path, uint64_t *out);
-/* The file's text without its last newline; at most `size` - 1 bytes of it. 0 or -errno. */
-int event_read_text(const char *path, char *out, size_t size);
 /* A number as C writes it, decimal or 0x…, the whole text. */
 bool event_number(const char *text, uint64_t *out);
 

@@ -2,6 +2,7 @@
  * Documentation/ABI/testing/sysfs-bus-event_source-devices-{format,events} */
 #include "core/event/event_parts.h"
 
+#include "core/base/file.h"
 #include "core/base/text.h"
 
 #include <dirent.h>
@@ -78,7 +79,7 @@ static int set_term(struct pmu *p, const char *name, uint64_t value) {
         return 0;
     }
     snprintf(path, sizeof path, "%s/format/%.100s", p->directory, name);
-    int r = is_plain(name) ? event_read_text(path, format, sizeof format) : -ENOENT;
+    int r = is_plain(name) ? file_line(path, format, sizeof format) : -ENOENT;
     if (r < 0)
         return event_wrong(p->e, EINVAL, p->whole, "PMU %s has no term \"%.60s\" (see %s/format)",
                            p->name, name, p->directory);
@@ -99,8 +100,7 @@ static int set_terms(struct pmu *p, char *terms, bool names) {
         if (value)
             *value++ = '\0';
         snprintf(path, sizeof path, "%s/events/%.100s", p->directory, term);
-        if (!value && names && is_plain(term) &&
-            event_read_text(path, meaning, sizeof meaning) == 0) {
+        if (!value && names && is_plain(term) && file_line(path, meaning, sizeof meaning) == 0) {
             r = set_terms(p, meaning, false);
         } else if (value && !event_number(value, &n)) {
             r = event_wrong(p->e, EINVAL, p->whole, "%.60s=%.60s: not a number", term, value);

@@ -2,6 +2,8 @@
  * source: kernel/events/core.c, kernel/trace/trace_event_perf.c */
 #include "core/event/event_parts.h"
 
+#include "core/base/file.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 static int return_bit(const char *directory, const char *text, uint64_t *bit, struct err *e) {
     char path[PATH_MAX], format[64];
     snprintf(path, sizeof path, "%s/format/retprobe", directory);
-    int r = event_read_text(path, format, sizeof format);
+    int r = file_line(path, format, sizeof format);
     char *end = format;
     unsigned long n = 64;
     if (r == 0 && strncmp(format, "config:", 7) == 0)

@@ -1,5 +1,7 @@
 #include "symbols/elf/maps.h"
 
+#include "core/base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -136,32 +138,6 @@ int maps_parse(const char *text, size_t length, struct maps *out) {
     return parse_owned(copy, length, out);
 }
 
-/* Appends until the end of the file or the limit. */
-static int read_all(int fd, char **text, size_t *length) {
-    size_t cap = 64 << 10;
-    *length = 0;
-    *text = malloc(cap + 1);
-    while (*text) {
-        ssize_t n = read(fd, *text + *length, cap - *length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
-        *length += (size_t)n;
-        (*text)[*length] = '\0';
-        if (n == 0 || *length >= MAPS_TEXT_LIMIT)
-            return *length ? 0 : -ESRCH;
-        if (*length < cap)
-            continue;
-        cap *= 2;
-        char *more = realloc(*text, cap + 1);
-        if (!more)
-            break;
-        *text = more;
-    }
-    return -ENOMEM;
-}
-
 int maps_read(int proc_fd, struct maps *out) {
     *out = (struct maps){0};
     int fd = openat(proc_fd, "maps", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -169,13 +145,13 @@ int maps_read(int proc_fd, struct maps *out) {
         return errno == ENOENT ? -ESRCH : -errno;
     char *text;
     size_t length;
-    int rc = read_all(fd, &text, &length);
+    int rc = file_read_all(fd, MAPS_TEXT_LIMIT, &text, &length);
     close(fd);
-    if (rc) {
+    if (rc == 0 && !length) { /* its memory is gone already */
         free(text);
-        return rc;
+        rc = -ESRCH;
     }
-    return parse_owned(text, length, out);
+    return rc ? rc : parse_owned(text, length, out);
 }
 
 void maps_free(struct maps *m) {

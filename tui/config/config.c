@@ -1,5 +1,6 @@
 #include "tui/config/config.h"
 
+#include "core/base/file.h"
 #include "core/base/text.h"
 #include "tui/config/config_parts.h"
 #include "tui/terminal/press_name.h"
@@ -43,22 +44,6 @@ static int unreadable(const char *path, int code, struct err *e) {
     return err_set(e, code, "cannot read %s: %s", path, strerror(code));
 }
 
-/* Up to `size` bytes; -errno. */
-static ssize_t read_whole(int fd, char *out, size_t size) {
-    size_t got = 0;
-    while (got < size) {
-        ssize_t n = read(fd, out + got, size - got);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
-        if (n == 0)
-            break;
-        got += (size_t)n;
-    }
-    return (ssize_t)got;
-}
-
 int config_read_file(const char *path, char **out, struct err *e) {
     struct stat st;
     *out = NULL;
@@ -70,20 +55,18 @@ int config_read_file(const char *path, char **out, struct err *e) {
         close(fd);
         return err_set(e, EINVAL, "cannot read %s: not a regular file", path);
     }
-    char *text = malloc(CONFIG_BYTES_MAX + 1);
-    ssize_t n = text ? read_whole(fd, text, CONFIG_BYTES_MAX + 1) : -ENOMEM;
+    char *text;
+    size_t n;
+    int r = file_read_all(fd, CONFIG_BYTES_MAX + 1, &text, &n);
     close(fd);
-    int r = 0;
-    if (n < 0) {
-        r = unreadable(path, (int)-n, e);
-    } else if ((size_t)n > CONFIG_BYTES_MAX) {
+    if (r < 0)
+        return unreadable(path, -r, e);
+    if (n > CONFIG_BYTES_MAX)
         r = err_set(e, EFBIG, "cannot read %s: larger than %u KiB", path, CONFIG_BYTES_MAX >> 10);
-    } else if (text && memchr(text, 0, (size_t)n)) {
+    else if (memchr(text, 0, n))
         r = err_set(e, EINVAL, "cannot read %s: no text, there is a zero byte in it", path);
-    } else if (text) {
-        text[n] = '\0';
+    else
         *out = text;
-    }
     if (r < 0)
         free(text);
     return r;

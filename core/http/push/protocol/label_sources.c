@@ -3,6 +3,7 @@
 #include "attach/proc/errand.h"
 #include "attach/proc/inside.h"
 #include "attach/proc/proc.h"
+#include "core/base/file.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ static ssize_t read_namespace(pid_t pid, char *buf, size_t size) {
     close(root);
     if (fd < 0)
         return fd;
-    ssize_t n = read(fd, buf, size - 1);
+    ssize_t n = file_read(fd, buf, size);
     close(fd);
     return n;
 }

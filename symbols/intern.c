@@ -1,5 +1,7 @@
 #include "symbols/intern.h"
 
+#include "core/base/hash.h"
+
 #define HASH_NONFATAL_OOM 1
 #define uthash_nonfatal_oom(element) ((element)->lost = true)
 #include <stdbool.h>
@@ -14,10 +16,7 @@ struct interned {
 };
 
 unsigned intern_hash(const struct intern *i, const char *text, size_t length) {
-    uint64_t h = i->seed ^ UINT64_C(0xcbf29ce484222325);
-    for (size_t at = 0; at < length; at++)
-        h = (h ^ (unsigned char)text[at]) * UINT64_C(0x100000001b3);
-    return (unsigned)(h ^ h >> 32);
+    return (unsigned)hash_bytes(i->seed, text, length);
 }
 
 const char *intern_text(struct intern *i, const char *text) {

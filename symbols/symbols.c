@@ -1,6 +1,7 @@
 #include "symbols/symbols.h"
 
 #include "core/base/clock.h"
+#include "core/base/hash.h"
 #include "core/base/utf8.h"
 #include "symbols/elf/demangle.h"
 #include "symbols/elf/maps.h"
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <uthash.h>
@@ -70,8 +70,7 @@ int symbols_open_shared(pid_t pid, struct symbol_store *store, struct symbols **
         return err_set(e, ENOMEM, "no memory for the symbols of process %d", (int)pid);
     }
     s->kernel = kernel;
-    if (getrandom(&s->seed, sizeof s->seed, GRND_NONBLOCK) != (ssize_t)sizeof s->seed)
-        s->seed = clock_now_ns() ^ (uintptr_t)s;
+    s->seed = hash_seed();
     s->names = (struct intern){.limit = NAMES_LIMIT, .seed = s->seed};
     s->modules = (struct modules){.files = &s->files, .names = &s->names, .store = store};
     int rc = target_files_open(pid, &s->files, e);
@@ -150,10 +149,7 @@ int symbols_refresh(struct symbols *s) {
 
 /* Jenkins hash, uthash's default, is slower and can be aimed at. */
 static unsigned hash(const struct symbols *s, uint64_t address) {
-    uint64_t h = address ^ s->seed;
-    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
-    h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
-    return (unsigned)(h ^ h >> 33);
+    return (unsigned)hash_pair(s->seed, address, 0);
 }
 
 static const struct symbol *cache_find(const struct symbols *s, uint64_t address) {

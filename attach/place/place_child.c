@@ -4,6 +4,7 @@
 #include "attach/proc/credentials.h"
 #include "attach/proc/inside.h"
 #include "attach/proc/proc.h"
+#include "core/base/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -76,13 +77,13 @@ static bool sees_ours(const struct place_task *t) {
 }
 
 static bool digest(struct place_task *t) {
-    uint64_t sum = UINT64_C(14695981039346656037); /* FNV-1a */
+    uint64_t sum = HASH_BYTE;
     uint8_t piece[PIECE];
     ssize_t n;
     for (uint64_t at = 0; (n = pread(t->library_fd, piece, PIECE, (off_t)at)) > 0;
          at += (uint64_t)n)
         for (ssize_t i = 0; i < n; i++)
-            sum = (sum ^ piece[i]) * UINT64_C(1099511628211);
+            sum = hash_byte(sum, piece[i]);
     snprintf(t->digest, sizeof t->digest, "%08x", (unsigned)(sum ^ sum >> 32));
     return n == 0;
 }

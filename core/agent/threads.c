@@ -3,6 +3,7 @@
 #include "core/agent/process/guarded.h"
 #include "core/agent/vm/vm_compiler.h"
 #include "core/base/clock.h"
+#include "core/base/hash.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -259,7 +260,7 @@ uintptr_t threads_java_thread(const struct threads *t, JNIEnv *jni, jthread thre
 
 static uint64_t hash(const char *s, uint64_t h) {
     for (; *s; s++)
-        h = (h ^ (uint8_t)*s) * UINT64_C(1099511628211);
+        h = hash_byte(h, (uint8_t)*s);
     return h ? h : 1;
 }
 
@@ -292,7 +293,7 @@ static void forget_answer(jvmtiEnv *jvmti, struct identity *who) {
 static void announce(struct threads *t, const struct identity *who, uint32_t i) {
     const char *text = who->name ? who->name : "";
     t->note[i].java = who->java;
-    uint64_t h = hash(text, UINT64_C(14695981039346656037) + who->java_id);
+    uint64_t h = hash(text, HASH_BYTE + who->java_id);
     if (h == t->note[i].name_hash)
         return;
     size_t n = strlen(text);

@@ -1,87 +1,61 @@
 #include "core/base/id_map.h"
 
+#include "core/base/hash.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 void id_map_init(struct id_map *m, uint32_t limit) {
-    *m = (struct id_map){.limit = limit};
-    /* Without entropy the map still works; only the protection against chosen keys is gone. */
-    if (getrandom(&m->seed, sizeof m->seed, GRND_NONBLOCK) != sizeof m->seed)
-        m->seed = (uint64_t)(uintptr_t)m;
+    *m = (struct id_map){.limit = limit, .seed = hash_seed()};
 }
 
 void id_map_free(struct id_map *m) {
-    free(m->key);
-    free(m->value);
+    free(m->pair);
     *m = (struct id_map){0};
 }
 
 void id_map_clear(struct id_map *m) {
     if (m->capacity)
-        memset(m->key, 0, m->capacity * sizeof *m->key);
+        memset(m->pair, 0, m->capacity * sizeof *m->pair);
     m->count = 0;
 }
 
-/* source: MurmurHash3's 64-bit finalizer, with a seed */
-static uint32_t slot_of(const struct id_map *m, uint64_t key) {
-    uint64_t h = key ^ m->seed;
-    h ^= h >> 33;
-    h *= UINT64_C(0xff51afd7ed558ccd);
-    h ^= h >> 33;
-    h *= UINT64_C(0xc4ceb9fe1a85ec53);
-    h ^= h >> 33;
-    return (uint32_t)h & (m->capacity - 1);
+static uint32_t home_of(const struct id_map *m, uint64_t key) {
+    return (uint32_t)hash_pair(m->seed, key, 0) & (m->capacity - 1);
 }
 
 /* The slot that holds the key, or the free one where it would go. */
-static uint32_t find(const struct id_map *m, uint64_t key) {
-    uint32_t slot = slot_of(m, key);
-    while (m->key[slot] && m->key[slot] != key)
+static uint32_t place_of(const struct id_map *m, uint64_t key) {
+    uint32_t slot = home_of(m, key);
+    while (m->pair[slot].key && m->pair[slot].key != key)
         slot = (slot + 1) & (m->capacity - 1);
     return slot;
 }
 
-bool id_map_get(const struct id_map *m, uint64_t key, uint32_t *value) {
-    if (!m->capacity)
-        return false;
-    uint32_t slot = find(m, key);
-    if (!m->key[slot])
-        return false;
-    *value = m->value[slot];
-    return true;
+const uint64_t *id_map_find(const struct id_map *m, uint64_t key) {
+    const struct id_pair *p = m->capacity ? &m->pair[place_of(m, key)] : NULL;
+    return p && p->key ? &p->value : NULL;
 }
 
 static int grow(struct id_map *m) {
-    struct id_map old = *m;
-    uint32_t capacity = old.capacity ? old.capacity * 2 : 1024;
-    uint64_t *key = calloc(capacity, sizeof *key);
-    uint32_t *value = malloc(capacity * sizeof *value);
-    if (!key || !value) {
-        free(key);
-        free(value);
+    struct id_map larger = *m;
+    larger.capacity = m->capacity ? m->capacity * 2 : 64;
+    larger.pair = calloc(larger.capacity, sizeof *larger.pair);
+    if (!larger.pair)
         return -ENOMEM;
-    }
-    m->key = key;
-    m->value = value;
-    m->capacity = capacity;
-    for (uint32_t i = 0; i < old.capacity; i++) {
-        if (!old.key[i])
-            continue;
-        uint32_t slot = find(m, old.key[i]);
-        key[slot] = old.key[i];
-        value[slot] = old.value[i];
-    }
-    free(old.key);
-    free(old.value);
+    for (uint32_t i = 0; i < m->capacity; i++)
+        if (m->pair[i].key)
+            larger.pair[place_of(&larger, m->pair[i].key)] = m->pair[i];
+    free(m->pair);
+    *m = larger;
     return 0;
 }
 
-int id_map_put(struct id_map *m, uint64_t key, uint32_t value) {
-    uint32_t slot = m->capacity ? find(m, key) : 0;
-    if (m->capacity && m->key[slot]) {
-        m->value[slot] = value;
+int id_map_put(struct id_map *m, uint64_t key, uint64_t value) {
+    uint32_t slot = m->capacity ? place_of(m, key) : 0;
+    if (m->capacity && m->pair[slot].key) {
+        m->pair[slot].value = value;
         return 0;
     }
     if (m->count >= m->limit)
@@ -89,30 +63,24 @@ int id_map_put(struct id_map *m, uint64_t key, uint32_t value) {
     if (m->count >= m->capacity - m->capacity / 3) {
         if (grow(m) != 0)
             return -ENOMEM;
-        slot = find(m, key);
+        slot = place_of(m, key);
     }
-    m->key[slot] = key;
-    m->value[slot] = value;
+    m->pair[slot] = (struct id_pair){key, value};
     m->count++;
     return 0;
 }
 
 /* Those behind it in the same run move up, so that nobody's way to its slot is cut. */
 void id_map_remove(struct id_map *m, uint64_t key) {
-    if (!m->capacity)
+    uint32_t mask = m->capacity - 1, hole = m->capacity ? place_of(m, key) : 0;
+    if (!m->capacity || !m->pair[hole].key)
         return;
-    uint32_t mask = m->capacity - 1;
-    uint32_t hole = find(m, key);
-    if (!m->key[hole])
-        return;
-    for (uint32_t i = (hole + 1) & mask; m->key[i]; i = (i + 1) & mask) {
-        uint32_t home = slot_of(m, m->key[i]);
-        if (((i - home) & mask) < ((i - hole) & mask))
+    for (uint32_t i = (hole + 1) & mask; m->pair[i].key; i = (i + 1) & mask) {
+        if (((i - home_of(m, m->pair[i].key)) & mask) < ((i - hole) & mask))
             continue;
-        m->key[hole] = m->key[i];
-        m->value[hole] = m->value[i];
+        m->pair[hole] = m->pair[i];
         hole = i;
     }
-    m->key[hole] = 0;
+    m->pair[hole] = (struct id_pair){0, 0};
     m->count--;
 }

@@ -1,11 +1,12 @@
 #include "core/import/emit.h"
 
+#include "core/base/hash.h"
+
 #define HASH_NONFATAL_OOM 1
 #define uthash_nonfatal_oom(element) ((element)->lost = true)
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <uthash.h>
 
 /* What a key begins with, so that names of different kinds are told apart. */
@@ -59,8 +60,7 @@ struct emit *emit_open(import_record *each, void *arg) {
         return NULL;
     m->each = each;
     m->arg = arg;
-    if (getrandom(&m->seed, sizeof m->seed, GRND_NONBLOCK) != sizeof m->seed)
-        m->seed = (uintptr_t)m;
+    m->seed = hash_seed();
     return m;
 }
 
@@ -98,19 +98,7 @@ static void add_text(struct key *k, struct wire_text t) {
 }
 
 static uint64_t hash(const struct emit *m, const void *data, size_t bytes) {
-    uint64_t h = m->seed ^ bytes;
-    const uint8_t *at = data;
-    while (bytes > 0) {
-        uint64_t word = 0;
-        size_t n = bytes < sizeof word ? bytes : sizeof word;
-        memcpy(&word, at, n);
-        h = (h ^ word) * UINT64_C(0xff51afd7ed558ccd);
-        h ^= h >> 29;
-        at += n;
-        bytes -= n;
-    }
-    h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
-    return h ^ h >> 33;
+    return hash_bytes(m->seed, data, bytes);
 }
 
 /* The entry of this key. A new one is all zeroes, and *fresh. NULL: no memory, or too many. */

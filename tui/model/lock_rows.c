@@ -1,20 +1,16 @@
 #include "tui/model/lock_rows.h"
 
+#include "core/base/hash.h"
 #include "core/profile/table/call_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t mix(uint64_t h, uint64_t v) {
-    h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ h >> 29;
-}
-
 /* Never 0. */
 static uint64_t identity(const struct snapshot_lock *l, uint32_t method) {
-    uint64_t h = mix(mix(1, l->class_id), l->is_class);
+    uint64_t h = hash_more(hash_more(1, l->class_id), l->is_class);
     if (!l->is_class)
-        h = mix(mix(mix(h, l->owner_tid), l->owner_java_id), method);
+        h = hash_more(hash_more(hash_more(h, l->owner_tid), l->owner_java_id), method);
     return h | 1;
 }
 
@@ -48,7 +44,7 @@ static bool add(struct lock_rows *r, const struct lock_row *row) {
 static bool add_frames(struct lock_rows *r, const struct lock_row *owner,
                        const struct lock_stack *stack) {
     for (uint32_t i = 0; i < stack->count; i++) {
-        struct lock_row row = {.id = mix(owner->id, i + 1),
+        struct lock_row row = {.id = hash_more(owner->id, i + 1),
                                .kind = LOCK_ROW_FRAME,
                                .lock = owner->lock,
                                .leaf = true,
@@ -92,12 +88,13 @@ static bool add_chain(struct lock_rows *r, const struct snapshot *s, const struc
     uint32_t met[LOCK_CHAIN_MAX + 1] = {owner->lock.owner_id};
     for (uint8_t depth = 0; depth < LOCK_CHAIN_MAX; depth++) {
         const struct snapshot_lock_link *l = &s->lock_links[at];
-        struct lock_row row = {.id = mix(mix(mix(owner->id, depth), l->next_class), l->other_id),
-                               .kind = LOCK_ROW_STEP,
-                               .lock = owner->lock,
-                               .link = l,
-                               .depth = depth,
-                               .leaf = true};
+        struct lock_row row = {
+            .id = hash_more(hash_more(hash_more(owner->id, depth), l->next_class), l->other_id),
+            .kind = LOCK_ROW_STEP,
+            .lock = owner->lock,
+            .link = l,
+            .depth = depth,
+            .leaf = true};
         if (!add(r, &row))
             return false;
         for (int i = 0; i <= depth; i++)
@@ -139,7 +136,7 @@ static bool add_waiters(struct lock_rows *r, const struct snapshot *s,
         if (l->next_class != METHOD_NONE || n++ >= LOCK_WAITERS_MAX)
             continue;
         row.kind = LOCK_ROW_WAITER;
-        row.id = mix(mix(owner->id, 77), l->other_id);
+        row.id = hash_more(hash_more(owner->id, 77), l->other_id);
         row.link = l;
         if (!add(r, &row))
             return false;
@@ -148,7 +145,7 @@ static bool add_waiters(struct lock_rows *r, const struct snapshot *s,
         return true;
     row.kind = LOCK_ROW_MORE;
     row.link = NULL;
-    row.id = mix(owner->id, 78);
+    row.id = hash_more(owner->id, 78);
     row.lock.waiters = n - LOCK_WAITERS_MAX;
     return add(r, &row);
 }

@@ -1,6 +1,7 @@
 #include "tui/model/overloads.h"
 
 #include "core/base/grow.h"
+#include "core/base/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>

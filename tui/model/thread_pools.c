@@ -1,12 +1,15 @@
 #include "tui/model/thread_pools.h"
 
+#include "core/base/hash.h"
+#include "core/base/id_map.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Threads of one folded name; two of them are a pool. */
 struct group {
-    uint64_t hash;
+    uint64_t item;
     size_t name;
     uint32_t threads, pool;
 };
@@ -14,9 +17,8 @@ struct group {
 struct groups {
     struct group *group;
     uint32_t count;
-    uint32_t *slot; /* of a hash: group + 1, 0: free */
-    uint32_t mask;
-    uint32_t *of; /* group by thread */
+    struct id_map known; /* group by item */
+    uint32_t *of;        /* group by thread */
 };
 
 /* "C1 " and "G1 " of a name that goes on say what it is, not which one. */
@@ -40,42 +42,33 @@ const char *thread_pools_fold_name(const char *name, char *out, size_t size) {
     return out;
 }
 
-/* Names are the JVM's: with a seed it cannot know, no list of them falls into one place. */
-static uint64_t hash_name(const char *name, const void *seed) {
-    uint64_t h = UINT64_C(0xcbf29ce484222325) ^ (uintptr_t)seed;
-    for (; *name; name++)
-        h = (h ^ (unsigned char)*name) * UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ h >> 32;
+/* Names are the JVM's: with a seed it cannot know, no two of them are taken for one. The two high bits
+ * no thread has together, see model_thread_key. */
+static uint64_t item_of(const struct thread_pools *p, const char *folded) {
+    return hash_bytes((uintptr_t)p, folded, strlen(folded)) | UINT64_C(3) << 62;
 }
 
 static void groups_free(struct groups *g) {
     free(g->group);
-    free(g->slot);
     free(g->of);
+    id_map_free(&g->known);
 }
 
 static int groups_new(struct groups *g, uint32_t threads) {
-    uint32_t slots = 16;
-    while (slots < threads * UINT64_C(2) && slots < UINT32_C(1) << 31)
-        slots *= 2;
     *g = (struct groups){.group = calloc(threads + (size_t)1, sizeof *g->group),
-                         .slot = calloc(slots, sizeof *g->slot),
-                         .mask = slots - 1,
                          .of = calloc(threads + (size_t)1, sizeof *g->of)};
-    return g->group && g->slot && g->of ? 0 : -ENOMEM;
+    id_map_init(&g->known, threads);
+    return g->group && g->of ? 0 : -ENOMEM;
 }
 
-static uint32_t find_group(struct groups *g, struct text *names, const char *name, uint64_t hash) {
-    uint32_t at = (uint32_t)hash & g->mask;
-    for (; g->slot[at]; at = (at + 1) & g->mask) {
-        const struct group *group = &g->group[g->slot[at] - 1];
-        if (group->hash == hash && !strcmp(names->data + group->name, name))
-            return g->slot[at] - 1;
-    }
-    g->group[g->count] = (struct group){.hash = hash, .name = names->len, .pool = THREAD_NO_POOL};
+static int find_group(struct groups *g, struct text *names, const char *name, uint64_t item,
+                      uint32_t *out) {
+    if (id_map_get(&g->known, item, out))
+        return 0;
+    g->group[g->count] = (struct group){.item = item, .name = names->len, .pool = THREAD_NO_POOL};
     text_add_n(names, name, strlen(name) + 1);
-    g->slot[at] = g->count + 1;
-    return g->count++;
+    *out = g->count++;
+    return names->failed ? -ENOMEM : id_map_put(&g->known, item, *out);
 }
 
 static int group_threads(struct thread_pools *p, const struct model *m, struct groups *g) {
@@ -83,9 +76,9 @@ static int group_threads(struct thread_pools *p, const struct model *m, struct g
     for (uint32_t i = 0; i < m->thread_count; i++) {
         model_thread_name(&m->threads[i], name, sizeof name);
         thread_pools_fold_name(name, folded, sizeof folded);
-        g->of[i] = find_group(g, &p->names, folded, hash_name(folded, p));
-        if (p->names.failed)
-            return -ENOMEM;
+        int err = find_group(g, &p->names, folded, item_of(p, folded), &g->of[i]);
+        if (err)
+            return err;
         g->group[g->of[i]].threads++;
     }
     for (uint32_t i = 0; i < g->count; i++)
@@ -103,8 +96,7 @@ static bool is_open(const struct thread_pools *p, uint64_t item) {
 
 static void start_pool(struct thread_pools *p, const struct group *group, uint32_t thread) {
     struct thread_pool *pool = &p->pool[group->pool];
-    /* Two bits no thread has together, see model_thread_key. */
-    pool->item = group->hash | UINT64_C(3) << 62;
+    pool->item = group->item;
     pool->name = group->name;
     pool->heaviest = thread; /* they come by weight */
     pool->row = p->count;
@@ -196,7 +188,7 @@ uint32_t thread_pools_find(const struct thread_pools *p, const struct model *m, 
     char name[MODEL_NAME_SIZE], folded[MODEL_NAME_SIZE];
     model_thread_name(&m->threads[thread], name, sizeof name);
     thread_pools_fold_name(name, folded, sizeof folded);
-    uint64_t item = hash_name(folded, p) | UINT64_C(3) << 62;
+    uint64_t item = item_of(p, folded);
     for (uint32_t i = 0; i < p->pools; i++)
         if (p->pool[i].item == item)
             return i;

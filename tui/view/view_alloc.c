@@ -216,13 +216,13 @@ static int draw(void *state, struct canvas *c, struct area a, const struct model
 
 /* Opening shows what is there a level at a time: once more, until there is nothing new. */
 static void open_on(struct alloc_state *v, const struct model *m, enum command cmd) {
-    for (int i = 0; i < STEPS_MAX && v->list.rows.open_count < OPEN_ENOUGH; i++) {
-        uint32_t before = v->list.rows.open_count;
+    for (int i = 0; i < STEPS_MAX && v->list.rows.open.count < OPEN_ENOUGH; i++) {
+        uint32_t before = v->list.rows.open.count;
         if (cmd == COMMAND_EXPAND)
             tree_rows_open(&v->list.rows, &v->alloc.tree, v->list.cursor.row);
         else
             (void)tree_list_command(&v->list, &v->alloc.tree, cmd);
-        if (v->list.rows.open_count == before)
+        if (v->list.rows.open.count == before)
             return;
         build(v, m);
     }
@@ -250,11 +250,11 @@ static enum view_outcome command(void *state, enum command cmd, struct model *m)
 static enum view_outcome mouse(void *state, struct area a, const struct mouse *press,
                                struct model *m) {
     struct alloc_state *v = state;
-    uint32_t before = v->list.rows.open_count;
+    uint32_t before = v->list.rows.open.count;
     if (!m->snapshot || !tree_list_mouse(&v->list, &v->alloc.tree, a, press))
         return VIEW_IGNORED;
     build(v, m);
-    if (v->list.rows.open_count > before)
+    if (v->list.rows.open.count > before)
         open_on(v, m, COMMAND_EXPAND);
     return VIEW_DONE;
 }

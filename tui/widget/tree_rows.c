@@ -12,66 +12,23 @@ struct tree_level {
     uint16_t level;
 };
 
-/* Where the path is in `open`, or would be. */
-static uint32_t slot_of(const struct tree_rows *t, uint64_t path) {
-    uint32_t at = (uint32_t)path & (t->open_size - 1);
-    while (t->open[at] && t->open[at] != path)
-        at = (at + 1) & (t->open_size - 1);
-    return at;
-}
-
 bool tree_rows_is_open(const struct tree_rows *t, uint64_t path) {
-    return t->open_count && t->open[slot_of(t, path)] == path;
-}
-
-/* At most half full, a power of two. */
-static bool grow_open(struct tree_rows *t) {
-    struct tree_rows larger = {.open_size = t->open_size ? t->open_size * 2 : 128};
-    larger.open = calloc(larger.open_size, sizeof *larger.open);
-    if (!larger.open)
-        return false;
-    for (uint32_t i = 0; i < t->open_size; i++)
-        if (t->open[i])
-            larger.open[slot_of(&larger, t->open[i])] = t->open[i];
-    free(t->open);
-    t->open = larger.open;
-    t->open_size = larger.open_size;
-    return true;
+    return id_map_find(&t->open, path) != NULL;
 }
 
 /* False where there are too many. */
 static bool mark_open(struct tree_rows *t, uint64_t path) {
-    if (tree_rows_is_open(t, path))
-        return true;
-    if (t->open_count >= TREE_OPEN_MAX)
-        return false;
-    if ((t->open_count + 1) * 2 > t->open_size && !grow_open(t))
-        return false;
-    t->open[slot_of(t, path)] = path;
-    t->open_count++;
-    return true;
+    if (!t->open.limit)
+        id_map_init(&t->open, TREE_OPEN_MAX);
+    return id_map_put(&t->open, path, 1) == 0;
 }
 
 void tree_rows_close(struct tree_rows *t, uint64_t path) {
-    if (!tree_rows_is_open(t, path))
-        return;
-    uint32_t mask = t->open_size - 1, hole = slot_of(t, path);
-    /* What stands behind it and would not be found over a hole moves up. */
-    for (uint32_t i = (hole + 1) & mask; t->open[i]; i = (i + 1) & mask) {
-        uint32_t home = (uint32_t)t->open[i] & mask;
-        if (((i - home) & mask) >= ((i - hole) & mask)) {
-            t->open[hole] = t->open[i];
-            hole = i;
-        }
-    }
-    t->open[hole] = 0;
-    t->open_count--;
+    id_map_remove(&t->open, path);
 }
 
 void tree_rows_close_all(struct tree_rows *t) {
-    if (t->open_count)
-        memset(t->open, 0, t->open_size * sizeof *t->open);
-    t->open_count = 0;
+    id_map_clear(&t->open);
 }
 
 void tree_rows_open(struct tree_rows *t, const struct snapshot *s, uint32_t row) {
@@ -211,7 +168,7 @@ void tree_rows_build(struct tree_rows *t, const struct snapshot *s, uint64_t see
 
 void tree_rows_free(struct tree_rows *t) {
     free(t->row);
-    free(t->open);
+    id_map_free(&t->open);
     free(t->levels);
     *t = (struct tree_rows){0};
 }

@@ -11,6 +11,8 @@
 #ifndef JTOP_TUI_WIDGET_TREE_ROWS_H
 #define JTOP_TUI_WIDGET_TREE_ROWS_H
 
+#include "core/base/hash.h"
+#include "core/base/id_map.h"
 #include "core/profile/snapshot/snapshot.h"
 
 #include <stdbool.h>
@@ -20,11 +22,8 @@
 
 /* The hash of a path and one more method; never 0. */
 static inline uint64_t tree_path(uint64_t parent, uint32_t method) {
-    uint64_t z = (parent ^ method) * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return z ? z : 1;
+    uint64_t h = hash_pair(parent, method, 0);
+    return h ? h : 1;
 }
 
 struct tree_row {
@@ -44,8 +43,7 @@ struct tree_rows {
     uint32_t count;
     /* inner state */
     uint32_t capacity;
-    uint64_t *open; /* path hashes, open addressing; 0: free */
-    uint32_t open_count, open_size;
+    struct id_map open;        /* by path */
     struct tree_level *levels; /* scratch: one per depth */
     uint32_t level_capacity;
 };

@@ -5,6 +5,7 @@
 #include "core/agent/threads.h"
 #include "core/agent/walk/virtual_thread.h"
 #include "core/base/clock.h"
+#include "core/base/hash.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -77,7 +78,7 @@ void method_calls_turn(void) {
 
 /* The entry with that key, or the first free one in `free_one`. */
 static struct caller *look(uint64_t key, struct caller **free_one) {
-    uint64_t h = key * UINT64_C(0x9e3779b97f4a7c15) >> 40;
+    uint64_t h = hash_word(key) >> 40;
     *free_one = NULL;
     for (uint32_t i = 0; i < PROBES; i++) {
         struct caller *c = &calls.caller[(h + i) % CALLERS_MAX];

@@ -1,5 +1,7 @@
 #include "core/agent/engine/native_blocks.h"
 
+#include "core/base/hash.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -26,7 +28,7 @@ void native_blocks_unmap(struct native_blocks *b) {
 
 /* One of the two buckets of an address. */
 static struct native_block *bucket(const struct native_blocks *b, uintptr_t address, int which) {
-    uint64_t h = (uint64_t)(address >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = hash_word(address >> 4);
     uint32_t index = (uint32_t)(which ? h >> 13 : h >> 40) % BUCKETS;
     return &b->block[(size_t)index * WAYS];
 }

@@ -1,6 +1,7 @@
 #include "core/agent/engine/native_gate.h"
 
 #include "core/agent/threads.h"
+#include "core/base/hash.h"
 
 #include <sched.h>
 #include <sys/syscall.h>
@@ -22,7 +23,7 @@ void native_gate_shut(struct native_gate *g) {
 
 /* Threads have stacks of their own, far apart. */
 static struct native_stripe *own_stripe(struct native_gate *g) {
-    uint64_t h = ((uintptr_t)__builtin_frame_address(0) >> 16) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = hash_word((uintptr_t)__builtin_frame_address(0) >> 16);
     return &g->stripe[(h >> 58) % NATIVE_GATE_STRIPES];
 }
 

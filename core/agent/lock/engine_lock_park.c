@@ -2,6 +2,7 @@
 
 #include "core/agent/agent.h"
 #include "core/agent/vm/boot_class.h"
+#include "core/base/hash.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -55,7 +56,7 @@ static void identify(const struct engine_run *run, JNIEnv *jni, jthread thread,
 /* A virtual thread is announced where it is sampled; one that only holds a lock, and is not mounted
  * meanwhile, by its object. */
 static void announce(struct names *names, JNIEnv *jni, jthread thread, uint64_t id) {
-    uint64_t h = id * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = hash_word(id);
     if (recent_set_has(&names->virtual_threads, h))
         return;
     char text[3 * NAME_UNITS + 1] = "";

@@ -1,5 +1,7 @@
 #include "core/agent/lock/lock_wait.h"
 
+#include "core/base/hash.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -35,8 +37,7 @@ void lock_waits_close(struct lock_waits *w) {
 }
 
 static uint32_t row_of(uint64_t key) {
-    uint64_t h = key * UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t)(h >> 40) % LOCK_WAIT_ROWS;
+    return (uint32_t)(hash_word(key) >> 40) % LOCK_WAIT_ROWS;
 }
 
 /* The way of a key in its row; LOCK_WAIT_WAYS: it is not there. */

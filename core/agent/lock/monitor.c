@@ -4,6 +4,7 @@
 #include "core/agent/vm/vm_flags.h"
 #include "core/agent/vm/vm_tables.h"
 #include "core/agent/walk/virtual_thread.h"
+#include "core/base/hash.h"
 
 #include <string.h>
 
@@ -150,8 +151,7 @@ bool monitors_find_owner(struct monitors *m, jobject object, uint64_t word,
     if (!m->known || !word)
         return false;
     uintptr_t o = word == WORD_ANONYMOUS ? monitors_object(m, object) : 0;
-    _Atomic uintptr_t *cached =
-        &m->cache[(word * UINT64_C(0x9e3779b97f4a7c15) >> 40) % MONITOR_CACHE];
+    _Atomic uintptr_t *cached = &m->cache[(hash_word(word) >> 40) % MONITOR_CACHE];
     uintptr_t thread = atomic_load_explicit(cached, memory_order_relaxed);
     if (!thread || !is_java_thread(m->vm, thread) || !is_meant(m, thread, word, o)) {
         thread = search(m, word, o);

@@ -5,6 +5,7 @@
 #include "core/agent/process/guarded.h"
 #include "core/agent/vm/vm_tables.h"
 #include "core/base/clock.h"
+#include "core/base/hash.h"
 #include "core/wire/record.h"
 
 #include <stdio.h>
@@ -130,7 +131,7 @@ void precise_note(struct precise *p, const struct vm *vm, const struct code *c) 
     if (id > atomic_load_explicit(&p->old_id, memory_order_relaxed) || made_by_us(id))
         return;
     uint64_t key = key_of(c->blob, id);
-    uint32_t first = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 40);
+    uint32_t first = (uint32_t)(hash_word(key) >> 40);
     for (uint32_t i = 0; i < PROBES; i++) {
         struct precise_slot *s = &p->slot[(first + i) % PRECISE_SLOTS];
         uint64_t there = atomic_load_explicit(&s->key, memory_order_relaxed);

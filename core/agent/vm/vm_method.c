@@ -1,13 +1,9 @@
 #include "core/agent/vm/vm_method.h"
 
 #include "core/agent/process/guarded.h"
+#include "core/base/hash.h"
 
 #define TAG_UTF8 1 /* JVM_CONSTANT_Utf8 */
-
-static uint64_t mix(uint64_t h, uint64_t v) {
-    h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ h >> 29;
-}
 
 static uintptr_t pool_symbol(const struct vm *vm, uintptr_t pool, uint16_t index) {
     return guarded_load64(pool + (uintptr_t)vm->at.pool_bytes + 8 * (uintptr_t)index);
@@ -62,15 +58,15 @@ bool method_look(const struct vm *vm, uintptr_t method, bool strict, struct meth
     uint32_t length = symbol_length(vm, out->class_symbol);
     if (!length || !symbol_length(vm, out->name_symbol))
         return false;
-    uint64_t h = mix(0, method);
-    h = mix(h, cm);
-    h = mix(h, out->class_symbol);
-    h = mix(h, guarded_load64(out->class_symbol) & at->symbol_mask);
+    uint64_t h = hash_more(0, method);
+    h = hash_more(h, cm);
+    h = hash_more(h, out->class_symbol);
+    h = hash_more(h, guarded_load64(out->class_symbol) & at->symbol_mask);
     /* Generated classes differ at the end of their names. */
     if (length >= 8)
-        h = mix(h, guarded_load64(symbol_text(vm, out->class_symbol) + length - 8));
-    h = mix(h, out->name_symbol);
-    h = mix(h, guarded_load64(out->name_symbol) & at->symbol_mask);
+        h = hash_more(h, guarded_load64(symbol_text(vm, out->class_symbol) + length - 8));
+    h = hash_more(h, out->name_symbol);
+    h = hash_more(h, guarded_load64(out->name_symbol) & at->symbol_mask);
     out->identity = h ? h : 1;
     return true;
 }

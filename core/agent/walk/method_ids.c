@@ -1,5 +1,7 @@
 #include "core/agent/walk/method_ids.h"
 
+#include "core/base/hash.h"
+
 #include <string.h>
 
 #define MET_BUSY UINT64_C(1)
@@ -22,7 +24,7 @@ static bool note(struct method_ids *m, uint64_t method, uint32_t id) {
 
 uint32_t method_ids_find(struct method_ids *m, uint64_t method) {
     bool is_new;
-    uint64_t h = method * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = hash_word(method);
     uint32_t id = id_table_find(&m->names->methods, h ^ h >> 32, &is_new);
     if (is_new && note(m, method, id))
         id_table_announced(&m->names->methods, id);

@@ -2,6 +2,7 @@
 
 #include "core/agent/process/guarded.h"
 #include "core/agent/walk/stub_names.h"
+#include "core/base/hash.h"
 
 #include <string.h>
 
@@ -89,7 +90,7 @@ uint64_t names_stub(struct names *n, const struct code *c, uintptr_t pc) {
     uint32_t bytes = text_length(name, 128);
     uint64_t identity = begin;
     for (uint32_t i = 0; i < bytes; i++)
-        identity = (identity ^ guarded_load8(name + i)) * UINT64_C(1099511628211);
+        identity = hash_byte(identity, guarded_load8(name + i));
     bool is_new;
     uint32_t id = id_table_find(&n->stubs, identity | 1, &is_new);
     if (is_new && announce_stub(n, begin, end, name, bytes))
@@ -99,10 +100,10 @@ uint64_t names_stub(struct names *n, const struct code *c, uintptr_t pc) {
 
 /* An id that was announced, or is by this; ID_TABLE_FULL, NAMES_NO_ROOM. */
 static uint32_t class_id(struct names *n, const uint8_t *name, uint32_t bytes) {
-    uint64_t h = UINT64_C(14695981039346656037);
+    uint64_t h = HASH_BYTE;
     bool is_new;
     for (uint32_t i = 0; i < bytes; i++)
-        h = (h ^ name[i]) * UINT64_C(1099511628211);
+        h = hash_byte(h, name[i]);
     uint32_t id = id_table_find(&n->classes, h | 1, &is_new);
     if (id == ID_TABLE_FULL || !is_new)
         return id;

@@ -2,6 +2,7 @@
 
 #include "core/agent/process/guarded.h"
 #include "core/agent/vm/boot_class.h"
+#include "core/base/hash.h"
 
 #include <string.h>
 
@@ -84,18 +85,13 @@ static uintptr_t mounted_on(const struct vm *vm, uintptr_t java_thread) {
     return 0;
 }
 
-static uint64_t mix(uint64_t h, uint64_t v) {
-    h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ h >> 29;
-}
-
 static uint64_t hash(uint64_t id, const struct oop_text *t) {
     size_t bytes = (size_t)t->units << !t->latin1;
-    uint64_t h = mix(id, bytes);
+    uint64_t h = hash_more(id, bytes);
     for (size_t i = 0; i < bytes; i += 8) {
         uint64_t part = 0;
         memcpy(&part, t->raw + i, bytes - i < 8 ? bytes - i : 8);
-        h = mix(h, part);
+        h = hash_more(h, part);
     }
     return h;
 }

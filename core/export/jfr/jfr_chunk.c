@@ -1,5 +1,6 @@
 #include "core/export/jfr/jfr_chunk.h"
 
+#include "core/base/hash.h"
 #include "core/export/frame_class.h"
 #include "core/export/jfr_rate.h"
 #include "core/profile/snapshot/history_read.h"

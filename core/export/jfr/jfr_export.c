@@ -7,6 +7,7 @@
  * are jdk.ObjectAllocationInNewTLAB, as async-profiler writes them: what a sample weighs is what it
  * stands for, in the field of the TLAB's size.
  */
+#include "core/base/hash.h"
 #include "core/export/formats.h"
 #include "core/export/jfr/jfr_notes.h"
 #include "core/export/jfr_rate.h"
@@ -55,7 +56,7 @@ static void add_item(struct file *f, struct part *a, const struct history_item *
     };
     uint64_t events = sum || !it->count ? 1 : it->count;
     uint64_t room = events < EVENTS_MAX - f->written ? events : EVENTS_MAX - f->written;
-    uint64_t offset = (seed * UINT64_C(0x9e3779b97f4a7c15) >> 32) * NS >> 32;
+    uint64_t offset = (hash_word(seed) >> 32) * NS >> 32;
     for (uint64_t i = 0; i < room; i++) {
         s.time_ns = it->second * NS + (offset + i * (NS / events)) % NS;
         s.weight = it->weight / events + (i < it->weight % events);

@@ -1,5 +1,7 @@
 #include "core/export/jfr/jfr_write.h"
 
+#include "core/base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 

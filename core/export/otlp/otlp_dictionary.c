@@ -1,5 +1,6 @@
 #include "core/export/otlp/otlp_dictionary.h"
 
+#include "core/base/hash.h"
 #include "core/export/formats.h"
 
 #include <core/export/otlp/otlp.pb-c.h>

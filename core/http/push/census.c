@@ -1,5 +1,7 @@
 #include "core/http/push/census.h"
 
+#include "core/base/hash.h"
+
 #include <dirent.h>
 #include <stdlib.h>
 
@@ -17,8 +19,7 @@ bool census_note(struct census *c, uint64_t sum, uint64_t count, uint64_t now_s)
 
 /* Numbers are mixed, so that two that came for two that went do not make up for each other. */
 static uint64_t mixed(uint64_t n) {
-    n *= 0x9e3779b97f4a7c15u;
-    return n ^ n >> 29;
+    return hash_more(0, n);
 }
 
 bool census_due(struct census *c, uint64_t now_s) {

@@ -5,7 +5,6 @@
  *   jfr_cursor   low-level reading of the numbers and strings of a JFR file
  *   jfr_events   JFR event types that are read, what they become, and settings
  *   jfr_live     matching of live-object events with the allocations they come from
- *   jfr_map      hash table of 64-bit numbers, safe against chosen keys
  *   jfr_samples  conversion of a chunk's events into records, in order of time
  *   jfr_stack    conversion of a chunk's stacks, threads and classes, each once
  *   jfr_types    type descriptions from a chunk's metadata, and reading of values

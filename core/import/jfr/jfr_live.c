@@ -1,17 +1,14 @@
 #include "core/import/jfr/jfr_live.h"
 
+#include "core/base/hash.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-static uint64_t mix(uint64_t h, uint64_t n) {
-    h = (h ^ n) * UINT64_C(0xff51afd7ed558ccd);
-    return h ^ h >> 32;
-}
-
 uint64_t jfr_live_key(uint32_t tid, uint64_t virtual_id, const uint64_t *frame, uint32_t frames) {
-    uint64_t h = mix(mix(frames, tid), virtual_id);
+    uint64_t h = hash_more(hash_more(frames, tid), virtual_id);
     for (uint32_t i = 0; i < frames; i++)
-        h = mix(h, frame[i]);
+        h = hash_more(h, frame[i]);
     return h;
 }
 

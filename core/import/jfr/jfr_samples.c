@@ -12,12 +12,13 @@ int jfr_samples_open(struct jfr_samples *s, const struct jfr_survey *survey, imp
     s->each = each;
     s->arg = arg;
     s->survey = survey;
+    id_map_init(&s->blocks, BLOCKS_MAX);
     return s->emit ? 0 : -ENOMEM;
 }
 
 void jfr_samples_close(struct jfr_samples *s) {
     emit_close(s->emit);
-    jfr_map_free(&s->blocks);
+    id_map_free(&s->blocks);
     jfr_live_free(&s->living);
     *s = (struct jfr_samples){0};
 }
@@ -34,7 +35,7 @@ struct reading {
     struct jfr_chunk *k;
     struct jfr_events events;
     struct jfr_names names;
-    struct jfr_map states; /* where a constant's value is → enum wire_thread_state + 1 */
+    struct id_map states; /* where a constant's value is → enum wire_thread_state + 1 */
     struct ref *ref;
     size_t refs, cap;
     bool living; /* live objects only, to know them later */
@@ -85,10 +86,10 @@ static enum wire_thread_state state_of(struct reading *r) {
         f && f->pool && !f->array ? jfr_constant_get(f->type, number(r, field)) : NULL;
     if (!c)
         return WIRE_THREAD_UNKNOWN;
-    uint64_t key = (uintptr_t)c->at, known = jfr_map_get(&r->states, key);
+    uint64_t key = (uintptr_t)c->at, known = id_map_value(&r->states, key);
     if (!known) {
         known = jfr_thread_state(jfr_text(r->k, f, &r->v[field], scratch)) + 1u;
-        if (jfr_map_put(&r->states, key, known) < 0)
+        if (id_map_put(&r->states, key, known) < 0)
             r->names.failure = -ENOMEM;
     }
     return (enum wire_thread_state)(known - 1);
@@ -188,7 +189,7 @@ static uint64_t live_id_of(struct reading *r, struct wire_sample *w, uint32_t fr
     if (r->row != JFR_MALLOC || !address || !s->survey->count[JFR_FREE] ||
         s->blocks.count >= BLOCKS_MAX)
         return 0;
-    if (jfr_map_put(&s->blocks, address, ++s->live) < 0)
+    if (id_map_put(&s->blocks, address, ++s->live) < 0)
         r->names.failure = -ENOMEM;
     return s->live;
 }
@@ -278,7 +279,9 @@ static void send_sample(struct reading *r) {
 }
 
 static void send_free(struct reading *r) {
-    uint64_t live = jfr_map_take(&r->s->blocks, number(r, r->layout->address));
+    uint64_t address = number(r, r->layout->address);
+    uint64_t live = id_map_value(&r->s->blocks, address);
+    id_map_remove(&r->s->blocks, address);
     struct wire_free w = {
         .header = wire_header_word(WIRE_FREE, sizeof w), .time_ns = r->time_ns, .live_id = live};
     if (live)
@@ -321,6 +324,7 @@ static int read_chunk(struct jfr_samples *s, struct jfr_chunk *k, bool living) {
     r->s = s;
     r->k = k;
     r->living = living;
+    id_map_init(&r->states, ID_MAP_MAX);
     jfr_events_bind(&r->events, k);
     jfr_events_survey(&r->events, k, NULL);
     jfr_names_open(&r->names, k, s->emit, s->each, s->arg);
@@ -330,7 +334,7 @@ static int read_chunk(struct jfr_samples *s, struct jfr_chunk *k, bool living) {
     if (result == 0)
         result = send_all(r);
     jfr_names_close(&r->names);
-    jfr_map_free(&r->states);
+    id_map_free(&r->states);
     free(r->ref);
     free(r);
     return result;

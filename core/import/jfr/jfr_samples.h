@@ -22,7 +22,7 @@ struct jfr_samples {
     uint64_t last_ns;  /* sample time of the latest */
     uint64_t left_out; /* their stack is in the part of the file that is missing */
     /* internal */
-    struct jfr_map blocks; /* address → live_id, of native memory */
+    struct id_map blocks; /* address → live_id, of native memory */
     struct jfr_live living;
     uint64_t live; /* last live_id given */
     uint64_t frame[WIRE_FRAMES_MAX];

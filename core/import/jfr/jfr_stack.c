@@ -34,6 +34,8 @@ static void find_fields(struct jfr_names *n) {
 void jfr_names_open(struct jfr_names *n, struct jfr_chunk *k, struct emit *m, import_record *each,
                     void *arg) {
     *n = (struct jfr_names){.chunk = k, .emit = m, .each = each, .arg = arg};
+    id_map_init(&n->known, ID_MAP_MAX);
+    id_map_init(&n->methods, ID_MAP_MAX);
     n->stack = jfr_type_by_name(&k->types, "jdk.types.StackTrace");
     n->thread = jfr_type_by_name(&k->types, "java.lang.Thread");
     n->class = jfr_type_by_name(&k->types, "java.lang.Class");
@@ -45,8 +47,8 @@ void jfr_names_open(struct jfr_names *n, struct jfr_chunk *k, struct emit *m, im
 }
 
 void jfr_names_close(struct jfr_names *n) {
-    jfr_map_free(&n->known);
-    jfr_map_free(&n->methods);
+    id_map_free(&n->known);
+    id_map_free(&n->methods);
     free(n->classes);
     free(n->threads);
     free(n->frames);
@@ -253,8 +255,8 @@ static uint64_t make_frame(struct jfr_names *n, const struct jfr_constant *of, u
     return *java ? 0 : wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_NO_NAME);
 }
 
-static void keep(struct jfr_names *n, struct jfr_map *m, uint64_t key, uint64_t value) {
-    if (jfr_map_put(m, key, value) < 0)
+static void keep(struct jfr_names *n, struct id_map *m, uint64_t key, uint64_t value) {
+    if (id_map_put(m, key, value) < 0)
         n->failure = -ENOMEM;
 }
 
@@ -265,12 +267,12 @@ static uint64_t frame_by_key(struct jfr_names *n, const struct jfr_constant *c, 
                              uint32_t line) {
     uint64_t method = (uint64_t)(c - n->method->constant) + 1;
     uint64_t key = method << 24 | (uint64_t)line << 8 | kind, any = method << 24 | ANY_LINE | kind;
-    uint64_t frame = jfr_map_get(&n->known, key);
+    uint64_t frame = id_map_value(&n->known, key);
     if (!frame)
-        frame = jfr_map_get(&n->known, any);
+        frame = id_map_value(&n->known, any);
     if (frame)
         return frame;
-    uint32_t java = (uint32_t)jfr_map_get(&n->methods, any);
+    uint32_t java = (uint32_t)id_map_value(&n->methods, any);
     if (!java) {
         frame = make_frame(n, c, kind, &java);
         if (java)

@@ -14,7 +14,7 @@
 #define JTOP_IMPORT_JFR_JFR_STACK_H
 
 #include "core/import/jfr/jfr_chunk.h"
-#include "core/import/jfr/jfr_map.h"
+#include "core/base/id_map.h"
 
 struct jfr_thread {
     uint32_t tid;        /* of a virtual thread one that is made up for all of them */
@@ -43,9 +43,9 @@ struct jfr_names {
     } of_thread;
     int of_class;
     uint32_t carrier;
-    bool missing;           /* a name of the stack at hand */
-    struct jfr_map known;   /* (method, line, tier) → frame */
-    struct jfr_map methods; /* (method, tier) → its number for emit_java_at */
+    bool missing;          /* a name of the stack at hand */
+    struct id_map known;   /* (method, line, tier) → frame */
+    struct id_map methods; /* (method, tier) → its number for emit_java_at */
     struct jfr_value
         *classes; /* where the names of class's constants are; at NULL: not yet known */
     struct jfr_thread *threads; /* of thread's constants, those that are known */

@@ -1,6 +1,7 @@
 #include "core/profile/history/history.h"
 
 #include "core/base/grow.h"
+#include "core/base/hash.h"
 
 #include <errno.h>
 

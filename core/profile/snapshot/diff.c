@@ -1,5 +1,6 @@
 #include "core/profile/snapshot/diff.h"
 
+#include "core/base/hash.h"
 #include "core/profile/table/index.h"
 
 #include <errno.h>

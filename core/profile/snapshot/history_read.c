@@ -1,5 +1,6 @@
 #include "core/profile/snapshot/history_read.h"
 
+#include "core/base/hash.h"
 #include "core/profile/profile_state.h"
 #include "core/profile/snapshot/filter.h"
 #include "core/profile/snapshot/snapshot_build.h"

@@ -1,6 +1,7 @@
 #include "core/profile/snapshot/snapshot_build.h"
 
 #include "core/base/grow.h"
+#include "core/base/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>

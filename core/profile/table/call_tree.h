@@ -5,7 +5,7 @@
  *   compact          hash index with small slots, for tables of a million rows
  *   frame_name       printing of a method's name in all styles (-s, -g, -n, dotted)
  *   id_set           set of ids that counts the different ones up to a limit
- *   index            hash index from a hash to row numbers, and the hash functions
+ *   index            hash index from a hash to row numbers
  *   lock_table       lock waits by class, owner and stack, and chains of waiting threads
  *   method_table     all methods, symbols and classes that can be frames, by id
  *   order            alphabetical rank of all methods, and a stable sort by number

@@ -43,13 +43,9 @@ static inline uint32_t compact_next(const struct compact *x, uint32_t hash, uint
     }
 }
 
-/* The index's salt, as index_seed. */
+/* The index's seed. */
 static inline uint64_t compact_seed(struct compact *x) {
-    if (!x->seed)
-        x->seed = (((uint64_t)(uintptr_t)x ^ ((uint64_t)(uintptr_t)&compact_put << 24)) *
-                   UINT64_C(0x9e3779b97f4a7c15)) |
-                  1;
-    return x->seed;
+    return x->seed ? x->seed : (x->seed = hash_seed());
 }
 
 #endif

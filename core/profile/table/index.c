@@ -62,17 +62,3 @@ void index_free(struct index *x) {
     free(x->slot);
     *x = (struct index){0};
 }
-
-uint64_t hash_bytes(uint64_t seed, const void *data, size_t size) {
-    const unsigned char *p = data;
-    uint64_t h = seed ^ size;
-    for (; size >= 16; p += 16, size -= 16) {
-        uint64_t a, b;
-        memcpy(&a, p, 8);
-        memcpy(&b, p + 8, 8);
-        h = hash_pair(h, a, b ^ seed);
-    }
-    uint64_t tail[2] = {0, 0};
-    memcpy(tail, p, size);
-    return hash_pair(h, tail[0], tail[1] ^ seed);
-}

@@ -1,9 +1,8 @@
 /*
- * The hashing under every table of this room: 64-bit mixing, and an open-addressing index from a
- * hash to ids. The things themselves stay in their owner's dense array; the index keeps only
+ * The hash table under every table of this room: an open-addressing index from a hash to ids. The things themselves stay in their owner's dense array; the index keeps only
  * (hash, id), so it grows without asking anybody, and nothing is ever taken out of it one by one.
  *
- * Names and stacks come from a process that may be hostile. Each table therefore salts its
+ * Names and stacks come from a process that may be hostile. Each table therefore seeds its
  * hashes (index_seed), so that nobody outside can prepare keys that all collide. No result
  * depends on the order of slots.
  *
@@ -11,6 +10,8 @@
  */
 #ifndef JTOP_PROFILE_TABLE_INDEX_H
 #define JTOP_PROFILE_TABLE_INDEX_H
+
+#include "core/base/hash.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -53,27 +54,9 @@ static inline uint32_t index_next(const struct index *x, uint32_t hash, uint32_t
     }
 }
 
-/* The index's salt, another in every run: made of where the loader and malloc have put things. */
+/* The index's seed. */
 static inline uint64_t index_seed(struct index *x) {
-    if (!x->seed)
-        x->seed = (((uint64_t)(uintptr_t)x ^ ((uint64_t)(uintptr_t)&index_put << 24)) *
-                   UINT64_C(0x9e3779b97f4a7c15)) |
-                  1;
-    return x->seed;
+    return x->seed ? x->seed : (x->seed = hash_seed());
 }
-
-__extension__ typedef unsigned __int128 hash_wide;
-
-/* Both halves of the product, folded: every bit of either factor reaches every bit of it. */
-static inline uint64_t hash_fold(uint64_t a, uint64_t b) {
-    hash_wide m = (hash_wide)a * b;
-    return (uint64_t)m ^ (uint64_t)(m >> 64);
-}
-
-static inline uint64_t hash_pair(uint64_t seed, uint64_t a, uint64_t b) {
-    return hash_fold(a ^ seed ^ UINT64_C(0xa0761d6478bd642f), b ^ UINT64_C(0xe7037ed1a0b428db));
-}
-
-uint64_t hash_bytes(uint64_t seed, const void *data, size_t size);
 
 #endif

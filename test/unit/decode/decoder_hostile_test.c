@@ -1,8 +1,6 @@
 /* Streams that nobody sane would send. */
 #include "test/unit/decode/decoder_fixture.h"
 
-#include <errno.h>
-
 /* A record whose counts say more than it has is skipped whole. */
 static void test_contradictions_are_refused(void **state) {
     (void)state;
@@ -83,18 +81,6 @@ static void test_floods_of_names_end_somewhere(void **state) {
     assert_int_equal(self_of(&s, "last", NULL), 1);
     assert_int_equal(self_of(&s, "[unknown_method]", NULL), 1);
     assert_string_equal(thread_name(&s, 9), "");
-    struct id_map m;
-    id_map_init(&m, 3000);
-    for (uint64_t i = 1; i <= 3000; i++)
-        assert_int_equal(id_map_put(&m, i * 4096, (uint32_t)i), 0);
-    assert_int_equal(id_map_put(&m, 1, 0), -ENOSPC);
-    assert_int_equal(id_map_put(&m, 4096, 77), 0);
-    for (uint64_t i = 1; i <= 3000; i++) {
-        uint32_t value;
-        assert_true(id_map_get(&m, i * 4096, &value));
-        assert_int_equal(value, i == 1 ? 77 : i);
-    }
-    id_map_free(&m);
     close_stage(&s);
 }
 

@@ -1,6 +1,5 @@
 /* JFR files made by hand: what of them becomes which record. What the JDK writes is read in
  * test/e2e/formats/import_jfr.py. */
-#include "core/import/jfr/jfr_map.h"
 #include "core/import/reader.h"
 #include "core/session/session.h"
 #include "core/wire/wire_names.h"
@@ -549,21 +548,6 @@ static void what_it_is_not(void **state) {
     text_free(&f.out);
 }
 
-static void map(void **state) {
-    (void)state;
-    struct jfr_map m = {0};
-    assert_int_equal(jfr_map_get(&m, 1), 0);
-    assert_int_equal(jfr_map_take(&m, 1), 0);
-    for (uint64_t i = 1; i <= 10000; i++)
-        assert_int_equal(jfr_map_put(&m, i * 4096, i), 0);
-    for (uint64_t i = 1; i <= 10000; i += 2)
-        assert_int_equal(jfr_map_take(&m, i * 4096), i);
-    for (uint64_t i = 1; i <= 10000; i++)
-        assert_int_equal(jfr_map_get(&m, i * 4096), i % 2 ? 0 : i);
-    assert_int_equal(m.count, 5000);
-    jfr_map_free(&m);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stacks_and_periods),
@@ -587,7 +571,6 @@ int main(void) {
         cmocka_unit_test(unfinished),
         cmocka_unit_test(damaged_byte),
         cmocka_unit_test(what_it_is_not),
-        cmocka_unit_test(map),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

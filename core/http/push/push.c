@@ -1,7 +1,7 @@
 #include "core/http/push/push.h"
 
 #include "core/base/clock.h"
-#include "core/http/push/roster.h"
+#include "core/http/fleet/roster.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* Who is looked at when, and a JVM that is not there. */
-#include "core/http/push/census.h"
-#include "core/http/push/roster.h"
+#include "core/http/fleet/census.h"
+#include "core/http/fleet/roster.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
-#include "core/http/push/roster.h"
+#include "core/http/fleet/roster.h"
 
 #include "core/base/clock.h"
-#include "core/http/push/census.h"
+#include "core/http/fleet/census.h"
 #include "core/http/push/protocol/label_sources.h"
 
 #include <errno.h>

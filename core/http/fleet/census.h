@@ -3,8 +3,8 @@
  *
  * Context: frontend, one thread at a time.
  */
-#ifndef JTOP_HTTP_PUSH_CENSUS_H
-#define JTOP_HTTP_PUSH_CENSUS_H
+#ifndef JTOP_HTTP_FLEET_CENSUS_H
+#define JTOP_HTTP_FLEET_CENSUS_H
 
 #include <stdbool.h>
 #include <stdint.h>

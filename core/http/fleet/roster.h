@@ -8,8 +8,8 @@
  *
  * Context: roster_* from one thread; a held subject is that thread's until it is released.
  */
-#ifndef JTOP_HTTP_PUSH_ROSTER_H
-#define JTOP_HTTP_PUSH_ROSTER_H
+#ifndef JTOP_HTTP_FLEET_ROSTER_H
+#define JTOP_HTTP_FLEET_ROSTER_H
 
 #include "core/http/push/subject.h"
 

@@ -1,4 +1,4 @@
-#include "core/http/push/census.h"
+#include "core/http/fleet/census.h"
 
 #include "core/base/hash.h"
 

@@ -1,9 +1,11 @@
 /*
  * Files:
+ *   census        cheap check for new or ended processes, to know when to look for JVMs
  *   engine_union  what several users want sampled of one JVM, as one set of engines
  *   fleet         the open sessions: one for each JVM, shared by all who look at it
  *   member        one JVM with its session, its users and what they want sampled
  *   roll          list of the machine's JVMs, looked up at most once a second
+ *   roster        keeper of every JVM of the machine: entered at start, left at end
  *
  * The JVMs of this machine, and one session for each of those that somebody wants to know of: a
  * profile asked for by URL, a live page in a browser and continuous profiling share it.

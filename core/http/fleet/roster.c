@@ -2,7 +2,6 @@
 
 #include "core/base/clock.h"
 #include "core/http/fleet/census.h"
-#include "core/http/push/protocol/label_sources.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,12 +13,12 @@ enum stage { FREE = 0, WANTED, ENTERING, HELD, LEFT, LEAVING, FAILED, ENDED };
 
 struct entry {
     enum stage stage;
-    enum subject_state why; /* LEFT, or wanted once more after that; else SUBJECT_GOES_ON */
-    bool said;              /* why it could not be entered */
+    enum roster_end why; /* LEFT, or wanted once more after that; else ROSTER_GOES_ON */
+    bool said;           /* why it could not be entered */
     uint32_t failures;
     uint64_t retry_s;
-    struct subject subject;
-    struct err error; /* of the last failure */
+    struct roster_jvm *it; /* roster_options.bytes; NULL: FREE */
+    struct err error;      /* of the last failure */
 };
 
 struct roster {
@@ -46,7 +45,8 @@ static bool same_jvm(const struct jvm *a, const struct jvm *b) {
 static void say(struct roster *r, bool trouble, const struct jvm *j, const char *text) {
     char line[1024];
     snprintf(line, sizeof line, "%s (pid %d): %s", j->name, (int)j->pid, text);
-    r->o.say(r->o.say_arg, trouble, line);
+    if (r->o.say)
+        r->o.say(r->o.arg, trouble, line);
 }
 
 /* ---- the threads ---- */
@@ -78,7 +78,7 @@ static void note_failure(struct roster *r, struct entry *x, const struct err *e,
     if (tell) {
         char text[700];
         snprintf(text, sizeof text, "not profiled: %s", e->message);
-        say(r, true, &x->subject.jvm, text);
+        say(r, true, &x->it->jvm, text);
     }
 }
 
@@ -88,33 +88,34 @@ static void enter(struct roster *r, struct entry *x) {
     struct err e = {0};
     x->stage = ENTERING;
     pthread_mutex_unlock(&r->lock);
-    if (!x->subject.labels.count)
-        label_sources_read(&x->subject.jvm, r->o.label, r->o.labels, &x->subject.labels);
-    int result = fleet_enter(r->o.fleet, x->subject.jvm.pid, &r->o.want, &user, &e);
-    if (result == 0)
-        subject_begin(&x->subject, user, r->o.every);
-    bool gone = result < 0 && is_gone(&x->subject.jvm);
+    if (r->o.enter)
+        r->o.enter(r->o.arg, x->it);
+    int result = fleet_enter(r->o.fleet, x->it->jvm.pid, &r->o.want, &user, &e);
+    x->it->user = user;
+    if (result == 0 && r->o.entered)
+        r->o.entered(r->o.arg, x->it);
+    bool gone = result < 0 && is_gone(&x->it->jvm);
     pthread_mutex_lock(&r->lock);
     if (result < 0) {
         note_failure(r, x, &e, gone);
         return;
     }
-    if (x->why != SUBJECT_FULL)
-        say(r, false, &x->subject.jvm, x->said ? "profiled now" : "profiled");
+    if (x->why != ROSTER_ANEW)
+        say(r, false, &x->it->jvm, x->said ? "profiled now" : "profiled");
     x->stage = HELD;
     x->said = false;
-    x->why = SUBJECT_GOES_ON;
+    x->why = ROSTER_GOES_ON;
     x->failures = 0;
 }
 
 static void leave(struct roster *r, struct entry *x) {
     x->stage = LEAVING;
     pthread_mutex_unlock(&r->lock);
-    fleet_leave(x->subject.user);
+    fleet_leave(x->it->user);
     pthread_mutex_lock(&r->lock);
-    x->subject.user = NULL;
+    x->it->user = NULL;
     x->retry_s = now_s() + ROSTER_RETRY_MIN_S;
-    x->stage = x->why == SUBJECT_FULL ? WANTED : x->why == SUBJECT_FAILED ? FAILED : ENDED;
+    x->stage = x->why == ROSTER_ANEW ? WANTED : x->why == ROSTER_FAILED ? FAILED : ENDED;
 }
 
 static void *run(void *arg) {
@@ -137,17 +138,32 @@ static void *run(void *arg) {
 
 static struct entry *find(struct roster *r, const struct jvm *j) {
     for (uint32_t i = 0; i < ROSTER_MAX; i++)
-        if (r->entry[i].stage != FREE && same_jvm(&r->entry[i].subject.jvm, j))
+        if (r->entry[i].stage != FREE && same_jvm(&r->entry[i].it->jvm, j))
             return &r->entry[i];
     return NULL;
+}
+
+/* Without memory it is looked at again with the next list. */
+static bool fill(struct roster *r, struct entry *x, const struct jvm *j) {
+    *x = (struct entry){.it = calloc(1, r->o.bytes)};
+    if (!x->it)
+        return false;
+    x->it->jvm = *j;
+    x->stage = WANTED;
+    return true;
+}
+
+static void empty(struct entry *x) {
+    free(x->it);
+    *x = (struct entry){0};
 }
 
 static void want(struct roster *r, const struct jvm *j) {
     for (uint32_t i = 0; i < ROSTER_MAX; i++) {
         if (r->entry[i].stage != FREE)
             continue;
-        r->entry[i] = (struct entry){.stage = WANTED, .subject = {.jvm = *j}};
-        pthread_cond_signal(&r->work);
+        if (fill(r, &r->entry[i], j))
+            pthread_cond_signal(&r->work);
         return;
     }
     if (!r->full)
@@ -159,11 +175,11 @@ static void want(struct roster *r, const struct jvm *j) {
 static void forget(struct roster *r, const struct jvm *list, int n) {
     for (uint32_t i = 0; i < ROSTER_MAX; i++) {
         struct entry *x = &r->entry[i];
-        bool there = false;
+        bool there = x->stage == FREE;
         for (int k = 0; k < n && !there; k++)
-            there = same_jvm(&x->subject.jvm, &list[k]);
+            there = same_jvm(&x->it->jvm, &list[k]);
         if (!there && (x->stage == FAILED || x->stage == ENDED) && !r->o.only) {
-            x->stage = FREE;
+            empty(x);
             r->full = false;
         }
     }
@@ -195,7 +211,7 @@ void roster_look(struct roster *r) {
 
 /* With one JVM only that is the end, and what push ends with. */
 static void say_failed(struct roster *r, struct entry *x) {
-    const struct subject *s = &x->subject;
+    const struct roster_jvm *s = x->it;
     struct session_status st;
     char text[400];
     session_status(fleet_session(s->user), &st);
@@ -210,25 +226,25 @@ static void say_failed(struct roster *r, struct entry *x) {
                 (int)s->jvm.pid, text);
 }
 
-struct subject *roster_next(struct roster *r, uint32_t *i) {
-    struct subject *found = NULL;
+struct roster_jvm *roster_next(struct roster *r, uint32_t *i) {
+    struct roster_jvm *found = NULL;
     pthread_mutex_lock(&r->lock);
     for (; *i < ROSTER_MAX && !found; (*i)++)
         if (r->entry[*i].stage == HELD)
-            found = &r->entry[*i].subject;
+            found = r->entry[*i].it;
     pthread_mutex_unlock(&r->lock);
     return found;
 }
 
-void roster_release(struct roster *r, struct subject *s, enum subject_state why) {
+void roster_release(struct roster *r, struct roster_jvm *j, enum roster_end why) {
     pthread_mutex_lock(&r->lock);
-    struct entry *x = find(r, &s->jvm);
+    struct entry *x = find(r, &j->jvm);
     x->why = why;
     x->stage = LEFT;
-    x->said = why == SUBJECT_FAILED;
-    if (why == SUBJECT_ENDED)
-        say(r, false, &s->jvm, "ended");
-    if (why == SUBJECT_FAILED)
+    x->said = why == ROSTER_FAILED;
+    if (why == ROSTER_ENDED)
+        say(r, false, &j->jvm, "ended");
+    if (why == ROSTER_FAILED)
         say_failed(r, x);
     pthread_cond_signal(&r->work);
     pthread_mutex_unlock(&r->lock);
@@ -269,7 +285,11 @@ int roster_new(const struct roster_options *o, struct roster **out, struct err *
     r->o = *o;
     if (o->only) {
         r->only = *o->only;
-        r->entry[0] = (struct entry){.stage = WANTED, .subject = {.jvm = r->only}};
+        if (!fill(r, &r->entry[0], &r->only)) {
+            free(r->entry);
+            free(r);
+            return err_set(e, ENOMEM, "no memory for the list of JVMs");
+        }
     }
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->work, NULL);
@@ -296,8 +316,11 @@ void roster_free(struct roster *r) {
     pthread_mutex_unlock(&r->lock);
     for (uint32_t i = 0; i < r->threads; i++)
         pthread_join(r->thread[i], NULL);
-    for (uint32_t i = 0; i < ROSTER_MAX; i++)
-        fleet_leave(r->entry[i].subject.user);
+    for (uint32_t i = 0; i < ROSTER_MAX; i++) {
+        if (r->entry[i].it)
+            fleet_leave(r->entry[i].it->user);
+        empty(&r->entry[i]);
+    }
     pthread_mutex_destroy(&r->lock);
     pthread_cond_destroy(&r->work);
     free(r->entry);

@@ -1,17 +1,17 @@
 /*
- * The JVMs that are to be profiled: taken up as they come, let go of as they end. Some threads do
- * what may take its time (to attach, to detach), so that a JVM that hangs holds up no other.
+ * All JVMs of the machine, or one, each with a session: entered as they start, left as they end. Some
+ * threads do what may take its time (attach, detach), so that a JVM that hangs holds up no other.
  *
  *      wanted ─▶ being entered ─▶ held ─▶ being left ─▶ gone
  *        ▲            │             └────── or wanted again, to begin with a new profile
  *        └─ failed ◀──┘ why is said once, tried again seldom
  *
- * Context: roster_* from one thread; a held subject is that thread's until it is released.
+ * Context: roster_* from one thread; a held JVM is that thread's until it is released.
  */
 #ifndef JTOP_HTTP_FLEET_ROSTER_H
 #define JTOP_HTTP_FLEET_ROSTER_H
 
-#include "core/http/push/subject.h"
+#include "core/http/fleet/fleet.h"
 
 #define ROSTER_MAX FLEET_MEMBERS_MAX
 #define ROSTER_THREADS 4
@@ -20,16 +20,32 @@
 
 struct roster;
 
+/* One JVM. What its owner keeps of it lies behind, in the same piece of memory. */
+struct roster_jvm {
+    struct jvm jvm;
+    struct fleet_user *user; /* NULL: it is not held */
+};
+
+/* What became of a held one. */
+enum roster_end {
+    ROSTER_GOES_ON,
+    ROSTER_ENDED,  /* the JVM is gone */
+    ROSTER_FAILED, /* the session is over, the JVM is not: it is tried again seldom */
+    ROSTER_ANEW,   /* it has a new session as soon as may be */
+};
+
 struct roster_options {
     struct fleet *fleet; /* outlives the roster */
     struct fleet_want want;
     const struct jvm *only; /* this one; NULL: every JVM there is */
-    uint32_t every;         /* seconds */
-    const char *const *label;
-    uint32_t labels;
+    void *arg;              /* of the functions below, each of which may be NULL */
+    size_t bytes;           /* of what begins with a struct roster_jvm, all zeroes at first */
+    /* It is about to be entered, once more perhaps; it has been. From any thread, one at a time for a
+     * JVM. */
+    void (*enter)(void *arg, struct roster_jvm *j);
+    void (*entered)(void *arg, struct roster_jvm *j);
     /* For people, from any thread; `trouble`: not merely that one came or went. */
     void (*say)(void *arg, bool trouble, const char *line);
-    void *say_arg;
 };
 
 int roster_new(const struct roster_options *o, struct roster **out, struct err *e);
@@ -38,10 +54,9 @@ int roster_new(const struct roster_options *o, struct roster **out, struct err *
 void roster_look(struct roster *r);
 
 /* The held ones, one after another: *i begins with 0. NULL: no more. */
-struct subject *roster_next(struct roster *r, uint32_t *i);
-/* Is done with a held one, as subject_step says: it ended; it is full, and has a new session as soon as
- * may be, which goes on where its window is; or failed, and is tried again seldom. */
-void roster_release(struct roster *r, struct subject *s, enum subject_state why);
+struct roster_jvm *roster_next(struct roster *r, uint32_t *i);
+/* Is done with a held one. */
+void roster_release(struct roster *r, struct roster_jvm *j, enum roster_end why);
 
 /* Whether roster_options.only is gone, or could not be entered at all (then why is in `e`). */
 bool roster_over(struct roster *r, struct err *e);

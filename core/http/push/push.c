@@ -1,7 +1,8 @@
 #include "core/http/push/push.h"
 
 #include "core/base/clock.h"
-#include "core/http/fleet/roster.h"
+#include "core/http/push/protocol/label_sources.h"
+#include "core/http/push/subject.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -38,16 +39,32 @@ static int put(void *arg, struct push_message *m) {
     return sender_put(p->sender, m);
 }
 
+static void enter(void *arg, struct roster_jvm *j) {
+    const struct push *p = arg;
+    struct subject *s = (struct subject *)j;
+    if (!s->labels.count)
+        label_sources_read(&j->jvm, p->o->label, p->o->labels, &s->labels);
+}
+
+static void entered(void *arg, struct roster_jvm *j) {
+    const struct push *p = arg;
+    subject_begin((struct subject *)j, p->o->every_ms / 1000);
+}
+
+static struct subject *next(struct push *p, uint32_t *i) {
+    return (struct subject *)roster_next(p->roster, i); /* begins with that */
+}
+
 /* A second of work: what came, what is over. */
 static void step(struct push *p) {
     uint32_t i = 0;
     roster_look(p->roster);
-    for (struct subject *s; (s = roster_next(p->roster, &i));) {
-        enum subject_state state = subject_step(s, &p->out);
-        if (state == SUBJECT_FULL)
+    for (struct subject *s; (s = next(p, &i));) {
+        enum roster_end end = subject_step(s, &p->out);
+        if (end == ROSTER_ANEW)
             subject_finish(s, &p->out);
-        if (state != SUBJECT_GOES_ON)
-            roster_release(p->roster, s, state);
+        if (end != ROSTER_GOES_ON)
+            roster_release(p->roster, &s->held, end);
     }
 }
 
@@ -69,7 +86,7 @@ static void go_on(struct push *p, int stop_fd, struct err *e) {
     uint64_t end_ns = clock_now_ns();
     (void)poll(NULL, 0, LATE_MS);
     uint32_t i = 0;
-    for (struct subject *s; (s = roster_next(p->roster, &i));) {
+    for (struct subject *s; (s = next(p, &i));) {
         (void)subject_step(s, &p->out);
         subject_cut(s, &p->out, end_ns);
     }
@@ -117,7 +134,7 @@ static int begin(struct push *p, struct err *e) {
     uint32_t every = o->every_ms / 1000;
     struct fleet_options fleet = {.session = o->session};
     struct roster_options roster = {
-        .every = every, .label = o->label, .labels = o->labels, .say = say, .say_arg = p};
+        .arg = p, .bytes = sizeof(struct subject), .enter = enter, .entered = entered, .say = say};
     int r = o->all_jvms ? 0 : jvm_find(o->target, &p->target, e);
     if (r == 0)
         r = sender_new(&o->sender, &p->sender, e);

@@ -1,10 +1,8 @@
 /*
  * Files:
  *   backoff  waiting time before the next try: doubled each time, randomized
- *   census   cheap check for new or ended processes, to know when to look for JVMs
  *   inbox    queue of messages on their way to the sender's thread
  *   push     continuous profiling: main loop that uploads the JVMs' profiles
- *   roster   the JVMs to be profiled: attached as they start, left as they end
  *   sender   thread that sends messages to one receiver, with retries
  *   subject  one JVM that is profiled continuously: session, labels, window
  *   window   time windows of the uploaded profiles, without gap or overlap

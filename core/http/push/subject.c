@@ -52,7 +52,7 @@ static bool fill_part(struct subject *s, struct event_part *a, struct profile *p
     if (!engine->samples && !engine->asked)
         return false;
     a->query = question(s, event);
-    quality_of_event(&a->quality, st, event, &s->jvm, &a->text);
+    quality_of_event(&a->quality, st, event, &s->held.jvm, &a->text);
     /* Of the window, not of the session. */
     uint64_t dropped = engine->dropped;
     a->quality.dropped = dropped > s->dropped[event] ? dropped - s->dropped[event] : 0;
@@ -72,7 +72,7 @@ static bool fill_part(struct subject *s, struct event_part *a, struct profile *p
 /* One message of the window that is open; of one without samples none. */
 static void send_window(struct subject *s, const struct subject_out *out,
                         const struct session_status *st) {
-    struct session *session = fleet_session(s->user);
+    struct session *session = fleet_session(s->held.user);
     struct event_part *a = calloc(EVENT_KINDS, sizeof *a);
     struct export_part part[EVENT_KINDS];
     int parts = 0;
@@ -98,12 +98,11 @@ static void send_window(struct subject *s, const struct subject_out *out,
     free(a);
 }
 
-void subject_begin(struct subject *s, struct fleet_user *user, uint32_t every) {
+void subject_begin(struct subject *s, uint32_t every) {
     struct session_status st;
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
-    s->user = user;
-    s->since = fleet_since(user);
-    session_status(fleet_session(user), &st);
+    s->since = fleet_since(s->held.user);
+    session_status(fleet_session(s->held.user), &st);
     for (int i = 0; i < EVENT_KINDS; i++)
         s->dropped[i] = st.engine[i].dropped;
     uint64_t from = s->since ? s->since : (now - (st.elapsed_ns < now ? st.elapsed_ns : 0)) / NS;
@@ -128,8 +127,8 @@ static uint64_t newest_second(struct session *session, uint32_t *nodes) {
     return last;
 }
 
-enum subject_state subject_step(struct subject *s, const struct subject_out *out) {
-    struct session *session = fleet_session(s->user);
+enum roster_end subject_step(struct subject *s, const struct subject_out *out) {
+    struct session *session = fleet_session(s->held.user);
     struct session_status st;
     uint32_t nodes;
     uint64_t newest = newest_second(session, &nodes);
@@ -143,23 +142,23 @@ enum subject_state subject_step(struct subject *s, const struct subject_out *out
         /* The phase was seen first, and then all that there is in the profile. */
         newest = newest_second(session, &nodes);
         subject_cut(s, out, newest * NS);
-        return st.phase == SESSION_JVM_GONE ? SUBJECT_ENDED : SUBJECT_FAILED;
+        return st.phase == SESSION_JVM_GONE ? ROSTER_ENDED : ROSTER_FAILED;
     }
     /* Another process's profile would be as large once more, whoever looks on anew. */
-    return nodes > out->nodes_max && !st.reader ? SUBJECT_FULL : SUBJECT_GOES_ON;
+    return nodes > out->nodes_max && !st.reader ? ROSTER_ANEW : ROSTER_GOES_ON;
 }
 
 void subject_finish(struct subject *s, const struct subject_out *out) {
     struct err e;
     /* Reads what was sampled to the end. Another process's session is not ours to stop. */
-    if (!fleet_looks_on(s->user))
-        (void)session_stop(fleet_session(s->user), &e);
+    if (!fleet_looks_on(s->held.user))
+        (void)session_stop(fleet_session(s->held.user), &e);
     subject_cut(s, out, clock_ns(CLOCK_MONOTONIC));
 }
 
 void subject_cut(struct subject *s, const struct subject_out *out, uint64_t now_ns) {
     struct session_status st;
-    session_status(fleet_session(s->user), &st);
+    session_status(fleet_session(s->held.user), &st);
     if (!window_cut(&s->window, now_ns / NS))
         return;
     send_window(s, out, &st);

@@ -6,13 +6,12 @@
 #ifndef JTOP_HTTP_PUSH_SUBJECT_H
 #define JTOP_HTTP_PUSH_SUBJECT_H
 
-#include "core/http/fleet/fleet.h"
+#include "core/http/fleet/roster.h"
 #include "core/http/push/sender.h"
 #include "core/http/push/window.h"
 
 struct subject {
-    struct jvm jvm;
-    struct fleet_user *user;
+    struct roster_jvm held;
     struct push_labels labels;
     struct window window;
     uint64_t since; /* the session's samples are this user's from there on; 0: all of them */
@@ -28,20 +27,13 @@ struct subject_out {
     uint32_t nodes_max; /* call paths after which a profile begins anew */
 };
 
-enum subject_state {
-    SUBJECT_GOES_ON,
-    SUBJECT_ENDED,  /* the JVM is gone; all of it was sent */
-    SUBJECT_FAILED, /* the session is over and the JVM is not; all of it was sent */
-    /* The profile, which is not another process's, has grown too large: subject_finish, and begin
-     * with a new session. */
-    SUBJECT_FULL
-};
-
 /* A session was entered: opens the first window, or the next one of a JVM that has a new session. */
-void subject_begin(struct subject *s, struct fleet_user *user, uint32_t every);
+void subject_begin(struct subject *s, uint32_t every);
 
-/* Sends what windows are over. Cheap where none is. */
-enum subject_state subject_step(struct subject *s, const struct subject_out *out);
+/* Sends what windows are over. Cheap where none is. ROSTER_ENDED, ROSTER_FAILED: all of it was sent.
+ * ROSTER_ANEW: the profile, which is not another process's, has grown too large: subject_finish, and
+ * begin with a new session, which goes on where the window is. */
+enum roster_end subject_step(struct subject *s, const struct subject_out *out);
 
 /* Ends sampling in this session and sends all there is. Some milliseconds of the JVM's time are in
  * no window, until the next session has begun. */

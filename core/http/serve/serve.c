@@ -6,15 +6,15 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/http/fleet/roster.h"
 #include "core/http/serve/api/api_feeds.h"
-#include "core/http/serve/attendance.h"
 #include "core/http/serve/server/listen.h"
 #include "core/http/serve/server/server.h"
 
 #define LINGER_MS 10000
 #define HISTORY_S                                                                                  \
     3700 /* /prof takes as long, out of what is sampled already; memory bounds it, too */
-#define FREE_POLL_MS 60000
+#define LOOK_MS 1000
 
 /* All that serves, in the order in which it is made. */
 struct parts {
@@ -26,7 +26,7 @@ struct parts {
     struct login *login;
     struct guard guard;
     struct serve serve;
-    struct attendance *attendance;
+    struct roster *roster; /* NULL: JVMs are profiled when asked for */
     struct server *server;
 };
 
@@ -86,14 +86,16 @@ static int make_fleet(const struct serve_options *o, struct parts *p, struct err
         return e && e->code ? -e->code : -ENOMEM;
     if (!o->all_jvms)
         return 0;
-    struct fleet_want want = {.engines = o->session.engines};
-    memcpy(want.engine, o->session.engine, sizeof want.engine);
-    return attendance_new(p->serve.fleet, &want, &p->attendance, e);
+    struct roster_options roster = {.fleet = p->serve.fleet,
+                                    .want = {.engines = o->session.engines},
+                                    .bytes = sizeof(struct roster_jvm)};
+    memcpy(roster.want.engine, o->session.engine, sizeof roster.want.engine);
+    return roster_new(&roster, &p->roster, e);
 }
 
 static void close_all(struct parts *p) {
     server_free(p->server);
-    attendance_free(p->attendance);
+    roster_free(p->roster);
     if (p->serve.profs)
         prof_table_free(p->serve.profs);
     api_feeds_free(p->serve.feeds);
@@ -107,10 +109,26 @@ static void close_all(struct parts *p) {
     explicit_bzero(&p->token, sizeof p->token);
 }
 
-static void wait_for(int stop_fd) {
+/* JVMs that came, and those that ended. */
+static void look(struct roster *r) {
+    uint32_t i = 0;
+    roster_look(r);
+    for (struct roster_jvm *j; (j = roster_next(r, &i));) {
+        struct session_status st;
+        session_status(fleet_session(j->user), &st);
+        if (st.phase == SESSION_JVM_GONE)
+            roster_release(r, j, ROSTER_ENDED);
+        else if (st.phase != SESSION_RUNNING)
+            roster_release(r, j, ROSTER_FAILED);
+    }
+}
+
+static void wait_for(int stop_fd, struct roster *r) {
     struct pollfd stop = {.fd = stop_fd, .events = POLLIN};
-    while (poll(&stop, 1, FREE_POLL_MS) <= 0)
-        ;
+    do {
+        if (r)
+            look(r);
+    } while (poll(&stop, 1, r ? LOOK_MS : -1) <= 0);
 }
 
 int serve_run(const struct serve_options *o, int stop_fd, void (*ready)(void *arg, const char *url),
@@ -130,7 +148,7 @@ int serve_run(const struct serve_options *o, int stop_fd, void (*ready)(void *ar
     if (r == 0) {
         listen_url(&p.at, p.tls.cert != NULL, url, sizeof url);
         ready(arg, url);
-        wait_for(stop_fd);
+        wait_for(stop_fd, p.roster);
     }
     close_all(&p);
     return r;

@@ -1,7 +1,6 @@
 /*
  * Files:
- *   attendance  thread that keeps a session open for every JVM of the machine
- *   serve       HTTP server for profiles: options, start-up and shutdown
+ *   serve  HTTP server for profiles: options, start-up and shutdown
  *
  * Profiles by URL: an HTTP server for /prof, /live, /metrics, /api/v1; all of its routes are in
  * server/route.c.

@@ -62,10 +62,11 @@ static void one_that_is_not_there_is_over(void **state) {
     struct err e = {0};
     int said = 0;
     uint32_t i = 0;
+    const struct roster_jvm *held;
     (void)state;
     assert_int_equal(fleet_new(&fo, &fleet, &e), 0);
     struct roster_options o = {
-        .fleet = fleet, .only = &none, .every = 1, .say = ignore, .say_arg = &said};
+        .fleet = fleet, .only = &none, .bytes = sizeof *held, .arg = &said, .say = ignore};
     assert_int_equal(roster_new(&o, &r, &e), 0);
     for (int n = 0; n < 3000 && !roster_over(r, &e); n++) {
         roster_look(r);

@@ -167,7 +167,7 @@ static int put_wanted_method(struct class_file *f, struct bytes_in *in, const ui
         uint16_t name = bytes_u2(in);
         uint32_t length = bytes_u4(in);
         const uint8_t *content = bytes_skip(in, length);
-        if (!content)
+        if (!content || !utf8_at(f, name))
             return -EINVAL;
         if (constant_is(f, name, "Code") && !has_code) {
             has_code = true;
@@ -206,6 +206,9 @@ static int put_methods(struct class_file *f, struct bytes_in *in) {
         bytes_skip(in, 2);
         uint16_t name = bytes_u2(in);
         uint16_t signature = bytes_u2(in);
+        /* What names nothing would name one of the constants that are added. */
+        if (!utf8_at(f, name) || !utf8_at(f, signature))
+            return -EINVAL;
         uint32_t target = target_of(f, name, signature);
         int r = 0;
         if (target < f->q->targets) {

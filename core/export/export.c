@@ -17,34 +17,39 @@ int64_t formats_time_of_day(const struct export_quality *q, uint64_t last) {
     return newest > now ? day - newest : day - now;
 }
 
-#define ROW(n, h, w, ...)                                                                          \
-    { .name = n, .extension = {__VA_ARGS__}, .help = h, .write = w }
-/* That does not only append. */
-#define ROW_WHOLE(n, h, w, ...)                                                                    \
-    { .name = n, .extension = {__VA_ARGS__}, .help = h, .write = w, .whole = true }
-/* Of several events in one file. */
-#define ROW_ALL(n, h, w, ...)                                                                      \
-    { .name = n, .extension = {__VA_ARGS__}, .help = h, .write = w, .write_all = w##_all }
-#define ROW_ALL_WHOLE(n, h, w, ...)                                                                \
-    {                                                                                              \
-        .name = n, .extension = {__VA_ARGS__}, .help = h, .write = w, .write_all = w##_all,        \
-        .whole = true                                                                              \
-    }
+#define PLAIN "text/plain; charset=utf-8"
+#define PAGE "text/html; charset=utf-8"
+#define BYTES "application/octet-stream"
+#define JSON "application/json"
 
-/* ".speedscope.json" is longer than ".json", and so comes first. */
+/* Its names; what it is for; how it is written; and what else is so. */
+#define ROW(n, h, t, w, ...)                                                                       \
+    { .name = n, .help = h, .type = t, .write = w, __VA_ARGS__ }
+
+/* ".speedscope.json" is longer than ".json", and so comes first; ".html" is a flame graph's. */
 const struct exporter exporters[] = {
-    ROW("text", "summary, heaviest stacks and hottest methods", text_export, ".txt"),
-    ROW("collapsed", "one line a stack: root;...;leaf COUNT", collapsed_export, ".collapsed",
-        ".folded"),
-    ROW("svg", "interactive flame graph in one file", svg_export, ".svg"),
-    ROW("html", "the same as a page, for large profiles", html_export, ".html", ".htm"),
-    ROW("tree", "call tree to unfold, as a page", tree_export, NULL),
-    ROW_ALL_WHOLE("jfr", "for JDK Mission Control and jfr print", jfr_export, ".jfr"),
-    ROW_WHOLE("pprof", "for go tool pprof", pprof_export, ".pb.gz", ".pprof"),
-    ROW_ALL_WHOLE("otlp", "OpenTelemetry's profiles signal", otlp_export, ".otlp"),
-    ROW_ALL("speedscope", "for speedscope", speedscope_export, ".speedscope.json"),
-    ROW_ALL("json", "methods, threads and stacks for programs", json_export, ".json"),
-    ROW_ALL("markdown", "a report to paste into a ticket", markdown_export, ".md"),
+    ROW("text", "summary, heaviest stacks and hottest methods", PLAIN, text_export,
+        .extension = {".txt"}, .diff = true),
+    ROW("collapsed", "one line a stack: root;...;leaf COUNT", PLAIN, collapsed_export,
+        .extension = {".collapsed", ".folded"}, .diff = true),
+    ROW("svg", "interactive flame graph in one file", "image/svg+xml", svg_export,
+        .extension = {".svg"}, .picture = true, .diff = true),
+    ROW("html", "the same as a page, for large profiles", PAGE, html_export,
+        .extension = {".html", ".htm"}, .picture = true, .diff = true),
+    ROW("tree", "call tree to unfold, as a page", PAGE, tree_export, .extension = {".html"},
+        .picture = true),
+    ROW("jfr", "for JDK Mission Control and jfr print", BYTES, jfr_export, .extension = {".jfr"},
+        .write_all = jfr_export_all, .whole = true, .download = true),
+    ROW("pprof", "for go tool pprof", BYTES, pprof_export, .extension = {".pb.gz", ".pprof"},
+        .whole = true, .download = true),
+    ROW("otlp", "OpenTelemetry's profiles signal", "application/x-protobuf", otlp_export,
+        .extension = {".otlp"}, .write_all = otlp_export_all, .whole = true, .download = true),
+    ROW("speedscope", "for speedscope", JSON, speedscope_export, .extension = {".speedscope.json"},
+        .write_all = speedscope_export_all, .download = true),
+    ROW("json", "methods, threads and stacks for programs", JSON, json_export,
+        .extension = {".json"}, .write_all = json_export_all),
+    ROW("markdown", "a report to paste into a ticket", "text/markdown; charset=utf-8",
+        markdown_export, .extension = {".md"}, .write_all = markdown_export_all, .diff = true),
     {0},
 };
 

@@ -117,6 +117,10 @@ struct exporter {
     const char *name;         /* as after -o: "collapsed" */
     const char *extension[4]; /* ".collapsed", ".folded" */
     const char *help;         /* one line */
+    const char *type;         /* as in Content-Type */
+    bool download;            /* for another program: a browser keeps it rather than shows it */
+    bool picture; /* a graph with a script: shows a title, and can be made from the leaves up */
+    bool diff;    /* can say how one profile differs from another */
     /* Appends the whole file to `out`. 0 or -ENOMEM. The profile is needed for names. */
     int (*write)(struct text *out, const struct profile *p, const struct snapshot *s,
                  const struct export_quality *q, const struct export_options *o);

@@ -67,8 +67,7 @@ void report_close(struct report_view *v) {
 
 void report_query(struct query *q, const struct exporter *x, const struct export_options *o) {
     /* Only pictures can be made from the leaves up; the others read from the root down. */
-    bool graph = !strcmp(x->name, "svg") || !strcmp(x->name, "html") || !strcmp(x->name, "tree");
-    q->inverted = o->reverse && graph;
+    q->inverted = o->reverse && x->picture;
     q->by_thread = o->threads;
     q->carriers = o->carriers;
     q->tiers = o->annotate;

@@ -220,7 +220,7 @@ static void scripts_are_allowed_by_what_they_are(void **state) {
     for (size_t i = 0; i < 3; i++) {
         struct export_options o = {0};
         const struct exporter *x = exporter_by_format(names[i], &o);
-        const char *policy = prof_format_policy(prof_format_of(x));
+        const char *policy = prof_format_policy(x);
         const struct export_quality quality = {.event = "cpu", .unit = "ns", .jvm = "</script>"};
         struct profile *p = profile_new(0);
         struct profile_frame frame = fixture_frame(p, "j:a/B.</script><script>alert(1)");
@@ -251,8 +251,8 @@ static void scripts_are_allowed_by_what_they_are(void **state) {
         profile_free(p);
     }
     struct export_options o = {0};
-    assert_null(prof_format_policy(prof_format_of(exporter_by_format("collapsed", &o))));
-    assert_true(prof_format_of(exporter_by_format("jfr", &o))->download);
+    assert_null(prof_format_policy(exporter_by_format("collapsed", &o)));
+    assert_true(exporter_by_format("jfr", &o)->download);
 }
 
 static struct serve server;

@@ -24,14 +24,16 @@ struct plan {
 };
 
 static int check_format(const struct exporter *x, struct err *e) {
-    static const char *const can[] = {"text", "markdown", "collapsed", "svg", "html"};
-    for (size_t i = 0; i < sizeof can / sizeof *can; i++)
-        if (strcmp(x->name, can[i]) == 0)
-            return 0;
+    char can[160] = "";
+    if (x->diff)
+        return 0;
+    for (const struct exporter *k = exporters; k->name; k++)
+        if (k->diff)
+            snprintf(can + strlen(can), sizeof can - strlen(can), "%s%s", can[0] ? ", " : "",
+                     k->name);
     return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                       "diff: a difference cannot be written as %s, but as text, markdown, "
-                       "collapsed, svg or html",
-                       x->name);
+                       "diff: a difference cannot be written as %s, but as one of %s", x->name,
+                       can);
 }
 
 static const struct exporter *text_exporter(void) {

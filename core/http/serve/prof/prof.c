@@ -71,8 +71,7 @@ static void refuse_failed(struct serve_answer *a, const struct err *e) {
         retry_after(a, BUSY_SECONDS);
 }
 
-static void add_file_name(struct serve_answer *a, const struct prof *p,
-                          const struct prof_format *f) {
+static void add_file_name(struct serve_answer *a, const struct prof *p, const struct exporter *x) {
     char value[256], event[64];
     size_t n = 0;
     for (const char *c = p->event; *c && n + 1 < sizeof event; c++)
@@ -82,16 +81,16 @@ static void add_file_name(struct serve_answer *a, const struct prof *p,
                                 : '_');
     event[n] = '\0';
     (void)snprintf(value, sizeof value, "%s; filename=\"jtop-prof-%d-%s%s\"",
-                   f->download ? "attachment" : "inline", (int)p->ask->pid, event, f->extension);
+                   x->download ? "attachment" : "inline", (int)p->ask->pid, event, x->extension[0]);
     serve_header(a, "Content-Disposition", value);
 }
 
 /* What can be said before there is a result. */
 static void add_heading(struct serve_answer *a, const struct prof *p) {
-    const struct prof_format *f = prof_format_of(p->ask->exporter);
-    a->type = f->type;
-    a->policy = prof_format_policy(f);
-    add_file_name(a, p, f);
+    const struct exporter *x = p->ask->exporter;
+    a->type = x->type;
+    a->policy = prof_format_policy(x);
+    add_file_name(a, p, x);
 }
 
 static void answer_done(struct serve_answer *a, struct prof *p) {

@@ -3,39 +3,13 @@
 #include "core/http/serve/page/pages_hash.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#define PLAIN "text/plain; charset=utf-8"
-#define PAGE "text/html; charset=utf-8"
-#define BYTES "application/octet-stream"
-#define JSON "application/json"
+#define FORMATS_MAX 32
 
-static const struct prof_format formats[] = {
-    {"text", PLAIN, ".txt", false, false, false},
-    {"collapsed", PLAIN, ".collapsed", false, false, false},
-    {"svg", "image/svg+xml", ".svg", false, true, true},
-    {"html", PAGE, ".html", false, true, true},
-    {"tree", PAGE, ".html", false, true, true},
-    {"jfr", BYTES, ".jfr", true, false, false},
-    {"pprof", BYTES, ".pb.gz", true, false, false},
-    {"otlp", "application/x-protobuf", ".otlp", true, false, false},
-    {"speedscope", JSON, ".speedscope.json", true, false, false},
-    {"json", JSON, ".json", false, false, false},
-    {"markdown", "text/markdown; charset=utf-8", ".md", false, false, false},
-};
-
-enum { FORMATS = sizeof formats / sizeof formats[0] };
-
-static char policies[FORMATS][320]; /* "": there is no script, or it could not be found out */
-
-const struct prof_format *prof_format_of(const struct exporter *x) {
-    static const struct prof_format other = {"", BYTES, ".bin", true, false, false};
-    for (size_t i = 0; i < FORMATS; i++)
-        if (strcmp(formats[i].exporter, x->name) == 0)
-            return &formats[i];
-    return &other;
-}
+static char policies[FORMATS_MAX][320]; /* by place in exporters; "": the server's usual one */
 
 static const char *last(const char *text, const char *what) {
     const char *found = NULL;
@@ -82,11 +56,9 @@ static bool hash_of(const struct exporter *x, char out[PAGES_HASH_TEXT]) {
 }
 
 static void make_policies(void) {
-    for (size_t i = 0; i < FORMATS; i++) {
+    for (size_t i = 0; exporters[i].name && i < FORMATS_MAX; i++) {
         char hash[PAGES_HASH_TEXT];
-        struct export_options unused = {0};
-        const struct exporter *x = exporter_by_format(formats[i].exporter, &unused);
-        if (formats[i].script && x && hash_of(x, hash))
+        if (exporters[i].picture && hash_of(&exporters[i], hash))
             (void)snprintf(policies[i], sizeof policies[i],
                            "default-src 'none'; script-src 'sha256-%s'; style-src 'unsafe-inline'; "
                            "img-src data: blob:; base-uri 'none'; form-action 'none'; "
@@ -95,9 +67,9 @@ static void make_policies(void) {
     }
 }
 
-const char *prof_format_policy(const struct prof_format *f) {
+const char *prof_format_policy(const struct exporter *x) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, make_policies);
-    bool row = f >= formats && f < formats + FORMATS;
-    return row && policies[f - formats][0] ? policies[f - formats] : NULL;
+    ptrdiff_t i = x - exporters;
+    return i >= 0 && i < FORMATS_MAX && policies[i][0] ? policies[i] : NULL;
 }

@@ -135,7 +135,6 @@ static void note(struct taking *t) {
 
 static int report(struct taking *t, struct err *e) {
     struct prof *p = t->prof;
-    const struct prof_format *format = prof_format_of(p->ask->exporter);
     struct report_request q = {.exporter = p->ask->exporter,
                                .export = p->ask->export,
                                .event = p->ask->event,
@@ -150,7 +149,7 @@ static int report(struct taking *t, struct err *e) {
         q.elapsed_ns += q.elapsed_ns == 0;
     }
     note(t);
-    if (p->note[0] && format->titled) {
+    if (p->note[0] && p->ask->exporter->picture) {
         (void)snprintf(title, sizeof title, "%s: %s", q.export.title ? q.export.title : p->event,
                        p->note);
         q.export.title = title;

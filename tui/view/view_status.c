@@ -2,6 +2,7 @@
  * Status: how good the profile is, and what it costs. Lines of text under heads, made anew for
  * each picture: long reasons are wrapped to the width there is.
  */
+#include "attach/proc/proc.h"
 #include "core/report/quality.h"
 #include "core/wire/wire_names.h"
 #include "tui/view/view.h"
@@ -73,22 +74,13 @@ static void want(void *state, struct model_question *q) {
     (void)state, (void)q;
 }
 
-static uint64_t own_memory(void) {
-    FILE *f = fopen("/proc/self/statm", "re");
-    uint64_t size = 0, resident = 0;
-    int n = f ? fscanf(f, "%" SCNu64 " %" SCNu64, &size, &resident) : 0;
-    if (f)
-        fclose(f);
-    return n == 2 ? resident * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
-}
-
 static void update(void *state, const struct model *m) {
     struct status_state *v = state;
     const struct profile *p = m->source.lock(m->source.arg);
     v->stacks = profile_node_count(p);
     v->threads = profile_thread_count(p);
     m->source.unlock(m->source.arg);
-    v->memory_bytes = own_memory();
+    v->memory_bytes = proc_rss_bytes(getpid());
 }
 
 static struct status_row *add_row(struct status_state *v, enum role role, int at) {

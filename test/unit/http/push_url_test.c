@@ -35,6 +35,7 @@ static void test_what_is_no_receiver_is_refused(void **state) {
                                       "file:///etc/passwd",
                                       "http://",
                                       "http:///path",
+                                      "http:/h",
                                       "http://h:0",
                                       "http://h:65536",
                                       "http://h:",
@@ -88,7 +89,8 @@ static void test_loopback_is_what_never_is_another_machine(void **state) {
                {"http://127.0.0.1.example.com", false, false},
                {"http://localhost.example", false, false},
                {"http://10.0.0.1", false, false},
-               {"http://127.1", false, false},
+               {"http://127.1", true, false}, /* that is where libcurl connects to */
+               {"http://2130706433", true, false},
                {"http://0.0.0.0", false, false},
                {"https://[::2]", false, true},
                {"http://[::ffff:10.0.0.1]", false, false}};

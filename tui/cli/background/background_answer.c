@@ -1,6 +1,7 @@
 /* The reader's side: answers to those who ask about its profile. */
 #include "tui/cli/background/background_parts.h"
 
+#include "attach/proc/proc.h"
 #include "core/base/clock.h"
 #include "core/report/metrics.h"
 #include "tui/cli/output/growing.h"
@@ -259,20 +260,9 @@ static int answer_status(struct answer *a, struct err *e) {
     return 0;
 }
 
-static uint64_t own_rss(void) {
-    unsigned long long size = 0, resident = 0;
-    FILE *f = fopen("/proc/self/statm", "re");
-    if (f) {
-        if (fscanf(f, "%llu %llu", &size, &resident) != 2)
-            resident = 0;
-        fclose(f);
-    }
-    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 static int answer_metrics(struct answer *a, struct err *e) {
     (void)e;
-    metrics_write(&a->out, &a->st, &a->jvm, own_rss());
+    metrics_write(&a->out, &a->st, &a->jvm, proc_rss_bytes(getpid()));
     return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "core/http/push/protocol/receiver_url.h"
 
 #include <arpa/inet.h>
+#include <curl/curl.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -32,63 +33,46 @@ static bool host_is_loopback(const char *host) {
     return strcasecmp(host, "localhost") == 0;
 }
 
-/* Copies the host to `out`; returns what is behind it, or NULL. */
-static const char *take_host(const char *at, char *out, size_t size) {
-    static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
-    bool six = *at == '[';
-    at += six;
-    size_t n = strspn(at, six ? "0123456789abcdefABCDEF:." : name);
-    struct in6_addr address;
-    if (n == 0 || n >= size)
-        return NULL;
-    memcpy(out, at, n);
-    out[n] = '\0';
-    if (!six)
-        return at + n;
-    return at[n] == ']' && inet_pton(AF_INET6, out, &address) == 1 ? at + n + 1 : NULL;
-}
-
-/* Skips ":PORT"; NULL where that is no port. */
-static const char *skip_port(const char *at) {
-    if (*at != ':')
-        return at;
-    size_t n = strspn(++at, "0123456789");
-    long port = n > 0 && n < 6 ? strtol(at, NULL, 10) : 0;
-    return port >= 1 && port <= 65535 ? at + n : NULL;
+/* Host and port as libcurl, which connects to them, understands them. False: it does not take the URL,
+ * or no port is given where one is announced. */
+static bool take_host(const char *text, size_t authority, char *out, size_t size) {
+    CURLU *u = curl_url();
+    char *host = NULL, *port = NULL;
+    if (u && curl_url_set(u, CURLUPART_URL, text, 0) == CURLUE_OK) {
+        (void)curl_url_get(u, CURLUPART_HOST, &host, 0);
+        (void)curl_url_get(u, CURLUPART_PORT, &port, 0);
+    }
+    bool good = host && host[0] && text[authority - 1] != ':' && (!port || strtol(port, NULL, 10));
+    size_t n = good ? strlen(host) : 0, six = good && host[0] == '[';
+    if (good)
+        snprintf(out, size, "%.*s", (int)(n - 2 * six), host + six);
+    curl_free(host);
+    curl_free(port);
+    curl_url_cleanup(u);
+    return good;
 }
 
 int receiver_url_parse(const char *text, struct receiver_url *out, struct err *e) {
-    *out = (struct receiver_url){0};
-    const char *at = text;
-    if (strncasecmp(at, "https://", 8) == 0)
-        at += 8, out->tls = true;
-    else if (strncasecmp(at, "http://", 7) == 0)
-        at += 7;
-    else
+    *out = (struct receiver_url){.tls = strncasecmp(text, "https://", 8) == 0};
+    size_t n = strlen(text), begin = out->tls ? 8 : 7;
+    if (!out->tls && strncasecmp(text, "http://", 7) != 0)
         return wrong(text, "not a http:// or https:// URL", e);
-    if (strlen(text) >= sizeof out->base)
+    if (n >= sizeof out->base)
         return wrong(text, "longer than 1 KB", e);
     if (!clean(text))
         return wrong("URL", "it has a space or another character that belongs in no URL", e);
-    if (memchr(at, '@', strcspn(at, "/?#")))
+    size_t path = begin + strcspn(text + begin, "/?#");
+    if (memchr(text + begin, '@', path - begin))
         return wrong("URL",
                      "user and password do not go into it, where others see them: "
                      "--token-file has a secret",
                      e);
-    if (strpbrk(at, "?#"))
+    if (strpbrk(text, "?#"))
         return wrong(text, "it has a '?' or '#'", e);
-    at = take_host(at, out->host, sizeof out->host);
-    if (!at)
-        return wrong(text, "no host in it, or none that can be", e);
-    at = skip_port(at);
-    if (!at || (*at && *at != '/'))
-        return wrong(text, "what follows the host is neither a port nor a path", e);
-    size_t n = strlen(text);
-    out->own_path = *at && text[n - 1] != '/';
-    if (*at && !out->own_path)
-        n--;
-    memcpy(out->base, text, n);
-    out->base[n] = '\0';
+    if (path == begin || !take_host(text, path, out->host, sizeof out->host))
+        return wrong(text, "no host in it, or a host or port that cannot be", e);
+    out->own_path = path < n && text[n - 1] != '/';
+    memcpy(out->base, text, n - (path < n && !out->own_path));
     out->loopback = host_is_loopback(out->host);
     return 0;
 }

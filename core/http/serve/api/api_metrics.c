@@ -1,6 +1,7 @@
 /* /metrics: of every JVM there is a session of. Whoever scrapes attaches to nothing. */
 #include "core/http/serve/api/api.h"
 
+#include "attach/proc/proc.h"
 #include "core/base/clock.h"
 #include "core/http/serve/api/api_view.h"
 #include "core/report/metrics.h"
@@ -16,17 +17,6 @@ struct scraped {
     struct jvm jvm;
     struct metrics_top top;
 };
-
-static uint64_t own_rss(void) {
-    unsigned long long size = 0, resident = 0;
-    FILE *f = fopen("/proc/self/statm", "re");
-    if (f) {
-        if (fscanf(f, "%llu %llu", &size, &resident) != 2)
-            resident = 0;
-        fclose(f);
-    }
-    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
-}
 
 static void scrape(struct scraped *out, struct session *s) {
     session_status(s, &out->status);
@@ -66,7 +56,8 @@ void serve_metrics(struct serve *s, const struct serve_request *q, struct serve_
     for (uint32_t i = 0; i < count; i++)
         jvm[i] = (struct metrics_jvm){&one[i].status, &one[i].jvm, &one[i].top};
     if (one && jvm)
-        metrics_write_all(&a->body, jvm, count, own_rss(), clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+        metrics_write_all(&a->body, jvm, count, proc_rss_bytes(getpid()),
+                          clock_ns(CLOCK_PROCESS_CPUTIME_ID));
     if (!one || !jvm || a->body.failed)
         serve_refuse(a, 503, "there is no memory for the answer");
     else

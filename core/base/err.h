@@ -8,6 +8,7 @@
  *   grow        arrays that double in size when they are full
  *   gzip        gzip compression of a text in memory
  *   hash        hash functions for tables, and seeds for them
+ *   home        paths of a user's files, by the XDG base directory specification
  *   id_map      hash table with a size limit, from 64-bit keys to 64-bit values
  *   nearest     spelling distance of two words, to suggest what was meant
  *   quantity    parser of numbers with units (10s, 500us, 8m), with their limits

@@ -1,6 +1,7 @@
 #include "tui/config/config.h"
 
 #include "core/base/file.h"
+#include "core/base/home.h"
 #include "core/base/text.h"
 #include "tui/config/config_parts.h"
 #include "tui/terminal/press_name.h"
@@ -17,27 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where a person's files are, and reading them. */
-
-const char *config_place(const char *variable, const char *fallback, const char *name, char *out,
-                         size_t size) {
-    const char *base = getenv(variable), *home = getenv("HOME");
-    int n = -1;
-    if (base && base[0] == '/') /* a relative one is to be ignored, says the specification */
-        n = snprintf(out, size, "%s/jtop-prof/%s", base, name);
-    else if (home && home[0] == '/')
-        n = snprintf(out, size, "%s/%s/jtop-prof/%s", home, fallback, name);
-    if (n < 0 || (size_t)n >= size)
-        out[0] = '\0';
-    return out;
-}
-
 const char *config_path(char *out, size_t size) {
-    return config_place("XDG_CONFIG_HOME", ".config", "config", out, size);
-}
-
-const char *config_themes(char *out, size_t size) {
-    return config_place("XDG_CONFIG_HOME", ".config", "themes", out, size);
+    return home_path("XDG_CONFIG_HOME", ".config", "config", out, size);
 }
 
 static int unreadable(const char *path, int code, struct err *e) {

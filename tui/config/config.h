@@ -3,8 +3,6 @@
  *   config         user's config file: its settings, reading and printing it
  *   config_parts   table of config settings, and helpers for config files
  *   config_recent  list of recently viewed JVMs, kept in a file
- *   keymap         table of keys: press, command, where it applies, help text
- *   keymap_bind    keys in force: lookup, and bindings from the config file
  *
  * What a person likes: $XDG_CONFIG_HOME/jtop-prof/config (~/.config/…), an INI file, see
  * jtop-prof(5). Options of the command line come after it.
@@ -16,26 +14,13 @@
 
 #include "core/base/err.h"
 #include "core/base/text.h"
-#include "tui/config/keymap.h"
+#include "tui/key/keymap.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define CONFIG_TEXT 256
-
-/* The views there are. */
-enum live_view {
-    LIVE_METHODS = 0,
-    LIVE_THREADS,
-    LIVE_TREE,
-    LIVE_LOCKS,
-    LIVE_FLAME,
-    LIVE_ALLOC,
-    LIVE_LINES,
-    LIVE_STATUS,
-    LIVE_OVERVIEW,
-};
 
 struct config {
     char theme[CONFIG_TEXT];          /* name or path; "": default */
@@ -56,8 +41,6 @@ static inline const struct keymap *config_keys(const struct config *c) {
 
 /* Where it is, whether it exists or not. Returns out; "" where there is no home. */
 const char *config_path(char *out, size_t size);
-/* "DIR/themes" beside it. */
-const char *config_themes(char *out, size_t size);
 
 /* Reads it (no file, or one that may not be read: defaults). -EINVAL with file and line. */
 int config_load(struct config *c, struct err *e);

@@ -34,11 +34,6 @@ struct config_setting {
  * key_bindings instead. */
 extern const struct config_setting config_settings[];
 
-/* A file in one of the directories of the XDG specification: "VARIABLE/jtop-prof/NAME", or
- * "HOME/FALLBACK/jtop-prof/NAME". Returns out; "" where there is no home. */
-const char *config_place(const char *variable, const char *fallback, const char *name, char *out,
-                         size_t size);
-
 /* Reads a small text file: regular, no NUL in it, CONFIG_BYTES_MAX at most. malloc'ed; -ENOENT, or
  * -errno with a message. */
 #define CONFIG_BYTES_MAX (64u << 10)

@@ -2,6 +2,8 @@
  * it: what cannot be read is not there, what cannot be written is not remembered. */
 #include "tui/config/config_parts.h"
 
+#include "core/base/home.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,7 +14,7 @@
 #include <unistd.h>
 
 static const char *recent_path(char *out, size_t size) {
-    return config_place("XDG_STATE_HOME", ".local/state", "recent", out, size);
+    return home_path("XDG_STATE_HOME", ".local/state", "recent", out, size);
 }
 
 /* As a line of the file, and on a screen. */

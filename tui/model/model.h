@@ -38,7 +38,7 @@
 #include "core/profile/snapshot/snapshot.h"
 #include "core/profile/table/frame_name.h"
 #include "core/session/session.h"
-#include "tui/config/config.h"
+#include "tui/key/keymap.h"
 #include "tui/model/overloads.h"
 #include "tui/widget/line_editor.h"
 
@@ -82,6 +82,19 @@ struct model_thread {
     uint32_t row;             /* in snapshot->threads; UINT32_MAX: not sampled */
 };
 
+/* The views there are. */
+enum live_view {
+    LIVE_METHODS = 0,
+    LIVE_THREADS,
+    LIVE_TREE,
+    LIVE_LOCKS,
+    LIVE_FLAME,
+    LIVE_ALLOC,
+    LIVE_LINES,
+    LIVE_STATUS,
+    LIVE_OVERVIEW,
+};
+
 /* What narrows the question; the last one is the first that Esc undoes. */
 enum model_narrowing { NARROW_THREAD, NARROW_METHOD, NARROW_PACKAGE, NARROW_FILTER, NARROWINGS };
 
@@ -116,12 +129,14 @@ struct model_question {
 
 /* What does not change while one looks. */
 struct model_settings {
-    const struct config *config; /* never NULL */
-    int event;                   /* the first question's */
-    bool simple;                 /* class names without package */
-    bool carriers;               /* the first question's */
-    bool precise;                /* as asked of the session */
-    enum wire_walk walk;         /* likewise */
+    const struct keymap *keys; /* in force; NULL: as shipped */
+    /* Names of columns, and directories and jars with ':' between them; NULL, "": as shipped. */
+    const char *method_columns, *thread_columns, *source_path;
+    int event;           /* the first question's */
+    bool simple;         /* class names without package */
+    bool carriers;       /* the first question's */
+    bool precise;        /* as asked of the session */
+    enum wire_walk walk; /* likewise */
     /* Likewise, and alive as long as the model; 0: CPU time. */
     const struct wire_engine_request *engine;
     uint32_t engines;

@@ -9,6 +9,7 @@
 
 #include "core/session/session.h"
 #include "tui/config/config.h"
+#include "tui/model/model.h"
 
 struct live_options {
     const struct jvm *jvm; /* NULL: the picker comes first (unless replay is set) */

@@ -24,7 +24,11 @@ bool live_is_mono(const struct live_options *o) {
 }
 
 struct model_settings live_settings(const struct live_options *o) {
-    return (struct model_settings){.config = o->config,
+    return (struct model_settings){.keys = config_keys(o->config),
+                                   .method_columns = o->config->method_columns,
+                                   .thread_columns = o->config->thread_columns,
+                                   .source_path = o->config->source_path,
+
                                    .event = (int)o->session.engine[0].event,
                                    .simple = o->simple,
                                    .carriers = o->carriers,

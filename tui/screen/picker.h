@@ -9,7 +9,7 @@
 #define JTOP_TUI_SCREEN_PICKER_H
 
 #include "attach/find/jvm.h"
-#include "tui/config/keymap.h"
+#include "tui/key/keymap.h"
 #include "tui/terminal/canvas.h"
 
 #include <stdbool.h>

@@ -48,7 +48,7 @@ struct screen {
 
 /* The keys in force. */
 static inline const struct keymap *screen_keys(const struct screen *s) {
-    return config_keys(s->model->settings.config);
+    return s->model->settings.keys;
 }
 
 /* As screen_say, until the next key. */

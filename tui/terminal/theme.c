@@ -1,6 +1,6 @@
 #include "tui/terminal/theme.h"
 
-#include "tui/config/config.h"
+#include "core/base/home.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -195,7 +195,7 @@ static int not_found(const char *name, struct err *e) {
         size_t n = strlen(names);
         snprintf(names + n, sizeof names - n, "%s%s", i ? ", " : "", theme_names[i]);
     }
-    config_themes(directory, sizeof directory);
+    home_path("XDG_CONFIG_HOME", ".config", "themes", directory, sizeof directory);
     return err_set(e, ENOENT, "no theme '%.80s': there are %s%s%s%s, and any file by its path",
                    name, names, directory[0] ? ", those of " : "", directory,
                    directory[0] ? " (*.theme)" : "");
@@ -229,7 +229,7 @@ int theme_load(const char *name, struct theme *t, struct err *e) {
         return theme_parse(t, name, text, e);
     char directory[512], path[1024] = "";
     FILE *f = NULL;
-    config_themes(directory, sizeof directory);
+    home_path("XDG_CONFIG_HOME", ".config", "themes", directory, sizeof directory);
     if (directory[0] && !strchr(name, '/')) {
         snprintf(path, sizeof path, "%s/%s.theme", directory, name);
         f = fopen(path, "re");

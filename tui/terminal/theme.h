@@ -111,7 +111,7 @@ int theme_parse(struct theme *t, const char *origin, const char *text, struct er
 int theme_default(struct theme *t, struct err *e);
 
 /* A theme by the name of a shipped one, else of NAME.theme in the person's own directory
- * (config_themes), else by its path. "" is the default one. Roles it leaves out are the default's.
+ * ($XDG_CONFIG_HOME/jtop-prof/themes), else by its path. "" is the default one. Roles it leaves out are the default's.
  * -ENOENT with the names there are; -EINVAL with file and line. */
 int theme_load(const char *name, struct theme *t, struct err *e);
 

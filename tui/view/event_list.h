@@ -10,7 +10,7 @@
 #ifndef JTOP_TUI_VIEW_EVENT_LIST_H
 #define JTOP_TUI_VIEW_EVENT_LIST_H
 
-#include "tui/config/keymap.h"
+#include "tui/key/keymap.h"
 #include "tui/model/engine_set.h"
 #include "tui/model/model.h"
 #include "tui/terminal/canvas.h"

@@ -4,7 +4,7 @@
 #ifndef JTOP_TUI_VIEW_FOOTER_H
 #define JTOP_TUI_VIEW_FOOTER_H
 
-#include "tui/config/keymap.h"
+#include "tui/key/keymap.h"
 #include "tui/terminal/canvas.h"
 
 void footer_draw(struct canvas *c, int row, const struct keymap *k, unsigned scope);

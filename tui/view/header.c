@@ -232,8 +232,7 @@ static const char *tab_text(const struct model *m, int k, enum live_view view, e
                             char *out, size_t size) {
     int i = k ? k - 1 : LIVE_OVERVIEW;
     char key[KEY_TEXT];
-    keymap_key(config_keys(m->settings.config), (enum command)(COMMAND_METHODS + i), SCOPE_VIEWS,
-               key);
+    keymap_key(m->settings.keys, (enum command)(COMMAND_METHODS + i), SCOPE_VIEWS, key);
     bool on = i == (int)view;
     const char *title = titles == TITLES || (on && titles == TITLES_NONE) ? views[i]->title
                         : titles == TITLES_BRIEF                          ? brief[i]

@@ -177,7 +177,8 @@ struct places {
 };
 
 void table_init(struct table *t, const struct table_type *type, const char *columns) {
-    *t = (struct table){.type = type, .columns = columns, .sort = type->natural, .sort_event = -1};
+    *t = (struct table){
+        .type = type, .columns = columns ? columns : "", .sort = type->natural, .sort_event = -1};
 }
 
 void table_free(struct table *t) {

@@ -93,7 +93,7 @@ struct table {
     int slots;
 };
 
-/* `columns` outlives the table. Unknown names in it are nothing. */
+/* `columns` outlives the table; NULL: as shipped. Unknown names in it are nothing. */
 void table_init(struct table *t, const struct table_type *type, const char *columns);
 void table_free(struct table *t);
 

@@ -30,7 +30,7 @@
 #ifndef JTOP_TUI_VIEW_VIEW_H
 #define JTOP_TUI_VIEW_VIEW_H
 
-#include "tui/config/keymap.h"
+#include "tui/key/keymap.h"
 #include "tui/model/model.h"
 #include "tui/terminal/canvas.h"
 #include "tui/widget/cursor.h"

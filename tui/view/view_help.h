@@ -6,7 +6,7 @@
 #ifndef JTOP_TUI_VIEW_VIEW_HELP_H
 #define JTOP_TUI_VIEW_VIEW_HELP_H
 
-#include "tui/config/keymap.h"
+#include "tui/key/keymap.h"
 #include "tui/terminal/canvas.h"
 
 /* Draws the help over the whole canvas, from line `top` on.

@@ -90,7 +90,7 @@ static bool is_answered(const struct lines_state *v, const struct model *m) {
 
 static void find_source(struct lines_state *v, const struct model *m) {
     const struct method *method = model_method(m, v->method);
-    const char *path = m->settings.config ? m->settings.config->source_path : "";
+    const char *path = m->settings.source_path ? m->settings.source_path : "";
     bool recording = m->status.phase == SESSION_REPLAYED;
     v->source =
         method->kind == METHOD_JAVA

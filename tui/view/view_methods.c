@@ -295,9 +295,8 @@ static void look(struct methods_state *v, const struct model *m) {
 
 static void *open_methods(const struct model *m) {
     struct methods_state *v = calloc(1, sizeof *v);
-    const struct config *config = m->settings.config;
     if (v)
-        table_init(&v->table, &methods_table, config ? config->method_columns : "");
+        table_init(&v->table, &methods_table, m->settings.method_columns);
     return v;
 }
 

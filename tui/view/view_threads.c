@@ -41,9 +41,8 @@ static void look(struct thread_table *v, const struct model *m) {
 
 static void *open_threads(const struct model *m) {
     struct thread_table *v = calloc(1, sizeof *v);
-    const struct config *config = m->settings.config;
     if (v)
-        table_init(&v->table, &threads_table, config ? config->thread_columns : "");
+        table_init(&v->table, &threads_table, m->settings.thread_columns);
     return v;
 }
 

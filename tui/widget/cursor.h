@@ -17,7 +17,7 @@
 #ifndef JTOP_TUI_WIDGET_CURSOR_H
 #define JTOP_TUI_WIDGET_CURSOR_H
 
-#include "tui/config/keymap.h"
+#include "tui/key/keymap.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -128,7 +128,7 @@ static void too_much(void **unused) {
     clock_gettime(CLOCK_MONOTONIC, &opened);
     tree_rows_build(&t, s, SEED);
     clock_gettime(CLOCK_MONOTONIC, &built);
-    assert_int_equal(t.open_count, TREE_OPEN_MAX);
+    assert_int_equal(t.open.count, TREE_OPEN_MAX);
     assert_true(t.row[0].open && t.row[1].node == 1);
     assert_in_range(t.count, TREE_OPEN_MAX, s->node_count);
     print_message("%u nodes: opened in %.1f ms, %u rows in %.1f ms\n", s->node_count,

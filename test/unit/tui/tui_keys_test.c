@@ -2,7 +2,7 @@
 #include "test/unit/tier.h"
 #include "test/unit/tui/tui_fixture.h"
 
-#include "tui/config/keymap.h"
+#include "tui/key/keymap.h"
 #include "tui/view/view.h"
 
 #include <setjmp.h>

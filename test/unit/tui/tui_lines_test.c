@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 static char root[] = "/tmp/jtop-lines-XXXXXX";
-static struct config config = {.view = -1};
 
 #define LINES 120
 
@@ -55,8 +54,7 @@ static int remove_root(void **unused) {
 
 static void open_lines(struct fixture *f, int rows, int cols, bool ascii, bool source) {
     fixture_open(f, LIVE_METHODS, rows, cols, ascii);
-    snprintf(config.source_path, sizeof config.source_path, "%s", source ? root : "");
-    f->model.settings.config = &config;
+    f->model.settings.source_path = source ? root : "";
     fixture_sample(f, 4711, 600, CALL "2:44 shop.cart.Cart.total");
     fixture_sample(f, 4711, 40, CALL "2:46 shop.cart.Cart.total");
     fixture_sample(f, 4712, 25, CALL "2:52 shop.cart.Cart.total|2:7 shop.price.Rounding.halfUp");

@@ -87,9 +87,8 @@ static void sorted(void **unused) {
 static void chosen_columns(void **unused) {
     (void)unused;
     struct fixture f;
-    struct config config = {.method_columns = "name,total,tiers,self,delta,alloc"};
     open_busy(&f, 12, 80, false);
-    f.model.settings.config = &config;
+    f.model.settings.method_columns = "name,total,tiers,self,delta,alloc";
     compare_view(&f, "methods-columns");
     fixture_close(&f);
 }

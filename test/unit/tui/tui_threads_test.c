@@ -184,10 +184,9 @@ static void virtual_pools(void **unused) {
 static void chosen_columns(void **unused) {
     (void)unused;
     struct fixture f;
-    struct config config = {.thread_columns = "name, blocked, alloc, events"};
     const struct area a = {.rows = 20, .cols = 80};
     open_busy(&f, 20, 80, false);
-    f.model.settings.config = &config;
+    f.model.settings.thread_columns = "name, blocked, alloc, events";
     void *state = view_threads.open(&f.model);
     canvas_clear(&f.canvas);
     view_threads.update(state, &f.model);

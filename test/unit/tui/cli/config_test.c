@@ -1,4 +1,5 @@
 /* The config file, the keys it binds, and the JVMs looked at before. */
+#include "core/base/home.h"
 #include "tui/config/config.h"
 #include "tui/terminal/press_name.h"
 #include "tui/view/view.h"
@@ -207,7 +208,8 @@ static void where_it_is(void **unused) {
     snprintf(path, sizeof path, "%s/xdg", home);
     setenv("XDG_CONFIG_HOME", path, 1);
     snprintf(expected, sizeof expected, "%s/xdg/jtop-prof/themes", home);
-    assert_string_equal(config_themes(path, sizeof path), expected);
+    assert_string_equal(home_path("XDG_CONFIG_HOME", ".config", "themes", path, sizeof path),
+                        expected);
     write_file("xdg/jtop-prof/config", "[display]\nview = trees\n", 23);
     assert_int_equal(config_load(&c, &e), -EINVAL);
     snprintf(expected, sizeof expected, "%s/xdg/jtop-prof/config:2: no view", home);

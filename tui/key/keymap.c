@@ -1,4 +1,4 @@
-#include "tui/config/keymap.h"
+#include "tui/key/keymap.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The keys in force: those of the table, and what a config file makes of them. */
-#include "tui/config/keymap.h"
+#include "tui/key/keymap.h"
 
 #include "tui/terminal/press_name.h"
 

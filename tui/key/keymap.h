@@ -1,11 +1,15 @@
 /*
+ * Files:
+ *   keymap       table of keys: press, command, where it applies, help text
+ *   keymap_bind  keys in force: lookup, and bindings from the config file
+ *
  * The keys as a table: which press is which command, where, and what the help says of it. The
  * help screen and the footer are made from it, so a key that works is a key that is shown.
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_CONFIG_KEYMAP_H
-#define JTOP_TUI_CONFIG_KEYMAP_H
+#ifndef JTOP_TUI_KEY_KEYMAP_H
+#define JTOP_TUI_KEY_KEYMAP_H
 
 #include "core/base/err.h"
 #include "tui/terminal/press.h"

@@ -135,13 +135,6 @@ static bool decoder_decode_lock(struct decoder *d, const void *record, uint32_t 
 #define REPLACED_MAX 100u                           /* events by others */
 #define PAUSE_MAX_NS (UINT64_C(3600) * 1000000000u) /* longer ones are nobody's */
 
-static bool decoder_decode_lost(struct decoder *d, const void *record, uint32_t length) {
-    (void)length;
-    const struct wire_lost *w = record;
-    d->counts.lost += w->samples;
-    return true;
-}
-
 static void add_news(struct decoder_notes *n, const struct wire_log *w) {
     clean_text(n->latest, sizeof n->latest, w->bytes, w->text_bytes);
     size_t length = strlen(n->latest);
@@ -354,7 +347,6 @@ static const struct {
     {WIRE_THREAD, sizeof(struct wire_thread), decoder_decode_thread},
     {WIRE_THREAD_END, sizeof(struct wire_thread_end), decoder_decode_thread_end},
     {WIRE_STUB, sizeof(struct wire_stub), decoder_decode_stub},
-    {WIRE_LOST, sizeof(struct wire_lost), decoder_decode_lost},
     {WIRE_LOG, sizeof(struct wire_log), decoder_decode_log},
     {WIRE_PAUSE, sizeof(struct wire_pause), decoder_decode_pause},
     {WIRE_WINDOW, sizeof(struct wire_window), decoder_decode_window},

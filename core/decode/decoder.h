@@ -69,7 +69,6 @@ struct decoder_counts {
     uint64_t samples;               /* delivered into the profile: what they stand for */
     uint64_t event[WIRE_EVENTS];    /* of them */
     uint64_t failed[WIRE_FAILURES]; /* samples by the reason their walk ended */
-    uint64_t lost;                  /* the agent found the ring full (WIRE_LOST) */
     uint64_t bad;                   /* records that contradict themselves */
     uint64_t refused;               /* names, lines, threads or samples there was no room for */
     uint64_t unwanted;              /* samples and waits of threads that the filter leaves out */

@@ -36,7 +36,6 @@ static void fill_status(struct session *s) {
     const struct decoder_notes *n = &d->notes;
     struct session_status *st = &s->status;
     st->phase = SESSION_REPLAYED;
-    st->dropped = c->lost;
     memcpy(st->failed, c->failed, sizeof st->failed);
     st->elapsed_ns = c->last_ns - c->first_ns;
     for (int event = 0; event < EVENT_KINDS; event++)

@@ -28,8 +28,7 @@ enum wire_type {
     WIRE_STUB,       /* the name of a piece of generated code that is no method */
     WIRE_LIBRARY,    /* libraries were loaded or unloaded: read /proc/PID/maps again */
     WIRE_LOCK,       /* who waited for a lock, how long, and who held it */
-    WIRE_LOST,       /* so many samples found the ring full before this point */
-    WIRE_LOG,        /* a line for people */
+    WIRE_LOG = 11,   /* a line for people; 10 was never written */
     WIRE_REPEAT,     /* a thread's last sample of an event stands for more: it has not moved */
     WIRE_FREE,       /* something with a live_id is gone */
     WIRE_PAUSE,      /* the VM stopped all Java threads */
@@ -245,14 +244,6 @@ struct wire_stub {
     uint8_t bytes[];
 };
 
-struct wire_lost {
-    uint64_t header;
-    uint64_t samples;
-    uint64_t weight;
-    uint32_t event;
-    uint32_t reserved;
-};
-
 struct wire_log {
     uint64_t header;
     uint32_t level; /* 0 error, 1 warning, 2 information */
@@ -308,7 +299,6 @@ static_assert(sizeof(struct wire_class) == 16, "wire ABI");
 static_assert(sizeof(struct wire_thread) == 24, "wire ABI");
 static_assert(sizeof(struct wire_thread_end) == 16, "wire ABI");
 static_assert(sizeof(struct wire_stub) == 24, "wire ABI");
-static_assert(sizeof(struct wire_lost) == 32, "wire ABI");
 static_assert(sizeof(struct wire_log) == 16, "wire ABI");
 static_assert(sizeof(struct wire_symbol) == 24, "wire ABI");
 static_assert(sizeof(struct wire_jvm) == 32, "wire ABI");

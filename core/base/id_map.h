@@ -50,6 +50,13 @@ static inline uint64_t id_map_value(const struct id_map *m, uint64_t key) {
     return found ? *found : 0;
 }
 
+/* One entry after another, in no order: *i begins with 0. NULL: no more. */
+static inline const struct id_pair *id_map_next(const struct id_map *m, uint32_t *i) {
+    while (*i < m->capacity && !m->pair[*i].key)
+        ++*i;
+    return *i < m->capacity ? &m->pair[(*i)++] : NULL;
+}
+
 /* Adds or replaces. -ENOSPC: the limit is reached; -ENOMEM. The map stays as it was then. */
 int id_map_put(struct id_map *m, uint64_t key, uint64_t value);
 /* Forgets this one; fine where there is none. */

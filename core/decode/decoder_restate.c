@@ -123,13 +123,12 @@ static void state_method(struct statement *s, uint32_t id, const struct method *
 static void state_names(struct decoder *d, struct statement *s) {
     const struct id_map *index = &d->names.index;
     const struct method_table *t = profile_methods_const(d->profile);
-    for (uint32_t i = 0; i < index->capacity; i++) {
-        uint64_t key = index->key[i], id = key & WIRE_FRAME_ADDRESS_MASK;
-        if (!key)
-            continue;
-        const struct known_name *n = &d->names.name[index->value[i]];
+    uint32_t i = 0;
+    for (const struct id_pair *pair; (pair = id_map_next(index, &i));) {
+        uint64_t id = pair->key & WIRE_FRAME_ADDRESS_MASK;
+        const struct known_name *n = &d->names.name[pair->value];
         const struct method *m = method_table_get(t, n->method);
-        switch ((enum source)(key >> 56)) {
+        switch ((enum source)(pair->key >> 56)) {
         case SOURCE_METHOD:
             state_method(s, (uint32_t)id, m, n->lines);
             break;
@@ -149,15 +148,14 @@ static void state_names(struct decoder *d, struct statement *s) {
 
 static void state_addresses(struct decoder *d, struct statement *s) {
     const struct address_names *a = &d->addresses;
-    for (uint32_t i = 0; i < a->index.capacity; i++) {
-        if (!a->index.key[i])
-            continue;
-        const struct address_name *n = &a->entry[a->index.value[i]];
+    uint32_t i = 0;
+    for (const struct id_pair *pair; (pair = id_map_next(&a->index, &i));) {
+        const struct address_name *n = &a->entry[pair->value];
         const struct method *m =
             n->method == METHOD_NONE
                 ? NULL
                 : method_table_get(profile_methods_const(d->profile), n->method);
-        uint64_t address = a->index.key[i] == UINT64_MAX ? 0 : a->index.key[i];
+        uint64_t address = pair->key == UINT64_MAX ? 0 : pair->key;
         if (m)
             put_symbol(s, address, m->kind, m->name, m->module);
         else

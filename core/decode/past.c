@@ -306,11 +306,11 @@ static void write_pauses(struct past *p) {
 }
 
 static void write_ends(struct past *p) {
-    for (uint32_t i = 0; i < p->ended.capacity; i++) {
+    uint32_t i = 0;
+    for (const struct id_pair *pair; (pair = id_map_next(&p->ended, &i));) {
         struct wire_thread_end w = {.header = wire_header_word(WIRE_THREAD_END, sizeof w),
-                                    .tid = p->ended.value[i]};
-        if (p->ended.key[i])
-            feed_write(p->feed, &w);
+                                    .tid = (uint32_t)pair->value};
+        feed_write(p->feed, &w);
     }
 }
 

@@ -89,9 +89,9 @@ static void renew_bit(struct thread_filter *f, uint32_t tid) {
 }
 
 static void renew_known(struct thread_filter *f, const struct id_map *m) {
-    for (uint32_t i = 0; i < m->capacity; i++)
-        if (m->key[i])
-            renew_bit(f, (uint32_t)m->key[i]);
+    uint32_t i = 0;
+    for (const struct id_pair *pair; (pair = id_map_next(m, &i));)
+        renew_bit(f, (uint32_t)pair->key);
 }
 
 void thread_filter_use_bits(struct thread_filter *f, _Atomic uint8_t *bits) {

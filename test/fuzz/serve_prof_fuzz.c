@@ -1,7 +1,6 @@
 /* Questions to /prof; the input is what stands behind the '?'. Whatever is taken is within its bounds,
  * and what is refused is refused in one line that names what. */
 #include "core/http/serve/prof/prof_ask.h"
-#include "core/http/serve/prof/prof_format.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@ static void check(const struct prof_ask *a) {
     if (a->duration_s < 1 || a->duration_s > PROF_DURATION_MAX || a->pid < 0 || a->pid > 4194304 ||
         !a->exporter || a->want.engines < 1 || a->want.engines > WIRE_EVENTS ||
         q.includes + q.excludes > PROF_PATTERNS_MAX || a->want.ring_bytes > 256u << 20 ||
-        a->want.depth > WIRE_DEPTH_DEFAULT || !prof_ask_same(a, a) || !prof_format_of(a->exporter))
+        a->want.depth > WIRE_DEPTH_DEFAULT || !prof_ask_same(a, a) || !a->exporter->type)
         abort();
     if (a->want.engines > 1 && !a->exporter->write_all)
         abort();

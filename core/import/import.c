@@ -1,5 +1,5 @@
 #include "core/import/gunzip.h"
-#include "core/import/reader.h"
+#include "core/import/importer.h"
 
 #include <errno.h>
 #include <fcntl.h>

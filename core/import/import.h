@@ -1,9 +1,9 @@
 /*
  * Files:
- *   emit    builder of records that all importers use: frames, threads, samples
- *   gunzip  contents of an input file, unpacked if gzipped, with a size limit
- *   import  import of profile files of other tools, with format detection
- *   reader  interface that the importer of each file format implements
+ *   emit      builder of records that all importers use: frames, threads, samples
+ *   gunzip    contents of an input file, unpacked if gzipped, with a size limit
+ *   import    import of profile files of other tools, with format detection
+ *   importer  interface that the importer of each file format implements
  *
  * Profiles that others wrote, as the records of a recording (core/wire/record.h): whoever can replay
  * a recording can read them.

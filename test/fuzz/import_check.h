@@ -8,7 +8,7 @@
 #define JTOP_TEST_IMPORT_CHECK_H
 
 #include "core/decode/decoder.h"
-#include "core/import/reader.h"
+#include "core/import/importer.h"
 #include "core/profile/snapshot/snapshot.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * a block of its own size.
  */
 #include "core/decode/decoder.h"
-#include "core/import/reader.h"
+#include "core/import/importer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "tui/cli/background/background.h"
 #include "tui/cli/output/output.h"
 #include "tui/cli/watch.h"
-#include "tui/terminal/signals.h"
+#include "tui/terminal/terminal_signals.h"
 
 #include <errno.h>
 #include <inttypes.h>

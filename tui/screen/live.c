@@ -8,7 +8,7 @@
 #include "tui/screen/picker.h"
 #include "tui/terminal/loop.h"
 #include "tui/terminal/pipe.h"
-#include "tui/terminal/signals.h"
+#include "tui/terminal/terminal_signals.h"
 
 #include <errno.h>
 #include <stdio.h>

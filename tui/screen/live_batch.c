@@ -1,10 +1,10 @@
-#include "tui/model/source_session.h"
 #include "core/base/clock.h"
+#include "tui/model/source_session.h"
 #include "tui/screen/live.h"
 #include "tui/screen/live_setup.h"
 #include "tui/screen/screen.h"
 #include "tui/terminal/loop.h"
-#include "tui/terminal/signals.h"
+#include "tui/terminal/terminal_signals.h"
 #include "tui/view/header.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include "tui/screen/plain_page.h"
 #include "tui/terminal/loop.h"
 #include "tui/terminal/pipe.h"
-#include "tui/terminal/signals.h"
+#include "tui/terminal/terminal_signals.h"
 #include "tui/widget/format.h"
 
 #include <errno.h>

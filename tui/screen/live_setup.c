@@ -2,7 +2,7 @@
 
 #include "core/session/share/share.h"
 #include "tui/cli/background/background.h"
-#include "tui/terminal/signals.h"
+#include "tui/terminal/terminal_signals.h"
 
 #include <errno.h>
 #include <langinfo.h>

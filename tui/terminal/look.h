@@ -8,7 +8,7 @@
 #define JTOP_TUI_TERMINAL_LOOK_H
 
 #include "core/base/text.h"
-#include "tui/terminal/emit.h"
+#include "tui/terminal/escapes.h"
 #include "tui/terminal/terminfo.h"
 #include "tui/terminal/theme.h"
 

@@ -1,7 +1,7 @@
 #include "tui/terminal/loop.h"
 
 #include "core/base/clock.h"
-#include "tui/terminal/signals.h"
+#include "tui/terminal/terminal_signals.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 #include "tui/terminal/pipe.h"
 
 #include "core/base/clock.h"
-#include "tui/terminal/signals.h"
+#include "tui/terminal/terminal_signals.h"
 
 #include <errno.h>
 #include <fcntl.h>

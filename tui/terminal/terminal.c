@@ -2,9 +2,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
-#include "tui/terminal/emit.h"
+#include "tui/terminal/escapes.h"
 #include "tui/terminal/input.h"
-#include "tui/terminal/signals.h"
+#include "tui/terminal/terminal_signals.h"
 #include "tui/terminal/terminfo.h"
 
 #include <errno.h>

@@ -1,19 +1,19 @@
 /*
  * Files:
- *   canvas       grid of character cells that views draw into
- *   colour       colour arithmetic: nearest colour, contrast, colour blindness
- *   emit         shortest byte sequence that updates the terminal to a canvas
- *   input        decoder of terminal input: keys, mouse, pasted text
- *   look         colours and attributes of a cell, and sequences that change them
- *   loop         poll loop for keys, signals and output; slower refresh on slow lines
- *   pipe         running a shell command with a table as its input (less, grep)
- *   press        codes of keys and mouse actions
- *   press_name   names of keys, parsed and printed
- *   signals      signals as poll events, and terminal reset on fatal signals
- *   terminal     the terminal: open, show a canvas, read keys, restore
- *   terminfo     terminal capabilities from the terminfo database
- *   theme        roles of screen elements, and themes that give them colours
- *   theme_check  check of a theme for contrast and distinguishable colours
+ *   canvas            grid of character cells that views draw into
+ *   colour            colour arithmetic: nearest colour, contrast, colour blindness
+ *   escapes           shortest byte sequence that updates the terminal to a canvas
+ *   input             decoder of terminal input: keys, mouse, pasted text
+ *   look              colours and attributes of a cell, and sequences that change them
+ *   loop              poll loop for keys, signals and output; slower refresh on slow lines
+ *   pipe              running a shell command with a table as its input (less, grep)
+ *   press             codes of keys and mouse actions
+ *   press_name        names of keys, parsed and printed
+ *   terminal          the terminal: open, show a canvas, read keys, restore
+ *   terminal_signals  signals as poll events, and terminal reset on fatal signals
+ *   terminfo          terminal capabilities from the terminfo database
+ *   theme             roles of screen elements, and themes that give them colours
+ *   theme_check       check of a theme for contrast and distinguishable colours
  *
  * The terminal: a canvas goes out, presses come in. Only what changed is sent (emit.h), and
  * nothing here waits for the terminal to take it: what it does not take stays in a buffer.

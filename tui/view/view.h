@@ -7,7 +7,7 @@
  *   name_order     methods sorted by name, updated as new ones come
  *   strip          two-row chart of the last seconds, with VM pauses
  *   table          sortable table with columns, heads, cursor, mouse and search
- *   thread_table   columns and cells of the threads view's table
+ *   threads_table  columns and cells of the threads view's table
  *   tree_list      list of tree rows with folding, search, mouse and connecting lines
  *   tree_nodes     helpers for call tree views: node identity, copying, search matches
  *   view           interface of a view, table of all views, drawing helpers

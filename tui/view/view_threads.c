@@ -3,7 +3,7 @@
  * where the wall clock is sampled; and what it allocates, and how long it waits. Threads of a pool
  * can be one row. Enter zooms every view into a thread, and opens a pool.
  */
-#include "tui/view/thread_table.h"
+#include "tui/view/threads_table.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 /*
  * Files:
- *   backoff  waiting time before the next try: doubled each time, randomized
- *   inbox    queue of messages on their way to the sender's thread
- *   push     continuous profiling: main loop that uploads the JVMs' profiles
- *   sender   thread that sends messages to one receiver, with retries
- *   subject  one JVM that is profiled continuously: session, labels, window
- *   window   time windows of the uploaded profiles, without gap or overlap
+ *   backoff      waiting time before the next try: doubled each time, randomized
+ *   inbox        queue of messages on their way to the sender's thread
+ *   push         continuous profiling: main loop that uploads the JVMs' profiles
+ *   push_window  time windows of the uploaded profiles, without gap or overlap
+ *   sender       thread that sends messages to one receiver, with retries
+ *   subject      one JVM that is profiled continuously: session, labels, window
  *
  * Continuous profiling: every so often what each JVM did since goes to an engine that stores it.
  *

@@ -7,8 +7,8 @@
 #define JTOP_HTTP_PUSH_SUBJECT_H
 
 #include "core/http/fleet/roster.h"
+#include "core/http/push/push_window.h"
 #include "core/http/push/sender.h"
-#include "core/http/push/window.h"
 
 struct subject {
     struct roster_jvm held;

@@ -2,8 +2,8 @@
  * JFR files, as the JDK, async-profiler and this program write them: see jfr_events.h for what
  * becomes of which event. Twice over the file: what it is of is told before its samples.
  */
+#include "core/import/importer.h"
 #include "core/import/jfr/jfr_samples.h"
-#include "core/import/reader.h"
 
 #include <errno.h>
 #include <stdio.h>

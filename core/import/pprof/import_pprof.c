@@ -6,9 +6,9 @@
  * id"), virtual_thread, timestamp_ns (end_timestamp_ns). Without timestamps all samples are of one
  * moment, and the profile's duration is what it says.
  */
+#include "core/import/importer.h"
 #include "core/import/pprof/pprof_events.h"
 #include "core/import/pprof/pprof_names.h"
-#include "core/import/reader.h"
 #include "core/import/text/frame_text.h"
 
 #include <core/export/pprof/profile.pb-c.h>

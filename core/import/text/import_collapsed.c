@@ -12,7 +12,7 @@
  * no such heading. Fractions are rounded so that the sum is right. Where every line has two numbers,
  * as those that compare two profiles have, the second one counts.
  */
-#include "core/import/reader.h"
+#include "core/import/importer.h"
 #include "core/import/text/frame_text.h"
 
 #include <errno.h>

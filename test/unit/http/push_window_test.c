@@ -1,5 +1,5 @@
 /* Windows: aligned, without gap or overlap, whatever the clocks do. */
-#include "core/http/push/window.h"
+#include "core/http/push/push_window.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

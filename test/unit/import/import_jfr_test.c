@@ -1,6 +1,6 @@
 /* JFR files made by hand: what of them becomes which record. What the JDK writes is read in
  * test/e2e/formats/import_jfr.py. */
-#include "core/import/reader.h"
+#include "core/import/importer.h"
 #include "core/session/session.h"
 #include "core/wire/wire_names.h"
 #include "test/unit/decode/decoder_fixture.h"

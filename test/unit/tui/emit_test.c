@@ -1,6 +1,6 @@
 /* What reaches the terminal, read back by a small terminal of the test's own: for random canvases
  * it must show the canvas, whatever the terminal's type, and with fewer bytes than curses takes. */
-#include "tui/terminal/emit.h"
+#include "tui/terminal/escapes.h"
 
 #include "tui/terminal/colour.h"
 #include "tui/terminal/theme.h"

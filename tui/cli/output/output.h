@@ -1,12 +1,12 @@
 /*
  * Files:
- *   growing    JFR files that grow while sampling goes on
- *   jfr_join   appending of the JVM's own JFR recording to the profiler's JFR file
- *   jfr_place  temporary directory in the JVM's /tmp for its JFR recording
- *   jfr_sync   --jfrsync: the JDK's flight recorder, run alongside the profile
- *   output     output files a command line asks for, and writing them
- *   progress   progress line on the terminal during long work
- *   spool      temporary copy of input that cannot be read twice, such as a pipe
+ *   growing      JFR files that grow while sampling goes on
+ *   jfr_join     appending of the JVM's own JFR recording to the profiler's JFR file
+ *   jfr_place    temporary directory in the JVM's /tmp for its JFR recording
+ *   jfr_sync     --jfrsync: the JDK's flight recorder, run alongside the profile
+ *   output       output files a command line asks for, and writing them
+ *   piped_input  temporary copy of input that cannot be read twice, such as a pipe
+ *   progress     progress line on the terminal during long work
  *
  * Which files a command line asks for, and writing them.
  *

@@ -1,4 +1,4 @@
-#include "tui/terminal/signals.h"
+#include "tui/terminal/terminal_signals.h"
 
 #include <errno.h>
 #include <poll.h>

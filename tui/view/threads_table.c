@@ -1,4 +1,4 @@
-#include "tui/view/thread_table.h"
+#include "tui/view/threads_table.h"
 
 #include "tui/widget/format.h"
 

@@ -3,8 +3,8 @@
  *
  * Context: frontend main thread.
  */
-#ifndef JTOP_TUI_VIEW_THREAD_TABLE_H
-#define JTOP_TUI_VIEW_THREAD_TABLE_H
+#ifndef JTOP_TUI_VIEW_THREADS_TABLE_H
+#define JTOP_TUI_VIEW_THREADS_TABLE_H
 
 #include "tui/model/thread_pools.h"
 #include "tui/view/name_order.h"

@@ -1,4 +1,4 @@
-#include "tui/cli/output/spool.h"
+#include "tui/cli/output/piped_input.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,8 +10,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_HTTP_PUSH_WINDOW_H
-#define JTOP_HTTP_PUSH_WINDOW_H
+#ifndef JTOP_HTTP_PUSH_PUSH_WINDOW_H
+#define JTOP_HTTP_PUSH_PUSH_WINDOW_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "core/http/push/window.h"
+#include "core/http/push/push_window.h"
 
 #define NS 1000000000u
 #define CLOCK_SET_S 2 /* less is the two clocks' rounding */

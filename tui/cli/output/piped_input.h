@@ -4,8 +4,8 @@
  *
  * Context: frontend, main thread; blocks until the other end has written all.
  */
-#ifndef JTOP_TUI_CLI_OUTPUT_SPOOL_H
-#define JTOP_TUI_CLI_OUTPUT_SPOOL_H
+#ifndef JTOP_TUI_CLI_OUTPUT_PIPED_INPUT_H
+#define JTOP_TUI_CLI_OUTPUT_PIPED_INPUT_H
 
 #include "core/base/err.h"
 

@@ -7,8 +7,8 @@
  *
  * Context: frontend main thread; terminfo_open was called and its entry is still there.
  */
-#ifndef JTOP_TUI_TERMINAL_EMIT_H
-#define JTOP_TUI_TERMINAL_EMIT_H
+#ifndef JTOP_TUI_TERMINAL_ESCAPES_H
+#define JTOP_TUI_TERMINAL_ESCAPES_H
 
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/terminfo.h"

@@ -1,4 +1,4 @@
-#include "tui/terminal/emit.h"
+#include "tui/terminal/escapes.h"
 
 #include "core/base/utf8.h"
 #include "tui/terminal/look.h"

@@ -6,8 +6,8 @@
  * Context: frontend main thread, unless said otherwise. One user at a time: dispositions belong
  * to the process.
  */
-#ifndef JTOP_TUI_TERMINAL_SIGNALS_H
-#define JTOP_TUI_TERMINAL_SIGNALS_H
+#ifndef JTOP_TUI_TERMINAL_TERMINAL_SIGNALS_H
+#define JTOP_TUI_TERMINAL_TERMINAL_SIGNALS_H
 
 #include "core/base/err.h"
 

@@ -3,8 +3,8 @@
  *
  * Context: as import.h.
  */
-#ifndef JTOP_IMPORT_READER_H
-#define JTOP_IMPORT_READER_H
+#ifndef JTOP_IMPORT_IMPORTER_H
+#define JTOP_IMPORT_IMPORTER_H
 
 #include "core/import/import.h"
 

@@ -286,19 +286,19 @@ static void test_a_receiver_that_is_down_gets_all_later(void **state) {
 static void test_what_the_receiver_does_not_want_is_given_up_and_said(void **state) {
     (void)state;
     struct receiver r = {0};
-    start(&r, (const char *const[]){ANSWER("400 Bad", "9\r\n\r\nno\033[31m!\n"),
-                                    ANSWER("413 Too large", "0\r\n\r\n"),
-                                    ANSWER("400 Bad", "0\r\n\r\n"), OK, NULL});
+    start(&r, (const char *const[]){
+                  ANSWER("400 Bad", "9\r\n\r\nno\033[31m!\n"), ANSWER("413 Huge", "0\r\n\r\n"),
+                  ANSWER("413 Huge", "0\r\n\r\n"), ANSWER("400 Bad", "0\r\n\r\n"), OK, NULL});
     struct sender *s = sender_to(&r, (struct sender_options){0});
-    for (int i = 0; i < 6; i++)
-        put(s, i, 3000);
+    for (int i = 0; i < 7; i++)
+        put(s, i, 3000 + 9000 * (size_t)i); /* the line says how large: it is the same line */
     WAIT_FOR(status_of(s).sent == 3);
-    expect_numbers(&r, 3, 6);
-    assert_int_equal(status_of(s).refused, 3);
+    expect_numbers(&r, 4, 7);
+    assert_int_equal(status_of(s).refused, 4);
     assert_int_equal(lines_with("answers 400"), 1);
     assert_int_equal(lines_with("\033"), 0);
     assert_int_equal(lines_with("too large"), 1);
-    WAIT_FOR(lines_with("3 given up") == 1);
+    WAIT_FOR(lines_with("4 given up") == 1);
     sender_free(s, 0);
     stop(&r);
 }

@@ -178,7 +178,7 @@ static void judge_status(const struct post_result *r, const struct push_protocol
     else if (remedy(r->status))
         say(a, ANSWER_AGAIN, "answers %u, %s%s", r->status, remedy(r->status), said);
     else if (r->status == 413)
-        say(a, kind, "answers 413, a profile of %zu KB is too large for it; it is given up",
+        say(a, kind, "answers 413: a profile of %zu KB is too large for it; it is given up",
             (bytes + 1023) / 1024);
     else
         say(a, kind, "answers %u%s%s", r->status,

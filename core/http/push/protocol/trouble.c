@@ -1,18 +1,13 @@
 #include "core/http/push/protocol/trouble.h"
 
+#include "core/base/hash.h"
+
 #include <stdio.h>
 #include <string.h>
 
-static uint64_t hash_of(const char *s) {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
-    return h;
-}
-
 /* Whether it is new; remembers it in the place of the one said longest ago. */
 static bool is_new(struct trouble *t, uint64_t now_ms, const char *about) {
-    uint64_t hash = hash_of(about);
+    uint64_t hash = hash_bytes(0, about, strlen(about));
     int place = 0;
     for (int i = 0; i < TROUBLE_SAID; i++) {
         if (t->said[i].hash == hash && t->said[i].at_ms &&

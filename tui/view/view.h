@@ -77,8 +77,8 @@ struct view_type {
     void (*update)(void *state, const struct model *m);
 
     /* Draws into the area, column heads first. model->snapshot may still be NULL. Returns the
-     * canvas row of the cursor, which has a mark in its first column; without a cursor a.row. The area may have more rows than any screen: `|` writes the table
-     * that way. */
+     * canvas row of the cursor, which has a mark in its first column; without a cursor a.row. The
+     * area may have more rows than any screen: `|` writes the table that way. */
     int (*draw)(void *state, struct canvas *c, struct area a, const struct model *m);
 
     /* Carries out a command. May change m->question, nothing else of the model. */

@@ -147,11 +147,13 @@ int maps_read(int proc_fd, struct maps *out) {
     size_t length;
     int rc = file_read_all(fd, MAPS_TEXT_LIMIT, &text, &length);
     close(fd);
-    if (rc == 0 && !length) { /* its memory is gone already */
+    if (rc)
+        return rc;
+    if (!length) { /* its memory is gone already */
         free(text);
-        rc = -ESRCH;
+        return -ESRCH;
     }
-    return rc ? rc : parse_owned(text, length, out);
+    return parse_owned(text, length, out);
 }
 
 void maps_free(struct maps *m) {

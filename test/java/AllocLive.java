@@ -15,12 +15,14 @@ public class AllocLive {
         long a, b, c, d, e, f, g, h, i, j, k, l;
     }
 
-    static final class Dropped {
-        long a, b, c, d, e, f, g, h, i, j, k, l, m;
+    static final class Dropped { // as large as the others
+        final byte[] room = null;
+        long a, b, c, d, e, f, g, h, i, j, k, l;
     }
 
     static final class Garbage {
-        long a, b, c, d, e, f, g, h, i, j, k, l, m;
+        final byte[] room = null;
+        long a, b, c, d, e, f, g, h, i, j, k, l;
     }
 
     static final List<Object> leaked = new ArrayList<>(1 << 20);

@@ -16,8 +16,8 @@ import sys
 import tempfile
 import time
 
-from lib import (AGENT, Checks, Jvm, Prof, collapsed, java_version, read, records, status, total,
-                 traces, wait_for, want)
+from lib import (AGENT, Checks, Jvm, Prof, collapsed, java_version, prof, read, records, status,
+                 total, traces, wait_for, want)
 
 POINTS = 10.0  # percent
 ROUNDS = 120
@@ -42,11 +42,16 @@ def watched(pid):
     return (int(status(pid, "SigCgt"), 16) & ~jdk) >> 34 != 0
 
 
+def at_work(pid):
+    """The handler is there a moment before the engine sees waits: its reader says when that is so."""
+    return watched(pid) and "is running" in prof("status", pid).stdout
+
+
 @contextlib.contextmanager
 def profiling(jvm, scratch, *more):
     """The profiler while it watches locks; at the end it is told to write what it has."""
     with Prof(scratch, "-e", "lock", "-d", 60, *more, jvm.pid) as p:
-        wait_for(lambda: watched(jvm.pid) or p.process.poll() is not None, "the engine")
+        wait_for(lambda: at_work(jvm.pid) or p.process.poll() is not None, "the engine")
         want(p.process.poll() is None, p.stderr())
         yield p
         p.process.send_signal(signal.SIGINT)
@@ -282,7 +287,7 @@ def in_and_out(jvm, scratch):
 def ends_watched(jvm, scratch):
     """The JVM ends with the engine at work, and what was seen is kept."""
     with Prof(scratch, "-e", "lock", "-d", 60, "-o", "collapsed", "--total", jvm.pid) as p:
-        wait_for(lambda: watched(jvm.pid), "the engine")
+        wait_for(lambda: at_work(jvm.pid), "the engine")
         truth = ask(jvm, "contend", "platform", 20)
         want(jvm.end() == 0, "exit %s" % jvm.process.returncode)
         p.process.wait(30)

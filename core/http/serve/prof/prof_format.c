@@ -56,7 +56,7 @@ static bool hash_of(const struct exporter *x, char out[PAGES_HASH_TEXT]) {
 }
 
 static void make_policies(void) {
-    for (size_t i = 0; exporters[i].name && i < FORMATS_MAX; i++) {
+    for (size_t i = 0; i < FORMATS_MAX && exporters[i].name; i++) {
         char hash[PAGES_HASH_TEXT];
         if (exporters[i].picture && hash_of(&exporters[i], hash))
             (void)snprintf(policies[i], sizeof policies[i],

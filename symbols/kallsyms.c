@@ -134,8 +134,8 @@ void kallsyms_read_once(struct kallsyms *k, const char *path) {
     if (k->was_read)
         return;
     k->was_read = true;
-    char *text;
-    size_t length;
+    char *text = NULL;
+    size_t length = 0;
     int rc = read_file(path, &text, &length);
     if (rc == 0)
         rc = parse(&k->table, text, length);

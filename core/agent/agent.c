@@ -16,11 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SILENT_MS 1000 /* four heartbeats */
+#define SILENT_MS 1000 /* four heartbeats: the reader may then be replaced */
 #define EVICT_MS 2000
 #define START_MS 1000 /* the longest that the application waits for sampling to begin */
 
-/* All zero, so that the library's file has no room for it. */
+/* All zero, so that it takes no space in the library's file. */
 struct agent agent = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .engine_lock = PTHREAD_MUTEX_INITIALIZER,
@@ -31,7 +31,7 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread
     threads_started(&agent.threads, jvmti, jni, thread);
 }
 
-/* AsyncGetCallTrace wants the event; nobody wants to hear of it. */
+/* AsyncGetCallTrace needs this event to be enabled. Nothing else uses it. */
 static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass c) {
     (void)jvmti, (void)jni, (void)thread, (void)c;
 }
@@ -45,8 +45,9 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) 
     threads_ended(&agent.threads, jvmti, jni, thread);
 }
 
-/* Every sample is in the ring already. A reader we started ourselves is given the time to write
- * its files, so that they are there when java's caller goes on. */
+/* All samples are in the ring already. If the agent has started its reader itself (file=), this
+ * function waits until the reader has written its files, so that they exist when the process that
+ * ran java continues. */
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni) {
     pthread_mutex_lock(&agent.lock);
     agent.java_exits = true;
@@ -72,7 +73,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni) {
     }
 }
 
-/* A line on the application's standard error. */
+/* Writes a line to the application's standard error. */
 static __attribute__((format(printf, 1, 2))) void say(const char *format, ...) {
     char line[512];
     va_list arguments;
@@ -99,20 +100,22 @@ static const char *why_not(int result) {
     }
 }
 
-/* Whether the agent's thread has carried out the first request, there is none, or it is gone. */
+/* Whether the wait is over: the agent's thread has carried out the first request, there is no
+ * request, or the agent is no longer active. */
 static bool has_started(void) {
-    pthread_mutex_lock(&agent.lock); /* the mapping goes under it */
+    pthread_mutex_lock(&agent.lock); /* the mapping is released with this lock held */
     struct wire_control *c = agent.active ? &agent.mapping.wire->control : NULL;
     bool started = !c || !atomic_load(&c->request.generation) || atomic_load(&c->status.generation);
     pthread_mutex_unlock(&agent.lock);
     return started;
 }
 
-/* Reads the VM's layout, maps the ring, starts the agent's thread. An enum handshake_result.
- * Context: Agent_OnAttach or VMInit, a Java thread. */
+/* Reads the VM's layout, maps the ring and starts the agent's thread. Returns an enum
+ * handshake_result. Context: Agent_OnAttach or VMInit, a Java thread. */
 static int agent_begin(JNIEnv *jni);
 
-/* A program may be over in less time than it takes to begin sampling. */
+/* Waits until sampling has begun, at most START_MS. A short program could otherwise end before
+ * that. */
 static void await_start(void) {
     for (int ms = 0; ms < START_MS && !has_started(); ms++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
@@ -177,10 +180,10 @@ static bool start_thread(JNIEnv *jni) {
 
 __attribute__((used)) static const char mark[] = WIRE_LIBRARY_MARK;
 
-/* The request an attached reader would write, from the command line. */
+/* Writes the request that an attached reader would write, from the option string. */
 static void request_start(struct wire_control *c) {
     if (!agent.options.plain)
-        return; /* the reader knows better, and asks */
+        return; /* the reader looks up what is missing and sends the request */
     c->request.command = WIRE_COMMAND_START;
     c->request.depth = agent.options.depth;
     c->request.cut = agent.options.cut;
@@ -200,7 +203,7 @@ static void listen_to_threads(void) {
         .VMDeath = on_vm_death,
         .ThreadStart = on_thread_start,
         .ThreadEnd = on_thread_end,
-        .ClassLoad = on_class_load, /* both enabled by asgct_open */
+        .ClassLoad = on_class_load, /* asgct_open enables this and the next one */
         .ClassPrepare = on_class_prepare,
     };
     (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &agent.callbacks, sizeof agent.callbacks);
@@ -210,7 +213,8 @@ static void listen_to_threads(void) {
         (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, events[i], NULL);
 }
 
-/* The Zero VM: its frames are C++ ones of its own make, and its AsyncGetCallTrace ends it. */
+/* Whether this is the Zero VM. Its frames are C++ frames with a layout of their own, and its
+ * AsyncGetCallTrace ends the VM. */
 static bool is_zero(void) {
     char *name = NULL;
     if ((*agent.jvmti)->GetSystemProperty(agent.jvmti, "java.vm.name", &name) != JVMTI_ERROR_NONE)
@@ -220,8 +224,9 @@ static bool is_zero(void) {
     return zero;
 }
 
-/* A VM that does not describe itself, or not all we need, leaves agent.vm empty: without code
- * heaps there is only AsyncGetCallTrace. False where that is not there either. */
+/* Reads the VM's description of its structures. Where the description is missing or incomplete,
+ * agent.vm stays empty: it has no code heaps, and only AsyncGetCallTrace can walk stacks. False:
+ * the VM does not have that either. */
 static bool learn_layout(JNIEnv *jni) {
     const char **missing = &agent.sampler.asgct.instead_of;
     if (agent.vm.heaps ||
@@ -232,7 +237,7 @@ static bool learn_layout(JNIEnv *jni) {
     return asgct_exists();
 }
 
-/* What is asked of the VM once; an enum handshake_result. */
+/* Reads from the VM what has to be read only once. Returns an enum handshake_result. */
 static int learn_vm(JNIEnv *jni) {
     agent.zero = is_zero();
     if (!agent.zero && !learn_layout(jni))
@@ -272,7 +277,7 @@ static void know_fault_handler(void) {
 
 static int agent_begin(JNIEnv *jni) {
     know_fault_handler();
-    /* Before the first guarded load, until after the last one. */
+    /* The handler must be in place before the first guarded load and until after the last one. */
     if (guarded_install() < 0)
         return HANDSHAKE_SIGNAL;
     int result = learn_vm(jni);
@@ -319,8 +324,9 @@ static jint get_environments(JavaVM *vm, JNIEnv **jni) {
                : HANDSHAKE_STARTING;
 }
 
-/* Makes a reader that has been silent for some heartbeats give way to a new one, without waiting
- * for the end of its lease. With agent.lock held; true when the agent is free. */
+/* Makes a reader that was silent for SILENT_MS give way to a new one, without waiting for the end
+ * of its lease. Returns true when the agent is free. Context: with agent.lock, which is unlocked
+ * while this function waits. */
 static bool evict_silent_reader(void) {
     if (agent.reader_silent_ms < SILENT_MS)
         return false;

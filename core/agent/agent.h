@@ -12,12 +12,12 @@
  *   threads        table of the JVM's threads: arms engines for them, reports names
  *   window         sampling limited to the time between calls of two native functions
  *
- * The agent in the JVM: one struct, one thread, two ways in (Agent_OnLoad, Agent_OnAttach).
+ * The agent in the JVM: one struct, one thread, two entry points (Agent_OnLoad, Agent_OnAttach).
  *
- *   attach/load ─▶ agent_begin ─▶ agent thread: requests, lease, threads, libraries ─▶ agent_end
+ *   attach/load ─▶ agent_begin ─▶ agent thread: requests, lease, threads, libraries ─▶ end()
  *   signal      ─▶ engine.handle ─▶ sampler_take ─▶ ring
  *
- * Context: each function says.
+ * Context: see each function.
  */
 #ifndef JTOP_AGENT_AGENT_H
 #define JTOP_AGENT_AGENT_H
@@ -38,50 +38,51 @@ struct agent {
     struct agent_mapping mapping;
     struct sampler sampler;
     struct threads threads;
-    pthread_mutex_t engine_lock;        /* of starting and stopping, and of what follows */
+    pthread_mutex_t engine_lock;        /* held while engines start, stop or take their turn;
+                                           protects the engines' state below */
     struct engine_run run[WIRE_EVENTS]; /* by event */
-    _Atomic bool ground;                /* what all engines share is in place */
-    struct wire_request request;        /* that it was laid for */
-    char walker_why[112];               /* why not the walker that was asked for */
+    _Atomic bool ground;                /* what all engines share is set up */
+    struct wire_request request;        /* the request that it was set up for */
+    char walker_why[112];               /* why the requested walker is not in use */
     struct signals signals;
     struct window window;
     struct broker broker;
-    uint32_t moves;          /* of engines to another signal, since the request */
-    uint64_t start_until_ms; /* how long a request may wait for late threads */
-    uint64_t late_again_ms;  /* they are not looked at before that; 0: at once */
-    bool zero;               /* the Zero VM: nobody can walk its stacks */
-    bool flag_was_set;       /* DebugNonSafepoints is ours to restore, to flag_before */
+    uint32_t moves;          /* engines moved to another signal since the last request */
+    uint64_t start_until_ms; /* deadline of a request's wait for late threads */
+    uint64_t late_again_ms;  /* late threads are not tried again before this time; 0: at once */
+    bool zero;               /* the Zero VM: only the VM itself can walk its stacks */
+    bool flag_was_set;       /* the agent has set DebugNonSafepoints and restores flag_before */
     bool flag_before;
-    jvmtiEventCallbacks callbacks;     /* of `jvmti` */
-    pthread_mutex_t lock;              /* of active and ending */
-    bool active;                       /* between agent_begin and agent_end */
-    _Atomic uint32_t reader_silent_ms; /* since its heart beat last */
-    _Atomic bool evict;                /* a new reader takes the place of a silent one */
-    _Atomic bool java_exits;           /* VMDeath was seen: no engine is started any more */
+    jvmtiEventCallbacks callbacks;     /* those of `jvmti` */
+    pthread_mutex_t lock;              /* protects `active` and the release of the mapping */
+    bool active;                       /* from agent_begin until the agent's thread ends */
+    _Atomic uint32_t reader_silent_ms; /* since the reader's last heartbeat */
+    _Atomic bool evict;                /* a new reader is to replace a silent one */
+    _Atomic bool java_exits;           /* VMDeath was seen: no engine starts any more */
 };
 
 extern struct agent agent;
 
-/* The agent's thread. */
+/* The main function of the agent's thread. */
 void agent_run(jvmtiEnv *jvmti, JNIEnv *jni);
 
-/* Makes the engines be what the request says: those that stay as they are go on. Fills the status.
- * Agent's thread; a lock inside. */
+/* Starts and stops engines so that those of the request run. Engines that stay the same continue.
+ * Fills the status. Context: the agent's thread; takes engine_lock. */
 void agent_start_engines(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *jni);
-/* Context: the agent's thread, or VMDeath. Idempotent. */
+/* Stops all engines. Idempotent. Context: the agent's thread, or VMDeath. */
 void agent_stop_engines(jvmtiEnv *jvmti, JNIEnv *jni);
-/* What engines do now and then. Agent's thread. */
+/* Does the periodic work of the engines. Context: the agent's thread. */
 void agent_turn_engines(JNIEnv *jni, uint64_t now_ms);
-/* Arms threads that could not be on the spot, if it is time. Agent's thread. */
+/* If it is time, arms late threads, which could not be armed at once. Agent's thread only. */
 void agent_arm_late(void);
-/* Never while nothing is sampled. */
+/* Whether it is time for agent_arm_late. Always false while nothing is sampled. */
 bool agent_late_is_due(void);
-/* Has the agent's thread look around at once. Any thread, while there is a mapping. */
+/* Wakes the agent's thread from its wait. Context: any thread, while there is a mapping. */
 void agent_wake(void);
-/* How often they want it, `ms` at least. */
+/* The time after which a running engine wants its next turn; at most `ms`. */
 uint32_t agent_turn_ms(uint32_t ms);
 
-/* Runs the frontend as the reader of our ring. 0 or -errno. Context: VMInit. */
+/* Starts the frontend as the reader of the agent's ring. Returns 0 or -errno. Context: VMInit. */
 int agent_spawn_reader(void);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number with an optional unit of time (to ns) or size (to bytes). */
+/* Parses a number with an optional unit of time (result in ns) or size (result in bytes). */
 static bool parse_number(const char *s, uint64_t *out) {
     static const struct {
         const char *name;
@@ -41,12 +41,12 @@ static uint64_t ring_size(uint64_t wanted) {
     return bytes;
 }
 
-/* Those that the agent can start without help. */
+/* The events that the agent can start without help. */
 static const struct {
     const char *name;
     enum wire_event event;
     enum wire_mechanism mechanism;
-    bool all_at_zero; /* where 0 on the wire means every one, not a default */
+    bool all_at_zero; /* an interval of 0 on the wire means every occurrence, not the default */
 } events[] = {
     {"cpu", WIRE_EVENT_CPU, WIRE_MECHANISM_AUTO, false},
     {"ctimer", WIRE_EVENT_CPU, WIRE_MECHANISM_CTIMER, false},
@@ -92,7 +92,8 @@ static void set_interval(struct agent_options *o, const char *name, uint64_t int
     o->own |= 1u << q->event;
 }
 
-/* "event=NAME". What is not known here is for the reader to look up, or to complain about. */
+/* Takes the value of "event=NAME". The reader looks up an event that is unknown here, or reports
+ * it. */
 static void parse_event(const char *name, struct agent_options *o) {
     size_t i = find_event(name);
     if (i < EVENTS)
@@ -101,7 +102,7 @@ static void parse_event(const char *name, struct agent_options *o) {
         o->plain = false;
 }
 
-/* A word without a value that may be the name of a perf event: the reader knows. */
+/* Whether a word without a value may be the name of a perf event. The reader then decides. */
 static bool may_be_perf(const char *word) {
     static const char *const plain[] = {"cycles", "instructions", "branches",
                                         "faults", "cs",           "migrations"};
@@ -115,7 +116,7 @@ static bool may_be_perf(const char *word) {
 static const struct {
     const char *name;
     uint32_t flag;
-    uint32_t about; /* set of events */
+    uint32_t about; /* set of events that it applies to */
 } flags[] = {
     {"alluser", WIRE_ENGINE_ALL_USER, 1u << WIRE_EVENT_CPU},
     {"allkernel", WIRE_ENGINE_ALL_KERNEL, 1u << WIRE_EVENT_CPU},
@@ -125,7 +126,7 @@ static const struct {
     {"target-cpu", WIRE_ENGINE_TARGET_CPU, 1u << WIRE_EVENT_CPU},
 };
 
-/* Which of them is meant, as a bit; 0: none. */
+/* Returns the bit of the flag with this name; 0: there is none. */
 static uint32_t find_flag(const char *name) {
     for (uint32_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         if (strcmp(flags[i].name, name) == 0)
@@ -133,7 +134,7 @@ static uint32_t find_flag(const char *name) {
     return 0;
 }
 
-/* "27/26" */
+/* Parses "27/26": the signals of the CPU engines and of the wall engine. */
 static void parse_signals(const char *value, struct agent_options *o) {
     char *end;
     o->signal = (uint32_t)strtoul(value, &end, 10);
@@ -141,7 +142,7 @@ static void parse_signals(const char *value, struct agent_options *o) {
         o->wall_signal = (uint32_t)strtoul(end + 1, NULL, 10);
 }
 
-/* What was said of events, when all is read. */
+/* Called after the whole string was parsed: adds the flags and "interval=" to the events. */
 static void settle(struct agent_options *o) {
     if (o->engines == 0 && o->plain)
         add_engine(o, 0);
@@ -168,7 +169,7 @@ static bool parse_walk(const char *value, struct agent_options *o) {
     for (uint32_t i = 0; i < WIRE_WALKS; i++)
         if (strcmp(value, name[i]) == 0)
             o->walk = i;
-    return true; /* as above */
+    return true; /* the reader knows other names, or reports them */
 }
 
 static void parse_about_events(const char *name, const char *value, bool is_number, uint64_t n,
@@ -193,7 +194,7 @@ static void parse_about_events(const char *name, const char *value, bool is_numb
         o->cpu = n < 65535 ? (int32_t)n : 0;
 }
 
-/* "200", "200/40" */
+/* Parses "200", or "200/40": of a stack with 200 or more frames, 40 are kept. */
 static bool parse_depth(const char *value, struct agent_options *o) {
     char *end;
     uint64_t depth = strtoull(value, &end, 10), kept = depth;
@@ -207,7 +208,7 @@ static bool parse_depth(const char *value, struct agent_options *o) {
     return good && !*end;
 }
 
-/* What is not known here the reader knows, or complains about. */
+/* The reader knows features that are not in this list, or reports them. */
 static uint32_t parse_features(const char *list) {
     static const char *const name[] = {"vtable", "comptask", "pcaddr"};
     uint32_t set = 0;
@@ -243,7 +244,7 @@ static bool parse_one(const char *name, const char *value, struct agent_options 
     else if (strcmp(name, "features") == 0)
         o->features = parse_features(value);
     else
-        parse_about_events(name, value, is_number, n, o); /* the rest is the reader's */
+        parse_about_events(name, value, is_number, n, o); /* the reader handles all others */
     static const char *const numbers[] = {"session", "ring", "framebuf", "interval"};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (strcmp(name, numbers[i]) == 0)

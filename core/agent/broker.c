@@ -12,8 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define SLICE_MS 20     /* between two looks at whether to leave */
-#define FDS_TAKEN_MAX 4 /* of one message: more than one is nonsense, and is closed */
+#define SLICE_MS 20     /* between two checks of `quit` */
+#define FDS_TAKEN_MAX 4 /* of one message; it may have only one, otherwise all are closed */
 
 void broker_connect(struct broker *b, const char *path) {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -39,7 +39,7 @@ void broker_close(struct broker *b) {
     b->open = false;
 }
 
-/* The descriptor that came, -1 where there is none or too many. */
+/* Returns the descriptor that came with the message; -1: none, or more than one. */
 static int take_descriptor(struct msghdr *m) {
     int fd = -1;
     uint32_t taken = 0;
@@ -63,19 +63,21 @@ static int take_descriptor(struct msghdr *m) {
     return fd;
 }
 
-/* Nothing else may be mapped, written to in signal handlers, and told to signal threads. */
+/* Whether `fd` is a perf_event. The agent takes nothing else, because it maps the descriptor, its
+ * handlers write to it, and it makes the kernel signal threads. */
 static bool is_perf_event(int fd) {
     uint64_t id;
     return ioctl(fd, PERF_EVENT_IOC_ID, &id) == 0;
 }
 
-/* Errors that are worth another try: the reader may have been asked for something else by now. */
+/* The result for an error in the answer. ESTALE and EAGAIN are worth a retry, because the reader
+ * may have a newer request by now. */
 static int refusal(int error) {
     return error == ESTALE || error == EAGAIN ? -ETIMEDOUT : -error;
 }
 
-/* One message that is there: an answer to `number` (*mine), or one to an earlier question that came
- * too late. Its descriptor, or -errno. */
+/* Receives one message: the answer to `number` (*mine is true), or a late answer to an earlier
+ * question. Returns the descriptor, 0 when the message was not for `number`, or -errno. */
 static int take_answer(struct broker *b, uint32_t number, bool *mine) {
     union {
         char bytes[CMSG_SPACE(FDS_TAKEN_MAX * sizeof(int))];
@@ -92,7 +94,7 @@ static int take_answer(struct broker *b, uint32_t number, bool *mine) {
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     int fd = n < 0 ? -1 : take_descriptor(&m);
-    /* A limit of ours on descriptors cuts what is ancillary. */
+    /* The kernel cuts the ancillary data where this process has no descriptor left. */
     bool cut = n == (ssize_t)sizeof a && m.msg_flags & MSG_CTRUNC;
     bool sense = n == (ssize_t)sizeof a && !(m.msg_flags & MSG_TRUNC) && a.error >= 0 &&
                  a.error < 4096 && (cut || (fd >= 0) == (a.error == 0)) &&
@@ -129,7 +131,7 @@ int broker_ask(struct broker *b, uint32_t event, uint32_t tid, uint32_t wait_ms)
     if (!b->open)
         return -ENOTCONN;
     ssize_t n = send(b->fd, &q, sizeof q, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (n < 0 && errno == EAGAIN) /* full of questions that nobody answered */
+    if (n < 0 && errno == EAGAIN) /* the socket is full of unanswered questions */
         return -ETIMEDOUT;
     if (n != (ssize_t)sizeof q) {
         broker_close(b);

@@ -1,8 +1,8 @@
 /*
- * perf_events that the reader opens for us, where the JVM may not: the agent's end of the socket.
- * See core/wire/broker.h.
+ * The agent's end of the socket through which a reader opens perf_events for the agent, where the
+ * JVM itself may not open them. See core/wire/broker.h.
  *
- * Context: broker_ask by the agent's thread only; nothing here is for signal handlers.
+ * Context: only the agent's thread calls broker_ask. No function here is signal-safe.
  */
 #ifndef JTOP_AGENT_BROKER_H
 #define JTOP_AGENT_BROKER_H
@@ -18,16 +18,19 @@ struct broker {
     const _Atomic bool *quit;
 };
 
-/* Connects without waiting. Nothing happens where `path` is "" or nobody listens: such a broker is
- * not open. */
+/* Connects without waiting. Where `path` is "" or no process listens there, the broker stays closed
+ * (`open` is false). */
 void broker_connect(struct broker *b, const char *path);
-/* May be called again. */
+/* Closes the connection. Idempotent. */
 void broker_close(struct broker *b);
 
-/* A descriptor of a disabled perf_event that counts thread `tid`; the caller's. Or -errno: -ESRCH,
- * there is no such thread; -ETIMEDOUT, no answer in `wait_ms`, or *quit is set, or the reader has
- * another request by now, and it may be asked again; -ENOTCONN, the reader is gone or made no
- * sense, and the broker is closed; else why the kernel would not. */
+/* Asks the reader for a perf_event that counts thread `tid`. Returns its descriptor, which the
+ * caller owns; the event is disabled. Or -errno:
+ *   -ESRCH      there is no such thread
+ *   -ETIMEDOUT  no answer in `wait_ms`, *quit is set, or the reader has a newer request by now;
+ *               the caller may ask again
+ *   -ENOTCONN   the reader is gone or sent an invalid answer; the broker is closed
+ *   others      why the kernel refused; -EMFILE also where this process has no descriptor left */
 int broker_ask(struct broker *b, uint32_t event, uint32_t tid, uint32_t wait_ms);
 
 #endif

@@ -13,18 +13,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TURN_MS 100          /* how often a running agent looks around */
-#define IDLE_TURN_MS 500     /* and one that only waits for requests */
-#define FULL_SCAN_MS 1000    /* threads that came and went in equal numbers */
-#define FIRST_LEASE_MS 10000 /* a reader that is just being started */
+#define TURN_MS 100          /* between two turns of periodic work while engines run */
+#define IDLE_TURN_MS 500     /* the same while the agent only waits for requests */
+#define FULL_SCAN_MS 1000    /* finds threads that came and went in equal numbers */
+#define FIRST_LEASE_MS 10000 /* for a reader that is still starting */
 
 static void wait_for_request(struct wire_request *q, uint32_t seen, uint32_t ms) {
     struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000L};
     syscall(SYS_futex, &q->generation, FUTEX_WAIT, seen, &t, NULL, 0);
 }
 
-/* Silence of the reader, measured in our own turns: a JVM that was stopped itself has not
- * listened, and that counts for nothing. */
+/* How long the reader has been silent, measured in turns of the agent's thread. A longer gap counts
+ * as one idle turn: the JVM itself was stopped then, and the reader is not to blame. */
 struct lease {
     uint32_t heartbeat;
     uint64_t silent_ms, limit_ms, last_ms;
@@ -81,16 +81,17 @@ static void announce_libraries(void) {
         ring_commit(r, WIRE_LIBRARY);
 }
 
-/* Threads, names, libraries: what changes while engines run. Names cost the most: they are looked
- * at again after a pause of 500 times what the last look took, at least a second. */
+/* Periodic work on what changes while engines run: threads, names, libraries. Names cost the most.
+ * The pause between two checks of names is 500 times the CPU time of the last check, and at least a
+ * second. */
 struct chores {
-    uint64_t next_ms; /* engines may want their turn sooner */
+    uint64_t next_ms; /* engines may want their turn sooner than that */
     uint64_t next_scan_ms, next_names_ms;
-    uint32_t filters; /* request.filters as it was last looked at */
+    uint32_t filters; /* request.filters at the last check */
 };
 
 static void do_chores(struct chores *c, jvmtiEnv *jvmti, JNIEnv *jni) {
-    bool late = agent.threads.late; /* then every thread that starts wakes us */
+    bool late = agent.threads.late; /* if so, every thread that starts wakes the agent's thread */
     agent_arm_late();
     uint64_t now = clock_now_ms();
     bool often = agent_turn_ms(TURN_MS) < TURN_MS;
@@ -116,20 +117,20 @@ static void do_chores(struct chores *c, jvmtiEnv *jvmti, JNIEnv *jni) {
         precise_turn(&agent.sampler.precise, jvmti, jni);
     if (agent.sampler.asgct.open)
         asgct_turn(&agent.sampler.asgct, &agent.sampler.names, jvmti, jni);
-    (void)guarded_install(); /* somebody may have come in front since */
+    (void)guarded_install(); /* another handler may have been put in front of ours */
     agent_turn_engines(jni, now);
     sampler_renew_ids(&agent.sampler, now);
     publish();
 }
 
-/* True when the agent is to leave. */
+/* Returns true when the agent is to detach. */
 static bool carry_out(struct wire_request *shared, jvmtiEnv *jvmti, JNIEnv *jni) {
-    static struct wire_request q; /* the agent's thread only; 3 KiB are much for its stack */
+    static struct wire_request q; /* for the agent's thread only; 9 KiB are much for its stack */
     memcpy(&q, shared, sizeof q);
     agent.broker.generation = q.generation;
     switch (q.command) {
     case WIRE_COMMAND_START:
-        /* Names first: they are in the ring before the first sample that needs them. */
+        /* Names come first: they must be in the ring before the first sample that needs them. */
         threads_scan(&agent.threads, true);
         threads_name_all(&agent.threads, jvmti, jni);
         agent_start_engines(&q, jvmti, jni);
@@ -157,7 +158,7 @@ static void end(jvmtiEnv *jvmti, JNIEnv *jni, uint32_t generation, enum wire_sta
     agent_stop_engines(jvmti, jni);
     publish();
     pthread_mutex_lock(&agent.lock);
-    if (agent.java_exits) { /* VMDeath may be waiting for the reader: leave it the mapping */
+    if (agent.java_exits) { /* VMDeath may be waiting for the reader: keep the mapping */
         pthread_mutex_unlock(&agent.lock);
         return;
     }
@@ -167,7 +168,8 @@ static void end(jvmtiEnv *jvmti, JNIEnv *jni, uint32_t generation, enum wire_sta
     sampler_unmap(&agent.sampler);
     close(agent.mapping.memfd);
     agent.mapping.memfd = -1;
-    /* Whoever hears of it finds nothing of ours any more, but for this page and this thread. */
+    /* A reader that sees this state knows that the agent has released everything but this page and
+     * this thread. */
     atomic_store(&s->state, state);
     acknowledge(s, generation);
     agent_mapping_close(&agent.mapping);
@@ -206,7 +208,7 @@ void agent_run(jvmtiEnv *jvmti, JNIEnv *jni) {
             return;
         }
         uint32_t ms = agent.ground ? agent_turn_ms(TURN_MS) : IDLE_TURN_MS;
-        /* One that becomes late from here to the wait is so until its end. */
+        /* A thread that becomes late after this check stays so until the wait ends. */
         wait_for_request(&c->request, done, agent_late_is_due() ? 0 : ms);
     }
 }

@@ -8,16 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is compiled while we sample carries debug information between safepoints too, so that a pc
- * there is attributed to the inlined method it belongs to. */
+/* Code that is compiled with this flag has debug information between safepoints, too. A pc there is
+ * then attributed to the inlined method it belongs to. */
 #define DEBUG_FLAG "DebugNonSafepoints"
 
-#define START_MS 2000u     /* of a request for arming threads that cannot be on the spot */
-#define LATE_MS 250u       /* of a look for the rest, and for those that started since the last */
-#define LATE_AGAIN_MS 250u /* after a reader did not answer */
-#define MOVES_MAX 16u      /* of a profile to another signal */
+#define START_MS 2000u     /* how long a request may wait until late threads are armed */
+#define LATE_MS 250u       /* how long one periodic attempt to arm late threads may take */
+#define LATE_AGAIN_MS 250u /* pause before the next attempt if the reader did not answer */
+#define MOVES_MAX 16u      /* of engines to another signal, per request */
 
-/* Those of the same event in the order in which they are tried. */
+/* Engines of the same event are tried in this order. */
 static const struct engine *const engines[] = {
     &engine_cpu_perf, &engine_cpu_ctimer,     &engine_cpu_itimer, &engine_cpu_safepoint,
     &engine_wall,     &engine_wall_safepoint, &engine_alloc,      &engine_alloc_trap,
@@ -30,8 +30,8 @@ static const char *const walker_name[WIRE_WALKS] = {
     [WIRE_WALK_DWARF] = "dwarf", [WIRE_WALK_NO] = "no",   [WIRE_WALK_ASGCT] = "asgct",
 };
 
-/* An engine's timers and counters send signals while it begins or ends, and while the sampler is shut
- * for another engine. These signals are not passed on. */
+/* Whether a timer or counter of ours sent the signal while its engine starts or stops, or while the
+ * sampler is disabled for another engine. Such signals are not passed on. */
 static bool is_late(int signo, const siginfo_t *info, bool entered) {
     bool by_kernel = info->si_code > 0 || info->si_code == SI_TIMER;
     for (int event = 0; event < WIRE_EVENTS && by_kernel; event++) {
@@ -49,7 +49,7 @@ static void on_signal(int signo, siginfo_t *info, void *context) {
     if (entered) {
         for (int event = 0; event < WIRE_EVENTS && !ours; event++) {
             struct engine_run *run = &agent.run[event];
-            const struct engine *e = run->engine; /* NULL while one is being replaced */
+            const struct engine *e = run->engine; /* NULL while the engine is being replaced */
             ours = e && e->by_signal && run->signo == signo && e->handle(run, info, context);
         }
         sampler_leave(&agent.sampler);
@@ -59,10 +59,10 @@ static void on_signal(int signo, siginfo_t *info, void *context) {
     errno = saved;
 }
 
-/* The signal that was asked for; or one that is free. Those come first that are not queued: the
- * kernel sends another signal than a queued one when too many wait, which ends the process, so
- * perf_events take no others. A timer of the process comes as SIGPROF and as nothing else: where
- * somebody's handler is, ours goes in front. */
+/* Takes the requested signal, or a free one. Signals that are not queued come first: when too many
+ * queued signals wait, the kernel sends another signal instead, which ends the process. Engines by
+ * perf_events therefore take no queued signal. A timer of the whole process can only send SIGPROF;
+ * where another handler has that signal, ours is put in front of it. */
 static int take_signal(struct engine_run *run, const struct engine *e, char *why,
                        size_t why_bytes) {
     static const int for_cpu[] = {SIGPROF, SIGSTKFLT, SIGPWR, SIGVTALRM};
@@ -95,7 +95,7 @@ static int take_signal(struct engine_run *run, const struct engine *e, char *why
     return first;
 }
 
-/* By event, and only while it runs or begins to. */
+/* Starts `run` with the engine `e`. 0 or -errno with the reason in `why`. */
 static int start_by(struct engine_run *run, const struct engine *e, JNIEnv *jni, char *why,
                     size_t why_bytes) {
     uint64_t asked = run->request.interval;
@@ -119,7 +119,7 @@ static int start_by(struct engine_run *run, const struct engine *e, JNIEnv *jni,
         run->request.interval = asked;
         return r;
     }
-    /* A signal may come while threads are still being armed. */
+    /* Set before threads are armed, because a signal may come while that goes on. */
     run->engine = e;
     run->changing = false;
     return 0;
@@ -131,7 +131,7 @@ static void stop_run(struct engine_run *run, JNIEnv *jni) {
         return;
     run->changing = e->by_signal;
     run->engine = NULL;
-    sampler_disable(&agent.sampler); /* no handler is in what is taken down now */
+    sampler_disable(&agent.sampler); /* no handler may use what is released below */
     threads_disarm_all(&agent.threads, run, e);
     e->stop(run, jni);
     if (e->by_signal)
@@ -155,7 +155,7 @@ static int try_engine(struct engine_run *run, const struct engine *e, JNIEnv *jn
     r = threads_arm_all(&agent.threads, run);
     if (r == 0)
         r = arm_late(run, agent.start_until_ms);
-    if (r == -ETIMEDOUT) /* a slow reader, which has opened one at least */
+    if (r == -ETIMEDOUT) /* the reader is slow, but it has opened at least one event */
         r = 0;
     if (r < 0) {
         bool locked = r == -EPERM && e->mechanism == WIRE_MECHANISM_PERF;
@@ -169,7 +169,7 @@ static int try_engine(struct engine_run *run, const struct engine *e, JNIEnv *jn
     return r;
 }
 
-/* Tries the event's engines one after the other; its status says what became of it. */
+/* Tries the engines of the event one after the other. run->status gets the result. */
 static int start_run(struct engine_run *run, JNIEnv *jni, const char *walker_why) {
     struct wire_engine_status *s = run->status;
     const struct wire_engine_request asked = run->request;
@@ -190,7 +190,7 @@ static int start_run(struct engine_run *run, JNIEnv *jni, const char *walker_why
             s->mechanism = e->mechanism;
             s->interval = run->request.interval;
             s->biased = e->biased;
-            if (*why && !*first_why) /* it runs, and has something to say */
+            if (*why && !*first_why) /* the engine runs, and has a remark */
                 memcpy(first_why, why, sizeof why);
         } else if (!*first_why) {
             memcpy(first_why, why, sizeof why);
@@ -209,8 +209,7 @@ static int start_run(struct engine_run *run, JNIEnv *jni, const char *walker_why
     return r;
 }
 
-/* The walker that was asked for, or the one that can be had instead, with the reason in `why`.
- * -errno where there is none. */
+/* Chooses the requested walker, or another one with the reason in `why`. -errno: none works. */
 static int choose_walker(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *jni,
                          char *why, size_t why_bytes) {
     struct sampler *s = &agent.sampler;
@@ -240,7 +239,7 @@ static void choose_tables(void) {
     w->unwind = wire_walk_has_tables(w->walk) ? agent_mapping_unwind(&agent.mapping) : NULL;
 }
 
-/* What all engines share. */
+/* What all engines share: agent.ground. */
 
 static bool same_ground(const struct wire_request *a, const struct wire_request *b) {
     return a->depth == b->depth && a->cut == b->cut && a->features == b->features &&
@@ -311,7 +310,8 @@ static bool same_engine(const struct wire_engine_request *a, const struct wire_e
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* The request's entry for an event, made safe; false: it is not asked for. */
+/* Copies the request's entry for an event and terminates its strings. False: the event is not
+ * requested, or its mechanism is invalid. */
 static bool find_request(const struct wire_request *request, int event,
                          struct wire_engine_request *out) {
     for (uint32_t i = 0; i < request->engines && i < WIRE_EVENTS; i++) {
@@ -356,7 +356,7 @@ static void start(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *j
         bool asked = find_request(request, event, &wanted);
         if (run->engine && !(asked && same_engine(&wanted, &run->asked)))
             stop_run(run, jni);
-        if (!asked) /* run->status may be of an earlier mapping */
+        if (!asked) /* run->status may still point into an earlier mapping */
             s->engine[event].error = 0;
     }
     int r = agent.ground ? 0 : lay_ground(request, jvmti, jni, why, sizeof why);
@@ -371,7 +371,7 @@ static void start(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *j
             if (error < 0 && !first_error) {
                 first_error = error;
                 snprintf(why, sizeof why, "%.*s", (int)sizeof run->status->reason - 1,
-                         run->status->reason); /* which the reader can write to, too */
+                         run->status->reason); /* the reader can overwrite its NUL */
             }
         }
         if (run->engine)
@@ -430,13 +430,13 @@ uint32_t agent_turn_ms(uint32_t ms) {
     return ms;
 }
 
-/* Somebody else came, and put a handler where ours was: what we sample would be theirs. */
+/* Whether another library has put its handler in the place of ours. Our signals would go there. */
 static bool has_lost_signal(const struct engine_run *run, const struct engine *e) {
     return e->by_signal && !run->signo_asked && agent.moves < MOVES_MAX &&
            !signals_has(&agent.signals, run->signo);
 }
 
-/* Goes on with another signal. */
+/* Starts the event's engine again with another signal. */
 static void move_to_another(struct engine_run *run, int event, JNIEnv *jni) {
     struct wire_engine_request asked = run->asked;
     agent.moves++;

@@ -1,12 +1,15 @@
 /*
- * Which functions of the C library the agent means. One library is loaded by glibc from 2.17 on and
- * by musl, wherever it was built: a build against a new glibc would ask for the new versions of
- * functions that have not changed, and for functions that others lack.
+ * Chooses the versions of C library functions that the agent needs, so that one library is loaded
+ * by glibc 2.17 and later and by musl, wherever it was built. Otherwise a build against a new glibc
+ * would require new versions of functions that have not changed, and functions that the other
+ * libraries lack.
  *
- * The Makefile includes this before everything else that goes into the agent. test/lint/agent says
- * which symbol or version is too new, or is not in musl; then a line here, or a system call, helps.
+ * The Makefile includes this file before every other file of the agent. test/lint/agent reports
+ * symbols and versions that are too new or missing in musl. The remedy is a line here, or a system
+ * call.
  *
- * Before 2.34 dl* and some of pthread_* were in libraries of their own: a JVM has these loaded.
+ * Before glibc 2.34, dl* and some pthread_* functions were in libraries of their own. A JVM has
+ * these loaded.
  */
 #ifndef JTOP_AGENT_LIBC_H
 #define JTOP_AGENT_LIBC_H
@@ -17,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The kernel's struct stat is that of both libraries, on the architectures there are. */
+/* On the supported architectures, both libraries use the kernel's struct stat. */
 static inline int libc_fstat(int fd, struct stat *to) {
     return (int)syscall(SYS_fstat, fd, to);
 }
@@ -33,7 +36,7 @@ static inline int libc_memfd_create(const char *name, unsigned flags) {
 
 #ifdef __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define LIBC_AS_IT_IS /* a sanitizer stands in for functions by their plain names */
+#define LIBC_AS_IT_IS /* a sanitizer replaces functions by their plain names */
 #endif
 #endif
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -72,7 +75,7 @@ LIBC_VERSION(pthread_rwlock_wrlock, LIBC_FIRST);
 LIBC_VERSION(pthread_setname_np, LIBC_SETNAME);
 LIBC_VERSION(pthread_setspecific, LIBC_FIRST);
 LIBC_VERSION(pthread_sigmask, LIBC_FIRST);
-/* From glibc 2.38 on its headers send these elsewhere. */
+/* The headers of glibc 2.38 and later redirect these functions to other symbols. */
 #if __GLIBC_PREREQ(2, 38)
 #define LIBC_RENAMED(new, name, version) __asm__(".symver " #new "," #name "@" version)
 LIBC_RENAMED(__isoc23_strtol, strtol, LIBC_FIRST);

@@ -5,9 +5,9 @@
 #include <sched.h>
 
 static struct {
-    struct ring_writer *_Atomic ring; /* NULL: nobody listens */
-    _Atomic uint64_t begin_ns;        /* of the one that goes on; 0: none */
-    _Atomic uint32_t at_work;         /* callbacks */
+    struct ring_writer *_Atomic ring; /* NULL: closed */
+    _Atomic uint64_t begin_ns;        /* of the current pause; 0: none */
+    _Atomic uint32_t at_work;         /* callbacks that are running */
 } pauses;
 
 static const jvmtiCapabilities capability = {.can_generate_garbage_collection_events = 1};

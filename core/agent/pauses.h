@@ -1,9 +1,9 @@
 /*
- * Garbage collections that stop all Java threads, as the VM tells of them (source: JVMTI,
+ * Garbage collections that stop all Java threads, as the VM reports them (source: JVMTI,
  * GarbageCollectionStart and GarbageCollectionFinish).
  *
- * Context: pauses_open and pauses_close in the agent's thread, or VMDeath. The callbacks come in the
- * VM's thread at a safepoint, where nothing of JNI may be used: they write to the ring alone.
+ * Context: pauses_open and pauses_close in the agent's thread, or VMDeath. The VM's thread calls
+ * the callbacks at a safepoint, where JNI functions are not allowed: they only write to the ring.
  */
 #ifndef JTOP_AGENT_PAUSES_H
 #define JTOP_AGENT_PAUSES_H
@@ -12,10 +12,11 @@
 
 #include <jvmti.h>
 
-/* From here on each pause is a WIRE_PAUSE in the ring. A VM that cannot tell is silent. */
+/* Starts writing a WIRE_PAUSE to the ring for each pause. Does nothing where the VM cannot report
+ * pauses. */
 void pauses_open(struct ring_writer *ring, jvmtiEnv *jvmti, jvmtiEventCallbacks *callbacks);
 
-/* Returns when no callback is at work any more. Idempotent. */
+/* Stops it. Returns when no callback runs any more. Idempotent. */
 void pauses_close(jvmtiEnv *jvmti, jvmtiEventCallbacks *callbacks);
 
 #endif

@@ -12,14 +12,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define YIELDS 1000u      /* until waiting for handlers becomes sleeping */
-#define IDS_WANTED 12000u /* methods; what they take is about 200 KB */
+#define YIELDS 1000u      /* before the wait for handlers sleeps between checks */
+#define IDS_WANTED 12000u /* methods; their tables take about 200 KB */
 #define IDS_WANTED_MAX (1u << 19)
-#define IDS_KEPT_MS 10000u /* at least: where they fill up sooner, as many may be alive */
+/* At least; where they fill up sooner, the limit is doubled: that many may be alive */
+#define IDS_KEPT_MS 10000u
 
 int sampler_map(struct sampler *s, const struct vm *vm, struct wire_mapping *mapping,
                 uint64_t ring_bytes) {
-    /* in_flight is kept: a handler of the last session may be between its two steps. */
+    /* in_flight keeps its value: a handler of the last session may be between its two steps in
+     * sampler_enter. */
     s->libraries.count[0] = s->libraries.count[1] = 0;
     s->names = (struct names){0};
     s->ids_wanted = 0;
@@ -29,7 +31,7 @@ int sampler_map(struct sampler *s, const struct vm *vm, struct wire_mapping *map
     s->allowed = NULL;
     s->window = SAMPLER_ALWAYS;
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
-    /* Handlers run on a cpu each, and a few may be preempted in the middle. */
+    /* One handler may run on each CPU, and a few more may be preempted in the middle. */
     s->pool_size = 2 * (uint32_t)(cpus > 0 ? cpus : 1) + 14;
     s->pool = mmap(NULL, s->pool_size * sizeof *s->pool, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -64,7 +66,7 @@ void sampler_unmap(struct sampler *s) {
 
 void sampler_enable(struct sampler *s, uint32_t depth, uint32_t cut) {
     s->depth = depth ? depth : WIRE_DEPTH_DEFAULT;
-    if (s->depth > WIRE_FRAMES_MAX - 1) /* one is for an error frame */
+    if (s->depth > WIRE_FRAMES_MAX - 1) /* one place is for an error frame */
         s->depth = WIRE_FRAMES_MAX - 1;
     s->cut = cut <= s->depth ? cut : 0;
     atomic_store(&s->enabled, 1);
@@ -72,7 +74,7 @@ void sampler_enable(struct sampler *s, uint32_t depth, uint32_t cut) {
 
 void sampler_disable(struct sampler *s) {
     atomic_store(&s->enabled, 0);
-    /* A callback may wait in the VM, for the end of a garbage collection or for a debugger. */
+    /* A callback may wait inside the VM, for the end of a garbage collection or for a debugger. */
     for (uint32_t waits = 0; atomic_load(&s->in_flight); waits++)
         if (waits < YIELDS)
             sched_yield();
@@ -86,7 +88,7 @@ void sampler_renew_ids(struct sampler *s, uint64_t now_ms) {
         s->ids_wanted = IDS_WANTED;
         s->ids_since_ms = now_ms;
     }
-    /* A moment without handlers: those that come later use the new half. */
+    /* No handler runs at this moment. Those that come later use the new half. */
     if (ids->old_is_dirty && atomic_load(&s->in_flight) == 0)
         id_table_clean(ids);
     if (atomic_load_explicit(&ids->used, memory_order_relaxed) < s->ids_wanted || ids->old_is_dirty)
@@ -125,8 +127,8 @@ static void count(_Atomic uint64_t *counter, uint64_t n) {
     atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
 
-/* No sample takes longer: what is above that is time in which the thread did not run. Its own CPU
- * clock would know, for another system call in each sample. */
+/* No sample takes longer. A longer time includes time in which the thread did not run. The thread's
+ * CPU clock would be exact, but needs one more system call per sample. */
 #define SPENT_MOST_NS 250000
 
 static void count_spent(struct sampler *s, uint64_t ns) {
@@ -144,7 +146,7 @@ static bool commit(struct sampler *s, const struct sample_request *q, const stru
         __atomic_fetch_add(&engine->dropped, 1, __ATOMIC_RELAXED);
         return false;
     }
-    /* The vdso, or the thread's rseq area: no system call. */
+    /* It reads the vdso or the thread's rseq area: no system call. */
     int cpu = q->sleeper ? -1 : sched_getcpu();
     r->time_ns = time_ns;
     r->weight = q->weight;
@@ -174,9 +176,10 @@ static bool faults_are_deliverable(const void *context) {
     return !sigismember(blocked, SIGSEGV) && !sigismember(blocked, SIGBUS);
 }
 
-#define ALTERNATE_STACK_MIN 16384u /* the signal's frame alone may take 3 KiB, a fault's as much */
+#define ALTERNATE_STACK_MIN 16384u /* a signal's frame may take 3 KiB, a fault's as much */
 
-/* A thread with an alternate stack is interrupted on that. */
+/* Whether the handler runs on a small alternate stack. A thread that has an alternate stack runs
+ * its handlers there. */
 static bool stack_is_small(const void *context) {
     if (!context)
         return false;
@@ -184,7 +187,8 @@ static bool stack_is_small(const void *context) {
     return !(alternate->ss_flags & SS_DISABLE) && alternate->ss_size < ALTERNATE_STACK_MIN;
 }
 
-/* AsyncGetCallTrace looks at the context of a thread in Java code only, which a callback is not. */
+/* AsyncGetCallTrace reads the context only for a thread in Java code. A callback is not in Java
+ * code. */
 static __attribute__((noinline)) void walk_without_context(struct sampler *s,
                                                            const struct walker *w,
                                                            const struct registers *r,
@@ -199,7 +203,7 @@ static void walk(struct sampler *s, const struct sample_request *q, const struct
     struct walker w = s->walker;
     w.sleeper = q->sleeper ? &q->sleeper->java : NULL;
     if (w.walk == WIRE_WALK_ASGCT && q->sleeper) {
-        w.walk = WIRE_WALK_VM; /* the VM's function is for the calling thread */
+        w.walk = WIRE_WALK_VM; /* AsyncGetCallTrace works for the calling thread only */
         walk_vm(&w, r, st);
     } else if (w.walk == WIRE_WALK_ASGCT && q->context) {
         walk_asgct(&s->asgct, &w, q->context, r, st);
@@ -212,7 +216,8 @@ static void walk(struct sampler *s, const struct sample_request *q, const struct
         walk_vm(&w, r, st);
         if (st->failure != WIRE_FAILURE_NO_JAVA || w.walk == s->walker.walk || q->sleeper)
             return;
-        /* The VM did it by itself, as while it starts: then its own functions are the stack. */
+        /* No Java frame was found. The VM acted by itself, for example while it starts: its own
+         * functions are then the stack. */
         st->n = first;
         st->failure = WIRE_FAILURE_NONE;
         w.walk = s->walker.walk;
@@ -225,7 +230,7 @@ static bool is_java(uint64_t frame) {
     return type >= WIRE_FRAME_INTERPRETED && type <= WIRE_FRAME_NATIVE_METHOD;
 }
 
-/* Takes the first Java frames off, from place `first` on. */
+/* Removes up to `frames` Java frames from place `first` on. */
 static void skip_java(struct stack *st, uint32_t first, uint32_t frames) {
     uint32_t n = 0;
     while (n < frames && first + n < st->n && is_java(st->frame[first + n]))
@@ -234,7 +239,7 @@ static void skip_java(struct stack *st, uint32_t first, uint32_t frames) {
     st->n -= n;
 }
 
-/* Cuts the frames from place `first` on to the depth that was asked for. */
+/* Cuts the frames from place `first` on to the requested depth. */
 static void limit_depth(const struct sampler *s, uint32_t first, struct stack *st) {
     bool truncated = st->failure == WIRE_FAILURE_TRUNCATED;
     uint32_t frames = st->n - first - (truncated && st->n > first);
@@ -251,7 +256,7 @@ bool sampler_take(struct sampler *s, const struct sample_request *q) {
     if (window == SAMPLER_OUTSIDE || !sampler_allows(s, q->tid))
         return false;
     uint64_t begin = clock_now_ns();
-    /* The window may have ended before that. */
+    /* The window may have ended before `begin` was read. */
     if (window == SAMPLER_INSIDE)
         window = atomic_load(&s->window);
     if (window == SAMPLER_OUTSIDE)
@@ -264,7 +269,7 @@ bool sampler_take(struct sampler *s, const struct sample_request *q) {
         count(&s->status->signals, 1);
     if (c) {
         st.frame = c->frame;
-        /* One place is kept for the error frame that says why a walk ended. */
+        /* The walk keeps one place free for the error frame that says why it ended. */
         st.max = WIRE_FRAMES_MAX;
     }
     if (q->top)
@@ -297,7 +302,7 @@ bool sampler_take(struct sampler *s, const struct sample_request *q) {
     bool taken = valid && commit(s, q, &st, begin, window);
     if (c)
         atomic_store_explicit(&c->busy, 0, memory_order_release);
-    if (!q->sleeper) /* else it is a thread of ours that works */
+    if (!q->sleeper) /* a sleeper is sampled by a thread of the agent */
         count_spent(s, clock_now_ns() - begin);
     return taken;
 }

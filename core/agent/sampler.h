@@ -1,10 +1,11 @@
 /*
- * What every engine does once it knows the thread and the weight: walk the stack and put a sample
- * into the ring. Handlers do it for where a thread was interrupted, callbacks for where they were
- * called from.
+ * What every engine does once it knows the thread and the weight: walk the stack and write a sample
+ * to the ring. Signal handlers sample the place where a thread was interrupted, callbacks the place
+ * that called them.
  *
  * Context: sampler_enter, sampler_allows, sampler_take and sampler_leave are signal-safe and made
- * for handlers: no lock, no allocation, no system call. The rest belongs to the agent's thread.
+ * for handlers: no lock, no allocation, no system call. Callbacks also call sampler_live_id and
+ * sampler_free. All other functions belong to the agent's thread.
  */
 #ifndef JTOP_AGENT_SAMPLER_H
 #define JTOP_AGENT_SAMPLER_H
@@ -19,16 +20,16 @@ struct scratch {
 };
 
 enum sampler_window {
-    SAMPLER_ALWAYS = 0, /* no window was asked for */
+    SAMPLER_ALWAYS = 0, /* no window was requested */
     SAMPLER_OUTSIDE,    /* between windows: nothing is sampled */
     SAMPLER_INSIDE,
-    SAMPLER_MARKED_OUTSIDE, /* all is sampled, with WIRE_SAMPLE_OUTSIDE */
+    SAMPLER_MARKED_OUTSIDE, /* between windows: samples have the flag WIRE_SAMPLE_OUTSIDE */
 };
 
 struct sampler {
     _Atomic uint32_t enabled;
-    _Atomic uint32_t in_flight;   /* handlers at work */
-    _Atomic uint32_t turned_away; /* handlers that came while it was disabled */
+    _Atomic uint32_t in_flight;   /* handlers that are running */
+    _Atomic uint32_t turned_away; /* handlers refused while it was disabled */
     struct wire_status *status;
     struct ring_writer ring;
     struct names names;
@@ -37,17 +38,18 @@ struct sampler {
     struct precise precise;
     struct asgct asgct;
     _Atomic uint32_t window; /* enum sampler_window */
-    const uint8_t *allowed;  /* a bit a tid, shared with the reader; NULL: all threads are */
+    const uint8_t *allowed;  /* one bit per tid, shared with the reader; NULL: all threads */
     struct scratch *pool;
     uint32_t pool_size;
-    uint32_t depth, cut; /* of struct wire_request */
-    uint32_t ids_wanted; /* methods known when new ids are given; 0: the default */
+    uint32_t depth, cut; /* as in struct wire_request */
+    uint32_t ids_wanted; /* known methods at which ids are renewed; 0: the default */
     uint64_t ids_since_ms;
-    _Atomic uint64_t live_ids; /* given so far */
+    _Atomic uint64_t live_ids; /* how many were given so far */
 };
 
-/* Another thread than the calling one, asleep. Its stack is read while it may wake up any time:
- * `slept` says afterwards whether it has not, else the sample is thrown away. */
+/* A sleeping thread, other than the calling one. It may wake up at any time while its stack is
+ * read. `slept` tells afterwards whether it has slept all the time; if not, the sample is
+ * discarded. */
 struct sample_sleeper {
     uintptr_t java; /* JavaThread*, 0: none */
     bool (*slept)(void *arg);
@@ -56,55 +58,59 @@ struct sample_sleeper {
 
 /* A stack of the calling thread, or of a sleeper. */
 struct sample_request {
-    const struct sample_sleeper *sleeper; /* with `from`; NULL: the calling thread */
-    void *context;         /* ucontext_t of the interrupted thread; NULL: in a callback, and … */
-    struct registers from; /* … this is where it was called from */
+    const struct sample_sleeper *sleeper; /* uses `from`; NULL: the calling thread */
+    void *context;         /* ucontext_t of the interrupted thread; NULL: use `from` */
+    struct registers from; /* where a callback was called from, or a sleeper's registers */
     bool java_only;        /* no native frames, whatever the walker */
-    uint32_t skip_java;    /* leave out so many Java frames on top */
-    uint64_t top;          /* frame word above the stack: what was allocated …; 0: none */
+    uint32_t skip_java;    /* how many Java frames to leave out at the leaf's end */
+    uint64_t top; /* frame word to put above the leaf, such as the allocated class; 0: none */
     uint32_t tid;
     enum wire_event event;
     uint64_t weight;
-    uint32_t count;   /* occurrences; 0: 1 */
+    uint32_t count;   /* occurrences it stands for; 0 means 1 */
     uint64_t live_id; /* 0: not followed */
     enum wire_thread_state state;
     const uint64_t *kernel; /* kernel frames as frame words, leaf first */
     uint32_t kernel_frames;
 };
 
-/* Maps what handlers need. 0 or -errno; sampler_unmap undoes it, after sampler_disable. */
+/* Maps the memory that handlers need. Returns 0 or -errno. sampler_unmap releases it; call it after
+ * sampler_disable. */
 int sampler_map(struct sampler *s, const struct vm *vm, struct wire_mapping *mapping,
                 uint64_t ring_bytes);
 void sampler_unmap(struct sampler *s);
 
 void sampler_enable(struct sampler *s, uint32_t depth, uint32_t cut);
-/* Returns when no handler is at work any more. */
+/* Returns when no handler runs any more. */
 void sampler_disable(struct sampler *s);
 
-/* Lets go of the methods met, and of their ids, when there are many: where classes come and go most
- * of them are gone, and the others are announced again. Now and then, with handlers at work. */
+/* Drops the known methods and their ids when there are many. Where classes are loaded and unloaded,
+ * most of these methods are gone; the others are announced again. To be called from time to time,
+ * also while handlers run. */
 void sampler_renew_ids(struct sampler *s, uint64_t now_ms);
 
-/* False: not sampling; the handler must touch nothing and return. */
+/* Marks the calling handler as running. False: sampling is off; the handler must use nothing and
+ * return. */
 bool sampler_enter(struct sampler *s);
 void sampler_leave(struct sampler *s);
 
-/* Whether threads of this number are to be sampled. */
+/* Whether the thread with this number is to be sampled. */
 static inline bool sampler_allows(const struct sampler *s, uint32_t tid) {
     const uint8_t *bits = s->allowed;
     return !bits || (tid < WIRE_TID_MAX && bits[tid / 8] >> tid % 8 & 1);
 }
 
-/* True: a sample is in the ring. False: it is not wanted (thread, window), or there was no room,
- * which is counted. */
+/* Takes a sample. True: it is in the ring. False: it is not wanted (thread, window), the sleeper
+ * woke up, or the ring was full, which is counted. */
 bool sampler_take(struct sampler *s, const struct sample_request *q);
 
-/* The same with a stack that the caller knows: n frame words, leaf first, WIRE_FRAMES_MAX at most. */
+/* Writes a sample of a stack that the caller knows: n frame words, leaf first, WIRE_FRAMES_MAX at
+ * most. Returns as sampler_take. */
 bool sampler_put(struct sampler *s, const struct sample_request *q, uint64_t *frame, uint32_t n);
 
-/* A unique number for something whose end will be told with sampler_free. Never 0. */
+/* A unique number for something whose end sampler_free will report. Never 0. */
 uint64_t sampler_live_id(struct sampler *s);
-/* False: the ring has no room. */
+/* Reports the end of what has this number. False: the ring is full. */
 bool sampler_free(struct sampler *s, uint64_t live_id);
 
 #endif

@@ -24,7 +24,8 @@ static bool find_in(const char *directory, size_t length, const char *const *pla
     return *places != NULL;
 }
 
-/* From where the library is, by the name it was loaded by or by its own, which a link may hide. */
+/* Searches beside the library. The path it was loaded by may be a symbolic link, so its real path
+ * is searched as well. */
 static bool find_beside(const char *const *places, char *path, size_t size) {
     char real[PATH_MAX];
     Dl_info self;
@@ -50,9 +51,10 @@ static bool find_on_path(char *path, size_t size) {
     return false;
 }
 
-/* Beside the library, as after make; or in ../../bin, as after make install. A copy of the library
- * may be anywhere. The last is where async-profiler has its program, in whose place ours may be: if
- * it is that one all the same, it refuses. */
+/* Finds the reader's program: beside the library (as after make) or in ../../bin (as after make
+ * install), then on the PATH, as a copy of the library may be anywhere. The last place is that of
+ * async-profiler's program, which ours may have replaced. If it is still async-profiler's, it
+ * rejects the arguments. */
 static bool find_frontend(char *path, size_t size) {
     static const char *const places[] = {"jtop-prof", "../../bin/jtop-prof", "../bin/jtop-prof",
                                          NULL};
@@ -89,7 +91,7 @@ int agent_spawn_reader(void) {
     posix_spawn_file_actions_destroy(&actions);
     if (r != 0)
         return -r;
-    /* It leaves at once, its own child stays. Nobody else may wait for our child. */
+    /* The program forks the reader and exits at once. Nothing else in the JVM reaps it. */
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;
     return 0;

@@ -59,7 +59,7 @@ int threads_open(struct threads *t, struct vm *vm, struct ring_writer *ring) {
 void threads_close(struct threads *t, jvmtiEnv *jvmti) {
     (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_THREAD_START, NULL);
     (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_THREAD_END, NULL);
-    pthread_mutex_lock(&t->lock); /* a callback may be in the middle of it */
+    pthread_mutex_lock(&t->lock); /* a callback may be using the table */
     t->ring = NULL;
     unmap(t);
     pthread_mutex_unlock(&t->lock);
@@ -93,7 +93,8 @@ uint32_t threads_list(struct threads *t, uint32_t *tid, uint32_t max) {
     return n;
 }
 
-/* The thread's entry, a new one where it has none yet; NO_ENTRY when the table is full. */
+/* The index of the thread's entry, which is made if there is none yet. NO_ENTRY: the table is full,
+ * or the number too large. */
 static uint32_t find(struct threads *t, uint32_t tid) {
     if (tid >= WIRE_TID_MAX)
         return NO_ENTRY;
@@ -115,7 +116,7 @@ static uint32_t find(struct threads *t, uint32_t tid) {
     return i;
 }
 
-/* Keeps what came of arming the thread at an index: 0, or -errno. With the lock. */
+/* Stores the result of arming the thread at an index: 0, or -errno. Context: with the lock. */
 static void threads_note_arming(struct threads *t, struct engine_run *run, uint32_t index,
                                 int result);
 
@@ -127,7 +128,7 @@ static int arm_for(struct threads *t, struct engine_run *run, uint32_t i) {
     return r == -EAGAIN && e->fetch ? 0 : r;
 }
 
-/* For all engines that run and want it. The first error. */
+/* Arms the thread for all running engines that need it. Returns the first error. */
 static int arm(struct threads *t, uint32_t i) {
     int first_error = 0;
     if (threads_is_own(t, t->tid[i]))
@@ -177,7 +178,8 @@ static uint32_t tasks(void) {
     return stat("/proc/self/task", &st) == 0 && st.st_nlink > 2 ? (uint32_t)st.st_nlink - 2 : 0;
 }
 
-/* The kernel may leave a living thread out of a listing when others end meanwhile. */
+/* Whether the thread is alive. The kernel may leave a living thread out of a listing when others
+ * end meanwhile. */
 static bool lives(uint32_t tid) {
     return syscall(SYS_tgkill, getpid(), tid, 0) == 0;
 }
@@ -212,7 +214,7 @@ void threads_scan(struct threads *t, bool full) {
         scan_locked(t);
     pthread_mutex_unlock(&t->lock);
     if (changed && t->vm->heaps)
-        compiler_learn(t->vm); /* where none of the VM's compiler threads was there before */
+        compiler_learn(t->vm); /* in case the VM had no compiler thread before */
 }
 
 int threads_arm_all(struct threads *t, struct engine_run *run) {
@@ -264,8 +266,8 @@ static uint64_t hash(const char *s, uint64_t h) {
     return h ? h : 1;
 }
 
-/* What the VM says of a Java thread. Asked for without the lock: the thread that asks may be
- * suspended in the VM, and nobody else may have to wait for that. */
+/* What the VM knows about a Java thread. It is read without the lock: the calling thread may be
+ * suspended inside the VM, and no other thread may have to wait for that. */
 struct identity {
     char *name; /* JVMTI's, or NULL */
     uint64_t java_id;
@@ -289,7 +291,7 @@ static void forget_answer(jvmtiEnv *jvmti, struct identity *who) {
         (*jvmti)->Deallocate(jvmti, (unsigned char *)who->name);
 }
 
-/* Announces a thread's name unless that was done already. With the lock. */
+/* Writes the thread's name to the ring, unless that was done already. Context: with the lock. */
 static void announce(struct threads *t, const struct identity *who, uint32_t i) {
     const char *text = who->name ? who->name : "";
     t->note[i].java = who->java;
@@ -310,7 +312,7 @@ static void announce(struct threads *t, const struct identity *who, uint32_t i) 
     t->note[i].name_hash = h;
 }
 
-/* 0 where it is not known. */
+/* 0: not known. */
 uint32_t threads_tid_of(const struct threads *t, uintptr_t java) {
     if (!t->vm->heaps) /* the VM does not describe itself */
         return 0;
@@ -318,12 +320,14 @@ uint32_t threads_tid_of(const struct threads *t, uintptr_t java) {
     return os ? guarded_load32(os + (uintptr_t)t->vm->at.osthread_tid) : 0;
 }
 
-/* Another thread than the calling one: it may end at any moment, and its memory be another's. */
+/* Names a thread other than the calling one. It may end at any moment, and its memory may then be
+ * reused. */
 static void name_other(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
     struct identity who = ask(t, jvmti, jni, thread);
     uint32_t tid = who.java ? threads_tid_of(t, who.java) : 0;
     uintptr_t vtable = who.java ? guarded_load64(who.java) : 0;
-    /* The VM clears it before it lets go of the thread: what was read until here was its own. */
+    /* The VM clears the thread's eetop before it releases the JavaThread. If that is unchanged, all
+     * that was read above belongs to this thread. */
     if ((tid || !t->vm->heaps) && threads_java_thread(t, jni, thread) == who.java) {
         pthread_mutex_lock(&t->lock);
         uint32_t i = t->ring && tid ? find(t, tid) : NO_ENTRY;
@@ -351,7 +355,7 @@ void threads_name_all(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni) {
 
 void threads_started(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
     struct identity who = ask(t, jvmti, jni, thread);
-    uintptr_t vtable = who.java ? *(const uintptr_t *)who.java : 0; /* our own: it is there */
+    uintptr_t vtable = who.java ? *(const uintptr_t *)who.java : 0; /* own thread: it is valid */
     uint32_t tid = own_tid();
     pthread_mutex_lock(&t->lock);
     uint32_t i = t->ring ? find(t, tid) : NO_ENTRY;
@@ -366,8 +370,8 @@ void threads_started(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread th
     forget_answer(jvmti, &who);
 }
 
-/* Of the calling thread itself. A signal of its engines that is still pending must not be handled
- * once the engines' resources may be another thread's. */
+/* Removes the calling thread. A signal of its engines that is still pending must not be handled
+ * later, when another thread may have the engines' resources. */
 static void forget_self(struct threads *t, uint32_t i) {
     sigset_t ours;
     sigset_t before;
@@ -392,7 +396,7 @@ void threads_ended(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread thre
     uint32_t tid = own_tid();
     pthread_mutex_lock(&t->lock);
     uint32_t i = t->tid && tid < WIRE_TID_MAX ? t->index_of_tid[tid] : 0;
-    if (i && t->ring && who.name) /* it may have got another one since */
+    if (i && t->ring && who.name) /* the thread may have been renamed */
         announce(t, &who, i - 1);
     if (i)
         forget_self(t, i - 1);
@@ -400,8 +404,8 @@ void threads_ended(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread thre
     forget_answer(jvmti, &who);
 }
 
-/* Threads that cannot be armed on the spot: the agent's thread does it, and waits for what that
- * takes without the threads' lock. */
+/* Late threads cannot be armed at once. The agent's thread arms them, and it does not hold the
+ * threads' lock while it waits. */
 
 static void threads_note_arming(struct threads *t, struct engine_run *run, uint32_t i, int r) {
     struct thread_note *note = &t->note[i];
@@ -421,7 +425,7 @@ static void threads_note_arming(struct threads *t, struct engine_run *run, uint3
     }
 }
 
-/* The next one from *i on; false: there is none. */
+/* Finds the next late thread from *i on. False: there is none. */
 static bool next_late(struct threads *t, struct engine_run *run, uint32_t *i, uint32_t *tid) {
     uint32_t event = run->request.event;
     bool found = false;
@@ -435,7 +439,8 @@ static bool next_late(struct threads *t, struct engine_run *run, uint32_t *i, ui
     return found;
 }
 
-/* It may have ended while its descriptor was fetched, and even have its place taken. */
+/* Arms a late thread with its descriptor. It may have ended while the descriptor was fetched, and
+ * another thread may have its entry. */
 static int arm_with(struct threads *t, struct engine_run *run, uint32_t i, uint32_t tid, int fd) {
     uint32_t event = run->request.event;
     int r = -ESRCH;

@@ -8,7 +8,7 @@
 
 enum { BEGIN, END };
 
-/* Makes the sampler see what since_ns says, whoever else changes it at the same time. */
+/* Copies the state of since_ns to the sampler, even while other threads change since_ns. */
 static void tell_sampler(struct window *w) {
     uint32_t outside = w->marks ? SAMPLER_MARKED_OUTSIDE : SAMPLER_OUTSIDE;
     bool inside;
@@ -31,7 +31,7 @@ static void leave(struct window *w) {
     if (!since)
         return;
     tell_sampler(w);
-    uint64_t now = clock_now_ns(); /* what the sampler takes as inside is not later */
+    uint64_t now = clock_now_ns(); /* samples inside the window are not later than this */
     struct wire_window *r = ring_reserve(&w->sampler->ring, WIRE_WINDOW, sizeof *r);
     if (!r)
         return;
@@ -40,8 +40,8 @@ static void leave(struct window *w) {
     ring_commit(r, WIRE_WINDOW);
 }
 
-/* Threads that met the breakpoint before it was taken out come here too, late: in the end the one
- * that since_ns waits for is in. */
+/* Threads that hit the breakpoint before it was removed come here late. At the end, the breakpoint
+ * that since_ns waits for is set. */
 static void take_turns(struct window *w, int met) {
     int other = met == BEGIN ? END : BEGIN;
     if (!w->in_turns)

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Takes one UTF-8 sequence of at most three bytes, or a proper one of four. Returns its bytes and
- * the code point, which may be a surrogate; 0 where there is no whole sequence. */
+/* Reads one UTF-8 sequence: of up to three bytes, or a valid one of four. Returns its length and
+ * the code point, which may be a surrogate; 0: there is no complete sequence. */
 static size_t take(const uint8_t *in, size_t left, uint32_t *code) {
     uint8_t first = in[0];
     size_t bytes = first < 0x80 ? 1 : first < 0xc0 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;

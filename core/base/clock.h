@@ -1,8 +1,8 @@
 /*
- * The time by one of the system's clocks, as a number: ns or ms since that clock's beginning.
+ * Reads the time of a system clock as a number: ns or ms since that clock's beginning.
  *
- * Context: any thread and any signal handler, in the JVM too: nothing but clock_gettime, which for
- * CLOCK_MONOTONIC and CLOCK_REALTIME is a function of the vdso and no system call.
+ * Context: any thread and any signal handler, in the JVM too. Only clock_gettime is called. For
+ * CLOCK_MONOTONIC and CLOCK_REALTIME that is a function of the vdso, not a system call.
  */
 #ifndef JTOP_BASE_CLOCK_H
 #define JTOP_BASE_CLOCK_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* 0: there is no such clock, such as that of a thread which has ended. */
+/* 0: there is no such clock, for example because its thread has ended. */
 static inline uint64_t clock_ns(clockid_t id) {
     struct timespec t;
     return clock_gettime(id, &t) == 0 ? (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec : 0;
@@ -35,7 +35,7 @@ static inline struct timespec clock_timespec(uint64_t ns) {
                              .tv_nsec = (long)(ns % 1000000000u)};
 }
 
-/* The moment that is `ms` from now, for functions that wait until then. */
+/* The time `ms` from now, for functions that wait until a deadline. */
 static inline struct timespec clock_after_ms(clockid_t id, uint64_t ms) {
     return clock_timespec(clock_ns(id) + ms * 1000000u);
 }

@@ -15,10 +15,10 @@
  *   text        growable string buffer, optionally emptied through a callback
  *   utf8        UTF-8 decoding and encoding, and which characters may be shown
  *
- * What went wrong, for people.
+ * Error messages for people.
  *
- * Library code returns 0 or a negative errno and, where a person will read the reason, fills a
- * struct err: one line saying what failed, why (the fact that was checked), and what to try.
+ * Library code returns 0 or a negative errno. Where a person will read the reason, it also fills a
+ * struct err: one line that says what failed, why (the fact that was checked), and what to try.
  * Nothing below tui/cli/main.c prints or exits.
  *
  * Context: frontend only, any thread. The agent does not use this.
@@ -26,9 +26,9 @@
 #ifndef JTOP_BASE_ERR_H
 #define JTOP_BASE_ERR_H
 
-/* The process's exit code that an error asks for. */
+/* The exit code of the process for an error. */
 enum err_exit {
-    ERR_EXIT_USAGE = 1,      /* wrong command line, or the JVM could not be found or attached */
+    ERR_EXIT_USAGE = 1,      /* wrong command line, or the JVM was not found or not attached */
     ERR_EXIT_ARGUMENT = 100, /* a profiling argument is wrong: event, interval, format, file */
     ERR_EXIT_PROFILER = 200, /* the profiler itself failed after it was attached */
 };
@@ -39,8 +39,9 @@ struct err {
     char message[512];
 };
 
-/* Fills `e` (which may be NULL) and returns -code, so that `return err_set(...)` reads well.
- * exit_code is set to ERR_EXIT_USAGE; err_exit_as() changes it. A message too long is cut. */
+/* Fills `e` (which may be NULL) and returns -code, so that callers can write `return err_set(...)`.
+ * Sets exit_code to ERR_EXIT_USAGE; err_exit_as() sets another one. A message that is too long is
+ * cut. */
 int err_set(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Same, with the exit code given. */

@@ -8,17 +8,19 @@
 #include <pcre2.h>
 
 #define HEAP_KB 16384u
-#define STACK_BYTES 32768u /* of the machine code, at first … */
+#define STACK_BYTES 32768u /* of the machine code, at first; at most STACK_BYTES_MAX */
 #define STACK_BYTES_MAX (1u << 20)
 
-/* Texts with which expressions that try every way to divide a text show what they cost. */
+/* Texts that test an expression's cost: they are expensive for expressions that try every way to
+ * divide a text. */
 static const char *const trials[] = {
     "",
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!",
     "java.util.concurrent.ThreadPoolExecutor$Worker.runWorker(Ljava/lang/Object;)V_0123",
 };
 
-/* Machine code is ten times as fast. Where there can be none, the interpreter takes fewer steps. */
+/* Machine code is ten times as fast. Where it is not available, the interpreter gets a lower limit
+ * on steps. */
 static void make_code(struct expression *x) {
     x->steps_max = EXPRESSION_STEPS_SLOW;
     if (pcre2_jit_compile(x->code, PCRE2_JIT_COMPLETE) != 0)

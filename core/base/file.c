@@ -8,7 +8,7 @@
 
 #define FIRST_BYTES (64u << 10)
 
-/* Up to `size` bytes. */
+/* Reads up to `size` bytes. */
 static ssize_t fill(int fd, char *out, size_t size) {
     size_t got = 0;
     while (got < size) {

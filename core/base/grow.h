@@ -1,5 +1,5 @@
 /*
- * Arrays that double.
+ * Arrays that double in size.
  *
  * Context: pure, any thread.
  */
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The pointer at `array`, whose own type is not void *: hence through memcpy. */
+/* Reads the pointer at `array`. Its type is not void *, so memcpy copies it. */
 static inline void *array_get(const void *array) {
     void *p;
     memcpy(&p, array, sizeof p);
@@ -22,8 +22,8 @@ static inline void array_set(void *array, void *p) {
     memcpy(array, &p, sizeof p);
 }
 
-/* `array` is the address of a pointer to elements of `size` bytes, of which `cap` fit. Makes room
- * for at least `need`; false, and nothing changed, without memory. */
+/* `array` is the address of a pointer to elements of `size` bytes; there is room for `cap`
+ * elements. Makes room for at least `need`. False: no memory; nothing has changed. */
 static inline bool grow_array(void *array, uint32_t *cap, uint32_t need, size_t size) {
     if (need <= *cap)
         return true;
@@ -40,7 +40,7 @@ static inline bool grow_array(void *array, uint32_t *cap, uint32_t need, size_t 
     return true;
 }
 
-/* Room for one more behind `count` elements. */
+/* Makes room for one more element after `count` elements. */
 #define GROW(array, count, cap) grow_array(&(array), &(cap), (count) + 1, sizeof *(array))
 
 #endif

@@ -30,7 +30,7 @@ int gzip_text(struct text *t, int level) {
     *t = (struct text){.len = bytes, .cap = bytes + 1};
     t->data = realloc(out, t->cap);
     if (!t->data)
-        t->data = (char *)out; /* as large as it was */
+        t->data = (char *)out; /* the block that was not made smaller */
     t->data[bytes] = '\0';
     return 0;
 }

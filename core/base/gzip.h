@@ -1,5 +1,5 @@
 /*
- * A text made smaller.
+ * Compresses a text in memory.
  *
  * Context: pure, any thread.
  */
@@ -8,8 +8,8 @@
 
 #include "core/base/text.h"
 
-/* Replaces the bytes by a gzip stream of them; `level` is zlib's: 1 is fast, 9 is small. 0, or
- * -ENOMEM: they are as they were. */
+/* Replaces the text by a gzip stream of it. `level` is zlib's: 1 is fast, 9 gives the smallest
+ * result. 0, or -ENOMEM: the text is unchanged. */
 int gzip_text(struct text *t, int level);
 
 #endif

@@ -19,7 +19,8 @@ uint64_t hash_bytes(uint64_t seed, const void *data, size_t size) {
 
 uint64_t hash_seed(void) {
     uint64_t seed;
-    /* Without entropy, which early at boot there may not be: where the loader has put things. */
+    /* Without entropy, which may be missing early at boot, the seed comes from the addresses that
+     * the loader has chosen. */
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
         seed = hash_word((uintptr_t)&seed ^ (uint64_t)(uintptr_t)&hash_bytes << 24);
     return seed | 1;

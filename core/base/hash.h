@@ -1,10 +1,10 @@
 /*
- * Hashes for tables in memory; nothing is stored or sent by them.
+ * Hashes for tables in memory; they are never stored or sent.
  *
- * Where keys come from somebody else (names, addresses, numbers of a file), a table mixes a seed of
- * its own into them (hash_seed), so that nobody can prepare keys that all collide.
+ * Where others choose the keys (names, addresses, numbers of a file), a table mixes a seed of its
+ * own into them (hash_seed), so that nobody can prepare keys that all collide.
  *
- * Context: pure, any thread. The inline ones are signal-safe, in the JVM too.
+ * Context: pure, any thread. The inline functions are signal-safe, in the JVM too.
  */
 #ifndef JTOP_BASE_HASH_H
 #define JTOP_BASE_HASH_H
@@ -12,18 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A word spread over 64 bits, the high ones best. */
+/* Spreads a word over 64 bits; the high bits are spread best. */
 static inline uint64_t hash_word(uint64_t v) {
     return v * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* One word more. */
+/* Adds a word to a hash. */
 static inline uint64_t hash_more(uint64_t h, uint64_t v) {
     h = hash_word(h ^ v);
     return h ^ h >> 29;
 }
 
-/* One byte more, where no text is in one piece; begins with HASH_BYTE. source: FNV-1a */
+/* Adds a byte to a hash, for text that is not in one piece. The first hash is HASH_BYTE. source:
+ * FNV-1a */
 #define HASH_BYTE UINT64_C(14695981039346656037)
 static inline uint64_t hash_byte(uint64_t h, uint8_t v) {
     return (h ^ v) * UINT64_C(1099511628211);
@@ -31,7 +32,7 @@ static inline uint64_t hash_byte(uint64_t h, uint8_t v) {
 
 __extension__ typedef unsigned __int128 hash_wide;
 
-/* Both halves of the product, folded: every bit of either factor reaches every bit of it. */
+/* Folds both halves of the product: every bit of either factor affects every bit of the result. */
 static inline uint64_t hash_fold(uint64_t a, uint64_t b) {
     hash_wide m = (hash_wide)a * b;
     return (uint64_t)m ^ (uint64_t)(m >> 64);
@@ -43,7 +44,7 @@ static inline uint64_t hash_pair(uint64_t seed, uint64_t a, uint64_t b) {
 
 uint64_t hash_bytes(uint64_t seed, const void *data, size_t size);
 
-/* Another one each time; never 0. Frontend only. */
+/* Returns another seed each time; never 0. Frontend only. */
 uint64_t hash_seed(void);
 
 #endif

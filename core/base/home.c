@@ -7,7 +7,7 @@ const char *home_path(const char *variable, const char *fallback, const char *na
                       size_t size) {
     const char *base = getenv(variable), *home = getenv("HOME");
     int n = -1;
-    if (base && base[0] == '/') /* a relative one is to be ignored, says the specification */
+    if (base && base[0] == '/') /* the specification says that a relative path is ignored */
         n = snprintf(out, size, "%s/jtop-prof/%s", base, name);
     else if (home && home[0] == '/')
         n = snprintf(out, size, "%s/%s/jtop-prof/%s", home, fallback, name);

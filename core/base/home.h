@@ -1,15 +1,15 @@
 /*
- * Where a person's files are, as the XDG base directory specification has it.
+ * The paths of a user's files, by the XDG base directory specification.
  *
- * Context: frontend, any thread while nobody changes the environment.
+ * Context: frontend, any thread while no thread changes the environment.
  */
 #ifndef JTOP_BASE_HOME_H
 #define JTOP_BASE_HOME_H
 
 #include <stddef.h>
 
-/* "VARIABLE/jtop-prof/NAME", or "HOME/FALLBACK/jtop-prof/NAME". Returns out; "" where there is no
- * home. */
+/* Makes "VARIABLE/jtop-prof/NAME", or "HOME/FALLBACK/jtop-prof/NAME". Returns out; it is "" where
+ * there is no home directory. */
 const char *home_path(const char *variable, const char *fallback, const char *name, char *out,
                       size_t size);
 

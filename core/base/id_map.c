@@ -25,7 +25,7 @@ static uint32_t home_of(const struct id_map *m, uint64_t key) {
     return (uint32_t)hash_pair(m->seed, key, 0) & (m->capacity - 1);
 }
 
-/* The slot that holds the key, or the free one where it would go. */
+/* The slot that holds the key, or the free slot for it. */
 static uint32_t place_of(const struct id_map *m, uint64_t key) {
     uint32_t slot = home_of(m, key);
     while (m->pair[slot].key && m->pair[slot].key != key)
@@ -70,7 +70,8 @@ int id_map_put(struct id_map *m, uint64_t key, uint64_t value) {
     return 0;
 }
 
-/* Those behind it in the same run move up, so that nobody's way to its slot is cut. */
+/* The entries after it in the same run move up where necessary, so that the search for them still
+ * finds them. */
 void id_map_remove(struct id_map *m, uint64_t key) {
     uint32_t mask = m->capacity - 1, hole = m->capacity ? place_of(m, key) : 0;
     if (!m->capacity || !m->pair[hole].key)

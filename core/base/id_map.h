@@ -1,10 +1,10 @@
 /*
- * A bounded map from 64-bit keys to 64-bit values, for keys that a hostile process or file chooses:
- * the hash is seeded at random, so that nobody outside can make all keys collide, and the number of
- * entries is limited, so that nobody can make it balloon.
+ * A hash table of limited size from 64-bit keys to 64-bit values, for keys that a hostile process
+ * or file chooses. The hash has a random seed, so that nobody outside can make all keys collide.
+ * The number of entries is limited, so that nobody can make the table grow without end.
  *
- * It stands where each record of the stream, or of a file, is looked up. A lookup among 100,000 keys
- * takes a third of uthash's time, the table half its memory (make bench ONLY=map).
+ * It is used where each record of a stream or of a file is looked up. A lookup among 100,000 keys
+ * takes a third of uthash's time, and the table half its memory (make bench ONLY=map).
  *
  * Context: one thread at a time per struct.
  */
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ID_MAP_MAX (1u << 29) /* the highest limit */
+#define ID_MAP_MAX (1u << 29) /* the largest allowed limit */
 
 struct id_map {
     struct id_pair {
@@ -28,15 +28,16 @@ struct id_map {
     uint64_t seed;
 };
 
-/* An empty map; no memory is taken yet. */
+/* Makes an empty map, which takes no memory yet. */
 void id_map_init(struct id_map *m, uint32_t limit);
 void id_map_free(struct id_map *m);
-/* Forgets all entries and keeps the memory. */
+/* Removes all entries and keeps the memory. */
 void id_map_clear(struct id_map *m);
 
-/* NULL: it is not there. Valid until the next put or remove. `key` must not be 0, here and below. */
+/* NULL: there is no such key. Valid until the next put or remove. `key` must not be 0, here and
+ * below. */
 const uint64_t *id_map_find(const struct id_map *m, uint64_t key);
-/* The same of values that are 32 bits wide. */
+/* The same for values of 32 bits. */
 static inline bool id_map_get(const struct id_map *m, uint64_t key, uint32_t *value) {
     const uint64_t *found = id_map_find(m, key);
     if (found)
@@ -44,22 +45,22 @@ static inline bool id_map_get(const struct id_map *m, uint64_t key, uint32_t *va
     return found != NULL;
 }
 
-/* And of values that are not 0: 0 where it is not there. */
+/* The same for values that are not 0. Returns 0 where there is no such key. */
 static inline uint64_t id_map_value(const struct id_map *m, uint64_t key) {
     const uint64_t *found = id_map_find(m, key);
     return found ? *found : 0;
 }
 
-/* One entry after another, in no order: *i begins with 0. NULL: no more. */
+/* Iterates over all entries, in no order; *i is 0 at first. NULL: no more entries. */
 static inline const struct id_pair *id_map_next(const struct id_map *m, uint32_t *i) {
     while (*i < m->capacity && !m->pair[*i].key)
         ++*i;
     return *i < m->capacity ? &m->pair[(*i)++] : NULL;
 }
 
-/* Adds or replaces. -ENOSPC: the limit is reached; -ENOMEM. The map stays as it was then. */
+/* Adds or replaces an entry. -ENOSPC: the limit is reached; -ENOMEM. The map is then unchanged. */
 int id_map_put(struct id_map *m, uint64_t key, uint64_t value);
-/* Forgets this one; fine where there is none. */
+/* Removes an entry. Does nothing where there is none. */
 void id_map_remove(struct id_map *m, uint64_t key);
 
 #endif

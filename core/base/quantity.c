@@ -153,7 +153,7 @@ const struct quantity quantity_count = {
 int quantity_parse(const struct quantity *q, const char *text, uint64_t *out) {
     uint64_t n = 0;
     const char *p = text;
-    int range = 0; /* told only after the unit proved right: "99…9x" is no number at all */
+    int range = 0; /* returned only after the unit was checked: "99…9x" is no number at all */
     for (; *p >= '0' && *p <= '9'; p++)
         if (__builtin_mul_overflow(n, UINT64_C(10), &n) ||
             __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))

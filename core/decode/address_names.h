@@ -1,7 +1,7 @@
 /*
- * Which method of the profile a native or kernel address is. Looking one up in ELF files may take
- * long, entering its name into the profile needs the profile's lock: the two are separate steps,
- * so that the lock is never held while files are read.
+ * Finds the profile's method for a native or kernel address. It may take long to look an address up
+ * in ELF files, and the profile's lock is needed to add its name to the profile. These are separate
+ * steps, so that the lock is never held while files are read.
  *
  * Context: drain thread, or the thread that replays.
  */
@@ -15,13 +15,13 @@
 #define ADDRESS_NAMES_MAX (1u << 20)
 
 struct address_name {
-    const char *name, *module; /* owned by the symbols; NULL once the method is known */
+    const char *name, *module; /* owned by the symbols; NULL once `method` is known */
     enum method_kind kind;
-    uint32_t method; /* METHOD_NONE: not entered into the profile yet */
+    uint32_t method; /* METHOD_NONE: not in the profile yet */
 };
 
 struct address_names {
-    struct symbols *symbols; /* not owned; NULL: only what was put in is known */
+    struct symbols *symbols; /* not owned; NULL: only entries of address_names_put */
     struct id_map index;     /* address → entry */
     struct address_name *entry;
     uint32_t count, capacity;
@@ -30,17 +30,18 @@ struct address_names {
 void address_names_init(struct address_names *a, struct symbols *symbols);
 void address_names_free(struct address_names *a);
 
-/* Makes sure the address has an entry. True when it is new: the entry's name and module say what
- * was found. Blocks on files; call it without the profile's lock. */
+/* Makes an entry for the address if there is none. True: the entry is new, and its name and module
+ * are the result of the look-up. Blocks on files; call it without the profile's lock. */
 bool address_names_look_up(struct address_names *a, uint64_t address);
 
-/* NULL where it was not looked up or there was no room. Valid until the next look-up. */
+/* NULL: the address was not looked up, or there was no room. Valid until the next look-up. */
 struct address_name *address_names_get(struct address_names *a, uint64_t address);
 
-/* From a recording: the address is this method from here on. */
+/* For a recording: the address is this method from here on. */
 void address_names_put(struct address_names *a, uint64_t address, uint32_t method);
 
-/* Libraries came or went: reads the maps again, forgets all entries. Blocks on files. */
+/* To be called when libraries were loaded or unloaded: reads the maps again and removes all
+ * entries. Blocks on files. */
 void address_names_refresh(struct address_names *a);
 
 #endif

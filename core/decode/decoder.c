@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* False: nobody wants to know of this thread. */
+/* False: the filter leaves the thread out. */
 static bool is_wanted(struct decoder *d, uint32_t tid, uint64_t virtual_id, bool *undecided) {
     *undecided = false;
     if (!d->filter)
@@ -31,7 +31,7 @@ static void note_time(struct decoder_counts *c, uint64_t time_ns) {
         c->last_ns = time_ns;
 }
 
-/* Whether it is to be counted as alive until its end is told. */
+/* The live_id under which the sample counts as alive until its end is reported; 0: none. */
 static uint64_t followed(struct decoder *d, const struct wire_sample *w) {
     if (w->live_id == 0 || (w->event != WIRE_EVENT_ALLOC && w->event != WIRE_EVENT_NATIVEMEM))
         return 0;
@@ -39,7 +39,7 @@ static uint64_t followed(struct decoder *d, const struct wire_sample *w) {
     if (!k)
         return w->live_id;
     bool gone = k->state == PLACE_GONE;
-    /* An id given again: what had it is gone. */
+    /* The id is in use: what had it before is gone. */
     if (k->state == PLACE_COUNTED)
         profile_retract(d->profile, &k->at, k->weight, k->count);
     else if (k->state == PLACE_HELD)
@@ -48,7 +48,8 @@ static uint64_t followed(struct decoder *d, const struct wire_sample *w) {
     return gone ? 0 : w->live_id;
 }
 
-/* One a record type; false: the record contradicts itself. `length` is at least the type's. */
+/* One function per record type. False: the record contradicts itself. `length` is at least the
+ * smallest size of the type. */
 static bool decoder_decode_sample(struct decoder *d, const void *record, uint32_t length) {
     const struct wire_sample *w = record;
     struct stack stack;
@@ -100,7 +101,7 @@ static bool decoder_decode_lock(struct decoder *d, const void *record, uint32_t 
         return true;
     }
     decoder_translate(d, &owner, d->frame, d->key);
-    /* Behind them the lock's class, which may wait for its name as they do. */
+    /* After the owner's frames comes the lock's class, which may wait for its name as they do. */
     uint64_t class = wire_frame_java(WIRE_FRAME_CLASS, w->class_id, WIRE_BCI_NONE);
     decoder_translate(d, &(struct stack){&class, 1}, d->frame + owner.frames,
                       d->key + owner.frames);
@@ -132,8 +133,8 @@ static bool decoder_decode_lock(struct decoder *d, const void *record, uint32_t 
     return true;
 }
 
-#define REPLACED_MAX 100u                           /* events by others */
-#define PAUSE_MAX_NS (UINT64_C(3600) * 1000000000u) /* longer ones are nobody's */
+#define REPLACED_MAX 100u                           /* replaced events, at most */
+#define PAUSE_MAX_NS (UINT64_C(3600) * 1000000000u) /* no real pause is longer */
 
 static void add_news(struct decoder_notes *n, const struct wire_log *w) {
     clean_text(n->latest, sizeof n->latest, w->bytes, w->text_bytes);
@@ -160,7 +161,7 @@ static bool decoder_decode_log(struct decoder *d, const void *record, uint32_t l
     return true;
 }
 
-/* Begin and end of a time that is over, made plausible. False: it ends before it begins. */
+/* Makes begin and end of a past time plausible. False: it ends before it begins. */
 static bool plausible_span(const struct decoder *d, uint64_t *begin_ns, uint64_t *end_ns) {
     if (*end_ns < *begin_ns)
         return false;
@@ -228,8 +229,8 @@ static void next_moment(struct decoder_marks *m, uint64_t time_ns) {
     m->asked = 0;
 }
 
-/* Where another event took this one's place, the samples there are would pass for its own. It costs
- * a pass over the profile, and nobody switches that often. */
+/* If another event has taken this one's number, the samples in the profile would count as its own:
+ * removes them. This needs a pass over the profile, so it is done REPLACED_MAX times at most. */
 static void replace_event(struct decoder *d, const struct wire_engine_status *now) {
     const struct wire_engine_status *before = &d->marks.engine[now->event];
     if (before->mechanism == WIRE_MECHANISM_AUTO || d->marks.replaced >= REPLACED_MAX ||
@@ -255,7 +256,7 @@ static bool decoder_decode_mark(struct decoder *d, const void *record, uint32_t 
     m->running |= runs;
     if (runs && m->known & 1u << event)
         replace_event(d, &w->engine);
-    /* One that has just been stopped says no more how it ran. */
+    /* The mark of an engine that was just stopped no longer says how it ran. */
     if (runs || w->engine.error || !(m->known & 1u << event))
         m->engine[event] = w->engine;
     m->known |= 1u << event;
@@ -321,7 +322,7 @@ void decoder_free(struct decoder *d) {
     free(d);
 }
 
-/* With its share of tables that double. */
+/* Memory per followed allocation, with its share of tables that double in size. */
 #define FOLLOWED_BYTES (2 * sizeof(struct kept_place) + 40)
 #define FOLLOWED_LEAST 1024u
 
@@ -335,7 +336,7 @@ void decoder_limit_memory(struct decoder *d, uint64_t bytes) {
 
 static const struct {
     uint16_t type;
-    uint16_t least; /* bytes; fewer: bad */
+    uint16_t least; /* bytes; a shorter record is bad */
     bool (*decode)(struct decoder *d, const void *record, uint32_t length);
 } record_type[] = {
     {WIRE_SAMPLE, sizeof(struct wire_sample), decoder_decode_sample},
@@ -380,7 +381,7 @@ static void write_symbol(struct decoder *d, uint64_t address, const struct addre
             feed_write_symbol(d->feed[i], address, a->kind, a->name, a->module);
 }
 
-/* A thread that nobody wants to know of: whoever looks on has no filter of its own. */
+/* Whether the record's thread is filtered out. Viewers have no filter of their own. */
 static bool is_left_out(struct decoder *d, const void *record) {
     uint64_t word;
     memcpy(&word, record, sizeof word);
@@ -400,7 +401,7 @@ static bool is_left_out(struct decoder *d, const void *record) {
     return thread_filter_verdict(d->filter, tid, virtual_id) == THREAD_UNWANTED;
 }
 
-/* Those of `fresh` get it spelled out. */
+/* Writes the record to the recording and all feeds. The receivers in `fresh` get `spelled`. */
 static void write_record(struct decoder *d, const void *record, const void *spelled,
                          uint32_t fresh) {
     if (d->recording)
@@ -432,7 +433,7 @@ void decoder_prepare(struct decoder *d, const void *record) {
         if (address_names_look_up(&d->addresses, address))
             write_symbol(d, address, address_names_get(&d->addresses, address));
     }
-    /* Types that only readers write would be a forgery here, unless it is a reader's stream. */
+    /* Types that only readers write are forged here, unless a reader wrote the stream. */
     if ((type < WIRE_SYMBOL && type != WIRE_PAD) || (type == WIRE_SYMBOL && d->replay))
         write_record(d, record, spelled, fresh);
 }

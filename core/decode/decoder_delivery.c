@@ -59,7 +59,8 @@ static void set_counted(struct kept_place *k, const struct profile_place *at,
     k->count = s->count;
 }
 
-/* What is kept under this key for a delivery: where it is held, only what still waits for it. */
+/* The place kept under this key for a delivery. If the delivery is held, only a place that waits
+ * for it. */
 static struct kept_place *kept(struct place_map *m, uint64_t key, const struct delivery *what,
                                bool held) {
     if (!held)
@@ -68,7 +69,7 @@ static struct kept_place *kept(struct place_map *m, uint64_t key, const struct d
     return k && k->held == what ? k : NULL;
 }
 
-/* It is not counted: what waits for it waits for nothing. */
+/* The delivery is not counted: removes the places that wait for it. */
 static void forget(struct decoder *d, const struct delivery *what, bool held) {
     const struct profile_sample *s = &what->sample;
     if (what->is_lock)
@@ -182,7 +183,7 @@ static void deliver_held(struct decoder *d, struct held_sample **link) {
     free(s);
 }
 
-/* Something about it is known by now. False: it waits for more. */
+/* Called when a name that the delivery waits for is known. False: it waits for more names. */
 static bool is_complete(struct decoder *d, struct delivery *what) {
     const struct profile_sample *s = &what->sample;
     if (what->undecided) {
@@ -239,11 +240,11 @@ void decoder_accept(struct decoder *d, struct delivery *what) {
         deliver(d, what, false);
 }
 
-/* Once more, and no more. */
+/* Repeats and ends. */
 
 static void add_to_held(struct delivery *held, uint64_t weight, uint32_t count) {
     struct profile_sample *s = &held->sample;
-    s->weight += weight; /* both are of one bounded sum */
+    s->weight += weight; /* no overflow: both are part of one limited sum */
     s->count = count < UINT32_MAX - s->count ? s->count + count : UINT32_MAX;
 }
 
@@ -267,7 +268,7 @@ bool decoder_decode_repeat(struct decoder *d, const void *record, uint32_t lengt
     uint8_t state = w->state < WIRE_THREAD_STATES ? w->state : WIRE_THREAD_UNKNOWN;
     if (d->filter &&
         thread_filter_verdict(d->filter, k->at.tid, k->at.virtual_id) == THREAD_UNWANTED) {
-        d->counts.unwanted++; /* it was renamed */
+        d->counts.unwanted++; /* the thread was renamed */
     } else if (profile_repeat(d->profile, &k->at, time_ns, weight, count, state) != 0) {
         d->counts.refused++;
     } else {
@@ -285,7 +286,7 @@ bool decoder_decode_repeat(struct decoder *d, const void *record, uint32_t lengt
     return true;
 }
 
-/* Remembers that it is gone before it came; the oldest of these is forgotten. */
+/* Remembers an end that came before its sample. The oldest of these ends is forgotten. */
 static void note_early(struct decoder *d, uint64_t live_id) {
     uint64_t *at = &d->early[d->early_at++ % DECODER_EARLY_MAX];
     struct kept_place *oldest = *at ? place_map_get(&d->live, *at) : NULL;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Enters a name into the profile as long as there is room for its text. */
+/* Adds a name to the profile as long as there is room for its text. */
 static uint32_t decoder_intern(struct decoder *d, enum source source, enum method_kind kind,
                                const char *class_name, const char *name, const char *signature,
                                const char *module) {
@@ -27,7 +27,7 @@ static uint32_t decoder_intern(struct decoder *d, enum source source, enum metho
     return id;
 }
 
-/* Takes over `lines`. */
+/* Binds an id to a method. Takes ownership of `lines`. */
 static void bind_name(struct decoder *d, uint64_t key, uint32_t method, struct line_table *lines) {
     int rc = name_table_put(&d->names, key, method, lines);
     if (rc != 0)
@@ -41,7 +41,7 @@ struct cursor {
     size_t left;
 };
 
-/* Cleans the next `length` bytes into `out`. False: the record does not have so many. */
+/* Cleans the next `length` bytes into `out`. False: the record is shorter. */
 static bool text(struct cursor *c, size_t length, char out[WIRE_STRING_MAX + 1]) {
     if (length > c->left)
         return false;
@@ -106,7 +106,7 @@ bool decoder_decode_symbol(struct decoder *d, const void *record, uint32_t lengt
     return true;
 }
 
-/* Values of the map of threads; a name is kept as its hash with bit 1 set. */
+/* Values in decoder.threads. A name is stored as its hash with bit 1 set. */
 enum { THREAD_NAMELESS = 0, THREAD_ENDED = 1, THREAD_NAMED = 2 };
 
 static uint64_t thread_key(uint32_t tid) {
@@ -128,7 +128,7 @@ static uint32_t hash_name(const char *s) {
     return h | THREAD_NAMED;
 }
 
-/* The profile bounds these by itself, and lets names go with their threads. */
+/* The profile itself limits virtual threads, and frees their names with them. */
 static bool decode_virtual_thread(struct decoder *d, uint64_t java_id, uint32_t carrier,
                                   const char *name) {
     if (java_id == 0)
@@ -158,7 +158,8 @@ bool decoder_decode_thread(struct decoder *d, const void *record, uint32_t lengt
     uint32_t now = hash_name(name);
     id_map_get(&d->threads, thread_key(w->tid), &before);
     if (before != now) {
-        /* The profile keeps every name it was given: a thread renamed without end has an end. */
+        /* The profile keeps every name that it gets. So there is a limit, in case a thread is
+         * renamed again and again. */
         if (d->text_bytes >= DECODER_TEXT_BYTES_MAX ||
             id_map_put(&d->threads, thread_key(w->tid), now) != 0) {
             d->counts.refused++;
@@ -191,7 +192,7 @@ bool decoder_lacks_name(const struct decoder *d, uint32_t tid) {
     return id_map_get(&d->threads, thread_key(tid), &known) && known == THREAD_NAMELESS;
 }
 
-#ifndef SCHED_DEADLINE /* glibc leaves it to linux/sched.h, which does not go with its own */
+#ifndef SCHED_DEADLINE /* glibc leaves it to linux/sched.h, which conflicts with its own */
 #define SCHED_DEADLINE 6
 #endif
 
@@ -242,8 +243,8 @@ uint64_t decoder_looked_up(const struct stack *s, uint32_t i) {
     return exact || pc == 0 ? pc : pc - 1;
 }
 
-/* Of the same name, and yet another one: a method as what is compiled, a class as what is
- * allocated outside a TLAB. */
+/* The entry of the method table with the same name but another meaning: a method that is being
+ * compiled, or a class that is allocated outside a TLAB. */
 static uint32_t variant_of(struct decoder *d, struct known_name *n, enum source source) {
     if (n->variant == METHOD_NONE) {
         const struct method m = *method_table_get(profile_methods(d->profile), n->method);
@@ -257,7 +258,7 @@ static uint32_t variant_of(struct decoder *d, struct known_name *n, enum source 
     return n->variant;
 }
 
-/* Names a frame by its key. False: there is no name yet. */
+/* Names a frame by its key. False: the name is not known yet. */
 static bool name_frame(struct decoder *d, uint64_t key, struct profile_frame *f) {
     struct known_name *n = name_table_get(&d->names, decoder_name_key(key));
     if (!n)
@@ -309,9 +310,9 @@ static bool compiles(const struct decoder *d, uint32_t method) {
     return n >= bytes && memcmp(name + n - bytes, function, bytes) == 0;
 }
 
-/* The method that is compiled goes to where that begins, leafward of C2Compiler::compile_method, so
- * that stacks begin as they do in other threads. Where that function is not on the stack, or has no
- * name, the frame goes. */
+/* Moves the frame of the compiled method to the place where the compilation begins, which is next
+ * to C2Compiler::compile_method on the leaf's side. So stacks begin as in other threads. If that
+ * function is not on the stack, or has no name, the frame is removed. */
 static void place_compiled(struct decoder *d, struct stack *s, struct profile_frame *frame,
                            uint64_t *key) {
     uint32_t last = --s->frames, at = last;
@@ -332,7 +333,7 @@ static void place_compiled(struct decoder *d, struct stack *s, struct profile_fr
 
 #define METHOD_AND_BCI ((UINT64_C(1) << 48) - 1)
 
-/* The key of the name a frame has, 0 where it has none. */
+/* The key of the name that a frame has; 0: it has none. */
 static uint64_t key_of(enum source source, uint64_t word) {
     if (source == SOURCE_METHOD)
         return decoder_key(source, word & METHOD_AND_BCI);
@@ -419,7 +420,7 @@ uint32_t decoder_add_tags(struct decoder *d, const struct wire_sample *w, uint32
     uint32_t policy;
     if (!d->tag_sched && !d->tag_cpu)
         return frames;
-    if (frames > PROFILE_STACK_MAX - DECODER_TAGS) /* or the profile would cut the tags */
+    if (frames > PROFILE_STACK_MAX - DECODER_TAGS) /* otherwise the profile would cut the tags */
         frames = PROFILE_STACK_MAX - DECODER_TAGS;
     if (d->tag_sched && id_map_get(&d->policies, policy_key(w->tid), &policy) &&
         policy_name(policy))

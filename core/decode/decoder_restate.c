@@ -1,5 +1,5 @@
-/* What a recording needs that begins in the middle of a stream: the names known so far, and the
- * samples that are repeated from now on. */
+/* For a recording that begins in the middle of a stream: writes the names known so far, and the
+ * samples that are repeated from then on. */
 #include "core/decode/decoder_parts.h"
 
 #include "core/wire/record_build.h"
@@ -27,7 +27,7 @@ void decoder_keep_free(struct decoder_kept *k) {
     kept_records_free(&k->repeated);
 }
 
-/* Keeping, as the stream goes by. */
+/* Copies that are kept while the stream is decoded. */
 
 /* A map's key is never 0. */
 static uint64_t thread_key(uint32_t tid) {
@@ -48,7 +48,7 @@ static uint32_t listeners(const struct decoder *d) {
     return bits;
 }
 
-/* Only the wall clock repeats. */
+/* Only wall clock samples are repeated. */
 static void keep_sample(struct decoder *d, const struct wire_sample *w) {
     struct kept_record *r = NULL;
     if (w->event == WIRE_EVENT_WALL)
@@ -70,7 +70,7 @@ void decoder_keep(struct decoder *d, const void *record, uint32_t type, uint32_t
     }
 }
 
-/* The first repeat of a sample from before the recording stands in it as a sample of its own. */
+/* If a sample is older than the recording, its first repeat is written as a sample of its own. */
 const void *decoder_spell_out(struct decoder *d, const void *record, uint32_t type, uint32_t length,
                               uint32_t *fresh) {
     const struct wire_repeat *w = record;
@@ -90,10 +90,10 @@ const void *decoder_spell_out(struct decoder *d, const void *record, uint32_t ty
     return s;
 }
 
-/* Restating. */
+/* Writing of names. */
 
 struct statement {
-    struct recording_writer *file; /* one of these */
+    struct recording_writer *file; /* the receiver is this or `feed` */
     struct feed *feed;
     uint8_t *record; /* WIRE_RECORD_BYTES_MAX */
 };

@@ -53,7 +53,8 @@ static uint32_t step(struct kept_records *k) {
     return at;
 }
 
-/* A slot for a new key: a new one as long as there may be more, then the next in turn. */
+/* A slot for a new key: an unused one up to the limit, otherwise the next in turn, which is
+ * emptied. */
 static struct kept_record *take_slot(struct kept_records *k) {
     uint32_t at;
     if (k->count < k->index.limit) {
@@ -76,8 +77,8 @@ static bool make_room(struct kept_records *k, size_t bytes) {
     return true;
 }
 
-/* It stays in its slot where the record fits there: a thread that is sampled all the time costs no
- * malloc. */
+/* A copy that fits into its old memory stays there, so that a thread that is sampled all the time
+ * needs no malloc. */
 struct kept_record *kept_records_put(struct kept_records *k, uint64_t key, const void *record) {
     uint64_t word;
     memcpy(&word, record, sizeof word);

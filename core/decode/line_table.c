@@ -10,7 +10,7 @@ struct pair {
 
 struct line_table {
     uint32_t count;     /* at least 1 */
-    struct pair pair[]; /* ascending by bci, neighbours of different lines */
+    struct pair pair[]; /* ascending by bci; neighbours have different lines */
 };
 
 static int by_bci(const void *a, const void *b) {
@@ -37,7 +37,7 @@ struct line_table *line_table_new(const void *pairs, size_t bytes) {
 }
 
 uint16_t line_table_find(const struct line_table *t, uint32_t bci) {
-    /* Every frame of every sample comes by here: without branches that nobody could predict. */
+    /* This runs for every frame of every sample: no branches that the CPU cannot predict. */
     const struct pair *at = t->pair;
     for (uint32_t left = t->count; left > 1; left -= left / 2)
         at += at[left / 2].bci <= bci ? left / 2 : 0;

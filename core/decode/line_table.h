@@ -11,19 +11,19 @@
 
 struct line_table;
 
-/* From pairs of u16 bci, line, as they are in a WIRE_METHOD: in any order, each holding up to the
- * next higher bci (source: JVMS 4.7.12). An odd rest is left out. NULL: nothing in it, or no
- * memory. Free with free(). */
+/* Makes a table from pairs of u16 bci, line, as in a WIRE_METHOD: in any order, each valid up to
+ * the next higher bci (source: JVMS 4.7.12). An incomplete pair at the end is ignored. NULL: no
+ * pairs, or no memory. Free with free(). */
 struct line_table *line_table_new(const void *pairs, size_t bytes);
 
-/* The line; 0: not known, as before the first pair. */
+/* The line; 0: not known, for example before the first pair. */
 uint16_t line_table_find(const struct line_table *t, uint32_t bci);
 
 /* The table as it came, pairs of u16 bci and line: `count` of them. */
 #define LINE_PAIR_BYTES 4u
 const void *line_table_pairs(const struct line_table *t, uint32_t *count);
 
-/* What it takes. */
+/* The bytes that the table takes. */
 size_t line_table_bytes(const struct line_table *t);
 
 #endif

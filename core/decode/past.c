@@ -10,40 +10,40 @@
 #include <string.h>
 
 #define NS_PER_SECOND UINT64_C(1000000000)
-#define OWN_ID 0x80000000u              /* ids of methods and classes: agents count from 1 */
-#define OWN_ADDRESS (UINT64_C(1) << 54) /* no process has anything there */
+#define OWN_ID 0x80000000u              /* ids of methods and classes; agents count from 1 */
+#define OWN_ADDRESS (UINT64_C(1) << 54) /* no process has memory there */
 #define OWN_IDS_MAX (1u << 22)
 #define REST_NAME "[stack not kept]"
-#define PAUSES_MAX 3600u /* seconds of them */
+#define PAUSES_MAX 3600u /* the last seconds of which pauses are written */
 #define TURN_NS UINT64_C(50000000)
 #define TURN_BYTES (1u << 20)
-#define TURN_ITEMS 64u /* between two looks at the clock */
+#define TURN_ITEMS 64u /* items between two reads of the clock */
 #define DIGIT_BITS 11
-#define DIGITS 3u /* of a node, and of a thread */
+#define DIGITS 3u /* digits of a node's number, and of a thread's */
 
 struct past {
     struct decoder *d;
     struct feed *feed;
     pthread_mutex_t *lock;
-    struct history_reading *reading[WIRE_EVENTS]; /* NULL: told, or not taken yet */
-    uint32_t taken;                               /* events */
-    uint32_t event;                               /* being told … */
-    uint32_t digit;                               /* … whose items are being sorted … */
-    struct history_item *spare;                   /* … with the help of this, or NULL … */
-    size_t at;                                    /* … with this item next */
-    struct history_item rest;                     /* of that thread, without its stacks */
-    uint64_t bytes, bytes_max;                    /* written in earlier turns, and in all */
+    struct history_reading *reading[WIRE_EVENTS]; /* NULL: already written, or not taken yet */
+    uint32_t taken;                               /* number of events taken */
+    uint32_t event;                               /* the event that is being written */
+    uint32_t digit;                               /* the next digit by which its items are sorted */
+    struct history_item *spare;                   /* memory for sorting, or NULL */
+    size_t at;                                    /* the item to write next */
+    struct history_item rest;                     /* samples of the current thread without stacks */
+    uint64_t bytes, bytes_max;                    /* written in earlier turns; their limit */
     uint64_t turn_bytes;                          /* feed_written() at the turn's beginning */
     struct id_map java;                           /* method and line → id */
-    struct id_map told;                           /* other methods */
-    struct id_map ended;                          /* tids */
+    struct id_map told;                           /* other methods that were written */
+    struct id_map ended;                          /* tids of ended threads */
     struct profile_frame frame[PROFILE_STACK_MAX];
-    uint64_t record[WIRE_RECORD_BYTES_MAX / 8]; /* being put together */
+    uint64_t record[WIRE_RECORD_BYTES_MAX / 8]; /* the record that is being built */
 };
 
-/* Names. A sample is put together only after all of its frames have been told. */
+/* Names. The record of a sample is built only after the names of all its frames were written. */
 
-/* A method has as many ids as lines that were seen of it: each with a table that says that one. */
+/* A method has one id for each of its sampled lines. An id's line table has only that line. */
 static uint32_t java_id(struct past *p, uint32_t method, uint16_t line, const struct method *m) {
     uint64_t key = (UINT64_C(1) << 48) | (uint64_t)method << 16 | line;
     uint32_t id;
@@ -59,7 +59,7 @@ static uint32_t java_id(struct past *p, uint32_t method, uint16_t line, const st
     return id;
 }
 
-/* True: it has to be told now. */
+/* True: the method's name has to be written now. */
 static bool is_new(struct past *p, uint32_t method) {
     uint32_t known;
     return !id_map_get(&p->told, method + UINT64_C(1), &known) &&
@@ -111,7 +111,7 @@ static uint64_t frame_word(struct past *p, const struct profile_frame *f, bool l
     case METHOD_KERNEL:
         if (is_new(p, f->method))
             feed_write_symbol(p->feed, address, m.kind, m.name, m.module);
-        /* A return address is looked up one byte before. */
+        /* The decoder looks up a return address one byte earlier. */
         return wire_frame_address(WIRE_FRAME_NATIVE, address + !leaf);
     case METHOD_CLASS:
         if (is_new(p, f->method))
@@ -131,7 +131,7 @@ static void tell_thread(struct past *p, const struct history_thread *t) {
     feed_write(p->feed, p->record);
 }
 
-/* Who was dead at that moment. */
+/* Remembers a thread that had ended at that moment. */
 static void note_end(struct past *p, const struct history_thread *t) {
     uint32_t known;
     uint64_t key = UINT64_C(1) << 32 | t->tid;
@@ -146,7 +146,7 @@ static uint64_t bytes_told(const struct past *p) {
     return p->bytes + feed_written(p->feed) - p->turn_bytes;
 }
 
-/* What one record has of the count, which goes. */
+/* Takes as much of the item's count as fits into one record. */
 static uint32_t take_count(struct history_item *it) {
     uint32_t count = it->count < DECODER_COUNT_MAX ? (uint32_t)it->count : DECODER_COUNT_MAX;
     it->count -= count;
@@ -199,8 +199,8 @@ static void say(struct past *p, const struct history_thread *t, struct history_i
     feed_write(p->feed, p->record);
 }
 
-/* By thread, node and second, a digit of these at a time: seconds are in order already, and stay
- * so. */
+/* Sorts by thread, node and second, one digit per call. The items are already in order of seconds,
+ * and the sort keeps that order. */
 static int sort_by_digit(struct past *p, struct history_reading *r) {
     static_assert(DIGITS * DIGIT_BITS >= 32, "all of a number");
     size_t end[1u << DIGIT_BITS] = {0};
@@ -241,7 +241,7 @@ static void keep_as_rest(struct past *p, const struct history_item *it) {
     p->rest.count += it->count;
 }
 
-/* A stack is said once, and in its other seconds that it is there again. */
+/* A stack is written once as a sample; its other seconds are repeats of that sample. */
 static void tell_item(struct past *p, struct history_reading *r, size_t i) {
     struct history_item *it = &r->item[i];
     const struct history_thread *t = &r->thread[it->thread];
@@ -259,7 +259,7 @@ static void tell_item(struct past *p, struct history_reading *r, size_t i) {
         say_rest(p, t);
 }
 
-/* 1: there is more; 0: all of this event's; -ENOMEM. */
+/* Writes items of one event. 1: there are more; 0: all are written; -ENOMEM. */
 static int tell_event(struct past *p, struct history_reading *r, uint64_t until_ns) {
     for (; p->digit < 2 * DIGITS && r->items; p->digit++) {
         if (clock_now_ns() > until_ns)

@@ -33,7 +33,7 @@ struct kept_place *place_map_put(struct place_map *m, uint64_t key) {
     return &m->place[m->count++];
 }
 
-/* The last one takes its room. */
+/* The last place moves into the free slot. */
 void place_map_remove(struct place_map *m, uint64_t key) {
     uint32_t i;
     if (!id_map_get(&m->index, key, &i))
@@ -43,5 +43,5 @@ void place_map_remove(struct place_map *m, uint64_t key) {
     if (i == last)
         return;
     m->place[i] = m->place[last];
-    id_map_put(&m->index, m->place[i].key, i); /* is in it: cannot fail */
+    id_map_put(&m->index, m->place[i].key, i); /* it is in the map: this cannot fail */
 }

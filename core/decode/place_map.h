@@ -1,7 +1,7 @@
 /*
- * Where samples were counted, by a 64-bit key, for what comes later: the same once more, or its
- * end. A sample that still waits for names has no place yet; then its delivery is kept instead.
- * Bounded, and its keys may be chosen by a hostile process.
+ * Where samples were counted, by a 64-bit key, for records that come later: their repeats, or their
+ * ends. A sample that still waits for names has no place yet; its delivery is kept instead. The
+ * number of keys is limited, and a hostile process may choose them.
  *
  * Context: one thread at a time per struct.
  */
@@ -17,12 +17,12 @@ enum place_state {
     PLACE_NONE = 0, /* nothing is counted */
     PLACE_COUNTED,
     PLACE_HELD, /* `held` waits */
-    PLACE_GONE, /* its end came first */
+    PLACE_GONE, /* the end came before the sample */
 };
 
 struct kept_place {
     uint64_t key;
-    struct profile_place at; /* PLACE_COUNTED */
+    struct profile_place at; /* for PLACE_COUNTED */
     uint64_t weight;         /* counted there */
     uint32_t count;
     enum place_state state;
@@ -37,14 +37,14 @@ struct place_map {
 
 void place_map_init(struct place_map *m, uint32_t limit);
 void place_map_free(struct place_map *m);
-/* Forgets all places. */
+/* Removes all places. */
 void place_map_clear(struct place_map *m);
 
-/* NULL: none. Stays where it is until the next put or remove. `key` is not 0. */
+/* NULL: none. Valid until the next put or remove. `key` is not 0. */
 struct kept_place *place_map_get(const struct place_map *m, uint64_t key);
-/* The one there is, or a new one of PLACE_NONE; NULL: no room, or no memory. */
+/* The place for this key, or a new one with PLACE_NONE. NULL: no room, or no memory. */
 struct kept_place *place_map_put(struct place_map *m, uint64_t key);
-/* Fine where there is none. */
+/* Does nothing where there is none. */
 void place_map_remove(struct place_map *m, uint64_t key);
 
 #endif

@@ -113,8 +113,9 @@ static enum thread_verdict judge(struct thread_filter *f, const char *name) {
                                                                    : THREAD_UNWANTED;
 }
 
-/* As java.util.concurrent.ForkJoinPool names its threads, among them those that carry virtual
- * threads: "ForkJoinPool-1-worker-3" (source: ForkJoinPool.java, VirtualThread.java, JDK 21-26). */
+/* Whether the name is one that java.util.concurrent.ForkJoinPool gives its threads. Some of them
+ * carry virtual threads: "ForkJoinPool-1-worker-3" (source: ForkJoinPool.java, VirtualThread.java,
+ * JDK 21-26). */
 static bool may_carry(const char *name) {
     return strncmp(name, "ForkJoinPool-", 13) == 0 && strstr(name, "-worker-");
 }
@@ -122,7 +123,7 @@ static bool may_carry(const char *name) {
 void thread_filter_name(struct thread_filter *f, uint32_t tid, const char *name) {
     if (!f->on)
         return;
-    /* Where there is no room more, nobody knows; then it is not sampled. */
+    /* Where there is no room, the thread stays undecided and is not sampled. */
     id_map_put(&f->decided, tid_key(tid), judge(f, name));
     if (may_carry(name))
         id_map_put(&f->carriers, tid_key(tid), 1);

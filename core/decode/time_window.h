@@ -1,9 +1,9 @@
 /*
  * --from and --to: only samples and waits of a part of the stream, counted from its first sample.
- * To the nanosecond, as it looks at records and not at the profile's seconds.
+ * It is exact to the nanosecond, because it checks records and not the profile's seconds.
  *
- * The wall clock's repeats stand for a sample that may lie before the window: the first in it
- * becomes a sample of its own.
+ * A repeat of the wall clock stands for a sample that may lie before the window. The first one
+ * inside the window becomes a sample of its own.
  *
  * Context: as the decoder that has one.
  */
@@ -16,22 +16,23 @@
 #include <stdint.h>
 
 struct time_window {
-    uint64_t from_ns, to_ns;  /* since first_ns, that and before that; to_ns 0: to the end */
-    uint64_t first_ns;        /* of the stream's first sample; 0: the next one is it */
+    uint64_t from_ns, to_ns;  /* since first_ns; it ends before to_ns; 0: at the stream's end */
+    uint64_t first_ns;        /* of the stream's first sample; 0: no sample yet */
     struct kept_records last; /* samples before the window that may be repeated in it */
 };
 
 void time_window_init(struct time_window *w);
 void time_window_free(struct time_window *w);
 
-/* The first sample is the earliest one, where the records are known before they are decoded. */
+/* To be called with all records where they are known before they are decoded: the earliest sample
+ * is then the first one. */
 void time_window_begin(struct time_window *w, const void *record);
 
-/* What is to be decoded: the record, or what stands for it until the next call, or NULL. The
- * record's length is checked. */
+/* Returns what is to be decoded: the record, or another one in its place, which is valid until the
+ * next call. NULL: nothing. Checks the record's length. */
 const void *time_window_pass(struct time_window *w, const void *record);
 
-/* How much of so long a stream it is. */
+/* The length of the window in a stream of `elapsed_ns`. */
 uint64_t time_window_length(const struct time_window *w, uint64_t elapsed_ns);
 
 static inline bool time_window_is_on(const struct time_window *w) {

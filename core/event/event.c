@@ -17,7 +17,7 @@ const struct event_places event_places = {
     .tracefs = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"},
 };
 
-/* Those that are no perf events. */
+/* The events that are not perf events. */
 static const struct {
     const char *name;
     enum wire_event event;
@@ -93,7 +93,7 @@ bool event_number(const char *text, uint64_t *out) {
     if (*text < '0' || *text > '9')
         return false;
     errno = 0;
-    /* Not octal: "010" is ten to everybody who does not write C. */
+    /* Not octal: users who do not write C expect "010" to be ten. */
     int base = text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10;
     *out = strtoull(text, &end, base);
     return errno == 0 && *end == '\0';
@@ -110,7 +110,7 @@ int event_cut_offset(char *text, uint64_t *offset) {
 
 const char *event_nearest(const char *text) {
     const char *best = NULL;
-    /* A third of the word may be wrong. */
+    /* Up to a third of the word may be wrong. */
     int best_distance = 2 + 2 * (int)(strlen(text) / 3);
     if (best_distance > 9)
         best_distance = 9;
@@ -152,7 +152,7 @@ static bool is_probe(const char *text) {
            has_prefix(text, "uprobe:") || has_prefix(text, "uretprobe:");
 }
 
-/* "cpu/event=0x3c/": a slash ends it, and one is inside. */
+/* "cpu/event=0x3c/": it ends with a slash and has another one inside. */
 static bool is_pmu(const char *text) {
     size_t length = strlen(text);
     const char *slash = strchr(text, '/');
@@ -160,7 +160,7 @@ static bool is_pmu(const char *text) {
            slash != text + length - 1;
 }
 
-/* "sched:sched_switch", and neither C++'s "::" nor a method's threshold. */
+/* "sched:sched_switch", but no C++ name with "::" and no method with a threshold. */
 static bool is_tracepoint(const char *text) {
     const char *colon = strchr(text, ':');
     return colon && colon[1] != ':' && strchr(text, '.') == NULL && strchr(text, '(') == NULL;
@@ -236,8 +236,9 @@ int event_java_version(const char *vm_version) {
     long major = strtol(vm_version, &end, 10);
     if (major == 1 && *end == '.')
         return (int)strtol(end + 1, NULL, 10);
-    /* Until JDK 8 HotSpot had versions of its own, "25.392-b08", and JDK 25 is "25.0.1+8": the
-     * build's number has a "b" there and a "+" here. */
+    /* Until JDK 8, HotSpot had version numbers of its own, such as "25.392-b08". JDK 25 has
+     * "25.0.1+8". Only the old numbers have a "b" before the build's number; the new ones have a
+     * "+". */
     if (*end == '.' && (end = strstr(end, "-b")) && end[2] >= '0' && end[2] <= '9' &&
         !strchr(vm_version, '+'))
         return major == 25 ? 8 : major == 24 || major == 23 ? 7 : 0;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The kernel wants an execution breakpoint to be so long. */
+/* The kernel requires this length for an execution breakpoint. */
 #define EXECUTE_BYTES sizeof(long)
 
 static void begin(struct wire_engine_request *out, uint32_t access, uint64_t length) {
@@ -19,7 +19,7 @@ static void begin(struct wire_engine_request *out, uint32_t access, uint64_t len
     out->perf.config2 = length;
 }
 
-/* Cuts ":rw" off. C++ names have colons too, in pairs. */
+/* Cuts ":rw" off. C++ names also contain colons, but in pairs. */
 static int take_access(char *place, uint32_t *access) {
     static const struct {
         const char *name;
@@ -86,7 +86,7 @@ int event_breakpoint_parse(const char *text, struct wire_engine_request *out, st
 int event_function_parse(const char *text, struct wire_engine_request *out, struct err *e) {
     static const char usual[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     bool function = strlen(text) < sizeof out->text && (text[0] < '0' || text[0] > '9');
-    /* C++ has more in its names: "operator new[]", "A<int>::~A". */
+    /* C++ names have more characters: "operator new[]", "A<int>::~A". */
     for (const char *p = text; *p && function; p++)
         function = strchr(usual, *p) || strchr("$:<>~*&=!+[](),", *p);
     const char *near = event_nearest(text);

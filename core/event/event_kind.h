@@ -1,5 +1,5 @@
 /*
- * The kinds of events that a profile has: those of the wire, and what is left of two of them.
+ * The kinds of events in a profile: those of the wire, and two for memory that is still in use.
  *
  * Context: pure.
  */

@@ -26,7 +26,8 @@ static bool read_time(const char *text, uint64_t *ns) {
     return false;
 }
 
-/* A part of a name: anything but what separates parts (JVMS 4.2.2). */
+/* Whether this is one part of a name: it has none of the characters that separate parts (JVMS
+ * 4.2.2). */
 static bool is_name(const char *text, size_t length) {
     if (length == 0)
         return false;
@@ -77,7 +78,8 @@ static uint32_t lines_of(const char *text) {
     return n;
 }
 
-/* As people see them; the last may be left out. */
+/* Adds a method's name to the name that users see. Where there is no room, "…" stands for the
+ * rest. */
 static void add_name(char *name, size_t size, const char *more) {
     size_t n = strlen(name);
     if (n + strlen(more) + 2 < size)
@@ -93,7 +95,7 @@ int event_method_add(struct wire_engine_request *to, const struct wire_engine_re
         to->interval = more->interval ? more->interval : to->interval;
         return 0;
     }
-    if (to->interval) /* of the only one up to now */
+    if (to->interval) /* of the only method so far */
         snprintf(own, sizeof own, " %" PRIu64, to->interval);
     if (more->interval)
         snprintf(other, sizeof other, " %" PRIu64, more->interval);

@@ -1,8 +1,8 @@
 /*
- * What event.c puts together: each kind of event has a file of its own.
+ * The parsers that event.c uses: each kind of event has a file of its own.
  *
- * Every parser gets the whole text, prefix included, fills all of `out` but `name`, and returns 0
- * or -errno with a message and exit code 100.
+ * Every parser gets the whole text, including its prefix. It fills all of `out` except `name`, and
+ * returns 0 or -errno with a message and exit code 100.
  *
  * Context: as event.h.
  */
@@ -11,21 +11,21 @@
 
 #include "core/event/event.h"
 
-/* Where the kernel describes its events; tests have their own. */
+/* The directories in which the kernel describes its events; tests use others. */
 struct event_places {
     const char *devices;    /* /sys/bus/event_source/devices */
-    const char *tracefs[2]; /* /sys/kernel/tracing, and where older kernels have it */
+    const char *tracefs[2]; /* /sys/kernel/tracing, and its place in older kernels */
 };
 
 extern const struct event_places event_places;
 
-/* As event_parse, with the kernel's description elsewhere. */
+/* As event_parse, with the kernel's descriptions in other directories. */
 int event_parse_in(const struct event_places *places, const char *text,
                    struct wire_engine_request *out, struct err *e);
 
-/* PERF_TYPE_SOFTWARE, _HARDWARE, _HW_CACHE and raw events by name. False: it is none of them. */
+/* PERF_TYPE_SOFTWARE, _HARDWARE, _HW_CACHE and raw events by name. False: not one of them. */
 bool event_perf_parse(const char *text, struct wire_engine_request *out);
-/* Name `i` of those tables, aliases too; NULL behind the last. */
+/* Name `i` of those tables, including aliases; NULL after the last. */
 const char *event_perf_name(size_t i);
 
 /* "cpu/event=0x3c,umask=1/" */
@@ -48,15 +48,16 @@ int event_function_parse(const char *text, struct wire_engine_request *out, stru
 /* "pkg.Class.method[(signature)][:threshold]", `*` for any characters of a name */
 int event_method_parse(const char *text, struct wire_engine_request *out, struct err *e);
 
-/* The number in a file of sysfs or tracefs. -errno; -EINVAL: none. */
+/* Reads the number in a file of sysfs or tracefs. -errno; -EINVAL: not a number. */
 int event_read_number(const char *path, uint64_t *out);
-/* A number as C writes it, decimal or 0x…, the whole text. */
+/* Parses a whole text as a number, decimal or 0x…. */
 bool event_number(const char *text, uint64_t *out);
 
-/* Cuts "func+0x12" at the sign and reads what is behind; 0 without one. -EINVAL: no number. */
+/* Cuts "func+0x12" at the plus sign and parses the offset after it; 0 without a sign. -EINVAL: not
+ * a number. */
 int event_cut_offset(char *text, uint64_t *offset);
 
-/* "-e TEXT: …": -code, exit code 100. */
+/* Makes the message "event TEXT: …". Returns -code; exit code 100. */
 int event_wrong(struct err *e, int code, const char *text, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 

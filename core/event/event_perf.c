@@ -1,5 +1,5 @@
-/* Events that every kernel knows by number. source: perf_event_open(2); names as perf list has
- * them; intervals as people know them from async-profiler. */
+/* Events that every kernel knows by number. source: perf_event_open(2); names as in perf list;
+ * default intervals as in async-profiler. */
 #include "core/event/event_parts.h"
 
 #include <linux/perf_event.h>
@@ -79,7 +79,7 @@ const char *event_perf_name(size_t i) {
     return i < known_count ? known[i].name : NULL;
 }
 
-/* "r1a8": the CPU's own number, hexadecimal, digits only as far as a 64-bit config goes. */
+/* "r1a8": the CPU's own event number, hexadecimal, at most the 16 digits of a 64-bit config. */
 static bool parse_raw(const char *text, uint64_t *config) {
     static const char digits[] = "0123456789abcdef";
     size_t n = 0;

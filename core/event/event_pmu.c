@@ -1,4 +1,4 @@
-/* "pmu/term=value,term/": as the PMU's own files describe its terms. source:
+/* "pmu/term=value,term/": the PMU's files in sysfs describe its terms. source:
  * Documentation/ABI/testing/sysfs-bus-event_source-devices-{format,events} */
 #include "core/event/event_parts.h"
 
@@ -21,7 +21,7 @@ struct pmu {
     struct err *e;
 };
 
-/* Names become parts of paths. */
+/* Whether the name may become part of a path. */
 static bool is_plain(const char *name) {
     if (!*name || *name == '.')
         return false;
@@ -43,8 +43,8 @@ static uint64_t *field_named(struct wire_perf *perf, const char *name, size_t le
     return NULL;
 }
 
-/* Puts the value's bits where "config:0-7,32-35" says. False: they do not fit, or that says
- * nothing that can be understood. */
+/* Puts the value's bits at the positions that a format such as "config:0-7,32-35" gives. False: the
+ * value does not fit, or the format is not understood. */
 static bool scatter(struct wire_perf *perf, const char *format, uint64_t value) {
     size_t length = strcspn(format, ":");
     uint64_t *field = field_named(perf, format, length);
@@ -89,8 +89,8 @@ static int set_term(struct pmu *p, const char *name, uint64_t value) {
     return 0;
 }
 
-/* `terms` is cut into pieces. A name alone is one of the PMU's events, which stands for terms that
- * hold no further names, or a term of value 1. */
+/* Sets all terms; `terms` is cut into pieces. A name without a value is one of the PMU's events,
+ * which stands for terms without further such names, or a term of value 1. */
 static int set_terms(struct pmu *p, char *terms, bool names) {
     for (char *rest = terms, *term; (term = strsep(&rest, ",")) != NULL;) {
         char path[PATH_MAX + 160], meaning[TERMS_BYTES];

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "config:0" in format/retprobe. */
+/* Reads the bit of return probes from format/retprobe ("config:0"). */
 static int return_bit(const char *directory, const char *text, uint64_t *bit, struct err *e) {
     char path[PATH_MAX], format[64];
     snprintf(path, sizeof path, "%s/format/retprobe", directory);
@@ -33,7 +33,7 @@ static int no_device(const char *text, const char *device, const char *directory
                        device, directory, device[0] == 'k' ? "KPROBE" : "UPROBE");
 }
 
-/* "function", "function+0x10", "0xffffffff81000000" */
+/* Sets the place of a kprobe: "function", "function+0x10", "0xffffffff81000000". */
 static int set_kernel_place(const char *text, const char *place, struct wire_engine_request *out,
                             struct err *e) {
     uint64_t offset;

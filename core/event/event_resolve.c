@@ -1,4 +1,4 @@
-/* Names of functions become addresses in the running process. */
+/* Replaces names of functions by addresses in the running process. */
 #include "core/event/event_parts.h"
 
 #include "symbols/symbols.h"
@@ -11,8 +11,8 @@
 
 #define JVM_LIBRARY "libjvm.so"
 
-/* Allocation is traced by functions of the VM where it has no event of JVMTI for it yet. */
-/* The only way before JDK 11; later for a sample a TLAB, which JVMTI has not. */
+/* Where JVMTI has no event for allocations yet, functions of the VM trace them. */
+/* Whether the request needs these functions: before JDK 11 always, later for samples per TLAB. */
 static bool wants_tracer(const struct wire_engine_request *q, int java_version) {
     return q->event == WIRE_EVENT_ALLOC && java_version > 0 &&
            (java_version < 11 || q->flags & WIRE_ENGINE_TLAB) && !(q->address[0] && q->address[1]);
@@ -31,7 +31,7 @@ bool event_is_open(const struct wire_engine_request *request, int java_version) 
     return wants_tracer(request, java_version) || is_breakpoint(request) || is_uprobe(request);
 }
 
-/* What to install when the VM's own functions are wanted and its library is stripped. */
+/* Says what to install when functions of the VM are needed and its library is stripped. */
 static void add_advice(struct symbols *symbols, int java_version, char *out, size_t size) {
     char build_id[132], package[64] = "";
     bool replaced;
@@ -75,7 +75,7 @@ static int resolve_tracer(struct wire_engine_request *q, struct symbols *symbols
         }
     }
     if (java_version >= 11)
-        return 0; /* the agent says that it cannot tell TLABs apart, and samples all the same */
+        return 0; /* the agent reports that it cannot tell TLABs apart, and samples anyway */
     add_advice(symbols, java_version, advice, sizeof advice);
     return err_exit_as(e, ERR_EXIT_ARGUMENT, ENOENT,
                        "alloc: before JDK 11 it needs the VM's functions AllocTracer::…, which "
@@ -105,7 +105,7 @@ static int resolve_breakpoint(struct wire_engine_request *q, struct symbols *sym
     uint64_t offset;
     memcpy(name, q->text, sizeof name);
     name[sizeof name - 1] = '\0';
-    /* "operator+" is a name; only "+NUMBER" is an offset. */
+    /* "operator+" is a name. Only "+NUMBER" is an offset. */
     if (event_cut_offset(name, &offset) < 0) {
         memcpy(name, q->text, sizeof name - 1);
         offset = 0;
@@ -125,7 +125,8 @@ static int resolve_breakpoint(struct wire_engine_request *q, struct symbols *sym
     return 0;
 }
 
-/* By its path, or, as /lib may be a link to /usr/lib, by the last part of that. */
+/* Searches the library by its path, then by the last part of the path, because /lib may be a link
+ * to /usr/lib. */
 static int find_in(struct symbols *symbols, const char *library, const char *name,
                    struct symbol_place *at) {
     int r = symbols_find(symbols, library, name, at);
@@ -133,7 +134,8 @@ static int find_in(struct symbols *symbols, const char *library, const char *nam
     return r == -ENODEV && slash ? symbols_find(symbols, slash + 1, name, at) : r;
 }
 
-/* "LIBRARY:FUNCTION", "LIBRARY+OFFSET" or "FUNCTION", with "+OFFSET" behind a function too. */
+/* Resolves "LIBRARY:FUNCTION", "LIBRARY+OFFSET" or "FUNCTION"; a function may be followed by
+ * "+OFFSET", too. */
 static int resolve_uprobe(struct wire_engine_request *q, struct symbols *symbols, int pid,
                           struct err *e) {
     char place[sizeof q->text];
@@ -172,7 +174,7 @@ int event_resolve(struct wire_engine_request *request, struct symbols *symbols, 
         return 0;
     if (!symbols)
         return no_symbols(e, q->name, pid);
-    symbols_refresh(symbols); /* a process that is gone keeps its maps */
+    symbols_refresh(symbols); /* for a process that has ended, the last maps are kept */
     if (wants_tracer(q, java_version))
         return resolve_tracer(q, symbols, pid, java_version, e);
     return is_uprobe(q) ? resolve_uprobe(q, symbols, pid, e)

@@ -29,7 +29,7 @@ static bool is_plain(const char *name) {
     return *name && *name != '.' && !strchr(name, '/') && !strchr(name, ':');
 }
 
-/* The directory of tracefs that is there, or why there is none. */
+/* Finds the tracefs directory that exists, or sets the error that says why there is none. */
 static int find_tracefs(const struct event_places *places, const char *text, const char **out,
                         struct err *e) {
     bool denied = false;

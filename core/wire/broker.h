@@ -1,16 +1,16 @@
 /*
- * perf_events that a privileged reader opens for a JVM that may not: `--fdtransfer`, and by itself
- * where the reader has the right and the JVM has not.
+ * perf_events that a privileged reader opens for a JVM that may not open them: with `--fdtransfer`,
+ * and without it where the reader has the right and the JVM has not.
  *
- *   The reader listens at a SOCK_SEQPACKET socket whose path, as the JVM sees it, is the agent's
- *   option "broker=PATH"; Agent_OnAttach connects, the reader accepts one connection, of that JVM,
- *   and the path is gone. The agent's own thread asks for one event at a time a thread; the answer
- *   brings the descriptor as ancillary data. Neither side waits long for the other, and no thread
- *   of the application ever waits at all.
+ *   The reader listens at a SOCK_SEQPACKET socket. Its path, as the JVM sees it, is the agent's
+ *   option "broker=PATH". Agent_OnAttach connects; the reader accepts one connection, of that JVM,
+ *   and removes the path. The agent's own thread asks for one event of one thread at a time. The
+ *   answer brings the descriptor as ancillary data. Neither side waits long for the other, and no
+ *   thread of the application ever waits.
  *
- * What is opened is the reader's choice, not the agent's: the attributes come from the reader's own
- * copy of its request, the thread must be one of that JVM. So the agent can have nothing that the
- * one who started the reader did not ask for.
+ * The reader, not the agent, decides what is opened: the attributes come from the reader's own copy
+ * of its request, and the thread must belong to that JVM. So the agent gets nothing that the
+ * reader's user did not ask for.
  *
  * Context: constants and plain data, little endian; both sides check all of it.
  */
@@ -20,20 +20,21 @@
 #include <assert.h>
 #include <stdint.h>
 
-/* How an engine's reason begins (layout.h) where its events are opened so: nothing is amiss then. */
+/* An engine's reason (layout.h) begins with this where the reader opens its events. It is not a
+ * fault. */
 #define BROKER_REASON "opened by jtop-prof"
 
 struct broker_question {
     uint32_t number;     /* comes back in the answer */
     uint32_t event;      /* enum wire_event: CPU or PERF */
     uint32_t tid;        /* in the JVM's own pid namespace */
-    uint32_t generation; /* of the request (layout.h) that it is for */
+    uint32_t generation; /* of the request (layout.h) that needs the event */
 };
 
-/* ESTALE: the request is another one by now. ESRCH: there is no such thread. */
+/* ESTALE: the reader has another request by now. ESRCH: there is no such thread. */
 struct broker_answer {
     uint32_t number;
-    int32_t error; /* 0: a descriptor comes with it, its event disabled; else an errno */
+    int32_t error; /* 0: a descriptor comes with it, its event disabled; otherwise an errno */
 };
 
 static_assert(sizeof(struct broker_question) == 16, "wire ABI");

@@ -25,7 +25,7 @@ static int read_number(const char *path, int missing) {
     return atoi(text);
 }
 
-/* The commonest of all counters; a machine that has any has this one. */
+/* Tries the most common counter; a machine that has any counter has this one. */
 static bool has_hardware(void) {
     struct perf_event_attr a = {.size = sizeof a,
                                 .type = PERF_TYPE_HARDWARE,
@@ -58,7 +58,7 @@ static enum perf_kind software_kind(uint64_t config) {
     }
 }
 
-/* A container may have no /sys, that would tell the types of probes. */
+/* A container may lack /sys, which has the types of probes. So the flag is checked first. */
 enum perf_kind perf_kind(const struct wire_engine_request *q, const struct perf_machine *m) {
     if (q->event == WIRE_EVENT_CPU)
         return PERF_CPU_CLOCK;
@@ -106,8 +106,9 @@ void perf_attr_fill(struct perf_event_attr *a, const struct wire_engine_request 
     }
     a->sample_period = q->interval;
     a->sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN;
-    a->exclude_callchain_user = 1; /* the walker knows better */
-    /* The kernel does not run the program's code: so that everybody may have such a breakpoint. */
+    a->exclude_callchain_user = 1; /* the walker does this better */
+    /* Excluding the kernel, which does not run the program's code, lets every user have such a
+     * breakpoint. */
     bool in_program = a->type == PERF_TYPE_BREAKPOINT && a->bp_type == HW_BREAKPOINT_X &&
                       q->perf.config1 < UINT64_C(1) << 56;
     a->exclude_kernel = in_program || q->flags & WIRE_ENGINE_ALL_USER;
@@ -133,7 +134,7 @@ static __attribute__((format(printf, 2, 3))) void say(struct line to, const char
     va_end(list);
 }
 
-/* The level of kernel.perf_event_paranoid up to which the kernel lets everybody do it (source:
+/* The highest kernel.perf_event_paranoid at which the kernel allows every user to do it (source:
  * perf_event_open, perf_allow_kernel). */
 static int paranoid_max(const struct wire_engine_request *q) {
     return q->flags & WIRE_ENGINE_ALL_USER ? 2 : 1;

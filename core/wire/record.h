@@ -7,11 +7,11 @@
  *      bit  63    busy: reserved by a writer, not yet committed (never seen in a recording)
  *
  * A header word of 0 has not been written yet.
- * Whoever decodes checks the length against the type's smallest size and every count against the
- * length. Strings are modified UTF-8 as the VM has them, not NUL-terminated, and may be cut to
- * WIRE_STRING_MAX bytes.
+ * A decoder checks the length against the type's smallest size, and every count against the length.
+ * Strings are modified UTF-8 as in the VM, not NUL-terminated, and may be cut to WIRE_STRING_MAX
+ * bytes.
  *
- * Context: plain data and pure functions, includable anywhere, signal-safe.
+ * Context: plain data and pure functions, may be included anywhere, signal-safe.
  */
 #ifndef JTOP_WIRE_RECORD_H
 #define JTOP_WIRE_RECORD_H
@@ -28,17 +28,17 @@ enum wire_type {
     WIRE_STUB,       /* the name of a piece of generated code that is no method */
     WIRE_LIBRARY,    /* libraries were loaded or unloaded: read /proc/PID/maps again */
     WIRE_LOCK,       /* who waited for a lock, how long, and who held it */
-    WIRE_LOG = 11,   /* a line for people; 10 was never written */
-    WIRE_REPEAT,     /* a thread's last sample of an event stands for more: it has not moved */
+    WIRE_LOG = 11,   /* a line for people; type 10 was never written */
+    WIRE_REPEAT,     /* a thread's last sample of an event counts again: the thread has not moved */
     WIRE_FREE,       /* something with a live_id is gone */
     WIRE_PAUSE,      /* the VM stopped all Java threads */
-    WIRE_WINDOW,     /* between the functions of request.window_begin and _end */
+    WIRE_WINDOW,     /* a window between calls of the functions request.window_begin and _end */
     /* Written by readers into recordings only: */
     WIRE_SYMBOL = 64, /* the name of a native or kernel address */
     WIRE_JVM,         /* what was recorded: pid, main class, version */
     WIRE_MARK,        /* engine, interval and counters at this point of the recording */
-    WIRE_ENVIRONMENT, /* where and of what it was made, for people */
-    WIRE_DEFLATE,     /* a header alone: all behind it is one zlib stream (RFC 1950) of records */
+    WIRE_ENVIRONMENT, /* where and from what the recording was made, for people */
+    WIRE_DEFLATE, /* only a header; everything after it is one zlib stream (RFC 1950) of records */
 };
 
 /* A frame is one word: type in bits 56-63; then either bci in 32-47 and method id in 0-31, or an
@@ -83,7 +83,7 @@ static inline uint32_t wire_frame_bci(uint64_t frame) {
     return (uint32_t)(frame >> 32) & 0xffffu;
 }
 
-/* The address as the CPU has it: bit 55 tells a kernel address, whose high bits are all ones. */
+/* The address as the CPU has it. Bit 55 marks a kernel address, whose high bits are all ones. */
 static inline uint64_t wire_frame_pc(uint64_t frame) {
     uint64_t a = frame & WIRE_FRAME_ADDRESS_MASK;
     return a >> 55 ? a | ~WIRE_FRAME_ADDRESS_MASK : a;
@@ -125,7 +125,7 @@ enum wire_sample_flag {
 
 #define WIRE_CPU_NONE 0xffffu
 
-/* The record adds weight only: other records have the count. */
+/* This record only adds weight. The count is in other records. */
 #define WIRE_COUNT_NONE UINT32_MAX
 
 struct wire_sample {
@@ -133,9 +133,9 @@ struct wire_sample {
     uint64_t time_ns;    /* CLOCK_MONOTONIC */
     uint64_t weight;     /* ns, bytes or counts, by the event */
     uint64_t virtual_id; /* Thread.getId() of the virtual thread that `tid` carried; 0: none */
-    uint64_t live_id;    /* WIRE_FREE says when it is gone; unique in the stream; 0: not followed */
+    uint64_t live_id;    /* WIRE_FREE reports its end; unique in the stream; 0: not followed */
     uint32_t tid;        /* native thread id as the JVM sees it */
-    uint32_t count;      /* occurrences it stands for; 0 means 1, and WIRE_COUNT_NONE none */
+    uint32_t count;      /* occurrences it stands for; 0 means 1, WIRE_COUNT_NONE none */
     uint16_t frames;     /* how many frames follow, leaf first */
     uint8_t event;       /* enum wire_event */
     uint8_t state;       /* enum wire_thread_state */
@@ -144,8 +144,8 @@ struct wire_sample {
     uint64_t frame[];
 };
 
-/* The last sample of this event with this tid, once more: same stack, same virtual thread. Comes
- * only after one (in the ring, which does not mean that the reader could use it). */
+/* Counts the last sample of this event and tid again: same stack, same virtual thread. The ring
+ * always has such a sample before it, but the reader may have been unable to use that sample. */
 struct wire_repeat {
     uint64_t header;
     uint64_t time_ns;
@@ -168,11 +168,11 @@ enum wire_lock_flag {
     WIRE_LOCK_SHARED = 2,  /* read lock, semaphore */
 };
 
-/* One wait for a lock, when it is over. The waiter's stack is a sample of WIRE_EVENT_LOCK with the
- * lock's class on top; this says whom it waited for. */
+/* One finished wait for a lock. The waiter's stack is a sample of WIRE_EVENT_LOCK with the lock's
+ * class on top. This record tells which thread it waited for. */
 struct wire_lock {
     uint64_t header;
-    uint64_t time_ns; /* of its end */
+    uint64_t time_ns; /* end of the wait */
     uint64_t waited_ns;
     uint64_t lock_id;    /* tells locks of a class apart: identity hash or address; 0: not known */
     uint64_t virtual_id; /* of the waiter; 0: none */
@@ -181,7 +181,7 @@ struct wire_lock {
     uint32_t owner_tid;    /* 0: not known */
     uint32_t class_id;     /* a WIRE_CLASS */
     uint32_t flags;        /* enum wire_lock_flag */
-    uint32_t owner_frames; /* the owner's stack when the wait began, as far as known */
+    uint32_t owner_frames; /* of the owner's stack when the wait began, as far as known */
     uint32_t reserved;
     uint64_t owner_frame[]; /* leaf first */
 };
@@ -202,13 +202,13 @@ struct wire_window {
 
 struct wire_method {
     uint64_t header;
-    uint32_t method_id;   /* a known id given again means: from here on it is this method */
+    uint32_t method_id;   /* an id that comes again stands for this method from here on */
     uint16_t class_bytes; /* lengths of the three strings in bytes[], in this order */
     uint16_t name_bytes;
     uint16_t signature_bytes;
     uint16_t flags;      /* access flags of the class file format (JVMS table 4.6-A) */
-    uint32_t line_bytes; /* of the line table: pairs of u16 bci, line; behind the strings and,
-                            where those are an odd number of bytes, a zero byte */
+    uint32_t line_bytes; /* of the line table: pairs of u16 bci, line. It follows the strings; a
+                            zero byte comes between where the strings have an odd number of bytes */
     uint8_t bytes[];
 };
 
@@ -221,14 +221,14 @@ struct wire_class {
 
 struct wire_thread {
     uint64_t header;
-    uint64_t java_id; /* Thread.getId(), 0 for a thread Java does not know */
+    uint64_t java_id; /* Thread.getId(), 0 for a thread that Java does not know */
     uint32_t tid;
     uint16_t name_bytes;
     uint16_t flags; /* WIRE_THREAD_VIRTUAL */
     uint8_t bytes[];
 };
 
-#define WIRE_THREAD_VIRTUAL 1u /* java_id names it; tid is its carrier at that moment */
+#define WIRE_THREAD_VIRTUAL 1u /* java_id is the thread; tid is its carrier at that moment */
 
 struct wire_thread_end {
     uint64_t header;
@@ -253,8 +253,8 @@ struct wire_log {
 
 struct wire_symbol {
     uint64_t header;
-    uint64_t address; /* the one looked up, high bits as the CPU has them: the frame's own for
-                         where a thread was, one less for a return address */
+    uint64_t address; /* the address that was looked up, with the CPU's high bits: the frame's own
+                         address where the thread was executing, one less for a return address */
     uint16_t name_bytes;
     uint16_t module_bytes;
     uint32_t kind;   /* enum method_kind of core/profile/table/method_table.h */
@@ -263,7 +263,7 @@ struct wire_symbol {
 
 struct wire_jvm {
     uint64_t header;
-    uint64_t start_ns; /* CLOCK_REALTIME of time_ns `clock_ns` */
+    uint64_t start_ns; /* CLOCK_REALTIME when the samples' clock was `clock_ns`; 0: not known */
     uint64_t clock_ns;
     uint32_t pid;
     uint16_t name_bytes;
@@ -276,7 +276,7 @@ struct wire_mark {
     uint64_t time_ns;
     uint64_t dropped; /* totals so far */
     uint64_t failed[WIRE_FAILURE_SLOTS];
-    struct wire_engine_status engine; /* one mark for each that runs */
+    struct wire_engine_status engine; /* one mark per requested engine */
     char walker[32];
 };
 
@@ -284,7 +284,7 @@ struct wire_environment {
     uint64_t header;
     uint32_t text_bytes;
     uint32_t reserved;
-    uint8_t bytes[]; /* lines of "key=value", each with a newline behind it */
+    uint8_t bytes[]; /* lines of "key=value", each followed by a newline */
 };
 
 static_assert(sizeof(struct wire_environment) == 16, "wire ABI");
@@ -305,10 +305,10 @@ static_assert(sizeof(struct wire_jvm) == 32, "wire ABI");
 
 #define WIRE_RECORD_BYTES_MAX (sizeof(struct wire_sample) + sizeof(uint64_t) * WIRE_FRAMES_MAX)
 
-/* A recording file: this, then records as they were read from the ring; most often a WIRE_DEFLATE
- * first. */
+/* A recording file begins with this header. Records follow as they were read from the ring; most
+ * often the first is a WIRE_DEFLATE. */
 #define WIRE_FILE_MAGIC 0x314345525054534aULL /* "JSTPREC1" */
-#define WIRE_FILE_MAJOR 3u /* changes when records do, and not with the rest of the mapping */
+#define WIRE_FILE_MAJOR 3u /* raised when records change, not with the rest of the mapping */
 struct wire_file_header {
     uint64_t magic;
     uint32_t major; /* WIRE_FILE_MAJOR */

@@ -1,6 +1,6 @@
 /*
- * The records of names, put together: what recordings, feeds and importers write. The agent makes
- * its own, straight into the ring, from memory that may be gone in the middle.
+ * Builds the records that hold names, for recordings, feeds and importers. The agent builds its own
+ * directly in the ring, because the memory with the names may disappear while it is read.
  *
  * Context: pure, any thread.
  */
@@ -11,7 +11,8 @@
 
 #include <stddef.h>
 
-/* Not terminated; NULL: empty. What is longer than WIRE_STRING_MAX is cut between characters. */
+/* Text that is not NUL-terminated; `data` NULL: empty. Text longer than WIRE_STRING_MAX is cut
+ * between two characters. */
 struct wire_text {
     const char *data;
     size_t bytes;
@@ -20,12 +21,12 @@ struct wire_text {
 struct wire_text wire_text_of(const char *s); /* up to its NUL */
 struct wire_text wire_text_fit(struct wire_text t);
 
-/* Bytes of a record of these without its line table, at most. */
+/* The largest size of such a record, without its line table. */
 #define RECORD_BUILD_BYTES 4096u
 
-/* Each fills the whole record, its header word included; `out` is aligned and has
- * RECORD_BUILD_BYTES, or WIRE_RECORD_BYTES_MAX for a method with lines: pairs of bci and line,
- * which are left out where they do not fit. */
+/* Each function fills the whole record, including its header word. `out` is aligned and has
+ * RECORD_BUILD_BYTES, or WIRE_RECORD_BYTES_MAX for a method with lines. Lines are pairs of bci and
+ * line; they are left out where they do not fit. */
 void record_build_method(void *out, uint32_t id, struct wire_text class_name, struct wire_text name,
                          struct wire_text signature, const void *lines, size_t line_bytes);
 void record_build_class(void *out, uint32_t id, struct wire_text name);

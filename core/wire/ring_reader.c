@@ -2,16 +2,16 @@
 
 #include <string.h>
 
-/* Zeroes what was read, from the tail on, and gives it back to the writers: zeroes first, because a
- * stale word could pass for a header later. `wiping` says how far, so that whoever takes over from
- * a reader killed here does not wait for a header that is zero for ever. */
+/* Zeroes what was read and gives the room back to the writers. It is zeroed first, because a stale
+ * word could later pass for a header. `wiping` records how far: if this reader is killed here, the
+ * next one would otherwise wait forever for a header that stays zero. */
 void ring_release(struct ring_reader *r) {
     uint64_t length = r->next - r->tail, offset = r->tail & (r->bytes - 1);
     uint64_t to_end = r->bytes - offset < length ? r->bytes - offset : length;
     if (!length)
         return;
     atomic_store_explicit(&r->positions->wiping, r->next, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst); /* a kill falls between two stores, in order */
+    atomic_signal_fence(memory_order_seq_cst); /* a kill comes between two stores: keep the order */
     memset(r->data + offset, 0, to_end);
     memset(r->data, 0, length - to_end);
     r->tail = r->next;
@@ -33,8 +33,9 @@ void ring_reader_init(struct ring_reader *r, struct wire_mapping *mapping, uint6
     ring_release(r);
 }
 
-/* Gives up on everything up to `head`, and wipes no byte behind it: writers may be there. What was
- * read before is released first: the caller's next turn comes back here. */
+/* Skips everything up to `head`. It wipes no byte behind `head`, where writers may be. Where read
+ * records are not released yet, it does nothing: the caller releases them, and the next ring_peek
+ * comes here again. */
 static void resynchronise(struct ring_reader *r, uint64_t head) {
     if (r->next != r->tail)
         return;
@@ -50,8 +51,8 @@ static uint64_t word_at(const struct ring_reader *r, uint64_t position) {
                                 memory_order_acquire);
 }
 
-/* Skips the room of a writer that died between its compare-and-swap and its first store: it is
- * all zeroes, and the next record begins at the first word that is not. */
+/* Skips the room of a writer that died between its compare-and-swap and its first store. That room
+ * is all zeroes, so the next record begins at the first word that is not zero. */
 static void skip_zeroes(struct ring_reader *r, uint64_t head) {
     r->next += 8;
     while (r->next != head && word_at(r, r->next) == 0)
@@ -60,7 +61,7 @@ static void skip_zeroes(struct ring_reader *r, uint64_t head) {
 }
 
 uint32_t ring_peek(struct ring_reader *r, void *out, uint32_t capacity, bool writers_gone) {
-    /* A hostile writer could feed pads for ever: one call skips one ring full of them at most. */
+    /* A hostile writer could write pads forever: one call skips at most one ring full of them. */
     for (uint64_t begin = r->next; r->next - begin < r->bytes;) {
         uint64_t head = atomic_load_explicit(&r->positions->head, memory_order_relaxed);
         if (head == r->next)
@@ -92,7 +93,7 @@ uint32_t ring_peek(struct ring_reader *r, void *out, uint32_t capacity, bool wri
         bool wanted = wire_header_type(word) != WIRE_PAD && length <= capacity;
         if (wanted) {
             memcpy(out, r->data + offset, length);
-            memcpy(out, &word, sizeof word); /* the word that was checked, not what it is by now */
+            memcpy(out, &word, sizeof word); /* the checked word: the shared one may have changed */
         }
         r->next += length;
         if (!wanted)

@@ -20,17 +20,18 @@ void *ring_reserve(struct ring_writer *w, enum wire_type type, uint32_t length) 
     uint64_t at;
     uint64_t pad;
     for (uint32_t tries = 0;; tries++) {
-        /* A head that is no multiple of 8, or never stands still, is a broken reader's doing. */
+        /* A head that is no multiple of 8, or never stands still, comes from a broken reader. */
         if (head % 8 || tries == TRIES_MAX)
             return NULL;
         uint64_t room = w->bytes - (head & (w->bytes - 1));
         pad = room < need ? room : 0;
         at = head + pad;
-        /* acquire: the reader's zeroes must be seen before the room is written again */
+        /* acquire: this writer must see the reader's zeroes before it writes to the room again */
         uint64_t tail = atomic_load_explicit(&w->positions->tail, memory_order_acquire);
         if (at + need - tail > w->bytes) {
-            /* Full; or our head is so old that the reader is past it: look again as long as other
-             * writers move it. A hostile tail only makes the ring look full. */
+            /* Either the ring is full, or `head` is so old that the reader has passed it: try again
+             * as long as other writers move the head. A hostile tail only makes the ring look
+             * full. */
             uint64_t seen = atomic_load_explicit(&w->positions->head, memory_order_relaxed);
             if (seen == head)
                 return NULL;
@@ -45,9 +46,10 @@ void *ring_reserve(struct ring_writer *w, enum wire_type type, uint32_t length) 
         atomic_store_explicit(header_at(w, head), wire_header_word(WIRE_PAD, (uint32_t)pad),
                               memory_order_release);
     _Atomic uint64_t *header = header_at(w, at);
-    /* Before any other byte of the record, so that a reader who finds this writer dead can skip
-     * the record by its length. A process dies between two of its stores and the reader waits for
-     * its death: keeping the compiler from moving stores is enough, no CPU fence is needed. */
+    /* The header comes before any other byte of the record, so that a reader can skip the record by
+     * its length if this writer dies. A process dies between two of its stores, and the reader
+     * waits for its death. So it is enough that the compiler does not move stores; no CPU fence is
+     * needed. */
     atomic_store_explicit(header, wire_header_word(type, (uint32_t)need) | WIRE_HEADER_BUSY,
                           memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);

@@ -1,5 +1,5 @@
 /*
- * The writing end of the ring: many writers, none ever waits.
+ * The writing end of the ring: many writers, and none ever waits.
  *
  *      reserve: compare-and-swap on head, then the header word with the busy bit
  *      fill:    plain stores into the reserved bytes
@@ -19,16 +19,16 @@ struct ring_writer {
     struct wire_positions *positions;
     uint8_t *data;
     uint64_t
-        bytes; /* power of two, of the writer's own knowledge: never re-read from the mapping */
+        bytes; /* power of two; the writer has its own copy and never reads it from the mapping */
 };
 
 void ring_writer_init(struct ring_writer *w, struct wire_mapping *mapping, uint64_t ring_bytes);
 
-/* Room for a record of `length` bytes (rounded up to 8), or NULL where the ring is full or the
- * record larger than half the ring. The room is owned by the caller until ring_commit. */
+/* Reserves room for a record of `length` bytes (rounded up to 8). NULL: the ring is full, or the
+ * record is larger than half the ring. The caller owns the room until ring_commit. */
 void *ring_reserve(struct ring_writer *w, enum wire_type type, uint32_t length);
 
-/* Makes the record visible, as `type`: WIRE_PAD makes the reader skip it. */
+/* Makes the record visible, with this type. The reader skips a WIRE_PAD. */
 void ring_commit(void *record, enum wire_type type);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Frames on the socket by which a session is shared: a header, and so many bytes, in this machine's
+ * Frames on the socket of a shared session: a header, followed by `bytes` bytes, in this machine's
  * byte order.
  *
  * Context: pure.
@@ -9,19 +9,20 @@
 
 #include <stdint.h>
 
-/* What comes back. Text for the caller's stdout or stderr, or a file that the caller writes; before
- * its bytes are taken in, the caller is asked with its path alone. */
+/* What a request gets back: text for the caller's stdout or stderr, or a file that the caller
+ * writes. Before the caller receives the bytes of a file, it is asked with the path alone
+ * (SHARE_PATH). */
 enum share_part { SHARE_OUT = 1, SHARE_ERROR, SHARE_FILE, SHARE_EXIT, SHARE_PATH };
 
-/* What both sides send, beside enum share_part. */
+/* What both sides send, in addition to enum share_part. */
 enum share_kind {
     SHARE_HELLO = 16, /* struct share_hello */
     SHARE_ASK,        /* directory and arguments, each with its NUL */
     SHARE_JOIN,       /* struct share_join */
-    SHARE_ENGINES,    /* struct wire_engine_request, so many */
+    SHARE_ENGINES,    /* an array of struct wire_engine_request */
     SHARE_RECORDS,    /* as in a recording */
     SHARE_STATUS,     /* struct share_status */
-    SHARE_ANSWER,     /* struct share_exit, to SHARE_ENGINES */
+    SHARE_ANSWER,     /* struct share_exit, the answer to SHARE_ENGINES */
 };
 
 struct share_header {

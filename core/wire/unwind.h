@@ -1,21 +1,21 @@
 /*
  * Unwind tables: how to find the caller's frame at every program counter of a loaded file. The
  * reader builds them from .eh_frame and .debug_frame of the files that /proc/PID/maps names and
- * writes them behind the ring; the agent's handlers look addresses up. They follow the libraries:
- * after each WIRE_LIBRARY the reader adds what was loaded and drops what is gone.
+ * writes them behind the ring; the agent's handlers look addresses up. The tables follow the
+ * libraries: after each WIRE_LIBRARY the reader adds what was loaded and drops what is gone.
  *
- *      struct wire_unwind   which of the two lists of modules is in force
+ *      struct wire_unwind   which of the two lists of modules is in use
  *      module[0][], [1][]   one is read while the other is written; sorted by begin, disjoint
  *      row[]                append-only while modules refer to them
  *
- * Writing: fill the list that is not in force, then store its number in `current` (release) and
- * increment `generation`. A handler may still be reading the list that went out of force: it is
- * written again only after WIRE_UNWIND_GRACE_MS, and rows are never moved or written twice. When
- * they run out, further modules are left out and walked by frame pointers.
- * Reading: load `current` (acquire), copy each number once and check it against the limits here:
- * the rows are the reader's word, the memory that is unwound is not.
+ * Writing: fill the list that is not in use, then store its number in `current` (release) and
+ * increment `generation`. A handler may still be reading the other list: it is written again only
+ * after WIRE_UNWIND_GRACE_MS. Rows are never moved or written twice. When there is no room for more
+ * rows, further modules are left out; their frames are walked by frame pointers.
+ * Reading: load `current` (acquire), copy each number once and check it against the limits here.
+ * The rows are the reader's claims; the memory that is unwound is read by guarded loads.
  *
- * Context: plain data, includable anywhere.
+ * Context: plain data, may be included anywhere.
  */
 #ifndef JTOP_WIRE_UNWIND_H
 #define JTOP_WIRE_UNWIND_H
@@ -27,7 +27,7 @@
 
 /* How the canonical frame address, the caller's stack pointer, is found. */
 enum wire_unwind_cfa {
-    WIRE_CFA_NONE = 0, /* no table entry here: not known */
+    WIRE_CFA_NONE = 0, /* not known: there is no table entry here */
     WIRE_CFA_SP,       /* stack pointer + cfa_offset */
     WIRE_CFA_FP,       /* frame pointer + cfa_offset */
     WIRE_CFA_FP_DEREF, /* the word at frame pointer + cfa_offset (a realigned stack) */
@@ -39,8 +39,8 @@ enum wire_unwind_cfa {
 
 #define WIRE_UNWIND_SAME INT16_MIN /* the register is still what it was in this frame */
 
-/* Valid from `pc` on to the next row's. Offsets are bytes from the canonical frame address; with
- * WIRE_CFA_FP_DEREF, fp_offset counts from this frame's own frame pointer. */
+/* Valid from `pc` to the pc of the next row. Offsets are bytes from the canonical frame address.
+ * With WIRE_CFA_FP_DEREF, fp_offset counts from this frame's own frame pointer. */
 struct wire_unwind_row {
     uint32_t pc;        /* relative to the module's base */
     int32_t cfa_offset; /* see enum wire_unwind_cfa */
@@ -60,7 +60,7 @@ struct wire_unwind {
     _Atomic uint32_t current;    /* 0 or 1 */
     _Atomic uint32_t generation; /* 0: nothing was ever written */
     uint32_t modules[2];
-    uint32_t rows; /* in use; the reader's own count */
+    uint32_t rows; /* rows in use; only the reader needs this count */
     uint32_t reserved[11];
     struct wire_unwind_module module[2][WIRE_UNWIND_MODULES_MAX];
     struct wire_unwind_row row[];

@@ -1,7 +1,7 @@
 /*
  * How values on the wire are named, on screen and in files.
  *
- * Context: pure. Frontend only: the agent has no use for them.
+ * Context: pure. Frontend only: the agent does not need them.
  */
 #ifndef JTOP_WIRE_WIRE_NAMES_H
 #define JTOP_WIRE_WIRE_NAMES_H

@@ -58,7 +58,7 @@ static void add_failed(struct text *out, const struct snapshot *s, const struct 
     text_add(out, ")");
 }
 
-/* What only some events have. */
+/* Adds the quality figures that only some events have. */
 static void add_event_quality(struct text *out, const struct export_quality *q) {
     if (q->biased)
         text_add(out, SEPARATOR "BIASED: sampled at safepoints only");

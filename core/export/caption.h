@@ -1,6 +1,6 @@
 /*
- * The two lines at the head of a page: what was measured, and how well. Plain text, to be escaped
- * as the format needs it.
+ * The two lines at the head of a page: the title (what was measured) and the subtitle (how good the
+ * profile is). The text is plain; the caller escapes it for its format.
  *
  * Context: as export.h.
  */

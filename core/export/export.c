@@ -22,11 +22,12 @@ int64_t formats_time_of_day(const struct export_quality *q, uint64_t last) {
 #define BYTES "application/octet-stream"
 #define JSON "application/json"
 
-/* Its names; what it is for; how it is written; and what else is so. */
+/* A row: name, help text, content type, writer, and further fields. */
 #define ROW(n, h, t, w, ...)                                                                       \
     { .name = n, .help = h, .type = t, .write = w, __VA_ARGS__ }
 
-/* ".speedscope.json" is longer than ".json", and so comes first; ".html" is a flame graph's. */
+/* The order matters: ".speedscope.json" must come before the shorter ".json", and ".html" belongs
+ * to the flame graph, not to the tree. */
 const struct exporter exporters[] = {
     ROW("text", "summary, heaviest stacks and hottest methods", PLAIN, text_export,
         .extension = {".txt"}, .diff = true),
@@ -54,7 +55,7 @@ const struct exporter exporters[] = {
 };
 
 static const struct exporter *by_name(const char *name, size_t len) {
-    /* As async-profiler calls it. */
+    /* async-profiler's name for the format. */
     if (len == 10 && !strncmp(name, "flamegraph", len))
         return by_name("html", 4);
     for (const struct exporter *x = exporters; x->name; x++) {
@@ -64,7 +65,7 @@ static const struct exporter *by_name(const char *name, size_t len) {
     return NULL;
 }
 
-/* "=N" with 0 < N, or nothing, which leaves *n alone. */
+/* Parses a value: "N" greater than 0, or no value, which leaves *n unchanged. */
 static bool parse_rows(const char *value, uint32_t *n) {
     if (!value)
         return true;
@@ -77,7 +78,7 @@ static bool parse_rows(const char *value, uint32_t *n) {
     return true;
 }
 
-/* "=samples" or "=total". */
+/* Parses the value "samples" or "total". No value leaves *total unchanged. */
 static bool parse_counter(const char *value, bool *total) {
     if (!value)
         return true;
@@ -91,7 +92,7 @@ const struct exporter *exporter_by_format(const char *format, struct export_opti
     const struct {
         const char *name;
         bool *want;
-        uint32_t *rows; /* NULL: takes no value */
+        uint32_t *rows; /* NULL: the part takes no value */
     } part[] = {
         {"summary", &o->want_summary, NULL},
         {"traces", &o->want_traces, &o->traces},

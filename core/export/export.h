@@ -25,14 +25,15 @@
  *   text/speedscope_export  speedscope export: frames, and weighted stacks of each event
  *   text/text_export        plain text report: summary, heaviest stacks, top methods
  *
- * Profiles as files. One row in `exporters` and one file per format.
+ * Exports of profiles to files. Each format has one row in `exporters` and one source file.
  *
- * Files are written by the caller's process to a temporary name in the same directory and renamed;
- * a failure leaves neither a half file nor a temporary one. Devices, pipes and /dev/stdout are
- * written to directly, and may have got a part when something fails.
+ * The caller's process writes each file under a temporary name in the same directory and then
+ * renames it. A failure leaves neither a partial file nor a temporary file. Devices, pipes and
+ * /dev/stdout are written to directly; they may have received a part of the output when an
+ * error occurs.
  *
- * Context: frontend only, any thread; works on snapshots and on a profile the caller has locked
- * (names only).
+ * Context: frontend only, any thread. Works on snapshots, and on a profile that the caller has
+ * locked (only its names are read).
  */
 #ifndef JTOP_EXPORT_EXPORT_H
 #define JTOP_EXPORT_EXPORT_H
@@ -45,136 +46,150 @@
 
 #include <stdbool.h>
 
-/* How good the profile is: stated in every file. */
+/* How good the profile is. Every exported file states it. */
 struct export_quality {
     const char *event; /* "cpu" */
-    const char *unit;  /* "ns", "bytes", "calls", "total": of the weight */
-    bool trace;        /* calls of a method that JFR has as method traces */
+    const char *unit;  /* unit of the weight: "ns", "bytes", "calls", "total" */
+    bool trace;        /* calls of a method, which JFR stores as method traces */
     uint64_t interval;
     uint64_t elapsed_ns;
     uint64_t dropped;
     const char *jvm;     /* main class or jar, pid: "Main (pid 123)" */
-    const char *walker;  /* "asgct"; NULL: the usual one */
+    const char *walker;  /* "asgct"; NULL: the default walker */
     const char *precise; /* "12 methods recompiled, 34 ms"; NULL: none */
-    const char *how;     /* "ctimer: REASON": not by the first choice of ways; NULL: by that */
-    const char *budget;  /* "cpu every 40ms in place of 10ms, …"; NULL: as asked */
-    double quota;        /* CPUs the JVM may use, where that stopped it often; 0: it did not … */
-    double throttled;    /* … and in what share of its periods, 0 to 1 */
+    const char *how;     /* "ctimer: REASON": the first-choice mechanism was not used; NULL: it
+                            was used */
+    const char *budget;  /* "cpu every 40ms in place of 10ms, …"; NULL: the requested intervals */
+    double quota;        /* CPUs the JVM may use, if the limit throttled it often; 0: it did not */
+    double throttled;    /* share of the quota periods in which the JVM was throttled, 0 to 1 */
     struct {
         const char *name;
         uint64_t samples;
     } failed[32]; /* failed walks by reason, those > 0 */
     int failed_count;
-    uint64_t walks;     /* they are out of so many, of all events; 0: of this event's */
-    bool several;       /* other events were sampled as well, and are elsewhere */
-    bool heading;       /* reports follow each other: begin with the event, where a format can */
-    bool biased;        /* sampled at safepoints only */
-    double coverage;    /* wall: share of thread-time that is in samples; 0: not measured */
-    uint64_t windows;   /* sampled only in so many windows between two functions … */
-    uint64_t window_ns; /* … that took so long; 0 windows: there were none asked for, or met */
-    int64_t day_ns;     /* added to the samples' clock it is the time of day; 0: this machine's. At
-                           most half an int64_t */
-    bool undated;       /* read from a file that does not know when it was */
-    bool uncounted;     /* read from a file that has weights only: samples count nothing */
+    uint64_t walks;     /* walks of all events, of which `failed` are a part; 0: use the samples of
+                           this event */
+    bool several;       /* other events were sampled too; they are in other files */
+    bool heading;       /* several reports follow each other: begin with the event's name, if the
+                           format can */
+    bool biased;        /* sampled only at safepoints */
+    double coverage;    /* wall: share of thread-time covered by samples; 0: not measured */
+    uint64_t windows;   /* number of windows between two functions in which samples were taken; 0:
+                           windows were not requested, or none occurred */
+    uint64_t window_ns; /* total duration of these windows */
+    int64_t day_ns;     /* added to the samples' clock it gives the time of day; 0: use this
+                           machine's clock. At most half of an int64_t */
+    bool undated;       /* read from a file that does not know when it was recorded */
+    bool uncounted;     /* read from a file that has only weights: sample counts mean nothing */
 };
 
 struct export_options {
     bool threads;    /* -t: a stack's first frame is its thread */
-    bool carriers;   /* that of a virtual thread: the thread that carried it */
+    bool carriers;   /* for a virtual thread, that first frame is its carrier thread */
     bool simple;     /* -s */
     bool normalize;  /* -n */
     bool signatures; /* -g */
     bool annotate;   /* -a */
     bool library;    /* -l */
-    bool dotted;     /* --dot: java.lang.String where it would be java/lang/String */
-    bool total;      /* --total: weights instead of counts, where the format has one of them */
-    bool reverse;    /* --reverse: stacks from the leaf */
-    bool inverted;   /* --inverted: icicles instead of flames */
-    bool unlabelled; /* pprof: samples do not say their thread and event */
-    uint32_t traces; /* most traces in text; 0: 200 when traces are asked for */
-    uint32_t flat;   /* most flat rows in text */
-    bool want_summary, want_traces, want_flat; /* parts of the text format; none set: all */
-    const char *title;                         /* NULL: by event */
-    struct jfr_limits limits;                  /* JFR: events a second */
-    uint32_t width;                            /* SVG; 0: fluid */
-    uint32_t height;                           /* of a frame in the SVG; 0: 16 */
-    const struct query *question; /* what the snapshot answers: formats that list samples ask it of
-                                     the profile again; NULL: all of event 0 */
-    const struct diff *diff; /* flame graphs: how each of the snapshot's nodes changed; NULL: there
-                                is nothing to compare with */
-    double minwidth; /* SVG: frames narrower than this many percent are left out; 0: those that
-                        nobody would see, or no browser could show at once */
+    bool dotted;     /* --dot: java.lang.String instead of java/lang/String */
+    bool total;      /* --total: weights instead of counts, in formats that show only one of them */
+    bool reverse;    /* --reverse: stacks start at the leaf */
+    bool inverted;   /* --inverted: icicle graph instead of flame graph */
+    bool unlabelled; /* pprof: samples have no labels for thread and event */
+    uint32_t traces; /* maximum number of traces in the text format; 0: 200 if traces were
+                        requested */
+    uint32_t flat;   /* maximum number of flat rows in the text format */
+    bool want_summary, want_traces, want_flat; /* parts of the text format; if none is set, all
+                                                  are written */
+    const char *title;                         /* NULL: derived from the event */
+    struct jfr_limits limits;                  /* JFR: maximum number of events per second */
+    uint32_t width;                            /* width of the SVG; 0: fluid */
+    uint32_t height;                           /* height of a frame in the SVG; 0: 16 */
+    const struct query *question; /* the query that the snapshot answers. Formats that list samples
+                                     ask the profile the same query again. NULL: all of event 0 */
+    const struct diff *diff; /* flame graphs: how each node of the snapshot changed; NULL: nothing
+                                to compare with */
+    double minwidth; /* SVG: frames narrower than this percentage are left out; 0: leave out frames
+                        that are too narrow to see or too many for a browser */
 };
 
-/* One event of a file that holds several. */
+/* One event of a file that holds several events. */
 struct export_part {
     const struct snapshot *snapshot;
     const struct export_quality *quality;
-    const struct query *question; /* what the snapshot answers */
+    const struct query *question; /* the query that the snapshot answers */
 };
 
 struct exporter {
-    const char *name;         /* as after -o: "collapsed" */
+    const char *name;         /* name for -o: "collapsed" */
     const char *extension[4]; /* ".collapsed", ".folded" */
     const char *help;         /* one line */
-    const char *type;         /* as in Content-Type */
-    bool download;            /* for another program: a browser keeps it rather than shows it */
-    bool picture; /* a graph with a script: shows a title, and can be made from the leaves up */
-    bool diff;    /* can say how one profile differs from another */
-    /* Appends the whole file to `out`. 0 or -ENOMEM. The profile is needed for names. */
+    const char *type;         /* Content-Type */
+    bool download;            /* meant for another program: a browser saves the file instead of
+                                 showing it */
+    bool picture; /* a graph with a script: shows a title, and can be drawn from the leaves */
+    bool diff;    /* can show how two profiles differ */
+    /* Appends the whole file to `out`. 0 or -ENOMEM. The profile is needed for its names. */
     int (*write)(struct text *out, const struct profile *p, const struct snapshot *s,
                  const struct export_quality *q, const struct export_options *o);
-    /* The same with all events in one file; NULL: the format holds one. */
+    /* Does the same, with all events in one file. NULL: the format holds one event only. */
     int (*write_all)(struct text *out, const struct profile *p, const struct export_part *part,
                      int parts, const struct export_options *o);
-    bool whole; /* they go back to what they have written, or have it only at the end: `out` must
-                   hold the file. The others only append, and `out` may have a sink */
+    bool whole; /* the writer goes back to what it has written, or has its output only at the
+                   end: `out` must hold the whole file. Other writers only append, so `out` may
+                   have a sink */
 };
 
-/* Ends with a NULL name. "flat", "traces" and "summary" are parts of "text". */
+/* Ends with a NULL name. "flat", "traces" and "summary" are not rows: they are parts of "text". */
 extern const struct exporter exporters[];
 
-/* By -o name ("collapsed", "flat", "traces=100" …, which also sets options), or NULL. */
+/* Finds a format by its -o name ("collapsed", "flat", "traces=100" …). Such a value may also set
+ * options. NULL: unknown name. */
 const struct exporter *exporter_by_format(const char *format, struct export_options *o);
-/* By a file's extension; NULL where it says nothing. */
+/* Finds a format by the extension of a file name; NULL: no format has this extension. */
 const struct exporter *exporter_by_path(const char *path);
 
-/* Checks that the file can be written where it is asked for, before any profiling: directory
- * exists and is writable, path is no directory. 0 or -errno, message for people, exit code 100. */
+/* Checks, before profiling starts, that the file can be written: the directory exists and is
+ * writable, and the path is not a directory. 0 or -errno, with a message for people and exit
+ * code 100. */
 int export_check_path(const char *path, struct err *e);
 
-/* Formats and writes, as it goes where the format allows it (exporter.whole): a file may be larger
- * than memory. `path` NULL: stdout. 0 or -errno, message for people, exit code 200. */
+/* Formats and writes a file. If the format allows it (exporter.whole is false), each piece is
+ * written as soon as it is formatted, so a file may be larger than memory. `path` NULL: stdout. 0
+ * or -errno, with a message for people and exit code 200. */
 int export_file(const char *path, const struct exporter *x, const struct profile *p,
                 const struct snapshot *s, const struct export_quality *q,
                 const struct export_options *o, struct err *e);
-/* The same with all of `parts` events; more than one only where there is write_all. */
+/* Does the same for all of `parts` events. More than one event is possible only if the format has
+ * write_all. */
 int export_file_all(const char *path, const struct exporter *x, const struct profile *p,
                     const struct export_part *part, int parts, const struct export_options *o,
                     struct err *e);
 
-/* Its two halves, for who has the profile locked and may not wait for a slow file system: the whole
- * is in memory. */
+/* The two halves of export_file, for a caller that has the profile locked and must not wait for a
+ * slow file system. The whole output is in memory. */
 int export_format(struct text *out, const struct exporter *x, const struct profile *p,
                   const struct snapshot *s, const struct export_quality *q,
                   const struct export_options *o, struct err *e);
 int export_write(const char *path, const struct text *t, struct err *e);
 
-/* What a pattern's letters stand for. */
+/* Values for the letters of a file name pattern. */
 struct export_path {
     int pid;           /* %p */
     unsigned sequence; /* %n, %n{MAX} */
-    const char *event; /* %e, with '_' for what a file's name better has not; NULL: "" */
+    const char *event; /* %e, with '_' for characters that a file name should not contain;
+                          NULL: "" */
 };
 
-/* Also %t time as YYYYMMDD-hhmmss, %{ENV} and %%. */
+/* Also expands %t (time as YYYYMMDD-hhmmss), %{ENV} and %%. */
 int export_path_expand(const char *pattern, const struct export_path *of, struct text *out,
                        struct err *e);
 
-/* Whether the pattern has %e. */
+/* Reports whether the pattern contains %e. */
 bool export_path_has_event(const char *pattern);
 
-/* "out.svg" → "out-alloc.svg": before the extension that is the exporter's, or else the last. */
+/* "out.svg" → "out-alloc.svg". The event goes before the exporter's own extension if the path has
+ * it, otherwise before the last extension. */
 void export_path_add_event(const char *path, const struct exporter *x, const char *event,
                            struct text *out);
 

@@ -9,7 +9,7 @@ int export_check_path(const char *path, struct err *e) {
     return output_file_check(path, ERR_EXIT_ARGUMENT, e);
 }
 
-/* 0 or -ENOMEM, without a message. */
+/* Returns 0 or -ENOMEM; sets no message. */
 static int format(struct text *out, const struct exporter *x, const struct profile *p,
                   const struct export_part *part, int parts, const struct export_options *o) {
     int err = parts > 1 ? x->write_all(out, p, part, parts, o)
@@ -34,7 +34,7 @@ int export_format(struct text *out, const struct exporter *x, const struct profi
     return format(out, x, p, &part, 1, o) == 0 ? 0 : no_memory(x, &part, 1, e);
 }
 
-/* Writes the rest, and makes the file appear. */
+/* Writes the rest and gives the file its final name. */
 static int finish(struct output_file *f, const struct text *rest, struct err *e) {
     f->whole = f->written + rest->len;
     int err = output_file_write(f, rest->data, rest->len, e);
@@ -52,11 +52,11 @@ int export_write(const char *path, const struct text *t, struct err *e) {
     return finish(&f, t, e);
 }
 
-/* A file that is written while the text for it is made. */
+/* A file that is written while its text is being made. */
 struct growing {
     struct output_file file;
     struct err *e;
-    int err; /* why a piece could not be written; 0: all could */
+    int err; /* why a piece could not be written; 0: all pieces were written */
 };
 
 static int take_piece(void *arg, const char *data, size_t len) {

@@ -1,5 +1,6 @@
 /*
- * File names with %p, %t, %n, %e and %{ENV} in them, and the check made before a profile starts.
+ * Expands file names that contain %p, %t, %n, %e and %{ENV}. An invalid pattern gives an error with
+ * a message.
  */
 #include "core/export/export.h"
 
@@ -13,7 +14,7 @@
 #include <strings.h>
 #include <time.h>
 
-/* The text between braces at *p, which stands at '{', copied; *p is moved behind '}'. */
+/* Copies the text between braces. *p points to '{' and is moved behind '}'. */
 static int braced(const char **p, char *out, size_t size, const char *pattern, struct err *e) {
     const char *end = strchr(*p, '}');
     if (!end || (size_t)(end - *p) > size)
@@ -35,7 +36,7 @@ static void add_time(struct text *out) {
         text_add(out, buf);
 }
 
-/* %n: the sequence number; %n{MAX}: counts 0 … MAX-1 round and round. */
+/* %n: the sequence number. %n{MAX}: the sequence number modulo MAX. */
 static int add_sequence(const char **p, unsigned sequence, struct text *out, const char *pattern,
                         struct err *e) {
     if (**p == '{') {
@@ -55,7 +56,7 @@ static int add_sequence(const char **p, unsigned sequence, struct text *out, con
     return 0;
 }
 
-/* "cpu/event=0x3c/" must not become a directory. */
+/* Replaces special characters, so that "cpu/event=0x3c/" does not become a directory. */
 static void add_event(struct text *out, const char *event) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
     for (const char *p = event ? event : ""; *p; p++)

@@ -1,5 +1,6 @@
 /*
- * The writers behind the rows of `exporters`, one file each, and what they share.
+ * The writers behind the rows of `exporters`, one source file each, and the helpers that
+ * they share.
  *
  * Context: as export.h.
  */
@@ -33,7 +34,7 @@ int json_export(struct text *out, const struct profile *p, const struct snapshot
 int markdown_export(struct text *out, const struct profile *p, const struct snapshot *s,
                     const struct export_quality *q, const struct export_options *o);
 
-/* All events in one file. */
+/* These write all events into one file. */
 int jfr_export_all(struct text *out, const struct profile *p, const struct export_part *part,
                    int parts, const struct export_options *o);
 int otlp_export_all(struct text *out, const struct profile *p, const struct export_part *part,
@@ -45,12 +46,13 @@ int json_export_all(struct text *out, const struct profile *p, const struct expo
 int markdown_export_all(struct text *out, const struct profile *p, const struct export_part *part,
                         int parts, const struct export_options *o);
 
-/* What to add to the samples' clock, in ns, to make it the time of day, `last` being the newest
- * second that is written. Of a profile that is no file's (`q` NULL or without day_ns) it is this
- * machine's clock; what is newer than that ends now. */
+/* Returns the offset in ns that turns the samples' clock into the time of day. `last` is the newest
+ * second that is written. If the profile was not read from a file (`q` is NULL or has no day_ns),
+ * the offset comes from this machine's clock; a `last` that would lie in the future is then treated
+ * as ending now. */
 int64_t formats_time_of_day(const struct export_quality *q, uint64_t last);
 
-/* Of an event whose samples count nothing, widths and numbers are weights. */
+/* If an event's samples count nothing, widths and numbers are weights. */
 static inline struct export_options formats_options(const struct export_options *o,
                                                     const struct export_quality *q) {
     struct export_options own = *o;
@@ -58,14 +60,14 @@ static inline struct export_options formats_options(const struct export_options 
     return own;
 }
 
-/* The options that are about names, as frame_name() wants them. */
+/* The options that concern names, as the style that frame_name() takes. */
 static inline unsigned formats_name_style(const struct export_options *o) {
     return NAME_MARKS | (o->simple ? NAME_SIMPLE : 0u) | (o->dotted ? NAME_DOTTED : 0u) |
            (o->normalize ? NAME_NORMALIZE : 0u) | (o->signatures ? NAME_SIGNATURE : 0u) |
            (o->library ? NAME_LIBRARY : 0u);
 }
 
-/* part/whole in percent; 0 where there is nothing to be a part of. */
+/* part/whole in percent; 0 if `whole` is 0. */
 static inline double formats_percent(uint64_t part, uint64_t whole) {
     return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }

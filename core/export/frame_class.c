@@ -1,6 +1,7 @@
 #include "core/export/frame_class.h"
 
-/* source: the palette of async-profiler's flame graphs; threads and errors are ours. */
+/* source: the palette of async-profiler's flame graphs; the colours of threads and errors are
+ * our own. */
 const struct frame_class_look frame_class_looks[FRAME_CLASSES] = {
     [CLASS_INTERPRETED] = {'i', "Interpreted", 0xb2e1b2, 0x141414},
     [CLASS_JAVA] = {'j', "Java, compiled", 0x50e150, 0x1e1e1e},

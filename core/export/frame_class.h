@@ -1,5 +1,5 @@
 /*
- * What kind of code a frame is, as flame graphs colour it.
+ * The kind of code that a frame runs, as flame graphs colour it.
  *
  * Context: pure.
  */
@@ -13,9 +13,9 @@
 
 enum frame_class {
     CLASS_INTERPRETED,
-    CLASS_JAVA, /* compiled by C2, or the tier is not known */
+    CLASS_JAVA, /* compiled by C2, or the tier is unknown */
     CLASS_C1,
-    CLASS_INLINED, /* and the class of an object, as a leaf */
+    CLASS_INLINED, /* also the class of an object, as a leaf */
     CLASS_NATIVE,
     CLASS_CPP,
     CLASS_KERNEL,
@@ -25,8 +25,8 @@ enum frame_class {
 };
 
 struct frame_class_look {
-    char letter;       /* names the class in a file */
-    const char *label; /* in a legend */
+    char letter;       /* identifies the class in a file */
+    const char *label; /* text in a legend */
     uint32_t colour;   /* 0xrrggbb, the darkest shade */
     uint32_t spread;   /* what the lightest shade adds to each channel */
 };
@@ -37,8 +37,8 @@ enum frame_class frame_class_of(enum method_kind kind, enum frame_tier tier);
 
 #define FRAME_SHADES 6
 
-/* Which of the FRAME_SHADES a name has, always the same one: neighbours can be told apart, and two
- * profiles look alike where they are. */
+/* Returns which of the FRAME_SHADES a name has. A name always has the same shade: neighbours can be
+ * told apart, and equal parts of two profiles look equal. */
 unsigned frame_class_shade(const char *name);
 uint32_t frame_class_colour(enum frame_class c, unsigned shade);
 

@@ -9,7 +9,7 @@
 #include <uthash.h>
 
 struct name_entry {
-    struct frame_printed printed; /* its text is `bytes` */
+    struct frame_printed printed; /* its text points to `bytes` */
     UT_hash_handle hh;
     char bytes[];
 };
@@ -22,8 +22,8 @@ struct frame_names {
     struct name_entry *by_text;
     struct name_entry **by_id;
     uint32_t count, cap;
-    uint32_t known;          /* methods in the table, and one more for ids that are not */
-    struct name_entry **got; /* [known][annotate ? TIERS : 1]; NULL: not asked for yet */
+    uint32_t known;          /* number of methods in the table, plus one row for unknown ids */
+    struct name_entry **got; /* [known][annotate ? TIERS : 1]; NULL: not requested yet */
     struct text scratch, escaped;
 };
 
@@ -58,13 +58,13 @@ void frame_names_free(struct frame_names *n) {
     free(n);
 }
 
-/* The name as it will be printed, in n->scratch or n->escaped. NULL: no memory. */
+/* Returns the name as it will be printed, in n->scratch or n->escaped. NULL: no memory. */
 static const struct text *print_name(struct frame_names *n, uint32_t method, enum frame_tier tier) {
     static const char *const suffix[TIERS] = {"", "_[0]", "_[1]", "_[j]", "_[i]"};
     const struct method *m = method_table_get(n->methods, method);
     unsigned style = n->style;
     if (m->kind == METHOD_CLASS && style & NAME_DOTTED)
-        style &= ~(unsigned)NAME_MARKS; /* in text a class goes without */
+        style &= ~(unsigned)NAME_MARKS; /* in plain text a class has no mark */
     char small[512];
     size_t len = frame_name(m, style, small, sizeof(small));
 
@@ -84,7 +84,7 @@ static const struct text *print_name(struct frame_names *n, uint32_t method, enu
     if (!n->escape || n->scratch.failed)
         return n->scratch.failed ? NULL : &n->scratch;
     text_clear(&n->escaped);
-    text_add(&n->escaped, ""); /* so that there is data even when the escape adds nothing */
+    text_add(&n->escaped, ""); /* makes sure that there is data even if `escape` adds nothing */
     n->escape(&n->escaped, n->scratch.data);
     return n->escaped.failed ? NULL : &n->escaped;
 }
@@ -108,7 +108,7 @@ static struct name_entry *intern(struct frame_names *n, const char *text, size_t
     memcpy(e->bytes, text, len);
     e->printed = (struct frame_printed){.id = n->count, .len = (uint32_t)len, .text = e->bytes};
     HASH_ADD_KEYPTR(hh, n->by_text, e->bytes, len, e);
-    if (!e->hh.tbl) { /* what uthash leaves behind when it had no memory */
+    if (!e->hh.tbl) { /* the state that uthash leaves when it had no memory */
         free(e);
         return NULL;
     }

@@ -5,9 +5,10 @@
 #include <string.h>
 
 /*
- * One stack of nodes that are still to be visited, siblings pushed in descending order so that
- * the first one is on top. All entries of one depth are children of one frame, because a frame's
- * siblings wait below while its subtree is walked: equal depth and name is the same frame.
+ * One stack holds the nodes that are still to be visited. Siblings are pushed in descending order,
+ * so that the first one is on top. All entries of one depth are children of one frame, because a
+ * frame's siblings wait below while its subtree is walked. So entries with equal depth and name are
+ * the same frame.
  *
  *      depth 1: "c"      depth 1: "c"       depth 1: "c"
  *      depth 1: "a"  ─▶  depth 2: "x"   ─▶  depth 2: "x"
@@ -68,8 +69,8 @@ static int push(struct walk *w, const struct snapshot_node *node, uint32_t depth
     return 0;
 }
 
-/* Pushes the nodes from index `first` up to `end` that are siblings, and takes what they weigh
- * out of `f`'s self. */
+/* Pushes the sibling nodes from index `first` up to `end`, and subtracts their weights from
+ * `f`'s self. */
 static int push_siblings(struct walk *w, uint32_t first, uint32_t end, uint32_t depth,
                          struct walked_frame *f) {
     for (uint32_t i = first; i < end; i = w->s->nodes[i].next) {
@@ -83,7 +84,7 @@ static int push_siblings(struct walk *w, uint32_t first, uint32_t end, uint32_t 
     return 0;
 }
 
-/* Takes the top frame, all of its nodes, off the stack. */
+/* Pops the top frame with all of its nodes. */
 static int pop_frame(struct walk *w, struct walked_frame *f) {
     const struct pending top = w->stack[w->len - 1];
     *f = (struct walked_frame){.name = top.name, .depth = top.depth};

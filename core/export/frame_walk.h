@@ -1,9 +1,10 @@
 /*
- * A snapshot's tree as a file shows it: depth first, siblings in byte order of their printed
- * names, and siblings that print alike are one frame. Equal profiles therefore give equal files,
- * and every distinct printed stack comes up once.
+ * A walk over a snapshot's tree in the form that files show: depth first, siblings in byte order of
+ * their printed names. Siblings with the same printed name are one frame. So equal profiles give
+ * equal files, and each distinct printed stack occurs once.
  *
- * Works on top-down and on inverted trees; a frame's self is what its children do not account for.
+ * Works on top-down and on inverted trees. A frame's self weight is its weight minus that of its
+ * children.
  *
  * Context: pure, any thread.
  */
@@ -13,20 +14,20 @@
 #include "core/export/frame_names.h"
 #include "core/profile/snapshot/snapshot.h"
 
-#define FRAME_WALK_SKIP 1 /* from `visit`: nothing below this frame */
+#define FRAME_WALK_SKIP 1 /* returned by `visit`: skip everything below this frame */
 
 struct walked_frame {
     const struct frame_printed *name;
     uint32_t depth; /* 0 for roots */
     uint64_t self, total;
     uint64_t self_samples, total_samples;
-    const struct snapshot_node *main;        /* the heaviest of the nodes that are one frame here */
-    const struct snapshot_node *const *node; /* all of them … */
-    size_t nodes;                            /* … so many */
+    const struct snapshot_node *main;        /* the heaviest of the nodes that form this frame */
+    const struct snapshot_node *const *node; /* all nodes that form this frame */
+    size_t nodes;                            /* their number */
 };
 
-/* Calls `visit` for every frame, parents first. 0; -ENOMEM; or the negative value by which
- * `visit` ended the walk. */
+/* Calls `visit` for every frame, parents first. Returns 0; -ENOMEM; or the negative value with
+ * which `visit` ended the walk. */
 int frame_walk(const struct snapshot *s, struct frame_names *names,
                int (*visit)(void *arg, const struct walked_frame *f), void *arg);
 

@@ -14,7 +14,7 @@ void human_count(struct text *out, uint64_t n) {
     }
 }
 
-/* Three digits are enough; no zeros at the end. */
+/* Prints three significant digits, without zeros at the end. */
 static void add_scaled(struct text *out, double v, const char *unit) {
     char buf[48];
     int len = snprintf(buf, sizeof(buf), "%.*f", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v);

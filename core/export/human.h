@@ -1,5 +1,6 @@
 /*
- * Numbers as people read them, appended to a text. svg_script.js has the same rules: change both.
+ * Formats numbers for people and appends them to a text. svg_script.js follows the same rules:
+ * change both.
  *
  * Context: pure.
  */
@@ -11,8 +12,8 @@
 #include <stdint.h>
 
 void human_count(struct text *out, uint64_t n); /* 1,234,567 */
-/* `unit` as in export_quality: "ns" comes out as 1.23 s, "bytes" as 512 KB (of 1024), anything
- * else as 1,234 and the unit. */
+/* `unit` as in export_quality: "ns" gives 1.23 s; "bytes" gives 512 KB (1 KB is 1024 bytes); any
+ * other unit gives 1,234 followed by the unit. */
 void human_weight(struct text *out, uint64_t n, const char *unit);
 
 #endif

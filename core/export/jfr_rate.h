@@ -1,6 +1,6 @@
 /*
- * How many events of a category a flight recording takes in a second of the samples' clock. What is
- * not used is kept for the next second, at most as much again.
+ * Limits how many events of a category a flight recording takes in one second of the samples'
+ * clock. Unused events are carried over to the next second, up to one extra second's worth.
  *
  * Context: pure.
  */
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum jfr_category {
-    JFR_CATEGORY_CPU, /* and what else is an execution sample */
+    JFR_CATEGORY_CPU, /* also every other event that is written as execution samples */
     JFR_CATEGORY_ALLOC,
     JFR_CATEGORY_LOCK,
     JFR_CATEGORY_WALL,
@@ -21,7 +21,7 @@ enum jfr_category {
     JFR_CATEGORIES
 };
 
-/* 0: no limit; else one more than the events of a second. */
+/* 0: no limit; otherwise the allowed number of events per second plus 1. */
 struct jfr_limits {
     uint32_t of[JFR_CATEGORIES];
 };
@@ -31,13 +31,13 @@ struct jfr_rate {
     struct {
         uint64_t second, left;
     } budget[JFR_CATEGORIES];
-    uint64_t refused; /* events that were too many */
+    uint64_t refused; /* events that exceeded the limit */
 };
 
-/* Other events come next, from the first second on: the budget is theirs. */
+/* Starts again because another event follows, from its first second on: it gets a full budget. */
 void jfr_rate_anew(struct jfr_rate *r);
 
-/* Takes one event of the budget; false: there is none left. */
+/* Takes one event from the budget; false: the budget is used up. */
 bool jfr_rate_takes(struct jfr_rate *r, enum jfr_category c, uint64_t time_ns);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Bytes that stand for themselves. */
+/* Counts the bytes at the beginning that need no escaping. */
 static size_t plain_length(const unsigned char *s) {
     size_t n = 0;
     while (s[n] >= 0x20 && s[n] < 0x7f && !strchr("\"\\<>&", s[n]))

@@ -1,6 +1,6 @@
 /*
- * Pieces of JSON. Names come from a JVM that may be hostile: nothing in them can end a string, or
- * the script element that the JSON stands in; what is no UTF-8 is a '?'.
+ * Writes pieces of JSON. Names come from a JVM that may be hostile: no name can end a string or the
+ * script element that contains the JSON. Invalid UTF-8 becomes '?'.
  *
  * Context: pure.
  */
@@ -11,13 +11,13 @@
 
 #include <stdint.h>
 
-/* Appends `s` in quotes. */
+/* Appends `s` as a quoted string. */
 void json_text_string(struct text *out, const char *s);
 void json_text_number(struct text *out, uint64_t n);
 
-#define JSON_TEXT_DIGITS 20 /* of a number, at most */
+#define JSON_TEXT_DIGITS 20 /* maximum number of digits of a number */
 
-/* The same into `to`; returns how many digits. */
+/* Writes the digits into `to`; returns their number. */
 unsigned json_text_digits(uint64_t n, char to[JSON_TEXT_DIGITS]);
 
 #endif

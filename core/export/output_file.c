@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TEMP_NAMES 100 /* tried before giving up */
+#define TEMP_NAMES 100 /* names tried before giving up */
 
-/* Leaves room for the reason where the path is very long. */
+/* Shortens a very long path, so that there is room for the reason. */
 static int fail(const struct output_file *f, int code, const char *what, const char *hint,
                 struct err *e) {
     err_exit_as(e, (enum err_exit)f->exit_code, code, "cannot write %.250s%s: %s%s%s", f->path,
@@ -22,8 +22,8 @@ static int fail(const struct output_file *f, int code, const char *what, const c
     return -code;
 }
 
-/* The descriptor that a name stands for, or -1. Opened by name it would begin at the start of the
- * file again, or, where it is a socket, not open at all. */
+/* Returns the descriptor that a name stands for, or -1. Opening the name would start at the
+ * beginning of the file again, and would fail for a socket. */
 static int named_fd(const char *path) {
     static const char *const dir[] = {"/dev/fd/", "/proc/self/fd/"};
     if (strcmp(path, "/dev/stdout") == 0)
@@ -40,7 +40,7 @@ static int named_fd(const char *path) {
     return -1;
 }
 
-/* Checks the directory's name and opens it; the path's last part is left in f->base. */
+/* Checks and opens the directory; sets f->base to the last part of the path. */
 static int open_directory(struct output_file *f, struct err *e) {
     char copy[PATH_MAX];
     size_t len = strlen(f->path);
@@ -56,7 +56,7 @@ static int open_directory(struct output_file *f, struct err *e) {
     memcpy(copy, f->path, len + 1);
     const char *dir = dirname(copy);
     f->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (f->dir < 0 && errno == EACCES) /* may be searched and written, but not listed */
+    if (f->dir < 0 && errno == EACCES) /* it can be searched and written, but not listed */
         f->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (f->dir >= 0)
         return 0;
@@ -66,7 +66,7 @@ static int open_directory(struct output_file *f, struct err *e) {
     return fail(f, code, what, code == ENOENT ? "create it first" : NULL, e);
 }
 
-/* A sticky directory, as /tmp, lets nobody but the owner replace a file. */
+/* In a sticky directory such as /tmp, only the owner can replace a file. */
 static int check_sticky(const struct output_file *f, const struct stat *old, struct err *e) {
     struct stat dir;
     uid_t me = geteuid();
@@ -95,7 +95,7 @@ static int create_temp(struct output_file *f, struct err *e) {
                 e);
 }
 
-/* Looks at what is there already. Leaves f->dir at -1 for what is written to directly. */
+/* Checks what exists at the path. Leaves f->dir at -1 if the path is to be written to directly. */
 static int prepare(struct output_file *f, struct err *e) {
     if (named_fd(f->path) >= 0)
         return 0;
@@ -122,11 +122,11 @@ static void start(struct output_file *f, const char *path, enum err_exit exit_co
         .path = path, .base = path, .dir = -1, .fd = -1, .exit_code = (int)exit_code};
 }
 
-/* What is no file that could be replaced. */
+/* Opens a path that is not a replaceable file. */
 static int open_directly(struct output_file *f, struct err *e) {
     int fd = named_fd(f->path);
     if (fd >= 0) {
-        fflush(NULL); /* what was printed to it before comes first */
+        fflush(NULL); /* text printed to it earlier must come first */
         f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     } else {
         f->fd = open(f->path, O_WRONLY | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
@@ -160,7 +160,7 @@ int output_file_check(const char *path, enum err_exit exit_code, struct err *e) 
     struct output_file f;
     start(&f, path, exit_code);
     int err = prepare(&f, e);
-    if (!err) /* creating it is the one check that knows about every reason for a no */
+    if (!err) /* creating a file is the only check that finds every possible error */
         err = f.dir >= 0 ? create_temp(&f, e) : check_directly(&f, e);
     output_file_abort(&f);
     return err;
@@ -196,7 +196,7 @@ int output_file_commit(struct output_file *f, struct err *e) {
     int err = 0;
     int fd = f->fd;
     f->fd = -1;
-    if (close(fd)) /* where network file systems report a full disk */
+    if (close(fd)) /* network file systems report a full disk at this point */
         err = fail(f, errno, NULL, NULL, e);
     if (!err && f->temp[0]) {
         if (renameat(f->dir, f->temp, f->dir, f->base))

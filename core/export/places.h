@@ -1,6 +1,6 @@
 /*
- * Places in code, each once: what formats that know lines call a location. And what of the samples
- * of a reading is one sample to a format without time.
+ * A table of places in code, each place once. Formats that have line numbers call them locations.
+ * Also merges the samples of a reading for formats that have no time.
  *
  * Context: pure; one thread at a time.
  */
@@ -16,25 +16,27 @@
 struct place {
     uint32_t method;
     uint16_t line;
-    uint8_t tier; /* TIER_NONE where it makes no difference */
+    uint8_t tier; /* TIER_NONE if the tier makes no difference */
 };
 
-/* All zeroes are none. */
+/* All zeroes: an empty table. */
 struct places {
     struct place *place; /* owned */
     uint32_t count, cap;
     struct index index;
 };
 
-/* The place's number, from 0 on; *is_new: it was not there yet. INDEX_NONE: no memory. */
+/* Returns the number of a place, counted from 0. *is_new: the place was added by this call.
+ * INDEX_NONE: no memory. */
 uint32_t places_number(struct places *p, struct place at, bool *is_new);
 void places_free(struct places *p);
 
-/* "java/util/Map$Entry" → "java/util/Map.java": where javac would have found it. "" where nothing
- * is known. */
+/* "java/util/Map$Entry" → "java/util/Map.java": where javac would have found the source. "" if the
+ * source is unknown. */
 void places_source(const struct method *m, char *out, size_t size);
 
-/* A thread's samples of one stack become one, whatever their seconds; sorted by stack. */
+/* Merges a thread's samples of one stack into one, regardless of their seconds. The result is
+ * sorted by stack. */
 void places_merge_seconds(struct history_reading *r);
 
 #endif

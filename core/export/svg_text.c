@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define REPLACED SVG_TEXT_NONE
-#define SHORTEST 5 /* columns with an ellipsis: less says nothing */
+#define SHORTEST 5 /* columns with an ellipsis; a shorter label would be useless */
 
 uint32_t svg_text_next(const unsigned char **s) {
     uint32_t code;
@@ -14,7 +14,7 @@ uint32_t svg_text_next(const unsigned char **s) {
     return bytes && utf8_is_shown(code) ? code : REPLACED;
 }
 
-/* Appends what lies before `end`, which is between characters. */
+/* Appends the text before `end`, which lies between two characters. */
 static void add_until(struct text *out, const char *s, const char *end) {
     const unsigned char *p = (const unsigned char *)s;
     while ((const char *)p < end) {
@@ -49,12 +49,12 @@ void svg_text_add(struct text *out, const char *s) {
     add_until(out, s, s + strlen(s));
 }
 
-/* Near enough to wcwidth(): from the first Hangul on, two columns. */
+/* A good approximation of wcwidth(): characters from the first Hangul on take two columns. */
 static unsigned columns_of(uint32_t c) {
     return c != REPLACED && c >= 0x1100 && c != 0x2026 ? 2 : 1;
 }
 
-/* The end of what fits; the end of the text when all does. */
+/* Returns the end of the part that fits; the end of the text if all of it fits. */
 static const char *fit(const char *s, unsigned columns) {
     const unsigned char *p = (const unsigned char *)s;
     while (*p) {
@@ -68,8 +68,9 @@ static const char *fit(const char *s, unsigned columns) {
     return (const char *)p;
 }
 
-/* Behind the package of java/lang/Thread.run(Ljava/lang/String;)V: at Thread. A digit after the
- * slash begins the address of a hidden class, Main$$Lambda/0x00007f12.run. */
+/* Returns what follows the package: for java/lang/Thread.run(Ljava/lang/String;)V a pointer to
+ * Thread. A slash followed by a digit does not end the package: the address of a hidden class
+ * follows, as in Main$$Lambda/0x00007f12.run. */
 static const char *behind_package(const char *name) {
     const char *end = name + strcspn(name, "(");
     const char *at = name;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <uthash.h>
 
-/* What a key begins with, so that names of different kinds are told apart. */
+/* First byte of a key: the kind of name, so that equal names of different kinds are distinct. */
 enum {
     NAME_METHOD = 1,
     NAME_LINE,
@@ -21,18 +21,20 @@ enum {
     VIRTUAL_ID
 };
 
-#define HELD_BYTES_MAX ((size_t)256 << 20)  /* of all that was told */
-#define LINES_BYTES_MAX ((size_t)128 << 20) /* of names that were told for the sake of a line */
+#define HELD_BYTES_MAX ((size_t)256 << 20) /* of everything that was written */
+/* Of names that were written again only because of another line */
+#define LINES_BYTES_MAX ((size_t)128 << 20)
 
-#define WEIGHT_MAX (UINT64_C(1) << 48) /* of one record (core/decode/decoder.h) */
-#define MORE_RECORDS_MAX (1u << 14)    /* for weights that do not fit one, in all */
+#define WEIGHT_MAX (UINT64_C(1) << 48) /* maximum weight of one record (core/decode/decoder.h) */
+/* Maximum number of extra records, in all, for weights that do not fit into one */
+#define MORE_RECORDS_MAX (1u << 14)
 
 #define KEY_BYTES_MAX (16 + 3 * WIRE_STRING_MAX)
 
-/* Something that was told, by all that its name consists of. */
+/* Something that was already written; its key contains everything that its name consists of. */
 struct told {
-    uint64_t value; /* id, address or tid; of a thread its Java id */
-    uint64_t name;  /* of a thread: hash of its name */
+    uint64_t value; /* id, address or tid; for a thread its Java id */
+    uint64_t name;  /* for a thread: hash of its name */
     bool lost;      /* uthash had no memory to add it */
     struct told *older;
     UT_hash_handle hh;
@@ -44,13 +46,13 @@ struct emit {
     import_record *each;
     void *arg;
     int failure;
-    uint64_t seed;              /* random, so that no file can have names that hash alike */
-    struct told *told, *newest; /* by key; all of them */
+    uint64_t seed;              /* random, so that no file can contain names with equal hashes */
+    struct told *told, *newest; /* hash table by key; linked list of all entries */
     size_t held, lines_bytes;
-    struct told **method; /* by number; the first is of number 1 */
+    struct told **method; /* by number, starting with number 1 */
     uint32_t named, room;
-    uint32_t more;                               /* records used of MORE_RECORDS_MAX */
-    uint32_t methods, classes, natives, threads; /* given so far */
+    uint32_t more;                               /* records used up of MORE_RECORDS_MAX */
+    uint32_t methods, classes, natives, threads; /* numbers of ids given out so far */
     uint64_t record[WIRE_RECORD_BYTES_MAX / 8];
 };
 
@@ -101,7 +103,8 @@ static uint64_t hash(const struct emit *m, const void *data, size_t bytes) {
     return hash_bytes(m->seed, data, bytes);
 }
 
-/* The entry of this key. A new one is all zeroes, and *fresh. NULL: no memory, or too many. */
+/* Finds the entry of this key, or adds one that is all zeroes and sets *fresh. NULL: no memory, or
+ * too many entries. */
 static struct told *find(struct emit *m, const struct key *k, bool *fresh) {
     unsigned hashed = (unsigned)hash(m, k->bytes, k->len);
     struct told *t;
@@ -137,7 +140,7 @@ static uint8_t *append(uint8_t *at, struct wire_text t) {
     return at + t.bytes;
 }
 
-/* Sends what is in m->record up to `end`. */
+/* Completes the record in m->record, which ends at `end`, and sends it. */
 static void send(struct emit *m, enum wire_type type, uint8_t *end) {
     size_t bytes = (size_t)(end - (uint8_t *)m->record), whole = (bytes + 7) & ~(size_t)7;
     memset(end, 0, whole - bytes);
@@ -211,7 +214,7 @@ uint32_t emit_java_method(struct emit *m, struct wire_text class_name, struct wi
     return (uint32_t)t->value;
 }
 
-/* Its names are in its key. Returns how long they are. */
+/* Writes a method's record; its names are in its key. Returns the length of the key. */
 static size_t tell_method(struct emit *m, uint32_t id, const struct told *t, uint16_t line) {
     uint32_t bytes;
     memcpy(&bytes, t->key + 1, sizeof bytes);
@@ -223,8 +226,8 @@ static size_t tell_method(struct emit *m, uint32_t id, const struct told *t, uin
     return t->bytes;
 }
 
-/* A method has an id for each of its lines: names once given are never given again, whatever lines
- * come up later. Whoever reads them sees one method, by its names. */
+/* A method has one id per line: the record of an id is never written again, even if other lines
+ * appear later. A reader of the records sees one method, because the names are equal. */
 uint64_t emit_java_at(struct emit *m, enum wire_frame_type tier, uint32_t method, uint32_t line) {
     struct key k = {.bytes = {NAME_LINE}, .len = 1};
     bool fresh, known = line > 0 && line < WIRE_BCI_NONE && m->lines_bytes < LINES_BYTES_MAX;
@@ -247,11 +250,11 @@ uint64_t emit_java(struct emit *m, enum wire_frame_type tier, struct wire_text c
     return emit_java_at(m, tier, emit_java_method(m, class_name, method, signature), line);
 }
 
-/* enum method_kind of core/profile/table/method_table.h, which a symbol's record has. */
+/* Values of enum method_kind (core/profile/table/method_table.h) for the record of a symbol. */
 enum { KIND_NATIVE = 1, KIND_CPP = 2, KIND_KERNEL = 3 };
 
-/* A frame is looked up at its own address where a thread was, and one before it where it is a
- * return address: both are of the function. */
+/* The decoder looks up a frame at its own address if the thread was executing there, and one byte
+ * before if it is a return address. Both addresses belong to the function. */
 #define FUNCTION_BYTES 16u
 #define NATIVE_BASE UINT64_C(0x100000)
 #define KERNEL_BASE UINT64_C(0xffffffff80000000)
@@ -296,7 +299,7 @@ uint64_t emit_class(struct emit *m, struct wire_text name) {
 
 /* ---- threads ---- */
 
-/* No thread of Linux has it. */
+/* Returns an invented tid that no Linux thread can have. */
 static uint32_t made_up(struct emit *m, struct wire_text name) {
     struct key k = {.bytes = {NAME_THREAD}, .len = 1};
     bool fresh;
@@ -322,8 +325,8 @@ uint32_t emit_thread(struct emit *m, uint32_t tid, uint64_t java_id, struct wire
     uint64_t named = hash(m, name.data, name.bytes);
     if (!t || (!fresh && t->name == named && t->value == java_id))
         return tid;
-    /* Another name is another thread, which got the number of one that is gone; with the same Java
-     * id it was renamed. */
+    /* Another name means another thread, which got the tid of a thread that has ended. With the
+     * same Java id, the thread was renamed. */
     if (!fresh && (t->value != java_id || java_id == 0) &&
         (t->name != named || (t->value && java_id)))
         send_thread_end(m, tid);
@@ -347,7 +350,7 @@ void emit_virtual_thread(struct emit *m, uint64_t java_id, uint32_t tid, struct 
     send_thread(m, tid, java_id, WIRE_THREAD_VIRTUAL, name);
 }
 
-/* ---- the rest ---- */
+/* ---- the JVM, samples and marks ---- */
 
 void emit_jvm(struct emit *m, uint32_t pid, struct wire_text name, struct wire_text version,
               uint64_t start_ns) {
@@ -382,7 +385,8 @@ void emit_sample(struct emit *m, const struct wire_sample *sample, const uint64_
     } while (left > 0 && m->more++ < MORE_RECORDS_MAX);
 }
 
-/* It ran, or no time would be counted as sampled; by what is not known here. */
+/* Writes the mark of an engine that ran; otherwise no time would count as sampled. It is unknown
+ * here which mechanism the engine used. */
 void emit_mark(struct emit *m, uint64_t time_ns, enum wire_event event, const char *name,
                uint64_t interval, bool counted) {
     struct wire_mark *w = (struct wire_mark *)(void *)m->record;

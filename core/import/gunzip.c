@@ -9,7 +9,7 @@ static bool is_gzip(const uint8_t *data, size_t bytes) {
     return bytes > 2 && data[0] == 0x1f && data[1] == 0x8b && data[2] == 8;
 }
 
-/* Inflates members that follow each other until the input or the output ends. */
+/* Inflates gzip members that follow each other, until the input or the output ends. */
 struct inflating {
     z_stream z;
     const uint8_t *in;
@@ -25,7 +25,7 @@ static void feed(struct inflating *f) {
     f->left -= n;
 }
 
-/* Fills `out`; returns the bytes that came. */
+/* Fills `out`; returns the number of bytes written. */
 static size_t inflate_into(struct inflating *f, uint8_t *out, size_t size) {
     f->z.next_out = out;
     f->z.avail_out = (uInt)size;

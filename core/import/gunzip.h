@@ -1,5 +1,5 @@
 /*
- * The bytes of a file: plain, or gzipped, in as many parts as there are.
+ * Returns the bytes of a file that is plain, or gzipped in any number of parts.
  *
  * Context: as import.h.
  */
@@ -21,14 +21,14 @@
 struct gunzip {
     const uint8_t *data;
     size_t bytes;
-    uint8_t *owned; /* inflated; NULL: data is the file's */
+    uint8_t *owned; /* inflated data; NULL: `data` is the file's own */
     bool cut;       /* the file ends early, or is damaged from there on */
 };
 
-/* `data` is what `out` may point into. A cut file gives what is before the cut. -EINVAL: it
- * inflates to more than any profile does; -ENOMEM. */
+/* `out` may point into `data`. A cut file gives the bytes before the cut. -EINVAL: the file
+ * inflates to more than any profile would; -ENOMEM. */
 int gunzip_open(const uint8_t *data, size_t bytes, struct gunzip *out, struct err *e);
-/* Inflates at most `size` bytes into `out`; returns how many. */
+/* Inflates at most `size` bytes into `out`; returns their number. */
 size_t gunzip_peek(const uint8_t *data, size_t bytes, uint8_t *out, size_t size);
 void gunzip_close(struct gunzip *b);
 

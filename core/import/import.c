@@ -9,18 +9,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Collapsed stacks are text and have no magic: last. */
+/* Collapsed stacks must be last: they are text without a magic number. */
 static const struct import_reader *const readers[] = {&import_jfr, &import_pprof,
                                                       &import_collapsed};
 
-/* A copy: one that is mapped may shrink below whoever reads it. */
+/* A copy of a file. A mapped file may shrink while it is read. */
 struct file {
     uint8_t *data;
-    size_t bytes; /* read */
-    bool whole;   /* all of it is */
+    size_t bytes; /* number of bytes read */
+    bool whole;   /* the whole file was read */
 };
 
-/* Until `bytes` are there, or the file ends, which may be earlier than it was said to. */
+/* Reads until `bytes` bytes are there or the file ends, which may be earlier than its size
+ * indicates. */
 static int read_file(int fd, struct file *f, size_t bytes) {
     while (f->bytes < bytes) {
         ssize_t n = pread(fd, f->data + f->bytes, bytes - f->bytes, (off_t)f->bytes);
@@ -33,7 +34,8 @@ static int read_file(int fd, struct file *f, size_t bytes) {
     return 0;
 }
 
-/* NULL: there is not as much memory. What the kernel would promise is more than it has. */
+/* NULL: the machine does not have as much memory. malloc alone would not fail, because the kernel
+ * promises more than it has. */
 static uint8_t *memory_for(uint64_t bytes) {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     bool known = pages > 0 && size > 0;
@@ -65,7 +67,7 @@ static void close_file(struct file *f) {
     *f = (struct file){0};
 }
 
-/* At most so many bytes of it. Close it where that worked. */
+/* Opens and reads a file, at most `most` bytes. If it succeeds, the caller must close it. */
 static int open_file(const char *path, uint64_t most, struct file *f, struct err *e) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     *f = (struct file){0};
@@ -120,8 +122,9 @@ bool import_knows(const char *path) {
     return known;
 }
 
-/* pprof's formats before profile.proto: text that says what it is, and for CPU time words of the machine
- * that sampled: 0, the number of words in the header, the version. */
+/* Recognizes pprof's formats before profile.proto. Most are text with a known beginning. CPU
+ * profiles begin with machine words of the sampled machine: 0, the number of words in the header,
+ * the version. */
 static bool is_old_pprof(const struct file *f) {
     static const char *const begins[] = {"heap profile:", "--- heap",  "--- contention",
                                          "--- growth",    "--- mutex", "--- threadz"};

@@ -1,5 +1,5 @@
 /*
- * The readers behind import_file, one file each and a table of them in import.c.
+ * The readers behind import_file, one source file each. import.c contains a table of them.
  *
  * Context: as import.h.
  */
@@ -12,8 +12,10 @@
 
 struct import_reader {
     const char *name;
-    bool inflates; /* it takes a gzipped file as it is; others get what is in it */
-    /* Whether a file begins so; `whole`: the bytes are the whole file. */
+    bool inflates; /* it takes a gzipped file as it is; other readers get the
+                      uncompressed content */
+    /* Reports whether a file begins like one of this format. `whole`: the bytes are the
+     * whole file. */
     bool (*knows)(const uint8_t *head, size_t bytes, bool whole);
     /* `data` is the whole file, read-only. */
     int (*read)(const uint8_t *data, size_t bytes, import_record *each, void *arg,

@@ -4,15 +4,15 @@
 
 #include <errno.h>
 
-/* A virtual thread not sampled for so long may give its (thread, stack) pairs away. */
+/* A virtual thread that was not sampled for this long may lose its (thread, stack) pairs. */
 #define IDLE_SECONDS 60u
 
-/* Of a part that is to be made room in, so much is worth the work. */
+/* Folding is worth the work only if it frees at least a sixteenth of the rows. */
 static bool worth_it(uint32_t marked, uint32_t of) {
     return marked > 0 && marked >= of / 16;
 }
 
-/* Marks ended threads that can go. */
+/* Marks ended threads that can be folded. */
 static bool mark_ended(struct profile *p) {
     const struct history *h = &p->history;
     uint64_t oldest = h->end ? h->second[h->first].second : 0;
@@ -31,8 +31,8 @@ static bool pairs_crowded(const struct profile *p) {
     return p->by_pair.count >= p->limits.pairs - p->limits.pairs / 8 && p->threads.virtuals > 0;
 }
 
-/* Marks virtual threads that can go: half of them where rows are scarce, those long idle where it
- * is only their pairs. */
+/* Marks virtual threads that can be folded: about half of them if rows are scarce; only those that
+ * were idle for long if just the pairs are scarce. */
 static bool mark_virtual(struct profile *p, uint64_t now) {
     struct thread_table *t = &p->threads;
     if (virtual_threads_crowded(t))
@@ -48,7 +48,7 @@ static void unmark(struct profile *p, bool virtuals) {
             p->threads.thread[i].free = false;
 }
 
-/* Who has this thread's sums from now on. */
+/* Returns the row that gets this thread's sums from now on. */
 static uint32_t heir_of(const struct profile *p, uint32_t thread) {
     const struct thread *t = &p->threads.thread[thread];
     if (!t->free)
@@ -60,7 +60,7 @@ static uint32_t heir_of_owner(const struct profile *p, uint32_t owner) {
     return owner_of(heir_of(p, owner_thread(owner)), (uint32_t)owner_event(owner));
 }
 
-/* The same sums, those of marked threads under their heirs. */
+/* Copies the sums; those of marked threads go to their heirs. */
 static int fold_tally(const struct profile *p, const struct tally *from, struct tally *to) {
     for (uint32_t i = 0; i < from->count; i++) {
         const struct tally_entry *e = &from->entry[i];
@@ -84,7 +84,7 @@ static void list_tallies(struct profile *p, struct tally *list[FOLDED]) {
     list[4] = &p->by_carrier_state;
 }
 
-/* All of them, or none without memory. */
+/* Folds all tallies, or none if there is no memory. */
 static int fold_tallies(struct profile *p) {
     struct tally *old[FOLDED], folded[FOLDED] = {{0}};
     int rc = 0;
@@ -99,8 +99,8 @@ static int fold_tallies(struct profile *p) {
     return rc;
 }
 
-/* Virtual threads go while the history still has them. The newest second's index is left as it is:
- * entries it no longer finds are made once more. */
+/* Virtual threads may be folded while the history still contains them. The index of the newest
+ * second is not updated: entries that it no longer finds are added once more. */
 static void fold_history(struct profile *p) {
     struct history *h = &p->history;
     for (uint32_t i = h->first; i < h->end; i++)
@@ -108,7 +108,7 @@ static void fold_history(struct profile *p) {
             h->second[i].entry[j].owner = heir_of_owner(p, h->second[i].entry[j].owner);
 }
 
-/* After the tallies. There is a sum for every thread: thread_table_reserve made it. */
+/* Call it after fold_tallies. Every thread has a sum, because thread_table_reserve has made it. */
 static void fold_sums(struct profile *p) {
     struct thread_table *t = &p->threads;
     for (uint32_t e = 0; e < PROFILE_EVENTS; e++) {
@@ -134,7 +134,7 @@ static bool is_needed(const struct profile *p) {
 }
 
 void fold_threads(struct profile *p, uint64_t now) {
-    /* Once a second of the profile at most: the next attempt can only do better later. */
+    /* At most once per second of the profile: another attempt can only succeed at a later time. */
     now = now > p->last_second ? now : p->last_second;
     if (!is_needed(p) || p->fold_tried == now + 1)
         return;

@@ -1,8 +1,9 @@
 /*
- * Threads come and go for as long as a program runs; rows for them cannot. When places get
- * scarce, threads that have ended and of which the history keeps nothing any more are folded into
- * the row of the others; and virtual threads, whose end nobody tells, those not sampled for
- * longest, into a row of others of their own. Sums stay, the single thread goes.
+ * Programs start and end threads all the time, but the number of rows is limited. When rows get
+ * scarce, this code folds threads: it adds a thread's sums to a shared row and frees the thread's
+ * own row. It folds threads that have ended and that the history no longer contains into the row of
+ * the others. The end of a virtual thread is never reported, so it folds those that were not
+ * sampled for longest, into a separate row of others. Sums are kept; the single thread is lost.
  *
  * Context: pure; one thread at a time.
  */
@@ -11,8 +12,9 @@
 
 #include "core/profile/profile_state.h"
 
-/* Folds if it is needed and may help; `now` is the newest second there is news of. Without memory
- * nothing happens: there is always the row of the others. Thread and tally places change. */
+/* Folds threads if that is needed and likely to help. `now`: the newest second for which data has
+ * arrived. If there is no memory, nothing happens: new threads then share the row of the others.
+ * Positions of threads and in tallies change. */
 void fold_threads(struct profile *p, uint64_t now);
 
 #endif

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* How much a profile may keep. */
+/* Limits on what a profile keeps. */
 
 const struct profile_limits profile_default_limits = {
     .nodes = 1 << 22,
@@ -22,7 +22,7 @@ const struct profile_limits profile_default_limits = {
     .history_bytes = (size_t)64 << 20,
 };
 
-/* Before the first sample. */
+/* Sets the limits. Call it before the first sample. */
 static void profile_set_limits(struct profile *p, const struct profile_limits *limits) {
     p->limits = *limits;
     p->tree.max_nodes = limits->nodes;
@@ -34,8 +34,9 @@ static void profile_set_limits(struct profile *p, const struct profile_limits *l
     method_table_limit(p->methods, limits->name_bytes);
 }
 
-/* As many as `bytes` are enough for, where each takes `each` with all that hangs on it: its places
- * in tables and their indexes, and in what a snapshot keeps for the next. */
+/* Returns how many entries fit into `bytes` bytes. An entry takes `each` bytes with everything that
+ * belongs to it: its positions in tables and their indexes, and in what a snapshot keeps for the
+ * next one. */
 static uint32_t fit(uint64_t bytes, uint32_t each, uint32_t least, uint32_t most) {
     uint64_t n = bytes / each;
     n = n < least ? least : n;
@@ -61,7 +62,7 @@ void profile_limit_memory(struct profile *p, uint64_t bytes) {
     profile_set_limits(p, &l);
 }
 
-/* An event that means something else from now on. */
+/* The functions below remove what was counted for an event whose number gets another meaning. */
 
 static void forget_tally(struct tally *t, uint32_t event) {
     for (uint32_t i = 0; i < t->count; i++) {

@@ -1,5 +1,5 @@
 /*
- * What a profile is made of; for this room's files and their tests only.
+ * The internal structs of a profile; only for the files of this room and their tests.
  */
 #ifndef JTOP_PROFILE_PROFILE_STATE_H
 #define JTOP_PROFILE_PROFILE_STATE_H
@@ -14,23 +14,27 @@
 #include "core/profile/table/tally.h"
 #include "core/profile/table/thread_table.h"
 
-/* What a long run or a hostile JVM can make us keep. Beyond, detail is lost and totals are not. */
+/* Limits on what a long run or a hostile JVM can make us keep. Above them, detail is lost, but
+ * totals are not. */
 struct profile_limits {
     uint32_t nodes;         /* of the call tree */
-    uint32_t pairs;         /* (thread, node) remembered for ever */
-    uint32_t threads;       /* then all further ones share a row */
-    uint32_t virtuals;      /* virtual threads with a row; then the idle ones share one */
-    uint32_t virtual_roots; /* names in the method table; then virtual threads share a root in trees
-                               by thread */
-    uint32_t states;        /* (thread, event, state) remembered; then states are not known */
-    uint32_t lock_rows;     /* (class, owner, stack); then owners' stacks go, then owners. 16 times
-                               as many locks and waiters are told apart */
-    uint32_t owner_nodes;   /* of owners' stacks */
-    size_t name_bytes;      /* of methods; an eighth of that, of threads */
-    size_t history_bytes;   /* then the oldest seconds go early */
+    uint32_t pairs;         /* (thread, node) pairs that are kept forever */
+    uint32_t threads;       /* platform threads with a row; further ones share a row */
+    uint32_t virtuals;      /* virtual threads with a row; if there are more, the idle ones
+                               share a row */
+    uint32_t virtual_roots; /* names in the method table; above this, virtual threads share one root
+                               in trees by thread */
+    uint32_t states;        /* (thread, event, state) sums that are kept; above this, states
+                               are unknown */
+    uint32_t lock_rows;     /* (class, owner, stack); above this, owners' stacks are left out, then
+                               owners. Up to 16 times as many locks and waiters are counted
+                               separately */
+    uint32_t owner_nodes;   /* in the tree of owners' stacks */
+    size_t name_bytes;      /* for methods; threads may use an eighth of that in addition */
+    size_t history_bytes;   /* above this, the oldest seconds are dropped early */
 };
 
-/* Between snapshots, see snapshot_build.h. */
+/* Memory kept between snapshots, see snapshot_build.h. */
 struct scratch {
     struct item *item;
     uint32_t item_cap;
@@ -43,7 +47,8 @@ struct scratch {
     uint32_t path_cap;
 };
 
-/* Of what depends on the question, and of what is as large as the call tree. */
+/* Limits on the memory that is kept: for lists whose length depends on the query, and for arrays as
+ * large as the call tree. */
 #define SCRATCH_LIST_BYTES ((size_t)6 << 20)
 #define SCRATCH_KEPT_BYTES ((size_t)100 << 20)
 
@@ -52,40 +57,43 @@ struct profile {
     struct call_tree tree;
     struct thread_table threads;
     struct history history;
-    struct tally by_node;          /* node; the owner's thread is 0 */
-    struct tally by_pair;          /* node and thread; virtual threads are threads here */
-    struct tally by_carrier;       /* node and carrier, of virtual threads' samples only */
-    struct tally by_method;        /* leaf method and thread: finds each thread's top method */
-    struct tally by_state;         /* state and thread, where the state is known; weights only */
-    struct tally by_carrier_state; /* the same by carrier, of virtual threads' samples only */
+    struct tally by_node;          /* by node; the owner's thread is always 0 */
+    struct tally by_pair;          /* by node and thread; virtual threads count as threads here */
+    struct tally by_carrier;       /* by node and carrier; only samples of virtual threads */
+    struct tally by_method;        /* by leaf method and thread; used to find each thread's
+                                      top method */
+    struct tally by_state;         /* by state and thread, if the state is known; only weights */
+    struct tally by_carrier_state; /* by state and carrier; only samples of virtual threads */
     struct lock_table locks;
     struct timeline timeline;
     struct profile_limits limits;
 
     uint64_t weight[PROFILE_EVENTS], samples[PROFILE_EVENTS], failed[PROFILE_EVENTS];
     uint64_t first_second, last_second, newest_ns;
-    bool stale[PROFILE_EVENTS]; /* some threads' top methods are to be found anew */
-    bool any;                   /* a sample was counted: the span is valid */
-    uint32_t unknown;           /* method of stacks without frames, METHOD_NONE until needed */
-    uint64_t fold_tried;        /* 1 + the second in which fold_threads last tried */
-    uint32_t rest;              /* node of what a full tally cannot hold; CALL_ROOT until needed */
+    bool stale[PROFILE_EVENTS]; /* the top methods of some threads must be found again */
+    bool any;                   /* a sample was counted, so the span is valid */
+    uint32_t unknown;           /* method for stacks without frames; METHOD_NONE until needed */
+    uint64_t fold_tried;        /* 1 + the second of the last attempt of fold_threads */
+    uint32_t rest;              /* node for what a full tally cannot hold; CALL_ROOT until needed */
 
-    uint32_t *rank; /* by method id: place in the order of names, see order.h */
+    uint32_t *rank; /* by method id: position in the order of names, see order.h */
     uint32_t *ranked, ranks, rank_cap, ranked_cap;
-    struct filter filter; /* of the last question that had one */
+    struct filter filter; /* of the last query that had one */
     struct standing standing[STANDING];
-    uint64_t asked; /* serial number of questions for those */
+    uint64_t asked; /* serial number of the queries to `standing` */
     struct scratch scratch;
     uint64_t key[PROFILE_STACK_MAX];
 };
 
 void scratch_free(struct scratch *k);
 
-/* These frames as keys of call_tree.h in p->key, leaf first: at least one, every method known; what
- * is too deep is cut at the root's end. Returns how many; 0 without memory. */
+/* Converts these frames to keys of call_tree.h and stores them in p->key, leaf first. There is at
+ * least one key, and every method is known. A stack that is too deep is cut at the root. Returns
+ * the number of keys; 0 if there is no memory. */
 uint32_t profile_keys(struct profile *p, const struct profile_frame *f, uint32_t frames);
 
-/* Finds the top methods anew of threads from which samples of them were taken back. */
+/* Finds the top methods again for threads from which samples of their top method were
+ * taken back. */
 void profile_settle_tops(struct profile *p, uint32_t event);
 
 extern const struct profile_limits profile_default_limits;

@@ -1,4 +1,4 @@
-/* Samples coming in: for the first time, or from where one was counted before. */
+/* Counts samples: new ones, and repeats of samples that were counted before. */
 #include "core/profile/fold.h"
 
 #include "core/profile/profile_state.h"
@@ -6,21 +6,22 @@
 
 #include <errno.h>
 
-/* Samples taken back from where they were counted. */
+/* Samples that are taken back from where they were counted. */
 
-/* The sums a sample is part of; NULL: that one was not kept. */
+/* The sums that a sample is part of; NULL: that sum was not kept. */
 struct sums {
     uint32_t thread, carrier;
     struct thread_sum *sum;
     struct tally_entry *by_node, *by_pair, *by_carrier, *by_method, *by_state, *by_carrier_state;
 };
 
-/* What is to be taken from all of them alike. */
+/* What is subtracted from each of the sums. */
 struct part {
     uint64_t weight, count, failed;
 };
 
-/* The row that has this thread's sums now: its own, or that of the others once it was folded. */
+/* Returns the row that has this thread's sums now: its own, or the row of the others if the thread
+ * was folded. */
 static uint32_t row_of(const struct thread_table *t, uint32_t thread, uint32_t born, bool virtual) {
     if (thread_table_is(t, thread, born))
         return thread;
@@ -52,7 +53,8 @@ static uint64_t at_most(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* No more than there is: then there is as much in every sum this one is part of. */
+/* Limits the part to what the entry has. Then every sum that the entry is part of has at least
+ * as much. */
 static void limit(struct part *part, const struct tally_entry *e, bool failed) {
     part->weight = at_most(part->weight, e->weight);
     part->count = at_most(part->count, failed ? e->failed : e->count - e->failed);
@@ -133,7 +135,7 @@ void profile_settle_tops(struct profile *p, uint32_t event) {
         t->sum[event][i].stale = false;
 }
 
-/* The method called `name`, an ERROR; kept in `id` once it is known. */
+/* Returns the method with this name, of kind METHOD_ERROR; caches it in `id`. */
 static int error_method(struct profile *p, const char *name, uint32_t *id) {
     if (*id == METHOD_NONE)
         *id = method_table_intern(p->methods, METHOD_ERROR, "", name, "", "");
@@ -171,7 +173,8 @@ static int find_node(struct profile *p, const struct profile_sample *s, uint32_t
     return rc;
 }
 
-/* Where a full tally counts a thread's further stacks: bounded by threads and events. */
+/* A full tally counts further stacks of a thread in this entry. The number of such entries is
+ * limited by the number of threads and events. */
 static struct tally_entry *rest_entry(struct profile *p, struct tally *t, uint32_t owner) {
     if (p->rest == CALL_ROOT) {
         if (error_method(p, "[stack not kept]", &p->tree.overflow) != 0)
@@ -190,8 +193,9 @@ static struct tally_entry *pair_entry(struct profile *p, struct tally *t, uint32
     return e || t->count < p->limits.pairs ? e : rest_entry(p, t, owner);
 }
 
-/* Where a sample counts. By_carrier is NULL for a platform thread's; by_method, by_state and
- * by_carrier_state where their tables are full or the state is not known. */
+/* The entries in which a sample counts. by_carrier is NULL for a platform thread's sample;
+ * by_method, by_state and by_carrier_state are NULL if their tables are full or the state is
+ * unknown. */
 struct places {
     uint32_t node, thread, carrier, entry;
     struct tally_entry *by_node, *by_pair, *by_carrier, *by_method, *by_state, *by_carrier_state;
@@ -206,7 +210,7 @@ static int find_threads(struct profile *p, const struct profile_sample *s, struc
                : virtual_threads_find(&p->threads, s->virtual_id, &at->thread);
 }
 
-/* The entry of a table that may be full, which is no error. */
+/* Finds an entry of a table that may be full; a full table is not an error. */
 static int find_optional(struct tally *t, uint32_t what, uint32_t owner, uint32_t max,
                          struct tally_entry **e) {
     *e = tally_entry(t, what, owner, max);
@@ -226,7 +230,7 @@ static int find_states(struct profile *p, const struct profile_sample *s, struct
                          &at->by_carrier_state);
 }
 
-/* The threads and the node are known. */
+/* Call it after the threads and the node are found. */
 static int find_places(struct profile *p, const struct profile_sample *s, struct places *at) {
     uint32_t owner = owner_of(at->thread, s->event), leaf = p->tree.node[at->node].method;
     at->by_carrier = NULL;
@@ -317,7 +321,7 @@ static struct profile_place place_of(const struct profile *p, const struct profi
                                   .rest = (uint8_t)(pair_rest | carrier_rest << 1)};
 }
 
-/* Everything that can fail comes first and counts nothing. */
+/* All steps that can fail come first and count nothing. */
 static int count_sample(struct profile *p, const struct profile_sample *s, struct places *at) {
     int rc = find_places(p, s, at);
     if (rc == 0)
@@ -357,7 +361,8 @@ int profile_add(struct profile *p, const struct profile_sample *s) {
     return profile_add_at(p, s, &at);
 }
 
-/* Whether the row is still that thread's at this time, as thread_table_sampled would say. */
+/* Whether the row still belongs to that thread at this time, by the rule of
+ * thread_table_sampled. */
 static bool is_there(const struct profile *p, uint32_t thread, uint32_t born, uint64_t time_ns) {
     const struct thread *t = &p->threads.thread[thread];
     return thread_table_is(&p->threads, thread, born) &&

@@ -25,7 +25,8 @@ static void add(struct lines *l, const char *key, const char *value) {
     l->out[l->used] = '\0';
 }
 
-/* Arguments with spaces between; control characters, the NULs at first, do not come out. */
+/* Adds the arguments, separated by spaces. Control characters, and first of all the NULs, are
+ * replaced. */
 static void add_command(struct lines *l, const char *key, pid_t pid) {
     char path[64], text[COMMAND_BYTES];
     snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
@@ -56,7 +57,7 @@ static void add_variable(struct lines *l, const char *text) {
     }
 }
 
-/* Options that a JVM takes from its environment, which its command line does not show. */
+/* Adds options that a JVM takes from its environment; its command line does not show them. */
 static void add_variables(struct lines *l, pid_t pid) {
     char path[64], *text = NULL;
     size_t room = 0;

@@ -1,5 +1,6 @@
 /*
- * Where and of what a profile is taken, for whoever reads it elsewhere: lines of "key=value".
+ * Describes where a profile is taken and of which program, for people who read it on another
+ * machine: lines of "key=value".
  *
  *      host=build-7
  *      kernel=6.1.0-18-amd64 x86_64
@@ -10,8 +11,8 @@
  *      command=java -Xmx1g -jar shop.jar
  *      JAVA_TOOL_OPTIONS=-XX:+UseSerialGC
  *
- * The JVM's command line has its flags, and what else was written there: keep recordings to
- * yourself where that is to be kept.
+ * The JVM's command line contains its flags and everything else that was written there. If that
+ * must stay secret, do not pass recordings on.
  *
  * Context: any thread. Reads /proc.
  */
@@ -21,12 +22,13 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define ENVIRONMENT_SIZE 8192 /* of the whole text, NUL included; longer values are cut */
+#define ENVIRONMENT_SIZE 8192 /* size of the whole text, NUL included; longer values are cut */
 
-/* Returns the length of the text. What cannot be found out is left out. */
+/* Returns the length of the text. Values that cannot be found out are left out. */
 size_t environment_describe(pid_t pid, char *out, size_t size);
 
-/* Copies lines that somebody else wrote: whole ones, no control characters. Returns the length. */
+/* Copies lines that another process wrote: only whole lines, without control characters. Returns
+ * the length. */
 size_t environment_clean(char *out, size_t size, const void *in, size_t bytes);
 
 #endif

@@ -15,12 +15,12 @@
 struct piece {
     struct piece *next;
     size_t bytes, sent, room;
-    uint64_t data[]; /* a frame: header first */
+    uint64_t data[]; /* a frame; its header is first */
 };
 
 struct queue {
-    struct piece *open; /* the writer's: its records */
-    /* under the lock */
+    struct piece *open; /* belongs to the writer; contains its records */
+    /* protected by `lock` */
     struct piece *first, *last;
 };
 
@@ -28,12 +28,12 @@ struct feed {
     atomic_int users;
     bool wants_past;
     struct past *past;
-    struct queue now, later; /* later: held back */
-    struct queue *to;        /* the writer's: what it writes to */
+    struct queue now, later; /* later: data that is held back */
+    struct queue *to;        /* belongs to the writer: the queue it writes to */
     uint64_t written;
     pthread_mutex_t lock;
-    /* under the lock */
-    size_t bytes, limit; /* of both */
+    /* protected by `lock` */
+    size_t bytes, limit; /* of both queues */
     bool overrun, closed;
 };
 
@@ -85,7 +85,7 @@ static struct piece *new_piece(size_t room) {
     return p;
 }
 
-/* Takes it over. */
+/* Takes over the piece. */
 static void push(struct feed *f, struct queue *q, struct piece *p, uint32_t kind) {
     struct share_header h = {.kind = kind,
                              .bytes = (uint32_t)(p->bytes - sizeof(struct share_header))};
@@ -206,7 +206,7 @@ void feed_put(struct feed *f, uint32_t kind, const void *data, size_t bytes) {
     push(f, &f->now, p, kind);
 }
 
-/* Takes the first frame that is not sent yet out of the queue; it stays the sender's until it is. */
+/* Takes the first unsent frame out of the queue; it belongs to the sender until it is sent. */
 static struct piece *take_first(struct feed *f, int *rc) {
     pthread_mutex_lock(&f->lock);
     struct piece *p = f->now.first;
@@ -222,7 +222,7 @@ static struct piece *take_first(struct feed *f, int *rc) {
     return p;
 }
 
-/* Of one that is sent, or back to the head of the queue. */
+/* Frees a piece that is sent; otherwise puts it back at the head of the queue. */
 static void done_with(struct feed *f, struct piece *p) {
     pthread_mutex_lock(&f->lock);
     bool over = p->sent == p->bytes || f->overrun || f->closed;
@@ -233,7 +233,7 @@ static void done_with(struct feed *f, struct piece *p) {
             f->now.last = p;
     } else if (!f->overrun && !f->closed) {
         f->bytes -= p->room;
-        /* What there was at the beginning is there no more. */
+        /* The data from the beginning has been sent, so the limit is lowered. */
         if (f->limit > FEED_BYTES_MAX && f->limit != FEED_BEGIN_BYTES_MAX)
             f->limit = f->bytes + FEED_BYTES_MAX < f->limit ? f->bytes + FEED_BYTES_MAX : f->limit;
         if (f->limit < FEED_BYTES_MAX)

@@ -1,11 +1,12 @@
 /*
- * What goes to one who looks on: frames in a bounded queue in memory. The drain thread puts records
- * in and never waits; the sharing thread sends what it finds. Who does not keep up is let go.
+ * The data for one viewer: frames in a bounded queue in memory. The drain thread adds records and
+ * never waits; the sharing thread sends them. A viewer that does not keep up is disconnected.
  *
  *      feed_write ─▶ open frame ─▶ feed_flush ─▶ queue ─▶ feed_send ─▶ socket
  *             └───▶ held back, until feed_begun ───┘
  *
- * Context: as said at each function: `writer` is the drain thread, `sender` the sharing one.
+ * Context: as stated at each function. `writer` is the drain thread, `sender` is the
+ * sharing thread.
  */
 #ifndef JTOP_RECORD_FEED_H
 #define JTOP_RECORD_FEED_H
@@ -17,47 +18,51 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FEED_BYTES_MAX (8u << 20)         /* not sent yet */
-#define FEED_BEGIN_BYTES_MAX (160u << 20) /* of names and of the past, while they are sent */
+#define FEED_BYTES_MAX (8u << 20)         /* maximum that waits to be sent */
+#define FEED_BEGIN_BYTES_MAX (160u << 20) /* the same while names and the past are sent */
 
 struct feed;
 struct past;
 
-/* For two: the writer and the sender, each of whom lets go of it by feed_release. NULL: no memory. */
+/* The feed belongs to two threads: the writer and the sender. Each releases it with feed_release.
+ * NULL: no memory. */
 struct feed *feed_new(bool past);
 void feed_release(struct feed *f);
 
-/* Writer. Whether the past is wanted as well. */
+/* Writer. Whether the viewer wants the past, too. */
 bool feed_wants_past(const struct feed *f);
-/* Writer. What is still being told of the past; the writer's own. NULL: nothing. */
+/* Writer. Sets the part of the past that is still to be sent; it belongs to the writer. NULL:
+ * nothing. */
 void feed_set_past(struct feed *f, struct past *p);
 struct past *feed_past(const struct feed *f);
-/* Writer. What is written while this is so comes behind what is written while it is not. */
+/* Writer. While `hold` is true, what is written is sent after everything that is written while it
+ * is false. */
 void feed_hold(struct feed *f, bool hold);
-/* Writer. A record whose header word says its length. */
+/* Writer. Writes a record; its header word contains its length. */
 void feed_write(struct feed *f, const void *record);
 void feed_write_symbol(struct feed *f, uint64_t address, uint32_t kind, const char *name,
                        const char *module);
-/* Writer. What was written is to be sent. True: there is something. */
+/* Writer. Queues what was written, so that it is sent. True: there was something. */
 bool feed_flush(struct feed *f);
-/* Writer. Bytes written so far, sent or not. */
+/* Writer. Number of bytes written so far, sent or not. */
 uint64_t feed_written(const struct feed *f);
-/* Writer. Names and the past are complete: what was held back follows them, and from here on the
- * smaller bound holds. */
+/* Writer. Names and the past are complete. The data that was held back follows them, and from now
+ * on the smaller limit is valid. */
 void feed_begun(struct feed *f);
-/* Any thread. There was no memory for all of it: as if it had not kept up. */
+/* Any thread. There was not enough memory for everything: treats the viewer as one that did not
+ * keep up. */
 void feed_fail(struct feed *f);
-/* Any thread. Nobody reads any more. */
+/* Any thread. Whether nobody reads the feed any more. */
 bool feed_closed(struct feed *f);
 
-/* Any thread. A frame of its own, behind what was flushed. */
+/* Any thread. Queues a separate frame behind what was flushed. */
 void feed_put(struct feed *f, uint32_t kind, const void *data, size_t bytes);
 
-/* Sender. As much as goes without waiting. 0; -EAGAIN: the rest has to wait; -ENOBUFS: it does not
- * keep up; -errno. */
+/* Sender. Sends as much as possible without waiting. 0; -EAGAIN: the rest must wait; -ENOBUFS: the
+ * viewer does not keep up; -errno. */
 int feed_send(struct feed *f, int fd);
 bool feed_has_more(struct feed *f);
-/* Sender. Nothing more is wanted. */
+/* Sender. The viewer wants no more data. */
 void feed_close(struct feed *f);
 
 #endif

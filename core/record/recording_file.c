@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LINKS_MAX 8 /* followed before it is taken for a ring of them */
+#define LINKS_MAX 8 /* number of links that are followed; more are considered to be a loop */
 
-/* The descriptor that a name stands for, or -1: what it names has no place in a directory. */
+/* Returns the descriptor that a name stands for, or -1. Such a name has no entry in a directory. */
 static int named_fd(const char *path) {
     static const char *const dir[] = {"/dev/fd/", "/proc/self/fd/"};
     if (strcmp(path, "/dev/stdout") == 0)
@@ -27,7 +27,8 @@ static int named_fd(const char *path) {
     return -1;
 }
 
-/* The directory of a path that begins at `from`, and the path's last part. -1: errno. */
+/* Opens the directory of a path that begins at `from`, and returns the path's last part.
+ * -1: errno. */
 static int open_directory(int from, const char *path, const char **base) {
     char dir[PATH_MAX];
     size_t length = strlen(path);
@@ -41,8 +42,9 @@ static int open_directory(int from, const char *path, const char **base) {
     return openat(from, dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Whoever may put things beside ours must not have us write to where we did not mean to: through a
- * link, or into a file that is his to read. NULL: it may be written; else why not. */
+/* Another user who can create files beside ours must not be able to make us write to an unintended
+ * place: through a link, or into a file that he can read. NULL: the file may be written; otherwise
+ * the reason why not. */
 static const char *distrust(int dir, const struct stat *found) {
     struct stat in;
     uid_t me = geteuid();
@@ -60,16 +62,16 @@ static const char *distrust(int dir, const struct stat *found) {
                                      : NULL;
 }
 
-/* What is there already is looked at before it is opened, by a descriptor of it: nobody can put
- * something else in its place between the two. */
+/* An existing file is first opened without access (O_PATH) and checked, then opened for writing
+ * through that descriptor, so that nobody can replace it in between. */
 static int reopen(int found) {
     char self[48];
     snprintf(self, sizeof self, "/proc/self/fd/%d", found);
     return open(self, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
 }
 
-/* The file of that name in the directory; -1 and errno, or *why. A symbolic link is none: it goes
- * to `link`. */
+/* Opens the file of that name in the directory. -1 and errno, or *why. A symbolic link is not
+ * opened: its target goes to `link`. */
 static int open_in(int dir, const char *base, bool fresh, char link[PATH_MAX], const char **why) {
     struct stat st;
     int found = fresh ? -1 : openat(dir, base, O_PATH | O_NOFOLLOW | O_CLOEXEC), fd = -1;
@@ -115,7 +117,8 @@ int recording_file_open(const char *path, bool fresh, const char **why) {
         errno = code;
         if (fd >= 0 || !link[0])
             break;
-        memcpy(at, link, sizeof at); /* which begins where it is, or at the root */
+        memcpy(at, link, sizeof at); /* a relative link begins at this directory, an absolute one at
+                                        the root */
     }
     int code = errno;
     if (from >= 0)

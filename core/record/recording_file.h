@@ -1,6 +1,6 @@
 /*
- * The file of a recording's name, opened so that nobody who may put things beside ours has us write
- * where we did not mean to.
+ * Opens the file of a recording safely: another user who can create files in the same directory
+ * must not be able to make us write to an unintended place.
  *
  * Context: any thread; blocks on the file.
  */
@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-/* For writing, emptied; as recording_create says of names. `fresh`: what is there already is an
- * error, a link too. -1: errno, and *why where there is more to say. */
+/* Opens a file for writing and empties it, with the rules of recording_create. `fresh`: an existing
+ * file or link is an error. -1: errno is set, and *why if there is more to report. */
 int recording_file_open(const char *path, bool fresh, const char **why);
 
 #endif

@@ -8,7 +8,8 @@
 
 /* Labels. */
 
-/* Three characters cannot stand as they are; what is no UTF-8 makes a reader refuse all of it. */
+/* Three characters must be escaped. Invalid UTF-8 is replaced, because it makes a reader reject the
+ * whole text. */
 static void add_value(struct text *out, const char *value) {
     for (const unsigned char *p = (const unsigned char *)value, *from = p; *p; from = p) {
         const bool valid = svg_text_next(&p) != SVG_TEXT_NONE;
@@ -29,7 +30,7 @@ static void add_label(struct text *out, const char *label, const char *value) {
     text_add(out, "\"");
 }
 
-/* One line up to its labels' end, which add_end writes. */
+/* Writes one line up to the end of its labels; add_end writes the rest. */
 static void begin_line(struct text *out, const struct jvm *j, const char *name) {
     text_addf(out, "jtop_prof_%s{pid=\"%d\",jvm=\"", name, (int)j->pid);
     add_value(out, j->name);
@@ -53,7 +54,7 @@ static double seconds(uint64_t ns) {
     return (double)ns / 1e9;
 }
 
-/* One JVM's lines of a family. */
+/* Functions that write one JVM's lines of a family. */
 
 static void running(struct text *out, const char *name, const struct metrics_jvm *m) {
     add_count(out, m->jvm, name, NULL, NULL, m->status->phase == SESSION_RUNNING);
@@ -67,7 +68,7 @@ static bool is_there(const struct session_engine *engine) {
     return engine->asked || engine->samples || engine->dropped;
 }
 
-/* Two lines of one family must not have the same labels. */
+/* Returns the event's label. Two lines of one family must not have the same labels. */
 static const char *event_name(const struct session_status *st, int event) {
     const char *name = st->engine[event].name;
     if (!name[0] || event >= WIRE_EVENTS)
@@ -132,7 +133,7 @@ static void missed(struct text *out, const char *name, const struct metrics_jvm 
     add_real(out, m->jvm, name, seconds(m->status->missed_ns));
 }
 
-/* How --max-overhead is kept, where it was asked for. */
+/* How --max-overhead is kept; only if it was requested. */
 
 static void budget_limit(struct text *out, const char *name, const struct metrics_jvm *m) {
     if (m->status->budget.limit_ppm)
@@ -190,7 +191,7 @@ static const struct family {
      top_methods},
 };
 
-/* All together. */
+/* The complete output. */
 
 static void add_family(struct text *out, const char *name, const char *type, const char *help) {
     text_addf(out, "# HELP jtop_prof_%s %s\n# TYPE jtop_prof_%s %s\n", name, help, name, type);

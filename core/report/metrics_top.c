@@ -1,4 +1,5 @@
-/* The hottest methods, as few series as can be: names that differ in a counter only are one. */
+/* Finds the hottest methods with as few series as possible: names that differ only in a counter
+ * are merged. */
 #include "core/report/metrics.h"
 
 #include "core/profile/snapshot/snapshot.h"
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LOOKED_AT 100 /* rows, whose names may be the same */
+#define LOOKED_AT 100 /* number of rows that are read; their names may be equal */
 
 static int choose_event(const struct session_status *st) {
     if (st->engine[WIRE_EVENT_CPU].samples)
@@ -19,7 +20,7 @@ static int choose_event(const struct session_status *st) {
     return WIRE_EVENT_CPU;
 }
 
-/* A name that was cut may end within a character. */
+/* Removes the incomplete character that a cut may leave at the end of a name. */
 static void end_at_character(char *name) {
     size_t n = strlen(name), behind = 0;
     while (behind < n && behind < 4 && ((unsigned char)name[n - 1 - behind] & 0xc0) == 0x80)

@@ -11,7 +11,7 @@
 static void add_failed(struct export_quality *q, const struct session_status *st) {
     const int most = (int)(sizeof q->failed / sizeof q->failed[0]);
     for (int i = 1; i < WIRE_FAILURES && q->failed_count < most; i++) {
-        if (!st->failed[i] || i == WIRE_FAILURE_NO_JAVA) /* that was asked for */
+        if (!st->failed[i] || i == WIRE_FAILURE_NO_JAVA) /* this failure was requested */
             continue;
         q->failed[q->failed_count].name = wire_failure_name[i];
         q->failed[q->failed_count++].samples = st->failed[i];
@@ -76,7 +76,7 @@ void quality_of_event(struct export_quality *q, const struct session_status *st,
 const char *quality_walker(const struct session_status *st, enum wire_walk asked, char *out,
                            size_t size) {
     const char *name = asked < WIRE_WALKS ? wire_walk_name[asked] : "";
-    /* A recording was walked as somebody else asked. */
+    /* The walker of a recording was chosen by the process that made it. */
     if (!st->walker[0] || st->phase == SESSION_REPLAYED || !strcmp(st->walker, name))
         snprintf(out, size, "%s", "");
     else

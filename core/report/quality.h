@@ -1,5 +1,5 @@
 /*
- * How good a profile is, from a session's status: for files, for the screen, for stderr.
+ * Describes how good a profile is, from a session's status: for files, for the screen, for stderr.
  *
  * Context: frontend, any thread.
  */
@@ -10,31 +10,33 @@
 #include "core/export/export.h"
 #include "core/session/session.h"
 
-/* Room for what a struct export_quality points to. */
+/* Memory for the texts that a struct export_quality points to. */
 struct quality_text {
     char jvm[320], precise[64], how[440];
 };
 
-/* What a file states of one event, an enum event_kind. Points into `st` and `room`. */
+/* Fills in what a file states about one event, an enum event_kind. `q` points into `st`
+ * and `room`. */
 void quality_of_event(struct export_quality *q, const struct session_status *st, int event,
                       const struct jvm *j, struct quality_text *room);
 
-/* "ctimer: no perf_events: …": why an event is sampled in another way than the best there is, "" where
- * it is not so. Returns out. */
+/* "ctimer: no perf_events: …": why an event is not sampled in the best way; "" if it is.
+ * Returns out. */
 const char *quality_how(const struct session_status *st, int event, char *out, size_t size);
 
-/* Adds what the JVM's CPU quota did, where that was much. */
+/* Adds the effect of the JVM's CPU quota, if it was large. */
 void quality_limit(struct export_quality *q, const struct session_cpu *cpu);
 
-/* "walker vm instead of asgct: REASON" where another walker than `asked` is in use, else "". For
- * what we attached to: who started by itself was not asked. Returns out. */
+/* "walker vm instead of asgct: REASON" if another walker than `asked` is used, otherwise "". Only
+ * for JVMs that we attached to: an agent that started by itself was not asked for a walker.
+ * Returns out. */
 const char *quality_walker(const struct session_status *st, enum wire_walk asked, char *out,
                            size_t size);
 
-/* "12 methods recompiled, 34 ms": what session_options.precise did. Returns out. */
+/* "12 methods recompiled, 34 ms": the effect of session_options.precise. Returns out. */
 const char *quality_precise(const struct session_status *st, char *out, size_t size);
 
-/* "JVM 42 is stopped by a signal: kill -CONT 42 lets it go on", "" where it does not stand still.
+/* "JVM 42 is stopped by a signal: kill -CONT 42 lets it go on"; "" if the JVM is not stopped.
  * Returns out. */
 const char *quality_standstill(enum standstill why, pid_t pid, pid_t tracer, char *out,
                                size_t size);

@@ -22,7 +22,8 @@ void report_mark(struct session *s, struct report_mark *out) {
     mark_of(&st, out);
 }
 
-/* Counters may begin anew, where the session looks on at another one's: never below 0. */
+/* Counters may restart if the session views another process's session, so the result never goes
+ * below 0. */
 static void take_off(uint64_t *n, uint64_t before) {
     *n = *n > before ? *n - before : 0;
 }
@@ -40,7 +41,7 @@ static void count_since(struct session_status *st, const struct report_mark *m) 
         take_off(&st->failed[i], m->failed[i]);
 }
 
-/* Makes the status speak of what is asked for alone. */
+/* Reduces the status to the part that the request asks for. */
 static void narrow(struct session_status *st, const struct report_request *q) {
     struct report_mark all;
     mark_of(st, &all);
@@ -66,7 +67,7 @@ void report_close(struct report_view *v) {
 }
 
 void report_query(struct query *q, const struct exporter *x, const struct export_options *o) {
-    /* Only pictures can be made from the leaves up; the others read from the root down. */
+    /* Only pictures can be drawn from the leaves; the other formats are read from the root down. */
     q->inverted = o->reverse && x->picture;
     q->by_thread = o->threads;
     q->carriers = o->carriers;
@@ -120,7 +121,7 @@ static int format(const struct report_view *v, const struct report_request *q,
         if (report_take(&part[i], v) < 0)
             return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for the report");
         if (events > 1)
-            part[i].quality.several = false; /* they are all here */
+            part[i].quality.several = false; /* they are all in this file */
         parts[i] = (struct export_part){part[i].snapshot, &part[i].quality, &part[i].query};
     }
     options.question = parts[0].question;

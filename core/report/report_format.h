@@ -5,11 +5,11 @@
  *   quality        statements on how good a profile is, from the session's status
  *   report_format  report of a session in any export format, in memory
  *
- * One report of what a session has, in any of the formats, in memory: what -f writes to a file, the
+ * Makes one report of a session's data in any format, in memory: the file that -f writes, the
  * answer to a URL, the body of an upload.
  *
  *      session ─▶ report_view (locked: status, JVM, profile)
- *              ─▶ report_part (one event: question, snapshot, how good it is)
+ *              ─▶ report_part (one event: query, snapshot, quality)
  *              ─▶ exporter    ─▶ text
  *
  * Context: frontend, any thread. The session is locked while its names are read.
@@ -22,7 +22,7 @@
 #include "core/report/quality.h"
 #include "core/session/session.h"
 
-/* A session's counters at one moment. What is between two of them is the report's own. */
+/* A session's counters at one moment. A report covers what was counted between two marks. */
 struct report_mark {
     uint64_t elapsed_ns; /* sampling time */
     uint64_t samples, windows, window_ns;
@@ -34,23 +34,25 @@ void report_mark(struct session *s, struct report_mark *out);
 
 struct report_request {
     const struct exporter *exporter;
-    struct query query;           /* its `event` is an enum event_kind; `tree` is set here, as is
-                                     what the exporter and `export` ask for (report_query) */
-    struct export_options export; /* `question` is set here */
-    const int *event; /* several in one file, where the format can (write_all); NULL: query.event */
+    struct query query;           /* its `event` is an enum event_kind; this code sets `tree`, and
+                                     what the exporter and `export` require (report_query) */
+    struct export_options export; /* this code sets `question` */
+    const int *event;             /* several events in one file, if the format has write_all; NULL:
+                                     query.event */
     uint32_t events;
-    uint64_t elapsed_ns; /* sampling time that the report is about; 0: all since `since`, or of the
-                            session. With it, and no `since`, the counters of the whole session
+    uint64_t elapsed_ns; /* sampling time that the report covers; 0: all since `since`, or the whole
+                            session. If it is set without `since`, the counters of the whole session
                             (drops, failures) are left out */
-    const struct report_mark *since; /* the counters when what is reported began; NULL: all zero */
+    const struct report_mark *since; /* the counters at the start of the reported time; NULL:
+                                        all zero */
 };
 
-/* Appends it. 0; -ENOMEM, -ENODATA (an event neither sampled nor asked for), -EINVAL (several events
- * in a format of one), with a message and exit code. */
+/* Appends the report to `out`. 0; -ENOMEM, -ENODATA (an event that was neither sampled nor
+ * requested), -EINVAL (several events in a format for one event), with a message and exit code. */
 int report_format(struct session *s, const struct report_request *q, struct text *out,
                   struct err *e);
 
-/* ---- its parts, for who writes more than one ---- */
+/* ---- the steps of report_format, for callers that write more than one report ---- */
 
 struct report_view {
     struct session *session;
@@ -64,22 +66,23 @@ struct report_view {
 void report_open(struct report_view *v, struct session *s);
 void report_close(struct report_view *v);
 
-/* Sets what of a question follows from format and options: inverted, by_thread, carriers, tiers,
- * tree. */
+/* Sets the fields of a query that follow from format and options: inverted, by_thread, carriers,
+ * tiers, tree. */
 void report_query(struct query *q, const struct exporter *x, const struct export_options *o);
 
-/* One event. Must stay where it is: the quality points into it and into the view. */
+/* One event. It must not be moved: the quality points into it and into the view. */
 struct report_part {
     struct query query;
     struct quality_text text;
     struct export_quality quality;
-    struct snapshot *snapshot; /* snapshot_free */
+    struct snapshot *snapshot; /* free it with snapshot_free */
 };
 
-/* Takes the answer to part->query. 0 or -ENOMEM. */
+/* Takes the snapshot for part->query. 0 or -ENOMEM. */
 int report_take(struct report_part *part, const struct report_view *v);
 
-/* All parts as one text, options->question set by the caller. 0 or -ENOMEM, with a message. */
+/* Writes all parts as one text; the caller has set options->question. 0 or -ENOMEM, with a
+ * message. */
 int report_write(const struct report_view *v, const struct exporter *x,
                  const struct export_part *part, int parts, const struct export_options *options,
                  struct text *out, struct err *e);

@@ -22,10 +22,11 @@
 #include <unistd.h>
 
 #define BUSY_MS 1500
-#define OTHER_COPY_MS 12000 /* its longest lease, of a reader that never began */
-#define STARTING_MS 20000   /* a large heap that is touched before (-XX:+AlwaysPreTouch) */
+#define OTHER_COPY_MS 12000 /* the longest lease of another copy whose reader never started */
+/* For a large heap that the JVM touches at the start (-XX:+AlwaysPreTouch) */
+#define STARTING_MS 20000
 #define BUSY_STEP_MS 150
-#define PLACE_MS 5000 /* a file system that takes longer does not answer */
+#define PLACE_MS 5000 /* a file system that needs longer is considered unresponsive */
 #define ACCEPT_MS 100
 #define ACCEPT_TRIES 4
 
@@ -41,7 +42,7 @@ static int take_path(const char *path, char *out, size_t size, struct err *e) {
     return 0;
 }
 
-/* Whether it is our library, whatever its name. */
+/* Whether the file is our library, whatever its name. */
 static bool is_ours(const char *path) {
     static const char mark[] = WIRE_LIBRARY_MARK;
     const size_t overlap = sizeof mark - 2;
@@ -88,7 +89,8 @@ int agent_library_find(const char *given, char *out, size_t size, struct err *e)
         }
         text_addf(&looked, "%s%s%s", i ? ", " : "", self, place[i]);
     }
-    /* Where somebody has put us in async-profiler's place: bin/asprof, lib/libasyncProfiler.so. */
+    /* For installations that replace async-profiler by this program: bin/asprof,
+     * lib/libasyncProfiler.so. */
     snprintf(path, sizeof path, "%s/../lib/libasyncProfiler.so", self);
     if (realpath(path, found) && is_ours(found)) {
         text_free(&looked);
@@ -174,16 +176,16 @@ static uint64_t random_session(void) {
     return n ? n : 1;
 }
 
-/* What is asked of the JVM, and where it is. */
+/* The load that the JVM is asked to do, and the place of the library. */
 struct load {
     const struct jvm *jvm;
-    const char *library; /* as we see it; with as_given as the JVM does */
+    const char *library; /* path as we see it; with as_given, as the JVM sees it */
     bool as_given;
     unsigned wants; /* enum place_want */
     int timeout_ms;
     struct place place;
     struct text options;
-    int code; /* what the agent answered: enum handshake_result */
+    int code; /* the agent's answer: enum handshake_result */
 };
 
 static int place(struct load *l, struct err *e) {
@@ -211,15 +213,16 @@ static int place_and_load(struct load *l, struct err *e) {
         result = load_once(l, e);
     if (result != -EPROTO || !l->place.loaded)
         return result;
-    /* The JVM does not know it by that name. */
+    /* The JVM does not find the library under that name. */
     place_release(&l->place);
     l->wants |= PLACE_ANEW;
     result = place(l, e);
     return result == 0 ? load_once(l, e) : result;
 }
 
-/* The last reader may have died a moment ago: after some missed heartbeats the agent gives way, or
- * when its lease is out where it is another copy, which ours cannot tell. */
+/* The last reader may have died just now. The agent detaches after some missed heartbeats. If the
+ * reader belongs to another copy of the agent, which our copy cannot find out about, it takes until
+ * the end of the lease. */
 static bool may_become_free(const struct load *l, int waited_ms) {
     if (l->code == HANDSHAKE_STARTING)
         return waited_ms < STARTING_MS;
@@ -238,7 +241,8 @@ static int load(struct load *l, struct err *e) {
     return result;
 }
 
-/* The agent has connected by the time it has been loaded. -1: nobody, or somebody else. */
+/* The agent connects while it is being loaded. -1: no process has connected, or only other
+ * processes. */
 static int accept_agent(const struct load *l) {
     struct pollfd p = {.fd = l->place.listener, .events = POLLIN};
     for (int i = 0; i < ACCEPT_TRIES && p.fd >= 0 && poll(&p, 1, ACCEPT_MS) > 0; i++) {
@@ -254,12 +258,13 @@ static int accept_agent(const struct load *l) {
     return -1;
 }
 
-/* `fd`: the mapping, where it is ours. */
+/* `fd`: the mapping, if we made it. */
 static int take_mapping(const struct load *l, int fd, uint64_t session, uint64_t ring_bytes,
                         struct mapping *out, struct err *e) {
     int result =
         fd >= 0 ? mapping_of_fd(fd, session, out, e) : mapping_find(l->jvm, session, out, e);
-    /* What was asked for is what is paid for: memory is touched up to the size in the header. */
+    /* The ring must have the requested size, because memory is touched up to the size in
+     * the header. */
     if (result == 0 && out->ring_bytes != ring_bytes) {
         mapping_close(out);
         result = err_exit_as(e, ERR_EXIT_PROFILER, EPROTO,
@@ -276,7 +281,7 @@ static int others_proc(const struct jvm *j, struct err *e) {
                    (int)j->pid, (int)j->pid);
 }
 
-/* The JVM may not make a file of that size, which its shared memory is (ulimit -f). */
+/* The JVM is not allowed to make a file of the size of the shared memory (ulimit -f). */
 static bool is_too_large(const struct jvm *j, uint64_t ring_bytes) {
     struct rlimit file;
     return prlimit(j->pid, RLIMIT_FSIZE, NULL, &file) == 0 && file.rlim_cur != RLIM_INFINITY &&
@@ -297,7 +302,7 @@ int agent_link_open(const struct jvm *j, const char *library, bool as_given, boo
     uint64_t session = random_session();
     text_addf(&l.options, "session=%llu,ring=%llu", (unsigned long long)session,
               (unsigned long long)ring_bytes);
-    /* Who may not look at the JVM's descriptors lets the JVM look at ours. */
+    /* If we may not read the JVM's descriptors, the JVM opens ours instead. */
     int fd = -1, result = 0;
     if (mapping_may_look(j) != 0 || is_too_large(j, ring_bytes)) {
         fd = result = mapping_make_fd(ring_bytes, e);

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Not FUTEX_PRIVATE: the other side is another process. */
+/* No FUTEX_PRIVATE: the other side is another process. */
 static void wake(_Atomic uint32_t *word) {
     syscall(SYS_futex, word, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
 }
@@ -72,8 +72,8 @@ static uint64_t counter(const _Atomic uint64_t *c) {
     return atomic_load_explicit(c, memory_order_relaxed);
 }
 
-/* Copies once: behind the fence the compiler cannot read the shared memory a second time, after a
- * check, and find something else there. */
+/* Copies shared memory once. The fence prevents the compiler from reading it a second time after a
+ * check, when it may have changed. */
 static void copy_shared(void *to, const void *from, size_t bytes) {
     memcpy(to, from, bytes);
     atomic_signal_fence(memory_order_seq_cst);
@@ -90,7 +90,7 @@ bool control_clean_engine(const struct wire_engine_status *in, struct wire_engin
     return true;
 }
 
-/* By its place in the table, whatever event it says it is. */
+/* The event is given by the position in the table, whatever event the entry states. */
 static bool report_engines(const struct wire_status *s, struct wire_engine_status *out) {
     bool runs = false;
     for (uint32_t i = 0; i < WIRE_EVENTS; i++) {
@@ -128,7 +128,7 @@ void control_report(const struct control *c, struct agent_report *out) {
     out->engine_runs = report_engines(s, out->engine);
 }
 
-/* The agent's thread waits on the generation, and nowhere else. */
+/* The agent's thread waits only on the generation. */
 void control_tell_filters(struct control *c) {
     atomic_fetch_add_explicit(&c->wire->request.filters, 1, memory_order_release);
     wake(&c->wire->request.generation);

@@ -20,7 +20,7 @@
 #define LINK_TEXT "/memfd:" WIRE_MEMFD_NAME " (deleted)"
 #define LOOK_MS 5000
 
-/* As getdents64(2) has it. */
+/* Layout of an entry from getdents64(2). */
 struct entry {
     uint64_t inode;
     int64_t next;
@@ -76,8 +76,8 @@ int mapping_of_fd(int fd, uint64_t session, struct mapping *out, struct err *e) 
     return 0;
 }
 
-/* Opens what the target calls its descriptor N. It may be anything that is named like ours, so it
- * is looked at (O_PATH has no side effects) before it is opened. */
+/* Opens the target's descriptor with this name. It may be any file that is named like ours, so it
+ * is checked through an O_PATH descriptor, which has no side effects, before it is opened. */
 static int open_theirs(int dir, const char *name) {
     char link[64];
     ssize_t n = readlinkat(dir, name, link, sizeof link);
@@ -107,8 +107,9 @@ static bool is_session(int fd, uint64_t session) {
            header.magic == WIRE_MAGIC && header.session == session;
 }
 
-/* -errno also where the directory can be read, but not what its links lead to: root may do the one
- * without CAP_SYS_PTRACE. For the program the kernel asks the same as for a descriptor. */
+/* Also returns -errno if the directory can be read, but its links cannot: root may be in that
+ * situation without CAP_SYS_PTRACE. Reading the link of the program needs the same right as reading
+ * the link of a descriptor. */
 static int open_descriptors(pid_t pid) {
     char path[64], program[8];
     snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
@@ -119,7 +120,8 @@ static int open_descriptors(pid_t pid) {
     return dir < 0 ? -errno : dir;
 }
 
-/* The descriptor with this session's header; -ENOENT: there is none. Allocates nothing. */
+/* Finds the descriptor whose file has this session's header; -ENOENT: there is none. Allocates
+ * nothing. */
 static int find_session(int dir, uint64_t session) {
     _Alignas(struct entry) char block[4096];
     ssize_t n;
@@ -137,10 +139,10 @@ static int find_session(int dir, uint64_t session) {
     return n < 0 ? -errno : -ENOENT;
 }
 
-/* The same, as the JVM's user, who may look where root without CAP_SYS_PTRACE may not. */
+/* Does the same as the JVM's user, who may read what root without CAP_SYS_PTRACE may not. */
 struct look {
     const struct jvm *jvm;
-    bool only_try; /* whether the directory can be opened */
+    bool only_try; /* only check whether the directory can be opened */
     uint64_t session;
 };
 
@@ -156,7 +158,7 @@ static void look_as_user(void *context, void *result, int *fd) {
     memcpy(result, &error, sizeof error);
 }
 
-/* 0, and what was found in *fd; or -errno. */
+/* 0, with the descriptor that was found in *fd; or -errno. */
 static int send_looker(struct look *l, int *fd) {
     int32_t error = EACCES;
     int rc = errand_run(look_as_user, l, proc_now_ns() + LOOK_MS * UINT64_C(1000000), &error,
@@ -164,7 +166,7 @@ static int send_looker(struct look *l, int *fd) {
     return rc < 0 ? rc : -error;
 }
 
-/* The mapping's descriptor, or -errno. */
+/* Returns the mapping's descriptor, or -errno. */
 static int look(const struct jvm *j, uint64_t session) {
     int dir = open_descriptors(j->pid), fd = -1;
     if (dir >= 0) {
@@ -174,7 +176,8 @@ static int look(const struct jvm *j, uint64_t session) {
     struct look l = {.jvm = j, .session = session};
     if (fd >= 0 || geteuid() != 0 || j->uid == 0)
         return dir < 0 ? dir : fd;
-    /* Root may open any directory, but without CAP_SYS_PTRACE not follow what is in this one. */
+    /* Root may open any directory, but without CAP_SYS_PTRACE it may not follow the links in
+     * this one. */
     int rc = send_looker(&l, &fd);
     return rc < 0 ? rc : fd;
 }

@@ -1,9 +1,9 @@
 #include "core/session/pauses.h"
 
-#define PAUSE_MS_MAX 10000u /* between two readings; more is nonsense */
+#define PAUSE_MS_MAX 10000u /* maximum between two readings; larger values are invalid */
 #define MS_NS UINT64_C(1000000)
 
-/* 0 where it is nonsense. */
+/* Returns the increase; 0 if it is invalid. */
 static uint64_t passed(uint64_t before, uint64_t after) {
     return after > before && after - before <= PAUSE_MS_MAX ? after - before : 0;
 }
@@ -11,7 +11,7 @@ static uint64_t passed(uint64_t before, uint64_t after) {
 void pauses_read(struct session *s, const struct jvm *jvm, uint64_t now) {
     uint64_t held = passed(s->jvm.safepoint_time_ms, jvm->safepoint_time_ms);
     uint64_t collected = passed(s->jvm.gc_time_ms, jvm->gc_time_ms);
-    if (!s->jvm.safepoint_time_ms || held <= collected) /* the first reading is no pause */
+    if (!s->jvm.safepoint_time_ms || held <= collected) /* the first reading is not a pause */
         return;
     uint64_t ms = held - collected;
     struct wire_pause pause = {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The marks have the counters and the engines. They are as hostile as the rest of the file. */
+/* Takes counters and engines from the marks. The marks are as hostile as the rest of the file. */
 static void take_marks(struct session_status *st, const struct decoder_marks *m) {
     struct wire_engine_status engine;
     uint32_t first = WIRE_EVENTS;
@@ -54,7 +54,7 @@ static void fill_status(struct session *s) {
     snprintf(s->jvm.version, sizeof s->jvm.version, "%s", n->jvm_version);
 }
 
-/* Files as streams of records. */
+/* Reads files as streams of records. */
 
 static bool is_recording(const char *path) {
     uint64_t magic = 0;
@@ -111,7 +111,7 @@ int replay_records(const char *path, import_record *each, void *arg, struct repl
     return got;
 }
 
-/* Into a session. */
+/* Reads a file into a session. */
 
 static int begin_window(void *window, const void *record) {
     time_window_begin(window, record);
@@ -128,7 +128,7 @@ static int read_all(struct session *s, const char *path, struct replay_result *r
     struct decoder *d = s->drain.decoder;
     int r = 0;
     d->replay = true;
-    /* A window counts from the earliest sample, which need not be the first in the file. */
+    /* A time window is relative to the earliest sample, which need not be the first in the file. */
     if (time_window_is_on(&d->window))
         r = replay_records(path, begin_window, &d->window, result, e);
     if (r == 0)
@@ -137,7 +137,7 @@ static int read_all(struct session *s, const char *path, struct replay_result *r
     return r;
 }
 
-/* What others have under the same number (perf events, methods) is told apart by its name. */
+/* Different perf events, or methods, share one event number, so they are compared by name. */
 static bool has_event(const struct session_status *st, const struct wire_engine_request *q) {
     const struct session_engine *engine = &st->engine[q->event];
     bool named = q->event == WIRE_EVENT_PERF || q->event == WIRE_EVENT_METHOD;

@@ -1,6 +1,7 @@
 /*
- * Any file that has a profile in it, as the records of a recording: our own recordings, and what
- * core/import/import.h reads. session_replay makes a session of them, convert another recording.
+ * Reads any file that contains a profile, as the records of a recording: our own recordings, and
+ * what core/import/import.h can read. session_replay makes a session of the records; `convert`
+ * makes another recording.
  *
  * Context: frontend only, any thread; blocks on the file.
  */
@@ -10,11 +11,12 @@
 #include "core/import/import.h"
 
 struct replay_result {
-    char damage[256]; /* a line for people: why it ends early, or how else it was read than it may
-                         seem; "": it is whole */
+    char damage[256]; /* one line for people: why the file ends early, or how it was read
+                         differently from what it seems; "": nothing to report */
 };
 
-/* Hands over one record after the other. What is only cut is no error; what `each` returns is. */
+/* Calls `each` for one record after the other. A file that is only cut is not an error; an error of
+ * `each` is. */
 int replay_records(const char *path, import_record *each, void *arg, struct replay_result *result,
                    struct err *e);
 

@@ -21,12 +21,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Telling each other. */
+/* Notification between the threads. */
 
 static void signal_fd(int fd) {
     uint64_t one = 1;
     if (write(fd, &one, sizeof one) < 0)
-        return; /* only when it is full of signals already */
+        return; /* fails only if it is already full of signals */
 }
 
 void session_wake_drain(struct session *s) {
@@ -86,13 +86,13 @@ void session_begin_request(struct session *s, enum wire_command command) {
     signal_fd(s->wake_fd);
 }
 
-/* The drain thread finishes every request in bounded time. */
+/* The drain thread finishes every request within a limited time. */
 int session_await_request(struct session *s, struct err *e) {
     session_lock(s);
     while (!s->done && !s->quit)
         pthread_cond_wait(&s->changed, &s->lock);
     s->wanted = WIRE_COMMAND_NONE;
-    if (!s->done) /* asked for by another thread, while the session is closed */
+    if (!s->done) /* another thread made the request while the session is closed */
         s->result = err_set(&s->outcome, ESRCH, "the session is being closed");
     int result = s->result;
     if (result != 0 && e)
@@ -109,7 +109,7 @@ static int request(struct session *s, enum wire_command command, struct err *e) 
     return result;
 }
 
-/* Looking. */
+/* Reading the state. */
 
 void session_jvm(struct session *s, struct jvm *out) {
     session_lock(s);
@@ -147,7 +147,7 @@ int session_event_fd(const struct session *s) {
     return s->phase_fd;
 }
 
-/* Changing. */
+/* Changing the engines and the recording. */
 
 static int check_engines(const struct session *s, const struct wire_engine_request *engine,
                          uint32_t engines, struct err *e) {
@@ -378,7 +378,7 @@ static int open_process(struct session *s, struct err *e) {
         return err_set(e, ESRCH, "there is no process %d", (int)s->jvm.pid);
     s->drain.decoder->policy = drain_policy;
     s->drain.decoder->policy_arg = s;
-    return 0; /* without pidfd (Linux before 5.3) the drain thread looks by itself */
+    return 0; /* without pidfd (Linux before 5.3) the drain thread checks the process itself */
 }
 
 static int open_recording(struct session *s, const char *path, struct err *e) {
@@ -393,7 +393,7 @@ static int open_recording(struct session *s, const char *path, struct err *e) {
     return 0;
 }
 
-/* With the thread comes the first request, where there is one. */
+/* Starts the thread together with the first request, if there is one. */
 static int begin(struct session *s, enum wire_command command, struct session **out,
                  struct err *e) {
     if (command != WIRE_COMMAND_NONE)
@@ -441,7 +441,7 @@ int session_attach(const struct jvm *j, const struct session_options *o, struct 
 #define VERSION_TRIES 50
 #define VERSION_STEP_NS 10000000
 
-/* Whether it depends on the JVM's version what is to be looked up. */
+/* Whether the lookup for an event depends on the JVM's version. */
 static bool version_matters(const struct session_options *o) {
     for (uint32_t i = 0; i < o->engines; i++)
         if (event_is_open(&o->engine[i], 8) != event_is_open(&o->engine[i], 0))
@@ -449,7 +449,7 @@ static bool version_matters(const struct session_options *o) {
     return false;
 }
 
-/* A JVM that begins starts us before it publishes its version. */
+/* A JVM that is starting may start us before it publishes its version. */
 static bool inspect(struct session *s, pid_t pid) {
     struct err ignored;
     int tries = version_matters(&s->options) ? VERSION_TRIES : 1;
@@ -461,7 +461,7 @@ static bool inspect(struct session *s, pid_t pid) {
     return false;
 }
 
-/* The process said by the agent may be no JVM that can be inspected (any more). */
+/* The process that the agent names may not be a JVM that can be inspected (any more). */
 static bool describe(struct session *s, pid_t pid) {
     if (inspect(s, pid))
         return true;
@@ -470,8 +470,8 @@ static bool describe(struct session *s, pid_t pid) {
     return false;
 }
 
-/* Whether an address has to be looked up for one of the events, which the agent cannot: it has
- * started without that event, or failed with it. */
+/* Whether an event needs an address that the agent cannot look up: the agent has started without
+ * that event, or failed with it. */
 static bool lacks_address(const struct session_options *o, int java_version) {
     for (uint32_t i = 0; i < o->engines; i++)
         if (event_is_open(&o->engine[i], java_version))
@@ -479,8 +479,8 @@ static bool lacks_address(const struct session_options *o, int java_version) {
     return false;
 }
 
-/* The agent starts by itself what it can without us; we ask for the rest, and for what it does not
- * know of. */
+/* The agent starts by itself what it can start without us. We request the rest, and what it does
+ * not know. */
 static bool chose_itself(const struct session *s) {
     const struct wire_control *c = &s->mapping.wire->control;
     uint32_t asked = atomic_load_explicit(&c->request.generation, memory_order_acquire);
@@ -518,12 +518,12 @@ int session_adopt(int memfd, pid_t pid, const struct session_options *o, struct 
         mapping_close(&m);
         return result;
     }
-    /* Attaching again after a pause needs both: something to attach to, and what to load. */
+    /* Attaching again after a pause needs two things: a JVM to attach to, and a library to load. */
     if (!describe(s, pid) ||
         agent_library_find(o->library, s->library, sizeof s->library, NULL) != 0)
         s->library[0] = '\0';
     adopt_mapping(s, o, m);
-    /* A JVM that is gone already has left its samples all the same. */
+    /* The samples of a JVM that has already ended are still there. */
     if (open_process(s, NULL) != 0)
         s->drain.process_gone = true;
     result = open_recording(s, o->record, e);
@@ -531,7 +531,8 @@ int session_adopt(int memfd, pid_t pid, const struct session_options *o, struct 
         result =
             begin(s, s->adopted || s->drain.process_gone ? WIRE_COMMAND_NONE : WIRE_COMMAND_START,
                   out, e);
-    /* It may end before it was asked: what its agent sampled by itself is there all the same. */
+    /* The JVM may end before the request reaches its agent; the samples that the agent took by
+     * itself are still there. */
     if (result == -ESRCH && drain_phase(s) == SESSION_JVM_GONE) {
         *out = s;
         result = 0;
@@ -541,8 +542,8 @@ int session_adopt(int memfd, pid_t pid, const struct session_options *o, struct 
     return result;
 }
 
-/* Somebody whose request is being carried out has the drain thread for now: session_close will wait
- * for both. */
+/* If another caller's request is being carried out, the drain thread is busy: session_close will
+ * wait for both. */
 void session_leave(struct session *s) {
     if (!s->threaded || pthread_mutex_trylock(&s->caller) != 0)
         return;

@@ -8,11 +8,12 @@
  *   session        one profile being taken or replayed: attach, engines, status, stop
  *   session_state  internal struct of a session
  *
- * One profile being taken (or replayed): the agent attached to a JVM, the ring drained by a thread
- * of its own, records decoded and symbolized into a profile. Drawing and exporting never hold up
- * sampling: they take snapshots between session_lock and session_unlock and work on those.
+ * One profile that is being taken or replayed. The agent is attached to a JVM, a separate thread
+ * drains the ring, and records are decoded and symbolized into a profile. Drawing and exporting
+ * never delay sampling: they take snapshots between session_lock and session_unlock, and work
+ * with those.
  *
- * Context: frontend only. Requests (engines, recording, stop) may come from any thread, and are
+ * Context: frontend only. Requests (engines, recording, stop) may come from any thread and are
  * carried out one after another; the drain thread is internal.
  */
 #ifndef JTOP_SESSION_SESSION_H
@@ -31,207 +32,221 @@ struct decoder_tap;
 struct tid_range;
 
 struct session_options {
-    const char *library; /* the agent as the target sees it; NULL: found beside us */
-    /* What to sample, as event_parse makes it; addresses are looked up at the start. 0 engines:
-     * CPU time. No two of the same event. */
+    const char *library; /* path of the agent as the target sees it; NULL: found beside
+                            this program */
+    /* The engines to sample, as event_parse makes them; addresses are looked up at the start. 0
+     * engines: CPU time. No two of the same event. */
     struct wire_engine_request engine[WIRE_EVENTS];
     uint32_t engines;
-    bool all_or_none;         /* an engine that cannot run is an error */
-    uint32_t signal;          /* of the CPU engines; 0: SIGPROF */
-    uint32_t wall_signal;     /* 0: SIGVTALRM */
-    uint32_t depth;           /* frames kept of a stack; 0: WIRE_DEPTH_DEFAULT */
-    uint32_t cut;             /* of struct wire_request: how many of one that is deeper */
+    bool all_or_none;         /* if one engine cannot run, the start fails */
+    uint32_t signal;          /* signal of the CPU engines; 0: SIGPROF */
+    uint32_t wall_signal;     /* signal of the wall clock engine; 0: SIGVTALRM */
+    uint32_t depth;           /* maximum number of frames of a stack; 0: WIRE_DEPTH_DEFAULT */
+    uint32_t cut;             /* see struct wire_request: how many frames of a deeper stack
+                                 are kept */
     uint32_t features;        /* set of enum wire_feature */
-    enum wire_walk walk;      /* WIRE_WALK_VM */
-    bool precise;             /* make hot methods recompile with debug information */
+    enum wire_walk walk;      /* 0: WIRE_WALK_VM */
+    bool precise;             /* force hot methods to be recompiled with debug information */
     uint64_t ring_bytes;      /* 0: WIRE_RING_BYTES_DEFAULT; rounded up to a power of two */
     uint32_t history_seconds; /* 0: PROFILE_HISTORY_SECONDS */
-    uint64_t memory_limit;    /* bytes of the profile; 0: none but its own */
+    uint64_t memory_limit;    /* maximum size of the profile in bytes; 0: only its own limits */
     const char *record;       /* also write the raw stream to this file; NULL: do not */
-    /* Only these threads, by name or by number; both NULL: all. */
-    const char *thread_pattern;   /* regular expression, anywhere in the name; virtual
-                                   threads by their own names */
-    const struct tid_range *tids; /* as the JVM sees them; owned by the caller */
+    /* Only these threads, by name or by number; both NULL: all threads. */
+    const char *thread_pattern;   /* regular expression, matches anywhere in the name; virtual
+                                     threads match by their own names */
+    const struct tid_range *tids; /* as the JVM numbers them; owned by the caller */
     uint32_t tid_ranges;
-    /* Only samples from so long after the first one on, and before that; to_ms 0: all later ones */
+    /* Only samples at least from_ms after the first one and before to_ms; to_ms 0: no end. */
     uint64_t from_ms, to_ms;
-    bool events_given; /* of files: an event of engine[] that it does not have is an error */
-    /* Only between a call of this native function and one of that; NULL: no such limit. */
+    bool events_given; /* for files: an event of engine[] that the file does not have is an error */
+    /* Sample only between a call of native function `begin` and a call of `end`; NULL: no
+     * such limit. */
     const char *begin, *end;
-    bool window_marks; /* sample all the same, and count the windows */
+    bool window_marks; /* sample all the time, and only count the windows */
     bool tag_cpu;      /* each stack begins with the processor, "[CPU-3]" */
-    bool tag_sched;    /* and with the thread's scheduling policy, "[SCHED_BATCH]" */
-    bool fd_transfer;  /* an error where we could not open perf_events for the JVM */
-    /* One of many that go on all day: wakes up seldom while little is in the ring, and looks less
-     * often at the JVM and for threads' names (core/http/fleet). */
+    bool tag_sched;    /* each stack also begins with the thread's scheduling policy,
+                          "[SCHED_BATCH]" */
+    bool fd_transfer;  /* it is an error if we cannot open perf_events for the JVM */
+    /* This is one of many sessions that run all day. While the ring contains little it wakes up
+     * less often, and it reads the JVM's figures and threads' names less often
+     * (core/http/fleet). */
     bool frugal;
-    struct symbol_store *symbols; /* symbol tables shared with other sessions; NULL: its own. Must
-                                     live as long as the session */
-    uint32_t max_overhead_ppm; /* of one CPU, what the agent may use: intervals grow until it keeps
-                                  to that (core/session/drain/budget.h); 0: no such limit */
+    struct symbol_store *symbols; /* symbol tables shared with other sessions; NULL: the session's
+                                     own. Must live as long as the session */
+    uint32_t max_overhead_ppm; /* share of one CPU that the agent may use: intervals grow until it
+                                  stays below that (core/session/drain/budget.h); 0: no limit */
 };
 
 enum session_phase {
-    SESSION_RUNNING,  /* samples come in */
-    SESSION_STOPPED,  /* engines stopped as asked; the profile is complete */
-    SESSION_JVM_GONE, /* the JVM ended or was killed; everything committed was read */
-    SESSION_REPLAYED, /* all of a recording was read */
-    SESSION_FAILED,   /* see message */
+    SESSION_RUNNING,  /* samples are being taken */
+    SESSION_STOPPED,  /* the engines were stopped by a request; the profile is complete */
+    SESSION_JVM_GONE, /* the JVM ended or was killed; everything it had committed was read */
+    SESSION_REPLAYED, /* a recording was read completely */
+    SESSION_FAILED,   /* see `message` */
 };
 
-/* One event of the profile. Those of enum event_kind beyond the wire's have what they are made
- * from. */
+/* One event of the profile. An event kind that is not an event of the wire format has the data of
+ * the event that it is derived from. */
 struct session_engine {
-    bool asked; /* for it, at this moment */
+    bool asked; /* currently requested */
     bool runs;
-    bool biased;        /* at safepoints only */
-    int error;          /* errno why it does not run; 0: it does, or was not asked for */
+    bool biased;        /* sampled only at safepoints */
+    int error;          /* errno why it does not run; 0: it runs, or was not requested */
     char name[64];      /* "cpu", "page-faults", "com.x.Y.z" */
-    char mechanism[16]; /* "perf", "signal" …; "" where it does not run */
-    char reason[400];   /* why this mechanism, or why none; empty: first choice */
-    uint64_t interval;  /* in force */
-    uint64_t samples;   /* delivered into the profile */
-    uint64_t dropped;   /* ring was full */
-    double coverage;    /* wall: share of thread-time that is in samples; < 0: not measured */
-    uint32_t threads;   /* with it armed; 0 where that is not done a thread */
+    char mechanism[16]; /* "perf", "signal" …; "" if it does not run */
+    char reason[400];   /* why this mechanism is used, or why none; empty: first choice */
+    uint64_t interval;  /* current interval */
+    uint64_t samples;   /* counted in the profile */
+    uint64_t dropped;   /* lost because the ring was full */
+    double coverage;    /* wall: share of thread-time covered by samples; < 0: not measured */
+    uint32_t threads;   /* threads on which it is armed; 0 if it is not armed per thread */
 };
 
-/* It runs in a way that is worse than the first choice: `reason` is worth a line. */
+/* Whether it runs in a way that is worse than the first choice, so that `reason` should
+ * be shown. */
 bool session_engine_is_poorer(const struct session_engine *engine);
-/* False: it was read from a file that has weights only. */
+/* False: it was read from a file that has only weights. */
 bool session_engine_is_counted(const struct session_engine *engine);
 
 /* How --max-overhead is kept. */
 struct session_budget {
-    uint32_t limit_ppm;    /* of one CPU; 0: there is no budget */
-    uint32_t measured_ppm; /* the agent's CPU time, over the last some seconds */
-    uint32_t factor;       /* intervals are so many times what was asked for; 1: as asked */
-    uint32_t steps;        /* so often they were changed */
-    bool exhausted;        /* over the limit at the longest interval there is */
-    char text[160];        /* "cpu every 40ms in place of 10ms keeps to 1%"; empty: as asked */
+    uint32_t limit_ppm;    /* share of one CPU; 0: there is no budget */
+    uint32_t measured_ppm; /* the agent's CPU time over the last few seconds */
+    uint32_t factor;       /* intervals are this many times the requested ones; 1: as requested */
+    uint32_t steps;        /* number of changes so far */
+    bool exhausted;        /* over the limit even with the longest possible interval */
+    char text[160];        /* "cpu every 40ms in place of 10ms keeps to 1%"; empty: as requested */
 };
 
-/* All one needs to say how good the profile is. */
+/* Everything needed to judge how good the profile is. */
 struct session_status {
     enum session_phase phase;
-    /* of the first engine asked for: */
+    /* of the first requested engine: */
     char event[64];                            /* "cpu" */
     char mechanism[16];                        /* "perf", "ctimer", "itimer" … */
-    char reason[160];                          /* why this mechanism; empty: first choice */
-    uint64_t interval;                         /* in force */
+    char reason[160];                          /* why this mechanism is used; empty: first choice */
+    uint64_t interval;                         /* current interval */
     struct session_engine engine[EVENT_KINDS]; /* by event */
-    char walker[32];                           /* the one in use: "vm" … */
-    bool unrecorded;     /* the recording could not be written to its end: see message */
-    char message[256];   /* last warning or error for people, e.g. what a pause of ours missed;
-                             empty: none */
-    int32_t reader;      /* looking on at the session of this process; 0: it is our own */
-    char recording[256]; /* the file the stream is kept in; empty: none */
-    char news[256];      /* last thing the agent told about its work; empty: nothing yet */
+    char walker[32];                           /* the walker in use: "vm" … */
+    bool unrecorded;     /* the recording could not be written completely: see `message` */
+    char message[256];   /* last warning or error for people, e.g. what was missed while this
+                            process was paused; empty: none */
+    int32_t reader;      /* pid of the process whose session this one views; 0: the session
+                            is our own */
+    char recording[256]; /* the file to which the stream is recorded; empty: none */
+    char news[256];      /* last message of the agent about its work; empty: none yet */
     uint64_t elapsed_ns; /* sampling time so far */
-    uint64_t samples;    /* delivered into the profile, of all events */
-    uint64_t dropped;    /* ring was full */
+    uint64_t samples;    /* counted in the profile, of all events */
+    uint64_t dropped;    /* lost because the ring was full */
     uint64_t failed[WIRE_FAILURES]; /* walks that ended early, by reason */
-    uint64_t agent_ns;     /* CPU time of our code in the target: handlers and the agent's thread */
-    uint64_t frontend_ns;  /* CPU time of this process */
-    uint64_t missed_ns;    /* time without sampling because this process was stopped */
-    uint64_t recompiled;   /* methods made to recompile (session_options.precise) */
-    uint64_t recompile_ns; /* time that took the VM */
-    uint64_t windows;      /* between session_options.begin and end, so far */
-    uint64_t window_ns;    /* their time */
-    int64_t day_ns; /* of a file: added to the samples' clock it is the time of day; 0: not known */
-    bool undated;   /* of a file: it says that it does not know when it was */
+    uint64_t agent_ns;              /* CPU time of our code in the target: signal handlers and the
+                                       agent's thread */
+    uint64_t frontend_ns;           /* CPU time of this process */
+    uint64_t missed_ns;             /* time without sampling because this process was stopped */
+    uint64_t recompiled;   /* methods that were forced to recompile (session_options.precise) */
+    uint64_t recompile_ns; /* time that the VM needed for that */
+    uint64_t windows;      /* number of windows between session_options.begin and end, so far */
+    uint64_t window_ns;    /* total duration of these windows */
+    int64_t day_ns;        /* of a file: added to the samples' clock it gives the time of day; 0:
+                              not known */
+    bool undated; /* of a file: the file states that it does not know when it was recorded */
     uint32_t armed_threads;
     struct session_budget budget;
 };
 
-/* What control groups let the JVM have of the CPUs (attach/proc/cgroup.h), read once a second. */
+/* The CPU limits that control groups set for the JVM (attach/proc/cgroup.h), read once a second. */
 struct session_cpu {
     bool known;
     double quota;                /* CPUs it may use; 0: no limit */
-    uint64_t periods, throttled; /* since the session began: of them, those in which it ran out … */
-    uint64_t throttled_ns;       /* … and the time it stood still for that, summed over CPUs */
-    double share;                /* of the last second's periods that it ran out in, 0 to 1 */
-    char group[256];             /* the one with the tightest quota; printable */
+    uint64_t periods, throttled; /* quota periods since the session began, and those in which the
+                                    JVM was throttled */
+    uint64_t throttled_ns;       /* time during which it was throttled, summed over CPUs */
+    double share;                /* share of the last second's periods in which it was
+                                    throttled, 0 to 1 */
+    char group[256];             /* the group with the tightest quota; printable */
 };
 
 struct session;
 
-/* Attaches to the JVM, starts the engine and the drain thread. */
+/* Attaches to the JVM, and starts the engine and the drain thread. */
 int session_attach(const struct jvm *j, const struct session_options *o, struct session **out,
                    struct err *e);
 
-/* Same for a mapping whose agent already runs and asked for a reader (the JVM was started with
- * -agentpath): `memfd` is owned by the session from here on. */
+/* Does the same for a mapping whose agent already runs and asked for a reader (the JVM was started
+ * with -agentpath). From now on `memfd` belongs to the session. */
 int session_adopt(int memfd, pid_t pid, const struct session_options *o, struct session **out,
                   struct err *e);
 
-/* Reads a recording, or whatever else core/import/import.h knows; everything is there when it
- * returns. A file cut short yields what is whole, and the status says so. An event asked for that it
- * does not have (events_given): -ENOENT, exit code 100. */
+/* Reads a recording, or any other file that core/import/import.h can read; when the function
+ * returns, everything has been read. A cut file gives its complete part, and the status reports the
+ * cut. If a requested event is missing in the file (events_given): -ENOENT, exit code 100. */
 int session_replay(const char *path, const struct session_options *o, struct session **out,
                    struct err *e);
 
-/* The profile, locked against the drain thread. Keep it short. */
+/* Locks the profile against the drain thread and returns it. Hold the lock only for a
+ * short time. */
 struct profile *session_lock(struct session *s);
 void session_unlock(struct session *s);
 
-/* Looking on as samples are counted (core/decode/tap.h): from the next sample on; what was counted
- * before is in the profile. The caller has locked that, so that nothing is missed and nothing met
- * twice. `tap` must live until it is taken away again with NULL, after which it is called no more.
- * One at a time. */
+/* Observes samples as they are counted (core/decode/tap.h), from the next sample on; earlier
+ * samples are in the profile. The caller has locked the profile, so that no sample is missed or
+ * seen twice. `tap` must live until it is removed with NULL; after that it is not called any more.
+ * One tap at a time. */
 void session_tap(struct session *s, const struct decoder_tap *tap);
 
-/* The JVM as it was found at attach; live figures refreshed about once a second. For a recording:
+/* The JVM as it was found at attach; live figures are updated about once a second. For a recording:
  * pid, name and version as recorded. */
 void session_jvm(struct session *s, struct jvm *out);
 void session_status(struct session *s, struct session_status *out);
-/* Not known: of a recording, and where the groups cannot be read. */
+/* `known` is false for a recording, and if the groups cannot be read. */
 void session_cpu(struct session *s, struct session_cpu *out);
 
-/* What the kernel says of the JVM's threads, by the numbers that the profile knows them by, sorted by
- * those; malloc'ed, the caller frees it. None where the JVM is gone. Returns their number or -errno.
- * Always the same thread may call it. */
+/* Returns the kernel's data about the JVM's threads, by the numbers that the profile uses, sorted
+ * by number. The array is malloc'ed; the caller frees it. Empty if the JVM is gone. Returns the
+ * number of threads or -errno. It must always be called by the same thread. */
 struct thread_stat;
 int session_threads(struct session *s, struct thread_stat **out);
 
-/* What the agent told about its work so far, e.g. which methods it made recompile: a line each,
- * oldest first. Returns how many more lines there were no room for. */
+/* Returns the agent's messages about its work so far, e.g. which methods it forced to
+ * recompile: one line each, oldest first. The result is the number of further lines that there
+ * was no room for. */
 uint32_t session_news(struct session *s, char *out, size_t size);
 
-/* An eventfd for a poll loop, readable when since it was read last the phase changed or the first
- * samples came. */
+/* An eventfd for a poll loop. It becomes readable when the phase changes or the first samples
+ * arrive after it was last read. */
 int session_event_fd(const struct session *s);
 
-/* Makes the running engines be these, without a new attach: engines that stay as they are go on
- * undisturbed. What was sampled stays. None at all is fine: the session goes on being
- * SESSION_RUNNING, its elapsed time stands still. A stopped session starts again.
+/* Replaces the running engines, without a new attach; engines that do not change continue
+ * undisturbed. The samples taken so far stay. No engine at all is fine: the session stays
+ * SESSION_RUNNING, and its elapsed time stops. A stopped session starts again.
  *
- * An engine that cannot run says so in its status; an error is returned where none of them can, and
- * the phase stays as it was. Where the agent was not even asked (no such function, no agent any
- * more: -ESRCH; two of the same event, a recording: -EINVAL) those that ran before still do. */
+ * The status of an engine that cannot run states the reason. If none of them can run, the function
+ * returns an error, and the phase does not change. If the agent was not even asked (no such
+ * function, or no agent any more: -ESRCH; two engines of the same event, or a recording: -EINVAL),
+ * the previous engines keep running. */
 int session_set_engines(struct session *s, const struct wire_engine_request *engine,
                         uint32_t engines, struct err *e);
 
-/* The engines asked for at this moment; returns how many of WIRE_EVENTS. */
+/* Writes the currently requested engines to `out`; returns their number, at most WIRE_EVENTS. */
 uint32_t session_engines(struct session *s, struct wire_engine_request *out);
 
-/* Keeps the raw stream in this file too, from now on; the names known so far come first, so that
- * the file stands by itself. NULL ends that, and tells whether all could be written; fine where
- * there is none. -EEXIST: there is such a file; -EBUSY: it is recorded already (session_options.record
- * included); -EINVAL: a recording. */
+/* Records the raw stream to this file from now on. The names known so far come first, so that the
+ * file is complete by itself. NULL ends the recording and reports whether everything could be
+ * written; it is fine if there is no recording. -EEXIST: the file exists; -EBUSY: the session is
+ * already being recorded (also by session_options.record); -EINVAL: the session is a recording. */
 int session_record(struct session *s, const char *path, struct err *e);
 
 /* Stops the engines and reads what is left; the profile stays. Idempotent. */
 int session_stop(struct session *s, struct err *e);
 
-/* Tells an agent that waits for it (JVM started with file=) that all files are written. */
+/* Tells an agent that waits for it (the JVM was started with file=) that all files are written. */
 void session_reader_done(struct session *s);
 
-/* The first half of session_close, for who closes many: asks the agent to let go and does not wait
- * for that. session_close is still due. */
+/* The first half of session_close, for callers that close many sessions: asks the agent to detach
+ * and does not wait for it. session_close must still be called. */
 void session_leave(struct session *s);
 
-/* Stops, makes the agent let go of everything, frees all. NULL is fine. */
+/* Stops, makes the agent release everything, frees the session. NULL is fine. */
 void session_close(struct session *s);
 
 #endif

@@ -11,25 +11,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the stack that a sample has. */
+/* Facts about the leaf of a sample's stack. */
 struct jfr_leaf {
-    uint32_t class;  /* of what was allocated, or of the lock; 0: none */
-    uint32_t method; /* where the leaf is no class */
-    bool other;      /* it waits in LockSupport.park, not for a monitor; or was allocated outside
-                        a TLAB */
+    uint32_t class;  /* class of the allocated object or of the lock; 0: none */
+    uint32_t method; /* the leaf's method, if the leaf is not a class */
+    bool other;      /* the thread waits in LockSupport.park instead of for a monitor; or the object
+                        was allocated outside a TLAB */
 };
 
-/* `weight` is of this one event. */
+/* `weight`: the weight of this one event. */
 typedef void jfr_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
                         uint64_t weight);
 
 struct jfr_kind {
-    const char *event; /* the profile's; NULL: any other */
+    const char *event; /* the event's name in the profile; NULL: every other event */
     const char *type;
-    const char *other;    /* type for a leaf that is `other`; NULL: the same */
-    const char *interval; /* what async-profiler calls that setting */
-    bool lasts;           /* the weight is a duration, and the samples come at its end */
-    bool sum;             /* one event for several samples */
+    const char *other;    /* type used if the leaf is `other`; NULL: the same type */
+    const char *interval; /* async-profiler's name for the setting */
+    bool lasts;           /* the weight is a duration, and a sample's time is the end of it */
+    bool sum;             /* one event stands for several samples */
     enum jfr_category category;
     jfr_fields *fields;
 };
@@ -51,16 +51,16 @@ struct jfr_stack {
 
 struct jfr_chunk {
     struct text *events;
-    struct text event;     /* being made */
-    struct jfr_rate *rate; /* the file's; NULL: events without limit */
+    struct text event;     /* the event being built */
+    struct jfr_rate *rate; /* belongs to the file; NULL: no limit */
     bool failed;
-    bool told; /* the constants that are always the same are in a checkpoint */
+    bool told; /* the constants that never change are in a checkpoint */
     struct {
         struct text body;
         uint32_t count;
-    } pool[JFR_POOLS]; /* of constants that are in no checkpoint yet */
+    } pool[JFR_POOLS]; /* constants that are in no checkpoint yet */
     struct jfr_names symbols, packages, classes, threads;
-    uint32_t base[JFR_POOLS]; /* numbers begin behind this; not of methods */
+    uint32_t base[JFR_POOLS]; /* numbers start after this one; not used for methods */
     uint8_t *method_known;    /* by id */
     uint32_t methods;
     struct jfr_stack *stack;
@@ -70,9 +70,9 @@ struct jfr_chunk {
     struct profile_frame frame[PROFILE_STACK_MAX];
 };
 
-/* What events refer to by number, and the checkpoints it is written in. */
+/* The constants that events refer to by number, and the checkpoints that contain them. */
 
-#define STACK_BYTES_MAX (1u << 29) /* beyond, of a stack only the leaf is written */
+#define STACK_BYTES_MAX (1u << 29) /* above this size, only the leaf of a stack is written */
 
 static const char *const pool_type[JFR_POOLS] = {
     [JFR_THREADS] = "java.lang.Thread", [JFR_METHODS] = "jdk.types.Method",
@@ -80,8 +80,8 @@ static const char *const pool_type[JFR_POOLS] = {
     [JFR_SYMBOLS] = "jdk.types.Symbol", [JFR_STACKS] = "jdk.types.StackTrace",
 };
 
-/* async-profiler's numbers: its converter looks at the number, not at the name. Its error frames are
- * native ones, too. */
+/* async-profiler's numbers: its converter reads the number, not the name. Its error frames are
+ * native frames, too. */
 enum frame_type {
     FRAME_TYPE_INTERPRETED,
     FRAME_TYPE_JIT,
@@ -103,14 +103,14 @@ static const enum frame_type frame_types[FRAME_CLASSES] = {
     [CLASS_ERROR] = FRAME_TYPE_NATIVE,
 };
 
-/* A new one of a pool, which is to be followed by its fields. */
+/* Starts a new constant of a pool. The caller appends its fields. */
 static struct text *constant(struct jfr_chunk *c, enum jfr_pool pool, uint64_t number) {
     c->pool[pool].count++;
     jfr_number(&c->pool[pool].body, number);
     return &c->pool[pool].body;
 }
 
-/* A name's number, and whether it is the first time. */
+/* Returns a name's number. *first: the name was added by this call. */
 static uint32_t number_of(struct jfr_names *names, uint32_t base, const char *s, size_t len,
                           bool *first) {
     uint32_t before = names->count, id = jfr_name(names, s, len);
@@ -137,7 +137,7 @@ static uint32_t package_of(struct jfr_chunk *c, const char *s, size_t len) {
     return id;
 }
 
-/* The class's own name is its symbol, what is before the last '/' its package. */
+/* A class's symbol is its full name; its package is the part before the last '/'. */
 static uint32_t class_of(struct jfr_chunk *c, const char *name) {
     bool first;
     uint32_t id = number_of(&c->classes, c->base[JFR_CLASSES], name, strlen(name), &first);
@@ -154,7 +154,7 @@ static uint32_t class_of(struct jfr_chunk *c, const char *name) {
     return id;
 }
 
-/* What `jfr print` takes apart must have the form of a descriptor. */
+/* `jfr print` parses this string, so it must have the form of a descriptor. */
 static const char *descriptor_of(const struct method *m) {
     const char *s = m->signature;
     return m->kind == METHOD_JAVA && s[0] == '(' && strchr(s, ')') ? s : "()L;";
@@ -187,7 +187,7 @@ static void know_method(struct jfr_chunk *c, const struct method_table *t, uint3
     frame_name(m, 0, name, sizeof name);
     const char *shown = java ? m->name : name;
     size_t length = strlen(shown);
-    if (m->kind == METHOD_THREAD && length > 2) { /* "[CPU-1]", which others call CPU-1 */
+    if (m->kind == METHOD_THREAD && length > 2) { /* "[CPU-1]"; other tools call it CPU-1 */
         shown++;
         length -= 2;
     }
@@ -311,7 +311,7 @@ static const char *const state_names[] = {
 };
 static const char *const whens[] = {"Sampled"};
 
-/* Numbered from 0. */
+/* The strings are numbered from 0. */
 static void add_strings(struct text *out, const char *type, const char *const *string,
                         unsigned count) {
     jfr_number(out, jfr_type(type));
@@ -329,7 +329,7 @@ size_t jfr_chunk_pending(const struct jfr_chunk *c) {
     return bytes;
 }
 
-/* A pool may not be empty. */
+/* A checkpoint must not contain an empty pool, so only pools with constants are written. */
 void jfr_chunk_checkpoint(struct jfr_chunk *c, struct text *out, uint64_t time_ns, int64_t before) {
     unsigned pools = c->told ? 0 : 3;
     for (int i = 0; i < JFR_POOLS; i++)
@@ -339,7 +339,7 @@ void jfr_chunk_checkpoint(struct jfr_chunk *c, struct text *out, uint64_t time_n
     jfr_number(out, time_ns);
     jfr_number(out, 0); /* duration */
     jfr_number(out, (uint64_t)before);
-    jfr_number(out, 0); /* its kind */
+    jfr_number(out, 0); /* kind of the checkpoint */
     jfr_number(out, pools);
     if (!c->told) {
         add_strings(out, "jdk.types.FrameType", frame_type_names,
@@ -391,7 +391,8 @@ static void wall_fields(struct text *event, const struct jfr_sample *s, const st
     jfr_number(event, s->count < INT32_MAX ? s->count : INT32_MAX);
 }
 
-/* What a sample stands for is where others have the size of a new TLAB: tools add that up. */
+/* The sample's weight is written where other writers put the size of a new TLAB, because tools add
+ * up that field. */
 static void alloc_fields(struct text *event, const struct jfr_sample *s,
                          const struct jfr_leaf *leaf, uint64_t weight) {
     (void)s;
@@ -405,7 +406,7 @@ static void live_fields(struct text *event, const struct jfr_sample *s, const st
                         uint64_t weight) {
     jfr_number(event, leaf->class);
     jfr_number(event, weight);
-    jfr_number(event, s->time_ns); /* of its allocation */
+    jfr_number(event, s->time_ns); /* time of the allocation */
 }
 
 static void trace_fields(struct text *event, const struct jfr_sample *s,

@@ -9,16 +9,16 @@
  *   jfr_types         table of all JFR types and their fields
  *   jfr_write         low-level writing of JFR numbers, strings and events
  *
- * A chunk of a flight recording being made: events, and the constants they refer to by number.
+ * Builds one chunk of a flight recording: events, and the constants that they refer to by number.
  *
- *      jfr_chunk_thread, _stack   a thread's and a stack's number; what is new becomes a constant
- *      jfr_chunk_add              a sample, as the kind of its event wants it
- *      jfr_chunk_checkpoint       the constants since the last one
+ *      jfr_chunk_thread, _stack   number of a thread or stack; a new one becomes a constant
+ *      jfr_chunk_add              adds a sample, with the fields that the kind of its event needs
+ *      jfr_chunk_checkpoint       writes the constants added since the last checkpoint
  *
- * A checkpoint names the one before it, so a file can be closed, and read, after each of them. Times
- * are those of the samples' clock, in ns, which are the file's ticks.
+ * A checkpoint refers to the one before it, so a file can be closed and read after each checkpoint.
+ * Times are those of the samples' clock in ns; they are also the file's ticks.
  *
- * Context: as export.h; one thread at a time, and the profile locked for what takes a profile.
+ * Context: as export.h. One thread at a time. Functions that take a profile need it locked.
  */
 #ifndef JTOP_EXPORT_JFR_JFR_CHUNK_H
 #define JTOP_EXPORT_JFR_JFR_CHUNK_H
@@ -31,82 +31,90 @@
 struct jfr_chunk;
 struct jfr_kind;
 
-/* Numbers of a file's constants. Readers know samples of CPU time by the default state, and those of
- * wall clock by the two others. */
+/* Numbers of a file's thread state constants. Readers treat samples with the default state as CPU
+ * time, and samples with the other two states as wall clock time. */
 enum jfr_state { JFR_STATE_DEFAULT, JFR_STATE_RUNNABLE, JFR_STATE_SLEEPING };
 
-/* Of a profile's state. What is not known to wait counts as runnable. */
+/* Converts a profile's state. A thread in an unknown state counts as runnable. */
 enum jfr_state jfr_state_of(uint8_t state);
 
 struct jfr_sample {
     const struct jfr_kind *kind;
     uint64_t time_ns;
     uint64_t weight;
-    uint64_t count;           /* of wall clock; others are written once for each */
-    uint32_t thread, stack;   /* by jfr_chunk_thread and jfr_chunk_stack */
-    enum jfr_state state;     /* of wall clock; others have the default one */
-    uint64_t address;         /* tells memory apart; 0: not known */
-    const char *event, *unit; /* of event samples: "page-faults", "total"; NULL: not known */
+    uint64_t count;           /* for wall clock samples; other samples are written once for
+                                 each count */
+    uint32_t thread, stack;   /* numbers from jfr_chunk_thread and jfr_chunk_stack */
+    enum jfr_state state;     /* for wall clock samples; others have the default state */
+    uint64_t address;         /* identifies a memory block or lock; 0: not known */
+    const char *event, *unit; /* for event samples: "page-faults", "total"; NULL: not known */
 };
 
-/* How samples of an event of the profile ("cpu", "alloc", "trace" …) are written. Never NULL: what
- * is none of those with a kind of their own is an execution sample. */
+/* Returns how samples of an event of the profile ("cpu", "alloc", "trace" …) are written. Never
+ * NULL: an event without a kind of its own is written as execution samples. */
 const struct jfr_kind *jfr_kind_of(const char *event);
-/* The same where several events are in one file, asked in their order: the first that is an execution
- * sample is the only one, those after it are event samples, which say what they are of. `taken`:
- * whether there was one; false before the first event. */
+/* Does the same for a file with several events. The caller asks for each event in order. Only the
+ * first event without a kind of its own is written as execution samples; the later ones are written
+ * as event samples, which name their event. `taken`: whether an event is already written as
+ * execution samples; false before the first event. */
 const struct jfr_kind *jfr_kind_among(const char *event, bool *taken);
-/* The same of an event that is to be exported. */
+/* Does the same for an event that is to be exported. */
 const struct jfr_kind *jfr_kind_for(const struct export_quality *q, bool *taken);
 const char *jfr_kind_type(const struct jfr_kind *k);     /* "jdk.ExecutionSample" */
-const char *jfr_kind_interval(const struct jfr_kind *k); /* what its setting is called: "alloc" */
-/* Of its category's. */
+const char *jfr_kind_interval(const struct jfr_kind *k); /* name of its setting: "alloc" */
+/* The limit of its category. */
 uint32_t jfr_kind_limit(const struct jfr_kind *k, const struct jfr_limits *limits);
-/* Whether one event stands for all samples of one moment. */
+/* Reports whether one event stands for all samples of one moment. */
 bool jfr_kind_is_sum(const struct jfr_kind *k);
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 struct jfr_chunk *jfr_chunk_new(void);
 void jfr_chunk_free(struct jfr_chunk *c);
-/* Right after jfr_chunk_new: it comes behind this one in the same file. Its numbers are others, for
- * the JDK's reader takes equal numbers of two chunks for the same thing (since 14). */
+/* Makes `c` the next chunk after `before` in the same file. Call it right after jfr_chunk_new. The
+ * new chunk uses other numbers, because the JDK's reader (since 14) treats equal numbers in two
+ * chunks as the same constant. */
 void jfr_chunk_follow(struct jfr_chunk *c, const struct jfr_chunk *before);
-/* Without memory at any time so far, or of an event: the chunk is not whole. */
+/* True if memory ran out at any time since the start: the chunk is incomplete. */
 bool jfr_chunk_failed(const struct jfr_chunk *c);
 
-/* Where events go; a text of the caller's, which outlives the chunk or the next call. */
+/* Sets the text that events are appended to. It belongs to the caller and must outlive the chunk or
+ * the next call. */
 void jfr_chunk_to(struct jfr_chunk *c, struct text *events);
 
-/* Samples beyond these limits are no events. `rate` is the caller's and outlives the chunk. */
+/* Drops samples that exceed these limits. `rate` belongs to the caller and must outlive
+ * the chunk. */
 struct jfr_rate;
 void jfr_chunk_limit(struct jfr_chunk *c, struct jfr_rate *rate);
 
-/* Names that are equal in all of it have one number. 0 without memory. */
+/* Returns the number of a thread. Threads for which all arguments are equal share one number. 0 if
+ * there is no memory. */
 uint32_t jfr_chunk_thread(struct jfr_chunk *c, uint32_t tid, uint64_t java_id, bool is_virtual,
                           const char *name);
-/* A call path of the profile's, see history_stack. 0 without memory. */
+/* Returns the number of a call path of the profile, see history_stack. 0 if there is no memory. */
 uint32_t jfr_chunk_stack(struct jfr_chunk *c, const struct profile *p, const struct query *q,
                          uint32_t node);
 
 void jfr_chunk_add(struct jfr_chunk *c, const struct jfr_sample *s);
-/* The memory at this address is free. */
+/* Adds an event for memory at this address that was freed. */
 void jfr_chunk_add_free(struct jfr_chunk *c, uint64_t time_ns, uint32_t thread, uint64_t address);
 
-/* Other events: begun with their time, given their fields with jfr_number and the like, ended. */
+/* For other events: begin one with its time, add its fields with jfr_number and similar
+ * functions, end it. */
 struct text *jfr_chunk_begin(struct jfr_chunk *c, const char *type, uint64_t time_ns);
 void jfr_chunk_end(struct jfr_chunk *c);
 
-/* Bytes of constants not written yet. */
+/* Returns the size in bytes of the constants that are not written yet. */
 size_t jfr_chunk_pending(const struct jfr_chunk *c);
-/* Appends an event with them. `before`: from this event to the last checkpoint, in bytes; negative,
- * or 0 for the first one. */
+/* Appends a checkpoint event with these constants. `before`: distance in bytes from this event to
+ * the last checkpoint; it is negative, or 0 for the first checkpoint. */
 void jfr_chunk_checkpoint(struct jfr_chunk *c, struct text *out, uint64_t time_ns, int64_t before);
 
-/* What a chunk's header says; source: JfrChunkHeader, JDK 11-26. */
+/* The contents of a chunk's header; source: JfrChunkHeader, JDK 11-26. */
 struct jfr_header {
-    uint64_t bytes, checkpoint, metadata; /* from the chunk's beginning */
-    uint64_t start_ns, duration_ns;       /* of the samples' clock */
-    int64_t day;                          /* what makes it the time of day */
+    uint64_t bytes, checkpoint, metadata; /* offsets and size in bytes, from the chunk's
+                                             beginning */
+    uint64_t start_ns, duration_ns;       /* on the samples' clock */
+    int64_t day;                          /* added to the samples' clock it gives the time of day */
     bool last;
 };
 void jfr_header_write(char to[JFR_HEADER_BYTES], const struct jfr_header *h);

@@ -1,11 +1,11 @@
 /*
- * A flight recording of one chunk, made from the profile when sampling is over.
+ * Writes a flight recording with one chunk, made from the profile after sampling has ended.
  *
- * An event is written for every sample (but of wall clock, whose events stand for several). The
- * profile knows a sample's second and no more; within it samples are spread, so that nothing looks
- * like a burst. A class at the leaf (of an object, of a lock) is a field of the event. Allocations
- * are jdk.ObjectAllocationInNewTLAB, as async-profiler writes them: what a sample weighs is what it
- * stands for, in the field of the TLAB's size.
+ * One event is written for every sample. (A wall clock event stands for several samples.) The
+ * profile knows only the second of a sample, so samples are spread over their second; otherwise
+ * they would look like a burst. If the leaf is a class (of an object, of a lock), it becomes a
+ * field of the event. Allocations are written as jdk.ObjectAllocationInNewTLAB, as async-profiler
+ * does it: the sample's weight is the field with the TLAB's size.
  */
 #include "core/base/hash.h"
 #include "core/export/formats.h"
@@ -19,14 +19,14 @@
 #include <string.h>
 
 #define NS UINT64_C(1000000000)
-#define EVENTS_MAX 16777216u /* beyond, the file says how many samples it has not */
+#define EVENTS_MAX 16777216u /* if there are more samples, the file states how many are missing */
 
 struct part {
     const struct export_part *of;
     const struct query *question;
     const struct jfr_kind *kind;
     struct history_reading *r;
-    uint32_t *thread; /* of the reading → of the chunk */
+    uint32_t *thread; /* number of a thread in the reading → its number in the chunk */
     uint64_t left_out;
 };
 
@@ -37,12 +37,12 @@ struct file {
     struct part *part;
     int parts;
     struct jfr_rate rate;
-    bool taken; /* an event is written as execution samples */
+    bool taken; /* one event is already written as execution samples */
     uint64_t written;
     uint64_t first, last; /* seconds */
 };
 
-/* `seed` spreads different items over their second. */
+/* Adds a sample. `seed` gives different items different offsets within their second. */
 static void add_item(struct file *f, struct part *a, const struct history_item *it, uint64_t seed) {
     bool sum = jfr_kind_is_sum(a->kind);
     struct jfr_sample s = {
@@ -86,7 +86,7 @@ static int read_part(struct file *f, struct part *a) {
     return 0;
 }
 
-/* "Main (pid 123)" is all that is known of the JVM. */
+/* "Main (pid 123)" is all that is known of the JVM here. */
 static void note_vm(struct file *f, const struct export_quality *q, uint64_t time_ns) {
     const char *pid = q->jvm ? strstr(q->jvm, " (pid ") : NULL;
     char name[256] = "";

@@ -1,4 +1,4 @@
-/* The metadata event: the table of jfr_types.c as the tree it is in a file. */
+/* Writes the metadata event: the table of jfr_types.c in the form of a tree. */
 #include "core/export/jfr/jfr_types.h"
 #include "core/export/jfr/jfr_write.h"
 
@@ -14,14 +14,15 @@ uint32_t jfr_type(const char *name) {
 
 struct metadata {
     struct text tree;
-    struct jfr_names names; /* of everything; an index here is one less than jfr_name's */
+    struct jfr_names names; /* all strings; an index here is one less than the number from
+                               jfr_name */
 };
 
 static void word(struct metadata *m, const char *s) {
     jfr_number(&m->tree, jfr_name(&m->names, s, strlen(s)) - 1);
 }
 
-/* Then come the attributes and the number of children. */
+/* Begins an element. The caller then adds its attributes and the number of its children. */
 static void element(struct metadata *m, const char *name, unsigned attributes) {
     word(m, name);
     jfr_number(&m->tree, attributes);
@@ -42,7 +43,7 @@ static void children(struct metadata *m, unsigned n) {
     jfr_number(&m->tree, n);
 }
 
-/* `value` NULL: it has none. */
+/* `value` NULL: the annotation has no value. */
 static void annotation(struct metadata *m, const char *type, const char *key, const char *value) {
     element(m, "annotation", value ? 2 : 1);
     attribute_type(m, "class", type);
@@ -51,7 +52,7 @@ static void annotation(struct metadata *m, const char *type, const char *key, co
     children(m, 0);
 }
 
-/* "Java Virtual Machine/Profiling": two of them. */
+/* Adds a category. "Java Virtual Machine/Profiling" gives two levels. */
 static void category(struct metadata *m, const char *path) {
     size_t first = strcspn(path, "/");
     char part[64];
@@ -131,7 +132,7 @@ void jfr_metadata(struct text *out, uint64_t ticks) {
     jfr_number(out, JFR_EVENT_METADATA);
     jfr_number(out, ticks);
     jfr_number(out, 0); /* duration */
-    /* Which metadata: of chunks that say the same, the JDK mixes up the constants. */
+    /* Id of the metadata: if two chunks have the same id, the JDK mixes up their constants. */
     jfr_number(out, ticks + 1);
     jfr_number(out, m.names.count);
     for (uint32_t i = 1; i <= m.names.count; i++)

@@ -22,7 +22,7 @@ void jfr_note_machine(struct jfr_chunk *c, uint64_t time_ns) {
     event = jfr_chunk_begin(c, "jdk.CPUInformation", time_ns);
     jfr_string(event, name.machine);
     jfr_string(event, NULL); /* description */
-    jfr_number(event, 0);    /* sockets: not looked up */
+    jfr_number(event, 0);    /* sockets: unknown */
     jfr_number(event, 0);    /* cores */
     jfr_number(event, cpus > 0 ? (uint64_t)cpus : 0);
     jfr_chunk_end(c);
@@ -41,8 +41,8 @@ void jfr_note_vm(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_vm *vm)
     struct text *event = jfr_chunk_begin(c, "jdk.JVMInformation", time_ns);
     jfr_string(event, vm->name);
     jfr_string(event, vm->version);
-    jfr_string(event, NULL); /* its own arguments */
-    jfr_string(event, NULL); /* and those of its settings file */
+    jfr_string(event, NULL); /* arguments of the JVM itself */
+    jfr_string(event, NULL); /* arguments from its settings file */
     jfr_string(event, vm->arguments);
     jfr_number(event, vm->start_ms);
     jfr_number(event, vm->pid);
@@ -116,7 +116,7 @@ void jfr_note_quality(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_ki
     setting(&s, "profile", title.data);
     setting(&s, "quality", subtitle.data);
     setting(&s, "event", q->event);
-    number_setting(&s, jfr_kind_interval(kind), q->interval); /* readers want nothing but digits */
+    number_setting(&s, jfr_kind_interval(kind), q->interval); /* readers accept only digits here */
     number_setting(&s, "dropped", q->dropped);
     if (jfr_kind_limit(kind, &o->limits))
         number_setting(&s, "ratelimit", jfr_kind_limit(kind, &o->limits) - 1);
@@ -149,8 +149,8 @@ void jfr_note_figures(struct jfr_chunk *c, uint64_t time_ns, const struct jfr_fi
         struct text *event = jfr_chunk_begin(c, "jdk.GCHeapSummary", time_ns);
         jfr_number(event, f->collections < INT32_MAX ? f->collections : INT32_MAX);
         jfr_number(event, 1); /* when */
-        jfr_number(event, 0); /* where the heap begins, and … */
-        jfr_number(event, 0); /* … ends, is not known */
+        jfr_number(event, 0); /* where the heap begins: unknown */
+        jfr_number(event, 0); /* where it ends: unknown */
         jfr_number(event, f->heap_committed);
         jfr_number(event, 0);
         jfr_number(event, f->heap_max);

@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #define NS UINT64_C(1000000000)
-#define STEP ((size_t)8 << 20) /* of filler */
+#define STEP ((size_t)8 << 20) /* the file grows by this much filler */
 #define STEP_MIN ((size_t)64 << 10)
 #define PAGE 4096
-#define COMMIT 16                 /* bytes that turn filler into events at once */
-#define FILLER_BYTES ((size_t)16) /* what of a filler is written */
-#define TAIL 80                   /* some readers stop looking for events that near to the end */
+#define COMMIT 16                 /* bytes whose writing turns filler into events at once */
+#define FILLER_BYTES ((size_t)16) /* the bytes of a filler that are really written */
+#define TAIL 80                   /* some readers stop looking for events this close to the end */
 
 static size_t step_of(const struct jfr_stream *w) {
     size_t step = w->o.chunk_bytes / 4 < STEP ? (size_t)w->o.chunk_bytes / 4 : STEP;
@@ -43,16 +43,18 @@ static int write_at(struct jfr_stream *w, const void *data, size_t bytes, uint64
     return 0;
 }
 
-/* An empty checkpoint of that size: what is behind its few fields nobody looks at. */
+/* Appends the beginning of an empty checkpoint of `bytes` bytes. No reader looks at the bytes
+ * behind its few fields. */
 static void add_filler(struct text *out, uint64_t bytes) {
-    char filler[FILLER_BYTES] = {0}; /* no pools, in the end */
+    char filler[FILLER_BYTES] = {0}; /* the last field means that there are no pools */
     for (int i = 0; i < JFR_SIZE_BYTES; i++)
         filler[i] = (char)((bytes >> 7 * i & 0x7f) | (i < JFR_SIZE_BYTES - 1 ? 0x80u : 0u));
     filler[JFR_SIZE_BYTES] = JFR_EVENT_CHECKPOINT;
     text_add_n(out, filler, sizeof filler);
 }
 
-/* Behind a checkpoint, whose own size must fit. `at`: where it ends in the chunk. */
+/* Adds filler behind a checkpoint: at least TAIL bytes, and as many as align the next event to
+ * COMMIT. `at`: where the checkpoint ends in the chunk. */
 static void align(struct text *out, uint64_t at) {
     static const char zeroes[TAIL + COMMIT] = {0};
     size_t bytes = TAIL + (size_t)(COMMIT - (at + TAIL) % COMMIT) % COMMIT;
@@ -76,7 +78,7 @@ static int write_header(struct jfr_stream *w) {
     return write_at(w, header + 8, sizeof header - 8, w->start + 8);
 }
 
-/* Room for so many bytes and a filler behind them. */
+/* Makes room for `bytes` more bytes, followed by a filler. */
 static int make_room(struct jfr_stream *w, size_t bytes) {
     size_t step = step_of(w);
     if (w->file - w->end >= bytes + 2 * FILLER_BYTES)
@@ -110,7 +112,8 @@ static void add_beginning(struct jfr_stream *w, struct text *out, struct text *n
     align(out, out->len);
 }
 
-/* What a chunk begins with, and a filler; the header says how long it will be. Under the lock. */
+/* Writes the beginning of a chunk and a filler; the header contains the chunk's future length. The
+ * lock is held. */
 static void jfr_stream_begin_chunk(struct jfr_stream *w, struct text *out, uint64_t start_ns) {
     struct text notes = {0};
     w->header = (struct jfr_header){.start_ns = start_ns, .duration_ns = NS, .day = w->o.day};
@@ -144,19 +147,20 @@ static int cut(struct jfr_stream *w, uint64_t to) {
     return r < 0 ? r : ftruncate(w->fd, (off_t)to) == 0 ? 0 : -errno;
 }
 
-/* The filler goes: the file is what it will be. */
+/* Removes the filler: the file gets its final size. */
 static int jfr_stream_trim(struct jfr_stream *w) {
     w->header.last = true;
     return cut(w, w->end);
 }
 
-/* The lock is held for as long as the new chunk is being made, not while it is written. */
+/* The lock is held while the new chunk is built, not while it is written. */
 int jfr_stream_next_chunk(struct jfr_stream *w) {
     struct text out = {0};
     struct jfr_chunk *chunk = jfr_chunk_new();
     if (!chunk)
         return -ENOMEM;
-    int r = cut(w, w->end + PAGE + COMMIT - (w->end + COMMIT) % PAGE); /* chunks begin a page */
+    int r = cut(w, w->end + PAGE + COMMIT - (w->end + COMMIT) % PAGE); /* chunks begin shortly
+                                                                          behind a page boundary */
     pthread_mutex_lock(&w->lock);
     bool empty = r == 0 && w->events.len == 0;
     if (empty) {
@@ -168,7 +172,7 @@ int jfr_stream_next_chunk(struct jfr_stream *w) {
                                w->newest_ns > w->o.start_ns ? w->newest_ns : w->o.start_ns);
     }
     pthread_mutex_unlock(&w->lock);
-    if (!empty) { /* more came meanwhile, for the old one: the next time */
+    if (!empty) { /* more events for the old chunk arrived meanwhile: try again at the next flush */
         jfr_chunk_free(chunk);
         return r;
     }
@@ -181,7 +185,8 @@ int jfr_stream_next_chunk(struct jfr_stream *w) {
 
 /* ---- flushing ---- */
 
-/* Takes what waits, as it will be in the file. False: nothing does. */
+/* Takes the events and constants that wait to be written, in the form they will have in the file.
+ * False: nothing waits. */
 static bool take(struct jfr_stream *w, struct text *out) {
     bool any = false;
     pthread_mutex_lock(&w->lock);
@@ -208,7 +213,7 @@ int jfr_stream_flush(struct jfr_stream *w) {
         return 0;
     int r = out.failed ? -ENOMEM : 0;
     uint64_t taken = w->checkpoint, bytes = out.len;
-    w->checkpoint = before; /* until it is there */
+    w->checkpoint = before; /* the old one until the new one is written */
     if (r == 0)
         r = make_room(w, out.len);
     add_filler(&out, w->file - w->end - bytes);
@@ -267,7 +272,7 @@ static void *stream_main(void *arg) {
     return NULL;
 }
 
-/* ---- the outside ---- */
+/* ---- the public functions ---- */
 
 static void free_all(struct jfr_stream *w) {
     if (w->fd >= 0)
@@ -282,13 +287,14 @@ static void free_all(struct jfr_stream *w) {
     free(w);
 }
 
-/* Not to be opened before its time: that blocks until somebody reads, who is told of an end then. */
+/* Such a file must not be opened yet: opening blocks until a reader appears, and that reader would
+ * see the end of the file too early. */
 static bool is_direct(const char *path) {
     struct stat st;
     return lstat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode));
 }
 
-/* The beginning appears under its name at once. */
+/* The file appears under its name with the first chunk's beginning already in it. */
 static int create(struct jfr_stream *w, struct err *e) {
     struct output_file f;
     if (is_direct(w->path))
@@ -458,11 +464,11 @@ int jfr_stream_end(struct jfr_stream *w, const struct export_part *part, int par
         r = err_exit_as(e, ERR_EXIT_PROFILER, ENOBUFS,
                         "%s has not got %" PRIu64 " samples: it could not be written fast enough",
                         w->path, w->left_out);
-    w->left_out = w->beyond = 0; /* it is told */
+    w->left_out = w->beyond = 0; /* both have been reported */
     return r;
 }
 
-/* Whether what is at the path is what was ended, and nothing more. */
+/* Reports whether the file at the path is the file that was ended, with nothing added to it. */
 static bool is_as_ended(const struct jfr_stream *w) {
     struct stat own, there;
     return fstat(w->fd, &own) == 0 && lstat(w->path, &there) == 0 && own.st_dev == there.st_dev &&

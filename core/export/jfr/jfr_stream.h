@@ -1,22 +1,24 @@
 /*
- * A flight recording that grows while sampling goes on, and can be read at any moment: after a
- * kill -9 of whoever writes it, too.
+ * A flight recording that grows while sampling continues. It can be read at any moment, also after
+ * a kill -9 of the process that writes it.
  *
  *      chunk: header │ events, checkpoint │ events, checkpoint │ … │ filler
  *                          one flush
  *
- * The file ends with a filler: an event that every reader skips, mostly a hole that takes no room on
- * the disk. What is flushed is written into the filler, behind its first 16 bytes; then the header
- * gets to know the new checkpoint; then those 16 bytes, which lie in one page, turn filler into
- * events. Only when a chunk begins, or gets a further filler (every 8 MB), and when the filler is
- * cut off at the end, is the file in disorder for the microseconds between two system calls.
+ * The file ends with a filler: an event that every reader skips. It is mostly a hole that uses no
+ * disk space. A flush has three steps. It writes the new events into the filler, behind the
+ * filler's first 16 bytes. It writes the position of the new checkpoint into the header. It writes
+ * the first 16 bytes, which lie in one page and turn filler into events. The file is inconsistent
+ * only for the microseconds between two system calls: when a chunk begins, when a chunk gets more
+ * filler (every 8 MB), and when the filler is cut off at the end.
  *
- * A thread of its own writes, so that a slow disk holds up nobody: at most 64 MB wait for it.
- * Beyond that samples are not taken, and jfr_stream_end says so. A sample that stands for several is
- * as many events, but no more than JFR_STREAM_REPEATS_MAX beyond the first ones in all: who is
- * sampled says how many, and may not fill the disk with a word.
+ * A separate thread writes the file, so a slow disk delays nobody. At most 64 MB wait for that
+ * thread. If more wait, samples are dropped, and jfr_stream_end reports this. A sample that stands
+ * for several is written as that many events, but all samples together get at most
+ * JFR_STREAM_REPEATS_MAX events beyond their first ones: the count comes from the sampled process,
+ * which must not be able to fill the disk with one number.
  *
- * Context: frontend only. What takes a profile wants it locked.
+ * Context: frontend only. Functions that take a profile need it locked.
  */
 #ifndef JTOP_EXPORT_JFR_JFR_STREAM_H
 #define JTOP_EXPORT_JFR_JFR_STREAM_H
@@ -25,72 +27,83 @@
 #include "core/export/jfr/jfr_notes.h"
 #include "core/export/jfr_rate.h"
 
-#define JFR_STREAM_FLUSH_MS 100 /* how old a sample gets before it is in the file */
+#define JFR_STREAM_FLUSH_MS 100 /* maximum age of a sample before it is in the file */
 #define JFR_STREAM_CHUNK_BYTES (UINT64_C(100) << 20)
 #define JFR_STREAM_CHUNK_MS UINT64_C(3600000)
 
-/* Events of one sample, and those of all samples that are not their first. */
+/* Maximum number of events for one sample, and for all samples together beyond their
+ * first events. */
 #define JFR_STREAM_SAMPLE_MAX (UINT64_C(1) << 14)
 #define JFR_STREAM_REPEATS_MAX (UINT64_C(1) << 24)
 
 struct jfr_stream;
 
 struct jfr_stream_options {
-    uint64_t chunk_bytes, chunk_ms; /* a new chunk after so much; 0: the above */
+    uint64_t chunk_bytes, chunk_ms; /* limits after which a new chunk begins; 0: the
+                                       defaults above */
     struct jfr_limits limits;
-    uint64_t start_ns; /* of the samples' clock */
-    int64_t day;       /* what makes that the time of day */
-    struct jfr_vm vm;  /* strings need not outlive the call */
-    /* Asked about once a second by the stream's thread until jfr_stream_stop; false: not known.
-     * NULL: nobody to ask. */
+    uint64_t start_ns; /* on the samples' clock */
+    int64_t day;       /* offset that turns that clock into the time of day */
+    struct jfr_vm vm;  /* its strings need not outlive the call */
+    /* The stream's thread calls it about once a second until jfr_stream_stop. It returns false if
+     * the values are unknown. NULL: not called. */
     bool (*figures)(void *arg, struct jfr_figures *out);
-    /* Adds notes to the beginning of a chunk; the caller of jfr_stream_begin, or the stream's thread.
-     * NULL: none. */
+    /* Adds notes to the beginning of a chunk. Called by the caller of jfr_stream_begin or by the
+     * stream's thread. NULL: no notes. */
     void (*describe)(void *arg, struct jfr_chunk *c, uint64_t time_ns);
-    /* Called about ten times a second by the stream's thread until jfr_stream_stop; may lock the
-     * stream and add notes. NULL: no need. */
+    /* The stream's thread calls it about ten times a second until jfr_stream_stop. It may lock the
+     * stream and add notes. NULL: not called. */
     void (*turn)(void *arg);
     void *arg;
 };
 
-/* The file is there when it returns, in place of what was there. -EOPNOTSUPP: it is no regular
- * file; others with a message. */
+/* Creates the file, or replaces an existing one; the file exists when the function returns.
+ * -EOPNOTSUPP: not a regular file; other errors come with a message. */
 int jfr_stream_begin(const char *path, const struct jfr_stream_options *o, struct jfr_stream **out,
                      struct err *e);
 
-/* Any thread. The chunk that samples are to be added to, between lock and unlock. NULL: there is no
- * room for `samples` more now; they are counted as left out. */
+/* Any thread. Locks the stream and returns the chunk that samples are to be added to until unlock.
+ * NULL: there is no room for `samples` more now; they are counted as left out, and the stream is
+ * not locked. */
 struct jfr_chunk *jfr_stream_lock(struct jfr_stream *w, uint64_t samples);
 void jfr_stream_unlock(struct jfr_stream *w, uint64_t newest_ns);
-/* Between lock and unlock. Where there are fewer events than samples, they weigh as much. */
+/* Call it between lock and unlock. If it writes fewer events than the sample stands for, these
+ * events together have the full weight. */
 void jfr_stream_add(struct jfr_stream *w, const struct jfr_sample *s);
-/* Between lock and unlock. Changes with each chunk: numbers of threads and stacks are a chunk's own. */
+/* Call it between lock and unlock. Returns a number that changes with each chunk: numbers of
+ * threads and stacks are valid in one chunk only. */
 uint32_t jfr_stream_chunk(const struct jfr_stream *w);
 
-/* Nothing more comes. Waits for the thread, so what its `figures` locks must not be held. Idempotent. */
+/* Tells the stream that no more samples come, and waits for its thread. The caller must not hold a
+ * lock that `figures` takes. Idempotent. */
 void jfr_stream_stop(struct jfr_stream *w);
 
-/* errno of the write that failed, after which nothing more gets into the file; 0: none has. */
+/* errno of the write that failed, after which nothing more is written to the file; 0: no
+ * write failed. */
 int jfr_stream_failure(struct jfr_stream *w);
-/* Samples that are no events, for others of theirs stand for them. */
+/* Number of samples without an event of their own, because other events of the same sample stand
+ * for them. */
 uint64_t jfr_stream_beyond(struct jfr_stream *w);
 
-/* Samples of another event come next, from the first one on: the limits begin anew. */
+/* Tells the stream that samples of another event follow, starting with its first sample. The rate
+ * limits start again. */
 void jfr_stream_anew(struct jfr_stream *w);
 
-/* Samples that are no events, for they were beyond the limits. */
+/* Number of samples without an event because they exceeded the rate limits. */
 uint64_t jfr_stream_refused(struct jfr_stream *w);
 
-/* After jfr_stream_stop: writes what waits, says how good it was, and ends the file; parts 0:
- * nothing more is to be said. The profile need not be locked: only texts of the parts are used.
- * -ENOBUFS with a message: the file is good, but for samples there was no room for; other -errno:
- * it ends with the last flush. */
+/* Call it after jfr_stream_stop. Writes what is still in memory, adds how good the profile is, and
+ * ends the file. parts 0: adds nothing about the quality. The profile need not be locked: only
+ * texts of the parts are used. -ENOBUFS with a message: the file is good, except for samples that
+ * there was no room for. Other -errno: the file ends with the last flush. */
 int jfr_stream_end(struct jfr_stream *w, const struct export_part *part, int parts,
                    const struct export_options *o, struct err *e);
-/* After jfr_stream_end: the same file goes on, with a new chunk. -ESTALE: it is not the file that
- * was ended (moved away, or somebody has written to it), or it never grew to its end. */
+/* Call it after jfr_stream_end. Continues the same file with a new chunk. -ESTALE: the file at the
+ * path is not the file that was ended (it was moved, or another process wrote to it), or writing to
+ * it had failed. */
 int jfr_stream_resume(struct jfr_stream *w);
-/* Frees all; the file ends with what came so far, if it was not ended. NULL is fine. */
+/* Frees everything. If the file was not ended, it ends with what has been written so far. NULL
+ * is fine. */
 void jfr_stream_leave(struct jfr_stream *w);
 
 #endif

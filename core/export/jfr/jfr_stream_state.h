@@ -1,5 +1,5 @@
 /*
- * The inside of a growing recording, for jfr_stream.c and its test.
+ * The internal struct of a growing recording, for jfr_stream.c and its test.
  *
  * Context: as jfr_stream.h.
  */
@@ -16,30 +16,32 @@ struct jfr_stream {
     pthread_t thread;
     bool threaded;
     struct jfr_stream_options o;
-    char *strings[3]; /* of o.vm */
+    char *strings[3]; /* copies for o.vm */
     char *path;
-    /* under the lock */
+    /* protected by `lock` */
     struct jfr_chunk *chunk;
     struct text events;
     uint32_t chunks;
     uint64_t newest_ns;
-    uint64_t left_out; /* samples there was no room for … */
-    uint64_t beyond;   /* … and those beyond what one record, or all, may stand for */
-    uint64_t repeats;  /* events that were not a record's first */
+    uint64_t left_out; /* samples that there was no room for */
+    uint64_t beyond;   /* samples beyond the number of events that one sample, or all samples,
+                          may have */
+    uint64_t repeats;  /* events that were not the first of their sample */
     struct jfr_rate rate;
     bool quit, ended;
     int failure; /* errno of the first write that failed; 0: none */
-    /* the thread's, or its who has joined it */
+    /* owned by the stream's thread, or by the thread that has joined it */
     int fd;
     unsigned turns;
-    uint64_t start;      /* of the chunk, in the file */
-    uint64_t end, file;  /* of its events; of the filler behind them, which is the file's */
-    uint64_t checkpoint; /* the last one, from the chunk's start */
-    uint64_t begun_ns;   /* when the chunk began, on our clock */
+    uint64_t start;      /* offset of the chunk in the file */
+    uint64_t end, file;  /* offsets: end of the chunk's events; end of the filler behind them, which
+                            is the end of the file */
+    uint64_t checkpoint; /* offset of the last checkpoint, from the chunk's start */
+    uint64_t begun_ns;   /* when the chunk began, on the clock of this process */
     struct jfr_header header;
 };
 
-/* Those of the thread; 0 or -errno. */
+/* Called by the stream's thread; 0 or -errno. */
 int jfr_stream_flush(struct jfr_stream *w);
 int jfr_stream_next_chunk(struct jfr_stream *w);
 bool jfr_stream_is_full(const struct jfr_stream *w);

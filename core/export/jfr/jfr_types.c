@@ -1,13 +1,14 @@
 /*
- * The types of a JFR file, which describes itself: a tree of named elements with attributes, all
- * strings of one table.
+ * The types of a JFR file. The file describes itself: it contains a tree of named elements with
+ * attributes; all strings are in one table.
  *
  *      root ─┬─ metadata ─── class* (id, name, superType, simpleType) ─┬─ annotation*
  *            │                                                         └─ field* ─── annotation*
  *            └─ region (locale, gmtOffset)
  *
- * Names of types and fields are the JDK's where it has them, so that its tools know them; those
- * beginning with "profiler." are async-profiler's, but for profiler.EventSample, which is ours.
+ * Types and fields have the JDK's names where the JDK has such a type, so that its tools know
+ * them. Names that begin with "profiler." are async-profiler's, except profiler.EventSample, which
+ * is our own.
  */
 #include "core/export/jfr/jfr_types.h"
 

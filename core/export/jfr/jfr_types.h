@@ -1,5 +1,5 @@
 /*
- * The table of a JFR file's types: jfr_types.c has its rows, jfr_metadata.c writes them.
+ * The table of the types in a JFR file: jfr_types.c contains its rows, jfr_metadata.c writes them.
  *
  * Context: as export.h.
  */
@@ -11,13 +11,13 @@
 
 #define JFR_FIELDS 21
 
-/* What a number means. */
+/* The meaning of a number. */
 enum jfr_content { PLAIN, TICKS, DURATION, MILLIS, MILLIS_SINCE, BYTES, ADDRESS, PERCENT };
 
 struct jfr_field {
     const char *name, *type;
     const char *label; /* NULL: none */
-    bool pool;         /* a number of the type's constants */
+    bool pool;         /* the value is the number of a constant of this type */
     bool array;
     enum jfr_content content;
 };
@@ -25,7 +25,7 @@ struct jfr_field {
 struct jfr_type_row {
     const char *name;
     const char *super; /* NULL: none */
-    bool simple;       /* stands for its only field */
+    bool simple;       /* a value has the form of its only field */
     const char *label, *category;
     struct jfr_field field[JFR_FIELDS];
 };

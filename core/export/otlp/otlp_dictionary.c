@@ -30,7 +30,7 @@ static int32_t out_of_memory(struct otlp_dictionary *d) {
     return 0;
 }
 
-/* Room for *list[at], what is new all zeroes. */
+/* Grows *list until index `at` fits. New entries are all zeroes. */
 static bool reserve(void *list, uint32_t at, uint32_t *cap, size_t size) {
     if (at < *cap)
         return true;
@@ -95,7 +95,7 @@ int32_t otlp_attribute_number(struct otlp_dictionary *d, const char *key, int64_
 
 static int32_t mapping_of(struct otlp_dictionary *d, const char *module) {
     int32_t name = module[0] ? otlp_string(d, module) : 0;
-    /* The library of one frame is mostly that of the frame before. */
+    /* Search from the end: a frame's library is mostly that of the frame before. */
     for (uint32_t i = d->mappings; name && i-- > 0;)
         if (d->mapping[i] == name)
             return (int32_t)i;
@@ -213,7 +213,7 @@ int32_t otlp_stack(struct otlp_dictionary *d, const struct query *question, uint
     return (int32_t)d->stacks++;
 }
 
-/* What stands first in every table. */
+/* Adds the empty entry that every table begins with. */
 static void add_nothings(struct otlp_dictionary *d) {
     Otlp__Mapping mapping = OTLP__MAPPING__INIT, *mappings = &mapping;
     Otlp__Location location = OTLP__LOCATION__INIT, *locations = &location;

@@ -1,8 +1,8 @@
 /*
- * OpenTelemetry's profiles signal, as it would be sent to a collector, uncompressed.
+ * Writes OpenTelemetry's profiles signal, uncompressed, as it would be sent to a collector.
  *
- *      resource: the JVM ─▶ scope: this program ─▶ profiles, two an event: weight, and samples
- *      profile ─▶ sample (stack, thread) ─▶ dictionary, which all of them share
+ *      resource: the JVM ─▶ scope: this program ─▶ profiles, two per event: weights and samples
+ *      profile ─▶ sample (stack, thread) ─▶ dictionary, shared by all profiles
  */
 #include "core/export/formats.h"
 #include "core/export/otlp/otlp_dictionary.h"
@@ -16,10 +16,10 @@
 
 struct otlp {
     struct otlp_dictionary d;
-    struct text profiles; /* of the scope, packed */
+    struct text profiles; /* the profiles of the scope, packed */
     const struct export_part *part;
     struct history_reading *r;
-    int32_t (*thread)[2]; /* attributes: its name and its number */
+    int32_t (*thread)[2]; /* attribute numbers of each thread: its name and its number */
 };
 
 static const char *unit_of(const struct export_quality *q) {
@@ -62,7 +62,7 @@ static void add_samples(struct otlp *w, const struct query *question, bool weigh
     }
 }
 
-/* The profile's own fields; returns attributes in `quality`. */
+/* Adds the attributes of the profile itself to `quality`; returns their number. */
 static size_t number_quality(struct otlp *w, int32_t quality[2]) {
     quality[0] = otlp_attribute_number(&w->d, "jtop_prof.dropped_samples",
                                        (int64_t)w->part->quality->dropped);
@@ -86,7 +86,7 @@ static void add_profile(struct otlp *w, const struct query *question, bool weigh
     period.type_strindex = otlp_string(&w->d, event);
     period.unit_strindex = otlp_string(&w->d, unit_of(q));
     head.sample_type = &type;
-    /* Storing engines name a series after the period's type: none is refused. */
+    /* Storage engines name a series after the period's type. They refuse a profile without one. */
     head.period_type = &period;
     head.period = q->interval ? (int64_t)q->interval : 1;
     head.duration_nano = q->elapsed_ns;
@@ -128,7 +128,7 @@ static int add_event(struct otlp *w, const struct export_options *o) {
     return err;
 }
 
-/* What the JVM is called: its main class or jar, out of "Main (pid 123)". */
+/* Names the JVM by its main class or jar, taken from "Main (pid 123)". */
 static void pack_resource(struct text *out, const struct export_quality *q,
                           const struct text *scope) {
     Otlp__Resource resource = OTLP__RESOURCE__INIT;

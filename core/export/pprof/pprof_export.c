@@ -1,11 +1,11 @@
 /*
- * profile.proto, gzipped. Protocol buffers that follow each other are one: the profile is packed
- * and compressed in pieces, and never held as a whole.
+ * Writes profile.proto, gzipped. Protocol buffers that follow each other count as one message, so
+ * the profile is packed and compressed in pieces and never held in memory as a whole.
  *
  *      sample ─▶ locations (method, line) ─▶ function (printed name) ─▶ strings
  *        └─ labels: thread, tid, event
  *
- * A function is a printed name, as in the text report: what that one shows as a row is one here.
+ * A function is a printed name, as in the text report: what is one row there is one function here.
  */
 #include "core/export/caption.h"
 #include "core/export/formats.h"
@@ -20,10 +20,10 @@
 #include <string.h>
 #include <zlib.h>
 
-#define LEVEL 1 /* the file is a fifth larger than at 6, and made in a third of the time */
+#define LEVEL 1 /* the file is 20% larger than with level 6, but is made in a third of the time */
 
 struct pprof {
-    ProtobufCBuffer sink; /* first: it is what append() is given */
+    ProtobufCBuffer sink; /* must be first: append() gets a pointer to it */
     struct text *out;
     const struct profile *p;
     const struct snapshot *s;
@@ -32,16 +32,16 @@ struct pprof {
     struct history_reading *r;
     struct frame_names *names;
     z_stream z;
-    uint8_t plain[16384]; /* to be compressed */
+    uint8_t plain[16384]; /* waits to be compressed */
     uInt plain_len;
     int error;
 
     struct places places;
     int64_t strings;   /* written so far */
-    int64_t *function; /* by printed name: 1 + its string; 0: not written */
+    int64_t *function; /* by printed name: 1 + number of its string; 0: not written */
     uint32_t function_cap;
-    int64_t *thread;     /* string of a thread's name */
-    const char **module; /* mapping 2 and on */
+    int64_t *thread;     /* number of the string with each thread's name */
+    const char **module; /* names of mapping 2 and the following ones */
     uint32_t modules, module_cap;
     int64_t key_thread, key_tid, key_virtual, key_event, event;
 };
@@ -72,7 +72,7 @@ static void append(ProtobufCBuffer *sink, size_t size, const uint8_t *data) {
     }
 }
 
-/* One piece of the profile. */
+/* Writes one piece of the profile. */
 static void emit(struct pprof *w, const Pprof__Profile *piece) {
     (void)pprof__profile__pack_to_buffer(piece, &w->sink);
 }
@@ -89,7 +89,8 @@ static int64_t add_string(struct pprof *w, const char *s) {
 static uint64_t mapping_of(struct pprof *w, const char *module) {
     if (!module[0])
         return 1;
-    /* Few, and the strings are the method table's: the same one is nearly always met again. */
+    /* There are few modules, and their strings belong to the method table: the pointers are nearly
+     * always equal. */
     for (uint32_t i = w->modules; i-- > 0;)
         if (w->module[i] == module || !strcmp(w->module[i], module))
             return i + 2;
@@ -113,7 +114,7 @@ static void add_mappings(struct pprof *w) {
         Pprof__Profile piece = PPROF__PROFILE__INIT;
         const char *name = i ? w->module[i - 1] : w->q->jvm ? w->q->jvm : "java";
         mapping.id = i + 1;
-        /* Ranges that do not overlap, or readers take them for one. */
+        /* The ranges must not overlap; otherwise readers treat them as one mapping. */
         mapping.memory_start = (uint64_t)(i + 1) << 32;
         mapping.memory_limit = (uint64_t)(i + 2) << 32;
         mapping.filename = add_string(w, name);
@@ -169,7 +170,8 @@ static void add_location(struct pprof *w, const struct place *at, uint64_t id) {
     line.line = at->line;
     location.id = id;
     location.mapping_id = mapping_of(w, m->module);
-    location.address = (location.mapping_id << 32) + id; /* made up: tells locations apart */
+    location.address = (location.mapping_id << 32) + id; /* an invented address that makes locations
+                                                            distinct */
     location.n_line = 1;
     location.line = &lines;
     piece.n_location = 1;
@@ -177,7 +179,7 @@ static void add_location(struct pprof *w, const struct place *at, uint64_t id) {
     emit(w, &piece);
 }
 
-/* Its id; 0 without memory. */
+/* Returns the location's id; 0 if there is no memory. */
 static uint64_t location_of(struct pprof *w, const struct profile_frame *f) {
     struct place at = {f->method, f->line, w->o->annotate ? f->tier : TIER_NONE};
     bool is_new;
@@ -257,7 +259,7 @@ static void add_comment(struct pprof *w, const char *text) {
     emit(w, &piece);
 }
 
-/* What was measured, and how well. */
+/* Describes what was measured, and how good the profile is. */
 static void add_head(struct pprof *w) {
     const struct export_quality *q = w->q;
     const char *event = q->event ? q->event : "cpu";
@@ -280,7 +282,7 @@ static void add_head(struct pprof *w) {
     piece.sample_type = q->uncounted ? &types[1] : types;
     piece.default_sample_type = w->event;
     piece.period_type = &period;
-    piece.period = q->interval ? (int64_t)q->interval : 1; /* every single one */
+    piece.period = q->interval ? (int64_t)q->interval : 1; /* 1: every single event */
     piece.duration_nanos = (int64_t)q->elapsed_ns;
     if (!q->undated)
         piece.time_nanos = (int64_t)(w->r->first * 1000000000) + formats_time_of_day(q, w->r->last);

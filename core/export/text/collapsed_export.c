@@ -1,8 +1,8 @@
 /*
- * "root;…;leaf COUNT", one line a distinct stack, in byte order of the stacks. Read by
- * flamegraph.pl, speedscope, inferno and the like, so nothing but stacks is in it: how good the
- * profile is does not fit. Only where the stacks of several events follow each other a line with
- * a '#' says which.
+ * Writes "root;…;leaf COUNT": one line per distinct stack, in byte order of the stacks.
+ * flamegraph.pl, speedscope, inferno and similar tools read it, so it contains only stacks and
+ * nothing about the quality of the profile. If the stacks of several events follow each other, a
+ * line with a '#' names the event.
  */
 #include "core/export/formats.h"
 #include "core/export/frame_walk.h"
@@ -19,9 +19,9 @@ struct collapsed {
 };
 
 /*
- * A separator in a name would be read as one. ';' becomes '|', as in async-profiler's signatures
- * ("(Ljava/lang/String|)V"); what was a '|' or a '\' gets a '\' in front, so that nothing is lost;
- * line ends become \n and \r.
+ * A ';' or line end in a name would be read as a separator. ';' becomes '|', as in async-profiler's
+ * signatures ("(Ljava/lang/String|)V"). A '|' or '\' gets a '\' in front, so that no information is
+ * lost. Line ends become \n and \r.
  */
 static void escape(struct text *out, const char *name) {
     size_t plain;

@@ -1,7 +1,8 @@
 /*
- * The profile for programs: what was measured and how well, methods, threads and stacks, an object
- * an event. A name is a number: its place in "strings", which stand first, so that a reader of
- * lines needs to keep nothing else. The fields are described in man 5 jtop-prof.
+ * Writes the profile for programs: what was measured and how good the profile is, methods, threads
+ * and stacks, one object per event. A name is a number: its index in "strings". The strings come
+ * first, so that a reader that works line by line needs to keep nothing else. The fields are
+ * described in man 5 jtop-prof.
  */
 #include "core/export/formats.h"
 #include "core/export/frame_walk.h"
@@ -12,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCHEMA 1 /* a reader of it may meet new fields, and no others go or change */
+#define SCHEMA 1 /* within one schema, fields may be added, but none is removed or changed */
 
 struct json {
     struct text *out;
     struct frame_names *names;
     struct stack_path path;
-    bool stacks; /* the event being written has one */
+    bool stacks; /* the event being written already has a stack */
 };
 
 /* ,"key": */
@@ -41,7 +42,7 @@ static void add_string(struct text *out, const char *key, const char *s) {
         text_add(out, "null");
 }
 
-/* Out of "Main (pid 123)"; 0: not there. */
+/* Takes the pid from "Main (pid 123)"; 0: there is none. */
 static uint64_t pid_of(const struct export_quality *q) {
     static const char mark[] = "(pid ";
     uint64_t pid = 0;
@@ -183,7 +184,7 @@ static int add_event(struct json *w, const struct export_part *part) {
     return err;
 }
 
-/* Gives every name its number, before there is anything to be written of it. */
+/* Gives every name its number, before anything that uses it is written. */
 static int number_names(struct json *w, const struct snapshot *s) {
     for (uint32_t i = 0; i < s->method_count; i++)
         if (!frame_names_get(w->names, s->methods[i].method, s->methods[i].tier))

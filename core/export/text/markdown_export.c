@@ -1,7 +1,7 @@
 /*
- * A report to paste into a ticket: what was measured and how well, the hottest methods, threads and
- * paths, and for allocation and locks the classes. What led to a class as the leaf of a stack
- * counts as the self of the method that allocated or waited.
+ * Writes a report to paste into a ticket: what was measured and how good the profile is, the
+ * hottest methods, threads and paths, and the classes for allocation and locks. If a class is the
+ * leaf of a stack, its weight counts as self of the method that allocated or waited.
  */
 #include "core/export/caption.h"
 #include "core/export/formats.h"
@@ -18,19 +18,19 @@
 #define THREADS 10u
 #define CLASSES 10u
 #define PATHS 5u
-#define PATH_FRAMES 16u /* next to the leaf */
+#define PATH_FRAMES 16u /* frames next to the leaf */
 
-/* What the walk finds of a printed name. */
+/* What the walk collects for a printed name. */
 struct row {
     uint64_t self, total, samples;
     uint32_t name;
-    uint32_t open; /* frames of that name on the path: recursion counts once */
+    uint32_t open; /* frames of that name on the current path: recursion counts once */
     bool is_class;
 };
 
 struct path {
     uint64_t weight, samples;
-    uint32_t depth; /* of the leaf, from 0 */
+    uint32_t depth; /* depth of the leaf, from 0 */
     uint32_t name[PATH_FRAMES];
 };
 
@@ -40,7 +40,7 @@ struct report {
     struct frame_names *names;
     struct row *row; /* by name */
     uint32_t rows, row_cap;
-    uint32_t *open; /* names on the path, by depth */
+    uint32_t *open; /* names on the current path, by depth */
     uint32_t depth, open_cap;
     struct path path[PATHS]; /* by weight, descending */
     uint32_t paths;
@@ -183,7 +183,7 @@ static int add_threads(const struct report *r) {
     return 0;
 }
 
-/* In a block of code nothing means anything, and lines that are indented do not end it. */
+/* In a code block no character has a special meaning, and indented lines do not end the block. */
 static void add_paths(const struct report *r) {
     for (uint32_t i = 0; i < r->paths; i++) {
         const struct path *p = &r->path[i];

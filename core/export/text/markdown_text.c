@@ -12,7 +12,7 @@ void markdown_text_words(struct text *out, const char *s) {
         if (c == SVG_TEXT_NONE) {
             text_add_n(out, "?", 1);
         } else if (c == '@') {
-            text_add(out, "&#64;"); /* somebody's name, and they would be told */
+            text_add(out, "&#64;"); /* '@' before a user name would notify that user */
         } else {
             if (c < 0x80 && strchr("\\`*_{}[]<>#|~&!", (int)c))
                 text_add_n(out, "\\", 1);
@@ -42,7 +42,7 @@ void markdown_text_code(struct text *out, const char *s) {
         const unsigned char *from = p;
         uint32_t c = svg_text_next(&p);
         if (c == '|')
-            text_add(out, "\\"); /* a table takes it away again, even from code */
+            text_add(out, "\\"); /* in a table, the '|' must be escaped even inside code */
         if (c == SVG_TEXT_NONE)
             text_add_n(out, "?", 1);
         else

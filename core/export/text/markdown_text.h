@@ -1,5 +1,6 @@
 /*
- * Pieces of Markdown as GitHub renders it, tables included. Names may hold anything.
+ * Writes pieces of Markdown as GitHub renders it, tables included. Names may contain any
+ * characters.
  *
  * Context: pure.
  */
@@ -8,9 +9,9 @@
 
 #include "core/base/text.h"
 
-/* Appends `s` as words, none of which means anything. */
+/* Appends `s` as plain words, escaped so that no character has a special meaning. */
 void markdown_text_words(struct text *out, const char *s);
-/* Appends `s` as code, fit for a cell of a table. */
+/* Appends `s` as code that is safe in a table cell. */
 void markdown_text_code(struct text *out, const char *s);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * speedscope's own format: a table of frames, and "sampled" profiles, one an event, or with -t one
- * a thread, of stacks as numbers of frames, root first, and their weights.
+ * Writes speedscope's own format: a table of frames, and "sampled" profiles, one per event, or
+ * with -t one per thread. A profile contains stacks as lists of frame numbers, root first, and
+ * their weights.
  * source: speedscope's file-format-schema.json.
  */
 #include "core/export/caption.h"
@@ -14,15 +15,15 @@
 
 struct speedscope {
     struct text *out;
-    struct text weights; /* of the profile being written */
+    struct text weights; /* weights of the profile being written */
     struct frame_names *names;
     struct stack_path path;
     const struct export_part *part;
-    uint64_t sum;         /* of its weights */
-    uint32_t profiles;    /* begun */
-    uint32_t heaviest;    /* which of them speedscope shows first */
-    uint64_t heaviest_of; /* its weight; of the first event only */
-    bool stacks;          /* the profile being written has one */
+    uint64_t sum;         /* sum of these weights */
+    uint32_t profiles;    /* number of profiles begun */
+    uint32_t heaviest;    /* the profile that speedscope shows first */
+    uint64_t heaviest_of; /* its weight; only profiles of the first event are considered */
+    bool stacks;          /* the profile being written already has a stack */
     bool open;
     bool first; /* the first event */
 };

@@ -1,5 +1,6 @@
 /*
- * For people: a summary, the heaviest stacks, leaf first, and the methods with the most self.
+ * Writes a report for people: a summary, the heaviest stacks (leaf first), and the methods with the
+ * most self weight.
  * source: async-profiler's text output, to the blank.
  */
 #include "core/export/formats.h"
@@ -12,7 +13,7 @@
 
 #define TEXT_DEFAULT_ROWS 200
 
-/* Lines that a profile of CPU time alone does not need. */
+/* Adds the lines that a profile of CPU time alone does not need. */
 static void summary_of_event(struct text *out, const struct snapshot *s,
                              const struct export_quality *q) {
     const char *event = q->event ? q->event : "";
@@ -58,15 +59,15 @@ static void summary(struct text *out, const struct snapshot *s, const struct exp
     text_add(out, "\n");
 }
 
-/* Distinct stacks, as chains from the leaf to the root. */
+/* Distinct stacks, stored as chains from the leaf to the root. */
 struct chain {
-    uint32_t parent; /* index into chains; UINT32_MAX: a root */
+    uint32_t parent; /* index into chains; UINT32_MAX: none, this is a root */
     uint32_t name;
 };
 
 struct stack {
     uint64_t weight, samples;
-    uint32_t leaf; /* index into chains, and so the order in which the walk came by */
+    uint32_t leaf; /* index into chains; increases in the order of the walk */
 };
 
 struct stacks {
@@ -74,11 +75,11 @@ struct stacks {
     uint32_t chain_len, chain_cap;
     struct stack *stack;
     uint32_t stack_len, stack_cap;
-    uint32_t *open; /* index of the frame that is open at each depth */
+    uint32_t *open; /* index of the open frame at each depth */
     uint32_t open_cap;
 };
 
-/* Room for one more of `size` bytes each in *list. */
+/* Makes room in *list for one more entry of `size` bytes. */
 static bool grow(void *list, uint32_t len, uint32_t *cap, size_t size) {
     if (len < *cap)
         return true;
@@ -155,7 +156,7 @@ static int flat_order(const void *a, const void *b) {
 }
 
 struct flat_rows {
-    struct flat_row *row; /* by the name's id */
+    struct flat_row *row; /* by the id of the name */
     uint32_t count, cap;
 };
 
@@ -176,7 +177,8 @@ static int add_flat_frame(void *arg, const struct walked_frame *f) {
     return add_flat(arg, f->name, f->self, f->self_samples);
 }
 
-/* A method's row knows its self but not how it ran: where names tell, the tree has to be asked. */
+/* Collects the flat rows. A method's row has its self weight but not its tiers: if names show
+ * tiers, the weights come from the tree. */
 static int collect_flat(struct flat_rows *r, struct frame_names *names, const struct snapshot *s,
                         bool annotate) {
     int err = 0;
@@ -225,7 +227,7 @@ int text_export(struct text *out, const struct profile *p, const struct snapshot
         return -ENOMEM;
 
     int err = 0;
-    summary(out, s, q); /* always: it says how good the rest is */
+    summary(out, s, q); /* always written: it states how good the rest is */
     if (all || o->want_traces)
         err = traces(out, names, s, unit, o->traces ? o->traces : TEXT_DEFAULT_ROWS);
     if (!err && (all || o->want_flat))

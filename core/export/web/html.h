@@ -10,7 +10,7 @@
  *   svg_assets    script and style of the SVG flame graph, embedded in the program
  *   svg_export    SVG export: interactive flame graph
  *
- * Pages: self-contained, with the frames of a snapshot as data and a script that shows them.
+ * Builds self-contained pages: the frames of a snapshot as data, and a script that shows them.
  *
  * Context: as export.h.
  */
@@ -19,12 +19,12 @@
 
 #include "core/export/export.h"
 
-/* One way of showing them. */
+/* One way of showing the frames. */
 struct html_view {
-    const char *style;   /* besides the one all pages have; or "" */
-    const char *buttons; /* in the bar at the top, as HTML */
-    const char *body;    /* between the head of the page and its foot, as HTML */
-    const char *script;  /* besides what all pages have */
+    const char *style;   /* style in addition to the one that all pages have; or "" */
+    const char *buttons; /* in the bar at the top of the page, as HTML */
+    const char *body;    /* between the page's head and foot, as HTML */
+    const char *script;  /* script in addition to the one that all pages have */
 };
 
 /* 0 or -ENOMEM. */
@@ -32,7 +32,7 @@ int html_page(struct text *out, const struct profile *p, const struct snapshot *
               const struct export_quality *q, const struct export_options *o,
               const struct html_view *view);
 
-/* As they stand in the source tree. */
+/* The files of the source tree, unchanged. */
 extern const char html_data_js[];
 extern const char html_script_js[];
 extern const char html_style_css[];

@@ -1,5 +1,5 @@
 /*
- * The scripts and styles of the pages, as they are, in the program. See svg_assets.c.
+ * Embeds the scripts and styles of the pages, unchanged, in the program. See svg_assets.c.
  */
 #include "core/export/web/html.h"
 

@@ -1,5 +1,5 @@
 /*
- * The flame graph as a page that draws on a canvas.
+ * Exports the flame graph as a page that draws on a canvas.
  */
 #include "core/export/formats.h"
 
@@ -22,7 +22,7 @@ int html_export(struct text *out, const struct profile *p, const struct snapshot
 }
 
 /*
- * The call tree as a page: unfolded by hand, heaviest first.
+ * Exports the call tree as a page: unfolded by hand, heaviest first.
  */
 
 int tree_export(struct text *out, const struct profile *p, const struct snapshot *s,

@@ -26,7 +26,7 @@ void html_lines_add(struct html_lines *l, uint32_t depth, uint32_t name, enum fr
     l->depth = l->depth > level ? l->depth : level;
 }
 
-/* Without the mark that the type says again. */
+/* Returns the length without the mark, because the type contains the same information. */
 static size_t bare_length(const char *name) {
     size_t n = strlen(name);
     bool marked = n > 4 && name[n - 4] == '_' && name[n - 3] == '[' && name[n - 1] == ']' &&
@@ -34,7 +34,8 @@ static size_t bare_length(const char *name) {
     return marked ? n - 4 : n;
 }
 
-/* Of ASCII only: readers count in characters. */
+/* Returns the length of the common prefix. Only ASCII counts: readers count characters,
+ * not bytes. */
 static size_t common(const char *a, size_t n, const char *b, size_t m) {
     size_t i = 0;
     while (i < n && i < m && i < COMMON_MAX && a[i] == b[i] && !((unsigned char)a[i] & 0x80))
@@ -42,7 +43,7 @@ static size_t common(const char *a, size_t n, const char *b, size_t m) {
     return i;
 }
 
-/* What would end the line or the element, or begin one, does not. */
+/* Escapes what would end the line or the script element, or begin another element. */
 static void add_char(struct text *out, const char *at, char before) {
     char escaped[] = {'\\', *at};
     bool tag = before == '<' && (*at == '/' || *at == '!' || !strncasecmp(at, "script", 6));

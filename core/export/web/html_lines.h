@@ -1,19 +1,20 @@
 /*
- * The frames of a page once more, in the text that async-profiler's pages have: programs that read
- * those, its converter for one, take ours as well. A browser passes over it.
+ * The frames of a page a second time, in the text form of async-profiler's pages. Programs that
+ * read those pages, such as async-profiler's converter, can read ours as well. A browser ignores
+ * this text.
  *
  *      const levels = Array(DEPTH);
  *      const cpool = [
  *      'all',
- *      'Xname',              X: 32 + how many characters it has in common with the name before it
+ *      'Xname',              X: character 32 + length of the prefix shared with the name before
  *      ];
  *
- *      f(NAME * 8 + TYPE,LEVEL,0,TOTAL)     names from 0, "all"; the root first
- *      u(NAME * 8 + TYPE,TOTAL)             a level down from the frame before
- *      n(NAME * 8 + TYPE,TOTAL)             on its level
+ *      f(NAME * 8 + TYPE,LEVEL,0,TOTAL)     names are numbered from 0 ("all"); the root is first
+ *      u(NAME * 8 + TYPE,TOTAL)             one level below the previous frame
+ *      n(NAME * 8 + TYPE,TOTAL)             on the level of the previous frame
  *
- * The numbers 0 are distances that follow from the widths. Source: FlameGraph.java of async-profiler's
- * converter (parseHtml).
+ * The numbers 0 are distances; readers compute them from the widths. Source: FlameGraph.java of
+ * async-profiler's converter (parseHtml).
  *
  * Context: as export.h.
  */
@@ -25,15 +26,16 @@
 
 struct html_lines {
     struct text frames;
-    uint32_t level; /* of the frame before; the root's is 0 */
+    uint32_t level; /* of the previous frame; the root's level is 0 */
     uint32_t depth; /* levels below the root */
 };
 
-/* The next frame in preorder, `depth` 0 below the root. `name`: of frame_names_by_id. */
+/* Adds the next frame in preorder; `depth` is 0 for frames directly below the root. `name`: id from
+ * frame_names_by_id. */
 void html_lines_add(struct html_lines *l, uint32_t depth, uint32_t name, enum frame_class c,
                     uint64_t value);
 
-/* The script element with all of it; frees what is kept. `whole`: the root's. */
+/* Writes the script element with all lines, and frees what was kept. `whole`: the root's value. */
 void html_lines_write(struct html_lines *l, struct text *out, const struct frame_names *names,
                       uint64_t whole);
 

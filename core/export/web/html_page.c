@@ -1,16 +1,16 @@
 /*
- * A page and its data, compact: a browser takes a million frames of it. It stands by itself, and
- * asks nothing of the network.
+ * Writes a page and its data in a compact form: a browser can show a million frames of it. The page
+ * is self-contained and loads nothing from the network.
  *
- * Data are frames in preorder, numbers little endian base 128, the whole in base64:
+ * The data are the frames in preorder. Numbers are little endian base 128, and all of it is base64:
  *
- *      levels up from the frame before × 16 + class     a child is 0 up
+ *      (levels up from the previous frame) × 16 + class  a child is 0 levels up
  *      name
- *      count, self                                      of what widths are made of
- *      the other counter, as its difference from what the average would be, zigzag
- *      change in 1/1000 percent × 4 + chance + 2 × new  zigzag; only where there is a comparison
+ *      count, self                                      in the counter that sets the widths
+ *      the other counter, as its difference from the expected average, zigzag
+ *      change in 1/1000 percent × 4 + chance + 2 × new  zigzag; only in comparisons
  *
- * Names are JSON; nothing in them can end the script element.
+ * Names are JSON; no name can end the script element.
  */
 #include "core/export/web/html.h"
 #include "core/export/web/html_lines.h"
@@ -27,20 +27,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAMES_MAX 1000000u /* more, and the narrowest are left out */
+#define FRAMES_MAX 1000000u /* if there are more, the narrowest are left out */
 
 struct html {
     struct text *out;
-    struct text data; /* what is not base64 yet, at most a few bytes */
+    struct text data; /* bytes not encoded in base64 yet, at most a few */
     const struct snapshot *s;
     const struct export_options *o;
     struct frame_names *names;
     uint64_t whole, other_whole;
-    uint64_t least; /* frames with less are left out */
-    uint32_t depth; /* of the frame before */
+    uint64_t least; /* frames with a smaller value are left out */
+    uint32_t depth; /* depth of the previous frame */
     uint32_t frames, levels;
     bool used[FRAME_CLASSES];
-    struct html_lines lines; /* not of a comparison */
+    struct html_lines lines; /* not used in comparisons */
 };
 
 static void add_base64(struct text *out, const unsigned char *in, size_t n) {
@@ -63,7 +63,7 @@ static void add_base64(struct text *out, const unsigned char *in, size_t n) {
     text_add_n(out, buf, len);
 }
 
-/* Whole groups of three, or at the end all of it. */
+/* Encodes whole groups of three bytes, or at the end everything. */
 static void flush(struct html *h, bool all) {
     size_t n = all ? h->data.len : h->data.len / 3 * 3;
     if (h->data.failed || !n)
@@ -85,7 +85,8 @@ static uint64_t zigzag(int64_t n) {
     return (uint64_t)n << 1 ^ (n < 0 ? UINT64_MAX : 0);
 }
 
-/* What the other counter would be, were all samples alike. The page computes it the same way. */
+/* Returns what the other counter would be if all samples were alike. The page computes it in the
+ * same way. */
 static int64_t average(const struct html *h, uint64_t value) {
     return h->whole ? (int64_t)((double)value / (double)h->whole * (double)h->other_whole + 0.5)
                     : 0;
@@ -132,7 +133,7 @@ static int descending(const void *a, const void *b) {
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* The bound that leaves no more than FRAMES_MAX. */
+/* Finds the limit that leaves at most FRAMES_MAX frames. */
 static int find_least(struct html *h) {
     if (h->o->minwidth > 0)
         h->least = (uint64_t)((double)h->whole * h->o->minwidth / 100);
@@ -141,7 +142,8 @@ static int find_least(struct html *h) {
     uint64_t *value = malloc(h->s->node_count * sizeof *value);
     if (!value)
         return -ENOMEM;
-    /* Most weigh next to nothing: those of a few samples are counted, the rest is sorted. */
+    /* Most frames have very small values: those worth fewer than 64 samples are counted per value,
+     * and only the rest is sorted. */
     uint32_t few[65] = {0}, many = 0;
     uint64_t unit = h->o->total && h->s->samples ? h->whole / h->s->samples : 1;
     unit += unit == 0;

@@ -1,9 +1,9 @@
 /*
- * The flame graph as numbers, for svg_export.c, and its script and style.
+ * The sizes of the flame graph for svg_export.c, and its script and style.
  *
  *      head    title, what was measured, the line about the frame under the pointer
- *      frames  one row a level; roots at the bottom, or at the top when inverted
- *      legend  colours, and what is not drawn
+ *      frames  one row per level; roots at the bottom, or at the top when inverted
+ *      legend  colours, and which frames are not drawn
  *
  * Context: as export.h.
  */
@@ -13,7 +13,7 @@
 #include "core/export/export.h"
 #include "core/export/frame_class.h"
 
-#define SVG_WIDTH 1200 /* pixels, where nothing is asked for and no script runs */
+#define SVG_WIDTH 1200 /* pixels, if no width was requested and no script runs */
 #define SVG_ROW 16
 #define SVG_MARGIN 10 /* left and right of the frames */
 #define SVG_HEAD 84
@@ -25,8 +25,8 @@ struct svg_page {
     const struct export_options *o;
     const char *unit;    /* never NULL */
     unsigned width, row; /* pixels */
-    unsigned rows;       /* levels drawn, "all" included */
-    double hidden;       /* frames under this many percent are not drawn */
+    unsigned rows;       /* levels drawn, including "all" */
+    double hidden;       /* frames narrower than this percentage are not drawn */
     bool used[FRAME_CLASSES];
 };
 
@@ -34,7 +34,7 @@ static inline unsigned svg_page_height(const struct svg_page *g) {
     return SVG_HEAD + g->rows * g->row + SVG_LEGEND;
 }
 
-/* The script and the style as they stand in the source tree. */
+/* The script and the style, unchanged from the source tree. */
 extern const char svg_script_js[];
 extern const char svg_style_css[];
 

@@ -1,7 +1,7 @@
 /*
- * svg_script.js and svg_style.css, as they are, in the program. The assembler looks for them from
- * the directory the compiler runs in, the root of the source tree; embed.mk makes the object
- * depend on them.
+ * Embeds svg_script.js and svg_style.css, unchanged, in the program. The assembler looks for them
+ * relative to the directory in which the compiler runs, which is the root of the source tree.
+ * embed.mk makes the object depend on them.
  */
 #include "core/export/web/svg.h"
 

@@ -1,5 +1,6 @@
 /*
- * Interactive flame graph: one SVG file that draws itself without its script, for <img> and print.
+ * Exports an interactive flame graph: one SVG file that is also complete without its script, for
+ * <img> and print.
  */
 #include "core/export/web/svg.h"
 
@@ -18,7 +19,7 @@
 
 #define SEPARATOR " \xc2\xb7 "
 
-/* What caption.c says, as the page needs it. */
+/* Adds text from caption.c, escaped for the SVG. */
 static void add_caption(struct text *out, const struct text *plain) {
     out->failed |= plain->failed;
     if (plain->data)
@@ -54,7 +55,7 @@ static void add_style(struct text *out, const struct svg_page *g) {
     text_add(out, "</style>\n");
 }
 
-/* From the XML declaration to the first frame, and from the last frame to the end. */
+/* Writes everything from the XML declaration to the first frame. */
 static void svg_page_begin(struct text *out, const struct svg_page *g) {
     unsigned height = svg_page_height(g);
     text_addf(out,
@@ -102,7 +103,7 @@ static void add_legend(struct text *out, const struct svg_page *g) {
     text_add(out, "</text>\n");
 }
 
-/* From the XML declaration to the first frame, and from the last frame to the end. */
+/* Writes everything after the last frame. */
 static void svg_page_end(struct text *out, const struct svg_page *g) {
     text_add(out, "</svg>\n");
     add_legend(out, g);
@@ -119,32 +120,33 @@ static void svg_page_end(struct text *out, const struct svg_page *g) {
 }
 
 /*
- * A browser stays quick with some ten thousand frames, and nobody sees those narrower than a
- * fraction of a pixel. So by default frames under SVG_NARROW percent go; where more than
- * SVG_FRAMES remain the bound rises, up to SVG_NARROW_MOST percent: a wide frame is never left out.
+ * A browser stays fast with some ten thousand frames, and nobody can see frames narrower than a
+ * fraction of a pixel. By default, frames narrower than SVG_NARROW percent are left out. If more
+ * than SVG_FRAMES remain, the limit rises, but at most to SVG_NARROW_MOST percent: a wide frame is
+ * never left out.
  */
 #define SVG_FRAMES 20000u
 #define SVG_NARROW (0.1 / 1920 * 100)
 #define SVG_NARROW_MOST 0.1
-#define SVG_THIN_OUT_AT 400000u /* frames held in memory before the bound is looked at */
+#define SVG_THIN_OUT_AT 400000u /* frames in memory at which the limit is checked */
 
-#define COLUMN 0.602 /* of a monospaced font, in its size */
+#define COLUMN 0.602 /* width of a monospaced character, relative to the font size */
 
 struct svg_frame {
-    uint64_t left, value; /* in the counter that widths are made of */
+    uint64_t left, value; /* in the counter that sets the widths */
     uint64_t samples, weight, self;
     const char *name;
     uint32_t depth;
     uint16_t class;
     uint16_t java;
-    struct diff_change change; /* where there is something to compare with */
+    struct diff_change change; /* only in comparisons */
 };
 
 struct svg {
     struct svg_page page;
     struct frame_names *names;
-    uint64_t whole; /* 100 percent */
-    uint64_t least; /* frames with less are left out */
+    uint64_t whole; /* the value that is 100 percent */
+    uint64_t least; /* frames with a smaller value are left out */
     bool automatic; /* `least` may rise */
     struct svg_frame *frame;
     size_t len, cap, thin_out_at;
@@ -157,7 +159,7 @@ static int descending(const void *a, const void *b) {
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* Raises the bound until no more than SVG_FRAMES remain, or it is as high as it may get. */
+/* Raises the limit until at most SVG_FRAMES remain, or until it has reached its maximum. */
 static int thin_out(struct svg *v) {
     if (!v->automatic || v->len <= SVG_FRAMES)
         return 0;
@@ -238,7 +240,7 @@ static int visit(void *arg, const struct walked_frame *f) {
     return add_frame(v, &frame);
 }
 
-/* 12.3456 as text, without the zeros at its end. */
+/* Appends 12.3456 as text, without zeros at the end. */
 static void add_percent(struct text *out, uint64_t part, uint64_t whole) {
     char buf[32];
     int n = snprintf(buf, sizeof(buf), "%.4f", formats_percent(part, whole));
@@ -249,7 +251,7 @@ static void add_percent(struct text *out, uint64_t part, uint64_t whole) {
     text_add_n(out, buf, (size_t)n);
 }
 
-/* "before 1.20%, +0.80", or "new". */
+/* Appends "before 1.20%, +0.80", or "new". */
 static void add_change(struct text *out, const struct svg *v, const struct svg_frame *f) {
     double before = formats_percent(f->value, v->whole) - f->change.percent;
     if (f->change.is_new)
@@ -260,7 +262,7 @@ static void add_change(struct text *out, const struct svg *v, const struct svg_f
         text_add(out, ", may be chance");
 }
 
-/* A sign says what the colour says. */
+/* The sign of the change shows the same as the colour. */
 static void add_label(struct text *out, const struct svg *v, const struct svg_frame *f,
                       unsigned columns) {
     char sign[32] = "";

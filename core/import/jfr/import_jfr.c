@@ -1,6 +1,7 @@
 /*
- * JFR files, as the JDK, async-profiler and this program write them: see jfr_events.h for what
- * becomes of which event. Twice over the file: what it is of is told before its samples.
+ * Reads JFR files as the JDK, async-profiler and this program write them. jfr_events.h shows
+ * what each event becomes. The file is read twice, because its description must be written
+ * before its samples.
  */
 #include "core/import/importer.h"
 #include "core/import/jfr/jfr_samples.h"
@@ -25,14 +26,14 @@ static bool knows(const uint8_t *head, size_t bytes, bool whole) {
     return bytes >= sizeof JFR_MAGIC && !memcmp(head, JFR_MAGIC, sizeof JFR_MAGIC);
 }
 
-/* The first thing that is wrong is told. */
+/* Stores only the first damage that is found. */
 static void damaged(struct file *f, const uint8_t *at, const char *what) {
     if (!f->result->damage[0])
         snprintf(f->result->damage, sizeof f->result->damage, "at byte %zu: %s",
                  (size_t)(at - f->data), what);
 }
 
-/* Calls `use` of each chunk that can be read. */
+/* Calls `use` for each chunk that can be read. */
 static int each_chunk(struct file *f, int (*use)(struct file *, struct jfr_chunk *)) {
     const uint8_t *at = f->data, *end = f->data + f->bytes;
     while (at < end) {
@@ -80,7 +81,7 @@ static int living(struct file *f, struct jfr_chunk *k) {
     return jfr_samples_read_living(&f->samples, k);
 }
 
-/* Only where they are not read as the allocations themselves. */
+/* Needed only if live objects are not themselves read as the allocations. */
 static int find_living(struct file *f) {
     enum wire_event event;
     if (!f->survey.count[JFR_LIVE] || jfr_survey_wants(&f->survey, JFR_LIVE, &event))
@@ -91,7 +92,7 @@ static int find_living(struct file *f) {
     return r;
 }
 
-/* Of every event that there is, or of CPU time where there is none at all. */
+/* Writes a mark for every event of the file, or for CPU time if it has none. */
 static void mark(struct file *f, uint64_t time_ns) {
     uint32_t told = 0;
     for (unsigned row = 0; row < JFR_SAMPLES; row++) {
@@ -100,7 +101,7 @@ static void mark(struct file *f, uint64_t time_ns) {
             told & 1u << event)
             continue;
         told |= 1u << event;
-        /* A method sample's period is time, and its weight is not. */
+        /* A native method sample's period is a time, but its weight is not. */
         emit_mark(f->samples.emit, time_ns, event, jfr_survey_name(&f->survey, event),
                   row == JFR_NATIVE_METHOD
                       ? 0

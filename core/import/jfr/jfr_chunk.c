@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define NS UINT64_C(1000000000)
-#define TICKS_A_SECOND_MAX (10 * NS) /* so that their product with NS fits */
+#define TICKS_A_SECOND_MAX (10 * NS) /* so that its product with NS does not overflow */
 #define TEXT_DEPTH_MAX 4
 
 /* ---- the header; source: jdk.jfr.internal.consumer.ChunkHeader, JDK 11–25 ---- */
@@ -18,7 +18,7 @@ enum {
     AT_LASTS_NS = 40,
     AT_START_TICKS = 48,
     AT_TICKS_A_SECOND = 56,
-    AT_GENERATION = 64, /* since JDK 14: 0 once it is complete */
+    AT_GENERATION = 64, /* since JDK 14: 0 if the chunk is complete */
     AT_FLAGS = 67,      /* 1: numbers are compressed */
 };
 
@@ -26,7 +26,8 @@ static bool is_chunk(const uint8_t *data, size_t bytes) {
     return bytes >= 4 && !memcmp(data, JFR_MAGIC, 4);
 }
 
-/* Where it ends. One that is being written has no size yet, or that of its last flush. */
+/* Finds the end of the chunk. A chunk that is being written has no size yet, or the size at its
+ * last flush. */
 static void find_end(struct jfr_chunk *k, size_t left) {
     uint64_t bytes = jfr_cursor_big_endian(k->begin + AT_BYTES, 8);
     bool known = bytes >= JFR_HEADER_BYTES && bytes <= left;
@@ -86,7 +87,8 @@ static bool metadata_at(struct jfr_chunk *k, uint64_t offset, struct jfr_event *
     return found;
 }
 
-/* The header says where; a cut chunk's may be elsewhere, if it has one at all. */
+/* Finds the metadata event. The header gives its position. In a cut chunk it may be elsewhere, or
+ * missing. */
 static bool find_metadata(struct jfr_chunk *k, struct jfr_event *out) {
     if (metadata_at(k, jfr_cursor_big_endian(k->begin + AT_METADATA, 8), out))
         return true;
@@ -123,7 +125,7 @@ void jfr_chunk_close(struct jfr_chunk *k) {
 
 /* ---- time ---- */
 
-/* What lasts centuries ("for ever") lasts no time. */
+/* A duration of centuries means "for ever" and counts as 0. */
 uint64_t jfr_chunk_span(const struct jfr_chunk *k, uint64_t ticks) {
     uint64_t seconds = ticks / k->ticks_a_second, rest = ticks % k->ticks_a_second;
     if (seconds > UINT64_C(1) << 32)
@@ -138,7 +140,8 @@ uint64_t jfr_chunk_time(const struct jfr_chunk *k, uint64_t ticks) {
 
 /* ---- constants ---- */
 
-/* The bytes of a constant are those of its number at least: so many fit. */
+/* A constant takes at least the bytes of its number, so the number of constants is limited by the
+ * file's size. */
 static int add_constant(struct jfr_type *t, uint64_t number, const uint8_t *at) {
     if (t->constants == t->room) {
         uint32_t room = t->room ? t->room * 2 : 64;
@@ -170,8 +173,8 @@ static int read_pool(struct jfr_chunk *k, struct jfr_cursor *c) {
 static int read_checkpoint(struct jfr_chunk *k, struct jfr_cursor *c) {
     jfr_cursor_number(c, 8); /* start */
     jfr_cursor_number(c, 8); /* duration */
-    jfr_cursor_number(c, 8); /* where the one before it is */
-    jfr_cursor_byte(c);      /* its kind */
+    jfr_cursor_number(c, 8); /* position of the checkpoint before it */
+    jfr_cursor_byte(c);      /* kind of the checkpoint */
     uint64_t pools = jfr_cursor_number(c, 4);
     int r = 0;
     for (uint64_t i = 0; i < pools && !c->bad && r == 0; i++)
@@ -185,7 +188,7 @@ static int by_number(const void *a, const void *b) {
                                   : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Sorted, each number once. */
+/* Sorts the constants by number and keeps each number once. */
 static void settle(struct jfr_type *t) {
     uint32_t kept = 0;
     if (t->constants)
@@ -256,7 +259,8 @@ static struct wire_text field_text(const struct jfr_chunk *k, const struct jfr_f
                    : text_of(k, f->type, v->at, scratch, depth);
 }
 
-/* As many steps as the text is long, whatever else the value has: constants are asked often. */
+/* The cost depends only on the length of the text, not on the other fields of the value, because
+ * constants are read often. */
 static struct wire_text text_of(const struct jfr_chunk *k, const struct jfr_type *t,
                                 const uint8_t *at, char *scratch, unsigned depth) {
     struct jfr_cursor c = jfr_chunk_cursor(k, at);

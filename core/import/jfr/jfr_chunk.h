@@ -1,12 +1,13 @@
 /*
- * A chunk of a JFR file: a header, then events one behind the other. Two of them are not the
- * program's:
+ * A chunk of a JFR file: a header, then events one after the other. Two types of events describe
+ * the chunk itself:
  *
- *      metadata     what the types of all the others are; the last one counts
- *      checkpoint   constants that others refer to by number, any number of times in a chunk; the
- *                   first to give a number counts, as in the JDK's own reader
+ *      metadata     describes the types of all other events; the last one is used
+ *      checkpoint   constants that other events refer to by number. A chunk has any number of
+ *                   checkpoints. If a number occurs twice, the first constant is used, as in
+ *                   the JDK's own reader
  *
- * Where a chunk is cut, or still being written, what is there of it is read.
+ * If a chunk is cut or still being written, the existing part is read.
  *
  * Context: as import.h.
  */
@@ -22,38 +23,39 @@
 #define JFR_EVENT_OF_CONSTANTS 1u
 
 struct jfr_chunk {
-    const uint8_t *begin; /* of its header */
-    const uint8_t *end;   /* where the next one begins, or the file ends */
-    bool whole;           /* all of it is there */
+    const uint8_t *begin; /* start of the chunk's header */
+    const uint8_t *end;   /* where the next chunk begins, or the end of the file */
+    bool whole;           /* the chunk is complete */
     bool fixed;           /* see jfr_cursor.h */
     uint64_t start_ns;    /* time of day */
     uint64_t lasts_ns;
     uint64_t start_ticks, ticks_a_second;
     struct jfr_types types;
-    const struct jfr_type *string; /* java.lang.String; NULL: there is none */
-    const uint8_t *damage;         /* where its events make no more sense; NULL: nowhere */
+    const struct jfr_type *string; /* java.lang.String; NULL: the chunk does not have this type */
+    const uint8_t *damage;         /* position from which its events are invalid; NULL: all
+                                      are valid */
 };
 
-/* `data` is of the file's rest. 0, -ENOMEM, or -EINVAL with a reason: there is no chunk that can be
- * read. -ENODATA: there is one, but what its types are is not there; its `end` is set. */
+/* `data` is the rest of the file. 0, -ENOMEM, or -EINVAL with a reason: there is no readable chunk.
+ * -ENODATA: there is a chunk, but the description of its types is missing; its `end` is set. */
 int jfr_chunk_open(struct jfr_chunk *k, const uint8_t *data, size_t bytes, const char **why);
 void jfr_chunk_close(struct jfr_chunk *k);
 
 /* Reads the constants of all checkpoints. -ENOMEM. */
 int jfr_chunk_read_constants(struct jfr_chunk *k);
 
-/* Ticks as ns, and of a moment as ns since the epoch. */
+/* Convert ticks: a duration to ns, and a moment to ns since the epoch. */
 uint64_t jfr_chunk_span(const struct jfr_chunk *k, uint64_t ticks);
 uint64_t jfr_chunk_time(const struct jfr_chunk *k, uint64_t ticks);
 
-/* An event: its type's number, and a cursor of what follows. */
+/* An event: the number of its type, and a cursor for what follows. */
 struct jfr_event {
     uint64_t type;
     struct jfr_cursor c;
 };
 
-/* The one at `at`; moves `at` behind it. False at the end, and where it makes no sense, which is
- * kept in `damage`. */
+/* Reads the event at `at` and moves `at` behind it. Returns false at the end, and for an invalid
+ * event, whose position is stored in `damage`. */
 bool jfr_chunk_next(struct jfr_chunk *k, const uint8_t **at, struct jfr_event *out);
 
 static inline const uint8_t *jfr_chunk_first(const struct jfr_chunk *k) {
@@ -64,11 +66,11 @@ static inline struct jfr_cursor jfr_chunk_cursor(const struct jfr_chunk *k, cons
     return (struct jfr_cursor){.at = at, .end = k->end, .fixed = k->fixed};
 }
 
-/* NULL: there is none of that number. */
+/* NULL: there is no constant with this number. */
 struct jfr_constant *jfr_constant_get(const struct jfr_type *t, uint64_t number);
 
-/* Text that a value is: of a string, or of a constant whose first text it is (jdk.types.Symbol).
- * It lies in the file, or in `scratch`. Empty where there is none. */
+/* Returns the text of a value: of a string, or of a constant whose first field is the text
+ * (jdk.types.Symbol). The text is in the file or in `scratch`. Empty if there is none. */
 struct wire_text jfr_text(const struct jfr_chunk *k, const struct jfr_field *f,
                           const struct jfr_value *v, char scratch[WIRE_STRING_MAX]);
 

@@ -47,7 +47,7 @@ void jfr_cursor_skip(struct jfr_cursor *c, uint64_t bytes) {
     }
 }
 
-/* What is longer than what is left is damaged. */
+/* A string that is longer than the rest of the data is damaged. */
 struct jfr_string jfr_cursor_peek_string(struct jfr_cursor *c) {
     struct jfr_string s = {.encoding = JFR_STRING_NULL};
     uint8_t encoding = jfr_cursor_byte(c);
@@ -98,7 +98,7 @@ static size_t put_character(uint32_t ch, char *to, size_t room) {
     return n;
 }
 
-/* Surrogates that have no other half become '?', as they do in the VM's UTF-8. */
+/* A surrogate without its other half becomes '?', as in the VM's own UTF-8. */
 static uint32_t next_character(struct jfr_cursor *c, uint64_t *left) {
     uint32_t ch = (uint32_t)(jfr_cursor_number(c, 2) & 0xffff);
     --*left;

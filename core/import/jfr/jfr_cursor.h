@@ -1,8 +1,9 @@
 /*
- * The bytes of a JFR file, front to back. What is not there reads as 0 and is remembered.
+ * Reads the bytes of a JFR file from front to back. Missing bytes read as 0, and `bad` is set.
  *
- * Numbers are base 128, little endian, eight bits in the ninth byte; or, in chunks that say so, of
- * fixed width and big endian. source: the reader in jdk.jfr.internal.consumer, JDK 11–25.
+ * Numbers are base 128, little endian, with eight bits in the ninth byte. In chunks whose header
+ * has that flag, they have a fixed width and are big endian. source: the reader in
+ * jdk.jfr.internal.consumer, JDK 11–25.
  *
  * Context: as import.h.
  */
@@ -16,7 +17,7 @@
 struct jfr_cursor {
     const uint8_t *at, *end;
     bool fixed; /* numbers are not compressed */
-    bool bad;   /* there was too little */
+    bool bad;   /* too few bytes were left */
 };
 
 static inline size_t jfr_cursor_left(const struct jfr_cursor *c) {
@@ -24,35 +25,37 @@ static inline size_t jfr_cursor_left(const struct jfr_cursor *c) {
 }
 
 uint8_t jfr_cursor_byte(struct jfr_cursor *c);
-/* A number that has `bytes` bytes where numbers are of fixed width. */
+/* Reads a number. `bytes`: its size if numbers have a fixed width. */
 uint64_t jfr_cursor_number(struct jfr_cursor *c, unsigned bytes);
 void jfr_cursor_skip(struct jfr_cursor *c, uint64_t bytes);
-/* Big endian, always. */
+/* Always big endian. */
 uint64_t jfr_cursor_big_endian(const uint8_t *at, unsigned bytes);
 
 enum jfr_encoding {
     JFR_STRING_NULL,
     JFR_STRING_EMPTY,
-    JFR_STRING_CONSTANT, /* a number of the pool of strings */
+    JFR_STRING_CONSTANT, /* a number in the pool of strings */
     JFR_STRING_UTF8,
-    JFR_STRING_CHARS, /* UTF-16 units, a number each */
+    JFR_STRING_CHARS, /* UTF-16 units, one number each */
     JFR_STRING_LATIN1,
 };
 
 struct jfr_string {
     enum jfr_encoding encoding;
-    uint64_t n;        /* bytes or chars; of JFR_STRING_CONSTANT the number */
-    const uint8_t *at; /* the first of them */
+    uint64_t n;        /* number of bytes or chars; for JFR_STRING_CONSTANT, the number of the
+                          constant */
+    const uint8_t *at; /* the first byte of the text */
 };
 
-/* And leaves the cursor behind it. */
+/* Reads a string and moves the cursor behind it. */
 struct jfr_string jfr_cursor_string(struct jfr_cursor *c);
 
-/* The same, and leaves the cursor where the text begins: not a step for each of its characters. */
+/* Does the same, but leaves the cursor where the text begins, so it does not step over each
+ * character. */
 struct jfr_string jfr_cursor_peek_string(struct jfr_cursor *c);
 
-/* As UTF-8, at most `size` bytes, cut between characters; returns how many. Of JFR_STRING_UTF8 as
- * it is. 0 for JFR_STRING_CONSTANT. */
+/* Copies the string as UTF-8, at most `size` bytes, cut between characters; returns the number of
+ * bytes. JFR_STRING_UTF8 is copied unchanged. 0 for JFR_STRING_CONSTANT. */
 size_t jfr_string_copy(const struct jfr_string *s, const struct jfr_cursor *of, char *to,
                        size_t size);
 

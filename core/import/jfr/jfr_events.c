@@ -70,7 +70,7 @@ void jfr_events_bind(struct jfr_events *ev, struct jfr_chunk *k) {
 
 /* ---- settings ---- */
 
-/* "20 ms", "10000000", "512 k": in ns, bytes or counts. 0: something else. */
+/* Parses "20 ms", "10000000" or "512 k"; the result is in ns, bytes or counts. 0: anything else. */
 static uint64_t quantity(const char *text) {
     static const struct {
         const char *unit;
@@ -101,10 +101,10 @@ struct reading {
     struct jfr_survey *s;
     const struct jfr_type *type;
     struct jfr_value v[JFR_FIELDS];
-    enum jfr_row named; /* whose settings those of event samples are */
+    enum jfr_row named; /* the row that settings of event samples belong to */
 };
 
-/* A field by its name, as text; "" where there is none. */
+/* Reads a field by its name, as text; "" if there is none. */
 static void field(const struct reading *r, const char *name, char *to, size_t size) {
     char scratch[WIRE_STRING_MAX];
     int i = jfr_field_of(r->type, name);
@@ -119,7 +119,7 @@ static bool is_one_of(const char *name, const char *const *of) {
     return *of != NULL;
 }
 
-/* A name that is met for the first time gets a place. */
+/* Finds the row of a name. A new name gets a row, if one is free. */
 static enum jfr_row find_named(struct jfr_survey *s, const char *name) {
     enum jfr_row row = jfr_survey_named(s, (struct wire_text){name, strlen(name)});
     if (row != JFR_ROWS || s->names == JFR_NAMES)
@@ -159,7 +159,7 @@ static void read_setting(struct reading *r) {
     if (row == JFR_NAMED)
         row = r->named;
     if (row < JFR_SAMPLES && is_one_of(name, periods) && quantity(value)) {
-        /* async-profiler has that of wall clock among those of execution samples. */
+        /* async-profiler stores the wall clock period among the settings of execution samples. */
         bool wall = row == JFR_EXECUTION && !strcmp(name, "wall");
         take_period(r, wall ? JFR_WALL : row, quantity(value));
     } else if (r->s && (row == JFR_EXECUTION || row == JFR_RECORDING) && !strcmp(name, "event") &&
@@ -170,7 +170,8 @@ static void read_setting(struct reading *r) {
 
 /* ---- the VM ---- */
 
-/* "OpenJDK 64-Bit Server VM (17.0.15+6) for …": what is in the first brackets that begin so. */
+/* From "OpenJDK 64-Bit Server VM (17.0.15+6) for …" this takes the content of the first parentheses
+ * that begin with a digit. */
 static void take_version(struct jfr_survey *s, const char *text) {
     const char *from = text;
     while ((from = strchr(from, '(')) && (from[1] < '0' || from[1] > '9'))
@@ -206,7 +207,7 @@ static void read_property(struct reading *r) {
         take_name(r->s, value);
 }
 
-/* ---- all of them ---- */
+/* ---- the survey of a chunk ---- */
 
 static void survey_event(struct reading *r, const struct jfr_event *e) {
     struct jfr_cursor c = e->c;
@@ -298,14 +299,15 @@ void jfr_events_survey_states(const struct jfr_events *ev, struct jfr_chunk *k,
     }
 }
 
-/* ---- what becomes of them ---- */
+/* ---- which event each row becomes ---- */
 
 static bool is_cpu(const char *name) {
     static const char *const names[] = {"", "cpu", "ctimer", "itimer", "cpu-clock", NULL};
     return is_one_of(name, names);
 }
 
-/* The place of perf events is for those that are counted, where there is one. */
+/* If there are event samples that count something, they get the perf event's number, and execution
+ * samples get the method event's. */
 static enum wire_event execution_event(const struct jfr_survey *s) {
     enum wire_event event = WIRE_EVENT_PERF;
     for (unsigned i = 0; i < s->names; i++)
@@ -323,7 +325,7 @@ static unsigned taken_by_others(const struct jfr_survey *s) {
     return taken;
 }
 
-/* Places are given away in the order of names. WIRE_EVENTS: there was none left. */
+/* Assigns event numbers in the order of the names. WIRE_EVENTS: no number was left. */
 static enum wire_event named_event(const struct jfr_survey *s, unsigned which) {
     static const enum wire_event places[] = {WIRE_EVENT_PERF, WIRE_EVENT_METHOD, WIRE_EVENTS};
     unsigned taken = taken_by_others(s);
@@ -339,7 +341,7 @@ static enum wire_event named_event(const struct jfr_survey *s, unsigned which) {
     return event;
 }
 
-/* The name of those that are read as that event; NULL: none are. */
+/* Returns the name of the event samples that are read as this event; NULL: there are none. */
 static const char *name_of(const struct jfr_survey *s, enum wire_event event) {
     for (unsigned i = 0; i < s->names; i++)
         if (s->count[JFR_NAMED + i] && named_event(s, i) == event)
@@ -398,7 +400,7 @@ const char *jfr_survey_name(const struct jfr_survey *s, enum wire_event event) {
                                                                            : names[event];
 }
 
-/* async-profiler's -e wall has its period as that of execution samples. */
+/* async-profiler's -e wall stores its period as the period of execution samples. */
 static uint64_t wall_period(const struct jfr_survey *s, const uint64_t *period) {
     if (period[JFR_WALL])
         return period[JFR_WALL];

@@ -9,10 +9,10 @@
  *   jfr_stack    conversion of a chunk's stacks, threads and classes, each once
  *   jfr_types    type descriptions from a chunk's metadata, and reading of values
  *
- * The events that are read, and what the file says about its recording.
+ * The events that are read, and what the file states about its recording.
  *
  *      in the file                                  becomes        its weight
- *      jdk.ExecutionSample                          cpu (1)        the period of sampling (2)
+ *      jdk.ExecutionSample                          cpu (1)        the sampling period (2)
  *      jdk.CPUTimeSample (JDK 25)                   cpu            its own period
  *      profiler.EventSample (ours)                  its own (7)    its weight
  *      jdk.NativeMethodSample                       native (3)     1
@@ -26,19 +26,20 @@
  *      jdk.MethodTrace, profiler.MethodTrace        method         duration
  *      jdk.GCPhasePause, jdk.GarbageCollection (6)  a pause
  *
- * (1) Where a setting says that another event was sampled (async-profiler's -e), that one. Not
- *     read where the file has jdk.CPUTimeSample: it is the same time once more, less exact.
- * (2) Of the settings in the chunk; else 20 ms as the JDK's default.jfc has it, 10 ms where the
+ * 1) If a setting names another sampled event (async-profiler's -e), that event. Not read if the
+ *     file has jdk.CPUTimeSample, which covers the same time more exactly.
+ * (2) From the settings in the chunk. Default: 20 ms as in the JDK's default.jfc, 10 ms if the
  *     JDK did not write the file, and 50 ms for wall.
- * (3) Threads in native code, running or waiting: no CPU time. An event of its own, but where its
- *     place is taken by (1) or (7).
- * (4) Not read where the file has the other two: it is a choice of them.
- * (5) The allocation and its being alive at once; where the file has allocations too, it says
- *     which of them are alive (jfr_live.h).
- * (6) Where the file has none of the former: begin, and the sum of pauses.
- * (7) What else was sampled beside the execution samples of (1), by the name in each of them. Of
- *     more names than there are places for only the first are read.
- * (8) async-profiler before 4.0 with --wall: those with STATE_DEFAULT are of CPU time.
+ * (3) Threads in native code, running or waiting, so this is not CPU time. It is an event of
+ *     its own, but it is not read if (1) or (7) takes its place.
+ * (4) Not read if the file has one of the two events above, of which it is a selection.
+ * (5) Stands for the allocation and for the object being alive. If the file also has allocation
+ *     events, it shows which of their objects are alive (jfr_live.h).
+ * (6) jdk.GarbageCollection is read only if the file has no jdk.GCPhasePause. The pause has its
+ *     start and its sum of pauses.
+ * (7) Other events that were sampled beside the execution samples of (1), by the name in each
+ *     sample. If there are more names than places for them, only the first ones are read.
+ * (8) In files of async-profiler before 4.0 with --wall, samples with STATE_DEFAULT are CPU time.
  *
  * Context: as import.h.
  */
@@ -51,7 +52,7 @@
 
 enum jfr_row {
     JFR_EXECUTION,
-    JFR_EXECUTION_WALL, /* those of wall clock, where the file has both under one type (8) */
+    JFR_EXECUTION_WALL, /* wall clock samples, if the file has both kinds under one type (8) */
     JFR_CPU_TIME,
     JFR_NATIVE_METHOD,
     JFR_WALL,
@@ -65,12 +66,13 @@ enum jfr_row {
     JFR_MALLOC,
     JFR_METHOD,
     JFR_METHOD_TRACE,
-    JFR_NAMED,                           /* event samples with the survey's first name, and so on */
-    JFR_SAMPLES = JFR_NAMED + JFR_NAMES, /* those before it are samples */
+    JFR_NAMED,                           /* event samples with the survey's first name, followed by
+                                            those with the other names */
+    JFR_SAMPLES = JFR_NAMED + JFR_NAMES, /* the rows before it are samples */
     JFR_FREE = JFR_SAMPLES,
     JFR_PAUSE,
     JFR_COLLECTION,
-    JFR_TIMED, /* those before it are read in the order of time */
+    JFR_TIMED, /* the rows before it are read in the order of time */
     JFR_SETTING = JFR_TIMED,
     JFR_RECORDING,
     JFR_JVM,
@@ -78,25 +80,25 @@ enum jfr_row {
     JFR_ROWS
 };
 
-/* Where an event has what; -1: nowhere. */
+/* The index of each field in an event; -1: the event does not have it. */
 struct jfr_layout {
-    const struct jfr_type *type; /* NULL: the chunk does not have it */
+    const struct jfr_type *type; /* NULL: the chunk does not have this type */
     int start, duration, thread, stack, state, weight, samples, class, address, owner, name, unit;
 };
 
 struct jfr_events {
     struct jfr_layout row[JFR_ROWS];
-    uint64_t period[JFR_ROWS]; /* ns, bytes or counts; 0: no setting says so */
-    bool jdk;                  /* the JDK wrote it */
+    uint64_t period[JFR_ROWS]; /* ns, bytes or counts; 0: no setting gives it */
+    bool jdk;                  /* the JDK wrote the file */
 };
 
-/* What all chunks together say. */
+/* What all chunks together contain. */
 struct jfr_survey {
     uint64_t count[JFR_ROWS];
-    uint64_t period[JFR_ROWS]; /* of the first chunk that says so */
+    uint64_t period[JFR_ROWS]; /* from the first chunk that gives it */
     bool jdk;
-    bool both;      /* jdk.ExecutionSample is of wall clock, too */
-    char event[64]; /* what jdk.ExecutionSample is of; "": CPU time */
+    bool both;      /* jdk.ExecutionSample also contains wall clock samples */
+    char event[64]; /* the event of jdk.ExecutionSample; "": CPU time */
     struct {
         char name[64];
         bool timed; /* its weights are ns */
@@ -107,31 +109,32 @@ struct jfr_survey {
     char name[256], version[128];
 };
 
-/* Finds out which types of the chunk are which rows, and marks them so (jfr_type.event). */
+/* Finds which types of the chunk belong to which rows, and stores the row in jfr_type.event. */
 void jfr_events_bind(struct jfr_events *ev, struct jfr_chunk *k);
 
-/* Counts the events, and reads the settings and what is said of the VM. Into `s` unless that is
- * NULL, and into `ev`. */
+/* Counts the events, and reads the settings and the description of the VM. Stores the results in
+ * `s` (unless it is NULL) and in `ev`. */
 void jfr_events_survey(struct jfr_events *ev, struct jfr_chunk *k, struct jfr_survey *s);
 
-/* Of an event sample's name; JFR_ROWS: it has no place. */
+/* Returns the row for the name of an event sample; JFR_ROWS: the name has no row. */
 enum jfr_row jfr_survey_named(const struct jfr_survey *s, struct wire_text name);
 
-/* Whether a row is read, and as which event of the wire. */
+/* Reports whether a row is read, and as which event of the wire format. */
 bool jfr_survey_wants(const struct jfr_survey *s, enum jfr_row row, enum wire_event *event);
 
-/* The event's name, as after -e. */
+/* Returns the event's name, as used with -e. */
 const char *jfr_survey_name(const struct jfr_survey *s, enum wire_event event);
 
-/* By its name; WIRE_THREAD_UNKNOWN for any other name, which is STATE_DEFAULT above all. */
+/* Returns the state with this name; WIRE_THREAD_UNKNOWN for any other name, above all
+ * STATE_DEFAULT. */
 enum wire_thread_state jfr_thread_state(struct wire_text t);
 
-/* Counts execution samples of wall clock by themselves: those with a known state. The constants have
- * been read. */
+/* Counts the execution samples of wall clock separately: those with a known state. The constants
+ * must have been read. */
 void jfr_events_survey_states(const struct jfr_events *ev, struct jfr_chunk *k,
                               struct jfr_survey *s);
 
-/* Of one sample; `period`: the chunk's or the survey's, `jdk` likewise. */
+/* Returns the period of one sample. `period` and `jdk` are either the chunk's or the survey's. */
 uint64_t jfr_period(const struct jfr_survey *s, enum jfr_row row, const uint64_t *period, bool jdk);
 
 #endif

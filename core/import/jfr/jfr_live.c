@@ -48,7 +48,8 @@ static size_t first_of(const struct jfr_live *l, uint64_t key) {
     return from;
 }
 
-/* Weights that no sum may overflow with: what is beyond is nobody's. */
+/* Limits weights so that no sum can overflow. An object or allocation that weighs more is never
+ * matched. */
 #define WEIGHT_MAX (UINT64_C(1) << 48)
 
 static void pay(struct jfr_living *first, uint64_t *weight) {

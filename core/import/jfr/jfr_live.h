@@ -1,8 +1,9 @@
 /*
- * Objects that were alive at the end, in files that tell their allocation in another event: which
- * of the allocations with the same thread, class and stack they are nobody can tell, so the first
- * ones are taken. Where they weigh less than the allocation, the rest of it is a weight of its own;
- * where they weigh more, other allocations there weigh less: the sum stays.
+ * Objects that were alive at the end, in files that report their allocation in another event. The
+ * file does not show which of the allocations with the same thread, class and stack they belong to,
+ * so the first ones are taken. If a live object weighs less than the allocation, the rest of the
+ * allocation becomes a separate weight. If it weighs more, other allocations with the same key
+ * weigh less, so the sum is unchanged.
  *
  * Context: as import.h.
  */
@@ -16,23 +17,24 @@
 struct jfr_live {
     struct jfr_living {
         uint64_t key, weight;
-        /* of a key's first: how many were taken, and what other allocations have to weigh less */
+        /* in the first object of a key: how many of the key's objects were taken, and the weight
+         * still to be subtracted from other allocations */
         size_t taken;
         uint64_t owed;
     } * object;
     size_t count, cap;
 };
 
-/* What tells allocations apart, as far as can be. */
+/* Returns a key that tells allocations apart as far as possible. */
 uint64_t jfr_live_key(uint32_t tid, uint64_t virtual_id, const uint64_t *frame, uint32_t frames);
 
-/* -ENOMEM. */
+/* 0 or -ENOMEM. */
 int jfr_live_add(struct jfr_live *l, uint64_t key, uint64_t weight);
-/* Between the last to be added and the first to be taken. */
+/* Call it after the last jfr_live_add and before the first jfr_live_take. */
 void jfr_live_settle(struct jfr_live *l);
 
-/* Whether an allocation was alive at the end; *weight is changed as said above, and *rest is that of
- * its own. */
+/* Reports whether an allocation was alive at the end. *weight is changed as described above; *rest
+ * is the separate weight. */
 bool jfr_live_take(struct jfr_live *l, uint64_t key, uint64_t *weight, uint64_t *rest);
 void jfr_live_free(struct jfr_live *l);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCKS_MAX (2u << 20) /* as many as the decoder follows */
+#define BLOCKS_MAX (2u << 20) /* as many as the decoder tracks */
 
 int jfr_samples_open(struct jfr_samples *s, const struct jfr_survey *survey, import_record *each,
                      void *arg) {
@@ -26,7 +26,7 @@ void jfr_samples_close(struct jfr_samples *s) {
 /* ---- events in order ---- */
 
 struct ref {
-    uint64_t time_ns; /* of its end, as sample time */
+    uint64_t time_ns; /* sample time of the event's end */
     const uint8_t *at;
 };
 
@@ -35,11 +35,11 @@ struct reading {
     struct jfr_chunk *k;
     struct jfr_events events;
     struct jfr_names names;
-    struct id_map states; /* where a constant's value is → enum wire_thread_state + 1 */
+    struct id_map states; /* position of a constant's value → enum wire_thread_state + 1 */
     struct ref *ref;
     size_t refs, cap;
-    bool living; /* live objects only, to know them later */
-    /* the event at hand */
+    bool living; /* read only live objects, to recognize their allocations later */
+    /* the current event */
     enum jfr_row row;
     enum wire_event event;
     const struct jfr_layout *layout;
@@ -51,7 +51,7 @@ static uint64_t number(const struct reading *r, int field) {
     return field < 0 ? 0 : r->v[field].number;
 }
 
-/* A time span, as ns. */
+/* Returns a time span in ns. */
 static uint64_t span(const struct reading *r, int field) {
     uint64_t unit = field < 0 ? 0 : r->layout->type->field[field].ns, n = number(r, field);
     if (!unit)
@@ -77,7 +77,7 @@ static enum jfr_row named_row(const struct reading *r) {
     return jfr_survey_named(r->s->survey, name);
 }
 
-/* Of a constant, whose name is read once. */
+/* Returns the thread state. It is a constant, whose name is read only once. */
 static enum wire_thread_state state_of(struct reading *r) {
     char scratch[WIRE_STRING_MAX];
     int field = r->layout->state;
@@ -95,7 +95,7 @@ static enum wire_thread_state state_of(struct reading *r) {
     return (enum wire_thread_state)(known - 1);
 }
 
-/* Reads the event; false where it is none that is wanted. */
+/* Reads the event; false: it is not wanted. */
 static bool take_up(struct reading *r, const struct jfr_event *e) {
     const struct jfr_type *t = jfr_type_by_id(&r->k->types, e->type);
     struct jfr_cursor c = e->c;
@@ -176,7 +176,8 @@ static uint64_t weight_of(const struct reading *r, uint32_t count) {
     }
 }
 
-/* Blocks that are freed are followed; those without an address cannot be. */
+/* Blocks are tracked if the file reports which are freed. A block without an address cannot be
+ * tracked. */
 static uint64_t live_id_of(struct reading *r, struct wire_sample *w, uint32_t frames,
                            uint64_t *rest) {
     uint64_t address = number(r, r->layout->address);
@@ -211,7 +212,8 @@ static void send_lock(struct reading *r, struct jfr_thread thread, uint64_t clas
     send(r, &w);
 }
 
-/* The frames of the sample, the class first; false: they are in what is missing. */
+/* Collects the frames of the sample, with the class first. False: they are in the missing part of
+ * the file. */
 static bool gather(struct reading *r, uint64_t class, uint32_t *count) {
     uint32_t frames, n = 0;
     uint64_t stack = number(r, r->layout->stack);
@@ -288,7 +290,8 @@ static void send_free(struct reading *r) {
         send(r, &w);
 }
 
-/* A collection is longer than its pauses. */
+/* A collection takes longer than its pauses, so the end of the pause is computed from the sum
+ * of pauses. */
 static void send_pause(struct reading *r) {
     uint64_t begin = r->time_ns - r->lasts_ns;
     struct wire_pause w = {.header = wire_header_word(WIRE_PAUSE, sizeof w),

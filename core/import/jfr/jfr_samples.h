@@ -1,5 +1,5 @@
 /*
- * From a chunk's events to records, in the order of time.
+ * Turns a chunk's events into records, in the order of time.
  *
  * Context: as import.h.
  */
@@ -10,7 +10,7 @@
 #include "core/import/jfr/jfr_live.h"
 #include "core/import/jfr/jfr_stack.h"
 
-/* What begins before its recording does has this much time. */
+/* Events may begin this much earlier than their recording. */
 #define JFR_LEAD_NS UINT64_C(1000000000)
 
 struct jfr_samples {
@@ -18,26 +18,27 @@ struct jfr_samples {
     import_record *each;
     void *arg;
     const struct jfr_survey *survey;
-    uint64_t base_ns;  /* time of day of sample time 0 */
-    uint64_t last_ns;  /* sample time of the latest */
-    uint64_t left_out; /* their stack is in the part of the file that is missing */
+    uint64_t base_ns;  /* time of day at sample time 0 */
+    uint64_t last_ns;  /* sample time of the latest sample */
+    uint64_t left_out; /* samples whose stack is in the missing part of the file */
     /* internal */
-    struct id_map blocks; /* address → live_id, of native memory */
+    struct id_map blocks; /* address → live_id, for native memory */
     struct jfr_live living;
     uint64_t live; /* last live_id given */
     uint64_t frame[WIRE_FRAMES_MAX];
 };
 
-/* -ENOMEM. `survey` is not owned. */
+/* 0 or -ENOMEM. `survey` is not owned. */
 int jfr_samples_open(struct jfr_samples *s, const struct jfr_survey *survey, import_record *each,
                      void *arg);
 void jfr_samples_close(struct jfr_samples *s);
 
-/* Learns which objects are alive at the end, where their allocations are told as well; of all chunks
- * before the first one is read. Names may be told. As jfr_samples_read. */
+/* Collects the objects that are alive at the end, if their allocations are reported as well. Call
+ * it for all chunks before the first one is read. It may write names. Errors as
+ * jfr_samples_read. */
 int jfr_samples_read_living(struct jfr_samples *s, struct jfr_chunk *k);
 
-/* -ENOMEM, or what `each` returned. */
+/* 0, -ENOMEM, or what `each` returned. */
 int jfr_samples_read(struct jfr_samples *s, struct jfr_chunk *k);
 
 #endif

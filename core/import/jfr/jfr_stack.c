@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What carried a virtual thread is not in the file. */
+/* The file does not contain which thread carried a virtual thread. */
 #define CARRIER "virtual threads"
 
 static struct jfr_type *type_of(const struct jfr_type *t, int field) {
@@ -40,7 +40,8 @@ void jfr_names_open(struct jfr_names *n, struct jfr_chunk *k, struct emit *m, im
     n->thread = jfr_type_by_name(&k->types, "java.lang.Thread");
     n->class = jfr_type_by_name(&k->types, "java.lang.Class");
     find_fields(n);
-    /* What is known of a constant is what it is known as: kinds of frames are nothing else. */
+    /* Each constant has one `known` value, so a constant used as a kind of frame must not also be a
+     * stack, thread or class. */
     if (n->frame_type &&
         (n->frame_type == n->stack || n->frame_type == n->thread || n->frame_type == n->class))
         n->stack = NULL;
@@ -57,9 +58,9 @@ void jfr_names_close(struct jfr_names *n) {
     n->frames = NULL;
 }
 
-/* ---- what constants are ---- */
+/* ---- reading constants ---- */
 
-/* Its fields; false where there is no such constant. */
+/* Reads the fields of a constant; false: there is no such constant. */
 static bool read_constant(const struct jfr_names *n, const struct jfr_type *t, uint64_t number,
                           struct jfr_constant **c, struct jfr_value v[JFR_FIELDS]) {
     *c = t && t->form == JFR_STRUCT ? jfr_constant_get(t, number) : NULL;
@@ -79,8 +80,8 @@ static uint64_t number(int field, const struct jfr_value *v) {
     return field < 0 ? 0 : v[field].number;
 }
 
-/* Where the suffix of a hidden class begins: "+0x00007f…", in some JDKs with a number behind it, or
- * "/123456" before JDK 15; else the end. */
+/* Returns where the suffix of a hidden class begins: "+0x00007f…", in some JDKs followed by a
+ * number, or "/123456" before JDK 15. The end if there is none. */
 static size_t hidden_suffix(struct wire_text t) {
     const char *plus = memmem(t.data, t.bytes, "+0x", 3);
     size_t at = t.bytes;
@@ -91,8 +92,8 @@ static size_t hidden_suffix(struct wire_text t) {
     return at > 0 && at < t.bytes && t.data[at - 1] == '/' ? at - 1 : t.bytes;
 }
 
-/* In internal form: the JDK has dots in the names of hidden classes, and behind the address a
- * number that nobody else knows. */
+/* Converts a class name to internal form: in hidden classes the JDK writes dots, and after the
+ * address a number that no other tool knows. */
 static struct wire_text plain_class(struct wire_text t, char *scratch) {
     size_t suffix;
     if (!t.bytes || !memchr(t.data, '.', t.bytes) || t.bytes > WIRE_STRING_MAX)
@@ -111,7 +112,7 @@ static struct wire_text plain_class(struct wire_text t, char *scratch) {
     return t;
 }
 
-/* Where the class's name is; NULL: nowhere. */
+/* Returns where the name of the class is; NULL: nowhere. */
 static const struct jfr_value *class_value(struct jfr_names *n, uint64_t class) {
     struct jfr_value v[JFR_FIELDS];
     const uint8_t *nowhere = n->chunk->begin;
@@ -132,7 +133,7 @@ static const struct jfr_value *class_value(struct jfr_names *n, uint64_t class) 
     return known->at == nowhere ? NULL : known;
 }
 
-/* NULL: it is not in the chunk. Empty for what is of no class. */
+/* NULL: the class is not in the chunk. Empty: there is no class. */
 static struct wire_text class_name(struct jfr_names *n, uint64_t class, char *scratch) {
     struct wire_text none = {0}, empty = {scratch, 0};
     const struct jfr_value *v = class ? class_value(n, class) : NULL;
@@ -175,7 +176,7 @@ static bool is(struct wire_text t, const char *name) {
     return t.bytes == strlen(name) && (t.bytes == 0 || !memcmp(t.data, name, t.bytes));
 }
 
-/* An index of frame_kinds; FRAME_KINDS: it is not in the chunk. */
+/* Returns an index into frame_kinds; FRAME_KINDS: the kind is not in the chunk. */
 static unsigned kind_of(struct jfr_names *n, uint64_t type) {
     char scratch[WIRE_STRING_MAX];
     struct jfr_constant *c = n->frame_type ? jfr_constant_get(n->frame_type, type) : NULL;
@@ -194,7 +195,7 @@ static unsigned kind_of(struct jfr_names *n, uint64_t type) {
     return i;
 }
 
-/* In brackets, as our exports name them. */
+/* Names in brackets, as our exports write them. */
 static const char *const failures[WIRE_FAILURES] = {
     [WIRE_FAILURE_NONE] = "[unknown]",
     [WIRE_FAILURE_TRUNCATED] = "[truncated]",
@@ -229,10 +230,11 @@ static uint64_t missing(struct jfr_names *n) {
     return wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_NO_NAME);
 }
 
-/* Nothing that a frame can be. */
+/* A value that no frame can have. */
 #define NAMELESS UINT64_MAX
 
-/* The frame, where the line makes no difference; 0: it does, and *java is the method's number. */
+/* Returns the frame if it does not depend on the line. 0: it does, and *java is the
+ * method's number. */
 static uint64_t make_frame(struct jfr_names *n, const struct jfr_constant *of, unsigned kind,
                            uint32_t *java) {
     char scratch[3][WIRE_STRING_MAX];
@@ -242,7 +244,7 @@ static uint64_t make_frame(struct jfr_names *n, const struct jfr_constant *of, u
         return NAMELESS;
     struct wire_text name = text(n, n->method, n->of_method.name, method, scratch[0]);
     struct wire_text class = class_name(n, number(n->of_method.class, method), scratch[1]);
-    if (!name.data || !class.data) /* which is not the same as empty */
+    if (!name.data || !class.data) /* NULL, which is not the same as empty */
         return NAMELESS;
     if (frame_kinds[kind].kind == KIND_ERROR)
         return failure_frame(n->emit, name);
@@ -260,9 +262,10 @@ static void keep(struct jfr_names *n, struct id_map *m, uint64_t key, uint64_t v
         n->failure = -ENOMEM;
 }
 
-#define ANY_LINE UINT64_C(0x80) /* beside the kind, in a key */
+#define ANY_LINE UINT64_C(0x80) /* a bit in the key, next to the kind */
 
-/* By the place of the method's constant, its kind and, where that matters, its line. */
+/* Finds a frame by the position of its method's constant, by its kind and, if it matters, by
+ * its line. */
 static uint64_t frame_by_key(struct jfr_names *n, const struct jfr_constant *c, unsigned kind,
                              uint32_t line) {
     uint64_t method = (uint64_t)(c - n->method->constant) + 1;
@@ -320,8 +323,8 @@ static bool room_for(struct jfr_names *n, size_t more) {
 
 #define MISSING (UINT64_C(1) << 63)
 
-/* Appends the frames of an array. What is deeper than a sample may be is passed over: nothing comes
- * behind it. */
+/* Appends the frames of an array. Frames deeper than the maximum of a sample are skipped, because
+ * no data follows that must be read. */
 static uint64_t read_frames(struct jfr_names *n, const uint8_t *at, bool cut) {
     struct jfr_cursor c = jfr_chunk_cursor(n->chunk, at);
     uint64_t count = jfr_cursor_number(&c, 4), most = WIRE_FRAMES_MAX - 1;
@@ -379,7 +382,7 @@ static uint32_t carrier(struct jfr_names *n) {
     return n->carrier;
 }
 
-/* Named at the first sight of it. */
+/* Creates a thread and writes its name when the thread first occurs. */
 static struct jfr_thread make_thread(struct jfr_names *n, const struct jfr_value *v) {
     char scratch[WIRE_STRING_MAX];
     uint64_t tid = number(n->of_thread.tid, v);

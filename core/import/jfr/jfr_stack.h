@@ -1,12 +1,12 @@
 /*
- * A chunk's stacks, threads and classes as the records have them, each resolved once.
+ * A chunk's stacks, threads and classes in the form that records have, each resolved once.
  *
- * Types of frames, as the JDK and async-profiler name them and as we do, become tiers:
+ * The frame types of the JDK, of async-profiler and of this program become tiers:
  *
  *      Interpreted, JIT compiled, C1 compiled, Inlined    the tier
- *      Native         of a class: a native method; else a native function
+ *      Native         with a class: a native method; otherwise a native function
  *      C++, Kernel    a function
- *      Error          why a walk ended, where it is one of our names for that
+ *      Error          the reason why a walk ended, if it is one of our names for that
  *
  * Context: as import.h.
  */
@@ -17,16 +17,16 @@
 #include "core/base/id_map.h"
 
 struct jfr_thread {
-    uint32_t tid;        /* of a virtual thread one that is made up for all of them */
-    uint64_t virtual_id; /* 0: it is none */
+    uint32_t tid;        /* for a virtual thread: one invented tid that all of them share */
+    uint64_t virtual_id; /* 0: not a virtual thread */
 };
 
 struct jfr_names {
     struct jfr_chunk *chunk;
     struct emit *emit;
-    import_record *each; /* for what emit has no word */
+    import_record *each; /* for records that emit.h has no function for */
     void *arg;
-    int failure; /* -ENOMEM, or what `each` returned; emit's own is emit_failure() */
+    int failure; /* -ENOMEM, or what `each` returned; errors of emit are in emit_failure() */
     /* internal */
     struct jfr_type *stack, *frame, *method, *frame_type, *thread, *class;
     struct {
@@ -43,13 +43,14 @@ struct jfr_names {
     } of_thread;
     int of_class;
     uint32_t carrier;
-    bool missing;          /* a name of the stack at hand */
+    bool missing;          /* a name of the current stack is missing */
     struct id_map known;   /* (method, line, tier) → frame */
-    struct id_map methods; /* (method, tier) → its number for emit_java_at */
+    struct id_map methods; /* (method, tier) → method number for emit_java_at */
     struct jfr_value
-        *classes; /* where the names of class's constants are; at NULL: not yet known */
-    struct jfr_thread *threads; /* of thread's constants, those that are known */
-    uint64_t *frames;           /* of all stacks so far: how many, then they, leaf first */
+        *classes; /* where the names of the class constants are; `at` NULL: not known yet */
+    struct jfr_thread *threads; /* of the thread constants, those that are known */
+    uint64_t *frames;           /* of all stacks so far: the number of frames, then the frames,
+                                   leaf first */
     size_t count, cap;
 };
 
@@ -57,14 +58,14 @@ void jfr_names_open(struct jfr_names *n, struct jfr_chunk *k, struct emit *m, im
                     void *arg);
 void jfr_names_close(struct jfr_names *n);
 
-/* The stack of that number, valid until the next is asked for. NULL: it is not in the chunk. `whole`:
- * the names of all its frames are. */
+/* Returns the stack with this number, valid until the next call. NULL: it is not in the chunk.
+ * `whole`: the chunk has the names of all its frames. */
 const uint64_t *jfr_names_stack(struct jfr_names *n, uint64_t stack, uint32_t *frames, bool *whole);
 
-/* All zeroes: it is not in the chunk. */
+/* All zeroes: the thread is not in the chunk. */
 struct jfr_thread jfr_names_thread(struct jfr_names *n, uint64_t thread);
 
-/* As a frame; 0: it is not in the chunk. */
+/* Returns the class as a frame; 0: it is not in the chunk. */
 uint64_t jfr_names_class(struct jfr_names *n, uint64_t class);
 
 #endif

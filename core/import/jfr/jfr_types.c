@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 32   /* of elements in elements */
-#define NESTING_MAX 16 /* of structs in structs */
+#define DEPTH_MAX 32   /* maximum depth of elements within elements */
+#define NESTING_MAX 16 /* maximum depth of structs within structs */
 
 /* ---- the tree of elements ---- */
 
@@ -110,7 +110,7 @@ static uint64_t unit_ns(const char *unit) {
                                            : 0;
 }
 
-/* What an element is, by what it is in. */
+/* What an element describes depends on the element that contains it. */
 enum place { ANYWHERE, IN_TYPE, IN_FIELD };
 
 static void element(struct tree *t, enum place in, unsigned depth) {
@@ -140,7 +140,7 @@ static void element(struct tree *t, enum place in, unsigned depth) {
 
 /* ---- the table of strings ---- */
 
-/* A string takes at least a byte, and a char of it at most three times its bytes. */
+/* A string takes at least one byte, and each byte of the file gives at most three bytes of text. */
 static int read_names(struct jfr_types *t, struct jfr_cursor *c) {
     uint64_t names = jfr_cursor_number(c, 4);
     size_t left = jfr_cursor_left(c);
@@ -162,7 +162,7 @@ static int read_names(struct jfr_types *t, struct jfr_cursor *c) {
     return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole metadata event ---- */
 
 static int by_id(const void *a, const void *b) {
     const struct jfr_type *x = a, *y = b;
@@ -182,7 +182,7 @@ int jfr_types_read(struct jfr_types *t, struct jfr_cursor c) {
     *t = (struct jfr_types){0};
     jfr_cursor_number(&c, 8); /* start */
     jfr_cursor_number(&c, 8); /* duration */
-    jfr_cursor_number(&c, 8); /* which metadata */
+    jfr_cursor_number(&c, 8); /* id of the metadata */
     int r = read_names(t, &c);
     tree.c = c;
     if (r == 0)
@@ -245,7 +245,8 @@ int jfr_field_of(const struct jfr_type *t, const char *name) {
 
 static void skip_field(struct jfr_cursor *c, const struct jfr_field *f, unsigned depth);
 
-/* The number, of what is one. A struct without fields would be an array's element of no bytes. */
+/* Returns the number, if the type is a number. A struct without fields is damage: an array of it
+ * would have elements of no bytes. */
 static uint64_t read_plain(struct jfr_cursor *c, const struct jfr_type *t, unsigned depth) {
     switch (t->form) {
     case JFR_BYTE:

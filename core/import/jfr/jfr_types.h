@@ -1,6 +1,7 @@
 /*
- * The types of a chunk as its metadata event describes them: a tree of elements with attributes,
- * names and values being numbers of one table of strings (core/export/jfr/jfr_types.c draws it).
+ * The types of a chunk, as its metadata event describes them: a tree of elements with attributes.
+ * Names and values are numbers of strings in one table. (core/export/jfr/jfr_types.c has a
+ * diagram.)
  *
  * Context: as import.h.
  */
@@ -11,7 +12,7 @@
 
 enum jfr_form {
     JFR_STRUCT,
-    JFR_BYTE, /* boolean too */
+    JFR_BYTE, /* also boolean */
     JFR_CHAR,
     JFR_SHORT,
     JFR_INT,
@@ -26,17 +27,18 @@ struct jfr_type;
 struct jfr_field {
     const char *name;
     uint64_t type_id;
-    struct jfr_type *type; /* NULL: not described; then nothing that has it can be read */
-    bool pool;             /* a number of the type's constants */
+    struct jfr_type *type; /* NULL: the type is not described; values with such a field
+                              cannot be read */
+    bool pool;             /* the value is the number of one of the type's constants */
     bool array;
-    uint64_t ns; /* of one unit, of a time span; 0: ticks, or none */
+    uint64_t ns; /* for a time span: ns per unit; 0: the unit is ticks, or it is not a time span */
 };
 
-/* A constant: where its value is in the file. */
+/* A constant: its number, and where its value is in the file. */
 struct jfr_constant {
     uint64_t number;
     const uint8_t *at;
-    uint64_t known; /* what a reader made of it; 0: nothing yet */
+    uint64_t known; /* what a reader has made of it; 0: nothing yet */
 };
 
 #define JFR_NO_EVENT 0xffu
@@ -47,42 +49,44 @@ struct jfr_type {
     enum jfr_form form;
     struct jfr_field *field;
     uint32_t fields, cap;
-    uint8_t event; /* for the reader of events: which one; JFR_NO_EVENT at first */
-    /* its constants, see jfr_pools.h */
+    uint8_t event; /* for the reader of events: the row of this type; initially JFR_NO_EVENT */
+    /* its constants, see jfr_chunk.h */
     struct jfr_constant *constant;
     uint32_t constants, room;
 };
 
 struct jfr_types {
-    struct jfr_type *type; /* by id */
+    struct jfr_type *type; /* sorted by id */
     uint32_t count, cap;
-    char *text;        /* of all names */
+    char *text;        /* the text of all names */
     const char **name; /* the table of strings */
     uint64_t names;
 };
 
-/* `c` is a metadata event's, behind its type. 0, -ENOMEM, or -EINVAL: it is damaged. */
+/* `c`: the cursor of a metadata event, behind its type. 0, -ENOMEM, or -EINVAL: the event is
+ * damaged. */
 int jfr_types_read(struct jfr_types *t, struct jfr_cursor c);
 void jfr_types_free(struct jfr_types *t);
 
-/* NULL: there is none. */
+/* NULL: there is no such type. */
 struct jfr_type *jfr_type_by_id(const struct jfr_types *t, uint64_t id);
-/* By the name of today; JDK 9 had other packages. */
+/* Finds a type by its current name; JDK 9 used other packages. */
 struct jfr_type *jfr_type_by_name(const struct jfr_types *t, const char *name);
 
 /* ---- values ---- */
 
-#define JFR_FIELDS 32 /* of those beyond nothing is kept */
+#define JFR_FIELDS 32 /* fields beyond this number are not kept */
 
 struct jfr_value {
-    uint64_t number;   /* of numbers (a float's bits), and of constants; 0 for others */
-    const uint8_t *at; /* its first byte */
+    uint64_t number;   /* of numbers (for a float, its bits) and of constants; 0 for other types */
+    const uint8_t *at; /* the first byte of the value */
 };
 
-/* -1: there is none, or it is beyond those that are kept. `name` NULL: there is none. */
+/* Returns the index of a field. -1: there is no such field, it is beyond those that are kept, or
+ * `name` is NULL. */
 int jfr_field_of(const struct jfr_type *t, const char *name);
 
-/* Reads all fields of a struct. False: it is damaged. */
+/* Reads all fields of a struct. False: the struct is damaged. */
 bool jfr_value_read(struct jfr_cursor *c, const struct jfr_type *t, struct jfr_value v[JFR_FIELDS]);
 bool jfr_value_skip(struct jfr_cursor *c, const struct jfr_type *t);
 

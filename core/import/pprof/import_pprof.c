@@ -1,10 +1,11 @@
 /*
- * profile.proto (core/export/pprof/profile.proto), plain or gzipped: of Go's runtime, of this
- * program, of other profilers of Java. Samples are read one by one; only names are held.
+ * Reads profile.proto (core/export/pprof/profile.proto), plain or gzipped, as written by Go's
+ * runtime, by this program and by other Java profilers. Samples are read one by one; only names are
+ * held in memory.
  *
- * Labels that are understood: thread (also thread_name, "thread name"), tid (thread_id, "thread
- * id"), virtual_thread, timestamp_ns (end_timestamp_ns). Without timestamps all samples are of one
- * moment, and the profile's duration is what it says.
+ * These labels are understood: thread (also thread_name, "thread name"), tid (thread_id, "thread
+ * id"), virtual_thread, timestamp_ns (end_timestamp_ns). Without timestamps, all samples have the
+ * same time, and the elapsed time is the duration that the profile states.
  */
 #include "core/import/importer.h"
 #include "core/import/pprof/pprof_events.h"
@@ -19,10 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BEGIN_NS UINT64_C(1000000000) /* time of the profile's beginning */
+#define BEGIN_NS UINT64_C(1000000000) /* sample time at which the profile begins */
 #define DURATION_MAX (UINT64_C(366) * 86400 * BEGIN_NS)
-#define COUNT_MAX (1u << 20)        /* of one record (core/decode/decoder.h) */
-#define MORE_RECORDS_MAX (1u << 16) /* for counts that do not fit one, in all */
+#define COUNT_MAX (1u << 20) /* maximum count of one record (core/decode/decoder.h) */
+/* Maximum number of extra records, in all, for counts that do not fit into one */
+#define MORE_RECORDS_MAX (1u << 16)
 #define SAMPLE_BYTES_MAX ((size_t)4 << 20)
 
 struct pprof {
@@ -30,19 +32,19 @@ struct pprof {
     struct pprof_names *names;
     struct pprof_events events;
     struct pprof_survey survey;
-    uint64_t negative; /* values */
+    uint64_t negative; /* number of negative values */
     struct import_result *result;
-    int64_t began;     /* time of day, ns; 0: not known */
+    int64_t began;     /* time of day in ns; 0: not known */
     uint64_t duration; /* ns */
     uint64_t live_id;
-    uint32_t more; /* records used of MORE_RECORDS_MAX */
+    uint32_t more; /* records used up of MORE_RECORDS_MAX */
     struct pprof_type type[PPROF_TYPES_MAX], period_type;
     int types;
     uint64_t period;
     uint64_t frame[WIRE_FRAMES_MAX];
 };
 
-/* ---- is it one? ---- */
+/* ---- detection of the format ---- */
 
 static const uint8_t wire_of[] = {
     [1] = PPROF_BYTES,   [2] = PPROF_BYTES,   [3] = PPROF_BYTES,  [4] = PPROF_BYTES,
@@ -50,13 +52,13 @@ static const uint8_t wire_of[] = {
     [9] = PPROF_VARINT,  [10] = PPROF_VARINT, [11] = PPROF_BYTES, [12] = PPROF_VARINT,
     [13] = PPROF_VARINT, [14] = PPROF_VARINT, [15] = PPROF_VARINT};
 
-/* Comments are one number each, or packed. */
+/* Comments are numbers, either one per field or packed. */
 static bool fits(const struct pprof_field *f) {
     return f->number < sizeof wire_of &&
            (f->wire == wire_of[f->number] || (f->number == 13 && f->wire == PPROF_BYTES));
 }
 
-/* Two numbers, and nothing else. */
+/* Reports whether the field contains two numbers and nothing else. */
 static bool is_value_type(const struct pprof_field *f) {
     struct pprof_field one;
     size_t at = 0;
@@ -67,7 +69,7 @@ static bool is_value_type(const struct pprof_field *f) {
     return r == 0 && f->bytes <= 22;
 }
 
-/* Every field that is there in whole is one of a profile, and one says what it is of. */
+/* Every complete field must be a field of a profile, and one must be a sample type. */
 static bool is_profile(const uint8_t *data, size_t bytes, bool whole) {
     struct pprof_field f;
     size_t at = 0;
@@ -94,7 +96,7 @@ static bool knows(const uint8_t *head, size_t bytes, bool whole) {
     return known;
 }
 
-/* ---- what it is of ---- */
+/* ---- the head of the profile ---- */
 
 static struct pprof_type type_of(const struct pprof *p, const struct pprof_field *f) {
     struct pprof_field one;
@@ -110,7 +112,7 @@ static struct pprof_type type_of(const struct pprof *p, const struct pprof_field
     return t;
 }
 
-/* Returns how much of the bytes are fields. */
+/* Returns how many of the bytes are valid fields. */
 static size_t read_head(struct pprof *p, const struct gunzip *b) {
     struct pprof_field f;
     size_t at = 0;
@@ -129,7 +131,7 @@ static size_t read_head(struct pprof *p, const struct gunzip *b) {
     return at;
 }
 
-/* "Main (pid 7)", as our own files call the program. */
+/* Writes the program as the JVM. Our own files name it "Main (pid 7)". */
 static void tell_jvm(struct pprof *p) {
     struct wire_text name = pprof_program(p->names);
     const char *pid = name.bytes ? memmem(name.data, name.bytes, " (pid ", 6) : NULL;
@@ -151,7 +153,7 @@ static bool same_text(struct wire_text a, struct wire_text b) {
     return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.data, b.data, a.bytes) == 0);
 }
 
-/* 0: not known, or larger than a number can be. */
+/* 0: not known, or the result does not fit into 64 bits. */
 static uint64_t period_of(const struct pprof *p) {
     uint64_t period;
     return __builtin_mul_overflow(p->period, pprof_unit_factor(p->period_type.unit), &period)
@@ -172,7 +174,7 @@ static void tell_events(struct pprof *p, uint64_t time_ns) {
 struct labels {
     struct wire_text thread;
     uint64_t tid, virtual_id;
-    int64_t time; /* of day, ns; 0: not known */
+    int64_t time; /* time of day in ns; 0: not known */
 };
 
 static bool is_key(struct wire_text key, const char *const *words) {
@@ -212,8 +214,8 @@ static void read_label(const struct pprof *p, const Pprof__Label *l, struct labe
         out->time = l->num;
 }
 
-/* A name alone is a thread's too; of a virtual thread it is its own name, and the tid is that of
- * its carrier. */
+/* A thread may have only a name. For a virtual thread it is the virtual thread's own name, and the
+ * tid is the carrier's. */
 static void set_thread(struct pprof *p, const struct labels *l, struct wire_sample *w) {
     w->tid = l->tid <= UINT32_MAX ? (uint32_t)l->tid : 0;
     w->virtual_id = l->virtual_id;
@@ -233,9 +235,9 @@ static uint64_t value_of(const Pprof__Sample *s, int at) {
     return at >= 0 && (size_t)at < s->n_value && s->value[at] > 0 ? (uint64_t)s->value[at] : 0;
 }
 
-/* One record has the weight and as many of the count as it may; others, without weight, the rest.
- * `alive`: each is one thing that is followed; `rest`: its samples were counted before, so a
- * count of 0 is none. */
+/* One record has the weight and as much of the count as fits; further records without weight have
+ * the rest of the count. `alive`: each record is one live object, which is tracked. `rest`: the
+ * samples were already counted, so a count of 0 stays 0. */
 static void emit_counted(struct pprof *p, struct wire_sample *w, uint64_t count, uint64_t weight,
                          bool alive, bool rest, uint32_t frames) {
     count += count == 0 && !rest;
@@ -286,7 +288,7 @@ static uint32_t read_frames(struct pprof *p, const Pprof__Sample *s, bool class_
 static void read_sample(struct pprof *p, const Pprof__Sample *s) {
     struct labels labels = {0};
     struct wire_sample w = {.cpu = WIRE_CPU_NONE};
-    int as_class = -1; /* how the frames were read */
+    int as_class = -1; /* how the frames were read last */
     uint32_t frames = 0;
     for (size_t i = 0; i < s->n_label; i++)
         read_label(p, s->label[i], &labels);
@@ -316,11 +318,12 @@ static int read_samples(struct pprof *p, const struct gunzip *b) {
     return emit_failure(p->m);
 }
 
-/* ---- what all samples say ---- */
+/* ---- the survey of all samples ---- */
 
 struct totals {
-    uint64_t records[PPROF_TYPES_MAX]; /* that its counts take */
-    int weight[2], live[2]; /* types of bytes and objects, allocated and alive; -1: none */
+    uint64_t records[PPROF_TYPES_MAX]; /* extra records that the counts need */
+    int weight[2], live[2]; /* indexes of the types for allocated and alive bytes and objects;
+                               -1: none */
 };
 
 static void survey_values(struct pprof *p, struct totals *t, const int64_t *value, int values) {
@@ -341,7 +344,7 @@ static void survey_values(struct pprof *p, struct totals *t, const int64_t *valu
     }
 }
 
-/* Values are one number each, or packed. */
+/* Values are numbers, either one per field or packed. */
 static void survey_sample(struct pprof *p, struct totals *t, const struct pprof_field *sample) {
     int64_t value[PPROF_TYPES_MAX] = {0};
     int values = 0;

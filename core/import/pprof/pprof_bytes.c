@@ -33,7 +33,7 @@ int pprof_field_next(const uint8_t *data, size_t bytes, size_t *at, struct pprof
         out->bytes = (size_t)length;
         from += (size_t)length;
     } else {
-        return -EINVAL; /* the format has no others */
+        return -EINVAL; /* pprof files have no other wire types */
     }
     *at = from;
     return 1;

@@ -1,6 +1,6 @@
 /*
- * The fields of the message that a pprof file is. Only one level is read here, so that a profile is
- * never held as objects; what is in a field is for protobuf-c.
+ * Reads the fields of a pprof file's message. Only the top level is read here, so that a profile is
+ * never held in memory as objects; protobuf-c reads the content of each field.
  *
  * Context: as import.h.
  */
@@ -20,10 +20,11 @@ struct pprof_field {
     size_t bytes;
 };
 
-/* The field at *at, which moves behind it. 1; 0: the end; -EINVAL: no whole field. */
+/* Reads the field at *at and moves *at behind it. 1: a field was read; 0: the end; -EINVAL: there
+ * is no complete field. */
 int pprof_field_next(const uint8_t *data, size_t bytes, size_t *at, struct pprof_field *out);
 
-/* A varint at *at. False: none. */
+/* Reads a varint at *at. False: there is no varint. */
 bool pprof_varint(const uint8_t *data, size_t bytes, size_t *at, uint64_t *out);
 
 #endif

@@ -5,7 +5,7 @@
 
 #define NONE (-1)
 
-/* "alloc-size", "Alloc_Size" and "alloc_size" are one word. */
+/* Makes "alloc-size", "Alloc_Size" and "alloc_size" equal. */
 static char folded(char c) {
     return c == '-' ? '_' : c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -31,7 +31,7 @@ static bool ends_in(struct wire_text t, const char *ending) {
     return t.bytes >= n && begins((struct wire_text){t.data + t.bytes - n, n}, ending);
 }
 
-/* How many of them there were, beside what they weigh. */
+/* Reports whether the type is a number of samples, as opposed to their weight. */
 static bool is_count(const struct pprof_type *t) {
     return is(t->type, "samples") || is(t->type, "sample") || is(t->type, "contentions") ||
            ends_in(t->type, "objects") || ends_in(t->type, "_count") ||
@@ -61,7 +61,7 @@ uint64_t pprof_unit_factor(struct wire_text unit) {
 static const struct {
     const char *type;
     enum wire_event event;
-    bool named; /* and keeps its name */
+    bool named; /* and the event keeps the type's name */
 } known[] = {
     {"cpu", WIRE_EVENT_CPU, false},
     {"process_cpu", WIRE_EVENT_CPU, false},
@@ -117,7 +117,7 @@ static bool is_taken(const struct pprof_events *e, enum wire_event event) {
     return false;
 }
 
-/* Gives it a number that no other one has. */
+/* Adds an event with a number that no other event has. */
 static void add(struct pprof_events *e, const struct pprof_type *t, struct pprof_event x) {
     const enum wire_event number[] = {x.event, WIRE_EVENT_PERF, WIRE_EVENT_METHOD};
     int length = t->type.bytes < sizeof x.name ? (int)t->type.bytes : (int)sizeof x.name - 1;
@@ -146,7 +146,7 @@ static int countable(struct pprof_events *e, const struct pprof_survey *s, int c
     return NONE;
 }
 
-/* What is alive is a part of what was allocated, where that is known. */
+/* Adds live objects as a part of what was allocated, if there is such an event. */
 static bool add_alive(struct pprof_events *e, int weight, int count) {
     for (int i = 0; i < e->count; i++)
         if (e->event[i].event == WIRE_EVENT_ALLOC && e->event[i].live == NONE) {
@@ -184,14 +184,14 @@ void pprof_events_find(const struct pprof_type *type, int types, const struct pp
             continue;
         bool objects = is(type[i].type, "live");
         if (objects && is(type[i].unit, "count") && x.count != NONE)
-            x.weight = NONE; /* their bytes are not known */
+            x.weight = NONE; /* the number of bytes is not known */
         if (objects || (is_alive(&type[i]) && !survey->apart)) {
             x.live = x.weight;
             x.live_count = x.count;
         }
         add(out, &type[i], x);
     }
-    /* Counts of nothing that weighs are events by themselves. */
+    /* Counts without a weight are events of their own. */
     for (int i = 0; i < types; i++) {
         struct pprof_event x = event_of(&type[i]);
         x.weight = i;
@@ -200,7 +200,7 @@ void pprof_events_find(const struct pprof_type *type, int types, const struct pp
         x.count = countable(out, survey, i);
         add(out, &type[i], x);
     }
-    if (out->count == 0 && types > 0) { /* all of it is nothing */
+    if (out->count == 0 && types > 0) { /* all values of all types are 0 */
         struct pprof_event x = event_of(&type[types - 1]);
         x.weight = types - 1;
         add(out, &type[types - 1], x);

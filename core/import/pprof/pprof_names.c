@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENTRIES_MAX (1u << 24)        /* of each table */
-#define MESSAGE_MAX ((size_t)4 << 20) /* bytes of one entry */
+#define ENTRIES_MAX (1u << 24)        /* maximum number of entries in each table */
+#define MESSAGE_MAX ((size_t)4 << 20) /* maximum size of one entry in bytes */
 #define TEXT(s) ((struct wire_text){s, sizeof(s) - 1})
 
-/* Entries by ids that are anything: mostly they count up from 1, in order. */
+/* Finds entries by id. Ids can be any number, but mostly count up from 1 in order. */
 struct id {
     uint64_t id;
     uint32_t at;
@@ -34,8 +34,8 @@ struct line {
 
 struct location {
     uint64_t mapping;
-    uint32_t line, lines; /* of names.line, leaf first */
-    bool made;            /* names.frame has them */
+    uint32_t line, lines; /* entries of names.line, leaf first */
+    bool made;            /* their frames are in names.frame */
 };
 
 struct pprof_names {
@@ -43,7 +43,7 @@ struct pprof_names {
     struct function *function;
     struct location *location;
     struct line *line;
-    uint64_t *frame; /* by line, as frames that are no leaf */
+    uint64_t *frame; /* by line; the frames used if the line is not a leaf */
     uint32_t strings, mappings, functions, locations, lines;
     uint32_t string_room, mapping_room, function_room, location_room, line_room;
     struct ids mapping_ids, function_ids, location_ids;
@@ -53,7 +53,7 @@ struct pprof_names {
 
 /* ---- tables ---- */
 
-/* Room for one more. 0, -ENOMEM or -E2BIG. */
+/* Makes room for one more entry. 0, -ENOMEM or -E2BIG. */
 static int grow(void *array, uint32_t count, uint32_t *room, size_t size) {
     void **data = array;
     if (count < *room)
@@ -91,7 +91,7 @@ static void sort_ids(struct ids *t) {
         }
 }
 
-/* UINT32_MAX: there is none. */
+/* UINT32_MAX: there is no such id. */
 static uint32_t find(const struct ids *t, uint64_t id) {
     if (id >= 1 && id <= t->count && t->id[id - 1].id == id)
         return t->id[id - 1].at;
@@ -156,7 +156,8 @@ static int add_line(struct pprof_names *n, uint64_t function, int64_t line) {
     return r;
 }
 
-/* One without lines has one of no function: the place is known, and not what it is. */
+/* A location without lines gets one line without a function: the place is known, but not
+ * its name. */
 static int add_location(struct pprof_names *n, const struct pprof_field *f) {
     Pprof__Location *m = pprof__location__unpack(NULL, f->bytes, f->data);
     if (!m)
@@ -176,7 +177,7 @@ static int add_location(struct pprof_names *n, const struct pprof_field *f) {
     return r;
 }
 
-/* Everything in this field, whose messages are of one kind. */
+/* Reads all messages of one field, which are all of the same kind. */
 static int read_field(struct pprof_names *n, const struct gunzip *b, uint32_t number,
                       int (*add)(struct pprof_names *, const struct pprof_field *)) {
     struct pprof_field f;
@@ -248,7 +249,8 @@ static bool is_java_file(struct wire_text t) {
     return false;
 }
 
-/* The library's base name. Our own files call the program by the JVM's name: that is none. */
+/* Returns the library's base name. In our own files the first mapping has the JVM's name, which is
+ * not a library. */
 static struct wire_text module_of(const struct pprof_names *n, uint64_t id) {
     uint32_t at = find(&n->mapping_ids, id);
     if (at == UINT32_MAX || (at == 0 && n->program_is_jvm))
@@ -260,7 +262,7 @@ static struct wire_text module_of(const struct pprof_names *n, uint64_t id) {
     return t;
 }
 
-/* "[libfoo.so]", as go tool pprof names a place without a function. */
+/* Names a place without a function "[libfoo.so]", as go tool pprof does. */
 static uint64_t emit_nameless(struct emit *m, struct wire_text module) {
     char name[WIRE_STRING_MAX];
     size_t n = module.bytes < sizeof name - 2 ? module.bytes : sizeof name - 2;

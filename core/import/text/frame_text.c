@@ -5,7 +5,7 @@
 #define WORD(s)                                                                                    \
     { s, sizeof(s) - 1 }
 #define TEXT(s) ((struct wire_text)WORD(s))
-#define NAME_MAX_BYTES (4 * WIRE_STRING_MAX) /* what is behind is cut anyway */
+#define NAME_MAX_BYTES (4 * WIRE_STRING_MAX) /* the rest of a name is cut anyway */
 
 /* ---- pieces of names ---- */
 
@@ -71,7 +71,7 @@ static char primitive_code(struct wire_text name) {
     return 0;
 }
 
-/* Behind the descriptor of a type at `at`, or NULL. */
+/* Returns the position behind the type descriptor at `at`, or NULL. */
 static const char *behind_type(const char *at, const char *end) {
     while (at < end && *at == '[')
         at++;
@@ -111,7 +111,7 @@ static struct wire_text text_of(const struct name *n) {
     return (struct wire_text){n->data, n->bytes};
 }
 
-/* With '/' between packages. */
+/* Adds the text with '/' between packages. */
 static void add_slashed(struct name *n, struct wire_text t) {
     size_t begin = n->bytes;
     add(n, t);
@@ -120,8 +120,8 @@ static void add_slashed(struct name *n, struct wire_text t) {
             n->data[i] = '/';
 }
 
-/* "byte[]" as "[B", "java.lang.String[]" as "[Ljava/lang/String;"; `always`: what is no array is a
- * descriptor too. */
+/* Adds "byte[]" as "[B", and "java.lang.String[]" as "[Ljava/lang/String;". `always`: a type that
+ * is not an array is added as a descriptor, too. */
 static void add_type(struct name *n, struct wire_text t, bool always) {
     size_t dimensions = 0;
     while (ends_in(t, TEXT("[]"))) {
@@ -142,7 +142,7 @@ static void add_type(struct name *n, struct wire_text t, bool always) {
     }
 }
 
-/* "(int, String)" as "(ILString;)". */
+/* Adds "(int, String)" as "(ILString;)". */
 static void add_arguments(struct name *n, struct wire_text t) {
     add(n, TEXT("("));
     struct wire_text left = {t.data + 1, t.bytes - 2};
@@ -163,13 +163,13 @@ struct java {
     struct wire_text class_name, method, signature;
 };
 
-/* Behind it, if anything, are its arguments. */
+/* Returns the text before its arguments, if it has any. */
 static struct wire_text without_arguments(struct wire_text t) {
     const char *paren = first_of(t, '(');
     return paren && paren > t.data ? up_to(t, paren) : t;
 }
 
-/* "Ljava/util/List;::get", and without L and ';', which some scripts make ':'. */
+/* Splits "Ljava/util/List;::get". Some scripts omit the L and write ':' for ';'. */
 static bool split_colons(struct wire_text t, struct java *j) {
     const char *colons = t.bytes > 2 ? memmem(t.data, t.bytes, "::", 2) : NULL;
     if (!colons || !first_of(up_to(t, colons), '/') || first_of(t, '<') == t.data)
@@ -200,7 +200,7 @@ static bool split(struct wire_text t, struct java *j) {
 }
 
 static bool is_method_name(struct wire_text t) {
-    /* What else has a '.' behind a path. */
+    /* File name endings: they also follow a '.' in a path. */
     static const struct wire_text endings[] = {WORD("so"), WORD("c"),  WORD("cc"), WORD("cpp"),
                                                WORD("h"),  WORD("py"), WORD("js"), WORD("ts"),
                                                WORD("rs"), WORD("go"), WORD("rb"), WORD("php")};
@@ -217,7 +217,7 @@ static bool is_method_name(struct wire_text t) {
     return true;
 }
 
-/* "Main$$Lambda/0x000012" without its address. */
+/* Removes the address from "Main$$Lambda/0x000012". */
 static struct wire_text without_address(struct wire_text t) {
     const char *slash = last_of(t, '/');
     return slash && slash > t.data && slash + 1 < t.data + t.bytes && is_digit(slash[1])
@@ -256,9 +256,9 @@ static uint64_t emit_method(struct emit *m, enum wire_frame_type tier, const str
     return emit_java(m, tier, text_of(&class_name), j->method, text_of(&signature), line);
 }
 
-/* ---- all of them ---- */
+/* ---- any frame ---- */
 
-/* The letter of a mark at the end, "_[j]"; 0: there is none. */
+/* Removes a mark such as "_[j]" from the end and returns its letter; 0: there is no mark. */
 static char take_mark(struct wire_text *t) {
     char mark = t->bytes >= 5 ? t->data[t->bytes - 2] : '\0';
     if (!mark || !strchr("01jik", mark) || t->data[t->bytes - 1] != ']' ||
@@ -278,10 +278,10 @@ static bool is_class(struct wire_text t, char mark, bool expected) {
     if (ends_in(t, TEXT("[]")))
         return true;
     if (dot && slash)
-        return dot < slash; /* java/lang/String.equals is none */
+        return dot < slash; /* java/lang/String.equals is not a class */
     if (dot)
         return dot + 1 < t.data + t.bytes && is_upper(dot[1]) &&
-               !is_upper(t.data[0]); /* nor is String.equals */
+               !is_upper(t.data[0]); /* String.equals is not a class either */
     return mark == 'k' ? slash != NULL : mark == 'i' || slash || is_upper(t.data[0]);
 }
 

@@ -1,16 +1,18 @@
 /*
- * "root;…;leaf COUNT", one line a stack, as this program, async-profiler, perf's stackcollapse
- * scripts and their kin write it. Frames: see frame_text.h. A first frame "[name tid=N]" or
- * "[name virtual=N]" is the thread. A line "# event: NAME, UNIT" says what the next ones are of.
+ * Reads "root;…;leaf COUNT", one line per stack, as written by this program, async-profiler, perf's
+ * stackcollapse scripts and similar tools. frame_text.h parses the frames. A first frame "[name
+ * tid=N]" or "[name virtual=N]" is the thread. A line "# event: NAME, UNIT" describes the stacks
+ * after it.
  *
- * In names '|' stands for ';', which async-profiler does too, and '\' goes before a '|' and a '\'
- * that are meant (collapsed_export.c).
+ * In names, '|' stands for ';', as in async-profiler. A '\' precedes a '|' or '\' that is meant
+ * literally (collapsed_export.c).
  *
- * The format has one number a stack, "12" or "2.5". It is the weight, and how many samples there were
- * as well, unless the heading names a unit or the numbers are too large for that: "samples" of an
- * event of their own, whose unit is not known. Which of the two is decided once for all stacks under
- * no such heading. Fractions are rounded so that the sum is right. Where every line has two numbers,
- * as those that compare two profiles have, the second one counts.
+ * The format has one number per stack, "12" or "2.5". It is the weight, and also the number of
+ * samples, unless the heading names a unit or the numbers are too large to be counts. Stacks
+ * without a heading belong to an event of their own, "samples", whose unit is unknown; whether
+ * their numbers are counts or weights is decided once for all of them. Fractions are rounded so
+ * that the sum is correct. If every line has two numbers, as in the output of tools that compare
+ * two profiles, the second one is used.
  */
 #include "core/import/importer.h"
 #include "core/import/text/frame_text.h"
@@ -23,16 +25,18 @@
 
 #define NAME_BYTES (4 * WIRE_STRING_MAX)
 #define LINES_LOOKED_AT 200u
-#define TIME_NS UINT64_C(1000000000)     /* all samples are of this moment */
-#define COUNT_MAX (UINT64_C(1) << 20)    /* of one record (core/decode/decoder.h) */
-#define SAMPLES_MAX (UINT64_C(64) << 20) /* of one stack; more are no samples but weights … */
-#define SUM_MAX (UINT64_C(1) << 36)      /* … and of all */
+#define TIME_NS UINT64_C(1000000000)  /* the time of all samples */
+#define COUNT_MAX (UINT64_C(1) << 20) /* maximum count of one record (core/decode/decoder.h) */
+/* Maximum number of samples of one stack; larger numbers are weights */
+#define SAMPLES_MAX (UINT64_C(64) << 20)
+/* Maximum number of samples of all stacks; a larger sum means weights */
+#define SUM_MAX (UINT64_C(1) << 36)
 #define BILLION 1000000000u
 
 struct line {
-    const char *begin, *end; /* of the stack; no line break */
+    const char *begin, *end; /* the stack, without a line break */
     uint64_t count;
-    uint32_t billionths; /* and a fraction */
+    uint32_t billionths; /* fraction in addition to `count` */
 };
 
 static struct wire_text between(const char *begin, const char *end) {
@@ -41,7 +45,7 @@ static struct wire_text between(const char *begin, const char *end) {
 
 /* ---- lines ---- */
 
-/* The next line of [*at, end), which `at` goes behind. */
+/* Returns the next line of [*at, end) and moves *at behind it. */
 static struct wire_text next_line(const char **at, const char *end) {
     const char *begin = *at, *newline = memchr(begin, '\n', (size_t)(end - begin));
     const char *behind = newline ? newline : end;
@@ -55,7 +59,8 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* Where the number begins that ends at `end`: "12", "2.5" or "2.". `end`: nowhere. */
+/* Returns where the number that ends at `end` begins: "12", "2.5" or "2.". Returns `end` if there
+ * is no number. */
 static const char *number_before(const char *begin, const char *end) {
     const char *at = end;
     while (at > begin && is_digit(at[-1]))
@@ -66,7 +71,7 @@ static const char *number_before(const char *begin, const char *end) {
     return at;
 }
 
-/* Numbers beyond 64 bits are as large as they can be. */
+/* Reads a number. A number of more than 64 bits becomes UINT64_MAX. */
 static void read_number(const char *at, const char *end, struct line *out) {
     for (; at < end && *at != '.'; at++)
         if (__builtin_mul_overflow(out->count, 10, &out->count) ||
@@ -77,7 +82,7 @@ static void read_number(const char *at, const char *end, struct line *out) {
         out->billionths += (uint32_t)(*at - '0') * unit;
 }
 
-/* The stack and its number. */
+/* Splits a line into its stack and its number. */
 static bool split_line(struct wire_text t, struct line *out) {
     const char *end = t.data + t.bytes;
     while (end > t.data && end[-1] == ' ')
@@ -91,7 +96,7 @@ static bool split_line(struct wire_text t, struct line *out) {
     return true;
 }
 
-/* The same, where the stack has a number of its own behind it: it goes. */
+/* If the stack is followed by another number, removes that number. */
 static bool has_two_numbers(struct line *l) {
     struct line before;
     if (!split_line(between(l->begin, l->end), &before))
@@ -111,13 +116,13 @@ static bool is_heading(struct wire_text t) {
     return t.bytes > 2 && memcmp(t.data, "# ", 2) == 0;
 }
 
-/* More than one frame, or a mark that nothing else has. */
+/* Requires more than one frame, or a mark that no other format has. */
 static bool looks_like_stack(const struct line *l) {
     size_t n = (size_t)(l->end - l->begin);
     return memchr(l->begin, ';', n) || memmem(l->begin, n, "_[", 2) || *l->begin == '[';
 }
 
-/* A first line that is longer than what there is of the file. */
+/* Recognizes a first line that is longer than the available part of the file. */
 static bool is_long_stack(struct wire_text t) {
     unsigned frames = 0;
     for (size_t i = 0; i < t.bytes; i++)
@@ -125,12 +130,12 @@ static bool is_long_stack(struct wire_text t) {
     return frames >= 16 && is_text(t);
 }
 
-/* Without a byte order mark, which some editors put there. */
+/* Skips a byte order mark, which some editors write. */
 static const char *behind_mark(const char *at, const char *end) {
     return end - at >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0 ? at + 3 : at;
 }
 
-/* Other tools say something between the stacks: most lines are stacks all the same. */
+/* Some tools print other lines between the stacks, but most lines must be stacks. */
 static bool knows(const uint8_t *head, size_t bytes, bool whole) {
     const char *end = (const char *)head + bytes, *at = behind_mark((const char *)head, end);
     unsigned lines = 0, stacks = 0, others = 0;
@@ -157,7 +162,7 @@ static bool knows(const uint8_t *head, size_t bytes, bool whole) {
     return stacks > 0 && stacks * 2 >= lines && stacks >= others;
 }
 
-/* ---- what the numbers are of ---- */
+/* ---- the meaning of the numbers ---- */
 
 static const struct {
     const char *name;
@@ -175,15 +180,16 @@ static const struct {
 struct section {
     enum wire_event event;
     char name[64];
-    bool unit;    /* the heading says what the numbers are, and that is not samples … */
-    bool weights; /* … or they are too large for that */
+    bool unit;    /* the heading has a unit, and it is not samples */
+    bool weights; /* the numbers are weights: the heading has a unit, or they are too large to
+                     be counts */
 };
 
 static const struct section unnamed = {.event = WIRE_EVENT_PERF, .name = "samples"};
 
-/* What all stacks under no heading are, and how many columns of numbers there are. */
+/* Facts about all stacks without a heading, and the number of columns with numbers. */
 struct survey {
-    uint64_t most, sum; /* as large as they can be, at most */
+    uint64_t most, sum; /* saturated at the maximum */
     bool fractions, one_column;
 };
 
@@ -191,7 +197,7 @@ static bool survey_weights(const struct survey *s) {
     return s->most > SAMPLES_MAX || s->sum > SUM_MAX;
 }
 
-/* "# event: cpu, ns". Other lines with a '#' are remarks. */
+/* Parses "# event: cpu, ns". Other lines with a '#' are comments. */
 static bool read_heading(struct wire_text t, struct section *s) {
     static const char event[] = "# event: ";
     if (t.bytes < sizeof event || memcmp(t.data, event, sizeof event - 1) != 0)
@@ -218,11 +224,11 @@ struct collapsed {
     struct import_result *result;
     struct survey survey;
     struct section section;
-    uint32_t rest;              /* billionths that rounding has left */
-    char told[WIRE_EVENTS][64]; /* names of the events told so far */
+    uint32_t rest;              /* billionths left over from rounding */
+    char told[WIRE_EVENTS][64]; /* names of the events written so far */
     uint32_t tid;
     uint64_t virtual_id;
-    uint64_t number; /* of the line */
+    uint64_t number; /* number of the line */
     char name[NAME_BYTES];
     uint64_t frame[WIRE_FRAMES_MAX];
 };
@@ -243,7 +249,7 @@ static struct wire_text unescape(struct collapsed *c, struct wire_text t) {
     return (struct wire_text){c->name, n};
 }
 
-/* "[name tid=N]" or "[name virtual=N]"; no name is fine. */
+/* Parses "[name tid=N]" or "[name virtual=N]"; the name may be missing. */
 static bool read_thread(struct collapsed *c, struct wire_text t) {
     const char *equals = t.bytes ? memrchr(t.data, '=', t.bytes) : NULL;
     if (t.bytes < 7 || t.data[0] != '[' || t.data[t.bytes - 1] != ']' || !equals)
@@ -272,8 +278,8 @@ static bool read_thread(struct collapsed *c, struct wire_text t) {
     return true;
 }
 
-/* Leaf first, into c->frame. What is beyond the most there may be is left out at the root, where a
- * frame says so. */
+/* Reads the frames into c->frame, leaf first. If there are too many, those at the root are left
+ * out, and a frame marks this. */
 static uint32_t read_frames(struct collapsed *c, const struct line *l) {
     const char *begin = l->begin, *end = l->end;
     const char *first = memchr(begin, ';', (size_t)(end - begin));
@@ -309,7 +315,7 @@ static void damage(struct collapsed *c, const char *what) {
                  what);
 }
 
-/* An event has a number of its own. False: there is none left. */
+/* Gives the event a number of its own and writes its mark. False: no number is left. */
 static bool tell_event(struct collapsed *c) {
     const enum wire_event number[] = {c->section.event, WIRE_EVENT_PERF, WIRE_EVENT_METHOD};
     for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
@@ -327,7 +333,7 @@ static bool tell_event(struct collapsed *c) {
     return false;
 }
 
-/* Rounded; what is lost of one is given to the next. */
+/* Rounds the number; the lost fraction is added to the next one. */
 static uint64_t whole_number(struct collapsed *c, const struct line *l) {
     uint32_t rest = c->rest + l->billionths;
     c->rest = rest % BILLION;
@@ -353,7 +359,8 @@ static void read_stack(struct collapsed *c, const struct line *l) {
     }
 }
 
-/* False: a heading, which is in c->section, or nothing; else a stack, or a line that is none. */
+/* Parses a line. Returns false for an empty line and for a heading, which is stored in c->section.
+ * Otherwise returns true; *stack: the line is a stack. */
 static bool take_line(struct collapsed *c, struct wire_text t, struct line *l, bool *stack) {
     *stack = false;
     if (t.bytes == 0 || (is_heading(t) && read_heading(t, &c->section)))

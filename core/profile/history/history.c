@@ -26,7 +26,7 @@ static void evict_oldest(struct history *h) {
         h->first = h->end = 0;
 }
 
-/* The newest second stays even if it alone is over the limit: it stops growing instead. */
+/* The newest second is kept even if it alone exceeds the limit; it stops growing instead. */
 static void evict(struct history *h) {
     uint64_t newest = h->second[h->end - 1].second;
     while (h->first + 1 < h->end &&
@@ -34,7 +34,7 @@ static void evict(struct history *h) {
         evict_oldest(h);
 }
 
-/* A second that is past rarely grows again. */
+/* Frees the unused part of an earlier second, which rarely grows again. */
 static void trim(struct history *h, struct history_second *s) {
     struct history_entry *entry = realloc(s->entry, (s->count ? s->count : 1) * sizeof *entry);
     if (!entry)
@@ -44,7 +44,8 @@ static void trim(struct history *h, struct history_second *s) {
     s->entry = entry;
 }
 
-/* An empty second at `at`. Evicted room at the front is used before the array grows. */
+/* Inserts an empty second at `at`. Before the array grows, the room of evicted seconds at its front
+ * is used. */
 static int insert_second(struct history *h, uint32_t at, uint64_t second) {
     if (h->first > 0 && h->first >= h->cap / 2) {
         memmove(h->second, h->second + h->first, (h->end - h->first) * sizeof *h->second);
@@ -94,7 +95,8 @@ static int merge(struct history *h, struct history_second *s, const struct histo
     if (index_reserve(&h->index) != 0 || append(h, s, e) != 0)
         return -ENOMEM;
     *place = s->count - 1;
-    /* A full entry is left alone; the new one is found in its place, or chains would grow. */
+    /* If the entry found is full, it stays unchanged, and the index refers to the new entry
+     * instead; otherwise the chains of equal hashes would grow. */
     if (have)
         index_replace(&h->index, hash, id, s->count - 1);
     else
@@ -102,7 +104,7 @@ static int merge(struct history *h, struct history_second *s, const struct histo
     return 0;
 }
 
-/* The index of this second, made if need be. */
+/* Finds the index of this second; adds the second if needed. */
 static int open_second(struct history *h, uint64_t second, uint32_t *at) {
     *at = history_find(h, second);
     if (*at < h->end && h->second[*at].second == second)

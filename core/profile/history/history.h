@@ -3,13 +3,13 @@
  *   history   samples of each second, as far back as time and memory allow
  *   timeline  sums of each second by event, and VM pauses, for sparklines
  *
- * What happened second by second, as far back as time and memory allow.
+ * The samples of each second, as far back as time and memory allow.
  *
  *      second[first] … second[end - 1]     ascending; seconds without samples take no room
  *         └ entry[]  (node, owner, carrier, state, failed) → weight, count
  *
- * In the newest second equal entries are merged through an index. A sample that comes late, for a
- * second already past, is appended: an entry may occur twice there, readers add them up anyway.
+ * In the newest second, equal entries are merged through an index. A late sample, for an earlier
+ * second, is appended. So an entry may occur twice in that second; readers add entries up anyway.
  *
  * Context: pure; one thread at a time.
  */
@@ -24,9 +24,10 @@
 struct history_entry {
     uint32_t node;
     uint32_t owner;        /* see tally.h */
-    uint32_t carrier : 27; /* the platform thread: the owner's own, or that of a virtual thread */
+    uint32_t carrier : 27; /* the platform thread: the owner itself, or the carrier of a
+                              virtual thread */
     uint32_t state : 4;    /* < PROFILE_STATES */
-    uint32_t failed : 1;   /* these samples' stacks are incomplete */
+    uint32_t failed : 1;   /* the stacks of these samples are incomplete */
     uint32_t count;
     uint64_t weight;
 };
@@ -40,26 +41,26 @@ struct history_second {
 struct history {
     struct history_second *second;
     uint32_t first, end, cap;
-    uint64_t span;       /* seconds kept */
-    size_t bytes, limit; /* of all entries; beyond the limit the oldest seconds go */
-    uint64_t gone;       /* what is before this second is no longer kept */
-    struct index index;  /* of the newest second's entries */
+    uint64_t span;       /* number of seconds kept */
+    size_t bytes, limit; /* of all entries; above the limit the oldest seconds are dropped */
+    uint64_t gone;       /* data before this second is no longer kept */
+    struct index index;  /* of the entries of the newest second */
 };
 
 #define HISTORY_NONE UINT32_MAX
 #define HISTORY_CARRIER_MASK ((1u << 27) - 1)
 
-/* 0, or -ENOMEM and nothing is counted. What is too old to be kept counts as success. `place`, if
- * not NULL, is where in its second it was counted, for as long as that second is kept;
- * HISTORY_NONE: it was not kept. */
+/* 0, or -ENOMEM: nothing is counted. A sample that is too old to be kept counts as success.
+ * `place`, if not NULL, becomes the sample's position in its second, valid as long as that second
+ * is kept; HISTORY_NONE: the sample was not kept. */
 int history_add(struct history *h, uint64_t second, const struct history_entry *e, uint32_t *place);
-/* Takes so much back from that entry, if it is still there and about what `e` is about. *weight and
- * *count become what was taken. */
+/* Subtracts *weight and *count from an entry, if it still exists and matches `e`. They become what
+ * was really subtracted. */
 void history_retract(struct history *h, uint64_t second, uint32_t place,
                      const struct history_entry *e, uint64_t *weight, uint32_t *count);
 void history_free(struct history *h);
 
-/* Index of the first second that is not before `second`, h->end when there is none. */
+/* Index of the first second that is not before `second`; h->end if there is none. */
 uint32_t history_find(const struct history *h, uint64_t second);
 
 #endif

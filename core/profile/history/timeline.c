@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds there are slots for at most, and a few beyond the history: pauses may be known of before
- * the samples around them. */
+/* Maximum number of seconds with a slot, and some extra slots beyond the history: a pause may be
+ * reported before the samples around it. */
 #define SLOTS_MAX (UINT32_C(1) << 17)
 #define SLOTS_AHEAD 8u
-/* No pause is longer; of what a hostile JVM calls one, this much of the end is counted. */
+/* No real pause is longer. If a hostile JVM reports a longer one, only the last part of this length
+ * is counted. */
 #define PAUSE_SECONDS_MAX 600u
 
 int timeline_open(struct timeline *t, uint64_t span) {
@@ -24,7 +25,7 @@ void timeline_free(struct timeline *t) {
     *t = (struct timeline){0};
 }
 
-/* The second's slot, NULL where a later second has it. */
+/* Returns the second's slot; NULL if a later second uses it. */
 static struct timeline_second *slot_of(struct timeline *t, uint64_t second) {
     struct timeline_second *s = &t->slot[second % t->slots];
     if (s->second < second)
@@ -66,7 +67,7 @@ void profile_pause(struct profile *p, uint64_t begin_ns, uint64_t end_ns, unsign
     }
 }
 
-/* Whether the history still has this second, or will have it. */
+/* Whether the history still has this second, or can still get it. */
 static bool is_kept(const struct profile *p, uint64_t second) {
     const struct history *h = &p->history;
     uint64_t newest = h->end ? h->second[h->end - 1].second : 0;

@@ -1,9 +1,9 @@
 /*
- * Sums of each second, for sparklines and strips: what was sampled of each event, and how long the
- * VM stood still. Kept beside the history because a line across the screen must not cost a pass
- * over it.
+ * Sums of each second, for sparklines and strips: the samples of each event, and how long the VM
+ * was stopped. They are kept in addition to the history, so that a line across the screen does not
+ * need a pass over the history.
  *
- * Second s is in slot s % slots, until a later second takes its place.
+ * Second s is in slot s % slots, until a later second replaces it.
  *
  * Context: pure; one thread at a time.
  */
@@ -25,11 +25,11 @@ struct timeline {
     uint32_t slots;
 };
 
-/* Room for `span` seconds, or for as many as are reasonable. 0 or -ENOMEM. */
+/* Allocates slots for `span` seconds, up to a maximum. 0 or -ENOMEM. */
 int timeline_open(struct timeline *t, uint64_t span);
 void timeline_count(struct timeline *t, uint64_t second, uint32_t event, uint64_t weight,
                     uint64_t samples);
-/* At most what there is. */
+/* Subtracts at most what was counted. */
 void timeline_retract(struct timeline *t, uint64_t second, uint32_t event, uint64_t weight,
                       uint64_t samples);
 void timeline_free(struct timeline *t);

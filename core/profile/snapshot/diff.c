@@ -8,14 +8,14 @@
 #include <string.h>
 
 #define NOT_THERE UINT32_MAX
-#define Z_SQUARED (1.96 * 1.96) /* within it are 95 of 100 differences that chance makes */
+#define Z_SQUARED (1.96 * 1.96) /* 95 of 100 random differences are within this limit */
 
-/* By row or node of `now`: the same one in `before`, or NOT_THERE. */
+/* For each row or node of `now`: the matching one in `before`, or NOT_THERE. */
 struct diff {
     const struct snapshot *before, *now;
     uint32_t *method, *thread, *node;
-    uint8_t *known; /* by method id: had a row before … */
-    uint32_t ids;   /* … of those below this */
+    uint8_t *known; /* by method id: the method had a row before */
+    uint32_t ids;   /* size of `known` */
     bool uncounted;
 };
 
@@ -45,7 +45,8 @@ static int match_methods(struct diff *d) {
     return 0;
 }
 
-/* Virtual threads change their carriers, and a tid is used again by threads of other Java ids. */
+/* A virtual thread may change its carrier, and a tid may be reused by a thread with another
+ * Java id. */
 static bool same_thread(const struct snapshot_thread *a, const struct snapshot_thread *b) {
     return a->is_virtual == b->is_virtual && a->java_id == b->java_id &&
            (a->is_virtual || a->tid == b->tid);
@@ -79,15 +80,15 @@ static uint32_t hash_node(struct index *x, const struct snapshot_node *n, uint32
     return (uint32_t)hash_pair(index_seed(x), parent, n->method);
 }
 
-/* Where tiers are told apart, a method may have several nodes below one parent: the main tier then
- * says which is which. */
+/* If tiers are distinct, a method may have several nodes below one parent; the main tier then
+ * identifies the node. */
 static bool same_node(const struct snapshot *s, const struct snapshot_node *a,
                       const struct snapshot_node *b) {
     return a->method == b->method &&
            (!s->by_tier || snapshot_main_tier(a->tier) == snapshot_main_tier(b->tier));
 }
 
-/* From the roots down: a node's parent has been found, or not, before. */
+/* Goes from the roots down, so a node's parent is always processed before the node. */
 static int match_nodes(struct diff *d) {
     const struct snapshot *before = d->before, *now = d->now;
     struct index x = {0};
@@ -159,8 +160,8 @@ static double share(uint64_t part, uint64_t whole) {
     return whole ? (double)part / (double)whole : 0;
 }
 
-/* Two proportions of independent samples, by the normal distribution; squared, which needs no
- * root. */
+/* Compares two proportions of independent samples, using the normal distribution. Both sides are
+ * squared, to avoid a square root. */
 static bool is_chance(uint64_t before, uint64_t of_before, uint64_t now, uint64_t of_now) {
     if (of_before == 0 || of_now == 0)
         return true;
@@ -210,7 +211,8 @@ struct diff_change diff_thread(const struct diff *d, uint32_t row) {
     return c;
 }
 
-/* What is not in a tree that leaves out the light is new for sure only if its method is. */
+/* If the earlier tree left out light nodes, a node that is missing there is certainly new only if
+ * its method is new. */
 static bool is_new_node(const struct diff *d, const struct snapshot_node *n) {
     return d->before->least == 0 || n->method >= d->ids || !d->known[n->method];
 }

@@ -1,11 +1,12 @@
 /*
- * Two answers to the same kind of question, compared: what takes a larger part than before, and
- * what a smaller one.
+ * Compares two results of the same kind of query: which rows take a larger share than before, and
+ * which a smaller one.
  *
- * Parts, not weights: the two need not be equally long. A row is found by what it is (method;
- * path from the root), so the two may be of different moments of one profile.
+ * Shares are compared, not weights, so the two windows need not be equally long. Rows are matched
+ * by their identity (method; path from the root), so the two snapshots may be of different times of
+ * one profile.
  *
- * Context: pure, any thread; both snapshots outlive it, and are of one profile.
+ * Context: pure, any thread. Both snapshots must outlive the diff and be of one profile.
  */
 #ifndef JTOP_PROFILE_SNAPSHOT_DIFF_H
 #define JTOP_PROFILE_SNAPSHOT_DIFF_H
@@ -14,24 +15,25 @@
 
 struct diff;
 
-/* NULL: no memory. A tree is compared where both have one, of the same kind; in others' place,
- * nothing has changed. */
+/* Returns NULL if there is no memory. Trees are compared if both snapshots have a tree of the same
+ * kind; otherwise nodes are reported as unchanged. */
 struct diff *diff_new(const struct snapshot *before, const struct snapshot *now);
 void diff_free(struct diff *d);
-/* Samples count nothing, so no change is called chance. */
+/* Call it if samples count nothing: then no change is marked as chance. */
 void diff_without_counts(struct diff *d);
 
 struct diff_change {
-    double percent; /* points of the whole: 12 % now, 10 % before is +2 */
-    bool chance;    /* no more than two samples of one program would differ by: |z| < 1.96 */
-    bool is_new;    /* was not there before; false of a node where the tree before left out the
-                       light ones, unless its method is new */
+    double percent; /* difference of shares in percentage points: 12 % now, 10 % before is +2 */
+    bool chance;    /* the difference is no larger than that between two samples of one program may
+                       be: |z| < 1.96 */
+    bool is_new;    /* did not exist before. False for a node if the earlier tree left out light
+                       nodes, unless its method is new */
 };
 
-/* By the row's index in `now`. */
+/* The parameter is the row's index in `now`. */
 struct diff_change diff_method_self(const struct diff *d, uint32_t row);
 struct diff_change diff_method_total(const struct diff *d, uint32_t row);
 struct diff_change diff_thread(const struct diff *d, uint32_t row);
-struct diff_change diff_node(const struct diff *d, uint32_t node); /* of its total */
+struct diff_change diff_node(const struct diff *d, uint32_t node); /* change of its total */
 
 #endif

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* What of a query's filter is to be found on a stack. */
+/* The text of the query's filter that is to be searched on a stack. */
 static const char *text_of(const struct query *q) {
     const char *text = q->filter ? q->filter : "";
     return *text == '!' ? text + 1 : text;
@@ -31,8 +31,9 @@ static size_t list(char *out, size_t at, const char *const *pattern, uint32_t co
     return at;
 }
 
-/* All that the patterns of a question are, to be compared with another's: their numbers, and the
- * texts with a NUL behind each. Only counts the bytes where `out` is NULL. */
+/* Writes everything that defines the patterns of a query, to be compared with another query:
+ * the numbers of patterns, and the texts, each followed by a NUL. If `out` is NULL, only counts
+ * the bytes. */
 static size_t list_patterns(char *out, const struct query *q) {
     const uint32_t head[] = {q->includes, q->excludes, q->simple_names};
     if (out)
@@ -62,7 +63,7 @@ static bool is_of(const struct filter *f, const struct query *q) {
            !strcmp(f->package, q->package ? q->package : "") && has_patterns_of(f, q);
 }
 
-/* The package as classes have it: with slashes, one at the end. */
+/* Returns the package in the form that class names have: with slashes, and one at the end. */
 static char *package_prefix(const char *package) {
     size_t n = strlen(package);
     char *prefix = malloc(n + 2);
@@ -124,7 +125,7 @@ static int judge_method(struct judge *j, struct filter *f, const struct method *
     return judge_patterns(j, m, &f->verdict[id]);
 }
 
-/* Those of the methods that are new. */
+/* Checks the new methods. */
 static int judge_methods(struct filter *f, const struct query *q, const struct method_table *t) {
     uint32_t count = method_table_count(t);
     struct judge j = {.q = q, .size = 256};
@@ -145,7 +146,7 @@ static int judge_methods(struct filter *f, const struct query *q, const struct m
     return rc;
 }
 
-/* A parent's id is smaller than its children's. */
+/* A parent's id is smaller than its children's, so one pass is enough. */
 static int judge_nodes(struct filter *f, const struct call_tree *t) {
     if (!grow_array(&f->flags, &f->node_cap, t->nodes, sizeof *f->flags))
         return -ENOMEM;
@@ -158,7 +159,7 @@ static int judge_nodes(struct filter *f, const struct call_tree *t) {
     return 0;
 }
 
-/* What is known of nodes is of no use any more, its memory is. */
+/* Starts with a new filter: the flags of nodes become invalid, but their memory is kept. */
 static int start(struct filter *f, const struct query *q) {
     char *text = strdup(text_of(q)), *package = strdup(q->package ? q->package : "");
     char *patterns = malloc(list_patterns(NULL, q));

@@ -1,9 +1,9 @@
 /*
- * Which stacks a query keeps, by what is on them: a text, a method, a package, patterns.
+ * Decides which stacks a query keeps, by what they contain: a text, a method, a package, patterns.
  *
- * One byte a node of the call tree says which of these were met from the root down to it. Nodes
- * and methods only come, so the bytes are kept from one snapshot to the next and only new ones are
- * looked at, until another question is asked.
+ * One byte per node of the call tree records which of these occur between the root and the node.
+ * Nodes and methods are only added, never removed, so the bytes are kept for the next snapshot and
+ * only new nodes are checked, until the query's filter changes.
  *
  * Context: pure; the profile's lock held.
  */
@@ -22,23 +22,23 @@ enum {
 };
 
 struct filter {
-    char *text, *package; /* what was asked for; "" for nothing; NULL: nothing is kept yet */
-    char *patterns;       /* all of them, one behind the other */
+    char *text, *package; /* the current filter; "": none; NULL: nothing is stored yet */
+    char *patterns;       /* all patterns, one after the other */
     bool with_method;
-    bool gave_up; /* with some names: see core/base/expression.h */
+    bool gave_up; /* for some names, see core/base/expression.h */
     uint32_t method;
-    uint8_t mask, want; /* samples are kept whose leaf's flags are these */
+    uint8_t mask, want; /* a sample is kept if its leaf's flags, masked with `mask`, equal `want` */
     uint8_t *verdict;   /* by method */
     uint32_t methods, method_cap;
-    uint8_t *flags; /* by node: FILTER_…, of all frames from the root on */
+    uint8_t *flags; /* by node: FILTER_… of all frames from the root to it */
     uint32_t nodes, node_cap;
 };
 
 struct profile;
 struct query;
 
-/* Brings a filter, all zeroes at first, up to date with a profile and a query; *out is the filter,
- * or NULL when everything is kept. 0 or -ENOMEM. */
+/* Updates a filter for a profile and a query; a new filter must be all zeroes. *out becomes the
+ * filter, or NULL if everything is kept. 0 or -ENOMEM. */
 int filter_nodes(struct filter *f, const struct profile *p, const struct query *q,
                  const struct filter **out);
 void filter_free(struct filter *f);

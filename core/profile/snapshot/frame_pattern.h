@@ -1,8 +1,8 @@
 /*
- * Patterns of frames, as -I and -X take them: a whole name, or a part of one with `*` at either end.
- * A name is matched as any of the outputs has it: "java/lang/Thread.run", "java.lang.Thread.run",
- * "do_syscall_64" or "do_syscall_64_[k]", "byte[]" or "byte[]_[i]"; with its arguments or its
- * library where the pattern has a '(' or a '`'.
+ * Patterns of frames for -I and -X: a whole name, or a part of a name with `*` at either end. A
+ * name matches in any form that the outputs use: "java/lang/Thread.run", "java.lang.Thread.run",
+ * "do_syscall_64" or "do_syscall_64_[k]", "byte[]" or "byte[]_[i]". If the pattern has a '(' or a
+ * '`', the name has its arguments or its library.
  *
  * Context: pure, any thread.
  */
@@ -15,17 +15,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether the name is like the pattern, letter by letter. */
+/* Compares the name with the pattern, character by character. */
 bool frame_pattern_is(const char *pattern, const char *name);
 
-/* A method's names, written out once for any number of patterns. */
+/* The names of a method, built once for any number of patterns. */
 struct frame_names {
-    char *text; /* grows; free it */
+    char *text; /* grows; the caller frees it */
     size_t size;
 };
 
-/* 1: one of the patterns is like the method. 0 or -ENOMEM. `simple`: names without packages count
- * too. */
+/* 1: the method matches one of the patterns. 0 or -ENOMEM. `simple`: names without packages
+ * match, too. */
 int frame_pattern_any(struct frame_names *names, const struct method *m, bool simple,
                       const char *const *pattern, uint32_t patterns);
 

@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Entries of a history's second come in no order: their nodes are asked for so much earlier. */
+/* The entries of a second have no particular order, so their nodes are prefetched this many
+ * entries ahead. */
 #define AHEAD 16u
 
 struct entry {
@@ -12,7 +13,7 @@ struct entry {
     uint64_t weight, count, failed;
 };
 
-/* There is room for the item. */
+/* The caller has made room for the item. */
 static inline void take(struct build *b, struct entry e) {
     if (e.event != b->q->event || (b->filter && !filter_keeps(b->filter, e.node)) ||
         (e.weight == 0 && e.count == 0) || !build_asks_for(b->q, &b->p->threads.thread[e.thread]))
@@ -35,12 +36,12 @@ static inline void look_ahead(const struct build *b, uint32_t node) {
         __builtin_prefetch(&b->filter->flags[node]);
 }
 
-/* What was counted after the window, by a tally's entry. */
+/* The part of a tally's entry that was counted after the window. */
 struct later {
     uint64_t weight, count, failed;
 };
 
-/* For windows that begin with the profile and end within the history: what the tally has, but for
+/* For windows that begin with the profile and end within the history: the result is the tally minus
  * what came later. NULL: no memory. */
 static struct later *find_later(const struct build *b, struct tally *t, bool by_carrier) {
     const struct history *h = &b->p->history;
@@ -54,7 +55,8 @@ static struct later *find_later(const struct build *b, struct tally *t, bool by_
                 continue;
             const struct tally_entry *of = tally_find(
                 t, e->node, by_carrier ? owner_of(e->carrier, (uint32_t)event) : e->owner);
-            if (!of) /* counted with the rest of its thread, where stacks were too many */
+            if (!of) /* counted in the rest entry of its thread, because there were too
+                        many stacks */
                 continue;
             struct later *l = &later[of - t->entry];
             l->weight += e->weight;
@@ -93,7 +95,7 @@ static int take_until(struct build *b) {
     return rc == 0 && carriers ? take_tally_until(b, &b->p->by_carrier, true, true) : rc;
 }
 
-/* `platform`: only what belongs to platform threads. */
+/* `platform`: take only entries of platform threads. */
 static int take_tally(struct build *b, const struct tally *t, bool platform) {
     if (!big_grow(&b->item, &b->item_cap, b->items + t->count, sizeof *b->item))
         return -ENOMEM;
@@ -133,7 +135,7 @@ static int take_window(struct build *b) {
     return 0;
 }
 
-/* Brings the items of each thread together. b->groups become the threads that have any. */
+/* Sorts the items by thread. b->groups becomes the threads that have items. */
 static int group_by_thread(struct build *b) {
     uint32_t threads = b->p->threads.count;
     uint32_t *at = calloc((size_t)threads + 1, sizeof *at);
@@ -161,7 +163,8 @@ out:
     return rc;
 }
 
-/* `sum` by method, zero before and after. The smaller id wins a tie, as in the profile. */
+/* `sum` is by method, and all zeroes before and after the call. If two methods are equal, the
+ * smaller id is chosen, as in the profile. */
 static void fill_thread_row(struct build *b, const struct group *g, struct snapshot_thread *row,
                             uint64_t *sum) {
     const struct call_node *node = b->p->tree.node;
@@ -174,7 +177,7 @@ static void fill_thread_row(struct build *b, const struct group *g, struct snaps
         row->weight += b->item[i].weight;
         row->samples += b->item[i].count;
         sum[m] += b->item[i].weight;
-        /* Only the one that has just grown can become the top. */
+        /* Only the method that has just grown can become the top. */
         if (row->top_method == METHOD_NONE || sum[m] > top ||
             (m < row->top_method && sum[m] == top)) {
             row->top_method = m;
@@ -191,7 +194,7 @@ static int reserve_rows(struct build *b, size_t rows) {
     return b->s->threads && b->row_thread ? 0 : -ENOMEM;
 }
 
-/* The next row, with nothing counted. A virtual thread's name may be NULL yet. */
+/* Starts the next row, with nothing counted. A virtual thread's name may still be NULL. */
 static struct snapshot_thread *start_row(struct build *b, uint32_t thread) {
     const struct thread *t = &b->p->threads.thread[thread];
     struct snapshot_thread *row = &b->s->threads[b->s->thread_count];
@@ -213,8 +216,8 @@ static int rows_from_items(struct build *b) {
     return rc;
 }
 
-/* What was gathered, without the threads: one item a node, in the order of nodes. They are no more
- * than there were. */
+/* Replaces the items by one item per node, without threads, in the order of nodes. There are never
+ * more of them than before. */
 static void merge_items(struct build *b) {
     uint32_t items = 0;
     if (b->items < b->p->tree.nodes / 64)
@@ -225,7 +228,7 @@ static void merge_items(struct build *b) {
     b->items = items;
 }
 
-/* Since the beginning, unfiltered: the sums are there already. */
+/* For a query since the beginning without filter: the sums already exist. */
 static int rows_from_totals(struct build *b) {
     const struct thread_table *t = &b->p->threads;
     uint32_t event = (uint32_t)b->q->event;
@@ -244,7 +247,8 @@ static int rows_from_totals(struct build *b) {
     return 0;
 }
 
-/* The same for the rest of the answer. An inverted tree grows from the leaves all the same. */
+/* Takes the rest of the result from the standing sums. An inverted tree is still built from
+ * its leaves. */
 static int gather_standing(struct build *b) {
     uint32_t event = (uint32_t)b->q->event;
     b->standing = standing_get(b->p, event, build_is_top_down(b->q) || b->q->lines);

@@ -17,7 +17,7 @@ struct reader {
     struct filter own;
     const struct filter *filter; /* NULL: everything is kept */
     bool carriers;
-    /* a question about everything: what is still to be found in the history */
+    /* for a query about everything: what must still be found in the history */
     struct history_item *left;
     uint32_t lefts, left_cap;
     struct index left_index;
@@ -60,7 +60,7 @@ static struct history_item *find_left(struct reader *d, uint32_t node, uint32_t 
     return NULL;
 }
 
-/* `platform`: only what belongs to platform threads. */
+/* `platform`: take only entries of platform threads. */
 static int take_tally(struct reader *d, const struct tally *t, bool platform) {
     for (uint32_t i = 0; i < t->count; i++) {
         const struct tally_entry *e = &t->entry[i];
@@ -115,7 +115,8 @@ static int take_second(struct reader *d, const struct history_second *s, bool al
     return 0;
 }
 
-/* Newest second first: what was taken back is missing at the beginning. */
+/* Takes the newest second first, so that weight that was taken back is missing in the oldest
+ * seconds. */
 static int take_seconds(struct reader *d, uint64_t from, uint64_t to, bool always) {
     const struct history *h = &d->p->history;
     uint32_t first = history_find(h, from), end = first;
@@ -150,7 +151,7 @@ static void reverse(struct history_reading *r) {
     }
 }
 
-/* Rows of the profile's table become those of the reading. */
+/* Replaces rows of the profile's thread table by rows of the reading. */
 static int name_threads(struct reader *d) {
     struct history_reading *r = d->r;
     uint32_t count = d->p->threads.count;

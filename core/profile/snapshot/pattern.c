@@ -10,7 +10,7 @@ static void lower(char *s) {
             *s = (char)(*s - 'A' + 'a');
 }
 
-/* Every '$' but the last is itself. */
+/* Escapes every '$' except one at the end. */
 static void escape_dollars(const char *text, char *out) {
     for (; *text; *out++ = *text++) {
         if (*text == '\\' && text[1])

@@ -1,7 +1,7 @@
 /*
- * A filter's text as something to compare names with: a regular expression that ignores case
- * (core/base/expression.h), or, where it is none, the text itself. A '$' that is not the last
- * character is itself, because class names have it.
+ * Compares names with a filter's text. The text is a regular expression that ignores case
+ * (core/base/expression.h), or literal text if it is not a valid expression. A '$' stands for
+ * itself, unless it is the last character, because class names contain it.
  *
  * Context: pure; one thread at a time per struct.
  */
@@ -13,12 +13,13 @@
 struct pattern {
     struct expression expression;
     bool is_expression;
-    char *literal; /* lower case, where it is no expression */
+    char *literal; /* in lower case; used if the text is not an expression */
 };
 
-/* 0 or -ENOMEM. `why`, if not NULL, becomes the reason why it is no expression, "" where it is. */
+/* 0 or -ENOMEM. `why`, if not NULL, becomes the reason why the text is not an expression; "" if
+ * it is one. */
 int pattern_open(struct pattern *p, const char *text, char *why, size_t size);
-/* The name's letters become lower case where a literal is looked for. */
+/* Converts the name's letters to lower case if it is compared with a literal. */
 bool pattern_matches(struct pattern *p, char *name);
 void pattern_close(struct pattern *p);
 

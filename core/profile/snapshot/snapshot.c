@@ -24,7 +24,7 @@ static int by_weight(const void *a, const void *b, void *threads) {
     return x->java_id < y->java_id ? -1 : x->java_id > y->java_id;
 }
 
-/* Once all rows have names. */
+/* Call it after all rows have names. */
 static int sort_threads(struct build *b) {
     uint32_t count = b->s->thread_count;
     uint32_t *order = malloc(2 * ((size_t)count + 1) * sizeof *order), *thread = order + count;
@@ -49,7 +49,7 @@ static int sort_threads(struct build *b) {
     return rc;
 }
 
-/* The part of the window in which there can be samples. */
+/* Returns the length of the part of the window in which there can be samples. */
 static uint64_t seconds_of(const struct profile *p, const struct query *q) {
     uint64_t from = p->first_second, to = p->last_second;
     if (build_from_beginning(p, q)) {
@@ -63,14 +63,14 @@ static uint64_t seconds_of(const struct profile *p, const struct query *q) {
     return p->any && to >= from ? to - from + 1 : 1;
 }
 
-/* Rounded up: with pruning on, what has no weight goes too. */
+/* Rounds up, so that with pruning, nodes without weight are left out, too. */
 static uint64_t least_total(uint64_t weight, uint32_t ppm) {
     uint64_t million = 1000000, part = ppm < million ? ppm : million;
     return weight / million * part + (weight % million * part + million - 1) / million;
 }
 
-/* Copies a virtual thread's name, which goes with its row in the profile, to *at, and moves *at
- * along; only counts its bytes where *at is NULL. */
+/* Copies a virtual thread's name to *at and advances *at, because the original is freed with its
+ * row in the profile. If *at is NULL, only counts the bytes. */
 static void keep_name(const char **name, uint64_t java_id, char **at, size_t *size) {
     char room[VIRTUAL_NAME_SIZE];
     const char *shown = virtual_threads_shown(*name, java_id, room);
@@ -132,7 +132,7 @@ static int fill(struct build *b) {
     return rc;
 }
 
-/* What every refresh needs anew is kept with the profile, unless it is large. */
+/* Memory that every refresh needs again is kept with the profile, unless it is large. */
 static void borrow_scratch(struct build *b) {
     const struct scratch *k = &b->p->scratch;
     b->item = k->item;

@@ -5,15 +5,15 @@
 #include <errno.h>
 
 /*
- * Level by level. A walker stands on one frame of one stack; walkers that came the same way from
- * their leaves are one range. Sorting a range by frame tells its branches apart; then everybody
- * takes a step towards the root.
+ * Builds the tree level by level. A walker stands on one frame of one stack. Walkers that came the
+ * same way from their leaves form one range. Sorting a range by frame separates its branches; then
+ * every walker takes a step towards the root.
  *
  *      range (leaf read) ─┬─ walkers on run  ─▶ branch run,  next level's range
  *                         └─ walkers on main ─▶ branch main, next level's range
  */
 struct range {
-    uint32_t branch; /* where they came from */
+    uint32_t branch; /* the branch that its walkers came from */
     uint32_t first, end;
 };
 
@@ -24,7 +24,7 @@ struct level {
 
 struct inverter {
     struct build *b;
-    struct order_key *walker; /* key: frame; node: where it stands; item */
+    struct order_key *walker; /* key: frame; node: current position; item: its item */
     struct order_key *spare;
     struct level now, then;
 };
@@ -43,7 +43,7 @@ static uint32_t add_branch(struct build *b, uint32_t parent, uint32_t method) {
     return branch_add(b, parent, method);
 }
 
-/* The stack ends here, or the tree is cut here. */
+/* Ends a walker because its stack ends here or the tree is cut here. */
 static void end_walker(struct build *b, uint32_t branch, const struct order_key *w) {
     b->built[branch].self += b->item[w->item].weight;
     b->built[branch].self_samples += b->item[w->item].count;
@@ -57,8 +57,8 @@ static void pass(struct build *b, uint32_t branch, const struct order_key *w) {
     b->branch[branch].total = n->total;
 }
 
-/* Takes out of the range who cannot go on; the others' keys become their frames: methods, and tiers
- * where they are told apart. */
+/* Removes walkers that cannot continue from the range. The keys of the others become their frames:
+ * methods, and also tiers if these are distinct. */
 static void drop_ended(struct inverter *v, struct range *r) {
     bool cut = r->branch != SNAPSHOT_ROOT && v->b->branches >= BRANCHES_INVERTED_MAX;
     uint32_t out = r->first;
@@ -75,7 +75,8 @@ static void drop_ended(struct inverter *v, struct range *r) {
     r->end = out;
 }
 
-/* The walkers on one frame from `first` on: where they end, and what they weigh. */
+/* Finds the walkers that are on one frame, from `first` on: returns where they end, and sets
+ * their weight. */
 static uint32_t find_run(const struct inverter *v, uint32_t first, uint32_t end, uint64_t *weight) {
     uint32_t i = first;
     for (*weight = 0; i < end && v->walker[i].key == v->walker[first].key; i++)
@@ -87,7 +88,7 @@ static int split_range(struct inverter *v, struct range r) {
     struct build *b = v->b;
     drop_ended(v, &r);
     if (r.branch != SNAPSHOT_ROOT && b->built[r.branch].total < b->least)
-        return 0; /* nor can what is below it weigh enough */
+        return 0; /* no branch below it can weigh enough either */
     order_keys(v->walker + r.first, v->spare, r.end - r.first);
     for (uint32_t first = r.first, end; first < r.end; first = end) {
         uint64_t weight;
@@ -105,8 +106,8 @@ static int split_range(struct inverter *v, struct range r) {
     return 0;
 }
 
-/* Where an item's way to the root begins: at its leaf, or at the outermost frame of the query's
- * method. */
+/* Returns where an item's way to the root begins: at its leaf, or at the outermost frame of the
+ * query's method. */
 static uint32_t start_of(const struct build *b, uint32_t node) {
     const struct call_node *n = b->p->tree.node;
     if (build_from_method(b->q))
@@ -115,7 +116,7 @@ static uint32_t start_of(const struct build *b, uint32_t node) {
     return node;
 }
 
-/* An item whose leaf is too light for anything to be seen below it: it is but part of a root. */
+/* Adds an item whose leaf is too light to show anything below it: it only counts in a root. */
 static int add_light(struct build *b, const struct item *it, uint32_t *root) {
     const struct call_node *n = &b->p->tree.node[it->node];
     if (*root == SNAPSHOT_ROOT)
@@ -132,7 +133,8 @@ static int add_light(struct build *b, const struct item *it, uint32_t *root) {
     return 0;
 }
 
-/* Walkers only where there is something to be seen. `self` and `root` are by method. */
+/* Makes walkers only for leaves that are heavy enough to be shown. `self` and `root` are
+ * by method. */
 static int heavy_level(struct inverter *v, uint64_t *self, uint32_t *root) {
     struct build *b = v->b;
     const struct call_node *node = b->p->tree.node;
@@ -164,7 +166,7 @@ static int first_heavy_level(struct inverter *v) {
     return rc;
 }
 
-/* All of them, or each thread's under the thread. */
+/* Makes one range of all items, or by thread one range per thread, below that thread's branch. */
 static int first_level(struct inverter *v) {
     struct build *b = v->b;
     if (b->least > 0 && !b->q->by_thread && !b->q->tiers && !build_from_method(b->q))

@@ -9,22 +9,22 @@ enum { LINES = UINT16_MAX + 1 };
 #define NOWHERE UINT32_MAX
 
 /*
- * A sample counts once for a line however often the line is on its stack, and stacks may be deep
- * and all recursion. So the method's nodes are walked as a tree of their own, with a count of how
- * often each line is among the frames above. A node is the index of its touch here.
+ * A sample counts once for a line, however often the line is on its stack, and stacks may be deep
+ * and fully recursive. So the method's nodes are walked as a tree of their own, with a counter per
+ * line for the frames above. Here a node is represented by the index of its touch.
  */
 struct line_walk {
     const struct call_node *node;
     uint32_t method;
-    uint32_t *near; /* by node of the call tree: 1 + the nearest one of the method from there
-                               towards the root, NOWHERE if there is none; 0: not known yet */
+    uint32_t *near; /* by node of the call tree: 1 + the touch of the method's nearest node towards
+                       the root, NOWHERE if there is none; 0: not known yet */
     uint32_t *up, *first, *next; /* parent, child and sibling */
     uint32_t roots;
     uint32_t above[LINES];
     struct snapshot_line line[LINES];
 };
 
-/* Every node is passed only once: what is found is noted all along the way. */
+/* Passes every node only once, because the result is stored for all nodes on the way. */
 static uint32_t find_nearest(struct line_walk *w, uint32_t node) {
     uint32_t at = node, found = NOWHERE;
     while (at != CALL_ROOT && !w->near[at])
@@ -67,7 +67,7 @@ static void walk(const struct build *b, struct line_walk *w) {
             i = w->first[i];
             continue;
         }
-        for (;;) { /* back up to where there is a sibling */
+        for (;;) { /* go back up to a node with a sibling */
             w->above[w->node[b->touch[i].node].line]--;
             if (w->next[i] != NOWHERE || w->up[i] == NOWHERE)
                 break;

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row on its way to its place. */
+/* A row before it has its final position. */
 struct lock_line {
     struct snapshot_lock lock;
-    uint64_t class_ns; /* its class's waited_ns */
-    uint32_t rank;     /* of the class's name */
+    uint64_t class_ns; /* waited_ns of its class */
+    uint32_t rank;     /* rank of the class's name */
 };
 
 static int by_tid(const struct snapshot_lock *x, const struct snapshot_lock *y) {
@@ -79,7 +79,7 @@ static void write_row(const struct build *b, const struct lock_row *r, struct lo
         class->lock.longest_ns = r->longest_ns;
 }
 
-/* Lines of the classes, then of the rows. Returns how many. */
+/* Writes the lines of the classes, then those of the rows. Returns their number. */
 static uint32_t write_lines(const struct build *b, struct lock_line *line) {
     const struct lock_table *t = &b->p->locks;
     for (uint32_t i = 0; i < t->classes; i++)

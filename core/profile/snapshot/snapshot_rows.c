@@ -24,7 +24,7 @@ static void add_states(const struct build *b, const struct tally *t, const uint3
     }
 }
 
-/* Of no known state is what is left of the thread's weight. */
+/* The weight without a known state is what is left of the thread's weight. */
 static void add_totals(const struct build *b, const uint32_t *row, bool carriers) {
     const struct profile *p = b->p;
     uint32_t event = (uint32_t)b->q->event;
@@ -58,11 +58,11 @@ int build_states(struct build *b) {
 }
 
 #define NO_ROW UINT32_MAX
-#define AHEAD 16u /* entries; their nodes are all over the memory */
+#define AHEAD 16u /* number of entries to prefetch ahead; their nodes are scattered in memory */
 
 struct sparks {
     struct build *b;
-    uint32_t *method_row, *thread_row; /* by id: the row, or NO_ROW */
+    uint32_t *method_row, *thread_row; /* by id: the index of the row, or NO_ROW */
     uint32_t cells;
 };
 
@@ -98,14 +98,14 @@ static void find_rows(struct sparks *k) {
         k->thread_row[b->row_thread[i]] = i;
 }
 
-/* Cells are numbered from the beginning of time, so that they do not change while they pass by. */
+/* Cells are numbered from time 0, so that their contents do not change while they move along. */
 static void count_cells(struct sparks *k) {
     const struct build *b = k->b;
     const struct history *h = &b->p->history;
     uint64_t seconds = b->q->spark_seconds ? b->q->spark_seconds : 1;
     uint64_t newest = build_last_second(b->q);
     newest = b->p->last_second < newest ? b->p->last_second : newest;
-    uint64_t whole = newest / seconds; /* cells that have passed */
+    uint64_t whole = newest / seconds; /* number of cells that are complete */
     b->s->spark_from = whole > k->cells ? whole - k->cells : 0;
     for (uint32_t i = history_find(h, b->s->spark_from * seconds);
          i < h->end && h->second[i].second < whole * seconds; i++)
@@ -160,7 +160,7 @@ uint32_t branch_of_thread(struct build *b, const struct group *g) {
     return method == METHOD_NONE ? SNAPSHOT_ROOT : branch_add(b, SNAPSHOT_ROOT, method);
 }
 
-/* Groups are still in the order of the thread rows, which know their weights. */
+/* The groups still have the order of the thread rows, which contain their weights. */
 static bool shares_root(const struct build *b, uint32_t group, bool full) {
     uint32_t thread = b->group[group].thread;
     return b->p->threads.thread[thread].is_virtual &&
@@ -168,8 +168,8 @@ static bool shares_root(const struct build *b, uint32_t group, bool full) {
             b->s->threads[group].weight < b->least);
 }
 
-/* Leaves the groups with a root of their own, and behind them one of all the others' items, of
- * which there are some and for which `light` has room. */
+/* Keeps the groups that have a root of their own, and appends one group with all items of the
+ * others. There is at least one such item, and `light` has room for them. */
 static void share_root(struct build *b, bool full, struct item *light) {
     uint32_t groups = 0, items = 0, lights = 0;
     for (uint32_t i = 0; i < b->groups; i++) {
@@ -190,8 +190,8 @@ static void share_root(struct build *b, bool full, struct item *light) {
     b->groups = groups;
 }
 
-/* The name of every root becomes a method, and methods stay for ever: threads that come and go by
- * the million must not leave one each in pictures taken every second. */
+/* The name of every root becomes a method, and methods are never removed. So with millions of
+ * short-lived threads, a snapshot taken every second must not add a method for each of them. */
 int build_threads(struct build *b) {
     bool full = method_table_count(b->p->methods) >= b->p->limits.virtual_roots;
     uint32_t lights = 0;
@@ -209,7 +209,7 @@ int build_threads(struct build *b) {
     return 0;
 }
 
-/* The ids of the methods that have a row, in the order of names. */
+/* Lists the ids of the methods that have a row, in the order of names. */
 static uint32_t list_rows(const struct build *b, const struct row *row, struct order_key *key) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->p->ranks; i++) {
@@ -224,7 +224,8 @@ static uint32_t list_rows(const struct build *b, const struct row *row, struct o
     return n;
 }
 
-/* Sorting is stable: by name already, then by total, then by self is by self, total, name. */
+/* Sorting is stable. The list is already sorted by name; sorting it by total and then by self gives
+ * the order self, total, name. */
 static void sort_rows(const struct row *row, struct order_key *key, const struct total *self,
                       uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
@@ -268,7 +269,7 @@ static int rows_from_standing(struct build *b) {
     return rc == 0 && (build_is_top_down(b->q) || b->q->lines) ? build_from_standing(b) : rc;
 }
 
-/* Leaves the touches of all items, as one group, for lines and for a tree that is made of them. */
+/* Keeps the touches of all items as one group, for lines and for a tree built from touches. */
 int build_method_rows(struct build *b) {
     size_t methods = method_table_count(b->p->methods);
     if (b->standing)

@@ -41,7 +41,7 @@ static void sort_children(struct children *c) {
     }
 }
 
-/* Sizes, and each parent's list of children. Returns the list of roots. */
+/* Computes the sizes, and links each parent's children to a list. Returns the list of roots. */
 static uint32_t link_branches(struct build *b) {
     uint32_t roots = SNAPSHOT_ROOT;
     for (uint32_t i = b->branches; i-- > 0;) {
@@ -56,7 +56,7 @@ static uint32_t link_branches(struct build *b) {
     return roots;
 }
 
-/* Gives the list's branches and their subtrees their places from `pos` on. */
+/* Assigns positions to the branches of a list and their subtrees, starting with `pos`. */
 static int place(struct build *b, uint32_t first, uint32_t pos, struct children *c) {
     if (b->branch[first].next == SNAPSHOT_ROOT) {
         b->branch[first].pos = pos;
@@ -88,7 +88,7 @@ static int place_all(struct build *b) {
     return rc;
 }
 
-/* Writes a node but for its counters. Its parent has been written before. */
+/* Writes a node without its counters. Its parent has been written before. */
 static void start_node(struct build *b, const struct branch *from) {
     struct snapshot_node *n = &b->s->nodes[from->pos];
     *n = (struct snapshot_node){
@@ -101,8 +101,8 @@ static void start_node(struct build *b, const struct branch *from) {
         b->s->max_depth = n->depth + 1;
 }
 
-/* Touches come in the order their branches were made: a node is started and counted while it is
- * in the cache. */
+/* Touches have the order in which their branches were made, so a node is started and counted while
+ * it is in the cache. */
 static void fill_from_touches(struct build *b) {
     struct snapshot_node *out = b->s->nodes;
     uint32_t started = 0;
@@ -154,8 +154,8 @@ int build_layout(struct build *b) {
     return 0;
 }
 
-/* The path below `parent` for this frame; made where there is none yet. There are never more of
- * them than nodes, for which there is room. */
+/* Finds the path below `parent` for this frame, or adds it. There are never more paths than nodes,
+ * and there is room for that many. */
 static int own_child(struct build *b, struct index *index, uint32_t parent, uint64_t key,
                      uint64_t *keys, uint32_t *path) {
     uint32_t hash = (uint32_t)hash_pair(index_seed(index), parent, key), pos = hash;
@@ -171,12 +171,12 @@ static int own_child(struct build *b, struct index *index, uint32_t parent, uint
     return 0;
 }
 
-/* Whether the node is above the frame the tree begins at. */
+/* Whether the node is above the frame where the tree begins. */
 static bool is_above(const struct build *b, uint32_t node) {
     return build_from_method(b->q) && !(b->filter->flags[node] & FILTER_METHOD);
 }
 
-/* One pass: parents have smaller ids than their children. */
+/* One pass is enough: parents have smaller ids than their children. */
 int build_own_paths(struct build *b) {
     const struct call_tree *t = &b->p->tree;
     struct index index = {0};
@@ -208,8 +208,9 @@ uint32_t branch_add(struct build *b, uint32_t parent, uint32_t method) {
     return b->branches++;
 }
 
-/* Makes the branch of a path that is met for the first time in this group. Its parent stands in
- * when there can be no more branches. Branches of earlier groups are those below `first`. */
+/* Makes the branch of a path that occurs for the first time in this group. If there are already too
+ * many branches, the parent's branch is used instead. Branches of earlier groups have indexes below
+ * `first`. */
 static int start_path(struct build *b, uint32_t path, uint32_t root, uint32_t first) {
     const struct call_path *p = build_path(b, path);
     uint32_t above = root;
@@ -227,7 +228,7 @@ static int start_path(struct build *b, uint32_t path, uint32_t root, uint32_t fi
     return 0;
 }
 
-/* `from` is the group's first touch. Touches come in the order of ids: parents first. */
+/* `from` is the group's first touch. Touches have the order of ids: parents first. */
 static int branches_of_touches(struct build *b, uint32_t from, uint32_t root) {
     uint32_t first = root == SNAPSHOT_ROOT ? 0 : root;
     int rc = 0;
@@ -240,14 +241,14 @@ static int branches_of_touches(struct build *b, uint32_t from, uint32_t root) {
         if (b->path_branch[path] <= first)
             rc = start_path(b, path, root, first);
         uint32_t id = b->path_branch[path];
-        /* Of a path that was cut, only the self counts, and that comes with the items. */
+        /* For a path that was cut, only the self counts, and that is added with the items. */
         if (rc == 0 && b->branch[id - 1].pos == path)
             t->branch = id - 1;
     }
     return rc;
 }
 
-/* Makes ready for the next group, and drops touches that nobody needs any more. */
+/* Prepares for the next group, and drops touches that are no longer needed. */
 static void end_group(struct build *b, uint32_t from) {
     uint32_t kept = from;
     for (uint32_t i = from; i < b->touches; i++) {
@@ -260,7 +261,7 @@ static void end_group(struct build *b, uint32_t from) {
     b->touches = kept;
 }
 
-/* `first` as above. Leaves without a branch go to `lost`. */
+/* `first` as in start_path. Leaves without a branch go to `lost`. */
 static void items_to_branches(struct build *b, const struct group *g, uint32_t first,
                               uint32_t lost) {
     for (uint32_t i = g->first; i < g->end; i++) {
@@ -269,7 +270,7 @@ static void items_to_branches(struct build *b, const struct group *g, uint32_t f
     }
 }
 
-/* A thread's stacks under the thread. */
+/* Adds a thread's stacks below the thread's branch. */
 static int thread_branches(struct build *b, const struct group *g) {
     uint32_t from = b->touches, root = branch_of_thread(b, g);
     struct total sum = {0, 0};
@@ -308,7 +309,7 @@ int build_paths(struct build *b) {
     return 0;
 }
 
-/* An inverted tree has all items already. */
+/* Adds a touch and an item for a node. An inverted tree already has all items. */
 static int take_node(struct build *b, uint32_t node) {
     const struct total *t = &b->standing->total[node];
     if (!big_grow(&b->touch, &b->touch_cap, b->touches + 1, sizeof *b->touch) ||
@@ -346,10 +347,11 @@ int build_branches(struct build *b) {
             items_to_branches(b, &all, 0, SNAPSHOT_ROOT);
         return rc;
     }
-    b->touches = 0; /* those of the method rows know no threads */
+    b->touches = 0; /* the touches of the method rows are not split by thread */
     b->want_touches = true;
     int rc = build_paths(b);
     for (uint32_t i = 0; i < b->groups && rc == 0; i++)
         rc = thread_branches(b, &b->group[i]);
-    return rc != 0 ? rc : order_update(b->p); /* thread names are methods too, and may be new */
+    return rc != 0 ? rc : order_update(b->p); /* names of threads are methods, too, and
+                                                 may be new */
 }

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds a node's total to its parent's, and counts it wherever it is wanted. */
+/* Adds a node's total to that of its parent, and counts it in the rows and paths that are
+ * requested. */
 static inline void settle(struct build *b, uint32_t node) {
     const struct call_node *n = &b->p->tree.node[node];
     struct total t = b->total[node];
@@ -15,14 +16,16 @@ static inline void settle(struct build *b, uint32_t node) {
     uint32_t path = b->want_paths ? build_path_of(b, node) : CALL_ROOT;
     if (path != CALL_ROOT)
         b->path_total[path] += t.weight;
-    /* A method met again further down its own stack counts where it is nearest to the root. */
+    /* If a method occurs again further down its own stack, it counts where it is nearest to
+     * the root. */
     if (b->row && !n->recursive) {
         b->row[n->method].total += t.weight;
         b->row[n->method].tier[n->tier] += t.count;
     }
 }
 
-/* Whether anybody will look at this node's touch. Groups of threads need them all, to clean up. */
+/* Whether a later step needs this node's touch. Groups of threads need all touches, for
+ * cleaning up. */
 static inline bool is_wanted(const struct build *b, uint32_t node) {
     const struct call_node *n = &b->p->tree.node[node];
     if (b->q->by_thread || (b->q->lines && n->method == b->q->lines_of))
@@ -43,7 +46,8 @@ static inline void write_touch(struct build *b, uint32_t node) {
         (struct touch){node, SNAPSHOT_ROOT, b->total[node].weight, b->total[node].count};
 }
 
-/* Most nodes are met: look at all of them. What is pruned is known only in the end. */
+/* Used if most nodes have weight: checks all of them. Which ones are pruned is known only at
+ * the end. */
 static int spread_all(struct build *b) {
     uint32_t nodes = b->p->tree.nodes;
     for (uint32_t n = nodes; n-- > 0;)
@@ -60,7 +64,8 @@ static int spread_all(struct build *b) {
     return 0;
 }
 
-/* One bit a node, and one for every 64 of those, so that looking for the few costs little. */
+/* Makes room for one bit per node, and one bit for every 64 of those, so that a few nodes are found
+ * quickly. */
 static int reserve_marks(struct build *b) {
     uint32_t words = b->p->tree.nodes / 64 + 1;
     if (!b->mark) {
@@ -84,7 +89,7 @@ static uint32_t mark_items(struct build *b, const struct group *g) {
     return met;
 }
 
-/* Takes the highest mark out. Parents have smaller ids, so they come after their children. */
+/* Takes out the highest mark. Parents have smaller ids, so they come after their children. */
 static uint32_t take_mark(struct build *b, uint32_t *at) {
     while (!b->marked_words[*at])
         --*at;
@@ -96,7 +101,7 @@ static uint32_t take_mark(struct build *b, uint32_t *at) {
     return word * 64 + bit;
 }
 
-/* Few nodes are met: only those are looked at. Touches are written from the back. */
+/* Used if few nodes have weight: only those are visited. Touches are written from the back. */
 static int spread_listed(struct build *b, const struct group *g) {
     if (reserve_marks(b) != 0)
         return -ENOMEM;

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* With more changes than this, summing up anew is quicker. */
+/* With more changes than this, summing up everything again is faster. */
 #define CHANGES_MAX 4096u
 
 void standing_count(struct profile *p, uint32_t event, uint32_t node, uint64_t weight,
@@ -36,7 +36,7 @@ void standing_free(struct standing *s) {
     *s = (struct standing){0};
 }
 
-/* Room for so many, those behind the first `have` all zero. */
+/* Makes room for `count` elements; those behind the first `have` are zeroed. */
 static bool zeroed(void *array, uint32_t *cap, uint32_t have, uint32_t count, size_t size) {
     if (!big_grow(array, cap, count, size))
         return false;
@@ -45,7 +45,7 @@ static bool zeroed(void *array, uint32_t *cap, uint32_t have, uint32_t count, si
     return true;
 }
 
-/* What is new since the last time has nothing yet. */
+/* Makes room for what is new since the last call; new elements are zero. */
 static int make_room(struct standing *s, const struct profile *p, bool tree) {
     uint32_t methods = method_table_count(p->methods);
     if (!zeroed(&s->row, &s->row_cap, s->methods, methods, sizeof *s->row) ||
@@ -64,7 +64,8 @@ static int make_room(struct standing *s, const struct profile *p, bool tree) {
 
 static inline void add_to_row(struct standing *s, const struct call_node *n, uint64_t weight,
                               uint64_t count) {
-    /* A method met again further down its own stack counts where it is nearest to the root. */
+    /* If a method occurs again further down its own stack, it counts where it is nearest to
+     * the root. */
     if (n->recursive)
         return;
     s->row[n->method].total += weight;
@@ -85,7 +86,8 @@ static void apply(struct standing *s, const struct call_tree *t, struct standing
     }
 }
 
-/* `total` by node: at leaves what is theirs, then their parents' too. */
+/* `total` is by node: first at leaves what belongs to them, afterwards their parents'
+ * totals, too. */
 static void sum_up(struct standing *s, const struct call_tree *t, struct total *total) {
     for (uint32_t i = t->nodes; i-- > 0;) {
         const struct call_node *n = &t->node[i];
@@ -101,7 +103,7 @@ static void sum_up(struct standing *s, const struct call_tree *t, struct total *
     }
 }
 
-/* Everything anew. */
+/* Sums up everything again. */
 static int build(struct standing *s, struct profile *p, uint32_t event, bool tree) {
     s->event = event;
     s->methods = s->nodes = s->paths = s->changes = 0;
@@ -129,7 +131,8 @@ static int build(struct standing *s, struct profile *p, uint32_t event, bool tre
     return 0;
 }
 
-/* The one of this event, else the one that was not asked for longest. */
+/* Returns the entry of this event; otherwise the entry that was not queried for longest, which
+ * is reused. */
 static struct standing *choose(struct profile *p, uint32_t event) {
     struct standing *oldest = &p->standing[0];
     for (int i = 0; i < STANDING; i++) {

@@ -1,13 +1,13 @@
 /*
- * The answer to the question that is asked every second, kept: what every node, path and method has
- * collected of one event since the beginning. Samples that come are put on a list; the next
- * snapshot adds each to the frames of its stack. That is some thousand additions, where summing up
- * everything anew takes a pass over the whole tree.
+ * Keeps the result of the query that is asked every second: what every node, path and method has
+ * collected of one event since the beginning. New samples are put on a list; the next snapshot adds
+ * each to the frames of its stack. That costs some thousand additions, while summing up everything
+ * again takes a pass over the whole tree.
  *
- * Two events are kept, those that were asked for last. Weights may be taken back: sums wrap, and
- * come out right in the end.
+ * Two events are kept: those that were queried last. Weights may be taken back: then sums wrap
+ * around, and are correct in the end.
  *
- * Context: pure; the profile's lock held.
+ * Context: pure; the profile is locked.
  */
 #ifndef JTOP_PROFILE_SNAPSHOT_STANDING_H
 #define JTOP_PROFILE_SNAPSHOT_STANDING_H
@@ -18,14 +18,14 @@ struct total {
     uint64_t weight, count;
 };
 
-/* A method's row as it is being counted: small, because there are many and they are met in no
- * order. */
+/* A method's row while it is counted. It is small, because there are many rows and they are
+ * accessed in random order. */
 struct row {
     uint64_t total;
-    uint64_t tier[TIERS]; /* together the samples of the total */
+    uint64_t tier[TIERS]; /* together, these are the samples of the total */
 };
 
-/* Something to be added to a leaf and to all above it. */
+/* A change to be added to a leaf and to all nodes above it. */
 struct standing_change {
     uint32_t node;
     uint64_t weight, count;
@@ -34,13 +34,13 @@ struct standing_change {
 struct standing {
     bool valid;
     uint32_t event;
-    uint64_t asked; /* when it was asked for last, as a serial number */
+    uint64_t asked; /* serial number of the last query for it */
     struct row *row;
-    struct total *self; /* these two by method */
+    struct total *self; /* `row` and `self` are by method */
     uint32_t methods, row_cap, self_cap;
     bool has_tree;
-    struct total *total;  /* by node, of the whole subtree … */
-    uint64_t *path_total; /* … and weight by path; these two with has_tree only */
+    struct total *total;  /* by node, of the whole subtree; only with has_tree */
+    uint64_t *path_total; /* weight by path; only with has_tree */
     uint32_t nodes, total_cap, paths, path_cap;
     struct standing_change *change;
     uint32_t changes, change_cap;
@@ -48,12 +48,12 @@ struct standing {
 
 enum { STANDING = 2 };
 
-/* A sample was counted, or with negative numbers, wrapped, taken back. */
+/* Records that a sample was counted, or taken back (with negative numbers, wrapped around). */
 void standing_count(struct profile *p, uint32_t event, uint32_t node, uint64_t weight,
                     uint64_t count);
-/* What is kept of the event is no longer true. */
+/* Drops what is kept of the event, because it is no longer true. */
 void standing_forget(struct profile *p, uint32_t event);
-/* What the event has collected up to now, valid until the next call. NULL: no memory. */
+/* Returns what the event has collected until now, valid until the next call. NULL: no memory. */
 const struct standing *standing_get(struct profile *p, uint32_t event, bool tree);
 void standing_free(struct standing *s);
 

@@ -18,7 +18,7 @@ void *big_alloc(size_t count, size_t size) {
     size_t bytes = (count * size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     void *p = aligned_alloc(HUGE_PAGE, bytes);
     if (p)
-        (void)madvise(p, bytes, MADV_HUGEPAGE); /* only ever a hint */
+        (void)madvise(p, bytes, MADV_HUGEPAGE); /* only a hint */
     return p;
 }
 

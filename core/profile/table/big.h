@@ -1,7 +1,7 @@
 /*
- * Large scratch memory. A snapshot of a large profile touches tens of megabytes for a few
- * milliseconds; in pages of 4 KiB the kernel would spend longer handing them out than we spend
- * using them. So large arrays are aligned for, and advised to be, huge pages.
+ * Large scratch memory. A snapshot of a large profile uses tens of megabytes for a few
+ * milliseconds. With pages of 4 KiB, the kernel would need longer to provide them than we need to
+ * use them. So large arrays are aligned for huge pages, and madvise asks for them.
  *
  * Context: pure, any thread. Free with free().
  */
@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for `count` elements (or one if there are none), not zeroed. NULL: no memory. */
+/* Allocates room for `count` elements (or for one if `count` is 0), not zeroed. NULL: no memory. */
 void *big_alloc(size_t count, size_t size);
 
-/* As grow_array, see grow.h, in large memory. */
+/* As grow_array, see grow.h, but with large memory. */
 bool big_grow(void *array, uint32_t *cap, uint32_t need, size_t size);
 
 #endif

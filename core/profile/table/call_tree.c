@@ -98,7 +98,7 @@ static int child_node(struct call_tree *t, uint32_t parent, uint64_t key, bool r
     return 0;
 }
 
-/* Makes room to mark `methods` ids and starts a walk in which none is marked. */
+/* Makes room to mark `methods` ids, and starts a walk in which no id is marked. */
 static int start_walk(struct call_tree *t, uint32_t methods) {
     uint32_t old = t->seen_cap;
     if (!grow_array(&t->seen, &t->seen_cap, methods, sizeof *t->seen))
@@ -111,8 +111,8 @@ static int start_walk(struct call_tree *t, uint32_t methods) {
     return 0;
 }
 
-/* From the root down, making what is missing. What was made before memory ran out stays: nodes
- * without weight are nowhere to be seen. */
+/* Goes from the root down and adds missing nodes. If memory runs out, the nodes added so far stay:
+ * nodes without weight are never shown. */
 static int descend(struct call_tree *t, const uint64_t *key, uint32_t keys, uint32_t methods,
                    uint32_t *node) {
     int rc = start_walk(t, methods);
@@ -126,8 +126,8 @@ static int descend(struct call_tree *t, const uint64_t *key, uint32_t keys, uint
     return rc;
 }
 
-/* Lines make it common that the same callers were on a stack before, under another leaf. They are
- * found at once then: the index has every stack's callers as a stack of their own. */
+/* Because lines make different leaves, the same callers have often been on a stack before. They are
+ * then found at once, because the index also contains the callers of every stack as a stack. */
 static int add_stack(struct call_tree *t, const uint64_t *key, uint32_t keys, uint32_t methods,
                      uint32_t *node) {
     uint32_t callers, hash = hash_stack(t, key + 1, keys - 1);
@@ -145,7 +145,8 @@ static int add_stack(struct call_tree *t, const uint64_t *key, uint32_t keys, ui
     return rc;
 }
 
-/* A full tree still tells which leaf it was, in a reserve of its own; then not even that. */
+/* If the tree is full, a reserve is used to keep at least the leaf. If the reserve is full, too,
+ * not even the leaf is kept. */
 static int add_overflow(struct call_tree *t, uint64_t leaf, uint32_t methods, uint32_t *node) {
     uint64_t key[2] = {leaf, call_key(t->overflow, TIER_NONE, 0)};
     if (t->overflow == METHOD_NONE)
@@ -155,7 +156,7 @@ static int add_overflow(struct call_tree *t, uint64_t leaf, uint32_t methods, ui
     return descend(t, key, 2, methods, node);
 }
 
-/* Takes the callers' lines away. Whether there were any. */
+/* Removes the lines of the callers. Returns whether there were any. */
 static bool drop_lines(uint64_t *key, uint32_t keys) {
     uint64_t dropped = 0;
     for (uint32_t i = 1; i < keys; i++) {

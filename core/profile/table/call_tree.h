@@ -15,21 +15,22 @@
  *   thread_table     rows of all threads, by tid or Java id, with their sums
  *   virtual_threads  rows of virtual threads in the thread table, by Java id
  *
- * Stacks, interned. A stack becomes the id of its leaf in one of two trees that grow together:
+ * Stacks, each stored once. A stack becomes the id of its leaf in one of two trees that grow
+ * together:
  *
  *      nodes   (parent node, method, tier, line)   every sample belongs to one of these
  *        │  .path
  *        ▼
- *      paths   (parent path, method)               what people see: tiers and lines merged
+ *      paths   (parent path, method)               what users see: tiers and lines merged
  *
- * Tier and line belong to the sample and not to the call path, yet must be counted per path.
- * Making them part of the node's identity turns that count into the node's own, at no cost per
- * sample. Lines multiply: a recursion over three call sites has 3^depth stacks. Once the tree is
- * half full, new stacks therefore keep only the line of their leaf.
+ * Tier and line belong to the sample, not to the call path, but must be counted per path. They are
+ * therefore part of a node's identity, so the count is the node's own and costs nothing per sample.
+ * Lines multiply the nodes: a recursion over three call sites has 3^depth stacks. So once the tree
+ * is half full, new stacks keep only the line of their leaf.
  *
- * Only leaves carry weight. A known stack costs one hash over its frames and one comparison
- * along its nodes. Totals come out of one pass in a snapshot, because in both trees a parent's id
- * is smaller than its children's.
+ * Only leaves have weight. A known stack costs one hash over its frames and one comparison along
+ * its nodes. A snapshot computes totals in one pass, because in both trees a parent's id is smaller
+ * than its children's.
  *
  * Context: pure; one thread at a time.
  */
@@ -47,7 +48,7 @@ struct call_node {
     uint32_t path;
     uint16_t line;
     uint8_t tier;
-    uint8_t recursive; /* its method is also further up */
+    uint8_t recursive; /* its method also occurs further up */
 };
 
 struct call_path {
@@ -60,16 +61,16 @@ struct call_tree {
     uint32_t nodes, node_cap;
     struct call_path *path;
     uint32_t paths, path_cap;
-    uint32_t max_nodes;       /* beyond, stacks are kept as `overflow` and their leaf */
-    uint32_t overflow;        /* method id, METHOD_NONE until the caller was asked for it */
-    struct index stack_index; /* ids of leaves and of their callers */
+    uint32_t max_nodes;       /* above this, a stack is stored as `overflow` and its leaf */
+    uint32_t overflow;        /* method id; METHOD_NONE until the caller has set it */
+    struct index stack_index; /* ids of leaves, and of their callers */
     struct compact node_index, path_index;
-    uint32_t *seen; /* by method id: the last walk that met it */
+    uint32_t *seen; /* by method id: the last walk in which it occurred */
     uint32_t seen_cap;
     uint32_t walk;
 };
 
-/* A frame as the tree sees it. `tier` is below 256. */
+/* A frame as a key of the tree. `tier` is below 256. */
 static inline uint64_t call_key(uint32_t method, uint32_t tier, uint32_t line) {
     return (uint64_t)line << 40 | (uint64_t)tier << 32 | method;
 }
@@ -78,9 +79,9 @@ static inline uint64_t call_key_without_line(uint64_t key) {
     return key & ((UINT64_C(1) << 40) - 1);
 }
 
-/* The leaf's node. Keys are leaf first, at least one; every method id is below `methods`. Lines may
- * be taken out of the keys. 0, or -ENOMEM, or -ENOSPC: the tree is full and `overflow` must be set
- * first. */
+/* Finds or adds the leaf's node. Keys are leaf first, at least one; every method id is below
+ * `methods`. The function may remove lines from the keys. 0, or -ENOMEM, or -ENOSPC: the tree is
+ * full and the caller must set `overflow` first. */
 int call_tree_add(struct call_tree *t, uint64_t *key, uint32_t keys, uint32_t methods,
                   uint32_t *node);
 void call_tree_free(struct call_tree *t);

@@ -14,7 +14,7 @@ static void place(uint32_t *slot, uint32_t mask, uint32_t hash, uint32_t row) {
 
 int compact_reserve(struct compact *x, uint32_t (*hash_of)(void *owner, uint32_t row),
                     void *owner) {
-    /* Three quarters full is where probing starts to hurt. */
+    /* Above three quarters full, probing becomes slow. */
     if (x->slot && x->used < x->mask - x->mask / 4)
         return 0;
     if (x->used >= COMPACT_ROWS_MAX)

@@ -1,9 +1,9 @@
 /*
- * A hash index of the rows of a table, for the tables that have a million of them: half as large as
- * index.h's, because a slot keeps but six bits of a row's hash. Its owner works out the rest when
- * the index grows.
+ * A hash index for tables with millions of rows. It is half as large as that of index.h, because
+ * a slot keeps only six bits of a row's hash. When the index grows, its owner computes the
+ * hashes again.
  *
- *      slot: 0 free; else  hash's 6 high bits | row + 1 (26 bits)
+ *      slot: 0: free; otherwise the hash's 6 high bits | row + 1 (26 bits)
  *
  * Context: pure; one thread at a time.
  */
@@ -19,17 +19,18 @@ struct compact {
     uint32_t *slot;
     uint32_t mask; /* slots - 1 */
     uint32_t used;
-    uint64_t seed; /* 0 until compact_seed() was asked */
+    uint64_t seed; /* 0 until the first call of compact_seed() */
 };
 
-/* Room for one more row. `hash_of` tells the hash of a row that is in. 0 or -ENOMEM; then nothing
- * has changed. */
+/* Makes room for one more row. `hash_of` computes the hash of a row that is in the index. 0, or
+ * -ENOMEM: nothing has changed. */
 int compact_reserve(struct compact *x, uint32_t (*hash_of)(void *owner, uint32_t row), void *owner);
-/* After a successful compact_reserve; `row` is at most COMPACT_ROWS_MAX. */
+/* Call it after a successful compact_reserve; `row` is at most COMPACT_ROWS_MAX. */
 void compact_put(struct compact *x, uint32_t hash, uint32_t row);
 void compact_free(struct compact *x);
 
-/* The next row that may have this hash, or INDEX_NONE. `pos` starts as `hash` and moves along. */
+/* Returns the next row that may have this hash, or INDEX_NONE. `pos` starts as `hash` and is
+ * advanced. */
 static inline uint32_t compact_next(const struct compact *x, uint32_t hash, uint32_t *pos) {
     if (!x->slot)
         return INDEX_NONE;

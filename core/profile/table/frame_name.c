@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Writes through a limit and counts on beyond it. Once something did not fit, nothing more is
- * written, so that the text is never cut inside a character. */
+/* Writes up to a limit and keeps counting beyond it. Once something did not fit, nothing more is
+ * written, so the text is never cut inside a character. */
 struct out {
     char *data;
     size_t size;
-    size_t len; /* without a limit */
+    size_t len; /* without the limit */
     bool full;
 };
 
@@ -25,7 +25,7 @@ static void put(struct out *o, const char *bytes, size_t n) {
     o->len += n;
 }
 
-/* Text from outside. */
+/* Writes text from another process. */
 static void put_text(struct out *o, const char *text, size_t n) {
     while (n > 0) {
         uint32_t code;
@@ -48,9 +48,10 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* Where a hidden class's suffix begins: "/0x00007f…", or "/123456" in JDK 8, as people see it; '+'
- * in place of '/' as the VM's symbol has it since JDK 15, '.' as it is in its descriptor (source:
- * Class.descriptorString(), JDK 15; InstanceKlass::external_name(), JDK 8-26). */
+/* Returns where the suffix of a hidden class begins: "/0x00007f…", or "/123456" in JDK 8,
+ * in printed names. '+' instead of '/' is used in the VM's symbol since JDK 15, and '.' in
+ * its descriptor (source: Class.descriptorString(), JDK 15; InstanceKlass::external_name(),
+ * JDK 8-26). */
 static size_t hidden_suffix(const char *name, size_t n) {
     size_t i = n;
     while (i > 0 && (is_digit(name[i - 1]) || (name[i - 1] >= 'a' && name[i - 1] <= 'f') ||
@@ -74,8 +75,8 @@ static bool is_word(const char *s, size_t n) {
     return n > 0;
 }
 
-/* Without the hash, number or random word that libraries give the classes they make: CGLIB (Spring),
- * Byte Buddy (Hibernate, Mockito), Javassist, Jackson. */
+/* Returns the length without the hash, number or random word that libraries append to the names of
+ * generated classes: CGLIB (Spring), Byte Buddy (Hibernate, Mockito), Javassist, Jackson. */
 static size_t without_tag(const char *name, size_t n) {
     static const char *const before[] = {"CGLIB$$",
                                          "$ByteBuddy$",
@@ -101,8 +102,8 @@ static size_t without_tag(const char *name, size_t n) {
     return n;
 }
 
-/* Without address, and without the counter that generated classes have: Main$$Lambda$14,
- * $Proxy3, GeneratedMethodAccessor12. */
+/* Returns the length without the address, and without the counter of generated classes:
+ * Main$$Lambda$14, $Proxy3, GeneratedMethodAccessor12. */
 static size_t normalized_length(const char *name, size_t n) {
     static const char *const counted[] = {"$Proxy", "GeneratedMethodAccessor",
                                           "GeneratedConstructorAccessor",
@@ -121,7 +122,7 @@ static size_t normalized_length(const char *name, size_t n) {
     return n;
 }
 
-/* A class by its internal name, which is no array. */
+/* Writes a class that is not an array, by its internal name. */
 static void put_plain_class(struct out *o, const char *name, size_t n, unsigned style) {
     if (style & NAME_NORMALIZE)
         n = normalized_length(name, n);
@@ -155,7 +156,7 @@ static const char *primitive(char code) {
     return NULL;
 }
 
-/* Length of the type descriptor at `d`, 0 when it is none (source: JVMS 4.3). */
+/* Length of the type descriptor at `d`; 0 if it is not one (source: JVMS 4.3). */
 static size_t descriptor_length(const char *d) {
     size_t n = strspn(d, "[");
     if (d[n] == 'L') {
@@ -165,7 +166,7 @@ static size_t descriptor_length(const char *d) {
     return primitive(d[n]) ? n + 1 : 0;
 }
 
-/* One type descriptor of a known length, as Java source has it. */
+/* Writes one type descriptor of a known length, in the form of Java source. */
 static void put_descriptor(struct out *o, const char *d, size_t n, unsigned style) {
     size_t dimensions = strspn(d, "[");
     if (d[dimensions] == 'L')
@@ -184,7 +185,8 @@ static void put_class(struct out *o, const char *name, unsigned style) {
         put_plain_class(o, name, n, style);
 }
 
-/* "(IJLjava/lang/String;)V" as (int, long, String) where names are dotted, else as it is. */
+/* Writes "(IJLjava/lang/String;)V" as (int, long, String) if names are dotted, otherwise
+ * unchanged. */
 static void put_signature(struct out *o, const char *signature, unsigned style) {
     const char *d = signature + 1;
     if (!(style & NAME_DOTTED) || signature[0] != '(') {

@@ -1,5 +1,5 @@
 /*
- * How a method is written out. The forms are async-profiler's (COMPATIBILITY in man 1):
+ * Prints a method's name. The forms are those of async-profiler (COMPATIBILITY in man 1):
  *
  *   collapsed, svg, html   java/lang/Thread.run      do_syscall_64_[k]   java.lang.String[]_[i]
  *   text, screen           java.lang.Thread.run      do_syscall_64_[k]
@@ -25,8 +25,8 @@ enum {
     NAME_MARKS = 32,    /* kernel frames end in _[k], classes in _[i] */
 };
 
-/* Writes at most `size` bytes, NUL included, and returns the length it would have without a
- * limit. What may not be shown (core/base/utf8.h) comes out as '?'. */
+/* Writes at most `size` bytes, NUL included, and returns the length without that limit. Characters
+ * that must not be shown (core/base/utf8.h) become '?'. */
 size_t frame_name(const struct method *m, unsigned style, char *out, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * How many different ids there were, up to a limit.
+ * Counts different ids, up to a limit.
  *
  * Context: pure; one thread at a time.
  */
@@ -10,14 +10,14 @@
 
 #include <stdint.h>
 
-/* All zeroes is the empty set. */
+/* All zeroes: the empty set. */
 struct id_set {
     uint64_t *id;
     uint32_t count, cap;
     struct index index;
 };
 
-/* 0: the id is in the set, or the set has `max` others. -ENOMEM. */
+/* 0: the id is in the set, or the set already has `max` other ids. -ENOMEM. */
 int id_set_add(struct id_set *s, uint64_t id, uint32_t max);
 void id_set_free(struct id_set *s);
 

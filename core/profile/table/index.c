@@ -6,7 +6,7 @@
 
 enum { SLOTS_MIN = 64 };
 
-/* Three quarters full is where probing starts to hurt. */
+/* Above three quarters full, probing becomes slow. */
 static int full(const struct index *x) {
     return !x->slot || x->used >= x->mask - x->mask / 4;
 }
@@ -52,7 +52,8 @@ void index_clear(struct index *x) {
     if (!x->slot)
         return;
     memset(x->slot, 0, ((size_t)x->mask + 1) * sizeof *x->slot);
-    /* A prefix serves as a smaller table: else one big second would tax every small one after. */
+    /* A prefix of the slots is used as a smaller table; otherwise one large second would slow down
+     * every small second after it. */
     while (x->mask >= SLOTS_MIN && x->used < (x->mask + 1) / 8)
         x->mask >>= 1;
     x->used = 0;

@@ -1,10 +1,11 @@
 /*
- * The hash table under every table of this room: an open-addressing index from a hash to ids. The things themselves stay in their owner's dense array; the index keeps only
- * (hash, id), so it grows without asking anybody, and nothing is ever taken out of it one by one.
+ * The hash table that every table of this room uses: an open-addressing index from a hash to ids.
+ * The things themselves stay in their owner's dense array. The index keeps only (hash, id), so it
+ * can grow without help from its owner. Single ids are never removed from it.
  *
- * Names and stacks come from a process that may be hostile. Each table therefore seeds its
- * hashes (index_seed), so that nobody outside can prepare keys that all collide. No result
- * depends on the order of slots.
+ * Names and stacks come from a process that may be hostile. So each table seeds its hashes
+ * (index_seed), and no other process can prepare keys that all collide. No result depends on the
+ * order of slots.
  *
  * Context: pure; one thread at a time.
  */
@@ -20,27 +21,27 @@
 
 struct index_slot {
     uint32_t hash;
-    uint32_t id; /* + 1; 0: free */
+    uint32_t id; /* id + 1; 0: the slot is free */
 };
 
 struct index {
     struct index_slot *slot;
     uint32_t mask; /* slots - 1 */
     uint32_t used;
-    uint64_t seed; /* 0 until index_seed() was asked */
+    uint64_t seed; /* 0 until the first call of index_seed() */
 };
 
-/* Room for one more. 0 or -ENOMEM; then nothing has changed. */
+/* Makes room for one more id. 0, or -ENOMEM: nothing has changed. */
 int index_reserve(struct index *x);
-/* After a successful index_reserve. The same hash may be put any number of times. */
+/* Call it after a successful index_reserve. The same hash may be put any number of times. */
 void index_put(struct index *x, uint32_t hash, uint32_t id);
-/* Puts `id` in the place of `old`, which is there. */
+/* Replaces `old`, which must be in the index, by `id`. */
 void index_replace(struct index *x, uint32_t hash, uint32_t old, uint32_t id);
-/* Forgets every id; costs no more than putting them did. */
+/* Removes every id; costs no more than adding them did. */
 void index_clear(struct index *x);
 void index_free(struct index *x);
 
-/* The next id with this hash, or INDEX_NONE. `pos` starts as `hash` and is moved along. */
+/* Returns the next id with this hash, or INDEX_NONE. `pos` starts as `hash` and is advanced. */
 static inline uint32_t index_next(const struct index *x, uint32_t hash, uint32_t *pos) {
     if (!x->slot)
         return INDEX_NONE;

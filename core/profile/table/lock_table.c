@@ -31,7 +31,8 @@ static void add_row(struct lock_row *to, const struct lock_row *r) {
     to->longest_ns = r->longest_ns > to->longest_ns ? r->longest_ns : to->longest_ns;
 }
 
-/* The row for this wait, made if there are not `max`. 0; -ENOSPC: there are; -ENOMEM. */
+/* Finds the row for this wait, or adds it if there are fewer than `max`. 0; -ENOSPC: there are
+ * `max` rows; -ENOMEM. */
 static int row_of(struct lock_table *t, const struct lock_row *r, uint32_t max,
                   struct lock_row **row) {
     uint32_t hash = hash_row(t, r);
@@ -69,7 +70,7 @@ static int class_of(struct lock_table *t, uint32_t method, uint32_t *class) {
     return 0;
 }
 
-/* The class of the waits that there is no room to tell apart. */
+/* Returns the class for waits that there is no room to count separately. */
 static int rest_class(struct profile *p, uint32_t *class) {
     struct lock_table *t = &p->locks;
     if (!t->rest) {
@@ -82,12 +83,12 @@ static int rest_class(struct profile *p, uint32_t *class) {
     return 0;
 }
 
-/* A tree that is full, or without memory, has no node for the stack. */
+/* Returns CALL_ROOT, which means no stack, if the tree is full or there is no memory. */
 static uint32_t node_of(struct profile *p, const struct profile_lock *l) {
     uint32_t frames = l->owner_frames < LOCK_OWNER_FRAMES ? l->owner_frames : LOCK_OWNER_FRAMES;
     uint32_t keys = frames ? profile_keys(p, l->owner_frame, frames) : 0, node;
     for (uint32_t i = 0; i < keys; i++)
-        p->key[i] = (uint32_t)p->key[i]; /* without tiers and lines */
+        p->key[i] = (uint32_t)p->key[i]; /* remove tiers and lines */
     if (keys == 0 ||
         call_tree_add(&p->locks.owners, p->key, keys, method_table_count(p->methods), &node) != 0)
         return CALL_ROOT;
@@ -115,7 +116,8 @@ static int count_id(struct profile *p, struct id_set *s, uint64_t id) {
     return rc;
 }
 
-/* The waiter: a thread, not a tid, which may be used again. */
+/* Counts the waiter and the lock. The waiter is identified by its thread, because a tid may
+ * be reused. */
 static int count_ids(struct profile *p, const struct profile_lock *l, uint32_t class,
                      uint32_t waiter) {
     struct lock_class *c = &p->locks.class[class];
@@ -124,7 +126,8 @@ static int count_ids(struct profile *p, const struct profile_lock *l, uint32_t c
     return rc == 0 && l->lock_id ? count_id(p, &c->locks, l->lock_id) : rc;
 }
 
-/* Room for rows is left to what matters more: the class, then the owner, then its stack. */
+/* Keeps some room for rows with less detail, because the class is more important than the owner,
+ * and the owner more than its stack. */
 static int find_place(struct profile *p, struct lock_row *r, struct lock_row **row) {
     struct lock_table *t = &p->locks;
     uint32_t max = p->limits.lock_rows;
@@ -161,7 +164,8 @@ static struct lock_link *find_link(struct lock_table *t, uint32_t hash, const st
     return NULL;
 }
 
-/* One there is no room for is left out: the rows have its time. 0 or -ENOMEM. */
+/* Adds a link. If there is no room, the link is left out; the rows still have its time. 0 or
+ * -ENOMEM. */
 static int add_link(struct profile *p, const struct lock_link *l) {
     struct lock_table *t = &p->locks;
     uint32_t hash = hash_link(t, l);
@@ -181,7 +185,8 @@ static int add_link(struct profile *p, const struct lock_link *l) {
     return 0;
 }
 
-/* The part of an owner's recent wait that lies in another one; none: begin is not before end. */
+/* Returns the part of an owner's recent wait that overlaps another wait. If there is none, begin is
+ * not before end. */
 static struct lock_recent overlap(const struct lock_recent *r, uint32_t owner,
                                   const struct lock_recent *wait) {
     struct lock_recent both = *r;
@@ -192,13 +197,13 @@ static struct lock_recent overlap(const struct lock_recent *r, uint32_t owner,
     return both;
 }
 
-/* What is over sooner need be no deadlock: a thread that lost a lock to a third one, before the wait
- * for it was over, looks the same. */
+/* A shorter circle need not be a deadlock: if a thread lost a lock to a third thread before the
+ * wait for it was over, it looks the same. */
 #define DEADLOCK_LEAST_NS UINT64_C(100000000)
-#define CIRCLE_STEPS 2u /* looked for: each may be one of LOCK_RECENT_WAYS */
+#define CIRCLE_STEPS 2u /* maximum number of further steps; each may be one of LOCK_RECENT_WAYS */
 
-/* How long, within this step of a chain, its end waits for `first`, where the chain began: while
- * that lasts nobody of them can get on. */
+/* Returns how long, within this step of a chain, the thread at its end waits for `first`, where the
+ * chain began. During that time none of the threads can make progress. */
 static uint64_t in_circle(const struct lock_table *t, const struct lock_recent *step,
                           uint32_t first, uint32_t steps) {
     uint64_t most = 0;
@@ -215,7 +220,7 @@ static uint64_t in_circle(const struct lock_table *t, const struct lock_recent *
     return most;
 }
 
-/* Where the owner's own waits overlap with this one. */
+/* Adds a step for each wait of the owner that overlaps this one. */
 static int add_steps(struct profile *p, const struct lock_row *row,
                      const struct lock_recent *wait) {
     struct lock_table *t = &p->locks;
@@ -239,7 +244,7 @@ static int add_steps(struct profile *p, const struct lock_row *row,
     return 0;
 }
 
-/* Who waited for whom, and what came of it. */
+/* Adds who waited for whom, and the steps that follow from it. */
 static int link_wait(struct profile *p, const struct lock_row *row,
                      const struct lock_recent *wait) {
     struct lock_table *t = &p->locks;
@@ -292,7 +297,7 @@ int profile_lock_wait(struct profile *p, const struct profile_lock *l) {
     return rc;
 }
 
-/* Recent waits are of threads that may be others by now. */
+/* Drops the recent waits, because their threads' positions may belong to other threads by now. */
 static void fold_links(struct profile *p,
                        uint32_t (*heir)(const struct profile *p, uint32_t thread)) {
     struct lock_table *t = &p->locks;
@@ -318,7 +323,8 @@ static void fold_links(struct profile *p,
     t->recent = NULL;
 }
 
-/* The rows that have become alike become one. There are no more than before: room is there. */
+/* Merges the rows that have become equal. There are no more rows than before, so there is room
+ * for them. */
 void lock_table_fold(struct profile *p,
                      uint32_t (*heir)(const struct profile *p, uint32_t thread)) {
     struct lock_table *t = &p->locks;

@@ -1,18 +1,19 @@
 /*
- * Waits for locks: what was waited for, and who held it.
+ * Waits for locks: which locks were waited for, and who held them.
  *
  *      class   (class of the lock)              which locks, which waiters: counted by small sets
  *        ▲
- *      row     (class, flags, owner, stack)     waits, time waited
+ *      row     (class, flags, owner, stack)     number of waits, time waited
  *      link    (class, owner, waiter)           who waited for whom
- *              (class, owner, class, owner)     the owner waited itself meanwhile: a chain
+ *              (class, owner, class, owner)     the owner waited, too, at that time: a chain
  *
- * Waits are told of when they are over, an owner's before those of who waited for it. So an owner's
- * waits are among the last ones when its waiters' come, and what they have in common with those is
- * time in which nobody of them got on.
+ * A wait is reported when it is over, and an owner's wait is reported before the waits of the
+ * threads that waited for the owner. So when a waiter's wait arrives, the owner's waits are among
+ * the recent ones. The time in which both overlap is time in which none of these threads made
+ * progress.
  *
- * Owners' stacks are in a call tree of their own, which carries no weight: in the profile's tree
- * they would be nodes that nobody was sampled in.
+ * Owners' stacks are in a separate call tree without weight. In the profile's tree they would be
+ * nodes in which no thread was sampled.
  *
  * Context: pure; one thread at a time.
  */
@@ -24,8 +25,9 @@
 #include "core/profile/table/index.h"
 
 #define LOCK_OWNER_NONE UINT32_MAX
-#define LOCK_OWNER_FRAMES 512u /* kept of an owner's stack, from the leaf */
-#define LOCK_IDS_MAX 1000u     /* told apart, of a class's locks and of its waiters */
+#define LOCK_OWNER_FRAMES 512u /* number of frames kept of an owner's stack, from the leaf */
+/* Maximum number of different locks, and of different waiters, counted for a class */
+#define LOCK_IDS_MAX 1000u
 
 struct lock_class {
     uint32_t method; /* METHOD_CLASS */
@@ -35,27 +37,28 @@ struct lock_class {
 struct lock_row {
     uint32_t class; /* index */
     uint32_t flags;
-    uint32_t owner; /* index in the thread table; LOCK_OWNER_NONE: not known */
-    uint32_t node;  /* of `owners`; CALL_ROOT: none */
+    uint32_t owner; /* index in the thread table; LOCK_OWNER_NONE: unknown */
+    uint32_t node;  /* in `owners`; CALL_ROOT: no stack */
     uint64_t waits, waited_ns, longest_ns;
 };
 
 struct lock_link {
-    uint32_t class, owner;      /* class: index; owner: as a row's */
-    uint32_t next_class, other; /* the class the owner waited for, and who held that; or
-                                   LOCK_CLASS_NONE and who waited for the owner */
-    uint64_t waits, waited_ns;  /* the time that they have in common … */
-    uint64_t deadlock_ns;       /* … and of that, what all of a circle of waits have */
+    uint32_t class, owner;      /* class: index; owner: as in a row */
+    uint32_t next_class, other; /* the class that the owner waited for, and who held that lock; or
+                                   LOCK_CLASS_NONE and the thread that waited for the owner */
+    uint64_t waits, waited_ns;  /* the time that both waits have in common */
+    uint64_t deadlock_ns;       /* the part of that time that all waits of a circle have
+                                   in common */
 };
 
 #define LOCK_CLASS_NONE UINT32_MAX
 #define LOCK_RECENT_SETS 256u
 #define LOCK_RECENT_WAYS 16u
 
-/* The last waits of some threads, by the waiter's index. */
+/* A recent wait of a thread; stored by the waiter's index. */
 struct lock_recent {
     uint32_t waiter, class, owner;
-    uint64_t begin_ns, end_ns; /* end 0: none */
+    uint64_t begin_ns, end_ns; /* end 0: unused */
 };
 
 struct lock_table {
@@ -69,13 +72,13 @@ struct lock_table {
     uint8_t recent_turn[LOCK_RECENT_SETS];
     struct index row_index, class_index, link_index;
     struct call_tree owners;
-    uint32_t ids;  /* in all sets */
-    uint32_t rest; /* 1 + the class of what there is no room for; 0: not needed yet */
+    uint32_t ids;  /* number of ids in all sets */
+    uint32_t rest; /* 1 + the class for waits that there is no room for; 0: not needed yet */
 };
 
 struct profile;
 
-/* Owners that are marked to be freed give their waits to their heirs. Cannot fail. */
+/* Moves the waits of owners that are marked as free to their heirs. Cannot fail. */
 void lock_table_fold(struct profile *p, uint32_t (*heir)(const struct profile *p, uint32_t thread));
 void lock_table_free(struct lock_table *t);
 

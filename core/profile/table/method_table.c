@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a hostile process may make us keep. */
+/* Limits on what a hostile process can make us keep. */
 #define NAME_BYTES_MAX ((size_t)512 << 20)
 #define ERROR_BYTES_MAX ((size_t)128 << 10)
 #define ERRORS_MAX 256u
@@ -17,7 +17,8 @@ struct method_table {
     uint32_t count, cap;
     struct index index;
     struct strings strings,
-        errors; /* errors have room of their own: what is left out needs a name */
+        errors; /* errors have their own room, because the names that replace lost details are
+                   needed even then */
 };
 
 static const struct method unknown_method = {METHOD_ERROR, "", "[unknown]", "", ""};

@@ -23,8 +23,8 @@ static int by_name(const void *a, const void *b, void *methods) {
     return compare_methods(method_table_get(methods, x), method_table_get(methods, y));
 }
 
-/* Methods never go and names never change: only the new ones are sorted, then merged in, from
- * the back so that it needs no second array. */
+/* Methods are never removed and names never change, so only the new methods are sorted. They are
+ * then merged in from the back, which needs no second array. */
 int order_update(struct profile *p) {
     uint32_t count = method_table_count(p->methods), old = p->ranks, added = count - old;
     if (added == 0)

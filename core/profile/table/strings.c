@@ -22,7 +22,8 @@ static char *copy(struct strings *s, const char *text, size_t size) {
         s->bytes += room;
         c->size = room;
         c->used = 0;
-        /* A long string gets a chunk of its own, behind the one that still has room. */
+        /* A long string gets its own chunk, which is linked behind the chunk that still
+         * has room. */
         struct strings_chunk **at = s->chunk && room == size ? &s->chunk->next : &s->chunk;
         c->next = *at;
         *at = c;

@@ -1,5 +1,5 @@
 /*
- * Interned strings: equal text is kept once, at an address that stays valid as long as the table.
+ * Interned strings: equal text is stored once, at an address that stays valid as long as the table.
  *
  * Context: pure; one thread at a time.
  */
@@ -12,17 +12,18 @@
 
 struct strings_chunk;
 
-/* All zeroes but `limit` is an empty table. */
+/* All zeroes except `limit`: an empty table. */
 struct strings {
     struct strings_chunk *chunk; /* newest first */
     const char **text;
     uint32_t count, cap;
-    size_t bytes; /* in chunks */
-    size_t limit; /* most bytes; names come from outside and must not eat the machine */
+    size_t bytes; /* total size of the chunks */
+    size_t limit; /* maximum of `bytes`; names come from another process and must not use up
+                     the machine */
     struct index index;
 };
 
-/* NULL when memory or the limit ran out. NULL as text means "". */
+/* Returns NULL if there is no memory or the limit is reached. NULL as `text` means "". */
 const char *strings_intern(struct strings *s, const char *text);
 void strings_free(struct strings *s);
 

@@ -1,7 +1,7 @@
 /*
- * Sums kept for ever: (what, whose) → weight, samples, failed samples.
+ * Sums that are kept forever: (what, owner) → weight, samples, failed samples.
  *
- * `what` is a node or a method, `owner` a thread and an event in one number.
+ * `what` is a node or a method; `owner` combines a thread and an event in one number.
  *
  * Context: pure; one thread at a time.
  */
@@ -32,15 +32,15 @@ struct tally_entry {
 };
 
 struct tally {
-    struct tally_entry *entry; /* in the order they came */
+    struct tally_entry *entry; /* in the order in which they were added */
     uint32_t count, cap;
     struct compact index;
 };
 
-/* The entry, made with zeroes when there is none. It stays where it is until the next call for
- * this tally. NULL: no memory, or it would be one more than `max`. */
+/* Returns the entry; adds one with zeroes if there is none. The pointer is valid until the next
+ * call for this tally. NULL: no memory, or the tally already has `max` entries. */
 struct tally_entry *tally_entry(struct tally *t, uint32_t what, uint32_t owner, uint32_t max);
-/* The entry, NULL when there is none. */
+/* Returns the entry; NULL if there is none. */
 struct tally_entry *tally_find(struct tally *t, uint32_t what, uint32_t owner);
 void tally_free(struct tally *t);
 

@@ -9,7 +9,7 @@ static uint32_t hash_tid(struct thread_table *t, uint32_t tid) {
     return (uint32_t)hash_pair(index_seed(&t->index), tid, 0);
 }
 
-/* The place that says which thread is the tid's latest, or NULL. */
+/* Returns the position where the tid's latest thread is stored, or NULL. */
 static uint32_t *latest_of(struct thread_table *t, uint32_t tid) {
     uint32_t hash = hash_tid(t, tid), pos = hash, id;
     while ((id = index_next(&t->index, hash, &pos)) != INDEX_NONE)
@@ -58,7 +58,7 @@ int thread_table_open(struct thread_table *t) {
     return t->count == 0 ? thread_table_place(t, 0, "[other threads]", &others) : 0;
 }
 
-/* Places of platform threads, that of the others included. */
+/* Number of platform threads' positions in use, including that of the others. */
 static uint32_t in_use(const struct thread_table *t) {
     return t->count - t->unused_count - t->virtuals - (t->others_virtual != 0);
 }
@@ -141,7 +141,8 @@ int thread_table_name(struct thread_table *t, uint32_t tid, uint64_t java_id, co
         return -ENOMEM;
     const uint32_t *latest = latest_of(t, tid);
     uint32_t thread = latest ? *latest : 0;
-    /* News of a thread that has ended is news of the same one only if its Java id says so. */
+    /* A name for a thread that has ended belongs to the same thread only if the Java id is
+     * the same. */
     bool stale =
         latest && t->thread[thread].ended && (java_id == 0 || t->thread[thread].java_id != java_id);
     if (!latest || stale) {

@@ -78,7 +78,7 @@ bool virtual_threads_crowded(const struct thread_table *t) {
 
 struct candidate {
     uint64_t last_second;
-    bool sampled; /* else only its name is known */
+    bool sampled; /* otherwise only its name is known */
     uint32_t thread;
 };
 

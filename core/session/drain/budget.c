@@ -6,14 +6,17 @@
 #include <stdio.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-#define SETTLE_NS (1 * SECOND_NS)   /* after a change, before it is looked at */
-#define LONGER_NS (3 * SECOND_NS)   /* of a period, before intervals are made longer */
-#define SHORTER_NS (10 * SECOND_NS) /* … or shorter */
-#define AGAIN_NS (60 * SECOND_NS)   /* after a step in vain */
-#define STEP_MOST 8                 /* times longer in one step */
-#define AIM_PERCENT 80              /* of the limit: between that and it, nothing changes */
-#define ROOM_PERCENT 60             /* below that there is room for shorter intervals */
-#define HELPS_PERCENT 90 /* of what it cost before: a step that does not reach that is vain */
+#define SETTLE_NS (1 * SECOND_NS)   /* wait after a change, before a period begins */
+#define LONGER_NS (3 * SECOND_NS)   /* minimum period before intervals are made longer */
+#define SHORTER_NS (10 * SECOND_NS) /* minimum period before intervals are made shorter */
+#define AGAIN_NS (60 * SECOND_NS)   /* wait after a useless step */
+#define STEP_MOST 8                 /* maximum factor of one step */
+/* Target in percent of the limit: between the target and the limit, nothing changes */
+#define AIM_PERCENT 80
+/* Below this percentage of the limit, intervals can be made shorter */
+#define ROOM_PERCENT 60
+/* A step is useful if the cost falls to this percentage of the former cost */
+#define HELPS_PERCENT 90
 
 void budget_init(struct budget *b, uint32_t limit_ppm) {
     *b = (struct budget){.limit_ppm = limit_ppm, .factor = 1};
@@ -41,13 +44,14 @@ static uint32_t between(uint64_t n, uint32_t least, uint32_t most) {
     return n < least ? least : n > most ? most : (uint32_t)n;
 }
 
-/* What would cost AIM_PERCENT of the limit, if all the cost were sampling. */
+/* Returns the factor that would cost AIM_PERCENT of the limit, if all the cost came from
+ * sampling. */
 static uint64_t aim(const struct budget *b) {
     uint64_t aimed = (uint64_t)b->limit_ppm * AIM_PERCENT / 100;
     return ((uint64_t)b->factor * b->measured_ppm + aimed - 1) / (aimed ? aimed : 1);
 }
 
-/* The last lengthening has had its time: whether it was in vain. */
+/* Whether the last lengthening was useless; it has had time to take effect. */
 static bool was_vain(const struct budget *b) {
     return b->before_factor && b->measured_ppm > (uint64_t)b->before_ppm * HELPS_PERCENT / 100;
 }
@@ -93,7 +97,7 @@ bool budget_look(struct budget *b, uint64_t now_ns, uint64_t spent_ns) {
     double ppm = (double)(spent_ns - b->since_spent) * 1e6 / (double)period;
     b->measured_ppm = ppm < 1e9 ? (uint32_t)ppm : 1000000000;
     if (b->measured_ppm > b->limit_ppm) {
-        b->since_ns = 0; /* the next period */
+        b->since_ns = 0; /* the next period begins */
         return make_longer(b, now_ns);
     }
     b->exhausted = false;
@@ -105,7 +109,8 @@ bool budget_look(struct budget *b, uint64_t now_ns, uint64_t spent_ns) {
            make_shorter(b, now_ns);
 }
 
-/* A longer interval leaves samples out, and gives the others more weight. */
+/* Whether the samples have a weight: then a longer interval takes fewer samples, each with
+ * more weight. */
 static bool has_weight(uint32_t event) {
     switch (event) {
     case WIRE_EVENT_LOCK:
@@ -130,7 +135,7 @@ struct wire_engine_request budget_apply(const struct budget *b,
     return q;
 }
 
-/* "40ms", "2m" of bytes, "3000". */
+/* Writes "40ms", "2m" for bytes, "3000". */
 static void interval_text(uint32_t event, uint64_t n, char *out, size_t size) {
     static const char *const time[] = {"ns", "us", "ms", "s"}, *const count[] = {"", "k", "m", "g"};
     enum event_measure measure = event_measure((enum wire_event)event);

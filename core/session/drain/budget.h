@@ -1,13 +1,15 @@
 /*
- * Keeps what the agent costs below a share of one CPU (--max-overhead) by making intervals longer,
- * and shorter again where there is room.
+ * Keeps the agent's cost below a share of one CPU (--max-overhead). It makes intervals longer, and
+ * shorter again if there is room.
  *
- * It is fed once a second with the agent's CPU time so far and decides on one factor for the
- * intervals of all engines whose samples carry a weight: CPU clocks, wall clock, allocation, counted
- * events. Thresholds (waits for locks, calls of a method) mean something else and stay.
+ * The caller passes the agent's CPU time so far once a second. The budget decides on one factor
+ * for the intervals of all engines whose samples have a weight: CPU clocks, wall clock,
+ * allocation, counted events. Thresholds (waits for locks, calls of a method) have another meaning
+ * and do not change.
  *
- * A step that does not make the agent cheaper is taken back: then it is not sampling that costs, and
- * a coarser profile would be for nothing. That is said, and tried again after a while.
+ * A step that does not make the agent cheaper is undone: sampling is then not the cause of the
+ * cost, and a coarser profile would be useless. The status reports this, and after a while the step
+ * is tried again.
  *
  * Context: pure; one thread at a time.
  */
@@ -19,35 +21,40 @@
 #define BUDGET_FACTOR_MAX 1024
 
 struct budget {
-    uint32_t limit_ppm;    /* 0: none, and nothing is ever decided */
-    uint32_t factor;       /* of all intervals; at least 1 once there is a limit */
-    uint32_t steps;        /* it changed so often */
-    uint32_t measured_ppm; /* over the last period looked at */
-    bool exhausted;        /* over the limit, and longer intervals do not help or do not go */
-    /* The period looked at began then, with so much CPU time spent. 0: none has begun. */
+    uint32_t limit_ppm;    /* 0: no limit, and nothing is ever decided */
+    uint32_t factor;       /* for all intervals; at least 1 if there is a limit */
+    uint32_t steps;        /* number of changes */
+    uint32_t measured_ppm; /* in the last measured period */
+    bool exhausted;        /* over the limit, and longer intervals do not help or are not
+                              possible */
+    /* Start of the current period, and the CPU time spent until then. 0: no period has begun. */
     uint64_t since_ns, since_spent;
-    uint64_t settle_ns;                 /* what was spent before that is of the change itself */
-    uint32_t before_ppm, before_factor; /* what the last lengthening is compared with; 0: none */
-    uint64_t again_ns;                  /* not made longer before that, after a step in vain */
+    uint64_t settle_ns;                 /* CPU time spent before this moment was caused by the
+                                           change itself */
+    uint32_t before_ppm, before_factor; /* the state before the last lengthening, for
+                                           comparison; 0: none */
+    uint64_t again_ns;                  /* after a useless step, intervals are not made longer
+                                           before this moment */
 };
 
 void budget_init(struct budget *b, uint32_t limit_ppm);
 
-/* Sampling has begun, or begins anew: what it cost to begin is not counted. */
+/* Sampling starts, or starts again: the cost of the start is not counted. */
 void budget_restart(struct budget *b, uint64_t now_ns);
 
-/* `spent_ns`: CPU time of the agent so far; it may go back where another agent came in. True: the
- * factor is another one now. */
+/* `spent_ns`: CPU time of the agent so far; it may decrease if another agent was loaded. True: the
+ * factor has changed. */
 bool budget_look(struct budget *b, uint64_t now_ns, uint64_t spent_ns);
 
-/* The engine could not be asked for it: back to that factor. */
+/* The new intervals could not be requested from the agent: restores the factor. */
 void budget_undo(struct budget *b, uint32_t factor);
 
-/* What the engine is asked for in place of `asked`, an interval of 0 being its default. */
+/* Returns the request with the interval to use instead of the one in `asked`; an interval of 0 is
+ * the engine's default. */
 struct wire_engine_request budget_apply(const struct budget *b,
                                         const struct wire_engine_request *asked);
 
-/* For people; `engine` as asked for. */
+/* Describes the budget for people; `engine`: the requested engines. */
 void budget_show(const struct budget *b, const struct wire_engine_request *engine, uint32_t engines,
                  struct session_budget *out);
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Another group's counters, or those of one that was made anew. */
+/* Whether these are the counters of another group, or of a group that was created again. */
 static bool is_other(const struct cgroup_cpu *was, const struct cgroup_cpu *now) {
     return !was->known || strcmp(was->path, now->path) != 0 || now->periods < was->periods ||
            now->throttled < was->throttled || now->throttled_ns < was->throttled_ns;

@@ -1,5 +1,5 @@
 /*
- * What a JVM may use of the CPUs, and how often that stops it: looked at about once a second.
+ * The CPU quota of a JVM, and how often it throttles the JVM: read about once a second.
  *
  * Context: the session's drain thread.
  */
@@ -9,15 +9,15 @@
 #include "attach/proc/cgroup.h"
 #include "core/session/session.h"
 
-/* All zero at first. */
+/* Initially all zeroes. */
 struct cpu_limit {
     struct cgroup group;          /* pid 0: not opened yet */
-    struct cgroup_cpu first, now; /* when counting began, and at the last look */
+    struct cgroup_cpu first, now; /* counters at the start, and at the last reading */
 };
 
-/* Looks. False: nothing can be known; *out is as it was. */
+/* Reads the counters. False: they cannot be read; *out is unchanged. */
 bool cpu_limit_look(struct cpu_limit *l, pid_t pid, struct session_cpu *out);
-/* The same, of a reading. */
+/* Does the same with a given reading. */
 void cpu_limit_count(struct cpu_limit *l, const struct cgroup_cpu *now, struct session_cpu *out);
 void cpu_limit_end(struct cpu_limit *l);
 

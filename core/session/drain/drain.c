@@ -1,6 +1,6 @@
-/* The drain thread: a loop that beats the heart, reads the ring, carries out what the caller asks
- * for, and watches the agent, the JVM, and itself (whoever was stopped for longer than the lease
- * has to attach again). It never waits long. */
+/* The drain thread: a loop that sends heartbeats, reads the ring, carries out the caller's
+ * requests, and watches the agent, the JVM, and itself (if this process was stopped for longer than
+ * the lease, it must attach again). It never waits long. */
 #include "core/session/drain/drain.h"
 
 #include "attach/proc/thread_stat.h"
@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* perf_events that we open for the JVM: whether to offer it, and to whom. */
+/* perf_events that we open for the JVM: whether to offer this, and to whom. */
 
 static int no_right(const struct session *s, int error, struct err *e) {
     struct perf_machine m;
@@ -60,7 +60,8 @@ int drain_use_broker(struct session *s, int fd, struct err *e) {
                                           : "it has no directory where its user may make one");
 }
 
-/* Keeping the agent to its budget: what core/session/drain/budget.c decides is asked of it. */
+/* Keeps the agent within its budget: requests from the agent what core/session/drain/budget.c
+ * decides. */
 
 static void show(struct session *s) {
     session_lock(s);
@@ -68,7 +69,7 @@ static void show(struct session *s) {
     session_unlock(s);
 }
 
-/* Once a second: whether the agent keeps to its budget, and what follows from it. */
+/* Once a second: checks whether the agent keeps to its budget, and reacts. */
 static void drain_look_at_budget(struct session *s, uint64_t now) {
     struct drain *d = &s->drain;
     if (!d->budget.limit_ppm || s->joined || !d->linked || d->pending != WIRE_COMMAND_NONE ||
@@ -95,11 +96,10 @@ void drain_end_budgeting(struct session *s, bool succeeded) {
         drain_ask_start(s);
 }
 
-/* What is sampled in time is worth more than the last library's tables. */
+/* Sampling must not start late because of the last library's tables. */
 #define AWAIT_MS 500
 
-/* The walker that was asked for, until the agent says which one it uses; WIRE_WALKS: nothing is
- * known. */
+/* Returns the requested walker, until the agent reports which one it uses. WIRE_WALKS: unknown. */
 static enum wire_walk walker_of(const struct session *s) {
     const char *name = s->drain.report.walker;
     int walk = 0;
@@ -110,12 +110,12 @@ static enum wire_walk walker_of(const struct session *s) {
     return (enum wire_walk)walk;
 }
 
-/* Gives the agent unwind tables where its walker needs them, and says what is left out. */
+/* Gives the agent unwind tables if its walker needs them, and reports what is left out. */
 static void drain_unwind(struct session *s) {
     struct drain *d = &s->drain;
     struct err e;
     char trouble[256];
-    bool asked = walker_of(s) != WIRE_WALK_VM; /* else frame pointers do as well */
+    bool asked = walker_of(s) != WIRE_WALK_VM; /* otherwise frame pointers are sufficient, too */
     if (d->unwind) {
         if (asked && unwind_trouble(d->unwind, trouble, sizeof trouble))
             session_set_message(s, "%s", trouble);
@@ -142,11 +142,12 @@ void drain_end_unwind(struct drain *d) {
     d->unwind_failed = false;
 }
 
-/* What the kernel knows of the JVM's threads: names that the agent has not told, and policies. */
+/* What the kernel knows about the JVM's threads: names that the agent has not reported, and
+ * policies. */
 
-#define OUTER_NS UINT64_C(200000000) /* between two looks at all threads' numbers */
+#define OUTER_NS UINT64_C(200000000) /* between two readings of all threads' numbers */
 
-/* By the numbers that the JVM knows them by. `known` is the caller's. */
+/* Lists the threads with the JVM's numbers. `known` belongs to the caller. */
 static int list_threads(const struct jvm *j, struct thread_numbers *known,
                         struct thread_stat **out) {
     return j->inner_pid == j->pid ? thread_stat_list(j->pid, out)
@@ -163,7 +164,8 @@ int session_threads(struct session *s, struct thread_stat **out) {
     return gone ? 0 : list_threads(&j, &s->caller_threads, out);
 }
 
-/* Through the decoder like any other record, so that a recording has it too. */
+/* Sends the name through the decoder like any other record, so that a recording contains
+ * it, too. */
 static void name_thread(struct session *s, uint32_t tid, const char *name) {
     uint64_t record[RECORD_BUILD_BYTES / 8];
     char clean[24];
@@ -175,8 +177,8 @@ static void name_thread(struct session *s, uint32_t tid, const char *name) {
     session_unlock(s);
 }
 
-/* With a pattern the agent samples nobody whose name is not known to fit, and it knows no names but
- * Java's: the collector's threads are found by the kernel's. */
+/* With a pattern, the agent samples only threads whose names are known to match, and it knows only
+ * Java names. Threads of the garbage collector are therefore found by the kernel's names. */
 void drain_name_threads(struct session *s) {
     struct decoder *d = s->drain.decoder;
     bool guess = s->filter.has_pattern && s->drain.linked;
@@ -233,23 +235,23 @@ int drain_policy(void *session, uint32_t tid) {
     return policy < 0 ? -ESRCH : policy & ~SCHED_RESET_ON_FORK;
 }
 
-/* Records decoded in one go, with the lock held: a few milliseconds' worth. */
+/* Size of the records decoded at once with the lock held: a few milliseconds of work. */
 #define BATCH_BYTES (256u << 10)
-/* How often the JVM's maps are read because it says so. One that says it all the time gets names
- * that may be a second old. */
+/* Maximum number of times per second that the JVM's maps are read because it reports a change. If
+ * it reports changes all the time, names may be up to a second old. */
 #define LOOKS_PER_SECOND 100
 #define CALM_PART 8
 #define SECOND_NS UINT64_C(1000000000)
 
-/* How much is taken out of the ring at a time. What is recorded stays in it until it is in the file,
- * so that must leave the writers room. */
+/* How much is taken out of the ring at a time. With a recording, records stay in the ring until
+ * they are in the file, so enough of the ring must stay free for the writers. */
 static size_t batch_limit(const struct drain *d) {
     uint64_t share = d->ring.bytes / 4;
     return d->recording && share < BATCH_BYTES ? (size_t)share : BATCH_BYTES;
 }
 
-/* Reads records until the batch is full, nothing is left, or libraries changed: addresses behind
- * that mean something else. */
+/* Reads records until the batch is full, the ring is empty, or libraries changed: behind that
+ * record, addresses have another meaning. */
 static size_t fill_batch(struct drain *d, bool writers_gone, bool *libraries) {
     if (!d->batch)
         d->batch = malloc(BATCH_BYTES + WIRE_RECORD_BYTES_MAX);
@@ -268,8 +270,8 @@ static size_t fill_batch(struct drain *d, bool writers_gone, bool *libraries) {
     return used;
 }
 
-/* What is recorded leaves the ring only when the kernel has it: whoever kills us finds each record
- * in the file or still in the ring. A failed write is told by the next mark. */
+/* With a recording, records leave the ring only after the kernel has them: if this process is
+ * killed, each record is in the file or still in the ring. The next mark reports a failed write. */
 static void decode_batch(struct session *s, size_t used) {
     struct drain *d = &s->drain;
     size_t words = used / 8;
@@ -284,7 +286,7 @@ static void decode_batch(struct session *s, size_t used) {
     session_unlock(s);
 }
 
-/* Addresses mean something else from here on. */
+/* From here on, addresses have another meaning. */
 static void libraries_changed(struct drain *d) {
     if (d->unwind)
         unwind_refresh(d->unwind);
@@ -310,7 +312,7 @@ static void look_later(struct drain *d) {
 bool drain_read(struct session *s, bool writers_gone) {
     struct drain *d = &s->drain;
     uint64_t begin = d->ring.tail;
-    /* A writer faster than us must not keep us from everything else. */
+    /* If a writer is faster than we are, it must not block all other work. */
     while (d->ring.bytes && d->ring.tail - begin < d->ring.bytes) {
         bool libraries;
         uint64_t before = d->ring.tail;
@@ -332,15 +334,17 @@ bool drain_read(struct session *s, bool writers_gone) {
         decoder_expire(d->decoder);
         session_unlock(s);
     }
-    /* At that pace it would be an eighth full when it is looked at next. */
+    /* At that rate the ring would be an eighth full at the next reading. */
     d->calm = d->ring.tail - begin < d->ring.bytes / CALM_PART;
     return !d->ring.bytes ||
            atomic_load_explicit(&d->ring.positions->head, memory_order_relaxed) == d->ring.tail;
 }
 
-#define TURN_MS 20       /* between two looks at the ring */
-#define IDLE_TURN_MS 200 /* when nothing comes, or a frugal session; less than the heartbeat */
-#define FRUGAL_TIMES 5   /* less often than others it looks at the JVM and for names */
+#define TURN_MS 20 /* between two readings of the ring */
+/* If nothing comes, or in a calm frugal session; shorter than the heartbeat */
+#define IDLE_TURN_MS 200
+/* A frugal session reads the JVM's figures and names this many times less often */
+#define FRUGAL_TIMES 5
 
 static void wait_for_work(struct session *s) {
     struct drain *d = &s->drain;
@@ -383,7 +387,7 @@ void drain_beat(struct drain *d, uint64_t now) {
         control_beat(&d->control);
 }
 
-/* The end of the JVM, and of the agent. */
+/* The end of the JVM and of the agent. */
 
 static void jvm_gone(struct session *s, const char *how) {
     struct drain *d = &s->drain;
@@ -406,7 +410,8 @@ static void jvm_gone(struct session *s, const char *how) {
     d->answered_ns = 0;
 }
 
-/* The agent has let go, most likely because we were stopped for longer than the lease. */
+/* The agent has detached, most likely because this process was stopped for longer than
+ * the lease. */
 static void resume(struct session *s, uint64_t now) {
     struct err e;
     int result = drain_relink(s, now, &e);
@@ -448,7 +453,7 @@ static void watch_agent(struct session *s, uint64_t now, bool empty) {
         break;
     case WIRE_STATE_LEASE_OUT:
     case WIRE_STATE_DETACHED:
-        /* A hostile agent that lets go all the time must not keep us from anything else. */
+        /* A hostile agent that detaches all the time must not block all other work. */
         if (phase == SESSION_RUNNING && now - d->relink_ns > 5 * SECOND_NS &&
             (drain_wanted(s) == WIRE_COMMAND_NONE || drain_wanted(s) == WIRE_COMMAND_START))
             resume(s, now);
@@ -464,7 +469,7 @@ static void watch_agent(struct session *s, uint64_t now, bool empty) {
     }
 }
 
-/* Once a second. */
+/* Work that is done once a second. */
 
 static void tell_kernel_trouble(struct session *s) {
     struct drain *d = &s->drain;
@@ -485,7 +490,7 @@ static void tell_kernel_trouble(struct session *s) {
 
 void drain_look_at_jvm(struct session *s, uint64_t now) {
     struct jvm jvm = s->jvm;
-    struct session_cpu cpu = s->cpu; /* which this thread alone changes */
+    struct session_cpu cpu = s->cpu; /* only this thread changes it */
     if (jvm_refresh(&jvm) != 0)
         return;
     if (drain_phase(s) == SESSION_RUNNING)
@@ -514,7 +519,7 @@ static void every_second(struct session *s, uint64_t now) {
     drain_mark(s);
 }
 
-/* Sooner than once a second: who dies young leaves no name. */
+/* More often than once a second, because a short-lived thread would end without a name. */
 static void name_threads(struct session *s, uint64_t now) {
     struct drain *d = &s->drain;
     if (now < d->names_ns || d->process_gone)

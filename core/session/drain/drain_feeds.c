@@ -1,4 +1,4 @@
-/* Those who look on: what the drain thread does for them. */
+/* The drain thread's work for viewers. */
 #include "core/session/session_state.h"
 
 #include "core/base/clock.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-#define END_NS SECOND_NS /* for those who are still being told the past */
+#define END_NS SECOND_NS /* for viewers that are still receiving the past */
 
 int drain_add_feed(struct session *s, struct feed *f) {
     session_lock(s);
@@ -27,7 +27,7 @@ int drain_add_feed(struct session *s, struct feed *f) {
 static void tell_status(struct session *s, struct feed *only) {
     struct decoder *d = s->drain.decoder;
     struct share_status t;
-    memset(&t, 0, sizeof t); /* it leaves the process: no stray bytes */
+    memset(&t, 0, sizeof t); /* it leaves the process, so it must not contain stray bytes */
     session_status(s, &t.status);
     session_lock(s);
     const struct session_options *o = &s->options;
@@ -61,7 +61,7 @@ static void let_go(struct session *s, uint32_t slot) {
     session_unlock(s);
 }
 
-/* The sharing thread tells it. */
+/* Disconnects a viewer; the sharing thread reports it. */
 static void fail(struct session *s, uint32_t slot) {
     feed_fail(s->drain.decoder->feed[slot]);
     let_go(s, slot);
@@ -72,8 +72,8 @@ static void begun(struct session *s, struct feed *f) {
     tell_status(s, f);
 }
 
-/* What there is at this moment; nothing is read meanwhile, so that nothing is in both the past and
- * the stream, which is held back from here on. */
+/* Takes the state of this moment. Nothing is read from the ring meanwhile, so no sample is both in
+ * the past and in the stream. The stream is held back from here on. */
 static int take_past(struct session *s, struct feed *f) {
     struct past *p = past_new(s->drain.decoder, &s->lock, f, PAST_BYTES_MAX);
     int rc = p ? 1 : -ENOMEM;
@@ -86,7 +86,7 @@ static int take_past(struct session *s, struct feed *f) {
     return rc;
 }
 
-/* There is a slot: lookers are no more than these. */
+/* There is a free slot, because `lookers` is limited. */
 static void take_in(struct session *s, struct feed *f) {
     struct decoder *d = s->drain.decoder;
     uint32_t slot = 0;
@@ -103,7 +103,8 @@ static void take_in(struct session *s, struct feed *f) {
         begun(s, f);
 }
 
-/* Of whom there is one at a time. DECODER_FEEDS: nobody. */
+/* Returns the slot of the viewer that is receiving the past; there is at most one. DECODER_FEEDS:
+ * there is none. */
 static uint32_t being_told(const struct session *s) {
     uint32_t slot = 0;
     for (; slot < DECODER_FEEDS; slot++)
@@ -128,7 +129,7 @@ static void tell_past(struct session *s, uint32_t slot) {
     begun(s, f);
 }
 
-/* Who wants no past needs not wait for those who do. NULL: nobody. */
+/* A viewer that wants no past need not wait for those that do. NULL: nobody is waiting. */
 static struct feed *next_arrival(struct session *s, bool past) {
     struct feed *f = NULL;
     session_lock(s);
@@ -144,8 +145,8 @@ static struct feed *next_arrival(struct session *s, bool past) {
     return f;
 }
 
-/* A step of what those who begin to look on are still to be told. True: something was done, and
- * there may be more. */
+/* Does one step of sending names and the past to new viewers. True: something was done, and there
+ * may be more to do. */
 static bool serve_beginners(struct session *s) {
     uint32_t slot = being_told(s);
     struct feed *f = next_arrival(s, slot == DECODER_FEEDS);

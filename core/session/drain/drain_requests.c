@@ -1,4 +1,4 @@
-/* What the caller wants, asked of the agent; an answer that does not come has a deadline. */
+/* Sends the caller's requests to the agent; each answer has a deadline. */
 #include "core/session/session_state.h"
 
 #include "core/base/clock.h"
@@ -24,12 +24,12 @@ void drain_use_mapping(struct session *s, struct mapping m) {
     control_init(&d->control, m.wire);
     d->linked = true;
     d->silent = false;
-    d->beat_ns = 0; /* attaching took its time: no pause of ours */
+    d->beat_ns = 0; /* attaching took some time, which is not a pause of this process */
     drain_beat(d, clock_now_ns());
 }
 
-/* Once it has started: what was taken until the lease ran out has been read, the rest of the pause
- * is missing, and that is said. */
+/* Called after sampling has started again. Samples taken until the lease expired have been read;
+ * those of the rest of the pause are missing, and the status reports that. */
 static void drain_tell_resumed(struct session *s) {
     struct drain *d = &s->drain;
     uint64_t gap = d->resume_gap_ns;
@@ -55,7 +55,7 @@ static enum wire_walk walk_of(const char *walker) {
     return WIRE_WALK_VM;
 }
 
-/* What an agent sampled by its own choice is ours from here on. */
+/* Keeps the engines that an agent has chosen itself as the session's engines from now on. */
 static void keep_choice(struct session *s) {
     struct drain *d = &s->drain;
     struct session_options *o = &s->options;
@@ -77,7 +77,7 @@ static void keep_choice(struct session *s) {
     o->precise = o->precise || d->report.recompiled > 0;
 }
 
-/* Reads what the old agent left behind, adds its counters up, lets go of its mapping. */
+/* Reads what the old agent has left, adds its counters to the sums, and releases its mapping. */
 static void close_chapter(struct session *s) {
     struct drain *d = &s->drain;
     drain_read(s, true);
@@ -135,11 +135,11 @@ int drain_relink(struct session *s, uint64_t now, struct err *e) {
     return 0;
 }
 
-/* Recordings that begin and end while the session runs. The caller opens the file, so that a bad
- * path is told at once; the drain thread, which alone writes to it, takes it over between two looks
- * at the ring. */
+/* Recordings that start and end while the session runs. The caller opens the file, so that a bad
+ * path is reported at once. Only the drain thread writes to the file; it takes the file over
+ * between two readings of the ring. */
 
-/* What the counters of the recording begin from. */
+/* Stores the values from which the recording's counters start. */
 static void note_base(struct session *s) {
     struct drain *d = &s->drain;
     d->base.dropped = s->status.dropped;
@@ -241,7 +241,8 @@ int session_record(struct session *s, const char *path, struct err *e) {
     return await_swap(s, w, path, e);
 }
 
-#define SETTLE_NS UINT64_C(200000000) /* for handlers that were at work when the engines stopped */
+/* For signal handlers that were running when the engines stopped */
+#define SETTLE_NS UINT64_C(200000000)
 
 enum session_phase drain_phase(struct session *s) {
     session_lock(s);
@@ -271,7 +272,8 @@ static void ask(struct drain *d, enum wire_command command, const struct control
 
 /* Starting. */
 
-/* Looks up what the request lacks. What cannot be found is left out, and its status says why. */
+/* Looks up what the request lacks. An engine for which something is not found is left out, and its
+ * status states the reason. */
 static int resolve(struct session *s, struct wire_engine_request *request, struct err *e) {
     struct wire_engine_status *refused = &s->drain.refused[request->event];
     int version = event_java_version(s->jvm.version);
@@ -299,7 +301,7 @@ static int find_window(struct session *s, const char *function, uint64_t *addres
     return event_find_function(s->drain.symbols, (int)s->jvm.pid, function, address, e);
 }
 
-/* Fails where nothing is left to ask for. */
+/* Fails if no engine is left to request. */
 static int prepare_start(struct session *s, struct control_start *start, struct err *e) {
     struct wire_engine_request asked[WIRE_EVENTS];
     const struct session_options *o = &s->options;
@@ -338,7 +340,7 @@ static int prepare_start(struct session *s, struct control_start *start, struct 
     return failed && (o->all_or_none || start->engines == 0) ? failed : 0;
 }
 
-/* The agent has not heard of it: those that ran go on. */
+/* The agent did not receive the request: the previous engines continue. */
 static void take_back(struct session *s) {
     if (!s->drain.started || drain_wanted(s) != WIRE_COMMAND_START)
         return;
@@ -388,7 +390,7 @@ void drain_refuse_start(struct session *s, const struct err *e) {
     session_finish(s, WIRE_COMMAND_START, -e->code, e);
 }
 
-/* A session that ran already goes on as it is: something else may work. */
+/* A session that already ran continues unchanged: another request may succeed. */
 void drain_start_failed(struct session *s, const struct err *e) {
     struct drain *d = &s->drain;
     if (d->budgeting) {
@@ -423,7 +425,7 @@ static void answered_start(struct session *s) {
 
 /* Ending. */
 
-/* Whoever waits for a name gets what is known. */
+/* Samples that wait for a name get what is known. */
 static void settle(struct session *s) {
     drain_name_threads(s);
     session_lock(s);
@@ -432,7 +434,7 @@ static void settle(struct session *s) {
     drain_publish(s);
 }
 
-/* All engines stand still and everything they wrote has been read. */
+/* All engines have stopped, and everything they wrote has been read. */
 static void stopped(struct session *s, const char *message) {
     settle(s);
     drain_mark(s);
@@ -449,7 +451,7 @@ static void answered(struct session *s, uint64_t now) {
     if (command == WIRE_COMMAND_START) {
         answered_start(s);
     } else if (command == WIRE_COMMAND_STOP) {
-        drain_mark(s); /* this is when they stopped, not when all is read */
+        drain_mark(s); /* the engines stopped now, not when everything is read */
         d->answered_ns = now;
     } else {
         d->linked = false;
@@ -474,8 +476,8 @@ static void unanswered(struct session *s) {
         session_finish(s, command, -ETIMEDOUT, &e);
 }
 
-/* There is nobody to ask any more: after a stop, or at the JVM's end. What was sampled is complete
- * all the same: the phase stays. */
+/* There is no agent any more: after a stop, or after the JVM's end. The samples are complete
+ * nevertheless, so the phase does not change. */
 static void start_without_agent(struct session *s) {
     struct drain *d = &s->drain;
     struct err e;
@@ -497,7 +499,7 @@ static void start_without_agent(struct session *s) {
     drain_refuse_start(s, &e);
 }
 
-/* Asks the agent for what the caller wants, unless there is nobody to ask or no need to. */
+/* Sends the caller's request to the agent, unless there is no agent or no need to. */
 void drain_take_request(struct session *s) {
     struct drain *d = &s->drain;
     enum wire_command command = drain_wanted(s);
@@ -506,7 +508,7 @@ void drain_take_request(struct session *s) {
     bool running = drain_phase(s) == SESSION_RUNNING;
     if (command == WIRE_COMMAND_DETACH && d->linked &&
         (d->silent || d->report.state == WIRE_STATE_EXITED)) {
-        /* Nobody answers now; an agent in a stopped JVM will read it later. */
+        /* The agent does not answer now; in a stopped JVM it will read the request later. */
         control_request(&d->control, command, NULL);
         d->linked = false;
     }

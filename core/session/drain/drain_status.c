@@ -23,7 +23,7 @@ void session_show_engine(struct session_status *st, const struct wire_engine_sta
     one->interval = engine->interval;
     one->threads = engine->threads < UINT32_MAX ? (uint32_t)engine->threads : UINT32_MAX;
     one->coverage = -1;
-    if (engine->expected_ns) /* both are read while they grow: it may seem to be more than all */
+    if (engine->expected_ns) /* both grow while they are read, so the ratio may exceed 1 */
         one->coverage = engine->covered_ns < engine->expected_ns
                             ? (double)engine->covered_ns / (double)engine->expected_ns
                             : 1;
@@ -33,7 +33,8 @@ void session_show_engine(struct session_status *st, const struct wire_engine_sta
     copy_text(one->reason, sizeof one->reason, engine->reason);
 }
 
-/* What is left of an event is an event of its own. */
+/* What is left of an event (the live objects of allocations, the leaks of native memory) is shown
+ * as an event of its own. */
 static void show_rest(struct session *s, int event, int of, bool followed) {
     struct session_engine *rest = &s->status.engine[event];
     uint64_t samples = profile_samples(s->profile, event);
@@ -102,7 +103,7 @@ static void publish_engine(struct session *s, uint32_t event) {
     bool asked = q || (s->adopted && (runs || known->mechanism != WIRE_MECHANISM_AUTO));
     known->event = event;
     bool refused = asked && !runs && !r->error && d->refused[event].error;
-    /* One that has been stopped stays what it was. */
+    /* An engine that was stopped keeps its last status. */
     if (refused)
         *known = d->refused[event];
     else if (runs || (asked && r->error))
@@ -166,7 +167,7 @@ static void publish_notes(struct session *s) {
 
 void drain_publish(struct session *s) {
     struct drain *d = &s->drain;
-    if (s->joined) /* it is told */
+    if (s->joined) /* the other process sends the status */
         return;
     if (s->mapping.wire)
         control_report(&d->control, &d->report);
@@ -187,11 +188,12 @@ static uint64_t since(uint64_t now, uint64_t base) {
     return now > base ? now - base : 0;
 }
 
-/* One for each engine that is asked for, all of one moment. One that does not run says so by its
- * mechanism. */
+/* Writes one mark for each requested engine, all with the same time. The mechanism of a mark shows
+ * if its engine does not run. */
 void drain_mark(struct session *s) {
     struct drain *d = &s->drain;
-    const struct session_status *st = &s->status; /* nobody else writes it but for its message */
+    const struct session_status *st = &s->status; /* only this thread writes it, except for
+                                                     its message */
     if (!d->recording)
         return;
     struct wire_mark mark = {

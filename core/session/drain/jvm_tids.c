@@ -14,10 +14,11 @@
 #include <unistd.h>
 
 #define TIDS_MAX 65536u
-#define ANEW_NS UINT64_C(1000000000) /* between two looks at all threads, as if none were known … */
-#define ANEW_TIMES 100u              /* … and so many times what the last one took */
+#define ANEW_NS UINT64_C(1000000000) /* minimum time between two complete readings of all threads */
+/* The time between them is also at least this many times the duration of the last one */
+#define ANEW_TIMES 100u
 
-/* Start of a process, in clock ticks: the 22nd field of its stat, the 20th behind the name. */
+/* Start time of a process, in clock ticks: the 22nd field of its stat, the 20th after the name. */
 static uint64_t start_ticks(int proc) {
     char text[1024];
     int fd = openat(proc, "stat", O_RDONLY | O_CLOEXEC);
@@ -33,7 +34,8 @@ static uint64_t start_ticks(int proc) {
     return p ? strtoull(p + 1, NULL, 10) : 0;
 }
 
-/* Whose it is, by a directory that is root's where the process has more rights than its user. */
+/* Reads the owner of a directory that belongs to root if the process has more rights than
+ * its user. */
 static bool read_owner(int proc, uid_t *owner) {
     struct stat st;
     if (fstatat(proc, "fd", &st, 0) != 0)
@@ -71,7 +73,7 @@ void jvm_tids_close(struct jvm_tids *t) {
     id_map_free(&t->seen);
 }
 
-/* The innermost number in its status; 0: the JVM has no such thread. */
+/* Returns the innermost number in the thread's status; 0: the JVM has no such thread. */
 static uint32_t read_inner(const struct jvm_tids *t, uint32_t outer) {
     char text[4096];
     snprintf(text, sizeof text, "task/%u/status", outer);
@@ -106,13 +108,13 @@ static void learn(struct jvm_tids *t, uint32_t outer) {
     if (!inner)
         return;
     if (id_map_put(&t->seen, outer, inner) != 0 || id_map_put(&t->outer, inner, outer) != 0) {
-        /* Full, most of it of threads that are gone. */
+        /* The map is full, mostly with threads that have ended. */
         id_map_clear(&t->seen);
         id_map_clear(&t->outer);
     }
 }
 
-/* Reads the status of those threads that are new. */
+/* Reads the status of new threads. */
 static void look(struct jvm_tids *t) {
     int fd = openat(t->proc, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -140,7 +142,8 @@ static bool known(struct jvm_tids *t, uint32_t inner, uint32_t *outer) {
     return false;
 }
 
-/* A number that was read once may be another thread's by now. */
+/* Reads all threads again, because a number that was read earlier may belong to another
+ * thread by now. */
 static void look_anew(struct jvm_tids *t) {
     uint64_t from = proc_now_ns();
     if (from < t->anew_ns)
@@ -159,7 +162,7 @@ int jvm_tids_outer(struct jvm_tids *t, uint32_t inner, uint32_t *outer) {
     *outer = inner;
     if (jvm_tids_is(t, inner, inner) || known(t, inner, outer))
         return 0;
-    if (t->ours) /* as most are: it has ended */
+    if (t->ours) /* most JVMs are: the thread has ended */
         return -ESRCH;
     look(t);
     if (known(t, inner, outer))

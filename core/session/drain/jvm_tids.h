@@ -1,9 +1,10 @@
 /*
- * A JVM's threads by the numbers that it knows them by, in its own pid namespace.
+ * Maps the tids that a JVM has in its own pid namespace to ours.
  *
- * All is read through one descriptor of /proc/PID, which stays that process's: when it is gone
- * nothing is found any more, whoever has its number then. Nor while it runs a program that has other
- * rights than it had itself at first (execve of a setuid one).
+ * Everything is read through one descriptor of /proc/PID, which always refers to the same process:
+ * after its end nothing is found any more, even if another process gets its number. Nothing is
+ * found either while the process runs a program with other rights than it had at first (execve of a
+ * setuid program).
  *
  * Context: one thread at a time per struct.
  */
@@ -15,22 +16,24 @@
 
 struct jvm_tids {
     int proc;            /* /proc/PID; -1: not open */
-    uid_t owner;         /* of its descriptors */
-    bool ours;           /* it lives in our pid namespace, as far as we may know */
-    uint64_t looked_at;  /* entries of its directory of threads, so far: what it costs us */
-    uint64_t anew_ns;    /* not before that are all of them read again */
+    uid_t owner;         /* owner of its directory of descriptors */
+    bool ours;           /* it is in our pid namespace, as far as we can see */
+    uint64_t looked_at;  /* number of entries read from its directory of threads so far; a measure
+                            of the cost */
+    uint64_t anew_ns;    /* all entries are not read again before this time */
     struct id_map outer; /* inner → outer */
-    struct id_map seen;  /* outer → inner: whose status was read */
+    struct id_map seen;  /* outer → inner: threads whose status was read */
 };
 
-/* -ESRCH: that process is gone, or another one by now; or another -errno. */
+/* -ESRCH: the process is gone, or the number belongs to another process by now; or
+ * another -errno. */
 int jvm_tids_open(struct jvm_tids *t, const struct jvm *j);
 void jvm_tids_close(struct jvm_tids *t);
 
-/* Our number of it. -ESRCH: the JVM has no such thread. */
+/* Finds our number of a thread. -ESRCH: the JVM has no such thread. */
 int jvm_tids_outer(struct jvm_tids *t, uint32_t inner, uint32_t *outer);
 
-/* Whether thread `outer` is the JVM's, and `inner` to it, at this moment. */
+/* Whether thread `outer` belongs to the JVM and is `inner` there, at this moment. */
 bool jvm_tids_is(const struct jvm_tids *t, uint32_t outer, uint32_t inner);
 
 #endif

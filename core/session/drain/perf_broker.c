@@ -19,10 +19,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Questions at once, and a second: a JVM has so many threads, and starts so many. */
+/* Number of questions at once, and per second: a JVM has that many threads, and starts
+ * that many. */
 #define BURST 8192u
 #define RATE 2000u
-#define ENTRIES_EACH 64u /* of the JVM's list of threads are looked at for the price of one */
+/* This many entries of the JVM's list of threads cost as much as one question */
+#define ENTRIES_EACH 64u
 #define PAUSE_MS 20
 
 struct perf_broker {
@@ -30,14 +32,15 @@ struct perf_broker {
     struct jvm_tids tids;
     struct perf_machine machine;
     pthread_t thread;
-    double credit; /* questions */
+    double credit; /* number of questions that may be answered now */
     uint64_t credit_ns;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects the following fields */
     struct wire_engine_request engine[WIRE_EVENTS];
     uint32_t engines, generation;
 };
 
-/* The kernel's work, somebody else's thread: PID 1 as an example. */
+/* Tries an event that counts kernel work, as root on another user's thread: PID 1 is used as an
+ * example. */
 int perf_broker_right(void) {
     struct perf_event_attr a;
     const struct wire_engine_request cpu = {.event = WIRE_EVENT_CPU, .interval = 10000000};
@@ -54,10 +57,10 @@ bool perf_broker_helps(const struct jvm *j) {
     return j->container || j->uid != geteuid();
 }
 
-/* What is opened. */
+/* Opening an event. */
 
-/* A uprobe's file, as the JVM sees it and not as we do: by a descriptor, whose name in /proc then
- * takes the place of the path. */
+/* Opens a uprobe's file as the JVM sees it, which may differ from what we see. The descriptor's
+ * name in /proc then replaces the path. */
 static int pin_file(const struct perf_broker *b, struct wire_engine_request *q) {
     if (!(q->flags & WIRE_ENGINE_TEXT_CONFIG) || q->text[0] != '/')
         return -1;
@@ -85,7 +88,7 @@ static int open_event(const struct perf_broker *b, struct wire_engine_request *q
     return result;
 }
 
-/* Our copy of the request that a question is about. 0, or -errno for the answer. */
+/* Finds our copy of the request that a question refers to. 0, or -errno for the answer. */
 static int find_request(struct perf_broker *b, const struct broker_question *question,
                         struct wire_engine_request *out) {
     int result = -EPERM;
@@ -103,8 +106,8 @@ static int find_request(struct perf_broker *b, const struct broker_question *que
     return result;
 }
 
-/* The number might be another process's by the time of the opening: so the thread is looked at
- * again with the event in hand. */
+/* By the time the event is opened, the number may belong to another process, so the thread is
+ * checked again after that. */
 static int answer_with(struct perf_broker *b, const struct broker_question *question) {
     struct wire_engine_request q;
     uint32_t tid = 0;
@@ -121,7 +124,7 @@ static int answer_with(struct perf_broker *b, const struct broker_question *ques
     return fd;
 }
 
-/* The conversation. False: it is over. */
+/* The conversation with the agent. False: it is over. */
 
 static bool send_answer(const struct perf_broker *b, uint32_t number, int fd) {
     union {
@@ -138,7 +141,7 @@ static bool send_answer(const struct perf_broker *b, uint32_t number, int fd) {
             .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof fd)};
         memcpy(CMSG_DATA(&ancillary.header), &fd, sizeof fd);
     }
-    /* One that does not read its answers asked for nothing. */
+    /* an agent that does not read its answers gets none */
     return sendmsg(b->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof a;
 }
 
@@ -162,7 +165,7 @@ static bool serve_one(struct perf_broker *b) {
     return sent;
 }
 
-/* Whether one more question is within what is bearable. */
+/* Whether one more question is within the limits. */
 static bool may_serve(struct perf_broker *b) {
     uint64_t now = clock_now_ns();
     b->credit += (double)(now - b->credit_ns) * RATE / 1e9;
@@ -194,7 +197,7 @@ static void *serve(void *arg) {
     return NULL;
 }
 
-/* Beginning and end. */
+/* Start and end. */
 
 static void release(struct perf_broker *b) {
     jvm_tids_close(&b->tids);

@@ -16,23 +16,23 @@
 struct known {
     bool done;
     uint32_t first_row, rows;  /* 0 rows: it has none, or there was no room for them */
-    struct unwind_table shape; /* without its rows: to find the base of another mapping */
+    struct unwind_table shape; /* the table without its rows, to find the base of another mapping */
 };
 
 struct unwind {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    /* under the lock */
+    /* protected by `lock` */
     bool quit;
-    bool wanted; /* look at the maps (again) */
+    bool wanted; /* the maps must be read (again) */
     bool busy;
-    char trouble[200]; /* "": none that was not told */
-    /* the thread's own */
+    char trouble[200]; /* "": nothing to report */
+    /* used only by the thread */
     struct unwind_files *files;
     struct unwind_area area;
     struct known file[UNWIND_FILES_LIMIT];
-    struct wire_unwind_module list[WIRE_UNWIND_MODULES_MAX]; /* as published last */
+    struct wire_unwind_module list[WIRE_UNWIND_MODULES_MAX]; /* the list that was published last */
     struct wire_unwind_module fresh[WIRE_UNWIND_MODULES_MAX];
     uint32_t listed;
 };
@@ -72,7 +72,8 @@ static int by_begin(const void *a, const void *b) {
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* The modules of all files known so far; mappings come in the order of their importance. */
+/* Collects the modules of all files known so far. Mappings come in the order of their
+ * importance. */
 static uint32_t collect(struct unwind *u, const struct unwind_mapping *m, size_t count) {
     uint32_t n = 0;
     for (size_t i = 0; i < count; i++) {
@@ -97,7 +98,8 @@ static uint32_t collect(struct unwind *u, const struct unwind_mapping *m, size_t
     return n;
 }
 
-/* With `wait`: when it may be written, unless it is to quit. Otherwise now or not at all. */
+/* With `wait`: waits until the list may be written, unless the thread must quit. Otherwise
+ * publishes now or not at all. */
 static void publish(struct unwind *u, const struct unwind_mapping *m, size_t count, bool wait) {
     uint32_t n = collect(u, m, count);
     if (u->area.generation && n == u->listed && memcmp(u->fresh, u->list, n * sizeof *u->list) == 0)
@@ -140,7 +142,8 @@ static void follow(struct unwind *u) {
     publish(u, m, count, true);
 }
 
-/* The JVM says when to look: it must not keep us looking. */
+/* The JVM triggers the readings, but it must not be able to keep this thread reading all
+ * the time. */
 static void *unwind_main(void *arg) {
     struct unwind *u = arg;
     uint64_t next_ns = 0;

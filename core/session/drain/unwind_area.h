@@ -1,7 +1,7 @@
 /*
- * Writing unwind tables into the shared mapping, so that handlers in the JVM can read them at any
- * moment: see core/wire/unwind.h. Where an earlier writer stopped is read once, and checked; after
- * that nothing in there is read back, we know ourselves where we are.
+ * Writes unwind tables into the shared mapping in a way that signal handlers in the JVM can read
+ * them at any moment: see core/wire/unwind.h. The position of an earlier writer is read once and
+ * checked. After that nothing is read back from the mapping; the writer keeps its own position.
  *
  * Context: any thread; one writer per mapping.
  */
@@ -14,21 +14,21 @@
 struct unwind_area {
     struct wire_unwind *wire;
     uint32_t rows;       /* in use */
-    uint32_t current;    /* the list in force */
+    uint32_t current;    /* the list that is in use */
     uint32_t generation; /* publications so far */
-    uint64_t ready_ns;   /* CLOCK_MONOTONIC; handlers have left the other list by then */
+    uint64_t ready_ns;   /* CLOCK_MONOTONIC; by then no handler reads the other list any more */
 };
 
-/* Begins behind what an earlier writer may have left. */
+/* Starts behind what an earlier writer may have left. */
 void unwind_area_init(struct unwind_area *a, struct wire_unwind *wire, uint64_t now_ns);
 
-/* Appends rows; *first is where they are. -ENOSPC: there is no room for them all, nothing was
+/* Appends rows; *first becomes their position. -ENOSPC: there is not enough room, and nothing was
  * written. */
 int unwind_area_add(struct unwind_area *a, const struct unwind_row *rows, size_t count,
                     uint32_t *first);
 
-/* Puts a list in force: modules sorted by begin, disjoint, WIRE_UNWIND_MODULES_MAX at most.
- * -EAGAIN: not before ready_ns, handlers may still read the place where it would be written. */
+/* Publishes a list: modules sorted by begin, disjoint, at most WIRE_UNWIND_MODULES_MAX. -EAGAIN:
+ * ready_ns is not reached; handlers may still read the place where the list would be written. */
 int unwind_area_publish(struct unwind_area *a, const struct wire_unwind_module *list,
                         uint32_t count, uint64_t now_ns);
 

@@ -25,7 +25,7 @@ static DIR *open_place(pid_t pid, const char *place) {
     return opendir(path);
 }
 
-/* The agent's memfd among the JVM's descriptors. */
+/* Finds the agent's memfd among the JVM's descriptors. */
 static bool find_file(pid_t jvm, struct stat *out) {
     DIR *dir = open_place(jvm, "fd");
     if (!dir)
@@ -41,7 +41,7 @@ static bool find_file(pid_t jvm, struct stat *out) {
     return found;
 }
 
-/* Whether it runs the program we are: nobody else's maps are looked into. */
+/* Whether the process runs the same program as we do: the maps of other programs are not read. */
 static bool runs_us(pid_t pid) {
     char path[64], theirs[PATH_MAX], ours[PATH_MAX];
     snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
@@ -65,7 +65,7 @@ static bool maps_file(pid_t pid, const struct stat *file) {
     size_t size = 0;
     while (!found && getline(&line, &size, f) > 0) {
         unsigned long inode = 0;
-        /* Another file of this number, on another file system, has another name. */
+        /* A file with the same number on another file system has another name. */
         found = strstr(line, LINK_TEXT) && sscanf(line, "%*s %*s %*s %*s %lu", &inode) == 1 &&
                 inode == file->st_ino;
     }

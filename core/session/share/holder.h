@@ -1,7 +1,8 @@
 /*
- * Who reads the stream of an agent that is busy: the process that has the agent's memfd mapped.
+ * Finds the process that reads the stream of a busy agent: the process that has the agent's
+ * memfd mapped.
  *
- * Context: frontend, any thread. Looks at /proc only.
+ * Context: frontend, any thread. Only reads /proc.
  */
 #ifndef JTOP_SESSION_SHARE_HOLDER_H
 #define JTOP_SESSION_SHARE_HOLDER_H
@@ -9,11 +10,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The other jtop-prof that reads this JVM, or 0 where none is found or may be looked at. */
+/* Returns the other jtop-prof that reads this JVM; 0: none was found, or we may not see it. */
 pid_t holder_find(pid_t jvm);
 
-/* Whether somebody reads it whom we cannot see, from a pid namespace above or beside ours: an agent
- * is at work there. Where that may only be one on its way out, this waits a second. */
+/* Whether a process that we cannot see reads the JVM, from a pid namespace above or beside
+ * ours: an agent is active there. If that agent may be about to detach, the function waits up
+ * to a second. */
 bool holder_hidden(pid_t jvm);
 
 #endif

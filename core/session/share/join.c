@@ -17,12 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What comes from the process that samples. It may be believed, and is checked all the same. */
+/* Receives data from the process that samples. That process is trusted, but its data is checked
+ * nevertheless. */
 
 #define SECOND_NS UINT64_C(1000000000)
-#define GAP_NS (2 * SECOND_NS) /* the status comes each second */
+#define GAP_NS (2 * SECOND_NS) /* the status arrives each second */
 
-/* Strings are terminated and printable. */
+/* Makes a string terminated and printable. */
 static void clean(char *field, size_t size) {
     char copy[512];
     size = size < sizeof copy ? size : sizeof copy;
@@ -75,7 +76,7 @@ static enum wire_mechanism mechanism_of(const char *name) {
     return WIRE_MECHANISM_AUTO;
 }
 
-/* For the marks of a recording of our own. */
+/* For the marks in a recording of this session. */
 static void know_engines(struct drain *d, const struct session_status *st) {
     for (uint32_t i = 0; i < WIRE_EVENTS; i++) {
         const struct session_engine *one = &st->engine[i];
@@ -92,7 +93,8 @@ static void know_engines(struct drain *d, const struct session_status *st) {
     }
 }
 
-/* Where another event took this one's place, the samples there are would pass for its own. */
+/* If another event has replaced this one, the samples counted so far would look like samples of the
+ * new event, so they are dropped. */
 static void forget_replaced(struct session *s, const struct session_status *now) {
     for (uint32_t i = 0; i < WIRE_EVENTS; i++) {
         const struct session_engine *before = &s->status.engine[i];
@@ -102,7 +104,7 @@ static void forget_replaced(struct session *s, const struct session_status *now)
     }
 }
 
-/* What was sampled while it looked on at nobody is missing here. */
+/* What was sampled while this session viewed no process is missing here. */
 static void note_gap(struct session *s, struct join *j, const struct share_status *t) {
     uint64_t now = clock_now_ns(), said = t->time_ns < now ? t->time_ns : now;
     if (!j->told && j->was_told && j->told_ns && said > j->told_ns + GAP_NS && s->running_ns)
@@ -141,7 +143,7 @@ static bool take_status(struct session *s, struct join *j, const void *data, siz
     s->sampled_ns = st->elapsed_ns + st->missed_ns;
     show_gap(j, st);
     s->running_ns = st->phase == SESSION_RUNNING && t->engines ? clock_now_ns() : 0;
-    if (!s->wanted || s->done || !j->told) { /* else they are being changed */
+    if (!s->wanted || s->done || !j->told) { /* otherwise they are being changed */
         memcpy(s->options.engine, t->engine, sizeof t->engine);
         s->options.engines = t->engines;
     }
@@ -205,7 +207,7 @@ bool join_take(struct session *s, struct join *j, uint32_t kind, const void *dat
     }
 }
 
-/* Whoever looked on goes on alone. */
+/* When the other process has ended, a viewer continues alone. */
 
 #define TRIES 12
 #define STEP_NS 250000000L
@@ -217,7 +219,7 @@ static bool must_end(struct session *s) {
     return end;
 }
 
-/* What the other one counted is not counted again. */
+/* Takes over the other process's counters, so that nothing is counted twice. */
 static void take_over_counts(struct session *s, const struct share_status *t) {
     struct drain *d = &s->drain;
     struct agent_report *b = &d->before;
@@ -271,7 +273,7 @@ static void become_owner(struct session *s, const struct agent_link *link,
     drain_ask_start(s);
 }
 
-/* The agent came too late. */
+/* The agent was loaded too late: detaches it. */
 static int let_go(struct agent_link *link, struct err *e) {
     struct control c;
     control_init(&c, link->mapping.wire);
@@ -282,11 +284,12 @@ static int let_go(struct agent_link *link, struct err *e) {
     return err_set(e, ECANCELED, "the session is being closed");
 }
 
-/* Connects, checks who that is, and asks to look on. `past` as struct share_join. */
+/* Connects, checks the peer, and asks to join as viewer. `past` as in struct share_join. */
 static int join_connect(struct join *j, const struct jvm *jvm, bool past, struct err *e);
 
-/* Somebody else who looked on may have been faster. Or it is still the old one, which did not wait
- * for us, or whose end comes piece by piece: then there will be another try. */
+/* Tries to join another process. Another viewer may have taken over the JVM first. Or it is still
+ * the old process, which did not wait for us or is ending step by step: then there will be
+ * another try. */
 static bool look_on(struct session *s, struct join *j, pid_t before, struct err *e) {
     if (join_connect(j, &s->jvm, false, e) != 0)
         return false;
@@ -297,7 +300,7 @@ static bool look_on(struct session *s, struct join *j, pid_t before, struct err 
     }
     j->tries++;
     session_lock(s);
-    decoder_new_stream(s->drain.decoder); /* with ids of its own */
+    decoder_new_stream(s->drain.decoder); /* the new stream has its own ids */
     session_unlock(s);
     return true;
 }
@@ -338,9 +341,9 @@ int join_succeed(struct session *s, struct join *j, struct err *e) {
 }
 
 #define TURN_MS 200
-#define FIRST_NS (15 * SECOND_NS) /* a long past takes its time */
+#define FIRST_NS (15 * SECOND_NS) /* sending a long past takes time */
 #define ANSWER_NS (8 * SECOND_NS)
-#define TURN_BYTES (8u << 20) /* taken in before anything else is looked at */
+#define TURN_BYTES (8u << 20) /* maximum received before other work is done */
 
 static int join_connect(struct join *j, const struct jvm *jvm, bool past, struct err *e) {
     const struct share_hello hello = share_hello();
@@ -383,7 +386,7 @@ void join_hear(struct session *s, struct join *j) {
     }
 }
 
-/* What is asked of us. */
+/* Requests of the caller. */
 
 static void finish(struct session *s, int code, const char *why) {
     struct err e;
@@ -421,7 +424,7 @@ static void serve(struct session *s, struct join *j, uint64_t now) {
         j->asked = false;
 }
 
-/* There is nobody to ask any more. */
+/* There is no process any more that could carry out the request. */
 static void refuse(struct session *s) {
     enum wire_command command = drain_wanted(s);
     if (command == WIRE_COMMAND_START)
@@ -456,7 +459,7 @@ static void flush(struct session *s) {
     drain_run_clock(s, false);
 }
 
-/* True: the JVM is ours. */
+/* Continues after the other process's end. True: the JVM is ours. */
 static bool carry_on(struct session *s, struct join *j) {
     char message[256];
     struct err e = {0};
@@ -524,12 +527,12 @@ static void *join_main(void *arg) {
     return NULL;
 }
 
-/* The beginning. */
+/* Starting. */
 
 static int begin(struct session *s, struct err *e) {
     sigset_t all, before;
     s->pid_fd = (int)syscall(SYS_pidfd_open, s->jvm.pid, 0);
-    session_begin_request(s, WIRE_COMMAND_START); /* done with the first status */
+    session_begin_request(s, WIRE_COMMAND_START); /* completed by the first status */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int code = pthread_create(&s->thread, NULL, join_main, s);
@@ -563,7 +566,7 @@ int session_join(const struct jvm *jvm, const struct session_options *o, struct 
     }
     s->join->fd = -1;
     result = join_connect(s->join, jvm, true, e);
-    /* For when the other one ends; it does without. */
+    /* For the time when the other process ends; the session works without it, too. */
     if (result == 0 && agent_library_find(o->library, s->library, sizeof s->library, NULL) != 0)
         s->library[0] = '\0';
     if (result == 0)

@@ -1,11 +1,11 @@
 /*
- * The inside of a session that looks on at another process's: frames come in, and are decoded as a
- * recording is.
+ * The internal struct of a session that views the session of another process: frames arrive, and
+ * are decoded like a recording.
  *
  *      socket ─▶ frame ─▶ records ─▶ decoder ─▶ profile
  *                      ─▶ status, answer to a change of events
  *
- * Context: the session's drain thread, which is join_main until it has the JVM for itself.
+ * Context: the session's drain thread. It runs join_main until it has the JVM for itself.
  */
 #ifndef JTOP_SESSION_SHARE_JOIN_H
 #define JTOP_SESSION_SHARE_JOIN_H
@@ -18,31 +18,33 @@
 struct join {
     int fd;
     pid_t reader;
-    bool told;            /* the first status came: everything before now is there */
-    bool was_told;        /* by whoever it was that it looked on at first */
-    uint32_t tries;       /* to look on at another one since it was told last */
-    bool over;            /* the other side has ended, or makes no sense */
-    bool asked;           /* for other events */
-    uint64_t told_ns;     /* when the last status was said; 0: not known */
-    uint64_t missed_ns;   /* between two whom, or two times that, it looked on */
-    uint64_t deadline_ns; /* of that answer, or of the first status */
+    bool told;            /* the first status has arrived, and so has everything before it */
+    bool was_told;        /* at least one status has arrived since the session began */
+    uint32_t tries;       /* attempts to join another process since the last status */
+    bool over;            /* the other side has ended or sent invalid data */
+    bool asked;           /* a change of events was requested */
+    uint64_t told_ns;     /* time of the last status; 0: not known */
+    uint64_t missed_ns;   /* missed between two processes that it viewed, or between two
+                             connections */
+    uint64_t deadline_ns; /* for that answer, or for the first status */
     uint64_t second_ns;   /* when the once-a-second work is due */
     struct share_status last;
     struct share_header header;
     bool has_header;
-    size_t have; /* of the header, or of the frame */
+    size_t have; /* bytes received of the header or of the frame */
     uint64_t frame[JOIN_FRAME_MAX / 8];
 };
 
-/* Takes in what has come, without waiting, up to a bound. */
+/* Receives what has arrived, without waiting, up to a limit. */
 void join_hear(struct session *s, struct join *j);
 
-/* A whole frame; false: it makes no sense. */
+/* Processes a complete frame; false: it is invalid. */
 bool join_take(struct session *s, struct join *j, uint32_t kind, const void *data, size_t bytes);
 
-/* The other side has ended while it sampled: joins whoever reads the JVM now, or attaches. Waits
- * for what that takes. 0: joined again; 1: the JVM is ours; -ENOTSUP: what the other one took
- * is not to be mixed with what would be taken now; -ECANCELED: the session is to end; -errno. */
+/* Call it when the other side has ended while it sampled. Joins the process that reads the JVM now,
+ * or attaches. Blocks as long as that takes. 0: joined again; 1: the JVM is ours; -ENOTSUP: the
+ * other side's samples must not be mixed with those that would be taken now; -ECANCELED: the
+ * session must end; -errno. */
 int join_succeed(struct session *s, struct join *j, struct err *e);
 
 #endif

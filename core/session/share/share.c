@@ -1,6 +1,5 @@
-/* The sharing thread: takes requests in, lets one after the other be answered by a thread of its
- * own, and sends those who look on what the drain thread has put in their feeds. It never waits for
- * anybody but in poll. */
+/* The sharing thread: receives requests and lets a separate thread answer one after the other, and
+ * sends viewers the data that the drain thread has put into their feeds. It waits only in poll. */
 #include "core/session/share/share.h"
 
 #include "core/base/clock.h"
@@ -26,12 +25,12 @@ enum guest_state { GUEST_NONE, GUEST_SPEAKS, GUEST_WAITS, GUEST_SERVED };
 struct guest {
     int fd;
     enum guest_state state;
-    uint64_t deadline_ns; /* to have spoken; 0: none */
+    uint64_t deadline_ns; /* by then it must have sent its request; 0: no deadline */
     bool greeted;
-    struct share_header header; /* of the frame that comes in … */
-    char *in;                   /* … and its bytes; NULL: the header is not whole */
-    size_t have;                /* of either */
-    struct feed *feed;          /* NULL: does not look on */
+    struct share_header header; /* of the incoming frame */
+    char *in;                   /* the frame's bytes; NULL: the header is not complete */
+    size_t have;                /* bytes received of the header or of the frame */
+    struct feed *feed;          /* NULL: not a viewer */
 };
 
 struct share {
@@ -40,13 +39,15 @@ struct share {
     void *arg;
     int listen_fd, wake_fd;
     pthread_t thread, worker;
-    uint64_t deaf_until_ns; /* whoever comes before waits: there are no descriptors; 0: nobody */
+    uint64_t deaf_until_ns; /* no new connections are accepted before this, because there are no
+                               free descriptors; 0: connections are accepted */
     struct guest guest[SHARE_GUESTS_MAX];
-    struct guest *served; /* by the worker; NULL: there is none */
+    struct guest *served; /* served by the worker; NULL: none */
     pthread_mutex_t lock;
-    /* under the lock */
-    bool served_out;       /* the worker has ended */
-    bool quiet, quiet_now; /* no more requests are to be served; none is */
+    /* protected by `lock` */
+    bool served_out;       /* the worker has finished */
+    bool quiet, quiet_now; /* quiet: no more requests may be served; quiet_now: none is
+                              being served */
     bool quit;
     pthread_cond_t changed;
 };
@@ -54,7 +55,7 @@ struct share {
 #define REQUEST_NS UINT64_C(5000000000)
 #define DEAF_NS UINT64_C(100000000)
 
-/* ---- who is connected: what it says frame by frame, what it is told; nothing here waits ---- */
+/* ---- clients: what they send, frame by frame, and what they receive; nothing here waits ---- */
 
 static void share_guest_dismiss(struct guest *g) {
     if (g->feed)
@@ -75,11 +76,11 @@ static void share_guest_next_frame(struct guest *g) {
 
 static struct share_exit share_exit_of(int result, const struct err *e);
 
-/* Says why, and ends the connection. */
+/* Sends the reason and ends the connection. */
 static void send_away(struct guest *g, int result, const struct err *e) {
     struct share_exit x = share_exit_of(result, e);
     struct share_header h = {.kind = SHARE_EXIT, .bytes = sizeof x};
-    /* There is room for so little in a new connection. */
+    /* A new connection has room for so little data. */
     if (send(g->fd, &h, sizeof h, MSG_NOSIGNAL | MSG_DONTWAIT) > 0 &&
         send(g->fd, &x, sizeof x, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         g->have = 0;
@@ -91,7 +92,7 @@ static void refuse(struct guest *g, int code, const char *why) {
     send_away(g, err_set(&e, code, "%s", why), &e);
 }
 
-/* "ask again": -EAGAIN */
+/* Tells the client to ask again: -EAGAIN. */
 static void share_guest_turn_away(struct share *h, struct guest *g) {
     struct err e;
     send_away(g, share_just_ending(h->session->jvm.pid, &e), &e);
@@ -127,7 +128,7 @@ static void join(struct share *h, struct guest *g) {
     g->feed = feed_new(j.past != 0);
     if (!g->feed || drain_add_feed(s, g->feed) != 0) {
         feed_release(g->feed);
-        feed_release(g->feed); /* the drain thread's */
+        feed_release(g->feed); /* the drain thread's reference */
         g->feed = NULL;
         refuse(g, EUSERS, "too many look on at this profile already");
         return;
@@ -135,7 +136,7 @@ static void join(struct share *h, struct guest *g) {
     share_guest_next_frame(g);
 }
 
-/* A whole frame has come. */
+/* A complete frame has arrived. */
 static void take_frame(struct share *h, struct guest *g) {
     if (!g->greeted) {
         if (g->header.kind == SHARE_HELLO)
@@ -152,7 +153,7 @@ static void take_frame(struct share *h, struct guest *g) {
     }
 }
 
-/* False: it has gone, or says what nobody says. */
+/* Receives data. False: the client has disconnected, or sent something invalid. */
 static bool hear(struct guest *g) {
     bool header = !g->in;
     size_t want = header ? sizeof g->header : g->header.bytes;
@@ -179,7 +180,7 @@ static void listen_to(struct share *h, struct guest *g) {
 
 static bool share_guest_welcome(struct share *h) {
     int fd = accept4(h->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0) { /* it would be told again at once */
+    if (fd < 0) { /* poll would report it again at once */
         bool none = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
         h->deaf_until_ns = none ? clock_now_ns() + DEAF_NS : 0;
         return false;
@@ -212,7 +213,7 @@ static void share_guest_look_after(struct share *h, struct guest *g, short event
     int rc = g->feed ? feed_send(g->feed, g->fd) : 0;
     if (rc != 0 && rc != -EAGAIN) {
         if (g->state == GUEST_SERVED)
-            feed_close(g->feed); /* and the rest when the worker has done with it */
+            feed_close(g->feed); /* the worker closes the rest when it has finished */
         else
             share_guest_dismiss(g);
         return;
@@ -223,8 +224,8 @@ static void share_guest_look_after(struct share *h, struct guest *g, short event
         share_guest_dismiss(g);
 }
 
-/* Answering requests: one after the other, each by a thread of its own, so that whoever looks on is
- * not kept waiting by one who asks. */
+/* Answers requests one after the other, each in a separate thread, so that a client's request does
+ * not delay viewers. */
 
 struct share_reply {
     int fd;
@@ -311,7 +312,7 @@ static void *serve(void *arg) {
     return NULL;
 }
 
-/* of one that is served, where it is over */
+/* Ends the service of a client when the worker has finished. */
 static void share_worker_end(struct share *h) {
     pthread_mutex_lock(&h->lock);
     bool out = h->served && h->served_out;
@@ -345,7 +346,8 @@ static void turn_away(struct share *h) {
             share_guest_turn_away(h, &h->guest[i]);
 }
 
-/* Requests, one after the other; the sharing thread. */
+/* Starts the next request; requests are served one after the other. Called by the
+ * sharing thread. */
 static void share_worker_begin(struct share *h) {
     struct guest *g = NULL;
     if (is_quiet(h)) {
@@ -370,12 +372,12 @@ static void share_worker_begin(struct share *h) {
     }
 }
 
-#define FAREWELL_MS 300 /* for what those who look on have not been sent at the end */
+#define FAREWELL_MS 300 /* for data that viewers have not been sent at the end */
 
 static void signal_fd(int fd) {
     uint64_t one = 1;
     if (write(fd, &one, sizeof one) < 0)
-        return; /* it is full of signals already */
+        return; /* it is already full of signals */
 }
 
 void share_wake(struct share *h) {
@@ -390,7 +392,7 @@ static bool must_quit(struct share *h) {
     return quit;
 }
 
-/* What poll may wait; until the next deadline. */
+/* Returns how long poll may wait: until the next deadline. */
 static int patience(const struct share *h) {
     uint64_t now = clock_now_ns(), next = h->deaf_until_ns ? h->deaf_until_ns : UINT64_MAX;
     for (uint32_t i = 0; i < SHARE_GUESTS_MAX; i++) {
@@ -410,7 +412,8 @@ static void turn(struct share *h) {
     for (uint32_t i = 0; i < SHARE_GUESTS_MAX; i++) {
         struct guest *g = &h->guest[i];
         short events = g->state == GUEST_NONE ? 0 : share_guest_events(g);
-        /* One that waits or is served is not listened to; nor would its end be news. */
+        /* A client that waits or is served sends nothing that matters now; nor does it matter if it
+         * disconnects. */
         p[i + 2] = (struct pollfd){.fd = events ? g->fd : -1, .events = events};
     }
     poll(p, SHARE_GUESTS_MAX + 2, patience(h));
@@ -426,15 +429,16 @@ static void turn(struct share *h) {
     share_worker_begin(h);
 }
 
-/* Whoever has connected meanwhile would see a connection that breaks: they are told too. */
+/* Accepts the connections made meanwhile, which would otherwise break: these clients are told that
+ * the session ends, too. */
 static void welcome_the_last(struct share *h) {
     for (uint32_t i = 0; i < SHARE_GUESTS_MAX && share_guest_welcome(h); i++)
         ;
-    close(h->listen_fd); /* before anything is said, so that nobody comes back to us */
+    close(h->listen_fd); /* before any answer is sent, so that no client connects to us again */
     h->listen_fd = -1;
 }
 
-/* What is still to be sent, if it goes soon. */
+/* Sends the remaining data, if that is possible within a short time. */
 static void say_farewell(struct share *h) {
     uint64_t until = clock_now_ns() + FAREWELL_MS * UINT64_C(1000000);
     for (uint32_t i = 0; i < SHARE_GUESTS_MAX; i++) {
@@ -459,7 +463,7 @@ static void *share_main(void *arg) {
     return NULL;
 }
 
-/* Beginning and end. */
+/* Start and end. */
 
 static void share_free(struct share *h) {
     if (h->listen_fd >= 0)
@@ -542,7 +546,8 @@ int session_share_on(struct session *s, int socket, share_handler *handler, void
                      struct err *e) {
     session_lock(s);
     bool shared = s->share || s->joined;
-    if (s->joined && !s->share) { /* when the other one ends and this one goes on */
+    if (s->joined && !s->share) { /* it is shared when the other process ends and this one
+                                     continues */
         s->share_later = true;
         s->share_handler = handler;
         s->share_arg = arg;

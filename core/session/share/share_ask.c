@@ -1,4 +1,4 @@
-/* The side of whoever asks. */
+/* The client's side. */
 #include "core/session/share/holder.h"
 #include "core/session/share/share_socket.h"
 
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ANSWER_MS 300000 /* a large profile in many formats takes its time */
+#define ANSWER_MS 300000 /* a large profile in many formats takes a while */
 #define TEXT_MAX (256u << 20)
 #define ROOM_STEP_NS 20000000
 #define ROOM_STEPS 250
@@ -52,11 +52,12 @@ int share_just_ending(pid_t jvm, struct err *e) {
 struct answers {
     int (*each)(void *arg, enum share_part part, const char *path, const void *data, size_t bytes);
     void *arg;
-    bool heard; /* some of it */
+    bool heard; /* a part of the answer has arrived */
     struct share_exit exit;
 };
 
-/* By its kind, and of a file by the path: before there is memory for the rest. */
+/* Decides by the kind of the frame, and for a file by its path, before memory is allocated for
+ * the rest. */
 static int is_wanted(void *arg, uint32_t kind, const char *head, size_t head_bytes, size_t bytes) {
     struct answers *a = arg;
     size_t path = strlen(head) + 1;
@@ -76,7 +77,7 @@ static int is_wanted(void *arg, uint32_t kind, const char *head, size_t head_byt
     }
 }
 
-/* 0: there is more to come; 1: the end. */
+/* 0: more frames follow; 1: the end. */
 static int take_answer(struct answers *a, uint32_t kind, char *data, size_t bytes) {
     size_t path = kind == SHARE_FILE ? strlen(data) + 1 : 0;
     switch (kind) {
@@ -107,7 +108,7 @@ static int take_answers(int fd, struct answers *a) {
     return rc < 0 ? rc : 0;
 }
 
-/* Directory and arguments in one piece, malloc'ed. */
+/* Packs directory and arguments into one malloc'ed block. */
 static int pack(int argc, char **argv, char **out, size_t *bytes) {
     char cwd[PATH_MAX];
     if (!getcwd(cwd, sizeof cwd))
@@ -139,7 +140,7 @@ static int ask(int fd, int argc, char **argv, struct answers *a) {
         rc = share_send_frame(fd, SHARE_HELLO, &hello, sizeof hello, NULL, 0);
     if (rc == 0)
         rc = share_send_frame(fd, SHARE_ASK, request, bytes, NULL, 0);
-    /* Whoever does not want to hear all of it may have said why. */
+    /* A reader that did not receive the whole request may have sent the reason. */
     if (rc == 0 || rc == -EPIPE)
         rc = take_answers(fd, a);
     free(request);
@@ -167,7 +168,8 @@ static int ask_once(pid_t jvm, int argc, char **argv, struct answers *a, pid_t *
     return a->exit.result;
 }
 
-/* Somebody who shares the JVM, as long as the one who just ended may yet begin its next turn. */
+/* Waits for a process that shares the JVM, as long as the process that has just ended may still
+ * begin its next turn. */
 static bool await_next(pid_t jvm, pid_t reader, int *steps) {
     struct proc_stat st;
     while ((*steps)++ < AGAIN_STEPS) {
@@ -188,7 +190,7 @@ int share_ask(pid_t jvm, int argc, char **argv,
     for (int steps = 0, broken = 0;;) {
         pid_t reader = 0;
         int r = ask_once(jvm, argc, argv, &a, &reader, e);
-        broken += r == -EPIPE; /* or it does not serve us */
+        broken += r == -EPIPE; /* or the process refuses to serve us */
         bool ended = !a.heard && (r == -EAGAIN || (r == -EPIPE && broken < BROKEN_MAX));
         if (!ended || !await_next(jvm, reader, &steps))
             return ended && r == -EAGAIN && !share_find(jvm) ? -ESRCH : r;
@@ -213,7 +215,7 @@ int share_make_room(pid_t jvm, struct err *e) {
     return 0;
 }
 
-/* Somebody was quicker: who shares the JVM says more than its agent. */
+/* Another process was faster: the process that shares the JVM can report more than the agent. */
 int share_tell_of_other(pid_t jvm, struct err *e) {
     struct err other;
     if (share_await(jvm) && share_make_room(jvm, &other) < 0)
@@ -240,6 +242,6 @@ int share_attach_or_join(const struct jvm *j, const struct session_options *o, s
     int result = *joined ? 0 : session_attach(j, o, out, e);
     if (result != -EBUSY)
         return result;
-    *joined = join(j, o, out) == 0; /* somebody was quicker */
+    *joined = join(j, o, out) == 0; /* another process was faster */
     return *joined ? 0 : result;
 }

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LISTENS "00010000" /* in /proc/net/unix */
+#define LISTENS "00010000" /* flags of a listening socket in /proc/net/unix */
 
 static uint64_t namespace_of(const char *process) {
     char path[48];
@@ -38,7 +38,8 @@ bool share_name_counts_alike(pid_t reader) {
         return false;
     snprintf(number, sizeof number, "%d", (int)reader);
     uint64_t theirs = namespace_of(number), ours = namespace_of("self");
-    return !theirs || !ours || theirs == ours; /* another user's is not to be seen */
+    return !theirs || !ours || theirs == ours; /* the namespace of another user's process
+                                                  cannot be read */
 }
 
 socklen_t share_name_address(const struct share_name *n, struct sockaddr_un *out) {
@@ -51,7 +52,7 @@ socklen_t share_name_address(const struct share_name *n, struct sockaddr_un *out
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
-/* Digits and nothing else before them. */
+/* Parses digits; nothing else may precede them. */
 static bool take_number(const char **at, uint64_t max, uint64_t *out) {
     char *end;
     if (**at < '0' || **at > '9')
@@ -62,7 +63,7 @@ static bool take_number(const char **at, uint64_t max, uint64_t *out) {
     return errno == 0 && *out <= max;
 }
 
-/* A line of /proc/net/unix. */
+/* Parses a line of /proc/net/unix. */
 static bool parse(const char *line, pid_t jvm, struct share_name *out) {
     char flags[16], before[48];
     uint64_t uid = 0;
@@ -104,7 +105,8 @@ static uint32_t look_through(const struct share_name *wanted, struct share_name 
     return n;
 }
 
-/* Ours, and that of the other one who may be believed: root, or for root the JVM's user. */
+/* Adds the second form for our user, and for the other user who can be trusted: root, or for root
+ * the JVM's user. */
 static uint32_t add_second(const struct share_name *first, struct share_name *out) {
     char path[32];
     struct stat st;

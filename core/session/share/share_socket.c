@@ -19,7 +19,8 @@
 #define CONNECT_MS 2000
 #define STEP_BYTES (1u << 20)
 #define MS_NS UINT64_C(1000000)
-#define FRAME_NS (60000 * MS_NS) /* for what a header says, whatever comes of it meanwhile */
+/* Maximum time for the rest of a frame after its header, even if data keeps arriving */
+#define FRAME_NS (60000 * MS_NS)
 
 struct share_hello share_hello(void) {
     return (struct share_hello){.program = "jtop-prof " JTOP_VERSION,
@@ -39,7 +40,8 @@ bool share_may_serve(int fd) {
     return peer_of(fd, &peer) && (peer.uid == 0 || peer.uid == geteuid());
 }
 
-/* Root and who we are. Root believes the JVM's own user too: he may do with it what he likes. */
+/* Root and our own user are trusted. Root also trusts the JVM's user, who has full control of the
+ * JVM anyway. */
 static bool may_believe(uid_t uid, pid_t jvm) {
     char path[32];
     struct stat st;
@@ -49,7 +51,7 @@ static bool may_believe(uid_t uid, pid_t jvm) {
     return geteuid() == 0 && stat(path, &st) == 0 && st.st_uid == uid;
 }
 
-/* A connection and who is at its other end, believed or not; -errno. */
+/* Connects, and returns the peer's credentials, trusted or not; -errno. */
 static int call(const struct share_name *n, bool wait, struct ucred *peer) {
     struct sockaddr_un a;
     struct timeval patience = {.tv_sec = CONNECT_MS / 1000};
@@ -66,7 +68,7 @@ static int call(const struct share_name *n, bool wait, struct ucred *peer) {
     return -code;
 }
 
-/* -EADDRINUSE: *holder has the name; its pid 0: not known. */
+/* -EADDRINUSE: *holder uses the name; its pid 0: unknown. */
 static int listen_as(const struct share_name *n, struct ucred *holder) {
     struct sockaddr_un a;
     socklen_t length = share_name_address(n, &a);
@@ -167,7 +169,7 @@ static int time_left(uint64_t until_ns) {
     return now >= until_ns ? 0 : (int)((until_ns - now) / MS_NS) + 1;
 }
 
-/* Gives up when nothing comes for `timeout_ms`, and at a time in any case. */
+/* Gives up when nothing arrives for `timeout_ms`, and in any case at `until_ns`. */
 static int receive(int fd, void *out, size_t bytes, int timeout_ms, uint64_t until_ns) {
     for (char *at = out; bytes > 0;) {
         ssize_t n = recv(fd, at, bytes, MSG_DONTWAIT);
@@ -200,7 +202,7 @@ int share_send_frame(int fd, uint32_t kind, const void *a, size_t a_bytes, const
     return rc == 0 ? share_send(fd, b, b_bytes, SHARE_STALL_MS) : rc;
 }
 
-/* Grows *data from `have` to `want` bytes as they come. */
+/* Grows *data from `have` to `want` bytes as they arrive. */
 static int receive_more(int fd, char **data, size_t have, size_t want, int timeout_ms,
                         uint64_t until_ns) {
     int rc = 0;

@@ -18,7 +18,7 @@ static bool same_file(const struct mapping *a, const struct mapping *b) {
     return a->inode == b->inode && a->major == b->major && a->minor == b->minor;
 }
 
-/* "libc" is libc.so.6 too, but not libcap.so.2. */
+/* "libc" means libc.so.6 too, but not libcap.so.2. */
 static bool is_called(const struct mapping *m, const char *library) {
     const char *base = mapping_base_name(m);
     size_t length = strlen(library);
@@ -26,7 +26,7 @@ static bool is_called(const struct mapping *m, const char *library) {
            (strncmp(base, library, length) == 0 && strncmp(base + length, ".so", 3) == 0);
 }
 
-/* The next file from mapping `i` on that `library` may mean, each once; NULL: no more. */
+/* The next file that `library` may mean, from mapping `i` on, each file once; NULL: no more. */
 static const struct mapping *next_file(const struct maps *maps, const char *library, size_t *i) {
     for (; *i < maps->count; ++*i) {
         const struct mapping *m = &maps->list[*i];
@@ -43,7 +43,7 @@ static const struct mapping *next_file(const struct maps *maps, const char *libr
     return NULL;
 }
 
-/* In the file or its debug file; `elf` has its segments when the answer is 0. */
+/* Searches the file and its debug file; `elf` has its segments if the result is 0. */
 static int look_into(const struct target_files *files, const struct mapping *m, const char *name,
                      struct elf_function *found, struct elf_symbols **elf) {
     int fd = target_files_open_mapping(files, m);
@@ -64,7 +64,7 @@ static int look_into(const struct target_files *files, const struct mapping *m, 
     return r;
 }
 
-/* From the file's addresses to the process's. False: the file says nonsense. */
+/* Converts the file's addresses to the process's. False: the file's numbers are invalid. */
 static bool place(const struct maps *maps, const struct mapping *m, const struct elf_symbols *elf,
                   const struct elf_function *f, struct symbol_place *out) {
     *out = (struct symbol_place){
@@ -73,7 +73,7 @@ static bool place(const struct maps *maps, const struct mapping *m, const struct
     for (unsigned i = 0; i < elf->segment_count; i++) {
         uint64_t offset = elf->segments[i].offset, size = elf->segments[i].size;
         uint64_t vaddr = elf->segments[i].address;
-        uint64_t page = offset & ~(PAGE - 1); /* what is mapped begins with a whole page */
+        uint64_t page = offset & ~(PAGE - 1); /* a mapping begins with a whole page */
         if (!placed && m->offset >= page && m->offset - page < size + (offset - page)) {
             out->address = f->address + m->start - (vaddr + m->offset - offset);
             placed = true;

@@ -1,5 +1,5 @@
 /*
- * Symbols by name, in all files that are mapped: behind symbols_find().
+ * Finds symbols by name in all mapped files: the implementation of symbols_find().
  *
  * Context: frontend only; one thread at a time per struct.
  */

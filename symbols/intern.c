@@ -45,7 +45,7 @@ const char *intern_text(struct intern *i, const char *text) {
 
 void intern_free(struct intern *i) {
     struct interned *one = i->table;
-    HASH_CLEAR(hh, i->table); /* frees its own memory only: the chain of elements stays */
+    HASH_CLEAR(hh, i->table); /* frees only its own memory: the chain of elements stays */
     while (one) {
         struct interned *next = one->hh.next;
         free(one);

@@ -1,5 +1,5 @@
 /*
- * Texts kept once each, until the end. What intern_text() returned stays valid until intern_free().
+ * Keeps each text once. What intern_text() returned stays valid until intern_free().
  *
  * Context: frontend only; one thread at a time per struct.
  */
@@ -13,14 +13,14 @@ struct interned;
 
 struct intern {
     struct interned *table;
-    size_t bytes; /* held; refuses to grow beyond `limit` */
+    size_t bytes; /* held; does not grow beyond `limit` */
     size_t limit;
-    uint64_t seed; /* random, so that a file cannot choose names that hash alike */
+    uint64_t seed; /* random, so that a file cannot choose names with equal hashes */
 };
 
-/* NULL when memory ran out or the limit is reached. */
+/* NULL if memory ran out or the limit is reached. */
 const char *intern_text(struct intern *i, const char *text);
-/* The hash that is used: for other tables with keys of the target's choice. */
+/* The hash function used here, for other tables whose keys the target chooses. */
 unsigned intern_hash(const struct intern *i, const char *text, size_t length);
 void intern_free(struct intern *i);
 

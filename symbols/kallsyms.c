@@ -11,7 +11,7 @@
 
 enum {
     TEXT_LIMIT = 64 << 20,
-    REACH = 64 << 10, /* kallsyms has no sizes; how far a function may go at most, bytes */
+    REACH = 64 << 10, /* bytes that a function may cover at most; kallsyms has no sizes */
 };
 
 struct line {
@@ -52,7 +52,7 @@ static bool parse_line(const char *p, const char *end, struct line *l) {
     return l->name_length > 0;
 }
 
-/* Names move to the front of the text they were read in: "name\0module\0name\0\0…" */
+/* Moves names to the front of the text they were read from: "name\0module\0name\0\0…" */
 static size_t keep_names(struct symbol_table *t, size_t kept, const struct line *l) {
     memmove(t->names + kept, l->name, l->name_length);
     kept += l->name_length;
@@ -65,7 +65,7 @@ static size_t keep_names(struct symbol_table *t, size_t kept, const struct line 
     return kept;
 }
 
-/* Returns 0, -ENOMEM, or -EACCES when all addresses are hidden. */
+/* Returns 0, -ENOMEM, or -EACCES if all addresses are hidden. */
 static int parse(struct symbol_table *t, char *text, size_t length) {
     bool any = false;
     size_t kept = 0;
@@ -108,7 +108,7 @@ static int read_file(const char *path, char **text, size_t *length) {
     return rc;
 }
 
-/* A small number from /proc/sys/kernel as it stands there, or "?". */
+/* Reads a small number from /proc/sys/kernel as text, or "?". */
 static void read_setting(const char *path, char *value, size_t size) {
     if (file_line(path, value, size) < 0 || !value[0])
         snprintf(value, size, "?");

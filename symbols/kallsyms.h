@@ -10,16 +10,16 @@
 
 struct kallsyms {
     bool was_read;
-    struct symbol_table table; /* empty when there is trouble */
-    char trouble[384];         /* why there are no names and what to do; "" when there are */
+    struct symbol_table table; /* empty if there is trouble */
+    char trouble[384];         /* why there are no names and what to do; "" if there are names */
 };
 
-/* Reads `path` ("/proc/kallsyms") into a zeroed struct, the first time it is called. Whatever fails
- * ends up in `trouble`. */
+/* Reads `path` ("/proc/kallsyms") into a zeroed struct on the first call; later calls do nothing. A
+ * failure is described in `trouble`. */
 void kallsyms_read_once(struct kallsyms *k, const char *path);
 
-/* The name that covers a kernel address, or NULL. `*module` becomes "kernel" or, of a loadable
- * module, "[ext4]"; both live as long as the struct. */
+/* The name of the function that covers a kernel address, or NULL. `*module` becomes "kernel" or, in
+ * a loadable module, "[ext4]"; both are valid as long as the struct. */
 const char *kallsyms_find(const struct kallsyms *k, uint64_t address, const char **module);
 
 void kallsyms_free(struct kallsyms *k);

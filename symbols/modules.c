@@ -19,17 +19,17 @@
 enum {
     KEY_BYTES = 4096 + 64,
     NAME_BYTES = 256,
-    BYTES_LIMIT = 256 << 20, /* symbol tables of one process; beyond it files go without */
-    SPENT_SHARE = 20,        /* of the time that goes by; see modules.h */
+    BYTES_LIMIT = 256 << 20, /* of one process's symbol tables; further files get none */
+    SPENT_SHARE = 20,        /* 1/20 of the elapsed time; see modules.h */
 };
 
 #define SPENT_FIRST_NS INT64_C(5000000000)
 
 struct module_entry {
     struct module module;
-    struct elf_symbols *elf;    /* our own, or … */
-    struct symbol_file *shared; /* … the store's; NULL: none */
-    bool seen;                  /* by the sweep that goes on */
+    struct elf_symbols *elf;    /* our own table; NULL: none */
+    struct symbol_file *shared; /* the store's table; NULL: none */
+    bool seen;                  /* by the current sweep */
     bool lost;                  /* uthash had no memory to add it */
     UT_hash_handle hh;
     char key[];
@@ -43,7 +43,8 @@ static bool has_name(const struct mapping *m) {
     return (m->path[0] == '/' && m->inode != 0) || is_vdso(m) || strcmp(m->path, "[vsyscall]") == 0;
 }
 
-/* Data of the same file is a module of its own, which is never read. 0: the path is too long. */
+/* A data mapping of the same file is a separate module, which is never read. 0: the path is too
+ * long. */
 static size_t make_key(const struct mapping *m, char key[KEY_BYTES]) {
     int n = snprintf(key, KEY_BYTES, "%c%x:%x:%" PRIu64 ":%s", m->executable ? 'x' : '-', m->major,
                      m->minor, m->inode, m->path);
@@ -59,7 +60,7 @@ static struct module_entry *find(const struct modules *m, const struct mapping *
     return found;
 }
 
-/* A file to be read, by whom. */
+/* A file to be read, and for whom. */
 struct reading {
     const struct modules *modules;
     const struct mapping *mapping;
@@ -87,7 +88,7 @@ static void take_file(struct modules *m, struct module_entry *e, const struct ma
     close(r.fd);
 }
 
-/* In the time that is left for it. */
+/* Reads the file unless the time for reading is used up. */
 static void take_in_time(struct modules *m, struct module_entry *e, const struct mapping *mapping) {
     int64_t now = (int64_t)clock_now_ns();
     if (!m->begun_ns)
@@ -203,6 +204,6 @@ void modules_sweep(struct modules *m, const struct maps *maps) {
 
 void modules_free(struct modules *m) {
     struct module_entry *all = m->table;
-    HASH_CLEAR(hh, m->table); /* frees its own memory only: the chain of elements stays */
+    HASH_CLEAR(hh, m->table); /* frees only its own memory: the chain of elements stays */
     free_chain(m, all);
 }

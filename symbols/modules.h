@@ -1,7 +1,7 @@
 /*
- * The files mapped into a target, each read when its first address is asked for. Reading them all
- * takes no more than a few seconds of CPU time, and in the long run a twentieth of it: a target may
- * map any number of files made to be slow. Those beyond go without names.
+ * The files mapped into a target. Each one is read when its first address is looked up. Reading
+ * them takes at most a few seconds of CPU time, and in the long run a twentieth of the time: a
+ * target may map any number of files made to be slow. Further files get no names.
  *
  * Context: frontend only; one thread at a time per struct.
  */
@@ -16,27 +16,27 @@
 
 struct module {
     const char *name;              /* "libc.so.6", "[vdso]"; interned */
-    const char *placeholder;       /* "[libc.so.6]", for what no symbol covers; interned */
+    const char *placeholder;       /* "[libc.so.6]", for addresses without a symbol; interned */
     const struct elf_symbols *elf; /* NULL: not readable, not ELF, not code */
 };
 
 struct module_entry;
 
 struct modules {
-    const struct target_files *files; /* borrowed, as are the next two */
+    const struct target_files *files; /* borrowed, as the next two */
     struct intern *names;
-    struct symbol_store *store; /* tables are had from there; borrowed; NULL: read for ourselves */
+    struct symbol_store *store; /* source of shared tables; borrowed; NULL: we read files */
     uint64_t mounts;            /* the process's mount namespace, for the store */
     struct module_entry *table;
-    size_t bytes;               /* held by symbol tables */
+    size_t bytes;               /* of symbol tables that are held */
     int64_t spent_ns, begun_ns; /* CPU time of reading files so far; when the first was read */
 };
 
-/* The module of a mapping, read now if it was not yet. NULL for memory that has no name (the heap,
- * a JIT's code) and where memory ran out. Stays valid until it is swept. */
+/* The module of a mapping; it is read now if it was not yet. NULL for memory that has no name (the
+ * heap, a JIT's code), and if memory ran out. Valid until it is swept. */
 const struct module *modules_get(struct modules *m, const struct mapping *mapping);
 
-/* Frees what is in none of these maps. */
+/* Frees the modules that are in none of these maps. */
 void modules_sweep(struct modules *m, const struct maps *maps);
 void modules_free(struct modules *m);
 

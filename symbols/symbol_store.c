@@ -11,9 +11,9 @@
 #include <time.h>
 #include <uthash.h>
 
-#define PATIENCE_MS 5000 /* for another thread's reading */
+#define PATIENCE_MS 5000 /* wait for another thread that reads the file */
 
-/* No padding: it is compared as bytes. */
+/* Has no padding, because it is compared as bytes. */
 struct file_key {
     uint64_t device, inode, size, mounts;
     int64_t changed_s, changed_ns, modified_s, modified_ns;
@@ -21,9 +21,9 @@ struct file_key {
 
 struct symbol_file {
     struct file_key key;
-    unsigned users; /* under the store's lock */
+    unsigned users; /* protected by the store's lock */
     bool lost;      /* uthash had no memory to add it */
-    bool read;      /* under `reading` */
+    bool read;      /* protected by `reading` */
     pthread_mutex_t reading;
     struct elf_symbols *elf;
     UT_hash_handle hh;
@@ -106,7 +106,7 @@ struct symbol_file *symbol_store_get(struct symbol_store *s, int fd, uint64_t mo
     struct symbol_file *f = key_of(fd, mounts, &key) ? find_or_add(s, &key) : NULL;
     if (!f)
         return NULL;
-    /* Where that clock jumps, one file is read twice. */
+    /* If that clock jumps, one file is read twice. */
     struct timespec until = clock_after_ms(CLOCK_REALTIME, PATIENCE_MS);
     if (pthread_mutex_timedlock(&f->reading, &until) != 0) {
         symbol_store_put(s, f);

@@ -25,7 +25,7 @@
 #define KERNEL_BIT (UINT64_C(1) << 63)
 
 enum {
-    CACHE_LIMIT = 1 << 18, /* addresses; a cache that is full starts anew */
+    CACHE_LIMIT = 1 << 18, /* addresses; a full cache is cleared */
     NAMES_LIMIT = 128 << 20,
 };
 
@@ -34,7 +34,7 @@ static const struct symbol unknown = {.name = "[unknown]", .module = ""};
 struct cached {
     uint64_t address;
     struct symbol symbol;
-    bool kernel; /* not of the process's maps */
+    bool kernel; /* not in the process's maps */
     bool lost;   /* uthash had no memory to add it */
     UT_hash_handle hh;
 };
@@ -45,16 +45,16 @@ struct symbols {
     struct modules modules;
     struct intern names;
     struct cached *cache;
-    uint64_t seed;           /* random, so that nobody can choose addresses that hash alike */
-    int64_t last_automatic;  /* refresh of our own, CLOCK_MONOTONIC ns; 0: none yet */
-    struct kallsyms *kernel; /* read when first asked for, be it through a const struct symbols */
+    uint64_t seed;           /* random, so that nobody can choose addresses with equal hashes */
+    int64_t last_automatic;  /* last refresh of our own, CLOCK_MONOTONIC ns; 0: none yet */
+    struct kallsyms *kernel; /* read when first needed, even through a const struct symbols */
 };
 
 int symbols_open(pid_t pid, struct symbols **out, struct err *e) {
     return symbols_open_shared(pid, NULL, out, e);
 }
 
-/* 0: not known. */
+/* The inode number of the mount namespace; 0: not known. */
 static uint64_t mounts_of(int proc) {
     struct stat st;
     return fstatat(proc, "ns/mnt", &st, 0) == 0 ? st.st_ino : 0;
@@ -103,11 +103,11 @@ static void free_chain(struct cached *c) {
 
 static void forget_all(struct symbols *s) {
     struct cached *all = s->cache;
-    HASH_CLEAR(hh, s->cache); /* frees its own memory only: the chain of elements stays */
+    HASH_CLEAR(hh, s->cache); /* frees only its own memory: the chain of elements stays */
     free_chain(all);
 }
 
-/* Forgets the addresses where `fresh` maps something else. */
+/* Forgets the addresses at which `fresh` maps something else. */
 static void forget_changed(struct symbols *s, const struct maps *fresh) {
     struct cached *changed = NULL;
     for (struct cached *c = s->cache, *next; c; c = next) {
@@ -147,7 +147,7 @@ int symbols_refresh(struct symbols *s) {
     return 0;
 }
 
-/* Jenkins hash, uthash's default, is slower and can be aimed at. */
+/* uthash's default, the Jenkins hash, is slower and can be attacked. */
 static unsigned hash(const struct symbols *s, uint64_t address) {
     return (unsigned)hash_pair(s->seed, address, 0);
 }
@@ -173,7 +173,8 @@ static void cache_add(struct symbols *s, uint64_t address, const struct symbol *
         free(c);
 }
 
-/* Puts a symbol table's spelling into words: "_ZN1A1bEv@@V1" → "A::b". False without memory. */
+/* Makes a readable name of a symbol table's spelling: "_ZN1A1bEv@@V1" → "A::b". False: no
+ * memory. */
 static bool set_name(struct symbols *s, const char *raw, bool plt, struct symbol *out) {
     char text[DEMANGLE_BYTES + sizeof "@plt"], spelled[DEMANGLE_BYTES];
     size_t length = strnlen(raw, sizeof spelled - 1);
@@ -211,7 +212,8 @@ static void resolve_mapped(struct symbols *s, const struct mapping *m, uint64_t 
         out->exact = set_name(s, symbol_table_name(&module->elf->table, e), e->plt, out);
 }
 
-/* The mapping of an address; when there is none, looks again in case a library was loaded. */
+/* The mapping of an address. If there is none, reads the maps again, because a library may have
+ * been loaded. */
 static const struct mapping *find_mapping(struct symbols *s, uint64_t address) {
     const struct mapping *m = maps_find(&s->maps, address);
     if (m || (address & KERNEL_BIT))

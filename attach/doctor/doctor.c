@@ -23,8 +23,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define YOUNG_MS 5000   /* so old a JVM has its signal handlers */
-#define PATIENCE_MS 200 /* a list of many JVMs does not wait for one */
+#define YOUNG_MS 5000   /* a JVM of this age has installed its signal handlers */
+#define PATIENCE_MS 200 /* a list of many JVMs must not wait for a single one */
 
 #if defined __x86_64__
 #define OUR_MACHINE EM_X86_64
@@ -50,7 +50,7 @@ static const char *const words[] = {
     [HELPER_OTHER_VM] = "not HotSpot",
 };
 
-/* Of the program that it runs; EM_NONE: not known. */
+/* The ELF machine of the program that the process runs; EM_NONE: not known. */
 static int machine_of(pid_t pid, bool *narrow) {
     Elf64_Ehdr h;
     ssize_t n = proc_read(pid, "exe", (char *)&h, sizeof h);
@@ -61,7 +61,7 @@ static int machine_of(pid_t pid, bool *narrow) {
     return h.e_machine;
 }
 
-/* An O_PATH descriptor of the directory its socket is in, or -errno; as the helper finds it. */
+/* Opens the directory of the JVM's socket, as the helper does. An O_PATH descriptor or -errno. */
 static int open_tmp(const struct jvm *j) {
     int tmp = tmp_dir_open(j->pid);
     if (tmp == -EACCES && j->inner_pid == j->pid) {
@@ -71,7 +71,7 @@ static int open_tmp(const struct jvm *j) {
     return tmp;
 }
 
-/* There is no socket's name. */
+/* The socket's file does not exist: would the JVM create it if asked? */
 static enum helper_step check_asking(const struct jvm *j, struct helper_outcome *o) {
     struct proc_status s;
     if (proc_status(j->pid, &s) < 0)
@@ -84,7 +84,7 @@ static enum helper_step check_asking(const struct jvm *j, struct helper_outcome 
     return deaf ? HELPER_UNCAUGHT : o->seen ? HELPER_REMOVED : HELPER_CONNECTED;
 }
 
-/* HELPER_CONNECTED: nothing is wrong. */
+/* HELPER_CONNECTED: no problem found. */
 static enum helper_step check_socket(const struct jvm *j, int tmp, struct helper_outcome *o) {
     char name[32];
     struct stat st;
@@ -97,7 +97,7 @@ static enum helper_step check_socket(const struct jvm *j, int tmp, struct helper
     }
     struct statvfs fs;
     if (fstatvfs(tmp, &fs) == 0 && (fs.f_flag & ST_RDONLY)) {
-        o->error = EROFS; /* it could not make its socket */
+        o->error = EROFS; /* the JVM could not create its socket */
         return HELPER_TMP;
     }
     return check_asking(j, o);
@@ -130,7 +130,7 @@ static enum helper_step check_halted(const struct jvm *j, struct helper_outcome 
     return HELPER_CONNECTED;
 }
 
-/* Whether who attaches may become who it is. */
+/* Whether a process of user `uid` may change to user `wanted`. */
 static bool may_become(uid_t uid, uid_t wanted) {
     struct process_status self;
     return uid == wanted ||
@@ -161,7 +161,7 @@ static enum helper_step check_connection(const struct jvm *j, uid_t uid, struct 
     return check_files(j, o);
 }
 
-/* Whether it would load the agent, once there is a connection. */
+/* Whether the JVM would load the agent once it is connected. */
 static int check_agent(const struct jvm *j, const char **word, struct err *e) {
 
     bool narrow;
@@ -207,7 +207,7 @@ int doctor_attach(const struct jvm *j, uid_t uid, const char **word, struct err 
         *word = rc < 0 ? *word : "";
         return rc;
     }
-    /* Its own user's, and yet closed: what looking into it says. */
+    /* The JVM could be attached, but may not be inspected: jvm_inspect reports why. */
     struct jvm again;
     *word = "closed";
     return jvm_inspect(j->pid, &again, e);

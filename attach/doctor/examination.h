@@ -12,12 +12,12 @@
  *   examine_security  checks of the machine's seccomp, Yama, hidepid and security modules
  *   examine_vm        checks of VM type, JDK version, C library and VM options
  *
- * What `jtop-prof doctor` checks: one entry a thing that can keep a profile from working, or make
- * it poorer, on this machine and in one JVM. Nothing of the target is touched: files of /proc and
- * /sys are read, and what is tried is tried in a process of our own.
+ * What `jtop-prof doctor` checks: one entry for each thing on this machine or in one JVM that can
+ * prevent a profile or make it poorer. The target is not touched: the checks read files of /proc
+ * and /sys, and whatever has to be tried is tried in a process of our own.
  *
- * What async-profiler's troubleshooting page is about (README of 1.5, docs/Troubleshooting.md of
- * 4.x), and the check that answers it:
+ * The topics of async-profiler's troubleshooting page (README of 1.5, docs/Troubleshooting.md of
+ * 4.x), and the check that covers each of them:
  *
  *   perf_event mmap failed                     perf-mlock, memlock
  *   Failed to change credentials               user
@@ -52,21 +52,22 @@
 enum finding_level {
     FINDING_OK,
     FINDING_NOTE,    /* good to know */
-    FINDING_WARNING, /* it works, but poorer */
+    FINDING_WARNING, /* it works, but the profile is poorer */
     FINDING_FAILURE, /* it does not work */
 };
 
 struct finding {
     const char *id;    /* stable, for scripts: "perf-paranoid" */
-    const char *title; /* what is checked, for people: at most FINDING_TITLE columns */
+    const char *title; /* what is checked, for users: at most FINDING_TITLE columns */
     enum finding_level level;
-    bool machine;     /* of this machine, whatever the JVM */
+    bool machine;     /* about this machine, not about a JVM */
     char fact[480];   /* what was found: file, value, errno; one printable line */
-    char remedy[320]; /* what to change; "" where nothing has to be */
+    char remedy[320]; /* what to change; "" if nothing has to be changed */
 };
 
-/* Fills at most `cap` findings in the order in which things happen; returns their number. `j` NULL:
- * the machine only. `uid`: who would profile. `library`: our agent, as we see it; may be NULL. */
+/* Writes at most `cap` findings into `out`, in the order in which a profile meets them; returns
+ * their number. `j` NULL: checks the machine only. `uid`: the user who would profile. `library`:
+ * our agent's path as we see it; may be NULL. */
 #define FINDINGS_MAX 64
 #define FINDING_TITLE 16
 int examine(const struct jvm *j, uid_t uid, const char *library, struct finding *out, int cap);

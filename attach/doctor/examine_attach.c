@@ -18,11 +18,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define DYNAMIC_SINCE 9 /* JDK that has the flag */
+#define DYNAMIC_SINCE 9 /* first JDK with EnableDynamicAgentLoading */
 #define WARNS_SINCE 21
 #define YOUNG_MS 5000
 
-/* False: it is disabled. */
+/* Returns false if the attach mechanism is disabled. */
 static bool check_mechanism(struct examiner *x) {
     static const char id[] = "attach-mechanism", title[] = "attach mechanism";
     char unread[96];
@@ -67,7 +67,7 @@ static void check_loading(struct examiner *x) {
     }
 }
 
-/* An O_PATH descriptor of the directory its socket is in, or -errno; as the helper finds it. */
+/* Opens the directory of the JVM's socket, as the helper does. An O_PATH descriptor or -errno. */
 static int open_tmp(const struct jvm *j) {
     int tmp = tmp_dir_open(j->pid);
     if (tmp == -EACCES && j->inner_pid == j->pid) {
@@ -119,7 +119,7 @@ static void check_tmp(struct examiner *x, int tmp, bool listens) {
         examine_remedy(f, "make room: the JVM's socket and performance data lie there");
 }
 
-/* What lies at the socket's place: HotSpot's socket, something else, nothing. */
+/* The socket's path exists: checks whether it is HotSpot's socket, and whether the JVM listens. */
 static void check_socket(struct examiner *x, const struct stat *st, bool listens) {
     static const char id[] = "attach-listener", title[] = "attach listener";
     int inner = (int)x->jvm->inner_pid;
@@ -141,7 +141,7 @@ static void check_socket(struct examiner *x, const struct stat *st, bool listens
     }
 }
 
-/* There is no socket's name. */
+/* The socket's path does not exist: checks whether the JVM would create it if asked. */
 static void check_asking(struct examiner *x, bool listens) {
     static const char id[] = "attach-listener", title[] = "attach listener";
     bool young = proc_age_ms(x->jvm->start_ticks) <= YOUNG_MS;
@@ -190,7 +190,7 @@ static void check_listener(struct examiner *x, int tmp, bool listens) {
         check_asking(x, listens);
 }
 
-/* Whether the VM itself is at work, or the collector: both make an attach wait. */
+/* Whether the VM thread or a GC thread is running: either one delays an attach. */
 static void check_safepoint(struct examiner *x) {
     struct thread_stat *threads = NULL;
     const char *busy = NULL;

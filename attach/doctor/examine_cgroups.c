@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RING_MB 8             /* and so much more for its tables: a small part of it */
-#define NO_LIMIT (1ULL << 60) /* v1 says a number near 2^63 where there is none */
+#define RING_MB 8             /* plus as much again for tables, which need only a part of it */
+#define NO_LIMIT (1ULL << 60) /* cgroup v1 reports a number near 2^63 when there is no limit */
 
 static void check_cpu(struct examiner *x) {
     struct cgroup_cpu c;
@@ -37,7 +37,7 @@ static void check_cpu(struct examiner *x) {
                           "quota (docker --cpus, resources.limits.cpu)");
 }
 
-/* The group's path in a line "ID:CONTROLLERS:PATH", where it is of that controller; "" for v2. */
+/* Takes the path from a line "ID:CONTROLLERS:PATH" that is of `controller` ("" for v2). */
 static bool take_group(const char *line, const char *controller, char *out, size_t size) {
     const char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;
     if (!path)
@@ -59,7 +59,7 @@ static bool find_group(const char *text, const char *controller, char *out, size
     return false;
 }
 
-/* Bytes; 0: no limit, or not to be seen from here. */
+/* Bytes; 0: no limit, or none that is visible from here. */
 static uint64_t memory_limit(pid_t pid, char *path, size_t size) {
     static const struct {
         const char *controller, *mount, *file;

@@ -10,7 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Of the first pid and user namespace. source: include/linux/proc_ns.h */
+/* Inode numbers of the first pid and user namespace. source: include/linux/proc_ns.h */
 #define FIRST_PID_NAMESPACE 0xeffffffcU
 #define FIRST_USER_NAMESPACE 0xeffffffdU
 

@@ -11,7 +11,7 @@
 
 #define SYSCTL "/proc/sys/kernel/"
 
-/* 0, or the errno. It counts this thread, is never started, and is closed at once. */
+/* Opens a perf event of this thread and closes it at once; it is never started. 0, or the errno. */
 static int try_event(uint32_t type, uint64_t config, bool kernel) {
     struct perf_event_attr a = {.size = sizeof a,
                                 .type = type,
@@ -105,8 +105,8 @@ static void check_number(struct examiner *x, const char *id, const char *title, 
         examine_remedy(f, "%s", remedy);
 }
 
-/* Whether addresses of kernel functions can be read: what kptr_restrict, perf_event_paranoid and
- * rights make of it together. */
+/* Whether addresses of kernel functions can be read. kptr_restrict, perf_event_paranoid and this
+ * process's rights decide that together. */
 static bool kernel_addresses(int *error) {
     char line[128];
     *error = -examine_line("/proc/kallsyms", line, sizeof line);

@@ -79,7 +79,7 @@ static void check_user(struct examiner *x) {
         examine_remedy(f, "run as user %s or as root", j->user);
 }
 
-/* What of /proc is needed: its root, to find files; its descriptors, to map the samples. */
+/* Checks what of /proc/PID is needed: `root`, to find files; `fd`, to map the samples. */
 static void check_access(struct examiner *x) {
     static const char *const files[] = {"root", "fd"};
     struct stat st;

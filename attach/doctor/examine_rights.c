@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PERF_KB_A_THREAD 8 /* two pages: engine_perf.c */
+#define PERF_KB_A_THREAD 8 /* kB: two pages, see engine_perf.c */
 
-/* Capabilities count for perf_events in the first user namespace only. Where that cannot be seen,
- * the JVM is taken to be in it. */
+/* For perf_events, capabilities count in the first user namespace only. If the JVM's namespace
+ * cannot be read, the JVM is assumed to be in the first one. */
 static bool in_first_user_namespace(pid_t pid) {
     struct stat st;
     char path[64];
@@ -39,7 +39,7 @@ static void check_seccomp(struct examiner *x) {
                 x->target.no_new_privs, (int)x->jvm->pid);
 }
 
-/* Who opens perf_events: the JVM itself, or we for it. */
+/* Checks who can open perf_events: the JVM itself, or this process for it. */
 static void check_perf(struct examiner *x) {
     bool able = (process_status_has(x->target.capabilities, CAPABILITY_PERFMON) ||
                  process_status_has(x->target.capabilities, CAPABILITY_SYS_ADMIN)) &&
@@ -75,7 +75,8 @@ static void check_perf(struct examiner *x) {
     }
 }
 
-/* "Max open files   1024   4096   files": the first number, the soft limit; UINT64_MAX: none. */
+/* Reads a limit from a text with lines such as "Max open files   1024   4096   files": the first
+ * number, which is the soft limit. UINT64_MAX: unlimited. False: no such line. */
 static bool find_limit(const char *text, const char *name, uint64_t *out) {
     const char *at = strstr(text, name);
     if (!at)
@@ -172,7 +173,7 @@ static void check_label(struct examiner *x) {
     char label[200];
     ssize_t n = proc_read(x->jvm->pid, "attr/current", label, sizeof label);
     if (n <= 0 || !label[0] || label[0] == '\n')
-        return; /* no module gives labels */
+        return; /* no security module sets labels */
     label[strcspn(label, "\n")] = '\0';
     bool free_of_it = !strcmp(label, "unconfined") || strstr(label, "unconfined_t");
     struct finding *f =

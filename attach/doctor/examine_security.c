@@ -31,7 +31,7 @@ static void check_yama(struct examiner *x) {
                     n, path);
 }
 
-/* The value of hidepid in the options of a line of /proc/self/mounts that is about /proc. */
+/* Takes the value of hidepid from a line of /proc/self/mounts, if the line is about /proc. */
 static bool find_hidepid(const char *line, char *out, size_t size) {
     char where[64], kind[32], options[512];
     if (sscanf(line, "%*s %63s %31s %511s", where, kind, options) != 3 ||
@@ -46,7 +46,7 @@ static void check_hidepid(struct examiner *x) {
     char line[2048], value[32] = "";
     FILE *f = fopen("/proc/self/mounts", "re");
     while (f && fgets(line, sizeof line, f))
-        find_hidepid(line, value, sizeof value); /* the last one lies above */
+        find_hidepid(line, value, sizeof value); /* the last mount hides the earlier ones */
     if (f)
         fclose(f);
     if (!value[0]) {

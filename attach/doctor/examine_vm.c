@@ -52,7 +52,7 @@ static void check_jdk(struct examiner *x) {
         examine_remedy(f, "jtop-prof is tried with JDK %d to %d", OLDEST, NEWEST);
 }
 
-/* ---- files of its own ---- */
+/* ---- files as the JVM sees them ---- */
 
 struct file_answer {
     unsigned minor;
@@ -67,7 +67,7 @@ struct file_look {
     char *buffer;
 };
 
-/* As the JVM's user: whatever lies there, it is nothing that it could not read itself. */
+/* Reads the file as the JVM's user, so that it reads nothing that the JVM could not read itself. */
 static void look_into(void *context, void *result, int *fd_out) {
     const struct file_look *l = context;
     struct file_answer a = {.error = 0};
@@ -75,7 +75,7 @@ static void look_into(void *context, void *result, int *fd_out) {
     int root = inside_enter(l->jvm->pid, "root");
     int rc = credentials_take(l->jvm->pid, l->jvm->uid, l->jvm->gid);
     if (root < 0)
-        root = inside_enter(l->jvm->pid, "root"); /* which that user may */
+        root = inside_enter(l->jvm->pid, "root"); /* that user may enter it */
     rc = rc < 0 || root >= 0 ? rc : root;
     int fd = rc < 0 ? rc : inside_read(inside_open(root, l->path, 0));
     ssize_t n = fd >= 0 ? read(fd, l->buffer, FILE_BYTES - 1) : -1;
@@ -119,8 +119,8 @@ static void take_version(const char *data, size_t size, struct file_answer *a) {
                  at + sizeof name - 1);
 }
 
-/* Where the JVM does not say itself which it is: the file `release` of its JDK, three folders above
- * libjvm.so; of a JDK 8 more. */
+/* If the JVM does not report its version: reads the file `release` of its JDK, three directories
+ * above libjvm.so; more in a JDK 8. */
 static void find_version(struct examiner *x) {
     for (int up = 3; up <= 5 && !x->release && x->maps.vm_path[0]; up++) {
         char path[PROCESS_MAPS_PATH + 16];
@@ -182,7 +182,7 @@ static void check_libc(struct examiner *x) {
                     x->maps_error ? strerror(x->maps_error) : "neither glibc nor musl is mapped");
 }
 
-/* ---- what it says of itself ---- */
+/* ---- libjvm.so, performance data and VM options ---- */
 
 static void check_vm_library(struct examiner *x) {
     struct finding *f;

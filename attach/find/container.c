@@ -11,7 +11,7 @@
 #define ID_DIGITS 64
 #define ID_SHOWN 12
 
-/* Before a machine's name, which ends at a slash, a dot, or the line. */
+/* Prefixes of a machine's name. The name ends at a slash, a dot or the end of the line. */
 static const char *const before_name[] = {"/machine-", "/lxc.payload.", "/lxc.payload/", "/lxc/"};
 
 static const char *find_id(const char *text) {
@@ -44,7 +44,8 @@ const char *container_parse(const char *cgroup, char out[CONTAINER_NAME]) {
     return out;
 }
 
-/* The group of the line of v2, or else of the first: "0::/a/b" has "a/b", the length is returned. */
+/* Finds the group's path, in the line of v2 or else in the first line: "/a/b" of "0::/a/b". Returns
+ * its length. */
 static size_t find_group(const char *text, const char **out) {
     const char *line = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
     const char *end = text + strlen(text);
@@ -61,7 +62,7 @@ static size_t find_group(const char *text, const char **out) {
     return n;
 }
 
-/* systemd's own, and those that lead out of what we see, name no container. */
+/* Names of systemd's units, and names that lead out of our view ("..") do not name a container. */
 static bool is_generic(const char *name, size_t n) {
     static const char *const ends[] = {".slice", ".scope", ".service", ".mount"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {

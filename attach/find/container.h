@@ -1,5 +1,5 @@
 /*
- * Which container a process is in, as its control group names it.
+ * Finds the container of a process by its control group.
  *
  * Context: any thread.
  */
@@ -11,15 +11,16 @@
 
 #define CONTAINER_NAME 16
 
-/* The first 12 digits of a Docker, Podman or Kubernetes container's id, an LXC or
- * systemd-nspawn machine's name, else its control group's last name where that is not ours too; or
- * "yes" where the group says nothing. Printable. Returns out. */
+/* Writes into `out`: the first 12 digits of a Docker, Podman or Kubernetes container's id; or the
+ * name of an LXC or systemd-nspawn machine; or else the last name of its control group, unless that
+ * group is ours too; or "yes" if the group gives no name. Printable. Returns out. */
 const char *container_name(pid_t pid, char out[CONTAINER_NAME]);
 
-/* The id or the machine's name in the text of a /proc/PID/cgroup; "": none. */
+/* The container's id or the machine's name in the text of a /proc/PID/cgroup; "": none. */
 const char *container_parse(const char *cgroup, char out[CONTAINER_NAME]);
 
-/* The last name of its group, unless that is `ours` or systemd's; "": none. */
+/* The last name of the group, unless the group is that of `ours` or the name is systemd's; "":
+ * none. */
 const char *container_group(const char *cgroup, const char *ours, char out[CONTAINER_NAME]);
 
 #endif

@@ -22,7 +22,7 @@ int hsperf_open(struct hsperf *h, const void *data, size_t size) {
     *h = (struct hsperf){0};
     if (size < PROLOGUE_SIZE || memcmp(p, magic, sizeof magic) != 0)
         return -EINVAL;
-    /* This program runs on little-endian machines only, and so do the JVMs it can look into. */
+    /* This program runs on little-endian machines only, and so do the JVMs that it can profile. */
     if (p[4] != LITTLE_ENDIAN_FILE || p[5] != VERSION_MAJOR)
         return -EINVAL;
     if (!p[7])
@@ -36,7 +36,7 @@ int hsperf_open(struct hsperf *h, const void *data, size_t size) {
     return 0;
 }
 
-/* Reads the entry of `length` bytes at p; false when it holds nothing of use. */
+/* Reads the entry of `length` bytes at p; false: it is wrong, or neither a number nor a text. */
 static bool decode(const uint8_t *p, uint32_t length, struct hsperf_entry *e) {
     uint32_t name = u32_at(p + 4), vector = u32_at(p + 8), data = u32_at(p + 16);
     if (name < ENTRY_SIZE || name >= length || data < ENTRY_SIZE || data > length)

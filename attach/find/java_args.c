@@ -38,8 +38,8 @@ static const char *next_word(const char *word, const char *end) {
     return word < end ? word : NULL;
 }
 
-/* The word that names the program to run: after -jar, -m or --module, else the first that is
- * neither an option nor an option's value nor an @argument file. */
+/* Finds the word that names the program to run: the one after -jar, -m or --module, else the first
+ * that is neither an option nor an option's value nor an @argument file. */
 static const char *main_word(const char *cmdline, const char *end) {
     const char *word = next_word(cmdline, end);
     while (word) {

@@ -17,9 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CMDLINE_MAX (256U << 10) /* a class path can be long */
+#define CMDLINE_MAX (256U << 10) /* bytes; a class path can be long */
 
-/* Below this the 10 ms ticks of the kernel say little; the figure of before is kept. */
+/* The kernel counts ticks of 10 ms: a shorter interval is too inexact, so the last figure stays. */
 #define CPU_INTERVAL_MIN_NS 100000000U
 
 static void copy_text(char *to, size_t cap, const char *from, size_t len) {
@@ -31,7 +31,8 @@ static void copy_text(char *to, size_t cap, const char *from, size_t len) {
 }
 
 #ifdef JTOP_STATIC
-/* What glibc would load for this is of the machine it runs on, and of another glibc. */
+/* getpwuid_r would make a static program load libraries of the machine it runs on, which belong to
+ * another glibc. */
 static int find_user(uid_t uid, struct passwd *pw, char *buf, size_t size, struct passwd **found) {
     FILE *f = fopen("/etc/passwd", "re");
     while (f && fgetpwent_r(f, pw, buf, size, found) == 0)
@@ -54,7 +55,7 @@ static void set_user(struct jvm *j) {
         snprintf(j->user, sizeof j->user, "%u", (unsigned)j->uid);
 }
 
-/* The last part of a path or of module/class. */
+/* Sets the name to the last part of a path or of module/class. */
 static void set_name(struct jvm *j, const char *word, size_t len) {
     size_t start = len;
     while (start > 0 && word[start - 1] != '/')
@@ -75,13 +76,14 @@ static void set_arguments(struct jvm *j, const char *words, size_t len) {
     utf8_clean(j->arguments);
 }
 
-/* `command` is what the JVM says it runs, "" when it does not: main class or jar file, a space,
- * the arguments. The jar's path may hold spaces itself; the command line tells where it ends. */
+/* `command` is what the JVM reports that it runs: main class or jar file, a space, the arguments;
+ * "" if it reports nothing. The jar's path may contain spaces; the command line shows where it
+ * ends. */
 static void identify(struct jvm *j, const char *command, const char *comm) {
     char *cmdline = malloc(CMDLINE_MAX);
     ssize_t len = cmdline ? proc_read(j->pid, "cmdline", cmdline, CMDLINE_MAX) : 0;
     struct java_args args = {0};
-    /* proc_read has put a NUL behind the last byte: a cut or rewritten text still ends. */
+    /* proc_read wrote a NUL after the last byte: even a cut or rewritten text is terminated. */
     if (len > 0 && cmdline[len - 1] != '\0')
         len++;
     bool parsed = len > 0 && java_args_parse(cmdline, (size_t)len, &args);
@@ -234,13 +236,13 @@ int jvm_refresh(struct jvm *j) {
     return 0;
 }
 
-/* A JVM has threads of its own beside the main one: most processes are told by that. */
+/* A JVM has threads besides the main one. This test rules out most processes. */
 static bool may_be_jvm(pid_t pid) {
     struct proc_stat st;
     return pid != getpid() && proc_stat(pid, &st) == 0 && st.threads > 1;
 }
 
-/* Of a process that inspect() could not look into: what everybody may see. */
+/* Fills in what every user may read of a process that inspect() may not inspect. */
 static bool fill_closed(struct jvm *j) {
     char word[4096];
     struct proc_stat st = {0};
@@ -303,16 +305,16 @@ int jvm_list_all(struct jvm **out, struct err *e) {
     return list_jvms(true, out, e);
 }
 
-#define LIST_MAX 320 /* bytes of an error message that may go into a list of JVMs */
+#define LIST_MAX 320 /* bytes of an error message for a list of JVMs */
 
-/* A way for a name to fit what was asked for; the strictest that fits any JVM counts. */
+/* A way in which a JVM's name can match the request. The strictest that any JVM matches is used. */
 typedef bool (*fit)(const char *name, const char *what);
 
 static bool fits_whole(const char *name, const char *what) {
     return strcmp(name, what) == 0;
 }
 
-/* The class without its package, or the jar file without ".jar". */
+/* Matches the class without its package, or the jar file without ".jar". */
 static bool fits_short(const char *name, const char *what) {
     size_t len = strlen(name);
     if (len > 4 && strcmp(name + len - 4, ".jar") == 0)
@@ -331,7 +333,7 @@ static bool fits_any(const char *name, const char *what) {
     return true;
 }
 
-/* "12 Main, 34 app.jar in 1a2b3c4d5e6f", cut with "..." where it grows too long. */
+/* Writes "12 Main, 34 app.jar in 1a2b3c4d5e6f"; a list that is too long is cut with "...". */
 static void list_names(const struct jvm *list, int n, fit fits, const char *what, char *out) {
     size_t len = 0;
     out[0] = '\0';

@@ -9,13 +9,13 @@
  *   perf_values   figures taken from performance data: heap, GC, threads, versions
  *   process_list  processes of the machine that use much CPU or memory
  *
- * The JVMs on this machine: found through their performance data files (hsperfdata_USER/PID, in
- * every mount namespace visible through /proc/PID/root, and through the inner pid of a pid
- * namespace), and, without those, by a libjvm.so among a process's mapped files.
+ * The JVMs on this machine. They are found by their performance data files (hsperfdata_USER/PID),
+ * in every mount namespace that is visible through /proc/PID/root; in a pid namespace, PID is the
+ * inner pid. A JVM without such a file is found by a libjvm.so among its mapped files.
  *
- * Everything read here was written by somebody else's process: lengths and offsets are checked,
- * strings are bounded and control characters replaced, files are opened O_NOFOLLOW and must be
- * regular, nothing is trusted because of its name.
+ * Other processes wrote everything that is read here: lengths and offsets are checked, strings are
+ * bounded and control characters replaced. Files are opened O_NOFOLLOW and must be regular. Nothing
+ * is trusted because of its name.
  *
  * Context: frontend only, any thread.
  */
@@ -31,47 +31,50 @@
 
 struct jvm {
     pid_t pid;       /* in our pid namespace */
-    pid_t inner_pid; /* in its own: names its attach files; equals pid outside containers */
-    uid_t uid;       /* effective, of the process */
+    pid_t inner_pid; /* in its pid namespace: names its attach files; pid outside containers */
+    uid_t uid;       /* effective uid of the process */
     gid_t gid;
-    char user[64];  /* name of uid, or the number */
+    char user[64];  /* name of uid, or its number */
     char name[256]; /* main class or jar file's base name, as jps -l's first word; never empty */
-    char arguments[512]; /* the program's arguments as far as known */
+    char arguments[512]; /* the program's arguments, as far as they are known */
     char version[96];    /* java.vm.version, e.g. 17.0.15+6-Debian-1deb12u1 */
     char vm_name[96];    /* OpenJDK 64-Bit Server VM */
     bool perf_data;      /* an hsperfdata file was found and valid */
     bool container;      /* another mount or pid namespace than ours */
-    bool closed;         /* may not be looked into: a JVM by its command line (jvm_list_all) */
+    bool closed;         /* may not be inspected; its command line is java's (jvm_list_all) */
     /* live figures; see jvm_refresh */
     uint64_t uptime_ms;
-    double cpu_percent; /* of one core, since the last refresh of the same struct (since its
-                           start, at first) */
+    double cpu_percent; /* of one core, since the last refresh of this struct (the first time: since
+                           the JVM's start) */
     uint64_t rss_bytes;
     uint64_t heap_used_bytes, heap_capacity_bytes, heap_max_bytes; /* 0: not known */
-    uint64_t gc_count, gc_time_ms;                                 /* all collectors together */
+    uint64_t gc_count, gc_time_ms;                                 /* of all collectors together */
     uint64_t safepoint_count, safepoint_time_ms;
     uint64_t classes_loaded;
     uint32_t threads;
-    /* inner state of jvm_refresh */
+    /* private state of jvm_refresh */
     uint64_t cpu_ticks_before, time_ns_before;
-    uint64_t start_ticks; /* when it started, in clock ticks after boot: tells a reused pid */
+    uint64_t start_ticks; /* start time in clock ticks after boot: detects a reused pid */
 };
 
-/* All JVMs, sorted by pid; `*out` is malloc'ed, the caller frees it. Processes that may not be
- * looked into are left out. Returns their number or -errno. */
+/* Lists all JVMs, sorted by pid; `*out` is malloc'ed, the caller frees it. Leaves out processes
+ * that may not be inspected. Returns their number or -errno. */
 int jvm_list(struct jvm **out, struct err *e);
-/* Same; those left out there follow in their places, where their command line is java's. */
+/* The same, but includes processes that may not be inspected and whose command line is java's, also
+ * sorted by pid. */
 int jvm_list_all(struct jvm **out, struct err *e);
 
-/* One process. Fails with a message that says what was checked: no such process (-ESRCH), not a
- * JVM (-EINVAL), not permitted (-EACCES, with both uids). */
+/* Reads one process. The error message says what was checked: no such process (-ESRCH), not a JVM
+ * (-EINVAL), not permitted (-EACCES, with both uids). */
 int jvm_inspect(pid_t pid, struct jvm *out, struct err *e);
 
-/* Which JVM a person means: a number, "jps" (the only one; else the error lists them), a main
- * class (with or without package) or jar name, or a part of one that fits just one. */
+/* Finds the JVM that a user names: by a number; by "jps" (the only JVM; if there are several, the
+ * error lists them); by a main class (with or without package) or jar name; or by a part of one
+ * that matches a single JVM. */
 int jvm_find(const char *what, struct jvm *out, struct err *e);
 
-/* Reads the live figures again. -ESRCH: the process is gone (or is another one by now). */
+/* Updates the live figures. -ESRCH: the process has ended, or its pid belongs to another one
+ * now. */
 int jvm_refresh(struct jvm *j);
 
 #endif

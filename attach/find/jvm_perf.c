@@ -12,9 +12,9 @@
 #include <string.h>
 #include <time.h>
 
-/* Between the boot clock, which a process's start is told by, and the wall clock. */
+/* Allowed difference between the boot clock, which gives a process's start, and the wall clock. */
 #define CLOCK_SLACK_MS 2000
-#define THREADS_MAX 512 /* the VM's own are among the first, behind the collector's */
+#define THREADS_MAX 512 /* threads checked: the VM's own come early, after the collector's */
 
 static int read_from(const struct jvm *j, bool search, bool own_tmp, struct perf_values *v) {
     void *data = NULL;
@@ -26,7 +26,7 @@ static int read_from(const struct jvm *j, bool search, bool own_tmp, struct perf
     return rc;
 }
 
-/* The VM was created before the process started: the file is of an earlier one of that pid. */
+/* The VM was created before the process: the file belongs to an earlier process with that pid. */
 static bool is_stale(const struct jvm *j, const struct perf_values *v) {
     int64_t now_ms = (int64_t)(clock_ns(CLOCK_REALTIME) / 1000000);
     int64_t started_ms = now_ms - (int64_t)proc_age_ms(j->start_ticks);
@@ -42,8 +42,8 @@ static bool is_named(pid_t pid, const char *thread, const char *name) {
     return strcmp(comm, name) == 0;
 }
 
-/* Whether it has a JVM's threads, whose names everybody may read; before JDK 8u40 they had none,
- * but the launcher's. */
+/* Whether the process has a JVM's threads, whose names every user may read. Before JDK 8u40 the
+ * threads had no names of their own, only the launcher's. */
 static bool has_vm_thread(pid_t pid) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
@@ -63,9 +63,9 @@ int jvm_perf_read(const struct jvm *j, bool search, struct perf_values *v) {
     int rc = read_from(j, search, false, v);
     if (rc != -EACCES || j->inner_pid != j->pid)
         return rc;
-    /* Root in a container often may not look through /proc/PID/root of another user's process,
-     * but may read the file in the /tmp they share. There may be one of another container's JVM,
-     * younger than this process and of the same inner pid. */
+    /* In a container, root often may not enter /proc/PID/root of another user's process, but may
+     * read the file in the /tmp they share. That file may belong to a JVM of another container that
+     * is younger than this process and has the same inner pid. */
     if (read_from(j, search, true, v) < 0 || is_stale(j, v) || !has_vm_thread(j->pid))
         return -EACCES;
     return 0;

@@ -1,5 +1,5 @@
 /*
- * A JVM's performance data, wherever it can be read from.
+ * Reads a JVM's performance data from wherever it can be read.
  *
  * Context: frontend only, any thread.
  */
@@ -9,9 +9,8 @@
 #include "attach/find/jvm.h"
 #include "attach/find/perf_values.h"
 
-/* Uses pid, inner_pid, uid, user and start_ticks of `j`. `search`: look in every hsperfdata_*
- * directory, not only in that of j->user. 0 or -errno; -EACCES: the process may not be looked
- * into. */
+/* Uses pid, inner_pid, uid, user and start_ticks of `j`. `search`: search every hsperfdata_*
+ * directory, not only that of j->user. 0 or -errno; -EACCES: the process may not be inspected. */
 int jvm_perf_read(const struct jvm *j, bool search, struct perf_values *v);
 
 #endif

@@ -16,7 +16,7 @@
 
 enum {
     SIZE_MAX_BYTES = 1 << 20, /* -XX:PerfDataMemorySize is 32 KiB by default */
-    NAMES_MAX = 100000,       /* entries of a /tmp that are searched */
+    NAMES_MAX = 100000,       /* entries of a /tmp that are searched at most */
 };
 
 static ssize_t copy(int fd, uid_t uid, void **data) {
@@ -31,7 +31,7 @@ static ssize_t copy(int fd, uid_t uid, void **data) {
     char *buf = malloc(size);
     if (!buf)
         return -ENOMEM;
-    /* read, not mapped: the owner may cut the file at any time, and that would be a SIGBUS. */
+    /* The file is read, not mapped: its owner may truncate it at any time (SIGBUS). */
     while (len < size) {
         ssize_t n = pread(fd, buf + len, size - len, (off_t)len);
         if (n < 0 && errno == EINTR)
@@ -53,7 +53,7 @@ static ssize_t read_in(int tmp, const char *dir_name, pid_t inner_pid, uid_t uid
     if (fstat(dir, &st) == 0 && (st.st_uid == uid || st.st_uid == 0)) {
         char name[16];
         snprintf(name, sizeof name, "%d", (int)inner_pid);
-        /* Whoever is root in a container may have put a device there. */
+        /* A container's root may have put a device there: inside_read opens regular files only. */
         int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
         fd = fd < 0 ? -errno : inside_read(fd);
         result = fd < 0 ? fd : copy(fd, uid, data);

@@ -11,11 +11,11 @@
 #include <sys/types.h>
 
 /* Copies the file of the process into malloc'ed memory, *data, which the caller frees. The file
- * must be regular, not reached through a symbolic link, and owned by uid or root, and so must its
- * directory. `user` is tried as USER first; with `search`, all hsperfdata_* directories are (the
- * name of the uid may be another inside a container). Returns the size, or -errno: -ENOENT where
- * there is none, -EACCES where the process may not be looked into.
- * `own_tmp`: look in our own /tmp, not through /proc/PID/root. */
+ * must be regular, must not be reached through a symbolic link, and must belong to uid or root; so
+ * must its directory. USER is first `user`; with `search`, all hsperfdata_* directories are tried
+ * after that (in a container the uid may have another name). Returns the size, or -errno: -ENOENT
+ * if there is no such file, -EACCES if the process may not be inspected. `own_tmp`: search our own
+ * /tmp instead of the one in /proc/PID/root. */
 ssize_t perf_file_read(pid_t pid, pid_t inner_pid, uid_t uid, const char *user, bool search,
                        bool own_tmp, void **data);
 

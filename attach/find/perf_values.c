@@ -7,11 +7,11 @@
 #include <string.h>
 
 struct sums {
-    int64_t frequency; /* ticks a second of the times below */
+    int64_t frequency; /* ticks per second of the times below */
     int64_t gc_ticks, safepoint_ticks;
     int64_t loaded, loaded_shared, unloaded, unloaded_shared;
-    int64_t max_largest; /* of one generation */
-    bool regions;        /* the generations share the heap: each one's maximum is the whole */
+    int64_t max_largest; /* of a single generation */
+    bool regions;        /* the generations share the heap: the maximum of each is the whole */
 };
 
 struct reading {
@@ -24,10 +24,10 @@ static void add(int64_t *sum, int64_t n) {
         *sum = INT64_MAX;
 }
 
-/* Single numbers by name. */
+/* Names of entries that hold a single number. */
 static const struct {
     const char *name;
-    size_t offset; /* in struct reading's sums or values */
+    size_t offset; /* in struct sums if in_sums, else in struct perf_values */
     bool in_sums;
 } numbers[] = {
     {"sun.os.hrt.frequency", offsetof(struct sums, frequency), true},
@@ -54,7 +54,7 @@ static const struct {
 #undef TEXT
 };
 
-/* Where NAME is PREFIX, a number, and a rest: the rest, and the number. */
+/* If `name` is PREFIX, a digit, a dot and a rest: returns the rest and sets *index. Else NULL. */
 static const char *indexed(const char *name, const char *prefix, unsigned *index) {
     size_t n = strlen(prefix);
     if (strncmp(name, prefix, n) != 0 || name[n] < '0' || name[n] > '9' || name[n + 1] != '.')
@@ -63,8 +63,8 @@ static const char *indexed(const char *name, const char *prefix, unsigned *index
     return name + n + 2;
 }
 
-/* The heap is generations 0 and 1. A space's capacity is of no use (Shenandoah's is the reserved
- * size), a generation's is. */
+/* The heap is generations 0 and 1. Capacities are taken from generations, not from spaces: a
+ * space's is useless (Shenandoah's is the reserved size). */
 static bool heap_number(struct reading *r, const char *name, int64_t n) {
     unsigned generation, space;
     const char *rest = indexed(name, "sun.gc.generation.", &generation);
@@ -158,6 +158,6 @@ int perf_values_read(struct perf_values *v, const void *data, size_t size) {
     if (r.s.regions)
         v->heap_max = r.s.max_largest;
     if (v->heap_max > 0 && v->heap_capacity > v->heap_max)
-        v->heap_capacity = v->heap_max; /* G1 adds 8 bytes a space so as not to say 0 */
+        v->heap_capacity = v->heap_max; /* G1 adds 8 bytes per space so that it never reports 0 */
     return 0;
 }

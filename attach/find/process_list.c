@@ -29,7 +29,7 @@ static int open_proc(const char *path) {
         return -errno;
     if (fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC)
         return fd;
-    close(fd); /* somebody else's files: not to be believed, and they may block */
+    close(fd); /* not a proc file system: not trustworthy, and reading may block */
     return -ENOENT;
 }
 
@@ -50,7 +50,7 @@ void process_list_close(struct process_list *l) {
     *l = (struct process_list){.proc = -1};
 }
 
-/* The text of a file, with a NUL behind it. Its length, or -errno. */
+/* Reads a file as text and adds a NUL. Returns its length, or -errno. */
 static ssize_t read_file(const struct process_list *l, pid_t pid, const char *name, char *out,
                          size_t size) {
     char path[48];
@@ -133,7 +133,7 @@ static uint64_t memory_bytes(void) {
     return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Whether it was there at the last look, and uses enough to be reported. */
+/* Whether the process was in the previous poll, and uses enough to be reported. */
 static bool is_large(const struct process_list *l, const struct process_known *now, uint64_t now_ns,
                      struct process_sample *s) {
     const struct process_known *then =
@@ -145,7 +145,7 @@ static bool is_large(const struct process_list *l, const struct process_known *n
     return s->share >= SHARE_LEAST || (double)s->resident >= SHARE_LEAST * (double)memory_bytes();
 }
 
-/* One process; false: it has gone. */
+/* Reads one process, and reports it if it is large; false: it has ended. */
 static bool look_at(const struct process_list *l, struct process_known *now, uint64_t now_ns,
                     void (*tell)(void *, const struct process_sample *), void *arg) {
     struct process_sample s = {.pid = now->pid};

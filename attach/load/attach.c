@@ -24,20 +24,21 @@ enum {
     NAME_MAX_BYTES = 16,       /* AttachOperation::name_length_max */
     ARGUMENT_MAX_BYTES = 1024, /* AttachOperation::arg_length_max, protocol version 1 */
     REPLY_MAX = 16 << 20,
-    SHOWN_MAX = 300, /* of the JVM's words in a message */
+    SHOWN_MAX = 300, /* bytes of the JVM's words in a message */
     PATIENCE_NS = 1000000000,
 };
 
 struct reply {
     char *data; /* owned, NUL-terminated */
     size_t len, cap;
-    int (*each)(void *context, const char *data, size_t len); /* NULL: all is kept in data */
+    int (*each)(void *context, const char *data, size_t len); /* NULL: everything is kept in data */
     void *context;
-    bool passing; /* the status was 0, so what comes goes to `each` */
+    bool passing; /* the status was 0: the text goes to `each` */
 };
 
-/* With the mechanism disabled SIGQUIT means a thread dump on the application's output: it must be
- * known before. The JVM says it in its performance data, sun.rt.jvmCapabilities. */
+/* If the mechanism is disabled, SIGQUIT makes the JVM print a thread dump to the application's
+ * output. So this must be known before. The JVM reports it in its performance data,
+ * sun.rt.jvmCapabilities. */
 bool attach_is_disabled(const struct jvm *j) {
     struct perf_values v;
     if (jvm_perf_read(j, true, &v) == 0 && v.capabilities[0])
@@ -77,7 +78,7 @@ static int send_all(int fd, const char *data, size_t len, uint64_t deadline_ns) 
     return 0;
 }
 
-/* Splits "STATUS\nTEXT"; false when there is no status. */
+/* Splits "STATUS\nTEXT"; false if there is no status. */
 static bool split_status(struct reply *r, long *status, char **text) {
     char *end;
     errno = 0;
@@ -88,7 +89,7 @@ static bool split_status(struct reply *r, long *status, char **text) {
     return true;
 }
 
-/* Hands over what has come, once the status is known to be good. */
+/* Passes the text received so far to `each`, once the status is known to be 0. */
 static int pass_on(struct reply *r) {
     char *text = r->data;
     long status;
@@ -102,7 +103,7 @@ static int pass_on(struct reply *r) {
     return n ? r->each(r->context, text, n) : 0;
 }
 
-/* Waits for the answer. One that is passed on may take its time while the JVM works. */
+/* Waits for the answer. With `each`, an answer may take any time while the JVM runs. */
 static int await_answer(const struct jvm *j, int fd, const struct reply *r, uint64_t deadline_ns) {
     struct proc_stat st;
     int rc;
@@ -194,8 +195,8 @@ static int no_answer(const struct jvm *j, const char *command, int rc, struct er
                    (unsigned)getegid());
 }
 
-/* The version, the command and its arguments, each ended by a NUL. -E2BIG: HotSpot would drop the
- * connection without a word. */
+/* Writes the version, the command and its arguments, each ended by a NUL. -E2BIG: HotSpot would
+ * close the connection without an answer. */
 static int build_request(const char *command, const char *const arg[3], char *out, size_t cap,
                          size_t *len, struct err *e) {
     if (strlen(command) > NAME_MAX_BYTES)
@@ -216,7 +217,7 @@ static int build_request(const char *command, const char *const arg[3], char *ou
     return 0;
 }
 
-/* Sends the request and fills `r` with the whole answer, at least a byte. */
+/* Sends the request and receives the whole answer, at least one byte, into `r`. */
 static int exchange(const struct jvm *j, const char *command, const char *const arg[3],
                     int timeout_ms, struct reply *r, struct err *e) {
     char request[8 + NAME_MAX_BYTES + ARGUMENTS * (ARGUMENT_MAX_BYTES + 1)];
@@ -253,7 +254,7 @@ static int refused(const struct jvm *j, const char *command, long status, const 
                    *text ? shown(text, words) : "it gives no reason");
 }
 
-/* The JVM's status and *text, which points into r->data. */
+/* Sends a command; returns the JVM's status, and *text, which points into r->data. */
 static int ask(const struct jvm *j, const char *command, const char *const arg[3], int timeout_ms,
                struct reply *r, long *status, char **text, struct err *e) {
     int rc = exchange(j, command, arg, timeout_ms, r, e);

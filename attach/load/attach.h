@@ -14,8 +14,8 @@
  * attachListener.cpp, JDK 8-26): a file .attach_pidN and SIGQUIT make the JVM listen on the unix
  * socket /tmp/.java_pidN; a request is the protocol version and four NUL-terminated strings.
  *
- * The connection is made by a child process, which takes on the target's /tmp, uid and gid where
- * needed: credentials, working directory and signals of the caller never change.
+ * A child process makes the connection. It takes on the target's /tmp, uid and gid where needed, so
+ * the caller's credentials, working directory and signals never change.
  *
  * Context: frontend only; blocks up to the timeout; any thread, but forks (the child calls only
  * async-signal-safe functions and library calls that are safe in a single-threaded copy).
@@ -27,41 +27,40 @@
 
 #define ATTACH_TIMEOUT_MS 10000
 
-/* The JVM says, or was told on its command line, that it takes no attach requests. */
+/* Whether the JVM accepts no attach requests, as it reports itself or by its command line. */
 bool attach_is_disabled(const struct jvm *j);
 
 /* Sends one command ("load", "jcmd", "threaddump", "properties" …) with up to 3 arguments (NULL:
- * empty) and gives the JVM's answer, status line removed, malloc'ed and NUL-terminated, in
- * *reply (may be NULL; the caller frees it; raw bytes, not made printable). Returns 0; or -errno
- * with a message that says which check failed:
- *   -EPERM      another user's JVM: both uids
- *   -ESRCH      the process is gone
+ * empty). *reply gets the JVM's answer without its status line: malloc'ed, NUL-terminated raw
+ * bytes, not made printable; the caller frees it (`reply` may be NULL). Returns 0; or -errno with a
+ * message that says which check failed:
+ *   -EPERM      another user's JVM: the message has both uids
+ *   -ESRCH      the process has ended
  *   -EOPNOTSUPP started with -XX:+DisableAttachMechanism, or SIGQUIT would kill it
  *   -ETIMEDOUT  the JVM did not begin to listen, or did not answer; or it is stopped, frozen, or
  *               held by a debugger
- *   -ENOENT     it listens, but its socket was removed, and it makes no new one
- *   -EPROTO     the JVM answered with an error: its own text is in the message
+ *   -ENOENT     it listens, but its socket was removed, and it does not create a new one
+ *   -EPROTO     the JVM answered with an error: the message has its text
  *   -E2BIG      an argument has more than 1024 bytes
  */
 int attach_command(const struct jvm *j, const char *command, const char *const arg[3],
                    int timeout_ms, char **reply, struct err *e);
 
-/* The same for answers that may be long or take long (jcmd, threaddump, dumpheap, inspectheap):
- * `each` gets the text piece by piece as it comes, raw bytes, and stops it by returning a negative
- * errno, which is returned. Connecting takes up to `timeout_ms`; after that it waits for as long as
- * the JVM works at it and is not stopped (-ETIMEDOUT). What a JVM says with an error is in the
- * message and does not come through `each`. */
+/* The same for answers that may be long or take long (jcmd, threaddump, dumpheap, inspectheap).
+ * `each` gets the text as raw bytes, piece by piece as it arrives. If it returns a negative errno,
+ * the rest is not read and that errno is returned. Connecting takes up to `timeout_ms`. After that
+ * there is no time limit while the JVM runs; -ETIMEDOUT if it is stopped. The text of an error is
+ * in the message and is not passed to `each`. */
 int attach_stream(const struct jvm *j, const char *command, const char *const arg[3],
                   int timeout_ms, int (*each)(void *context, const char *data, size_t len),
                   void *context, struct err *e);
 
-/* Makes the JVM load an agent library by absolute path (as the JVM sees it), or by the name of one of
- * the JDK's own ("instrument"), with options. Returns 0
- * when the library was loaded, and what its Agent_OnAttach returned in *result (0: success). The
- * forms of the answer over JDK 8-26 ("0", "return code: 0", "... was not loaded: TEXT") are
- * understood; why a library does not load, in the JVM's words and ours, is in the message (-EPROTO).
- * -EOPNOTSUPP also for -XX:-EnableDynamicAgentLoading, -ENOEXEC for a 32-bit JVM; see
- * load_trouble.h. */
+/* Makes the JVM load an agent library with options. `library` is an absolute path as the JVM sees
+ * it, or the name of one of the JDK's own libraries ("instrument"). Returns 0 when the library was
+ * loaded; *result is then what its Agent_OnAttach returned (0: success). All forms of the answer in
+ * JDK 8-26 are understood ("0", "return code: 0", "... was not loaded: TEXT"). If the library is
+ * not loaded, the message has the reason in the JVM's words and ours (-EPROTO). Also -EOPNOTSUPP
+ * for -XX:-EnableDynamicAgentLoading, and -ENOEXEC for a 32-bit JVM; see load_trouble.h. */
 int attach_load(const struct jvm *j, const char *library, const char *options, int timeout_ms,
                 int *result, struct err *e);
 

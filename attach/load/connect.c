@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the helper may need beyond its deadline to remove its file and answer. */
+/* Time that the helper may need after its deadline, to remove its file and answer. */
 #define GRACE_MS 500
 
-/* The errand: `context` is the struct helper_task. */
+/* The errand's work: `context` is the struct helper_task. */
 static void connect_there(void *context, void *outcome, int *fd) {
     const struct helper_task *t = context;
     struct helper_outcome o;
@@ -20,14 +20,14 @@ static void connect_there(void *context, void *outcome, int *fd) {
     memcpy(outcome, &o, sizeof o);
 }
 
-/* 0 or -errno where no helper could be started. */
+/* 0, or -errno if no helper could be started. */
 static int run_helper(struct helper_task *t, struct helper_outcome *o, int *socket) {
     *o = (struct helper_outcome){.step = HELPER_LOST};
     return errand_run(connect_there, t, t->deadline_ns + GRACE_MS * UINT64_C(1000000), o, sizeof *o,
                       socket);
 }
 
-/* Who or what holds it still. */
+/* Explains who or what stopped the JVM. */
 static int explain_halt(const struct jvm *j, const struct helper_outcome *o, struct err *e) {
     char who[64] = "";
     switch (o->step) {
@@ -51,7 +51,7 @@ static int explain_halt(const struct jvm *j, const struct helper_outcome *o, str
     }
 }
 
-/* It listens, and yet nobody can connect. */
+/* The JVM listens, but nobody can connect. */
 static int explain_listener(const struct jvm *j, const struct helper_outcome *o, struct err *e) {
     int pid = (int)j->pid;
     if (o->step == HELPER_BUSY)

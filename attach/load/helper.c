@@ -20,24 +20,24 @@
 #include <unistd.h>
 
 enum {
-    NAPS_MAX = 20,           /* half milliseconds of the longest nap */
-    YOUNG_MS = 5000,         /* so old a JVM has its signal handlers */
-    OTHERS_TRIGGER_MS = 200, /* for somebody else's attach that is under way */
-    TRACED_MS = 300,         /* so long a halt for a debugger is more than a step under strace */
+    NAPS_MAX = 20,           /* in half milliseconds: the longest nap */
+    YOUNG_MS = 5000,         /* a JVM of this age has installed its signal handlers */
+    OTHERS_TRIGGER_MS = 200, /* time for an attach of another tool that is under way */
+    TRACED_MS = 300,         /* a longer halt is not just a step under strace */
     STAY_MS = 60000,
     STAY_NAP_MS = 50,
-    DESCRIPTORS_MAX = 4096 /* of ours */
+    DESCRIPTORS_MAX = 4096 /* of ours, that are closed one by one */
 };
 
 struct helper {
     const struct helper_task *t;
     struct helper_outcome *o;
     int pidfd; /* -1 before Linux 5.3 */
-    int cwd;   /* the JVM's, O_PATH; -1 where it may not be entered */
+    int cwd;   /* the JVM's working directory, O_PATH; -1 if it may not be entered */
     int socket;
-    bool left; /* nobody listens at the socket that lies there */
+    bool left; /* nobody listens at the socket that is at the path */
     ino_t left_inode;
-    char socket_name[32]; /* in the JVM's /tmp, our working directory */
+    char socket_name[32]; /* in the JVM's /tmp, which is our working directory */
     char trigger_name[32];
 };
 
@@ -51,7 +51,7 @@ static bool in_time(const struct helper *h) {
     return proc_now_ns() < h->t->deadline_ns;
 }
 
-/* Sleeps, a little longer each time; false when the process has ended. */
+/* Sleeps, a little longer each time; false if the process has ended. */
 static bool nap(struct helper *h, int *naps) {
     struct pollfd p = {.fd = h->pidfd, .events = POLLIN};
     if (*naps < NAPS_MAX)
@@ -61,7 +61,7 @@ static bool nap(struct helper *h, int *naps) {
     return true;
 }
 
-/* Nobody has stopped it. */
+/* Checks that nobody has stopped the process. */
 static bool check_halted(struct helper *h) {
     uint64_t until = proc_now_ns() + TRACED_MS * UINT64_C(1000000);
     pid_t tracer;
@@ -84,7 +84,7 @@ static bool check_halted(struct helper *h) {
     }
 }
 
-/* The process is still the one that was asked for, and runs. */
+/* Checks that the process is still the requested one, and runs. */
 static bool check_process(struct helper *h) {
     struct proc_stat st;
     int rc = proc_stat(h->t->pid, &st);
@@ -103,9 +103,9 @@ static int open_cwd(pid_t pid) {
     return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Enters the JVM's /tmp, as the JVM's user. The way there may be open to who we were (root on a
- * host) or only to the JVM's own user (root in a container without CAP_SYS_PTRACE). From inside,
- * the socket's address is short, whatever the path. */
+/* Enters the JVM's /tmp, as the JVM's user. The way to it may be open only before the change of
+ * user (root on a host) or only to the JVM's user (root in a container without CAP_SYS_PTRACE):
+ * both are tried. From inside the directory, the socket's address is short whatever the path. */
 static bool enter(struct helper *h) {
     const struct helper_task *t = h->t;
     int tmp = tmp_dir_open(t->pid);
@@ -124,8 +124,8 @@ static bool enter(struct helper *h) {
     return true;
 }
 
-/* Who listens must be the JVM itself: with a /tmp that containers share, or a file left over by
- * an earlier process, the name proves nothing. */
+/* Checks that the listener is the JVM itself. The name proves nothing: containers may share a /tmp,
+ * and an earlier process may have left its file. */
 static bool check_peer(struct helper *h) {
     struct ucred peer;
     socklen_t len = sizeof peer;
@@ -137,8 +137,9 @@ static bool check_peer(struct helper *h) {
     return stop(h, HELPER_PEER, 0);
 }
 
-/* Why the connection was refused: a file left over by a JVM that was killed, which this one, of the
- * same user, will replace; or its queue is full. Same results as try_connect. */
+/* Finds out why the connection was refused. Either the file was left by a JVM that was killed; this
+ * JVM replaces it if it has the same user. Or the JVM's queue is full. Same results as
+ * try_connect. */
 static int refused(struct helper *h, const struct stat *st, int error) {
     h->o->seen = st->st_uid;
     if (error == EAGAIN)
@@ -150,7 +151,7 @@ static int refused(struct helper *h, const struct stat *st, int error) {
     return stop(h, st->st_uid == h->t->uid ? HELPER_CONNECT : HELPER_OWNER, error), -1;
 }
 
-/* 2: its queue is full. 1: connected. 0: nobody listens there (yet). -1: no use. */
+/* 2: the queue is full. 1: connected. 0: nobody listens there (yet). -1: it cannot work. */
 static int try_connect(struct helper *h) {
     struct stat st;
     h->left = false;
@@ -175,8 +176,8 @@ static int try_connect(struct helper *h) {
     return refused(h, &st, error);
 }
 
-/* Tries for at most `ms`; for a place in a full queue, until the deadline. Same results, but not
- * 2. */
+/* Tries for at most `ms`; if the queue is full, until the deadline. Same results as try_connect,
+ * but never 2. */
 static int connect_within(struct helper *h, uint64_t ms) {
     uint64_t until = proc_now_ns() + ms * 1000000U;
     int naps = 0, rc;
@@ -190,7 +191,7 @@ static int connect_within(struct helper *h, uint64_t ms) {
     return -1;
 }
 
-/* A JVM that has only just started does not catch SIGQUIT yet: wait for that. */
+/* A JVM that has only just started does not catch SIGQUIT yet: waits until it does. */
 static bool check_handler(struct helper *h) {
     struct proc_status s;
     int naps = 0;
@@ -208,16 +209,16 @@ static bool check_handler(struct helper *h) {
     }
 }
 
-/* A trigger that is there already helps only when HotSpot would accept it. */
+/* A trigger that exists already helps only if HotSpot would accept it. */
 static bool acceptable(const struct helper *h, int dir) {
     struct stat st;
     return fstatat(dir, h->trigger_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
            (st.st_uid == h->t->uid || st.st_uid == 0);
 }
 
-/* Creates the file that tells a wish to attach from one for a thread dump. 0, or -errno: -EEXIST
- * when it was there. HotSpot looks in its working directory first, then in /tmp, and takes only
- * its own user's file for it. */
+/* Creates the file by which HotSpot tells an attach request from a request for a thread dump. 0, or
+ * -errno: -EEXIST if it existed. HotSpot searches its working directory first, then /tmp, and
+ * accepts only its own user's file. */
 static int create_trigger(const struct helper *h) {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     const int dirs[] = {h->cwd, AT_FDCWD};
@@ -258,7 +259,7 @@ static void close_between(int first, int last) {
         close(fd);
 }
 
-/* What the caller had open, a pipe that somebody reads to its end for instance. */
+/* Closes what the caller had open, for example a pipe that another process reads to its end. */
 static void close_others(const struct helper *h) {
     int low = h->pidfd < h->cwd ? h->pidfd : h->cwd;
     int high = h->pidfd < h->cwd ? h->cwd : h->pidfd;
@@ -267,7 +268,7 @@ static void close_others(const struct helper *h) {
     close_between(high + 1, INT_MAX);
 }
 
-/* In the process that stays behind. */
+/* Runs in the process that stays behind. */
 static void stay(struct helper *h) {
     uint64_t until = proc_now_ns() + STAY_MS * UINT64_C(1000000);
     struct pollfd p = {.fd = h->pidfd, .events = POLLIN};
@@ -279,7 +280,8 @@ static void stay(struct helper *h) {
     _exit(0);
 }
 
-/* SIGQUIT was sent, and nobody listens. False: there is nothing to be removed any more later. */
+/* SIGQUIT was sent, and nobody listens: leaves a process behind that removes the trigger later.
+ * False: none was left, so the caller removes the trigger. */
 static bool wait_on(struct helper *h) {
     struct proc_status s = {0};
     if (!check_process(h))
@@ -293,11 +295,12 @@ static bool wait_on(struct helper *h) {
     return child > 0;
 }
 
-/* It listens, yet there is no way to it: until it is made to look, which it does where its socket's
- * name is not there, and only then. 1: it may be. Else as connect_within. */
+/* The JVM listens, but cannot be reached. If it is asked again it creates a new socket, but only
+ * while no file has the socket's name: removes a file that an earlier process left. 0: it can be
+ * asked. Other results as connect_within. */
 static int revive(struct helper *h) {
     struct stat st;
-    int rc = connect_within(h, OTHERS_TRIGGER_MS); /* it may have begun just now */
+    int rc = connect_within(h, OTHERS_TRIGGER_MS); /* it may have begun to listen just now */
     if (rc != 0)
         return rc;
     if (!h->t->renews)
@@ -308,13 +311,13 @@ static int revive(struct helper *h) {
     return 0;
 }
 
-/* A file system that is read-only takes no socket, and the JVM would not say so. */
+/* On a read-only file system the JVM could not create its socket, and would not report that. */
 static bool check_tmp(struct helper *h) {
     return faccessat(AT_FDCWD, ".", W_OK, 0) == 0 || errno != EROFS || stop(h, HELPER_TMP, EROFS);
 }
 
-/* Creates the trigger, sends SIGQUIT and connects. Only one SIGQUIT is ever sent: a second, after
- * the JVM began to listen, prints a thread dump to the application's output. */
+/* Creates the trigger, sends SIGQUIT and connects. Sends at most one SIGQUIT: a second one, after
+ * the JVM began to listen, would print a thread dump to the application's output. */
 static bool ask_to_listen(struct helper *h) {
     int made = create_trigger(h);
     if (made == -EEXIST) {
@@ -345,7 +348,7 @@ static bool trigger(struct helper *h) {
 }
 
 static bool run(struct helper *h) {
-    /* The descriptor first: what is found out below is then about this very process. */
+    /* The descriptor comes first: everything found out below is then about this very process. */
     h->pidfd = (int)syscall(SYS_pidfd_open, h->t->pid, 0);
     if (h->pidfd < 0 && errno == ESRCH)
         return stop(h, HELPER_GONE, 0);

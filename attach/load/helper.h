@@ -1,5 +1,5 @@
 /*
- * What the attach helper does, between being cloned and handing over the socket.
+ * The work of the attach helper, from the clone to handing over the socket.
  *
  * Context: runs in a single-threaded copy of a process that may have had threads: it allocates
  * nothing, takes no lock, and formats no message. All signals are blocked.
@@ -16,35 +16,35 @@ struct helper_task {
     uid_t uid;
     gid_t gid;
     uint64_t start_ticks;
-    bool disabled;        /* the attach mechanism is switched off */
-    bool renews;          /* asked again, it makes its socket anew (listener.h) */
+    bool disabled;        /* the attach mechanism is disabled */
+    bool renews;          /* it creates its socket again if it is asked again (listener.h) */
     uint64_t deadline_ns; /* monotonic */
 };
 
-/* How far it came. */
+/* How far the helper came. */
 enum helper_step {
     HELPER_CONNECTED,
-    HELPER_GONE,        /* no such process, or another one by now */
-    HELPER_STOPPED,     /* by a signal */
-    HELPER_DISABLED,    /* does not listen, and may not be made to */
-    HELPER_UNCAUGHT,    /* does not listen, and SIGQUIT would kill it; `seen`: it did listen,
-                           but its socket's name is gone */
-    HELPER_CREDENTIALS, /* its uid could not be taken on */
-    HELPER_TMP,         /* its /tmp could not be entered */
+    HELPER_GONE,        /* no such process, or the pid belongs to another one now */
+    HELPER_STOPPED,     /* stopped by a signal */
+    HELPER_DISABLED,    /* does not listen, and may not be asked to */
+    HELPER_UNCAUGHT,    /* does not listen, and SIGQUIT would kill it; `seen`: it did listen, but
+                           its socket's name is gone */
+    HELPER_CREDENTIALS, /* the helper could not take on its uid */
+    HELPER_TMP,         /* the helper could not enter its /tmp */
     HELPER_TRIGGER,     /* .attach_pidN could not be created */
     HELPER_SIGNAL,      /* SIGQUIT could not be sent */
-    HELPER_SILENT,      /* SIGQUIT was sent, and no socket appeared in time; `seen`: it has not
-                           even been taken */
-    HELPER_NOT_SOCKET,  /* something else is at the socket's place */
+    HELPER_SILENT,      /* SIGQUIT was sent, and no socket appeared in time; `seen`: the signal is
+                           still pending */
+    HELPER_NOT_SOCKET,  /* something else is at the socket's path */
     HELPER_OWNER,       /* the socket belongs to user `seen` */
     HELPER_CONNECT,     /* connect failed */
     HELPER_PEER,        /* process `seen` listens there */
     HELPER_TRACED,      /* process `seen` holds it in a debugger */
-    HELPER_FROZEN,      /* with its control group */
-    HELPER_BUSY,        /* so many wait to be connected that there is no place in the queue */
-    HELPER_REMOVED,     /* it listens, but its socket's name is gone, and it makes none anew */
-    HELPER_LOST,        /* for the caller: the helper ended or hung without an answer */
-    /* what only the doctor finds, before anything is tried: */
+    HELPER_FROZEN,      /* frozen with its control group */
+    HELPER_BUSY,        /* the queue of its socket is full of waiting connections */
+    HELPER_REMOVED,     /* it listens, but its socket's name is gone, and it creates no new one */
+    HELPER_LOST,        /* set by the caller: the helper ended or hung without an answer */
+    /* found by the doctor only, before anything is tried: */
     HELPER_NARROW,   /* a 32-bit process */
     HELPER_OTHER_VM, /* not HotSpot */
 };
@@ -55,10 +55,11 @@ struct helper_outcome {
     uint32_t seen;
 };
 
-/* Does it all; *socket is the connected socket, or -1. A JVM that has been asked to listen and does
- * not in time may still take the signal: a process stays behind then, until it listens or is gone
- * but a minute at most, that keeps .attach_pidN for it and removes it. Without the file the JVM
- * would print a thread dump to the application's output. */
+/* Does all the steps; *socket is the connected socket, or -1. A JVM that was asked to listen but
+ * does not in time may still handle the signal later. Then a process stays behind that keeps
+ * .attach_pidN for it: until the JVM listens or has ended, but a minute at most. After that the
+ * process removes the file. Without the file the JVM would print a thread dump to the application's
+ * output. */
 void helper_run(const struct helper_task *t, struct helper_outcome *o, int *socket);
 
 #endif

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 enum {
-    TEXT_MAX = 1 << 20, /* of a command line or an environment */
+    TEXT_MAX = 1 << 20, /* bytes of a command line or an environment */
     FILE_MAX = 1 << 16,
-    FILES_MAX = 16, /* they cannot name further ones */
+    FILES_MAX = 16, /* a file cannot name further ones */
     PATIENCE_MS = 500,
 };
 
@@ -24,7 +24,7 @@ static const char on_command_line[] = "its command line",
                   in_file[] = "a file its command line names";
 
 static const struct {
-    const char *flag, *word; /* -XX:+FLAG; a word that says the same */
+    const char *flag, *word; /* the flag of -XX:+FLAG; a word that means the same */
 } known[JAVA_OPTIONS_COUNT] = {
     [JAVA_DISABLE_ATTACH] = {"DisableAttachMechanism", NULL},
     [JAVA_DYNAMIC_AGENTS] = {"EnableDynamicAgentLoading", NULL},
@@ -40,7 +40,7 @@ static bool separates(char c) {
     return c == '\0' || c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '"' || c == '\'';
 }
 
-/* The next word, not NUL-terminated; false at the end. */
+/* Finds the next word, which is not NUL-terminated; false at the end. */
 static bool next_word(const char **at, const char *end, const char **word, size_t *len) {
     const char *p = *at;
     while (p < end && separates(*p))
@@ -53,7 +53,8 @@ static bool next_word(const char **at, const char *end, const char **word, size_
     return *len > 0;
 }
 
-/* 1: -XX:+FLAG or the word; -1: -XX:-FLAG, or -XX:FLAG=N with N at most 0; 0: about something else. */
+/* 1: -XX:+FLAG, the word, or -XX:FLAG=N with N above 0; -1: -XX:-FLAG, or -XX:FLAG=N with N at most
+ * 0; 0: another option. */
 static int says(const char *word, size_t len, size_t option) {
     static const char prefix[] = "-XX:";
     size_t n = sizeof prefix - 1, flag = strlen(known[option].flag);
@@ -92,7 +93,7 @@ void java_options_scan(struct java_options *o, const char *source, const char *t
 
 struct file_errand {
     const struct jvm *jvm;
-    const char *path; /* as the JVM sees it; relative: from `cwd` */
+    const char *path; /* as the JVM sees it; a relative path starts at `cwd` */
     char cwd[PATH_MAX];
     char buffer[FILE_MAX];
 };
@@ -107,14 +108,14 @@ static int open_file(struct file_errand *t) {
     int root = inside_enter(t->jvm->pid, "root");
     int r = credentials_take(t->jvm->pid, t->jvm->uid, t->jvm->gid);
     if (root < 0)
-        root = inside_enter(t->jvm->pid, "root"); /* which that user may */
+        root = inside_enter(t->jvm->pid, "root"); /* that user may enter it */
     if (root < 0 || r < 0)
         return r < 0 ? r : root;
     snprintf(whole, sizeof whole, "%s/%s", t->path[0] == '/' ? "" : t->cwd, t->path);
     return inside_read(inside_open(root, whole, 0));
 }
 
-/* What a hostile file system does to whoever reads it, it does to a child that is killed. */
+/* A hostile file system can block its reader: a child reads the file, and is killed if it hangs. */
 static void read_file(void *context, void *result, int *fd_out) {
     struct file_errand *t = context;
     struct file_answer answer = {.error = 0};
@@ -130,7 +131,7 @@ static void read_file(void *context, void *result, int *fd_out) {
     memcpy(result, &answer, sizeof answer);
 }
 
-/* False: it keeps us waiting, and further ones may. */
+/* False: reading the file timed out, and further files may do the same. */
 static bool take_file(struct java_options *o, const struct jvm *j, const char *path) {
     struct file_errand *t = calloc(1, sizeof *t);
     struct file_answer answer = {.error = ETIMEDOUT};
@@ -161,7 +162,7 @@ static bool take_file(struct java_options *o, const struct jvm *j, const char *p
     return true;
 }
 
-/* The file that a word stands for, or NULL. */
+/* The file that a word names, or NULL. */
 static const char *file_of(const char *word) {
     static const char vm_options[] = "-XX:VMOptionsFile=";
     if (word[0] == '@' && word[1] && word[1] != '@')
@@ -171,7 +172,7 @@ static const char *file_of(const char *word) {
     return NULL;
 }
 
-/* ---- all of it, in the VM's order ---- */
+/* ---- all options, in the VM's order ---- */
 
 static void take_command_line(struct java_options *o, const struct jvm *j, bool files, char *text) {
     struct java_args args;
@@ -183,7 +184,7 @@ static void take_command_line(struct java_options *o, const struct jvm *j, bool 
     }
     size_t len = (size_t)n;
     if (text[len - 1] != '\0')
-        text[len++] = '\0'; /* it was cut: there is room, proc_read keeps one byte */
+        text[len++] = '\0'; /* the text was cut: there is room, because proc_read keeps one byte */
     if (java_args_parse(text, len, &args) && args.options_len > 0)
         len = args.options_len;
     int left = files ? FILES_MAX : 0;

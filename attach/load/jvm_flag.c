@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX (1U << 20) /* of a command line or an environment */
+#define TEXT_MAX (1U << 20) /* bytes of a command line or an environment */
 
-/* The flag in a variable of the environment that the JVM (or its launcher) takes options from. */
+/* Finds the flag in an environment variable from which the JVM or its launcher takes options. */
 static int flag_in_variable(const char *environment, size_t len, const char *name,
                             const char *flag) {
     size_t name_len = strlen(name);

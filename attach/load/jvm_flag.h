@@ -1,7 +1,7 @@
 /*
- * What a JVM was told of a -XX flag when it was started: on its command line and in the variables
- * of its environment that it, or its launcher, takes options from. Flags in files (@argfiles,
- * -XX:Flags, .hotspotrc, -XX:VMOptionsFile) are not seen.
+ * The value that a -XX flag was given when the JVM was started: on its command line, or in the
+ * environment variables from which the JVM or its launcher takes options. Flags in files
+ * (@argfiles, -XX:Flags, .hotspotrc, -XX:VMOptionsFile) are not seen.
  *
  * Context: frontend only, any thread; allocates.
  */
@@ -10,7 +10,7 @@
 
 #include "attach/find/jvm.h"
 
-/* 1: -XX:+FLAG, -1: -XX:-FLAG, the later overriding the earlier; 0: not told, or not to be seen. */
+/* 1: -XX:+FLAG, -1: -XX:-FLAG, the later one overrides; 0: not given, or not readable. */
 int jvm_flag(const struct jvm *j, const char *flag);
 
 #endif

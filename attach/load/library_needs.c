@@ -25,14 +25,14 @@ static bool take(const struct image *m, uint64_t at, void *out, size_t n) {
     return true;
 }
 
-/* A string of the file, or NULL where it does not end in it. */
+/* A string of the file; NULL if its end is not in the file. */
 static const char *string(const struct image *m, uint64_t at) {
     if (at >= m->size || !memchr(m->data + at, '\0', m->size - at))
         return NULL;
     return (const char *)m->data + at;
 }
 
-/* musl's libc stands for all of these, whatever follows the dot. source: musl ldso/dynlink.c */
+/* musl's libc replaces all of these, whatever follows the dot. source: musl ldso/dynlink.c */
 static bool is_libc(const char *name) {
     static const char *const own[] = {"libc.", "libpthread.", "librt.",
                                       "libm.", "libdl.",      "libutil."};
@@ -42,7 +42,8 @@ static bool is_libc(const char *name) {
     return false;
 }
 
-/* Sections are there in what our build makes; who strips them gets "not known", not a wrong word. */
+/* Reads the needed libraries through the file's sections. Our build keeps sections; a library
+ * without them yields "not known", not a wrong answer. */
 static void read_needed(const struct image *m, const Elf64_Shdr *dynamic, uint64_t strings,
                         struct library_needs *out) {
     for (uint64_t i = 0; i < ENTRIES_MAX && (i + 1) * sizeof(Elf64_Dyn) <= dynamic->sh_size; i++) {

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 enum {
-    TEXT_MAX = 16 << 20,       /* bytes of a list of sockets that are looked through */
-    DESCRIPTORS_MAX = 1 << 18, /* of a process that are looked at, for all sockets together */
-    LISTENS = 1 << 16,         /* __SO_ACCEPTCON among a socket's flags */
-    FIRST_8 = 332,             /* updates of JDK 8 and 11 */
+    TEXT_MAX = 16 << 20,       /* bytes of a list of sockets that are read at most */
+    DESCRIPTORS_MAX = 1 << 18, /* entries of /proc/PID/fd that are read, for all sockets together */
+    LISTENS = 1 << 16,         /* __SO_ACCEPTCON in a socket's flags */
+    FIRST_8 = 332,             /* first updates of JDK 8 and 11 that create a new socket */
     FIRST_11 = 13,
 };
 
@@ -33,7 +33,7 @@ uint64_t listener_line(const char *line, pid_t inner_pid) {
     return name[n] == '\0' || strcmp(name + n, ".tmp") == 0 ? inode : 0;
 }
 
-/* One entry of /proc/PID/fd leads to that socket. */
+/* Whether an entry of /proc/PID/fd is that socket. */
 static bool is_socket(int dir, const char *name, uint64_t inode) {
     char link[64], wanted[64];
     ssize_t n = readlinkat(dir, name, link, sizeof link - 1);
@@ -44,8 +44,9 @@ static bool is_socket(int dir, const char *name, uint64_t inode) {
     return strcmp(link, wanted) == 0;
 }
 
-/* The process has the socket; true also where that cannot be seen, or `left` is used up: anybody may
- * make sockets with such names. By the system call: readdir would allocate. */
+/* Whether the process has the socket: any process may create a socket with such a name. True also
+ * if that cannot be seen, or if `left` is used up. Uses the system call because readdir would
+ * allocate. */
 static bool has_socket(pid_t pid, uint64_t inode, int *left) {
     char path[64];
     _Alignas(struct dirent64) char entries[8192];
@@ -69,7 +70,7 @@ static bool has_socket(pid_t pid, uint64_t inode, int *left) {
     return found;
 }
 
-/* Looks at the whole lines of buf; returns the bytes of what follows them, moved to its start. */
+/* Checks the whole lines in buf. Moves what follows them to buf's start and returns its length. */
 static size_t look(char *buf, size_t len, pid_t pid, pid_t inner_pid, int *left, bool *found) {
     char *line = buf, *end;
     while (!*found && (end = memchr(line, '\n', len - (size_t)(line - buf)))) {
@@ -84,7 +85,7 @@ static size_t look(char *buf, size_t len, pid_t pid, pid_t inner_pid, int *left,
 }
 
 bool listener_is_open(pid_t pid, pid_t inner_pid) {
-    char path[64], buf[4096]; /* a line is a name of at most 108 bytes and a bit */
+    char path[64], buf[4096]; /* a line is a name of at most 108 bytes and a little more */
     snprintf(path, sizeof path, "/proc/%d/net/unix", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool found = false;
@@ -111,7 +112,7 @@ bool listener_is_renewed(const char *vm_version) {
     int n = sscanf(vm_version, "%u.%u.%u", &major, &minor, &update);
     if (n < 1)
         return true;
-    /* 25.412-b08 is JDK 8's; JDK 25's is 25+36 or 25.0.3+9. */
+    /* 25.412-b08 is a JDK 8; a JDK 25 has 25+36 or 25.0.3+9. */
     if (major == 25 && n == 2 && minor > 0)
         return minor >= FIRST_8;
     if (major == 11)

@@ -1,6 +1,6 @@
 /*
- * Whether a JVM listens for attach requests, whatever became of its socket's name: a cleaner of
- * /tmp may have removed that, and then nobody can connect although the socket is open.
+ * Whether a JVM listens for attach requests, even if the name of its socket is gone: a cleaner of
+ * /tmp may have removed it. Then nobody can connect although the socket is open.
  * source: attachListener_linux.cpp / attachListener_posix.cpp, JDK 8-28: the socket is bound to
  * .java_pidN.tmp, which is renamed to .java_pidN when it listens; proc_pid_net(5), unix
  *
@@ -13,15 +13,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* It does, by /proc/PID/net/unix and, where they may be seen, its own descriptors. */
+/* Whether the JVM listens, by /proc/PID/net/unix and, if they are readable, by its own
+ * descriptors. */
 bool listener_is_open(pid_t pid, pid_t inner_pid);
 
-/* A line of /proc/PID/net/unix: the inode number of a listening socket of that name; else 0. */
+/* Parses a line of /proc/PID/net/unix: returns the inode number of a listening socket with that
+ * name; else 0. */
 uint64_t listener_line(const char *line, pid_t inner_pid);
 
-/* Whether a JVM of this java.vm.version, asked again, makes the socket anew once its name is gone:
- * 8u332, 11.0.13, 14 and later (JDK-8225690). An earlier one would print a thread dump. True where
- * the version is not known. */
+/* Whether a JVM of this java.vm.version creates a new socket if it is asked again after the
+ * socket's name was removed: 8u332, 11.0.13, 14 and later do (JDK-8225690). An earlier one would
+ * print a thread dump. True if the version is not known. */
 bool listener_is_renewed(const char *vm_version);
 
 #endif

@@ -27,7 +27,7 @@
 
 static const char no_loading[] = "Dynamic agent loading is not enabled";
 
-/* The first that the text has tells; so what is more special comes first. */
+/* The first entry found in the text counts; so specific texts come first. */
 static const struct {
     const char *text;
     enum load_kind kind;
@@ -51,7 +51,7 @@ static const struct {
     {"Is a directory", LOAD_NOT_LIBRARY},
 };
 
-/* What each means, and what to do. */
+/* What each kind means, and what to do. */
 static const char *const meaning[] = {
     [LOAD_UNKNOWN] = "the reason is not known",
     [LOAD_DISABLED] = "it was started with -XX:-EnableDynamicAgentLoading: restart it without it, "
@@ -76,7 +76,8 @@ enum load_kind load_kind(const char *text, const char *library) {
     for (size_t i = 0; kind == LOAD_UNKNOWN && i < sizeof sayings / sizeof *sayings; i++)
         if (strstr(text, sayings[i].text))
             kind = sayings[i].kind;
-    /* "LIBRARY was not loaded. WHAT: cannot open …": what is missing may be something it needs. */
+    /* "LIBRARY was not loaded. WHAT: cannot open …": the missing file may be a library that it
+     * requires. */
     static const char loaded[] = "was not loaded. ";
     const char *what = strstr(text, loaded);
     what = what ? what + sizeof loaded - 1 : text;
@@ -84,7 +85,7 @@ enum load_kind load_kind(const char *text, const char *library) {
     return kind == LOAD_MISSING && needed ? LOAD_NEEDS : kind;
 }
 
-/* What the JVM's user finds at the library's place. */
+/* The task of examining the library's path as the JVM's user, and its result. */
 struct look {
     const struct jvm *j;
     const char *library;
@@ -92,9 +93,9 @@ struct look {
 
 struct found {
     int error;    /* of opening it */
-    bool regular; /* and long enough */
+    bool regular; /* a regular file, and long enough */
     bool noexec;
-    unsigned char elf[EI_NIDENT + 4]; /* its first bytes, up to e_machine */
+    unsigned char elf[EI_NIDENT + 4]; /* the file's first bytes, up to e_machine */
 };
 
 static void look(void *context, void *result, int *passed) {
@@ -105,7 +106,7 @@ static void look(void *context, void *result, int *passed) {
     int root = inside_enter(l->j->pid, "root");
     f.error = -credentials_take(l->j->pid, l->j->uid, l->j->gid);
     if (root < 0)
-        root = inside_enter(l->j->pid, "root"); /* which that user may */
+        root = inside_enter(l->j->pid, "root"); /* that user may enter it */
     int fd = f.error ? -f.error : root < 0 ? root : inside_read(inside_open(root, l->library, 0));
     if (fd >= 0 && !f.error && fstatvfs(fd, &fs) == 0) {
         f.regular = read(fd, f.elf, sizeof f.elf) == sizeof f.elf;

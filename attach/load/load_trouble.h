@@ -14,24 +14,25 @@ enum load_kind {
     LOAD_UNKNOWN,
     LOAD_DISABLED,    /* -XX:-EnableDynamicAgentLoading */
     LOAD_MISSING,     /* the JVM sees no such file */
-    LOAD_NEEDS,       /* a library that it needs is missing */
-    LOAD_MACHINE,     /* built for another machine, or word width */
-    LOAD_NOEXEC,      /* where it lies, nothing may be executed */
+    LOAD_NEEDS,       /* a library that it requires is missing */
+    LOAD_MACHINE,     /* built for another machine or word width */
+    LOAD_NOEXEC,      /* nothing may be executed in its directory */
     LOAD_DENIED,      /* the JVM's user may not read it */
-    LOAD_OLD_LIBC,    /* the JVM's C library is older than it needs, or another one */
-    LOAD_NOT_LIBRARY, /* the file is no shared library */
-    LOAD_NOT_AGENT,   /* it is, but has no Agent_OnAttach */
+    LOAD_OLD_LIBC,    /* the JVM's C library is older than it requires, or a different one */
+    LOAD_NOT_LIBRARY, /* the file is not a shared library */
+    LOAD_NOT_AGENT,   /* a shared library, but without Agent_OnAttach */
 };
 
-/* What the JVM's text about `library` means. */
+/* The kind of problem that the JVM's text about `library` means. */
 enum load_kind load_kind(const char *text, const char *library);
 
-/* Nothing is tried where it is known before: -EOPNOTSUPP for -XX:-EnableDynamicAgentLoading, and
- * -ENOEXEC for a 32-bit process. 0 otherwise. */
+/* Checks what is known before loading: -EOPNOTSUPP for -XX:-EnableDynamicAgentLoading, -ENOEXEC for
+ * a 32-bit process. 0 otherwise. */
 int load_check(const struct jvm *j, const char *library, struct err *e);
 
-/* `text`: the JVM's words, one printable line; "" where it has none (JDK 8): then the file is looked
- * at as the JVM would. Returns -EPROTO, or -EOPNOTSUPP for LOAD_DISABLED, with the message. */
+/* Writes the message about a library that was not loaded. `text`: the JVM's words, one printable
+ * line; if it is "" (JDK 8), the file is examined as the JVM sees it. Returns -EPROTO, or
+ * -EOPNOTSUPP for LOAD_DISABLED. */
 int load_trouble(const struct jvm *j, const char *library, const char *text, struct err *e);
 
 #endif

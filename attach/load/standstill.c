@@ -14,7 +14,7 @@
 #define V2_GROUPS "/sys/fs/cgroup"
 #define HYBRID_GROUPS "/sys/fs/cgroup/unified"
 
-/* The controllers of a line "7:freezer:/docker/12ab" hold this one. */
+/* Whether the controllers of a line "7:freezer:/docker/12ab" include the freezer. */
 static bool has_freezer(const char *controllers, size_t len) {
     static const char name[] = "freezer";
     for (const char *end = controllers + len, *at = controllers; at < end;) {
@@ -61,7 +61,7 @@ static bool is_frozen(pid_t pid) {
     return false;
 }
 
-/* The process of the thread that traces it. */
+/* The process whose thread traces `pid`. */
 static pid_t tracer_of(pid_t pid) {
     char text[8192];
     struct proc_status s;

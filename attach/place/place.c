@@ -16,14 +16,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A copy that the JVM has loaded before: its file is gone, and its name is among the mapped files. */
+/* A copy that the JVM loaded before: its file is gone, but its name is still among the mapped
+ * files. */
 
 #define START "/.jtop-prof-"
 #define ENDING ".so"
 #define GONE " (deleted)"
 #define HEX 8
 
-/* "/DIR/.jtop-prof-01234567-DIGEST.so", perhaps with GONE. */
+/* Whether the first `n` bytes are "/DIR/.jtop-prof-01234567-DIGEST.so". GONE may follow them. */
 static bool is_copy(const char *path, size_t n, const char *digest) {
     static const size_t own = sizeof START - 1 + HEX + 1 + HEX + sizeof ENDING - 1;
     if (n < own)
@@ -37,7 +38,7 @@ static bool is_copy(const char *path, size_t n, const char *digest) {
            memcmp(p + HEX + 1 + HEX, ENDING, sizeof ENDING - 1) == 0;
 }
 
-/* What is mapped by a line of /proc/PID/maps; NULL: no file. */
+/* The file that a line of /proc/PID/maps names; *length is without GONE. NULL: no file. */
 static const char *file_of(const char *line, size_t *length) {
     const char *path = strstr(line, " /");
     if (!path)
@@ -49,7 +50,7 @@ static const char *file_of(const char *line, size_t *length) {
     return path;
 }
 
-/* Looks at each line; false: this C library does not know what it has loaded by its name. */
+/* Checks one line. False: this C library does not find what it has loaded by its name. */
 static bool look_at(const char *line, const struct place_task *t, char *out, size_t size) {
     size_t n;
     const char *path = file_of(line, &n);
@@ -62,7 +63,7 @@ static bool look_at(const char *line, const struct place_task *t, char *out, siz
     return true;
 }
 
-/* Lines that do not fit into the buffer are passed over in pieces: no copy of ours is among them. */
+/* Lines that do not fit into the buffer are skipped in pieces: none of them is a copy of ours. */
 bool place_loaded(struct place_task *t, char *out, size_t size) {
     size_t kept = 0;
     ssize_t n;
@@ -124,7 +125,7 @@ static void add_all_of(struct text *out, const struct place_report *r, uint32_t 
     const struct place_try *try = &r->tried[first];
     for (uint32_t i = 0; i < first; i++)
         if (same_fault(&r->tried[i], try))
-            return; /* told with that one */
+            return; /* already listed with that one */
     text_addf(out, "%s%s", out->len ? "; " : "", try->dir);
     for (uint32_t i = first + 1; i < r->tries; i++)
         if (same_fault(&r->tried[i], try))
@@ -195,7 +196,7 @@ static struct place_task *make_task(const struct jvm *j, const char *library, un
     return t;
 }
 
-/* The child has its own of all but the report, and needs that no longer. */
+/* The child has its own copy of everything but the report, which it no longer needs. */
 static void free_task(struct place_task *t) {
     if (t->library_fd >= 0)
         close(t->library_fd);
@@ -230,7 +231,7 @@ int place_agent(const struct jvm *j, const char *library, unsigned wants, uint64
     return result;
 }
 
-/* In the JVM's root, which is ours where it is gone and had no other. */
+/* Opens the JVM's root; or ours, if the JVM has ended and had no mounts of its own. */
 static int enter_again(const struct place_owner *o) {
     struct proc_stat st;
     if (proc_stat(o->pid, &st) == 0 && st.start_ticks == o->start_ticks)
@@ -254,7 +255,7 @@ static void remove_file(int root, const char *path) {
     close(fd);
 }
 
-/* What a keeper who was killed has left. Who killed it may not signal this one. */
+/* Removes what a killed keeper left. The user who killed the keeper may not signal this process. */
 static void sweep(void *context, void *result, int *fd) {
     const struct place *p = context;
     (void)result;
@@ -287,7 +288,7 @@ struct check {
     const char *path;
 };
 
-/* The result: 1, where there is no such file. */
+/* The result is 1 if there is no such file. */
 static void look(void *context, void *result, int *fd) {
     const struct check *c = context;
     uint32_t missing = 0;

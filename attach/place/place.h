@@ -6,20 +6,22 @@
  *   place_look   dry run that tells where the agent would be placed
  *   place_parts  structs shared by the caller and the child process
  *
- * The agent's library where the JVM can load it. A JVM that sees the same file under the same path
- * gets that. Any other (a container with files of its own, a user who may not read ours) gets a
- * copy in a directory of its own, for as long as it takes to load it.
+ * Puts the agent's library where the JVM can load it. A JVM that sees the same file at the same
+ * path uses that file. Any other JVM (in a container with its own files, or of a user who may not
+ * read ours) gets a copy in a directory of its own, for as long as loading takes.
  *
- * The directory is the first of the JVM's /tmp, /dev/shm, /var/tmp, /run/user/UID, working directory
- * and home, and of the file systems mounted there, that its user may write to and that has room and
- * is not mounted noexec. All is done by a child with the JVM's uid and gid (errand.h), looked up
- * inside the JVM's root and never through a link that leads out of it: nothing can be written that
- * the JVM's own user could not have. The file is called .jtop-prof-RANDOM-DIGEST.so (the digest is
- * of what is in it), has mode 0500, is made with O_EXCL, and goes when place_release() is called or
- * this process ends, however it ends.
+ * The directory is the first that the JVM's user may write to, that has room and that is not
+ * mounted noexec, among the JVM's /tmp, /dev/shm, /var/tmp, /run/user/UID, working directory and
+ * home, and the file systems mounted there. A child with the JVM's uid and gid does all of this
+ * (errand.h). It looks paths up inside the JVM's root and never follows a link that leads out of
+ * it, so it can write nothing that the JVM's own user could not write. The file is called
+ * .jtop-prof-RANDOM-DIGEST.so (DIGEST is computed from its contents), has mode 0500 and is created
+ * with O_EXCL. It is removed when place_release() is called or when this process ends, for whatever
+ * reason.
  *
- * A copy that the JVM loaded before is still there under its name, though the file is gone: the C
- * library knows it (glibc does; musl looks for the file first). So it is not loaded twice.
+ * If the JVM has loaded a copy before, that name can be loaded again although the file is gone,
+ * because the C library remembers it (glibc does; musl looks for the file first). So the agent is
+ * not loaded twice.
  *
  * Context: frontend only, any thread; blocks up to the deadline (and a second more).
  */
@@ -32,10 +34,11 @@
 #define PLACE_PATH 512
 
 enum place_want {
-    /* A listening SOCK_SEQPACKET socket in the same kind of directory, mode 0600, by which the agent
-     * in the JVM can reach us whatever its namespaces; only where that works. */
+    /* Also create a listening SOCK_SEQPACKET socket, mode 0600, in a directory found in the same
+     * way. Through it the agent in the JVM can reach us whatever its namespaces. It is created only
+     * where this works. */
     PLACE_SOCKET = 1,
-    /* Not the copy that the JVM has loaded before: it would not take that. */
+    /* Do not use the copy that the JVM has loaded before: the JVM did not accept it. */
     PLACE_ANEW = 2,
 };
 
@@ -43,29 +46,30 @@ struct place {
     char path[PLACE_PATH];        /* of the library, as the JVM sees it */
     char socket_path[PLACE_PATH]; /* of the socket, as the JVM sees it; "": none */
     int listener;                 /* the socket, non-blocking; -1: none. place_release closes it */
-    bool copied;                  /* for this once */
-    bool loaded;                  /* there is no file: it is the name of what was loaded before */
+    bool copied;                  /* a copy was made for this load */
+    bool loaded;                  /* no file: the path is the name of a copy loaded before */
     struct errand keeper;
     struct place_owner {
         pid_t pid;
         uid_t uid;
         gid_t gid;
         uint64_t start_ticks;
-        bool own_files; /* it has mounts of its own */
+        bool own_files; /* it has its own mounts */
     } owner;            /* the JVM */
 };
 
-/* `library`: a path as we see it. `wants`: of enum place_want. 0, also where the JVM may not be
- * looked into, or is gone (the path is `library` then, and loading it will tell); or -errno with the
- * directories looked at, and why each would not do (-ENOENT: our own file cannot be read). */
+/* `library`: a path as we see it. `wants`: flags of enum place_want. Returns 0, also if the JVM may
+ * not be inspected or has ended (then the path is `library`, and loading it will show the problem).
+ * Or -errno, with the directories that were tried and why each cannot be used (-ENOENT: our own
+ * file cannot be read). */
 int place_agent(const struct jvm *j, const char *library, unsigned wants, uint64_t deadline_ns,
                 struct place *out, struct err *e);
 
-/* Removes what was placed, also where its user has killed the child that was to. The JVM keeps what
- * it has loaded. May be called again. */
+/* Removes what was placed, even if the JVM's user has killed the child that should remove it. The
+ * JVM keeps what it has loaded. May be called again. */
 void place_release(struct place *p);
 
-/* Whether the JVM has such a file. 0, also where that cannot be told; or -ENOENT. */
+/* Checks that the JVM has such a file. 0, also if that cannot be found out; or -ENOENT. */
 int place_check(const struct jvm *j, const char *path, uint64_t deadline_ns, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the child does, as the JVM's user. */
+/* The child's work, done as the JVM's user. */
 #include "attach/place/place_parts.h"
 
 #include "attach/proc/credentials.h"
@@ -25,8 +25,9 @@ static int open_view(pid_t pid, const char *file) {
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* The way there may be open to who we were (root on a host) or only to the JVM's own user (root in
- * a container without CAP_SYS_PTRACE). */
+/* Opens what is not open yet. It is called before and after the change of user, because the files
+ * may be open to our former user (root on a host) or only to the JVM's own user (root in a
+ * container without CAP_SYS_PTRACE). */
 static void see(struct place_task *t) {
     pid_t pid = t->jvm.pid;
     if (t->root < 0)
@@ -41,7 +42,7 @@ static void see(struct place_task *t) {
         t->mounts = open_view(pid, "mountinfo");
 }
 
-/* False: the JVM cannot be looked into, or it is another process by now. */
+/* False: the JVM may not be inspected, or its pid belongs to another process now. */
 static bool enter(struct place_task *t) {
     struct proc_stat st;
     see(t);
@@ -59,7 +60,7 @@ static bool is_library(const struct place_task *t, int fd) {
            theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
 }
 
-/* The JVM sees the file that we see, and may read it and run what is in it. */
+/* Whether the JVM sees the same file as we do, and may read it and execute code from it. */
 static bool sees_ours(const struct place_task *t) {
     struct statvfs fs;
     char link[64];
@@ -104,7 +105,8 @@ static int write_library(const struct place_task *t, int fd) {
     return 0;
 }
 
-/* The directory's own rules (setgid, an ACL) do not decide whose it is. */
+/* Checks that the directory's own rules (setgid, an ACL) did not change the file's owner or
+ * mode. */
 static bool is_private(int fd, const struct place_task *t) {
     struct stat st;
     return fchmod(fd, 0500) == 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
@@ -119,7 +121,7 @@ static unsigned random_number(void) {
     return n;
 }
 
-/* A file with the library in it; false: *fault and *error say why not, and it is gone. */
+/* Creates a file with the library in it; false: *try says why not, and the file is removed. */
 static bool make_file(struct place_task *t, int dir, struct place_try *try) {
     int fd = -1;
     for (int i = 0; fd < 0 && i < NAME_TRIES; i++) {
@@ -133,10 +135,10 @@ static bool make_file(struct place_task *t, int dir, struct place_try *try) {
     if (fd < 0)
         return false;
     if (fchown(fd, (uid_t)-1, t->jvm.gid) != 0)
-        errno = 0; /* the mode gives the group nothing */
+        errno = 0; /* the mode gives the group no rights */
     int rc = write_library(t, fd);
     bool private = rc == 0 && is_private(fd, t);
-    close(fd); /* what a quota says only now is not missed: the size was checked */
+    close(fd); /* a quota error that is reported only now is not missed: the size was checked */
     if (private)
         return true;
     try->fault = rc < 0 ? PLACE_FAULT_WRITE : PLACE_FAULT_OWNER;
@@ -145,7 +147,8 @@ static bool make_file(struct place_task *t, int dir, struct place_try *try) {
     return false;
 }
 
-/* Where the directory is, for the JVM. A path that would not survive as an argument is refused. */
+/* Finds the directory's path as the JVM sees it. Refuses a path that would not survive as an
+ * argument. */
 static bool seen_path(const struct place_task *t, int fd, const char *dir, char *out, size_t size) {
     if (inside_path(t->root, fd, out, size) < 0) {
         size_t n = strlen(dir);
@@ -211,7 +214,7 @@ static bool take_for_library(struct place_task *t, const char *dir) {
     return false;
 }
 
-/* From inside the directory the socket's address is short, whatever the path. */
+/* Binds inside the directory: there the socket's address is short, whatever the path. */
 static int bind_socket(struct place_task *t, int dir) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(t->socket_name, sizeof t->socket_name, ".jtop-prof-%08x.sock", random_number());
@@ -230,7 +233,7 @@ static int bind_socket(struct place_task *t, int dir) {
     return -1;
 }
 
-/* The JVM's path of it has to fit into an address, too. */
+/* The path by which the JVM sees the socket has to fit into an address, too. */
 static bool take_for_socket(struct place_task *t, const char *dir) {
     struct place_report *r = t->report;
     char seen[PLACE_PATH];

@@ -1,4 +1,4 @@
-/* Where a JVM's user may be able to write, in its own file system. */
+/* Finds directories in the JVM's own file system where its user may be able to write. */
 #include "attach/place/place_parts.h"
 
 #include "attach/proc/inside.h"
@@ -33,7 +33,7 @@ unsigned place_inner_uid(const struct jvm *j) {
     return j->uid;
 }
 
-/* What fits into the buffer; a NUL is added. */
+/* Reads what fits into the buffer and adds a NUL. */
 static size_t read_all(int fd, char *buffer, size_t size) {
     size_t length = 0;
     ssize_t n = 1;
@@ -45,7 +45,7 @@ static size_t read_all(int fd, char *buffer, size_t size) {
     return length;
 }
 
-/* Of the JVM's environment. */
+/* Finds HOME in the JVM's environment. */
 static bool find_home(struct place_task *t, char *out, size_t size) {
     static const char name[] = "HOME=/";
     size_t length = read_all(t->environment, t->buffer, sizeof t->buffer);
@@ -61,7 +61,7 @@ static bool find_home(struct place_task *t, char *out, size_t size) {
     return false;
 }
 
-/* In place: "\040" is how the kernel writes what would break its lines. */
+/* Decodes in place: the kernel writes "\040" for a character that would break its lines. */
 static void unescape(char *s) {
     char *to = s;
     for (; *s; to++) {
@@ -76,7 +76,7 @@ static void unescape(char *s) {
     *to = '\0';
 }
 
-/* File systems that are there to keep files, and do not wait for another machine or process. */
+/* File systems that keep files, and do not wait for another machine or process. */
 static bool keeps_files(const char *kind) {
     static const char *const known[] = {"tmpfs", "ext4", "xfs",  "btrfs", "overlay", "ext3",
                                         "ext2",  "zfs",  "f2fs", "ramfs", "bcachefs"};
@@ -87,8 +87,8 @@ static bool keeps_files(const char *kind) {
     return false;
 }
 
-/* Where one is mounted: field 5 of "ID PARENT DEV ROOT PLACE OPTIONS … - KIND …"; NULL: not for
- * us. `line` is cut to pieces. */
+/* Finds the mount point in a line: field 5 of "ID PARENT DEV ROOT PLACE OPTIONS … - KIND …". NULL:
+ * not usable. Changes `line`. */
 static char *mounted_at(char *line) {
     const char *kind = strstr(line, " - ");
     if (!kind || !keeps_files(kind + 3))

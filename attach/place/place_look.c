@@ -18,16 +18,16 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define LIBRARY_BYTES (512U << 10) /* where its size is not known */
+#define LIBRARY_BYTES (512U << 10) /* assumed if the library's size is not known */
 
 enum { PLACES = 3, ERRORS = 134 };
 
 struct look {
-    struct place_task task; /* the first: place_dirs hands it to take() */
+    struct place_task task; /* the first member: place_dirs passes it to take() */
     char library[PLACES][PATH_MAX];
     uint64_t bytes;
     struct place_look *out;
-    const char *error[ERRORS]; /* strerror takes locks, where the child may not */
+    const char *error[ERRORS]; /* strerror takes locks, which the child may not do */
 };
 
 static_assert(sizeof(struct place_look) <= ERRAND_RESULT_MAX, "an errand's answer");
@@ -46,7 +46,7 @@ static void see(struct place_task *t) {
     t->mounts = t->mounts < 0 ? open_file(pid, "mountinfo") : t->mounts;
 }
 
-/* As the JVM's user from here on. */
+/* From here on, this process runs as the JVM's user. */
 static int enter(struct place_task *t) {
     see(t);
     int rc = credentials_take(t->jvm.pid, t->jvm.uid, t->jvm.gid);
@@ -62,7 +62,7 @@ static const char *error_text(const struct look *l, int error) {
     return error > 0 && error < ERRORS ? l->error[error] : "an unknown error";
 }
 
-/* It is the same file there, may be read by its user, and mapped as code. */
+/* Whether the same file is there, and the JVM's user may read it and map it as code. */
 static bool sees(const struct place_task *t, const char *library) {
     struct stat ours, theirs;
     struct statvfs fs;
@@ -94,9 +94,9 @@ static bool may_write(int dir) {
     return fchdir(dir) == 0 && faccessat(AT_FDCWD, ".", W_OK | X_OK, AT_EACCESS) == 0;
 }
 
-/* Why not; NULL: it will do. */
+/* Why the directory cannot be used; NULL: it can. */
 static const char *fault_of(const struct look *l, const char *dir) {
-    struct statvfs fs = {0}; /* where it cannot be told, writing will tell */
+    struct statvfs fs = {0}; /* stays zero if statvfs fails: then may_write decides */
     int fd = inside_open(l->task.root, dir, O_DIRECTORY);
     if (fd < 0)
         return error_text(l, -fd);
@@ -140,7 +140,7 @@ static void look(void *context, void *result, int *fd_out) {
         l->out->seen = place_dirs(&l->task, take) ? PLACE_LOOK_COPY : PLACE_LOOK_NOWHERE;
 }
 
-/* Where ours may be: what was named, or else beside this program. */
+/* Where our library may be: at `library`, or else beside this program. */
 static void find_library(struct look *l, const char *library) {
     static const char *const places[PLACES] = {"", "/../lib/jtop-prof", "/../lib"};
     char self[PATH_MAX], path[PATH_MAX + 64];

@@ -16,9 +16,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* What the files about control groups say. */
+/* Parsers of the files about control groups. */
 
-/* A number of a file, which nothing but blanks may follow. */
+/* Parses the number in a file; only blanks may follow it. */
 static bool number(const char *text, int64_t *out) {
     char *end;
     errno = 0;
@@ -62,7 +62,7 @@ bool cgroup_parse_stat(const char *text, struct cgroup_cpu *out) {
     static const struct {
         const char *key;
         size_t at;
-        uint64_t ns; /* a unit of it, where it is a time */
+        uint64_t ns; /* ns per unit, if it is a time */
     } field[] = {
         {"nr_periods ", offsetof(struct cgroup_cpu, periods), 1},
         {"nr_throttled ", offsetof(struct cgroup_cpu, throttled), 1},
@@ -85,7 +85,8 @@ bool cgroup_parse_stat(const char *text, struct cgroup_cpu *out) {
     return found >= 3;
 }
 
-/* Whether a list with commas has the word; it ends at a `stop`, a blank or the end. */
+/* Whether a comma-separated list has the word. The list ends at `stop`, a blank or the text's
+ * end. */
 static bool has_word(const char *list, const char *word, char stop) {
     size_t n = strlen(word);
     for (;;) {
@@ -121,7 +122,7 @@ bool cgroup_parse_group(const char *text, bool *v2, char path[CGROUP_PATH]) {
     return found;
 }
 
-/* A field of mountinfo, in which blanks are written \040. */
+/* Decodes a field of mountinfo, in which a blank is written \040. */
 static bool unescape(const char *s, size_t n, char out[CGROUP_PATH]) {
     size_t used = 0;
     for (size_t i = 0; i < n; used++) {
@@ -166,7 +167,7 @@ const char *cgroup_below(const char *root, const char *path) {
     if (strncmp(root, path, n) != 0 || (path[n] && path[n] != '/'))
         return NULL;
     path += n + strspn(path + n, "/");
-    /* "/.." and its like lead above what the mount has. */
+    /* A path with "/.." or the like leads above the mount. */
     for (const char *up = path; (up = strstr(up, "..")); up += 2)
         if ((up == path || up[-1] == '/') && (!up[2] || up[2] == '/'))
             return NULL;
@@ -174,12 +175,12 @@ const char *cgroup_below(const char *root, const char *path) {
 }
 
 enum {
-    GROUP_TEXT = 16384, /* of a /proc/PID/cgroup */
+    GROUP_TEXT = 16384, /* bytes of a /proc/PID/cgroup */
     MOUNT_LINE = 4096,
-    MOUNT_BYTES = 8 << 20, /* of a mountinfo that are searched */
+    MOUNT_BYTES = 8 << 20, /* bytes of a mountinfo that are searched */
     FILE_TEXT = 1024,
     LEVELS_MAX = 64,
-    CACHED_TRIES = 4, /* others changing the tree make it fail */
+    CACHED_TRIES = 4, /* a try fails if another process changes the tree */
 };
 
 static bool is_cgroup(int fd, bool v2) {
@@ -188,7 +189,7 @@ static bool is_cgroup(int fd, bool v2) {
            (unsigned long)fs.f_type == (v2 ? CGROUP2_SUPER_MAGIC : CGROUP_SUPER_MAGIC);
 }
 
-/* The directory of `name`'s first part, and the rest of it. */
+/* Opens the directory of `name`'s first part, and moves `name` to the rest. */
 static int step(int dir, const char **name) {
     char part[256];
     *name += strspn(*name, "/");
@@ -205,8 +206,8 @@ static int step(int dir, const char **name) {
     return fd < 0 ? -errno : fd;
 }
 
-/* Below the process's root. RESOLVE_CACHED: a mount point is always in the kernel's cache, and what is
- * not might be of a file system whose server lets us wait for ever. */
+/* Opens a path below the process's root. RESOLVE_CACHED: a mount point is always in the kernel's
+ * cache; what is not cached might be on a file system whose server never answers. */
 static int open_inside(pid_t pid, const char *point) {
     struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
                            .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_CACHED};
@@ -223,7 +224,7 @@ static int open_inside(pid_t pid, const char *point) {
     return fd < 0 ? -error : fd;
 }
 
-/* As the process has it, or as we do (pid 0). */
+/* Opens the mount point as the process sees it, or as we do (pid 0). */
 static int open_point(pid_t pid, const char *point, bool v2) {
     int fd = pid ? open_inside(pid, point) : open(point, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0 && is_cgroup(fd, v2))
@@ -233,11 +234,11 @@ static int open_point(pid_t pid, const char *point, bool v2) {
     return -ENOENT;
 }
 
-/* Lines of a mountinfo, longer ones left out; false at the end. */
+/* Reads the lines of a mountinfo and leaves out longer ones; false at the end. */
 struct lines {
     int fd;
     size_t from, end, total;
-    bool skip; /* the rest of a long one */
+    bool skip; /* the next line is the rest of a long one */
     char text[MOUNT_LINE];
 };
 
@@ -271,7 +272,7 @@ static bool next_line(struct lines *l, char **line) {
     }
 }
 
-/* The mount that has the group and most of those above it: 0 where there is one. */
+/* Finds the mount that has the group and most of the groups above it. 0 or -errno. */
 static int find_mount(struct cgroup *g, pid_t pid, const char *group) {
     char path[40], root[CGROUP_PATH], point[CGROUP_PATH], *line;
     snprintf(path, sizeof path, pid ? "/proc/%d/mountinfo" : "/proc/self/mountinfo", (int)pid);
@@ -309,7 +310,7 @@ static double quota_of(int dir, bool v2) {
     return quota;
 }
 
-/* The end of a long path is what tells groups apart. */
+/* A long path is cut at its start, because its end distinguishes the groups. */
 static void name_group(struct cgroup_cpu *out, const char *path, size_t n) {
     const char *cut = n < sizeof out->path ? "" : "...";
     size_t room = sizeof out->path - 1 - strlen(cut);
@@ -329,7 +330,7 @@ static void read_level(int dir, bool v2, const char *path, size_t n, struct cgro
     name_group(out, n ? path : "/", n ? n : 1);
 }
 
-/* From the mount down to the group: each level may have a quota. */
+/* Reads all levels from the mount down to the group: each one may have a quota. */
 static int read_levels(const struct cgroup *g, const char *group, struct cgroup_cpu *out) {
     const char *rest = cgroup_below(g->root, group);
     int dir = g->mount, result = 0;

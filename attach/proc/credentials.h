@@ -1,6 +1,6 @@
 /*
- * Taking on a JVM's uid and gid, in a child made for that (errand.h, the attach helper): for good.
- * No capability is kept that the JVM has not, root or not.
+ * Takes on a JVM's uid and gid for good, in a child made for that (errand.h, the attach helper).
+ * The child keeps no capability that the JVM does not have, root or not.
  *
  * Context: a single-threaded copy of a process that may have had threads; neither allocates nor
  * locks.
@@ -10,11 +10,10 @@
 
 #include <sys/types.h>
 
-/* `pid`: the JVM. 0, also where they are ours already; or -errno: what we may not become. */
+/* `pid`: the JVM. 0, also if the ids are ours already; or -errno: the change was refused. */
 int credentials_take(pid_t pid, uid_t uid, gid_t gid);
 
-/* The same for what is done with files, and no more: so that this user may not signal who does
- * it. */
+/* The same for file accesses only, so that this user may not signal this process. */
 int credentials_take_for_files(uid_t uid, gid_t gid);
 
 #endif

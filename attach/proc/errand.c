@@ -21,7 +21,7 @@
 
 struct work {
     errand_work work;
-    void (*after)(void *context); /* NULL: the child ends with its answer */
+    void (*after)(void *context); /* NULL: the child ends after its answer */
     void *context;
     size_t result_bytes;
     pid_t caller;
@@ -50,7 +50,7 @@ static void send_result(int channel, void *result, size_t bytes, int fd) {
     sendmsg(channel, &m, MSG_NOSIGNAL);
 }
 
-/* The descriptor that came with it, or -1. */
+/* Receives the result. Returns the descriptor that came with it, or -1. */
 static int receive_result(int channel, void *result, size_t bytes) {
     union ancillary room;
     uint8_t got[ERRAND_RESULT_MAX] = {0};
@@ -72,9 +72,9 @@ static int receive_result(int channel, void *result, size_t bytes) {
     return fd;
 }
 
-/* Until the other end is closed: by errand_end, or by the kernel when the caller is gone. Another
- * child of the caller may have a copy of that end, and wait for this one: so who is the parent is
- * looked at, too. */
+/* Waits until the other end is closed: by errand_end, or by the kernel when the caller has ended.
+ * Another child of the caller may have a copy of that end and wait for this child, so the parent's
+ * pid is checked too. */
 static void await_end(int channel, pid_t caller) {
     struct pollfd p = {.fd = channel, .events = POLLIN};
     int n;
@@ -83,8 +83,8 @@ static void await_end(int channel, pid_t caller) {
     while ((n < 0 && errno == EINTR) || (n == 0 && getppid() == caller));
 }
 
-/* Who reads our output need not wait for a child that cannot be killed. It may come to him by a
- * pipe or, under sshd, by a socket. */
+/* Closes the caller's output, so that its reader need not wait for a child that cannot be killed.
+ * The output may be a pipe or, under sshd, a socket. */
 static void leave_output(const int channel[2]) {
     struct stat st;
     for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
@@ -97,8 +97,8 @@ static void run_child(const struct work *w, const int channel[2]) {
     uint8_t result[ERRAND_RESULT_MAX] = {0};
     int fd = -1;
     leave_output(channel);
-    close(channel[0]); /* or it would never see the other end go */
-    setsid();          /* who kills the caller's whole group leaves it the time to tidy up */
+    close(channel[0]); /* else the child would never see the other end close */
+    setsid();          /* a kill of the caller's whole group leaves this child time to clean up */
     w->work(w->context, result, &fd);
     send_result(channel[1], result, w->result_bytes, fd);
     if (w->after) {
@@ -110,8 +110,8 @@ static void run_child(const struct work *w, const int channel[2]) {
     _exit(0);
 }
 
-/* A clone without an exit signal. Signals are blocked across, so that no handler of the caller runs
- * in the copy. */
+/* Clones without an exit signal. Signals are blocked meanwhile, so that no handler of the caller
+ * runs in the copy. */
 static pid_t start(const struct work *w, const int channel[2]) {
     sigset_t all, before;
     sigfillset(&all);
@@ -137,9 +137,9 @@ static void await_answer(int fd, uint64_t until_ns) {
     }
 }
 
-/* It ran as the JVM's user, who may have stopped it. One that hangs in a system call which cannot be
- * killed (a file system whose server does not answer) is left to the kernel. True: it had come to
- * its own end. */
+/* Kills the child and waits for its end. The child ran as the JVM's user, who may have stopped it.
+ * One that hangs in a system call and cannot be killed (a file system whose server does not answer)
+ * is left to the kernel. True: it had exited by itself. */
 static bool reap(pid_t child) {
     uint64_t until = proc_now_ns() + REAP_MS * UINT64_C(1000000);
     int status = 0;
@@ -180,7 +180,7 @@ int errand_run(errand_work work, void *context, uint64_t deadline_ns, void *resu
     if (rc < 0)
         return rc;
     close(e.channel);
-    reap(e.child); /* it has nothing left to do */
+    reap(e.child); /* the child has nothing left to do */
     return 0;
 }
 

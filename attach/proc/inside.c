@@ -20,7 +20,7 @@ int inside_enter(pid_t pid, const char *file) {
     return fd < 0 ? -errno : fd;
 }
 
-/* The next part of a path, in `name`; false at its end. */
+/* Takes the next part of a path into `name`; false at its end. */
 static bool next_part(const char **path, char name[NAME_MAX + 1]) {
     const char *p = *path + strspn(*path, "/");
     size_t n = strcspn(p, "/");
@@ -28,13 +28,13 @@ static bool next_part(const char **path, char name[NAME_MAX + 1]) {
     if (n == 0)
         return false;
     if (n > NAME_MAX)
-        n = NAME_MAX; /* which then is not found */
+        n = NAME_MAX; /* will not be found */
     memcpy(name, p, n);
     name[n] = '\0';
     return true;
 }
 
-/* Part by part, and without symbolic links. */
+/* Without openat2: opens part by part, and follows no symbolic links. */
 static int walk(int root, const char *path, int flags) {
     char name[NAME_MAX + 1];
     int at = openat(root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -63,7 +63,7 @@ int inside_open(int root, const char *path, int flags) {
         .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
     };
     int fd, tries = 0;
-    do /* EAGAIN: something was renamed on the way */
+    do /* EAGAIN: something on the way was renamed */
         fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
     while (fd < 0 && errno == EAGAIN && ++tries < AGAIN_MAX);
     /* Linux before 5.6, or a container's system call filter. */
@@ -87,7 +87,8 @@ int inside_read(int fd) {
     return result;
 }
 
-/* What the kernel calls it: from the root of its mount namespace, which need not be ours. */
+/* The kernel's path of a descriptor: from the root of its mount namespace, which need not be
+ * ours. */
 static ssize_t kernel_path(int fd, char *out, size_t size) {
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -110,7 +111,7 @@ int inside_path(int root, int dir, char *out, size_t size) {
     ssize_t skip = kernel_path(root, top, sizeof top), n = kernel_path(dir, path, sizeof path);
     if (skip < 0 || n < 0)
         return -ENOENT;
-    if (skip == 1) /* "/" */
+    if (skip == 1) /* the root is "/" */
         skip = 0;
     if (strncmp(path, top, (size_t)skip) != 0 || (path[skip] != '/' && path[skip] != '\0'))
         return -ENOENT;
@@ -137,7 +138,7 @@ bool inside_others_proc(pid_t pid) {
         return false;
     int root = inside_enter(pid, "root");
     int proc = root < 0 ? root : inside_open(root, "proc", O_DIRECTORY);
-    /* Where "self" leads is up to who asks: nowhere, where that has no number in the namespace. */
+    /* "self" depends on the reader: it leads nowhere if the reader has no pid in that namespace. */
     bool seen = proc >= 0 && readlinkat(proc, "self", self, sizeof self) > 0;
     if (proc >= 0)
         close(proc);

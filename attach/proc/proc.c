@@ -63,7 +63,7 @@ int proc_stat(pid_t pid, struct proc_stat *out) {
     return n < 0 ? (int)n : proc_stat_parse(text, out);
 }
 
-/* The text behind "\nNAME:", or "". */
+/* The text after "\nNAME:", or "". */
 static const char *field(const char *status, const char *name) {
     const char *at = strstr(status, name);
     return at ? at + strlen(name) : "";
@@ -85,7 +85,7 @@ int proc_status(pid_t pid, struct proc_status *out) {
     out->catches_quit = strtoull(field(text, "\nSigCgt:"), NULL, 16) & 1U << (SIGQUIT - 1);
     out->quit_pends = strtoull(field(text, "\nShdPnd:"), NULL, 16) & 1U << (SIGQUIT - 1);
 
-    /* NSpid: one number a pid namespace, ours first (absent before Linux 4.1). */
+    /* NSpid: one number per pid namespace, ours first (absent before Linux 4.1). */
     const char *at = field(text, "\nNSpid:");
     int levels = 0;
     for (char *end; *at && *at != '\n'; at = end) {
@@ -142,12 +142,12 @@ static bool j9_line(const char *line) {
     return strstr(line, "/libj9vm") != NULL;
 }
 
-/* 1 when there is such a line, 0, or -errno. */
+/* 1 if there is such a line, 0, or -errno. */
 static int search_maps(pid_t pid, bool (*is)(const char *line)) {
     int fd = open_file(pid, "maps");
     if (fd < 0)
         return fd;
-    char buf[16384]; /* a line is at most PATH_MAX and a bit; the kernel escapes newlines */
+    char buf[16384]; /* a line is little longer than PATH_MAX; the kernel escapes newlines */
     size_t len = 0, total = 0;
     int result = 0;
     while (result == 0 && total < MAPS_MAX) {

@@ -9,10 +9,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PROCESS_LIBRARIES_MAX 1000 /* more are not told of */
+#define PROCESS_LIBRARIES_MAX 1000 /* further ones are not reported */
 
-/* Tells of each file with code in it, as the process sees it: its printable path and where its
- * mappings begin and end. 0 or -errno. */
+/* Calls `tell` for each file with mapped code: its printable path as the process sees it, and where
+ * its mappings begin and end. 0 or -errno. */
 int process_libraries(pid_t pid,
                       void (*tell)(void *arg, const char *path, uint64_t begin, uint64_t end),
                       void *arg);

@@ -12,8 +12,8 @@ static bool begins(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* "ld-musl-x86_64.so.1" is musl's whole libc; Alpine links libc.musl-*.so.1 to it, Debian keeps it as
- * libc.so in a folder of its own. */
+/* "ld-musl-x86_64.so.1" is musl's whole libc. Alpine links libc.musl-*.so.1 to it, Debian keeps it
+ * as libc.so in a separate directory. */
 static enum process_libc libc_of(const char *path, const char *base) {
     if (begins(base, "ld-musl-") || begins(base, "libc.musl-") ||
         (!strcmp(base, "libc.so") && strstr(path, "musl")))

@@ -1,6 +1,6 @@
 /*
- * What is mapped in a process, as far as it decides whether the agent can be loaded there: which
- * libc, which VM, other profilers.
+ * The mapped files of a process that decide whether the agent can be loaded there: which libc,
+ * which VM, other profilers.
  *
  * Context: frontend only, any thread.
  */
@@ -23,10 +23,10 @@ struct process_maps {
     bool vm_deleted;                   /* replaced or removed on disk */
     bool j9;
     bool
-        nameless; /* code is said to come from "/": what the kernel of Ubuntu 5.x did on overlays */
+        nameless; /* code is shown as mapped from "/": Ubuntu kernels 5.x did this with overlayfs */
 };
 
-/* Adds what a line of /proc/PID/maps says; without its newline. */
+/* Adds what a line of /proc/PID/maps says; the line has no newline. */
 void process_maps_line(struct process_maps *m, const char *line);
 int process_maps_read(pid_t pid, struct process_maps *out); /* 0 or -errno */
 

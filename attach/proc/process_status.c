@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text behind "NAME:" at the beginning of a line, or NULL. */
+/* The text after "NAME:" at the beginning of a line, or NULL. */
 static const char *field(const char *text, const char *name) {
     size_t n = strlen(name);
     for (const char *line = text; line; line = strchr(line, '\n')) {
@@ -27,7 +27,7 @@ static int small(const char *text, const char *name) {
     return at && *at >= '0' && *at <= '9' ? *at - '0' : -1;
 }
 
-/* The second of real, effective, saved, file system. */
+/* The second of four numbers: real, effective, saved, file system. */
 static unsigned effective(const char *text, const char *name) {
     const char *at = field(text, name);
     char *end = NULL;

@@ -1,5 +1,5 @@
 /*
- * What /proc/PID/status says about a process's rights, signals and state.
+ * What /proc/PID/status reports about a process's rights, signals and state.
  *
  * Context: any thread; neither allocates nor locks.
  */
@@ -16,20 +16,20 @@
 #define CAPABILITY_SYS_ADMIN 21
 #define CAPABILITY_PERFMON 38
 
-/* What the kernel does not say is 0, or -1 where that is said. */
+/* A value that the kernel does not report is 0; or -1 where that is noted. */
 struct process_status {
-    char state; /* R S D T t Z X; '?': not said */
+    char state; /* R S D T t Z X; '?': not reported */
     pid_t tracer;
     uid_t uid; /* effective */
     gid_t gid;
     uint32_t threads;
-    uint64_t blocked, ignored, caught; /* sets of signals; `blocked` of the main thread */
+    uint64_t blocked, ignored, caught; /* signal sets; `blocked` is the main thread's */
     uint64_t capabilities;             /* effective */
-    int seccomp;                       /* 0 none, 1 strict, 2 a filter; -1 */
-    int no_new_privs;                  /* -1 */
+    int seccomp;                       /* 0 none, 1 strict, 2 a filter; -1: not reported */
+    int no_new_privs;                  /* -1: not reported */
 };
 
-/* False: not such a text. */
+/* False: the text has another format. */
 bool process_status_parse(const char *text, struct process_status *out);
 int process_status_read(pid_t pid, struct process_status *out); /* 0 or -errno */
 

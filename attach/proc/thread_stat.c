@@ -15,7 +15,7 @@ static int by_tid(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* False when the thread has ended meanwhile. */
+/* False if the thread has ended meanwhile. */
 static bool read_thread(pid_t pid, int tid, struct thread_stat *t) {
     char file[32], text[1024];
     struct proc_stat st;
@@ -69,7 +69,8 @@ int thread_stat_list(pid_t pid, struct thread_stat **out) {
     return (int)n;
 }
 
-/* The last of the numbers that its status has, one a pid namespace; 0: not to be seen. */
+/* The thread's number in its innermost pid namespace, the last one in its status; 0: not
+ * readable. */
 static uint32_t read_inner(pid_t pid, uint32_t tid) {
     char file[32], text[32768]; /* a user in thousands of groups makes it long */
     snprintf(file, sizeof file, "task/%u/status", tid);

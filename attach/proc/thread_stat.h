@@ -1,5 +1,5 @@
 /*
- * What the kernel says of a process's threads: /proc/PID/task/TID/stat.
+ * What the kernel reports about a process's threads: /proc/PID/task/TID/stat.
  *
  * Context: frontend only, any thread.
  */
@@ -12,17 +12,17 @@
 struct thread_stat {
     uint32_t tid;    /* in our pid namespace, or in the process's own */
     uint32_t outer;  /* in our pid namespace */
-    char comm[16];   /* kernel's name, control characters replaced */
+    char comm[16];   /* the kernel's name, control characters replaced */
     char state;      /* R S D T Z … as in proc(5) */
     uint64_t cpu_ns; /* user + system time so far */
     uint64_t start_ticks;
 };
 
-/* All threads of the process, sorted by tid; `*out` is malloc'ed, the caller frees it.
+/* Lists all threads of the process, sorted by tid; `*out` is malloc'ed, the caller frees it.
  * Returns their number or -errno. */
 int thread_stat_list(pid_t pid, struct thread_stat **out);
 
-/* Numbers of threads in the pid namespace of their own, kept from one list to the next: each is
+/* The threads' numbers in their own pid namespace, kept from one list to the next, so that each is
  * looked up once. All zero at first. */
 struct thread_numbers {
     struct thread_number {
@@ -31,8 +31,8 @@ struct thread_numbers {
     } * number; /* sorted by outer */
     int count;
 };
-/* The same with numbers of the process's own pid namespace, sorted by those; threads whose number
- * cannot be seen are left out. */
+/* The same with the tids of the process's own pid namespace, sorted by those. Leaves out threads
+ * whose number there cannot be read. */
 int thread_stat_list_inside(pid_t pid, struct thread_numbers *known, struct thread_stat **out);
 void thread_numbers_free(struct thread_numbers *n);
 

@@ -18,7 +18,7 @@ int tmp_dir_open(pid_t pid) {
         .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
     };
     int fd = (int)syscall(SYS_openat2, root, "tmp", &how, sizeof how);
-    /* Linux before 5.6, or a container's system call filter: then without symbolic links. */
+    /* Linux before 5.6, or a container's system call filter: then symbolic links are refused. */
     if (fd < 0 && (errno == ENOSYS || errno == EPERM))
         fd = openat(root, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int error = errno;

@@ -9,7 +9,7 @@
 
 enum {
     PATH_BYTES = 4096 + 300,
-    CRC_LIMIT = 256 << 20, /* a larger file is not read through only to check it */
+    CRC_LIMIT = 256 << 20, /* a larger file is not read only to check it */
 };
 
 static bool has_crc(int fd, uint32_t expected) {
@@ -29,7 +29,7 @@ static bool has_crc(int fd, uint32_t expected) {
     return (uint32_t)crc == expected;
 }
 
-/* Tries one place in one root: a descriptor, or -ENOENT. */
+/* Tries one path in one root: a descriptor, or -ENOENT. */
 static int try_path(int root, const char *path, struct elf_symbols *s) {
     int fd = target_files_open_below(root, path);
     if (fd < 0)
@@ -70,7 +70,7 @@ static int try_link(const struct target_files *t, const char *path, struct elf_s
                              hidden ? ".debug/" : "", s->debug_link);
             if (n < 0 || (size_t)n >= sizeof candidate)
                 continue;
-            /* The path is the target's, and in ours it would name anything. */
+            /* The path is the target's; in our root it could name anything. */
             bool strange = !t->same_mount && i == 0;
             int fd = strange ? try_path(t->root, candidate, s) : try_roots(t, candidate, s);
             if (fd >= 0)

@@ -1,6 +1,6 @@
 /*
- * The separate debug file of a stripped library: found by build-id or by .gnu_debuglink where gdb
- * looks for it, in the target's root and then in ours.
+ * The separate debug file of a stripped library. It is searched by build-id or by .gnu_debuglink in
+ * the places where gdb searches, in the target's root and then in ours.
  *
  * Context: frontend only; one thread at a time per struct.
  */
@@ -11,11 +11,11 @@
 #include "symbols/elf/target_files.h"
 
 /* Adds the symbols of the debug file that belongs to `s`, which was read from `path` as the target
- * sees it. The build-id must be the same or, of a file without one, the CRC right.
- * 0, or -ENOENT: there is none that fits. */
+ * sees it. The build-id must be the same; if the file has none, the CRC must match. 0, or -ENOENT:
+ * no file matches. */
 int debug_file_add(const struct target_files *t, const char *path, struct elf_symbols *s);
 
-/* The same, and hands the file out: a descriptor, the caller's, or -ENOENT. */
+/* The same, and returns the file as a descriptor, which the caller owns; or -ENOENT. */
 int debug_file_open(const struct target_files *t, const char *path, struct elf_symbols *s);
 
 #endif

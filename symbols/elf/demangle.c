@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum {
-    /* libiberty looks for the pack inside a pack expansion by walking a tree whose shared parts it
-     * visits again and again, with nothing printed meanwhile. So many references back to earlier
-     * parts keep that below some milliseconds. */
+    /* libiberty searches for the pack inside a pack expansion by walking a tree. It visits shared
+     * parts of the tree again and again and prints nothing meanwhile. This limit of references back
+     * to earlier parts keeps that below some milliseconds. */
     REFERENCES_MAX = 32,
 };
 
@@ -21,8 +21,8 @@ struct writer {
     size_t length;
 };
 
-/* The only way to stop libiberty is to jump out of it. The _callback functions hold no memory
- * other than their stack, but for a few hundred bytes while a Rust name in punycode is written. */
+/* The only way to stop libiberty is to jump out of it. The _callback functions hold no memory but
+ * their stack, except for a few hundred bytes while they write a Rust name in punycode. */
 static void write_part(const char *part, size_t length, void *opaque) {
     struct writer *w = opaque;
     size_t room = DEMANGLE_BYTES - 1 - w->length;
@@ -38,7 +38,7 @@ static void write_part(const char *part, size_t length, void *opaque) {
 typedef int demangler(const char *mangled, int options, demangle_callbackref callback,
                       void *opaque);
 
-/* Apart from its callers so that none of their locals lives across the jump. */
+/* Separate from its callers, so that none of their local variables lives across the jump. */
 static bool run(demangler *function, const char *name, struct writer *w) {
     w->length = 0;
     if (setjmp(w->full))

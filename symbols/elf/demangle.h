@@ -1,9 +1,10 @@
 /*
- * C++ and Rust names as people write them.
+ * Makes C++ and Rust names readable.
  *
- * A name comes from a file the target chose. Demangling can blow a short one up to gigabytes and
- * minutes (a name may refer back to parts of itself, doubling each time), so it is cut where it
- * gets too long, and names of the kinds that cost time without output are left as they are.
+ * A name comes from a file that the target chose. Demangling can expand a short name to gigabytes
+ * and take minutes (a name may refer back to parts of itself, doubling each time). So the output is
+ * cut when it gets too long, and names of the kinds that cost time without output are left as they
+ * are.
  *
  * Context: frontend only, any thread.
  */
@@ -17,8 +18,8 @@ enum {
 };
 
 /* "_ZNSt6vectorIiE4pushEi" → "std::vector<int>::push": no parameters, no clone suffix, no Rust
- * hash. Returns false and leaves `out` alone where the name is not mangled. The result went
- * through utf8_clean(). */
+ * hash. Returns false and leaves `out` unchanged if the name is not mangled. The result was cleaned
+ * by utf8_clean(). */
 bool demangle(const char *name, char out[DEMANGLE_BYTES]);
 
 #endif

@@ -13,12 +13,12 @@ enum {
 
 struct search {
     const char *name;
-    const char *last; /* part of it, behind "::"; NULL: not a C++ name */
+    const char *last; /* part of it, after the last "::"; NULL: not a C++ name */
     size_t length;
 };
 
-/* How well a symbol fits; 0: not. Of two versions the one that new programs are linked with fits
- * better: "f@@NEW", and not "f@OLD", which is there for old ones. */
+/* How well a symbol matches; 0: not at all. Of two versions, the one that new programs are linked
+ * with matches better: "f@@NEW", not "f@OLD", which is there for old programs. */
 static int fit(const struct search *s, const char *spelled, bool old) {
     char text[DEMANGLE_BYTES];
     size_t length = strcspn(spelled, "@");
@@ -31,7 +31,7 @@ static int fit(const struct search *s, const char *spelled, bool old) {
     return strchr(spelled, '.') ? 1 : 2;
 }
 
-/* The versions of a .dynsym's symbols: 16 bits each, the highest says "old". NULL: none. */
+/* The versions of a .dynsym's symbols: 16 bits each, the highest means "old". NULL: none. */
 static const Elf_Data *versions_of(struct elf_image *image, size_t index) {
     size_t count = 0;
     if (elf_getshdrnum(image->elf, &count) < 0)

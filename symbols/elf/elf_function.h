@@ -1,6 +1,6 @@
 /*
- * A symbol of an ELF file by its name, for breakpoints and probes. Not from a symbol_table, which
- * has one name for each address: what is asked for may be the other.
+ * Finds a symbol of an ELF file by its name, for breakpoints and probes. A symbol_table cannot be
+ * used for this: it has one name for each address, and the requested one may be another.
  *
  * Context: frontend only, any thread.
  */
@@ -11,16 +11,17 @@
 #include <stdint.h>
 
 struct elf_function {
-    uint64_t address; /* as the file has it: st_value */
+    uint64_t address; /* as in the file: st_value */
     uint64_t size;
-    bool object;      /* data, no code */
+    bool object;      /* data, not code */
     bool chosen_late; /* STT_GNU_IFUNC: the code at `address` only chooses the function */
 };
 
-/* Looks in .symtab and .dynsym of a regular file for `name` as it is spelled there or, with "::" in
- * it, demangled: without parameters, so the first of several overloads. The compiler's clones
- * (".cold", ".part.0") are not meant. 0; -ENOENT; or as elf_symbols_read. `stripped`: there is no
- * .symtab, so a debug file may have it. The descriptor stays the caller's. */
+/* Searches .symtab and .dynsym of a regular file for `name`, as it is spelled there or, if it
+ * contains "::", demangled. Demangled names have no parameters, so the first of several overloads
+ * is found. The compiler's clones (".cold", ".part.0") are ignored. 0; -ENOENT; or as
+ * elf_symbols_read. `stripped`: there is no .symtab, so a debug file may have the symbol. The
+ * caller keeps the descriptor. */
 int elf_function_find(int fd, const char *name, struct elf_function *out, bool *stripped);
 
 #endif

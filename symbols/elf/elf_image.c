@@ -31,7 +31,7 @@ static int fetch(struct elf_image *image, uint64_t start, uint64_t end) {
     return 0;
 }
 
-/* What of the file header says where the other two tables are, for either class. */
+/* The fields of the file header that locate the other two tables, for either class. */
 struct layout {
     uint64_t segments, sections; /* offsets */
     size_t segment_size, segment_count, section_size, section_count;
@@ -71,8 +71,9 @@ static bool place(struct elf_image *image, int table, uint64_t offset, uint64_t 
     return true;
 }
 
-/* libelf reserves memory by the counts in the header, and takes 0 sections with an offset to mean
- * a count of up to 2^64 stored elsewhere: hence the limits before it sees anything. */
+/* libelf allocates memory by the counts in the header, and takes 0 sections with an offset for a
+ * count of up to 2^64 that is stored elsewhere. So the limits are checked before libelf sees
+ * anything. */
 static int take_headers(struct elf_image *image) {
     struct layout l;
     int rc = fetch(image, 0, image->size < sizeof(Elf64_Ehdr) ? image->size : sizeof(Elf64_Ehdr));
@@ -87,7 +88,7 @@ static int take_headers(struct elf_image *image) {
         !place(image, TABLE_SEGMENTS, l.segments, l.segment_count * l.segment_size) ||
         !place(image, TABLE_SECTIONS, l.sections, l.section_count * l.section_size))
         return -EINVAL;
-    /* A table laid over the file header would replace the counts that were just checked. */
+    /* A table that overlaps the file header would replace the counts that were just checked. */
     uint64_t behind = l.header_size;
     if ((l.segment_count && l.segments < behind) || (l.section_count && l.sections < behind))
         return -EINVAL;
@@ -144,7 +145,7 @@ int elf_image_copy(const void *data, size_t size, struct elf_image *image) {
     return start(image);
 }
 
-/* A section that lies over one of the tables would change it under libelf. */
+/* A section that overlaps one of the tables would change it while libelf uses it. */
 static bool is_clear_of_tables(const struct elf_image *image, uint64_t start, uint64_t end) {
     for (size_t i = 0; i < sizeof image->tables / sizeof *image->tables; i++) {
         if (start < image->tables[i].end && end > image->tables[i].start)

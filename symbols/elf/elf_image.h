@@ -1,9 +1,9 @@
 /*
- * An ELF file for libelf to look at, in memory that nobody else can change.
+ * An ELF file for libelf, in memory that no other process can change.
  *
- * The file is never mapped: its owner could cut it short while we read (SIGBUS) or change a size
- * behind a check. Instead an empty mapping as large as the file takes copies of the parts that
- * are wanted, at their places; the rest stays untouched zero pages that cost nothing:
+ * The file is never mapped: its owner could truncate it while we read (SIGBUS), or change a size
+ * after it was checked. Instead, the needed parts are copied to their places in an empty mapping as
+ * large as the file. The rest stays untouched zero pages, which cost nothing:
  *
  *     | Ehdr | Phdrs | 0 0 0 | .dynsym | .dynstr | 0 0 0 0 0 0 0 | .symtab | .strtab | Shdrs |
  *
@@ -26,19 +26,19 @@ struct elf_image {
     } tables[3];
 };
 
-/* Takes the headers of a regular file that open_regular() or the like has checked. -EINVAL: not an
- * ELF file of this machine's byte order, or headers outside the file; -EFBIG; -ENOMEM; -errno. */
+/* Reads the headers of a regular file, which the caller has checked to be one. -EINVAL: not an ELF
+ * file of this machine's byte order, or headers outside the file; -EFBIG; -ENOMEM; -errno. */
 int elf_image_open(int fd, struct elf_image *image);
 
 /* The same for an image that was read already (a vdso); it is copied. */
 int elf_image_copy(const void *data, size_t size, struct elf_image *image);
 
-/* Contents of a section that is at most `limit` bytes; NULL where it is empty, larger, outside the
- * file, compressed or not there (SHT_NOBITS). Lives as long as the image. */
+/* The contents of a section that is at most `limit` bytes; NULL if it is empty, larger, outside the
+ * file, compressed or not in the file (SHT_NOBITS). Valid as long as the image. */
 Elf_Data *elf_image_section(struct elf_image *image, size_t index, size_t limit);
 
-/* `size` bytes of the file at `offset`; NULL where they are not all there, or are headers. Lives as
- * long as the image. */
+/* `size` bytes of the file at `offset`; NULL if they are not all there, or belong to headers. Valid
+ * as long as the image. */
 const void *elf_image_part(struct elf_image *image, uint64_t offset, uint64_t size);
 
 void elf_image_close(struct elf_image *image);

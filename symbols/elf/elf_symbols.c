@@ -11,17 +11,17 @@ enum {
     STRTAB_LIMIT = 128 << 20,
     NOTES_LIMIT = 64 << 10,
     RELOCATIONS_LIMIT = 16 << 20,
-    UNSIZED_REACH = 4 << 10, /* how far a symbol without a size may go, bytes */
+    UNSIZED_REACH = 4 << 10, /* bytes that a symbol without a size may cover */
 };
 
-/* What is looked up while one file is read. Section indices, 0 where there is none. */
+/* State while one file is read. A section index is 0 if there is no such section. */
 struct reader {
     struct elf_symbols *out;
     struct elf_image *image;
     GElf_Shdr *sections;
     size_t count;
     size_t symtab, dynsym, rela_plt, plt, plt_sec;
-    uint32_t dynamic_names; /* base of .dynstr among the names; UINT32_MAX: not read */
+    uint32_t dynamic_names; /* offset of .dynstr in the names; UINT32_MAX: not read */
     uint16_t machine;
 };
 
@@ -83,7 +83,7 @@ static int add_symbols(struct reader *r, Elf_Data *symbols, uint32_t base, size_
     return 0;
 }
 
-/* One of .symtab and .dynsym with its string table. A damaged one is passed over. */
+/* Reads .symtab or .dynsym with its string table. A damaged one is skipped. */
 static int read_table(struct reader *r, size_t index, uint32_t *base) {
     if (!index || r->sections[index].sh_link >= r->count ||
         r->sections[r->sections[index].sh_link].sh_type != SHT_STRTAB)
@@ -96,7 +96,7 @@ static int read_table(struct reader *r, size_t index, uint32_t *base) {
     return rc ? rc : add_symbols(r, symbols, *base, names->d_size);
 }
 
-/* Where the jump of the first relocation is, and how far apart they are. */
+/* Finds the jump of the first relocation, and the distance between jumps. */
 static bool plt_layout(const struct reader *r, size_t count, uint64_t *first, uint64_t *step) {
     const GElf_Shdr *h = &r->sections[r->plt_sec ? r->plt_sec : r->plt];
     uint64_t head = r->plt_sec ? 0 : r->machine == EM_AARCH64 ? 32 : 16;
@@ -162,7 +162,7 @@ static void read_build_id(struct reader *r, size_t index) {
     }
 }
 
-/* File name, NUL, padding to 4, CRC. A name with a slash would lead elsewhere. */
+/* File name, NUL, padding to 4, CRC. A name with a slash is refused: it would lead elsewhere. */
 static void read_debug_link(struct reader *r, size_t index) {
     Elf_Data *data = elf_image_section(r->image, index, sizeof r->out->debug_link + 8);
     if (!data)
@@ -182,7 +182,7 @@ static bool has_name(const Elf_Data *names, const GElf_Shdr *h, const char *name
            memcmp((const char *)names->d_buf + h->sh_name, name, length) == 0;
 }
 
-/* Notes where each section is; the first of a kind counts. */
+/* Notes the index of each section; the first one of a kind counts. */
 static int survey(struct reader *r) {
     GElf_Ehdr header;
     size_t names_index = 0;
@@ -231,7 +231,7 @@ static void read_segments(struct reader *r) {
     }
 }
 
-/* Closes the image. Nothing of a file half read is kept. */
+/* Closes the image. Nothing is kept of a file that was only partly read. */
 static int read_image(struct elf_image *image, struct elf_symbols **out) {
     struct reader r = {.image = image, .out = calloc(1, sizeof **out), .dynamic_names = UINT32_MAX};
     int rc = r.out ? survey(&r) : -ENOMEM;
@@ -274,7 +274,7 @@ int elf_symbols_add(struct elf_symbols *s, int fd) {
     int rc = elf_image_open(fd, &image);
     if (rc)
         return rc;
-    struct elf_symbols scratch = {0}; /* takes what belongs to the debug file's own headers */
+    struct elf_symbols scratch = {0}; /* for what comes from the debug file's own headers */
     struct reader r = {.image = &image, .out = &scratch};
     rc = survey(&r);
     if (!rc && s->build_id_length &&

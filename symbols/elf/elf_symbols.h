@@ -25,7 +25,7 @@
 
 enum {
     ELF_SEGMENTS = 16, /* executable PT_LOADs that are kept */
-    ELF_BUILD_ID = 64, /* bytes; usual are 20 */
+    ELF_BUILD_ID = 64, /* bytes; usually 20 */
 };
 
 struct elf_symbols {
@@ -34,7 +34,7 @@ struct elf_symbols {
         uint64_t offset, size, address;
     } segments[ELF_SEGMENTS];
     unsigned segment_count;
-    bool has_symtab; /* static functions are there, a separate debug file is not needed */
+    bool has_symtab; /* static functions are there: no separate debug file is needed */
     uint8_t build_id[ELF_BUILD_ID];
     size_t build_id_length; /* 0: none */
     char debug_link[256];   /* name of the separate debug file, "": none */
@@ -42,13 +42,13 @@ struct elf_symbols {
 };
 
 /* Reads a regular file. 0, or -EINVAL (not ELF, or damaged), -EFBIG, -ENOMEM, -errno. A file
- * without symbols is no error. The descriptor stays the caller's. */
+ * without symbols is no error. The caller keeps the descriptor. */
 int elf_symbols_read(int fd, struct elf_symbols **out);
 /* The same from memory (a vdso). */
 int elf_symbols_read_memory(const void *data, size_t size, struct elf_symbols **out);
 
-/* Adds the .symtab of a separate debug file to `s`. 0 or an error as above; -ESTALE where `s` has a
- * build-id and the file another or none. */
+/* Adds the .symtab of a separate debug file to `s`. 0 or an error as above; -ESTALE if `s` has a
+ * build-id and the file has another one or none. */
 int elf_symbols_add(struct elf_symbols *s, int fd);
 
 /* The function at a file offset, as the symbol table spells it, or NULL. */

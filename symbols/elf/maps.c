@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Reads a number that ends at `stop`, at most 16 hex or 19 decimal digits, and steps behind it.
- * Where there is none, `*p` stays. */
+/* Reads a number that ends at `stop`, at most 16 hex or 19 decimal digits, and moves `*p` behind
+ * it. If there is none, `*p` stays. */
 static bool number(const char **p, unsigned base, char stop, uint64_t *out) {
     uint64_t value = 0;
     unsigned digits = 0;
@@ -33,7 +33,7 @@ static bool number(const char **p, unsigned base, char stop, uint64_t *out) {
     return true;
 }
 
-/* The kernel escapes only the newline; a backslash of the name's own is left as it is. */
+/* The kernel escapes only newlines; a backslash that belongs to the name stays as it is. */
 static void unescape(char *path) {
     char *to = path;
     for (const char *from = path; *from; to++) {
@@ -56,7 +56,7 @@ static bool cut_deleted(char *path) {
     return true;
 }
 
-/* One line, NUL-terminated: "start-end perms offset major:minor inode   path". */
+/* Parses one line, NUL-terminated: "start-end perms offset major:minor inode   path". */
 static bool parse_line(char *line, struct mapping *m) {
     const char *p = line;
     uint64_t major, minor;
@@ -69,7 +69,7 @@ static bool parse_line(char *line, struct mapping *m) {
     if (!number(&p, 16, ' ', &m->offset) || !number(&p, 16, ':', &major) ||
         !number(&p, 16, ' ', &minor))
         return false;
-    /* Some kernels end the line behind the inode, others pad it. */
+    /* Some kernels end the line after the inode, others pad it. */
     if (!number(&p, 10, ' ', &m->inode) && !number(&p, 10, '\0', &m->inode))
         return false;
     m->major = (uint32_t)major;
@@ -87,7 +87,7 @@ static int by_start(const void *a, const void *b) {
     return (x->start > y->start) - (x->start < y->start);
 }
 
-/* The file is not read atomically: a mapping that grew between two reads may show twice. */
+/* The file is not read atomically: a mapping that grew between two reads may appear twice. */
 static void sort(struct maps *m) {
     size_t kept = 0;
     bool sorted = true;
@@ -103,7 +103,7 @@ static void sort(struct maps *m) {
     m->count = kept;
 }
 
-/* Takes `text`, which is NUL-terminated and `length` long without the NUL. */
+/* Takes over `text`, which is NUL-terminated and `length` long without the NUL. */
 static int parse_owned(char *text, size_t length, struct maps *out) {
     *out = (struct maps){.text = text};
     size_t lines = 1;
@@ -149,7 +149,7 @@ int maps_read(int proc_fd, struct maps *out) {
     close(fd);
     if (rc)
         return rc;
-    if (!length) { /* its memory is gone already */
+    if (!length) { /* its memory is already gone */
         free(text);
         return -ESRCH;
     }

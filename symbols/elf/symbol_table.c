@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-    NESTING = 8, /* how many symbols before the nearest are tried for one that covers */
+    NESTING = 8, /* symbols before the nearest that are tried, for one that covers */
     NAMES_MAX = 1 << 30,
 };
 
@@ -23,8 +23,8 @@ int symbol_table_names(struct symbol_table *t, const char *data, size_t length, 
     return 0;
 }
 
-/* Of several names of one address: one with a size, then the exported, then the plain one without
- * underscores in front, then the short one. */
+/* Of several names of one address, prefers one with a size, then the exported one, then the one
+ * with the fewest leading underscores, then the shortest. */
 static uint32_t rank(const char *name, bool sized, bool plt, enum symbol_binding binding) {
     size_t underscores = strspn(name, "_");
     size_t length = strnlen(name, 255);
@@ -61,7 +61,7 @@ static int by_start(const void *a, const void *b) {
     return (x->name > y->name) - (x->name < y->name);
 }
 
-/* A label in the middle of a function that has a size says less than the function. */
+/* A label in the middle of a function that has a size is dropped: the function says more. */
 static size_t drop_duplicates_and_labels(struct symbol_entry *list, size_t count) {
     uint64_t covered = 0; /* end of the sized symbols so far */
     size_t kept = 0;

@@ -1,12 +1,12 @@
 /*
  * Function symbols of one file (or of the kernel), sorted by address.
  *
- *     names   "memcpy\0memmove\0…"      copied string tables, one behind the other
+ *     names   "memcpy\0memmove\0…"      copied string tables, one after another
  *     entries { start, size, name → }   by start; one for each start
  *
- * An address belongs to the nearest symbol before it that is long enough to cover it. Nothing is
- * stretched over a gap: in a stripped file the functions between two exported ones would all go
- * by the wrong name. Only symbols that have no size (assembly) reach to the next one.
+ * An address belongs to the nearest symbol before it that is long enough to cover it. Symbols are
+ * not stretched over a gap: in a stripped file, the functions between two exported ones would all
+ * get the wrong name. Only symbols without a size (assembly) reach to the next one.
  *
  * Context: frontend only; one thread at a time per struct.
  */
@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 enum {
-    SYMBOL_ALIGNMENT = 16, /* padding up to here still counts as the function, bytes */
+    SYMBOL_ALIGNMENT = 16, /* bytes; padding up to here still belongs to the function */
 };
 
 enum symbol_binding { SYMBOL_LOCAL, SYMBOL_WEAK, SYMBOL_GLOBAL };
@@ -27,9 +27,9 @@ struct symbol_entry {
     uint64_t start;
     uint32_t size; /* bytes, at least 1 once the table is finished */
     uint32_t name; /* offset in names */
-    uint32_t rank; /* which of two at one address is kept: the higher */
+    uint32_t rank; /* of two symbols at one address, the higher is kept */
     bool sized;    /* the file gave the size */
-    bool plt;      /* a jump to `name`, not the function itself */
+    bool plt;      /* a jump to function `name`, not the function itself */
 };
 
 struct symbol_table {
@@ -39,17 +39,18 @@ struct symbol_table {
     size_t names_length;
 };
 
-/* Adds a string table; the offsets of symbols added next count from `*base`. -ENOMEM, or -E2BIG
- * when there would be more names than an entry can point to. */
+/* Adds a string table; the offsets of symbols that are added next count from `*base`. -ENOMEM, or
+ * -E2BIG if there would be more names than an entry can point to. */
 int symbol_table_names(struct symbol_table *t, const char *data, size_t length, uint32_t *base);
 
-/* Adds one symbol. `size` is what the file says or, with `entry->sized` false, how far it may
- * reach at most. `entry->name` must lie in the names; one with an empty name is left out.
- * 0 or -ENOMEM. */
+/* Adds one symbol. `size` is the size in the file; if `entry->sized` is false, it is how far the
+ * symbol may reach at most. `entry->name` must be within the names; a symbol with an empty name is
+ * left out. 0 or -ENOMEM. */
 int symbol_table_add(struct symbol_table *t, const struct symbol_entry *entry,
                      enum symbol_binding binding);
 
-/* Sorts; needed after the last add and before the first find. May be done again after more adds. */
+/* Sorts the symbols: needed after the last add and before the first find. May be called again after
+ * more adds. */
 void symbol_table_finish(struct symbol_table *t);
 
 /* The symbol that covers `address`, or NULL. */
@@ -57,7 +58,7 @@ const struct symbol_entry *symbol_table_find(const struct symbol_table *t, uint6
 
 const char *symbol_table_name(const struct symbol_table *t, const struct symbol_entry *entry);
 
-/* Memory held, bytes. */
+/* Bytes of memory held. */
 size_t symbol_table_bytes(const struct symbol_table *t);
 void symbol_table_free(struct symbol_table *t);
 

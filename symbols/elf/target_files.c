@@ -52,8 +52,8 @@ void target_files_close(struct target_files *t) {
     close_one(&t->own_root);
 }
 
-/* O_PATH opens nothing, whatever the file is: only once it is known to be regular is it opened
- * again, by its descriptor, so that it is the same file. Takes `fd`. */
+/* O_PATH opens nothing, whatever the file is. Only when the file is known to be regular, it is
+ * opened again, by its descriptor, so that it is the same file. Takes over `fd`. */
 static int reopen_regular(int fd) {
     struct stat st;
     int rc = fstat(fd, &st) < 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
@@ -76,8 +76,8 @@ int target_files_open_below(int root, const char *path) {
         return -EACCES;
     int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
     if (fd < 0 && (errno == ENOSYS || errno == EPERM)) {
-        /* Before Linux 5.6, or forbidden by an older container runtime. Links above the last part
-         * are followed in our root then; whoever calls checks what it got. */
+        /* Linux before 5.6, or an older container runtime that forbids it. Links in the directories
+         * are followed in our root then; callers check what they got. */
         path += strspn(path, "/");
         fd = openat(root, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     }
@@ -107,7 +107,7 @@ static int open_map_files(const struct target_files *t, const struct mapping *m)
 
 int target_files_open_mapping(const struct target_files *t, const struct mapping *m) {
     int roots[] = {t->root, t->same_mount ? t->own_root : -1};
-    int similar = -1; /* by path only, where numbers do not tell */
+    int similar = -1; /* same path, but the numbers cannot be compared */
     int rc = -ENOENT;
     if (m->path[0] != '/')
         return -EINVAL;

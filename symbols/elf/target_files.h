@@ -1,10 +1,10 @@
 /*
- * Files as a target process sees them, opened so that the target cannot play tricks on us: only
- * regular files are ever opened for reading (a FIFO would block, a device might do something), and
- * no symbolic link leads out of the target's root.
+ * Files as a target process sees them, opened so that the target cannot trick us: only regular
+ * files are ever opened for reading (a FIFO would block, a device might have effects), and no
+ * symbolic link leads out of the target's root.
  *
- * The descriptors are taken once, at the start: they stay good after the process has ended, and
- * they never come to mean another process that got the same pid.
+ * The descriptors are opened once, at the start: they stay valid after the process has ended, and
+ * they never refer to another process that got the same pid.
  *
  * Context: frontend only; one thread at a time per struct.
  */
@@ -19,8 +19,8 @@
 
 struct target_files {
     int proc;        /* /proc/PID */
-    int root;        /* /proc/PID/root; -1 where that is denied */
-    int own_root;    /* ours */
+    int root;        /* /proc/PID/root; -1 if that is denied */
+    int own_root;    /* our own root */
     bool same_mount; /* the process is in our mount namespace */
 };
 
@@ -28,13 +28,14 @@ struct target_files {
 int target_files_open(pid_t pid, struct target_files *t, struct err *e);
 void target_files_close(struct target_files *t);
 
-/* A regular file below the directory `root`, for reading; `path` is absolute or relative, and
- * links in it are taken to mean that root too. A descriptor, or -errno (-EINVAL: not a regular
- * file). */
+/* Opens a regular file below the directory `root` for reading. `path` is absolute or relative;
+ * links in it are resolved inside that root, too. Returns a descriptor, or -errno (-EINVAL: not a
+ * regular file). */
 int target_files_open_below(int root, const char *path);
 
-/* The very file that is mapped: device and inode are checked. A descriptor, or -errno; -ESTALE
- * where the path holds another file by now and the kernel would not hand out the mapped one. */
+/* Opens exactly the file that is mapped: device and inode are checked. Returns a descriptor, or
+ * -errno; -ESTALE if another file is at the path now and the kernel does not give access to the
+ * mapped one. */
 int target_files_open_mapping(const struct target_files *t, const struct mapping *m);
 
 #endif

@@ -21,7 +21,7 @@ static int read_memory(int proc_fd, uint64_t address, void *data, size_t size) {
     return rc;
 }
 
-/* Bytes of our own vdso's mapping, 0 where there is none. */
+/* Bytes of our own vdso's mapping; 0: there is none. */
 static size_t own_size(uint64_t address) {
     struct maps own;
     int fd = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

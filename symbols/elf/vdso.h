@@ -1,5 +1,6 @@
 /*
- * The vdso: code the kernel maps into every process (clock_gettime and such), in no file.
+ * The vdso: code that the kernel maps into every process (clock_gettime and such) and that is in no
+ * file.
  *
  * Context: frontend only, any thread.
  */
@@ -9,12 +10,12 @@
 #include "symbols/elf/elf_symbols.h"
 #include "symbols/elf/maps.h"
 
-/* Takes the target's image through "mem" below /proc/PID; where that is denied or the process is
- * gone, ours, if it is as large: the kernel has one image for all processes of a kind. The copy is
- * the caller's, to free(). 0, or -EFBIG, -ENOMEM, -errno. */
+/* Copies the target's image through "mem" below /proc/PID. If that is denied or the process has
+ * ended, copies ours, if it is as large: the kernel has one image for all processes of a kind. The
+ * caller frees the copy with free(). 0, or -EFBIG, -ENOMEM, -errno. */
 int vdso_copy(int proc_fd, const struct mapping *m, void **data, size_t *size);
 
-/* Its symbols. 0 or an error as above or as elf_symbols_read(). */
+/* Reads its symbols. 0 or an error as above or as elf_symbols_read(). */
 int vdso_read(int proc_fd, const struct mapping *m, struct elf_symbols **out);
 
 #endif

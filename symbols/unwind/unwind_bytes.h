@@ -1,6 +1,6 @@
 /*
- * Reading numbers out of hostile bytes: nothing is read behind the end, and once something was
- * missing `bad` stays set and every further number is 0.
+ * Reads numbers from hostile bytes. Nothing is read beyond the end; once something was missing,
+ * `bad` stays set and every further number is 0.
  *
  * Context: any.
  */
@@ -32,7 +32,7 @@ static inline const uint8_t *unwind_bytes_skip(struct unwind_bytes *b, uint64_t 
     return at;
 }
 
-/* A number of 1 to 8 bytes, little endian as all machines that we know. */
+/* A number of 1 to 8 bytes, little endian as on all machines that we support. */
 static inline uint64_t unwind_bytes_number(struct unwind_bytes *b, size_t n) {
     uint64_t value = 0;
     const uint8_t *at = unwind_bytes_skip(b, n);
@@ -41,9 +41,9 @@ static inline uint64_t unwind_bytes_number(struct unwind_bytes *b, size_t n) {
     return value;
 }
 
-enum { LEB_BYTES = 16 }; /* a longer number is nonsense: reading one must not take long */
+enum { LEB_BYTES = 16 }; /* a longer number is invalid: reading one must not take long */
 
-/* LEB128 (source: DWARF 5, 7.6); bits behind the 64th are dropped. */
+/* LEB128 (source: DWARF 5, 7.6); bits beyond the 64th are dropped. */
 static inline uint64_t unwind_bytes_leb(struct unwind_bytes *b, bool is_signed) {
     uint64_t value = 0;
     unsigned shift = 0;

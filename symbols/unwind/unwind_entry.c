@@ -1,8 +1,8 @@
 #include "symbols/unwind/unwind_entry.h"
 
-enum { LETTERS = 16 }; /* of an augmentation; each FDE reads them */
+enum { LETTERS = 16 }; /* limit of an augmentation, because every FDE reads it */
 
-enum { /* how a pointer is written: format in the low half, what it counts from in the high one */
+enum { /* how a pointer is encoded: its format in the low four bits, its base in the high ones */
        PE_ABSPTR = 0x00,
        PE_ULEB = 0x01,
        PE_UDATA2 = 0x02,
@@ -18,16 +18,17 @@ enum { /* how a pointer is written: format in the low half, what it counts from 
 
 /* The head of an entry of either kind. */
 struct entry {
-    struct unwind_bytes body; /* behind the id */
+    struct unwind_bytes body; /* after the id */
     bool cie;
-    uint64_t cie_offset; /* of an FDE: where its CIE is */
+    uint64_t cie_offset; /* of an FDE: the offset of its CIE */
 };
 
 static uint64_t place(const struct unwind_section *s, const struct unwind_bytes *b) {
     return (uint64_t)(b->at - s->data);
 }
 
-/* 1: *out is filled; 0: padding; -1: no entry can be there. *next: behind it. */
+/* 1: *out is filled; 0: padding, or too short; -1: no entry can be there. *next: the offset after
+ * it. */
 static int read_entry(const struct unwind_section *s, uint64_t offset, struct entry *out,
                       uint64_t *next) {
     if (offset >= s->size)
@@ -52,7 +53,7 @@ static int read_entry(const struct unwind_section *s, uint64_t offset, struct en
     *out = (struct entry){.body = b};
     if (s->eh) {
         out->cie = id == 0;
-        out->cie_offset = from - id; /* in front of it; a lie becomes a huge offset */
+        out->cie_offset = from - id; /* before the FDE; a wrong distance becomes a huge offset */
     } else {
         out->cie = id == (word == 4 ? UINT32_MAX : UINT64_MAX);
         out->cie_offset = id;
@@ -104,7 +105,7 @@ uint64_t unwind_pointer(const struct unwind_section *s, uint8_t encoding, struct
     return value;
 }
 
-/* The letters behind the 'z' say what the augmentation data holds, in their order. */
+/* The letters after the 'z' list what the augmentation data holds, in this order. */
 static bool read_augmentation(const char *letters, struct unwind_bytes *b, struct unwind_cie *c) {
     uint64_t length = unwind_bytes_uleb(b);
     const uint8_t *data = unwind_bytes_skip(b, length);

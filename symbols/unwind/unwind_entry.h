@@ -1,7 +1,8 @@
 /*
- * The entries of .eh_frame and .debug_frame: an FDE describes the frames of one function by a
- * program that continues the one of its CIE. Source: DWARF 5, 6.4.1; the Linux Standard Base on
- * .eh_frame for pointer encodings and augmentations.
+ * The entries of .eh_frame and .debug_frame. An FDE describes the frames of one function by a
+ * program, which continues the program of its CIE.
+ * Source: DWARF 5, 6.4.1; the Linux Standard Base on .eh_frame for pointer encodings and
+ * augmentations.
  *
  *     .eh_frame     | length | 0 / distance back to the CIE | … |   ends with a length of 0
  *     .debug_frame  | length | ~0 / offset of the CIE       | … |
@@ -26,8 +27,8 @@ struct unwind_cie {
     int64_t data_align;
     uint64_t ra_register;
     uint8_t encoding; /* of addresses in its FDEs and their programs: DW_EH_PE_… */
-    bool sized;       /* FDEs say how long their augmentation is */
-    bool signal;      /* they are a signal's return trampolines */
+    bool sized;       /* FDEs contain the length of their augmentation */
+    bool signal;      /* these FDEs are return trampolines of signals */
     struct unwind_bytes program;
 };
 
@@ -37,14 +38,15 @@ struct unwind_fde {
     struct unwind_bytes program;
 };
 
-/* Steps over the entry at *offset. 1: an FDE, 0: something else, -1: the end, or nonsense. */
+/* Steps over the entry at *offset. 1: an FDE, 0: another entry, -1: the end, or an invalid
+ * entry. */
 int unwind_entry_next(const struct unwind_section *s, size_t *offset);
 
-/* Reads the FDE at `offset` and its CIE. False where it is none that we understand. */
+/* Reads the FDE at `offset` and its CIE. False: it is invalid or not supported. */
 bool unwind_fde_read(const struct unwind_section *s, size_t offset, struct unwind_fde *out);
 
-/* A pointer in one of the encodings that need no registers and no memory: absolute, or relative to
- * where it stands. Otherwise, bytes->bad is set. */
+/* Reads a pointer in one of the encodings that need no registers and no memory: absolute, or
+ * relative to its own place. For other encodings, sets b->bad. */
 uint64_t unwind_pointer(const struct unwind_section *s, uint8_t encoding, struct unwind_bytes *b);
 
 #endif

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What makes a file the same one. An inode's number comes to mean another file when the first one
- * is gone, and a file may be written anew in place. The vdso's are all 0. */
+/* Identifies a file. An inode number may be reused for another file, and a file may be rewritten in
+ * place. The vdso's fields are all 0. */
 struct identity {
     uint64_t device, inode, size;
     int64_t second, nanosecond; /* of its last change */
@@ -77,7 +77,7 @@ static int identify(const struct unwind_files *u, const struct mapping *m, struc
     return rc;
 }
 
-/* The number of a file, a new one where it is new; UNWIND_FILES_LIMIT: there are too many. */
+/* The number of a file, a new one if the file is new; UNWIND_FILES_LIMIT: too many files. */
 static uint32_t number_of(struct unwind_files *u, const struct identity *id) {
     for (uint32_t i = 0; i < u->file_count; i++) {
         const struct identity *f = &u->file[i];
@@ -152,8 +152,9 @@ int unwind_files_list(struct unwind_files *u, const struct unwind_mapping **out,
     return 0;
 }
 
-/* Code without tables in the file itself may have some in its debug file (musl's libc has). To
- * tell whether one belongs to it takes the file's build-id, and that comes with its symbols. */
+/* Code without tables in its own file may have some in its debug file (as musl's libc does). To
+ * check that a debug file belongs to it, its build-id is needed, which is read together with its
+ * symbols. */
 static void try_debug_file(const struct unwind_files *u, const struct mapping *m, int fd,
                            struct unwind_table *t) {
     struct elf_symbols *symbols;

@@ -1,6 +1,6 @@
 /*
- * The code mapped into one process, and the unwind tables of the files it is of. Files are opened
- * as for names (target_files.h), the vdso is read from the process's memory.
+ * The code mapped into one process, and the unwind tables of its files. Files are opened as for
+ * names (target_files.h); the vdso is read from the process's memory.
  *
  * Context: frontend only; one thread at a time per struct.
  */
@@ -12,14 +12,14 @@
 
 #include <sys/types.h>
 
-enum { UNWIND_FILES_LIMIT = 4096 }; /* of one process, over its life; others go without */
+enum { UNWIND_FILES_LIMIT = 4096 }; /* of one process, over its life; further ones get none */
 
 /* A piece of a file, mapped as code. */
 struct unwind_mapping {
     uint64_t begin, end;
     uint64_t offset; /* of `begin` in the file */
-    uint32_t file;   /* the file's number, counted from 0: the same one for as long as the file
-                        itself stays the same */
+    uint32_t file;   /* the file's number, from 0; it stays the same as long as the file itself
+                        does */
 };
 
 struct unwind_files;
@@ -28,9 +28,9 @@ struct unwind_files;
 int unwind_files_open(pid_t pid, struct unwind_files **out, struct err *e);
 void unwind_files_close(struct unwind_files *u);
 
-/* Reads the process's maps and lists the code in files that can be opened: first what stacks go
- * through most (the VM, libc), then by size. *out lives until the next call. 0, or -ESRCH: the
- * process has ended; -EACCES, -ENOMEM, … */
+/* Reads the process's maps and lists the code in files that can be opened: first the files that
+ * stacks go through most (the VM, libc), then by size. *out is valid until the next call. 0, or
+ * -ESRCH: the process has ended; -EACCES, -ENOMEM, … */
 int unwind_files_list(struct unwind_files *u, const struct unwind_mapping **out, size_t *count);
 
 /* Reads the table of a mapping of the last list. Tens of milliseconds for a libjvm.so. 0, or an

@@ -1,6 +1,6 @@
 /*
- * The instructions of frame programs, by the names and numbers that DWARF gives them, and what
- * operands they have. Source: DWARF 5, 7.24 and 7.7.1; GNU's, MIPS's and Arm's additions: binutils.
+ * The instructions of frame programs, with DWARF's names and numbers, and their operands.
+ * Source: DWARF 5, 7.24 and 7.7.1; GNU's, MIPS's and Arm's additions: binutils.
  *
  * Context: constants.
  */
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum {
-    /* hold an operand in their low six bits */
+    /* these have an operand in their low six bits */
     DW_CFA_advance_loc = 0x40,
     DW_CFA_offset = 0x80,
     DW_CFA_restore = 0xc0,
@@ -40,7 +40,7 @@ enum {
     DW_CFA_val_expression,
     DW_CFA_MIPS_advance_loc8 = 0x1d,
     DW_CFA_AARCH64_negate_ra_state_with_pc = 0x2c,
-    DW_CFA_AARCH64_negate_ra_state = 0x2d, /* return addresses are signed from here on, or not */
+    DW_CFA_AARCH64_negate_ra_state = 0x2d, /* from here on, return addresses are signed, or not */
     DW_CFA_GNU_args_size = 0x2e,
     DW_CFA_GNU_negative_offset_extended = 0x2f,
     UNWIND_OPCODES = 0x40

@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <errno.h>
 
-/* Those without an operand of their own in the first byte. */
+/* The instructions that have no operand in their first byte. */
 static const struct unwind_opcode unwind_opcodes[UNWIND_OPCODES] = {
     [DW_CFA_nop] = {true, UNWIND_NOTHING, UNWIND_NOTHING},
     [DW_CFA_set_loc] = {true, UNWIND_ADDRESS, UNWIND_NOTHING},
@@ -44,7 +44,7 @@ enum how {
     GONE,
     AT_CFA, /* saved at CFA + offset */
     AT_FP,  /* saved at this frame's frame pointer + offset */
-    OTHER,  /* in a way that rows cannot say */
+    OTHER,  /* in a way that a row cannot express */
 };
 
 struct rule {
@@ -54,13 +54,13 @@ struct rule {
 
 struct state {
     uint8_t cfa;      /* enum unwind_cfa; PLT: see plt_step */
-    uint64_t cfa_reg; /* of UNWIND_CFA_NONE too: def_cfa_offset may follow */
+    uint64_t cfa_reg; /* kept for UNWIND_CFA_NONE too, because def_cfa_offset may follow */
     int64_t cfa_offset;
-    uint8_t plt_step; /* where in an entry of 16 bytes the stack has grown */
+    uint8_t plt_step; /* from this byte of a 16-byte entry on, the stack has grown */
     struct rule fp, ra;
 };
 
-enum { STATES = 16 }; /* remembered at a time; compilers use one or two */
+enum { STATES = 16 }; /* limit of remembered states; compilers use one or two */
 
 struct run {
     struct unwind_program *program;
@@ -72,10 +72,10 @@ struct run {
     struct state remembered[STATES];
     unsigned depth;
     bool in_cie;
-    int result; /* of emit */
+    int result; /* result of emit */
 };
 
-/* Bounded so that sums of two never overflow. */
+/* Limits a number, so that a sum of two never overflows. */
 static int64_t bound(int64_t n) {
     return n > INT32_MAX ? INT32_MAX : n < INT32_MIN ? INT32_MIN : n;
 }
@@ -83,7 +83,7 @@ static int64_t bound(int64_t n) {
 static int64_t scaled(const struct run *r, uint64_t factor) {
     int64_t product;
     if (__builtin_mul_overflow((int64_t)factor, r->cie->data_align, &product))
-        return INT32_MAX; /* fits no row */
+        return INT32_MAX; /* too large for any row */
     return bound(product);
 }
 
@@ -91,7 +91,7 @@ static bool fits(int64_t offset) {
     return offset > INT16_MIN && offset <= INT16_MAX;
 }
 
-/* Where the frame pointer was saved. False: a row cannot say. */
+/* Where the frame pointer was saved. False: a row cannot express it. */
 static bool fp_offset(const struct state *s, int16_t *out) {
     int64_t offset = UNWIND_SAME;
     if (s->fp.how == OTHER)
@@ -134,7 +134,8 @@ static struct unwind_row make_row(const struct run *r) {
     return row;
 }
 
-/* Only entries that grow the stack behind their eleventh byte have a row of their own. */
+/* Only entries whose stack grows at their eleventh byte have a row of their own (UNWIND_CFA_PLT).
+ * For others, this emits two plain rows per entry. */
 static void emit_plt(struct run *r, uint64_t end, struct unwind_row row) {
     struct unwind_program *p = r->program;
     row.cfa = UNWIND_CFA_SP;
@@ -152,7 +153,7 @@ static void emit_plt(struct run *r, uint64_t end, struct unwind_row row) {
     }
 }
 
-/* What is known now is valid up to `to`. */
+/* Emits what is known now; it is valid up to `to`. */
 static void advance(struct run *r, uint64_t to) {
     uint64_t end = to < r->end ? to : r->end;
     if (r->in_cie || to < r->location)
@@ -174,7 +175,7 @@ static void define_cfa(struct run *r, uint64_t reg, int64_t offset) {
     s->cfa_offset = bound(offset);
 }
 
-/* breg REG: the register + an offset. */
+/* Reads "breg REG": the register + an offset. */
 static bool take_breg(struct unwind_bytes *b, uint64_t reg, int64_t *offset) {
     if (reg > 31 || unwind_bytes_number(b, 1) != DW_OP_breg0 + reg)
         return false;
@@ -182,7 +183,8 @@ static bool take_breg(struct unwind_bytes *b, uint64_t reg, int64_t *offset) {
     return !b->bad;
 }
 
-/* What binutils says of a lazy PLT: sp + 8 + (((pc & 15) >= N) << 3). N, or 0. */
+/* Recognizes the expression that binutils writes for a lazy PLT: sp + 8 + (((pc & 15) >= N) << 3).
+ * Returns N, or 0. */
 static uint8_t plt_step(struct unwind_bytes b) {
     static const uint8_t text[] = {0x77,       8,    0x80, 0,    0x3f, 0x1a,
                                    DW_OP_lit0, 0x2a, 0x33, 0x24, 0x22};
@@ -256,7 +258,7 @@ static uint64_t take_operand(const struct run *r, uint8_t kind, struct unwind_by
     }
 }
 
-/* Locations never go back, and a sum that wraps does not either. */
+/* Locations never go back, not even if a sum overflows. */
 static void advance_by(struct run *r, uint64_t delta) {
     uint64_t to;
     if (__builtin_mul_overflow(delta, r->cie->code_align, &delta) ||
@@ -265,7 +267,7 @@ static void advance_by(struct run *r, uint64_t delta) {
     advance(r, to);
 }
 
-/* False: nonsense. */
+/* False: the instruction is invalid. */
 static bool apply(struct run *r, unsigned op, uint64_t a, uint64_t b, struct unwind_bytes block) {
     switch (op) {
     case DW_CFA_set_loc:
@@ -330,13 +332,13 @@ static bool apply(struct run *r, unsigned op, uint64_t a, uint64_t b, struct unw
     case DW_CFA_def_cfa_expression:
         define_cfa_expression(r, block);
         break;
-    default: /* nothing that moves the frame */
+    default: /* does not move the frame */
         break;
     }
     return true;
 }
 
-/* False: the rest of it cannot be known. */
+/* False: the rest of the program cannot be interpreted. */
 static bool step(struct run *r, struct unwind_bytes *b) {
     struct unwind_bytes block = {0};
     unsigned byte = (unsigned)unwind_bytes_number(b, 1);

@@ -10,16 +10,16 @@
 enum {
     SECTION_LIMIT = 64 << 20, /* bytes */
     FDES_LIMIT = 1 << 21,
-    INSTRUCTIONS_PER_BYTE = 4, /* an FDE's own, and its CIE's; usual is less than one */
+    INSTRUCTIONS_PER_BYTE = 4, /* an FDE's own and its CIE's; usually less than one */
     NAMES_LIMIT = 1 << 20,
-    HDR_BYTES = 4 + 8, /* of .eh_frame_hdr, up to where it says where .eh_frame is */
+    HDR_BYTES = 4 + 8, /* of .eh_frame_hdr, up to and including the pointer to .eh_frame */
     SOURCES = 3,
 };
 
 struct fde_place {
     uint64_t begin, end;
     uint32_t offset; /* in its section */
-    uint32_t source; /* index of the section: where two know a function, the first one's counts */
+    uint32_t source; /* index of the section; if two sections know a function, the first counts */
 };
 
 struct builder {
@@ -95,7 +95,7 @@ static void add_section(struct builder *b, struct elf_image *image, const char *
     }
 }
 
-/* The file's bytes at an address, up to `size`, or up to the end of the segment where that is 0. */
+/* The file's bytes at an address: `*size` of them; if that is 0, all up to the segment's end. */
 static const void *bytes_at(struct elf_image *image, uint64_t address, uint64_t *size) {
     size_t count = 0;
     if (elf_getphdrnum(image->elf, &count) < 0)
@@ -120,8 +120,7 @@ static const void *bytes_at(struct elf_image *image, uint64_t address, uint64_t 
     return NULL;
 }
 
-/* For a file whose section headers were stripped: .eh_frame_hdr points to .eh_frame, which ends by
- * itself. */
+/* For a file without section headers: .eh_frame_hdr points to .eh_frame, which ends by itself. */
 static void add_by_segment(struct builder *b, struct elf_image *image) {
     size_t count = 0;
     if (elf_getphdrnum(image->elf, &count) < 0)
@@ -248,8 +247,8 @@ static int emit(void *arg, uint64_t begin, uint64_t end, const struct unwind_row
     return 0;
 }
 
-/* Limits are no errors: what was found up to there is good. The last row is always the one that
- * says that nothing is known behind it. */
+/* Limits are no errors: the rows up to there are valid. The last row always says that nothing is
+ * known after it. */
 static int make_rows(struct builder *b) {
     struct unwind_table *t = b->table;
     int rc = 0;
@@ -317,7 +316,7 @@ void unwind_table_free(struct unwind_table *t) {
     *t = (struct unwind_table){0};
 }
 
-/* Looking. */
+/* Lookup. */
 
 uint64_t unwind_table_code(const struct unwind_table *t) {
     uint64_t bytes = 0;
@@ -326,7 +325,7 @@ uint64_t unwind_table_code(const struct unwind_table *t) {
     return bytes;
 }
 
-/* A mapping begins with a whole page, which a segment need not. */
+/* A mapping begins with a whole page; a segment may begin anywhere. */
 bool unwind_table_base(const struct unwind_table *t, uint64_t offset, uint64_t address,
                        uint64_t *base) {
     static const uint64_t page[] = {1, 4 << 10, 64 << 10};
@@ -345,7 +344,7 @@ bool unwind_table_base(const struct unwind_table *t, uint64_t offset, uint64_t a
 
 const struct unwind_row *unwind_table_find(const struct unwind_table *t, uint32_t pc) {
     size_t low = 0, high = t->count;
-    while (low < high) { /* the first one behind pc */
+    while (low < high) { /* the first row after pc */
         size_t middle = low + (high - low) / 2;
         if (t->rows[middle].pc <= pc)
             low = middle + 1;

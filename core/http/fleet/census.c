@@ -17,7 +17,8 @@ bool census_note(struct census *c, uint64_t sum, uint64_t count, uint64_t now_s)
     return true;
 }
 
-/* Numbers are mixed, so that two that came for two that went do not make up for each other. */
+/* Mixes a pid, so that two processes that started and two that ended do not cancel out in the
+ * sum. */
 static uint64_t mixed(uint64_t n) {
     return hash_more(0, n);
 }

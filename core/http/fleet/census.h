@@ -1,5 +1,6 @@
 /*
- * Whether processes have come or gone: cheap enough for every second, which a look for JVMs is not.
+ * Detects whether processes have started or ended. This is cheap enough for every second; a search
+ * for JVMs is not.
  *
  * Context: frontend, one thread at a time.
  */
@@ -9,18 +10,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CENSUS_UNREST_S 10 /* a process takes so long to become a JVM that can be told as one … */
-#define CENSUS_SELDOM_S 30 /* … and without any change a look is due after so long all the same */
+#define CENSUS_UNREST_S 10 /* a new process may need this long to become recognizable as a JVM */
+#define CENSUS_SELDOM_S 30 /* without any change, a search is due after this time */
 
 struct census {
-    uint64_t sum, count;       /* over the numbers of all processes */
-    uint64_t changed_s, due_s; /* when they were other ones; when to look in any case */
+    uint64_t sum, count;       /* over the pids of all processes */
+    uint64_t changed_s, due_s; /* when sum, count changed last; when a search is due anyway */
 };
 
-/* Whether it is time to look for JVMs; `now_s` is of any clock that goes on. */
+/* Whether it is time to search for JVMs; `now_s` is of any clock that advances. */
 bool census_due(struct census *c, uint64_t now_s);
 
-/* The part over a list of processes: what census_due sees of /proc. */
+/* The part of census_due that decides, from the processes it saw in /proc. */
 bool census_note(struct census *c, uint64_t sum, uint64_t count, uint64_t now_s);
 
 #endif

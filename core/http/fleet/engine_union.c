@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Two engines of one event that differ in these are of different things. */
+/* Two engines of one event that differ in these flags sample different things. */
 #define KIND_FLAGS (WIRE_ENGINE_ALL_USER | WIRE_ENGINE_ALL_KERNEL | WIRE_ENGINE_TARGET_CPU)
 
 int engine_union_of(const struct wire_engine_request *engine, uint32_t engines,
@@ -61,12 +61,13 @@ bool engine_union_same(const struct engine_union *a, const struct engine_union *
     return true;
 }
 
-/* 0: every single one, which is finer than all else. */
+/* The engine's interval, or its event's default. 0 means every single event, which is the
+ * finest. */
 static uint64_t interval(const struct wire_engine_request *r) {
     return r->interval ? r->interval : event_default_interval((enum wire_event)r->event);
 }
 
-/* What of `flags` makes more of a sample. */
+/* Whether a sample with `flags` has at least as much information as one with `wanted`. */
 static bool as_rich(uint32_t flags, uint32_t wanted) {
     return (flags & WIRE_ENGINE_LIVE || !(wanted & WIRE_ENGINE_LIVE)) &&
            (!(flags & WIRE_ENGINE_NO_FREE) || wanted & WIRE_ENGINE_NO_FREE);

@@ -11,25 +11,25 @@
 #include <string.h>
 #include <time.h>
 
-#define WAITING_MAX 8 /* for one JVM, at a time */
+#define WAITING_MAX 8 /* threads that wait for one JVM at a time */
 #define LOOK_MS 2000
 
 struct fleet {
     struct fleet_options options;
-    struct symbol_store *symbols; /* of all sessions */
+    struct symbol_store *symbols; /* shared by all sessions */
     struct roll roll;
-    pthread_t keeper; /* closes what nobody uses any more */
+    pthread_t keeper; /* closes sessions that have no users any more */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    /* under the lock */
+    /* protected by `lock` */
     struct member *member[FLEET_MEMBERS_MAX];
     uint32_t members;
     bool quit;
 };
 
-/* The table; all with the lock. */
+/* The table. All functions but hold() and drop() are called with the lock. */
 
-/* Those that are of no use to anybody; `all`: also those of which one remembers that they failed. */
+/* Frees members that nobody needs; `all`: also those that only remember that attaching failed. */
 static void sweep(struct fleet *f, bool all) {
     uint64_t now = proc_now_ns();
     for (uint32_t i = 0; i < f->members;) {
@@ -63,7 +63,7 @@ static int add(struct fleet *f, pid_t pid, struct member **out, struct err *e) {
     return 0;
 }
 
-/* The member, held: it is not freed before drop(). */
+/* Finds the member (with `make`, creates it) and holds it: it is not freed before drop(). */
 static int hold(struct fleet *f, pid_t pid, bool make, struct member **out, struct err *e) {
     int result = 0;
     pthread_mutex_lock(&f->lock);
@@ -85,7 +85,7 @@ static void drop(struct fleet *f, struct member *m) {
     pthread_mutex_unlock(&f->lock);
 }
 
-/* The keeper. */
+/* The keeper thread. */
 
 static uint64_t due_ns(const struct fleet *f, const struct member *m) {
     if (!m->session || m->users || m->holds)
@@ -93,7 +93,8 @@ static uint64_t due_ns(const struct fleet *f, const struct member *m) {
     return f->quit || m->retired ? 0 : m->idle_ns + f->options.linger_ms * UINT64_C(1000000);
 }
 
-/* With the lock: those that nobody came back for, held. `next_ns`: when there may be another. */
+/* Called with the lock: collects and holds the members to which no user returned. `next_ns`: when
+ * another one may be due. */
 static uint32_t take_due(struct fleet *f, struct member **due, uint64_t *next_ns) {
     uint64_t now = proc_now_ns();
     uint32_t n = 0;
@@ -110,7 +111,7 @@ static uint32_t take_due(struct fleet *f, struct member **due, uint64_t *next_ns
     return n;
 }
 
-/* Who has come since keeps it, and is not waited for. */
+/* Locks a member for closing. False: a user has come since and keeps it, or it is busy. */
 static bool seize(struct member *m) {
     if (pthread_mutex_trylock(&m->busy) != 0)
         return false;
@@ -122,7 +123,7 @@ static bool seize(struct member *m) {
     return unused;
 }
 
-/* All are asked to let go before the first is waited for. Without the lock. */
+/* Asks all sessions to end before it waits for the first one. Called without the lock. */
 static void close_all(struct fleet *f, struct member **due, uint32_t n) {
     bool seized[FLEET_MEMBERS_MAX];
     for (uint32_t i = 0; i < n; i++) {
@@ -173,7 +174,7 @@ int fleet_new(const struct fleet_options *o, struct fleet **out, struct err *e) 
     if (!f)
         return err_set(e, ENOMEM, "out of memory");
     f->options = *o;
-    /* Without memory for it each session has tables of its own. */
+    /* Without memory for the shared store, each session has its own tables. */
     f->symbols = symbol_store_new();
     f->options.session.symbols = f->symbols;
     roll_init(&f->roll);
@@ -251,8 +252,8 @@ static int want_of(const struct fleet_want *want, struct engine_union *out, stru
                          : engine_union_of(&usual, 1, out, e);
 }
 
-/* One's turn with a JVM. Who waits for one that is stuck keeps a thread: few may, and who only looks
- * does so not for long. */
+/* Waits for this caller's turn with a JVM. Waiting for a JVM that is stuck blocks a thread: only
+ * few may wait, and a caller that only views waits only for a short time. */
 static int take_turn(struct fleet *f, struct member *m, bool looks, struct err *e) {
     pthread_mutex_lock(&f->lock);
     bool crowd = m->holds > WAITING_MAX;

@@ -47,7 +47,7 @@ static uint64_t next_second(void) {
     return proc_now_ns() / SECOND_NS + 1;
 }
 
-/* What is sampled. */
+/* Finds out what is sampled now. */
 
 static void asked_now(struct session *s, struct engine_union *out) {
     struct wire_engine_request engine[WIRE_EVENTS];
@@ -56,7 +56,7 @@ static void asked_now(struct session *s, struct engine_union *out) {
         *out = (struct engine_union){0};
 }
 
-/* What all users together want. -EBUSY: two of them cannot both have it. */
+/* Adds up what all users want. -EBUSY: two users want things that exclude each other. */
 static int wanted(const struct member *m, struct engine_union *out, struct err *e) {
     int result = 0;
     *out = (struct engine_union){0};
@@ -71,7 +71,7 @@ static int set_engines(struct member *m, const struct engine_union *target, stru
     return session_set_engines(m->session, engine, engines, e);
 }
 
-/* Nothing of what this user wants can be sampled, although others' may be. */
+/* Fails if nothing that this user wants can be sampled, even if other users' engines work. */
 static int check_runs(struct member *m, const struct engine_union *want, struct err *e) {
     struct session_status st;
     const struct session_engine *failed = NULL;
@@ -89,13 +89,13 @@ static int check_runs(struct member *m, const struct engine_union *want, struct 
                        failed->reason[0] ? failed->reason : strerror(failed->error));
 }
 
-/* Makes the session sample what its users want by now, beside what others asked it for: a screen
- * that looks on at us, or the process that we look on at. */
+/* Makes the session sample what its users want now, in addition to what others asked for: a screen
+ * that views our session, or the process whose session we view. */
 static int relink(struct member *m, struct err *e) {
     struct engine_union now, target, before, want;
     asked_now(m->session, &now);
     int result = wanted(m, &want, e);
-    if (result != 0 || engine_union_is_empty(&want)) /* who is left takes it as it is */
+    if (result != 0 || engine_union_is_empty(&want)) /* the remaining users take it as it is */
         return result;
     if (m->joined && !looks_on(m->session)) { /* the other process has ended: it wants nothing */
         m->joined = false;
@@ -117,7 +117,7 @@ static int relink(struct member *m, struct err *e) {
     return result;
 }
 
-/* What others wanted before we did is theirs again. */
+/* Restores the engines that others wanted before we did. */
 static void give_back(struct member *m) {
     struct engine_union now, target;
     struct err ignored;
@@ -156,7 +156,7 @@ static int begin(struct member *m, const struct jvm *j, const struct engine_unio
     return 0;
 }
 
-/* Where the JVM cannot be attached to, that is not tried again at once. */
+/* If the JVM could not be attached to, that is not tried again at once. */
 static int begin_unless_failed(struct member *m, const struct engine_union *set,
                                const struct fleet_want *want, struct err *e) {
     struct err why = {0};
@@ -183,7 +183,8 @@ static int begin_unless_failed(struct member *m, const struct engine_union *set,
     return -m->failure.code;
 }
 
-/* A session that samples no more is no good to who comes, but for what it has. */
+/* Closes the session. A session that samples no more is of no use to a new user, except for what it
+ * has. */
 
 void member_close(struct member *m) {
     struct session *s = m->session;
@@ -198,7 +199,7 @@ static int gone(const struct member *m, struct err *e) {
                    (int)m->pid);
 }
 
-/* 0: it samples, or there is none. */
+/* 0: the session samples, or there is none. */
 static int check_session(struct member *m, struct err *e) {
     enum session_phase phase = m->session ? phase_of(m->session) : SESSION_RUNNING;
     struct jvm j;
@@ -249,15 +250,15 @@ static void set_since(struct member *m, struct fleet_user *u, uint64_t since) {
     pthread_mutex_unlock(m->lock);
 }
 
-/* Has the session sample what its users want, this one's among it; where it cannot, all is as it
- * was. */
+/* Makes the session sample what its users want, including this one. If it cannot, everything stays
+ * as it was. */
 static int serve(struct member *m, const struct engine_union *want, struct err *e) {
     const struct engine_union ours = m->ours, before = m->before;
     struct engine_union asked, now;
     struct err ignored;
     asked_now(m->session, &asked);
     int result = relink(m, e);
-    if (result == 0 && !m->joined) /* of another process's we hear later how it went */
+    if (result == 0 && !m->joined) /* another process reports its result later */
         result = check_runs(m, want, e);
     if (result == 0)
         return 0;
@@ -269,7 +270,7 @@ static int serve(struct member *m, const struct engine_union *want, struct err *
     return result;
 }
 
-/* Nobody came back for it in time; that it still is there is chance. */
+/* No user returned in time; the session still exists only by chance. */
 static bool is_over(const struct member *m) {
     uint64_t linger_ns = m->options->linger_ms * UINT64_C(1000000);
     return m->session && m->users == 0 && proc_now_ns() >= m->idle_ns + linger_ns;
@@ -328,6 +329,6 @@ void member_leave(struct member *m, const struct fleet_user *u) {
         relink(m, &ignored);
     else if (runs && m->joined && looks_on(m->session))
         give_back(m);
-    if (is_over(m)) /* it is closed soon: many that end one by one are waited for together */
+    if (is_over(m)) /* it is closed soon: then many that end one by one are waited for together */
         session_leave(m->session);
 }

@@ -1,9 +1,9 @@
 /*
- * One JVM that somebody wants to know of: its session, who uses it, and what they want together.
+ * One JVM that has users: its session, its users, and what they want together.
  *
- * Two locks: `busy` is held by whoever attaches, changes engines or closes, for seconds if need be;
- * the fleet's own is held for a few instructions, and tells everybody else how things are. Whoever
- * takes both takes `busy` first.
+ * There are two locks. `busy` is held by a thread that attaches, changes engines or closes, for
+ * seconds if need be. The fleet's lock is held for a few instructions only; with it, every other
+ * thread can read the state. A thread that takes both takes `busy` first.
  *
  * Context: as the comments say.
  */
@@ -18,8 +18,8 @@
 struct fleet_user {
     struct fleet *fleet;
     struct member *member;
-    struct engine_union want; /* nothing: takes it as it is */
-    uint64_t since;           /* under the fleet's lock */
+    struct engine_union want; /* empty: takes the session as it is */
+    uint64_t since;           /* protected by the fleet's lock */
 };
 
 struct member {
@@ -27,40 +27,41 @@ struct member {
     const struct fleet_options *options;
     pthread_mutex_t *lock; /* the fleet's */
     pthread_mutex_t busy;
-    /* under the fleet's lock; the first three are changed by who holds `busy` as well */
+    /* protected by the fleet's lock; changing the first three also needs `busy` */
     struct session *session; /* NULL: none (yet) */
     struct fleet_user *user[FLEET_USERS_MAX];
     uint32_t users;
-    uint32_t holds;     /* threads that do something with it: it is not freed */
-    bool retired;       /* its JVM is gone, or it cannot go on: who comes now gets another one */
+    uint32_t holds;     /* threads that work with it: it is not freed meanwhile */
+    bool retired;       /* its JVM has ended, or it cannot go on: new users get another member */
     uint64_t idle_ns;   /* CLOCK_MONOTONIC: when its last user left */
-    uint64_t failed_ns; /* and when it could not be attached to; 0: it could, or was not tried */
-    /* under `busy` */
+    uint64_t failed_ns; /* CLOCK_MONOTONIC: when attaching failed; 0: it worked, or was not tried */
+    /* protected by `busy` */
     uint64_t start_ticks; /* of the JVM; 0: never found */
-    bool joined;          /* it looks on at another process's session, or did when we asked last */
-    struct engine_union ours;        /* what we asked for last; … */
-    struct engine_union before;      /* … and what others had asked for without us */
-    struct engine_union failed_want; /* what was asked for then, … */
-    struct err failure;              /* … and what became of it */
+    bool joined;          /* it views another process's session, or did so when we last checked */
+    struct engine_union ours;        /* what we asked for last */
+    struct engine_union before;      /* what others had asked for without us */
+    struct engine_union failed_want; /* what was asked for when attaching failed */
+    struct err failure;              /* why attaching failed */
 };
 
 struct member *member_new(pid_t pid, const struct fleet_options *o, pthread_mutex_t *lock);
-void member_free(struct member *m); /* without session and users */
+void member_free(struct member *m); /* it must have no session and no users */
 
-/* Makes `u` one of its users: begins the session, or has it sample what `u` wants as well. With
- * `busy`. As fleet_enter; -ESTALE: it is retired, ask for another one. */
+/* Makes `u` one of its users: begins the session, or makes it sample what `u` wants as well. Called
+ * with `busy`. As fleet_enter; -ESTALE: the member is retired, use another one. */
 int member_enter(struct member *m, struct fleet_user *u, const struct fleet_want *want,
                  struct err *e);
-/* A user wants something else. With `busy`. As fleet_rewant. */
+/* Changes what a user wants. Called with `busy`. As fleet_rewant. */
 int member_rewant(struct member *m, struct fleet_user *u, const struct engine_union *want,
                   struct err *e);
-/* `u` is its user no more; the others keep what they want. With `busy`. */
+/* Removes the user `u`; the others keep what they want. Called with `busy`. */
 void member_leave(struct member *m, const struct fleet_user *u);
 
-/* Ends the session, which nobody uses. With `busy`. */
+/* Ends the session, which has no users. Called with `busy`. */
 void member_close(struct member *m);
 
-/* It failed so short a time ago that it is not tried again. With the fleet's lock or `busy`. */
+/* Whether attaching failed so recently that it is not tried again. Called with the fleet's lock or
+ * `busy`. */
 bool member_remembers(const struct member *m, uint64_t now_ns);
 
 #endif

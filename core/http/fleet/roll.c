@@ -18,7 +18,8 @@ void roll_free(struct roll *r) {
     pthread_mutex_destroy(&r->lock);
 }
 
-/* Each is new to who looks it up, who can only say what it used since it began; we know more. */
+/* A newly read JVM has only its CPU use since its start. Sets the use since the previous list
+ * instead. */
 static void show_cpu(const struct roll *r, struct jvm *found, int count) {
     for (int i = 0, k = 0; i < count; i++) {
         struct jvm *j = &found[i];
@@ -34,7 +35,7 @@ static void show_cpu(const struct roll *r, struct jvm *found, int count) {
     }
 }
 
-/* With the lock, so that who comes meanwhile does not look as well. */
+/* Called with the lock, so that another caller waits instead of reading the list as well. */
 static int refresh(struct roll *r, struct err *e) {
     struct jvm *found = NULL;
     if (r->read && proc_now_ns() - r->read_ns < FRESH_NS)

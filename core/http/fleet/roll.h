@@ -1,5 +1,5 @@
 /*
- * The JVMs of this machine, looked up at most once a second however many ask.
+ * The list of this machine's JVMs, read at most once a second however many callers there are.
  *
  * Context: frontend, any thread.
  */
@@ -24,7 +24,7 @@ void roll_free(struct roll *r);
 
 /* As jvm_list; `*out` is malloc'ed. */
 int roll_list(struct roll *r, struct jvm **out, struct err *e);
-/* Also one that began since. As jvm_inspect. */
+/* As jvm_inspect; finds also a JVM that started after the list was read. */
 int roll_find(struct roll *r, pid_t pid, struct jvm *out, struct err *e);
 
 #endif

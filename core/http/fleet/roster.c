@@ -13,11 +13,11 @@ enum stage { FREE = 0, WANTED, ENTERING, HELD, LEFT, LEAVING, FAILED, ENDED };
 
 struct entry {
     enum stage stage;
-    enum roster_end why; /* LEFT, or wanted once more after that; else ROSTER_GOES_ON */
-    bool said;           /* why it could not be entered */
+    enum roster_end why; /* in LEFT, or in WANTED after that; else ROSTER_GOES_ON */
+    bool said;           /* it was reported why the JVM could not be entered */
     uint32_t failures;
     uint64_t retry_s;
-    struct roster_jvm *it; /* roster_options.bytes; NULL: FREE */
+    struct roster_jvm *it; /* roster_options.bytes long; NULL: FREE */
     struct err error;      /* of the last failure */
 };
 
@@ -25,13 +25,13 @@ struct roster {
     struct roster_options o;
     struct jvm only;
     struct census census;
-    pthread_mutex_t lock; /* of the stages, and of entries that are not held */
+    pthread_mutex_t lock; /* protects the stages, and entries that are not held */
     pthread_cond_t work;
     bool closing;
     pthread_t thread[ROSTER_THREADS];
     uint32_t threads;
-    struct entry *entry; /* ROSTER_MAX */
-    bool full;           /* that there are too many was said */
+    struct entry *entry; /* ROSTER_MAX entries */
+    bool full;           /* it was reported that there are too many JVMs */
 };
 
 static uint64_t now_s(void) {
@@ -58,8 +58,8 @@ static struct entry *find_work(struct roster *r) {
     return NULL;
 }
 
-/* JVMs that ended before they could be entered are no failure. The error does not tell: a library
- * that is missing is ENOENT, too. */
+/* Whether the JVM has ended: that it could not be entered is no failure then. The error code does
+ * not show this, because a missing library is ENOENT, too. */
 static bool is_gone(const struct jvm *j) {
     struct jvm now = *j;
     return jvm_refresh(&now) == -ESRCH;
@@ -82,7 +82,7 @@ static void note_failure(struct roster *r, struct entry *x, const struct err *e,
     }
 }
 
-/* Called with the lock; without it in between. */
+/* Called with the lock, which is released in between. */
 static void enter(struct roster *r, struct entry *x) {
     struct fleet_user *user = NULL;
     struct err e = {0};
@@ -143,7 +143,7 @@ static struct entry *find(struct roster *r, const struct jvm *j) {
     return NULL;
 }
 
-/* Without memory it is looked at again with the next list. */
+/* False: no memory. The JVM is tried again with the next list. */
 static bool fill(struct roster *r, struct entry *x, const struct jvm *j) {
     *x = (struct entry){.it = calloc(1, r->o.bytes)};
     if (!x->it)
@@ -171,7 +171,7 @@ static void want(struct roster *r, const struct jvm *j) {
     r->full = true;
 }
 
-/* Those of the list that ended, or failed, and are no JVM any more. */
+/* Frees entries that ended or failed and that are not in the list any more. */
 static void forget(struct roster *r, const struct jvm *list, int n) {
     for (uint32_t i = 0; i < ROSTER_MAX; i++) {
         struct entry *x = &r->entry[i];
@@ -209,7 +209,7 @@ void roster_look(struct roster *r) {
     free(list);
 }
 
-/* With one JVM only that is the end, and what push ends with. */
+/* With one JVM only, this is the end, and the error that push ends with. */
 static void say_failed(struct roster *r, struct entry *x) {
     const struct roster_jvm *s = x->it;
     struct session_status st;

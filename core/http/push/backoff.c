@@ -9,5 +9,5 @@ uint32_t backoff_next(struct backoff *b, uint32_t random, uint32_t asked_s) {
     wait = wait < BACKOFF_LEAST_MS ? BACKOFF_LEAST_MS : wait;
     wait = wait > BACKOFF_MOST_MS ? BACKOFF_MOST_MS : wait;
     uint32_t asked = (asked_s < BACKOFF_ASKED_MOST_S ? asked_s : BACKOFF_ASKED_MOST_S) * 1000;
-    return asked > wait ? asked + random % 1000 : wait; /* never before it */
+    return asked > wait ? asked + random % 1000 : wait; /* never earlier than asked for */
 }

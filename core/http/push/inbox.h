@@ -1,5 +1,5 @@
 /*
- * Messages on their way from those that make them to the sender's thread.
+ * Queue of messages from the threads that make them to the sender's thread.
  *
  * Context: any thread.
  */
@@ -10,7 +10,8 @@
 
 #include <pthread.h>
 
-#define INBOX_MESSAGES 4096 /* the thread is stuck on a slow disk: what comes now is lost */
+/* A full inbox means that the thread is stuck on a slow disk: new messages are lost */
+#define INBOX_MESSAGES 4096
 #define INBOX_BYTES (16u << 20)
 
 struct inbox {
@@ -21,9 +22,9 @@ struct inbox {
 };
 
 void inbox_init(struct inbox *b);
-/* Takes over `m`: 0, or -ENOMEM, and it is freed. */
+/* Takes over `m`. 0, or -ENOMEM: then `m` was freed. */
 int inbox_put(struct inbox *b, struct push_message *m);
-/* All there are, in order: *out and what is in it are the caller's. Returns how many. */
+/* Takes all messages, in order: the caller owns *out and what is in it. Returns how many. */
 uint32_t inbox_take(struct inbox *b, struct push_message ***out);
 void inbox_free(struct inbox *b);
 

@@ -11,13 +11,13 @@
 #include <string.h>
 
 #define NS 1000000000u
-#define HISTORY_WINDOWS 4                 /* a step may be so late */
-#define NODE_BYTES 512                    /* of a profile, with all that hangs on a call path */
-#define MEMORY_LIMIT ((uint64_t)32 << 20) /* of one JVM's profile, for a minute's window */
+#define HISTORY_WINDOWS 4                 /* windows kept: a step may be this late */
+#define NODE_BYTES 512                    /* of a profile, with all that belongs to a call path */
+#define MEMORY_LIMIT ((uint64_t)32 << 20) /* bytes of one JVM's profile, for a window of a minute */
 #define MINUTE 60
 #define MEMORY_TIMES_MAX 16
-#define LATE_MS 1500     /* samples of the moment we are told to end … */
-#define PATIENCE_MS 5000 /* … and what waits for the receiver then */
+#define LATE_MS 1500     /* wait for the samples of the moment when we are told to end */
+#define PATIENCE_MS 5000 /* wait for the last messages to be sent */
 
 struct push {
     const struct push_options *o;
@@ -52,10 +52,10 @@ static void entered(void *arg, struct roster_jvm *j) {
 }
 
 static struct subject *next(struct push *p, uint32_t *i) {
-    return (struct subject *)roster_next(p->roster, i); /* begins with that */
+    return (struct subject *)roster_next(p->roster, i); /* a subject begins with it */
 }
 
-/* A second of work: what came, what is over. */
+/* One second's work: new JVMs, and windows that are over. */
 static void step(struct push *p) {
     uint32_t i = 0;
     roster_look(p->roster);
@@ -68,7 +68,7 @@ static void step(struct push *p) {
     }
 }
 
-/* Shortly behind the next whole second, where windows may have to be closed. True: told to end. */
+/* Waits until shortly after the next whole second, when windows may be due. True: told to end. */
 static bool wait_second(int stop_fd) {
     struct pollfd fd = {.fd = stop_fd, .events = POLLIN};
     uint64_t ns = clock_now_ns() % NS;
@@ -100,7 +100,8 @@ static void say_begin(const struct push *p) {
     say((void *)(uintptr_t)p, false, line);
 }
 
-/* What waits goes out, for some seconds: the rest stays in the spool. */
+/* Waits some seconds until everything is sent, and reports the totals; the rest stays in the
+ * spool. */
 static void say_end(const struct push *p) {
     struct sender_status st;
     char line[512], more[200] = "";
@@ -123,7 +124,7 @@ static void want_of(const struct session_options *o, struct fleet_want *w) {
     w->ring_bytes = o->ring_bytes;
 }
 
-/* A long window is many seconds to be kept. */
+/* A longer window has more seconds to keep, so its profile may use more memory. */
 static uint64_t memory_limit(uint32_t every) {
     uint64_t times = every > MINUTE ? every / MINUTE : 1;
     return (times < MEMORY_TIMES_MAX ? times : MEMORY_TIMES_MAX) * MEMORY_LIMIT;

@@ -7,15 +7,17 @@
  *   sender       thread that sends messages to one receiver, with retries
  *   subject      one JVM that is profiled continuously: session, labels, window
  *
- * Continuous profiling: every so often what each JVM did since goes to an engine that stores it.
+ * Continuous profiling: at regular intervals, the profile of each JVM since the last time is sent
+ * to a receiver that stores it.
  *
  *      roster ─▶ subject (a JVM, through the fleet) ─▶ window ─▶ protocol ─▶ message
  *      message ─▶ spool (memory, disk) ─▶ sender ─▶ post (libcurl) ─▶ receiver
  *
- * Windows of a JVM follow each other without gap or overlap, whatever happens to the receiver:
- * what cannot be sent waits in the spool, within its bounds, oldest given up first, and that is said.
+ * Windows of a JVM follow each other without gap or overlap, whatever happens to the receiver. What
+ * cannot be sent waits in the spool, within its limits; the oldest is dropped first, and that is
+ * reported.
  *
- * Context: frontend; push_run has the calling thread until it is told to stop.
+ * Context: frontend; push_run blocks the calling thread until it is told to stop.
  */
 #ifndef JTOP_HTTP_PUSH_PUSH_H
 #define JTOP_HTTP_PUSH_PUSH_H
@@ -28,17 +30,17 @@
 struct push_options {
     struct sender_options sender;
     const char *target;       /* PID, name or "jps"; NULL: all_jvms */
-    bool all_jvms;            /* new ones are taken up, ended ones let go */
-    uint32_t every_ms;        /* whole seconds; 0: PUSH_EVERY_MS */
-    const char *const *label; /* "name=value", on top of those found out (labels.h) */
+    bool all_jvms;            /* also JVMs that start later; those that end are dropped */
+    uint32_t every_ms;        /* whole seconds only; 0: PUSH_EVERY_MS */
+    const char *const *label; /* "name=value", in addition to those found out (labels.h) */
     uint32_t labels;
     struct session_options session;
     bool quiet; /* only errors on stderr */
 };
 
-/* Pushes until `stop_fd` is readable, or `target` has ended; then sends what is left, for some
- * seconds, and leaves the rest in the spool. What goes wrong on the way is a line on stderr, once.
- * 0, or -errno with a message where it could not begin. */
+/* Pushes until `stop_fd` is readable or `target` has ended. Then sends what is left, for some
+ * seconds, and leaves the rest in the spool. Each problem on the way is reported once, as a line on
+ * stderr. 0, or -errno with a message if it could not begin or `target` could not be profiled. */
 int push_run(const struct push_options *o, int stop_fd, struct err *e);
 
 #endif

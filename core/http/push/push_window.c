@@ -1,14 +1,14 @@
 #include "core/http/push/push_window.h"
 
 #define NS 1000000000u
-#define CLOCK_SET_S 2 /* less is the two clocks' rounding */
+#define CLOCK_SET_S 2 /* a smaller difference is rounding of the two clocks */
 
 static int64_t offset_of(uint64_t now_ns, uint64_t day_ns) {
     int64_t ns = (int64_t)(day_ns - now_ns);
     return (ns + (int64_t)NS / 2) / (int64_t)NS;
 }
 
-/* The next multiple of `every` in the time of day, behind `from`. */
+/* The first multiple of `every` in the time of day after `from`. */
 static uint64_t boundary(const struct window *w, uint64_t from) {
     int64_t day = (int64_t)from + w->offset, every = (int64_t)w->every;
     int64_t into = day % every;

@@ -21,42 +21,42 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* Of the sender's thread, once it runs. */
+/* Belongs to the sender's thread, once it runs. */
 struct delivery {
     struct spool *spool;
     struct bearer bearer;
     struct backoff backoff;
     struct trouble receiver, disk;
     uint64_t next_try_ms, try_since_ms, next_save_ms;
-    uint64_t lost_before, refused_before; /* when the receiver's trouble began */
+    uint64_t lost_before, refused_before; /* values when the receiver's trouble began */
     uint64_t lost_said;
-    unsigned doubts; /* tries of the oldest message that the receiver might have taken */
-    bool held_up;    /* by the receiver: all that waits goes to the disk */
+    unsigned doubts; /* tries of the oldest message that were answered with ANSWER_DOUBT */
+    bool held_up;    /* the receiver causes a delay: everything that waits goes to the disk */
 };
 
 struct sender {
     const struct push_protocol *protocol;
     char protocol_name[64], spool_dir[256];
     struct receiver_url url;
-    struct post *post; /* the thread's, but for post_wake */
+    struct post *post; /* used by the thread only, except for post_wake */
     struct inbox inbox;
     struct delivery d;
     pthread_t thread;
     _Atomic bool closing;
-    _Atomic uint64_t deadline_ms; /* once closing */
-    _Atomic uint64_t rejected;    /* by sender_put itself */
-    _Atomic uint64_t in_hand;     /* put, and not yet among what `status` says waits */
-    pthread_mutex_t lock;         /* of `status` */
+    _Atomic uint64_t deadline_ms; /* valid once closing */
+    _Atomic uint64_t rejected;    /* messages that sender_put itself rejected */
+    _Atomic uint64_t in_hand;     /* messages put, but not yet in status.waiting */
+    pthread_mutex_t lock;         /* protects `status` */
     struct sender_status status;
 };
 
-/* The sender's thread: from the inbox through the spool to the receiver. */
+/* The sender's thread: takes messages from the inbox through the spool to the receiver. */
 
 #define IDLE_MS 60000
-#define SAVE_AGAIN_MS 5000 /* after the disk would not take files */
-#define SLOW_MS 2000       /* a try that takes longer may fail: what waits is saved */
-#define DOUBTS_MAX 4       /* tries, where the protocol wants them for an error … */
-#define DOUBTS_MAX_OK 8    /* … and where the error is inside an answer that says it is none */
+#define SAVE_AGAIN_MS 5000 /* after the disk refused files */
+#define SLOW_MS 2000       /* a try that takes longer may fail: waiting messages are saved */
+#define DOUBTS_MAX 4       /* tries, if the protocol wants them after an error status */
+#define DOUBTS_MAX_OK 8    /* tries, if the error is inside an answer with a success status */
 #define LINE 768
 
 static uint32_t any_number(void) {
@@ -87,7 +87,7 @@ static void count(struct sender *s, uint64_t *counter, uint64_t n) {
     pthread_mutex_unlock(&s->lock);
 }
 
-/* ---- what waits ---- */
+/* ---- waiting messages ---- */
 
 static void say_lost(struct sender *s) {
     struct spool_counts c = counts_of(s);
@@ -115,7 +115,7 @@ static void save(struct sender *s, uint64_t now) {
     trouble_begins(&s->d.disk, now, "disk", line);
 }
 
-/* Memory is enough while the receiver takes what comes. */
+/* Moves new messages to the spool. They stay in memory as long as the receiver takes what comes. */
 static void keep(struct sender *s, uint64_t now) {
     struct push_message **item;
     uint32_t n = inbox_take(&s->inbox, &item);
@@ -168,7 +168,8 @@ static void wait_before(struct sender *s, uint64_t now, uint32_t asked_s) {
     count(s, &s->status.retries, 1);
 }
 
-/* What follows a colon differs from try to try: numbers, a library's words. */
+/* The text after a colon changes from try to try (numbers, a library's words), so it is not part of
+ * `about`, by which a trouble is recognized. */
 static void begin_trouble(struct sender *s, uint64_t now, const char *why) {
     char line[LINE], about[64];
     if (!s->d.receiver.is) {
@@ -211,7 +212,7 @@ static void refused(struct sender *s, uint64_t now, const char *why) {
     count(s, &s->status.refused, 1);
     spool_pop(s->d.spool);
     s->d.doubts = 0;
-    s->d.next_try_ms = 0; /* the next one may do better */
+    s->d.next_try_ms = 0; /* the next one may be accepted */
 }
 
 static void take_answer(struct sender *s, const struct post_result *r) {
@@ -232,7 +233,7 @@ static void take_answer(struct sender *s, const struct post_result *r) {
     }
 }
 
-/* A token that somebody has set right is tried at once. */
+/* If the token was corrected, the next try is made at once. */
 static void look_at_token(struct sender *s, uint64_t now) {
     struct err e = {0};
     int r = bearer_read(&s->d.bearer, &e);
@@ -266,10 +267,10 @@ static uint32_t time_to_wait(struct sender *s, uint64_t now, bool closing) {
     uint64_t until = now + IDLE_MS;
     bool waiting = counts_of(s).messages > 0;
     if (closing && !waiting)
-        return 0; /* all that there was could not be used */
+        return 0; /* none of what waited could be used */
     if (post_is_under_way(s->post) && s->spool_dir[0] && !s->d.held_up)
         until = s->d.try_since_ms + SLOW_MS;
-    if (!post_is_under_way(s->post) && waiting) /* with none under way: no memory for it */
+    if (!post_is_under_way(s->post) && waiting) /* due, but not under way: there was no memory */
         until = s->d.next_try_ms > now ? s->d.next_try_ms : now + BACKOFF_LEAST_MS;
     if (s->d.bearer.path && waiting && until > now + BACKOFF_LEAST_MS)
         until = now + BACKOFF_LEAST_MS;
@@ -280,7 +281,7 @@ static uint32_t time_to_wait(struct sender *s, uint64_t now, bool closing) {
     return until > now ? (uint32_t)(until - now) : 0;
 }
 
-/* One round: false when it is over. */
+/* One round of the thread; false when it is over. */
 static bool step(struct sender *s, bool *tried_at_end) {
     struct post_result r;
     uint64_t now = clock_now_ms();
@@ -289,7 +290,7 @@ static bool step(struct sender *s, bool *tried_at_end) {
     bool idle = !post_is_under_way(s->post);
     if (closing && (now >= atomic_load(&s->deadline_ms) || (idle && !counts_of(s).messages)))
         return false;
-    if (closing && !*tried_at_end && idle) { /* whatever was agreed on before: now or not at all */
+    if (closing && !*tried_at_end && idle) { /* whatever wait was set before: now or never */
         s->d.next_try_ms = 0;
         *tried_at_end = true;
     }
@@ -304,7 +305,7 @@ static bool step(struct sender *s, bool *tried_at_end) {
     return true;
 }
 
-/* What was not sent goes to the disk, or is lost. */
+/* Saves what was not sent to the disk, or reports it as lost. */
 static void leave(struct sender *s) {
     char line[LINE];
     post_cancel(s->post);
@@ -325,7 +326,8 @@ static void leave(struct sender *s) {
     }
 }
 
-/* The thread: until `closing`, and then until all is sent or the deadline is there. */
+/* The thread: runs until `closing`, and then until everything is sent or the deadline is
+ * reached. */
 static void *delivery_run(void *sender) {
     struct sender *s = sender;
     bool tried_at_end = false;
@@ -336,7 +338,7 @@ static void *delivery_run(void *sender) {
     return NULL;
 }
 
-/* libcurl finds out only when it connects. */
+/* libcurl would find a missing file only when it connects. */
 static int check_file(const char *option, const char *path, struct err *e) {
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
     if (path && fd < 0)
@@ -384,7 +386,7 @@ static void choose_protocol(const struct sender_options *o, struct sender *s) {
              s->protocol ? s->protocol->name : "otlp");
 }
 
-/* Signals are the main thread's. */
+/* Signals are handled by the main thread. */
 static int start_thread(struct sender *s, struct err *e) {
     sigset_t all, old;
     sigfillset(&all);
@@ -449,7 +451,7 @@ int sender_put(struct sender *s, struct push_message *m) {
 }
 
 void sender_status(struct sender *s, struct sender_status *out) {
-    uint64_t in_hand = atomic_load(&s->in_hand); /* first: none is overlooked on its way */
+    uint64_t in_hand = atomic_load(&s->in_hand); /* read first, so that none is missed on its way */
     pthread_mutex_lock(&s->lock);
     *out = s->status;
     pthread_mutex_unlock(&s->lock);

@@ -8,8 +8,8 @@
 
 #define NS 1000000000u
 
-/* The window of the samples' clock as a question. What is older than a session's first window was
- * sampled while it was being made ready, and is in that. */
+/* The open window as a query in the samples' clock. A session's first window includes older
+ * samples: they were taken while the session was being prepared. */
 static struct query question(const struct subject *s, int event) {
     struct query q = {.event = event, .from_second = s->window.from};
     if (s->window.first)
@@ -25,7 +25,7 @@ struct event_part {
     struct snapshot *snapshot;
 };
 
-/* The first second of the window that has samples: what an exporter says a profile begins with. */
+/* The first second of the window that has samples: exporters let a profile begin there. */
 static uint64_t first_second(const struct profile *p, const struct query *q) {
     uint64_t first, last, kept;
     profile_span(p, &first, &last, &kept);
@@ -45,7 +45,7 @@ static uint64_t first_second(const struct profile *p, const struct query *q) {
     return found;
 }
 
-/* False: there is nothing to be said of that event. */
+/* False: there is nothing to send for that event. */
 static bool fill_part(struct subject *s, struct event_part *a, struct profile *p,
                       const struct session_status *st, int event) {
     const struct session_engine *engine = &st->engine[event];
@@ -53,7 +53,7 @@ static bool fill_part(struct subject *s, struct event_part *a, struct profile *p
         return false;
     a->query = question(s, event);
     quality_of_event(&a->quality, st, event, &s->held.jvm, &a->text);
-    /* Of the window, not of the session. */
+    /* These values are of the window, not of the session. */
     uint64_t dropped = engine->dropped;
     a->quality.dropped = dropped > s->dropped[event] ? dropped - s->dropped[event] : 0;
     a->quality.failed_count = 0;
@@ -62,14 +62,14 @@ static bool fill_part(struct subject *s, struct event_part *a, struct profile *p
     a->snapshot = snapshot_take(p, &a->query);
     if (!a->snapshot || !a->snapshot->samples)
         return false;
-    /* So that the profile begins where the window does. */
+    /* Makes the profile begin where the window does. */
     a->quality.day_ns =
         (int64_t)(window_from_ns(&s->window) - first_second(p, &a->query) * (uint64_t)NS);
     s->dropped[event] = dropped;
     return true;
 }
 
-/* One message of the window that is open; of one without samples none. */
+/* Sends the open window as one message; nothing if it has no samples. */
 static void send_window(struct subject *s, const struct subject_out *out,
                         const struct session_status *st) {
     struct session *session = fleet_session(s->held.user);
@@ -109,8 +109,9 @@ void subject_begin(struct subject *s, uint32_t every) {
     if (!s->begun) {
         window_begin(&s->window, every, from, now, clock_ns(CLOCK_REALTIME));
     } else {
-        /* Goes on where it was cut. What a new session sampled in that last second is not in what was
-         * sent, and so is in this window; one that went on has it all. */
+        /* Continues where the window was cut. What a new session sampled in that last second was
+         * not sent, so it belongs to this window. A session that went on still has the samples that
+         * were sent, so it begins at the window. */
         if (s->since && s->since < s->window.from)
             s->since = s->window.from;
         s->window.first = true;
@@ -139,18 +140,18 @@ enum roster_end subject_step(struct subject *s, const struct subject_out *out) {
         window_next(&s->window, now, clock_ns(CLOCK_REALTIME));
     }
     if (st.phase != SESSION_RUNNING) {
-        /* The phase was seen first, and then all that there is in the profile. */
+        /* The phase was read first, so the profile has everything by now. */
         newest = newest_second(session, &nodes);
         subject_cut(s, out, newest * NS);
         return st.phase == SESSION_JVM_GONE ? ROSTER_ENDED : ROSTER_FAILED;
     }
-    /* Another process's profile would be as large once more, whoever looks on anew. */
+    /* For a new viewer, another process's profile would be just as large again. */
     return nodes > out->nodes_max && !st.reader ? ROSTER_ANEW : ROSTER_GOES_ON;
 }
 
 void subject_finish(struct subject *s, const struct subject_out *out) {
     struct err e;
-    /* Reads what was sampled to the end. Another process's session is not ours to stop. */
+    /* Reads all samples to the end. We must not stop another process's session. */
     if (!fleet_looks_on(s->held.user))
         (void)session_stop(fleet_session(s->held.user), &e);
     subject_cut(s, out, clock_ns(CLOCK_MONOTONIC));

@@ -1,7 +1,7 @@
 /*
- * One JVM that is profiled all the time: its session, its labels, and the window that is open.
+ * One JVM that is profiled all the time: its session, its labels, and its open window.
  *
- * Context: frontend. One thread at a time; the session's own threads are its business.
+ * Context: frontend. One thread at a time; the session takes care of its own threads.
  */
 #ifndef JTOP_HTTP_PUSH_SUBJECT_H
 #define JTOP_HTTP_PUSH_SUBJECT_H
@@ -14,32 +14,32 @@ struct subject {
     struct roster_jvm held;
     struct push_labels labels;
     struct window window;
-    uint64_t since; /* the session's samples are this user's from there on; 0: all of them */
-    uint64_t dropped[EVENT_KINDS]; /* said so far */
-    bool begun; /* `window` is of an earlier session of the same JVM, and goes on */
+    uint64_t since; /* from this second on, the samples are this user's; 0: all are */
+    uint64_t dropped[EVENT_KINDS]; /* drops reported so far */
+    bool begun; /* `window` has begun; a new session of the same JVM continues it */
 };
 
-/* What its messages go through. */
+/* How its messages are made and sent. */
 struct subject_out {
     const struct push_protocol *protocol;
     int (*put)(void *arg, struct push_message *m); /* takes over the body */
     void *arg;
-    uint32_t nodes_max; /* call paths after which a profile begins anew */
+    uint32_t nodes_max; /* a profile with more call paths is restarted */
 };
 
-/* A session was entered: opens the first window, or the next one of a JVM that has a new session. */
+/* A session was entered: opens the first window, or the next one if the JVM has a new session. */
 void subject_begin(struct subject *s, uint32_t every);
 
-/* Sends what windows are over. Cheap where none is. ROSTER_ENDED, ROSTER_FAILED: all of it was sent.
- * ROSTER_ANEW: the profile, which is not another process's, has grown too large: subject_finish, and
- * begin with a new session, which goes on where the window is. */
+/* Sends the windows that are over. Cheap if none is. ROSTER_ENDED, ROSTER_FAILED: everything was
+ * sent. ROSTER_ANEW: the profile has become too large, and is not another process's: call
+ * subject_finish and begin a new session, which continues at the open window. */
 enum roster_end subject_step(struct subject *s, const struct subject_out *out);
 
-/* Ends sampling in this session and sends all there is. Some milliseconds of the JVM's time are in
- * no window, until the next session has begun. */
+/* Ends sampling in this session and sends everything. Until the next session has begun, some
+ * milliseconds of the JVM's time are in no window. */
 void subject_finish(struct subject *s, const struct subject_out *out);
 
-/* Sends what there is up to and with the second that `now_ns` (monotonic) is in. */
+/* Sends everything up to and including the second of `now_ns` (CLOCK_MONOTONIC). */
 void subject_cut(struct subject *s, const struct subject_out *out, uint64_t now_ns);
 
 #endif

@@ -13,10 +13,10 @@
 
 #define LINGER_MS 10000
 #define HISTORY_S                                                                                  \
-    3700 /* /prof takes as long, out of what is sampled already; memory bounds it, too */
+    3700 /* seconds: the longest /prof, taken from existing samples; memory limits this, too */
 #define LOOK_MS 1000
 
-/* All that serves, in the order in which it is made. */
+/* Everything that serves, in the order in which it is made. */
 struct parts {
     struct listen_at at;
     struct guard_token token;
@@ -26,7 +26,7 @@ struct parts {
     struct login *login;
     struct guard guard;
     struct serve serve;
-    struct roster *roster; /* NULL: JVMs are profiled when asked for */
+    struct roster *roster; /* NULL: a JVM is profiled when it is asked for */
     struct server *server;
 };
 
@@ -40,7 +40,7 @@ static int check_reach(const struct serve_options *o, const struct listen_at *at
                    o->listen);
 }
 
-/* What can be wrong with the command line, before any JVM is looked at. */
+/* Checks what can be wrong with the command line, before any JVM is examined. */
 static int open_door(const struct serve_options *o, struct parts *p, struct err *e) {
     int r = listen_parse(o->listen ? o->listen : SERVE_LISTEN_DEFAULT, &p->at, e);
     if (r == 0)
@@ -109,7 +109,7 @@ static void close_all(struct parts *p) {
     explicit_bzero(&p->token, sizeof p->token);
 }
 
-/* JVMs that came, and those that ended. */
+/* Handles JVMs that have started, and those that have ended. */
 static void look(struct roster *r) {
     uint32_t i = 0;
     roster_look(r);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SAID_MAX 160 /* of what the receiver says */
+#define SAID_MAX 160 /* bytes of the receiver's text */
 
 static void say(struct answer *a, enum answer_kind kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -22,7 +22,7 @@ static void say(struct answer *a, enum answer_kind kind, const char *fmt, ...) {
     clean_text(a->why, sizeof a->why, raw, strlen(raw));
 }
 
-/* Somebody else's words on one line, markup and all: ": …" or nothing. */
+/* Quotes text of others on one line, including markup: ": …", or nothing if it is empty. */
 static const char *quote(const char *body, size_t bytes, char out[SAID_MAX + 8]) {
     char words[SAID_MAX + 1];
     size_t n = 0;
@@ -39,7 +39,7 @@ static const char *quote(const char *body, size_t bytes, char out[SAID_MAX + 8])
     return out;
 }
 
-/* Protobuf and pages are nothing to quote. */
+/* Protobuf and HTML pages are not worth quoting. */
 static bool is_prose(const struct post_result *r) {
     for (size_t i = 0; i < r->bytes; i++)
         if ((unsigned char)r->body[i] < ' ' && !strchr("\n\r\t", r->body[i]))
@@ -61,7 +61,7 @@ static bool is_certificate(const struct post_result *r) {
     }
 }
 
-/* TLS libraries do not say the same of a certificate, and some of them not more than "failed". */
+/* TLS libraries report certificate errors differently, and some report no more than "failed". */
 static const char *certificate_remedy(const struct post_result *r) {
     if (r->curl == CURLE_SSL_CERTPROBLEM)
         return "; check --tls-cert and --tls-key";
@@ -73,7 +73,8 @@ static const char *certificate_remedy(const struct post_result *r) {
            "else it is out of date";
 }
 
-/* What follows where the receiver breaks a handshake off: with TLS 1.3 when we think it is over. */
+/* Texts that appear when the receiver breaks off a handshake; with TLS 1.3, after it seemed
+ * complete. */
 static bool is_alert(const char *error) {
     static const char *const words[] = {"certificate required", "handshake failure",
                                         "bad certificate", "unknown ca", "fatal alert"};
@@ -108,7 +109,7 @@ static void judge_failure(const struct post_result *r, struct answer *a) {
             r->os_error ? strerror(r->os_error) : "");
     else if (r->curl == CURLE_OPERATION_TIMEDOUT)
         say(a, ANSWER_AGAIN, "did not answer in time");
-    else if (r->no_cert) /* with TLS 1.3 it says so only now, if the connection lasts that long */
+    else if (r->no_cert) /* with TLS 1.3 known only now, if the connection lasts that long */
         say(a, ANSWER_AGAIN,
             "broke off TLS%s; if it wants a certificate of ours, --tls-cert and --tls-key give one",
             said);
@@ -122,7 +123,7 @@ static void judge_failure(const struct post_result *r, struct answer *a) {
         say(a, ANSWER_AGAIN, "cannot be talked to%s", said);
 }
 
-/* What can be set right, here or there, while the messages wait. */
+/* Problems that can be fixed, here or at the receiver, while the messages wait. */
 static const char *remedy(unsigned status) {
     switch (status) {
     case 401:
@@ -145,7 +146,7 @@ static bool is_transient(unsigned status) {
            status == 504;
 }
 
-/* The protocol's word where it has one; its reason goes to `why`. */
+/* Uses the protocol's judgement if it has one; the reason goes to `why`. */
 static enum answer_kind judge_protocol(const struct post_result *r, const struct push_protocol *p,
                                        char *why, size_t size) {
     int j = p && p->judge ? p->judge(r->status, r->body, r->bytes, why, size) : 0;
@@ -188,8 +189,8 @@ static void judge_status(const struct post_result *r, const struct push_protocol
 void answer_judge(const struct post_result *r, const struct push_protocol *p, size_t bytes,
                   struct answer *out) {
     *out = (struct answer){0};
-    /* A status that came says it, even where the rest of the answer was cut off: a message that was
-     * taken must not go out again. */
+    /* A status that was received counts, even if the rest of the answer was cut off: a message that
+     * was taken must not be sent again. */
     if (r->status == 0)
         judge_failure(r, out);
     else

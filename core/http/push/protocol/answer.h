@@ -1,5 +1,5 @@
 /*
- * What a receiver's answer means for the message, and one line about it for people.
+ * What a receiver's answer means for the message, and one line about it for the user.
  *
  * Context: pure, any thread.
  */
@@ -10,17 +10,17 @@
 
 enum answer_kind {
     ANSWER_TAKEN,
-    ANSWER_AGAIN,   /* not now, or not until something is set right */
+    ANSWER_AGAIN,   /* not now, or not before something is fixed */
     ANSWER_DOUBT,   /* perhaps another time: a few more tries */
     ANSWER_REFUSED, /* never */
 };
 
 struct answer {
     enum answer_kind kind;
-    char why[400]; /* what follows the receiver's URL; "": all is well. No control characters */
+    char why[400]; /* the text after the receiver's URL; "": all is well. No control characters */
 };
 
-/* `p` may be NULL. `bytes`: of the message that went out. */
+/* `p` may be NULL. `bytes`: size of the message that was sent. */
 void answer_judge(const struct post_result *r, const struct push_protocol *p, size_t bytes,
                   struct answer *out);
 

@@ -27,7 +27,7 @@ static int check(const struct bearer *b, const struct stat *st, struct err *e) {
     return 0;
 }
 
-/* What may stand in a header behind "Bearer ": printable ASCII without spaces. */
+/* Counts what may follow "Bearer " in a header: printable ASCII without spaces. 0: not a token. */
 static size_t token_bytes(const char *data, size_t bytes) {
     size_t n = 0;
     while (n < bytes && data[n] > ' ' && data[n] <= '~')
@@ -51,7 +51,7 @@ static int take(struct bearer *b, int fd, const struct stat *st, struct err *e) 
         r = wrong(b, EINVAL, "its first line is longer than 4 KB", e);
     else
         snprintf(b->header, sizeof b->header, "Authorization: Bearer %.*s", (int)n, data);
-    b->seen = *st; /* what is wrong is looked at again when it changes */
+    b->seen = *st; /* a wrong file is read again when it changes */
     explicit_bzero(data, sizeof data);
     return r;
 }

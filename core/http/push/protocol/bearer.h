@@ -1,5 +1,5 @@
 /*
- * The secret that goes with each message: the first line of a file, which is read again when the
+ * The secret that is sent with each message: the first line of a file, which is read again when the
  * file has changed (Kubernetes renews mounted secrets).
  *
  * Context: one thread at a time.
@@ -16,14 +16,15 @@
 struct bearer {
     const char *path;             /* borrowed; NULL: no token */
     char header[BEARER_MAX + 64]; /* "Authorization: Bearer …"; empty: none yet */
-    struct stat seen;             /* of the file that was read */
+    struct stat seen;             /* status of the file that was read */
 };
 
-/* Reads it where it has changed: 1 if it has, 0 if not; -errno with a message (which never has the
- * token in it) where the file is missing, not ours to trust or not a token: the last good one stays. */
+/* Reads the file if it has changed: 1 if it has, 0 if not. -errno with a message (which never
+ * contains the token) if the file is missing, not trustworthy or not a token; the last good token
+ * stays. */
 int bearer_read(struct bearer *b, struct err *e);
 
-/* Overwrites it. */
+/* Overwrites the token in memory. */
 void bearer_forget(struct bearer *b);
 
 #endif

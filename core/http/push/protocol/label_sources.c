@@ -17,8 +17,8 @@
 
 enum { CGROUP, ENVIRON, CMDLINE, NAMESPACE, TEXTS };
 
-/* What the child reads: one text after another into a file in memory. Memory of the JVM's that is
- * behind another process's file system can hold up who reads its environment for ever. */
+/* The child's task: it reads one text after another into a file in memory. Reading the JVM's
+ * environment can block for ever, if that memory is mapped from another process's file system. */
 struct look {
     pid_t pid;
     int file; /* memfd */
@@ -48,7 +48,7 @@ static void look(void *context, void *result, int *fd) {
     struct look *l = context;
     struct seen *seen = result;
     off_t at = 0;
-    *fd = -1; /* what was found is in the file */
+    *fd = -1; /* the results are in the file */
     for (int i = 0; i < TEXTS; i++) {
         ssize_t n = i == NAMESPACE ? read_namespace(l->pid, l->buf, 256)
                                    : proc_read(l->pid, file[i], l->buf, TEXT_MAX);
@@ -60,7 +60,7 @@ static void look(void *context, void *result, int *fd) {
 }
 
 static void take(int what, char *text, size_t bytes, struct push_labels *out) {
-    text[bytes] = '\0'; /* ends what was cut, too */
+    text[bytes] = '\0'; /* terminates a text that was cut, too */
     switch (what) {
     case CGROUP:
         label_sources_cgroup(text, out);
@@ -102,7 +102,7 @@ static void read_texts(pid_t pid, struct push_labels *out) {
 void label_sources_read(const struct jvm *j, const char *const *own, uint32_t owns,
                         struct push_labels *out) {
     char text[256];
-    const char *node = getenv("NODE_NAME"); /* we are in a pod ourselves: its name is no host's */
+    const char *node = getenv("NODE_NAME"); /* we run in a pod, whose name is not a host's */
     *out = (struct push_labels){0};
     read_texts(j->pid, out);
     if (!labels_get(out, "service_name"))

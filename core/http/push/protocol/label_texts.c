@@ -1,4 +1,4 @@
-/* What the texts about a JVM say of its labels. */
+/* Takes labels from the texts about a JVM. */
 #include "core/http/push/protocol/label_sources.h"
 
 #include "attach/find/java_args.h"
@@ -15,7 +15,7 @@ static bool is_hex(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-/* "pod" and a UUID, in which systemd's names have '_' for '-'. */
+/* Finds "pod" and a UUID; systemd's names have '_' instead of '-' in the UUID. */
 static void take_pod(const char *text, struct push_labels *out) {
     for (const char *at = text; (at = strstr(at, "pod")); at++) {
         char uid[UUID_LENGTH + 1];
@@ -53,7 +53,7 @@ void label_sources_cgroup(const char *text, struct push_labels *out) {
     }
 }
 
-/* In place; what is no escape stays. */
+/* Decodes in place; what is not an escape stays. */
 static void unescape(char *s) {
     char *to = s;
     for (; *s; s++) {
@@ -92,13 +92,13 @@ void label_sources_attributes(const char *text, struct push_labels *out) {
     }
 }
 
-/* The value of "key=value" where the text has that key. */
+/* The value of "key=value" if the text begins with that key. */
 static const char *value_of(const char *text, const char *key) {
     size_t n = strlen(key);
     return !strncmp(text, key, n) && text[n] == '=' && text[n + 1] ? text + n + 1 : NULL;
 }
 
-/* The first string of a block with that key; NULL: none. */
+/* The value in the first string of a block that has that key; NULL: none. */
 static const char *find(const char *text, size_t bytes, const char *key) {
     for (size_t at = 0; at < bytes; at += strlen(text + at) + 1)
         if (value_of(text + at, key))
@@ -106,7 +106,7 @@ static const char *find(const char *text, size_t bytes, const char *key) {
     return NULL;
 }
 
-/* Those that people give a pod's names by, with Kubernetes' downward API. */
+/* Takes variables by which users pass a pod's names, with Kubernetes' downward API. */
 static void take_pod_names(const char *text, size_t bytes, struct push_labels *out) {
     static const struct {
         const char *key, *label;
@@ -132,7 +132,7 @@ static void take_pod_names(const char *text, size_t bytes, struct push_labels *o
     }
 }
 
-/* A system property, from "-Dkey=value". */
+/* Takes a system property from "-Dkey=value". */
 static void take_property(const char *word, struct push_labels *out, bool spring) {
     const char *value;
     if (strncmp(word, "-D", 2) != 0)
@@ -146,7 +146,7 @@ static void take_property(const char *word, struct push_labels *out, bool spring
         (void)labels_set(out, "service_name", value);
 }
 
-/* The same in variables that hold options with blanks between them. */
+/* Takes system properties from variables that hold options separated by blanks. */
 static void take_tool_options(const char *text, size_t bytes, struct push_labels *out,
                               bool spring) {
     static const char *const keys[] = {"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"};

@@ -26,7 +26,7 @@ static bool is_name(char c) {
            c == '.';
 }
 
-/* False: nothing of it may be in a name. */
+/* False: no character of it may be in a name, or it is reserved. */
 static bool clean_name(const char *in, char *out, size_t size) {
     size_t n = 0;
     bool any = false;
@@ -45,7 +45,7 @@ static bool clean_name(const char *in, char *out, size_t size) {
 static void clean_value(const char *in, char *out, size_t size) {
     snprintf(out, size, "%s", in);
     size_t n = strlen(out);
-    /* A character that was cut must not become a '?'. */
+    /* A character that was cut apart must not become a '?'. */
     if (strlen(in) > n)
         while (n && ((unsigned char)in[n] & 0xc0) == 0x80)
             n--;
@@ -62,7 +62,7 @@ static const char *short_name(const char *name) {
     return name;
 }
 
-/* Where it is, or belongs. */
+/* The index of the label, or where it belongs. */
 static uint32_t find(const struct push_labels *l, const char *name, bool *there) {
     uint32_t i = 0;
     while (i < l->count && strcmp(l->item[i].name, name) < 0)

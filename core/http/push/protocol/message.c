@@ -35,13 +35,13 @@ bool message_is_sound(const struct push_message *m) {
 
 struct push_message *message_take(struct push_message *m) {
     if (m->gzip)
-        m->gzip = gzip_text(&m->body, GZIP_LEVEL) == 0; /* no memory for that: as it is */
+        m->gzip = gzip_text(&m->body, GZIP_LEVEL) == 0; /* no memory to compress: sent as it is */
     struct push_message *own = malloc(sizeof *own);
     if (!own)
         return NULL;
     *own = *m;
     m->body = (struct text){0};
-    if (own->body.cap > own->body.len + 1) { /* what grew by doubling may wait for long */
+    if (own->body.cap > own->body.len + 1) { /* grew by doubling, and may wait long */
         char *less = realloc(own->body.data, own->body.len + 1);
         if (less) {
             own->body.data = less;

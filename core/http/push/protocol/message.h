@@ -1,5 +1,5 @@
 /*
- * Messages (protocol.h) on their way: from here on `gzip` says that the body is compressed.
+ * Messages (protocol.h) on their way. From here on, `gzip` means that the body is compressed.
  *
  * Context: pure, any thread.
  */
@@ -10,16 +10,16 @@
 
 #define MESSAGE_BODY_MAX (64u << 20)
 
-/* Whether it can be put into a request as it is: nothing in it that ends a line or a header, no
- * string without an end, the body not beyond MESSAGE_BODY_MAX. */
+/* Whether the message can be put into a request as it is: it has nothing that ends a line or a
+ * header, all strings are terminated, and the body is at most MESSAGE_BODY_MAX. */
 bool message_is_sound(const struct push_message *m);
 
-/* A copy that takes over the body, compressed if `m` wants that; `m` is left empty. NULL: no memory,
- * and `m` is as it was but for the body perhaps being compressed. */
+/* Returns a copy that takes over the body, compressed if `m` wants that; `m` is left empty. NULL:
+ * no memory; `m` is unchanged then, but its body may be compressed. */
 struct push_message *message_take(struct push_message *m);
 void message_free(struct push_message *m);
 
-/* Memory that it takes. */
+/* Bytes of memory that it uses. */
 size_t message_bytes(const struct push_message *m);
 
 #endif

@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADERS_MAX (64u << 10) /* of an answer */
-#define ANSWER_MAX (1u << 20)   /* body of an answer; what is longer is not read to its end */
+#define HEADERS_MAX (64u << 10) /* bytes of an answer's headers */
+#define ANSWER_MAX (1u << 20)   /* bytes of an answer's body; a longer one is not read to its end */
 
 struct post {
     CURLM *multi;
     CURL *easy;
     struct curl_slist *headers;
     bool under_way, own_cert;
-    size_t header_bytes, body_bytes; /* that came */
-    struct post_result result;       /* while it is under way */
+    size_t header_bytes, body_bytes; /* received so far */
+    struct post_result result;       /* while a try is under way */
     char error[CURL_ERROR_SIZE];
 };
 
@@ -47,7 +47,7 @@ static void set_protocols(CURL *c) {
     curl_easy_setopt(c, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 #endif
 #if LIBCURL_VERSION_NUM >= 0x075700
-    curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L); /* a name server that is silent holds nobody up */
+    curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L); /* does not wait for a silent name server */
 #endif
 }
 
@@ -62,7 +62,7 @@ static void set_files(CURL *c, const struct post_options *o) {
         curl_easy_setopt(c, CURLOPT_SSLKEY, o->tls_key);
 }
 
-/* What is the same for each message. */
+/* Sets the options that are the same for each message. */
 static void set_up(struct post *p, const struct post_options *o) {
     CURL *c = p->easy;
     set_protocols(c);
@@ -117,7 +117,7 @@ static bool add_header(struct post *p, const char *line) {
 static int set_headers(struct post *p, const char *authorization, const struct push_message *m) {
     char type[sizeof m->type + 32];
     snprintf(type, sizeof type, "Content-Type: %s", m->type);
-    /* "Expect:" alone: not to ask first, which costs a second where the receiver ignores it. */
+    /* "Expect:" alone: does not ask first, which costs a second if the receiver ignores it. */
     bool all = add_header(p, type) && add_header(p, "Expect:") &&
                (!m->gzip || add_header(p, "Content-Encoding: gzip")) &&
                (!authorization[0] || add_header(p, authorization));

@@ -1,10 +1,10 @@
 /*
- * One try at a time to hand a message to a receiver (libcurl), over a connection that stays open.
+ * Tries to hand one message at a time to a receiver (libcurl), over a connection that stays open.
  *
- * Nothing of the environment counts: no proxy variables, no ~/.netrc, no cookies. Redirects are not
- * followed. TLS is 1.2 or later, the receiver's name and certificate are checked.
+ * Nothing from the environment is used: no proxy variables, no ~/.netrc, no cookies. Redirects are
+ * not followed. TLS is 1.2 or later; the receiver's name and certificate are checked.
  *
- * Context: one thread, but for post_wake.
+ * Context: one thread, except for post_wake.
  */
 #ifndef JTOP_HTTP_PUSH_PROTOCOL_POST_H
 #define JTOP_HTTP_PUSH_PROTOCOL_POST_H
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define POST_TIMEOUT_MS 10000
-#define POST_BODY_MAX 4096 /* of an answer, kept */
+#define POST_BODY_MAX 4096 /* bytes of an answer that are kept */
 
 struct post;
 
@@ -25,7 +25,7 @@ struct post_options {
     uint32_t timeout_ms;                 /* 0: POST_TIMEOUT_MS */
 };
 
-/* What came of a try. All text is as the receiver sent it. */
+/* Result of a try. All text is as the receiver sent it. */
 struct post_result {
     int curl;        /* CURLcode */
     unsigned status; /* of the answer; 0: there was none, and `error` says why */
@@ -33,21 +33,22 @@ struct post_result {
     char location[256]; /* of a redirect */
     char error[256];
     int os_error; /* errno of the connection, or 0 */
-    bool no_cert; /* TLS was set up just then, and no certificate of ours shown */
+    bool no_cert; /* TLS was set up in this try, and we showed no certificate */
     size_t bytes; /* of body */
     char body[POST_BODY_MAX + 1];
 };
 
 int post_new(const struct post_options *o, struct post **out, struct err *e);
-/* Begins. `authorization`: a whole header, or "". `m` and its body stay until the end. 0 or -ENOMEM. */
+/* Begins a try. `authorization`: a whole header, or "". `m` and its body must stay until the try
+ * ends. 0 or -ENOMEM. */
 int post_begin(struct post *p, const char *url, const char *authorization,
                const struct push_message *m);
 bool post_is_under_way(const struct post *p);
-/* Goes on with it, and waits for it, a wake or `timeout_ms`, whether something is under way or not.
- * true: it has ended, and *out says how. */
+/* Continues the try. Waits for its end, for a wake or for `timeout_ms`, also if no try is under
+ * way. True: the try has ended, and *out has its result. */
 bool post_step(struct post *p, uint32_t timeout_ms, struct post_result *out);
 void post_cancel(struct post *p);
-/* Ends a wait, the next one if there is none now. Any thread. */
+/* Ends a wait; if there is none now, the next one. Any thread. */
 void post_wake(struct post *p);
 void post_free(struct post *p);
 

@@ -16,13 +16,13 @@
  *   receiver_url        checked URL of the receiver, and the URL of each message
  *   trouble             problems reported once when they begin and once when they end
  *
- * How a receiver wants its profiles: one row and one file for each kind of engine.
+ * How each kind of receiver wants its profiles: one row of a table and one file per protocol.
  *
  *   otlp       OTLP profiles over HTTP, binary protobuf: an OpenTelemetry collector
  *   pyroscope  pprof in a form to /ingest: Grafana Pyroscope
  *   parca      pprof in a WriteRaw message: Parca
  *
- * Context: frontend, any thread; pure but for the profile being locked by the caller.
+ * Context: frontend, any thread; pure, but the caller must hold the lock of the profile.
  */
 #ifndef JTOP_HTTP_PUSH_PROTOCOL_PROTOCOL_H
 #define JTOP_HTTP_PUSH_PROTOCOL_PROTOCOL_H
@@ -35,16 +35,16 @@
 #define PUSH_LABELS_MAX 32
 
 struct push_label {
-    char name[64], value[256]; /* name: [a-zA-Z_][a-zA-Z0-9_.]*; value: valid UTF-8, no control */
+    char name[64], value[256]; /* name: [a-zA-Z_][a-zA-Z0-9_.]*; value: UTF-8 without controls */
 };
 
 struct push_labels {
     struct push_label
-        item[PUSH_LABELS_MAX]; /* sorted by name, each once; "service_name" is there */
+        item[PUSH_LABELS_MAX]; /* sorted by name, no duplicates; has a "service_name" */
     uint32_t count;
 };
 
-/* One JVM in one window, of all its events. */
+/* The profile of one JVM in one window, with all its events. */
 struct push_profile {
     const struct profile *profile; /* locked */
     const struct export_part *part;
@@ -53,33 +53,36 @@ struct push_profile {
     uint64_t from_ns, to_ns; /* time of day, since 1970; whole seconds */
 };
 
-/* What goes out. */
+/* A message to be sent. */
 struct push_message {
-    char path[64];    /* behind the receiver's URL: "/v1development/profiles" */
-    char query[2048]; /* behind its '?', encoded; "": none */
+    char path[64];    /* after the receiver's URL: "/v1development/profiles" */
+    char query[2048]; /* after the '?', encoded; "": none */
     char type[64];    /* Content-Type */
     struct text body; /* owned; not yet compressed for the transport */
-    bool gzip;        /* may go out with Content-Encoding: gzip */
+    bool gzip;        /* may be sent with Content-Encoding: gzip */
     uint64_t from_ns, to_ns;
-    char subject[128]; /* "Main (pid 123)", for messages to people */
+    char subject[128]; /* "Main (pid 123)", for reports to the user */
 };
 
 struct push_protocol {
     const char *name; /* "otlp" */
-    const char *path; /* what is put behind a URL that has no path of its own */
+    const char *path; /* appended to a URL that has no path of its own */
     const char *help;
-    /* Appends messages (usually one) by calling `put`, which takes over the body; 0 or -errno. */
+    /* Makes messages (usually one) and passes each to `put`, which takes over the body; 0 or
+     * -errno. */
     int (*make)(const struct push_protocol *p, const struct push_profile *f,
                 int (*put)(void *arg, struct push_message *m), void *arg);
-    /* Whether an answer with that status and body says that it was not taken in although the status
-     * says so (partial success), or is worth trying again. */
+    /* Reads from an answer's body what its status does not say; the reason goes to `why`. -EAGAIN:
+     * a retry is worthwhile. Other -errno: the message was not taken although the status says so
+     * (partial success). 0: neither. */
     int (*judge)(unsigned status, const char *body, size_t bytes, char *why, size_t size);
 };
 
 extern const struct push_protocol push_protocols[]; /* ends with a NULL name */
-/* NULL: there is none of that name. */
+/* NULL: there is no such protocol. */
 const struct push_protocol *push_protocol_by_name(const char *name);
-/* By a URL's own path ("/ingest", "/v1development/profiles", "WriteRaw"); NULL: it says nothing. */
+/* Chooses by a URL's own path ("/ingest", "/v1development/profiles", "WriteRaw"); NULL: unknown
+ * path. */
 const struct push_protocol *push_protocol_by_url(const char *url);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * OTLP profiles over HTTP: ExportProfilesServiceRequest, which is what the exporter writes but for
- * the resource: that one has all labels, by OpenTelemetry's names.
- * source: opentelemetry-proto, collector/profiles/v1development; OTLP specification 1.9, "OTLP/HTTP"
+ * OTLP profiles over HTTP: an ExportProfilesServiceRequest. It is what the exporter writes, except
+ * for the resource, which has all labels under OpenTelemetry's names.
+ * source: opentelemetry-proto, collector/profiles/v1development; OTLP specification 1.9,
+ * "OTLP/HTTP"
  */
 #include "core/http/push/protocol/protocol_parts.h"
 
@@ -43,7 +44,7 @@ static void add_attribute(struct text *resource, const struct push_label *label)
     text_free(&pair);
 }
 
-/* A ResourceProfiles once more, with our resource in place of its own. */
+/* Copies a ResourceProfiles, with our resource in place of its own. */
 static void add_resource_profiles(struct text *out, const struct protobuf_field *theirs,
                                   const struct push_labels *labels) {
     struct text resource = {0}, all = {0};
@@ -81,7 +82,7 @@ int protocol_otlp_make(const struct push_protocol *p, const struct push_profile 
     return protocol_put(&m, put, arg);
 }
 
-/* A partial success with nothing rejected is a remark, and none where it is empty. */
+/* A partial success that rejects nothing is only a remark, and nothing if it has no text. */
 int protocol_otlp_judge(unsigned status, const char *body, size_t bytes, char *why, size_t size) {
     struct protobuf_field f, in;
     uint64_t rejected = 0;

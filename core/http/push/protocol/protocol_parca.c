@@ -1,10 +1,10 @@
 /*
- * Parca's WriteRaw in gRPC-Web's clothes, which go over HTTP/1.1 and need no HTTP/2:
+ * Parca's WriteRaw as gRPC-Web, which works over HTTP/1.1 and needs no HTTP/2:
  *
  *      body     00, length (4 bytes, big-endian), WriteRawRequest
  *      answer   00, length, WriteRawResponse; 80, length, "grpc-status: 0\r\n…"
  *
- * A series an event. It is a delta, since its duration is given.
+ * One series per event. It is a delta, because it has a duration.
  * source: parca/profilestore/v1alpha1/profilestore.proto; grpc/doc/PROTOCOL-WEB.md
  */
 #include "core/http/push/protocol/protocol_parts.h"
@@ -52,7 +52,7 @@ static const char *name_of(const struct export_quality *q) {
     return NULL;
 }
 
-/* As Prometheus wants a metric's name. */
+/* Makes a valid metric name as Prometheus defines it. */
 static const char *clean_metric(const char *event, char *out, size_t size) {
     snprintf(out, size, "%s%s", *event >= '0' && *event <= '9' ? "_" : "", event);
     for (char *c = out; *c; c++)
@@ -100,7 +100,7 @@ int protocol_parca_make(const struct push_protocol *p, const struct push_profile
     strncpy(m.type, "application/grpc-web+proto", sizeof m.type - 1);
     for (int i = 0; i < f->parts; i++)
         add_series(&request, f, &f->part[i]);
-    /* Addresses are made up: nothing is left to be done to them. */
+    /* The addresses are not real, so there is nothing to normalize. */
     protobuf_add_number(&request, REQUEST_NORMALIZED, 1);
     char head[FRAME_HEAD] = {0, (char)(request.len >> 24), (char)(request.len >> 16),
                              (char)(request.len >> 8), (char)request.len};
@@ -112,7 +112,7 @@ int protocol_parca_make(const struct push_protocol *p, const struct push_profile
     return protocol_put(&m, put, arg);
 }
 
-/* The value of a line of the trailer, "" where there is none. */
+/* Finds the value of a line in the trailer; "" if there is none. */
 static void trailer_value(const char *text, size_t bytes, const char *name, char *out,
                           size_t size) {
     size_t n = strlen(name);

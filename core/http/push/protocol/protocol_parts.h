@@ -1,5 +1,5 @@
 /*
- * The rows of the table of protocols, and what their files share.
+ * The functions in the table of protocols, and what the protocols' files share.
  *
  * Context: as protocol.h.
  */
@@ -21,15 +21,15 @@ int protocol_parca_make(const struct push_protocol *p, const struct push_profile
                         int (*put)(void *arg, struct push_message *m), void *arg);
 int protocol_parca_judge(unsigned status, const char *body, size_t bytes, char *why, size_t size);
 
-/* All but type, query and body. */
+/* Sets everything except for type, query and body. */
 void protocol_begin(struct push_message *m, const struct push_protocol *p,
                     const struct push_profile *f);
-/* Hands it on; -ENOMEM where its body is not whole. The body is gone in any case. */
+/* Passes the message to `put`; -ENOMEM if its body is incomplete. The body is gone in any case. */
 int protocol_put(struct push_message *m, int (*put)(void *arg, struct push_message *m), void *arg);
 
-/* pprof of one event, gzipped, appended. `type`: what the engine calls the weight's type, NULL: as
- * we do. `labels`: samples have their threads. Where each combination of them is a series of its
- * own, threads would be too many of them. 0 or -ENOMEM. */
+/* Appends a gzipped pprof of one event. `type`: the receiver's name of the weight's type; NULL:
+ * ours. `labels`: samples have their threads as labels. If the receiver makes a series of each
+ * combination of labels, threads would be too many of them. 0 or -ENOMEM. */
 int pprof_part_add(struct text *out, const struct push_profile *f, const struct export_part *part,
                    const char *type, bool labels);
 

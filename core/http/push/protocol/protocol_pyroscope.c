@@ -1,10 +1,10 @@
 /*
- * Grafana Pyroscope's /ingest: a form with a pprof file, and one more that says what its numbers are.
- * Times and labels are in the URL:
+ * Grafana Pyroscope's /ingest: a form with a pprof file, and a second file that describes its
+ * numbers. Times and labels are in the URL:
  *
  *      name=shop{pod=a,pid=1}&from=1700000000&until=1700000015&format=pprof&…
  *
- * A POST an event. What kind of profile it is goes by the name of the weight's type there.
+ * One POST per event. The name of the weight's type tells Pyroscope what kind of profile it is.
  * source: Pyroscope, "Server HTTP API", /ingest
  */
 #include "core/http/push/protocol/protocol_parts.h"
@@ -36,7 +36,7 @@ static const char *type_of(const struct export_quality *q) {
     return q->event;
 }
 
-/* Into a query, where only what needs no escape stays; false: no room. */
+/* Appends a text to a query, with escapes where they are needed; false: no room. */
 static bool add_escaped(char *out, size_t size, const char *s) {
     size_t n = strlen(out);
     for (; *s; s++) {
@@ -49,7 +49,7 @@ static bool add_escaped(char *out, size_t size, const char *s) {
     return true;
 }
 
-/* What a name is made of must not end it. */
+/* Replaces characters that would end the name they are a part of. */
 static const char *without(const char *in, const char *unwanted, char *out, size_t size) {
     snprintf(out, size, "%s", in);
     for (char *c = out; (c = strpbrk(c, unwanted)); c++)
@@ -57,7 +57,7 @@ static const char *without(const char *in, const char *unwanted, char *out, size
     return out;
 }
 
-/* name{label=value,…}: labels that there is no room for are left out whole. */
+/* Writes name{label=value,…}; a label for which there is no room is left out as a whole. */
 static void add_name(char *out, size_t size, const struct push_labels *l) {
     char name[64], value[256];
     const char *service = labels_get(l, "service_name");

@@ -15,7 +15,8 @@ static int wrong(const char *text, const char *what, struct err *e) {
                    what);
 }
 
-/* Printable, without space and what no URL has: nothing that could end a line or a header. */
+/* Printable, without spaces and without characters that no URL has: nothing can end a line or a
+ * header. */
 static bool clean(const char *text) {
     for (const char *c = text; *c; c++)
         if (*c <= ' ' || *c > '~' || strchr("\"<>\\^`{|}", *c))
@@ -33,8 +34,8 @@ static bool host_is_loopback(const char *host) {
     return strcasecmp(host, "localhost") == 0;
 }
 
-/* Host and port as libcurl, which connects to them, understands them. False: it does not take the URL,
- * or no port is given where one is announced. */
+/* Takes host and port as libcurl understands them, because it connects to them. False: libcurl
+ * rejects the URL, or there is a ':' without a port. */
 static bool take_host(const char *text, size_t authority, char *out, size_t size) {
     CURLU *u = curl_url();
     char *host = NULL, *port = NULL;

@@ -1,8 +1,8 @@
 /*
  * The URL of a receiver, checked once: http or https, a host, perhaps a port and a path.
  *
- *   http://127.0.0.1:4318              the protocol's own path is put behind it
- *   https://collector/prefix/          the same, behind the prefix: it ends in '/'
+ *   http://127.0.0.1:4318              the protocol's own path is appended
+ *   https://collector/prefix/          the same, after the prefix: it ends in '/'
  *   https://collector/v1/whatever      a path of its own: taken as it is
  *
  * Context: pure, any thread.
@@ -21,14 +21,15 @@ struct receiver_url {
     char base[RECEIVER_URL_MAX]; /* without a '/' at its end, unless that is in its own path */
     char host[256];              /* without the brackets of an IPv6 address */
     bool tls;                    /* https */
-    bool loopback;               /* a name or address that is never another machine */
-    bool own_path;               /* nothing is put behind it */
+    bool loopback;               /* a name or address that never is another machine */
+    bool own_path;               /* nothing is appended to it */
 };
 
-/* 0, or -EINVAL with a message that says what is wrong with it. */
+/* 0, or -EINVAL with a message that says what is wrong. */
 int receiver_url_parse(const char *text, struct receiver_url *out, struct err *e);
 
-/* Where a message goes: `path` begins with '/', `query` may be empty. -ENAMETOOLONG: no room. */
+/* Makes the URL of a message: `path` begins with '/', `query` may be empty. -ENAMETOOLONG: no
+ * room. */
 int receiver_url_make(const struct receiver_url *u, const char *path, const char *query, char *out,
                       size_t size);
 

@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether it is new; remembers it in the place of the one said longest ago. */
+/* Whether it is new; remembers it in place of the one that was reported longest ago. */
 static bool is_new(struct trouble *t, uint64_t now_ms, const char *about) {
     uint64_t hash = hash_bytes(0, about, strlen(about));
     int place = 0;
     for (int i = 0; i < TROUBLE_SAID; i++) {
         if (t->said[i].hash == hash && t->said[i].at_ms &&
             now_ms - t->said[i].at_ms < TROUBLE_QUIET_MS) {
-            t->said[i].at_ms = now_ms; /* as long as it lasts */
+            t->said[i].at_ms = now_ms; /* stays quiet as long as the problem lasts */
             return false;
         }
         if (t->said[i].hash == hash || t->said[i].at_ms < t->said[place].at_ms)

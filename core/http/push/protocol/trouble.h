@@ -1,6 +1,7 @@
 /*
- * What is wrong, said to people once: a line when it begins, one when it is over. The same line
- * does not come again for some minutes, however often a receiver goes and comes, unless it lasts.
+ * Reports each problem to the user once: a line when it begins, and a line when it is over. The
+ * same line is not repeated for some minutes, however often a receiver fails and recovers, unless
+ * the problem lasts.
  *
  * Context: one thread at a time.
  */
@@ -17,20 +18,20 @@
 struct trouble {
     void (*say)(void *arg, const char *line); /* may be NULL */
     void *arg;
-    bool is, told; /* there is one; people know of it */
+    bool is, told; /* there is a problem; it was reported */
     uint64_t since_ms;
-    char now[256]; /* the last one's line; "": none */
+    char now[256]; /* the line of the last problem; "": none */
     struct {
         uint64_t hash, at_ms;
     } said[TROUBLE_SAID];
 };
 
-/* `about`: what tells this line from others of the same trouble (numbers may differ); `line`: what
- * is said. */
+/* `about`: identifies this line among others of the same trouble (numbers may differ); `line`: the
+ * text to report. */
 void trouble_begins(struct trouble *t, uint64_t now_ms, const char *about, const char *line);
-/* `line` is said if people know that there was one. */
+/* Reports `line` if the problem itself was reported. */
 void trouble_ends(struct trouble *t, const char *line);
-/* Something that is no state. */
+/* Reports an event that has no end. */
 void trouble_note(struct trouble *t, uint64_t now_ms, const char *about, const char *line);
 
 #endif

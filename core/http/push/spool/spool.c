@@ -20,9 +20,9 @@ struct spool {
     int dir, lock; /* -1: none */
     uint64_t bytes_max;
     const char *protocol;
-    struct entry *entry; /* those from `first` on wait */
+    struct entry *entry; /* those from `first` to before `end` wait */
     uint32_t first, end, cap;
-    bool held; /* somebody looks at the oldest one's message */
+    bool held; /* the caller uses the oldest one's message */
     struct spool_name last;
     uint64_t aside_bytes;
     struct spool_counts counts;
@@ -32,7 +32,7 @@ static uint64_t entry_bytes(const struct entry *t) {
     return t->m ? message_bytes(t->m) : t->file;
 }
 
-/* What an entry takes goes in or out of the sums. */
+/* Adds an entry to the sums, or subtracts it. */
 static void account(struct spool *s, const struct entry *t, bool in) {
     uint64_t bytes = t->file ? t->file : entry_bytes(t);
     uint64_t memory = t->m ? message_bytes(t->m) : 0;
@@ -50,7 +50,7 @@ static void remove_file(const struct spool *s, const struct entry *t) {
     unlinkat(s->dir, name, 0);
 }
 
-/* Takes the entry out of the row and frees its memory; the file stays. */
+/* Takes the entry out of the array and frees its memory; the file stays. */
 static void take_out(struct spool *s, uint32_t i) {
     account(s, &s->entry[i], false);
     message_free(s->entry[i].m);
@@ -83,7 +83,7 @@ static int append(struct spool *s, struct entry t) {
     return 0;
 }
 
-/* Gives up the oldest until there is room for `more` bytes; false: there will be none. */
+/* Drops the oldest until there is room for `more` bytes; false: there cannot be enough. */
 static bool make_room(struct spool *s, uint64_t more) {
     uint32_t files = s->counts.aside < SPOOL_FILES / 2 ? SPOOL_FILES - (uint32_t)s->counts.aside
                                                        : SPOOL_FILES / 2;
@@ -97,7 +97,7 @@ static bool make_room(struct spool *s, uint64_t more) {
     return true;
 }
 
-/* With a directory that takes no files memory has a bound of its own. */
+/* If the directory takes no files, the memory has its own limit. */
 static void bound_memory(struct spool *s) {
     uint32_t i = s->first + (s->held ? 1 : 0);
     while (s->dir >= 0 && s->counts.memory > SPOOL_MEMORY && i < s->end) {
@@ -125,7 +125,7 @@ int spool_put(struct spool *s, struct push_message *m) {
     return 0;
 }
 
-/* What is in the oldest one's file cannot be used: what becomes of the file. */
+/* The oldest one's file cannot be used: decides whether the file is kept or removed. */
 static void leave_out(struct spool *s, int why) {
     struct entry t = s->entry[s->first];
     if (why == -ESTALE && s->aside_bytes + t.file <= s->bytes_max / 2) {
@@ -150,7 +150,7 @@ const struct push_message *spool_head(struct spool *s) {
             leave_out(s, r);
             continue;
         }
-        s->held = true; /* what was read for this is not in the sums: it is one message */
+        s->held = true; /* a message read for this is not in the sums: it is only one */
         return t->m;
     }
     return NULL;
@@ -193,7 +193,7 @@ static int save(struct spool *s, uint32_t i) {
     t->file = (uint32_t)bytes;
     account(s, t, true);
     if (s->held && i == s->first)
-        t->m = m; /* somebody looks at it */
+        t->m = m; /* the caller still uses it */
     else
         message_free(m);
     return 0;
@@ -209,7 +209,7 @@ int spool_save(struct spool *s) {
         any |= r == 0;
     }
     if (any)
-        fsync(s->dir); /* the names */
+        fsync(s->dir); /* for the names */
     return r;
 }
 
@@ -217,7 +217,7 @@ void spool_counts(const struct spool *s, struct spool_counts *out) {
     *out = s->counts;
 }
 
-/* What an earlier process left. */
+/* Adds the files that an earlier process left. */
 static int take_up(struct spool *s) {
     struct spool_dir_file *list;
     uint32_t count;
@@ -226,7 +226,7 @@ static int take_up(struct spool *s) {
         struct entry t = {.name = list[i].name,
                           .file =
                               list[i].bytes < UINT32_MAX ? (uint32_t)list[i].bytes : UINT32_MAX};
-        t.file += t.file == 0; /* an empty one is there as well */
+        t.file += t.file == 0; /* an empty file counts, too */
         s->last = t.name;
         r = append(s, t);
     }

@@ -72,7 +72,7 @@ static int by_name(const void *a, const void *b) {
 }
 
 static int add(struct spool_dir_file **list, uint32_t *count, struct spool_dir_file f) {
-    if ((*count & (*count + 1)) == 0) { /* 0, 1, 3, 7 …: twice the room */
+    if ((*count & (*count + 1)) == 0) { /* 0, 1, 3, 7 …: double the room */
         struct spool_dir_file *more = realloc(*list, 2 * ((size_t)*count + 1) * sizeof f);
         if (!more)
             return -ENOMEM;

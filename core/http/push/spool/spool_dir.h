@@ -11,8 +11,9 @@
 
 #include <stdint.h>
 
-/* Makes it where it is missing, checks that it is ours alone and can be written to, and locks it: a
- * descriptor, and in *lock another one, which holds the lock; or -errno with a message. */
+/* Creates the directory if it is missing, checks that it is ours alone and writable, and locks it.
+ * Returns a descriptor, and in *lock another one, which holds the lock; or -errno with a
+ * message. */
 int spool_dir_open(const char *path, int *lock, struct err *e);
 
 struct spool_dir_file {
@@ -20,8 +21,8 @@ struct spool_dir_file {
     uint64_t bytes;
 };
 
-/* The messages in it, oldest first; *out is the caller's. What a
- * killed one was just writing is removed. 0 or -errno. */
+/* Lists the messages in it, oldest first; the caller frees *out. Removes what a killed process was
+ * just writing. 0 or -errno. */
 int spool_dir_list(int dir, struct spool_dir_file **out, uint32_t *count);
 
 #endif

@@ -85,13 +85,13 @@ static int write_message(int fd, const char *protocol, const struct push_message
         r = write_all(fd, string[i], h.length[i]);
     if (r == 0)
         r = write_all(fd, m->body.data, m->body.len);
-    /* A name on the disk without its bytes would be a broken file after a power cut. */
+    /* Otherwise a power cut could leave the name on the disk without its bytes: a broken file. */
     return r == 0 && fdatasync(fd) != 0 ? -errno : r;
 }
 
 int spool_file_write(int dir, const char *name, const char *protocol,
                      const struct push_message *m) {
-    unlinkat(dir, TEMPORARY, 0); /* of one who was killed here */
+    unlinkat(dir, TEMPORARY, 0); /* left by a process that was killed here */
     int fd = openat(dir, TEMPORARY, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;
@@ -105,7 +105,7 @@ int spool_file_write(int dir, const char *name, const char *protocol,
     return r;
 }
 
-/* The lengths add up to the file's, and each fits its field. */
+/* Checks that the lengths add up to the file's, and that each one fits its field. */
 static bool header_is_sound(const struct header *h, size_t bytes) {
     static const size_t most[STRINGS] = {
         64, sizeof(((struct push_message *)0)->path), sizeof(((struct push_message *)0)->query),
@@ -125,7 +125,7 @@ static int take_strings(struct push_message *m, const struct header *h, const ch
     char *const to[STRINGS] = {own, m->path, m->query, m->type, m->subject};
     for (int i = 0; i < STRINGS; i++) {
         memcpy(to[i], at, h->length[i]);
-        if (strlen(to[i]) != h->length[i]) /* a NUL in it */
+        if (strlen(to[i]) != h->length[i]) /* contains a NUL */
             return -EBADMSG;
         at += h->length[i];
     }

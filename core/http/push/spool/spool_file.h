@@ -1,10 +1,10 @@
 /*
- * One message in a file, and how it is written and read without trusting what is in the directory.
+ * One message in a file. It is written and read without trusting what is in the directory.
  *
- *      0  "JTOPPUSH"   8  version 1   12 CRC-32 of all but itself
- *     16  flags (1: the body is gzip)   20 lengths of protocol, path, query, type, subject (u32 each)
- *     40  from   48  to   56  length of the body (u64 each)
- *     64  protocol path query type subject body, without NULs between them
+ *    0  "JTOPPUSH"   8  version 1   12 CRC-32 of all but itself
+ *   16  flags (1: the body is gzip)   20 lengths of protocol, path, query, type, subject (u32 each)
+ *   40  from   48  to   56  length of the body (u64 each)
+ *   64  protocol path query type subject body, without NULs between them
  *
  * Little endian; the file has exactly this length.
  *
@@ -19,14 +19,15 @@
 
 #define SPOOL_FILE_HEADER 64
 
-/* The bytes of `m` as they would be in a file. */
+/* The size that `m` has in a file. */
 uint64_t spool_file_bytes(const char *protocol, const struct push_message *m);
 
-/* Writes it as `name` into the directory, whole or not at all: 0 or -errno. */
+/* Writes the message as `name` into the directory, as a whole or not at all: 0 or -errno. */
 int spool_file_write(int dir, const char *name, const char *protocol, const struct push_message *m);
 
-/* Reads a message; *out is the caller's (message.h). 0; -ENOENT: gone; -ESTALE: of another version
- * of the format or another protocol; -EBADMSG: broken, or no file of ours; -ENOMEM; or -errno. */
+/* Reads a message; the caller owns *out (message.h). 0; -ENOENT: no such file; -ESTALE: another
+ * version of the format, or another protocol; -EBADMSG: broken, or not our file; -ENOMEM; or
+ * -errno. */
 int spool_file_read(int dir, const char *name, const char *protocol, struct push_message **out);
 
 /* The same from memory. */

@@ -27,7 +27,7 @@ int spool_name_parse(const char *text, struct spool_name *out) {
     out->number = (uint32_t)strtoul(number, NULL, 10);
     char again[SPOOL_NAME_SIZE];
     spool_name_format(*out, again);
-    bool future = out->time_ns > INT64_MAX; /* leaves room for those that come after it */
+    bool future = out->time_ns > INT64_MAX; /* leaves room for names after it */
     return errno || future || strcmp(again, text) != 0 ? -EINVAL : 0;
 }
 

@@ -21,7 +21,7 @@ void spool_name_format(struct spool_name n, char out[SPOOL_NAME_SIZE]);
 /* 0; -EINVAL: not a name that spool_name_format writes. */
 int spool_name_parse(const char *text, struct spool_name *out);
 int spool_name_compare(struct spool_name a, struct spool_name b);
-/* One that comes after `last`, even where the clock was set back. */
+/* A name that comes after `last`, even if the clock was set back. */
 struct spool_name spool_name_after(struct spool_name last, uint64_t now_ns);
 
 #endif

@@ -11,14 +11,15 @@
 
 static const char jvms_below[] = "jvms/";
 
-/* The JVM of a path below "jvms/", and what is asked of it: "view", "" …; 0: there is no number. */
+/* The JVM of a path below "jvms/"; *what is what follows it: "view", "" …; 0: there is no
+ * number. */
 static pid_t api_pid(const struct serve_request *q, const char **what) {
     const size_t length = sizeof jvms_below - 1;
     return strncmp(q->rest, jvms_below, length) == 0 ? serve_pid(q->rest + length, what) : 0;
 }
 
-/* Reads all parameters as a view's. -EINVAL with a message for a 400. What else a handler has for
- * parameters it must have read before. */
+/* Reads all parameters as those of a view. -EINVAL with a message for a 400. A handler must read
+ * its other parameters before. */
 static int api_ask(const struct serve_request *q, struct api_question *out, struct err *e) {
     int r = api_question_read(out, q->params, e);
     return r < 0 ? r : api_question_rest(q->params, e);
@@ -78,8 +79,8 @@ static const struct jvm *find_jvm(const struct jvm *jvms, int count, pid_t pid) 
     return NULL;
 }
 
-/* The fleet knows those that may be profiled, with what they use now; beside them are those that may
- * not. */
+/* The fleet knows the JVMs that may be profiled, and what they use now. The list also has the JVMs
+ * that may not be profiled. */
 static void list_jvms(struct serve *s, struct serve_answer *a) {
     struct err e = {0};
     struct jvm *jvms = NULL, *all = NULL;
@@ -157,7 +158,7 @@ static void show_view(struct serve *s, const struct serve_request *q, pid_t pid,
 
 /* /api/v1/status */
 
-/* Those that share its session, beside us who ask. */
+/* The number of users that share its session, without this request. */
 static uint32_t users_of(struct serve *s, pid_t pid) {
     struct err e;
     struct fleet_user *user = NULL;
@@ -210,7 +211,7 @@ void serve_api(struct serve *s, const struct serve_request *q, struct serve_answ
                      "with /view, /events and /lines");
 }
 
-/* A view a second, as server-sent events. */
+/* One view per second, as server-sent events. */
 
 #define PERIOD_MS 1000
 

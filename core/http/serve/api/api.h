@@ -15,28 +15,29 @@
  *
  *   GET /api/v1/jvms                  [{pid, name, version, user, uptimeMs, cpuPercent, rssBytes,
  *                                     threads, held, reader, closed}…]
- *   GET /api/v1/jvms/PID              {jvm, status, events}: of a session that is there; else status
- *                                     null. Does not attach.
+ *   GET /api/v1/jvms/PID              {jvm, status, events} of a session that exists; otherwise
+ *                                     status is null. Does not attach.
  *   GET /api/v1/jvms/PID/view?…       a view, see below. Attaches, and stays attached for some
- *                                     seconds after the last question (fleet_options.linger_ms).
- *                                     Where others want other events of the JVM meanwhile, one that
- *                                     only this question wants is sampled while it is answered, and
- *                                     no longer: who wants it follows it, too.
- *   GET /api/v1/jvms/PID/events?…     the same once a second as server-sent events, "event: view",
- *                                     "id:" the latest second; "event: trouble" with {message} where
- *                                     it cannot go on, "event: gone" with {message} as the JVM has
- *                                     ended (one last view came before it). The stream ends then.
+ *                                     seconds after the last request (fleet_options.linger_ms).
+ *                                     If other users want other events of the JVM meanwhile, an
+ *                                     event that only this request wants is sampled while the
+ *                                     request is answered, and no longer; a client that wants it
+ *                                     for longer follows its events, too.
+ *   GET /api/v1/jvms/PID/events?…     the same once a second as server-sent events: "event: view",
+ *                                     "id:" the latest second; "event: trouble" with {message} if
+ *                                     it cannot go on, "event: gone" with {message} when the JVM
+ *                                     has ended (after one last view). The stream ends then.
  *   GET /api/v1/jvms/PID/lines?method=NAME&…   {method, lines: [{line, self, total, samples}…]};
- *                                     NAME as a view writes it; of overloads, all of them; 404 where
- *                                     no such method was seen
+ *                                     NAME as a view writes it; overloads are added up; 404 if no
+ *                                     such method was seen
  *   GET /api/v1/status                {version, uptimeMs, jvms, sessions, clients}; clients: views,
- *                                     streams and profiles that go on
+ *                                     streams and profiles that are in progress
  *
- * Parameters of view and events: event=NAME (cpu), interval=, from= and to= (seconds of the samples'
- * clock, as in `window`, both inclusive; negative: before the latest; left out: everything), filter=
- * (a regular expression), thread=TID, virtual=ID, tree=0|1 (1), inverted, rows= (100), nodes=
- * (20000). What is wrong is a 400 that names it, in one line of text; so is a parameter that nobody
- * knows.
+ * Parameters of view and events: event=NAME (cpu), interval=, from= and to= (seconds of the
+ * samples' clock, as in `window`, both inclusive; negative: before the latest; not given:
+ * everything), filter= (a regular expression), thread=TID, virtual=ID, tree=0|1 (1), inverted,
+ * rows= (100), nodes= (20000). A wrong or unknown parameter is a 400 that names it, in one line of
+ * text.
  *
  * A view:
  *   {"jvm":{"pid","name","version","user","uptimeMs","cpuPercent","rssBytes","threads",
@@ -48,21 +49,21 @@
  *               "reason"}…],
  *    "event":"cpu","unit":"ns",
  *    "window":{"from","to","first","oldest","latest","all","unix"},
- *    "total":{"weight","samples","failed"}, with "filterGaveUp":true where the filter takes too long
- *    with some names, which count as if it did not fit,
+ *    "total":{"weight","samples","failed"}, with "filterGaveUp":true if the filter takes too long
+ *    for some names; these count as if they did not match,
  *    "methods":[{"name","kind","tier","self","total","selfSamples","totalSamples"}…],"methodCount",
  *    "threads":[{"name","tid","javaId","virtual","ended","weight","samples","states":{…},"top"}…],
  *    "threadCount",
  *    "tree":{"names":[…],"kinds":[…],"nodes":[[name,depth,total,self,samples,tier]…],"cut":false},
  *    "timeline":{"from","weight":[…],"samples":[…],"gcMs":[…],"otherMs":[…]}}
- * window: `first` of the whole profile, `oldest` of what is kept a second at a time, `latest` goes on
- * while the JVM idles; `all`: neither from nor to was asked for; `unix` is the time of day of the
- * samples' clock's second 0. All 0 before the first sample.
- * `name` of a node is the index in names and kinds; nodes are in preorder, the largest where there
- * are too many (`cut`). Within a view a name is one method: of overloads there is the signature, too.
+ * window: `first` is the first second of the whole profile, `oldest` the first of what is kept by
+ * the second; `latest` advances even while the JVM idles; `all`: neither from nor to was given;
+ * `unix` is the time of day of second 0 of the samples' clock. All are 0 before the first sample.
+ * `name` of a node is its index in names and kinds; nodes are in preorder, only the largest ones if
+ * too many (`cut`). Within a view a name means one method: overloads have their signature, too.
  * kind: "java", "native", "cpp", "kernel", "class", "stub", "error", "thread", "compiling"; tier: 0
- * none, 1 interpreted, 2 C1, 3 C2, 4 inlined. The timeline ends at `latest`, at most 600 seconds;
- * gcMs: the VM stood still for a collection; otherMs: for something else.
+ * none, 1 interpreted, 2 C1, 3 C2, 4 inlined. The timeline ends at `latest` and has at most 600
+ * seconds; gcMs: how long the VM was stopped for a collection; otherMs: for another reason.
  *
  * Context: as core/http/serve/server/route.h.
  */
@@ -72,10 +73,11 @@
 #include "core/http/serve/api/api_question.h"
 #include "core/http/serve/server/route.h"
 
-/* The same, and becomes a user of the JVM. 0, or -errno and the answer is filled. */
+/* Reads the parameters of a view, and becomes a user of the JVM. 0, or -errno and the answer is
+ * filled. */
 int api_enter(struct serve *s, const struct serve_request *q, pid_t pid, struct api_question *out,
               struct fleet_user **user, struct serve_answer *a);
-/* Says that the body is JSON; where memory ran out, that. */
+/* Marks the body as JSON; if memory ran out, answers that instead. */
 void api_finish(struct serve_answer *a, int result);
 
 /* "/api/v1/jvms/PID/lines" (api_lines.c). */

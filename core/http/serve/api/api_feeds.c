@@ -9,14 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streams come by once a second, not all at the same moment: what is younger than this will do. */
+/* Streams ask once a second, but not all at the same moment: an answer younger than this is used
+ * again. */
 #define FRESH_NS 700000000u
 
 struct api_feeds {
     pthread_mutex_t lock;
     struct api_feed *first;
-    /* Those that nobody follows any more: to leave a JVM that answers slowly takes a while, and
-     * whoever ends a stream may not wait. */
+    /* Feeds that nobody follows any more. Leaving a JVM that answers slowly takes time, and the
+     * thread that ends a stream must not wait; so the leaver does it. */
     pthread_t leaver;
     pthread_cond_t left;
     struct api_feed *leaving;
@@ -24,17 +25,17 @@ struct api_feeds {
 };
 
 struct api_feed {
-    struct api_feeds *all; /* NULL: nobody else's */
+    struct api_feeds *all; /* NULL: not shared */
     struct api_feed *next;
     uint32_t streams;
-    bool ended; /* nobody joins it any more */
+    bool ended; /* nobody can join it any more */
     pid_t pid;
     struct api_question question;
     struct fleet_user *user;
-    /* The streams' thread's own: */
+    /* Used by the streams' thread only: */
     struct text text;         /* the last events */
-    uint64_t turn;            /* counts them up */
-    uint64_t made_ns, second; /* when, and their latest second */
+    uint64_t turn;            /* number of the last events */
+    uint64_t made_ns, second; /* when `text` was made; its latest second */
     enum session_phase phase;
 };
 
@@ -91,7 +92,7 @@ void api_feeds_free(struct api_feeds *all) {
     destroy(all);
 }
 
-/* Coming and going. */
+/* Joining and leaving. */
 
 static struct api_feed *join_one(struct api_feeds *all, pid_t pid, const struct api_question *q) {
     pthread_mutex_lock(&all->lock);
@@ -121,7 +122,7 @@ int api_feed_join(struct api_feeds *all, struct fleet *f, pid_t pid, const struc
         free(feed);
         return r;
     }
-    if (all) { /* two of a kind, where somebody else was as quick, are no harm */
+    if (all) { /* two equal feeds, made at the same moment, do no harm */
         pthread_mutex_lock(&all->lock);
         feed->next = all->first;
         all->first = feed;
@@ -154,7 +155,7 @@ void api_feed_leave(struct api_feed *feed) {
     pthread_mutex_unlock(&all->lock);
 }
 
-/* Telling. */
+/* Making and sending the events. */
 
 static bool is_over(enum session_phase phase) {
     return phase == SESSION_JVM_GONE || phase == SESSION_FAILED;
@@ -169,7 +170,7 @@ static void add_end(struct text *out, const char *event, const char *message) {
     text_add(out, "\n\n");
 }
 
-/* Nothing comes any more, and what there was is in the text. */
+/* Nothing more will come, and the text has everything. */
 static bool is_settled(const struct api_feed *feed, struct session *s) {
     struct session_status st;
     session_status(s, &st);
@@ -200,7 +201,7 @@ static int add_view(struct api_feed *feed, struct session *s) {
     return r < 0 || out->failed ? -ENOMEM : 0;
 }
 
-/* Nobody new is told of what is over: there may be another JVM of that number. */
+/* No stream may join a feed that is over: there may be another JVM with that pid. */
 static void close_to_others(struct api_feed *feed) {
     if (!feed->all)
         return;
@@ -233,7 +234,7 @@ int api_feed_tell(struct api_feed *feed, struct api_told *told, struct text *out
     if (told->turn == feed->turn)
         return 0;
     if (!told->turn)
-        text_add(out, "retry: 1000\n\n"); /* ms until a browser asks again */
+        text_add(out, "retry: 1000\n\n"); /* ms until a browser connects again */
     told->turn = feed->turn;
     text_add_n(out, feed->text.data ? feed->text.data : "", feed->text.len);
     return is_over(feed->phase);

@@ -62,7 +62,7 @@ void api_jvms_status(struct json *j, const struct session_status *st) {
     json_number(j, "dropped", st->dropped);
     write_failures(j, st);
     json_number(j, "agentCpuMs", st->agent_ns / 1000000);
-    /* What it costs to begin is no share of anything yet. */
+    /* The cost of starting is not a useful share of such a short time. */
     bool counts = st->elapsed_ns >= 1000000000;
     json_real(j, "overheadPercent",
               counts ? 100.0 * (double)st->agent_ns / (double)st->elapsed_ns : 0);

@@ -1,4 +1,4 @@
-/* /api/v1/jvms/PID/lines: in which lines of a method its samples were. */
+/* /api/v1/jvms/PID/lines: the lines of a method that have samples. */
 #include "core/http/serve/api/api.h"
 
 #include "core/base/clock.h"
@@ -16,7 +16,7 @@
 
 static bool is_written(const struct method *m, const char *name) {
     char text[NAME_BYTES];
-    if (!strstr(name, m->name)) /* cheap, and enough for nearly all */
+    if (!strstr(name, m->name)) /* cheap, and rules out nearly all methods */
         return false;
     for (int i = 0; i < API_NAME_STYLES; i++)
         if (frame_name(m, api_name_style[i], text, sizeof text) < sizeof text &&
@@ -36,11 +36,11 @@ static uint32_t find_methods(const struct method_table *t, const char *name,
 }
 
 struct lines {
-    struct snapshot_line *line; /* ascending */
+    struct snapshot_line *line; /* sorted by line */
     uint32_t count;
 };
 
-/* Both are sorted. */
+/* Adds the lines of a snapshot; both are sorted. */
 static int merge(struct lines *to, const struct snapshot *s) {
     struct snapshot_line *both = malloc(((size_t)to->count + s->line_count + 1) * sizeof *both);
     uint32_t i = 0, k = 0, n = 0;

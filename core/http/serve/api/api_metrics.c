@@ -1,4 +1,4 @@
-/* /metrics: of every JVM there is a session of. Whoever scrapes attaches to nothing. */
+/* /metrics: the metrics of every JVM that has a session. A scrape attaches to no JVM. */
 #include "core/http/serve/api/api.h"
 
 #include "attach/proc/proc.h"
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* One JVM as it is told. */
+/* The data of one JVM. */
 struct scraped {
     struct session_status status;
     struct jvm jvm;
@@ -23,11 +23,11 @@ static void scrape(struct scraped *out, struct session *s) {
     session_jvm(s, &out->jvm);
     struct profile *p = session_lock(s);
     const struct api_span span = api_view_span(p, out->status.phase, clock_now_ms() / 1000);
-    metrics_take_top(&out->top, p, &out->status, span.latest); /* without memory: no such lines */
+    metrics_take_top(&out->top, p, &out->status, span.latest); /* no memory: these are missing */
     session_unlock(s);
 }
 
-/* Those that have ended since are left out. */
+/* JVMs that have ended since are left out. */
 static uint32_t scrape_all(struct serve *s, struct scraped *out) {
     pid_t held[FLEET_MEMBERS_MAX];
     const uint32_t sessions = fleet_held(s->fleet, held, FLEET_MEMBERS_MAX);

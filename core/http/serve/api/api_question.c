@@ -52,7 +52,7 @@ static int read_count(struct params *p, const char *name, uint64_t least, uint64
 
 static const struct unit {
     const char *suffix;
-    uint64_t factor[3]; /* by enum event_measure; 0: not of that */
+    uint64_t factor[3]; /* by enum event_measure; 0: not a unit of that measure */
 } units[] = {
     {"", {1, 1, 1}},
     {"ns", {1, 0, 0}},
@@ -67,7 +67,7 @@ static const struct unit {
 static int read_interval(struct params *p, struct wire_engine_request *engine, struct err *e) {
     const enum wire_event event = (enum wire_event)engine->event;
     const enum event_measure measure = event_measure(event);
-    /* More often than a microsecond is more than any JVM stands. */
+    /* No JVM can bear a shorter interval than a microsecond. */
     const bool clock = event == WIRE_EVENT_CPU || event == WIRE_EVENT_WALL;
     const uint64_t least = clock ? 1000 : 1;
     const char *value = params_text(p, "interval"), *rest;
@@ -91,8 +91,8 @@ static int read_interval(struct params *p, struct wire_engine_request *engine, s
     return 0;
 }
 
-/* Only what is in the table: an event's text may be a path, an address or code to break into, which
- * is nothing for whoever has a URL. */
+/* Accepts only events in the table. The text of another event may be a path, an address or code for
+ * a breakpoint, and a client with a URL must not choose these. */
 static bool may_be_asked(const char *name) {
     for (int i = 0; event_names[i]; i++)
         if (strcmp(event_names[i], name) == 0)
@@ -122,8 +122,8 @@ static int read_event(struct api_question *q, struct params *p, struct err *e) {
 
 /* Filters. */
 
-/* Whether a filter is one: short, and a regular expression that does not take too long (libpcre2
- * keeps to core/base/expression.h's limits). -EINVAL with why. */
+/* Checks that a filter is short, and a regular expression that does not take too long (libpcre2
+ * keeps to the limits of core/base/expression.h). -EINVAL with the reason. */
 static int api_question_check_filter(const char *filter, struct err *e) {
     char why[160];
     if (strlen(filter) > API_FILTER_MAX)
@@ -143,7 +143,7 @@ static int read_filter(struct api_question *q, struct params *p, struct err *e) 
     return r;
 }
 
-/* All together. */
+/* The whole question. */
 
 static int read_threads(struct api_question *q, struct params *p, struct err *e) {
     uint64_t tid = 0;
@@ -221,7 +221,7 @@ struct query api_question_query(const struct api_question *q, uint64_t latest) {
                           .tree = q->tree};
     if (q->from.given)
         query.from_second = second_of(&q->from, latest);
-    /* 0 would be "no such limit"; there are no samples of the clock's first second. */
+    /* 0 would mean "no limit"; the clock's first second has no samples. */
     if (q->to.given) {
         query.to_second = second_of(&q->to, latest);
         query.to_second += query.to_second == 0;

@@ -1,5 +1,6 @@
 /*
- * What a view is asked for, out of a URL's parameters. Owns its texts, so it outlives the request.
+ * What a request asks of a view, read from a URL's parameters. It owns its texts, so it outlives
+ * the request.
  *
  * Context: any thread.
  */
@@ -14,36 +15,38 @@
 #define API_ROWS_MAX 1000
 #define API_NODES_MAX 100000
 
-/* A second of the samples' clock, or one before the latest there is. */
+/* A second of the samples' clock, or a number of seconds before the latest one. */
 struct api_second {
     bool given;
-    bool back; /* `second` before the latest */
+    bool back; /* `second` counts back from the latest */
     uint64_t second;
 };
 
 struct api_question {
     struct fleet_want want; /* one engine */
-    int event;              /* enum event_kind: what is looked at */
+    int event;              /* enum event_kind: the event that is shown */
     struct api_second from, to;
     char filter[API_FILTER_MAX + 1]; /* "": none */
     uint32_t tid;
     uint64_t virtual_id;
     bool tree, inverted;
-    uint32_t rows, nodes; /* at most so many methods and threads; tree nodes */
+    uint32_t rows, nodes; /* limits: methods and threads; tree nodes */
 };
 
-/* Reads the parameters of a view. -EINVAL with a message "rows: …" for a 400. */
+/* Reads the parameters of a view. -EINVAL with a message such as "rows: …" for a 400. */
 int api_question_read(struct api_question *q, struct params *p, struct err *e);
-/* The first parameter that nobody knows: -EINVAL with a message. Once all are read. */
+/* Refuses the first unknown parameter: -EINVAL with a message. Called after all were read. */
 int api_question_rest(const struct params *p, struct err *e);
 
-/* Whether both are asked for the same. */
+/* Whether both ask for the same. */
 bool api_question_same(const struct api_question *a, const struct api_question *b);
 
-/* The seconds that are meant, both inclusive; everything, which is 0 and 0, is said by false. */
+/* The requested seconds, both inclusive. False: no limit was given, so it is everything (0 and
+ * `latest`). */
 bool api_question_window(const struct api_question *q, uint64_t latest, uint64_t *from,
                          uint64_t *to);
-/* As a query, where `latest` is the latest second; its filter is the question's own. */
+/* The question as a query, where `latest` is the latest second; its filter points into the
+ * question. */
 struct query api_question_query(const struct api_question *q, uint64_t latest);
 
 #endif

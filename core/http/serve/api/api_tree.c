@@ -13,8 +13,9 @@ static int by_total(const void *a, const void *b) {
     return x > y ? -1 : x < y;
 }
 
-/* Which nodes are shown: those of more than `least`, and the first `ties` of just that. A node's
- * total is never above its parent's, which comes first, so they form a tree. */
+/* Which nodes are shown: those with a total above `least`, and the first `ties` of those equal to
+ * it. A node's total is never above its parent's, which comes first, so the shown nodes form a
+ * tree. */
 struct cut {
     bool on;
     uint64_t least;
@@ -38,7 +39,7 @@ static int find_cut(const struct snapshot *s, uint32_t most, struct cut *out) {
     return 0;
 }
 
-/* To be asked in preorder, of nodes whose parent is shown. */
+/* Must be called in preorder, for nodes whose parent is shown. */
 static bool is_shown(struct cut *cut, const struct snapshot_node *n) {
     if (!cut->on || n->total > cut->least)
         return true;
@@ -48,7 +49,7 @@ static bool is_shown(struct cut *cut, const struct snapshot_node *n) {
     return true;
 }
 
-/* Gives the names their places, in the order of the nodes. */
+/* Writes names and kinds, and gives the names their places, in the order of the nodes. */
 static void place_names(struct json *j, const struct snapshot *s, struct api_names *names,
                         struct api_name **shown, struct cut cut) {
     uint32_t places = 0;

@@ -10,7 +10,7 @@
 #include "core/http/serve/api/api_names.h"
 #include "core/http/serve/api/json.h"
 
-/* At most `nodes` nodes, the largest. -ENOMEM. */
+/* Writes at most `nodes` nodes, the largest ones. -ENOMEM. */
 int api_tree_write(struct json *j, const struct snapshot *s, struct api_names *names,
                    uint32_t nodes);
 

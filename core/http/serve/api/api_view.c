@@ -12,8 +12,8 @@
 #define SECOND_NS 1000000000
 #define MS_NS 1000000
 #define TIMELINE_SECONDS 600
-/* Small trees are whole; of large ones a hundredth of a percent is nothing that anybody sees, and
- * leaving it out is what makes them cheap. */
+/* Small trees are sent whole. In large ones nobody can see a hundredth of a percent; leaving that
+ * out makes them cheap. */
 #define PRUNE_FROM_NODES 50000
 #define PRUNE_PPM 100
 
@@ -22,7 +22,7 @@
 struct api_span api_view_span(const struct profile *p, enum session_phase phase, uint64_t now) {
     struct api_span span;
     profile_span(p, &span.first, &span.latest, &span.oldest);
-    /* The second that is going on is not whole yet. */
+    /* The current second is not complete yet. */
     if (span.latest && phase == SESSION_RUNNING && now > span.latest + 1)
         span.latest = now - 1;
     return span;

@@ -1,10 +1,10 @@
 /*
- * One answer to a question about a JVM's profile: taken while the profile is locked, written
- * afterwards.
+ * One answer to a question about a JVM's profile: it is read while the profile is locked, and
+ * written afterwards.
  *
  *      session ─ lock ─▶ api_view_take ─ unlock ─▶ api_view_write ─▶ JSON
  *
- * Context: any thread. The session lives as long as the view.
+ * Context: any thread. The session must live as long as the view.
  */
 #ifndef JTOP_HTTP_SERVE_API_API_VIEW_H
 #define JTOP_HTTP_SERVE_API_API_VIEW_H
@@ -16,8 +16,8 @@
 
 /* Seconds of the samples' clock; all 0: no samples yet. */
 struct api_span {
-    uint64_t first, oldest; /* of the whole profile; of what is kept a second at a time */
-    uint64_t latest;        /* goes on while the JVM runs and has nothing to do */
+    uint64_t first, oldest; /* of the whole profile; of what is kept by the second */
+    uint64_t latest;        /* advances while the JVM runs, even if it has nothing to do */
 };
 
 struct api_view {
@@ -30,15 +30,15 @@ struct api_view {
     struct profile_second *timeline;
     uint64_t timeline_from;
     uint32_t timeline_seconds;
-    double unix_zero; /* Unix time of the samples' clock's second 0 */
+    double unix_zero; /* Unix time of second 0 of the samples' clock */
 };
 
-/* The span as it is at CLOCK_MONOTONIC's second `now`. */
+/* The span at second `now` of CLOCK_MONOTONIC. */
 struct api_span api_view_span(const struct profile *p, enum session_phase phase, uint64_t now);
 
-/* The session's, now. -ENOMEM. */
+/* Takes a view of the session as it is now. -ENOMEM. */
 int api_view_take(struct api_view *v, struct session *s, const struct api_question *q);
-/* The same of a profile that the caller has locked; status and jvm are the caller's to fill. */
+/* The same for a profile that the caller has locked; the caller sets status and jvm. */
 int api_view_read(struct api_view *v, struct profile *p, const struct api_question *q,
                   uint64_t now);
 void api_view_free(struct api_view *v);

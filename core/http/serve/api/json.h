@@ -1,6 +1,6 @@
 /*
- * JSON, piece by piece: commas come by themselves. `key` is NULL within a list, and is ours: it is
- * written as it is; strings' texts are anybody's (core/export/json_text.h).
+ * Writes JSON piece by piece, and sets the commas itself. `key` is NULL within a list; keys are our
+ * own and are written as they are. The text of a string may be anything (core/export/json_text.h).
  *
  * Context: pure.
  */
@@ -21,7 +21,7 @@ void json_begin(struct json *j, const char *key, char bracket); /* '{' or '[' */
 void json_end(struct json *j, char bracket);                    /* '}' or ']' */
 void json_string(struct json *j, const char *key, const char *value);
 void json_number(struct json *j, const char *key, uint64_t value);
-/* With three digits behind the point; what is no number is 0. */
+/* With three digits after the point; what is not a number is written as 0. */
 void json_real(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);

@@ -1,4 +1,4 @@
-/* "/login": the form, and what comes of it. */
+/* "/login": the form, and its result. */
 #include "core/export/svg_text.h"
 #include "core/http/serve/server/login.h"
 
@@ -21,7 +21,7 @@ static const char head[] =
     "[role=alert] { border-left: .25rem solid; padding-left: .6rem }\n"
     "</style></head><body><main>\n<h1>jtop-prof</h1>\n";
 
-/* Only where it leads to a page of ours, whatever a link said: "//other" and "/\other" do not. */
+/* Returns `next` only if it leads to a page of ours: "//other" and "/\other" do not. */
 static const char *ours(const char *next) {
     if (!next || next[0] != '/' || next[1] == '/' || next[1] == '\\' ||
         strlen(next) > LOGIN_NEXT_MAX || strncmp(next, "/login", 6) == 0)
@@ -38,7 +38,7 @@ void login_page(struct serve_answer *a, const char *next, const char *wrong) {
     a->refused = false;
     a->type = "text/html; charset=utf-8";
     a->policy = POLICY;
-    /* Without it a browser says of the form that it comes from nowhere (Origin: null). */
+    /* Without this header, a browser sends "Origin: null" with the form. */
     serve_header(a, "Referrer-Policy", "same-origin");
     text_clear(t);
     text_add(t, head);

@@ -13,11 +13,11 @@
 #include <string.h>
 
 /*
- * What all pages have in common: head, style, script, and what their scripts want to know of the
- * colours of frames.
+ * What all pages have in common: head, style, script, and the colours of frames, which their
+ * scripts need.
  */
 
-/* Everything up to the body's content; `attributes` is HTML inside the body's tag. */
+/* Writes everything before the body's content; `attributes` is HTML inside the body's tag. */
 static void pages_begin(struct text *out, const char *title, const char *attributes) {
     text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                   "<meta name=\"generator\" content=\"jtop-prof " JTOP_VERSION "\">\n"
@@ -32,7 +32,7 @@ static void pages_begin(struct text *out, const char *title, const char *attribu
     text_add(out, ">\n");
 }
 
-/* Data, not a script that runs: the policy does not ask about it. */
+/* Data, not a script that runs: the policy does not apply to it. */
 static void add_colours(struct text *out) {
     text_add(out, "<script type=\"application/json\" id=\"looks\">[");
     for (int c = 0; c < FRAME_CLASSES; c++) {
@@ -47,7 +47,7 @@ static void add_colours(struct text *out) {
     text_add(out, "]</script>\n");
 }
 
-/* Everything up to the body's content; `attributes` is HTML inside the body's tag. */
+/* Writes everything after the body's content. */
 static void pages_end(struct text *out, enum page page) {
     if (page == PAGE_LIVE)
         add_colours(out);
@@ -84,14 +84,14 @@ const char *pages_policy(enum page page) {
     return policies[page];
 }
 
-/* "/": works without its script, which only keeps it fresh. */
+/* "/": works without its script, which only keeps it up to date. */
 
 #define NS_PER_MS 1000000u
 
-/* Before the rows' places in the body's file. */
+/* Marks the place of the rows in the body's file. */
 static const char rows_here[] = "<!-- rows -->";
 
-/* The label is for phones, where there is no room for the heads of columns. */
+/* The label is for phones, which have no room for the heads of columns. */
 static void add_figure(struct text *out, const char *label, const char *text) {
     text_addf(out, "<td class=\"n\" data-label=\"%s\">%s</td>", label, text ? text : "");
 }
@@ -160,7 +160,7 @@ void pages_list(struct text *out, const struct jvm *jvms, int count, const char 
     pages_end(out, PAGE_LIST);
 }
 
-/* "/live/PID": the page of one JVM. All that it shows comes through /api/v1. */
+/* "/live/PID": the page of one JVM. All its data comes through /api/v1. */
 
 void pages_live(struct text *out, const struct jvm *jvm) {
     struct text title = {0}, attributes = {0};
@@ -190,8 +190,8 @@ static void finish(struct serve_answer *a, enum page page) {
     a->policy = pages_policy(page);
 }
 
-/* The fleet knows those that may be profiled, and what they use now; here the others are shown, too.
- * Takes `jvms`. */
+/* The fleet knows the JVMs that may be profiled, and what they use now. Adds the JVMs that may not
+ * be profiled. Takes over `jvms`. */
 static int add_closed(struct jvm **jvms, int count) {
     struct err e = {0};
     struct jvm *all = NULL;

@@ -5,9 +5,9 @@
  *   pages_assets  scripts, style and HTML of the pages, embedded in the program
  *   pages_hash    SHA-256 of a script in base64, for the Content-Security-Policy
  *
- * The pages for browsers: each is one answer that asks for nothing but /api/v1. Its script and its
- * style are in it, several files of the source tree one behind the other, and the policy that goes
- * along allows just them, by what they hash to.
+ * The pages for browsers. Each one is a single answer, which requests nothing but /api/v1. Its
+ * script and its style are part of it: several files of the source tree, one after another. The
+ * policy that is sent with it allows only these, by their hashes.
  *
  * Context: any thread.
  */
@@ -21,14 +21,14 @@
 
 enum page { PAGE_LIST, PAGE_LIVE, PAGES };
 
-/* The whole answer. `jvms` are sorted by pid. What did not fit into memory: out->failed. */
+/* Writes the whole answer. `jvms` are sorted by pid. If memory ran out: out->failed. */
 void pages_list(struct text *out, const struct jvm *jvms, int count, const char *trouble);
 void pages_live(struct text *out, const struct jvm *jvm);
 
-/* Content-Security-Policy of a page; lives as long as the process. */
+/* The Content-Security-Policy of a page; valid as long as the process lives. */
 const char *pages_policy(enum page page);
 
-/* A page's script: its files in their order, NULL behind the last; each as it stands in the source
+/* The files of a page's script in their order, NULL after the last; each as it is in the source
  * tree. */
 const char *const *pages_script(enum page page);
 extern const char pages_style[];

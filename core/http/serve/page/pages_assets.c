@@ -1,7 +1,7 @@
 /*
- * Scripts, style and bodies of the pages, as they are, in the program. The assembler looks for them
- * from the directory the compiler runs in, the root of the source tree; embed.mk makes the object
- * depend on them.
+ * Scripts, style and bodies of the pages, embedded unchanged in the program. The assembler finds
+ * them from the directory in which the compiler runs, the root of the source tree; embed.mk makes
+ * the object depend on them.
  */
 #include "core/http/serve/page/pages.h"
 

@@ -1,5 +1,5 @@
 /*
- * SHA-256 of text in several pieces; in base64, as a policy for scripts names it.
+ * SHA-256 of a text in several pieces, in base64, as a policy writes the hash of a script.
  *
  * Context: any thread.
  */
@@ -8,10 +8,10 @@
 
 #include <stddef.h>
 
-#define PAGES_HASH_TEXT 45 /* bytes of the text, its NUL included */
+#define PAGES_HASH_TEXT 45 /* bytes of the base64 text, including its NUL */
 
 struct pages_hash {
-    void *handle; /* gnutls's; NULL: no memory, and the hash is "", which fits no script */
+    void *handle; /* gnutls's; NULL: no memory; the hash is "" then, which matches no script */
 };
 
 void pages_hash_begin(struct pages_hash *h);

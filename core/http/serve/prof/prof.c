@@ -1,4 +1,4 @@
-/* Hadoop's profiler servlet: GET /prof takes a profile, /prof/ID is what came of it. */
+/* Hadoop's profiler servlet: GET /prof takes a profile, /prof/ID returns its result. */
 #include "core/http/serve/prof/prof_table.h"
 
 #include "core/http/serve/server/route.h"
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BEGIN_MS 20000 /* how long an attach may take before the browser is told to come back */
-#define JOIN_MS 1000   /* the same for who joins: of those there may be as many as workers */
+#define BEGIN_MS 20000 /* how long an attach may take before the browser is told to return */
+#define JOIN_MS 1000   /* limit for requests that join: there may be as many as workers */
 #define POLL_MS 100
-#define BUSY_SECONDS 10 /* a guess: it is not ours, what keeps the JVM busy */
+#define BUSY_SECONDS 10 /* a guess: we do not control what keeps the JVM busy */
 #define LISTED_MOST 20
 
 /* ---- which JVM ---- */
@@ -24,7 +24,8 @@ static void list_jvms(struct serve_answer *a, const struct jvm *jvm, int count) 
         text_addf(&a->body, "  and %d more, see /\n", count - LISTED_MOST);
 }
 
-/* Looked up anew: by a list a second old it would be another one's that has just begun. */
+/* Reads the list again: a list that is a second old lacks a JVM that has just started, and its only
+ * JVM could be the wrong one. */
 static bool find_only(struct prof_ask *ask, struct serve_answer *a) {
     struct err e = {0};
     struct jvm *jvm = NULL;
@@ -47,7 +48,7 @@ static bool find_jvm(struct serve *s, struct prof_ask *ask, struct serve_answer 
     if (!ask->pid)
         return find_only(ask, a);
     int r = fleet_jvm(s->fleet, ask->pid, &jvm, &e);
-    if (r == -EINVAL || r == -ESRCH) /* a process, but no JVM; or none */
+    if (r == -EINVAL || r == -ESRCH) /* no JVM, or no process */
         serve_refuse(a, 404, "pid: %.480s", e.message);
     else if (r < 0)
         serve_refuse_err(a, &e);
@@ -85,7 +86,7 @@ static void add_file_name(struct serve_answer *a, const struct prof *p, const st
     serve_header(a, "Content-Disposition", value);
 }
 
-/* What can be said before there is a result. */
+/* Sets what is known before there is a result. */
 static void add_heading(struct serve_answer *a, const struct prof *p) {
     const struct exporter *x = p->ask->exporter;
     a->type = x->type;
@@ -104,7 +105,7 @@ static void answer_done(struct serve_answer *a, struct prof *p) {
     }
 }
 
-/* As the servlet says it: a browser goes on by itself, people read where to. */
+/* Answers as the servlet does: a browser follows by itself, and a user can read the address. */
 static void answer_running(struct serve_answer *a, struct prof *p, enum prof_state state,
                            uint32_t left_s) {
     char value[128];
@@ -124,7 +125,7 @@ static void answer_running(struct serve_answer *a, struct prof *p, enum prof_sta
               delay ? delay : 1, left_s, p->id);
 }
 
-/* ---- for who waits: the answer begins at once, and its body comes when there is one ---- */
+/* ---- for clients that wait: the answer begins at once, its body follows with the result ---- */
 
 static int give_result(void *arg, struct text *out) {
     struct prof *p = arg;
@@ -134,7 +135,7 @@ static int give_result(void *arg, struct text *out) {
     case PROF_RUNS:
         return 0;
     case PROF_FAILED:
-        /* The status has gone out: what is left is to break off. */
+        /* The status was sent already: the connection can only be broken off. */
         return -EIO;
     case PROF_DONE:
         break;
@@ -147,7 +148,7 @@ static void stop_waiting(void *arg) {
     prof_drop(arg);
 }
 
-/* Takes over the hold. */
+/* Takes over the hold of `p`. */
 static void answer_later(struct serve_answer *a, struct prof *p) {
     add_heading(a, p);
     a->next = give_result;
@@ -156,7 +157,7 @@ static void answer_later(struct serve_answer *a, struct prof *p) {
     a->period_ms = POLL_MS;
 }
 
-/* Takes over the hold. */
+/* Takes over the hold of `p`. */
 static void answer(struct serve_answer *a, struct prof *p, bool wait) {
     uint32_t left_s;
     enum prof_state state = prof_state_of(p, &left_s);
@@ -208,7 +209,8 @@ static void take(struct serve *s, struct prof_ask *ask, struct serve_answer *a) 
     answer(a, p, wait);
 }
 
-/* Whoever only looks whether there is something (a link's preview, a check) begins no profile. */
+/* A client that only checks whether there is something (the preview of a link) begins no
+ * profile. */
 static void refuse_head(struct serve_answer *a) {
     serve_refuse(a, 405, "a profile is begun by GET; HEAD is for /prof/ID");
     serve_header(a, "Allow", "GET");

@@ -15,7 +15,7 @@
 #define PID_MOST 4194304u /* the kernel's own limit, PID_MAX_LIMIT */
 #define RING_LEAST (64u << 10)
 #define RING_MOST (256u << 20)
-#define INTERVAL_LEAST 100000u /* ns, of timers: 10 kHz is more than anybody needs by URL */
+#define INTERVAL_LEAST 100000u /* ns, for timers: nobody needs more than 10 kHz by URL */
 #define OUTPUTS                                                                                    \
     "flamegraph, html, svg, tree, summary, traces, flat, collapsed, text, jfr, pprof, otlp, "      \
     "speedscope, json or markdown"
@@ -36,7 +36,7 @@ static int read_flags(struct params *p, struct prof_ask *a) {
     return 0;
 }
 
-/* Numbers with units as they stand in a URL. */
+/* Numbers with units, as a URL spells them. */
 static const struct quantity seconds = {
     .form = "seconds, or a number with s, m or h",
     .unit = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}},
@@ -58,7 +58,7 @@ static const struct quantity counted = {
     .max = UINT64_MAX,
 };
 
-/* A number with a unit; 1: given. */
+/* Reads a number with a unit; 1: given. */
 static int read_measure(struct params *p, const char *name, const struct quantity *m,
                         uint64_t least, uint64_t most, uint64_t *out, struct err *e) {
     const char *value = params_text(p, name);
@@ -102,7 +102,7 @@ static int read_numbers(struct params *p, struct prof_ask *a, struct err *e) {
     a->duration_s = (uint32_t)duration;
     a->refresh_delay_s = (uint32_t)delay;
     a->want.depth = (uint32_t)depth;
-    /* It was a number of frames once, and small ones are in old scripts. */
+    /* bufsize once was a number of frames: old scripts have small ones. */
     a->want.ring_bytes = ring && ring < RING_LEAST ? RING_LEAST : ring;
     a->export.width = (uint32_t)width;
     a->export.height = (uint32_t)height;
@@ -130,7 +130,7 @@ static int for_each_piece(const char *name, const char *list, struct prof_ask *a
     return r;
 }
 
-/* Servlets take "CPU" for "cpu" and "HTML" for "html". */
+/* Other servlets accept "CPU" for "cpu" and "HTML" for "html". */
 static int add_output(struct prof_ask *a, const char *piece, struct err *e) {
     char small[256];
     size_t n = 0;
@@ -156,7 +156,7 @@ static const char *usual_spelling(const char *event) {
     return event;
 }
 
-/* An event that makes a process open what a stranger names would be a hole. */
+/* It would be a security hole if an event made a process open a file that a stranger names. */
 static int add_event(struct prof_ask *a, const char *piece, struct err *e) {
     struct wire_engine_request q;
     struct err why = {0};
@@ -199,7 +199,7 @@ static int set_interval(struct wire_engine_request *engine, const char *text, st
     if (timer && n < INTERVAL_LEAST)
         return err_set(e, EINVAL, "interval: \"%.40s\" is less than 100us (a bare number is %s)",
                        text, "nanoseconds");
-    /* On the wire 0 is the event's default, which is not always "every one". */
+    /* On the wire, 0 is the event's default, which is not always "every one". */
     engine->interval = n == 0 && event_default_interval((enum wire_event)engine->event) ? 1 : n;
     return 0;
 }
@@ -216,7 +216,7 @@ static int read_interval(struct params *p, struct prof_ask *a, struct err *e) {
         int r = set_interval(&a->want.engine[i], piece, e);
         if (r < 0)
             return r;
-        list = list[n] ? list + n + 1 : NULL; /* events that are left keep their usual one */
+        list = list[n] ? list + n + 1 : NULL; /* the remaining events keep their usual one */
     }
     if (list)
         return err_set(e, EINVAL, "interval: more of them than events");
@@ -268,7 +268,7 @@ static int read_texts(struct params *p, struct prof_ask *a, struct err *e) {
         return err_set(e, EINVAL, "title: longer than %zu bytes", sizeof a->title - 1);
     (void)snprintf(a->title, sizeof a->title, "%s", title ? title : "");
     a->export.title = a->title[0] ? a->title : NULL;
-    (void)params_text(p, "include"); /* these count as often as they are there */
+    (void)params_text(p, "include"); /* these may be given several times */
     (void)params_text(p, "exclude");
     int r = 0;
     for (uint32_t i = 0; i < p->count && r == 0; i++) {
@@ -280,7 +280,7 @@ static int read_texts(struct params *p, struct prof_ask *a, struct err *e) {
     return r;
 }
 
-/* A word that nothing asks for is a typing error: what was meant would silently not be done. */
+/* An unknown parameter is a typing error: what the user meant would be ignored silently. */
 static int check_unknown(const struct params *p, struct err *e) {
     static const char *const names[] = {
         "pid",     "event",   "method",   "duration",    "interval", "jstackdepth", "bufsize",

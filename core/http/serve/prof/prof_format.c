@@ -9,7 +9,7 @@
 
 #define FORMATS_MAX 32
 
-static char policies[FORMATS_MAX][320]; /* by place in exporters; "": the server's usual one */
+static char policies[FORMATS_MAX][320]; /* indexed like exporters; "": the server's usual one */
 
 static const char *last(const char *text, const char *what) {
     const char *found = NULL;
@@ -18,8 +18,8 @@ static const char *last(const char *text, const char *what) {
     return found;
 }
 
-/* The script that runs is the last one, behind all that comes from the JVM; an SVG, being XML, has
- * it in a CDATA section, whose marks are not part of what is hashed. */
+/* The script that runs is the last one, after everything that comes from the JVM. An SVG is XML and
+ * has the script in a CDATA section, whose marks are not part of the hash. */
 static bool hash_script(const char *document, char out[PAGES_HASH_TEXT]) {
     static const struct {
         const char *begin, *end;
@@ -39,7 +39,7 @@ static bool hash_script(const char *document, char out[PAGES_HASH_TEXT]) {
     return false;
 }
 
-/* The script is the same whatever the profile is: that of an empty one. */
+/* The script does not depend on the profile: an empty profile is used. */
 static bool hash_of(const struct exporter *x, char out[PAGES_HASH_TEXT]) {
     const struct export_quality quality = {.event = "cpu", .unit = "ns", .jvm = ""};
     const struct export_options options = {0};

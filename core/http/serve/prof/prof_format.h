@@ -1,5 +1,5 @@
 /*
- * What the script of an answer in one of the formats may do in a browser.
+ * What the script of a result may do in a browser, for each format.
  *
  * Context: any thread.
  */
@@ -8,8 +8,9 @@
 
 #include "core/export/export.h"
 
-/* Content-Security-Policy: nothing from elsewhere, nothing of ours, and of scripts only the
- * format's own, by its hash. NULL: the server's usual one. Lives as long as the process. */
+/* The Content-Security-Policy: nothing from elsewhere, nothing of ours, and no script except for
+ * the format's own, by its hash. NULL: the server's usual one. Valid as long as the process
+ * lives. */
 const char *prof_format_policy(const struct exporter *x);
 
 #endif

@@ -17,8 +17,8 @@
 struct prof_table {
     struct serve *serve;
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* by CLOCK_MONOTONIC */
-    /* under the lock */
+    pthread_cond_t changed; /* uses CLOCK_MONOTONIC */
+    /* protected by `lock` */
     struct prof *of[PROF_KEPT_MAX + PROF_FAILED_MAX + PROF_RUNNING_MAX]; /* oldest first */
     uint32_t count, threads;
     bool ends;
@@ -44,7 +44,7 @@ struct prof_table *prof_table_new(struct serve *s, struct err *e) {
     return t;
 }
 
-/* ---- all with the lock ---- */
+/* ---- called with the lock ---- */
 
 static bool is_over(const struct prof *p) {
     return p->state == PROF_DONE || p->state == PROF_FAILED;
@@ -70,7 +70,7 @@ static void unlist(struct prof_table *t, uint32_t i) {
         free_prof(p);
 }
 
-/* Forgets what is old, and the oldest of what is too much. */
+/* Drops old results, and the oldest ones if there are too many. */
 static void sweep(struct prof_table *t) {
     uint64_t now = clock_now_ns(), bytes = 0;
     uint32_t done = 0, failed = 0;
@@ -80,7 +80,7 @@ static void sweep(struct prof_table *t) {
             continue;
         bytes += p->result.cap;
         bool old = now > p->over_ns + PROF_KEPT_SECONDS * NS;
-        /* What failed takes no room from what did not; the newest stays, however large. */
+        /* Failed profiles take no room from results. The newest result stays, however large. */
         bool many = p->state == PROF_FAILED
                         ? ++failed > PROF_FAILED_MAX
                         : ++done > PROF_KEPT_MAX || (done > 1 && bytes > PROF_KEPT_BYTES);
@@ -96,7 +96,7 @@ static uint32_t left_of(const struct prof *p) {
     return is_over(p) ? 0 : p->due_ns > now ? (uint32_t)((p->due_ns - now) / NS) + 1 : 1;
 }
 
-/* The JVM's own, if there is one; and how many there are. */
+/* Finds the JVM's own running profile, if there is one; *running: how many run in all. */
 static struct prof *find_running(struct prof_table *t, pid_t pid, uint32_t *running) {
     struct prof *found = NULL;
     *running = 0;
@@ -118,7 +118,7 @@ static uint32_t least_left(const struct prof_table *t) {
     return least;
 }
 
-/* ---- its life ---- */
+/* ---- the life of a profile ---- */
 
 static void *run(void *arg) {
     struct prof *p = arg;
@@ -159,7 +159,7 @@ static void name_events(struct prof *p) {
                               p->ask->want.engine[i].name);
 }
 
-/* Takes over the question. NULL: not begun, and it is freed. */
+/* Takes over `ask`. NULL: the profile was not begun, and `ask` was freed. */
 static struct prof *add(struct prof_table *t, struct prof_ask *ask) {
     struct prof *p = calloc(1, sizeof *p);
     if (!p || make_id(p->id) < 0) {

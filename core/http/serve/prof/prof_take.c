@@ -1,4 +1,4 @@
-/* A profile from its beginning to its end, on its own thread. */
+/* Takes a profile from its beginning to its end, in its own thread. */
 #include "core/http/serve/prof/prof_table.h"
 
 #include "core/base/clock.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define NS 1000000000ull
-#define LATE_NS (NS / 4) /* samples of a second come in so long after it */
+#define LATE_NS (NS / 4) /* samples of a second may arrive this late */
 #define LATE_FRUGAL_NS (3 * NS / 2)
 #define RESULT_MOST (64u << 20) /* bytes */
 
@@ -18,13 +18,13 @@ struct taking {
     struct fleet_user *user;
     struct session *session;
     struct report_mark mark;
-    uint64_t since; /* first second; 0: all there is */
+    uint64_t since; /* first second; 0: all samples */
     uint64_t from_ns, due_ns, end_ns;
-    bool cut; /* it ended before its time, because … */
+    bool cut; /* it ended early; the reason is in `why` */
     char why[96];
 };
 
-/* What nothing sampled is no profile: of those asked for, any that cannot run. */
+/* Fails if any of the requested events cannot be sampled. */
 static int check_engines(const struct taking *t, struct err *e) {
     const struct prof_ask *ask = t->prof->ask;
     struct session_status st;
@@ -40,7 +40,7 @@ static int check_engines(const struct taking *t, struct err *e) {
     return 0;
 }
 
-/* Whether the message is about one of the events, and not about the JVM. */
+/* Whether the message is about one of the events, not about the JVM. */
 static bool is_about_event(const struct prof_ask *ask, const struct err *e) {
     bool there_is_none = e->code == ENOENT || e->code == ENODEV || e->code == EOPNOTSUPP;
     bool about =
@@ -50,7 +50,7 @@ static bool is_about_event(const struct prof_ask *ask, const struct err *e) {
     return about;
 }
 
-/* Whoever asked by URL is told which parameter it is about. */
+/* Names the URL's parameter that the error is about. */
 static int name_parameter(const struct prof_ask *ask, int r, struct err *e) {
     const struct err why = *e;
     if (r == -EBUSY || r == -ESRCH || !is_about_event(ask, &why) ||
@@ -80,7 +80,7 @@ static int begin(struct taking *t, struct err *e) {
     return 0;
 }
 
-/* Why it cannot go on, or NULL. */
+/* Why the profile cannot go on, or NULL. */
 static const char *trouble_of(struct session *s) {
     struct session_status st;
     session_status(s, &st);
@@ -174,7 +174,7 @@ void prof_take(struct prof *p) {
         wait_for_end(&t);
         r = report(&t, &p->error);
     }
-    /* The result is there for whoever waits for it; letting go may take a while. */
+    /* The result is there for clients that wait; leaving the JVM may take a while. */
     prof_set_over(p, r == 0 ? PROF_DONE : PROF_FAILED);
     fleet_leave(t.user);
 }

@@ -60,7 +60,7 @@ static bool is_host(const char *host) {
                length;
 }
 
-/* A name or address that means this machine, and that nobody can make mean another one. The port
+/* A name or address that means this machine, and that nobody can redirect to another one. The port
  * does not matter: it may be forwarded. */
 static bool means_loopback(const char *host) {
     char name[HOST_MAX + 1];
@@ -80,8 +80,9 @@ static bool means_loopback(const char *host) {
     return strcasecmp(name, "localhost") == 0;
 }
 
-/* A name that an attacker has point to 127.0.0.1 would make us the same site as his page. Where a
- * token or a certificate is asked for, that gives him nothing: they are not sent along. */
+/* An attacker can make a name point to 127.0.0.1; for a browser, we would be the same site as his
+ * page. If a token or a certificate is required, this does not help him: the browser does not send
+ * it. */
 static bool host_passes(const struct guard *g, const struct guard_request *q,
                         struct serve_answer *a) {
     if (q->hosts > 1 || !q->host || !is_host(q->host))
@@ -93,7 +94,7 @@ static bool host_passes(const struct guard *g, const struct guard_request *q,
     return true;
 }
 
-/* Links of other sites may lead to pages, which do nothing by themselves. */
+/* Links of other sites may lead to pages that do nothing by themselves. */
 static bool may_be_led_to(const struct guard_request *q) {
     return q->fetch_mode && strcmp(q->fetch_mode, "navigate") == 0 &&
            strcmp(q->method, "POST") != 0 &&
@@ -113,14 +114,14 @@ static bool site_passes(const struct guard_request *q, struct serve_answer *a) {
     return refuse(a, 403, "pages of another site may not ask us (Sec-Fetch-Site)");
 }
 
-/* The token behind "Bearer "; NULL: something else. */
+/* The token after "Bearer "; NULL: something else. */
 static const char *bearer(const char *authorization) {
     if (!authorization || strncasecmp(authorization, "Bearer ", 7) != 0)
         return NULL;
     return authorization + 7 + strspn(authorization + 7, " ");
 }
 
-/* Says how to show who one is. */
+/* Answers how a client can identify itself. */
 static bool ask_who(struct serve_answer *a, const struct guard *g, const struct guard_request *q,
                     const char *wrong) {
     if (!g->token->length) {

@@ -23,7 +23,7 @@ static int check_file(int fd, const char *path, struct err *e) {
     return 0;
 }
 
-/* What is in `line` up to its end; spaces are no part of a token. */
+/* Takes the text of `line` up to its end; a token has no spaces. */
 static int take_line(char *line, const char *path, struct guard_token *out, struct err *e) {
     line[strcspn(line, "\r\n")] = '\0';
     size_t length = strlen(line);

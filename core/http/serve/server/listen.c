@@ -15,11 +15,11 @@ static bool is_number(const char *text) {
     return *text && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* Cuts "ADDRESS:PORT" in two. 0, or -EINVAL. */
+/* Splits "ADDRESS:PORT" in two. 0, or -EINVAL. */
 static int split(const char *text, char *host, size_t size, const char **port) {
     const char *begin = text, *end, *colon = strrchr(text, ':');
     *port = colon ? colon + 1 : text;
-    if (!colon) { /* a port only */
+    if (!colon) { /* only a port */
         begin = end = text;
         if (!is_number(text))
             return -EINVAL;
@@ -53,7 +53,7 @@ bool listen_is_loopback(const struct sockaddr *address) {
            (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr) && in6->sin6_addr.s6_addr[12] == 127);
 }
 
-/* An address in figures. 0, or -EINVAL. */
+/* Parses a numeric address. 0, or -EINVAL. */
 static int fill(struct listen_at *at, const char *host) {
     if (!*host || strcmp(host, "localhost") == 0)
         host = "127.0.0.1";
@@ -138,7 +138,7 @@ int listen_open(struct listen_at *at, struct err *e) {
         return refuse(at, code, e);
     }
     socklen_t length = sizeof at->address;
-    if (getsockname(fd, address, &length) == 0) /* the port is at the same place in both */
+    if (getsockname(fd, address, &length) == 0) /* the port is at the same offset in both */
         at->port = ntohs(((const struct sockaddr_in *)(const void *)address)->sin_port);
     return fd;
 }

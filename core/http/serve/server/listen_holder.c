@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LISTENING "0A" /* TCP_LISTEN, as /proc/net/tcp says it */
+#define LISTENING "0A" /* TCP_LISTEN, as /proc/net/tcp writes it */
 
-/* The inode of the socket that listens on that port, out of a /proc/net/tcp. 0: none. */
+/* Finds the inode of the socket that listens on that port, in a /proc/net/tcp. 0: none. */
 static unsigned long inode_of(const char *path, uint16_t port) {
     FILE *f = fopen(path, "re");
     char line[512], state[4];

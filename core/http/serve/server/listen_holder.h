@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "process 123 (java)", printable. false: cannot be seen (another user's, another namespace's). */
+/* "process 123 (java)", printable. False: not visible (another user's, another namespace's). */
 bool listen_holder(uint16_t port, char *out, size_t size);
 
 #endif

@@ -16,14 +16,14 @@
 #define SECOND 1000000000ull
 
 struct known {
-    char id[HEX + 1]; /* empty: nobody */
+    char id[HEX + 1]; /* empty: unused */
     uint64_t until;
 };
 
 struct login {
     const struct guard_token *token;
     struct peers *peers;
-    char name[32]; /* of the cookie */
+    char name[32]; /* name of the cookie */
     pthread_mutex_t lock;
     struct known known[KNOWN];
 };
@@ -58,7 +58,7 @@ enum login_verdict login_try(struct login *l, const char *shown, const struct so
     return LOGIN_WRONG;
 }
 
-/* The one whose time is over first, or was. */
+/* The entry that expires first, or has expired. */
 static struct known *oldest(struct login *l) {
     struct known *k = &l->known[0];
     for (size_t i = 1; i < KNOWN; i++)

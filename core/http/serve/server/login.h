@@ -1,7 +1,7 @@
 /*
- * Browsers cannot show a token with a link. They show it once, in a form, and get a cookie that
- * stands for it: a random number that means nothing anywhere else, and nothing after a day or when
- * the server has ended.
+ * The login of browsers. A browser cannot send a token with a link. The user enters the token once,
+ * in a form, and the browser gets a cookie for it: a random number that is valid only here, for a
+ * day, and only until the server ends.
  *
  * Context: any thread.
  */
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #define LOGIN_COOKIE_MAX 192
-#define LOGIN_NEXT_MAX 400 /* bytes of the URL that one wanted to see */
+#define LOGIN_NEXT_MAX 400 /* bytes of the URL that was requested */
 
 enum login_verdict { LOGIN_RIGHT, LOGIN_WRONG, LOGIN_TOO_OFTEN };
 
@@ -25,17 +25,18 @@ struct login;
 struct login *login_new(const struct guard_token *token, struct peers *peers, unsigned port);
 void login_free(struct login *l);
 
-/* Looks at a token that was shown, unless too many were wrong before. `peer` NULL: not counted. */
+/* Checks a token, unless too many were wrong before. `peer` NULL: not counted. */
 enum login_verdict login_try(struct login *l, const char *shown, const struct sockaddr *peer);
 
-/* Who logged in. The Set-Cookie header's value; -errno: no random numbers. */
+/* Remembers a new login. `out` gets the value of the Set-Cookie header; -errno: no random
+ * numbers. */
 int login_begin(struct login *l, bool secure, char out[LOGIN_COOKIE_MAX]);
-/* Whether one of a Cookie header's is of such a one. */
+/* Whether a Cookie header has the cookie of a login. */
 bool login_knows(struct login *l, const char *cookies);
 
-/* The form, 401. `next`: where it leads; `wrong`: what was, or NULL. */
+/* Answers with the form, 401. `next`: the page to go to; `wrong`: what was wrong, or NULL. */
 void login_page(struct serve_answer *a, const char *next, const char *wrong);
-/* The 429 after too many wrong ones. */
+/* The 429 after too many wrong tokens. */
 void login_refuse_often(struct serve_answer *a);
 
 #endif

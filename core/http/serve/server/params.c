@@ -15,7 +15,7 @@ static int hex_digit(char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* In place. Its new length, or -EINVAL. */
+/* Decodes in place. Returns the new length, or -EINVAL. */
 static int decode(char *text) {
     char *out = text;
     for (const char *in = text; *in; in++) {
@@ -44,7 +44,7 @@ static bool is_text(const char *text, size_t length) {
     return true;
 }
 
-/* A name as it may be quoted: what came over the network may hold anything. */
+/* A name that is safe to quote: text from the network may contain anything. */
 static const char *shown(const char *name, char out[NAME_SHOWN + 1]) {
     size_t i = 0;
     for (; i < NAME_SHOWN && name[i]; i++)

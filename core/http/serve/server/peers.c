@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT (2ul * PEERS_CONNECTIONS) /* with those ended, and not closed yet */
+#define KEPT (2ul * PEERS_CONNECTIONS) /* including connections ended but not closed yet */
 #define GUESSERS 256
 #define SECOND 1000000000ull
-#define SENDING_IN_PEACE (10 * SECOND) /* before it may have to give way */
+#define SENDING_IN_PEACE (10 * SECOND) /* after this time it may be ended for another one */
 
 struct key {
     unsigned char byte[16];
@@ -18,7 +18,7 @@ struct key {
 };
 
 struct connection {
-    int fd; /* -1: none */
+    int fd; /* -1: unused */
     bool ended;
     enum peers_state state;
     uint64_t since;
@@ -27,8 +27,8 @@ struct connection {
 
 struct guesser {
     struct key key;
-    uint32_t wrong; /* less one a second since then */
-    uint64_t then;  /* 0: nobody */
+    uint32_t wrong; /* minus one per second since `then` */
+    uint64_t then;  /* 0: unused */
 };
 
 struct peers {
@@ -37,7 +37,7 @@ struct peers {
     struct guesser guesser[GUESSERS];
 };
 
-/* Whom an address stands for: who has an IPv6 address has the 2^64 beside it. */
+/* What an address counts as. A user with one IPv6 address has 2^64 of them, which count as one. */
 static struct key key_of(const struct sockaddr *address) {
     struct key k;
     memset(&k, 0, sizeof k);
@@ -88,15 +88,15 @@ static void end(struct connection *c) {
     shutdown(c->fd, SHUT_RDWR);
 }
 
-/* How much more one may be ended than another, 0: not at all. */
+/* The connection with the highest value is ended first; 0: it must not be ended. */
 static uint64_t claim(const struct connection *c, uint64_t now) {
     uint64_t age = now > c->since ? now - c->since : 0;
     if (c->state == PEERS_WAITING)
-        return age + PEERS_SEND_NS; /* before any that is on its way out */
+        return age + PEERS_SEND_NS; /* before any that is being answered */
     return c->state == PEERS_SENDING && age > SENDING_IN_PEACE ? age : 0;
 }
 
-/* Counts those of a key (NULL: all); the one that gives way first is in `*worst`. */
+/* Counts the connections of a key (NULL: all); `*worst` is the one that would be ended first. */
 static uint32_t count(struct peers *p, const struct key *k, uint64_t now,
                       struct connection **worst) {
     uint32_t n = 0;
@@ -128,7 +128,7 @@ static bool make_room(struct peers *p, const struct key *k, uint32_t limit, uint
 int peers_admit(struct peers *p, int fd, const struct sockaddr *address, uint64_t now) {
     struct key k = key_of(address);
     pthread_mutex_lock(&p->lock);
-    /* One of the same number was closed without our being told. */
+    /* An earlier connection with this descriptor was closed without a call of peers_forget. */
     struct connection *c = find(p, fd);
     if (c)
         c->fd = -1;
@@ -189,7 +189,7 @@ uint32_t peers_count(struct peers *p) {
     return n;
 }
 
-/* That address's entry, or the one that was not heard of for longest. */
+/* The entry of the address, or else the one that was unused for longest, reset. */
 static struct guesser *guesser_of(struct peers *p, const struct key *k) {
     struct guesser *oldest = &p->guesser[0];
     for (size_t i = 0; i < GUESSERS; i++) {

@@ -9,7 +9,7 @@
 
 static serve_handler serve_health;
 
-/* The first that fits answers. */
+/* The first route that matches is used. */
 static const struct route table[] = {
     {"/", serve_index, "the JVMs of this machine", false, false, false},
     {"/live/", serve_live, "/live/PID: one of them, as it runs", false, false, false},

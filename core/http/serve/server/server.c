@@ -25,13 +25,13 @@ struct server {
     struct streams *streams;
     pthread_t acceptor;
     bool accepts;
-    int end_fd; /* an eventfd: the acceptor ends */
+    int end_fd; /* an eventfd that ends the acceptor */
     atomic_bool ending;
 };
 
 enum call_state {
-    CALL_NEW,   /* headers are not looked at yet */
-    CALL_BODY,  /* they are good */
+    CALL_NEW,   /* its headers are not checked yet */
+    CALL_BODY,  /* its headers are good */
     CALL_WORKS, /* a worker has it; the connection is suspended */
     CALL_DONE,  /* there is an answer */
 };
@@ -54,21 +54,21 @@ struct call {
     struct serve_answer answer;
 };
 
-/* The library's context of a connection: its call, to be freed also where the library forgets to
- * tell of its end. */
+/* The library's context of a connection. It has the call, so that the call is freed even if the
+ * library does not report its end. */
 struct call_place {
     struct call *call;
 };
 
-/* For the library. */
+/* Called by the library. */
 static enum MHD_Result call_go_on(void *server, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_size, void **call);
 
-/* Gives the library the answer of a call, which is empty then. */
+/* Gives the library the answer of a call; the answer is empty then. */
 static enum MHD_Result answer_queue(struct call *c);
 
-/* From a handler's answer to the library's. */
+/* From a handler's answer to one of the library. */
 
 #define STRICT "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 #define PAGE                                                                                       \
@@ -77,7 +77,7 @@ static enum MHD_Result answer_queue(struct call *c);
 #define TEXT_TYPE "text/plain; charset=utf-8"
 #define PAGE_TYPE "text/html; charset=utf-8"
 #define STREAM_BLOCK 32768
-#define GZIP_LEAST 1024 /* bytes; below, it is not worth the time */
+#define GZIP_LEAST 1024 /* bytes; less is not worth the time */
 #define GZIP_LEVEL 5
 
 static const char *const always[][2] = {
@@ -89,7 +89,7 @@ static const char *const always[][2] = {
     {"Permissions-Policy", "camera=(), geolocation=(), microphone=()"},
 };
 
-/* A refusal's text as a page. */
+/* Makes a page of a refusal's text. */
 static void make_page(struct serve_answer *a) {
     struct text page = {0};
     text_add(&page, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -132,7 +132,7 @@ static void add_headers(struct MHD_Response *r, const struct serve_answer *a) {
         MHD_add_response_header(r, a->header[i].name, a->header[i].value);
 }
 
-/* ---- without an end ---- */
+/* ---- answers without an end ---- */
 
 static void let_sleep(void *who) {
     MHD_suspend_connection(who);
@@ -154,7 +154,7 @@ static void leave_stream(void *stream) {
     stream_leave(stream);
 }
 
-/* NULL: it is a refusal by now. */
+/* NULL: the answer is a refusal now. */
 static struct MHD_Response *open_stream(struct call *c) {
     struct serve_answer *a = &c->answer;
     struct stream *stream;
@@ -175,7 +175,7 @@ static struct MHD_Response *open_stream(struct call *c) {
     return response;
 }
 
-/* ---- all at once ---- */
+/* ---- answers that are complete ---- */
 
 static struct MHD_Response *whole(struct call *c) {
     struct serve_answer *a = &c->answer;
@@ -191,7 +191,7 @@ static struct MHD_Response *whole(struct call *c) {
         MHD_create_response_from_buffer(a->body.len, a->body.data, MHD_RESPMEM_MUST_FREE);
     if (!r)
         return NULL;
-    memset(&a->body, 0, sizeof a->body); /* it is the response's */
+    memset(&a->body, 0, sizeof a->body); /* the response owns it */
     if (zipped)
         MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
     MHD_add_response_header(r, MHD_HTTP_HEADER_VARY, "Accept-Encoding, Accept, Cookie");
@@ -202,7 +202,7 @@ static int connection_fd(struct MHD_Connection *connection);
 
 static enum MHD_Result answer_queue(struct call *c) {
     struct serve_answer *a = &c->answer;
-    if (a->next && c->head) { /* nobody will follow it */
+    if (a->next && c->head) { /* nobody will read it */
         if (a->end)
             a->end(a->arg);
         a->next = NULL;
@@ -221,7 +221,7 @@ static enum MHD_Result answer_queue(struct call *c) {
     return result;
 }
 
-/* One request: read, checked, given to a worker, answered. */
+/* One request: read, checked, passed to a worker, answered. */
 
 static struct call_place *place_of(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
@@ -232,7 +232,7 @@ static struct call_place *place_of(struct MHD_Connection *connection) {
 /* NULL is fine */
 static void call_free(struct call *c);
 
-/* For the library. */
+/* Called by the library. */
 static void *call_begin(void *server, const char *url, struct MHD_Connection *connection) {
     struct call_place *place = place_of(connection);
     struct call *c = place ? calloc(1, sizeof *c) : NULL;
@@ -260,7 +260,7 @@ static enum MHD_Result count_host(void *count, enum MHD_ValueKind kind, const ch
     return MHD_YES;
 }
 
-/* A certificate of the other side that was checked. */
+/* Whether the client showed a valid certificate. */
 static bool is_certified(const struct call *c) {
     if (!c->server->o.guard->certificates)
         return false;
@@ -296,7 +296,7 @@ static void look(const struct call *c, struct guard_request *q) {
     MHD_get_connection_values(c->connection, MHD_HEADER_KIND, count_host, &q->hosts);
 }
 
-/* The headers are there: may it be answered? */
+/* The headers have arrived: checks whether the request may be answered. */
 static bool begin(struct call *c, const char *method) {
     struct guard_request q;
     const char *accept = header(c, MHD_HTTP_HEADER_ACCEPT);
@@ -316,7 +316,7 @@ static bool begin(struct call *c, const char *method) {
     return true;
 }
 
-/* For the workers: a struct call. */
+/* Called by the workers with a struct call. */
 static void call_work(void *call) {
     struct call *c = call;
     struct serve *s = c->server->o.serve;
@@ -339,7 +339,7 @@ static void call_work(void *call) {
     }
 }
 
-/* All of it is there. */
+/* The whole request has arrived. */
 static enum MHD_Result ask(struct call *c) {
     struct err e = {0};
     if (params_read(&c->params, c->question, &e) < 0 ||
@@ -382,7 +382,7 @@ static enum MHD_Result call_go_on(void *server, struct MHD_Connection *connectio
         if (*upload_size == 0)
             return ask(c);
         if (*upload_size > GUARD_BODY_MAX - c->form_length)
-            return MHD_NO; /* more than it said */
+            return MHD_NO; /* more than its Content-Length */
         memcpy(c->form + c->form_length, upload, *upload_size);
         c->form_length += *upload_size;
         *upload_size = 0;
@@ -398,7 +398,7 @@ static enum MHD_Result call_go_on(void *server, struct MHD_Connection *connectio
 static void call_free(struct call *c) {
     if (!c)
         return;
-    if (c->answer.end) /* it was never begun to send */
+    if (c->answer.end) /* sending was never begun */
         c->answer.end(c->answer.arg);
     text_free(&c->answer.body);
     explicit_bzero(c->form, sizeof c->form);
@@ -418,13 +418,13 @@ static void call_end(void *server, struct MHD_Connection *connection, void **cal
 }
 
 #define WORKERS 12
-#define LIBRARY_CONNECTIONS (3 * PEERS_CONNECTIONS) /* with those that end; peers.h has the limit */
+#define LIBRARY_CONNECTIONS (3 * PEERS_CONNECTIONS) /* with ended ones; peers.h has the limit */
 #define CONNECTION_MEMORY 40960 /* a request's headers and a piece of its answer */
-#define IDLE_S 30               /* nothing is sent or taken for so long */
+#define IDLE_S 30               /* without sending or receiving */
 #define TLS_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 #define SWEEP_MS 500
-#define LAST_MS 1000 /* at the end, for answers on their way */
-#define TIRED_MS 100 /* no descriptors: the queue of the kernel can wait */
+#define LAST_MS 1000 /* at the end, for answers that are being sent */
+#define TIRED_MS 100 /* no descriptors: connections wait in the kernel's queue */
 
 static int connection_fd(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
@@ -438,7 +438,7 @@ static const struct sockaddr *connection_peer(struct MHD_Connection *connection)
     return info ? info->client_addr : NULL;
 }
 
-/* The end is told of before the library closes the descriptor. */
+/* The library reports the end before it closes the descriptor. */
 static void on_connection(void *server, struct MHD_Connection *connection, void **context,
                           enum MHD_ConnectionNotificationCode what) {
     struct server *s = server;
@@ -454,13 +454,13 @@ static void on_connection(void *server, struct MHD_Connection *connection, void 
     *context = NULL;
 }
 
-/* The path's letters stay as they came: what they mean is ours to say. */
+/* The path is not decoded by the library: we interpret it ourselves. */
 static size_t leave_as_is(void *arg, struct MHD_Connection *connection, char *text) {
     (void)arg, (void)connection;
     return strlen(text);
 }
 
-/* Where there is no room for a connection, that is said as far as it can be. */
+/* There is no room for a connection: tells the client, as far as that is possible. */
 static void turn_away(const struct server *s, int fd) {
     static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\n"
                                "Content-Type: text/plain\r\nContent-Length: 21\r\n"
@@ -477,7 +477,7 @@ static void take(struct server *s, int fd, struct sockaddr *address, socklen_t l
         turn_away(s, fd);
         return;
     }
-    /* Whatever it says, the descriptor is the library's from here on. */
+    /* Even if this fails, the library owns the descriptor from here on. */
     if (MHD_add_connection(s->daemon, fd, address, length) != MHD_YES)
         peers_forget(s->o.guard->peers, fd);
 }
@@ -561,7 +561,7 @@ int server_new(const struct server_options *o, struct server **out, struct err *
     return r;
 }
 
-/* What was answered may still get out, and streams may end as such. */
+/* Waits so that answers can still be sent, and streams can end properly. */
 static void see_off(const struct server *s) {
     for (int ms = 0; ms < LAST_MS && peers_answering(s->o.guard->peers) > 0; ms += 10)
         poll(NULL, 0, 10);
@@ -577,8 +577,8 @@ void server_free(struct server *s) {
         (void)ignored;
         pthread_join(s->acceptor, NULL);
     }
-    /* No connection is suspended when the library is ended: workers and streams resume theirs, and
-     * get no new ones. */
+    /* No connection may be suspended when the library is stopped: workers and streams resume
+     * theirs, and get no new ones. */
     if (s->workers)
         workers_end(s->workers);
     if (s->streams)

@@ -14,8 +14,8 @@
  *   tls            TLS certificate and key of the server, and client certificates
  *   workers        thread pool with a bounded queue of jobs
  *
- * HTTP: sockets and libmicrohttpd. Connections are taken by a thread of ours (peers.h says whether),
- * requests are read and answers sent by one of the library's, and what answers them runs in workers
+ * HTTP with sockets and libmicrohttpd. A thread of ours accepts connections (peers.h decides
+ * which), and a thread of the library reads requests and sends answers. Handlers run in workers
  * and, for answers without an end, in the streams' thread.
  *
  *      acceptor ─▶ library's thread ─▶ guard ─▶ queue ─▶ worker: handler
@@ -23,7 +23,7 @@
  *                        │   └────────── answer ◀───────────┘
  *                        └── bytes ── streams' thread
  *
- * Context: frontend, main thread; see the handlers' in route.h.
+ * Context: frontend, main thread; for handlers see route.h.
  */
 #ifndef JTOP_HTTP_SERVE_SERVER_SERVER_H
 #define JTOP_HTTP_SERVE_SERVER_SERVER_H
@@ -36,14 +36,15 @@
 struct server_options {
     struct serve *serve;
     const struct guard *guard;
-    const struct tls *tls; /* cert NULL: none */
-    int listen_fd;         /* the caller's, as all here */
+    const struct tls *tls; /* cert NULL: no TLS */
+    int listen_fd;         /* owned by the caller, as everything here */
 };
 
 struct server;
 
 int server_new(const struct server_options *o, struct server **out, struct err *e);
-/* Takes no more connections, answers what was asked, ends streams and connections. NULL is fine. */
+/* Accepts no more connections, answers pending requests, ends streams and connections. NULL is
+ * fine. */
 void server_free(struct server *s);
 
 #endif

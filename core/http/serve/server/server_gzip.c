@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* "gzip", "gzip;q=0.5" and "*" do, "gzip;q=0" does not. */
+/* "gzip", "gzip;q=0.5" and "*" accept gzip, "gzip;q=0" does not. */
 static bool is_gzip(const char *piece, size_t length) {
     size_t name = 0;
     while (name < length && !strchr("; \t", piece[name]))

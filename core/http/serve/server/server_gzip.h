@@ -1,5 +1,5 @@
 /*
- * Who takes gzip.
+ * Which clients accept gzip.
  *
  * Context: pure.
  */

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #define MS 1000000ull
-#define QUIET_NS (15000 * MS) /* after so long a sign of life goes out */
+#define QUIET_NS (15000 * MS) /* after this time without data, a sign of life is sent */
 #define PERIOD_LEAST_MS 10
 
 struct stream {
@@ -18,18 +18,18 @@ struct stream {
     int (*next)(void *arg, struct text *out);
     void (*end)(void *arg);
     void *arg;
-    bool events; /* of server-sent events: a comment line is a sign of life */
+    bool events; /* server-sent events: a comment line is a sign of life */
     void (*wake)(void *who);
     void *who;
-    struct text out, fresh; /* `fresh` is the thread's own */
-    size_t taken;           /* of `out` */
+    struct text out, fresh; /* `fresh` is used by the thread only */
+    size_t taken;           /* bytes of `out` */
     uint64_t period, due, last;
     bool asleep, finished, broken, busy, left;
 };
 
 struct streams {
     pthread_mutex_t lock;
-    pthread_cond_t news; /* of CLOCK_MONOTONIC */
+    pthread_cond_t news; /* uses CLOCK_MONOTONIC */
     pthread_t thread;
     struct stream *first;
     uint32_t count;
@@ -44,7 +44,7 @@ static void release(struct stream *s) {
     free(s);
 }
 
-/* Whoever waits for bytes of it goes on. Locked. */
+/* Wakes the sender that waits for bytes. Called with the lock. */
 static void rouse(struct stream *s) {
     if (s->asleep) {
         s->asleep = false;
@@ -52,7 +52,7 @@ static void rouse(struct stream *s) {
     }
 }
 
-/* What was made goes where it is taken from. Locked. */
+/* Moves new data to where it is taken from. Called with the lock. */
 static void deliver(struct stream *s, int r, uint64_t now) {
     if (s->fresh.len == 0 && r == 0 && s->events && now - s->last > QUIET_NS)
         text_add(&s->fresh, ":\n\n");
@@ -70,7 +70,7 @@ static void deliver(struct stream *s, int r, uint64_t now) {
         rouse(s);
 }
 
-/* The one that is due before the others; NULL: none will be before something is taken. Locked. */
+/* The stream that is due first; NULL: none before something is taken. Called with the lock. */
 static struct stream *first_due(const struct streams *all) {
     struct stream *first = NULL;
     for (struct stream *s = all->first; s; s = s->next_one)
@@ -87,7 +87,7 @@ static void unlink_one(struct stream *s) {
     s->all->count--;
 }
 
-/* Without the lock meanwhile. */
+/* Calls `next`. Called with the lock, which is released meanwhile. */
 static void ask(struct streams *all, struct stream *s) {
     s->busy = true;
     pthread_mutex_unlock(&all->lock);
@@ -154,7 +154,7 @@ void streams_end(struct streams *all) {
     pthread_join(all->thread, NULL);
     pthread_mutex_lock(&all->lock);
     for (struct stream *s = all->first; s; s = s->next_one) {
-        /* Events may end anywhere; of anything else the half must not look like the whole. */
+        /* Events may end anywhere. Of anything else, a part must not look like the whole. */
         s->broken = s->broken || (!s->finished && !s->events);
         s->finished = true;
         rouse(s);
@@ -209,7 +209,7 @@ ssize_t stream_take(struct stream *s, char *out, size_t max, void (*sleep)(void 
         memcpy(out, s->out.data + s->taken, n);
         s->taken += n;
         r = (ssize_t)n;
-        if (s->taken == s->out.len) /* it may be asked again */
+        if (s->taken == s->out.len) /* `next` may be called again */
             pthread_cond_signal(&s->all->news);
     } else if (r == 0) {
         s->asleep = true;

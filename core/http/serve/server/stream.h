@@ -1,7 +1,7 @@
 /*
- * Answers without an end. One thread asks each of them for what is new (serve_answer.next), when it
- * is due, and whoever sends takes it in pieces, without waiting. One whose reader is slow is not
- * asked before what there is was taken.
+ * Answers without an end. One thread calls the `next` of each one (serve_answer.next) when it is
+ * due; the sender takes the new data in pieces, without waiting. If a client is slow, `next` is not
+ * called before all its data was taken.
  *
  * Context: any thread. `wake` is called with the streams' lock held; it must not call back.
  */
@@ -19,23 +19,23 @@
 
 enum { STREAM_END = -1, STREAM_BROKEN = -2 };
 
-struct streams; /* all of them */
+struct streams; /* all streams */
 struct stream;
 
 int streams_new(struct streams **out, struct err *e);
-/* Each is at its end from now on; returns when none is being asked. */
+/* From now on every stream is at its end; returns when no `next` is running. */
 void streams_end(struct streams *all);
-/* After streams_end, when each was left. NULL is fine. */
+/* Called after streams_end, when each stream was left. NULL is fine. */
 void streams_free(struct streams *all);
 
-/* Takes over `a`'s next, end and arg: `end` will be called, also where this fails. -EUSERS: too many,
- * -ENOMEM, -ESHUTDOWN. `wake(who)`: there is something to take for who was told to sleep. */
+/* Takes over `a`'s next, end and arg: `end` will be called, even if this fails. -EUSERS: too many,
+ * -ENOMEM, -ESHUTDOWN. `wake(who)`: there is data to take for a sender that was told to sleep. */
 int stream_new(struct streams *all, const struct serve_answer *a, void (*wake)(void *who),
                void *who, struct stream **out);
-/* Takes some bytes. 0: nothing now; `sleep(who)` was called, with the lock held, and `wake` will be.
- * STREAM_END: that was all; STREAM_BROKEN: it went wrong. */
+/* Takes some bytes. 0: nothing now; `sleep(who)` was called, with the lock held, and `wake` will
+ * be. STREAM_END: that was all; STREAM_BROKEN: it failed. */
 ssize_t stream_take(struct stream *s, char *out, size_t max, void (*sleep)(void *who));
-/* Nobody reads it any more. */
+/* The stream has no reader any more. */
 void stream_leave(struct stream *s);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define FILE_MAX (1 << 20)
 
-/* Its size, or -errno with a message. */
+/* Returns the file's size, or -errno with a message. */
 static off_t check_file(int fd, const char *option, const char *path, bool secret, struct err *e) {
     struct stat st;
     if (fd < 0 || fstat(fd, &st) < 0)
@@ -25,7 +25,7 @@ static off_t check_file(int fd, const char *option, const char *path, bool secre
     return st.st_size;
 }
 
-/* A whole file, which the caller frees. */
+/* Reads a whole file; the caller frees it. */
 static int read_file(const char *option, const char *path, bool secret, char **out, struct err *e) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     off_t size = check_file(fd, option, path, secret, e);
@@ -102,7 +102,8 @@ void tls_free(struct tls *t) {
     memset(t, 0, sizeof *t);
 }
 
-/* It must be meant for this: a server's certificate of the same authority is no client's. */
+/* The certificate must be meant for clients: a server's certificate of the same authority is
+ * refused. */
 static bool is_for_clients(gnutls_session_t session) {
     gnutls_typed_vdata_st use = {.type = GNUTLS_DT_KEY_PURPOSE_OID,
                                  .data = (unsigned char *)(uintptr_t)GNUTLS_KP_TLS_WWW_CLIENT};

@@ -10,7 +10,7 @@ struct workers {
     pthread_mutex_t lock;
     pthread_cond_t news;
     void (*work)(void *job);
-    void *waiting[WORKERS_WAITING]; /* a ring */
+    void *waiting[WORKERS_WAITING]; /* a ring buffer */
     uint32_t first, count;
     bool ending;
     uint32_t threads;

@@ -1,5 +1,5 @@
 /*
- * Threads that do jobs, one after another, and a queue of bounded length before them.
+ * Threads that do jobs, one after another, with a queue of bounded length.
  *
  * Context: any thread.
  */
@@ -14,11 +14,11 @@
 
 struct workers;
 
-/* `work` is called with each job, in one of the threads. -EAGAIN, -ENOMEM with a message. */
+/* `work` is called for each job, in one of the threads. -EAGAIN, -ENOMEM with a message. */
 int workers_new(uint32_t threads, void (*work)(void *job), struct workers **out, struct err *e);
-/* 0, -EAGAIN: the queue is full, -ESHUTDOWN: they are being ended. */
+/* 0, -EAGAIN: the queue is full, -ESHUTDOWN: the threads are being ended. */
 int workers_give(struct workers *w, void *job);
-/* No more jobs are taken; returns when all that were are done. */
+/* Accepts no more jobs; returns when all accepted jobs are done. */
 void workers_end(struct workers *w);
 /* After workers_end; NULL is fine. */
 void workers_free(struct workers *w);

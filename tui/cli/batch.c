@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What asprof says, whoever reads it; scripts wait for it. */
+/* Prints the messages of asprof, also to a pipe, because scripts wait for them. */
 static void say_as_asprof(uint64_t duration_ms) {
     if (duration_ms)
         fprintf(stderr, "Profiling for %g seconds\n", (double)duration_ms / 1000);
@@ -24,7 +24,7 @@ static void say_as_asprof(uint64_t duration_ms) {
         fprintf(stderr, "Profiling until interrupted\n");
 }
 
-/* For people only: a pipe gets none of it. */
+/* Prints the start of the profile on a terminal only, not to a pipe. */
 static void say_start(const struct options *o, const struct jvm *j, struct session *s,
                       uint64_t duration_ms) {
     struct session_status st;
@@ -48,7 +48,7 @@ static void say_start(const struct options *o, const struct jvm *j, struct sessi
     fprintf(stderr, "walker %s\n", st.walker);
 }
 
-/* What was made to recompile, and when. */
+/* Prints what was recompiled, and when. */
 static void say_precise(struct session *s, const char *sum) {
     char news[4096];
     uint32_t more = session_news(s, news, sizeof news);
@@ -59,7 +59,7 @@ static void say_precise(struct session *s, const char *sum) {
     fprintf(stderr, "jtop-prof: precise: %s\n", sum);
 }
 
-/* "Foo is not loaded yet" explains an empty report. */
+/* Explains an empty report, such as "Foo is not loaded yet". */
 static void say_empty(const struct session_status *st) {
     for (int i = 0; i < WIRE_EVENTS; i++) {
         const struct session_engine *engine = &st->engine[i];
@@ -70,7 +70,7 @@ static void say_empty(const struct session_status *st) {
     }
 }
 
-/* An engine that could not go on: another profiler took what it needs. */
+/* Prints events that ended early, because another profiler took what they need. */
 static void say_ended(const struct session_status *st) {
     for (int i = 0; i < WIRE_EVENTS; i++) {
         const struct session_engine *engine = &st->engine[i];
@@ -80,7 +80,8 @@ static void say_ended(const struct session_status *st) {
     }
 }
 
-/* Names are known only where a thread ran, so it cannot be said whether there is such a thread. */
+/* Explains that no thread matched. Names are known only of threads that ran, so it cannot be known
+ * whether such a thread exists. */
 static void say_nobody(const struct options *o, const struct session_status *st) {
     if (o->session.thread_pattern && !st->samples)
         fprintf(stderr,
@@ -91,7 +92,7 @@ static void say_nobody(const struct options *o, const struct session_status *st)
         fprintf(stderr, "jtop-prof: no samples: none of the threads of --filter was seen\n");
 }
 
-/* Why the samples end before the profile does. */
+/* Prints why the samples end before the profile does. */
 static void say_standstill(const struct jvm *j) {
     char text[256];
     pid_t tracer;
@@ -101,13 +102,13 @@ static void say_standstill(const struct jvm *j) {
                 quality_standstill(why, j->pid, tracer, text, sizeof text));
 }
 
-/* What a person should know before trusting the report; `told`: what is said anyway. */
+/* Prints what a user must know before trusting the report. `told` is printed elsewhere. */
 static void say_quality(const struct options *o, struct session *s, const struct jvm *j,
                         const char *told) {
     struct session_status st;
     char text[256], how[440];
     session_status(s, &st);
-    if ((o->as_asprof || !isatty(STDERR_FILENO)) && /* else it was said at the start */
+    if ((o->as_asprof || !isatty(STDERR_FILENO)) && /* otherwise it was printed at the start */
         !st.engine[WIRE_EVENT_CPU].biased && quality_how(&st, WIRE_EVENT_CPU, how, sizeof how)[0])
         fprintf(stderr, "jtop-prof: %s by %s\n", st.engine[WIRE_EVENT_CPU].name, how);
     if (quality_walker(&st, o->session.walk, text, sizeof text)[0])
@@ -153,7 +154,7 @@ int batch_failed(struct session *s, struct err *e) {
                        st.message[0] ? st.message : "no reason given");
 }
 
-/* Who gives up waiting for that need not wait for its end. */
+/* Attaches. A user who stops waiting for that (by a signal) need not wait for its end. */
 static int attach(const struct options *o, const struct jvm *j, struct session **s, struct err *e) {
     signals_impatient(SIGNALS_PATIENCE_S);
     int r = share_attach_alone(j, &o->session, s, e);
@@ -161,8 +162,8 @@ static int attach(const struct options *o, const struct jvm *j, struct session *
     return r;
 }
 
-/* One turn of --loop, or all there is. `last` turns give the signals back before the files are
- * written, so that a second Ctrl-C is obeyed at once. */
+/* Takes one turn of --loop, or the whole profile. The last turn restores the signals before the
+ * files are written, so that a second Ctrl-C works at once. */
 static int profile(const struct options *o, const struct jvm *j, struct outputs *out,
                    struct watch *w, uint64_t duration_ms, bool last, struct background_stay *stay,
                    enum watch_end *end, struct err *e) {
@@ -183,7 +184,7 @@ static int profile(const struct options *o, const struct jvm *j, struct outputs 
     if (last || *end != WATCH_TIME)
         watch_close(w);
 
-    /* Whatever went wrong, the files come first; then the first failure is told. */
+    /* Whatever went wrong, the files are written first; then the first failure is reported. */
     struct err write_error = {0};
     r = batch_failed(s, e);
     int stopped = session_stop(s, r == 0 ? e : NULL);
@@ -191,7 +192,7 @@ static int profile(const struct options *o, const struct jvm *j, struct outputs 
     session_status(s, &st);
     if (r == 0 && stopped == 0 && st.unrecorded)
         stopped = err_exit_as(e, ERR_EXIT_PROFILER, EIO, "%s", st.message);
-    /* Not where the report itself goes to the same terminal. */
+    /* Not if the report itself goes to the same terminal. */
     bool apart = o->files > 0 || !isatty(STDOUT_FILENO);
     struct progress_work *work = apart ? progress_work_begin(o->quiet, "writing files") : NULL;
     int written = outputs_write(out, o, s, &write_error);
@@ -216,19 +217,19 @@ static int profile(const struct options *o, const struct jvm *j, struct outputs 
     return r;
 }
 
-/* Of two lengths of time the shorter; 0 is for ever. */
+/* Returns the shorter of two lengths of time; 0 means no limit. */
 static uint64_t shorter(uint64_t a, uint64_t b) {
     return a && (!b || a < b) ? a : b;
 }
 
-/* How long all of it takes; 0: until interrupted. */
+/* Returns how long the whole profile takes; 0: until interrupted. */
 static uint64_t whole_ms(const struct options *o) {
     uint64_t whole = shorter(o->duration_ms, options_moment_ms(&o->timeout, time(NULL)));
     bool loops = o->loop.ms || o->loop.of_day;
     return whole || loops ? whole : BATCH_DURATION_MS;
 }
 
-/* Turn after turn, from number `first` on, which `out` is planned for already. */
+/* Takes turn after turn, from number `first` on, for which `out` is already planned. */
 static int take_turns(const struct options *o, const struct jvm *j, struct outputs *out,
                       unsigned first, struct watch *w, struct background_stay *stay,
                       enum watch_end *end, struct err *e) {
@@ -281,7 +282,8 @@ static int collect_and_stay(const struct options *o, const struct jvm *j,
 
 int batch_collect(const struct options *o, const struct jvm *j, struct err *e) {
     enum watch_end end = WATCH_TIME;
-    /* Nobody would collect the exit status of what stays where the JVM is the first process. */
+    /* A JVM that is process 1 of its namespace would not reap the process that stays, so none
+     * stays. */
     int r = o->as_asprof && j->pid != 1 ? background_stay(o, j, collect_and_stay, &end, e)
                                         : collect(o, j, 0, NULL, &end, e);
     if (r == 0 && o->as_asprof)

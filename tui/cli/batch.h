@@ -16,13 +16,14 @@
 
 #define BATCH_DURATION_MS 60000
 
-/* -EIO where the profile has ended before it was told to, with what the session says of it. */
+/* Returns -EIO with the session's message if the profile ended too early by itself; otherwise 0. */
 int batch_failed(struct session *s, struct err *e);
 
-/* Profiles the JVM for o->duration_ms, or what o->timeout says (neither: BATCH_DURATION_MS), and
- * writes what was asked for; with o->loop again and again, a profile a turn. SIGINT, SIGTERM or
- * SIGHUP end it early, with the files; a second one ends the process. A JVM that ends meanwhile is
- * no failure: what it committed is written. */
+/* Profiles the JVM for o->duration_ms, or as long as o->timeout allows (neither:
+ * BATCH_DURATION_MS), and writes the requested output. With o->loop, it does so again and again,
+ * one profile per turn. SIGINT, SIGTERM or SIGHUP end it early, and the files are written; a second
+ * signal ends the process. If the JVM ends meanwhile, that is no failure: what it committed is
+ * written. */
 int batch_collect(const struct options *o, const struct jvm *j, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* jtop-prof: a profiler for Java that you watch. The only file that exits. */
+/* jtop-prof: a profiler for Java with a live view. This file sets the exit code. */
 #include "core/base/clean_text.h"
 #include "core/base/text.h"
 #include "core/event/event.h"
@@ -31,13 +31,13 @@ static int print(struct text *t, struct err *e) {
     if (t->failed)
         return err_set(e, ENOMEM, "no memory");
     bool bad = fwrite(t->data ? t->data : "", 1, t->len, stdout) != t->len || fflush(stdout) != 0;
-    if (bad && errno != EPIPE) /* that one: who reads us has seen enough */
+    if (bad && errno != EPIPE) /* EPIPE: the reader of our output has ended */
         return err_set(e, errno, "cannot write to standard output: %s", strerror(errno));
     return 0;
 }
 
-/* A main class may have the name of a file in this directory, so a file is taken for a recording
- * only when it begins like one. */
+/* True if the file is a recording. A main class may have the name of a file in this directory, so
+ * the file must begin like a recording. */
 static bool is_recording(const char *path) {
     uint64_t magic = 0;
     struct stat st;
@@ -55,7 +55,7 @@ static bool is_file(const char *path) {
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* What the command line names: a recording (true in *recording), or a JVM. */
+/* Finds the target of the command line: a recording (*recording is true), or a JVM. */
 static int find_target(const struct options *o, bool *recording, struct jvm *j, struct err *e) {
     *recording = is_recording(o->target);
     if (*recording)
@@ -73,7 +73,7 @@ static int find_target(const struct options *o, bool *recording, struct jvm *j, 
     return r;
 }
 
-/* Long work on files; the report itself may go to the same terminal. */
+/* Long work on files. The report itself may go to the same terminal. */
 static int on_files(struct options *o, const char *path, struct err *e) {
     bool apart = o->files > 0 || o->operands > 1 || !isatty(STDOUT_FILENO);
     const char *what = o->action == ACTION_DIFF ? "comparing files" : "converting the file";
@@ -101,7 +101,7 @@ static int collect(struct options *o, struct err *e) {
     return recording ? on_files(o, o->target, e) : batch_collect(o, &j, e);
 }
 
-/* "list" and "check". */
+/* Carries out "list" and "check". */
 static int try_events(const struct options *o, struct text *out, struct err *e) {
     struct jvm j;
     int r = jvm_find(o->target, &j, e);
@@ -113,7 +113,7 @@ static int try_events(const struct options *o, struct text *out, struct err *e) 
                                       : check_events(&j, &o->session, out, e);
 }
 
-/* What the command line says goes before what the config file says. */
+/* The command line overrides the config file. */
 static void settle_config(const struct options *o, struct config *c) {
     if (o->theme)
         snprintf(c->theme, sizeof c->theme, "%s", o->theme);
@@ -174,7 +174,7 @@ static int look(const struct options *o, struct err *e) {
     return frames ? live_batch(&live, e) : live_run(&live, e);
 }
 
-/* What there is to say about a bad theme comes before the error. */
+/* Messages about a bad theme are printed before the error. */
 static int print_self(const struct options *o, struct text *t, struct err *e) {
     struct err trouble;
     int r = self_print(o, t, e);
@@ -190,7 +190,7 @@ static int act_on_jvm(const struct options *o, int argc, char **argv, struct err
     return o->action == ACTION_JVM ? jvm_command(o, &j, e) : background_act(o, &j, argc, argv, e);
 }
 
-/* Positive: what to exit with, nothing having failed. */
+/* Carries out the action. A positive result is the exit code, although nothing failed. */
 static int run(struct options *o, int argc, char **argv, struct err *e) {
     struct text t = {0};
     int r = 0;
@@ -247,15 +247,15 @@ static int run(struct options *o, int argc, char **argv, struct err *e) {
     return r;
 }
 
-/* One line, whatever was quoted in it. */
+/* Prints one line, whatever it quotes. */
 static void say(int fd, const char *text) {
     char line[1024];
     clean_text(line, sizeof line, text, strlen(text));
     dprintf(fd, "jtop-prof: %s\n", line);
 }
 
-/* Nothing but errors from now on. Returns where those go: wherever in the program a remark is made,
- * it does not get there. */
+/* From now on, only errors are printed. Returns the descriptor for those; remarks of the rest of
+ * the program are dropped. */
 static int hush(void) {
     int errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -269,10 +269,10 @@ static int hush(void) {
 int main(int argc, char **argv) {
     struct options o;
     struct err e = {0};
-    /* glibc would raise this by itself, and keep what large answers leave. */
+    /* glibc would raise this by itself, and keep the memory of large answers. */
     (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe must not keep us from letting go of the JVM … */
-    signal(SIGXFSZ, SIG_IGN); /* … and neither must a file as large as it may be (ulimit -f) */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe must not prevent detaching from the JVM */
+    signal(SIGXFSZ, SIG_IGN); /* neither must a file at its size limit (ulimit -f) */
     int errors = STDERR_FILENO, r = options_parse(&o, argc, argv, &e);
     if (r == 0 && o.quiet)
         errors = hush();

@@ -18,7 +18,7 @@
 
 #define READY_MS 5000
 
-/* Closes all from 3 on but these two. */
+/* Closes all descriptors from 3 on, except these two. */
 static void close_but(int one, int other) {
     unsigned low = (unsigned)(one < other ? one : other),
              high = (unsigned)(one < other ? other : one);
@@ -29,8 +29,8 @@ static void close_but(int one, int other) {
     close_range(high + 1, ~0U, 0);
 }
 
-/* The JVM's descriptors are none of our business, and an open pipe or socket of it would seem
- * alive for as long as we live. stderr stays: warnings go there. */
+/* Closes the JVM's descriptors: an inherited pipe or socket would seem open as long as we live.
+ * stderr stays open for warnings. */
 static void close_others(int memfd, int ready) {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null >= 0) {
@@ -41,9 +41,9 @@ static void close_others(int memfd, int ready) {
     fcntl(memfd, F_SETFD, FD_CLOEXEC);
 }
 
-/* The JVM waits for the end of the process that it has started, so that its program does not run
- * before it is sampled: where the agent could not begin by itself, or the JDK's recorder is to
- * begin, too. */
+/* The JVM waits for the end of the process that it started. Its program must not run before it is
+ * sampled, so we wait if the agent could not begin by itself, or if the JDK's recorder has to begin
+ * too. */
 static void wait_until_ready(int from, int memfd, bool more) {
     struct pollfd p = {.fd = from, .events = POLLIN};
     uint32_t generation = 0; /* of the agent's own request */
@@ -55,8 +55,8 @@ static void wait_until_ready(int from, int memfd, bool more) {
         ;
 }
 
-/* A JVM's thread may have forked us with signals blocked. SIGINT and SIGHUP are for the JVM and its
- * terminal; SIGTERM asks us to write what is there. */
+/* A thread of the JVM may have forked us with signals blocked. SIGINT and SIGHUP are for the JVM
+ * and its terminal. SIGTERM asks us to write what we have. */
 static void settle_signals(void) {
     sigset_t none;
     sigemptyset(&none);

@@ -1,7 +1,7 @@
 /*
- * --reader: what an agent that was loaded at JVM start runs to have its stream read and its file
- * written (core/wire/handshake.h). It leaves the JVM's family, reads until the JVM is gone or the
- * engines stop, writes, and tells the agent.
+ * --reader: an agent that was loaded at JVM start runs this process to read its stream and write
+ * its file (core/wire/handshake.h). The process detaches from the JVM, reads until the JVM is gone
+ * or the engines stop, writes, and notifies the agent.
  *
  * Context: frontend, main thread, before any other thread is started.
  */
@@ -10,9 +10,10 @@
 
 #include "tui/cli/option/options.h"
 
-/* Forks: the process that was called returns 0 when sampling has begun, or after some seconds, so
- * that the JVM reaps it and goes on; the reader itself returns when all is written. Wrong settings and a file that cannot be written are
- * found before the fork. Changes o by what o->reader_options says. */
+/* Forks. The process that the agent called returns 0 when sampling has begun, or after some
+ * seconds, so that the JVM reaps it and goes on. The reader itself returns when all is written.
+ * Wrong settings and files that cannot be written are found before the fork. Applies
+ * o->reader_options to `o`. */
 int reader_run(struct options *o, struct err *e);
 
 #endif

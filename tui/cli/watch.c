@@ -29,7 +29,7 @@ int watch_open(struct watch *w, struct err *e) {
     return 0;
 }
 
-/* How long to sleep: until the end, or until the progress is to be drawn again. -1: for ever. */
+/* Returns how long to sleep: until the end, or until the progress is drawn again. -1: no limit. */
 static int64_t nap_ms(const struct watch *w, uint64_t left, bool ends) {
     bool shown = w->progress && w->progress->shown;
     if (!ends)

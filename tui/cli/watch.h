@@ -1,6 +1,6 @@
 /*
- * Waits for the end of a profile: its time is up, a person or the system says stop, or the session
- * ends by itself.
+ * Waits for the end of a profile: its time is over, a signal asks to stop, or the session ends by
+ * itself.
  *
  * Context: frontend, main thread.
  */
@@ -20,18 +20,18 @@ enum watch_end {
 
 struct watch {
     int signal_fd;
-    sigset_t before;           /* the thread's mask as it was */
-    struct progress *progress; /* shows how far it is, while it runs; NULL: nobody looks */
+    sigset_t before;           /* the thread's signal mask before */
+    struct progress *progress; /* shows the progress while it runs; NULL: none */
 };
 
-/* Blocks SIGINT, SIGTERM and SIGHUP, those of them that are not ignored (nohup, background jobs).
- * Call it before any thread is started: threads inherit the mask. */
+/* Blocks SIGINT, SIGTERM and SIGHUP, except those that are ignored (nohup, background jobs). Call
+ * it before any thread is started, because threads inherit the mask. */
 int watch_open(struct watch *w, struct err *e);
 
 /* `duration_ms` 0: no limit. */
 enum watch_end watch_run(const struct watch *w, struct session *s, uint64_t duration_ms);
 
-/* Gives the signals back what they did before: one that comes now ends the process. Idempotent. */
+/* Restores the signals: from now on, one of them ends the process. Idempotent. */
 void watch_close(struct watch *w);
 
 #endif

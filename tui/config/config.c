@@ -29,7 +29,7 @@ static int unreadable(const char *path, int code, struct err *e) {
 int config_read_file(const char *path, char **out, struct err *e) {
     struct stat st;
     *out = NULL;
-    /* Not blocking: what has the name may be a pipe. */
+    /* Do not block: the file may be a pipe. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return unreadable(path, errno, e);
@@ -84,13 +84,13 @@ const struct config_setting config_settings[] = {
     {.name = NULL},
 };
 
-/* inih tells its handler no line numbers (in most systems' builds), so they are counted where it
- * gets its lines from. */
+/* inih does not pass line numbers to its handler (in most systems' builds), so next_line counts
+ * them. */
 struct parse {
     struct config *config;
     const char *origin, *rest;
     int line;
-    int key_line[KEY_ROWS_MAX]; /* where a row of key_bindings was bound; 0: it was not */
+    int key_line[KEY_ROWS_MAX]; /* line that bound each row of key_bindings; 0: none */
     struct err *e;
     int result, wrong_line;
 };
@@ -98,8 +98,8 @@ struct parse {
 static int wrong(struct parse *p, int line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The first mistake is told; inih knows of some only when it is through. Returns 0, as a handler
- * of it does. */
+/* Reports the first mistake in the file. inih reports some only at the end, so lines are compared.
+ * Returns 0, which is an error in a handler of inih. */
 static int wrong(struct parse *p, int line, const char *fmt, ...) {
     char what[400];
     va_list ap;
@@ -115,7 +115,7 @@ static int wrong(struct parse *p, int line, const char *fmt, ...) {
 
 /* Values. */
 
-/* Names of columns, which there are. */
+/* Checks that all names of columns exist. */
 static int put_columns(struct parse *p, const struct config_setting *s, const char *value) {
     struct text known = {0};
     for (const char *v = value; *v; v += *v == ',') {
@@ -148,7 +148,7 @@ static int put_text(struct parse *p, const struct config_setting *s, const char 
     return 1;
 }
 
-/* "self, total name" is "self,total,name". */
+/* Rewrites "self, total name" as "self,total,name". */
 static int put_names(struct parse *p, const struct config_setting *s, const char *value) {
     static const char between[] = ", \t";
     struct text names = {0};
@@ -234,7 +234,7 @@ static int put_keys(struct parse *p, const char *name, const char *value) {
     return 1;
 }
 
-/* Only when all lines were read: somebody may want two commands to change places. */
+/* Checks keys after all lines were read, because two commands may swap their keys. */
 static void check_keys(struct parse *p) {
     const struct key_binding *a, *b;
     int32_t press;
@@ -281,8 +281,8 @@ static int handle(void *user, const char *section, const char *name, const char 
     return 0;
 }
 
-/* One line for inih. Blanks in front of it are left out: there they would mean that the line before
- * goes on. */
+/* Gives one line to inih. Leading blanks are left out, because inih takes such a line as a
+ * continuation of the line before. */
 static char *next_line(char *out, int size, void *user) {
     struct parse *p = user;
     if (!p->rest[0] || p->result < 0)
@@ -321,7 +321,7 @@ int config_load(struct config *c, struct err *e) {
     if (!config_path(path, sizeof path)[0])
         return 0;
     int r = config_read_file(path, &text, e);
-    /* EACCES: a home that is not ours, as setpriv and sudo -u leave it in HOME. */
+    /* EACCES: HOME belongs to another user, as after setpriv and sudo -u. */
     if (r == -ENOENT || r == -ENOTDIR || r == -EACCES)
         return 0;
     if (r == 0)
@@ -330,9 +330,10 @@ int config_load(struct config *c, struct err *e) {
     return r;
 }
 
-/* The settings as shipped, as a file to begin with. */
+/* Printing of the default settings. */
 
-/* Where a command has several rows, that which is heard in most places speaks for them. */
+/* True if this row is printed for its command: of several rows, the one that applies in most
+ * places. */
 static bool speaks_for_all(const struct key_binding *row) {
     for (const struct key_binding *b = key_bindings; b->help; b++) {
         if (strcmp(b->name, row->name) != 0 || b == row)
@@ -344,8 +345,8 @@ static bool speaks_for_all(const struct key_binding *row) {
     return true;
 }
 
-/* Those of the row's keys that may stand behind NAME = for all rows of the name: Space, which opens
- * and closes in a tree, pauses elsewhere. */
+/* Adds those keys of the row that can be bound to all rows of the name. Space cannot: it opens and
+ * closes in a tree, but pauses elsewhere. */
 static void add_keys(struct text *out, const struct key_binding *row) {
     char keys[KEY_TEXT], *rest = keys;
     snprintf(keys, sizeof keys, "%s", row->keys);
@@ -358,7 +359,7 @@ static void add_keys(struct text *out, const struct key_binding *row) {
     }
 }
 
-/* All there are, as one may take from them. */
+/* Adds the names of all columns of a table, from which the user can choose. */
 static void add_columns(struct text *out, const struct config_setting *s) {
     text_addf(out, "# %s\n# there are:", s->help);
     for (const struct table_column *c = s->table->column; c->name; c++)

@@ -1,5 +1,5 @@
 /*
- * What the config's files share: the table of settings.
+ * The table of settings, and other parts that the config's files share.
  *
  * Context: frontend main thread.
  */
@@ -11,18 +11,18 @@
 #include "tui/view/table.h"
 
 enum config_kind {
-    CONFIG_WORDS,    /* text as it is */
-    CONFIG_COLUMNS,  /* names of columns of `table`, blanks or commas between them */
-    CONFIG_PATHS,    /* paths between colons; given again: behind what is there */
+    CONFIG_WORDS,    /* text, unchanged */
+    CONFIG_COLUMNS,  /* names of columns of `table`, separated by blanks or commas */
+    CONFIG_PATHS,    /* paths separated by colons; a second setting adds to the first */
     CONFIG_VIEW,     /* the name of a view */
-    CONFIG_QUANTITY, /* uint32_t, as `quantity` says */
+    CONFIG_QUANTITY, /* uint32_t, parsed by `quantity` */
     CONFIG_YES,      /* bool: yes or no */
-    CONFIG_NO,       /* bool: the other way round */
+    CONFIG_NO,       /* bool with the reverse meaning */
 };
 
 struct config_setting {
     const char *section, *name;
-    const char *shipped; /* as --print-config shows it */
+    const char *shipped; /* the default, as --print-config prints it */
     const char *help;
     enum config_kind kind;
     size_t offset, size; /* in struct config */
@@ -30,12 +30,12 @@ struct config_setting {
     const struct table_type *table;
 };
 
-/* In the order of --print-config; ends with name NULL. [keys] has a name for each of
+/* In the order of --print-config; the last entry has name NULL. The section [keys] has the names of
  * key_bindings instead. */
 extern const struct config_setting config_settings[];
 
-/* Reads a small text file: regular, no NUL in it, CONFIG_BYTES_MAX at most. malloc'ed; -ENOENT, or
- * -errno with a message. */
+/* Reads a small text file: a regular file without NUL bytes, at most CONFIG_BYTES_MAX. *out is
+ * malloc'ed. -ENOENT, or another -errno; both with a message. */
 #define CONFIG_BYTES_MAX (64u << 10)
 int config_read_file(const char *path, char **out, struct err *e);
 

@@ -1,5 +1,6 @@
-/* The JVMs somebody looked at, in $XDG_STATE_HOME: a name a line, newest first. Nothing depends on
- * it: what cannot be read is not there, what cannot be written is not remembered. */
+/* The recently viewed JVMs, in a file in $XDG_STATE_HOME: one name per line, newest first. Errors
+ * are ignored: a file that cannot be read counts as empty, and a name that cannot be written is not
+ * kept. */
 #include "tui/config/config_parts.h"
 
 #include "core/base/home.h"
@@ -17,7 +18,7 @@ static const char *recent_path(char *out, size_t size) {
     return home_path("XDG_STATE_HOME", ".local/state", "recent", out, size);
 }
 
-/* As a line of the file, and on a screen. */
+/* True if the name fits on a line of the file and on the screen. */
 static bool is_fit(const char *name, size_t length) {
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)name[i] < 0x20 || name[i] == 0x7f)
@@ -40,7 +41,7 @@ int config_recent(char name[CONFIG_RECENT][CONFIG_TEXT]) {
     return count;
 }
 
-/* The directories above the file, ours alone. False: they are not to be had. */
+/* Makes the directories above the file, with access for the user only. False: it failed. */
 static bool make_directories(const char *path) {
     char at[PATH_MAX];
     snprintf(at, sizeof at, "%s", path);
@@ -53,7 +54,8 @@ static bool make_directories(const char *path) {
     return true;
 }
 
-/* Root in somebody else's home (sudo) would leave files there that their owner cannot change. */
+/* False for root in another user's home (sudo): it would leave files that their owner cannot
+ * change. */
 static bool is_at_home(void) {
     const char *home = getenv("HOME"), *state = getenv("XDG_STATE_HOME");
     struct stat st;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A row per meaning. Where a press means two things, the scopes keep them apart: Space expands in
- * the tree and pauses elsewhere. */
+/* One row per meaning. If a press has two meanings, their scopes differ: Space expands in the tree
+ * and pauses elsewhere. */
 const struct key_binding key_bindings[] = {
     {{'0'}, COMMAND_OVERVIEW, SCOPE_VIEWS, "0", "overview", NULL, "overview: what is going on"},
     {{'1'},
@@ -416,7 +416,7 @@ const struct key_binding key_bindings[] = {
     {.help = NULL},
 };
 
-/* The key table in pieces, for those who read it. */
+/* The sections of the key table, for the help. */
 
 enum section {
     IN_VIEWS,
@@ -447,7 +447,8 @@ const char *const keymap_sections[] = {
     NULL,
 };
 
-/* By the command, in the order of the enumeration: up to and including `last`. */
+/* The section of each command: an entry is for commands up to and including `last`, in the order of
+ * enum command. */
 static const struct {
     enum command last;
     enum section section;

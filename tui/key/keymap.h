@@ -3,8 +3,8 @@
  *   keymap       table of keys: press, command, where it applies, help text
  *   keymap_bind  keys in force: lookup, and bindings from the config file
  *
- * The keys as a table: which press is which command, where, and what the help says of it. The
- * help screen and the footer are made from it, so a key that works is a key that is shown.
+ * The table of keys: which press gives which command, in which places, and its help text. The help
+ * screen and the footer are made from this table, so every key that works is also shown.
  *
  * Context: pure.
  */
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 
 #define KEY_PRESSES 4
-#define KEY_TEXT 48 /* of a row's keys in print */
+#define KEY_TEXT 48 /* bytes for a row's keys in print */
 
 enum command {
     COMMAND_NONE = 0,
@@ -56,13 +56,13 @@ enum command {
     COMMAND_NEXT_VIEW,
     COMMAND_PREVIOUS_VIEW,
     COMMAND_TOGGLE_THREADS,
-    /* from a row to what belongs to it */
+    /* from a row to views of the same code or thread */
     COMMAND_TO_TREE,
     COMMAND_TO_FLAME,
     COMMAND_TO_LINES,
     COMMAND_TO_THREADS,
-    COMMAND_ZOOM,         /* its method, in every view */
-    COMMAND_ZOOM_PACKAGE, /* its package */
+    COMMAND_ZOOM,         /* narrows every view to the row's method */
+    COMMAND_ZOOM_PACKAGE, /* narrows every view to its package */
     COMMAND_NEXT_EVENT,
     COMMAND_PREVIOUS_EVENT,
     COMMAND_EVENTS,
@@ -93,7 +93,7 @@ enum command {
     COMMAND_COPY,
     COMMAND_PIPE,
     COMMAND_MOUSE,
-    COMMAND_NEW_TAB, /* another JVM */
+    COMMAND_NEW_TAB, /* opens another JVM */
     COMMAND_NEXT_TAB,
     COMMAND_PREVIOUS_TAB,
     COMMAND_CLOSE_TAB,
@@ -102,7 +102,7 @@ enum command {
     COMMAND_QUIT
 };
 
-/* Where a key is heard; a set. */
+/* The places where a key works; a set of bits. */
 enum key_scope {
     SCOPE_METHODS = 1,
     SCOPE_THREADS = 2,
@@ -118,60 +118,61 @@ enum key_scope {
     SCOPE_OVERVIEW = 2048,
     SCOPE_VIEWS = SCOPE_METHODS | SCOPE_THREADS | SCOPE_TREE | SCOPE_LOCKS | SCOPE_FLAME |
                   SCOPE_ALLOC | SCOPE_LINES | SCOPE_STATUS | SCOPE_OVERVIEW,
-    SCOPE_TABLES = SCOPE_METHODS | SCOPE_THREADS, /* sorted by a column */
+    SCOPE_TABLES = SCOPE_METHODS | SCOPE_THREADS, /* these are sorted by a column */
     SCOPE_FOLDS = SCOPE_TREE | SCOPE_ALLOC | SCOPE_LOCKS,
     SCOPE_ROWS = SCOPE_METHODS | SCOPE_THREADS | SCOPE_TREE | SCOPE_FLAME | SCOPE_ALLOC |
-                 SCOPE_LINES | SCOPE_OVERVIEW | SCOPE_LOCKS, /* whose rows are code or threads */
+                 SCOPE_LINES | SCOPE_OVERVIEW | SCOPE_LOCKS, /* their rows are code or threads */
     SCOPE_ALL = SCOPE_VIEWS | SCOPE_HELP | SCOPE_PICKER | SCOPE_EVENTS
 };
 
 struct key_binding {
-    int32_t press[KEY_PRESSES]; /* any of them; PRESS_NONE fills up */
+    int32_t press[KEY_PRESSES]; /* any of these; unused entries are PRESS_NONE */
     enum command command;
     unsigned scope;     /* enum key_scope */
     const char *keys;   /* the keys in print: "Up k" */
-    const char *name;   /* as a config file calls what it does: "page-up" */
-    const char *footer; /* a word for the footer, after the first of `keys`; NULL: not there */
+    const char *name;   /* name of the command in a config file: "page-up" */
+    const char *footer; /* word in the footer, after the first of `keys`; NULL: not there */
     const char *help;
 };
 
-/* As shipped, in the order of the help screen; ends with help NULL. */
+/* The default keys, in the order of the help screen. The last entry has help NULL. */
 extern const struct key_binding key_bindings[];
 
-/* The help's sections, ends with NULL; which one a row is in (-1: none); and the views where it is
- * heard, "tree, flame", "not in locks": "" where it is all of them or none. `where` returns out,
- * KEY_WHERE bytes. */
+/* The names of the help's sections, NULL at the end. keymap_section returns the section of a row
+ * (-1: none). keymap_where lists the views where the row applies, "tree, flame" or "not in locks";
+ * "" if it applies in all views or none. It returns out, KEY_WHERE bytes. */
 #define KEY_WHERE 64
 extern const char *const keymap_sections[];
 int keymap_section(const struct key_binding *b);
 const char *keymap_where(const struct key_binding *b, char *out);
 
-/* The keys in force: those of the table, but for the rows that a config file binds anew. All zero:
- * as shipped; so is NULL, for every function below. Filled once, before the screen comes up. */
+/* The keys in force: the default keys, except for rows that a config file binds again. All zero:
+ * the default keys. NULL means the same for every function below. Filled once, before the screen
+ * opens. */
 #define KEY_ROWS_MAX 128
 struct keymap {
-    bool bound[KEY_ROWS_MAX]; /* by row of key_bindings: not as shipped */
+    bool bound[KEY_ROWS_MAX]; /* by row of key_bindings: not the default */
     int32_t press[KEY_ROWS_MAX][KEY_PRESSES];
     char keys[KEY_ROWS_MAX][KEY_TEXT];
 };
 
-/* COMMAND_NONE where the press means nothing there. */
+/* Returns the command of a press; COMMAND_NONE if it has no meaning in this scope. */
 enum command keymap_command(const struct keymap *k, int32_t press, unsigned scope);
 
-/* A row's keys in print; "" where it has none any more. Lives as long as the keymap. */
+/* Returns a row's keys in print; "" if it has none left. The result lives as long as the keymap. */
 const char *keymap_keys(const struct keymap *k, const struct key_binding *b);
 
-/* Binds every row of this name, in all its scopes, to these keys and no others: as printed ("Up",
- * "^F", "F5", "Space", "a"), with spaces between them; none is fine. -EINVAL with a message: no
- * such name, no such key, too many. */
+/* Binds every row with this name, in all its scopes, to these keys only. Keys are written as
+ * printed ("Up", "^F", "F5", "Space", "a"), with spaces between them; no key at all is allowed.
+ * -EINVAL with a message: no such name, no such key, or too many keys. */
 int keymap_bind(struct keymap *k, const char *name, const char *keys, struct err *e);
 
-/* Once all are bound: the first two rows that a key in one place would mean at once, and that
- * press. False: there are none. */
+/* Call this after all keys are bound. Finds the first two rows with different commands for one
+ * press in the same place, and that press. False: there are none. */
 bool keymap_clash(const struct keymap *k, const struct key_binding **a,
                   const struct key_binding **b, int32_t *press);
 
-/* The first key in print of what brings this about in one of the scopes; "" where nothing does.
+/* Writes the first key in print for the command in one of the scopes; "" if no key gives it.
  * Returns out, KEY_TEXT bytes. */
 const char *keymap_key(const struct keymap *k, enum command command, unsigned scope, char *out);
 

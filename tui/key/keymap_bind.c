@@ -1,4 +1,4 @@
-/* The keys in force: those of the table, and what a config file makes of them. */
+/* The keys in force: the default keys, changed by a config file. */
 #include "tui/key/keymap.h"
 
 #include "tui/terminal/press_name.h"
@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rows beyond what a keymap has room for cannot be bound; a test counts them. */
+/* Returns the presses of a row. Rows beyond KEY_ROWS_MAX cannot be bound; a test checks their
+ * number. */
 static const int32_t *presses(const struct keymap *k, const struct key_binding *b) {
     size_t row = (size_t)(b - key_bindings);
     return k && row < KEY_ROWS_MAX && k->bound[row] ? k->press[row] : b->press;
@@ -49,7 +50,7 @@ static bool is_among(const int32_t *press, int count, int32_t what) {
     return false;
 }
 
-/* The next word of `keys`, which moves on; "" at the end. */
+/* Returns the next word of `keys`, and moves `keys` behind it; "" at the end. */
 static const char *next_word(const char **keys, char *out, size_t size) {
     *keys += strspn(*keys, " \t");
     size_t n = strcspn(*keys, " \t");
@@ -62,7 +63,7 @@ static int too_many(const char *name, struct err *e) {
     return err_set(e, EINVAL, "%s has too many keys: there is room for %d", name, KEY_PRESSES - 1);
 }
 
-/* Adds what the words say, and how it is printed. */
+/* Parses the words of `keys` into presses, and writes how these are printed. */
 static int parse_keys(const char *name, const char *keys, int32_t press[KEY_PRESSES],
                       char print[KEY_TEXT], int *count, struct err *e) {
     char word[32], one[PRESS_NAME_SIZE];
@@ -83,7 +84,7 @@ static int parse_keys(const char *name, const char *keys, int32_t press[KEY_PRES
     return 0;
 }
 
-/* Presses that are not printed stay: ^C, where the terminal hands it on. */
+/* Adds the row's default presses that are not printed: ^C, which some terminals pass on. */
 static bool add_unprinted(const struct key_binding *b, int32_t press[KEY_PRESSES], int count) {
     for (int i = 0; i < KEY_PRESSES && b->press[i]; i++) {
         const char *keys = b->keys;

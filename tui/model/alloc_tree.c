@@ -11,11 +11,11 @@
 
 struct alloc_node {
     uint64_t path, total, samples;
-    uint64_t via_weight; /* by which `via` is ahead of all others together */
+    uint64_t via_weight; /* lead of `via` over all other methods together */
     uint32_t method, parent, method_row;
     uint32_t via;
-    bool more_ways, more;  /* more: there is something below */
-    uint32_t first, place; /* first child in `order`; where it went in the tree */
+    bool more_ways, more;  /* more: it has nodes below */
+    uint32_t first, place; /* first child in `order`; its index in the tree */
 };
 
 static uint32_t slot_of(const struct alloc_tree *t, uint64_t path) {
@@ -38,7 +38,7 @@ static bool grow_index(struct alloc_tree *t) {
     return true;
 }
 
-/* The node of this method below `parent`, made where there is none. NONE: no room. */
+/* Returns the node of this method below `parent`, and creates it if needed. NONE: no room. */
 static uint32_t child(struct alloc_tree *t, uint32_t parent, uint64_t path, uint32_t method) {
     uint32_t slot = slot_of(t, path);
     if (t->index[slot] != NONE)
@@ -63,7 +63,7 @@ static uint32_t child(struct alloc_tree *t, uint32_t parent, uint64_t path, uint
     return t->count++;
 }
 
-/* A stack, leaf first, without threads. Returns the frames. */
+/* Reads a stack, leaf first, without threads. Returns the number of frames. */
 static uint32_t read_stack(struct alloc_tree *t, const struct alloc_ask *ask, uint32_t node) {
     const struct snapshot_node *nodes = ask->snapshot->nodes;
     uint32_t n = 0, size = t->stack_size;
@@ -78,7 +78,7 @@ static uint32_t read_stack(struct alloc_tree *t, const struct alloc_ask *ask, ui
     return n;
 }
 
-/* The frame that is the site; behind the last: there is no code. */
+/* Returns the index of the frame that is the site; `n` if no frame is code. */
 static uint32_t find_site(const struct alloc_tree *t, const struct alloc_ask *ask, uint32_t n) {
     uint32_t code = n;
     for (uint32_t i = 1; i < n; i++) {
@@ -91,7 +91,8 @@ static uint32_t find_site(const struct alloc_tree *t, const struct alloc_ask *as
     return code;
 }
 
-/* Most of the weight came by the one that is left (Boyer and Moore's vote). */
+/* Keeps as `via` the method with more than half of the weight, if there is one (Boyer and Moore's
+ * majority vote). */
 static void vote(struct alloc_node *n, uint32_t via, uint64_t weight) {
     if (n->via == via) {
         n->via_weight += weight;
@@ -122,7 +123,7 @@ static void add_stack(struct alloc_tree *t, const struct alloc_ask *ask, uint32_
     for (uint32_t i = site; i < n; i++) {
         path = tree_path(path, t->stack[i]);
         uint32_t below = child(t, at, path, t->stack[i]);
-        if (below == NONE) { /* later stacks may lead to nodes there are */
+        if (below == NONE) { /* a later stack may still lead to existing nodes */
             t->cut = true;
             return;
         }
@@ -143,7 +144,7 @@ static int by_parent(const void *a, const void *b, void *arg) {
     const uint32_t *i = a, *j = b;
     const struct alloc_node *x = &node[*i], *y = &node[*j];
     if (x->parent != y->parent)
-        return x->parent + 1 < y->parent + 1 ? -1 : 1; /* roots, of NONE, come first */
+        return x->parent + 1 < y->parent + 1 ? -1 : 1; /* NONE + 1 is 0: roots come first */
     if (x->total != y->total)
         return x->total > y->total ? -1 : 1;
     return (x->method > y->method) - (x->method < y->method);
@@ -166,7 +167,7 @@ static void put(struct alloc_tree *t, uint32_t i) {
         t->tree.max_depth = depth + 1;
 }
 
-/* Something, where nobody looked what. */
+/* Adds the placeholder child of a closed node. */
 static void put_more(struct alloc_tree *t, uint32_t above) {
     uint32_t depth = t->tree.nodes[above].depth + 1, at = t->tree.node_count++;
     t->tree.nodes[at] = (struct snapshot_node){
@@ -177,8 +178,8 @@ static void put_more(struct alloc_tree *t, uint32_t above) {
         t->tree.max_depth = depth + 1;
 }
 
-/* Nodes in preorder. `order` has the children of each node next to each other. What is open and has
- * none had no room for them. */
+/* Writes the nodes in preorder. In `order`, the children of a node are next to each other. An open
+ * node without children had no room for them. */
 static void lay_out(struct alloc_tree *t, const struct alloc_ask *ask) {
     for (uint32_t i = t->count; i-- > 0;)
         t->node[i].first = NONE;
@@ -187,7 +188,7 @@ static void lay_out(struct alloc_tree *t, const struct alloc_ask *ask) {
         if (parent != NONE)
             t->node[parent].first = i;
     }
-    uint32_t *at = t->index; /* scratch: where each level is in `order` */
+    uint32_t *at = t->index; /* scratch: position of each level in `order` */
     uint32_t depth = 0;
     at[0] = 0;
     while (t->count) {
@@ -200,7 +201,7 @@ static void lay_out(struct alloc_tree *t, const struct alloc_ask *ask) {
         }
         if (n->more && !tree_rows_is_open(ask->open, n->path))
             put_more(t, n->place);
-        for (;;) { /* to the next sibling, or to one of those above */
+        for (;;) { /* go to the next sibling, or to that of a node above */
             i = t->order[at[depth]];
             t->tree.nodes[t->node[i].place].next = t->tree.node_count;
             uint32_t next = at[depth] + 1;

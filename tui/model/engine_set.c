@@ -45,8 +45,8 @@ void engine_set_toggle(struct engine_set *s, int event) {
     }
 }
 
-/* The least and the most that make sense, in the event's unit. Where the agent takes 0 for every
- * single occurrence, and not for a default of its own, that is the step below the least one. */
+/* The smallest and largest sensible interval, in the event's unit. from_zero: the agent takes 0 as
+ * every single occurrence, not as its default; 0 is then the step below `least`. */
 static const struct range {
     uint64_t least, most;
     bool from_zero;
@@ -61,7 +61,8 @@ static const struct range {
     [WIRE_EVENT_METHOD] = {1000, 10000000000u, true},
 };
 
-/* The step after this one: 1, 2, 5, 10 …; of bytes, 1K … 500K, 1M. */
+/* Returns the step after this one: 1, 2, 5, 10 and so on; for bytes 1K to 500K, then 1M and so
+ * on. */
 static uint64_t next_step(uint64_t step, unsigned *digit, bool bytes) {
     static const unsigned times[2][9] = {{1, 2, 5}, {1, 2, 5, 10, 20, 50, 100, 200, 500}};
     unsigned digits = bytes ? 9 : 3;
@@ -81,7 +82,7 @@ bool engine_set_step(struct engine_set *s, int event, uint64_t in_force, int by)
     uint64_t below = r->from_zero ? 0 : r->least;
     unsigned digit = 0;
     uint64_t step = r->least;
-    /* Ends: each step is more than the last one. */
+    /* The loop ends, because each step is larger than the last one. */
     while (step < in_force && step < r->most) {
         below = step;
         step = next_step(step, &digit, bytes);

@@ -1,9 +1,11 @@
 /*
- * Which events are wanted, and how: what a person changes at the events' list, and what the
- * session is then asked for. What is switched off keeps its interval for the next time.
+ * The events to sample, with their settings. The user changes them in the list of events, and the
+ * session then gets the new set. An event that is switched off keeps its interval for the next
+ * time.
  *
- * Objects still alive are ALLOC with WIRE_ENGINE_LIVE, memory not freed is NATIVEMEM without
- * WIRE_ENGINE_NO_FREE: they come and go with those, which stay when only they are switched off.
+ * Objects still alive are ALLOC with WIRE_ENGINE_LIVE; memory not freed is NATIVEMEM without
+ * WIRE_ENGINE_NO_FREE. If ALLOC or NATIVEMEM is switched off, they are off too. If only they are
+ * switched off, ALLOC or NATIVEMEM stays on.
  *
  * Context: pure.
  */
@@ -20,21 +22,21 @@ struct engine_set {
     bool on[WIRE_EVENTS];
 };
 
-/* What a session was started with; 0 engines: CPU time. */
+/* Sets the events a session was started with; 0 engines: CPU time. */
 void engine_set_init(struct engine_set *s, const struct wire_engine_request *engine,
                      uint32_t engines);
 
-/* `event`: of enum event_kind, out of range never wanted. */
+/* `event`: of enum event_kind; false if out of range. */
 bool engine_set_has(const struct engine_set *s, int event);
 void engine_set_toggle(struct engine_set *s, int event);
-/* Adds one as somebody typed it, in place of another of the same event. */
+/* Adds a request that the user typed. It replaces another one of the same event. */
 void engine_set_add(struct engine_set *s, const struct wire_engine_request *request);
 
-/* One of 1, 2, 5, 10 … of the event's unit up (`by` > 0) or down from `in_force`. False where
- * there is none. */
+/* Sets the event's interval to the next step above `in_force` (`by` > 0), or else below it. Steps
+ * are 1, 2, 5, 10 and so on, in the event's unit. False if there is no such step. */
 bool engine_set_step(struct engine_set *s, int event, uint64_t in_force, int by);
 
-/* For session_set_engines: those that are on. Returns how many. */
+/* Lists the events that are on, for session_set_engines. Returns their number. */
 uint32_t engine_set_list(const struct engine_set *s, struct wire_engine_request out[WIRE_EVENTS]);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* From which part on something stands out, in percent. */
+/* Thresholds in percent: from this share on, a fact is reported. */
 #define FEW_THREADS 80.0
 #define HOT_METHOD 10.0
 #define MUCH_KERNEL 20.0
@@ -17,9 +17,9 @@
 #define FULL_HEAP 90.0
 #define MUCH_OF_A_CLASS 20.0
 #define MANY_FAILED 5.0
-#define FEW 3          /* threads that are few */
+#define FEW 3          /* at most this many threads are few */
 #define MINUTE 60u     /* seconds */
-#define LEAST 5u       /* of them: less is no rate */
+#define LEAST 5u       /* seconds; fewer give no useful rate */
 #define NAME_BYTES 160 /* of a name within a line */
 
 enum what {
@@ -57,7 +57,7 @@ add(struct list *l, enum what what, bool is_worse, const char *fmt, ...) {
     return f;
 }
 
-/* "of the CPU time": what the weight of the event in question is a part of. */
+/* Returns what the weight of the current event is a part of: "of the CPU time". */
 static const char *finding_whole(const struct model *m) {
     static const char *const whole[EVENT_KINDS] = {
         [WIRE_EVENT_CPU] = "of the CPU time",
@@ -108,7 +108,7 @@ static void find_heap(struct list *l) {
             format_heap(&f, j->heap_used_bytes, j->heap_max_bytes));
 }
 
-/* At most FEW threads that together have most of it. */
+/* Reports at most FEW threads that together have most of the weight. */
 static void find_busy_threads(struct list *l) {
     const struct model *m = l->m;
     uint64_t sum = 0;
@@ -159,7 +159,7 @@ static void find_code(struct list *l) {
             ->method = first;
 }
 
-/* The part of the threads whose names begin so. */
+/* Returns the share of the threads whose names begin with one of these words, in percent. */
 static double part_of_threads(const struct model *m, const char *const *begin) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < m->thread_count && m->threads[i].weight; i++) {

@@ -1,7 +1,7 @@
 /*
- * What stands out in the model's answer, a line each: where the time is, what stops the JVM, what
- * it waits for, and what is wrong with the profile. Always in the same order, so that lines do not
- * swap places.
+ * Notable facts about the model's answer, one line each: where the time is spent, what stops the
+ * JVM, what it waits for, and what is wrong with the profile. The order is always the same, so that
+ * lines do not swap places.
  *
  * Context: frontend main thread.
  */
@@ -15,19 +15,19 @@
 #define FINDINGS_MAX 12
 
 struct finding {
-    int what;      /* tells it from the others, from one answer to the next */
-    bool is_worse; /* something to be mended, rather than known */
+    int what;      /* kind of finding; the same from one answer to the next */
+    bool is_worse; /* a problem to fix, not only information */
     char text[200];
-    uint32_t method;                   /* METHOD_NONE: it is about none … */
-    const struct model_thread *thread; /* … NULL: nor about one; lives as long as the answer … */
-    int view;                          /* … but an enum live_view shows more of it; -1: none */
+    uint32_t method;                   /* METHOD_NONE: not about a method */
+    const struct model_thread *thread; /* NULL: not about a thread; lives as long as the answer */
+    int view;                          /* enum live_view with more about it; -1: none */
 };
 
-/* Returns how many: none without an answer, else at least one. */
+/* Returns the number of findings: 0 without an answer, otherwise at least 1. */
 int finding_list(const struct model *m, struct finding out[FINDINGS_MAX]);
 
-/* Of the last minute that is known: its seconds, and the time the VM stood still for collections
- * (0) and for anything else (1), and the most in one second. */
+/* The VM's pauses in the last minute, as far as it is known: its seconds, and the time the VM stood
+ * still for collections (0) and for other reasons (1), in total and in the worst second. */
 struct finding_pauses {
     uint32_t seconds;
     uint64_t paused_ns[2], most_ns[2];

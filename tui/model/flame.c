@@ -14,7 +14,7 @@ static uint32_t slot_of(const struct flame_box *box, const uint32_t *index, uint
     return at;
 }
 
-/* At most half full, a power of two. */
+/* Builds the hash table of boxes by path: a power of two, at most half full. */
 static int make_index(struct flame *f) {
     uint32_t size = 256;
     while (size < f->count * 2)
@@ -42,7 +42,7 @@ uint32_t flame_find(const struct flame *f, uint64_t path) {
     return f->index[slot_of(f->box, f->index, f->index_size, path)];
 }
 
-/* The picture so far becomes the one before; what was before is room for the new one. */
+/* Makes the current picture the previous one, and reuses the memory of the one before it. */
 static void turn(struct flame *f) {
     struct flame_box *box = f->before;
     uint32_t capacity = f->before_capacity;
@@ -78,7 +78,7 @@ static uint64_t self_of(const struct snapshot *s, uint32_t node) {
     return node == SNAPSHOT_ROOT ? 0 : s->nodes[node].self;
 }
 
-/* The first child, and where the children end. */
+/* Returns the first child, and sets where the children end. */
 static uint32_t children(const struct snapshot *s, uint32_t node, uint32_t *end) {
     *end = node == SNAPSHOT_ROOT ? s->node_count : s->nodes[node].next;
     return node == SNAPSHOT_ROOT ? 0 : node + 1;
@@ -100,8 +100,8 @@ static int by_name(const void *a, const void *b, void *arg) {
     return order ? order : (*x > *y) - (*x < *y);
 }
 
-/* The children wide enough, in order. They come by weight: behind the first that is too narrow
- * all are. */
+/* Sorts the children that are wide enough by name. The snapshot has them by weight, so after the
+ * first that is too narrow, all are. */
 static uint32_t sort_children(struct flame *f, const struct flame_ask *ask, uint32_t node) {
     const struct snapshot *s = ask->snapshot;
     uint32_t end, count = 0;
@@ -116,7 +116,7 @@ static uint32_t sort_children(struct flame *f, const struct flame_ask *ask, uint
     return count;
 }
 
-/* An edge stays where it was while it is less than a unit off. */
+/* Returns the right edge of a box in units. It stays where it was if it is less than a unit off. */
 static uint32_t edge(const struct flame *f, uint64_t path, uint64_t offset, uint32_t least,
                      uint32_t most) {
     double exact = (double)offset * f->units / (double)f->zoom_total;
@@ -189,7 +189,7 @@ static int reserve(struct flame *f, const struct flame_ask *ask) {
     return 0;
 }
 
-/* From everything up to the frame zoomed into, each over the whole width. */
+/* Places the frames from the root up to the frame zoomed into, each over the whole width. */
 static int place_trunk(struct flame *f, const struct flame_ask *ask) {
     const struct snapshot *s = ask->snapshot;
     struct flame_box b = {.node = SNAPSHOT_ROOT,
@@ -327,7 +327,7 @@ int flame_path_to_box(struct flame_path *p, const struct flame *f, uint32_t box)
 int flame_path_to_node(struct flame_path *p, const struct snapshot *s, uint64_t seed,
                        uint32_t node) {
     p->count = 0;
-    for (uint32_t i = 0; node < s->node_count && i <= node;) { /* those it lies in, from above */
+    for (uint32_t i = 0; node < s->node_count && i <= node;) { /* from the root down to it */
         if (node >= s->nodes[i].next) {
             i = s->nodes[i].next;
             continue;

@@ -24,7 +24,7 @@ static bool is_open(const struct line_rows *r, uint32_t line) {
     return false;
 }
 
-/* A fold takes a row: it pays from two lines on. */
+/* Adds hidden lines. A fold takes a row itself, so a single line is shown instead. */
 static bool add_hidden(struct line_rows *r, uint32_t from, uint32_t hidden) {
     return !hidden ||
            add(r, (struct line_row){
@@ -33,14 +33,14 @@ static bool add_hidden(struct line_rows *r, uint32_t from, uint32_t hidden) {
 
 void line_rows_build(struct line_rows *r, const struct snapshot_line *line, uint32_t lines,
                      uint32_t source_lines, uint32_t context) {
-    uint32_t next = 0, hidden = 0; /* next: the first of `line` that is not above */
+    uint32_t next = 0, hidden = 0; /* next: index of the first entry of `line` not yet added */
     r->count = 0;
     if (lines && line[0].line == 0) {
         if (!add(r, (struct line_row){.line = 0, .at = 0}))
             return;
         next = 1;
     }
-    uint32_t above = 0; /* the last line with samples, 0: none yet */
+    uint32_t above = 0; /* the last line with samples; 0: none yet */
     for (uint32_t i = 1; i <= source_lines; i++) {
         bool has = next < lines && line[next].line == i;
         bool near =
@@ -58,7 +58,7 @@ void line_rows_build(struct line_rows *r, const struct snapshot_line *line, uint
     }
     if (!add_hidden(r, source_lines + 1 - hidden, hidden))
         return;
-    for (; next < lines; next++) /* beyond its end: another version of the source, or none */
+    for (; next < lines; next++) /* beyond the source's end: another version, or no source */
         if (!add(r, (struct line_row){.line = line[next].line, .at = next}))
             return;
 }

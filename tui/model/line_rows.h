@@ -1,6 +1,6 @@
 /*
- * The rows of the lines view: a method's lines with samples, and, where there is a source, the
- * lines around each; what is further away is a fold, a row that says how many lines it hides.
+ * The rows of the lines view: a method's lines with samples and, if the source is available, the
+ * lines around each. Lines further away are a fold: one row with the number of hidden lines.
  *
  * Context: pure.
  */
@@ -16,32 +16,33 @@
 #define LINE_ROW_NONE UINT32_MAX
 
 struct line_row {
-    uint32_t line;   /* of the file; 0: samples of which no line is known */
-    uint32_t hidden; /* so many lines from that one on; 0: it is no fold */
-    uint32_t at;     /* in snapshot.lines; LINE_ROW_NONE: no samples */
+    uint32_t line;   /* of the file; 0: samples whose line is not known */
+    uint32_t hidden; /* number of lines hidden, from `line` on; 0: not a fold */
+    uint32_t at;     /* index in snapshot.lines; LINE_ROW_NONE: no samples */
 };
 
 struct line_rows {
     struct line_row *row;
     uint32_t count;
-    /* inner state */
+    /* internal state */
     uint32_t capacity;
     struct line_range {
-        uint32_t from, to; /* opened, inclusive */
+        uint32_t from, to; /* opened lines, inclusive */
     } open[LINE_OPEN_MAX];
     uint32_t opened;
 };
 
-/* Makes the rows of these lines, sorted as a snapshot's, of a source with `source_lines` (0: there
- * is none), and `context` lines before and after each. Without memory for all, those that fit are
- * there. */
+/* Makes the rows of these lines, which are sorted as in a snapshot. The source has `source_lines`
+ * lines (0: no source); `context` lines are shown before and after each line with samples. If there
+ * is no memory for all rows, the first ones are there. */
 void line_rows_build(struct line_rows *r, const struct snapshot_line *line, uint32_t lines,
                      uint32_t source_lines, uint32_t context);
 void line_rows_free(struct line_rows *r);
 
-/* A fold shows its lines from the next build on; one of LINE_OPEN_MAX closes for it. */
+/* Opens a fold: the next build shows its lines. If LINE_OPEN_MAX folds are open, the oldest
+ * closes. */
 void line_rows_open(struct line_rows *r, uint32_t row);
-/* All folds are closed again: another method. */
+/* Closes all folds, for another method. */
 void line_rows_close_all(struct line_rows *r);
 
 #endif

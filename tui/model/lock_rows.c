@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Never 0. */
+/* Returns the identity of a row; never 0. */
 static uint64_t identity(const struct snapshot_lock *l, uint32_t method) {
     uint64_t h = hash_more(hash_more(1, l->class_id), l->is_class);
     if (!l->is_class)
@@ -55,7 +55,7 @@ static bool add_frames(struct lock_rows *r, const struct lock_row *owner,
     return true;
 }
 
-/* The first link of a class and owner; its steps come before its waiters. */
+/* Returns the index of the first link of a class and owner. Steps come before waiters. */
 static uint32_t find_links(const struct snapshot *s, uint32_t class_id, uint32_t owner_id) {
     uint32_t low = 0, high = s->lock_link_count;
     while (low < high) {
@@ -75,14 +75,14 @@ static bool is_link_of(const struct snapshot *s, uint32_t at, uint32_t class_id,
            s->lock_links[at].owner_id == owner_id;
 }
 
-/* What takes less of the wait before it explains nothing: threads that all want one lock often wait
- * a moment at the same time. */
+/* True for a deadlock, or if the wait is at least a twentieth of the wait before it. A shorter wait
+ * explains nothing: threads that all want one lock often wait for a moment at the same time. */
 static bool is_step(const struct snapshot_lock_link *l, uint64_t before_ns) {
     return l->next_class != METHOD_NONE && (l->deadlock_ns || l->waited_ns >= before_ns / 20);
 }
 
-/* A step, and the longest of those that follow it. A chain that comes back to somebody in it ends
- * there. */
+/* Adds a step, and then the longest step that follows each. The chain ends when it reaches a thread
+ * that is already in it. */
 static bool add_chain(struct lock_rows *r, const struct snapshot *s, const struct lock_row *owner,
                       uint32_t at) {
     uint32_t met[LOCK_CHAIN_MAX + 1] = {owner->lock.owner_id};
@@ -109,7 +109,8 @@ static bool add_chain(struct lock_rows *r, const struct snapshot *s, const struc
     return true;
 }
 
-/* Of the owner row[i]; where it is in several methods, below the first. */
+/* Adds the steps of the owner in row[i]. If the owner has several rows, one per method, the steps
+ * are added below the first. */
 static bool add_steps(struct lock_rows *r, const struct snapshot *s, const struct lock_row *row,
                       uint32_t i) {
     uint32_t class_id = row[i].lock.class_id, id = row[i].lock.owner_id;
@@ -174,8 +175,8 @@ static int compare_waits(const void *a, const void *b) {
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Stacks of one owner that differ only below the method it was in are one row: the longest waits
- * come first, so theirs is the stack. */
+/* Merges the rows of an owner whose stacks differ only below the method it was in. The row with the
+ * longest waits comes first, and its stack is kept. */
 static void merge_owners(struct lock_row *row, uint32_t *count) {
     uint32_t n = 0;
     qsort(row, *count, sizeof *row, compare_owners);
@@ -194,7 +195,7 @@ static void merge_owners(struct lock_row *row, uint32_t *count) {
     *count = n;
 }
 
-/* The owners of the class whose rows begin at `from`; returns where they end. */
+/* Adds the owners of the class whose rows begin at `from`. Returns where they end. */
 static uint32_t add_owners(struct lock_rows *r, const struct snapshot *s, uint32_t from,
                            const uint32_t *method) {
     uint32_t end = from;

@@ -9,7 +9,7 @@
 static int read_process(pid_t pid, struct machine_load *l) {
     char text[1024];
     ssize_t n = proc_read(pid, "stat", text, sizeof text);
-    char *behind = n > 0 ? strrchr(text, ')') : NULL; /* of the name, which may have anything */
+    char *behind = n > 0 ? strrchr(text, ')') : NULL; /* after the name, which may have ')' */
     return behind && sscanf(behind + 1,
                             " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64,
                             &l->user, &l->system) == 2
@@ -18,7 +18,7 @@ static int read_process(pid_t pid, struct machine_load *l) {
 }
 
 static int read_machine(struct machine_load *l) {
-    uint64_t t[8] = {0}; /* user, nice, system, idle, waiting for disks, … */
+    uint64_t t[8] = {0}; /* user, nice, system, idle, iowait, irq, softirq, steal */
     FILE *f = fopen("/proc/stat", "re");
     if (!f)
         return -1;

@@ -1,5 +1,5 @@
 /*
- * How busy the processors are: with a JVM, and altogether.
+ * CPU load of a JVM and of the whole machine.
  *
  * Context: frontend; one thread at a time per struct.
  */
@@ -10,11 +10,12 @@
 #include <sys/types.h>
 
 struct machine_load {
-    uint64_t user, system;   /* of the process, in clock ticks since it began */
-    uint64_t machine, total; /* all processors: not idle, and altogether */
+    uint64_t user, system;   /* of the process, in clock ticks since it started */
+    uint64_t machine, total; /* all processors: ticks not idle, and all ticks */
 };
 
-/* Shares since the last reading, 0 to 1 of all processors; -1: not known, as at the first time. */
+/* Computes the load since the last reading as a share of all processors, 0 to 1. -1: not known, as
+ * in the first call. */
 void machine_load_read(struct machine_load *l, pid_t pid, double *user, double *system,
                        double *machine);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What narrows the question, as a stack. */
+/* The narrowings of the question, as a stack. */
 
 static void remove_narrowing(struct model_question *q, enum model_narrowing what) {
     uint8_t n = 0;
@@ -15,7 +15,7 @@ static void remove_narrowing(struct model_question *q, enum model_narrowing what
     q->narrowings = n;
 }
 
-/* The newest one, if it was there before or not. */
+/* Makes this narrowing the newest, whether or not it is already there. */
 static void push(struct model_question *q, enum model_narrowing what) {
     remove_narrowing(q, what);
     q->order[q->narrowings++] = (uint8_t)what;
@@ -54,7 +54,7 @@ const char *model_zoom_name(const struct model *m, char *out, size_t size) {
     }
     if (found)
         return model_thread_name(found, out, size);
-    snprintf(out, size, "%s", q->thread); /* it has no row: no samples, or its carriers have them */
+    snprintf(out, size, "%s", q->thread); /* no row: no samples, or counted for its carriers */
     return out;
 }
 
@@ -78,7 +78,7 @@ void model_narrow_filter(struct model *m, const char *filter) {
     snprintf(q->filter, sizeof q->filter, "%s", filter);
     if (!filter[0])
         remove_narrowing(q, NARROW_FILTER);
-    else if (!had) /* typing on changes no order */
+    else if (!had) /* a changed filter keeps its place in the order */
         push(q, NARROW_FILTER);
 }
 
@@ -117,12 +117,12 @@ const char *model_package(const struct model *m, uint32_t method, char *out, siz
     return out;
 }
 
-/* Which part of time is shown, and what it is compared with. */
+/* The window of time that is shown, and the baseline. */
 
 #define SECOND_NS UINT64_C(1000000000)
-#define SCRUB_SPAN 10u /* seconds shown at once, where nobody chose a window */
+#define SCRUB_SPAN 10u /* length of the window while scrubbing, unless the user chose one */
 
-/* Inner: what time it is; between source.lock and source.unlock. */
+/* Internal: finds out the current time; call between source.lock and source.unlock. */
 static void model_look_at_time(struct model *m, struct profile *p) {
     uint64_t last;
     profile_span(p, &m->first_second, &last, &m->oldest_second);
@@ -140,7 +140,7 @@ struct model_window model_window(const struct model *m) {
     uint64_t end = m->held ? m->held_second : m->newest_second;
     if (m->span && end)
         w.from = end >= m->span ? end - m->span + 1 : 1;
-    /* Who goes back to before the mark wants to see that. */
+    /* A user who goes back to before the mark wants to see that time. */
     if (m->mark_second > w.from && !(m->scrubbed && m->mark_second > w.to))
         w.from = m->mark_second;
     return w;
@@ -153,7 +153,7 @@ static void let_go(struct model *m) {
     m->scrubbed = m->span_chosen = false;
 }
 
-/* Inner: asks, whatever is held; -ENOMEM as model_ask. */
+/* Internal: asks the profile even while held; -ENOMEM as model_ask. */
 static int model_ask_profile(struct model *m, bool both_trees);
 
 int model_hold(struct model *m, bool hold) {
@@ -163,7 +163,7 @@ int model_hold(struct model *m, bool hold) {
         let_go(m);
         return model_ask(m);
     }
-    /* Everything up to now, both ways round, before time goes on. */
+    /* Take everything up to now, with the trees of both directions, before time goes on. */
     int err = model_ask_profile(m, true);
     if (err)
         return err;
@@ -178,10 +178,10 @@ int model_scrub(struct model *m, int64_t seconds) {
     model_look_at_time(m, p);
     m->source.unlock(m->source.arg);
     if (!m->newest_second)
-        return 0; /* no time has passed */
+        return 0; /* no time has passed yet */
     uint64_t at = m->held ? m->held_second : m->newest_second, back = (uint64_t)-seconds;
     uint64_t least = m->oldest_second ? m->oldest_second : 1;
-    at = at < m->newest_second ? at : m->newest_second; /* which stands still without the JVM */
+    at = at < m->newest_second ? at : m->newest_second; /* it stands still once the JVM is gone */
     if (seconds < 0)
         at = at > least + back ? at - back : least;
     else
@@ -202,7 +202,7 @@ int model_set_span(struct model *m, uint64_t seconds) {
 }
 
 int model_mark(struct model *m, bool on) {
-    if (on) { /* what goes on is of before the mark in part */
+    if (on) { /* count from the next second: the current one is partly before the mark */
         struct profile *p = m->source.lock(m->source.arg);
         model_look_at_time(m, p);
         m->source.unlock(m->source.arg);
@@ -223,10 +223,10 @@ static void model_time_free(struct model *m) {
     forget_baseline(m);
 }
 
-/* Inner: the difference between the answer and the baseline, if there is one. */
+/* Internal: computes the difference between the answer and the baseline, if there is one. */
 static void model_differ(struct model *m);
 
-/* Inner: rows and a tree of the question. NULL: no memory. */
+/* Internal: takes rows and a tree of the question. NULL: no memory. */
 static struct snapshot *model_take(const struct model *m, struct profile *p, bool inverted);
 
 int model_compare(struct model *m, bool on) {
@@ -252,7 +252,7 @@ int model_compare(struct model *m, bool on) {
     return 0;
 }
 
-/* Trees of another kind have no path in common; rows always have. */
+/* Trees of different kinds have no paths in common. Rows can always be compared. */
 static bool same_trees(const struct model_question *a, const struct model_question *b) {
     return a->by_thread == b->by_thread && a->carriers == b->carriers &&
            a->from_method == b->from_method && (!a->from_method || a->method == b->method);
@@ -269,7 +269,7 @@ static void model_differ(struct model *m) {
         m->baseline_rows.node_count = 0;
         before = &m->baseline_rows;
     }
-    m->diff = diff_new(before, m->snapshot); /* without memory: no columns */
+    m->diff = diff_new(before, m->snapshot); /* no memory: the columns are missing */
 }
 
 #define PRUNE_FROM_NODES 50000
@@ -331,7 +331,7 @@ struct query model_query(const struct model *m) {
     return make_query(m);
 }
 
-/* The strings live as long as the profile, the table's rows do not. */
+/* Copies new methods: the table's rows may move, but their strings live as long as the profile. */
 static int copy_methods(struct model *m, struct profile *p) {
     const struct method_table *t = profile_methods(p);
     uint32_t count = method_table_count(t);
@@ -355,8 +355,8 @@ static int model_ask_profile(struct model *m, bool both_trees) {
     m->question.to_second = q.to_second;
     q.tree = q.tree || both_trees;
     q.locks = q.locks || both_trees;
-    /* A huge tree, or one of countless virtual threads, leaves out what nobody sees: keys are to be
-     * answered at once. What is held is kept whole where that is quick. */
+    /* A huge tree, or one by thread with countless virtual threads, leaves out nodes too small to
+     * be seen, so that keys are answered at once. A held answer is kept whole if it is not huge. */
     m->pruned = (!both_trees && q.by_thread) || profile_node_count(p) > PRUNE_FROM_NODES;
     if (m->pruned)
         q.prune_ppm = PRUNE_PPM;
@@ -368,7 +368,7 @@ static int model_ask_profile(struct model *m, bool both_trees) {
     int err = copy_methods(m, p);
     model_look_at_events(m, p);
     if (s && m->question.others)
-        (void)model_ask_others(m, p, &q); /* columns stay empty where there is no memory */
+        (void)model_ask_others(m, p, &q); /* no memory: columns stay empty */
     m->source.unlock(m->source.arg);
     if (!err)
         err = overloads_add(&m->overloads, m->methods, m->method_count);
@@ -382,7 +382,7 @@ static int model_ask_profile(struct model *m, bool both_trees) {
     }
     snapshot_free(m->snapshot);
     snapshot_free(m->other);
-    free(m->threads); /* with names of the answer */
+    free(m->threads); /* they have names of the old answer */
     m->snapshot = s;
     m->other = other;
     m->threads = rows;
@@ -419,7 +419,7 @@ int model_ask(struct model *m) {
     return model_ask_profile(m, m->held && !m->scrubbed);
 }
 
-/* The one before is kept until there is enough time between the two. */
+/* Takes a new poll. The previous poll is kept until there is enough time between the two. */
 static void look(struct model *m, uint64_t now_ns) {
     if (!m->before.time_ns || m->now.time_ns - m->before.time_ns >= MODEL_RATE_NS)
         m->before = m->now;
@@ -432,7 +432,7 @@ static double per_second(uint64_t before, uint64_t now, uint64_t ns) {
     return now > before && ns ? 1e9 * (double)(now - before) / (double)ns : 0;
 }
 
-/* A recording may be of another event than the one to begin with. */
+/* The recording may not have the event of the first question. */
 static void settle_event(struct model *m) {
     if (!m->question.fixed && !model_has_event(m, m->question.event))
         m->question.event = model_next_event(m, m->question.event, 1);
@@ -445,7 +445,7 @@ static void count_samples(struct model *m) {
     m->source.unlock(m->source.arg);
 }
 
-/* A JVM that somebody stopped looks like one that is idle. */
+/* Polls whether the JVM is stopped. A stopped JVM looks like an idle one. */
 static void look_at_standstill(struct model *m, uint64_t now_ns) {
     if (!m->source.standstill || m->status.phase != SESSION_RUNNING) {
         m->standstill = STANDSTILL_NONE;

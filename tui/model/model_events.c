@@ -1,4 +1,5 @@
-/* The events of a profile: which there are, their seconds, and rows of those not in question. */
+/* The events of a profile: which ones it has, their seconds, and the rows of the other events. The
+ * threads of the model are here too. */
 #include "tui/model/model.h"
 
 #include <errno.h>
@@ -6,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In a profile of that many call paths rows take milliseconds: one event's a refresh. */
+/* In a profile with more call paths, rows take milliseconds: each refresh takes those of one
+ * event. */
 #define ROWS_AT_ONCE_NODES 50000
-#define OWNER_FRAMES 64 /* looked at for the Java method a lock's owner was in */
+#define OWNER_FRAMES 64 /* frames searched for the Java method a lock's owner was in */
 
-/* The other stacks end in a class, or in malloc: which code it was for is below that. */
+/* Events whose stacks end in code. Other stacks end in a class or in malloc, with the code below
+ * that. */
 static const bool ends_in_code[EVENT_KINDS] = {
     [WIRE_EVENT_CPU] = true,
     [WIRE_EVENT_WALL] = true,
@@ -30,7 +33,8 @@ static int compare_keys(const void *a, const void *b) {
     return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* Takes the snapshot over, and makes it quick to look up. */
+/* Takes ownership of the snapshot, and indexes it by method and thread. On error, the snapshot is
+ * freed. */
 static int index_rows(struct model_rows *r, struct snapshot *s, int event) {
     uint32_t methods = 0;
     for (uint32_t i = 0; i < s->method_count; i++)
@@ -77,7 +81,7 @@ static int take_rows(struct model *m, struct profile *p, struct query q, int eve
     if (err)
         return err;
     r->asked = m->question;
-    r->samples = m->held ? UINT64_MAX : profile_samples(p, event); /* held: not the newest */
+    r->samples = m->held ? UINT64_MAX : profile_samples(p, event); /* held: must not match later */
     r->weight = profile_weight(p, event);
     return 0;
 }
@@ -91,7 +95,7 @@ int model_ask_others(struct model *m, struct profile *p, const struct query *q) 
         struct model_rows *r = &m->rows[event];
         bool there = event != m->question.event && profile_samples(p, event) > 0;
         if (!there || (r->snapshot && !same_rows(&r->asked, &m->question)))
-            model_rows_free(r); /* numbers of another question would be wrong ones */
+            model_rows_free(r); /* rows of another question would have wrong numbers */
         if (!there || err || (taken && !all))
             continue;
         if (r->snapshot && same_window(&r->asked, &m->question) &&
@@ -105,12 +109,12 @@ int model_ask_others(struct model *m, struct profile *p, const struct query *q) 
     return err;
 }
 
-/* Seconds that are over: the one that goes on would look like a dip. A JVM that idles has no
- * samples, and time goes on all the same. What is held stands still. */
+/* Reads the weight of the complete seconds: the current one would look like a dip. An idle JVM has
+ * no samples, but its time goes on. While held, the seconds stand still. */
 static void look_at_seconds(struct model *m, struct profile *p) {
     uint64_t last = m->last_second;
     if (!m->held) {
-        /* The one that goes on ends with the newest sample, unless those stay away. */
+        /* The current second ends with the newest sample, unless there are no new samples. */
         uint64_t end = m->newest_second > last ? m->newest_second
                                                : last + (m->status.phase != SESSION_RUNNING);
         m->seconds_from =
@@ -195,13 +199,13 @@ const uint64_t *model_thread_states(const struct model *m, const struct model_th
     return found ? found->state : NULL;
 }
 
-/* Inner: a living thread's name by the other events' rows; "" where they have none. */
+/* Internal: returns a living thread's name from the other events' rows; "" if they have none. */
 static const char *model_other_name(const struct model *m, uint32_t tid) {
     for (int i = 0; i < EVENT_KINDS; i++) {
         const struct snapshot_thread *t =
             find_thread(&m->rows[i], model_thread_key(false, 0, tid, false));
         if (t && t->name && t->name[0])
-            return t->name; /* of a platform thread: it lives as long as the profile */
+            return t->name; /* a platform thread's name lives as long as the profile */
     }
     return "";
 }
@@ -230,7 +234,7 @@ uint32_t model_owner_stack(const struct model *m, uint32_t node, uint32_t *metho
     return n;
 }
 
-/* Threads as the model has them: what was sampled, and what the kernel counts. */
+/* The threads of the model: from the samples and from the kernel. */
 
 void model_look_at_threads(struct model *m, uint64_t now_ns) {
     struct model_stats *now = &m->stats_now, *before = &m->stats_before;
@@ -258,7 +262,7 @@ static const struct thread_stat *find_stat(const struct model_stats *look, uint3
     return low < count && t[low].tid == tid ? &t[low] : NULL;
 }
 
-/* What the kernel says of a thread. */
+/* Adds the kernel's figures to a thread. */
 static void add_stat(const struct model *m, struct model_thread *t) {
     const struct model_stats *then = &m->stats_before;
     const struct thread_stat *now = find_stat(&m->stats_now, t->tid);
@@ -290,9 +294,9 @@ static int compare_tids(const void *a, const void *b) {
     return *x < *y ? -1 : *x > *y;
 }
 
-/* The kernel's threads that have no row yet, as rows from `n` on. Returns how many rows there are.
- * Ended threads may have the number of a living one, and virtual threads have their carrier's: only
- * the others count. */
+/* Adds the kernel's threads that have no row yet, as rows from `n` on. Returns the number of rows.
+ * Ended threads may have the number of a living one, and virtual threads have their carrier's, so
+ * only the other rows count as known. */
 static uint32_t add_unsampled(const struct model *m, struct model_thread *rows, uint32_t n,
                               uint32_t *tids) {
     uint32_t known = 0, at = 0;
@@ -318,7 +322,8 @@ static uint32_t add_unsampled(const struct model *m, struct model_thread *rows, 
     return n;
 }
 
-/* Threads of the profile, and, where nothing is filtered, those without samples too. */
+/* Merges the threads of the profile with the kernel's. Threads without samples are only included if
+ * the question is not narrowed to a thread or filter. */
 struct model_thread *model_merge_threads(const struct model *m, const struct snapshot *s,
                                          uint32_t *count) {
     bool everyone = !model_zoomed(&m->question) && !m->question.filter[0];

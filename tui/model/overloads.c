@@ -17,7 +17,7 @@ static bool look_equal(const struct method *a, const struct method *b) {
     return a->kind == b->kind && !strcmp(a->name, b->name) && !strcmp(a->class_name, b->class_name);
 }
 
-/* The first method that looks like this one, or INDEX_NONE. */
+/* Returns the first method that looks like this one, or INDEX_NONE. */
 static uint32_t find(const struct overloads *o, const struct method *methods, uint32_t hash,
                      const struct method *m) {
     uint32_t pos = hash, id;

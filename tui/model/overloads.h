@@ -1,6 +1,6 @@
 /*
- * Methods that would look equal on screen: overloads of a Java method, and symbols of one name in
- * several libraries. Views write those out further than the others.
+ * Methods that would look equal on screen: overloads of a Java method, and symbols of the same name
+ * in several libraries. Views write their names in more detail.
  *
  * Context: pure.
  */
@@ -15,13 +15,13 @@
 
 /* Zeroed: empty. */
 struct overloads {
-    struct index first; /* by their look: the first method of each */
-    bool *equal;        /* by method id: another one has its name */
-    uint32_t room;      /* of `equal` */
-    uint32_t count;     /* methods seen */
+    struct index first; /* by look: the first method with each look */
+    bool *equal;        /* by method id: another method looks the same */
+    uint32_t room;      /* capacity of `equal` */
+    uint32_t count;     /* number of methods added */
 };
 
-/* Looks at the methods from o->count up to `count`. -ENOMEM: they are looked at the next time. */
+/* Adds the methods from o->count up to `count`. -ENOMEM: the rest is added at the next call. */
 int overloads_add(struct overloads *o, const struct method *methods, uint32_t count);
 bool overloads_has(const struct overloads *o, uint32_t id);
 void overloads_free(struct overloads *o);

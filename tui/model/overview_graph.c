@@ -10,11 +10,12 @@
 #define LONG_PAUSE_NS UINT64_C(100000000)
 
 struct moment {
-    uint64_t weight; /* in all its seconds */
+    uint64_t weight; /* of all its seconds */
     uint64_t paused_ns[2], most_ns;
 };
 
-/* The next of 1, 2, 5, 10 … units: it changes seldom, and with it the whole graph. */
+/* Returns the next of 1, 2, 5, 10 and so on: the scale, and with it the whole graph, changes
+ * seldom. */
 static uint64_t scale_for(uint64_t most, uint64_t factor) {
     static const unsigned times[] = {1, 2, 5, 10, 20, 50, 100, 200, 500};
     for (uint64_t one = 1; one < UINT64_MAX / 1024 / 1024; one *= factor)
@@ -24,8 +25,8 @@ static uint64_t scale_for(uint64_t most, uint64_t factor) {
     return most;
 }
 
-/* Whole cells only: one that goes on would look like a dip. Returns the number of the first, and
- * how many there are. */
+/* Sums seconds to cells. Only complete cells: the current one would look like a dip. Returns the
+ * number of the first cell, and sets their count. */
 static uint64_t gather(const struct model *m, struct moment cell[OVERVIEW_CELLS], uint32_t most,
                        uint32_t *count) {
     uint64_t end = (m->seconds_from + m->seconds) / OVERVIEW_CELL_SECONDS;
@@ -70,7 +71,7 @@ static void draw_pause(struct canvas *c, int row, int col, const struct moment *
                               : "s");
 }
 
-/* CPU time as percent of one core, as the threads have it. */
+/* Draws the scale. CPU time is in percent of one core, as in the threads view. */
 static void draw_scale(struct canvas *c, struct area a, const struct model *m, uint64_t scale) {
     struct format f = {""};
     if (m->question.event == WIRE_EVENT_CPU)

@@ -1,8 +1,8 @@
 /*
- * The last minutes of the event in question as a graph, a column OVERVIEW_CELL_SECONDS, and below
- * it a line of the VM's pauses: g G collections, s S other safepoints, large where one second had
- * 100 ms of them. Like the strip's, each column of time has its place, and the newest runs ahead of
- * a gap.
+ * The last minutes of the current event as a graph, one column per OVERVIEW_CELL_SECONDS. Below it
+ * is a line with the VM's pauses: g G collections, s S other safepoints; it is a capital letter if
+ * one second had 100 ms of pauses. As in the strip, each span of time keeps its column, and the
+ * newest column is followed by a gap.
  *
  * Context: frontend main thread.
  */
@@ -17,8 +17,8 @@
 #define OVERVIEW_LABEL_COLS 9
 #define OVERVIEW_GRAPH_COLS (OVERVIEW_LABEL_COLS + (int)OVERVIEW_CELLS)
 
-/* Into the area, whose last row is that of the pauses; its columns beyond the graph's stay as they
- * are, and where there are less, it shows less time. */
+/* Draws into the area; its last row shows the pauses. Columns of the area beyond the graph's width
+ * are not changed. A narrower area shows less time. */
 void overview_graph_draw(struct canvas *c, struct area a, const struct model *m);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The archives that sources are in: libzip, or where the program is linked statically (JTOP_STATIC)
- * none at all, as distributions have libzip as a shared library only: then no archive opens.
+ * Access to the archives that contain sources, through libzip. A statically linked program
+ * (JTOP_STATIC) has only stubs, because distributions provide libzip as a shared library only: no
+ * archive can be opened then.
  *
  * Context: frontend main thread.
  */

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHARACTER_MAX 6 /* bytes of one, as surrogates */
+#define CHARACTER_MAX 6 /* bytes of one character, as surrogates */
 
-/* Room for the text once its tabs are blanks, and the number of its lines. */
+/* Returns the room for the text with its tabs as blanks, and sets the number of its lines. */
 static size_t measure(const char *data, size_t size, uint32_t *lines) {
     size_t tabs = 0;
     *lines = size ? 1 : 0;
@@ -20,9 +20,9 @@ static size_t measure(const char *data, size_t size, uint32_t *lines) {
     return size + tabs * (SOURCE_TAB - 1) + 1;
 }
 
-/* Copies a line to `to`; returns how many bytes that took, without a NUL. A file is anybody's: what
- * it says to a terminal must not reach one. Cleaning makes nothing longer, so it can be done where
- * the line is; it wants the whole of the character it cuts. */
+/* Copies a line to `to`, and returns its length without NUL. The file may come from anybody, so its
+ * control characters must not reach the terminal. Cleaning never makes text longer, so it is done
+ * in place. It needs the whole of the character at which it cuts. */
 static size_t copy_line(char *to, const char *from, size_t size) {
     size_t n = 0;
     for (size_t i = 0; i < size && n < SOURCE_LINE_BYTES + CHARACTER_MAX; i++) {
@@ -84,7 +84,7 @@ static bool is_path_below(const char *s) {
     return true;
 }
 
-/* What follows '$' or '+' is of no class with a file: "p/C$$Lambda/0x0000700001001000",
+/* The part after '$' or '+' names no class with a file: "p/C$$Lambda/0x0000700001001000",
  * "p/C+0x0000700001001000". */
 bool source_file_base(const char *class_name, unsigned nested, char *out, size_t size) {
     size_t outer = strcspn(class_name, "$+"), from = outer;
@@ -92,7 +92,7 @@ bool source_file_base(const char *class_name, unsigned nested, char *out, size_t
         from--;
     if (!class_name[from])
         return false;
-    /* A name may begin with a '$'. */
+    /* A class name may begin with '$'. */
     size_t n = from + 1 + strcspn(class_name + from + 1, "$+");
     for (; nested; nested--) {
         if (class_name[n] != '$')

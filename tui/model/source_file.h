@@ -1,7 +1,7 @@
 /*
- * The text of a source file, by lines, as a screen can show them: tabs are blanks, and what is
- * beyond SOURCE_LINE_BYTES of a line is cut. They are valid UTF-8; control characters, and bytes
- * that are no character, are '?'.
+ * The text of a source file by lines, ready for the screen: tabs are replaced by blanks, and a line
+ * is cut after SOURCE_LINE_BYTES bytes. Lines are valid UTF-8. Control characters and invalid bytes
+ * are replaced by '?'.
  *
  * Context: pure, frontend main thread.
  */
@@ -12,30 +12,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SOURCE_BYTES_MAX ((size_t)2 << 20) /* of a file; larger ones are not read */
+#define SOURCE_BYTES_MAX ((size_t)2 << 20) /* of a file; larger ones are rejected */
 #define SOURCE_LINE_BYTES 500u
 #define SOURCE_TAB 4u
 
 struct source_file {
-    char origin[1024]; /* where it is from, for people; in an archive: "ARCHIVE: ENTRY" */
+    char origin[1024]; /* origin, for display; in an archive: "ARCHIVE: ENTRY" */
     uint32_t lines;
-    /* inner state */
+    /* internal state */
     char *text;
-    uint32_t *at; /* by line, from 0: its first byte in text */
+    uint32_t *at; /* by line, from 0: index of its first byte in text */
 };
 
-/* Makes lines of `size` bytes. 0; -ENOMEM; -EFBIG. The struct owns copies: free with
- * source_file_free. */
+/* Splits `size` bytes into lines. Returns 0, -ENOMEM or -EFBIG. The struct owns copies: free it
+ * with source_file_free. */
 int source_file_set(struct source_file *f, const char *data, size_t size, const char *origin);
 void source_file_free(struct source_file *f);
 
-/* Lines count from 1; NULL: there is no such line. */
+/* Lines count from 1; NULL: no such line. */
 const char *source_file_line(const struct source_file *f, uint32_t line);
 
-/* The path of a class's file without its ending, "shop/cart/Cart" for "shop/cart/Cart$Item": of
- * the outermost class, or, with `nested` names more of those within, "shop/cart/Cart$Item". False
- * where there are not so many, and where the name is no path below a directory (it comes from the
- * JVM: "../../etc/passwd" is none). */
+/* Writes the path of a class's source file without its ending: "shop/cart/Cart" for
+ * "shop/cart/Cart$Item", the outermost class. With `nested` > 0, that many nested names are added:
+ * "shop/cart/Cart$Item". False if the class has fewer nested names, or if its name is no path below
+ * a directory (it comes from the JVM, so "../../etc/passwd" is rejected). */
 bool source_file_base(const char *class_name, unsigned nested, char *out, size_t size);
 
 #endif

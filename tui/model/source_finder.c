@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define KEPT 8          /* answers, those without a file included */
+#define KEPT 8          /* results kept, including those without a file */
 #define NESTED 3u       /* p/A, p/A$B, p/A$B$C: a '$' may be part of a file's name */
 #define PATH_BYTES 1024 /* of a file */
 #define SCANNED_FILES 400
@@ -32,13 +32,13 @@ struct answer {
     char class_name[PATH_BYTES], path[PATH_BYTES];
     pid_t pid;
     bool asked;
-    struct source_file file; /* no text: there is none */
+    struct source_file file; /* no text: no source was found */
 };
 
 struct source_finder {
     struct answer answer[KEPT];
     unsigned turn;
-    zip_t *archive; /* the one opened last: listing a large one takes a while */
+    zip_t *archive; /* the last one opened, because listing a large one takes a while */
     char archive_path[PATH_BYTES];
     zip_t *jdk; /* src.zip of the JVM `jdk_pid`; NULL: none */
     pid_t jdk_pid;
@@ -65,8 +65,8 @@ void source_finder_free(struct source_finder *f) {
     free(f);
 }
 
-/* Reads at most `size` bytes of a regular file that is not larger; returns how many or -1. Takes
- * the descriptor over. */
+/* Reads a regular file of at most `size` bytes. Returns the number of bytes, or -1. Takes ownership
+ * of the descriptor. */
 static ssize_t read_all(int fd, char *data, size_t size) {
     struct stat st;
     size_t n = 0;
@@ -86,7 +86,7 @@ static ssize_t read_all(int fd, char *data, size_t size) {
     return fits ? (ssize_t)n : -1;
 }
 
-/* A file's bytes, malloc'ed; NULL where it is none to be read. */
+/* Returns a file's bytes, malloc'ed; NULL if it cannot be read. */
 static char *read_file(const char *path, size_t *size) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     char *data = fd >= 0 ? malloc(SOURCE_BYTES_MAX) : NULL;
@@ -112,7 +112,7 @@ static bool take_file(const char *path, struct source_file *out) {
     return taken;
 }
 
-/* Whether the text declares that class: "class Outer", "object Outer". */
+/* True if the text declares that class: "class Outer", "object Outer". */
 static bool declares(const char *data, size_t size, const char *simple) {
     static const char *const word[] = {"class ", "interface ", "object ",
                                        "enum ",  "record ",    "trait "};
@@ -141,7 +141,7 @@ static bool is_source_name(const char *name) {
     return false;
 }
 
-/* Any file of the package's directory that declares the class. */
+/* Searches the package's directory for any file that declares the class. */
 static bool scan_package(const char *root, const char *base, struct source_file *out) {
     const char *slash = strrchr(base, '/'), *simple = slash ? slash + 1 : base;
     char path[2 * PATH_BYTES];
@@ -163,7 +163,7 @@ static bool scan_package(const char *root, const char *base, struct source_file 
     return found;
 }
 
-/* Below one root, which ends with a '/'. */
+/* Searches below one root, which ends with a '/'. */
 static bool find_below(const char *root, const char *class_name, bool scan,
                        struct source_file *out) {
     char base[PATH_BYTES], path[3 * PATH_BYTES];
@@ -188,7 +188,8 @@ static bool find_below(const char *root, const char *class_name, bool scan,
     return false;
 }
 
-/* The directory itself, then each one in it: a module, or a project of several. */
+/* Searches the directory itself, then each directory in it: it may be a module, or a project of
+ * several. */
 static bool find_in_directory(const char *directory, const char *class_name,
                               struct source_file *out) {
     char root[2 * PATH_BYTES];
@@ -227,7 +228,8 @@ static bool take_entry(zip_t *z, zip_uint64_t entry, const char *archive, struct
     return taken;
 }
 
-/* An entry "pkg/Outer.java", or the one with the least before that: "java.base/pkg/Outer.java". */
+/* Finds the entry "pkg/Outer.java", or the one with the shortest prefix:
+ * "java.base/pkg/Outer.java". */
 static bool find_in_archive(zip_t *z, const char *archive, const char *class_name,
                             struct source_file *out) {
     char base[PATH_BYTES];
@@ -252,7 +254,7 @@ static bool find_in_archive(zip_t *z, const char *archive, const char *class_nam
     return best >= 0 && take_entry(z, (zip_uint64_t)best, archive, out);
 }
 
-/* Takes the descriptor over. NULL: no archive. */
+/* Opens an archive, and takes ownership of the descriptor. NULL: it is no archive. */
 static zip_t *open_archive(int fd, off_t most) {
     struct stat st;
     int why;
@@ -282,7 +284,8 @@ static bool find_in_named(struct source_finder *f, const char *place, const char
     return f->archive && find_in_archive(f->archive, place, class_name, out);
 }
 
-/* The first libjvm.so that is mapped; the target may have any number of mappings. */
+/* Finds the directory of the first libjvm.so that is mapped. The target may have any number of
+ * mappings. */
 static void find_libjvm(pid_t pid, char *out, size_t size) {
     char name[64];
     snprintf(name, sizeof name, "/proc/%d/maps", (int)pid);
@@ -302,7 +305,7 @@ static void find_libjvm(pid_t pid, char *out, size_t size) {
         fclose(maps);
 }
 
-/* src.zip in `directory` or above it, as the target sees that. */
+/* Opens src.zip in `directory` or above it, with paths as the target sees them. */
 static bool open_jdk_from(struct source_finder *f, int root, const char *directory) {
     static const char *const place[] = {"lib/src.zip", "src.zip"};
     char at[PATH_BYTES], path[PATH_BYTES + 16];

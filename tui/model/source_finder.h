@@ -1,14 +1,15 @@
 /*
- * Where the source of a class is: in the directories and archives a person named, else in the
- * src.zip of the JVM's own JDK. In a directory or archive, below a root or a usual place under one
- * ("src/main/java"), a module's name in between included, as "pkg/Outer" with .java, .kt, .scala or
- * .groovy; else in any file of the package's directory that declares the class.
+ * Finds the source of a class: in the directories and archives that the user named, otherwise in
+ * the src.zip of the JVM's own JDK. In a directory or archive, the file is searched below the root
+ * or a usual place below it ("src/main/java"), also with a module's name in between. Its name is
+ * "pkg/Outer" with .java, .kt, .scala or .groovy; otherwise it is any file in the package's
+ * directory that declares the class.
  *
- * Looking costs as much as reading a directory or an archive's list of entries: what was found
- * last is kept, and what was not found too.
+ * A search costs as much as reading a directory or an archive's list of entries. So the last
+ * results are kept, including those without a file.
  *
- * Archives and files may be anybody's: sizes and numbers are bounded, only regular files are
- * opened, and those of the JVM's JDK only below its own root.
+ * Archives and files may come from anybody. Sizes and numbers are limited, and only regular files
+ * are opened. Those of the JVM's JDK are opened only below the JVM's own root directory.
  *
  * Context: frontend main thread.
  */
@@ -21,13 +22,13 @@
 
 struct source_finder;
 
-/* NULL: no memory. free(NULL) is fine. */
+/* NULL: no memory. source_finder_free accepts NULL. */
 struct source_finder *source_finder_new(void);
 void source_finder_free(struct source_finder *f);
 
-/* The file with the class (internal form, "java/lang/Thread"); NULL: there is none. It lives until
- * the next call. `path` has ':' between directories and archives, "" for none; `pid` 0: no JVM, so
- * only those. */
+/* Finds the file with the class (internal form, "java/lang/Thread"); NULL: none. The result lives
+ * until the next call. `path` lists directories and archives with ':' between them, "" for none.
+ * `pid` 0: no JVM, so only `path` is searched. */
 const struct source_file *source_finder_find(struct source_finder *f, const char *path, pid_t pid,
                                              const char *class_name);
 

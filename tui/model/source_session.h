@@ -1,5 +1,5 @@
 /*
- * A session as the model's source.
+ * A session as the model's data source.
  *
  * Context: frontend main thread.
  */
@@ -8,8 +8,9 @@
 
 #include "tui/model/model.h"
 
-/* `live`: ask the kernel for the JVM's threads, start and stop engines; not for recordings, whose
- * pid may belong to somebody else by now. The session outlives the source. */
+/* `live`: the source also reads the JVM's threads from the kernel, and starts and stops engines.
+ * Not for recordings: their pid may belong to another process by now. The session outlives the
+ * source. */
 struct model_source source_session(struct session *s, bool live);
 
 #endif

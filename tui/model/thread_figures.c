@@ -27,7 +27,7 @@ void thread_figures_add(struct thread_figures *f, const struct model *m,
     f->change.chance = f->change.chance && change.chance;
 }
 
-/* The weight of an event a second; < 0: no samples. */
+/* Returns the weight of an event per second; < 0: no samples. */
 static double rate(const struct model *m, const struct thread_figures *f, int event) {
     const struct snapshot *rows = m->rows[event].snapshot;
     if (m->asked.event == event)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Threads of one folded name; two of them are a pool. */
+/* Threads with the same folded name. Two or more are a pool. */
 struct group {
     uint64_t item;
     size_t name;
@@ -21,7 +21,7 @@ struct groups {
     uint32_t *of;        /* group by thread */
 };
 
-/* "C1 " and "G1 " of a name that goes on say what it is, not which one. */
+/* In "C1 " and "G1 " at the beginning of a longer name, the digit belongs to the word. */
 static bool is_word(const char *start, const char *digits, size_t length) {
     return digits == start + 1 && length == 1 && digits[length] == ' ';
 }
@@ -42,8 +42,9 @@ const char *thread_pools_fold_name(const char *name, char *out, size_t size) {
     return out;
 }
 
-/* Names are the JVM's: with a seed it cannot know, no two of them are taken for one. The two high bits
- * no thread has together, see model_thread_key. */
+/* Returns the identity of a folded name. The hash has a seed that the JVM cannot know, so the JVM
+ * cannot choose two names with one identity. No thread's key has both high bits set, see
+ * model_thread_key. */
 static uint64_t item_of(const struct thread_pools *p, const char *folded) {
     return hash_bytes((uintptr_t)p, folded, strlen(folded)) | UINT64_C(3) << 62;
 }
@@ -98,7 +99,7 @@ static void start_pool(struct thread_pools *p, const struct group *group, uint32
     struct thread_pool *pool = &p->pool[group->pool];
     pool->item = group->item;
     pool->name = group->name;
-    pool->heaviest = thread; /* they come by weight */
+    pool->heaviest = thread; /* threads are sorted by weight */
     pool->row = p->count;
     pool->open = is_open(p, pool->item);
     p->row[p->count++] =

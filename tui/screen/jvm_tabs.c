@@ -83,7 +83,7 @@ void jvm_tabs_go(struct jvm_tabs *t, int index) {
     t->tab[index]->refresh_ns = 0;
 }
 
-/* A line of them, where there is one to choose from, or to say that a stream is being kept. */
+/* Gives the screen the list of open JVMs, if there are several, or if one is being recorded. */
 static void tell(const struct jvm_tabs *t) {
     struct screen_tab line[JVM_TABS_MAX];
     char name[JVM_TABS_MAX][sizeof t->tab[0]->model.jvm.name + 32];
@@ -128,13 +128,15 @@ void jvm_tab_save(struct jvm_tab *t, time_t now) {
         screen_say(t->screen, "written: %s", path);
 }
 
-/* It is in the current directory; a whole path would leave the row without its end. */
+/* Returns the file's name. The file is in the current directory, and a whole path may not fit into
+ * the status row. */
 static const char *file_of(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-/* A name that is taken, as by another recording of the same second, gets a number. 0 or -errno. */
+/* Starts a recording. If the name is taken, for example by another recording of the same second, it
+ * gets a number. 0 or -errno. */
 static int begin_recording(struct jvm_tab *t, time_t now, char *path, size_t size, struct err *e) {
     int err = -EEXIST;
     for (int i = 1; err == -EEXIST && i < 10; i++) {

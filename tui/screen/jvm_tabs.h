@@ -1,9 +1,9 @@
 /*
- * The JVMs that are open, each with its own session, model and screen. The one that is up is
- * refreshed as asked for; the others go on sampling and are looked at now and then, so that one
- * that ended can be marked.
+ * The open JVMs, each with its own session, model and screen. The one on screen is refreshed at the
+ * requested rate. The others go on sampling and are refreshed now and then, so that one that has
+ * ended is marked.
  *
- * Context: frontend main thread. Time comes from the caller.
+ * Context: frontend main thread. The caller passes the time.
  */
 #ifndef JTOP_TUI_SCREEN_JVM_TABS_H
 #define JTOP_TUI_SCREEN_JVM_TABS_H
@@ -20,10 +20,10 @@ struct jvm_tab {
     struct session *session; /* owned */
     struct model model;
     struct screen *screen;
-    const char *replay;  /* of a recording: its path */
-    uint64_t opened_ns;  /* monotonic */
-    uint64_t refresh_ns; /* when it is due */
-    char record[512];    /* where the stream is kept too; "": nowhere */
+    const char *replay;  /* path of a recording; NULL: a JVM */
+    uint64_t opened_ns;  /* monotonic time */
+    uint64_t refresh_ns; /* when the next refresh is due */
+    char record[512];    /* file that also receives the stream; "": none */
 };
 
 struct jvm_tabs {
@@ -31,29 +31,29 @@ struct jvm_tabs {
     int count, on;
 };
 
-/* Puts this session, which it owns from here on, behind the others and brings it up; `replay`: of
- * a recording, its path. -ENOMEM, or
- * -EMFILE where there are too many: the session is closed. */
+/* Adds a tab for this session behind the others, and shows it. The tab owns the session from now
+ * on. `replay`: path of a recording. -ENOMEM, or -EMFILE if there are too many tabs; the session is
+ * then closed. */
 int jvm_tabs_open(struct jvm_tabs *t, struct session *s, const struct live_options *o,
                   const char *replay, uint64_t now_ns, struct err *e);
-/* Lets the JVM go that is up. */
+/* Closes the tab on screen and its session. */
 void jvm_tabs_close(struct jvm_tabs *t);
 void jvm_tabs_close_all(struct jvm_tabs *t);
 
-/* NULL: none is open. */
+/* Returns the tab on screen; NULL: none is open. */
 struct jvm_tab *jvm_tabs_on(const struct jvm_tabs *t);
-/* Which one is of this JVM; -1: none, or it has ended. */
+/* Returns the tab of this JVM; -1: none, or the JVM has ended. */
 int jvm_tabs_find(const struct jvm_tabs *t, const struct jvm *j);
-/* Brings another one up: it is due at once. */
+/* Shows another tab; its refresh is due at once. */
 void jvm_tabs_go(struct jvm_tabs *t, int index);
 
-/* Looks at those that are not up and due (`all`: at the one that is up too), and tells the screen
- * that is up what is open. Returns when the next one is due, UINT64_MAX: none. */
+/* Refreshes the hidden tabs that are due (`all`: also the one on screen), and gives the screen the
+ * list of open tabs. Returns when the next tab is due, UINT64_MAX: none. */
 uint64_t jvm_tabs_look(struct jvm_tabs *t, bool all, uint64_t now_ns);
 
-/* Writes what is on screen in the format the screen asks for, and says where. */
+/* Writes what is on screen in the format that the screen requests, and reports the path there. */
 void jvm_tab_save(struct jvm_tab *t, time_t now);
-/* Begins to keep the stream in a file, or ends that, and says where it is. */
+/* Starts or ends the recording of the stream to a file, and reports the file. */
 void jvm_tab_record(struct jvm_tab *t, time_t now);
 
 #endif

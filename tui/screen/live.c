@@ -19,8 +19,8 @@
 
 #define MS UINT64_C(1000000)
 #define PICKER_REFRESH_NS (1000 * MS)
-/* A little faster than asked for while everything is new. The first samples are shown when they
- * come: the session's descriptor says so. */
+/* While a JVM is new, it is refreshed faster than requested. The first samples are shown at once:
+ * the session's descriptor reports them. */
 #define EARLY_REFRESH_NS (200 * MS)
 #define EARLY_NS (1000 * MS)
 
@@ -29,11 +29,11 @@ struct live {
     struct loop loop;
     struct jvm_tabs tabs;
     struct picker *picker;
-    bool mouse;            /* ours; else the terminal's own */
-    bool mouse_on, hovers; /* as the terminal was told last */
+    bool mouse;            /* the mouse is used by this program, not by the terminal */
+    bool mouse_on, hovers; /* as last sent to the terminal */
 };
 
-/* Where the person goes from the picker or from a screen. */
+/* Where the user goes from the picker or from a screen. */
 enum way { WAY_STAY, WAY_TABS, WAY_PICKER, WAY_OUT };
 
 static void use_mouse(struct live *l, bool hover) {
@@ -67,7 +67,8 @@ static void list_jvms(struct live *l) {
         picker_update(l->picker, jvms, (uint32_t)n);
 }
 
-/* Attaches to the JVM of the cursor, or goes to where it is open; an error stays in the picker. */
+/* Attaches to the JVM at the cursor, or shows its tab if it is open. After an error, the picker
+ * stays. */
 static enum way open_chosen(struct live *l) {
     const struct jvm j = *picker_chosen(l->picker);
     int open = jvm_tabs_find(&l->tabs, &j);
@@ -81,7 +82,7 @@ static enum way open_chosen(struct live *l) {
     show_picker(l);
     struct err e = {0};
     struct session *s = NULL;
-    /* Other JVMs that are open are not left because this one makes one wait. */
+    /* While other JVMs are open, a single signal does not end the program here. */
     signals_impatient(l->tabs.count ? 0 : SIGNALS_PATIENCE_S);
     int err = live_attach(&j, &l->o->session, &s, &e);
     signals_patient();
@@ -181,7 +182,8 @@ static void copy(struct live *l, struct screen *s) {
         screen_say(s, "not copied: this terminal takes no text for its clipboard (OSC 52)");
 }
 
-/* The command has the terminal until it ends, and what it printed stays until a press. */
+/* Pipes the table to the command, which has the terminal until it ends. Its output stays until a
+ * press. */
 static void pipe_table(struct live *l, struct screen *s) {
     struct text table = {0};
     struct err e = {0};
@@ -223,7 +225,7 @@ static void step_tab(struct live *l, struct screen *s, int by) {
         screen_say(s, "no other JVM is open");
 }
 
-/* What was sampled goes with its tab: the last one is not left by the way. */
+/* Closes the tab on screen. Its samples are lost, so the last tab is not closed this way. */
 static void close_tab(struct live *l, struct screen *s) {
     if (l->tabs.count == 1) {
         screen_say(s, "this is the only JVM: q leaves it");
@@ -322,7 +324,7 @@ static enum way run_screen(struct live *l) {
         if (happened & LOOP_PRESS)
             way = take_presses(l);
         if (way == WAY_STAY && t == jvm_tabs_on(&l->tabs) && screen_wants_switch(t->screen)) {
-            show_screen(l, t->screen); /* it says so: a busy JVM takes its time */
+            show_screen(l, t->screen); /* shows the pending switch: a busy JVM takes its time */
             screen_switch(t->screen);
             t->opened_ns = clock_now_ns();
             t->refresh_ns = 0;
@@ -333,7 +335,7 @@ static enum way run_screen(struct live *l) {
 
 /* ---- all of it ---- */
 
-/* The line one sees until the first screen is there. */
+/* Shows a line until the first screen is ready. */
 static void show_opening(struct live *l) {
     struct canvas *c = &l->loop.canvas;
     canvas_clear(c);
@@ -345,7 +347,7 @@ static void show_opening(struct live *l) {
     loop_show(&l->loop, &(struct caret){0});
 }
 
-/* What the command line names. */
+/* Opens the JVM or recording of the command line. */
 static int open_first(struct live *l, struct err *e) {
     struct session *s = NULL;
     show_opening(l);

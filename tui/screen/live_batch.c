@@ -27,7 +27,7 @@ static int size_from(const char *variable, int least, int otherwise) {
     return n < least ? least : (int)n;
 }
 
-/* False at the end: asked to stop, or the session is over. */
+/* Waits for the time of the next frame. False: asked to stop, or the session has ended. */
 static bool wait_frame(const struct live_options *o, struct session *s) {
     uint64_t until = clock_now_ns() + (uint64_t)live_refresh_ms(o) * 1000000u;
     int fd = session_event_fd(s);
@@ -54,8 +54,8 @@ static bool wait_frame(const struct live_options *o, struct session *s) {
     }
 }
 
-/* The rows after the last one with text are left out; what the screen would say in its status line
- * comes last. 0 or -errno. */
+/* Prints a frame, without empty rows at its end. The notice that the screen would show in its
+ * status row comes last. 0 or -errno. */
 static int print_frame(const struct canvas *c, const struct model *m, bool first, struct err *e) {
     struct text out = {0};
     char notice[512];
@@ -77,7 +77,7 @@ static int print_frame(const struct canvas *c, const struct model *m, bool first
 
 static int print_frames(const struct live_options *o, struct session *session, struct model *m,
                         struct screen *s, struct canvas *c, struct err *e) {
-    /* Rates need two looks; the first frame has the one from here. */
+    /* Rates need two polls; this is the first. */
     int err = 0;
     if (model_refresh(m, clock_now_ns()))
         return err_set(e, ENOMEM, "no memory for a frame");
@@ -91,7 +91,7 @@ static int print_frames(const struct live_options *o, struct session *session, s
         if (!more || m->status.phase != SESSION_RUNNING)
             break;
     }
-    /* Who reads us has seen enough (| head): that is no error. */
+    /* The reader of our output has ended (| head): that is no error. */
     return err == -EPIPE ? 0 : err;
 }
 

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A page of this size is what PgUp and PgDn move by. */
+/* The size of a page; PgUp and PgDn move by its rows. */
 #define PAGE_ROWS 29
 #define PAGE_COLS 200
 #define LINE_BYTES 1024
@@ -31,9 +31,9 @@ struct plain {
     struct jvm_tabs tabs;
     struct canvas canvas;
     bool utf8;
-    bool over; /* asked to end, or nobody reads us any more */
+    bool over; /* asked to end, or nobody reads the output any more */
     char input[LINE_BYTES];
-    size_t length; /* bytes of it that are there */
+    size_t length; /* number of bytes in `input` */
 };
 
 static const struct {
@@ -69,7 +69,7 @@ static void say_text(struct plain *p, struct text *t) {
 
 /* ---- lines in ---- */
 
-/* What ends a wait; `fd` may be -1. True where it is readable. */
+/* Waits for `fd` (may be -1), a signal or the timeout. True if `fd` is readable. */
 static bool wait_for(struct plain *p, int fd, int timeout_ms) {
     struct pollfd f[] = {{.fd = signals_fd(), .events = POLLIN}, {.fd = fd, .events = POLLIN}};
     if (poll(f, 2, timeout_ms) < 0)
@@ -82,7 +82,7 @@ static bool wait_for(struct plain *p, int fd, int timeout_ms) {
     return f[1].revents;
 }
 
-/* Takes the first line out of what was read; a last one needs no newline. */
+/* Takes the first line out of the input read so far. The last line needs no newline. */
 static bool take_line(struct plain *p, bool ended, char line[LINE_BYTES]) {
     char *end = memchr(p->input, '\n', p->length);
     size_t n = end ? (size_t)(end - p->input) : p->length, used = end ? n + 1 : n;
@@ -97,7 +97,7 @@ static bool take_line(struct plain *p, bool ended, char line[LINE_BYTES]) {
     return true;
 }
 
-/* False at the end of the input, or where we are asked to end. */
+/* Reads a line. False at the end of the input, or if asked to end. */
 static bool read_line(struct plain *p, const char *prompt, char line[LINE_BYTES]) {
     say(p, prompt);
     bool ended = false;
@@ -137,7 +137,7 @@ static void say_jvm(struct plain *p, int number, const struct jvm *j) {
     say_text(p, &t);
 }
 
-/* A place in the list, or what names a JVM everywhere. */
+/* Finds a JVM by its number in the list, or by a name as jvm_find takes it. */
 static int find_jvm(const char *what, const struct jvm *jvms, int count, struct jvm *out,
                     struct err *e) {
     long n = strtol(what, NULL, 10);
@@ -168,7 +168,7 @@ static int open_jvm(struct plain *p, const struct jvm *j, struct err *e) {
     return err;
 }
 
-/* Until one is chosen, or the person leaves it: true where one is up. */
+/* Lists JVMs until one is chosen, or the user leaves. True if a JVM is open. */
 static bool choose(struct plain *p) {
     char line[LINE_BYTES], text[LINE_BYTES];
     for (;;) {
@@ -215,7 +215,7 @@ static void say_keys(struct plain *p) {
     say_text(p, &t);
 }
 
-/* Draws; true where a line of text is being typed. */
+/* Draws the screen. True if a line of text is being typed. */
 static bool draw(struct plain *p, const struct jvm_tab *t, struct caret *caret) {
     screen_draw(t->screen, &p->canvas, caret);
     return caret->visible;
@@ -254,7 +254,7 @@ static void step_tab(struct plain *p, int by) {
     jvm_tabs_go(t, (t->on + by + t->count) % t->count);
 }
 
-/* False where nothing is left to be said of this JVM. */
+/* Carries out a wish. False if the program ends, or this JVM is no longer on screen. */
 static bool carry_out(struct plain *p, struct jvm_tab *t, enum screen_wish wish) {
     switch (wish) {
     case SCREEN_QUIT:
@@ -293,7 +293,7 @@ static bool carry_out(struct plain *p, struct jvm_tab *t, enum screen_wish wish)
     return !p->over && t == jvm_tabs_on(&p->tabs);
 }
 
-/* The next press of a line, "^T" included; 0 at its end. */
+/* Returns the next press of a line, "^T" included; 0 at its end. */
 static int32_t next_press(const char **s) {
     const unsigned char *at = (const unsigned char *)*s;
     if (at[0] == '^' && at[1] >= '?' && at[1] <= '_') {
@@ -305,10 +305,10 @@ static int32_t next_press(const char **s) {
     uint32_t code;
     size_t bytes = utf8_decode(*s, SIZE_MAX, &code);
     *s += bytes ? bytes : 1;
-    return bytes ? (int32_t)code : 0xfffd; /* the replacement character: no key of ours */
+    return bytes ? (int32_t)code : 0xfffd; /* the replacement character: it is no key */
 }
 
-/* A page is due afterwards unless the help was asked for. */
+/* Takes a line as keys. The caller prints a page afterwards. */
 static void take_keys(struct plain *p, const char *line) {
     struct caret caret;
     const struct keymap *keys = config_keys(p->o->config);
@@ -328,12 +328,11 @@ static void take_keys(struct plain *p, const char *line) {
             return;
     }
     struct jvm_tab *t = jvm_tabs_on(&p->tabs);
-    if (draw(p, t, &caret)) /* the line's end is Enter's */
+    if (draw(p, t, &caret)) /* the end of the line is Enter */
         carry_out(p, t, screen_press(t->screen, PRESS_ENTER));
 }
 
-/* The first page says something: it waits for the first samples, or until it is clear that none
- * come. */
+/* Waits for the first samples, so that the first page shows some; after a while it shows none. */
 static void await_samples(struct plain *p, struct jvm_tab *t) {
     uint64_t end = clock_now_ns() + FIRST_NS, now;
     int fd = session_event_fd(t->session);
@@ -371,7 +370,7 @@ static void run(struct plain *p) {
 
 int live_plain(const struct live_options *o, struct err *e) {
     struct plain p = {.o = o, .utf8 = live_set_locale()};
-    setlocale(LC_CTYPE, "C.UTF-8"); /* for the canvas: say() knows what may be said */
+    setlocale(LC_CTYPE, "C.UTF-8"); /* for the canvas; say() replaces what cannot be printed */
     int err = canvas_resize(&p.canvas, PAGE_ROWS, PAGE_COLS)
                   ? err_set(e, ENOMEM, "no memory for a page")
                   : signals_open(e);

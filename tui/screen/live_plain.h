@@ -1,7 +1,7 @@
 /*
  * The linear mode, --plain, for screen readers, braille lines, and terminals that cannot move a
- * cursor: lines go to stdout, none of which is ever written over; a line typed is keys as on the
- * screen. No escape sequence is sent, and stdin and stdout may be pipes.
+ * cursor. Lines are printed to stdout and never overwritten. A typed line is taken as keys, as on
+ * the screen. No escape sequence is sent, and stdin and stdout may be pipes.
  *
  * Context: frontend main thread.
  */
@@ -10,7 +10,7 @@
 
 #include "tui/screen/live.h"
 
-/* As live_run. Ends with q, or with its input. */
+/* As live_run. Ends with the key q, or at the end of its input. */
 int live_plain(const struct live_options *o, struct err *e);
 
 #endif

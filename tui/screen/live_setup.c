@@ -42,7 +42,7 @@ unsigned live_refresh_ms(const struct live_options *o) {
     return o->refresh_ms ? o->refresh_ms : REFRESH_MS_DEFAULT;
 }
 
-/* What was asked for and is not sampled yet is sampled as well. */
+/* Starts those requested events that the shared session does not sample yet. */
 static void add_engines(struct session *s, const struct session_options *o) {
     struct wire_engine_request engine[WIRE_EVENTS];
     struct session_status st;

@@ -1,5 +1,5 @@
 /*
- * What the live screen and its paper form have in common.
+ * Setup that the live modes share: locale, settings, session.
  *
  * Context: frontend main thread.
  */
@@ -9,16 +9,17 @@
 #include "tui/model/model.h"
 #include "tui/screen/live.h"
 
-/* Takes LC_CTYPE from the environment. True where it is UTF-8. */
+/* Takes LC_CTYPE from the environment. True if it is UTF-8. */
 bool live_set_locale(void);
-/* Asked for, or NO_COLOR is set. */
+/* True if no colour was requested, or NO_COLOR is set. */
 bool live_is_mono(const struct live_options *o);
 struct model_settings live_settings(const struct live_options *o);
 unsigned live_refresh_ms(const struct live_options *o);
-/* Looks on where somebody samples this JVM already and shares that; else attaches, and shares. */
+/* Joins as a viewer if another process already samples this JVM and shares its profile; otherwise
+ * attaches. In both cases, the session is then shared. */
 int live_attach(const struct jvm *j, const struct session_options *o, struct session **out,
                 struct err *e);
-/* The same for o->jvm, or reads o->replay. */
+/* The same for o->jvm; or reads the recording o->replay. */
 int live_open_session(const struct live_options *o, struct session **out, struct err *e);
 /* Empties the session's eventfd. */
 void live_clear_event(int fd);

@@ -20,9 +20,9 @@ struct picker {
     uid_t uid;
     const struct keymap *keys;
     picker_check *check;
-    struct picker_row *rows; /* in order */
+    struct picker_row *rows; /* sorted */
     uint32_t count;
-    uint32_t *shown; /* indices of the rows the filter lets through */
+    uint32_t *shown; /* indices of the rows that match the filter */
     uint32_t shown_count;
     enum picker_column sorted;
     bool falls;
@@ -33,10 +33,10 @@ struct picker {
     pid_t open[PICKER_OPEN];
     int opened;
     bool behind;
-    bool listed; /* there was a first list */
+    bool listed; /* a list with JVMs was set before */
     bool help;
     int help_top, help_last, help_page;
-    struct picker_layout layout; /* as drawn last */
+    struct picker_layout layout; /* as last drawn */
     int list_rows;
     char said[512];
 };
@@ -45,7 +45,7 @@ struct picker {
 
 #define SENTENCE_ROWS 5
 
-/* Bytes of the text that go into a line: up to a blank, where there is one. */
+/* Returns how many bytes of the text fit into a line: up to a blank, if there is one. */
 static int line_length(const struct canvas *c, const char *text) {
     int best = 0;
     if (canvas_width(c, text) <= c->cols)
@@ -56,8 +56,8 @@ static int line_length(const struct canvas *c, const char *text) {
     return best ? best : c->cols;
 }
 
-/* A sentence whose last line is in this row: it grows upwards, over rows that are free in all but
- * the longest lists. */
+/* Draws a sentence whose last line is in this row. It grows upwards, over rows that are free unless
+ * the list is very long. */
 static void draw_sentence(struct canvas *c, int row, enum role role, const char *text) {
     char line[SENTENCE_ROWS][512];
     int lines = 0, most = c->rows / 8 + 2 < SENTENCE_ROWS ? c->rows / 8 + 2 : SENTENCE_ROWS;
@@ -75,7 +75,7 @@ static void draw_sentence(struct canvas *c, int row, enum role role, const char 
     }
 }
 
-/* The cursor's; NULL: there is none. */
+/* Returns the row at the cursor; NULL: none. */
 static struct picker_row *picker_chosen_row(const struct picker *p);
 
 static void draw_status(struct picker *p, struct canvas *c, int row, struct caret *caret) {
@@ -111,7 +111,7 @@ static void draw_empty(const struct picker *p, struct canvas *c) {
     canvas_text(c, row + 4, 2, c->cols - 2, ROLE_DIM, "the list is renewed every second");
 }
 
-/* What is there, how it is sorted, and what the marks say that are on some row. */
+/* Draws the number of JVMs, the sort column, and the meaning of the marks in use. */
 static void draw_title(const struct picker *p, struct canvas *c) {
     bool recent = false, open = false, cannot = false;
     char sorted[48] = "", legend[80];
@@ -136,7 +136,7 @@ static void draw_title(const struct picker *p, struct canvas *c) {
 static void draw_help(struct picker *p, struct canvas *c) {
     p->help_page = c->rows - 3;
     p->help_last = view_help_draw(c, p->keys, p->help_top);
-    if (p->help_top > p->help_last) { /* the screen grew */
+    if (p->help_top > p->help_last) { /* the screen became larger */
         p->help_top = p->help_last;
         canvas_clear(c);
         view_help_draw(c, p->keys, p->help_top);
@@ -161,7 +161,7 @@ void picker_draw(struct picker *p, struct canvas *c, struct caret *caret) {
     draw_title(p, c);
     picker_layout(&p->layout, c->cols, containers);
     picker_draw_heads(c, PICKER_LIST_ROW - 1, &p->layout, p->sorted, p->falls);
-    p->list_rows = c->rows - PICKER_LIST_ROW - 3; /* two rows for sentences, and the keys */
+    p->list_rows = c->rows - PICKER_LIST_ROW - 3; /* two rows for sentences, one for the keys */
     cursor_fit(&p->cursor, p->shown_count, (uint32_t)p->list_rows);
     for (int i = 0; i < p->list_rows && p->cursor.top + (uint32_t)i < p->shown_count; i++)
         picker_draw_row(c, PICKER_LIST_ROW + i, &p->layout,
@@ -179,7 +179,7 @@ void picker_draw(struct picker *p, struct canvas *c, struct caret *caret) {
 }
 
 #define SLOW_NS UINT64_C(20000000)
-#define SLOW_PAUSES 50 /* so much longer than it took it is left in peace */
+#define SLOW_PAUSES 50 /* after a slow check, the next one waits this many times its duration */
 
 struct picker *picker_new(uid_t uid) {
     struct picker *p = calloc(1, sizeof *p);
@@ -250,7 +250,7 @@ static int compare(const void *a, const void *b, void *arg) {
     return picker_compare(a, b, p->sorted, p->falls);
 }
 
-/* Puts the rows in order and filters them; the cursor stays with its JVM. */
+/* Sorts and filters the rows; the cursor stays with its JVM. */
 static void arrange(struct picker *p) {
     if (p->count > 1)
         qsort_r(p->rows, p->count, sizeof *p->rows, compare, p);
@@ -262,7 +262,8 @@ static void arrange(struct picker *p) {
     cursor_follow(&p->cursor, &rows);
 }
 
-/* Its CPU % is of the time since the last list; a container does not change. */
+/* Keeps the state of a JVM that was in the last list: its CPU % is of the time since then. Its
+ * container does not change. */
 static bool keep_state(const struct picker *p, struct picker_row *r) {
     for (uint32_t i = 0; i < p->count; i++) {
         const struct picker_row *was = &p->rows[i];
@@ -287,7 +288,8 @@ static int recent_place(const struct picker *p, const struct jvm *j) {
     return -1;
 }
 
-/* One whose file systems keep us waiting is not asked again each second. */
+/* Checks whether the JVM can be attached. A check that waits long for file systems is not repeated
+ * every second. */
 static void check_row(const struct picker *p, struct picker_row *r) {
     struct err e = {0};
     const char *word = "";
@@ -314,9 +316,9 @@ static void fill_row(const struct picker *p, struct picker_row *r, const struct 
     check_row(p, r);
 }
 
-/* The busiest one is probably what somebody came for, unless there is one they look at often. From
- * here on the cursor stays with its JVM, whatever the rows do: Enter must not mean another one than
- * a moment ago. */
+/* Selects the JVM that the user probably wants: a recently viewed one, or else the busiest. From
+ * now on the cursor stays with its JVM, even if rows move: Enter must not mean another JVM than a
+ * moment before. */
 static void select_likely(struct picker *p) {
     struct cursor_rows rows = rows_of(p);
     uint32_t best = 0;
@@ -361,7 +363,8 @@ const struct jvm *picker_chosen(const struct picker *p) {
 
 /* ---- presses ---- */
 
-/* One that cannot be attached says why instead. What it was found by is done with. */
+/* Chooses the JVM at the cursor. If it cannot be attached, the reason is shown instead. The filter
+ * is cleared. */
 static enum picker_wish choose(struct picker *p) {
     const struct picker_row *r = picker_chosen_row(p);
     if (!r)
@@ -371,7 +374,7 @@ static enum picker_wish choose(struct picker *p) {
         return PICKER_NOTHING;
     }
     struct cursor_rows rows = rows_of(p);
-    cursor_select(&p->cursor, p->cursor.row, &rows); /* it stays with this JVM, also among all */
+    cursor_select(&p->cursor, p->cursor.row, &rows); /* stay with this JVM when all are listed */
     line_editor_open(&p->filter, "");
     p->filter.open = false;
     arrange(p);
@@ -384,7 +387,7 @@ static void sort_by(struct picker *p, enum picker_column column, bool falls) {
     arrange(p);
 }
 
-/* The next one that is on screen; after the last, the order of the beginning. */
+/* Sorts by the next column on screen; after the last one, in the default order. */
 static void sort_next(struct picker *p) {
     int column = (int)p->sorted;
     do
@@ -477,7 +480,7 @@ static enum picker_wish carry_out(struct picker *p, enum command command, int32_
     return PICKER_NOTHING;
 }
 
-/* What an open filter takes; the other keys go on moving in the list. */
+/* True for presses that an open filter takes. The other keys still move in the list. */
 static bool is_typing(int32_t press) {
     if (press & PRESS_PASTED || press == PRESS_LEFT || press == PRESS_RIGHT)
         return true;

@@ -5,18 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns 0 and 1 are the cursor's and a mark. */
+/* Screen columns 0 and 1 are for the cursor and a mark. */
 #define FIRST 2
 #define MARK 1
-#define NAME_LEAST 18 /* with less left for names, a column is left out */
-#define NAME_KEPT 10  /* of it, beside the reason why it cannot be attached */
+#define NAME_LEAST 18 /* a column is left out if names would have less */
+/* Columns kept for the name, beside the reason why the JVM cannot be attached */
+#define NAME_KEPT 10
 #define WIDE 120
 
 static const struct column {
     const char *head;
-    int cols, wide; /* on a wide screen */
+    int cols, wide; /* wide: on a wide screen */
     bool right, falls;
-    int rank; /* the first to be there, where there is little room */
+    int rank; /* if there is little room, columns of lower rank come first */
 } columns[PICKER_COLUMNS] = {
     [PICKER_PID] = {"PID", 7, 7, true, false, 0},
     [PICKER_USER] = {"USER", 8, 12, false, false, 4},
@@ -68,7 +69,7 @@ bool picker_falls(enum picker_column column) {
     return columns[column].falls;
 }
 
-/* HotSpot's version says the feature release first, but for 8: "25.412-b08". */
+/* Writes the feature release. HotSpot's version begins with it, except in JDK 8: "25.412-b08". */
 static void feature_release(const char *version, char *out, size_t size) {
     size_t n = strspn(version, "0123456789");
     if (!strncmp(version, "25.", 3) && strstr(version, "-b"))
@@ -121,7 +122,7 @@ int picker_compare(const struct picker_row *a, const struct picker_row *b,
                    enum picker_column column, bool falls) {
     int pid = compare_numbers(a->jvm.pid, b->jvm.pid);
     if (column == PICKER_NO_COLUMN) {
-        unsigned x = (unsigned)a->recent, y = (unsigned)b->recent; /* none: after all */
+        unsigned x = (unsigned)a->recent, y = (unsigned)b->recent; /* not recent (-1): last */
         return x != y ? (x > y) - (x < y) : pid;
     }
     int by = column == PICKER_PID ? pid : compare_column(a, b, column);
@@ -194,7 +195,8 @@ static void cell_text(const struct picker_row *r, enum picker_column column, int
     snprintf(out, size, "%s", text);
 }
 
-/* Why it cannot be attached comes before the name: the end of a long one may be cut. */
+/* Draws a name. The reason why the JVM cannot be attached comes first, because it could be cut off
+ * behind a long name. */
 static void draw_name(struct canvas *c, int y, const struct picker_layout *l,
                       const struct picker_row *r) {
     int at = l->at[PICKER_NAME];

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #define COLUMNS_MAX 48
-#define NAME_COLS 12 /* so wide a column of words is what a row is called by */
+#define NAME_COLS 12 /* the first column of words at least this wide names the row */
 #define CELL 512
 
-/* A column of a table: cells between columns of blanks that go from its head down. */
+/* A column of a table. Columns are separated by blanks that go from the head to the last row. */
 struct column {
     int at, end;
     char head[64];
@@ -17,15 +17,15 @@ struct column {
 struct table {
     int first, end; /* rows, without the heads */
     struct column column[COLUMNS_MAX];
-    int columns, name; /* index of the column a row is called by */
-    int indent;        /* where the names begin that are furthest to the left */
+    int columns, name; /* name: index of the column that names a row */
+    int indent;        /* where the leftmost name begins */
 };
 
 static const struct cell *cell_at(const struct canvas *c, int row, int col) {
     return &c->cells[row * c->cols + col];
 }
 
-/* Bars, sparklines and the lines of a tree say nothing when spoken. */
+/* True for parts of bars, sparklines and tree lines, which mean nothing when spoken. */
 static bool is_picture(wchar_t ch) {
     return (ch >= 0x2500 && ch <= 0x25ff) || (ch >= 0x2800 && ch <= 0x28ff) || ch == 0xb7;
 }
@@ -34,8 +34,8 @@ static bool is_fold(wchar_t ch) {
     return ch == L'▾' || ch == L'▸' || ch == 0xb7;
 }
 
-/* The text of some cells without pictures and outer blanks, `skip` roles left out (-1: none).
- * Several blanks in a row become `gap`. */
+/* Appends the text of some cells without pictures and outer blanks. Cells of the role `skip` are
+ * left out (-1: none). Several blanks in a row become `gap`. */
 static void add_cells(const struct canvas *c, int row, int at, int end, int skip, const char *gap,
                       struct text *out) {
     int blanks = 0;
@@ -76,7 +76,7 @@ static bool is_heads(const struct canvas *c, int row) {
 static bool is_blank(const struct canvas *c, const struct table *t, int col) {
     for (int row = t->first - 1; row < t->end; row++) {
         wchar_t ch = cell_at(c, row, col)->text[0];
-        /* beside a head, the mark of what is sorted by */
+        /* The mark of the sort column stands beside a head. */
         bool mark = row < t->first && is_picture(ch);
         if ((ch != L' ' && !mark) || cell_at(c, row, col)->width == 0)
             return false;
@@ -84,7 +84,7 @@ static bool is_blank(const struct canvas *c, const struct table *t, int col) {
     return true;
 }
 
-/* A part that has no head of its own belongs to the one before. */
+/* Finds the columns. A part without a head belongs to the column before it. */
 static void find_columns(const struct canvas *c, struct table *t) {
     for (int col = 1; col < c->cols; col++) { /* 0: the cursor's mark */
         if (is_blank(c, t, col))
@@ -105,7 +105,7 @@ static void find_columns(const struct canvas *c, struct table *t) {
     }
 }
 
-/* Where the cell's words begin, and whether there is a mark of a fold before them. */
+/* Returns where the cell's words begin, and sets the mark of a fold before them (0: none). */
 static int name_at(const struct canvas *c, int row, const struct column *k, wchar_t *fold) {
     *fold = 0;
     for (int col = k->at; col < k->end; col++) {
@@ -118,7 +118,7 @@ static int name_at(const struct canvas *c, int row, const struct column *k, wcha
     return k->end;
 }
 
-/* The first wide one with words in it, else the last. */
+/* Finds the column that names a row: the first wide one with words, or else the last. */
 static void find_name(const struct canvas *c, struct table *t) {
     t->name = t->columns - 1;
     for (int i = 0; i < t->columns; i++) {
@@ -137,7 +137,7 @@ static void find_name(const struct canvas *c, struct table *t) {
     }
 }
 
-/* "self 33.1 %" of SELF% and 33.1. */
+/* Appends a value with its head: "self 33.1 %" for SELF% and 33.1. */
 static void add_pair(struct text *out, const char *head, const char *value) {
     size_t n = strlen(head);
     bool percent = n > 1 && head[n - 1] == '%';
@@ -174,7 +174,7 @@ static void add_row(const struct canvas *c, const struct table *t, int row, bool
         if (i == t->name)
             continue;
         copy_cells(c, row, t->column[i].at, t->column[i].end, text, sizeof text);
-        char *end = strstr(text, " ±"); /* its figure has a column of its own */
+        char *end = strstr(text, " ±"); /* the error has its own column */
         if (end)
             *end = '\0';
         if (text[0])
@@ -189,7 +189,7 @@ static bool row_is_empty(const struct canvas *c, int row) {
     return !text[0];
 }
 
-/* A sentence that stands where rows would be, as in an empty list: it begins under no figure. */
+/* False for a sentence in place of rows, as in an empty list: it has one column. */
 static bool is_list(const struct table *t) {
     return t->columns > 1;
 }
@@ -230,7 +230,7 @@ void plain_page(const struct canvas *c, int cursor, bool head, struct text *out)
         row++;
     for (int i = head ? 0 : row - 1; i < row; i++)
         if (i >= 0)
-            add_line(c, i, ROLE_TAB, out); /* views that are not up */
+            add_line(c, i, ROLE_TAB, out); /* without the tabs of hidden views */
     while (row < end)
         row = add_table(c, row, end, cursor, out);
     add_line(c, c->rows - 2, -1, out);

@@ -1,6 +1,6 @@
 /*
- * A screen as lines to be read aloud: "1. shop.Ledger.book, self 33.1 %, total 33.7 %". What a row's
- * parts are called is read off the columns' heads, so every view reads like this.
+ * A screen as lines to be read aloud: "1. shop.Ledger.book, self 33.1 %, total 33.7 %". The names
+ * of a row's parts are taken from the columns' heads, so this works for every view.
  *
  * Context: pure.
  */
@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-/* The canvas as screen_draw left it, with UTF-8 glyphs. `cursor`: the selected row; `head`: what is
- * above the views too. The footer is left out. */
+/* Appends the lines of a canvas that screen_draw has drawn with UTF-8 glyphs. `cursor`: the
+ * selected row; `head`: also what is above the views. The footer is left out. */
 void plain_page(const struct canvas *c, int cursor, bool head, struct text *out);
 
 #endif

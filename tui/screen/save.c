@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The JVM chose its name: it must stay a name and not become a path. */
+/* Copies a name safely: the JVM chose it, and it must not become a path. */
 static void plain_name(const char *s, char *out, size_t size) {
     size_t n = 0;
     for (; *s && n + 1 < size; s++)
@@ -18,7 +18,7 @@ static void plain_name(const char *s, char *out, size_t size) {
     out[n] = '\0';
 }
 
-/* CPU time is what goes without saying. */
+/* Makes a file's name. The event is left out if it is CPU time. */
 static void file_name(const struct model *m, const char *ending, time_t now, char *out,
                       size_t size) {
     char name[64], event[32] = "";
@@ -33,7 +33,7 @@ static void file_name(const struct model *m, const char *ending, time_t now, cha
              event[0] ? "-" : "", when, ending);
 }
 
-/* "/where/we/are/file" where that fits. */
+/* Writes "/where/we/are/file" if that fits, otherwise `file`. */
 static void whole_path(const char *file, char *out, size_t size) {
     char here[512];
     if (!getcwd(here, sizeof here) || strlen(here) + 1 + strlen(file) >= size)
@@ -42,7 +42,7 @@ static void whole_path(const char *file, char *out, size_t size) {
         snprintf(out, size, "%s/%s", strcmp(here, "/") != 0 ? here : "", file);
 }
 
-/* The part of time, in seconds of the profile, the first being 1. */
+/* Adds the window, in seconds of the profile; the first second is 1. */
 static void add_window(struct text *out, const struct model *m) {
     const struct model_window w = model_window(m);
     uint64_t first = m->first_second;
@@ -64,8 +64,8 @@ static void add_baseline(struct text *out, const struct model *m) {
               now >= m->baseline_second ? "before" : "after");
 }
 
-/* Says in the title what the picture leaves out and whose the samples are; NULL where it is of
- * everything as usual. */
+/* Describes in the title what the picture leaves out, and to which threads the samples belong.
+ * NULL: it shows everything as usual. */
 static const char *describe_question(const struct model *m, bool compared, struct text *out) {
     const struct model_question *q = &m->question;
     char name[MODEL_NAME_SIZE];
@@ -90,8 +90,8 @@ static const char *describe_question(const struct model *m, bool compared, struc
     return out->len > usual && !out->failed ? out->data : NULL;
 }
 
-/* What is to be drawn: split by thread and from the leaves where the screen is, and the format can
- * be. */
+/* Makes the query of the picture: by thread or from the leaves if the screen is, and the format can
+ * show it. */
 static struct query query_for(const struct model *m, enum live_view view, bool graph) {
     bool tree = view == LIVE_TREE || view == LIVE_FLAME;
     struct query q = model_query(m);
@@ -103,7 +103,8 @@ static struct query query_for(const struct model *m, enum live_view view, bool g
     return q;
 }
 
-/* What is held is drawn as it was; *owned is NULL then. */
+/* Returns the snapshot to write. A held answer is used as it is, if it fits; *owned is NULL
+ * then. */
 static const struct snapshot *take_picture(const struct model *m, struct profile *p,
                                            const struct query *q, struct snapshot **owned) {
     const struct model_question *asked = &m->asked;
@@ -118,7 +119,8 @@ static bool is_compared(const struct model *m) {
     return m->baseline && m->baseline_asked.event == m->question.event;
 }
 
-/* The baseline as a tree of the same kind; asked for anew where it is kept as another one. */
+/* Returns the baseline as a tree of the same kind. If it is kept as another kind, it is taken again
+ * and *owned is set. */
 static const struct snapshot *take_baseline(const struct model *m, struct profile *p,
                                             const struct query *q, struct snapshot **owned) {
     const struct model_question *asked = &m->baseline_asked;
@@ -145,7 +147,7 @@ void save_path(const struct model *m, const char *ending, time_t now, char *path
     whole_path(file, path, size);
 }
 
-/* The profile is locked. */
+/* Formats the picture. The caller holds the profile's lock. */
 static int format_picture(const struct model *m, struct profile *p, struct text *out,
                           const struct exporter *x, const struct query *q, bool compared,
                           struct export_options *options, struct err *e) {

@@ -1,5 +1,5 @@
 /*
- * What is on screen, as a file.
+ * Saves what is on screen to a file.
  *
  * Context: frontend main thread; holds the profile's lock while it formats.
  */
@@ -13,14 +13,14 @@
 #include <time.h>
 
 /* Writes jtop-prof-NAME-PID-YYYYMMDD-hhmmss.EXT into the current directory, with the event before
- * the date where that is not CPU time: the samples shown, in a format of exporters[] ("svg",
- * "html", "collapsed", "jfr", "pprof"); by thread from the threads view, from the leaves from a
- * bottom-up tree; with a baseline, where the format has it, coloured by the difference. The path is
- * in `path`. 0 or -errno. */
+ * the date unless it is CPU time. It contains the samples shown, in a format of exporters[] ("svg",
+ * "html", "collapsed", "jfr", "pprof"): by thread if the threads view is shown, from the leaves if
+ * the tree is bottom-up. With a baseline, it is coloured by the difference if the format supports
+ * that. Sets `path`. 0 or -errno. */
 int save_as(const struct model *m, enum live_view view, const char *format, time_t now, char *path,
             size_t size, struct err *e);
 
-/* The name such a file would have, with this ending: ".jtop" for a recording. */
+/* Writes the path that such a file would have, with this ending: ".jtop" for a recording. */
 void save_path(const struct model *m, const char *ending, time_t now, char *path, size_t size);
 
 #endif

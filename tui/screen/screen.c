@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the view on screen draws from. */
+/* Sets in the question what the view on screen needs. */
 static void want_rows(struct screen *s) {
     struct model_question *q = &s->model->question;
     q->tree = q->locks = q->others = q->sparks = q->from_method = q->lines = false;
@@ -83,7 +83,7 @@ void screen_update(struct screen *s) {
         s->said[0] = '\0';
     }
     if (views[s->view]->event < 0)
-        s->event = s->model->question.event; /* the first answer may have settled it */
+        s->event = s->model->question.event; /* the first answer may have changed it */
     screen_update_view(s);
 }
 
@@ -145,7 +145,7 @@ void screen_settle(struct screen *s) {
     }
 }
 
-/* Escape undoes one thing at a time: what the view has of its own, what is searched for, the last
+/* Escape undoes one thing at a time: something of the view itself, then the search, then the newest
  * narrowing. */
 static void go_back(struct screen *s) {
     if (views[s->view]->command(s->state[s->view], COMMAND_BACK, s->model) != VIEW_IGNORED)
@@ -216,14 +216,14 @@ static void press_in_view(struct screen *s, enum command command) {
     follow(s, views[s->view]->command(s->state[s->view], command, s->model));
 }
 
-/* The views in the order of their keys: the overview's is 0. */
+/* Returns the view beside this one, in the order of their keys; the overview has key 0. */
 static enum live_view view_beside(enum live_view view, int by) {
     int place = view == LIVE_OVERVIEW ? 0 : (int)view + 1;
     place = (place + by + VIEWS) % VIEWS;
     return place ? (enum live_view)(place - 1) : LIVE_OVERVIEW;
 }
 
-/* False where it brings up no view. */
+/* Shows another view. False if the command shows none. */
 static bool change_view(struct screen *s, enum command command) {
     if (command >= COMMAND_METHODS && command <= COMMAND_OVERVIEW)
         screen_bring_up(s, (enum live_view)(command - COMMAND_METHODS));
@@ -248,7 +248,7 @@ static enum screen_wish copy_row(struct screen *s) {
     return SCREEN_NOTHING;
 }
 
-/* What somebody else has to do. SCREEN_NOTHING: it is not of that kind. */
+/* Returns what the caller has to do. SCREEN_NOTHING: the screen carries out the command itself. */
 static enum screen_wish wish_for(struct screen *s, enum command command) {
     static const char *const format[] = {"svg", "html", "collapsed", "jfr", "pprof"};
     if (command >= COMMAND_SAVE_SVG && command <= COMMAND_SAVE_PPROF) {
@@ -362,7 +362,7 @@ enum screen_wish screen_mouse(struct screen *s, const struct mouse *at) {
         mouse_in_help(s, &press);
         return SCREEN_NOTHING;
     }
-    if (press.row < 0) /* the other JVMs: one after the other */
+    if (press.row < 0) /* the line of JVMs: a click shows the next one */
         return press.action == MOUSE_PRESS ? SCREEN_NEXT_TAB : SCREEN_NOTHING;
     if (s->events.open) {
         event_list_mouse(&s->events, s->model, &press);

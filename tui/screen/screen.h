@@ -28,19 +28,19 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/press.h"
 
-/* Smaller than this, only a notice is drawn. */
+/* On a smaller screen, only a notice is drawn. */
 #define SCREEN_ROWS_MIN 10
 #define SCREEN_COLS_MIN 40
 
-/* What a press asks of the caller. */
+/* What a press requests from the caller. */
 enum screen_wish {
-    SCREEN_NOTHING, /* draw again, that is all */
+    SCREEN_NOTHING, /* only draw again */
     SCREEN_QUIT,
-    SCREEN_SAVE,   /* write screen_format(), and say so with screen_say */
-    SCREEN_RECORD, /* begin or end recording the stream */
-    SCREEN_COPY,   /* screen_text() to the clipboard */
-    SCREEN_PIPE,   /* screen_table() to the command screen_text() */
-    SCREEN_MOUSE,  /* mouse on or off */
+    SCREEN_SAVE,   /* write the format screen_format(), and report it with screen_say */
+    SCREEN_RECORD, /* start or end the recording of the stream */
+    SCREEN_COPY,   /* copy screen_text() to the clipboard */
+    SCREEN_PIPE,   /* pipe screen_table() to the command screen_text() */
+    SCREEN_MOUSE,  /* switch the mouse on or off */
     SCREEN_NEW_TAB,
     SCREEN_NEXT_TAB,
     SCREEN_PREVIOUS_TAB,
@@ -50,29 +50,31 @@ enum screen_wish {
 
 struct screen;
 
-/* The model is the caller's and outlives the screen. NULL: no memory. */
+/* The caller owns the model, which outlives the screen. NULL: no memory. */
 struct screen *screen_new(struct model *m, enum live_view view);
 void screen_free(struct screen *s);
 
 enum live_view screen_view(const struct screen *s);
 
-/* The person changed what is to be sampled: draw, then have the session told, then refresh. */
+/* True if the user changed what is sampled. The caller then draws, calls screen_switch, which
+ * passes that to the session, and refreshes. */
 bool screen_wants_switch(const struct screen *s);
 void screen_switch(struct screen *s);
 
 enum screen_wish screen_press(struct screen *s, int32_t press);
 enum screen_wish screen_mouse(struct screen *s, const struct mouse *at);
-/* The view up wants to hear where the mouse moves. */
+/* True if the view on screen needs the mouse's movements. */
 bool screen_hovers(const struct screen *s);
 
-/* What the last wish is about: a format of exporters[] ("svg"); text. */
+/* The data of the last wish: a format of exporters[] ("svg"); a text. */
 const char *screen_format(const struct screen *s);
 const char *screen_text(const struct screen *s);
-/* The rows of the view, as on a screen of any height. */
+/* Appends the rows of the view, as on a screen of 10,000 rows. */
 void screen_table(struct screen *s, struct text *out);
 
-/* Bytes a second that went to the terminal, for the status line; and the other JVMs that are
- * open: a line above everything. NULL, 0: none. Strings are not kept. */
+/* screen_line_rate sets the bytes sent to the terminal per second, for the status line.
+ * screen_set_tabs sets the open JVMs, for a line above everything; NULL, 0: no line. Strings are
+ * copied. */
 void screen_line_rate(struct screen *s, uint64_t bytes_per_second, bool slow);
 struct screen_tab {
     const char *name; /* "shop.Demo 28055" */
@@ -80,11 +82,11 @@ struct screen_tab {
 };
 void screen_set_tabs(struct screen *s, const struct screen_tab *tab, int count);
 
-/* The model was refreshed. */
+/* Call this after the model was refreshed. */
 void screen_update(struct screen *s);
 
-/* A line for the status row; it stays until the next one, or until the session has something new
- * to say. */
+/* Puts a line into the status row. It stays until the next line, or until the session has a new
+ * notice. */
 void screen_say(struct screen *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Draws everything; the caret may be NULL. */
@@ -93,7 +95,7 @@ void screen_draw(struct screen *s, struct canvas *c, struct caret *caret);
 /* Draws header and view without status and footer: a frame of --batch. */
 void screen_draw_batch(struct screen *s, struct canvas *c);
 
-/* Draws, on a terminal that is too small, that it is. False where it is not. */
+/* If the terminal is too small, draws a notice and returns true. */
 bool screen_too_small(struct canvas *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* Everything the screen shows, from the top down. */
+/* Draws everything on the screen, from top to bottom. */
 #include "tui/screen/screen_state.h"
 
 #include "tui/view/footer.h"
@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define STRIP_SCREEN_ROWS 30 /* a screen that has some to spare for it */
+#define STRIP_SCREEN_ROWS 30 /* a screen of this size shows the strip */
 #define STRIP_ROWS_LEAST 14
-#define RATE_COLS 100 /* of a screen that has some to spare for the line's rate */
+#define RATE_COLS 100 /* a screen of this size shows the line's rate */
 #define TABLE_ROWS 10000
 #define TABLE_COLS 240
 
@@ -26,7 +26,7 @@ bool screen_too_small(struct canvas *c) {
     return true;
 }
 
-/* A rate in steps: a figure that changes every second would be a part of it. */
+/* Draws the rate in steps: a figure that changes every second would itself add to the rate. */
 static int draw_rate(const struct screen *s, struct canvas *c, int row) {
     struct format f = {""};
     char text[48];
@@ -46,7 +46,7 @@ static void draw_status(struct screen *s, struct canvas *c, int row, struct care
     if (!s->editor.open) {
         const char *text = s->said[0] ? s->said : s->notice;
         int rate = draw_rate(s, c, row);
-        /* Where a file went is at the end of it. */
+        /* The end of a message is important: it may be a file's name. */
         if (s->said[0] && !s->passing)
             canvas_middle(c, row, 0, c->cols - rate, ROLE_STATUS, text);
         else
@@ -57,14 +57,15 @@ static void draw_status(struct screen *s, struct canvas *c, int row, struct care
     caret->col = view_editor(c, row, label[s->typing], &s->editor);
 }
 
-/* It takes rows from the view: where there are many, or somebody asked for it. The overview has one
- * of its own. */
+/* True if the strip is drawn. It takes rows from the view, so the screen must have many, or the
+ * user requested it. The overview has its own graph. */
 static bool has_strip(const struct screen *s, const struct canvas *c) {
     return s->view != LIVE_OVERVIEW && (c->rows >= STRIP_SCREEN_ROWS) != s->strip_flipped &&
            c->rows >= STRIP_ROWS_LEAST;
 }
 
-/* From the tabs' row down to, but without, row `end`. Returns the cursor's row. */
+/* Draws the header, the tabs and the view, down to the row above `end`. Returns the cursor's
+ * row. */
 static int draw_view(struct screen *s, struct canvas *c, int end) {
     int row = header_draw(c, s->model);
     header_draw_tabs(c, row, s->model, s->view);
@@ -85,14 +86,14 @@ static void draw_events(struct screen *s, struct canvas *c, struct caret *caret)
 static void draw_help(struct screen *s, struct canvas *c) {
     s->help_page = c->rows - 3;
     s->help_last = view_help_draw(c, screen_keys(s), s->help_top);
-    if (s->help_top > s->help_last) { /* the screen grew */
+    if (s->help_top > s->help_last) { /* the screen became larger */
         s->help_top = s->help_last;
         canvas_clear(c);
         view_help_draw(c, screen_keys(s), s->help_top);
     }
 }
 
-/* The JVMs that are open, where there are several. */
+/* Draws the line of open JVMs. */
 static void draw_tabs(const struct screen *s, struct canvas *c) {
     int at = 0;
     for (int i = 0; i < s->tabs; i++) {
@@ -131,7 +132,7 @@ void screen_draw(struct screen *s, struct canvas *c, struct caret *caret) {
     s->tabs_above = s->tabs > 0 && c->rows > SCREEN_ROWS_MIN;
     if (s->tabs_above)
         draw_tabs(s, c);
-    /* Everything else knows only what is below that line. */
+    /* Everything else is drawn below that line. */
     struct canvas rest = *c;
     rest.rows -= s->tabs_above;
     rest.cells += (ptrdiff_t)s->tabs_above * c->cols;
@@ -142,7 +143,7 @@ void screen_draw(struct screen *s, struct canvas *c, struct caret *caret) {
 void screen_draw_batch(struct screen *s, struct canvas *c) {
     canvas_clear(c);
     int row = draw_view(s, c, c->rows);
-    canvas_text(c, row, 0, 1, ROLE_TEXT, " "); /* nobody moves a cursor on paper */
+    canvas_text(c, row, 0, 1, ROLE_TEXT, " "); /* a printed frame has no cursor */
 }
 
 void screen_table(struct screen *s, struct text *out) {

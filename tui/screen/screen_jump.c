@@ -1,7 +1,8 @@
-/* From a row of one view to what belongs to it in another. */
+/* Jumps from a row of one view to the same item in another. */
 #include "tui/screen/screen_state.h"
 
-/* A thread without code of its own is gone to with everything it ran. */
+/* Shows the subject in another view. A thread without a method is shown by limiting the view to
+ * it. */
 static void go_to(struct screen *s, enum live_view view, const struct view_subject *on) {
     struct view_subject to = *on;
     if (to.method == METHOD_NONE && to.thread) {
@@ -10,7 +11,7 @@ static void go_to(struct screen *s, enum live_view view, const struct view_subje
         else if (!model_zoom(s->model, to.thread))
             return;
     }
-    to.thread = NULL; /* it lives as long as the answer */
+    to.thread = NULL; /* it lives only as long as the answer */
     if (view == LIVE_LINES && to.method == METHOD_NONE) {
         screen_pass(s, "no method here has lines");
         return;
@@ -58,7 +59,7 @@ bool screen_jump(struct screen *s, enum command command) {
         return true;
     }
     if (v->event >= 0)
-        s->event = v->event; /* it stays of what one was looking at */
+        s->event = v->event; /* keep the event that the user was looking at */
     switch (command) {
     case COMMAND_TO_TREE:
         go_to(s, LIVE_TREE, &on);

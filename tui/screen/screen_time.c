@@ -1,4 +1,4 @@
-/* The keys that choose which time is shown, and what it is compared with. */
+/* The keys that choose the window of time and the baseline. */
 #include "tui/screen/screen_state.h"
 #include "tui/widget/format.h"
 
@@ -12,7 +12,7 @@ static void toggle_hold(struct screen *s) {
     told(s, model_hold(s->model, !s->model->held));
 }
 
-/* All, ten seconds, a minute, five. */
+/* Switches from one window to the next: everything, ten seconds, a minute, five minutes. */
 static void next_span(struct screen *s) {
     static const uint64_t spans[] = {10, 60, 300, 0};
     uint64_t span = 10;
@@ -29,7 +29,7 @@ static void compare(struct screen *s, bool on) {
         return;
     }
     told(s, model_compare(m, on));
-    /* What goes on is not to be diluted by what was. */
+    /* New samples must not be mixed with those of the baseline. */
     bool counts = on && !m->held && !m->span && m->status.phase == SESSION_RUNNING;
     if (counts || (!on && s->marked_by_baseline))
         told(s, model_mark(m, counts));
@@ -55,7 +55,7 @@ static void scrub(struct screen *s, int64_t seconds) {
         screen_pass(s, "the history goes no further back");
 }
 
-/* Waits are not kept by the second. */
+/* Reports that the locks view has no window: waits are not kept by the second. */
 static void tell_of_locks(struct screen *s) {
     if (s->view == LIVE_LOCKS)
         screen_pass(s, "locks are counted since the beginning: the other views have changed");

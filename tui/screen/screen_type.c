@@ -1,4 +1,4 @@
-/* The line being typed at the bottom: a filter, a text to search for, a command to pipe to. */
+/* The line typed at the bottom: a filter, a text to search for, or a command to pipe to. */
 #include "tui/screen/screen_state.h"
 
 #include <string.h>

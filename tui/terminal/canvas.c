@@ -46,8 +46,8 @@ void canvas_clear(struct canvas *c) {
         c->cells[i] = blank;
 }
 
-/* Characters that draw nothing but change how others are drawn: with them a class name could
- * rewrite the line it stands in. */
+/* Formatting characters draw nothing, but change how others are drawn. With them, a class name
+ * could rewrite its line. */
 static bool is_formatting(uint32_t ch) {
     return ch < 0x20 || (ch >= 0x7f && ch < 0xa0) || ch == 0xad || ch == 0x61c || ch == 0x180e ||
            (ch >= 0x200b && ch <= 0x200f) || (ch >= 0x2028 && ch <= 0x202e) ||
@@ -55,7 +55,8 @@ static bool is_formatting(uint32_t ch) {
            ch >= 0xe0000;
 }
 
-/* The next character as it will be drawn; width 0 is a combining mark. Returns bytes used. */
+/* Decodes the next character as it will be drawn; width 0: a combining mark. Returns the bytes
+ * used. */
 static int next_character(const struct canvas *c, const char *s, wchar_t *ch, int *width) {
     uint32_t code;
     int used = (int)utf8_decode(s, SIZE_MAX, &code);
@@ -84,7 +85,8 @@ int canvas_width(const struct canvas *c, const char *s) {
     return sum;
 }
 
-/* A wide character that loses one half loses the other too. */
+/* Writes a character. If it overwrites one half of a wide character, the other half becomes a
+ * blank. */
 static void put(struct canvas *c, int row, int col, wchar_t ch, int width, enum role role) {
     struct cell *line = c->cells + (size_t)row * (size_t)c->cols;
     if (line[col].width == 0 && col > 0)
@@ -162,7 +164,7 @@ int canvas_tail(struct canvas *c, int row, int col, int cols, enum role role, co
         s += next_character(c, s, &ch, &w);
         width -= w;
     }
-    while (*s && next_character(c, s, &ch, &w) && w == 0) /* marks of what was cut */
+    while (*s && next_character(c, s, &ch, &w) && w == 0) /* skip marks of the last one cut off */
         s += next_character(c, s, &ch, &w);
     int used = canvas_text(c, row, col, cols, role, canvas_glyph(c, GLYPH_ELLIPSIS));
     return used + canvas_text(c, row, col + used, cols - used, role, s);

@@ -1,13 +1,14 @@
 /*
- * A grid of cells that views draw into: text and roles, no terminal. It goes to the terminal
- * (emit.h) or to plain text (canvas_dump), so a screen can be tested without a terminal.
+ * A grid of cells that views draw into: text and roles, without a terminal. The grid is then sent
+ * to the terminal (escapes.h) or written as plain text (canvas_dump), so a screen can be tested
+ * without a terminal.
  *
- * Text is UTF-8 and hostile: a control or formatting character, an invalid byte and anything that
- * has no width comes out as '?'. Wide characters take two cells, combining marks join their base.
- * Drawing outside of the grid is cut, never an error.
+ * Text is UTF-8 and may be hostile. A control or formatting character, an invalid byte and a
+ * character without a width are drawn as '?'. Wide characters take two cells; combining marks join
+ * their base character. Drawing outside of the grid is cut, and never an error.
  *
- * Context: frontend main thread. Widths come from wcwidth: LC_CTYPE must be a UTF-8 locale
- * unless `ascii_text` is set.
+ * Context: frontend main thread. Widths come from wcwidth: LC_CTYPE must be a UTF-8 locale unless
+ * `ascii_text` is set.
  */
 #ifndef JTOP_TUI_TERMINAL_CANVAS_H
 #define JTOP_TUI_TERMINAL_CANVAS_H
@@ -22,16 +23,16 @@
 #define CELL_MARKS 2 /* combining marks kept on a base character */
 
 struct cell {
-    wchar_t text[1 + CELL_MARKS]; /* base and marks, 0 fills up */
-    uint8_t width;                /* 1 or 2; 0: right half of the wide one to the left */
+    wchar_t text[1 + CELL_MARKS]; /* base and marks; unused entries are 0 */
+    uint8_t width;                /* 1 or 2; 0: right half of the wide character to the left */
     uint8_t role;                 /* enum role */
-    uint16_t reserved;            /* 0: cells are compared with memcmp */
+    uint16_t reserved;            /* 0, because cells are compared with memcmp */
 };
 
 struct canvas {
     int rows, cols;
-    bool ascii_lines; /* glyphs below in ASCII */
-    bool ascii_text;  /* whatever is not ASCII becomes '?' */
+    bool ascii_lines; /* the glyphs below are drawn in ASCII */
+    bool ascii_text;  /* every character that is not ASCII becomes '?' */
     struct cell *cells;
 };
 
@@ -40,8 +41,8 @@ struct area {
     int row, col, rows, cols;
 };
 
-/* Where the hardware caret stands; a hidden one is still moved to the selected row, which is
- * where a screen reader looks. */
+/* Position of the hardware caret. A hidden caret is still moved to the selected row, because screen
+ * readers read there. */
 struct caret {
     int row, col;
     bool visible;
@@ -50,8 +51,8 @@ struct caret {
 enum glyph {
     GLYPH_ELLIPSIS,
     GLYPH_PLUS_MINUS,
-    GLYPH_OPEN,   /* a fold that is open */
-    GLYPH_CLOSED, /* one that is closed */
+    GLYPH_OPEN,   /* an open fold */
+    GLYPH_CLOSED, /* a closed fold */
     GLYPH_LEAF,   /* nothing to open */
     GLYPH_BRANCH, /* tree lines */
     GLYPH_LAST,
@@ -59,36 +60,38 @@ enum glyph {
     GLYPHS
 };
 
-/* Makes it rows × cols blank cells. -ENOMEM: it stays as it was. Start from a zeroed struct. */
+/* Resizes the grid to rows × cols blank cells, at least 1 × 1. -ENOMEM: the grid is unchanged.
+ * Start from a zeroed struct. */
 int canvas_resize(struct canvas *c, int rows, int cols);
 void canvas_free(struct canvas *c);
 void canvas_clear(struct canvas *c);
 
-/* The glyph as text, by ascii_lines. One column wide. */
+/* Returns the glyph as text, one column wide; `ascii_lines` selects ASCII. */
 const char *canvas_glyph(const struct canvas *c, enum glyph g);
 
-/* Columns the text takes. */
+/* Returns the number of columns that the text takes. */
 int canvas_width(const struct canvas *c, const char *s);
 
-/* Draws at most `cols` columns of `s` from (row, col) on. Returns the columns drawn. */
+/* Draws at most `cols` columns of `s` from (row, col) on. Returns the number of columns drawn. */
 int canvas_text(struct canvas *c, int row, int col, int cols, enum role role, const char *s);
 int canvas_textf(struct canvas *c, int row, int col, int cols, enum role role, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
-/* Same, right-aligned in `cols`; what does not fit is cut at the end. */
+/* The same, right-aligned in `cols`. Text that does not fit is cut at the end. */
 void canvas_right(struct canvas *c, int row, int col, int cols, enum role role, const char *s);
-/* Same as canvas_text; what does not fit is cut at the beginning, with an ellipsis: the end of a
- * method's name says more than its package. Returns the columns drawn. */
+/* The same as canvas_text, but text that does not fit is cut at the beginning, with an ellipsis:
+ * the end of a method's name is more useful than its package. Returns the number of columns
+ * drawn. */
 int canvas_tail(struct canvas *c, int row, int col, int cols, enum role role, const char *s);
-/* Same; cut at the end, with an ellipsis. */
+/* The same, cut at the end with an ellipsis. */
 int canvas_head(struct canvas *c, int row, int col, int cols, enum role role, const char *s);
 
-/* Same; cut in the middle: numbered names differ at the end. */
+/* The same, cut in the middle: numbered names differ at the end. */
 int canvas_middle(struct canvas *c, int row, int col, int cols, enum role role, const char *s);
 
-/* Gives cells another role, text untouched. */
+/* Gives cells another role, without changing their text. */
 void canvas_role(struct canvas *c, int row, int col, int cols, enum role role);
 
-/* The grid as UTF-8 lines without trailing blanks. */
+/* Appends the grid as UTF-8 lines without trailing blanks. */
 void canvas_dump(const struct canvas *c, struct text *out);
 
 #endif

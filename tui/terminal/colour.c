@@ -9,7 +9,7 @@ static const uint32_t base[16] = {
     0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff,
 };
 
-/* One of the six steps of the cube at 16-231. */
+/* Returns one of the six steps of the colour cube at 16-231. */
 static uint32_t step(uint32_t i) {
     return i ? 55 + 40 * i : 0;
 }
@@ -26,7 +26,7 @@ uint32_t colour_rgb(int32_t colour) {
     return step(i / 36) << 16 | step(i / 6 % 6) << 8 | step(i % 6);
 }
 
-/* Eyes see differences in green most, in blue least. */
+/* Returns the difference of two colours. Eyes see green best and blue least. */
 static uint32_t difference(uint32_t a, uint32_t b) {
     int r = (int)(a >> 16 & 0xff) - (int)(b >> 16 & 0xff);
     int g = (int)(a >> 8 & 0xff) - (int)(b >> 8 & 0xff);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cell as the terminal shows it; compared with memcmp. */
+/* A cell as the terminal shows it. Cells are compared with memcmp. */
 struct shown {
     wchar_t text[1 + CELL_MARKS];
     uint8_t width;
@@ -15,23 +15,24 @@ struct shown {
     uint16_t zero;
 };
 
-/* Looks: one a role, and one a role's blanks, which have no foreground. */
+/* Number of looks: the default look, one per role, and one for the blanks of each role, which have
+ * no foreground. */
 #define LOOKS (1 + 2 * ROLES)
 _Static_assert(LOOKS <= UINT8_MAX, "a look's number is a byte");
 #define UNKNOWN (-1)
 #define MOVE_MAX 64
-/* An erase and the move behind it take as much as so many blanks. */
+/* An erase and the move after it are as long as this many blanks. */
 #define ERASE_LEAST 10
-#define FEEDS_MAX 6 /* as many line feeds cost what a move does */
+#define FEEDS_MAX 6 /* more line feeds are longer than a move */
 
-/* A few cells side by side that change and look the same. */
+/* A few adjacent cells that change and have the same look. */
 struct run {
     uint8_t look;
     int row, col, length;
 };
 #define RUNS 1024
 #define RUN_MAX 6
-/* Frames below this are sent row by row without looking for something shorter. */
+/* Frames of at most this many bytes are sent row by row, without trying a shorter order. */
 #define PLAIN_MOST 96
 
 struct emit {
@@ -39,18 +40,18 @@ struct emit {
     struct look look[LOOKS];
     int looks;
     uint8_t of_role[ROLES], of_blank[ROLES];
-    struct shown *cells; /* rows × cols, as the terminal has them … */
-    struct shown *next;  /* … as it is to have them … */
-    struct shown *spare; /* … and as it had them before this frame */
+    struct shown *cells; /* rows × cols, as the terminal has them */
+    struct shown *next;  /* as the terminal shall have them */
+    struct shown *spare; /* as the terminal had them before this frame */
     struct run run[RUNS];
     struct text other; /* the same frame in another order */
     int rows, cols;
     bool all;
     /* the terminal's state */
-    int row, col; /* col UNKNOWN: only an absolute move helps */
+    int row, col; /* col UNKNOWN: only an absolute move is possible */
     struct look now;
     bool now_known;
-    int caret; /* visible or not, as last told; UNKNOWN */
+    int caret; /* visible or not, as last sent; UNKNOWN */
 };
 
 /* ---- looks ---- */
@@ -102,7 +103,7 @@ static bool is_blank(const struct shown *s) {
     return s->text[0] == L' ' && !s->text[1] && s->width == 1;
 }
 
-/* Of a right half the left one decides. */
+/* Converts a cell. The right half of a wide character gets the look of the left half. */
 static struct shown shown_of(const struct emit *e, const struct cell *c, bool first) {
     const struct cell *whole = c->width == 0 && !first ? c - 1 : c;
     struct shown s = {.width = c->width, .look = e->of_role[whole->role]};
@@ -114,8 +115,9 @@ static struct shown shown_of(const struct emit *e, const struct cell *c, bool fi
     return s;
 }
 
-/* Terminals agree on its width: ASCII, Latin and Greek and Cyrillic, and what screens are made of.
- * After anything else the column is not to be trusted. */
+/* True if terminals agree on the character's width: ASCII, Latin, Greek, Cyrillic, and the
+ * characters that screens are drawn with. After any other character, the caret's column is not
+ * certain. */
 static bool is_sure(const struct shown *s) {
     uint32_t ch = (uint32_t)s->text[0];
     return s->width == 1 && !s->text[1] &&
@@ -147,7 +149,7 @@ static void set_look(struct emit *e, const struct look *to, struct text *out) {
     e->now_known = true;
 }
 
-/* The nearest look that shows the cell as it is to be. */
+/* Sets a look that shows the cell correctly, with the smallest change. */
 static void set_look_for(struct emit *e, const struct shown *s, struct text *out) {
     if (in_look(e, s))
         return;
@@ -163,7 +165,7 @@ static void set_look_for(struct emit *e, const struct shown *s, struct text *out
 
 struct move {
     char text[MOVE_MAX];
-    size_t length; /* 0 with `possible` false: cannot be done that way */
+    size_t length; /* bytes in `text`; not used unless `possible` */
     bool possible;
 };
 
@@ -176,14 +178,15 @@ static void add_bytes(struct move *m, const char *s, size_t n) {
     m->length += n;
 }
 
-/* CSI n LETTER; 1 is the default. */
+/* Writes CSI n LETTER. n is left out if it is 1, the default. */
 static size_t csi(char *out, size_t size, int n, char letter) {
     int length = n == 1 ? snprintf(out, size, "\033[%c", letter)
                         : snprintf(out, size, "\033[%d%c", n, letter);
     return (size_t)length;
 }
 
-/* Writes again what stands between, where that is shorter than `most`. */
+/* Moves right by writing the cells in between again. Returns 0 if that is not possible, or longer
+ * than `most`. */
 static size_t rewrite(struct emit *e, int row, int from, int to, size_t most, char *out) {
     size_t n = 0;
     for (int col = from; col < to; col++) {
@@ -198,7 +201,7 @@ static size_t rewrite(struct emit *e, int row, int from, int to, size_t most, ch
     return n;
 }
 
-/* Along a row. */
+/* Adds the shortest move along a row. */
 static void add_sideways(struct emit *e, struct move *m, int row, int from, int to) {
     const struct terminfo *ti = e->ti;
     char best[MOVE_MAX], other[MOVE_MAX];
@@ -231,7 +234,7 @@ static void add_sideways(struct emit *e, struct move *m, int row, int from, int 
     add_bytes(m, best, length);
 }
 
-/* From the caret, or from its row's beginning. */
+/* Makes a move from the caret, or from the beginning of its row. */
 static struct move relative(struct emit *e, int row, int col, bool from_start) {
     struct move m = {.possible = e->col != UNKNOWN && row >= e->row && row - e->row <= FEEDS_MAX &&
                                  (row == e->row || e->ti->feed) && (!from_start || e->ti->feed)};
@@ -264,8 +267,8 @@ static void move(struct emit *e, int row, int col, struct text *out) {
 
 /* ---- rows ---- */
 
-/* Blanks with this look can be erased instead of written. What erasing leaves behind where
- * attributes are on differs between terminals. */
+/* True if a blank with this look can be erased instead of written. If attributes are on, terminals
+ * differ in what erasing leaves. */
 static bool erasable(const struct emit *e, const struct shown *s) {
     const struct look *l = &e->look[s->look];
     return is_blank(s) && !(l->attributes & LOOK_BLANK_SHOWS) &&
@@ -285,12 +288,12 @@ static int blanks(const struct emit *e, const struct shown *now, int col, int en
     return n;
 }
 
-/* Returns the columns done. */
+/* Erases cells if that is shorter than blanks. Returns the number of columns done. */
 static int erase_cells(struct emit *e, const struct shown *now, int row, int col, int end,
                        struct text *out) {
     int n = e->ti->erase_cells ? blanks(e, now, col, end) : 0;
     while (n > 0 && same(at(e, row, col + n - 1), &now[col + n - 1]))
-        n--; /* the last ones are right already */
+        n--; /* the last cells are already correct */
     if (n < ERASE_LEAST)
         return 0;
     char s[MOVE_MAX];
@@ -313,7 +316,8 @@ static void write_cell(struct emit *e, const struct shown *now, int row, int col
         e->col = UNKNOWN;
 }
 
-/* Where the row's last blanks begin, if erasing to the end is worth it; else cols. */
+/* Returns where the row's last blanks begin, if erasing to the end of the row is worth it; else
+ * cols. */
 static int find_tail(const struct emit *e, const struct shown *now, const struct shown *was) {
     int end = e->cols, changed = 0, tail = end;
     if (!e->ti->erase_line || !erasable(e, &now[end - 1]))
@@ -330,7 +334,7 @@ static int find_tail(const struct emit *e, const struct shown *now, const struct
 static void emit_row(struct emit *e, int row, const struct shown *now, struct text *out) {
     struct shown *was = at(e, row, 0);
     int tail = find_tail(e, now, was);
-    /* Where writing the last cell would scroll, it stays blank. */
+    /* If writing the last cell would scroll, that cell stays blank. */
     int end = e->ti->whole || row < e->rows - 1 ? tail : tail < e->cols ? tail : e->cols - 1;
     for (int col = 0; col < end;) {
         if (same(&now[col], &was[col]) || now[col].width == 0) {
@@ -401,7 +405,8 @@ static void emit_rows(struct emit *e, struct text *out) {
     }
 }
 
-/* Neither the last column, where the caret would be lost, nor anything of doubtful width. */
+/* True if the cell changes and its width is certain. The caller leaves out the last column, after
+ * which the caret's column is not known. */
 static bool in_run(const struct shown *now, const struct shown *was) {
     return !same(now, was) && now->width == 1 && was->width == 1 && is_sure(now);
 }
@@ -419,13 +424,14 @@ static int find_runs(struct emit *e) {
                 length++;
             if (length && length <= RUN_MAX)
                 e->run[runs++] = (struct run){now[col].look, row, col, length};
-            length -= length > 0; /* the one behind it may begin another */
+            length -= length > 0; /* the next cell may begin another run */
         }
     }
     return runs;
 }
 
-/* By look, and down the columns: figures end in the same one. */
+/* Sorts by look, then by the last column, then by row: figures of a table end in the same
+ * column. */
 static int compare_runs(const void *a, const void *b) {
     const struct run *x = a, *y = b;
     int order = x->look - y->look;
@@ -434,8 +440,8 @@ static int compare_runs(const void *a, const void *b) {
     return order ? order : x->row - y->row;
 }
 
-/* The frame in the other order. In a table of figures most rows change in the same columns: down a
- * column the next cell is a line feed and a backspace away, and looks the same. */
+/* Emits the frame in another order. In a table of figures, most rows change in the same columns.
+ * The next cell down a column is only a line feed and a backspace away, and has the same look. */
 static void emit_columns(struct emit *e, struct text *out) {
     int runs = find_runs(e);
     qsort(e->run, (size_t)runs, sizeof e->run[0], compare_runs);
@@ -449,7 +455,8 @@ static void emit_columns(struct emit *e, struct text *out) {
     emit_rows(e, out);
 }
 
-/* Both orders end with the same cells; the caret and the attributes are the order's own. */
+/* Emits the shorter of two orders. Both end with the same cells, but with different positions of
+ * the caret and different attributes. */
 static void emit_shorter(struct emit *e, struct text *out) {
     size_t bytes = (size_t)e->rows * (size_t)e->cols * sizeof *e->cells, begin = out->len;
     struct look look = e->now;

@@ -6,14 +6,14 @@
 #include <string.h>
 
 #define MS UINT64_C(1000000)
-#define ESCAPE_NS (40 * MS)    /* an escape with nothing behind it is the key */
-#define SEQUENCE_NS (500 * MS) /* a sequence that began may take its time on a bad line */
-#define PASTE_NS (2000 * MS)   /* a paste whose end got lost */
+#define ESCAPE_NS (40 * MS)    /* after an escape; if no byte follows, it is the key */
+#define SEQUENCE_NS (500 * MS) /* for the rest of a sequence, which may be slow on a bad line */
+#define PASTE_NS (2000 * MS)   /* for the rest of a paste whose end was lost */
 #define TWICE_NS (400 * MS)
 #define SEQUENCE_MAX 256
 #define PARAMETERS 8
 
-/* What decoding comes to, besides presses. */
+/* Results of decoding other than presses: bytes are missing; bytes without a press. */
 enum { MORE = -1, SKIP = -2 };
 
 size_t input_feed(struct input *in, const void *bytes, size_t length, uint64_t now_ns) {
@@ -27,10 +27,10 @@ size_t input_feed(struct input *in, const void *bytes, size_t length, uint64_t n
 }
 
 struct sequence {
-    const unsigned char *at; /* behind the introducer */
-    size_t length;           /* up to and with the final byte */
-    char kind, final;        /* '<', '?', … or 0 */
-    bool intermediate;       /* something like '$' before the final byte */
+    const unsigned char *at; /* after the introducer */
+    size_t length;           /* including the final byte */
+    char kind, final;        /* kind: '<' to '?'; 0: none */
+    bool intermediate;       /* there are other bytes, such as '$', before the final byte */
     int parameter[PARAMETERS];
     int parameters;
 };
@@ -71,7 +71,7 @@ static int32_t key_of_number(int n) {
     return PRESS_NONE;
 }
 
-/* After CSI and SS3 alike. */
+/* Returns the key of the final letter after CSI or SS3. */
 static int32_t key_of_letter(char letter) {
     switch (letter) {
     case 'A':
@@ -95,7 +95,7 @@ static int32_t key_of_letter(char letter) {
     }
 }
 
-/* Button as xterm numbers it: the two low bits, 4 8 16 modifiers, 32 motion, 64 the wheel. */
+/* `button` is numbered as in xterm: the two low bits, 4 8 16 modifiers, 32 motion, 64 the wheel. */
 static int32_t mouse_of(struct input *in, int button, int col, int row, bool down,
                         uint64_t now_ns) {
     struct mouse m = {.row = row - 1, .col = col - 1};
@@ -151,22 +151,23 @@ static int32_t control_sequence(struct input *in, struct sequence *s, uint64_t n
     return key_of_letter(s->final);
 }
 
-/* It may end a sequence of one character; others cut one off, and are looked at next. */
+/* True if the byte may end a sequence of one character. Any other byte cuts the sequence off, and
+ * is decoded next. */
 static bool is_final(unsigned char byte) {
     return byte >= 0x20 && byte < 0x7f;
 }
 
-/* Behind ESC [. `used` counts from there. */
+/* Decodes the bytes after ESC [. `used` counts from there. */
 static int32_t decode_control(struct input *in, const unsigned char *b, size_t n, size_t *used,
                               uint64_t now_ns) {
-    if (n >= 1 && b[0] == 'M') { /* the mouse as X10 tells it: three bytes, from 32 on */
+    if (n >= 1 && b[0] == 'M') { /* a mouse report of X10: three bytes, each plus 32 */
         *used = 4;
         if (n < 4)
             return MORE;
         bool down = (b[1] & 3) != 3 || (b[1] - 32) & 32;
         return mouse_of(in, b[1] - 32, b[2] - 32, b[3] - 32, down, now_ns);
     }
-    if (n >= 1 && b[0] == '[') { /* the Linux console's F1 to F5 */
+    if (n >= 1 && b[0] == '[') { /* F1 to F5 of the Linux console */
         *used = 1;
         if (n < 2)
             return MORE;
@@ -182,16 +183,16 @@ static int32_t decode_control(struct input *in, const unsigned char *b, size_t n
     if (i == n && i < SEQUENCE_MAX)
         return MORE;
     if (i == SEQUENCE_MAX || b[i] < 0x40 || b[i] > 0x7e)
-        return SKIP; /* cut off by something else, which is looked at next */
+        return SKIP; /* cut off by another byte, which is decoded next */
     *used = i + 1;
     struct sequence s = {.at = b, .length = i + 1, .final = (char)b[i]};
     read_parameters(&s);
     return control_sequence(in, &s, now_ns);
 }
 
-/* Behind ESC O: keypads in application mode are typed digits. */
+/* Decodes the bytes after ESC O. Keypads in application mode are decoded as typed digits. */
 static int32_t decode_ss3(const unsigned char *b, size_t n, size_t *used) {
-    static const char keypad[] = "*+,-./0123456789"; /* 'j' … 'y' */
+    static const char keypad[] = "*+,-./0123456789"; /* 'j' to 'y' */
     *used = 0;
     if (n < 1)
         return MORE;
@@ -203,7 +204,7 @@ static int32_t decode_ss3(const unsigned char *b, size_t n, size_t *used) {
     return key_of_letter((char)b[0]);
 }
 
-/* An answer nobody asked for: up to BEL or ESC \. */
+/* Skips an answer that was not requested, up to BEL or ESC \. */
 static int32_t decode_string(const unsigned char *b, size_t n, size_t *used) {
     for (size_t i = 0; i < n; i++) {
         *used = i + 1;
@@ -262,7 +263,8 @@ static int32_t decode_character(const struct input *in, size_t *used) {
     return utf8_decode((const char *)b, whole, &code) ? (int32_t)code : PRESS_NONE;
 }
 
-/* Text up to ESC [ 2 0 1 ~. Control characters are no text, but blanks and line ends. */
+/* Decodes text up to ESC [ 2 0 1 ~. Tabs and line ends become blanks; other control characters are
+ * dropped. */
 static int32_t decode_pasted(struct input *in, size_t *used) {
     static const char end[] = "\033[201~";
     size_t n = in->length < 6 ? in->length : 6;
@@ -281,21 +283,23 @@ static int32_t decode_pasted(struct input *in, size_t *used) {
     return ch >= ' ' && ch != PRESS_BACKSPACE ? ch | PRESS_PASTED : SKIP;
 }
 
-/* Alt and one of these keys begins one too: a person types on, and no end comes. */
+/* True if the bytes begin a string sequence. Alt with one of these keys sends the same bytes, and
+ * then the sequence never ends. */
 static bool is_string(const struct input *in) {
     const unsigned char *b = in->bytes;
     return !in->pasting && in->length >= 2 && b[0] == 0x1b &&
            (b[1] == ']' || b[1] == 'P' || b[1] == '_');
 }
 
-/* How long to wait for the rest of what is there. */
+/* Returns how long to wait for the rest of the bytes. */
 static uint64_t patience(const struct input *in) {
     if (in->pasting)
         return PASTE_NS;
     return in->length == 1 && in->bytes[0] == 0x1b ? ESCAPE_NS : SEQUENCE_NS;
 }
 
-/* The rest did not come. What stands behind the introducer of a string was typed. */
+/* Handles bytes whose rest did not come. Bytes after the introducer of a string were typed by the
+ * user. */
 static int32_t give_up(struct input *in, size_t *used) {
     bool escape = in->length == 1 && in->bytes[0] == 0x1b;
     *used = is_string(in) ? 2 : in->length;
@@ -328,7 +332,7 @@ int32_t input_next(struct input *in, uint64_t now_ns) {
 }
 
 uint64_t input_deadline(const struct input *in) {
-    if (in->string_ns) /* not from the last byte on: somebody may type and type */
+    if (in->string_ns) /* counted from its first byte, because the user may type on */
         return in->string_ns + SEQUENCE_NS;
     return in->length || in->pasting ? in->came_ns + patience(in) : 0;
 }

@@ -1,11 +1,11 @@
 /*
- * Bytes from a terminal become presses: characters, the keys of xterm, vt100 and the Linux console,
- * the mouse, pasted text, and answers to what we asked, which are nobody's press.
+ * Turns bytes from a terminal into presses: characters, the keys of xterm, vt100 and the Linux
+ * console, the mouse, and pasted text. Answers of the terminal to our requests give no press.
  *
- * An escape character may begin a sequence or be the key: what decides is whether more comes soon.
- * Time is given, so tests have no clock.
+ * An escape character is a key, or begins a sequence: that depends on whether more bytes follow
+ * soon. The caller passes the time, so tests need no clock.
  *
- * Context: pure. Bytes are hostile: anybody can send them.
+ * Context: pure. Bytes may be hostile: any program can send them.
  */
 #ifndef JTOP_TUI_TERMINAL_INPUT_H
 #define JTOP_TUI_TERMINAL_INPUT_H
@@ -19,27 +19,28 @@
 #define INPUT_BYTES 4096
 
 struct input {
-    unsigned char bytes[INPUT_BYTES]; /* not yet understood */
+    unsigned char bytes[INPUT_BYTES]; /* not yet decoded */
     size_t length;
-    uint64_t came_ns;   /* when the last of them came */
-    uint64_t string_ns; /* when the string that is among them began to come; 0: there is none */
+    uint64_t came_ns;   /* when the last of these bytes came */
+    uint64_t string_ns; /* when an incomplete string sequence began to come; 0: there is none */
     bool pasting;
-    /* the last press of a button, for the second one */
+    /* the last press of a button, to recognize a second one */
     uint64_t pressed_ns;
     int pressed_row, pressed_col;
     struct mouse mouse; /* of the last PRESS_MOUSE */
-    /* answers so far */
-    unsigned alive;    /* DSR 5: "here I am" */
-    bool synchronizes; /* DECRQM 2026 */
+    /* answers received so far */
+    unsigned alive;    /* number of answers to DSR 5 (status requests) */
+    bool synchronizes; /* answer to DECRQM 2026: the terminal knows synchronized output */
 };
 
-/* Room for at least one byte is there once input_next said -1. Returns how many were taken. */
+/* Takes bytes, and returns how many. After input_next returned -1, there is room for at least one
+ * byte. */
 size_t input_feed(struct input *in, const void *bytes, size_t length, uint64_t now_ns);
 
-/* The next press (PRESS_NONE: one without meaning), or -1: nothing, or not yet. */
+/* Returns the next press (PRESS_NONE: one without meaning), or -1 if there is none yet. */
 int32_t input_next(struct input *in, uint64_t now_ns);
 
-/* When to ask input_next again though no byte comes; 0: no need. */
+/* Returns when to call input_next again even if no byte comes; 0: no need. */
 uint64_t input_deadline(const struct input *in);
 
 #endif

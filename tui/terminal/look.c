@@ -14,7 +14,7 @@ static int32_t colour(const struct terminfo *ti, bool rgb, int32_t c, uint8_t *a
     if (c == THEME_DEFAULT_COLOUR || (rgb && (c & THEME_RGB)))
         return c;
     if (attributes && ti->colours == 8 && c > 8 && c < 16 && ti->bold)
-        *attributes |= THEME_BOLD; /* the bright ones, as terminals with eight have them */
+        *attributes |= THEME_BOLD; /* terminals with eight colours show bright ones as bold */
     return colour_nearest(c, ti->colours);
 }
 
@@ -47,7 +47,7 @@ struct look look_of_blank(struct look l) {
     return (struct look){THEME_DEFAULT_COLOUR, l.background, 0};
 }
 
-/* ---- from one to the next ---- */
+/* ---- from one look to the next ---- */
 
 struct sgr {
     char text[128];
@@ -93,7 +93,7 @@ static void add_attributes(struct sgr *s, uint8_t set) {
             add_parameter(s, attributes[i].on);
 }
 
-/* From nothing. */
+/* Sets all of a look, from a reset on. */
 static void whole_sgr(struct sgr *s, const struct look *to) {
     add_parameter(s, "");
     add_attributes(s, to->attributes);
@@ -103,7 +103,7 @@ static void whole_sgr(struct sgr *s, const struct look *to) {
         add_colour(s, to->background, true);
 }
 
-/* The difference; bold and dim go off together. */
+/* Sets only the differences. Bold and dim are switched off together. */
 static void delta_sgr(struct sgr *s, const struct look *from, const struct look *to) {
     uint8_t off = from->attributes & (uint8_t)~to->attributes;
     uint8_t on = to->attributes & (uint8_t)~from->attributes;
@@ -136,7 +136,7 @@ static void one_by_one(const struct terminfo *ti, const struct look *to, struct 
             text_add(out, one[i].on);
 }
 
-/* Whether the terminal can go from one to the other without a reset. */
+/* True if the terminal can go from one look to the other without a reset. */
 static bool can_change(const struct terminfo *ti, const struct look *from, const struct look *to) {
     bool adds = !(from->attributes & (uint8_t)~to->attributes);
     bool resets = (from->foreground != to->foreground && to->foreground == THEME_DEFAULT_COLOUR) ||

@@ -1,8 +1,8 @@
 /*
- * How a cell looks on the terminal there is: the theme's style in the colours and attributes the
- * terminal has; and the bytes that change one look into another (ECMA-48, SGR).
+ * How a cell looks on this terminal: the theme's style, in the colours and attributes that the
+ * terminal has. Also the bytes that change one look into another (ECMA-48, SGR).
  *
- * Context: frontend main thread; terminfo_open was called and its entry is still there.
+ * Context: frontend main thread; terminfo_open was called, and its entry is still loaded.
  */
 #ifndef JTOP_TUI_TERMINAL_LOOK_H
 #define JTOP_TUI_TERMINAL_LOOK_H
@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 struct look {
-    int32_t foreground, background; /* as in a theme, but no more than the terminal has */
-    uint8_t attributes;             /* THEME_BOLD … */
+    int32_t foreground, background; /* as in a theme, but only colours that the terminal has */
+    uint8_t attributes;             /* THEME_BOLD and others */
 };
 
 /* Attributes that a blank shows. */
@@ -25,11 +25,12 @@ struct look {
 
 struct look look_of_style(const struct terminfo *ti, const struct theme_style *s,
                           const struct emit_options *o);
-/* A blank's, which has no foreground: all that look the same are the same. */
+/* Returns the look of a blank, which has no foreground: blanks that look the same have equal
+ * looks. */
 struct look look_of_blank(struct look l);
 bool look_equal(const struct look *a, const struct look *b);
 
-/* Appends what changes `from` (NULL: not known) into `to`, the shortest. */
+/* Appends the shortest sequence that changes `from` (NULL: not known) into `to`. */
 void look_change(const struct terminfo *ti, const struct look *from, const struct look *to,
                  struct text *out);
 

@@ -10,10 +10,11 @@
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
-/* A terminal that is gone without a hang-up announces input for ever. */
+/* After this many reads without input, the terminal is gone: without a hang-up, poll reports input
+ * forever. */
 #define IDLE_READS_MAX 100
 #define PERIOD_MAX (8 * SECOND)
-/* Frames that came through fast before the period shrinks again. */
+/* Fast frames needed before the period gets shorter again. */
 #define FAST_FRAMES 4
 #define STUCK_NS SECOND
 
@@ -36,8 +37,8 @@ void loop_close(struct loop *l) {
 
 /* ---- the line ---- */
 
-/* A frame has arrived: what it took beyond the line's own delay is what its bytes took. Those of
- * answers to presses do not count: a whole new screen is no reason to slow down. */
+/* Handles the answer to a frame. Its delay beyond the line's own delay is the time its bytes took.
+ * Frames that answer presses do not count: a whole new screen is no reason to slow down. */
 static void note_delay(struct loop *l) {
     unsigned frames;
     uint64_t delay = terminal_delay_ns(l->terminal, &frames);
@@ -59,7 +60,7 @@ static void note_delay(struct loop *l) {
     }
 }
 
-/* Output that waits, or a frame without an answer yet, counts before it is through. */
+/* Also slows down while output still waits, or while a frame has no answer yet. */
 static void note_waiting(struct loop *l, uint64_t now) {
     if (!terminal_pending(l->terminal))
         l->pending_ns = 0;
@@ -98,7 +99,7 @@ uint64_t loop_bytes_per_second(const struct loop *l) {
     return (l->sent[0] - l->sent[l->sent_count - 1]) / (l->sent_count - 1);
 }
 
-/* What the frames that come by themselves take, of late. */
+/* Updates the running mean of the frames that are not answers to presses. */
 static void note_frame(struct loop *l, uint64_t bytes) {
     l->frame_bytes = l->frame_bytes ? (l->frame_bytes * 7 + bytes) / 8 : bytes;
 }
@@ -116,7 +117,7 @@ uint64_t loop_period_ns(struct loop *l, uint64_t wanted_ns) {
     unsigned doubled = 0;
     for (; doubled < l->factor_log2 && period < most; doubled++)
         period *= 2;
-    l->factor_log2 = doubled; /* no more than it takes */
+    l->factor_log2 = doubled; /* not larger than needed */
     if (!doubled)
         period = steady_ns(l, wanted_ns);
     l->period_ns = period < most ? period : most;
@@ -140,7 +141,7 @@ static unsigned on_signals(struct loop *l) {
     if (flags & (SIGNAL_SUSPEND | SIGNAL_CONTINUE | SIGNAL_RESIZE)) {
         terminal_redraw(l->terminal);
         fit(l);
-        l->answering = true; /* it is a person who did that */
+        l->answering = true; /* the user did that */
         happened |= LOOP_DRAW;
     }
     return happened;
@@ -164,18 +165,18 @@ static unsigned on_input(struct loop *l, short revents) {
     return happened;
 }
 
-/* The next moment at which something may happen by itself. */
+/* Returns the time until something may happen without input. */
 static uint64_t next_moment(const struct loop *l, uint64_t now, uint64_t until_ns) {
     uint64_t due = terminal_press_due(l->terminal);
     if (due && due < until_ns)
         until_ns = due;
-    /* A terminal that answers no more is not waited for (terminal_behind). */
+    /* Do not wait for a terminal that no longer answers (terminal_behind). */
     if (l->held_back && until_ns > now + SECOND)
         until_ns = now + SECOND;
     return until_ns > now ? until_ns - now : 0;
 }
 
-/* Once round. */
+/* Polls once, and handles the results. */
 static unsigned wait_once(struct loop *l, int fd, uint64_t until_ns) {
     uint64_t ns = next_moment(l, clock_now_ns(), until_ns);
     struct timespec timeout = {.tv_sec = (time_t)(ns / SECOND), .tv_nsec = (long)(ns % SECOND)};

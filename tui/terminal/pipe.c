@@ -18,15 +18,16 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define WAIT_MS 100 /* between looks: a pidfd does not tell of a command that stops */
-#define TERM_NS UINT64_C(2000000000) /* what a command has to end in, asked to */
-#define KILL_NS UINT64_C(1000000000) /* and killed: then it is left to itself */
+#define WAIT_MS 100 /* between checks: a pidfd does not report that a command stops */
+#define TERM_NS UINT64_C(2000000000) /* time for a command to end after SIGTERM */
+#define KILL_NS UINT64_C(1000000000) /* time after SIGKILL; then the command is left alone */
 
-/* The command's business while it has the terminal, and SIGTTOU is what taking that back means. */
+/* Signals that are ignored meanwhile. The first two are for the command while it has the terminal.
+ * SIGTTOU is sent when this process takes the terminal back. */
 static const int ignored_signals[] = {SIGINT, SIGQUIT, SIGTTOU};
 #define IGNORED (sizeof ignored_signals / sizeof ignored_signals[0])
 
-/* A file in memory, at its beginning; or -errno. */
+/* Makes a file in memory, positioned at its beginning. Returns it, or -errno. */
 static int make_input(const char *data, size_t length) {
     int fd = memfd_create("table", MFD_CLOEXEC);
     if (fd < 0)
@@ -46,7 +47,7 @@ static int make_input(const char *data, size_t length) {
     return fd;
 }
 
-/* 0 or a positive errno. */
+/* Starts the command. Returns 0 or a positive errno. */
 static int start(const char *command, int input, pid_t *child) {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -68,7 +69,7 @@ static int start(const char *command, int input, pid_t *child) {
     int rc = posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
     posix_spawnattr_setsigdefault(&attributes, &usual);
     posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setpgroup(&attributes, 0); /* its own: all of it can be signalled */
+    posix_spawnattr_setpgroup(&attributes, 0); /* its own group: all of it can be signalled */
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
                                               POSIX_SPAWN_SETPGROUP);
     if (rc == 0)
@@ -79,19 +80,19 @@ static int start(const char *command, int input, pid_t *child) {
     return rc;
 }
 
-/* A command that runs, as a process group. */
+/* A running command; it is a process group. */
 struct command {
-    pid_t group;  /* and the shell's pid */
-    int tty;      /* ours, or -1 */
+    pid_t group;  /* also the shell's pid */
+    int tty;      /* our terminal, or -1 */
     int pidfd;    /* the shell's, or -1 */
-    bool reaped;  /* the shell: *status is there */
-    bool given;   /* it has the terminal */
-    bool quit;    /* we are to end, and so is it */
+    bool reaped;  /* the shell has ended; *status is set */
+    bool given;   /* the command has the terminal */
+    bool quit;    /* we are asked to end, and end the command */
     bool killed;  /* SIGKILL was sent */
-    uint64_t end; /* with quit: when to go further */
+    uint64_t end; /* with quit: time of the next step */
 };
 
-/* Where we have it ourselves; in the background it is somebody else's. */
+/* Gives the terminal to the command if we have it. A background process does not have it. */
 static void give_terminal(struct command *c) {
     if (c->tty >= 0 && !c->given && tcgetpgrp(c->tty) == getpgrp())
         c->given = tcsetpgrp(c->tty, c->group) == 0;
@@ -103,8 +104,8 @@ static void take_terminal(struct command *c) {
     c->given = false;
 }
 
-/* Ctrl-Z in the command: the shell we came from must get its prompt, so all of us stop. One that
- * wanted the terminal before it was given just goes on with it. */
+/* Handles a stopped command, as after Ctrl-Z: the shell that started us must get its prompt, so we
+ * stop too. A command that stopped because it used the terminal too early is only continued. */
 static void stop_with(struct command *c, int number) {
     struct sigaction before, usual = {.sa_handler = SIG_DFL};
     bool early =
@@ -120,7 +121,8 @@ static void stop_with(struct command *c, int number) {
     kill(-c->group, SIGCONT);
 }
 
-/* True where nothing of it is left, or no more can be done. */
+/* True if the command has ended. If it was asked to end: true if nothing of its group is left, or
+ * nothing more can be done. */
 static bool has_ended(struct command *c, int *status) {
     int now = 0;
     pid_t changed = c->reaped ? 0 : waitpid(c->group, &now, WNOHANG | WUNTRACED);
@@ -151,10 +153,10 @@ static void end_command(struct command *c) {
     c->quit = true;
     c->end = clock_now_ns() + TERM_NS;
     kill(-c->group, SIGTERM);
-    kill(-c->group, SIGCONT); /* one that is stopped hears it too */
+    kill(-c->group, SIGCONT); /* so that a stopped process handles SIGTERM too */
 }
 
-/* Until it ends. True where we are to end. */
+/* Waits until the command ends. True if we are asked to end. */
 static bool await(pid_t child, int *status) {
     struct command c = {.group = child};
     c.tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -167,7 +169,7 @@ static bool await(pid_t child, int *status) {
         unsigned signals = p[0].revents & POLLIN ? signals_take() : 0;
         if (signals & SIGNAL_QUIT)
             end_command(&c);
-        else if (signals & SIGNAL_SUSPEND) /* Ctrl-Z, before it had the terminal */
+        else if (signals & SIGNAL_SUSPEND) /* Ctrl-Z before the command had the terminal */
             kill(-c.group, SIGTSTP);
     }
     take_terminal(&c);
@@ -195,7 +197,7 @@ int pipe_run(const char *command, const char *data, size_t length, int *status, 
     bool quit = rc == 0 && await(child, status);
     for (size_t i = 0; i < IGNORED; i++)
         sigaction(ignored_signals[i], &before[i], NULL);
-    raise(SIGWINCH); /* one that came meanwhile was not heard */
+    raise(SIGWINCH); /* a resize meanwhile was not handled */
     if (quit)
         raise(SIGTERM);
     return rc ? err_set(e, rc, "cannot run /bin/sh: %s", strerror(rc)) : 0;

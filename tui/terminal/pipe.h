@@ -1,7 +1,7 @@
 /*
- * A table given to a command, which has the terminal meanwhile: less, grep, vi -.
+ * Gives a table to a command, which has the terminal meanwhile: less, grep, vi -.
  *
- * Context: frontend main thread, with signals_open in force and the terminal given away
+ * Context: frontend main thread, after signals_open, while the terminal is given away
  * (terminal_leave).
  */
 #ifndef JTOP_TUI_TERMINAL_PIPE_H
@@ -11,14 +11,14 @@
 
 #include <stddef.h>
 
-/* Runs `sh -c command` with the text as its standard input, a file nobody has to read to its end,
- * and waits for it. It is a process group of its own, which has the terminal meanwhile: Ctrl-C is
- * its business, Ctrl-Z stops us too. 0 and in *status what waitpid says; or -errno with a message.
- * Where we are asked to end, so is all of the command: after 2 s it is killed, and the signal comes
- * again. */
+/* Runs `sh -c command` with the text as its standard input, and waits for it. The input is a file,
+ * so the command need not read it to the end. The command is a process group of its own, which has
+ * the terminal meanwhile: Ctrl-C goes to the command, Ctrl-Z stops this process too. Returns 0 and
+ * sets *status as waitpid does; or -errno with a message. If this process is asked to end, it ends
+ * all of the command too, kills it after 2 s, and then raises SIGTERM for itself. */
 int pipe_run(const char *command, const char *data, size_t length, int *status, struct err *e);
 
-/* Waits for a press on the terminal, or for a signal. */
+/* Waits for a press on the terminal, or for a signal that asks to end. */
 void pipe_wait_key(void);
 
 #endif

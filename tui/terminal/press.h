@@ -1,6 +1,6 @@
 /*
- * What a person pressed, free of any terminal: a Unicode code point, or one of these. Values above
- * Unicode stand for keys that are no character.
+ * A press, independent of any terminal: a Unicode code point, or one of the values below. Values
+ * above Unicode are keys without a character.
  */
 #ifndef JTOP_TUI_TERMINAL_PRESS_H
 #define JTOP_TUI_TERMINAL_PRESS_H
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum {
-    PRESS_NONE = 0, /* something that means nothing to us */
+    PRESS_NONE = 0, /* a press without meaning */
     PRESS_TAB = 0x09,
     PRESS_ENTER = 0x0a,
     PRESS_ESCAPE = 0x1b,
@@ -23,12 +23,11 @@ enum {
     PRESS_END,
     PRESS_DELETE,
     PRESS_BACK_TAB,
-    PRESS_F1, /* … */
+    PRESS_F1, /* F1 to F12 follow each other */
     PRESS_F12 = PRESS_F1 + 11,
-    PRESS_MOUSE, /* where and what: struct mouse */
+    PRESS_MOUSE, /* struct mouse has the action and place */
     PRESS_LAST = PRESS_MOUSE,
-    PRESS_PASTED =
-        0x1000000, /* set in a character that was pasted: text for an editor, no command */
+    PRESS_PASTED = 0x1000000, /* bit set in a pasted character: text for an editor, not a command */
 };
 
 #define PRESS_F3 (PRESS_F1 + 2)
@@ -36,17 +35,17 @@ enum {
 #define PRESS_F6 (PRESS_F1 + 5)
 #define PRESS_F10 (PRESS_F1 + 9)
 
-/* What an editor takes for the press: pasted characters are typed ones there. */
+/* Returns a press as an editor takes it: pasted characters count as typed. */
 static inline int32_t press_typed(int32_t press) {
     return press & PRESS_PASTED ? press & ~PRESS_PASTED : press;
 }
 
 enum mouse_action {
     MOUSE_PRESS, /* the left button */
-    MOUSE_TWICE, /* again within 0.4 s, on the same cell */
+    MOUSE_TWICE, /* a second time within 0.4 s, on the same cell */
     MOUSE_WHEEL_UP,
     MOUSE_WHEEL_DOWN,
-    MOUSE_MOVE, /* no button down: only where terminal_use_mouse asked for it */
+    MOUSE_MOVE, /* no button pressed; only if terminal_use_mouse requested it */
 };
 
 struct mouse {

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a press has two names, the first is printed. ';' begins a comment in a config file. */
+/* If a press has two names, the first is printed. ';' has a name, because it begins a comment in a
+ * config file. */
 static const struct {
     const char *name;
     int32_t press;
@@ -35,7 +36,7 @@ const char press_names[] =
     "a character, ^A to ^Z, F1 to F12, Up, Down, Left, Right, PgUp, PgDn, Home, End, Del, Tab, "
     "S-Tab, Enter, Esc, Space, Backspace, Semicolon";
 
-/* The one character that the text is; PRESS_NONE: it is more, or none that can be seen. */
+/* Returns the character if the text is one visible character; otherwise PRESS_NONE. */
 static int32_t character(const char *s) {
     uint32_t code;
     size_t bytes = utf8_decode(s, SIZE_MAX, &code);

@@ -1,5 +1,5 @@
 /*
- * Keys in print, as the help shows them and a config file writes them: "a", "Up", "F5", "^F",
+ * Names of keys, as the help prints them and a config file writes them: "a", "Up", "F5", "^F",
  * "Space", "Esc".
  *
  * Context: pure.
@@ -13,13 +13,14 @@
 
 #define PRESS_NAME_SIZE 16
 
-/* PRESS_NONE: there is no such key, or the terminal keeps it for itself (^C, ^S, ^Q, ^Z). */
+/* Parses a key's name. PRESS_NONE: no such key, or the terminal keeps it for itself (^C, ^S, ^Q,
+ * ^Z). */
 int32_t press_parse(const char *name);
 
-/* Returns out, PRESS_NAME_SIZE bytes. */
+/* Writes a key's name. Returns out, PRESS_NAME_SIZE bytes. */
 const char *press_name(int32_t press, char *out);
 
-/* What press_parse takes, for a message. */
+/* The names that press_parse accepts, for a message. */
 extern const char press_names[];
 
 #endif

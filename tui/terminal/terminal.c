@@ -19,14 +19,15 @@
 #include <unistd.h>
 
 #define MS UINT64_C(1000000)
-/* Terminals that do not say "here I am" within this never do. */
+/* A terminal that does not answer within this time never does. */
 #define SILENT_NS (8000 * MS)
-/* Before the terminal is given back: an answer under way would become the shell's input. */
+/* Time to wait for an answer before the terminal is given back: it would become the shell's
+ * input. */
 #define LAST_ANSWER_NS (1000 * MS)
-/* Frames below this come through in one piece anyway. */
+/* Smaller frames arrive in one piece anyway. */
 #define SYNCHRONIZE_LEAST 512
 #define COPY_MOST ((size_t)100000)
-#define CHUNK 64 /* where a write may block: what a terminal that takes output always takes */
+#define CHUNK 64 /* bytes per write that may block: a writable terminal always accepts this many */
 
 #define MOUSE_OFF "\033[?1006l\033[?1003l\033[?1000l"
 #define PASTE_ON "\033[?2004h"
@@ -38,18 +39,18 @@ struct terminal {
     struct emit *emit;
     struct termios before, ours;
     int out_fd;
-    bool out_blocks; /* no descriptor of our own: writing to it may wait */
+    bool out_blocks; /* out_fd is not our own descriptor, so a write may block */
     bool out_gone;
     struct text out; /* to be sent, from `sent` on */
     size_t sent;
     uint64_t bytes;
     struct input input;
-    int32_t next; /* a press looked at and not taken yet; -1 */
+    int32_t next; /* a press that was decoded but not taken yet; -1 */
     bool mouse, hover;
-    /* the last question after a frame */
+    /* status requests after frames: number sent, number of delays measured */
     unsigned asked, delays;
     uint64_t asked_ns, delay_ns;
-    bool silent; /* never answers */
+    bool silent; /* it never answers */
 };
 
 /* ---- modes ---- */
@@ -59,7 +60,8 @@ static void add(char *out, size_t size, const char *s) {
     snprintf(out + n, size - n, "%s", s);
 }
 
-/* What puts the terminal back, whatever it was told and however much of that arrived. */
+/* Writes the bytes that restore the terminal, whatever was sent and however much of that
+ * arrived. */
 static void parting_bytes(const struct terminal *t, char *out, size_t size) {
     out[0] = '\0';
     if (t->ti.modern)
@@ -89,12 +91,12 @@ static void drop_output(struct terminal *t) {
     t->sent = 0;
 }
 
-/* Takes the terminal: its modes, the second screen. */
+/* Takes the terminal: sets its modes, and switches to the second screen. */
 static void take(struct terminal *t) {
     tcsetattr(STDIN_FILENO, TCSANOW, &t->ours);
     drop_output(t);
     send(t, t->ti.enter);
-    /* Some show the last letter of what they do not know; the first frame clears it away. */
+    /* Some terminals show the last letter of an unknown sequence. The first frame clears it. */
     if (t->ti.modern)
         send(t, "\033[?2026$p" PASTE_ON);
     if (t->mouse)
@@ -102,18 +104,19 @@ static void take(struct terminal *t) {
     emit_forget(t->emit);
 }
 
-/* True where it became writable in time. */
+/* Waits until the terminal is writable. False if that takes longer. */
 static bool wait_writable(const struct terminal *t, int ms) {
     struct pollfd p = {.fd = t->out_fd, .events = POLLOUT};
     return poll(&p, 1, ms) == 1 && (p.revents & POLLOUT);
 }
 
-/* An answer is under way. */
+/* True if an answer is pending. */
 static bool is_asked(const struct terminal *t) {
     return t->asked != t->input.alive && !t->silent;
 }
 
-/* It may have come long ago, while nobody read: leaving a JVM takes its time. */
+/* Waits for a pending answer. It may have come long ago without being read, because leaving a JVM
+ * takes time. */
 static void wait_for_answer(struct terminal *t) {
     uint64_t end = t->asked_ns + LAST_ANSWER_NS;
     while (is_asked(t)) {
@@ -122,13 +125,13 @@ static void wait_for_answer(struct terminal *t) {
         struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
         if (t->input.length == sizeof t->input.bytes || poll(&p, 1, ms) != 1 || !terminal_read(t))
             return;
-        while (terminal_press(t) >= 0) /* typed after what ended us */
+        while (terminal_press(t) >= 0) /* drop keys typed after the program was asked to end */
             ;
     }
 }
 
-/* Gives it back. A terminal that was stopped would hold us for ever: its modes can be put back
- * anyway. */
+/* Gives the terminal back. A stopped terminal would block us forever, so output has a timeout. The
+ * modes can be restored anyway. */
 static void give_back(struct terminal *t) {
     char parting[SIGNALS_GUARD_BYTES];
     parting_bytes(t, parting, sizeof parting);
@@ -140,14 +143,14 @@ static void give_back(struct terminal *t) {
     for (int i = 0; i < 8 && terminal_pending(t) && wait_writable(t, 125); i++)
         terminal_flush(t);
     drop_output(t);
-    if (t->asked != t->input.alive) /* whatever came of an answer that was not waited for */
+    if (t->asked != t->input.alive) /* drop what came of an answer after the timeout */
         tcflush(STDIN_FILENO, TCIFLUSH);
     tcsetattr(STDIN_FILENO, TCSANOW, &t->before);
 }
 
 /* ---- opening ---- */
 
-/* Whether 24 bits of colour arrive: the terminal says so in COLORTERM. GNU screen passes that
+/* True if 24-bit colours reach the terminal, which COLORTERM reports. GNU screen passes that
  * variable on, but not such colours. */
 static bool has_rgb(const struct terminfo *ti) {
     const char *said = getenv("COLORTERM"), *term = getenv("TERM");
@@ -157,8 +160,8 @@ static bool has_rgb(const struct terminfo *ti) {
     return ti->colours >= 8 && ti->modern && !in_screen;
 }
 
-/* A description of our own of the same terminal: that it does not block is not seen by whoever
- * else has it (the shell). -1 where it cannot be had. */
+/* Opens the terminal again, so that O_NONBLOCK does not affect other processes that use the
+ * terminal (the shell). -1: not possible. */
 static int open_output(void) {
     char name[128];
     int flags = O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC, fd = -1;
@@ -274,7 +277,7 @@ void terminal_flush(struct terminal *t) {
             continue;
         if (written < 0 && errno == EAGAIN)
             return;
-        if (written <= 0) { /* it is gone; reading will say so */
+        if (written <= 0) { /* the terminal is gone; the next read finds that out */
             t->out_gone = true;
             break;
         }
@@ -285,7 +288,8 @@ void terminal_flush(struct terminal *t) {
     t->sent = 0;
 }
 
-/* One question at a time: its answer is of the last frame or of one before it. */
+/* Sends a status request, but only one at a time. So an answer is to the last frame or to an
+ * earlier one. */
 static void ask(struct terminal *t) {
     if (t->silent || is_asked(t) || !t->ti.ansi)
         return;
@@ -330,13 +334,13 @@ uint64_t terminal_bytes(const struct terminal *t) {
 bool terminal_behind(struct terminal *t) {
     if (!is_asked(t))
         return false;
-    /* More answers than questions: somebody makes them up. */
+    /* More answers than requests: they are not genuine. */
     bool made_up = (int)(t->input.alive - t->asked) > 0;
     if (made_up || clock_now_ns() - t->asked_ns > SILENT_NS) {
         t->silent = made_up || t->delays == 0;
         t->asked = t->input.alive;
     }
-    return is_asked(t) && t->delays > 0; /* who never answered yet may be one that does not */
+    return is_asked(t) && t->delays > 0; /* a terminal that has not answered yet may never answer */
 }
 
 uint64_t terminal_delay_ns(const struct terminal *t, unsigned *frames) {
@@ -364,8 +368,9 @@ static void add_base64(struct text *out, const char *data, size_t length) {
     }
 }
 
-/* In GNU screen, which passes strings on that are packed into its own, in small pieces; and in
- * tmux, which takes it itself, or passes it on, as it was told. */
+/* Sends the text again for terminal multiplexers. GNU screen passes strings on if they are packed
+ * into its own strings, in small pieces. tmux takes the text itself or passes it on, as it is
+ * configured. */
 static void send_packed(struct terminal *t, const char *base64, size_t length) {
     const char *term = getenv("TERM");
     if (getenv("TMUX")) {
@@ -397,7 +402,7 @@ bool terminal_copy(struct terminal *t, const char *text, size_t length) {
     send_packed(t, base64.data ? base64.data : "", base64.len);
     text_free(&base64);
     bool failed = t->out.failed;
-    if (failed) { /* part of a frame may be lost with it */
+    if (failed) { /* part of a frame may be lost too */
         drop_output(t);
         emit_forget(t->emit);
     }

@@ -15,13 +15,14 @@
  *   theme             roles of screen elements, and themes that give them colours
  *   theme_check       check of a theme for contrast and distinguishable colours
  *
- * The terminal: a canvas goes out, presses come in. Only what changed is sent (emit.h), and
- * nothing here waits for the terminal to take it: what it does not take stays in a buffer.
- * However the process ends, the terminal is put back (signals.h); needs signals_open before.
+ * The terminal: a canvas is sent, presses are received. Only changes are sent (escapes.h), and
+ * nothing here waits for the terminal to accept them: output that it does not accept yet stays in a
+ * buffer. The terminal is restored however the process ends (terminal_signals.h); call signals_open
+ * first.
  *
- * How far the other end is behind is asked of it: after a frame it is told to say "here I am"
- * (DSR 5), which it does when it has come to that. Buffers on the way (ssh's hold megabytes) hide a
- * slow line from write(2), but not from this.
+ * To find out how far the terminal is behind, we send it a status request (DSR 5) after a frame.
+ * The terminal answers when it has processed the frame. Buffers on the way (ssh's hold megabytes)
+ * hide a slow line from write(2), but not from this request.
  *
  * Context: frontend main thread. One at a time.
  */
@@ -37,59 +38,63 @@
 
 struct terminal;
 
-/* Fails where stdin or stdout is no terminal or TERM is not known; the message says what to try. */
+/* Fails if stdin or stdout is no terminal, or TERM is not known; the message suggests what to
+ * try. */
 int terminal_open(struct terminal **out, const struct theme *theme, bool mono, struct err *e);
 void terminal_close(struct terminal *t);
 
-/* The size as the terminal has it now. */
+/* Gets the terminal's current size. */
 void terminal_size(struct terminal *t, int *rows, int *cols);
 
-/* Adds what shows the canvas to what is to be sent, and sends what the terminal takes now. Wait
- * until !terminal_pending before the next one. */
+/* Adds the bytes that show the canvas to the output, and sends what the terminal accepts now.
+ * Before the next call, wait until !terminal_pending. */
 void terminal_show(struct terminal *t, const struct canvas *c, const struct caret *at);
-/* The next terminal_show sends everything: somebody else may have written to the screen. */
+/* The next terminal_show sends everything, because another program may have written to the
+ * screen. */
 void terminal_redraw(struct terminal *t);
 
-/* Whether bytes wait for the terminal; terminal_flush sends what it takes now (poll
- * terminal_out_fd for POLLOUT). */
+/* terminal_pending: true if output waits for the terminal. terminal_flush sends what the terminal
+ * accepts now (poll terminal_out_fd for POLLOUT). */
 bool terminal_pending(const struct terminal *t);
 void terminal_flush(struct terminal *t);
-/* Whether it has not come to the last frame yet. False where it never says. */
+/* True if the terminal has not processed the last frame yet. False if it never answers. */
 bool terminal_behind(struct terminal *t);
-/* How long the last frame took to the terminal and its answer back, ns, and how many frames that
- * is known of; while one is under way, terminal_behind_ns is the time so far (else 0). */
+/* terminal_delay_ns returns the time in ns from sending the last frame to the terminal's answer,
+ * and sets the number of frames answered so far. terminal_behind_ns returns the time since a frame
+ * was sent that has no answer yet; 0: there is none. */
 uint64_t terminal_delay_ns(const struct terminal *t, unsigned *frames);
 uint64_t terminal_behind_ns(const struct terminal *t);
 
-/* Gives the terminal to somebody else, a pager for one: as it was before terminal_open. */
+/* Gives the terminal to another program, such as a pager, as it was before terminal_open. */
 void terminal_leave(struct terminal *t);
-/* After somebody else had the terminal: its modes are set again, and everything is sent. */
+/* Takes the terminal back from another program: sets its modes again, and sends everything. */
 void terminal_resume(struct terminal *t);
 
-/* Bytes sent so far. */
+/* Returns the number of bytes sent so far. */
 uint64_t terminal_bytes(const struct terminal *t);
-/* Puts text into the clipboard of the terminal itself (OSC 52), wherever it runs; most take up to
- * 100,000 bytes in base 64. False where the terminal has no such thing (TERM=linux, vt100), or
- * there is more. */
+/* Puts text into the terminal's own clipboard (OSC 52), wherever the terminal runs. Most terminals
+ * accept up to 100,000 bytes in base 64. False if the terminal has no clipboard (TERM=linux,
+ * vt100), or the text is longer. */
 bool terminal_copy(struct terminal *t, const char *text, size_t length);
-/* Mouse presses come as PRESS_MOUSE; off at first, and off again whenever the terminal is given
- * back. `hover`: movements without a button too. */
+/* Switches mouse presses on, which come as PRESS_MOUSE. They are off at first, and while the
+ * terminal is given back. `hover`: movements without a button come too. */
 void terminal_use_mouse(struct terminal *t, bool on, bool hover);
-/* What the last PRESS_MOUSE was. */
+/* Returns the data of the last PRESS_MOUSE. */
 struct mouse terminal_mouse(const struct terminal *t);
 
-/* Takes the bytes that are there; false where there is none. */
+/* Reads the bytes that are there. False if there are none. */
 bool terminal_read(struct terminal *t);
-/* The next press (press.h), PRESS_NONE for one without meaning, or -1 when there is none now. */
+/* Returns the next press (press.h), PRESS_NONE for a press without meaning, or -1 if there is none
+ * now. */
 int32_t terminal_press(struct terminal *t);
-/* Whether terminal_press has one; and when it will, though no byte comes (an escape that stays
- * alone); 0: not before. */
+/* terminal_pressed: true if terminal_press has a press. terminal_press_due returns when it will
+ * have one even if no byte comes (an escape without a sequence); 0: only after a byte. */
 bool terminal_pressed(struct terminal *t);
 uint64_t terminal_press_due(const struct terminal *t);
 int terminal_fd(const struct terminal *t);
 int terminal_out_fd(const struct terminal *t);
 
-/* Gives the terminal back, stops the process, and returns when it is continued: then
+/* Gives the terminal back and stops the process. Returns when the process is continued; then call
  * terminal_resume. */
 void terminal_suspend(struct terminal *t);
 

@@ -35,7 +35,7 @@ static const struct {
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 #define ENDS (sizeof ends / sizeof ends[0])
 
-/* The frontend's one mutable global: a handler has nothing else to reach its data by. */
+/* The frontend's only mutable global: a signal handler cannot reach its data in any other way. */
 static struct {
     atomic_uint flags;
     int wake; /* eventfd */
@@ -43,18 +43,18 @@ static struct {
     struct sigaction pipe_before;
     bool open;
     bool exit_hook;
-    /* how to put the terminal back */
+    /* how to restore the terminal */
     atomic_bool guarded;
     int tty;
     struct termios modes;
     char bytes[SIGNALS_GUARD_BYTES];
     size_t length;
-    /* while one may not be willing to wait */
+    /* for signals_impatient */
     volatile sig_atomic_t asked; /* the signal that came; 0: none */
     unsigned patience_s;
     struct sigaction ends_before[ENDS], alarm_before;
     sigset_t mask_before;
-    uint8_t stack[64 << 10] __attribute__((aligned(16))); /* a handler's, when ours overflowed */
+    uint8_t stack[64 << 10] __attribute__((aligned(16))); /* a handler's, if ours overflowed */
 } state = {.wake = -1};
 
 static void on_event(int number) {
@@ -68,8 +68,8 @@ static void on_event(int number) {
     errno = saved;
 }
 
-/* Signal-safe. A terminal that does not take the bytes within a second is left alone: dying must
- * not hang. */
+/* Restores the terminal; safe in a signal handler. If the terminal does not accept the bytes within
+ * a second, they are not sent: dying must not hang. */
 static void put_terminal_back(void) {
     if (!atomic_exchange(&state.guarded, false))
         return;
@@ -82,7 +82,7 @@ static void put_terminal_back(void) {
     tcflush(state.tty, TCIFLUSH); /* an answer of the terminal would become the shell's input */
 }
 
-/* SA_RESETHAND has put the default back, and the signal is delivered again on return. */
+/* SA_RESETHAND has restored the default action. The raised signal is delivered on return. */
 static void on_fatal(int number) {
     put_terminal_back();
     raise(number);
@@ -102,7 +102,7 @@ int signals_open(struct err *e) {
         sigemptyset(&a.sa_mask);
         a.sa_flags = watched[i].flag ? 0 : (int)(SA_RESETHAND | SA_ONSTACK);
         sigaction(watched[i].number, NULL, &state.before[i]);
-        /* Somebody who ignores hang-ups (nohup) or runs us in the background wants that kept. */
+        /* A signal that was ignored before (nohup, a background job) stays ignored. */
         if (watched[i].flag == SIGNAL_QUIT && state.before[i].sa_handler == SIG_IGN)
             continue;
         sigaction(watched[i].number, &a, NULL);
@@ -160,9 +160,10 @@ void signals_unguard(void) {
     atomic_store(&state.guarded, false);
 }
 
-/* ---- impatience ---- */
+/* ---- ending at once: signals_impatient ---- */
 
-/* The default is to die of it; where it is the one being handled, on return. */
+/* Dies by the signal's default action. If the signal is being handled now, that happens on
+ * return. */
 static void die_of(int number) {
     put_terminal_back();
     signal(number, SIG_DFL);

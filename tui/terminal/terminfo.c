@@ -51,7 +51,7 @@ static int number(const char *name) {
     return n > 0 ? n : 0;
 }
 
-/* Attributes and colours are put into one SGR where all of them are SGR. */
+/* Reads attributes and colours. They are combined into one SGR only if all of them are SGR. */
 static void read_looks(struct terminfo *t) {
     char colour[TERMINFO_TEXT];
     t->bold = get(t->bold_on, "bold");
@@ -88,14 +88,14 @@ static void read_moves(struct terminfo *t) {
     add_capability(t->enter, sizeof t->enter, "smcup");
     add_capability(t->enter, sizeof t->enter, "smkx");
     add_capability(t->leave, sizeof t->leave, "rmkx");
-    /* Where there is no second screen, the shell goes on below what is there. */
+    /* Without a second screen, the shell continues below the existing output. */
     if (get(s, "rmcup"))
         add_capability(t->leave, sizeof t->leave, "rmcup");
     else if (t->ansi)
         snprintf(t->leave + strlen(t->leave), sizeof t->leave - strlen(t->leave), "\033[999B\r\n");
 }
 
-/* A type that is known here; NULL: none. */
+/* Returns a terminal type that is known on this system; NULL: none. */
 static const char *find_known(int fd) {
     static const char *const some[] = {"xterm-256color", "xterm", "vt100", "linux"};
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
@@ -108,7 +108,7 @@ static const char *find_known(int fd) {
     return NULL;
 }
 
-/* Images with nothing but a JVM have no terminfo files, for whatever type. */
+/* Container images with only a JVM have no terminfo files for any type. */
 static int unknown(const char *name, int fd, struct err *e) {
     const char *known = find_known(fd);
     if (known)
@@ -140,8 +140,8 @@ int terminfo_open(struct terminfo *t, const char *name, int fd, struct err *e) {
     read_looks(t);
     t->rows = number("lines");
     t->cols = number("cols");
-    /* The Linux console shows what it does not know of string sequences, and has no mouse of its
-     * own; terminals that report a mouse know the rest. */
+    /* The Linux console shows string sequences that it does not know, and has no mouse. Terminals
+     * that report a mouse know the rest. */
     char mouse[TERMINFO_TEXT];
     t->modern = t->ansi && get(mouse, "kmous") && name && strncmp(name, "linux", 5) != 0;
     return 0;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The path is seen from the directory of the Makefile, where the compiler runs. */
+/* The path is relative to the Makefile's directory, where the compiler runs. */
 #define SHIP(symbol, name)                                                                         \
     __asm__(".pushsection .rodata\n"                                                               \
             "theme_text_" #symbol ":\n"                                                            \
@@ -108,7 +108,7 @@ static int parse_attributes(char *word, uint8_t *out) {
     return 0;
 }
 
-/* Whether a word begins a comment: '#' that is no colour. */
+/* True if a word begins a comment: a '#' that is no colour. */
 static bool is_comment(const char *word) {
     int32_t unused;
     return word[0] == '#' && parse_colour(word, &unused) != 0;
@@ -174,7 +174,7 @@ const char *theme_role_name(enum role role) {
     return role_name[role];
 }
 
-/* The text of a shipped theme, NULL where there is none of that name. */
+/* Returns the text of a shipped theme; NULL if no theme has that name. */
 static const char *find_shipped(const char *name) {
     for (size_t i = 0; theme_names[i]; i++)
         if (!strcmp(theme_names[i], name))
@@ -203,7 +203,7 @@ static int not_found(const char *name, struct err *e) {
 
 #define THEME_BYTES (64 << 10)
 
-/* Of an open file. */
+/* Reads a theme from an open file. */
 static int read_theme(FILE *f, const char *path, struct theme *t, struct err *e) {
     char *text = calloc(1, THEME_BYTES + 1);
     if (!text)

@@ -1,19 +1,19 @@
 /*
- * What is drawn has a role, not a colour; a theme says what a role looks like. The shipped themes
- * are the files in themes/, compiled in.
+ * Everything drawn has a role, not a colour; a theme defines how each role looks. The shipped
+ * themes are the files in themes/, compiled in.
  *
- * A theme is text, a line a role, five columns; '#' after a blank begins a comment:
+ * A theme is a text with one line per role and five columns. A '#' after a blank begins a comment:
  *
  *      ROLE    FOREGROUND  BACKGROUND  ATTRIBUTES  MONO
  *      cursor  black       #5fd7ff     bold        reverse
  *      background light
  *
  * Colours are "default", one of eight names, "bright-" and the name, a number 0-255 or "#rrggbb".
- * Attributes and mono (the attributes where there is no colour) are "-" or a list "bold,underline"
- * of bold, dim, reverse, underline. "background" says what terminal the theme is made for, dark or
- * light: theme_check must know what "default" is.
+ * Attributes and mono (the attributes on a terminal without colours) are "-", or a list
+ * "bold,underline" of bold, dim, reverse, underline. "background" is the kind of terminal that the
+ * theme is made for, dark or light: theme_check must know what "default" is.
  *
- * Context: pure, but for theme_load.
+ * Context: pure, except for theme_load.
  */
 #ifndef JTOP_TUI_TERMINAL_THEME_H
 #define JTOP_TUI_TERMINAL_THEME_H
@@ -94,7 +94,7 @@ enum { THEME_BOLD = 1, THEME_DIM = 2, THEME_REVERSE = 4, THEME_UNDERLINE = 8 };
 
 struct theme_style {
     int32_t foreground, background; /* 0-255, THEME_RGB | 0xrrggbb, or THEME_DEFAULT_COLOUR */
-    uint8_t attributes;             /* THEME_BOLD … */
+    uint8_t attributes;             /* THEME_BOLD and others */
     uint8_t mono;
 };
 
@@ -103,25 +103,27 @@ struct theme {
     bool light; /* made for a light background */
 };
 
-/* Roles the text does not name keep what `t` has, so a user's theme may be short: start from
- * theme_default. -EINVAL with `origin` (a file's name) and the line in the message. */
+/* Parses a theme. Roles that the text does not name keep what `t` has, so a user's theme may be
+ * short: start from theme_default. -EINVAL with `origin` (a file's name) and the line in the
+ * message. */
 int theme_parse(struct theme *t, const char *origin, const char *text, struct err *e);
 
-/* The shipped theme "default". */
+/* Sets the shipped theme "default". */
 int theme_default(struct theme *t, struct err *e);
 
-/* A theme by the name of a shipped one, else of NAME.theme in the person's own directory
- * ($XDG_CONFIG_HOME/jtop-prof/themes), else by its path. "" is the default one. Roles it leaves out are the default's.
- * -ENOENT with the names there are; -EINVAL with file and line. */
+/* Loads a theme: a shipped one by its name, or else NAME.theme in the user's own directory
+ * ($XDG_CONFIG_HOME/jtop-prof/themes), or else a file by its path. "" is the default theme. Roles
+ * that the theme leaves out are those of the default. -ENOENT with the existing names; -EINVAL with
+ * file and line. */
 int theme_load(const char *name, struct theme *t, struct err *e);
 
-/* The shipped ones' names, NULL after the last. */
+/* The names of the shipped themes; NULL after the last. */
 extern const char *const theme_names[];
-/* Of a role, as in a theme file. */
+/* Returns a role's name, as in a theme file. */
 const char *theme_role_name(enum role role);
 
-/* Loads it and looks for what people could not read or tell apart (theme_check.c). A line a
- * complaint goes to `out`. Their number, or what theme_load failed with. */
+/* Loads a theme and checks for roles that people could not read or tell apart (theme_check.c). Each
+ * problem is a line in `out`. Returns the number of problems, or the error of theme_load. */
 int theme_check(const char *name, struct text *out, struct err *e);
 
 #endif

@@ -5,20 +5,21 @@
 #include <math.h>
 #include <string.h>
 
-/* Text must stand out: by WCAG 2.1 level AA, and half of that for what is meant to step back. */
+/* Least contrast of text: that of WCAG 2.1 level AA, and less for roles that are meant to be
+ * quiet. */
 #define CONTRAST 4.5
 #define CONTRAST_DIM 3.0
-/* Colours nearer than this are one colour at a glance (colour_distance). */
+/* Colours closer than this look the same at a glance (colour_distance). */
 #define ALIKE 12.0
 
-/* What is meant to step back. */
+/* True for roles that are meant to be quiet. */
 static bool is_quiet(const struct theme_style *s, enum role role) {
     return (s->attributes & THEME_DIM) || role == ROLE_DIM || role == ROLE_DISABLED ||
            role == ROLE_LINE_NUMBER || role == ROLE_GLYPH || role == ROLE_LABEL;
 }
 
-/* Roles that say different things in the same place; whether they must differ without colour too.
- * A frame's kind need not: it is written beside it. */
+/* Roles with different meanings in the same place. mono: they must differ without colour too. The
+ * kinds of frames need not, because the kind is also written beside the frame. */
 static const struct {
     enum role a, b;
     bool mono;
@@ -63,7 +64,7 @@ struct drawn {
     uint32_t text, back;
 };
 
-/* As it comes to the eye, on a terminal of the kind the theme is for. */
+/* Returns the colours of a role as they are seen, on the kind of terminal the theme is made for. */
 static struct drawn draw(const struct theme *t, enum role role) {
     const struct theme_style *s = &t->style[role];
     struct drawn d = {t->light ? 0x000000 : 0xe5e5e5, t->light ? 0xffffff : 0x000000};
@@ -87,8 +88,8 @@ static int check_contrast(const struct theme *t, enum role role, struct text *ou
     return 1;
 }
 
-/* Bold and underline are seen next to what has none; dim and reverse change the colours, which are
- * looked at. */
+/* Bold, underline and dim are visible next to text without them. Reverse changes the colours, which
+ * are compared. */
 static bool differ(const struct theme *t, enum role a, enum role b, enum colour_sight sight) {
     uint8_t shapes = THEME_BOLD | THEME_UNDERLINE | THEME_DIM;
     if ((t->style[a].attributes ^ t->style[b].attributes) & shapes)
@@ -99,7 +100,8 @@ static bool differ(const struct theme *t, enum role a, enum role b, enum colour_
     return text >= ALIKE || back >= ALIKE;
 }
 
-/* Without any, what the last column may leave out is left out on purpose. */
+/* True if the theme has colours. A theme without colours leaves out some differences on purpose:
+ * only those that `mono` requires are checked. */
 static bool has_colours(const struct theme *t) {
     for (int i = 0; i < ROLES; i++)
         if (t->style[i].foreground != THEME_DEFAULT_COLOUR ||

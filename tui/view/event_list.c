@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The events' list as it is drawn. */
+/* Drawing. */
 
-/* Where the columns stand. */
+/* Positions of the columns. */
 enum { MARK = 2, EVENT = 6, MECHANISM = 24, INTERVAL = 34, SAMPLES = 42, WHAT = 51 };
 
 static const char *const what[EVENT_KINDS] = {
@@ -27,13 +27,14 @@ static const char *const what[EVENT_KINDS] = {
     [EVENT_LEAK] = "of nativemem: bytes not freed",
 };
 
-/* The name as it was typed, before the session has it. */
+/* Returns the event's name; a typed name also before the session has it. */
 static const char *name_of(const struct event_list *l, const struct model *m, int event) {
     return event < WIRE_EVENTS && l->wanted.on[event] ? l->wanted.request[event].name
                                                       : model_event_name(m, event);
 }
 
-/* How it is sampled; what is left of an event comes with that one. */
+/* Returns how an event is sampled. A derived event (alive, not freed) shows the event it comes
+ * from. */
 static const char *mechanism_of(const struct event_list *l, const struct model *m, int event) {
     const struct session_engine *e = &m->status.engine[event];
     bool wanted = engine_set_has(&l->wanted, event);
@@ -73,7 +74,8 @@ static void draw_row(const struct event_list *l, struct canvas *c, struct area a
                             : what[event]);
 }
 
-/* On two rows, up to and with `row`: what is long says at its end what to do. */
+/* Draws a message in `row`. If it is long, the row above is also used, because its end tells the
+ * user what to do. */
 static void draw_message(struct canvas *c, int row, enum role role, const char *s) {
     size_t cut = strlen(s);
     char first[sizeof((struct event_list *)0)->said];
@@ -91,7 +93,7 @@ static void draw_message(struct canvas *c, int row, enum role role, const char *
     canvas_head(c, row, 0, c->cols, role, s + strlen(first));
 }
 
-/* The last row: the editor, an answer, or the whole of what the row has no room for. */
+/* Draws the last row: the editor, a message, or all of what does not fit into the event's row. */
 static void draw_said(struct event_list *l, struct canvas *c, int row, const struct model *m,
                       struct caret *caret) {
     const struct session_engine *e = &m->status.engine[event_list_chosen(l, m)];
@@ -117,7 +119,7 @@ void event_list_draw(struct event_list *l, struct canvas *c, struct area a, cons
     struct event_list_rows listed;
     event_list_rows(l, m, &listed);
     struct area list = a;
-    list.rows -= l->editor.open && l->said[0] ? 3 : 2; /* what there is to say */
+    list.rows -= l->editor.open && l->said[0] ? 3 : 2; /* rows for messages */
     l->area = list;
     view_heads(c, list, "      EVENT             BY       INTERVAL SAMPLES  A SAMPLE STANDS FOR");
     uint32_t page = list.rows > 1 ? (uint32_t)list.rows - 1 : 0;
@@ -135,7 +137,8 @@ void event_list_init(struct event_list *l, const struct model_settings *settings
     l->told = l->wanted;
 }
 
-/* Those that take a name of their own are there once they were given one. */
+/* True if the event has a row. Events that need a name have one only after they were given a
+ * name. */
 static bool is_row(const struct event_list *l, const struct model *m, int event) {
     if (event != WIRE_EVENT_PERF && event != WIRE_EVENT_METHOD)
         return true;
@@ -148,7 +151,7 @@ static uint64_t item(const void *arg, uint32_t row) {
     return (uint64_t)r->event[row];
 }
 
-/* What is left of an event stands below it. */
+/* Lists the rows. A derived event stands below the event it comes from. */
 static void event_list_rows(const struct event_list *l, const struct model *m,
                             struct event_list_rows *out) {
     static const int order[EVENT_KINDS] = {
@@ -186,7 +189,7 @@ int event_list_chosen(const struct event_list *l, const struct model *m) {
     return listed.event[l->cursor.row < listed.count ? l->cursor.row : 0];
 }
 
-/* Says why nothing can be started here; false where it can. */
+/* Reports why nothing can be started here. False if it can. */
 static bool refuse(struct event_list *l, const struct model *m) {
     if (m->source.set_engines && m->status.phase != SESSION_JVM_GONE &&
         m->status.phase != SESSION_REPLAYED)
@@ -232,7 +235,7 @@ static void change_interval(struct event_list *l, const struct model *m, int eve
                  event == EVENT_LIVE ? "alloc" : "nativemem");
         return;
     }
-    if (!now) /* as the agent chose */
+    if (!now) /* the agent's choice */
         now = e->interval ? e->interval : event_default_interval((enum wire_event)event);
     if (!engine_set_step(&l->wanted, event, now, by))
         snprintf(l->said, sizeof l->said, "%s intervals make no sense",
@@ -294,14 +297,14 @@ static int tell(const struct engine_set *s, const struct model *m, struct err *e
     return m->source.set_engines(m->source.arg, engine, n, e);
 }
 
-/* It is wanted in place of another one, of which there are samples under the same number. */
+/* True if the event replaces another one of the same number that has samples. */
 static bool replaces(const struct event_list *l, const struct model *m, int event) {
     return l->wanted.on[event] && m->counted[event] &&
            strcmp(l->wanted.request[event].name, l->told.request[event].name) != 0;
 }
 
-/* The samples of the one before would pass for its own. Where it does not run after all, the one
- * before has its place back, and its samples. */
+/* Removes the samples of the replaced event, which would count as the new one's. If the new event
+ * does not run, the replaced one is wanted again and keeps its samples. */
 static void replace(struct event_list *l, const struct model *m, int event) {
     struct session_status s;
     struct err e = {0};

@@ -1,9 +1,9 @@
 /*
- * The events' list, over a view: which there are, which run and how, why one cannot; each can be
- * started, stopped and changed there and then.
+ * The list of events, over a view: which exist, which run and how, and why one cannot run. Each can
+ * be started, stopped and changed here.
  *
- * Pressing only changes what is wanted. Telling the session is the caller's, who draws first: a
- * busy JVM may take its time.
+ * A press only changes the wanted events. The caller then draws, and after that calls
+ * event_list_tell, which passes them to the session: a busy JVM may take its time.
  *
  * Context: frontend main thread.
  */
@@ -22,22 +22,22 @@
 
 struct event_list {
     bool open;
-    bool changed; /* what is wanted was not told to the session yet */
+    bool changed; /* the session does not know the wanted events yet */
     struct engine_set wanted, told;
     struct cursor cursor;
-    struct line_editor editor; /* an event's name being typed */
+    struct line_editor editor; /* for an event's name */
     struct area area;          /* where it was drawn */
     char said[600];            /* the answer to the last press; "" for none */
 };
 
-/* What the outcome of a press is. */
+/* The outcome of a press. */
 enum event_list_wish {
     EVENT_LIST_STAY,
     EVENT_LIST_LEAVE,
-    EVENT_LIST_LOOK /* leave, and look at event_list_chosen() */
+    EVENT_LIST_LOOK /* leave, and show event_list_chosen() */
 };
 
-/* What is on its rows, by enum event_kind. */
+/* The events of the rows, by enum event_kind. */
 struct event_list_rows {
     int event[EVENT_KINDS];
     uint32_t count;
@@ -47,19 +47,20 @@ void event_list_init(struct event_list *l, const struct model_settings *settings
 void event_list_open(struct event_list *l, const struct model *m);
 int event_list_chosen(const struct event_list *l, const struct model *m);
 
-/* While the editor is open presses are its own; commands come from keymap_command. */
+/* Presses go to event_list_type while the editor is open. Otherwise keymap_command turns them into
+ * commands for event_list_command. */
 void event_list_type(struct event_list *l, const struct model *m, int32_t press);
 enum event_list_wish event_list_command(struct event_list *l, const struct model *m,
                                         enum command command);
 
-/* A press selects, a second one starts or stops, the wheel moves. */
+/* A press selects a row, a second press starts or stops its event, the wheel moves. */
 void event_list_mouse(struct event_list *l, const struct model *m, const struct mouse *press);
 
-/* Tells the session, and keeps to what was where it does not listen. The model is to be refreshed
- * after it. */
+/* Passes the wanted events to the session. If the session refuses, the earlier ones are kept. The
+ * caller then refreshes the model. */
 void event_list_tell(struct event_list *l, const struct model *m);
 
-/* From row a.row on; the last row of the area is for what there is to say. */
+/* Draws from row a.row on; the last row of the area is for messages. */
 void event_list_draw(struct event_list *l, struct canvas *c, struct area a, const struct model *m,
                      struct caret *caret);
 

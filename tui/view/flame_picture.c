@@ -63,7 +63,8 @@ static enum role box_role(const struct flame_picture *p, uint32_t box, const str
     return frame_role(model_method(m, n->method), n);
 }
 
-/* Where the difference is more than chance it is told, as far as there is room. */
+/* Draws the difference to the baseline if it is more than chance. If there is little room, only its
+ * sign is drawn. */
 static int draw_sign(struct canvas *c, int y, int x, int cols, enum role role,
                      const struct flame_box *b, const struct model *m) {
     struct diff_change change = {0};
@@ -115,9 +116,9 @@ static void draw_wide_box(struct canvas *c, int y, int left, enum role role, uin
     canvas_text(c, y, to - 1, 1, role, box == p->cursor && to - from == 1 ? ">" : "|");
 }
 
-/* Half cells: the last one of a frame is its border. A cell can have two colours only, those of
- * one role, so that a border in the left half is drawn with the frame to its right; a frame of
- * half a cell takes that half from the next one. */
+/* Draws a frame in half cells; the last one is its border. A cell can have only two colours, those
+ * of one role. So a border in the left half of a cell is drawn with the frame to its right. A frame
+ * that is only one left half takes the right half from the next frame. */
 static void draw_half_box(struct canvas *c, int y, int left, enum role role, uint32_t box,
                           const struct flame_picture *p, const struct model *m) {
     const struct flame *f = p->flame;
@@ -129,7 +130,8 @@ static void draw_half_box(struct canvas *c, int y, int left, enum role role, uin
     if (b->from & 1 && !taken)
         canvas_text(c, y, from - 1, 1, role, "\u258c");
     int whole = to;
-    if (b->to & 1) { /* … unless nothing stands there, or it is all there is of this one */
+    if (b->to & 1) { /* the next frame draws it, unless there is none, or this frame has no other
+                        cell */
         bool followed = box < last && f->box[box + 1].from == b->to;
         if (!followed || from >= to)
             canvas_text(c, y, to, 1, role, "\u2590");
@@ -137,7 +139,7 @@ static void draw_half_box(struct canvas *c, int y, int left, enum role role, uin
         canvas_text(c, y, to - 1, 1, role, "\u2590");
         whole--;
     }
-    if (box == p->cursor && from >= to) /* no cell is all its own */
+    if (box == p->cursor && from >= to) /* the frame has no whole cell */
         canvas_text(c, y, left + (int)b->from / 2, 1, role, ">");
     fill(c, y, from, whole, role);
     draw_label(c, y, from, whole - from, role, p, box, m);
@@ -167,8 +169,8 @@ static const char *box_name(const struct flame_box *b, const struct model *m, ch
     return model_method_name(m, m->snapshot->nodes[b->node].method, out, size);
 }
 
-/* Total and self, samples or weight, change: as a row of the call tree. Returns the column behind
- * them. */
+/* Draws total and self, samples or weight, and change, as in a row of the call tree. Returns the
+ * column behind them. */
 static int tell_figures(struct canvas *c, struct area a, const struct flame_box *b,
                         const struct snapshot_node *n, const struct model *m) {
     const uint64_t weight = m->snapshot->weight;

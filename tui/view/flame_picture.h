@@ -1,7 +1,7 @@
 /*
- * The frames of a flame graph as cells: a background for each frame, its name where there is room,
- * and a border at its right. Where lines may be drawn a border is half a cell, so that a width is
- * true to half a cell; in ASCII it is a '|' and takes a cell.
+ * Draws the frames of a flame graph into cells: a background for each frame, its name if there is
+ * room, and a border at its right. With line drawing, a border is half a cell, so a width is exact
+ * to half a cell. In ASCII, a border is a '|' and takes a whole cell.
  *
  * Context: frontend main thread.
  */
@@ -18,20 +18,20 @@ struct flame_picture {
     const struct tree_matches *matches;
     uint32_t cursor; /* box; FLAME_NONE: none */
     uint32_t top;    /* the first depth shown */
-    bool from_above; /* that depth is the top row, not the bottom row */
+    bool from_above; /* `top` is in the top row; false: in the bottom row */
 };
 
-/* Units in a cell of this canvas. */
+/* Returns the number of units in a cell of this canvas. */
 uint32_t flame_cell_units(const struct canvas *c);
-/* The whole area; rows without frames stay blank. */
+/* Draws the whole area; rows without frames stay blank. */
 void flame_picture_draw(struct canvas *c, struct area a, const struct flame_picture *p,
                         const struct model *m);
-/* The box on a cell; FLAME_NONE: none. */
+/* Returns the box at a cell; FLAME_NONE: none. */
 uint32_t flame_picture_at(const struct flame_picture *p, struct area a, int row, int col);
-/* A line about a box; with a search, also the weight of all samples that match. */
+/* Draws a line about a box; with a search, also the weight of all samples that match. */
 void flame_picture_tell(struct canvas *c, struct area a, const struct flame_picture *p,
                         uint32_t box, uint64_t matched, const struct model *m);
-/* The canvas row of a depth. */
+/* Returns the canvas row of a depth. */
 int flame_picture_row(const struct flame_picture *p, struct area a, uint32_t depth);
 
 #endif

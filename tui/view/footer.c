@@ -8,7 +8,7 @@ struct key_text {
     char s[16];
 };
 
-/* The first of a binding's keys; "" where it has none. */
+/* Returns the first key of a binding; "" if it has none. */
 static const char *first_key(const struct keymap *k, const struct key_binding *b,
                              struct key_text *out) {
     const char *keys = keymap_keys(k, b);
@@ -29,13 +29,14 @@ static int columns(const struct canvas *c, const struct keymap *k, const struct 
     return canvas_width(c, first_key(k, b, &key)) + 1 + canvas_width(c, b->footer);
 }
 
-/* Who knows help and the way out finds the others; the picture is what many came for. */
+/* True for keys that are left out last. With help and the keys to leave, the user finds the others;
+ * and many users want to save the picture. */
 static bool is_kept(const struct key_binding *b) {
     return b->command == COMMAND_HELP || b->command == COMMAND_QUIT || b->command == COMMAND_BACK ||
            b->command == COMMAND_SAVE_SVG;
 }
 
-/* A key that does not fit is left out whole; those that are kept last. */
+/* A key that does not fit is left out as a whole. */
 void footer_draw(struct canvas *c, int row, const struct keymap *k, unsigned scope) {
     int at = 0, kept = 0;
     for (const struct key_binding *b = key_bindings; b->help; b++)

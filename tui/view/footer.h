@@ -1,5 +1,5 @@
 /*
- * The last line: the keys that matter where one is, from the key table.
+ * The last line of the screen: the most useful keys for this place, from the key table.
  */
 #ifndef JTOP_TUI_VIEW_FOOTER_H
 #define JTOP_TUI_VIEW_FOOTER_H

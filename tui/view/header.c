@@ -12,7 +12,7 @@
 
 enum detail { NAME_ONLY, INTERVAL, ALL };
 
-/* It has samples and takes no more, while the JVM is there to take some. */
+/* True if the event is not sampled although the session runs. */
 static bool is_off(const struct model *m, int event) {
     return m->status.phase == SESSION_RUNNING && !m->status.engine[event].runs &&
            !m->status.engine[event].asked && event < WIRE_EVENTS;
@@ -38,7 +38,7 @@ static const char *describe(const struct model *m, int event, enum detail detail
     return out;
 }
 
-/* "perf 10ms", "safepoint 10ms BIASED", "off", "cannot run". Returns out. */
+/* Writes "perf 10ms", "safepoint 10ms BIASED", "off", "cannot run". Returns out. */
 static const char *header_event_figure(const struct model *m, int event, char *out, size_t size) {
     describe(m, event, ALL, out, size);
     if (!out[0])
@@ -46,7 +46,8 @@ static const char *header_event_figure(const struct model *m, int event, char *o
     return out;
 }
 
-/* "[cpu perf 10ms]", " alloc 512K ": the one in question keeps its detail longest. Returns out. */
+/* Writes "[cpu perf 10ms]", " alloc 512K ". The current event, in brackets, always has all details.
+ * Returns out. */
 static const char *event_text(const struct model *m, int event, enum detail detail, char *out,
                               size_t size) {
     bool on = event == m->question.event;
@@ -66,8 +67,8 @@ static int columns(const struct canvas *c, const struct model *m, enum detail de
     return cols;
 }
 
-/* All events that there are, the one in question in brackets. What does not fit loses first how it
- * is sampled, then its interval. */
+/* Draws all events that the model has, the current one in brackets. If there is no room, the other
+ * events first lose their mechanism, then their interval. */
 static void header_draw_events(struct canvas *c, int row, const struct model *m) {
     enum detail detail = ALL;
     while (detail > NAME_ONLY && columns(c, m, detail) > c->cols)
@@ -86,7 +87,7 @@ static void header_draw_events(struct canvas *c, int row, const struct model *m)
     }
 }
 
-/* "ctimer: perf_events are not allowed here" of the event in question, or "". Returns out. */
+/* Writes "ctimer: perf_events are not allowed here" for the current event, or "". Returns out. */
 static const char *header_event_reason(const struct model *m, char *out, size_t size) {
     const struct session_engine *e = &m->status.engine[m->question.event];
     if (m->question.event < WIRE_EVENTS && e->mechanism[0] && session_engine_is_poorer(e))
@@ -96,18 +97,18 @@ static const char *header_event_reason(const struct model *m, char *out, size_t 
     return out;
 }
 
-/* The line that says which view is up and what part of the samples it shows. */
+/* The line that shows which view is on screen, and what part of the samples it shows. */
 
 #define GAP 2
 
-/* What the view's numbers are of, where that is not everything; each "" for nothing. */
+/* What the view's numbers are limited to; each part is "" if there is no limit. */
 struct question {
-    char name[MODEL_NAME_SIZE]; /* of a thread or method, which may be cut */
-    const char *what;           /* that it is: "thread " */
+    char name[MODEL_NAME_SIZE]; /* name of a thread or method, which may be cut */
+    const char *what;           /* what `name` is: "thread " */
     char rest[LINE_EDITOR_BYTES + MODEL_NAME_SIZE + 160];
 };
 
-/* "PAUSED", and how far back that is: "PAUSED -23s". Returns out. */
+/* Writes the state; if scrubbed, also how far back: "PAUSED -23s". Returns out. */
 static const char *state_word(const struct model *m, char *out, size_t size) {
     static const char *const word[] = {
         [SESSION_RUNNING] = "LIVE",      [SESSION_STOPPED] = "STOPPED",
@@ -131,7 +132,7 @@ static const char *state_word(const struct model *m, char *out, size_t size) {
     return out;
 }
 
-/* Appends " text" to what there is. */
+/* Appends a text behind two blanks. */
 __attribute__((format(printf, 2, 3))) static void add(struct question *q, const char *fmt, ...) {
     size_t n = strlen(q->rest);
     va_list ap;
@@ -170,7 +171,7 @@ static void describe_comparison(const struct model *m, struct question *out) {
 static void describe_question(const struct model *m, enum live_view view, struct question *out) {
     const struct model_question *q = &m->question;
     *out = (struct question){.what = ""};
-    if (view == LIVE_LOCKS) { /* knows no question */
+    if (view == LIVE_LOCKS) { /* this view ignores the question */
         if (q->narrowings)
             add(out, "all threads, no filter");
         return;
@@ -210,7 +211,7 @@ static int question_cols(const struct canvas *c, const struct question *q) {
            (q->name[0] ? canvas_width(c, q->what) + canvas_width(c, q->name) + GAP : 0);
 }
 
-/* A long name gives way. */
+/* Draws the question. If there is little room, the name is cut. */
 static void draw_question(struct canvas *c, struct area a, const struct question *q) {
     int at = a.col, end = a.col + a.cols;
     if (q->name[0]) {
@@ -221,13 +222,13 @@ static void draw_question(struct canvas *c, struct area a, const struct question
     canvas_head(c, a.row, at, end - at, ROLE_VALUE, q->rest);
 }
 
-/* How much of the tabs there is room for; that of the view that is up always has its title. */
+/* How much of the tabs' titles is drawn. The tab of the view on screen always has its title. */
 enum titles { TITLES_NONE, TITLES_BRIEF, TITLES };
 
 static const char *const brief[VIEWS] = {"methods", "threads", "tree", "locks", "flame",
                                          "alloc",   "lines",   "stat", "over"};
 
-/* A view's tab as it is drawn, in the order of their keys: " 1 methods ", " 1". */
+/* Writes a view's tab as it is drawn, in the order of keys: " 1 methods ", " 1". Returns out. */
 static const char *tab_text(const struct model *m, int k, enum live_view view, enum titles titles,
                             char *out, size_t size) {
     int i = k ? k - 1 : LIVE_OVERVIEW;
@@ -245,7 +246,8 @@ static const char *tab_text(const struct model *m, int k, enum live_view view, e
     return out;
 }
 
-/* Titles of views that are not up give way to the question. */
+/* Returns how much of the titles fits: the question is more important than titles of other
+ * views. */
 static enum titles titles_in(const struct model *m, int room, enum live_view view) {
     for (enum titles t = TITLES; t > TITLES_NONE; t--) {
         char tab[KEY_TEXT + 32];
@@ -303,16 +305,16 @@ void header_draw_tabs(struct canvas *c, int row, const struct model *m, enum liv
                  m->held || m->status.phase != SESSION_RUNNING ? ROLE_STATE_HELD : ROLE_STATE, tag);
 }
 
-#define PRECISE_COLS 110 /* that the long form wants */
-#define EVENTS_ROWS 16   /* of a screen that has one to spare for the events */
+#define PRECISE_COLS 110 /* width for the long form */
+#define EVENTS_ROWS 16   /* rows of a screen that has one for the events */
 
-/* A line being filled from the left with "label value" figures. */
+/* A line that is filled from the left with figures "label value". */
 struct line {
     struct canvas *c;
     int row, at, end;
 };
 
-/* A figure that does not fit is left out: false. */
+/* Draws a figure. False if it does not fit; it is then left out. */
 static bool figure(struct line *l, const char *label, enum role role, const char *value) {
     int gap = l->at ? GAP : 0;
     int label_cols = canvas_width(l->c, label), value_cols = canvas_width(l->c, value);
@@ -337,20 +339,20 @@ static void draw_jvm(struct canvas *c, const struct model *m) {
     const struct jvm *j = &m->jvm;
     struct format f = {""};
     char rest[192], up[48];
-    if (is_recording(m)) /* which does not know when the JVM began */
+    if (is_recording(m)) /* a recording does not know when the JVM started */
         snprintf(up, sizeof up, "recording of %s",
                  format_clock(&f, m->status.elapsed_ns / 1000000));
     else
         snprintf(up, sizeof up, "up %s", format_clock(&f, j->uptime_ms));
     int up_cols = canvas_width(c, up);
     char via[32] = "";
-    if (m->status.reader) /* whose session it is */
+    if (m->status.reader) /* the process that has the session */
         snprintf(via, sizeof via, " via %d", (int)m->status.reader);
     snprintf(rest, sizeof rest, "pid %d%s  %s%s", (int)j->pid, via, known(j->version),
              j->container ? "  container" : "");
     int at = canvas_text(c, 0, 0, c->cols, ROLE_TITLE, "jtop-prof") + GAP;
     int rest_cols = canvas_width(c, rest), room = c->cols - at - rest_cols - up_cols - 2 * GAP;
-    if (room < 16) { /* the version goes first */
+    if (room < 16) { /* the version is left out first */
         snprintf(rest, sizeof rest, "pid %d%s", (int)j->pid, via);
         rest_cols = canvas_width(c, rest);
         room = c->cols - at - rest_cols - up_cols - 2 * GAP;
@@ -364,7 +366,8 @@ static void draw_jvm(struct canvas *c, const struct model *m) {
     canvas_right(c, 0, c->cols - up_cols, up_cols, ROLE_TEXT, up);
 }
 
-/* Against the quota that its control groups leave it, and whether that stops it. */
+/* Draws the CPU use with the quota of the JVM's control groups, and how often they throttle the
+ * JVM. */
 static void draw_cpu(struct line *l, const struct model *m) {
     struct format a = {""};
     char text[96];
@@ -412,7 +415,7 @@ static void draw_figures(struct canvas *c, const struct model *m) {
     }
 }
 
-/* The reason most failed walks have, "" where there is none. */
+/* Returns the most frequent reason of failed walks; "" if there is none. */
 static const char *main_failure(const struct session_status *s) {
     uint32_t most = 0;
     for (uint32_t i = 1; i < WIRE_FAILURES; i++)
@@ -421,8 +424,8 @@ static const char *main_failure(const struct session_status *s) {
     return most ? wire_failure_name[most] : "";
 }
 
-/* Recompiling is asked for, and its price is to be seen: a walker that goes without saying makes
- * room for it. */
+/* Draws the walker. With --precise, the cost of recompiling must be visible, so the default walker
+ * is left out to make room for it. */
 static void draw_walker(struct line *l, const struct model *m) {
     const struct session_status *s = &m->status;
     bool precise = m->settings.precise && !is_recording(m);
@@ -439,12 +442,12 @@ static void draw_walker(struct line *l, const struct model *m) {
     figure(l, "precise", ROLE_VALUE, text);
 }
 
-/* Of the event in question. */
+/* Draws the samples of the current event. */
 static void draw_samples(struct line *l, const struct model *m) {
     const int event = m->question.event;
     struct format a = {""}, b = {""};
     char text[96];
-    bool made = event >= WIRE_EVENTS; /* of what is left of another event: it has no rate */
+    bool made = event >= WIRE_EVENTS; /* derived from another event: it has no rate */
     uint64_t n = m->counted[event];
     const char *samples = n < 1000000 ? format_count(&a, n) : format_short_count(&a, n);
     if (is_recording(m) || made)

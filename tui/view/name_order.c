@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A class, or the name of what has none. */
+/* Returns the class, or the name of a method without one. */
 static const char *first_part(const struct model *m, const struct method *method) {
     const char *name = method->class_name[0] ? method->class_name : method->name;
     const char *package_end = m->settings.simple ? strrchr(method->class_name, '/') : NULL;
     return package_end ? package_end + 1 : name;
 }
 
-/* By class, then by method: what is read, without writing it. Equal names have the order of their
- * ids, so none are equal. */
+/* Compares by class, then by method, without formatting the names. Equal names are in the order of
+ * their ids, so no two methods are equal. */
 static int compare(const struct model *m, uint32_t a, uint32_t b) {
     const struct method *x = model_method(m, a), *y = model_method(m, b);
     int order = 0;
@@ -29,7 +29,7 @@ static int compare_ids(const void *a, const void *b, void *m) {
     return compare(*(const struct model **)m, *(const uint32_t *)a, *(const uint32_t *)b);
 }
 
-/* How many of the first `count` come before this one. */
+/* Returns how many of the first `count` methods come before this one. */
 static uint32_t place_of(const struct name_order *o, const struct model *m, uint32_t count,
                          uint32_t id) {
     uint32_t low = 0, high = count;
@@ -59,7 +59,7 @@ int name_order_update(struct name_order *o, const struct model *m) {
     for (uint32_t i = 0; i < more; i++)
         added[i] = known + i;
     qsort_r(added, more, sizeof *added, compare_ids, &m);
-    /* From behind, so that what has to make room moves once. */
+    /* Insert from the end, so that each entry moves only once. */
     uint32_t end = known;
     for (uint32_t left = more; left-- > 0;) {
         uint32_t place = place_of(o, m, end, added[left]);

@@ -1,6 +1,6 @@
 /*
- * All methods in the order of their names, kept while more come: a table of methods is sorted by
- * name without writing a hundred thousand names a second.
+ * All methods sorted by name. The order is kept and updated when new methods come, so a table of
+ * methods can be sorted by name without formatting a hundred thousand names per second.
  *
  * Context: frontend main thread.
  */
@@ -10,16 +10,16 @@
 #include "tui/model/model.h"
 
 struct name_order {
-    uint32_t *id;   /* of methods, by name */
-    uint32_t *rank; /* by id */
+    uint32_t *id;   /* method ids, sorted by name */
+    uint32_t *rank; /* place in `id`, by method id */
     uint32_t count;
 };
 
-/* Takes in the methods that are new since. -ENOMEM: it knows those it knew. */
+/* Adds the methods that are new since the last call. -ENOMEM: only the earlier ones are known. */
 int name_order_update(struct name_order *o, const struct model *m);
 void name_order_free(struct name_order *o);
 
-/* Of a method not known: behind all others. */
+/* Returns a method's place. Unknown methods come after all others. */
 uint32_t name_order_rank(const struct name_order *o, uint32_t method);
 
 #endif

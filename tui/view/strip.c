@@ -6,13 +6,14 @@
 #include <string.h>
 
 #define LABEL_COLS 9
-#define GAP 2 /* seconds that the newest one runs into */
+#define GAP 2 /* seconds left blank after the newest one */
 #define LEVELS 8
 #define MS UINT64_C(1000000)
-#define LEAST_PAUSE_NS MS /* together in a second: less explains no dip */
+#define LEAST_PAUSE_NS MS /* sum of a second; shorter pauses explain no dip */
 #define LONG_PAUSE_NS (100 * MS)
 
-/* The next of 1, 2, 5, 10 … of the unit: it changes seldom, and with it the whole strip. */
+/* Returns the next of 1, 2, 5, 10 and so on of the unit: the scale, and with it the whole strip,
+ * changes seldom. */
 static uint64_t scale_for(uint64_t most, const char *unit) {
     static const unsigned times[] = {1, 2, 5, 10, 20, 50, 100, 200, 500};
     uint64_t factor = strcmp(unit, "bytes") != 0 ? 1000 : 1024;
@@ -42,7 +43,8 @@ static void draw_pause(struct canvas *c, int row, int col, const struct profile_
                               : "s");
 }
 
-/* The seconds that the views are of; while time goes on those are the newest, as everybody sees. */
+/* True if the views show this second. Only while held: otherwise they show the newest seconds
+ * anyway. */
 static bool is_shown(const struct model *m, uint64_t second) {
     const struct model_window w = model_window(m);
     return m->held && w.from && second >= w.from && second <= w.to;

@@ -1,9 +1,9 @@
 /*
- * The last seconds in two rows: how much of the event in question there was in each, and how long
- * the VM stood still, so that a dip is explained.
+ * The last seconds in two rows: how much of the current event there was in each, and how long the
+ * VM stood still, so that a dip is explained.
  *
- * While sampling goes on, each second has its place, as on an ECG: the newest one is written behind
- * the one before and a gap runs ahead of it. A strip that scrolls would send itself anew every
+ * While sampling goes on, each second keeps its place, as on an ECG: the newest one is drawn after
+ * the one before, and a gap follows it. A strip that scrolls would have to be sent again every
  * second.
  *
  * Context: pure.
@@ -16,7 +16,7 @@
 
 #define STRIP_ROWS 2
 
-/* Draws into `row` and the one below. */
+/* Draws into `row` and the row below. */
 void strip_draw(struct canvas *c, int row, const struct model *m);
 
 #endif

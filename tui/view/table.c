@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which columns of a table are on screen, and where. */
+/* Layout: which columns of a table are on screen, and where. */
 
-#define MARGIN 2        /* of the cursor's mark */
-#define ASKED_LEAVES 12 /* what columns that are asked for leave the flexible ones */
+#define MARGIN 2        /* for the cursor's mark */
+#define ASKED_LEAVES 12 /* what requested columns leave for the flexible ones */
 
 /* A column that may come on screen. */
 struct candidate {
-    struct table_slot slot; /* cols < 0: there is no room */
+    struct table_slot slot; /* cols < 0: no room */
     uint16_t from_cols;
     bool asked, taken;
 };
@@ -26,7 +26,7 @@ static void add_slot(struct candidates *k, const struct table_column *column, in
                      bool asked) {
     for (int i = 0; i < k->count; i++)
         if (k->of[i].slot.column == index && k->of[i].slot.event == event)
-            return; /* asked for twice */
+            return; /* requested twice */
     if (k->count == TABLE_SLOTS)
         return;
     k->of[k->count++] = (struct candidate){
@@ -62,8 +62,8 @@ bool table_has_column(const struct table_type *type, const char *name, size_t le
     return find_column(type, name, length) >= 0;
 }
 
-/* Those that are asked for, and what has the name of a row in any case. False where there are
- * none. */
+/* Adds the requested columns, and in any case a flexible one, which names the row. False if no
+ * column is requested. */
 static bool add_asked(struct candidates *k, const struct table *t, const struct table_rows *r) {
     bool any = false, flexible = false;
     int name = 0;
@@ -88,9 +88,9 @@ static bool is_wanted(const struct candidate *k, const struct table_column *colu
     return k->asked || column->from_cols <= cols;
 }
 
-/* Takes what there is room for; returns the columns left to the flexible ones. */
+/* Takes the columns that fit. Returns the width left for the flexible columns. */
 static int take(struct candidates *k, const struct table *t, int cols) {
-    int room = cols - MARGIN + 1; /* the last one needs no blank behind it */
+    int room = cols - MARGIN + 1; /* the last column needs no blank behind it */
     for (int i = 0; i < k->count; i++) {
         struct candidate *one = &k->of[i];
         const struct table_column *column = &t->type->column[one->slot.column];
@@ -120,7 +120,8 @@ static int take(struct candidates *k, const struct table *t, int cols) {
     }
 }
 
-/* Flexible columns share what is left by their parts, none less than its least if it can be. */
+/* Divides the remaining width among flexible columns by their shares. If possible, each gets at
+ * least its least width. */
 static void share_room(struct table *t, int room) {
     int parts = 0, least = 0;
     for (int i = 0; i < t->slots; i++) {
@@ -168,9 +169,9 @@ void table_lay_out(struct table *t, int cols, const struct table_rows *r) {
     }
 }
 
-#define UNDRAWN_COLS 80 /* a table that nobody has seen is as on such a screen */
+#define UNDRAWN_COLS 80 /* layout of a table that was never drawn */
 
-/* A cursor moves over places; who is there, the view knows by row. */
+/* The cursor moves over places, but the view identifies an item by its row. */
 struct places {
     const struct table *table;
     const struct table_rows *rows;
@@ -210,7 +211,7 @@ static struct cursor_rows cursor_rows(const struct places *p) {
     return (struct cursor_rows){.count = p->table->count, .item = place_item, .arg = p};
 }
 
-/* NULL: no memory. */
+/* Returns the rows in sorted order. NULL: no memory. */
 static uint32_t *make_order(const struct table *t, const struct table_rows *r) {
     const struct table_type *type = t->type;
     uint64_t flip = type->column[t->sort].ascending == !t->reversed ? 0 : UINT64_MAX;
@@ -268,7 +269,7 @@ static void sort_by(struct table *t, int column, int event, const struct table_r
     table_sort(t, r);
 }
 
-/* The next column on screen, whatever it shows. */
+/* Sorts by the next column on screen. */
 static void sort_by_next(struct table *t, const struct table_rows *r) {
     if (!t->slots)
         table_lay_out(t, UNDRAWN_COLS, r);
@@ -329,7 +330,8 @@ bool table_find(struct table *t, int by, const struct table_rows *r) {
     return view_find_row(&t->cursor, &rows, by, r->model, place_text, &p);
 }
 
-/* The sorted one is marked, behind its text: in the blank between two columns where it has to. */
+/* Draws a head. The sorted column has a mark behind its text, if needed in the blank between two
+ * columns. */
 static void draw_head(const struct table *t, struct canvas *c, struct area a,
                       const struct table_rows *r, const struct table_slot *s) {
     static const char *const mark[2][2] = {{"▾", "▴"}, {"v", "^"}};
@@ -349,7 +351,8 @@ static void draw_head(const struct table *t, struct canvas *c, struct area a,
                     mark[c->ascii_lines || c->ascii_text][up]);
 }
 
-/* A blank between two cells of one role has it too: each change of colour costs ten bytes. */
+/* Gives a blank between two cells of the same role that role too: each change of colour costs ten
+ * bytes. */
 static void join_cells(const struct table *t, struct canvas *c, struct area a, int y) {
     for (int i = 1; i < t->slots && y < c->rows; i++) {
         int x = a.col + t->slot[i].x - 1;

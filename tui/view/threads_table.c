@@ -99,7 +99,8 @@ static bool has(const void *rows, int column) {
     }
 }
 
-/* These have columns that say more: each thread's part of the wall clock is the same. */
+/* False for events that have better columns here. The wall clock time is the same for each
+ * thread. */
 static bool has_event(const void *rows, int event) {
     (void)rows;
     return event != WIRE_EVENT_WALL && event != WIRE_EVENT_ALLOC && event != WIRE_EVENT_LOCK;
@@ -129,14 +130,14 @@ struct named_row {
     uint32_t row;
 };
 
-/* "worker-9" before "worker-10". */
+/* Puts "worker-9" before "worker-10". */
 static int compare_names(const void *a, const void *b) {
     const struct named_row *x = a, *y = b;
     int names = strverscmp(x->name, y->name);
     return names ? names : x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Without memory there are no ranks: the rows stay as they are. */
+/* Ranks the rows by name. If there is no memory, rows keep their order. */
 static void rank_names(struct thread_table *v) {
     uint32_t n = v->pools.count;
     struct named_row *named = calloc(n + (size_t)1, sizeof *named);
@@ -178,7 +179,8 @@ static double running(const struct thread_figures *f) {
     return percent_of(f->states[WIRE_THREAD_RUNNING], sum);
 }
 
-/* What needs sums, or another event's rows: a hundred times dearer than what a thread has. */
+/* Keys that need sums or another event's rows. They cost a hundred times more than a thread's own
+ * figures. */
 static uint64_t figure_key(const struct thread_table *v, int column, int event, uint32_t row) {
     const struct thread_figures f = figures_of(v, row);
     switch (column) {
@@ -246,7 +248,7 @@ static const char *state_word(char state) {
     }
 }
 
-/* "park 80 run 12 io 8": what it did, most first, as far as there is room. */
+/* Draws what a thread did, most frequent first, as far as there is room: "park 80 run 12 io 8". */
 static void draw_states(struct canvas *c, int y, int x, int cols, const uint64_t *weight) {
     static const char *const word[WIRE_THREAD_STATES] = {
         "?", "run", "block", "wait", "park", "sleep", "poll", "io", "futex", "disk", "other"};
@@ -276,8 +278,8 @@ static bool shows(const struct thread_table *v, int column) {
     return false;
 }
 
-/* A pool's fold, and what is below it moved to the right. How many they are is in the column of
- * the numbers, where that is shown. */
+/* Draws a name. A pool has a mark of its fold; its threads are moved to the right. The number of
+ * threads is drawn here if the column TID, which has it, is not shown. */
 static void draw_name(const struct thread_table *v, struct canvas *c, int y, int x, int cols,
                       uint32_t row) {
     const struct thread_pool *pool = thread_table_pool(v, row);
@@ -311,7 +313,7 @@ static void draw_top(const struct thread_table *v, struct canvas *c, int y, int 
               model_method_name(v->model, t->top_method, name, sizeof name), kind, v->model);
 }
 
-/* Cells that need no sums. */
+/* Draws cells that need no sums. False for other cells. */
 static bool draw_known(const struct thread_table *v, struct canvas *c, int y, int x, int cols,
                        int column, uint32_t row) {
     const struct model_thread *t = thread_table_thread(v, row);
@@ -364,7 +366,7 @@ static void draw_cell(const void *rows, struct canvas *c, int y, int x, int cols
     case STATES:
         draw_states(c, y, x, cols, f.states);
         break;
-    case ALLOC: /* noughts would hide the others */
+    case ALLOC: /* zeros would hide the other values */
         rate = thread_alloc_rate(m, &f);
         if (rate >= 1)
             canvas_right(c, y, x, cols, ROLE_NUMBER, format_bytes(&number, (uint64_t)rate));
@@ -417,7 +419,7 @@ uint64_t thread_table_highest_cell(const struct thread_table *v) {
         const struct thread_pool *pool = thread_table_pool(v, i);
         const struct model_thread *t = thread_table_thread(v, i);
         if ((pool ? pool->sum.weight : t->weight) <= most)
-            continue; /* no cell is more than its row */
+            continue; /* no cell is larger than its row's weight */
         const struct thread_figures f = figures_of(v, i);
         for (uint32_t k = 0; k < MODEL_SPARKS; k++)
             most = f.spark[k] > most ? f.spark[k] : most;

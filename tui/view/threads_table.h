@@ -1,5 +1,5 @@
 /*
- * The table of the threads view: its rows, and what is in their cells (threads_table).
+ * The table of the threads view: its rows, and the contents of its cells (threads_table).
  *
  * Context: frontend main thread.
  */
@@ -13,8 +13,8 @@
 struct thread_table {
     struct table table;
     struct thread_pools pools;
-    struct name_order methods; /* taken once somebody sorts by top method */
-    uint32_t *rank;            /* of each row, by name; NULL: nobody sorts by it */
+    struct name_order methods; /* made when the user first sorts by top method */
+    uint32_t *rank;            /* of each row, by name; NULL: not sorted by name */
     unsigned generation;       /* of the answer that is sorted; 0: none */
     uint64_t spark_most;       /* of that answer */
     const struct model *model;
@@ -22,16 +22,16 @@ struct thread_table {
 
 struct table_rows thread_table_rows(struct thread_table *v);
 
-/* Of a row; of a pool its heaviest. */
+/* Returns the thread of a row; of a pool its heaviest. */
 const struct model_thread *thread_table_thread(const struct thread_table *v, uint32_t row);
-/* NULL: the row is a thread. */
+/* Returns the pool of a row. NULL: the row is a thread. */
 const struct thread_pool *thread_table_pool(const struct thread_table *v, uint32_t row);
 
-/* A number may be used again: an ended thread and a living one of the same number differ. A virtual
- * thread changes its carrier. */
+/* Returns a thread's identity. Numbers are used again, so it differs for an ended thread and a
+ * living one with the same number. It stays the same if a virtual thread changes its carrier. */
 uint64_t thread_table_item(const struct model_thread *t);
 
-/* Of all rows' weight over time. */
+/* Returns the highest cell of all rows' weight over time. */
 uint64_t thread_table_highest_cell(const struct thread_table *v);
 
 #endif

@@ -36,7 +36,7 @@ static bool fold_row(struct tree_list *l, const struct snapshot *s, enum command
     const struct tree_row *r = &l->rows.row[at];
     if (cmd == COMMAND_ENTER)
         cmd = r->open ? COMMAND_COLLAPSE : COMMAND_EXPAND;
-    select_row(l, at); /* what was opened is what the cursor stays on */
+    select_row(l, at); /* the cursor stays on the row that was opened */
     switch (cmd) {
     case COMMAND_EXPAND:
         if (r->open)
@@ -65,7 +65,7 @@ static bool fold_row(struct tree_list *l, const struct snapshot *s, enum command
     }
 }
 
-/* The root above the cursor stays under it. */
+/* Closes the whole tree. The cursor moves to the root above it. */
 static void fold_all(struct tree_list *l) {
     uint32_t row = l->cursor.row;
     while (l->rows.row[row].parent_row != SNAPSHOT_ROOT)

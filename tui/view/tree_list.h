@@ -1,6 +1,6 @@
 /*
- * A list of the rows of a tree that unfolds: moving, folding, finding, the mouse, and the lines
- * that connect the rows. Columns beside it are the view's.
+ * A list of the rows of a tree that unfolds: moving, folding, search, the mouse, and the lines that
+ * connect the rows. The view draws the columns beside it.
  *
  * Context: frontend main thread.
  */
@@ -15,35 +15,36 @@ struct tree_list {
     struct cursor cursor;
     struct tree_rows rows;
     uint64_t seed; /* of the tree it shows */
-    bool cut;      /* not everything could be opened */
-    /* as drawn last: the first column, and the levels to the left of it */
+    bool cut;      /* not all nodes could be opened */
+    /* as last drawn: the first column, and the number of levels hidden to the left of it */
     int left, hidden;
 };
 
 void tree_list_free(struct tree_list *l);
 
-/* After the tree, or what is open, changed. */
+/* Call this after the tree or the set of open nodes has changed. */
 void tree_list_build(struct tree_list *l, const struct snapshot *s);
 
-/* Moves, opens and closes. False where it is no such command. */
+/* Moves, opens and closes. False for other commands. */
 bool tree_list_command(struct tree_list *l, const struct snapshot *s, enum command cmd);
 
-/* Presses and the wheel, under one row of heads. False where it is nothing of this list's. */
+/* Handles presses and the wheel, below one row of heads. False if they are not for this list. */
 bool tree_list_mouse(struct tree_list *l, const struct snapshot *s, struct area a,
                      const struct mouse *press);
 
-/* Goes to a node, wherever it is; and to one of the methods, as struct view_type.find. */
+/* tree_list_go moves to a node, wherever it is. tree_list_find moves to a node of one of the
+ * methods, as struct view_type.find. */
 void tree_list_go(struct tree_list *l, const struct snapshot *s, uint32_t node);
 bool tree_list_find(struct tree_list *l, const struct snapshot *s, int by,
                     const struct tree_matches *matches);
 
-/* The node of the cursor's row; SNAPSHOT_ROOT: none. */
+/* Returns the node of the cursor's row; SNAPSHOT_ROOT: none. */
 uint32_t tree_list_node(const struct tree_list *l, const struct snapshot *s);
 
-/* Before the rows are drawn: what is on screen, the tree beginning at column `left` of a canvas
- * that ends at `end`. Deep levels move out to the left, so that the cursor's row shows its name. */
+/* Call this before the rows are drawn. The tree begins at column `left` of a canvas that ends at
+ * `end`. Deep levels are moved out to the left, so that the name in the cursor's row is visible. */
 void tree_list_fit(struct tree_list *l, uint32_t page, int left, int end);
-/* Lines and fold of a row. Returns the column its name begins at. */
+/* Draws the lines and the fold of a row. Returns the column where its name begins. */
 int tree_list_lines(const struct tree_list *l, struct canvas *c, int y, int end,
                     const struct tree_row *r);
 

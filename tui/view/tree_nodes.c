@@ -9,11 +9,11 @@ uint64_t tree_seed(const struct model *m) {
     return q->from_method ? kind | 4u | (uint64_t)q->method << 8 : kind;
 }
 
-/* Names of threads as frames: "[name tid=N]", "[name virtual=N]" (core/profile). */
+/* Finds a thread by its name as a frame: "[name tid=N]", "[name virtual=N]" (core/profile). */
 static const struct model_thread *find_thread(const struct model *m, const char *name) {
     const char *mark = NULL;
     for (const char *s = name; (s = strchr(s, ' ')); s++)
-        mark = s + 1; /* the name itself may have blanks */
+        mark = s + 1; /* the name itself may contain blanks */
     if (!mark)
         return NULL;
     bool is_virtual = !strncmp(mark, "virtual=", 8);
@@ -53,7 +53,8 @@ void tree_copy(const struct model *m, const struct snapshot *s, uint32_t node, s
             copy_line(m, s->nodes[i].method, out);
         return;
     }
-    /* Bottom-up the leaf is the root; the way down to the node is found from above. */
+    /* In a bottom-up tree, the root is the leaf frame. The path to the node is found from the root
+     * on. */
     for (uint32_t i = 0; i <= node;) {
         if (node >= s->nodes[i].next) {
             i = s->nodes[i].next;

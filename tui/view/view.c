@@ -57,7 +57,7 @@ void view_name(struct canvas *c, int row, int col, int cols, enum role role, con
     }
     char brief[MODEL_NAME_SIZE];
     const char *parameters = kind == METHOD_JAVA ? strchr(name, '(') : NULL;
-    if (parameters && canvas_width(c, name) > cols) { /* a method's name says more than those */
+    if (parameters && canvas_width(c, name) > cols) { /* the name is more useful than these */
         snprintf(brief, sizeof brief, "%.*s", (int)(parameters - name), name);
         name = brief;
     }
@@ -67,7 +67,7 @@ void view_name(struct canvas *c, int row, int col, int cols, enum role role, con
     const char *hit = filter[0] && filter[0] != '!' ? strcasestr(name, filter) : NULL;
     if (!hit)
         return;
-    /* Columns of the match in the whole name, then moved by what was cut on the left. */
+    /* Columns of the match in the whole name, minus what was cut on the left. */
     int whole = canvas_width(c, name), cut = keep_head ? 0 : whole - drawn;
     int from = whole - canvas_width(c, hit) - cut;
     int to = whole - canvas_width(c, hit + strlen(filter)) - cut;
@@ -77,7 +77,7 @@ void view_name(struct canvas *c, int row, int col, int cols, enum role role, con
 }
 
 void view_other_share(struct canvas *c, int row, int col, double percent) {
-    if (percent >= LEAST_SHARE) /* most rows have none: noughts would hide the others */
+    if (percent >= LEAST_SHARE) /* most rows have none, and zeros would hide the others */
         view_percent(c, row, col, VIEW_OTHER_COLS - 1, percent);
 }
 
@@ -112,7 +112,8 @@ bool view_matches(const struct model *m, const char *text) {
     return m->search[0] && strcasestr(text, m->search);
 }
 
-/* The row a mouse press is on, counted from the first on screen (heads are row -1); -2: none. */
+/* Returns the row of a mouse press, counted from the first one on screen (-1: the heads); -2:
+ * none. */
 static int view_mouse_row(struct area a, const struct mouse *press) {
     bool inside = press->row >= a.row && press->row < a.row + a.rows && press->col >= a.col &&
                   press->col < a.col + a.cols;
@@ -174,7 +175,7 @@ void view_spark(struct canvas *c, int row, int col, const struct model *m, const
         any |= cell[i];
     if (!any)
         return;
-    /* The oldest one's place is where the newest goes next. */
+    /* The place of the oldest cell is the gap, where the next cell will be drawn. */
     canvas_text(c, row, col + (int)(m->snapshot->spark_from % MODEL_SPARKS), 1, ROLE_DIM,
                 c->ascii_lines || c->ascii_text ? "|" : "\u2502");
     for (uint32_t i = 1; i < MODEL_SPARKS; i++) {
@@ -208,7 +209,7 @@ int view_editor(struct canvas *c, int row, const char *label, const struct line_
     return at;
 }
 
-/* Why an event that runs has nothing to show. */
+/* Returns why an event that runs has no samples. */
 static const char *no_samples(int event) {
     static const char *const why[EVENT_KINDS] = {
         [WIRE_EVENT_CPU] = "nothing ran on a CPU since sampling began",

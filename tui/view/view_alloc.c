@@ -1,5 +1,6 @@
 /*
- * Allocation: which classes, how much of each is still alive, and the code that makes them.
+ * The allocation view: which classes are allocated, how much of each is still alive, and which code
+ * allocates them.
  */
 #include "tui/model/alloc_tree.h"
 #include "tui/view/tree_list.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 
 #define STEPS_MAX 64      /* levels opened by one press */
-#define OPEN_ENOUGH 4096u /* nodes, to open no more levels */
+#define OPEN_ENOUGH 4096u /* open nodes; with more, no further levels are opened */
 #define SEED UINT64_C(0xa110c)
 
 struct alloc_state {
@@ -21,7 +22,7 @@ struct alloc_state {
     uint32_t seek; /* METHOD_NONE: nothing */
 };
 
-/* Where the columns stand, -1: it is not there; the tree takes the rest. */
+/* Positions of the columns, -1: not shown. The tree takes the rest. */
 struct columns {
     int rate, samples, live, change, tree;
 };
@@ -29,7 +30,7 @@ struct columns {
 static struct columns columns_of(const struct model *m, int cols) {
     struct columns at = {.rate = -1, .samples = -1, .live = -1, .change = -1};
     bool narrow = cols < VIEW_NARROW_COLS;
-    int x = 15; /* behind share and bytes */
+    int x = 15; /* after share and bytes */
     if (!narrow) {
         at.rate = x;
         at.samples = x + 8;
@@ -72,7 +73,7 @@ static void want(void *state, struct model_question *q) {
     q->tree = q->others = true;
 }
 
-/* Packages of the JDK: who allocates there was asked to by somebody. */
+/* True for packages of the JDK, whose code allocates because other code called it. */
 static bool is_jdk(const char *class_name) {
     static const char *const prefix[] = {"java/", "javax/", "jdk/", "sun/", "com/sun/"};
     for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++)
@@ -97,7 +98,7 @@ static void build(struct alloc_state *v, const struct model *m) {
                                   .seed = SEED,
                                   .what = frame_of,
                                   .arg = m};
-    (void)alloc_tree_build(&v->alloc, &ask); /* what there is memory for is shown */
+    (void)alloc_tree_build(&v->alloc, &ask); /* no memory: the part that was built is shown */
     tree_list_build(&v->list, &v->alloc.tree);
 }
 
@@ -111,7 +112,7 @@ static void update(void *state, const struct model *m) {
         tree_list_go(&v->list, &v->alloc.tree, node);
 }
 
-/* A class is told by its column: no mark. */
+/* Writes a node's name. Classes get no mark, because their column shows what they are. */
 static const char *node_name(const struct model *m, uint32_t id, char *out, size_t size) {
     const struct method *method = model_method(m, id);
     if (method->kind != METHOD_CLASS)
@@ -197,7 +198,7 @@ static int draw(void *state, struct canvas *c, struct area a, const struct model
     struct alloc_state *v = state;
     struct columns at = columns_of(m, a.cols);
     draw_heads(v, c, a, &at);
-    bool ours = m->asked.event == WIRE_EVENT_ALLOC; /* the first answer may be of what there is */
+    bool ours = m->asked.event == WIRE_EVENT_ALLOC; /* the first answer may be of another event */
     uint32_t count = m->snapshot && ours ? v->list.rows.count : 0;
     uint32_t page = a.rows > 1 ? (uint32_t)a.rows - 1 : 0;
     tree_list_fit(&v->list, page, a.col + at.tree, a.col + a.cols);
@@ -214,7 +215,8 @@ static int draw(void *state, struct canvas *c, struct area a, const struct model
     return row;
 }
 
-/* Opening shows what is there a level at a time: once more, until there is nothing new. */
+/* Continues an opening command level by level, because each build shows only one more level. Ends
+ * when no more nodes open. */
 static void open_on(struct alloc_state *v, const struct model *m, enum command cmd) {
     for (int i = 0; i < STEPS_MAX && v->list.rows.open.count < OPEN_ENOUGH; i++) {
         uint32_t before = v->list.rows.open.count;
@@ -259,7 +261,7 @@ static enum view_outcome mouse(void *state, struct area a, const struct mouse *p
     return VIEW_DONE;
 }
 
-/* Classes, and what is unfolded. */
+/* Finds classes, and rows that are unfolded. */
 static bool find(void *state, int by, const struct model *m) {
     struct alloc_state *v = state;
     tree_matches_update(&v->matches, m);
@@ -276,7 +278,7 @@ static void seek(void *state, const struct view_subject *s) {
     v->seek = s->method;
 }
 
-/* The class, what the JDK did for the site, the site, its callers. */
+/* Copies the class, the JDK method called by the site, the site, and its callers. */
 static void copy(const void *state, const struct model *m, struct text *out) {
     const struct alloc_state *v = state;
     const struct snapshot *s = &v->alloc.tree;

@@ -1,6 +1,7 @@
 /*
- * The flame graph: all stacks as a picture, roots below; or bottom-up, as icicles, leaves above
- * and who calls them under them. The last row tells what the cursor, or the mouse, is on.
+ * The flame graph view: all stacks as a picture, with the roots at the bottom; or bottom-up, as
+ * icicles, with the leaves at the top and their callers below. The last row describes the frame at
+ * the cursor or the mouse.
  */
 #include "tui/model/flame.h"
 #include "tui/view/flame_picture.h"
@@ -11,25 +12,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ZOOMS 32     /* one upon another */
-#define OUTER_ROWS 3 /* that a deep zoom leaves on screen */
+#define ZOOMS 32     /* zooms within each other */
+#define OUTER_ROWS 3 /* rows that stay on screen below a deep zoom */
 #define WHEEL_ROWS 3
-#define HEAD_ROWS 6    /* a view of fewer rows has no heads */
-#define PAPER_ROWS 300 /* no screen: the picture takes what it needs */
+#define HEAD_ROWS 6    /* a view with fewer rows has no heads */
+#define PAPER_ROWS 300 /* more rows than any screen: the picture takes what it needs */
 
 struct flame_state {
     struct flame flame;
     struct tree_matches matches;
     uint64_t matched;      /* weight of samples with a match */
-    struct flame_path way; /* the cursor's; it may lead on to where the cursor came from */
-    uint32_t at;           /* the cursor's depth on it */
-    uint32_t box;          /* where it is, or as near as there is something */
-    uint64_t hover;        /* identity of the frame under the mouse … */
-    bool hovers;           /* … if there is one */
+    struct flame_path way; /* path of the cursor; may go on to where it came from */
+    uint32_t at;           /* the cursor's depth on that path */
+    uint32_t box;          /* the cursor's box, or the nearest one on its path */
+    uint64_t hover;        /* identity of the frame under the mouse */
+    bool hovers;           /* the mouse is on a frame */
     struct flame_path zoom;
-    uint32_t level[ZOOMS], levels; /* depths zoomed into, each on the way to the next */
+    uint32_t level[ZOOMS], levels; /* depths zoomed into, each on the path to the next */
     uint64_t seed;
-    uint32_t units, page; /* as drawn last; 0: never */
+    uint32_t units, page; /* as last drawn; 0: never drawn */
     uint32_t top;         /* depth of the first row shown */
     uint32_t seek;        /* method to go to; METHOD_NONE: none */
     struct area area;     /* of the picture */
@@ -62,7 +63,7 @@ static void want(void *state, struct model_question *q) {
     q->from_method = q->with_method;
 }
 
-/* The cursor's row is on screen, and the screen as full as can be. */
+/* Scrolls so that the cursor's row is on screen, and the screen is as full as possible. */
 static void scroll(struct flame_state *v) {
     uint32_t last = v->flame.rows > v->page ? v->flame.rows - v->page : 0;
     if (v->top > last)
@@ -74,7 +75,7 @@ static void scroll(struct flame_state *v) {
         v->top = depth - v->page + 1;
 }
 
-/* Lays the picture out anew, and finds the cursor's frame in it. */
+/* Makes a new layout, and finds the cursor's frame in it. */
 static void lay_out(struct flame_state *v, const struct model *m) {
     if (!v->units || !v->page || !m->snapshot)
         return;
@@ -89,7 +90,7 @@ static void lay_out(struct flame_state *v, const struct model *m) {
         .order = tree_name_order,
         .arg = m,
     };
-    (void)flame_layout(&v->flame, &ask); /* what there is memory for is shown */
+    (void)flame_layout(&v->flame, &ask); /* no memory: the part that was laid out is shown */
     v->box = FLAME_NONE;
     for (uint32_t depth = v->at; depth && v->box == FLAME_NONE; depth--)
         v->box = flame_find(&v->flame, v->way.step[depth - 1]);
@@ -108,14 +109,14 @@ static void select_node(struct flame_state *v, const struct model *m, uint32_t n
 static void select_box(struct flame_state *v, const struct model *m, uint32_t box) {
     const struct flame_box *b = &v->flame.box[box];
     v->hovers = false;
-    /* On the way that was gone already it goes on. */
+    /* If the frame is on the current path, the path is kept. */
     if (b->depth > v->way.count || (b->depth && v->way.step[b->depth - 1] != b->path))
         (void)flame_path_to_box(&v->way, &v->flame, box);
     v->at = b->depth < v->way.count ? b->depth : v->way.count;
     lay_out(v, m);
 }
 
-/* What is as deep as the levels say is zoomed into. */
+/* Sets the zoom to the depth of the last level. */
 static void set_zoom(struct flame_state *v, const struct model *m) {
     uint32_t depth = v->levels ? v->level[v->levels - 1] : 0;
     v->zoom.count = depth < v->zoom.count ? depth : v->zoom.count;
@@ -146,7 +147,7 @@ static enum view_outcome zoom_out(struct flame_state *v, const struct model *m) 
     return VIEW_DONE;
 }
 
-/* Another tree: what was chosen in the one before says nothing in it. */
+/* Starts with another tree, in which paths of the previous tree have no meaning. */
 static void start(struct flame_state *v, uint64_t seed) {
     v->seed = seed;
     v->way.count = v->zoom.count = 0;
@@ -159,7 +160,7 @@ static void count_matches(struct flame_state *v, const struct model *m) {
     v->matched = tree_matches_weight(&v->matches, m->snapshot);
 }
 
-/* Out of every zoom, and there. */
+/* Goes to the method of a jump, out of every zoom. */
 static void find_sought(struct flame_state *v, const struct model *m) {
     uint32_t node = v->seek == METHOD_NONE ? SNAPSHOT_ROOT : tree_hottest_of(m->snapshot, v->seek);
     v->seek = METHOD_NONE;
@@ -196,7 +197,7 @@ static void draw_heads(const struct flame_state *v, struct canvas *c, struct are
     view_heads(c, a, heads);
 }
 
-/* More than fits: how many rows, at that end of the screen where they are. */
+/* Draws from which depth on frames are shown, if not all fit. */
 static void draw_more(const struct flame_state *v, struct canvas *c, struct area a) {
     char more[40];
     bool deeper = v->flame.rows > v->top + v->page;
@@ -254,7 +255,8 @@ static int draw(void *state, struct canvas *c, struct area a, const struct model
     return flame_picture_row(&p, picture, v->flame.box[v->box].depth);
 }
 
-/* To the caller, or to what it called: where it came from, or what is widest. */
+/* Moves the cursor to the caller, or to a called frame: the one it came from, or else the
+ * widest. */
 static void climb(struct flame_state *v, const struct model *m, int by, uint32_t steps) {
     v->hovers = false;
     for (; steps; steps--) {
@@ -273,7 +275,7 @@ static void climb(struct flame_state *v, const struct model *m, int by, uint32_t
     }
 }
 
-/* The hottest path from a frame on, as far as it can be seen. */
+/* Follows the hottest path from a frame on, as far as it is visible. */
 static void go_hottest(struct flame_state *v, const struct model *m, uint32_t node) {
     const struct snapshot *s = m->snapshot;
     for (;;) {
@@ -297,7 +299,7 @@ static enum view_outcome command(void *state, enum command cmd, struct model *m)
         return zoom_out(v, m);
     if (!m->snapshot || v->box == FLAME_NONE)
         return VIEW_IGNORED;
-    int up = m->asked.inverted ? -1 : 1; /* where called frames are, on screen */
+    int up = m->asked.inverted ? -1 : 1; /* the direction of called frames on screen */
     uint32_t page = v->page > 2 ? v->page - 1 : 1;
     switch (cmd) {
     case COMMAND_UP:
@@ -370,7 +372,7 @@ static enum view_outcome mouse(void *state, struct area a, const struct mouse *p
     return press->action == MOUSE_TWICE ? zoom_in(v, m) : VIEW_DONE;
 }
 
-/* Through everything that can be seen, the hottest first, as the call tree goes. */
+/* Searches all visible frames, in the order of the call tree, hottest first. */
 static bool find(void *state, int by, const struct model *m) {
     struct flame_state *v = state;
     const struct snapshot *s = m->snapshot;

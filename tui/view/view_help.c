@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TWO_COLUMNS 130 /* of a screen this wide */
+#define TWO_COLUMNS 130 /* from this width on */
 #define TERM_COLS 12
 #define LINES_MAX 320
 #define LINE_BYTES 128
 
-/* Term and meaning. */
+/* A term and its meaning. */
 static const char *const legend[][2] = {
     {"SELF%", "samples with the method on top of the stack"},
     {NULL, "half of its 95% interval: fewer samples, less certain"},
@@ -39,7 +39,7 @@ enum line_kind { LINE_BLANK, LINE_TITLE, LINE_TERM };
 
 struct line {
     enum line_kind kind;
-    int dim; /* columns of the text that only say where */
+    int dim; /* columns of the text that only name views */
     char term[KEY_TEXT];
     char text[LINE_BYTES];
 };
@@ -67,7 +67,7 @@ static void add_title(struct page *p, const char *title) {
         snprintf(l->text, sizeof l->text, "%s", title);
 }
 
-/* Bytes of the text that fit in a line, up to a blank. */
+/* Returns how many bytes of the text fit into a line, up to a blank. */
 static size_t line_bytes(const struct page *p, const char *text) {
     size_t n = strlen(text), fits = 0;
     if (canvas_width(p->c, text) <= p->text_cols && n < LINE_BYTES)
@@ -83,7 +83,7 @@ static size_t line_bytes(const struct page *p, const char *text) {
     return fits ? fits : n;
 }
 
-/* Broken into as many lines as it takes. */
+/* Adds a term, broken into as many lines as needed. */
 static void add_term(struct page *p, const char *term, const char *where, const char *meaning) {
     char text[KEY_WHERE + 256];
     const char *dots =
@@ -122,7 +122,7 @@ static void write_page(struct page *p, const struct keymap *k) {
                  legend[i][1]);
 }
 
-/* Where the second column begins: the title that leaves both the most alike. */
+/* Returns where the second column begins: at the title that makes both columns most equal. */
 static int middle(const struct page *p) {
     int best = p->lines;
     for (int i = 1; i < p->lines; i++) {
@@ -144,7 +144,7 @@ static void draw_line(struct canvas *c, int row, int col, int cols, const struct
     canvas_role(c, row, col + TERM_COLS + 3, l->dim, ROLE_DIM);
 }
 
-/* A column of the page: its lines from `top` on. Returns how many it has. */
+/* Draws a column of the page, from its line `top` on. Returns its number of lines. */
 static int draw_column(struct canvas *c, const struct page *p, int begin, int end, int top, int col,
                        int cols) {
     for (int i = begin + top, row = 1; i < end && row < c->rows - 1; i++, row++)

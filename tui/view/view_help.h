@@ -1,5 +1,5 @@
 /*
- * The help, made from the key table.
+ * The help screen, made from the key table.
  *
  * Context: pure.
  */
@@ -9,8 +9,7 @@
 #include "tui/key/keymap.h"
 #include "tui/terminal/canvas.h"
 
-/* Draws the help over the whole canvas, from line `top` on.
- * Returns the largest `top` that makes sense. */
+/* Draws the help over the whole canvas, from line `top` on. Returns the largest useful `top`. */
 int view_help_draw(struct canvas *c, const struct keymap *k, int top);
 
 #endif

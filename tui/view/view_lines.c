@@ -1,6 +1,6 @@
 /*
- * Lines: where in a method its time goes, beside its source where that is found. The method is the
- * one somebody came with from another view, or the hottest of Java.
+ * The lines view: where in a method its time is spent, beside its source if that is found. The
+ * method is the one of a jump from another view, or the hottest Java method.
  */
 #include "tui/model/line_rows.h"
 #include "tui/model/source_finder.h"
@@ -12,26 +12,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the columns stand; the source takes the rest. */
+/* Positions of the columns; the source takes the rest. */
 enum { SELF = 2, TOTAL = 8, WEIGHT = 15, BAR = 23, LINE = 32, LINE_COLS = 5 };
 enum { NARROW_LINE = 8 };
 #define BAR_COLS 8
 #define BAR_SCREEN_COLS 100
-#define HEADS 2 /* the method, the columns */
+#define HEADS 2 /* the method's row, the columns' row */
 #define TITLE_COLS 40
 #define CONTEXT_LEAST 4u
-#define CONTEXT_MOST 64u /* a power of two times the least */
+#define CONTEXT_MOST 64u /* CONTEXT_LEAST times a power of two */
 
 struct lines_state {
     const struct model *model;
     struct cursor cursor;
     struct line_rows rows;
     struct source_finder *finder;
-    const struct source_file *source; /* the finder's; NULL: none */
+    const struct source_file *source; /* owned by the finder; NULL: none */
     uint32_t method;
     uint32_t context; /* lines shown around those with samples */
-    bool placed;      /* the cursor was put on the hottest line … */
-    bool moved;       /* … and moved by somebody since */
+    bool placed;      /* the cursor was put on the hottest line */
+    bool moved;       /* the user moved the cursor since */
 };
 
 static uint64_t item(const void *arg, uint32_t row) {
@@ -67,7 +67,8 @@ static void close_lines(void *state) {
     free(v);
 }
 
-/* It stays once it is chosen: a list that becomes another one cannot be read. */
+/* Chooses the hottest Java method, unless a method was already chosen: a list that changes to
+ * another method cannot be read. */
 static void choose(struct lines_state *v) {
     const struct snapshot *s = v->model->snapshot;
     for (uint32_t i = 0; v->method == METHOD_NONE && s && i < s->method_count; i++)
@@ -82,7 +83,7 @@ static void want(void *state, struct model_question *q) {
     q->lines_of = v->method;
 }
 
-/* The answer is of our method. */
+/* True if the answer is about our method. */
 static bool is_answered(const struct lines_state *v, const struct model *m) {
     return m->snapshot && v->method != METHOD_NONE && m->asked.lines &&
            m->asked.lines_of == v->method;
@@ -98,7 +99,7 @@ static void find_source(struct lines_state *v, const struct model *m) {
             : NULL;
 }
 
-/* On the hottest line, in the middle of the screen. */
+/* Puts the cursor on the hottest line, in the middle of the screen. */
 static void place(struct lines_state *v, const struct snapshot *s, const struct cursor_rows *rows) {
     const struct snapshot_line *best = NULL;
     uint32_t row = 0, half = v->cursor.page / 2;
@@ -118,8 +119,8 @@ static void place(struct lines_state *v, const struct snapshot *s, const struct 
     v->placed = true;
 }
 
-/* As much around each line as fits on the screen; once less, it stays so: rows do not come and go.
- */
+/* Shows as many lines around each line as fit on the screen. A smaller number is kept, so that rows
+ * do not come and go. */
 static void build(struct lines_state *v, const struct model *m) {
     const struct snapshot *s = m->snapshot;
     for (;;) {
@@ -174,7 +175,7 @@ static void draw_title(const struct lines_state *v, struct canvas *c, struct are
               model_method_name(m, v->method, name, sizeof name), kind, m);
 }
 
-/* Why there is no source, or where it is from. */
+/* Writes where the source is from, or why there is none. Returns out. */
 static const char *source_note(const struct lines_state *v, const struct model *m, char *out,
                                size_t size) {
     const struct snapshot *s = m->snapshot;
@@ -212,7 +213,7 @@ static void draw_heads(const struct lines_state *v, struct canvas *c, struct are
                 source_note(v, m, note, sizeof note));
 }
 
-/* Of the method's hottest line: half a cell at least, so that nothing hot is blank. */
+/* Draws a bar relative to the method's hottest line: at least half a cell if there are samples. */
 static void draw_bar(struct canvas *c, int y, int x, uint64_t self, uint64_t most) {
     bool ascii = c->ascii_lines || c->ascii_text;
     int halves = most ? (int)((double)self / (double)most * 2 * BAR_COLS + 0.5) : 0;
@@ -235,7 +236,7 @@ static void draw_figures(struct canvas *c, struct area a, int y, const struct mo
         draw_bar(c, y, a.col + BAR, l->self, most);
 }
 
-/* What is searched for, marked. */
+/* Draws a text, and marks what matches the search. */
 static void draw_text(struct canvas *c, int y, int x, int cols, enum role role, const char *text,
                       const struct model *m) {
     const char *hit = m->search[0] ? strcasestr(text, m->search) : NULL;
@@ -294,7 +295,7 @@ static int draw(void *state, struct canvas *c, struct area a, const struct model
         return a.row;
     }
     uint32_t page = a.rows > HEADS ? (uint32_t)(a.rows - HEADS) : 0, count = v->rows.count;
-    if (page != v->cursor.page) { /* another size: another part of the source fits */
+    if (page != v->cursor.page) { /* another size: a different part of the source fits */
         v->cursor.page = page;
         v->context = CONTEXT_MOST;
         v->placed = v->moved;
@@ -325,7 +326,7 @@ static enum view_outcome open_fold(struct lines_state *v, const struct model *m)
     struct cursor_rows rows = rows_of(v);
     line_rows_open(&v->rows, at);
     update(v, m);
-    cursor_select(&v->cursor, at, &rows); /* its first line has its place */
+    cursor_select(&v->cursor, at, &rows); /* the first line of the fold is now in this row */
     return VIEW_DONE;
 }
 
@@ -389,7 +390,7 @@ static void seek(void *state, const struct view_subject *s) {
     v->method = s->method;
 }
 
-/* "shop.cart.Cart.total:42", a tab, and what is there. */
+/* Copies "shop.cart.Cart.total:42", a tab, and the line's text. */
 static void copy(const void *state, const struct model *m, struct text *out) {
     const struct lines_state *v = state;
     char name[1024], text[1024];

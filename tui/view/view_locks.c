@@ -1,6 +1,6 @@
 /*
- * Locks: for which classes of locks threads wait, how long, and who holds them meanwhile. Of all
- * threads since the beginning, whatever the event, the filter and the thread in question.
+ * The locks view: for which classes of locks threads wait, how long, and which threads hold them
+ * meanwhile. Of all threads since the beginning, whatever event, filter and thread are chosen.
  */
 #include "tui/model/lock_rows.h"
 #include "tui/view/view.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the columns stand; names take the rest. */
+/* Positions of the columns; names take the rest. */
 enum {
     SHARE = 2,
     WAITS = 9,
@@ -24,10 +24,10 @@ enum {
     KIND = 45,
     NAME = 47
 };
-#define WIDE_COLS 100 /* room for words that the heads say too */
+#define WIDE_COLS 100 /* from here on, rows have words that the heads have too */
 #define STEP_COLS 70  /* and in a step */
 
-enum { NARROW_TOTAL = 9, NARROW_NAME = 17 }; /* of a narrow screen names want the rest */
+enum { NARROW_TOTAL = 9, NARROW_NAME = 17 }; /* on a narrow screen, names take the rest */
 
 static int name_col(struct area a) {
     return a.cols < VIEW_NARROW_COLS ? NARROW_NAME : NAME;
@@ -36,7 +36,7 @@ static int name_col(struct area a) {
 struct locks_state {
     struct cursor cursor;
     struct lock_rows rows;
-    uint32_t *method; /* as of model_owner_methods */
+    uint32_t *method; /* from model_owner_methods */
 };
 
 static uint64_t item(const void *arg, uint32_t row) {
@@ -93,7 +93,7 @@ static uint64_t waited_in_all(const struct snapshot *s) {
     return sum;
 }
 
-/* At most 1,000 are told apart. */
+/* Draws a number that is counted up to 1,000 only. */
 static void draw_some(struct canvas *c, int y, int x, int cols, uint32_t n) {
     canvas_textf(c, y, x + (n < 1000 ? 1 : 0), cols, ROLE_NUMBER, n < 1000 ? "%*u" : "%*u+",
                  cols - 1, n);
@@ -151,7 +151,7 @@ static void draw_owner(struct canvas *c, int y, struct area a, const struct mode
     }
     if (a.cols >= WIDE_COLS)
         x += canvas_text(c, y, x, end - x, ROLE_DIM, "held by ");
-    /* A long name leaves half of the room to the method. */
+    /* If there is a method, a long name takes only half of the room. */
     int room = r->method == METHOD_NONE ? end - x : (end - x) / 2;
     x += canvas_middle(c, y, x, room, ROLE_TEXT,
                        thread_name(l->owner, l->owner_tid, name, sizeof name));
@@ -163,7 +163,7 @@ static void draw_owner(struct canvas *c, int y, struct area a, const struct mode
               model_method_name(m, r->method, name, sizeof name), kind, m);
 }
 
-/* "who waited for shop.Pool held by worker-3", and what that makes it. */
+/* Draws a step: "who waited for shop.Pool held by worker-3", and whether it is a deadlock. */
 static void draw_step(struct canvas *c, int y, struct area a, const struct model *m,
                       const struct lock_row *r, const struct snapshot_lock_link *l) {
     struct format f = {""};
@@ -210,7 +210,7 @@ static void draw_times(struct canvas *c, int y, struct area a, uint64_t waits, u
         canvas_right(c, y, a.col + LONGEST, 7, ROLE_NUMBER, format_duration(&f, longest_ns));
 }
 
-/* A step of a chain, or a waiter. */
+/* Draws a step of a chain, or a waiter. */
 static void draw_link(struct canvas *c, int y, struct area a, const struct model *m,
                       const struct lock_row *r, const struct snapshot_lock_link *l) {
     char name[1024];
@@ -288,7 +288,7 @@ static bool is_shut(const struct lock_row *r) {
     return !r->leaf && !r->open;
 }
 
-/* Opens or closes the row, which the cursor stays on. */
+/* Opens or closes the row at the cursor. */
 static void turn(struct locks_state *v, const struct model *m, uint32_t at) {
     if (v->rows.row[at].kind == LOCK_ROW_OWNER && is_shut(&v->rows.row[at]))
         open_owner(v, m, at);
@@ -296,7 +296,7 @@ static void turn(struct locks_state *v, const struct model *m, uint32_t at) {
         lock_rows_fold(&v->rows, at);
 }
 
-/* The class with all its owners, or the owner. */
+/* Opens a class with all its owners, or an owner. */
 static void open_below(struct locks_state *v, const struct model *m, uint32_t at) {
     bool of_class = v->rows.row[at].kind == LOCK_ROW_CLASS;
     if (is_shut(&v->rows.row[at])) {
@@ -309,14 +309,14 @@ static void open_below(struct locks_state *v, const struct model *m, uint32_t at
             open_owner(v, m, i);
 }
 
-/* False where it is no command of folds. */
+/* Carries out a command for folds. False for other commands. */
 static bool fold(struct locks_state *v, const struct model *m, enum command cmd) {
     struct cursor_rows rows = rows_of(v);
     uint32_t at = v->cursor.row;
     const struct lock_row *r = &v->rows.row[at];
     if (cmd != COMMAND_ENTER && (cmd < COMMAND_EXPAND || cmd > COMMAND_FOLD))
         return false;
-    cursor_select(&v->cursor, at, &rows); /* what was opened is what the cursor stays on */
+    cursor_select(&v->cursor, at, &rows); /* the cursor stays on the row that was opened */
     switch (cmd) {
     case COMMAND_ENTER:
         turn(v, m, at);
@@ -373,7 +373,7 @@ struct text_of {
     const struct model *model;
 };
 
-/* What a row says, without its figures. */
+/* Writes the text of a row, without its figures. */
 static const char *row_text(const void *arg, uint32_t row, char *out, size_t size) {
     const struct text_of *t = arg;
     const struct model *m = t->model;
@@ -418,7 +418,7 @@ static bool subject(const void *state, const struct model *m, struct view_subjec
     return out->method != METHOD_NONE;
 }
 
-/* The row and, of an owner, its stack. */
+/* Copies the row and, for an owner, its stack. */
 static void copy(const void *state, const struct model *m, struct text *out) {
     const struct locks_state *v = state;
     char name[2048];

@@ -1,5 +1,5 @@
 /*
- * Methods: which code takes the time, hottest first.
+ * The methods view: which code takes the time, hottest first.
  */
 #include "tui/view/name_order.h"
 #include "tui/view/table.h"
@@ -25,7 +25,8 @@ enum {
     NAME
 };
 
-/* At 80 columns other events leave 28 to the names; what tells more comes as there is more room. */
+/* At 80 columns, the columns of other events leave 28 for the names. More detailed columns come on
+ * wider screens. */
 static const struct table_column columns[] = {
     [SELF] = {.name = "self", .head = "SELF%", .cols = 5},
     [ERROR] = {.name = "error", .cols = 5, .from_cols = 60},
@@ -66,7 +67,7 @@ static const struct table_column columns[] = {
 
 struct methods_state {
     struct table table;
-    struct name_order names; /* taken once somebody sorts by them */
+    struct name_order names; /* made when the user first sorts by name */
     unsigned generation;     /* of the answer that is sorted; 0: none */
     uint64_t spark_most;     /* of that answer */
     const struct model *model;
@@ -92,7 +93,7 @@ static bool has(const void *rows, int column) {
         return m->diff != NULL;
     case SPARK:
         return m->snapshot && m->snapshot->method_spark;
-    case COUNT: /* CPU time is shown as samples anyway */
+    case COUNT: /* CPU time is already shown as samples */
         return m->asked.event != WIRE_EVENT_CPU;
     default:
         return true;
@@ -118,7 +119,7 @@ static const uint64_t *spark_of(const struct methods_state *v, uint32_t row) {
 static void prepare(void *rows, int column) {
     struct methods_state *v = rows;
     if (column == NAME)
-        (void)name_order_update(&v->names, v->model); /* without memory: new ones come last */
+        (void)name_order_update(&v->names, v->model); /* no memory: new methods come last */
 }
 
 static uint64_t key(const void *rows, int column, int event, uint32_t row) {
@@ -127,7 +128,7 @@ static uint64_t key(const void *rows, int column, int event, uint32_t row) {
     const struct snapshot_method *r = row_of(v, row);
     const uint64_t *spark = spark_of(v, row);
     switch (column) {
-    case ERROR: /* as its square root would be */
+    case ERROR: /* same order as by its square root */
         return table_key((double)r->self_samples *
                          (double)(m->snapshot->samples - r->self_samples));
     case SELF_CHANGE:
@@ -156,8 +157,8 @@ static uint64_t key(const void *rows, int column, int event, uint32_t row) {
     }
 }
 
-/* "2 93 I 5": what part of its samples ran how, most first, as far as there is room. Nothing where
- * all ran alike: there is the tier's letter for that. */
+/* Draws the shares of a method's samples by tier, largest first, as far as there is room: "2 93 I
+ * 5". Nothing if all are of one tier, which has its letter. */
 static void draw_tiers(struct canvas *c, int y, int x, int cols, const struct snapshot_method *r) {
     uint64_t left[TIERS];
     char text[64] = "";
@@ -268,7 +269,8 @@ const struct table_type methods_table = {
     .text = text,
 };
 
-/* The highest cell of all rows. Rows come by self, and no cell is more than its row's. */
+/* Returns the highest cell of all rows. Rows are sorted by self, and no cell is larger than its
+ * row's. */
 static uint64_t highest_cell(const struct snapshot *s) {
     uint64_t most = 0;
     for (uint32_t i = 0; s->method_spark && i < s->method_count; i++) {
@@ -282,7 +284,7 @@ static uint64_t highest_cell(const struct snapshot *s) {
     return most;
 }
 
-/* Everything below asks for this first: the answer may be a new one. */
+/* Sorts the rows of a new answer. All functions below call this first. */
 static void look(struct methods_state *v, const struct model *m) {
     v->model = m;
     if (v->generation == m->generation)
@@ -325,7 +327,7 @@ static int draw(void *state, struct canvas *c, struct area a, const struct model
     return table_draw(&v->table, c, a, &rows);
 }
 
-/* METHOD_NONE: there are no rows. */
+/* Returns the selected method. METHOD_NONE: there are no rows. */
 static uint32_t selected(const struct methods_state *v, const struct model *m) {
     uint32_t row = table_selected(&v->table);
     bool there = m->snapshot && row < m->snapshot->method_count;
@@ -337,7 +339,7 @@ static enum view_outcome enter(const struct methods_state *v, struct model *m) {
     if (method == METHOD_NONE)
         return VIEW_IGNORED;
     model_narrow_method(m, method);
-    m->question.inverted = true; /* of what is hot one wants to know who calls it */
+    m->question.inverted = true; /* for a hot method, the user wants to see its callers */
     return view_go(LIVE_TREE);
 }
 
@@ -378,7 +380,7 @@ static void seek(void *state, const struct view_subject *s) {
     if (s->method == METHOD_NONE)
         return;
     table_seek(&v->table, s->method);
-    v->generation = 0; /* looks for it in this answer too */
+    v->generation = 0; /* so that the current answer is searched too */
 }
 
 static void copy(const void *state, const struct model *m, struct text *out) {

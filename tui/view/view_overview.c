@@ -1,7 +1,7 @@
 /*
- * Overview: what one wants to know first, on one screen. What stands out, the last minutes, the
- * hottest methods and threads, and, where they are sampled, the classes most is allocated of and
- * the locks most is waited for. On a narrow screen the same as one list.
+ * The overview view: the most important facts on one screen. It shows the findings, the last
+ * minutes, the hottest methods and threads, and, if they are sampled, the classes with most
+ * allocation and the locks with the longest waits. On a narrow screen, the same is one list.
  */
 #include "tui/model/finding.h"
 #include "tui/model/overview_graph.h"
@@ -13,19 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BESIDE_COLS 70   /* from here on: two lists beside each other */
-#define FIGURES_COLS 110 /* the heap's figures beside the graph */
-#define SPARK_COLS 88    /* of a list of methods that has room for them */
-#define TOP_COLS 56      /* of a list of threads that has room for their methods */
+#define BESIDE_COLS 70   /* from this width on, two lists stand side by side */
+#define FIGURES_COLS 110 /* from this width on, the heap's figures are beside the graph */
+#define SPARK_COLS 88    /* width of a list of methods with sparklines */
+#define TOP_COLS 56      /* width of a list of threads with their methods */
 enum { FINDINGS_SHOWN = 8, ROWS_SHOWN = 24, OTHERS_SHOWN = 8 };
 enum { NARROW_FINDINGS = 4, NARROW_ROWS = 10 };
 
 enum kind { FINDING, METHOD, THREAD, CLASS, LOCK, KINDS };
 
-/* A row one can stand on. */
+/* A row that the cursor can select. */
 struct spot {
     enum kind kind;
-    uint32_t at; /* finding; row of the snapshot, the model, the classes, the locks */
+    uint32_t at; /* finding; or row of the snapshot, model, classes or locks */
     int row, col, cols;
 };
 
@@ -34,9 +34,9 @@ struct spot {
 struct overview_state {
     struct cursor cursor;
     struct finding finding[FINDINGS_MAX];
-    uint32_t classes[OTHERS_SHOWN], locks[OTHERS_SHOWN]; /* rows of their snapshots */
-    uint32_t have[KINDS];                                /* rows there are, of each kind … */
-    uint32_t show[KINDS];                                /* … and of them on screen */
+    uint32_t classes[OTHERS_SHOWN], locks[OTHERS_SHOWN]; /* row numbers in their snapshots */
+    uint32_t have[KINDS];                                /* existing rows, by kind */
+    uint32_t show[KINDS];                                /* of these, rows on screen */
     const struct model *model;
     struct spot spot[SPOTS_MAX];
     uint32_t spots;
@@ -54,7 +54,7 @@ static void want(void *state, struct model_question *q) {
     q->locks = q->others = q->sparks = true;
 }
 
-/* Where the classes are counted: in the answer, or among the other events. */
+/* Returns the snapshot that counts the classes: the answer, or the rows of another event. */
 static const struct snapshot *allocations(const struct model *m) {
     return m->asked.event == WIRE_EVENT_ALLOC ? m->snapshot : m->rows[WIRE_EVENT_ALLOC].snapshot;
 }
@@ -77,13 +77,13 @@ static uint32_t find_locks(const struct model *m, uint32_t out[OTHERS_SHOWN]) {
     return n;
 }
 
-/* NULL: its rows were taken away since. */
+/* Returns the row of a class. NULL: its rows were removed. */
 static const struct snapshot_method *class_row(const struct model *m, const struct spot *s) {
     const struct snapshot *all = allocations(m);
     return all && s->at < all->method_count ? &all->methods[s->at] : NULL;
 }
 
-/* The class of an allocation, of a lock. */
+/* Returns the class of an allocation or lock. */
 static uint32_t class_of(const struct model *m, const struct spot *s) {
     const struct snapshot_method *r = s->kind == CLASS ? class_row(m, s) : NULL;
     return s->kind == LOCK ? m->snapshot->locks[s->at].class_id : r ? r->method : METHOD_NONE;
@@ -124,7 +124,7 @@ static struct cursor_rows rows_of(const struct overview_state *v) {
     return (struct cursor_rows){.count = v->spots, .item = spot_id, .arg = v};
 }
 
-/* Lists what is shown, in the order the cursor goes. */
+/* Lists the rows shown, in the order in which the cursor moves. */
 static void list_spots(struct overview_state *v) {
     v->spots = 0;
     for (int kind = 0; kind < KINDS; kind++) {
@@ -154,7 +154,7 @@ static void update(void *state, const struct model *m) {
     list_spots(v);
 }
 
-/* What a row says, for searching and copying too. */
+/* Writes the text of a row, also for search and copy. */
 static const char *spot_text(const void *arg, uint32_t row, char *out, size_t size) {
     const struct overview_state *v = arg;
     const struct spot *s = &v->spot[row];
@@ -297,7 +297,7 @@ static void draw_head(struct canvas *c, struct area a, enum kind kind, bool spar
     }
 }
 
-/* A head and the kind's spots below it. */
+/* Draws a head, and places the rows of that kind below it. */
 static void place(struct overview_state *v, struct canvas *c, struct area a, enum kind kind,
                   bool sparks) {
     int row = a.row + 1;
@@ -367,9 +367,9 @@ static void draw_graph(struct canvas *c, struct area a, const struct model *m) {
                      m);
 }
 
-/* Rows of each part. */
+/* Number of rows of each part. */
 struct plan {
-    int findings, graph, lists, others; /* heads included; 0: not there */
+    int findings, graph, lists, others; /* heads included; 0: not shown */
     bool gaps;
 };
 
@@ -439,7 +439,7 @@ static int draw_wide(struct overview_state *v, struct canvas *c, struct area a,
     return v->spot[v->cursor.row].row;
 }
 
-/* One list without heads: every row is needed. */
+/* Draws one list with a single row of heads, because every row is needed. */
 static int draw_narrow(struct overview_state *v, struct canvas *c, struct area a,
                        const struct model *m) {
     uint32_t page = a.rows > 1 ? (uint32_t)a.rows - 1 : 0;
@@ -488,7 +488,7 @@ static bool subject(const void *state, const struct model *m, struct view_subjec
     return out->method != METHOD_NONE || out->thread;
 }
 
-/* To the method's tree, the thread's methods, or the view that shows more. */
+/* Goes to the method's tree, the thread's methods, or the view with more about it. */
 static enum view_outcome enter(const struct overview_state *v, struct model *m) {
     struct view_subject on;
     if (v->cursor.row >= v->spots)
@@ -499,7 +499,7 @@ static enum view_outcome enter(const struct overview_state *v, struct model *m) 
             return VIEW_DONE;
         if (on.method != METHOD_NONE) {
             model_narrow_method(m, on.method);
-            m->question.inverted = true; /* who calls it */
+            m->question.inverted = true; /* show its callers */
         }
         return view_go(on.method != METHOD_NONE ? LIVE_TREE : LIVE_METHODS);
     }

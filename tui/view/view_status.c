@@ -1,6 +1,6 @@
 /*
- * Status: how good the profile is, and what it costs. Lines of text under heads, made anew for
- * each picture: long reasons are wrapped to the width there is.
+ * The status view: how good the profile is, and what it costs. It has lines of text under heads,
+ * which are made again for each picture: long reasons are wrapped to the width.
  */
 #include "attach/proc/proc.h"
 #include "core/report/quality.h"
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define ROWS_MAX 256
-#define TABLE_COLS 78 /* that all columns of the events want */
+#define TABLE_COLS 78 /* width for all columns of the events */
 enum { TEXT_BYTES = 200, LABEL_BYTES = 24, LABEL_COLS = 18, INDENT = 2, REASON_INDENT = 4 };
 
 struct status_row {
@@ -28,13 +28,13 @@ struct status_row {
 
 struct status_state {
     struct cursor cursor;
-    struct status_row row[ROWS_MAX + 1]; /* the last one: what there is no room for */
+    struct status_row row[ROWS_MAX + 1]; /* the last one receives all rows beyond ROWS_MAX */
     uint32_t count;
     uint64_t memory_bytes; /* of this process; 0: not known */
     uint32_t stacks, threads;
 };
 
-/* What each failure means. Index: enum wire_failure. */
+/* The meaning of each failure. Index: enum wire_failure. */
 static const char *const meaning[WIRE_FAILURES] = {
     [WIRE_FAILURE_TRUNCATED] = "deeper than -j: the frames nearest to the root are cut",
     [WIRE_FAILURE_UNKNOWN_PC] = "it ran code that belongs to no method, stub or library",
@@ -90,7 +90,8 @@ static struct status_row *add_row(struct status_state *v, enum role role, int at
     return r;
 }
 
-/* Where a piece of at most `cols` bytes ends: at a blank, if there is one in its second half. */
+/* Returns where a piece of at most `cols` bytes ends: at a blank, if there is one in its second
+ * half. */
 static size_t piece(const char *s, size_t cols) {
     size_t n = strlen(s);
     if (n <= cols)
@@ -105,7 +106,7 @@ static size_t piece(const char *s, size_t cols) {
     return end;
 }
 
-/* As many rows as the text takes from column `at` on. */
+/* Adds as many rows as the text needs from column `at` on. */
 static void add_text(struct status_state *v, int cols, enum role role, int at, const char *label,
                      const char *text) {
     size_t room = cols > at + 10 ? (size_t)(cols - at) : 10;
@@ -146,7 +147,7 @@ static void add_event(struct status_state *v, int cols, const struct model *m, i
     const struct session_engine *e = &m->status.engine[event];
     const char *unit = event_kind_unit[event];
     bool fails = model_engine_fails(e), made = event >= WIRE_EVENTS;
-    bool off = m->status.phase == SESSION_RUNNING && !e->runs; /* of what is past: how it was */
+    bool off = m->status.phase == SESSION_RUNNING && !e->runs; /* a past session: as it was */
     const char *how = fails                     ? "fails"
                       : e->mechanism[0] && !off ? e->mechanism
                       : made                    ? ""
@@ -299,7 +300,8 @@ static void add_session(struct status_state *v, int cols, const struct model *m)
         add(v, cols, ROLE_VALUE, "news", "%s", s->news);
 }
 
-/* What control groups leave it of the CPUs, and how often that was not enough. */
+/* Adds the budget for the agent's CPU time. add_limit adds the CPU quota of the JVM's control
+ * groups, and how often they throttled the JVM. */
 static void add_budget(struct status_state *v, int cols, const struct session_budget *b) {
     if (!b->limit_ppm)
         return;

@@ -1,13 +1,14 @@
 /*
- * Threads: who runs, by the samples and by the kernel's own count; what each does all the time,
- * where the wall clock is sampled; and what it allocates, and how long it waits. Threads of a pool
- * can be one row. Enter zooms every view into a thread, and opens a pool.
+ * The threads view: which threads run, by the samples and by the kernel's count. If the wall clock
+ * is sampled, also what each thread does all the time; and what it allocates, and how long it
+ * waits. The threads of a pool can be one row. Enter zooms every view into a thread, or opens a
+ * pool.
  */
 #include "tui/view/threads_table.h"
 
 #include <stdlib.h>
 
-/* The pool of the thread that is sought opens. */
+/* Opens the pool of the thread to which the cursor has to go. */
 static void open_sought(struct thread_table *v) {
     for (uint32_t i = 0; v->pools.row && i < v->model->thread_count; i++) {
         if (thread_table_item(&v->model->threads[i]) != v->table.sought)
@@ -22,7 +23,7 @@ static void open_sought(struct thread_table *v) {
 }
 
 static void make_rows(struct thread_table *v) {
-    (void)thread_pools_update(&v->pools, v->model); /* without memory: threads, as without pools */
+    (void)thread_pools_update(&v->pools, v->model); /* no memory: threads, as without pools */
     if (v->table.seeks)
         open_sought(v);
     v->spark_most = v->model->snapshot ? table_scale(thread_table_highest_cell(v)) : 0;
@@ -30,7 +31,7 @@ static void make_rows(struct thread_table *v) {
     table_sort(&v->table, &rows);
 }
 
-/* Everything below asks for this first: the answer may be a new one. */
+/* Makes the rows of a new answer. All functions below call this first. */
 static void look(struct thread_table *v, const struct model *m) {
     v->model = m;
     if (v->generation == m->generation)
@@ -78,7 +79,8 @@ static bool has_row(const struct thread_table *v, const struct model *m) {
            table_selected(&v->table) != TABLE_NONE;
 }
 
-/* The cursor stays on the thread, or goes to its pool, or from a pool to its first thread. */
+/* Switches pools on or off. The cursor stays on its thread, or goes to the thread's pool, or from a
+ * pool to its first thread. */
 static void toggle_pools(struct thread_table *v, const struct model *m) {
     bool there = has_row(v, m) && v->table.cursor.held;
     uint32_t row = there ? table_selected(&v->table) : 0;
@@ -129,7 +131,7 @@ static enum view_outcome mouse(void *state, struct area a, const struct mouse *p
     return outcome == VIEW_GO ? enter(v, m) : outcome;
 }
 
-/* A thread of a pool that is closed: the pool opens. */
+/* Finds a thread in a closed pool, and opens the pool. */
 static bool find_folded(struct thread_table *v) {
     char name[MODEL_NAME_SIZE];
     for (uint32_t i = 0; v->pools.row && i < v->model->thread_count; i++) {
@@ -155,7 +157,7 @@ static bool subject(const void *state, const struct model *m, struct view_subjec
     if (!has_row(v, m))
         return false;
     uint32_t row = table_selected(&v->table);
-    if (thread_table_pool(v, row)) /* nothing else can be of many threads */
+    if (thread_table_pool(v, row)) /* the other views cannot show several threads */
         return false;
     *out = (struct view_subject){.method = METHOD_NONE, .thread = thread_table_thread(v, row)};
     return true;
@@ -166,7 +168,7 @@ static void seek(void *state, const struct view_subject *s) {
     if (!s->thread)
         return;
     table_seek(&v->table, thread_table_item(s->thread));
-    v->generation = 0; /* looks for it in this answer too */
+    v->generation = 0; /* so that the current answer is searched too */
 }
 
 static void copy(const void *state, const struct model *m, struct text *out) {

@@ -1,6 +1,6 @@
 /*
- * The call tree: top-down (callees below their callers), or bottom-up (callers below the leaves
- * they led to); of everything, of each thread, or from one method on.
+ * The call tree view: top-down (callees below their callers), or bottom-up (callers below the
+ * leaves they led to); of everything, of each thread, or from one method on.
  */
 #include "tui/view/tree_list.h"
 #include "tui/view/view.h"
@@ -9,18 +9,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Samples before the hottest path opens by itself: earlier it would be a random one. */
+/* Samples needed before the hottest path opens by itself. With fewer, it would be random. */
 #define OPEN_SAMPLES 20
 
 struct tree_state {
     struct tree_list list;
     struct tree_matches matches;
-    bool opened[4];       /* the first opening was made, by kind of tree … */
-    uint64_t opened_from; /* … and the last tree from a method on it was made in */
+    bool opened[4];       /* the first path was opened, by kind of tree */
+    uint64_t opened_from; /* the last tree from a method in which that was done */
     uint32_t seek;        /* method to go to; METHOD_NONE: none */
 };
 
-/* Where the columns stand, -1: it is not there; the tree takes the rest. */
+/* Positions of the columns, -1: not shown. The tree takes the rest. */
 struct columns {
     int self, weight, change, tier, tree;
 };
@@ -28,9 +28,9 @@ struct columns {
 static struct columns columns_of(const struct model *m, int cols) {
     struct columns at = {.self = -1, .weight = -1, .change = -1, .tier = -1};
     bool narrow = cols < VIEW_NARROW_COLS;
-    int x = 9;                           /* behind the total */
-    if (!narrow && !m->asked.inverted) { /* bottom-up, a path's end says nothing: the root's total
-                                            is the self time */
+    int x = 9;                           /* after the total */
+    if (!narrow && !m->asked.inverted) { /* bottom-up, self has no meaning: the root's total is the
+                                            self time */
         at.self = x;
         x += 7;
     }
@@ -73,7 +73,7 @@ static void want(void *state, struct model_question *q) {
     q->from_method = q->with_method;
 }
 
-/* Once for each kind of tree: whoever closes it all again wants it closed. */
+/* True once for each kind of tree: a user who closes the path again wants it closed. */
 static bool opens_first(struct tree_state *v, const struct model *m) {
     if (!v->list.rows.count || m->snapshot->samples < OPEN_SAMPLES)
         return false;

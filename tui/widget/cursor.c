@@ -10,7 +10,7 @@ void cursor_select(struct cursor *c, uint32_t row, const struct cursor_rows *row
 }
 
 bool cursor_command(struct cursor *c, enum command command, const struct cursor_rows *rows) {
-    uint32_t page = c->page > 1 ? c->page - 1 : 1; /* one row stays in sight */
+    uint32_t page = c->page > 1 ? c->page - 1 : 1; /* one row stays visible */
     uint32_t half = c->page > 3 ? c->page / 2 : 1;
     uint32_t row = c->row;
     switch (command) {
@@ -47,11 +47,11 @@ bool cursor_command(struct cursor *c, enum command command, const struct cursor_
 }
 
 void cursor_follow(struct cursor *c, const struct cursor_rows *rows) {
-    if (!c->held || !rows->count) { /* its item may be back with the next rows */
+    if (!c->held || !rows->count) { /* the item may come back with later rows */
         c->row = 0;
         return;
     }
-    /* Most rows do not move far: look where it was, then everywhere. */
+    /* Most rows do not move far: check the old row first, then all rows. */
     if (c->row < rows->count && rows->item(rows->arg, c->row) == c->item)
         return;
     for (uint32_t i = 0; i < rows->count; i++) {

@@ -6,11 +6,11 @@
  *   row_order    sorting of rows by key, and nesting of children below parents
  *   tree_rows    visible rows of a call tree whose nodes open and close
  *
- * The selected row of a list that changes under it, and the part of the list on screen.
+ * The selected row of a list that changes, and the part of the list that is on screen.
  *
- * A row is known by an identity, not by its number: while numbers change and rows move, the
- * cursor stays on its item. Until somebody moves it, it stays on the first row: whoever just
- * watches wants the top. Home goes back to that.
+ * A row is known by its identity, not by its number: while numbers change and rows move, the cursor
+ * stays on its item. Until the user moves the cursor, it stays on the first row, because a user who
+ * only watches wants the top. Home goes back to that.
  *
  * Context: pure.
  */
@@ -25,29 +25,29 @@
 struct cursor {
     uint32_t row;  /* selected */
     uint32_t top;  /* first row on screen */
-    uint32_t page; /* rows that fitted on screen when last drawn */
-    uint64_t item; /* identity of the selected row, where held */
-    bool held;     /* somebody moved it: it follows its item */
+    uint32_t page; /* rows that fitted on screen at the last drawing */
+    uint64_t item; /* identity of the selected row, if held */
+    bool held;     /* the user moved the cursor: it follows its item */
 };
 
-/* The rows it moves over. */
+/* The rows that the cursor moves over. */
 struct cursor_rows {
     uint32_t count;
     uint64_t (*item)(const void *arg, uint32_t row);
     const void *arg;
 };
 
-/* Carries out a moving command; false where it is none. */
+/* Carries out a moving command. False if `command` is another one. */
 bool cursor_command(struct cursor *c, enum command command, const struct cursor_rows *rows);
 
-/* Selects a row, clipped to what there is. */
+/* Selects a row; a number too large selects the last row. */
 void cursor_select(struct cursor *c, uint32_t row, const struct cursor_rows *rows);
 
-/* After the rows changed: finds the item again. An item that is gone leaves the cursor at its
- * row number, on whatever is there now. */
+/* Finds the item again after the rows changed. If the item is gone, the cursor stays at its row
+ * number, and selects the item that is there now. */
 void cursor_follow(struct cursor *c, const struct cursor_rows *rows);
 
-/* Before drawing `page` rows: moves `top` no more than needed to have the selected row on
+/* Call this before drawing `page` rows. Moves `top` as little as needed to have the selected row on
  * screen and the screen full. */
 void cursor_fit(struct cursor *c, uint32_t count, uint32_t page);
 

@@ -128,7 +128,8 @@ double percent_of(uint64_t part, uint64_t whole) {
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* Newton's iteration for 0 < x <= 1/4: all there is to take a root of here, not worth libm. */
+/* Square root by Newton's iteration, for 0 < x <= 1/4. No other root is needed here, so libm is not
+ * used. */
 static double root(double x) {
     double r = 0.5;
     for (int i = 0; i < 40; i++)

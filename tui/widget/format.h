@@ -1,5 +1,5 @@
 /*
- * Numbers as people read them, in fixed room.
+ * Numbers as short text, in a fixed width.
  *
  * Context: pure. Each function fills `out` and returns it.
  */
@@ -21,19 +21,19 @@ const char *format_percent(struct format *f, double percent);  /* 12.3; 5 column
 const char *format_interval(struct format *f, uint64_t value); /* of ns: 10ms 500us 1s */
 const char *format_duration(struct format *f, uint64_t ns);    /* 12.3ms 1.23s 12m03; 6 columns */
 
-/* By the unit of event_kind_unit: "ns" as a duration, "bytes", or a count; 6 columns. */
+/* By the unit of event_kind_unit: "ns" as a duration, "bytes", or else a count; 6 columns. */
 const char *format_weight(struct format *f, const char *unit, uint64_t weight);
 /* The same for an engine's interval: "10ms", "512K", "1000". */
 const char *format_step(struct format *f, const char *unit, uint64_t interval);
 
-/* "123M/512M"; a JVM that has not collected yet does not say what is used: "-/512M". */
+/* "123M/512M". A JVM that has had no collection yet does not report the used bytes: "-/512M". */
 const char *format_heap(struct format *f, uint64_t used, uint64_t max);
 
-/* part / whole * 100, 0 where there is no whole. */
+/* part / whole * 100; 0 if `whole` is 0. */
 double percent_of(uint64_t part, uint64_t whole);
 
-/* Half the 95 % interval of a share seen in samples, in percent points: 1.96 standard errors of
- * the binomial distribution. */
+/* Half the 95 % interval of a share measured by samples, in percentage points: 1.96 standard errors
+ * of the binomial distribution. */
 double percent_error(uint64_t part, uint64_t samples);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * One line of text being typed.
+ * An editor for one line of text.
  *
  * Context: pure.
  */
@@ -16,14 +16,14 @@ struct line_editor {
     char text[LINE_EDITOR_BYTES]; /* UTF-8, NUL-terminated */
     size_t length;                /* bytes */
     size_t at;                    /* bytes before the caret */
-    bool open;                    /* it has the keyboard */
+    bool open;                    /* it receives the keys */
 };
 
-/* Starts with this text, caret behind it; what is too long is cut. */
+/* Starts with this text and the caret behind it. Text that is too long is cut. */
 void line_editor_open(struct line_editor *l, const char *text);
 
-/* Characters (pasted ones too), arrows, Home, End, Backspace, Delete, ^A ^E ^U ^K ^W. True where the text changed.
- * Enter and Escape are the caller's. */
+/* Handles characters (pasted ones too), arrows, Home, End, Backspace, Delete, ^A ^E ^U ^K ^W. True
+ * if the text changed. The caller handles Enter and Escape. */
 bool line_editor_press(struct line_editor *l, int32_t press);
 
 #endif

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Eleven bits a pass: six passes for 64 bits, with counters that stay in the first cache. */
+/* Eleven bits per pass: six passes for 64 bits, with counters that fit into the first-level
+ * cache. */
 #define DIGIT_BITS 11
 #define DIGITS 6
 #define VALUES (1u << DIGIT_BITS)
@@ -13,8 +14,8 @@ static uint32_t digit(uint64_t key, int i) {
     return (uint32_t)(key >> (DIGIT_BITS * i)) & (VALUES - 1);
 }
 
-/* One pass of a radix sort: stable, so the passes before it stay in force. `seen`: how many keys
- * have each value; spent afterwards. */
+/* One pass of a radix sort. It is stable, so the order of earlier passes is kept. `seen` is the
+ * number of keys with each value; it is overwritten. */
 static void scatter(const struct row_key *from, struct row_key *to, uint32_t count, int i,
                     uint32_t *seen) {
     uint32_t sum = 0;
@@ -42,7 +43,7 @@ int row_order_sort(struct row_key *keys, uint32_t count) {
             seen[i][digit(keys[k].key, i)]++;
     for (int i = 0; i < DIGITS; i++) {
         if (seen[i][digit(keys[0].key, i)] == count)
-            continue; /* all have it */
+            continue; /* all keys have the same digit */
         scatter(from, to, count, i, seen[i]);
         struct row_key *last = from;
         from = to;
@@ -56,7 +57,7 @@ int row_order_sort(struct row_key *keys, uint32_t count) {
 }
 
 int row_order_nest(uint32_t *order, uint32_t count, const uint32_t *parent) {
-    /* By row, of those without parent: how many are below it; then its place. */
+    /* By row, for rows without parent: the number of rows below it; then the place of the next. */
     uint32_t *below = calloc(count + (size_t)1, sizeof *below);
     uint32_t *nested = malloc((count + (size_t)1) * sizeof *nested);
     if (!below || !nested) {

@@ -1,5 +1,5 @@
 /*
- * Rows in the order of their keys.
+ * Sorting of rows by their keys.
  *
  * Context: pure.
  */
@@ -15,12 +15,12 @@ struct row_key {
     uint32_t row;
 };
 
-/* Smallest key first; equal ones stay as they are. Linear: a pass for each eleven bits in which
- * keys differ. -ENOMEM: they stay as they are. */
+/* Sorts by key, smallest first; rows with equal keys keep their order. Linear: one pass for each
+ * eleven bits in which keys differ. -ENOMEM: the order is unchanged. */
 int row_order_sort(struct row_key *keys, uint32_t count);
 
-/* Moves rows, in the order given, directly behind their parent (by row, < count; of one level).
- * -ENOMEM: likewise. */
+/* Moves each row with a parent directly behind that parent, in the given order. `parent` is by row,
+ * and < count; there is only one level. -ENOMEM: the order is unchanged. */
 int row_order_nest(uint32_t *order, uint32_t count, const uint32_t *parent);
 
 #endif

@@ -5,7 +5,7 @@
 
 #define CHAIN_PERCENT 90
 
-/* What the children of a visible node need to know of it. */
+/* What the rows of a visible node's children need to know about it. */
 struct tree_level {
     uint64_t path, pipes;
     uint32_t row;
@@ -16,7 +16,7 @@ bool tree_rows_is_open(const struct tree_rows *t, uint64_t path) {
     return id_map_find(&t->open, path) != NULL;
 }
 
-/* False where there are too many. */
+/* Marks a node as open. False if there are too many. */
 static bool mark_open(struct tree_rows *t, uint64_t path) {
     if (!t->open.limit)
         id_map_init(&t->open, TREE_OPEN_MAX);
@@ -61,7 +61,7 @@ void tree_rows_open_hottest(struct tree_rows *t, const struct snapshot *s, uint3
     }
 }
 
-/* Preorder: the hottest is opened first, should there be too much. */
+/* Opens in preorder: if there are too many nodes, the hottest ones are open. */
 bool tree_rows_open_below(struct tree_rows *t, const struct snapshot *s, uint64_t seed,
                           uint32_t row) {
     uint32_t from = 0, to = s->node_count, base = 0;
@@ -121,7 +121,7 @@ static bool reserve_levels(struct tree_rows *t, uint32_t depth) {
     return true;
 }
 
-/* Node i, whose parent (if any) is the last visible one of the depth above. */
+/* Adds the row of node i. Its parent, if any, is the last visible node one depth above. */
 static bool add_row(struct tree_rows *t, const struct snapshot *s, uint64_t seed, uint32_t i) {
     const struct snapshot_node *n = &s->nodes[i];
     const struct tree_level root = {.path = seed, .row = SNAPSHOT_ROOT};
@@ -140,7 +140,7 @@ static bool add_row(struct tree_rows *t, const struct snapshot *s, uint64_t seed
         .leaf = snapshot_child(s, i) == SNAPSHOT_ROOT,
         .last = n->next >= end,
     };
-    /* A line leads to every fork, and from a root to what is below it: roots have none. */
+    /* A line leads to every node with siblings, and to every node below a root. Roots have none. */
     r->branch = n->depth == 1 || (n->depth > 1 && !(first && r->last));
     r->open = !r->leaf && tree_rows_is_open(t, r->path);
     struct tree_level *mine = &t->levels[n->depth];

@@ -1,10 +1,10 @@
 /*
- * The rows of a call tree of which some nodes are open: what is visible, in order, with the lines
- * that connect it.
+ * The rows of a call tree in which some nodes are open: the visible nodes, in order, with the lines
+ * that connect them.
  *
- * A node is known by the hash of its path, so what is open stays open while the tree grows and
- * its nodes get other numbers. Below the second level an only child stands under its parent
- * without indentation: deep stacks mostly do not fork, and forks are what indentation should show.
+ * A node is identified by the hash of its path. So an open node stays open while the tree grows and
+ * its nodes get other numbers. Below the second level, an only child stands under its parent
+ * without indentation: deep stacks mostly do not fork, and indentation should show forks.
  *
  * Context: pure.
  */
@@ -18,9 +18,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TREE_OPEN_MAX 65536u /* nodes open at once; more stay closed */
+#define TREE_OPEN_MAX 65536u /* nodes open at once; further ones stay closed */
 
-/* The hash of a path and one more method; never 0. */
+/* Returns the hash of a path with one more method; never 0. */
 static inline uint64_t tree_path(uint64_t parent, uint32_t method) {
     uint64_t h = hash_pair(parent, method, 0);
     return h ? h : 1;
@@ -29,42 +29,43 @@ static inline uint64_t tree_path(uint64_t parent, uint32_t method) {
 struct tree_row {
     uint32_t node;
     uint32_t parent_row; /* SNAPSHOT_ROOT for roots */
-    uint64_t path;       /* identity */
+    uint64_t path;       /* hash of the path: the row's identity */
     uint64_t pipes;      /* bit i: a line passes at level i */
     uint16_t level;      /* of indentation */
     bool open;
-    bool leaf;   /* nothing below */
+    bool leaf;   /* it has nothing below */
     bool branch; /* a line leads to it */
-    bool last;   /* of its siblings */
+    bool last;   /* it is the last of its siblings */
 };
 
 struct tree_rows {
-    struct tree_row *row; /* in order of the screen */
+    struct tree_row *row; /* in order from top to bottom */
     uint32_t count;
-    /* inner state */
+    /* internal state */
     uint32_t capacity;
     struct id_map open;        /* by path */
     struct tree_level *levels; /* scratch: one per depth */
     uint32_t level_capacity;
 };
 
-/* Makes the rows of this tree. `seed` keeps trees of different kinds apart. Without memory for
- * all rows those that fit are there. */
+/* Makes the rows of this tree. `seed` keeps trees of different kinds apart. If there is no memory
+ * for all rows, the first ones are there. */
 void tree_rows_build(struct tree_rows *t, const struct snapshot *s, uint64_t seed);
 void tree_rows_free(struct tree_rows *t);
 
 /* Opening and closing take effect with the next build. */
 void tree_rows_close(struct tree_rows *t, uint64_t path);
 void tree_rows_close_all(struct tree_rows *t);
-/* Opens a row, and on down as long as one child has nearly all (90 %) of its parent's total. */
+/* Opens a row, and rows further down as long as one child has at least 90 % of its parent's
+ * total. */
 void tree_rows_open(struct tree_rows *t, const struct snapshot *s, uint32_t row);
-/* Opens the hottest path from a row to its leaf. */
+/* Opens the hottest path from a row down to a leaf. */
 void tree_rows_open_hottest(struct tree_rows *t, const struct snapshot *s, uint32_t row);
-/* Opens a row and everything below it, SNAPSHOT_ROOT: the whole tree. False where some stays
- * closed, because there was too much of it. */
+/* Opens a row and everything below it; SNAPSHOT_ROOT: the whole tree. False if some nodes stay
+ * closed because there were too many. */
 bool tree_rows_open_below(struct tree_rows *t, const struct snapshot *s, uint64_t seed,
                           uint32_t row);
-/* Opens what a node stands under. */
+/* Opens all nodes above a node. */
 void tree_rows_reveal(struct tree_rows *t, const struct snapshot *s, uint64_t seed, uint32_t node);
 bool tree_rows_is_open(const struct tree_rows *t, uint64_t path);
 

@@ -1,4 +1,4 @@
-/* The caller's side: what a shell sees of a profile that somebody else reads. */
+/* The caller's side: what a shell sees of a profile that another process reads. */
 #include "tui/cli/background/background_parts.h"
 
 #include "core/base/clean_text.h"
@@ -13,12 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What comes back, on its way to this shell. */
+/* The reader's answer, on its way to this shell. */
 struct arrival {
     const struct options *o;
-    const struct text *pattern; /* of o->file, as they were sent */
-    int result;                 /* the first failure here … */
-    struct err e;               /* … and what it was */
+    const struct text *pattern; /* of o->file, as sent to the reader */
+    int result;                 /* first failure here: -errno */
+    struct err e;               /* the reason of `result` */
 };
 
 bool background_is_asprof(const char *program) {
@@ -34,7 +34,7 @@ static bool is_expected(const struct arrival *a, const char *path) {
     return false;
 }
 
-/* Before it is taken in. */
+/* Checks a file's path before its data is received. */
 static int check_arrival(struct arrival *a, const char *path) {
     if (strcmp(path, "-") == 0 || is_expected(a, path))
         return 0;
@@ -70,7 +70,8 @@ size_t background_clean(char *out, const char *data, size_t bytes) {
     return written;
 }
 
-/* A terminal gets text: who answers may not be whom we take him for. */
+/* Prints data. A terminal gets clean text only, because the answering process may not be a genuine
+ * reader. */
 static void put(FILE *f, const char *data, size_t bytes) {
     char *text = isatty(fileno(f)) == 1 ? malloc(bytes + 1) : NULL;
     if (text)
@@ -103,7 +104,7 @@ static int arrives(void *arg, enum share_part part, const char *path, const void
     return 0;
 }
 
-/* The arguments with their file names as the reader needs them. `kept` owns what was changed. */
+/* Makes the arguments for the reader: file names as it needs them. `kept` owns the changed ones. */
 static int settle_arguments(const struct options *o, int argc, char **argv, char **sent,
                             struct text *pattern, struct text *kept, struct err *e) {
     int r = 0;
@@ -125,7 +126,7 @@ static int settle_arguments(const struct options *o, int argc, char **argv, char
     return r;
 }
 
-/* Bad names are told before anything is stopped. */
+/* Reports bad names before anything is stopped. */
 static int check_files(const struct options *o, const struct jvm *j, struct err *e) {
     struct outputs *out = calloc(1, sizeof *out);
     if (!out)
@@ -136,14 +137,15 @@ static int check_files(const struct options *o, const struct jvm *j, struct err 
     return r;
 }
 
-/* Who is not served is let go without a word. */
+/* Explains a closed connection: a reader disconnects users that it does not serve without a
+ * message. */
 static int explain_silence(const struct jvm *j, struct err *e) {
     char path[32];
     struct stat st;
     pid_t reader = share_find(j->pid);
     snprintf(path, sizeof path, "/proc/%d", (int)reader);
     if (!reader || stat(path, &st) < 0 || st.st_uid == geteuid() || geteuid() == 0)
-        return -EPIPE; /* as it was said */
+        return -EPIPE; /* keep the error as it is */
     return err_exit_as(e, ERR_EXIT_PROFILER, EACCES,
                        "process %d, which profiles JVM %d, answers only its own user (uid %u) and "
                        "root",
@@ -202,14 +204,14 @@ static int begin(const struct options *o, const struct jvm *j, int argc, char **
                         event_java_version(j->version), e);
     if (r == 0)
         r = background_begin(j, argc, argv, &child, e);
-    if (r == -EBUSY && !child) /* somebody was quicker */
+    if (r == -EBUSY && !child) /* another process was faster */
         r = share_tell_of_other(j->pid, e);
     if (r == 0 && !child)
         say_started(o);
     return r;
 }
 
-/* Nobody reads the JVM, or nobody who answers. */
+/* Answers if no reader of the JVM was found, or none that answers. */
 static int answer_for_nobody(const struct options *o, const struct jvm *j, struct err *e) {
     pid_t holder = holder_find(j->pid);
     if (strcmp(o->word, "status") == 0) {
@@ -243,7 +245,8 @@ int background_act(const struct options *o, const struct jvm *j, int argc, char 
     if (strcmp(o->word, "start") == 0 || (strcmp(o->word, "resume") == 0 && !reader))
         return begin(o, j, argc, argv, e);
     int r = reader ? ask(o, j, argc, argv, e) : -ESRCH;
-    if (r == -EPIPE && strcmp(o->word, "status") == 0) /* what there was to say has ended with it */
+    if (r == -EPIPE && strcmp(o->word, "status") == 0) /* the reader has ended, and with it the
+                                                          profile */
         r = -ESRCH;
     if (r == 0 && strcmp(o->word, "resume") == 0)
         say_started(o);

@@ -1,4 +1,4 @@
-/* The reader's side: answers to those who ask about its profile. */
+/* The reader's side: answers to requests about its profile. */
 #include "tui/cli/background/background_parts.h"
 
 #include "attach/proc/proc.h"
@@ -18,17 +18,17 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Names of files that are asked for here and written from what somebody else sends. */
+/* Checking of names: files are requested here, and written from what another process sends. */
 
 #define DIGITS "0123456789"
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define EVENT LETTERS DIGITS "-_." /* as export_path_expand writes them */
 
-/* A path, and how far the part of the pattern that has been looked at may reach in it. */
+/* A path, and how far the part of the pattern handled so far can match it. */
 struct match {
     const char *path;
     size_t length;
-    bool reach[PATH_MAX]; /* up to this character */
+    bool reach[PATH_MAX]; /* it can match up to this character */
 };
 
 static void take_character(struct match *m, char c) {
@@ -37,7 +37,7 @@ static void take_character(struct match *m, char c) {
     m->reach[0] = false;
 }
 
-/* One or more of `of`, the first of which is no dot. */
+/* Matches one or more characters of `of`; the first must not be a dot. */
 static void take_many(struct match *m, const char *of) {
     bool before = m->reach[0];
     m->reach[0] = false;
@@ -49,7 +49,7 @@ static void take_many(struct match *m, const char *of) {
     }
 }
 
-/* Takes what stands behind the '%' at `p` and returns where the pattern goes on. */
+/* Matches what the '%' at `p` stands for. Returns where the pattern goes on. */
 static const char *take_letter(struct match *m, const char *p) {
     const char *end = p[1] == 'n' && p[2] == '{' ? strchr(p, '}') : NULL;
     if (p[1] == '%')
@@ -61,11 +61,12 @@ static const char *take_letter(struct match *m, const char *p) {
     else if (p[1] == 'e')
         take_many(m, EVENT);
     else
-        memset(m->reach, 0, sizeof m->reach); /* no name is made of that */
+        memset(m->reach, 0, sizeof m->reach); /* no name is made from that */
     return end ? end + 1 : p[1] ? p + 2 : p + 1;
 }
 
-/* With the event's name in front of `event`, a place in the pattern; NULL: without. */
+/* True if the pattern matches the path. `event` is a place in the pattern where the event's name is
+ * added; NULL: without it. */
 static bool fits(struct match *m, const char *pattern, const char *event) {
     memset(m->reach, 0, sizeof m->reach);
     m->reach[0] = true;
@@ -118,7 +119,7 @@ int background_settle_pattern(const char *pattern, struct text *out, struct err 
     return out->failed ? err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for a file name") : 0;
 }
 
-/* What `status` says of a profile. */
+/* The answer to `status`. */
 
 static void add_engine(struct text *out, const struct session_engine *engine, int event) {
     struct format f = {0};
@@ -169,7 +170,7 @@ static void add_files(struct text *out, const struct background *b) {
         text_addf(out, "file: %s\n", b->o->file[i]);
 }
 
-/* What status says; `brief`: its first line, as asprof does. With the lock held. */
+/* Writes the status; `brief`: only its first line, as asprof does. The lock is held. */
 static void background_status(const struct background *b, const struct session_status *st,
                               bool brief, struct text *out) {
     bool runs = st->phase == SESSION_RUNNING;
@@ -200,26 +201,26 @@ static void background_status(const struct background *b, const struct session_s
                               : "");
 }
 
-/* Made with the lock held, sent without. */
+/* An answer: made with the lock held, sent without it. */
 struct answer {
     struct background *b;
-    struct options *o; /* as they were asked for */
+    struct options *o; /* the options of the request */
     struct session_status st;
     struct jvm jvm;
     const char *program;
-    struct text out, remark; /* for stdout; a line for stderr */
+    struct text out, remark; /* out: for stdout; remark: a line for stderr */
     struct outputs files;
     struct {
-        struct text path, data; /* path empty: stdout */
+        struct text path, data; /* empty path: stdout */
     } piece[OUTPUTS_MAX];
     int pieces;
-    bool end_process; /* once it is sent */
+    bool end_process; /* end this process after the answer was sent */
 };
 
 static void wake(struct background *b) {
     uint64_t one = 1;
     if (b->wake_fd >= 0 && write(b->wake_fd, &one, sizeof one) < 0)
-        return; /* it is awake */
+        return; /* it is awake anyway */
 }
 
 static void add_events(struct text *out, const struct session_status *st) {
@@ -279,7 +280,7 @@ static int keep(void *arg, const char *path, struct text *t, struct err *e) {
     return 0;
 }
 
-/* What was started is what is reported, where nothing else is asked for. */
+/* Takes the events of the start, unless the request names others. */
 static void take_events(struct options *o, const struct options *started) {
     if (o->events_given || !started)
         return;
@@ -290,7 +291,7 @@ static void take_events(struct options *o, const struct options *started) {
     o->live = o->live || started->live;
 }
 
-/* Before anything is stopped: a bad name or format leaves all as it is. */
+/* Plans the reports before anything is stopped: after a bad name or format, nothing has changed. */
 static int plan_reports(struct answer *a, struct err *e) {
     const struct options *started = a->b->o;
     take_events(a->o, started);
@@ -318,7 +319,8 @@ static int answer_dump(struct answer *a, struct err *e) {
     return r < 0 ? r : make_reports(a, e);
 }
 
-/* Its own files are what whoever started it wants, unless the command line says otherwise. */
+/* Stops a profile in the foreground. It writes its own files, so the request gets reports only if
+ * it names files or formats, or if there are no own files. */
 static int stop_foreground(struct answer *a, struct err *e) {
     if (!a->b->o)
         return on_screen(&a->jvm, e);
@@ -335,19 +337,21 @@ static int stop_foreground(struct answer *a, struct err *e) {
     return 0;
 }
 
-/* The file that was named at the start is what is wanted, unless something else is now. */
+/* Stops a profile in the background. `own`: the files named at the start are written; otherwise the
+ * request gets reports. */
 static int stop_background(struct answer *a, bool own, struct err *e) {
     struct background *b = a->b;
     int r = own ? 0 : plan_reports(a, e);
     if (r < 0)
         return r;
     if (a->st.phase == SESSION_RUNNING)
-        session_stop(b->s, NULL); /* an agent that does not answer keeps nobody from the report */
+        session_stop(b->s, NULL); /* the report is also made if the agent does not answer */
     session_status(b->s, &a->st);
     b->active_ms = clock_now_ms();
     if (!own)
         return make_reports(a, e);
-    /* Again, where the disk may have room now. The JVM's own recording is there once. */
+    /* Write again after a failure: the disk may have room now. The JVM's own recording exists only
+     * once. */
     if (b->unwritten < 0 && !b->files->sync)
         b->written = false;
     r = background_write(b);
@@ -374,7 +378,7 @@ static int answer_stop(struct answer *a, struct err *e) {
     return 0;
 }
 
-/* Beginnings. */
+/* Starting and resuming. */
 
 static int answer_resume(struct answer *a, struct err *e) {
     struct background *b = a->b;
@@ -459,7 +463,7 @@ int background_answer(void *arg, struct share_reply *reply, const char *cwd, int
     struct background *b = arg;
     struct answer *a = calloc(1, sizeof *a);
     struct options *o = calloc(1, sizeof *o);
-    (void)cwd; /* the caller writes, from there */
+    (void)cwd; /* the caller writes the files, in its own directory */
     if (!a || !o || argc < 1) {
         free(a);
         free(o);

@@ -1,9 +1,9 @@
 /*
- * What the files of background.h share: the profile, and who may do what with it when.
+ * The state that the files of background.h share: the profile, and which requests are allowed when.
  *
- * Two threads use it, never at once: the main thread waits for the end of things, and a thread of
- * the share's answers one request after the other. Whoever does something holds `lock`; nobody
- * closes the session with it held, for that waits for the answer that is being given.
+ * Two threads use it, but never at the same time: the main thread waits for ends, and a thread of
+ * the share answers one request after the other. Each holds `lock` while it works. Nobody must
+ * close the session while holding the lock, because closing waits for the answer in progress.
  */
 #ifndef JTOP_TUI_CLI_BACKGROUND_BACKGROUND_PARTS_H
 #define JTOP_TUI_CLI_BACKGROUND_BACKGROUND_PARTS_H
@@ -18,68 +18,73 @@
 struct background {
     pthread_mutex_t lock;
     struct session *s;
-    const struct options *o; /* as it was started; NULL: on a screen, which nobody else ends */
-    bool foreground;         /* somebody else's main loop: ended by a signal */
+    const struct options *o; /* options of the start; NULL: on a screen, which other processes
+                                cannot end */
+    bool foreground;         /* the main loop is another one, which a signal ends */
     bool closing;            /* the session is about to be closed */
-    int wake_fd;             /* eventfd: something below has changed; -1 in the foreground */
-    int socket;              /* where the next turn is asked; -1 during a turn */
-    time_t since;            /* when this turn began */
-    unsigned turn;           /* %n */
-    struct outputs *files;   /* planned, of this turn; NULL: in the foreground, or none asked for */
-    bool written;            /* they are, since samples came last … */
-    int unwritten;           /* … or could not be: -errno … */
-    struct err why;          /* … and what it was */
-    int result;              /* the first failure of all turns, -errno … */
-    struct err failure;      /* … and what it was */
-    bool give_way;           /* somebody begins a new profile */
-    bool asked_for;          /* a stop was answered: the JVM's end needs nobody else */
+    int wake_fd;             /* eventfd that reports changes of the fields below; -1 in the
+                                foreground */
+    int socket;              /* socket for requests about the next turn; -1 during a turn */
+    time_t since;            /* start of this turn */
+    unsigned turn;           /* number of the turn: %n */
+    struct outputs *files;   /* planned files of this turn; NULL: in the foreground, or none
+                                requested */
+    bool written;            /* the files were written since the last samples */
+    int unwritten;           /* they could not be written: -errno; 0: no error */
+    struct err why;          /* the reason of `unwritten` */
+    int result;              /* first failure of all turns: -errno */
+    struct err failure;      /* the reason of `result` */
+    bool give_way;           /* another process begins a new profile */
+    bool asked_for;          /* a stop was answered: after the JVM's end, no reader is needed */
     bool silent;             /* the JVM has ended, and its standard error was given up */
-    uint64_t active_ms;      /* when it ended, or was asked about last; CLOCK_MONOTONIC */
-    uint64_t limit_ms, loop_ms; /* ends of the whole and of the turn; 0: none */
+    uint64_t active_ms;      /* when the turn began or ended, or the last stop; CLOCK_MONOTONIC */
+    uint64_t limit_ms, loop_ms; /* end of the whole profile and of the turn; 0: none */
 };
 
-/* Its answers to requests; a share_handler. `arg` is a struct background. */
+/* Answers requests: a share_handler. `arg` is a struct background. */
 share_handler background_answer;
 
-/* Writes the files of the start, once; then it says how that went (unwritten, why). With the lock
- * held. */
+/* Writes the files of the start, only once; later calls return the first result (unwritten, why).
+ * The caller holds the lock. */
 int background_write(struct background *b);
 
-/* The lock, and the end of the whole. background_close is due after 0. */
+/* Initializes the lock, the eventfd and the end of the whole profile. After 0, the caller must call
+ * background_close. */
 int background_open(struct background *b, const struct options *o, struct err *e);
 void background_close(struct background *b);
 
-/* Begins a profile of its own, of which others know; with `alone`, that they cannot is no failure.
- * `o` is b->o. */
+/* Begins a new profile and shares it with other processes. With `alone`, it is no failure if it
+ * cannot be shared. `o` is b->o. */
 int background_begin_turn(struct background *b, struct options *o, const struct jvm *j, bool alone,
                           struct err *e);
 
-/* Lets go of files that still grow, and closes the session. */
+/* Frees files that still grow, and closes the session. */
 void background_close_turn(struct background *b);
 
-/* Until the profile is over and nobody needs the reader any more, or a new profile is begun. */
+/* Waits until the profile is over and the reader is not needed any more, or until another process
+ * begins a new profile. */
 void background_await(struct background *b, const struct watch *w);
 
-/* Turn after turn until all is over, the first of which has begun. */
+/* Runs turn after turn until all is over. The first turn has begun already. */
 int background_go_on(struct background *b, struct options *o, struct jvm *j, const struct watch *w,
                      struct err *e);
 
-/* "asprof" and "profiler.sh" say what those say, and no more. */
+/* True if the program is called "asprof" or "profiler.sh": it then prints only what those print. */
 bool background_is_asprof(const char *program);
 
-/* Whether a file of that name may come back for the pattern after -f: whoever answers may be
- * anybody the JVM's user lets read it. */
+/* True if the reader may send back a file with that name for the pattern after -f. The answering
+ * process may be any process that the JVM's user allows to read the JVM, so names are checked. */
 bool background_expects(const char *pattern, const char *path);
 
-/* What goes to a terminal: UTF-8 without control characters but \n and \t. `out` has room for one byte
- * more than `data`; no NUL is added. Returns the bytes. */
+/* Cleans text for a terminal: UTF-8 without control characters, except \n and \t. `out` has room
+ * for one byte more than `data`; no NUL is added. Returns the number of bytes. */
 size_t background_clean(char *out, const char *data, size_t bytes);
 
-/* The pattern with what only the caller knows in it (%{ENV}); else as it is. */
+/* Replaces what only the caller knows in the pattern (%{ENV}); the rest is unchanged. */
 int background_settle_pattern(const char *pattern, struct text *out, struct err *e);
 
-/* Leaves a reader in the background and returns when it samples, or has failed to: in the caller
- * with *child false; in the reader, when it is over, with *child true. */
+/* Starts a reader in the background. In the caller, it returns when the reader samples or has
+ * failed, with *child false; in the reader, when that is over, with *child true. */
 int background_begin(const struct jvm *j, int argc, char **argv, bool *child, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* The process that stays: takes the profile, waits for its end, and then for more questions. */
+/* The process that stays: it takes the profile, waits for its end, and then for more requests. */
 #include "tui/cli/background/background_parts.h"
 
 #include "core/base/clock.h"
@@ -24,11 +24,12 @@ static int attach(struct background *b, struct options *o, const struct jvm *j, 
                   struct err *e) {
     if (o->reader_fd >= 0 && b->turn == 0)
         return session_adopt(o->reader_fd, o->reader_pid, &o->session, s, e);
-    o->session.record = b->turn ? NULL : o->session.record; /* of the first turn: it exists now */
+    o->session.record = b->turn ? NULL : o->session.record; /* only in the first turn: now the file
+                                                               exists */
     return session_attach(j, &o->session, s, e);
 }
 
-/* Files that still grow are let go of before what they grow from. */
+/* Files that still grow are freed before the session that they grow from. */
 void background_close_turn(struct background *b) {
     pthread_mutex_lock(&b->lock);
     b->closing = true;
@@ -39,14 +40,14 @@ void background_close_turn(struct background *b) {
     b->s = NULL;
 }
 
-/* The application may begin. */
+/* Lets the application start. */
 static void say_ready(struct options *o) {
     if (o->ready_fd)
         close(o->ready_fd);
     o->ready_fd = 0;
 }
 
-/* A new profile, of which others know. */
+/* Begins a new profile and shares it with other processes. */
 int background_begin_turn(struct background *b, struct options *o, const struct jvm *j, bool alone,
                           struct err *e) {
     struct session *s = NULL;
@@ -63,11 +64,11 @@ int background_begin_turn(struct background *b, struct options *o, const struct 
     b->written = false;
     uint64_t loop = options_moment_ms(&o->loop, b->since);
     b->loop_ms = loop ? b->active_ms + loop : 0;
-    pthread_mutex_lock(&b->lock); /* no answers before all is there */
+    pthread_mutex_lock(&b->lock); /* no answers before everything is ready */
     b->closing = false;
     r = session_share_on(s, b->socket, background_answer, b, e);
     b->socket = -1;
-    if (r < 0 && alone) /* files are written all the same */
+    if (r < 0 && alone) /* the files are still written */
         r = 0;
     if (r == 0 && b->files)
         r = outputs_begin(b->files, o, s, e);
@@ -94,20 +95,21 @@ int background_write(struct background *b) {
     return b->unwritten;
 }
 
-/* Why the wait was over. */
+/* Why the wait ended. */
 enum turn_end { TURN_NOT = 0, TURN_NEXT, TURN_OVER };
 
 static uint64_t sooner(uint64_t a, uint64_t b) {
     return a && (!b || a < b) ? a : b;
 }
 
-/* A profile that nobody stopped has ended. Its files are all anybody asked for. */
+/* Handles a profile that ended without a stop. If its files were written, the reader is not needed
+ * any more. */
 static enum turn_end end_by_itself(struct background *b) {
     bool failed = background_write(b) < 0, is_agents = b->o->reader_fd >= 0;
     return is_agents || (b->files && !failed) ? TURN_OVER : TURN_NOT;
 }
 
-/* What is due now. With the lock held. */
+/* Does what is due now. The lock is held. */
 static enum turn_end look(struct background *b, bool told_to_end) {
     struct session_status st;
     uint64_t now = clock_now_ms();
@@ -139,7 +141,7 @@ static enum turn_end look(struct background *b, bool told_to_end) {
     return now - b->active_ms >= BACKGROUND_LINGER_MS ? TURN_OVER : TURN_NOT;
 }
 
-/* When to look again at the latest; with the lock held. */
+/* Returns when to call look() again at the latest; 0: no limit. The lock is held. */
 static uint64_t due(struct background *b) {
     struct session_status st;
     session_status(b->s, &st);
@@ -153,7 +155,7 @@ static void drain_eventfd(const struct pollfd *p) {
         return;
 }
 
-/* What was asked for and never ran: its report is empty, and does not say why. */
+/* Reports requested events that never ran: their reports are empty, without a reason. */
 static void say_missing(struct session *s) {
     struct session_status st;
     session_status(s, &st);
@@ -163,8 +165,9 @@ static void say_missing(struct session *s) {
                     st.engine[i].reason[0] ? st.engine[i].reason : strerror(st.engine[i].error));
 }
 
-/* A process that the agent has started has the application's standard error. That may be a pipe, and
- * whoever reads it waits until all have closed it: we do when the application has ended. */
+/* Gives up the application's standard error, which a reader started by the agent has. It may be a
+ * pipe, whose reader waits until all writers have closed it. So we close it when the application
+ * has ended. */
 static void leave_stderr(struct background *b) {
     struct session_status st;
     session_status(b->s, &st);
@@ -209,7 +212,8 @@ void background_await(struct background *b, const struct watch *w) {
     (void)await_end(b, w);
 }
 
-/* How the turn went, for the stderr of an agent's reader; the others have none. */
+/* Reports the result of the turn on the stderr of an agent's reader; other readers have no
+ * stderr. */
 static int say_end(struct background *b, struct err *e) {
     int r = batch_failed(b->s, e);
     say_missing(b->s);
@@ -220,14 +224,15 @@ static int say_end(struct background *b, struct err *e) {
     return r;
 }
 
-/* Who waits for the next turn learns that there is none. */
+/* Closes the socket, so that processes that wait for the next turn learn that there is none. */
 static void drop_socket(struct background *b) {
     if (b->socket >= 0)
         close(b->socket);
     b->socket = -1;
 }
 
-/* Whether the JVM ends just now: then it answers as if it were none, and no more turns are due. */
+/* True if the JVM is just ending: it soon answers as if it were no JVM, and no more turns are
+ * due. */
 static bool is_ending(pid_t pid) {
     struct jvm unused;
     for (int i = 0; i < 20; i++) {
@@ -238,7 +243,7 @@ static bool is_ending(pid_t pid) {
     return false;
 }
 
-/* Turn after turn, the first of which has begun. */
+/* Runs turn after turn. The first one has begun. */
 int background_go_on(struct background *b, struct options *o, struct jvm *j, const struct watch *w,
                      struct err *e) {
     for (;;) {

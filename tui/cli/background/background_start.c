@@ -1,4 +1,4 @@
-/* Leaving the shell that has started a profile. */
+/* The start of a reader that leaves the shell. */
 #include "tui/cli/background/background_parts.h"
 
 #include <errno.h>
@@ -10,24 +10,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the reader tells whoever started it, in one piece. */
+/* The reader's message to its starter, sent in one piece. */
 struct news {
     int result;
     struct err e;
 };
 
-/* The reader, beside what its answers need. */
+/* The reader: its profile, and what its answers do not need. */
 struct reader {
     struct background b;
     struct options o;
-    struct text file[OPTIONS_OUTPUTS_MAX], record; /* o.file, o.session.record: absolute */
+    struct text file[OPTIONS_OUTPUTS_MAX], record; /* absolute paths for o.file and
+                                                      o.session.record */
     struct outputs files;
     struct jvm jvm;
     struct watch watch;
     char library[4096];
 };
 
-/* Names mean what they meant where the profile was started. */
+/* Makes a path absolute: names are relative to the directory where the profile was started. */
 static int make_absolute(const char **path, struct text *own, bool pattern, struct err *e) {
     char cwd[4096];
     if (**path == '/')
@@ -44,7 +45,8 @@ static int make_absolute(const char **path, struct text *own, bool pattern, stru
     return 0;
 }
 
-/* Standard output is nobody's: a report without a file is what `stop` and `dump` are for. */
+/* Plans the files. Standard output is not one of them: `stop` and `dump` give reports without a
+ * file. */
 static int settle_files(struct reader *rd, struct err *e) {
     struct options *o = &rd->o;
     int r = 0, kept = 0;
@@ -79,7 +81,7 @@ static int settle(struct reader *rd, int argc, char **argv, struct err *e) {
     return settle_files(rd, e);
 }
 
-/* No terminal, nobody's descriptors, nobody's Ctrl-C. `news_fd` stays. */
+/* Leaves the terminal: closes all inherited descriptors except `news_fd`, and ignores Ctrl-C. */
 static int leave_terminal(int *news_fd) {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null < 0)
@@ -99,7 +101,7 @@ static int leave_terminal(int *news_fd) {
     return 0;
 }
 
-/* True: heard. Who started us and left at once wants no profile. */
+/* Reports the result to the starter. False: the starter has ended, and so wants no profile. */
 static bool tell(int fd, int r, const struct err *e) {
     struct news n = {.result = r};
     if (r < 0)

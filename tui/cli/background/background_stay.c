@@ -1,4 +1,4 @@
-/* Profiles of asprof's -d: the command ends with its report, and what was collected stays. */
+/* Profiles of asprof's -d: the command ends with its report, and the collected profile stays. */
 #include "tui/cli/background/background_parts.h"
 
 #include "core/base/clock.h"
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How the collecting went. */
+/* The result of collecting. */
 struct news {
     int result;
     enum watch_end end;
@@ -26,8 +26,9 @@ struct news {
 #define INHERITED_MAX 1024
 
 struct background_stay {
-    int news_fd;                   /* -1: told */
-    bool inherited[INHERITED_MAX]; /* descriptors of the caller's: locks, pipes to -f /dev/fd/N */
+    int news_fd;                   /* -1: the result was reported */
+    bool inherited[INHERITED_MAX]; /* descriptors inherited from the caller: locks, pipes to -f
+                                      /dev/fd/N */
 };
 
 static void tell(struct background_stay *stay, int r, enum watch_end end, const struct err *e) {
@@ -38,7 +39,7 @@ static void tell(struct background_stay *stay, int r, enum watch_end end, const 
         n.e = *e;
     fflush(NULL);
     if (write(stay->news_fd, &n, sizeof n) != (ssize_t)sizeof n)
-        n.result = r; /* nobody waits for it any more */
+        n.result = r; /* the caller no longer waits for it */
     close(stay->news_fd);
     stay->news_fd = -1;
 }
@@ -82,7 +83,8 @@ void background_stay_on(struct background_stay *stay, struct background *b, enum
     watch_close(&w);
 }
 
-/* What is sent to the caller is meant for the profile. */
+/* Waits for the result. Signals to the caller are passed on to the child, because they are meant
+ * for the profile. */
 static int await(pid_t child, int news_fd, const struct watch *w, struct news *n) {
     struct signalfd_siginfo info;
     struct pollfd fds[] = {{.fd = news_fd, .events = POLLIN},
@@ -99,7 +101,7 @@ static int await(pid_t child, int news_fd, const struct watch *w, struct news *n
     }
 }
 
-/* The child died: so do we, of the same signal. */
+/* If the child died by a signal, we die by the same signal. */
 static int explain_death(pid_t child, struct watch *w, struct err *e) {
     int status = 0;
     watch_close(w);
@@ -135,8 +137,8 @@ static void collector(const struct options *o, const struct jvm *j, pid_t parent
     stay.news_fd = news_fd;
     for (int fd = STDERR_FILENO + 1; fd < INHERITED_MAX; fd++)
         stay.inherited[fd] = fd != news_fd && fcntl(fd, F_GETFD) >= 0;
-    /* In a group of its own a terminal's Ctrl-C comes once, from the caller; what it writes there
-     * must not stop it (stty tostop). */
+    /* In a group of its own, the child gets the terminal's Ctrl-C only once, from the caller. Its
+     * output to the terminal must not stop it (stty tostop). */
     progress_for_group(getpgrp());
     setpgid(0, 0);
     signal(SIGTTOU, SIG_IGN);

@@ -1,12 +1,12 @@
-/* Completion of our command line in bash, zsh and fish: scripts made from the option table, which
- * ask the program itself for the JVMs there are. */
+/* Completion of our command line in bash, zsh and fish: scripts made from the option table. They
+ * call the program itself to list the JVMs. */
 #include "tui/cli/command/command.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
-/* What stands behind an option. */
+/* What follows an option. */
 enum value { VALUE_NONE, VALUE_ANY, VALUE_FILE, VALUE_WORD, VALUE_LIST };
 
 static enum value value_of(const struct option_row *row, struct text *words) {
@@ -23,26 +23,26 @@ static enum value value_of(const struct option_row *row, struct text *words) {
     return file ? VALUE_FILE : VALUE_ANY;
 }
 
-/* -n is a flag but beside --batch. */
+/* True if the option is in the scripts. -n is a flag, except with --batch. */
 static bool is_shown(const struct option_row *row) {
-    bool again = row->when == WHEN_BATCH || row->when == WHEN_PUSH; /* the name is there already */
+    bool again = row->when == WHEN_BATCH || row->when == WHEN_PUSH; /* the name is already there */
     return row->group != GROUP_READER && !again && (row->name[0] || row->name[1]);
 }
 
-/* The text with a backslash before each of `special`. */
+/* Appends the text, with a backslash before each character of `special`. */
 static void add_escaped(struct text *out, const char *s, const char *special) {
     for (; *s; s++)
         text_addf(out, "%s%c", strchr(special, *s) ? "\\" : "", *s);
 }
 
-/* As one word between apostrophes, where a shell looks at nothing else. */
+/* Appends one word between apostrophes, inside which a shell interprets nothing. */
 static void add_quoted(struct text *out, const char *s) {
     for (; *s; s++)
         text_add_n(out, *s == '\'' ? "'\\''" : s, *s == '\'' ? 4 : 1);
 }
 
-/* bash. compgen -W would expand what is in the words, which other people's names must not get to;
- * so the words are compared here. */
+/* bash. compgen -W would expand the words, which must not happen to names that other users chose.
+ * So the words are compared here. */
 
 static const char bash_begin[] =
     "# Completion of jtop-prof for bash: jtop-prof --completion bash\n"
@@ -94,7 +94,7 @@ static void bash_row(struct text *out, const struct option_row *row, struct text
     text_add(out, "    ");
     bash_names(out, row, " | ");
     text_add(out, ")\n");
-    if (value == VALUE_LIST) /* what is before the last comma stays */
+    if (value == VALUE_LIST) /* the text before the last comma stays */
         text_addf(out,
                   "        local before=\n"
                   "        [[ $cur == *,* ]] && before=${cur%%,*},\n"

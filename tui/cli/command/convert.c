@@ -1,4 +1,4 @@
-/* Files into files: `convert IN OUT`, and a recording or another's profile in place of a JVM.
+/* Converts files: `convert IN OUT`, and a recording or a profile of another tool instead of a JVM.
  *
  *      convert IN OUT                 by OUT's extension, or -o; "-" is stdout
  *      convert IN -f A -f B -o FMT    as for a JVM, see tui/cli/output/output.h
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The command line, with the operands among its files. */
+/* The command line, with its operands among the files. */
 struct conversion {
     struct options o;
     struct outputs out;
@@ -38,7 +38,7 @@ static int check_operands(const struct options *o, struct err *e) {
     return 0;
 }
 
-/* By -o there is one for it; else its name has to say. */
+/* A format of -o is for this file; without -o, the file's name must determine the format. */
 static int check_extension(const struct options *o, const char *path, struct err *e) {
     if (o->formats || exporter_by_path(path) || strcmp(path, "-") == 0)
         return 0;
@@ -48,7 +48,7 @@ static int check_extension(const struct options *o, const char *path, struct err
                        path);
 }
 
-/* OUT is one more file, the first. */
+/* Adds OUT as the first file. */
 static int add_operand(struct options *o, struct err *e) {
     if (o->action != ACTION_CONVERT || o->operands < 2)
         return 0;
@@ -58,7 +58,7 @@ static int add_operand(struct options *o, struct err *e) {
     return convert_is_recording(o->file[0]) ? 0 : check_extension(o, o->file[0], e);
 }
 
-/* Recordings are no format of -o: they go their own way. */
+/* Separates the recordings: they are no format of -o, and are written in another way. */
 static void part_recordings(struct conversion *c) {
     int files = 0;
     for (int i = 0; i < c->o.files; i++) {
@@ -70,7 +70,7 @@ static void part_recordings(struct conversion *c) {
     c->o.files = files;
 }
 
-/* Whatever is in the file that people should know before they trust what comes out. */
+/* Prints what users must know about the file before they trust the result. */
 static void warn(const char *message) {
     if (message[0])
         fprintf(stderr, "jtop-prof: %s\n", message);
@@ -123,7 +123,7 @@ int convert_file(const struct options *o, const char *path, struct err *e) {
     struct conversion *c = r == 0 ? calloc(1, sizeof *c) : NULL;
     if (!c)
         return r < 0 ? r : err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
-    c->o = *o; /* whose ranges of thread ids stay where they are */
+    c->o = *o; /* its ranges of thread ids stay in `o` */
     r = add_operand(&c->o, e);
     part_recordings(c);
     bool reports = c->o.files || c->o.formats || !c->recordings;

@@ -40,8 +40,8 @@ static bool is_asked_for(const struct options *o, uint32_t event) {
     return false;
 }
 
-/* Whether the record is about no event, or one that is wanted. Lengths are checked: these are
- * records of files. */
+/* True if the record is about no event, or about a wanted one. Lengths are checked, because the
+ * records come from files. */
 static bool is_wanted(const struct options *o, const void *record) {
     uint64_t word;
     memcpy(&word, record, sizeof word);

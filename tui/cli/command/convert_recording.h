@@ -1,6 +1,6 @@
 /*
- * Any readable file into a recording of ours (".jtop"), record by record: nothing of it is lost but
- * what -e, --from and --to leave out.
+ * Converts any readable file into a recording of ours (".jtop"), record by record. Nothing is lost,
+ * except what -e, --from and --to leave out.
  *
  * Context: frontend, main thread.
  */
@@ -9,13 +9,14 @@
 
 #include "tui/cli/option/options.h"
 
-/* Whether a file's name asks for one. */
+/* True if a file's name stands for a recording. */
 bool convert_is_recording(const char *path);
 
-/* -EINVAL, exit code 100: these options choose what a recording cannot leave out. */
+/* -EINVAL, exit code 100: these options select what a recording cannot leave out. */
 int convert_check_recording(const struct options *o, const char *path, struct err *e);
 
-/* The file appears when it is whole. A line of warning, where `in` is damaged, goes to `damage`. */
+/* The file appears only when it is complete. If `in` is damaged, a warning line is written to
+ * `damage`. */
 int convert_recording(const struct options *o, const char *in, const char *path, char *damage,
                       size_t size, struct err *e);
 

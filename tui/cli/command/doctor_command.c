@@ -29,7 +29,7 @@ static const struct {
     [FINDING_FAILURE] = {"FAIL", "1;31"},
 };
 
-/* ---- what attach/ cannot look at ---- */
+/* ---- checks that attach/ cannot do ---- */
 
 static struct finding *add(struct doctor_report *r, const char *id, const char *title,
                            enum finding_level level) {
@@ -39,7 +39,7 @@ static struct finding *add(struct doctor_report *r, const char *id, const char *
     return f;
 }
 
-/* What is too long is cut. */
+/* Formats a text, and cuts it if it is too long. */
 static __attribute__((format(printf, 3, 4))) void say(char *out, size_t size, const char *fmt,
                                                       ...) {
     va_list args;
@@ -72,7 +72,7 @@ static void check_terminal(struct doctor_report *r) {
         SAY(f->remedy, "no live screen there: set TERM, or use -d, --batch or --plain");
 }
 
-/* None among the processes that are seen here. */
+/* Called if no reader is visible here: one may be in another container or on the host. */
 static void check_unseen_reader(struct doctor_report *r) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/fd", (int)r->jvm.pid);
@@ -109,7 +109,7 @@ static void check_reader(struct doctor_report *r) {
         (int)r->jvm.pid, (int)r->jvm.pid);
 }
 
-/* Before JDK 11 allocation is sampled at functions of the VM that have to be found by name. */
+/* Before JDK 11, allocation is sampled at functions of the VM, which must be found by name. */
 static void check_symbols(struct doctor_report *r) {
     struct symbols *s = NULL;
     struct err e = {0};
@@ -142,12 +142,12 @@ static void check_symbols(struct doctor_report *r) {
 
 /* ---- which JVM ---- */
 
-/* What may be a process's number. */
+/* True if the text may be a process's number. */
 static bool is_number(const char *s) {
     return *s && strlen(s) < 10 && s[strspn(s, "0123456789")] == '\0' && strtol(s, NULL, 10) > 0;
 }
 
-/* One that may not be looked into: what everybody may see of it. */
+/* Finds a process that we may not inspect, with what every user may see of it. */
 static bool find_closed(const char *target, struct jvm *out) {
     struct jvm *all = NULL;
     int n = jvm_list_all(&all, NULL);
@@ -161,7 +161,8 @@ static bool find_closed(const char *target, struct jvm *out) {
     return found;
 }
 
-/* What cannot be looked at as a JVM is a finding where a process was named. */
+/* Examines the target. If a process was given by its number and cannot be examined as a JVM, that
+ * is a finding, not an error. */
 static int look_at(const char *target, const char *library, struct doctor_report *r, char *trouble,
                    size_t size, struct err *e) {
     int rc = jvm_find(target, &r->jvm, e);
@@ -213,14 +214,14 @@ void doctor_judge(struct doctor_report *r, const char *trouble) {
             better);
 }
 
-/* ---- what comes out ---- */
+/* ---- output ---- */
 
 static void add_colour(struct text *out, bool colours, const char *code) {
     if (colours)
         text_addf(out, "\033[%sm", code);
 }
 
-/* The text, broken at blanks before `columns`; further lines begin at `indent`. */
+/* Appends the text, broken at blanks before `columns`; further lines begin at `indent`. */
 static void add_wrapped(struct text *out, const char *s, int indent, int columns) {
     int room = columns - indent > LEAST_TEXT ? columns - indent : LEAST_TEXT;
     while (columns && (int)strlen(s) > room) {
@@ -308,7 +309,7 @@ void doctor_print_json(const struct doctor_report *r, struct text *out) {
     text_add(out, "\n ]}\n");
 }
 
-/* 0: no terminal. */
+/* Returns the terminal's width; 0: no terminal. */
 static int columns_there(void) {
     struct winsize size;
     if (!isatty(STDOUT_FILENO))

@@ -1,5 +1,5 @@
-/* What the attach mechanism is good for besides profiling: `load`, `jcmd`, `threaddump`, `dumpheap`,
- * `inspectheap`. What the JVM answers goes to stdout. */
+/* Other uses of the attach mechanism than profiling: `load`, `jcmd`, `threaddump`, `dumpheap`,
+ * `inspectheap`. The JVM's answer goes to stdout. */
 #include "tui/cli/command/command.h"
 
 #include "attach/load/attach.h"
@@ -16,15 +16,16 @@
 #define PIECE 4096
 #define CHARACTER 4 /* bytes, at most */
 
-/* What the JVM says goes out as it comes; to a terminal, as text: its words may be anybody's. */
+/* Prints the JVM's answer as it comes. A terminal gets clean text only, because the answer may have
+ * text from anybody. */
 struct listener {
     FILE *out;
     bool terminal;
-    char held[PIECE + CHARACTER]; /* the beginning of a character that is not whole yet */
+    char held[PIECE + CHARACTER]; /* the beginning of a character that is not complete */
     size_t bytes;
 };
 
-/* Bytes at the end that are the beginning of a longer character. */
+/* Returns how many bytes at the end are the beginning of a longer character. */
 static size_t unfinished(const char *data, size_t bytes) {
     for (size_t n = 1; n < CHARACTER && n <= bytes; n++) {
         unsigned char c = (unsigned char)data[bytes - n];
@@ -42,7 +43,7 @@ static int put(struct listener *l, const char *data, size_t bytes) {
     return errno ? -errno : -EIO;
 }
 
-/* All but the last `keep` bytes of what is held. */
+/* Prints all held bytes but the last `keep`. */
 static int put_clean(struct listener *l, size_t keep) {
     char clean[sizeof l->held + 1];
     size_t whole = l->bytes - keep;
@@ -73,7 +74,7 @@ static int command(const struct jvm *j, const char *name, const char *const arg[
         put_clean(&l, 0);
     bool bad = fflush(stdout) != 0;
     if (r == -EPIPE || (r == 0 && bad && errno == EPIPE))
-        return 0; /* who reads us has seen enough */
+        return 0; /* the reader of our output has ended */
     return r == 0 && bad ? err_set(e, errno, "cannot write to standard output: %s", strerror(errno))
                          : r;
 }
@@ -84,7 +85,7 @@ static int too_many(const struct options *o, int most, struct err *e) {
                : err_set(e, EINVAL, "%s takes no \"%s\"", o->word, o->operand[most]);
 }
 
-/* All words are one argument of the protocol. */
+/* All words together are one argument of the protocol. */
 static int run_jcmd(const struct options *o, const struct jvm *j, struct err *e) {
     struct text line = {0};
     for (int i = 0; i < o->operands; i++)
@@ -101,7 +102,7 @@ static int run_plain(const struct options *o, const struct jvm *j, struct err *e
     return r < 0 ? r : command(j, o->word, arg, e);
 }
 
-/* As the caller sees it, whatever the directory of the JVM is. */
+/* Makes a path absolute: it is relative to the caller's directory, not to the JVM's. */
 static int absolute(const char *path, struct text *out, struct err *e) {
     char cwd[PATH_MAX];
     if (path[0] != '/') {
@@ -113,7 +114,8 @@ static int absolute(const char *path, struct text *out, struct err *e) {
     return out->failed ? err_set(e, ENOMEM, "no memory") : 0;
 }
 
-/* The same file as the JVM has it, in a container too: no link leads us out of that. */
+/* Gets the status of the file as the JVM sees it, also in a container. No link can lead outside the
+ * JVM's root directory. */
 static int look(const struct jvm *j, const char *path, struct stat *st) {
     struct target_files files;
     int fd = target_files_open(j->pid, &files, NULL);
@@ -127,7 +129,7 @@ static int look(const struct jvm *j, const char *path, struct stat *st) {
     return r;
 }
 
-/* HotSpot says that it worked even where it did not. */
+/* Checks that the dump exists: HotSpot reports success even if the dump failed. */
 static int check_dump(const struct jvm *j, const char *path, struct err *e) {
     struct stat st;
     int r = look(j, path, &st);
@@ -167,8 +169,8 @@ static int dump_heap(const struct options *o, const struct jvm *j, struct err *e
     return r;
 }
 
-/* "load LIBRARY [OPTIONS]"; with "true" or "false" between them, as jattach has it, for what the
- * name says anyway. */
+/* "load LIBRARY [OPTIONS]". As in jattach, "true" or "false" may stand between them: whether the
+ * path is absolute, which is clear from the name. */
 static int load(const struct options *o, const struct jvm *j, struct err *e) {
     struct text path = {0};
     int result = 0, next = 1;

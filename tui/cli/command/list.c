@@ -1,4 +1,4 @@
-/* --list: the JVMs on this machine, for people and for scripts. */
+/* --list: the JVMs on this machine, for users and for scripts. */
 #include "tui/cli/command/command.h"
 
 #include "attach/doctor/doctor.h"

@@ -1,5 +1,5 @@
-/* "list PID": what a JVM can be sampled for, found out by trying. "check": whether it can be for
- * the events that are asked for. */
+/* "list PID": the events that a JVM can be sampled for, which are tried out. "check": whether the
+ * requested events can be sampled. */
 #include "tui/cli/command/command.h"
 
 #include "core/event/event.h"
@@ -13,7 +13,7 @@ static void add_row(struct text *out, const char *name, bool works, const char *
               *how && *why ? ": " : "", why);
 }
 
-/* The table says which event it is about. */
+/* Removes the event's name from a reason: the table already has it. */
 static const char *without_name(const char *why, const char *name) {
     const char *const before[] = {"event \"", ""}, *const after[] = {"\": ", ": "};
     size_t length = strlen(name);
@@ -26,7 +26,7 @@ static const char *without_name(const char *why, const char *name) {
     return why;
 }
 
-/* Starts it in place of the one before, and looks what became of it. */
+/* Starts an event instead of the previous one, and adds the result to the table. */
 static void try_event(struct session *s, const struct jvm *j, const char *name, struct text *out) {
     struct wire_engine_request q;
     struct session_status st;

@@ -1,6 +1,6 @@
-/* The parts of the manual pages that come from tables: options in jtop-prof.1, settings in
- * jtop-prof.5, keys in jtop-prof.7. `make man` puts them there, between two comments; a test says
- * where they differ. */
+/* The parts of the manual pages that are generated from tables: options in jtop-prof.1, settings in
+ * jtop-prof.5, keys in jtop-prof.7. `make man` puts them there, between two comments; a test
+ * reports where they differ. */
 #include "tui/cli/command/command.h"
 
 #include "tui/config/config_parts.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As text of a line, or as an argument where `argument`: neither macro nor punctuation. */
+/* Appends a text of a line, or with `argument` an argument: neither macro nor punctuation. */
 static void add_text(struct text *out, const char *s, bool argument) {
     if (argument || s[0] == '.' || s[0] == '\'' || strncmp(s, "…", strlen("…")) == 0)
         text_add(out, "\\&");

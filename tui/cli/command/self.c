@@ -1,4 +1,4 @@
-/* What the program prints of itself: settings, completion, manual, whether a theme is good. */
+/* What the program prints about itself: settings, completion, manual, and checks of a theme. */
 #include "tui/cli/command/command.h"
 
 #include "tui/config/config.h"

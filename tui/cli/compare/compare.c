@@ -15,7 +15,7 @@ static int no_memory(struct err *e) {
     return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory to compare the profiles");
 }
 
-/* ---- what is to be written ---- */
+/* ---- planning of the files ---- */
 
 struct plan {
     const struct exporter *exporter[OPTIONS_OUTPUTS_MAX];
@@ -63,8 +63,8 @@ static int add_output(struct plan *p, const struct exporter *x, const char *patt
     return r;
 }
 
-/* A file by its extension where that is one of -o, or nothing was said with -o; else the formats
- * in order, and text. */
+/* A file's format is that of its extension if that is one of -o, or if there is no -o; otherwise
+ * the next format of -o, and after those text. */
 static int plan(struct plan *p, const struct options *o, struct err *e) {
     int next = 0, r = 0;
     for (int i = 0; i < o->formats && !o->files && r == 0; i++)
@@ -91,8 +91,7 @@ static int plan(struct plan *p, const struct options *o, struct err *e) {
 
 /* ---- writing ---- */
 
-/* B's flame graph, coloured by what is different in A. Of B, and A where that is the only one to
- * have samples. */
+/* Formats B's flame graph, coloured by the difference to A. */
 static int format_graph(struct text *out, const struct exporter *x,
                         const struct compare_report *report, struct err *e) {
     const struct compare_sides *c = report->sides;
@@ -145,7 +144,7 @@ static int format_one(struct text *out, const struct exporter *x,
     return out->failed ? no_memory(e) : 0;
 }
 
-/* A file that fails does not keep the others from being written. */
+/* If a file fails, the others are still written. */
 static int write_all(const struct plan *p, const struct compare_report *report, struct err *e) {
     int first = 0;
     for (int i = 0; i < p->count; i++) {
@@ -154,7 +153,7 @@ static int write_all(const struct plan *p, const struct compare_report *report, 
         int r = format_one(&t, p->exporter[i], report, &one);
         if (r == 0)
             r = export_write(p->path[i].data, &t, &one);
-        /* -EPIPE: who reads our stdout has seen enough, and that is no failure. */
+        /* -EPIPE: the reader of stdout has ended, which is no failure. */
         if (r < 0 && r != -EPIPE && first == 0) {
             first = r;
             *e = one;

@@ -5,7 +5,7 @@
  *   compare_rows    change of each method, with a test of statistical significance
  *   compare_sides   the two profiles, read and merged into one by printed names
  *
- * `diff A B`: what changed between two profiles, and whether by more than chance.
+ * `diff A B`: what changed between two profiles, and whether that is more than chance.
  *
  * Context: frontend, main thread.
  */
@@ -14,7 +14,7 @@
 
 #include "tui/cli/option/options.h"
 
-/* Compares the two files of o->operand and writes the formats asked for. */
+/* Compares the two files of o->operand, and writes the requested formats. */
 int compare_files(const struct options *o, struct err *e);
 
 #endif

@@ -22,7 +22,7 @@ static void name_of(const struct compare_report *r, uint32_t method, char *out, 
                formats_name_style(r->o) | NAME_DOTTED, out, size);
 }
 
-/* ---- what both have ---- */
+/* ---- used by several formats ---- */
 
 static void add_per_second(struct text *out, const struct compare_side *s) {
     if (!s->elapsed_ns) {
@@ -72,7 +72,7 @@ static void add_test(struct text *out, const struct compare_report *r) {
               100 * COMPARE_FALSE);
 }
 
-/* Of one side; "-" where they are not counted. */
+/* Writes the samples of one side; "-" if they are not counted. */
 static const char *samples_of(const struct compare_report *r, const struct compare_row *row,
                               int side, char out[24]) {
     if (r->sides->side[side].counted)
@@ -82,7 +82,7 @@ static const char *samples_of(const struct compare_report *r, const struct compa
     return out;
 }
 
-/* "x1.50"; "new", "gone" */
+/* Writes the ratio: "x1.50", "new" or "gone". */
 static void ratio_of(const struct compare_row *r, char out[16]) {
     if (r->share[0] <= 0)
         snprintf(out, 16, "%s", r->samples[0] ? "-" : "new");
@@ -136,7 +136,7 @@ void compare_text(struct text *out, const struct compare_report *r) {
 
 /* ---- markdown ---- */
 
-/* In a table and in back quotes: neither of them may end early. */
+/* Appends a name in back quotes inside a table: neither of these may end early. */
 static void add_code(struct text *out, const char *name) {
     text_add(out, "`");
     for (; *name; name++) {
@@ -183,8 +183,8 @@ void compare_markdown(struct text *out, const struct compare_report *r) {
 /* ---- collapsed ---- */
 
 struct stacks {
-    const char *at; /* of a text with a line a stack, in byte order of the stacks */
-    size_t bytes;   /* of the stack; 0: there is none any more */
+    const char *at; /* in a text with one line per stack, sorted by the stacks' bytes */
+    size_t bytes;   /* length of the stack; 0: there are no more */
     const char *count;
     size_t count_bytes;
 };
@@ -202,14 +202,14 @@ static void next_stack(struct stacks *s) {
     s->bytes = (size_t)(space - line);
 }
 
-/* As the exporter orders them: frame by frame, so that a stack comes before those that go on. */
+/* Compares in the exporter's order: frame by frame, so a stack comes before its extensions. */
 static int order(const struct stacks *a, const struct stacks *b) {
     size_t n = a->bytes < b->bytes ? a->bytes : b->bytes;
     for (size_t i = 0; i < n; i++) {
         unsigned char x = (unsigned char)a->at[i], y = (unsigned char)b->at[i];
         if (x == y)
             continue;
-        /* A name that ends is before one that does not. */
+        /* A name that ends comes before one that continues. */
         if (x == ';' || y == ';')
             return x == ';' ? -1 : 1;
         return x < y ? -1 : 1;
@@ -217,7 +217,7 @@ static int order(const struct stacks *a, const struct stacks *b) {
     return a->bytes < b->bytes ? -1 : a->bytes > b->bytes;
 }
 
-/* Of `s` as it is in A and in B; NULL: it is not there. */
+/* Appends the stack of `s` with its counts in A and in B; NULL: it is not there. */
 static void add_both(struct text *out, const struct stacks *s, const struct stacks *a,
                      const struct stacks *b) {
     text_add_n(out, s->at, s->bytes);

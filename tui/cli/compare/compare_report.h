@@ -1,5 +1,5 @@
 /*
- * A comparison as text: tables for people, and stacks with two counts for other tools.
+ * A comparison as text: tables for users, and stacks with two counts for other tools.
  *
  * Context: frontend only.
  */
@@ -14,12 +14,13 @@ struct compare_report {
     const struct compare_sides *sides;
     const struct snapshot *snapshot[SIDES];
     const struct compare_rows *rows;
-    const struct export_options *o; /* as compare_export_options */
+    const struct export_options *o; /* from compare_export_options */
 };
 
 void compare_text(struct text *out, const struct compare_report *r);
 void compare_markdown(struct text *out, const struct compare_report *r);
-/* "root;…;leaf A B", as difffolded.pl makes it and flamegraph.pl reads it. 0 or -ENOMEM. */
+/* Appends lines "root;…;leaf A B", as difffolded.pl writes and flamegraph.pl reads them. 0 or
+ * -ENOMEM. */
 int compare_collapsed(struct text *out, const struct compare_report *r);
 
 #endif

@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPECTED_MIN 5 /* of each kind: with less, the normal distribution is no likeness */
+#define EXPECTED_MIN 5 /* of each kind; with less, the normal distribution does not fit */
 
 static double log_choose(double n, double k) {
     return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
 }
 
-/* Fisher's exact test, both sides: all that is no more likely than what was found. */
+/* Fisher's exact test, two-sided: sums all outcomes that are no more likely than the observed
+ * one. */
 static double exact_chance(uint64_t a, uint64_t n, uint64_t b, uint64_t m) {
     uint64_t k = a + b;
     double whole = log_choose((double)n + (double)m, (double)k), sum = 0;
@@ -56,8 +57,8 @@ static int by_chance(const void *a, const void *b) {
     return *x < *y ? -1 : *x > *y;
 }
 
-/* The largest k whose chance is at most k-th of so many of what is allowed; it and all that are
- * less likely are marked. */
+/* Marks rows: finds the largest k for which the k-th smallest chance is at most COMPARE_FALSE * k /
+ * count, and marks all rows whose chance is not larger than that one. */
 static int mark(struct compare_rows *r) {
     struct compare_row *const row = r->row;
     double *chance = malloc(((size_t)r->count + 1) * sizeof *chance), most = -1;

@@ -34,7 +34,8 @@ static const char *name_of(const struct session_status *st, int event) {
     return is_made(event) || !engine->name[0] ? event_kind_name[event] : engine->name;
 }
 
-/* Under these numbers is whatever was asked for; the others mean one thing. */
+/* True for numbers of events whose meaning depends on the requested name. The others have one
+ * meaning. */
 static bool is_named(int event) {
     return event == WIRE_EVENT_PERF || event == WIRE_EVENT_METHOD;
 }
@@ -44,7 +45,8 @@ static bool has(const struct session_status *st, int event, const char *name) {
            (!is_named(event) || strcmp(name_of(st, event), name) == 0);
 }
 
-/* "samples" of who knows what, as collapsed stacks have them: compared with whatever there is. */
+/* True if the file has only "samples" of an unknown event, as collapsed stacks do. These are
+ * compared with any event. */
 static bool is_any(const struct session_status *st, int *event) {
     *event = WIRE_EVENT_PERF;
     for (int i = 0; i < EVENT_KINDS; i++)
@@ -65,7 +67,7 @@ static int live_event(const struct wire_engine_request *q) {
                                                                        : (int)q->event;
 }
 
-/* The event of a side, where the other one's is known; -1: it has none that fits. */
+/* Returns the event of a side that fits that of the other side; -1: none fits. */
 static int fitting(const struct session_status *st, int event, const char *name) {
     int any;
     if (has(st, event, name))
@@ -119,9 +121,9 @@ static int choose(const struct options *o, const struct opened at[SIDES], int ev
 
 /* ---- into one profile ---- */
 
-/* A frame by its printed name. */
+/* A frame, found by its printed name. */
 struct name {
-    uint32_t method; /* of the profile of both */
+    uint32_t method; /* in the joint profile */
     bool lost;       /* uthash had no memory to add it */
     struct name *older;
     UT_hash_handle hh;
@@ -130,15 +132,15 @@ struct name {
 
 struct joining {
     struct profile *to;
-    struct name *names, *newest; /* by text; all of them */
+    struct name *names, *newest; /* names: by text; newest: list of all */
     const struct export_options *o;
     const struct method_table *from;
-    uint32_t *known; /* by method of `from`: that of `to`, or METHOD_NONE */
+    uint32_t *known; /* by method of `from`: method of `to`, or METHOD_NONE */
     enum compare_side_number side;
     struct profile_frame frame[PROFILE_STACK_MAX];
 };
 
-/* "[main tid=12]" as "[main]": threads are the same by their names. */
+/* Turns "[main tid=12]" into "[main]": threads with the same name are the same. */
 static void without_number(char *name) {
     char *equals = strrchr(name, '=');
     size_t n = equals ? (size_t)(equals - name) : 0;
@@ -153,7 +155,7 @@ static void without_number(char *name) {
     snprintf(end, strlen(end) + 1, "%s", end == name + 1 ? "none]" : "]");
 }
 
-/* As the profile of both has it: what is not printed is not in it. */
+/* Adds the method to the joint profile, without the parts that are not printed. */
 static uint32_t intern(struct joining *j, const struct method *m, const char *printed) {
     const struct export_options *o = j->o;
     struct method_table *t = profile_methods(j->to);
@@ -254,7 +256,7 @@ static int join(struct compare_sides *c, const struct options *o, const struct o
     c->profile = profile_new(0);
     if (!c->profile)
         r = -ENOMEM;
-    /* B first: where the two know different things, B's are what is shown. */
+    /* B first: if the two files have different details, B's are shown. */
     for (int i = SIDES; i-- > 0 && r == 0;) {
         struct query q = {.event = event[i],
                           .tree = true,
@@ -285,7 +287,7 @@ static void describe(struct compare_side *side, const struct session_status *st,
 
 static int open_side(struct opened *at, const struct options *o, const char *path, struct err *e) {
     struct session_options so = o->session;
-    so.events_given = false; /* what there has to be is looked at here */
+    so.events_given = false; /* the required events are checked here */
     int r = session_replay(path, &so, &at->session, e);
     if (r < 0)
         return r;
@@ -325,5 +327,5 @@ void compare_sides_free(struct compare_sides *c) {
 void compare_export_options(struct export_options *out, const struct options *o) {
     *out = o->export;
     out->normalize = true;
-    out->threads = false; /* they are frames here */
+    out->threads = false; /* threads are frames here */
 }

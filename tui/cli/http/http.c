@@ -23,7 +23,7 @@ int http_run(const struct options *o, int argc, char **argv, struct err *e) {
 
 static const char *const places[] = {"", "../lib/jtop-prof/"};
 
-/* Where it may be, beside this program. */
+/* Finds the program: beside this one, or at another usual place. */
 static int find(char *out, size_t size, char *looked, size_t looked_size) {
     char self[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -44,7 +44,7 @@ static int find(char *out, size_t size, char *looked, size_t looked_size) {
     return -ENOENT;
 }
 
-/* The first line of what `path --version` prints. */
+/* Reads the first line that `path --version` prints. Returns the exit code, or -errno. */
 static int version_of(const char *path, char *out, size_t size) {
     int fds[2];
     if (pipe(fds) < 0)

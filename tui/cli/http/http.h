@@ -3,9 +3,10 @@
  *   http       start of the program jtop-prof-http for serve and push
  *   http_here  serve and push as done inside jtop-prof-http
  *
- * `serve` and `push`. They want libraries of the network that nothing else here does, so they are a
- * program of their own, jtop-prof-http, of the same command line; jtop-prof finds it beside itself
- * (or in ../lib/jtop-prof), makes sure it is of the same version, and becomes it.
+ * `serve` and `push`. They need network libraries that nothing else here needs. So they are a
+ * program of their own, jtop-prof-http, with the same command line. jtop-prof finds it in its own
+ * directory (or in ../lib/jtop-prof), checks that it has the same version, and executes it in its
+ * place.
  *
  * http.c is in jtop-prof, http_here.c in jtop-prof-http.
  *
@@ -16,7 +17,7 @@
 
 #include "tui/cli/option/options.h"
 
-/* Does o->word. 0, or -errno with a message. */
+/* Carries out o->word. Returns 0, or -errno with a message. */
 int http_run(const struct options *o, int argc, char **argv, struct err *e);
 
 #endif

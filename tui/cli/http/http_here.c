@@ -1,4 +1,4 @@
-/* What jtop-prof-http does where jtop-prof becomes it: from a command line to core/http. */
+/* serve and push inside jtop-prof-http: passes the command line to core/http. */
 #include "core/http/push/push.h"
 #include "core/http/serve/serve.h"
 #include "tui/cli/http/http.h"
@@ -42,7 +42,8 @@ static void say_ready(void *arg, const char *url) {
             o->token_file ? " (to who shows the token)" : "");
 }
 
-/* Each runs until `stop_fd` is readable. 0, or -errno with a message and exit code. */
+/* Each of the two runs until `stop_fd` is readable. Returns 0, or -errno with a message and exit
+ * code. */
 static int http_serve(const struct options *o, int stop_fd, struct err *e) {
     struct serve_options s = {.listen = o->listen,
                               .token_file = o->token_file,
@@ -54,7 +55,8 @@ static int http_serve(const struct options *o, int stop_fd, struct err *e) {
     return serve_run(&s, stop_fd, say_ready, &s, e);
 }
 
-/* Readable when we are told to end. Signals that were ignored stay so; threads inherit the mask. */
+/* Returns a descriptor that is readable when a signal asks us to end. Ignored signals stay ignored;
+ * threads inherit the mask. */
 static int open_stop_fd(struct err *e) {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
     sigset_t set;

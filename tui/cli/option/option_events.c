@@ -1,4 +1,4 @@
-/* Options about what is sampled, and what they mean together. */
+/* Options about what is sampled, and how they combine. */
 #include "tui/cli/option/options.h"
 
 #include "core/event/event.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PIECE_BYTES 400 /* a uprobe has a path in it */
+#define PIECE_BYTES 400 /* long, because a uprobe contains a path */
 
 static const struct quantity *measure_of(enum wire_event event) {
     switch (event) {
@@ -28,7 +28,8 @@ static const struct quantity *measure_of(enum wire_event event) {
     return &quantity_wait;
 }
 
-/* On the wire 0 is the event's default, which is not always "every one". */
+/* Returns the interval for the wire, where 0 is the event's default, which is not always "every
+ * one". */
 static uint64_t on_the_wire(enum wire_event event, uint64_t interval) {
     return interval == 0 && event_default_interval(event) != 0 ? 1 : interval;
 }
@@ -40,7 +41,7 @@ static struct wire_engine_request *find_engine(struct options *o, uint32_t event
     return NULL;
 }
 
-/* Adds it, or finds it there. */
+/* Adds an event, or finds it in the list. */
 static int add_engine(struct options *o, const char *spelled, const struct wire_engine_request *q,
                       struct wire_engine_request **out, struct err *e) {
     if (!o->events_given)
@@ -70,11 +71,12 @@ static int add_event(struct options *o, const char *spelled, const char *name, s
     return r;
 }
 
-/* The end of an event's name: a comma, but not one between the slashes of "cpu/a=1,b=2/". */
+/* Returns the length of an event's name: up to a comma, but not one between the slashes of
+ * "cpu/a=1,b=2/". */
 static size_t event_length(const char *list) {
     size_t comma = strcspn(list, ","), slash = strcspn(list, "/");
     if (slash >= comma || memchr(list, ':', slash) || memchr(list, '.', slash))
-        return comma; /* no PMU has those in its name */
+        return comma; /* names of PMUs do not contain these */
     const char *end = strchr(list + slash + 1, '/');
     return end && (end[1] == ',' || !end[1]) ? (size_t)(end + 1 - list) : comma;
 }
@@ -136,11 +138,11 @@ int option_set_interval(struct options *o, const struct option_row *row, const c
                         const char *value, struct err *e) {
     (void)row, (void)e;
     o->interval = value;
-    o->interval_spelled = spelled[0] == '-' ? "-i" : "interval"; /* that one does not stay */
+    o->interval_spelled = spelled[0] == '-' ? "-i" : "interval"; /* `spelled` itself is temporary */
     return 0;
 }
 
-/* The first event that says nothing itself of its interval. */
+/* Returns the first event without an interval of its own. */
 static struct wire_engine_request *without_interval(struct options *o) {
     for (uint32_t i = 0; i < o->session.engines; i++)
         if (!(o->own & 1u << o->session.engine[i].event))
@@ -148,8 +150,9 @@ static struct wire_engine_request *without_interval(struct options *o) {
     return NULL;
 }
 
-/* -i is about the first event that says nothing itself. Of a Java method a plain number counts
- * calls, and a time is the least one of a call, which it may have said itself. */
+/* Applies -i to the first event without an interval of its own. For a Java method, a plain number
+ * counts calls, and a time is the least duration of a call, which the event itself may also
+ * have. */
 static int settle_interval(struct options *o, struct err *e) {
     struct wire_engine_request *engine = without_interval(o);
     if (!o->interval)
@@ -173,7 +176,7 @@ static int settle_interval(struct options *o, struct err *e) {
     return r;
 }
 
-/* Sets the flags of the engines they are about. */
+/* Sets flags on the engines that they are for. */
 static int settle_flags(struct options *o, struct err *e) {
     const uint32_t counters = 1u << WIRE_EVENT_CPU | 1u << WIRE_EVENT_PERF;
     const struct {
@@ -199,7 +202,7 @@ static int settle_flags(struct options *o, struct err *e) {
             engine->cpu = (int32_t)o->target_cpu - (o->target_cpu != 0);
             used = true;
         }
-        if (flags[f].given && !used) /* as asprof does, but not without a word */
+        if (flags[f].given && !used) /* as in asprof, but with a remark */
             option_remark(o, "%s does nothing without -e %s", flags[f].option, flags[f].events);
     }
     const char *by_processor = o->target_cpu        ? "--target-cpu"
@@ -238,7 +241,7 @@ static int settle_window(struct options *o, struct err *e) {
     return 0;
 }
 
-/* What is taken for the sake of old scripts. */
+/* Handles options that are accepted for old scripts. */
 static void settle_habits(struct options *o) {
     struct export_options unused;
     bool has_jfr = o->formats > 0, writes_jfr = false;
@@ -262,7 +265,7 @@ static void settle_habits(struct options *o) {
     }
 }
 
-/* What --all adds to what was said; intervals that were given stay. */
+/* Adds the events of --all. Intervals that were given stay. */
 static int settle_all(struct options *o, struct err *e) {
     static const struct {
         const char *event;
@@ -313,7 +316,7 @@ int options_settle(struct options *o, struct err *e) {
     if (r == 0)
         r = settle_window(o, e);
     settle_habits(o);
-    if (s->depth > WIRE_FRAMES_MAX) /* old scripts ask for more; a limit of ours only cuts */
+    if (s->depth > WIRE_FRAMES_MAX) /* old scripts request more; our limit only cuts */
         s->depth = WIRE_FRAMES_MAX;
     if (s->ring_bytes && s->ring_bytes < WIRE_RING_BYTES_MIN)
         s->ring_bytes = WIRE_RING_BYTES_MIN;

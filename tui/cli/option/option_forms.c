@@ -1,4 +1,4 @@
-/* Options whose values have a form of their own. */
+/* Options whose values have a syntax of their own. */
 #include "tui/cli/option/options.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Up to `digits` decimal digits; steps behind them. False: none, or more. */
+/* Reads up to `digits` decimal digits, and moves *p behind them. False: no digits, or more. */
 static bool take_number(const char **p, int digits, uint32_t *out) {
     int n = 0;
     for (*out = 0; (*p)[n] >= '0' && (*p)[n] <= '9'; n++) {
@@ -21,7 +21,7 @@ static bool take_number(const char **p, int digits, uint32_t *out) {
     return n > 0;
 }
 
-/* "10", "1m", or "hh:mm:ss", the next time that a clock shows it. */
+/* Reads "10", "1m", or "hh:mm:ss", the next time when a clock shows it. */
 int option_set_moment(struct options *o, const struct option_row *row, const char *spelled,
                       const char *value, struct err *e) {
     struct options_moment m = {0};
@@ -69,7 +69,7 @@ uint64_t options_moment_ms(const struct options_moment *m, int64_t now) {
     return then > start ? (uint64_t)(then - start) * 1000 : 1000;
 }
 
-/* What the VM or the agent itself needs, and what nobody can catch. */
+/* False for signals that the VM or the agent needs, or that cannot be caught. */
 static bool is_free_signal(uint32_t n) {
     static const int taken[] = {SIGILL,  SIGTRAP, SIGBUS,  SIGFPE, SIGKILL,
                                 SIGSEGV, SIGCHLD, SIGCONT, SIGSTOP};
@@ -101,7 +101,7 @@ int option_set_signal(struct options *o, const struct option_row *row, const cha
     return 0;
 }
 
-/* "200", "200/40". */
+/* Reads "200" or "200/40". */
 int option_set_depth(struct options *o, const struct option_row *row, const char *spelled,
                      const char *value, struct err *e) {
     (void)row;
@@ -123,13 +123,13 @@ int option_set_depth(struct options *o, const struct option_row *row, const char
     return 0;
 }
 
-/* "vtable,comptask"; in agent form "vtable+comptask". Others of async-profiler's are about its own
- * walker. */
+/* Reads "vtable,comptask"; in agent form "vtable+comptask". Other features of async-profiler
+ * concern its own walker. */
 int option_set_features(struct options *o, const struct option_row *row, const char *spelled,
                         const char *value, struct err *e) {
     static const struct {
         const char *name;
-        uint32_t feature; /* 0: nothing here */
+        uint32_t feature; /* 0: no effect here */
     } known[] = {{"vtable", WIRE_FEATURE_VTABLE},
                  {"comptask", WIRE_FEATURE_COMPTASK},
                  {"pcaddr", WIRE_FEATURE_PCADDR},
@@ -153,7 +153,8 @@ int option_set_features(struct options *o, const struct option_row *row, const c
     return 0;
 }
 
-/* "cpu:1000,alloc:200"; in agent form with ';' between. "span" is of async-profiler's Java API. */
+/* Reads "cpu:1000,alloc:200"; in agent form separated by ';'. "span" belongs to async-profiler's
+ * Java API. */
 int option_set_limits(struct options *o, const struct option_row *row, const char *spelled,
                       const char *value, struct err *e) {
     static const char *const category[JFR_CATEGORIES + 1] = {
@@ -179,8 +180,8 @@ int option_set_limits(struct options *o, const struct option_row *row, const cha
     }
 }
 
-/* One and the same here: the monotonic clock, which the kernel reads from the TSC where that can be
- * trusted. */
+/* Both clocks are the same here: the monotonic clock, which the kernel reads from the TSC if that
+ * is reliable. */
 int option_set_clock(struct options *o, const struct option_row *row, const char *spelled,
                      const char *value, struct err *e) {
     (void)o, (void)row;
@@ -191,7 +192,7 @@ int option_set_clock(struct options *o, const struct option_row *row, const char
                        value);
 }
 
-/* "120-127,132"; in agent form, where commas are taken, "120-127;132". */
+/* Reads "120-127,132"; in agent form, where commas have another meaning, "120-127;132". */
 int option_set_tids(struct options *o, const struct option_row *row, const char *spelled,
                     const char *value, struct err *e) {
     (void)row;
@@ -215,7 +216,7 @@ int option_set_tids(struct options *o, const struct option_row *row, const char 
     }
 }
 
-/* "team=payments". */
+/* Checks and adds "team=payments". */
 int option_set_label(struct options *o, const struct option_row *row, const char *spelled,
                      const char *value, struct err *e) {
     (void)row;
@@ -231,7 +232,7 @@ int option_set_label(struct options *o, const struct option_row *row, const char
     return 0;
 }
 
-/* "1%", "0.5". */
+/* Reads "1%" or "0.5". */
 int option_set_overhead(struct options *o, const struct option_row *row, const char *spelled,
                         const char *value, struct err *e) {
     char *end;

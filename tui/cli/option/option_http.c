@@ -42,7 +42,7 @@ static const char *first_of_both(const struct options *o) {
     return first_of(list);
 }
 
-/* What is about one profile, its files, or a screen. */
+/* Returns the first option that is about one profile, its files, or a screen. */
 static const char *first_out_of_place(const struct options *o) {
     const struct given list[] = {{"-d", o->duration_ms > 0},
                                  {"-f", o->files > 0},

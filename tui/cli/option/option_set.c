@@ -88,7 +88,7 @@ static int set_bool(struct options *o, const struct option_row *row, const char 
     return 0;
 }
 
-/* Whether the value is one of the row's words. */
+/* Checks that the value is one of the row's words. */
 static int find_word(const struct option_row *row, const char *spelled, const char *value,
                      struct err *e) {
     size_t length = strlen(value);
@@ -134,7 +134,7 @@ static int set_quantity(struct options *o, const struct option_row *row, const c
     return 0;
 }
 
-/* 0 means "not given" in the field. */
+/* Stores the number plus 1, because 0 means "not given". */
 static int set_cpu(struct options *o, const struct option_row *row, const char *spelled,
                    const char *value, struct err *e) {
     uint64_t n;
@@ -202,7 +202,7 @@ static int add_output(struct options *o, const struct option_row *row, const cha
     return 0;
 }
 
-/* "default" is what others call the walk one gets without a word. */
+/* "default" is another tool's name for the default walker. */
 static int set_cstack(struct options *o, const struct option_row *row, const char *spelled,
                       const char *value, struct err *e) {
     struct text known = {0};
@@ -266,8 +266,8 @@ int option_set(struct options *o, const struct option_row *row, const char *spel
     return set[row->kind](o, row, spelled, value, e);
 }
 
-/* Which word behind an action like jcmd is the JVM: the first, as asprof has it; or the last, where
- * that is a number and the first is not, or the first is a path. */
+/* Finds the JVM among the words after an action like jcmd. It is the first word, as in asprof; or
+ * the last, if that is a number and the first is not, or if the first is a path. */
 
 static bool is_surely_jvm(const char *word) {
     return (*word && word[strspn(word, "0123456789")] == '\0') || strcmp(word, "jps") == 0;

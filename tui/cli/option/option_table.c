@@ -255,7 +255,7 @@ const struct option_row option_rows[] = {
 
 const int option_row_count = (int)(sizeof option_rows / sizeof option_rows[0]);
 
-/* What may be typed behind an option, as far as it can be listed. */
+/* What may be typed after an option, if it can be listed. */
 
 static void add(struct text *out, const char *word) {
     text_addf(out, "%s ", word);

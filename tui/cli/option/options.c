@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Words that come before the JVM. Those of async-profiler that this version has not are known, so
- * that they are never taken for the name of a JVM. */
+/* Words that come before the JVM. Words of async-profiler that this version does not have are also
+ * listed, so that they are never taken for the name of a JVM. */
 static const struct {
     const char *name;
     enum options_action action;
     bool built;
-    bool files; /* takes files, and no JVM */
+    bool files; /* takes files, but no JVM */
 } actions[] = {
     {"collect", ACTION_COLLECT, true, false},    {"start", ACTION_BACKGROUND, true, false},
     {"resume", ACTION_BACKGROUND, true, false},  {"stop", ACTION_BACKGROUND, true, false},
@@ -46,7 +46,7 @@ void option_remark(struct options *o, const char *fmt, ...) {
         snprintf(o->remark + len, sizeof o->remark - len, "%s%s", len ? "; " : "", text);
 }
 
-/* What the names of options depend on: words that may stand behind them. */
+/* What the meaning of option names depends on: words that may come after them. */
 struct manner {
     bool batch, push;
 };
@@ -91,7 +91,7 @@ struct typed {
     const struct option_row *row;
 };
 
-/* Takes the option at argv[*i] apart and moves *i to its last argument. */
+/* Parses the option at argv[*i], and moves *i to its last argument. */
 static void take(struct typed *t, int argc, char **argv, int *i, struct manner m) {
     const char *arg = argv[*i];
     size_t n = strlen(arg);
@@ -116,7 +116,7 @@ static bool is_option(const char *arg) {
     return arg[0] == '-' && arg[1] != '\0';
 }
 
-/* "-n" before "--batch" means what it means behind it, so this is asked first. */
+/* "-n" before "--batch" has the same meaning as after it, so this is found out first. */
 static struct manner find_manner(int argc, char **argv) {
     struct manner m = {0};
     bool word = false;
@@ -163,7 +163,7 @@ static int add_operand(struct options *o, const char *word, struct err *e) {
     return 0;
 }
 
-/* The action that a word is a slip of the finger for. NULL: none. */
+/* Returns the action of which the word is a misspelling. NULL: none. */
 static const char *like_action(const char *word) {
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
         if (actions[i].built && nearest_distance(word, actions[i].name) <= 2)
@@ -195,7 +195,7 @@ static int set_word(struct options *o, const char *word, struct err *e) {
     return 0;
 }
 
-/* Needs no JVM, and no profile. */
+/* True for actions that need no JVM and no profile. */
 static bool is_about_us(enum options_action action) {
     return action == ACTION_CONFIG || action == ACTION_CHECK_THEME || action == ACTION_COMPLETION ||
            action == ACTION_NAMES || action == ACTION_MANUAL;
@@ -218,7 +218,7 @@ static int decide(struct options *o, struct err *e) {
     if (http < 0 || o->action == ACTION_HTTP || o->action == ACTION_DOCTOR)
         return http;
     if (o->action == ACTION_LIST) {
-        /* Under the name of asprof `collect` is nobody's word. */
+        /* If the program is called asprof, `collect` is set without being given. */
         if (o->target || o->word || (collect && !o->as_asprof) || o->batch)
             return err_set(e, EINVAL,
                            "--list shows all JVMs: no PID, action or -d, -f, -o with it");
@@ -290,7 +290,8 @@ static const struct option_row *find_agent(const char *name) {
     return NULL;
 }
 
-/* One piece of the agent form: "key=value", a flag, an event or a format. -ENOENT: none of them. */
+/* Handles one piece of the agent form: "key=value", a flag, an event or a format. -ENOENT: none of
+ * them. */
 static int set_agent(struct options *o, char *piece, struct err *e) {
     char *value = strchr(piece, '=');
     if (value)

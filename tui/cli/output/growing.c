@@ -20,9 +20,9 @@
 
 #define NS UINT64_C(1000000000)
 
-/* A thread's number in the chunk, by its row in the profile. */
+/* A thread's number in the chunk; index: its row in the profile. */
 struct row {
-    const void *mark; /* of its name */
+    const void *mark; /* mark of its name */
     uint32_t born;
     uint32_t number; /* 0: not known */
 };
@@ -32,15 +32,16 @@ struct file {
     struct jfr_stream *stream;
     struct machine_load load;
     struct process_list processes;
-    uint64_t look_ns, next_look_ns; /* at other processes: how often, and when; 0: never */
+    uint64_t look_ns, next_look_ns; /* interval and next time of polls of other processes; 0:
+                                       none */
     struct session *session;
     pid_t pid;
     uint32_t events; /* set of wire events */
     const struct jfr_kind *kind[WIRE_EVENTS];
-    const char *name[WIRE_EVENTS]; /* the outputs' */
+    const char *name[WIRE_EVENTS]; /* names from the outputs' events */
     bool carriers;
-    uint64_t start_ns; /* nothing is of before */
-    uint32_t chunk;    /* that rows are about */
+    uint64_t start_ns; /* no time is earlier */
+    uint32_t chunk;    /* the chunk for which `row` is valid */
     struct row *row;
     uint32_t rows;
 };
@@ -145,7 +146,7 @@ static void on_window(void *arg, uint64_t begin_ns, uint64_t end_ns) {
     }
 }
 
-/* What was counted before anybody looked on. */
+/* Samples that were counted before the tap was set. */
 
 static void add_item(struct file *f, const struct profile *p, const struct history_reading *r,
                      const struct history_item *it, uint32_t event) {
@@ -158,7 +159,7 @@ static void add_item(struct file *f, const struct profile *p, const struct histo
         .kind = f->kind[event],
         .event = f->name[event],
         .unit = event_kind_unit[event],
-        .time_ns = not_before(f, it->second * NS), /* the second's beginning */
+        .time_ns = not_before(f, it->second * NS), /* the beginning of the second */
         .weight = it->weight,
         .count = it->count,
         .thread = jfr_chunk_thread(c, t->tid, t->java_id, t->is_virtual, t->name),
@@ -226,7 +227,7 @@ static void on_library(void *arg, const char *path, uint64_t begin, uint64_t end
     jfr_note_library(d->chunk, d->time_ns, path, begin, end);
 }
 
-/* Libraries, as they are when a chunk begins. */
+/* Notes the libraries, as they are when a chunk begins. */
 static void describe(void *arg, struct jfr_chunk *c, uint64_t time_ns) {
     const struct file *f = arg;
     struct description d = {c, time_ns};
@@ -265,7 +266,8 @@ static void on_process(void *arg, const struct process_sample *p) {
     jfr_stream_unlock(f->stream, now);
 }
 
-/* The first look, from which the others count, comes half a second after the start. */
+/* Polls other processes. The first poll, relative to which the next ones count, is half a second
+ * after the start. */
 static void look_around(void *arg) {
     struct file *f = arg;
     uint64_t now = clock_now_ns();
@@ -275,7 +277,7 @@ static void look_around(void *arg) {
     process_list_look(&f->processes, on_process, f);
 }
 
-/* When sampling began, of which there may be seconds in the profile already. */
+/* Returns when sampling began, or the profile's first second if that is earlier. */
 static uint64_t start_of(struct session *s) {
     struct session_status st;
     uint64_t first, last, oldest;
@@ -287,7 +289,7 @@ static uint64_t start_of(struct session *s) {
     return first && first < start / NS ? first * NS : start;
 }
 
-/* 1: it grows. */
+/* Begins a file. Returns 1 if it grows, 0 if it cannot grow, or -errno. */
 static int begin(struct file *f, const struct options *o, struct session *s, struct err *e) {
     struct jvm j;
     session_jvm(s, &j);
@@ -371,7 +373,8 @@ int growing_begin(struct growing **to, const struct outputs *out, const struct o
     return 0;
 }
 
-/* What is in it ends before its time; the profile has more, of other times less. */
+/* Gives up a file that failed and so ends too early. The profile has all samples, but not the times
+ * of old ones. */
 static void drop_failed(const struct growing *g, struct file *f) {
     int failure = jfr_stream_failure(f->stream);
     if (!failure)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define PIECE (1 << 16)
-#define MOST (INT64_C(1) << 30) /* the recorder was told to keep a quarter of that */
+#define MOST (INT64_C(1) << 30) /* the recorder is limited to a quarter of that */
 
 static int refuse(const char *path, int code, const char *why, struct err *e) {
     return err_exit_as(e, ERR_EXIT_PROFILER, code,
@@ -23,7 +23,7 @@ static int refuse(const char *path, int code, const char *why, struct err *e) {
 int jfr_join_check(const char *path, struct err *e) {
     struct stat st;
     struct output_file f;
-    /* Not opened: a pipe would wait for its reader. */
+    /* Do not open it: a pipe would wait for its reader. */
     bool direct = lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode);
     if (!direct) {
         int r = output_file_open(&f, path, ERR_EXIT_ARGUMENT, e);

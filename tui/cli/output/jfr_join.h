@@ -1,6 +1,6 @@
 /*
- * A recording of the JVM's own behind one of ours, in one file: recordings in JFR's format are
- * chunks, one after the other, whoever wrote them.
+ * Appends a recording of the JVM itself to one of ours, in one file. A recording in JFR's format is
+ * a sequence of chunks, and the chunks may come from different writers.
  *
  * Context: frontend, main thread.
  */
@@ -9,13 +9,13 @@
 
 #include "core/base/err.h"
 
-/* Whether the file can be put together later: only one that is replaced by a rename, not standard
- * output, a pipe or a device. Exit code 100. */
+/* Checks that a recording can be appended to the file later: only to a file that is replaced by a
+ * rename, not to standard output, a pipe or a device. Exit code 100. */
 int jfr_join_check(const char *path, struct err *e);
 
-/* Puts what the plain file behind the descriptor `theirs` has, from its beginning to its end as it
- * is now, behind what is in the file of that name; at once, or on failure not at all. Whoever writes
- * `theirs` may be hostile: it has 1 GiB at most, and no more than fits on the disk. */
+/* Appends the plain file with the descriptor `theirs`, from its beginning to its present end, to
+ * the file with that name. On failure the file is unchanged. The writer of `theirs` may be hostile:
+ * the file must not be larger than 1 GiB, nor than the room on the disk. */
 int jfr_join(const char *path, int theirs, struct err *e);
 
 #endif

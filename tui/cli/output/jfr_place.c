@@ -13,14 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NAMES 64 /* of directories that are tried */
+#define NAMES 64 /* names of directories that are tried */
 #define ERRAND_NS (10 * UINT64_C(1000000000))
 
 struct task {
     const struct jfr_place *place;
     const char *settings;
     size_t bytes;
-    unsigned serial; /* of the first name that is tried */
+    unsigned serial; /* number of the first name that is tried */
 };
 
 struct answer {
@@ -28,7 +28,7 @@ struct answer {
     char name[64];
 };
 
-/* Children: single-threaded copies, which neither allocate nor lock. */
+/* Functions that run in the child: a single-threaded copy, which must neither allocate nor lock. */
 
 static int become(const struct jvm *j) {
     return credentials_take(j->pid, j->uid, j->gid);
@@ -45,7 +45,8 @@ static int make_named(const struct task *t, char name[64]) {
     return r;
 }
 
-/* Where others rule the /tmp, another directory may be in the place of the one that was made. */
+/* Opens the directory, and checks it: if other users control the /tmp, another directory may have
+ * replaced the one that was made. */
 static int open_named(const struct task *t, const char *name) {
     struct stat st;
     int dir = openat(t->place->tmp, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -82,7 +83,7 @@ static void make(void *context, void *result, int *fd) {
     if (a.result == 0) {
         int dir = open_named(t, a.name);
         if (dir < 0)
-            a.name[0] = '\0'; /* it is not for us to remove */
+            a.name[0] = '\0'; /* not ours, so we must not remove it */
         *fd = dir < 0 ? -1 : dir;
         a.result = dir < 0 ? dir : write_settings(t, dir);
     }

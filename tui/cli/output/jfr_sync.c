@@ -16,25 +16,26 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ANSWER_MS 60000 /* the recorder may have to be made first, and to write all it has */
-#define LET_GO_MS 10000 /* when we leave anyway */
-/* Nobody may be there to stop it: it keeps no more than that, and goes on no longer than that after
- * the end that was planned. */
+/* The JVM may first have to make the recorder, and it must write all its data */
+#define ANSWER_MS 60000
+#define LET_GO_MS 10000 /* when we are leaving anyway */
+/* If nothing stops the recorder, it keeps no more than this, and ends at most this long after the
+ * planned end. */
 #define KEEPS "256m"
 #define LIMIT_SLACK_S 300
-#define WRITES_MS 5000 /* at the JVM's end; it waits for us as long */
+#define WRITES_MS 5000 /* for the recorder at the JVM's end; a JVM that started us waits for us */
 #define WRITES_STEP_MS 20
 
 struct jfr_sync {
     struct jvm jvm;
-    struct jfr_place place; /* its name is the recording's, too */
-    bool runs;              /* the recorder, or it may */
-    bool made;              /* its file */
+    struct jfr_place place; /* its name is also the recording's */
+    bool runs;              /* the recorder runs, or may run */
+    bool made;              /* the recorder's file exists */
 };
 
 /* ---- settings ---- */
 
-/* The JDK's events that say what one of ours does. */
+/* The JDK's events that show the same as one of ours. */
 static const struct {
     uint32_t event;
     const char *name;
@@ -63,7 +64,7 @@ static void add_setting(struct text *out, const char *event, size_t len, bool on
               (int)len, event, on ? "true" : "false");
 }
 
-/* Those of "+jdk.A+jdk.B", and none of those that we have ourselves. */
+/* Enables the events of "+jdk.A+jdk.B", and disables those that we sample ourselves. */
 static void make_settings(struct text *out, const char *config, const struct session_options *so) {
     text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                   "<configuration version=\"2.0\" label=\"jtop-prof\" description=\"jtop-prof\" "
@@ -100,7 +101,7 @@ static int command(const struct jfr_sync *y, const char *text, const char *good,
     int r = attach_command(&y->jvm, "jcmd", arg, timeout_ms, &reply, &why);
     if (r == 0 && (!reply || !strstr(reply, good)))
         r = -EPROTO;
-    if (reply) { /* the first line, as a terminal may have it */
+    if (reply) { /* the first line, cleaned for a terminal */
         reply[strcspn(reply, "\n")] = '\0';
         utf8_clean(reply);
     }
@@ -115,7 +116,7 @@ static int command(const struct jfr_sync *y, const char *text, const char *good,
     return r;
 }
 
-/* That the JVM heard nothing of it. */
+/* True if the command did not reach the JVM. */
 static bool never_reached(int r) {
     return r == -ESRCH || r == -EPERM || r == -EOPNOTSUPP || r == -E2BIG;
 }
@@ -133,7 +134,7 @@ static int start(struct jfr_sync *y, const char *config, uint64_t limit_ms, stru
         text_addf(&line, " duration=%" PRIu64 "s", limit_ms / 1000 + LIMIT_SLACK_S);
     int r = line.failed ? err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory")
                         : command(y, line.data, "Started recording", ANSWER_MS, e);
-    /* It may have begun, or may yet, whose answer is late or lost. */
+    /* If the answer is late or lost, the recorder may run, or may start later. */
     y->runs = !line.failed && !never_reached(r);
     text_free(&line);
     return r;
@@ -172,7 +173,7 @@ int jfr_sync_begin(struct jfr_sync **out, const char *config, const struct sessi
     return r;
 }
 
-/* Whether the answer to JFR.stop says that there is nothing to stop. */
+/* True if the answer to JFR.stop shows that there is nothing to stop. */
 static bool is_gone(const struct jfr_sync *y, int r, const struct err *e) {
     char none[96];
     snprintf(none, sizeof none, "could not find %s", y->place.name);
@@ -180,7 +181,7 @@ static bool is_gone(const struct jfr_sync *y, int r, const struct err *e) {
            strcasestr(e->message, "no available recordings");
 }
 
-/* What it has is lost, but it does not go on. */
+/* Stops the recorder, and loses its data. */
 static void let_go(struct jfr_sync *y) {
     struct err e = {0};
     char line[128];
@@ -190,7 +191,8 @@ static void let_go(struct jfr_sync *y) {
         y->runs = false;
 }
 
-/* The JVM made it, and may be hostile: a plain file that begins as recordings do. */
+/* Opens the recording. The JVM wrote it and may be hostile: it must be a plain file that begins
+ * like a recording. */
 static int open_recorded(const struct jfr_sync *y, struct err *e) {
     struct stat st;
     char magic[4];
@@ -206,7 +208,8 @@ static int open_recorded(const struct jfr_sync *y, struct err *e) {
                        (int)y->jvm.pid);
 }
 
-/* Chunks with their sizes, to the last byte: it is not being written any more. */
+/* True if the file consists of chunks with the right sizes to the last byte: then it is
+ * complete. */
 static bool is_whole(int fd) {
     uint8_t head[16];
     struct stat st;
@@ -225,7 +228,8 @@ static bool is_whole(int fd) {
     return at > 0 && at == st.st_size;
 }
 
-/* A JVM that ends takes no more commands: its recorder writes the file, or has written it. */
+/* Waits for the file of a JVM that is ending. It takes no more commands: its recorder writes the
+ * file now, or has written it. */
 static bool wrote_at_exit(const struct jfr_sync *y, int r, const struct err *e) {
     struct err unused;
     bool ends = is_gone(y, r, e) || strcasestr(e->message, "shutdown in progress") ||

@@ -1,4 +1,4 @@
-/* Writing what was planned. */
+/* Planning and writing of the output files. */
 #include "tui/cli/output/output.h"
 
 #include "core/report/report_format.h"
@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* Which files and reports there will be. */
+/* Planning: which files and reports there will be. */
 
-/* What is planned for: where it is asked, and what %-letters mean. */
+/* What planning needs: where it plans, and the values of %-letters. */
 struct plan {
     struct outputs *out;
     const struct options *o;
@@ -52,7 +52,7 @@ static void list_recorded(struct outputs *out, const struct session_status *st) 
             add_event(out, i, engine->name[0] && !made ? engine->name : event_kind_name[i],
                       i == EVENT_LEAK);
     }
-    if (!out->events) /* nothing at all was sampled, and that is what the report says */
+    if (!out->events) /* nothing was sampled, and the report shows that */
         add_event(out, WIRE_EVENT_CPU, st->event[0] ? st->event : "cpu", false);
 }
 
@@ -63,14 +63,14 @@ static int main_events(const struct outputs *out) {
     return n;
 }
 
-/* Whether files of the format are to have that event, or to be there for it. */
+/* True if files of this format contain the event, or exist for it. */
 static bool outputs_want(const struct outputs *out, const struct exporter *x,
                          const struct output_event *event) {
     bool jfr = strcmp(x->name, "jfr") == 0;
     return event->jfr_only ? jfr : !event->extra || !jfr || main_events(out) == 0;
 }
 
-/* Of several events. */
+/* True if a file of this format has several events. */
 static bool holds_all(const struct outputs *out, const struct exporter *x) {
     int n = 0;
     for (int i = 0; i < out->events; i++)
@@ -118,7 +118,7 @@ static int add_to_stdout(const struct plan *p, const struct exporter *x) {
                            "becomes one for each",
                            x->name, main_events(out));
     for (int i = 0; i < out->events; i++)
-        /* What nobody asked for must not get between a script and its stacks. */
+        /* An extra event must not disturb a script that reads stacks. */
         if (outputs_want(out, x, &out->event[i]) &&
             (!out->event[i].extra || strcmp(x->name, "text") == 0))
             out->item[out->count++] = (struct output){.exporter = x, .event = &out->event[i]};
@@ -139,7 +139,7 @@ static int add(const struct plan *p, const struct exporter *x, const char *patte
     return r;
 }
 
-/* Text by name, whatever the order of the table. */
+/* Finds text by its name, not by its place in the table. */
 static const struct exporter *default_exporter(void) {
     struct export_options unused = {0};
     const struct exporter *x = exporter_by_format("text", &unused);
@@ -162,7 +162,7 @@ static int find_format(const struct options *o, const struct exporter *x) {
     return -1;
 }
 
-/* Names that say less than one format. */
+/* True if a file with this name may have the format: some endings stand for several formats. */
 static bool may_hold(const char *path, const struct exporter *x) {
     static const char *const also[][2] = {
         {"text", "collapsed"}, {"text", "markdown"}, {"html", "tree"}, {"json", "speedscope"}};
@@ -173,13 +173,13 @@ static bool may_hold(const char *path, const struct exporter *x) {
     return may;
 }
 
-/* The file that a format of -o goes to which no name asks for. -1: none. */
+/* Returns the file for a format of -o that no file's name stands for. -1: none. */
 static int file_for(const struct options *o, const struct exporter *x,
                     const struct exporter *const *chosen) {
     for (int f = 0; f < o->files; f++)
         if (!chosen[f] && may_hold(o->file[f], x))
             return f;
-    /* As with async-profiler: of one file -o says what it is, whatever its name. */
+    /* As in async-profiler: with one file, -o sets its format, whatever its name is. */
     return o->files == 1 && !chosen[0] ? 0 : -1;
 }
 
@@ -218,7 +218,7 @@ static int plan_files(const struct plan *p) {
 
 static bool output_is_jfr_file(const struct output *item);
 
-/* The JDK's recorder needs a file to be in, and a JVM that is not a recording. */
+/* The JDK's recorder needs a JFR file, and a JVM that is not a recording. */
 static int check_sync(const struct outputs *out, const struct options *o, bool replayed,
                       struct err *e) {
     bool any = false;
@@ -235,7 +235,7 @@ static int check_sync(const struct outputs *out, const struct options *o, bool r
                                 : "needs a file in JFR's format: -f FILE.jfr");
 }
 
-/* Two events must not land in one file. */
+/* Two events must not be written to one file. */
 static int check_distinct(const struct outputs *out, struct err *e) {
     for (int i = 0; i < out->count; i++)
         for (int k = 0; k < i; k++)
@@ -293,7 +293,7 @@ struct writing {
     struct report_view view;
 };
 
-/* Whether a report follows another one on stdout. */
+/* True if there are reports of other events on stdout. */
 static bool is_followed(const struct outputs *out, const struct output *item) {
     for (int i = 0; i < out->count; i++)
         if (!item->path.data && !out->item[i].path.data && out->item[i].event != item->event)
@@ -301,7 +301,7 @@ static bool is_followed(const struct outputs *out, const struct output *item) {
     return false;
 }
 
-/* One event of a file. */
+/* Takes one event for a file. */
 static int ask(struct report_part *part, const struct writing *w, const struct output *item,
                const struct output_event *event) {
     part->query = (struct query){.event = event->event};
@@ -317,7 +317,7 @@ static int ask(struct report_part *part, const struct writing *w, const struct o
     return r;
 }
 
-/* To whoever takes it in place of a file. */
+/* Passes a report to `put` instead of writing a file. */
 static int put(const struct writing *w, const struct output *item, const struct export_part *part,
                int parts, const struct export_options *o, struct err *e) {
     struct text t = {0};
@@ -369,7 +369,7 @@ static int write_together(const struct writing *w, const struct output *item, st
     return r;
 }
 
-/* What the JDK's own recorder has, behind ours. */
+/* Appends the recording of the JDK's own recorder to ours. */
 static int append_sync(const struct outputs *out, struct err *e) {
     int r = 0;
     for (int i = 0; i < out->count && r == 0; i++)
@@ -388,7 +388,7 @@ int outputs_write(const struct outputs *out, const struct options *o, struct ses
         const struct output *item = &out->item[i];
         struct err one = {0};
         int r = item->all ? write_together(&w, item, &one) : write_one(&w, item, &one);
-        /* -EPIPE: who reads our stdout has seen enough (| head), and that is no failure. */
+        /* -EPIPE: the reader of stdout has ended (| head), which is no failure. */
         if (r < 0 && r != -EPIPE && first == 0) {
             first = r;
             *e = one;
@@ -400,7 +400,7 @@ int outputs_write(const struct outputs *out, const struct options *o, struct ses
     return first;
 }
 
-/* The names of files that are not as they were given, ", " between them. */
+/* Lists the files whose names are not as given, separated by ", ". */
 static void outputs_renamed(const struct outputs *out, struct text *names) {
     for (int i = 0; i < out->count; i++)
         if (out->item[i].renamed)
@@ -415,7 +415,8 @@ void outputs_say_renamed(const struct outputs *out) {
     text_free(&names);
 }
 
-/* When the profile is over at the latest; 0: not known. Of those in the background --timeout only. */
+/* Returns after which time the profile is certainly over; 0: not known. In the background, only
+ * --timeout counts. */
 static uint64_t limit_ms(const struct options *o) {
     uint64_t timeout = options_moment_ms(&o->timeout, time(NULL));
     return o->action == ACTION_COLLECT && o->duration_ms > timeout ? o->duration_ms : timeout;

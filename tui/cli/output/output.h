@@ -8,18 +8,18 @@
  *   piped_input  temporary copy of input that cannot be read twice, such as a pipe
  *   progress     progress line on the terminal during long work
  *
- * Which files a command line asks for, and writing them.
+ * The files that a command line requests, and the writing of them.
  *
  *      no -f            every -o format, or text, to stdout
- *      -f, one file     -o, or what the extension says, or text
- *      -f, several      each by its extension where that is one of -o, or nothing was said with
- *                       -o; a format of -o that is left goes to the first file left whose name does
- *                       not promise another one
+ *      -f, one file     by -o, otherwise by its extension, otherwise text
+ *      -f, several      each by its extension if that is one of the -o formats, or if there is no
+ *                       -o; each remaining -o format goes to the first remaining file whose name
+ *                       does not stand for another format
  *
- * A file of a format that can have several events (exporter.write_all) holds them all, unless the
- * pattern asks for one each (%e); what was not freed is one of them, but in JFR, where each malloc
- * and each free says so. Another file or report holds one: of several events each gets its
- * own, "out.svg" becomes "out-cpu.svg" and "out-alloc.svg".
+ * A file in a format for several events (exporter.write_all) has all of them, unless the pattern
+ * requests one file per event (%e). Memory that was not freed is one of these events, except in
+ * JFR, which has each malloc and each free. Any other file or report has one event. If there are
+ * several, each event gets its own file: "out.svg" becomes "out-cpu.svg" and "out-alloc.svg".
  *
  * Context: frontend, main thread.
  */
@@ -30,22 +30,22 @@
 
 #define OUTPUTS_MAX (OPTIONS_OUTPUTS_MAX * EVENT_KINDS)
 
-/* What is written of. --live: the live objects in place of all, but in JFR beside them. nativemem: what was not freed
- * besides, unless --nofree. */
+/* An event that is written. With --live, the live objects replace all objects, except in JFR, which
+ * has both. With nativemem, memory that was not freed is added, unless there is --nofree. */
 struct output_event {
     int event; /* enum event_kind */
     char name[64];
-    bool extra;    /* comes with another one: the other's file keeps its name */
-    bool jfr_only; /* other formats do not have it */
-    bool trace;    /* calls of a method, asked for with --trace */
+    bool extra;    /* added to another event, whose file keeps its name */
+    bool jfr_only; /* only in JFR, not in other formats */
+    bool trace;    /* calls of a method, requested with --trace */
 };
 
 struct output {
     const struct exporter *exporter;
     const struct output_event *event;
-    bool all;         /* all events, see outputs_want, in one file */
+    bool all;         /* all events (see outputs_want) in one file */
     struct text path; /* as it will be opened; data NULL: stdout */
-    bool renamed;     /* it is not the name that was given */
+    bool renamed;     /* not the name that was given */
 };
 
 struct outputs {
@@ -53,44 +53,44 @@ struct outputs {
     int events;
     struct output item[OUTPUTS_MAX];
     int count;
-    struct growing *growing; /* files that are there since outputs_begin; NULL: none */
-    struct jfr_sync *sync;   /* the JDK's own recorder; NULL: not asked for */
-    /* Takes each report (path NULL: for stdout) in the place of export_write, and may keep the text,
-     * leaving it empty. The session is locked. The paths are somebody else's then, and not looked
-     * at. NULL: nobody. */
+    struct growing *growing; /* files that grow since outputs_begin; NULL: none */
+    struct jfr_sync *sync;   /* the JDK's own recorder; NULL: not requested */
+    /* Takes each report (path NULL: for stdout) instead of export_write. It may keep the text, and
+     * then leaves it empty. The session is locked. The paths then belong to another process, and
+     * are not checked. NULL: files are written. */
     int (*put)(void *arg, const char *path, struct text *t, struct err *e);
     void *put_arg;
 };
 
-/* Settles formats and names and checks that each file, and that of --record, can be written, before
- * anything is profiled. `sequence` is %n. `replayed`: a recording's status, which says what there
- * is where the command line does not; or NULL. outputs_free is due in any case. */
+/* Sets formats and names, and checks that each file, and that of --record, can be written, before
+ * anything is profiled. `sequence` is %n. `replayed`: status of a recording, which has the events
+ * if the command line names none; or NULL. The caller must call outputs_free in any case. */
 int outputs_plan(struct outputs *out, const struct options *o, int pid, unsigned sequence,
                  const struct session_status *replayed, struct err *e);
 
-/* -EEXIST where one of the files is the one that is read. */
+/* Returns -EEXIST if one of the files is the input file. */
 int outputs_check_input(const struct outputs *out, const char *input, struct err *e);
 bool output_is_input(const char *path, const char *input);
-int output_refuse_input(const char *input, struct err *e); /* says so */
+int output_refuse_input(const char *input, struct err *e); /* reports that */
 
-/* When sampling has begun. JFR files are at their final name from now on, in place of what was
- * there, and grow: whole at any moment, whoever is killed (tui/cli/output/growing.h). outputs_write
- * is due before the session is closed. */
+/* Call this when sampling has begun. JFR files now replace existing files with their final names,
+ * and grow; they are complete at any moment, whichever process is killed
+ * (tui/cli/output/growing.h). The caller must call outputs_write before the session is closed. */
 int outputs_begin(struct outputs *out, const struct options *o, struct session *s, struct err *e);
 
-/* Writes them all from what the session has. A file that fails does not keep the others from being
- * written; the first failure is returned. */
+/* Writes all files from the session's data. If a file fails, the others are still written; the
+ * first failure is returned. */
 int outputs_write(const struct outputs *out, const struct options *o, struct session *s,
                   struct err *e);
 
-/* And that on stderr, where there are any. */
+/* Prints on stderr which files were renamed, if there are any. */
 void outputs_say_renamed(const struct outputs *out);
 
 void outputs_free(struct outputs *out);
 
-/* Adds to a question what a command line wants to see of a profile: -I and -X, whose texts are the
- * options' own. The threads and the time (--thread, --filter, --from, --to) are left out by the
- * session already: struct session_options. */
+/* Adds to a query what the command line selects from a profile: -I and -X, whose texts belong to
+ * the options. The session itself already leaves out threads and times (--thread, --filter, --from,
+ * --to): struct session_options. */
 void output_select(const struct options *o, struct query *q);
 
 #endif

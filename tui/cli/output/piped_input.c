@@ -13,7 +13,8 @@
 
 #define BLOCK 65536
 
-/* On the disk, or in memory where the place for temporary files has no files without a name. */
+/* Opens the copy: on disk, or in memory if the directory for temporary files does not support files
+ * without a name. */
 static int open_copy(void) {
     const char *place = getenv("TMPDIR");
     int fd = open(place && *place ? place : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -33,7 +34,7 @@ static int write_all(int fd, const char *data, size_t bytes) {
     return 0;
 }
 
-/* No more than this machine has memory: it could not be read anyway. */
+/* Copies at most as much as this machine has memory: more could not be read anyway. */
 static int copy_all(int from, int to) {
     static char block[BLOCK];
     uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE), bytes = 0;
@@ -53,10 +54,10 @@ static int copy_all(int from, int to) {
 static bool is_stream(const char *path) {
     struct stat st;
     return stat(path, &st) == 0 &&
-           (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)); /* not /dev/zero */
+           (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)); /* not a device such as /dev/zero */
 }
 
-/* The descriptor that "/dev/stdin", "/dev/fd/63" or "/proc/self/fd/63" is; -1: another path. */
+/* Returns the descriptor in "/dev/stdin", "/dev/fd/63" or "/proc/self/fd/63"; -1: another path. */
 static int descriptor_of(const char *path) {
     static const char *const places[] = {"/dev/fd/", "/proc/self/fd/"};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
@@ -67,7 +68,7 @@ static int descriptor_of(const char *path) {
     return strcmp(path, "/dev/stdin") == 0 ? STDIN_FILENO : -1;
 }
 
-/* The copy takes the descriptor's place, so the path stays what it was. */
+/* Puts the copy in the place of the descriptor, so that the path stays the same. */
 static int put_in_place(int copy, int descriptor, const char **path) {
     static char names[2][32];
     static unsigned used;

@@ -1,6 +1,6 @@
 /*
  * Input that cannot be read twice: "-", a pipe, <(a command) of a shell. It is copied into a
- * temporary file that has no name, which then is read in its place.
+ * temporary file without a name, which is then read instead.
  *
  * Context: frontend, main thread; blocks until the other end has written all.
  */
@@ -9,9 +9,9 @@
 
 #include "core/base/err.h"
 
-/* Where *path is such an input, it becomes a path of the copy, in static storage or the same again.
- * The copy lives as long as the process. Otherwise nothing happens. 0, or -errno with a message,
- * exit code 200. */
+/* If *path is such an input, *path becomes the path of the copy, in static storage or unchanged.
+ * The copy lives as long as the process. Otherwise nothing happens. Returns 0, or -errno with a
+ * message and exit code 200. */
 int spool_input(const char **path, struct err *e);
 
 #endif

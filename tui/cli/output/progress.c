@@ -13,13 +13,13 @@
 
 enum { BAR_MIN = 10, BAR_MAX = 40, PART = 48 };
 
-static pid_t group; /* whose turn at the terminal is ours; 0: the process's own */
+static pid_t group; /* process group in whose foreground we draw; 0: the process's own */
 
 void progress_for_group(pid_t of) {
     group = of;
 }
 
-/* 0: not for us to write there, now. */
+/* Returns the columns of the terminal. 0: we must not write there now. */
 static int columns_there(void) {
     struct winsize size;
     if (!isatty(STDERR_FILENO) || tcgetpgrp(STDERR_FILENO) != (group ? group : getpgrp()))
@@ -33,7 +33,7 @@ void progress_open(struct progress *p, bool quiet) {
     *p = (struct progress){.shown = !quiet && isatty(STDERR_FILENO), .rate = -1};
 }
 
-/* "3h04m", "12m05s", "18s" */
+/* Writes "3h04m", "12m05s", "18s". */
 static void put_time(uint64_t ms, char *out, size_t size) {
     uint64_t s = (ms + 500) / 1000;
     if (s >= 3600)
@@ -44,7 +44,7 @@ static void put_time(uint64_t ms, char *out, size_t size) {
         snprintf(out, size, "%" PRIu64 "s", s);
 }
 
-/* With commas between thousands. */
+/* Writes a number with commas between thousands. */
 static void put_number(uint64_t n, char *out, size_t size) {
     char digits[24];
     int len = snprintf(digits, sizeof digits, "%" PRIu64, n);
@@ -99,7 +99,7 @@ void progress_line(const struct progress *p, uint64_t ms, uint64_t of_ms, uint64
         used += sprintf(out + used, "%s", part[i]);
 }
 
-/* Over the one before. The last column stays free: some terminals wrap there. */
+/* Draws over the previous line. The last column stays free, because some terminals wrap there. */
 static void draw(struct progress *p, const char *line) {
     int len = (int)strlen(line), blanks = p->columns > len ? p->columns - len : 0;
     fprintf(stderr, "\r%s%*s\r", line, blanks, "");
@@ -127,7 +127,7 @@ void progress_clear(struct progress *p) {
 }
 
 struct progress_work {
-    struct progress line; /* the thread's */
+    struct progress line; /* used by the thread */
     const char *what;
     pthread_t thread;
     pthread_mutex_t lock;

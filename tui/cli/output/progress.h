@@ -1,10 +1,10 @@
 /*
- * One line on the terminal that says how far a long piece of work is, and is gone when it is done.
+ * One line on the terminal that shows the progress of long work. It disappears at the end.
  *
  *      [=============>                 ]  18s left  12,345 samples  1,012/s
  *
- * Only on a terminal whose foreground we are; else, and with -q, nothing is written. What does not
- * fit is left out, from the right; the line is never wrapped.
+ * It is drawn only on a terminal where we are in the foreground; otherwise, and with -q, nothing is
+ * written. Parts that do not fit are left out, from the right; the line is never wrapped.
  *
  * Context: frontend, main thread.
  */
@@ -18,35 +18,36 @@
 #define PROGRESS_EVERY_MS 500
 
 struct progress {
-    bool shown;           /* at all */
-    int columns;          /* that the line takes now; 0: none there */
-    uint64_t ms, samples; /* as last drawn: for the rate */
-    double rate;          /* samples a second; < 0: not known yet */
+    bool shown;           /* false: never drawn */
+    int columns;          /* columns of the line now on screen; 0: none */
+    uint64_t ms, samples; /* as last drawn; needed for the rate */
+    double rate;          /* samples per second; < 0: not known yet */
 };
 
-/* Lines are shown while that process group is in the foreground, in place of our own: of a process
- * that works for another one. Before any line is opened. */
+/* Shows lines while that process group is in the foreground, instead of our own group. For a
+ * process that works for another one. Call it before any line is opened. */
 void progress_for_group(pid_t of);
 
-/* `quiet`: never shown. */
+/* `quiet`: the line is never shown. */
 void progress_open(struct progress *p, bool quiet);
 
-/* Of a profile: so long of so long (0: no end is known), with so many samples so far. */
+/* Draws the progress of a profile: `ms` of `of_ms` (0: no end is known), with this many samples so
+ * far. */
 void progress_profile(struct progress *p, uint64_t ms, uint64_t of_ms, uint64_t samples);
 
-/* Of work that cannot say how far it is, reading or writing files: a thread shows for how long it
- * goes on already, from the second second on, until progress_work_end (which NULL is fine for).
- * `what` must last as long. NULL: it is not shown. */
+/* Shows work whose progress is not known, such as reading or writing files: a thread shows its
+ * duration from the second second on, until progress_work_end (which accepts NULL). `what` must
+ * live as long. Returns NULL if nothing is shown. */
 struct progress_work *progress_work_begin(bool quiet, const char *what);
 void progress_work_end(struct progress_work *w);
 
-/* Takes the line away, for other words or for good. */
+/* Removes the line, for other output or at the end. */
 void progress_clear(struct progress *p);
 
-/* The line without its place, for `columns` columns: at most so many and a NUL are written. Pure. */
+/* Writes the line's text for `columns` columns: at most that many bytes, and a NUL. Pure. */
 void progress_line(const struct progress *p, uint64_t ms, uint64_t of_ms, uint64_t samples,
                    int columns, char *out);
 
-#define PROGRESS_COLUMNS 160 /* and never more than that */
+#define PROGRESS_COLUMNS 160 /* upper limit of `columns` */
 
 #endif

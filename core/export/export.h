@@ -46,7 +46,7 @@
 
 #include <stdbool.h>
 
-/* How good the profile is. Every exported file states it. */
+/* How good the profile is. Exported files state it, in formats that have a place for it. */
 struct export_quality {
     const char *event; /* "cpu" */
     const char *unit;  /* unit of the weight: "ns", "bytes", "calls", "total" */

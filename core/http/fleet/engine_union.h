@@ -29,7 +29,8 @@ uint32_t engine_union_list(const struct engine_union *s, struct wire_engine_requ
 
 bool engine_union_is_empty(const struct engine_union *s);
 bool engine_union_same(const struct engine_union *a, const struct engine_union *b);
-/* Whether a user who wants `want` gets it if `s` is sampled: each event, at least as fine. */
+/* Whether sampling `s` gives a user all of `want`: each of its events, at the same interval or a
+ * shorter one. */
 bool engine_union_covers(const struct engine_union *s, const struct engine_union *want);
 
 /* Adds `more` to `to`. -EBUSY: an event can sample only one of two things at a time ("cache-misses"

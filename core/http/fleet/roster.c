@@ -167,7 +167,7 @@ static void want(struct roster *r, const struct jvm *j) {
         return;
     }
     if (!r->full)
-        say(r, true, j, "not profiled: there are as many JVMs as one push can have already");
+        say(r, true, j, "not profiled: as many JVMs as there can be at once are profiled already");
     r->full = true;
 }
 

@@ -168,17 +168,17 @@ static int check_agent(const struct jvm *j, const char **word, struct err *e) {
     int machine = machine_of(j->pid, &narrow);
     *word = "other CPU";
     if (machine != EM_NONE && OUR_MACHINE != EM_NONE && machine != OUR_MACHINE)
-        return err_set(
-            e, ENOEXEC,
-            "process %d (%s) is built for %s, and this jtop-prof is not: use the one that "
-            "is built for it",
-            (int)j->pid, j->name, library_machine(machine));
+        return err_set(e, ENOEXEC,
+                       "process %d (%s) is built for %s, but this jtop-prof is not: use a "
+                       "jtop-prof built for that machine",
+                       (int)j->pid, j->name, library_machine(machine));
     *word = "no agents";
     if (examine_release(j->version) != 8 && jvm_flag(j, "EnableDynamicAgentLoading") < 0)
-        return err_set(e, EOPNOTSUPP,
-                       "JVM %d (%s) was started with -XX:-EnableDynamicAgentLoading: restart it "
-                       "without it, or let it profile itself with -agentpath:...=start,file=...",
-                       (int)j->pid, j->name);
+        return err_set(
+            e, EOPNOTSUPP,
+            "JVM %d (%s) was started with -XX:-EnableDynamicAgentLoading: restart it without this "
+            "flag, or let it profile itself with -agentpath:...=start,file=...",
+            (int)j->pid, j->name);
     if (!j->container)
         return 0;
     struct place_look seen;
@@ -187,11 +187,11 @@ static int check_agent(const struct jvm *j, const char **word, struct err *e) {
     if (seen.seen != PLACE_LOOK_NOWHERE || (process_maps_read(j->pid, &maps) == 0 && maps.agent))
         return 0;
     *word = "no place";
-    return err_set(e, ENOENT,
-                   "no directory where JVM %d can load the agent from (%.300s); mount a tmpfs "
-                   "without noexec there, or put the agent where it can read it and say where with "
-                   "--libpath",
-                   (int)j->pid, seen.tried[0] ? seen.tried : "none was found");
+    return err_set(
+        e, ENOENT,
+        "no directory where JVM %d can load the agent from (%.300s); mount a tmpfs without noexec "
+        "there, or put the agent where the JVM can read it and give that path with --libpath",
+        (int)j->pid, seen.tried[0] ? seen.tried : "none was found");
 }
 
 int doctor_attach(const struct jvm *j, uid_t uid, const char **word, struct err *e) {

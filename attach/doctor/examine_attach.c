@@ -32,7 +32,7 @@ static bool check_mechanism(struct examiner *x) {
                         x->options.option[JAVA_DISABLE_ATTACH].said > 0
                             ? x->options.option[JAVA_DISABLE_ATTACH].source
                             : "sun.rt.jvmCapabilities of its performance data");
-        examine_remedy(f, "restart it without it, or let it profile itself with "
+        examine_remedy(f, "restart it without this flag, or let it profile itself with "
                           "-agentpath:...=start,file=...");
         return false;
     }
@@ -52,7 +52,7 @@ static void check_loading(struct examiner *x) {
     if (has && said < 0) {
         f = examine_add(x, id, title, FINDING_FAILURE, "-XX:-EnableDynamicAgentLoading (%s)",
                         x->options.option[JAVA_DYNAMIC_AGENTS].source);
-        examine_remedy(f, "restart it without it, or let it profile itself with "
+        examine_remedy(f, "restart it without this flag, or let it profile itself with "
                           "-agentpath:...=start,file=...");
     } else if (has && said == 0 && x->options.error) {
         examine_add(x, id, title, FINDING_NOTE, "not known to be forbidden%s",
@@ -109,14 +109,15 @@ static void check_tmp(struct examiner *x, int tmp, bool listens) {
                                                   : FINDING_OK;
     f = examine_add(x, "tmp", "its /tmp", level,
                     "%s%s%s%s%s, %" PRIu64 " MB free (/proc/%d/root/tmp)",
-                    own ? "another than ours" : "the same as ours",
+                    own ? "different from ours" : "the same as ours",
                     is_link(x->jvm->pid) ? ", a symbolic link" : "", locked ? ", read-only" : "",
                     full ? ", full" : "", fs.f_flag & ST_NOEXEC ? ", noexec" : "",
                     (uint64_t)fs.f_bavail * (fs.f_frsize ? fs.f_frsize : 1) >> 20, pid);
     if (locked)
-        examine_remedy(f, "give its container a writable /tmp (a tmpfs): its socket lies there");
+        examine_remedy(
+            f, "give its container a writable /tmp (a tmpfs): the JVM creates its socket there");
     else if (full)
-        examine_remedy(f, "make room: the JVM's socket and performance data lie there");
+        examine_remedy(f, "free some space: the JVM's socket and performance data are there");
 }
 
 /* The socket's path exists: checks whether it is HotSpot's socket, and whether the JVM listens. */
@@ -131,13 +132,12 @@ static void check_socket(struct examiner *x, const struct stat *st, bool listens
         f = examine_add(x, id, title, FINDING_FAILURE,
                         "/tmp/.java_pid%d belongs to uid %u, not to uid %u", inner,
                         (unsigned)st->st_uid, (unsigned)x->jvm->uid);
-        examine_remedy(f, "where an earlier process left it, remove it");
+        examine_remedy(f, "remove it if an earlier process left it");
     } else if (listens) {
         examine_add(x, id, title, FINDING_OK, "listens at /tmp/.java_pid%d", inner);
     } else {
         examine_add(x, id, title, FINDING_OK,
-                    "/tmp/.java_pid%d is there, left by an earlier process: the JVM replaces it",
-                    inner);
+                    "/tmp/.java_pid%d was left by an earlier process: the JVM replaces it", inner);
     }
 }
 
@@ -152,28 +152,29 @@ static void check_asking(struct examiner *x, bool listens) {
         examine_add(x, id, title, FINDING_NOTE, "not known: /proc/%d/status: %s", (int)x->jvm->pid,
                     strerror(x->target_error));
     } else if (!catches && !young) {
-        f = examine_add(x, id, title, FINDING_FAILURE,
-                        "%s, and SIGQUIT, which asks for that, has no handler (SigCgt "
-                        "%016" PRIx64 "%s%s)",
-                        listens ? "it listens, but its socket was removed" : "it does not listen",
-                        x->target.caught,
-                        x->options.option[JAVA_FEW_SIGNALS].said > 0 ? "; -Xrs in " : "; -Xrs?",
-                        x->options.option[JAVA_FEW_SIGNALS].said > 0
-                            ? x->options.option[JAVA_FEW_SIGNALS].source
-                            : "");
-        examine_remedy(f, listens ? "restart it, and spare /tmp/.java_pid* from cleaning"
-                                  : "restart it without, or with -XX:+StartAttachListener");
+        f = examine_add(
+            x, id, title, FINDING_FAILURE,
+            "%s, and it has no handler for SIGQUIT, the request to listen (SigCgt %016" PRIx64
+            "%s%s)",
+            listens ? "it listens, but its socket was removed" : "it does not listen",
+            x->target.caught,
+            x->options.option[JAVA_FEW_SIGNALS].said > 0 ? "; -Xrs in " : "; -Xrs?",
+            x->options.option[JAVA_FEW_SIGNALS].said > 0
+                ? x->options.option[JAVA_FEW_SIGNALS].source
+                : "");
+        examine_remedy(f, listens ? "restart it, and exclude /tmp/.java_pid* from cleaning"
+                                  : "restart it without -Xrs, or with -XX:+StartAttachListener");
     } else if (listens) {
         bool renewed = listener_is_renewed(x->jvm->version);
-        f = examine_add(
-            x, id, title, renewed ? FINDING_NOTE : FINDING_FAILURE,
-            "it listens, but /tmp/.java_pid%d was removed, by a cleaner of /tmp perhaps "
-            "(/proc/%d/net/unix)%s",
-            inner, (int)x->jvm->pid, renewed ? "; it makes a new one when asked" : "");
-        examine_remedy(f, "%sspare /tmp/.java_pid* from cleaning",
-                       renewed ? ""
-                               : "restart it (JDKs before 8u332, 11.0.13 and 14 make no new "
-                                 "one), and ");
+        f = examine_add(x, id, title, renewed ? FINDING_NOTE : FINDING_FAILURE,
+                        "it listens, but /tmp/.java_pid%d was removed, perhaps by a cleaner of "
+                        "/tmp (/proc/%d/net/unix)%s",
+                        inner, (int)x->jvm->pid,
+                        renewed ? "; it creates a new one when asked" : "");
+        examine_remedy(
+            f, "%sexclude /tmp/.java_pid* from cleaning",
+            renewed ? ""
+                    : "restart it (JDKs before 8u332, 11.0.13 and 14 create no new one), and ");
     } else {
         examine_add(x, id, title, FINDING_OK, "begins to listen when asked%s (SigCgt has SIGQUIT)",
                     young && !catches ? ", once it has started" : "");
@@ -205,9 +206,8 @@ static void check_safepoint(struct examiner *x) {
         struct finding *f =
             examine_add(x, "safepoint", "safepoint", FINDING_NOTE,
                         "its %s runs at this moment (/proc/%d/task)", busy, (int)x->jvm->pid);
-        examine_remedy(f,
-                       "where that lasts, the JVM is at a safepoint or collects: an attach waits "
-                       "for its end");
+        examine_remedy(f, "if it keeps running, the JVM is at a safepoint or collects garbage: an "
+                          "attach waits until that ends");
     } else {
         examine_add(x, "safepoint", "safepoint", FINDING_OK, "no VM operation is running");
     }
@@ -241,7 +241,7 @@ void examine_place(struct examiner *x) {
                     x->library ? x->library : "the same file");
         return;
     case PLACE_LOOK_COPY:
-        examine_add(x, id, title, FINDING_OK, "a copy in its %s, while it is loaded%s%s%s",
+        examine_add(x, id, title, FINDING_OK, "a copy in its %s, removed after loading%s%s%s",
                     seen.dir, tried ? " (not in: " : "", seen.tried, tried ? ")" : "");
         return;
     case PLACE_LOOK_NOWHERE:
@@ -252,14 +252,13 @@ void examine_place(struct examiner *x) {
         f = examine_add(x, id, title, FINDING_FAILURE,
                         "no directory where it can load the agent from (%s)",
                         tried ? seen.tried : "none was found");
-        examine_remedy(f, "mount a tmpfs without noexec there (at /tmp), or put the agent where it "
-                          "can read it and say where with --libpath");
+        examine_remedy(f, "mount a tmpfs without noexec there (at /tmp), or put the agent where "
+                          "the JVM can read it and give that path with --libpath");
         return;
     case PLACE_LOOK_UNKNOWN:
         break;
     }
-    f = examine_add(x, id, title, FINDING_NOTE,
-                    "not known: /proc/%d/root cannot be looked into: %s", (int)x->jvm->pid,
-                    strerror(seen.error));
+    f = examine_add(x, id, title, FINDING_NOTE, "not known: /proc/%d/root is not accessible: %s",
+                    (int)x->jvm->pid, strerror(seen.error));
     examine_remedy(f, "run as its user or as root");
 }

@@ -17,13 +17,14 @@ static void check_cpu(struct examiner *x) {
     int rc = cgroup_cpu_read(x->jvm->pid, &c);
     if (rc < 0) {
         examine_add(x, "cpu-quota", "CPU quota", FINDING_NOTE,
-                    "not known: the group that /proc/%d/cgroup names: %s", (int)x->jvm->pid,
-                    rc == -ENOENT ? "no cgroup file system mounted here has it" : strerror(-rc));
+                    "not known: cannot read the group of /proc/%d/cgroup: %s", (int)x->jvm->pid,
+                    rc == -ENOENT ? "no cgroup file system mounted here contains it"
+                                  : strerror(-rc));
         return;
     }
     if (!c.known || c.quota <= 0) {
         examine_add(x, "cpu-quota", "CPU quota", FINDING_OK,
-                    c.known ? "none" : "no control group says");
+                    c.known ? "none" : "no CPU control group");
         return;
     }
     unsigned percent = c.periods ? (unsigned)(100 * c.throttled / c.periods) : 0;
@@ -33,8 +34,8 @@ static void check_cpu(struct examiner *x) {
         c.quota < 0.1 ? 3 : 2, c.quota, c.throttled, c.periods, (double)c.throttled_ns / 1e9,
         c.path[0] ? c.path : "its group");
     if (percent >= 10)
-        examine_remedy(f, "it stands still for want of CPU time: an attach may be slow; raise the "
-                          "quota (docker --cpus, resources.limits.cpu)");
+        examine_remedy(f, "the quota leaves it too little CPU time: an attach may be slow; raise "
+                          "the quota (docker --cpus, resources.limits.cpu)");
 }
 
 /* Takes the path from a line "ID:CONTROLLERS:PATH" that is of `controller` ("" for v2). */
@@ -85,7 +86,7 @@ static void check_memory(struct examiner *x) {
     char path[1200] = "";
     uint64_t limit = memory_limit(x->jvm->pid, path, sizeof path);
     if (!limit) {
-        examine_add(x, "memory", "memory limit", FINDING_OK, "none that is seen from here");
+        examine_add(x, "memory", "memory limit", FINDING_OK, "none that is visible from here");
         return;
     }
     uint64_t mb = limit >> 20, used = x->jvm->rss_bytes >> 20;
@@ -95,8 +96,9 @@ static void check_memory(struct examiner *x) {
                     "%" PRIu64 " MB, of which it uses %" PRIu64 "; the ring takes %d (%.300s)", mb,
                     used, RING_MB, path);
     if (little)
-        examine_remedy(f,
-                       "the ring counts as its memory: a smaller one (-b 1m), or a higher limit");
+        examine_remedy(
+            f,
+            "the ring counts as the JVM's memory: use a smaller ring (-b 1m) or raise the limit");
 }
 
 void examine_cgroups(struct examiner *x) {

@@ -36,9 +36,10 @@ static void check_kernel(struct examiner *x) {
                                           : FINDING_OK,
                                     "%s %s %s (uname)", u.sysname, u.release, u.machine);
     if (old)
-        examine_remedy(f, "Linux 3.17 is the oldest that has memfd_create, by which samples come");
+        examine_remedy(f, "use Linux 3.17 or later: samples are passed through memfd_create");
     else if (wsl)
-        examine_remedy(f, "Windows' subsystem: perf_events may be missing, ctimer is used then");
+        examine_remedy(f,
+                       "Windows Subsystem for Linux: if perf_events are missing, ctimer is used");
 }
 
 static bool has_namespace(const char *name, ino_t first, bool *known) {
@@ -63,8 +64,8 @@ static void check_self(struct examiner *x) {
                     "this process is in a container: a %s%s%s "
                     "namespace of its own (/proc/self/ns)",
                     pid ? "pid" : "", pid && user ? " and a " : "", user ? "user" : "");
-    examine_remedy(f, "JVMs outside it are not seen from here: for those run on the host, or in "
-                      "their container");
+    examine_remedy(f, "JVMs outside it are not visible from here: to profile them, run on the host "
+                      "or in their container");
 }
 
 static void check_library(struct examiner *x) {
@@ -85,7 +86,8 @@ static void check_library(struct examiner *x) {
         examine_add(x, "agent-library", "agent", other ? FINDING_FAILURE : FINDING_OK,
                     "%s, %s, for %s", x->library, library_machine(x->needs.machine), glibc);
     if (other)
-        examine_remedy(f, "it is for another machine than this program: install them together");
+        examine_remedy(
+            f, "it is built for another machine than this program: install both from one package");
 }
 
 static void check_clock(struct examiner *x) {
@@ -105,9 +107,8 @@ static void check_clock(struct examiner *x) {
     struct finding *f = examine_add(x, "clock", "clock", good ? FINDING_OK : FINDING_WARNING,
                                     "%s (%s)", name, path);
     if (!good)
-        examine_remedy(f,
-                       "each look at the clock is a system call with it: samples cost more; boot "
-                       "with clocksource=tsc where that is stable");
+        examine_remedy(f, "each reading of this clock is a system call, which makes samples "
+                          "slower; boot with clocksource=tsc if the TSC is stable");
 }
 
 static void check_descriptors(struct examiner *x) {

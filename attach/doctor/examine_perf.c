@@ -37,7 +37,7 @@ static void check_paranoid(struct examiner *x) {
                                         "%s cannot be read: %s", path, strerror(error));
         examine_remedy(f, error == ENOENT
                               ? "this kernel is built without perf_events: ctimer is used"
-                              : "whether perf_events are there shows perf-open");
+                              : "perf-open shows whether perf_events work");
         return;
     }
     bool may = process_status_has(x->self.capabilities, CAPABILITY_PERFMON) ||
@@ -45,11 +45,11 @@ static void check_paranoid(struct examiner *x) {
     enum finding_level level = n <= 1 ? FINDING_OK : may ? FINDING_NOTE : FINDING_WARNING;
     struct finding *f =
         examine_add(x, "perf-paranoid", "perf paranoid", level, "%ld (%s)%s", n, path,
-                    n > 1 && may ? "; this process has the right all the same" : "");
+                    n > 1 && may ? "; this process has the right anyway" : "");
     if (level == FINDING_WARNING)
         examine_remedy(f,
-                       "sysctl kernel.perf_event_paranoid=1, or run %s: kernel frames; without, "
-                       "ctimer is used",
+                       "for kernel frames: sysctl kernel.perf_event_paranoid=1, or run %s; "
+                       "otherwise ctimer is used",
                        x->uid == 0 ? "with CAP_PERFMON" : "as root");
 }
 
@@ -66,11 +66,11 @@ static void check_open(struct examiner *x) {
                     "with kernel stacks: %s (errno %d); %s%s", strerror(x->perf_error),
                     x->perf_error, "of user code only: ", user ? strerror(user) : "opens");
     if (x->perf_error == EACCES)
-        examine_remedy(f, "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON; without, ctimer is "
-                          "used");
+        examine_remedy(
+            f, "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON; otherwise ctimer is used");
     else if (x->perf_error == EPERM || (x->perf_error == ENOSYS && x->self.seccomp > 0))
         examine_remedy(f, "a container's seccomp filter: allow perf_event_open in its profile, or "
-                          "run on the host; without, ctimer is used");
+                          "run on the host; otherwise ctimer is used");
     else if (x->perf_error == ENOSYS)
         examine_remedy(f, "this kernel has no perf_events (WSL?): ctimer is used");
     else
@@ -80,7 +80,7 @@ static void check_open(struct examiner *x) {
 static void check_pmu(struct examiner *x) {
     int error = try_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false);
     if (!error) {
-        examine_add(x, "perf-pmu", "PMU", FINDING_OK, "hardware counters are there");
+        examine_add(x, "perf-pmu", "PMU", FINDING_OK, "hardware counters are available");
         return;
     }
     bool none = error == ENOENT || error == EOPNOTSUPP || error == ENODEV;
@@ -126,8 +126,8 @@ static void check_kernel_names(struct examiner *x) {
                             : "has zeroes for addresses");
     if (!there)
         examine_remedy(f,
-                       "kernel frames are [kernel] without names: sysctl kernel.kptr_restrict=0 "
-                       "kernel.perf_event_paranoid=1, or run %s",
+                       "kernel frames appear as [kernel], without names: sysctl "
+                       "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, or run %s",
                        x->uid == 0 ? "with CAP_SYSLOG" : "as root");
 }
 

@@ -35,7 +35,7 @@ static void check_alive(struct examiner *x) {
         struct finding *f =
             examine_add(x, id, title, FINDING_FAILURE, "has ended (/proc/%d/stat%s)", pid,
                         st.state == 'Z' ? ": Z, a zombie" : "");
-        examine_remedy(f, "jtop-prof --list shows what runs");
+        examine_remedy(f, "jtop-prof --list shows the running JVMs");
         return;
     }
     struct finding *f;
@@ -48,9 +48,9 @@ static void check_alive(struct examiner *x) {
     case STANDSTILL_TRACED:
         f = examine_add(
             x, id, title, FINDING_FAILURE,
-            "held by a debugger, process %d (/proc/%d/stat: t; 0: of another namespace)",
+            "held by a debugger, process %d (/proc/%d/stat: t; 0: in another namespace)",
             (int)tracer, pid);
-        examine_remedy(f, "let it go on there");
+        examine_remedy(f, "continue it in the debugger");
         return;
     case STANDSTILL_FROZEN:
         f = examine_add(x, id, title, FINDING_FAILURE,
@@ -70,9 +70,9 @@ static void check_user(struct examiner *x) {
     bool may = own || (root && process_status_has(x->self.capabilities, CAPABILITY_SETUID));
     struct finding *f = examine_add(
         x, "user", "user", may ? FINDING_OK : FINDING_FAILURE,
-        "it runs as uid %u (%s), this is uid %u%s (Uid of /proc/%d/status)", (unsigned)j->uid,
+        "it runs as uid %u (%s), jtop-prof as uid %u%s (Uid of /proc/%d/status)", (unsigned)j->uid,
         j->user, (unsigned)x->uid,
-        root && !own ? may ? ", which may become that" : " without CAP_SETUID" : "", (int)j->pid);
+        root && !own ? may ? ", which may switch to it" : " without CAP_SETUID" : "", (int)j->pid);
     if (!may && root)
         examine_remedy(f, "root needs CAP_SETUID and CAP_SETGID here, or run as user %s", j->user);
     else if (!may)
@@ -95,7 +95,7 @@ static void check_access(struct examiner *x) {
     unsigned owner = stat(path, &st) == 0 ? (unsigned)st.st_uid : (unsigned)x->jvm->uid;
     bool undumpable = owner != (unsigned)x->jvm->uid;
     if (!error) {
-        examine_add(x, "proc-access", "/proc", FINDING_OK, "%s may be looked into%s", path,
+        examine_add(x, "proc-access", "/proc", FINDING_OK, "%s is accessible%s", path,
                     undumpable ? "; the process is not dumpable" : "");
         return;
     }
@@ -103,14 +103,13 @@ static void check_access(struct examiner *x) {
     struct finding *f = examine_add(
         x, "proc-access", "/proc", by_child ? FINDING_NOTE : FINDING_FAILURE, "%s/%s: %s%s", path,
         denied, strerror(error),
-        undumpable ? "; it belongs to another uid than the process, which is not dumpable" : "");
+        undumpable ? "; the process is not dumpable: its /proc belongs to another uid" : "");
     if (by_child)
-        examine_remedy(f,
-                       "CAP_SYS_PTRACE is missing here: looked into as the JVM's own user instead");
+        examine_remedy(
+            f, "CAP_SYS_PTRACE is missing here: jtop-prof reads it as the JVM's user instead");
     else
         examine_remedy(f, "run as root with CAP_SYS_PTRACE (docker --cap-add SYS_PTRACE)%s",
-                       undumpable ? ": not even its own user may look into it"
-                                  : ", or as its user");
+                       undumpable ? ": even its own user has no access" : ", or as its user");
 }
 
 static void check_namespaces(struct examiner *x) {
@@ -136,8 +135,8 @@ static void check_namespaces(struct examiner *x) {
                     "not known: /proc/%d/ns cannot be read: %s", (int)x->jvm->pid, strerror(error));
     else if (inside_others_proc(x->jvm->pid))
         examine_remedy(examine_add(x, "namespaces", "namespaces", FINDING_FAILURE,
-                                   "its own %s, and the /proc of another pid namespace "
-                                   "(/proc/%d/root/proc/self is there for us)",
+                                   "its own %s, but the /proc of another pid namespace "
+                                   "(/proc/%d/root/proc/self is visible here)",
                                    found, (int)x->jvm->pid),
                        "start it with a /proc of its own: unshare --mount-proc");
     else if (!found[0])
@@ -146,8 +145,7 @@ static void check_namespaces(struct examiner *x) {
         examine_add(x, "namespaces", "namespaces", FINDING_OK,
                     "its own %s (/proc/%d/ns); process %d there%s%s%s", found, (int)x->jvm->pid,
                     (int)x->jvm->inner_pid,
-                    x->jvm->inner_pid == 1 ? ", the first: it is asked by SIGQUIT all the same"
-                                           : "",
+                    x->jvm->inner_pid == 1 ? ", the first one: SIGQUIT reaches it anyway" : "",
                     named ? "; container " : "", named ? container : "");
 }
 
@@ -168,7 +166,7 @@ static void check_architecture(struct examiner *x) {
         "%s, %d bits (/proc/%d/exe); the agent is for %s, 64 bits", library_machine(h.e_machine),
         bits, (int)x->jvm->pid, library_machine(OUR_MACHINE));
     if (!same)
-        examine_remedy(f, "use the jtop-prof that is built for it");
+        examine_remedy(f, "use a jtop-prof that is built for it");
 }
 
 void examine_process(struct examiner *x) {

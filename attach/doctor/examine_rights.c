@@ -57,12 +57,11 @@ static void check_perf(struct examiner *x) {
     } else if (we) {
         examine_add(x, id, title, FINDING_OK, "%s: this process opens perf_events for it",
                     filtered ? "a seccomp filter may deny it to the JVM"
-                             : "the JVM has not the right");
+                             : "the JVM does not have the right");
     } else if (jvm) {
-        f = examine_add(
-            x, id, title, FINDING_NOTE,
-            "the JVM has the right, but a seccomp filter that may deny it (Seccomp: %d)",
-            x->target.seccomp);
+        f = examine_add(x, id, title, FINDING_NOTE,
+                        "the JVM has the right, but its seccomp filter may deny it (Seccomp: %d)",
+                        x->target.seccomp);
         examine_remedy(f, "allow perf_event_open in its container's profile; else ctimer is used");
     } else {
         f = examine_add(
@@ -118,8 +117,8 @@ static void check_memlock(struct examiner *x, uint64_t limit) {
                     most, threads, kb, cpus, limit);
     if (few)
         examine_remedy(f,
-                       "sysctl kernel.perf_event_mlock_kb=%" PRIu64 ", or raise its ulimit -l: the "
-                       "threads beyond it have no kernel frames",
+                       "sysctl kernel.perf_event_mlock_kb=%" PRIu64
+                       ", or raise its ulimit -l: threads beyond the limit have no kernel frames",
                        threads * PERF_KB_A_THREAD / (cpus ? cpus : 1) + 512);
 }
 
@@ -161,12 +160,12 @@ static void check_signals(struct examiner *x) {
     struct finding *f =
         examine_add(x, "signals", "signals", b ? FINDING_WARNING : FINDING_OK,
                     "%s%s%s%s%s%s (SigCgt, SigBlk of /proc/%d/status)",
-                    c ? "others are used, for these have a handler:" : "no handlers", caught,
+                    c ? "these have a handler, so other signals are used:" : "no handlers", caught,
                     b ? "; blocked in its main thread:" : "", blocked,
                     x->maps.profiler[0] ? "; another profiler is loaded: " : "", x->maps.profiler,
                     (int)x->jvm->pid);
     if (b)
-        examine_remedy(f, "give a signal that is not blocked with --signal");
+        examine_remedy(f, "use --signal with a signal that is not blocked");
 }
 
 static void check_label(struct examiner *x) {
@@ -180,7 +179,7 @@ static void check_label(struct examiner *x) {
         examine_add(x, "label", "security label", free_of_it ? FINDING_OK : FINDING_NOTE,
                     "%s (/proc/%d/attr/current)", label, (int)x->jvm->pid);
     if (!free_of_it)
-        examine_remedy(f, "its policy may deny reading the agent's file: the kernel's log says so");
+        examine_remedy(f, "its policy may forbid reading the agent's file: see the kernel's log");
 }
 
 void examine_rights(struct examiner *x) {

@@ -13,8 +13,8 @@ static void check_seccomp(struct examiner *x) {
                                     "%s on this process (Seccomp of /proc/self/status: %d)",
                                     mode >= 0 && mode <= 2 ? modes[mode] : "not known", mode);
     if (mode > 0)
-        examine_remedy(f, x->perf_error ? "it may be what denies perf_event_open: see perf-open"
-                                        : "it lets perf_event_open pass");
+        examine_remedy(f, x->perf_error ? "it may be why perf_event_open fails: see perf-open"
+                                        : "it allows perf_event_open");
 }
 
 static void check_yama(struct examiner *x) {
@@ -26,8 +26,8 @@ static void check_yama(struct examiner *x) {
                     strerror(error));
     else
         examine_add(x, "yama", "Yama", FINDING_OK,
-                    "%ld (%s): does not matter, nothing is traced: the JVM's files in /proc are "
-                    "opened with the right to read",
+                    "%ld (%s): no effect: jtop-prof traces nothing; it only needs the right to "
+                    "read the JVM's files in /proc",
                     n, path);
 }
 
@@ -60,7 +60,7 @@ static void check_hidepid(struct examiner *x) {
         examine_add(x, "hidepid", "hidepid", matters ? FINDING_NOTE : FINDING_OK,
                     "%s (mount options of /proc)", value);
     if (matters)
-        examine_remedy(found, "other users' JVMs are not seen: run as their user or as root");
+        examine_remedy(found, "other users' JVMs are hidden: run as their user or as root");
 }
 
 static void check_modules(struct examiner *x) {
@@ -80,8 +80,8 @@ static void check_modules(struct examiner *x) {
                  : "permissive",
         armor ? "on (/sys/module/apparmor/parameters/enabled)" : "off");
     if (strict || armor)
-        examine_remedy(f, "what it denies is in the kernel's log: ausearch -m avc, or dmesg | grep "
-                          "DENIED");
+        examine_remedy(
+            f, "the kernel's log shows what it denies: ausearch -m avc, or dmesg | grep DENIED");
 }
 
 void examine_security(struct examiner *x) {

@@ -49,7 +49,7 @@ static void check_jdk(struct examiner *x) {
                                                           : FINDING_WARNING,
                                     "%d (%s)", x->release, x->version);
     if (!tried)
-        examine_remedy(f, "jtop-prof is tried with JDK %d to %d", OLDEST, NEWEST);
+        examine_remedy(f, "jtop-prof is tested with JDK %d to %d", OLDEST, NEWEST);
 }
 
 /* ---- files as the JVM sees them ---- */
@@ -136,7 +136,7 @@ static void find_version(struct examiner *x) {
             return;
         utf8_clean(a.version);
         x->release = examine_release(a.version + (strncmp(a.version, "1.", 2) ? 0 : 2));
-        snprintf(x->version, sizeof x->version, "%s, by its release file", a.version);
+        snprintf(x->version, sizeof x->version, "%s, from its release file", a.version);
     }
 }
 
@@ -168,8 +168,8 @@ static void check_glibc(struct examiner *x) {
     struct finding *f = examine_add(x, "libc", "C library", good ? FINDING_OK : FINDING_FAILURE,
                                     "glibc 2.%u (%s)%s", a.minor, x->maps.libc_path, wants);
     if (!good)
-        examine_remedy(f, "build the agent on a system as old as the JVM's, and give it with "
-                          "--libpath");
+        examine_remedy(
+            f, "build the agent on a system as old as the JVM's, and give its path with --libpath");
 }
 
 static void check_libc(struct examiner *x) {
@@ -194,8 +194,8 @@ static void check_vm_library(struct examiner *x) {
     } else if (x->maps.nameless) {
         f = examine_add(x, "vm-library", "libjvm.so", FINDING_WARNING,
                         "/proc/%d/maps says that code comes from \"/\"", (int)x->jvm->pid);
-        examine_remedy(f, "native frames have no names: a fault of the kernel (Ubuntu 5.x on "
-                          "overlayfs), boot a newer one");
+        examine_remedy(f, "native frames have no names: this is a kernel bug (Ubuntu 5.x on "
+                          "overlayfs), boot a newer kernel");
     } else if (x->maps.vm_deleted) {
         f = examine_add(
             x, "vm-library", "libjvm.so", FINDING_WARNING,
@@ -219,7 +219,7 @@ static void check_perf_data(struct examiner *x) {
     struct finding *f =
         examine_add(x, "perf-data", "hsperfdata", FINDING_NOTE, "no /tmp/hsperfdata_*/%d%s%s",
                     (int)x->jvm->inner_pid, why ? ": " : "", why ? why : "");
-    examine_remedy(f, "heap, GC and safepoint figures are missing; profiles are not");
+    examine_remedy(f, "heap, GC and safepoint figures are missing; profiles are not affected");
 }
 
 static void check_debug_info(struct examiner *x) {
@@ -232,22 +232,21 @@ static void check_debug_info(struct examiner *x) {
                                : "no -XX:+DebugNonSafepoints is seen",
                     said ? "" : examine_unread(x, unread, sizeof unread));
     if (said <= 0)
-        examine_remedy(f,
-                       "small methods inlined before the profile begins get each other's samples: "
-                       "--precise, or start with -XX:+UnlockDiagnosticVMOptions "
-                       "-XX:+DebugNonSafepoints");
+        examine_remedy(f, "small methods inlined before the profile begins get each other's "
+                          "samples: use --precise, or start the JVM with "
+                          "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints");
 }
 
 static void check_stack_depth(struct examiner *x) {
     if (x->options.option[JAVA_STACK_DEPTH].said >= 0) {
         examine_add(x, "stack-depth", "stack depth", FINDING_OK,
-                    "no MaxJavaStackTraceDepth that keeps Java frames out");
+                    "MaxJavaStackTraceDepth does not hide Java frames");
         return;
     }
     struct finding *f = examine_add(x, "stack-depth", "stack depth", FINDING_NOTE,
                                     "MaxJavaStackTraceDepth is not above 0 (%s)",
                                     x->options.option[JAVA_STACK_DEPTH].source);
-    examine_remedy(f, "--cstack asgct would see no Java frames; vm, as by itself, does");
+    examine_remedy(f, "--cstack asgct would show no Java frames; the default, vm, does");
 }
 
 void examine_vm(struct examiner *x) {

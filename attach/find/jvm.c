@@ -159,7 +159,7 @@ static int read_process(pid_t pid, struct proc_status *status, struct proc_stat 
     if (st->state == 'Z' || st->state == 'X')
         return err_set(e, ESRCH, "process %d (%s) has ended", (int)pid, st->comm);
     if (status->tgid != pid)
-        return err_set(e, EINVAL, "%d is a thread of process %d: give that number", (int)pid,
+        return err_set(e, EINVAL, "%d is a thread of process %d: use the process number", (int)pid,
                        (int)status->tgid);
     return 0;
 }
@@ -180,7 +180,7 @@ static int no_access(const struct jvm *j, const char *comm, int error, struct er
                  "--regid %u --clear-groups jtop-prof ...)",
                  (unsigned)j->uid, (unsigned)j->gid);
     return err_set(e, EACCES,
-                   "process %d (%s) belongs to uid %u and may not be looked into by uid %u "
+                   "process %d (%s) belongs to uid %u and cannot be inspected by uid %u "
                    "(/proc/%d/maps: %s): %s",
                    (int)j->pid, comm, (unsigned)j->uid, uid, (int)j->pid, strerror(error), how);
 }
@@ -357,8 +357,7 @@ static void list_names(const struct jvm *list, int n, fit fits, const char *what
 static int none_fits(const struct jvm *list, int n, const char *what, struct err *e) {
     char names[LIST_MAX];
     if (n == 0)
-        return err_set(e, ESRCH,
-                       "no JVM is running that uid %u may look into: start one, or run %s",
+        return err_set(e, ESRCH, "no running JVM can be inspected by uid %u: start one, or run %s",
                        (unsigned)geteuid(),
                        geteuid() == 0 ? "with CAP_SYS_PTRACE, or as its user (setpriv --reuid UID "
                                         "--regid GID --clear-groups jtop-prof ...)"
@@ -370,7 +369,7 @@ static int none_fits(const struct jvm *list, int n, const char *what, struct err
 static int several_fit(const struct jvm *list, int n, fit fits, const char *what, struct err *e) {
     char names[LIST_MAX];
     list_names(list, n, fits, what, names);
-    return err_set(e, ENOTUNIQ, "several JVMs fit '%.80s', give the pid of one: %s", what, names);
+    return err_set(e, ENOTUNIQ, "several JVMs match '%.80s', give the pid of one: %s", what, names);
 }
 
 static int choose(const struct jvm *list, int n, const char *what, struct jvm *out, struct err *e) {

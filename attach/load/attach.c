@@ -169,7 +169,7 @@ static const char *const why_silent[] = {
         ("it is busy with another attach (jcmd, jstack, a monitoring agent), or at a "
          "long safepoint; try again"),
     [STANDSTILL_STOPPED] = "it is stopped by a signal, continue it with kill -CONT",
-    [STANDSTILL_TRACED] = "it is held by a debugger, let it go on there",
+    [STANDSTILL_TRACED] = "it is held by a debugger, continue it there",
     [STANDSTILL_FROZEN] = "it is frozen with its control group, thaw it (docker unpause)",
 };
 
@@ -181,16 +181,17 @@ static int no_answer(const struct jvm *j, const char *command, int rc, struct er
                        command);
     if (rc == -ETIMEDOUT)
         return err_set(e, ETIMEDOUT,
-                       "JVM %d (%s) took the connection but did not answer '%s' in time: %s",
+                       "JVM %d (%s) accepted the connection but did not answer '%s' in time: %s",
                        (int)j->pid, j->name, command, why_silent[standstill_of(j->pid, NULL)]);
     if (rc == -EMSGSIZE)
-        return err_set(e, EMSGSIZE, "JVM %d answered '%s' with more than %d MiB", (int)j->pid,
-                       command, REPLY_MAX >> 20);
+        return err_set(e, EMSGSIZE, "the answer of JVM %d to '%s' is larger than %d MiB",
+                       (int)j->pid, command, REPLY_MAX >> 20);
     if (rc < 0)
-        return err_set(e, -rc, "talking to JVM %d ('%s'): %s", (int)j->pid, command, strerror(-rc));
+        return err_set(e, -rc, "cannot talk to JVM %d ('%s'): %s", (int)j->pid, command,
+                       strerror(-rc));
     return err_set(e, EPROTO,
-                   "JVM %d closed the connection without an answer to '%s': it wants its own uid "
-                   "%u and gid %u, this is uid %u, gid %u",
+                   "JVM %d closed the connection without an answer to '%s': it accepts only its "
+                   "own uid %u and gid %u, this is uid %u, gid %u",
                    (int)j->pid, command, (unsigned)j->uid, (unsigned)j->gid, (unsigned)geteuid(),
                    (unsigned)getegid());
 }
@@ -208,7 +209,7 @@ static int build_request(const char *command, const char *const arg[3], char *ou
         if (size > ARGUMENT_MAX_BYTES + 1)
             return err_set(
                 e, E2BIG,
-                "an argument of '%s' has %zu bytes, the attach protocol takes %d: %.60s...",
+                "an argument of '%s' has %zu bytes, the attach protocol allows %d: %.60s...",
                 command, size - 1, ARGUMENT_MAX_BYTES, a);
         memcpy(out + n, a, size);
         n += size;
@@ -240,8 +241,8 @@ static int read_status(const struct jvm *j, const char *command, struct reply *r
                        char **text, struct err *e) {
     char words[SHOWN_MAX];
     if (!r->data || !split_status(r, status, text))
-        return err_set(e, EPROTO, "JVM %d answered '%s' in a way that is not understood: %s",
-                       (int)j->pid, command, shown(r->data ? r->data : "", words));
+        return err_set(e, EPROTO, "JVM %d sent an invalid answer to '%s': %s", (int)j->pid, command,
+                       shown(r->data ? r->data : "", words));
     if (*status == STATUS_BAD_VERSION)
         return err_set(e, EPROTO, "JVM %d does not speak version 1 of the attach protocol",
                        (int)j->pid);
@@ -251,7 +252,7 @@ static int read_status(const struct jvm *j, const char *command, struct reply *r
 static int refused(const struct jvm *j, const char *command, long status, const char *text,
                    char words[SHOWN_MAX], struct err *e) {
     return err_set(e, EPROTO, "JVM %d refused '%s' (%ld): %s", (int)j->pid, command, status,
-                   *text ? shown(text, words) : "it gives no reason");
+                   *text ? shown(text, words) : "it gave no reason");
 }
 
 /* Sends a command; returns the JVM's status, and *text, which points into r->data. */

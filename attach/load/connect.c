@@ -41,7 +41,7 @@ static int explain_halt(const struct jvm *j, const struct helper_outcome *o, str
             snprintf(who, sizeof who, ", process %u", (unsigned)o->seen);
         return err_set(e, ETIMEDOUT,
                        "JVM %d (%s) is held by a debugger%s (state t in /proc/%d/stat) and cannot "
-                       "answer: let it go on there, then try again",
+                       "answer: continue it there, then try again",
                        (int)j->pid, j->name, who, (int)j->pid);
     default:
         return err_set(e, ETIMEDOUT,
@@ -57,28 +57,27 @@ static int explain_listener(const struct jvm *j, const struct helper_outcome *o,
     if (o->step == HELPER_BUSY)
         return err_set(e, ETIMEDOUT,
                        "JVM %d (%s) listens, but the queue of its socket is full (connect: %s): "
-                       "other tools wait for its answers, or it is at a long safepoint; end them "
-                       "(jcmd, jstack, a monitoring agent), then try again",
+                       "other tools wait for its answers, or it is at a long safepoint; stop these "
+                       "tools (jcmd, jstack, a monitoring agent), then try again",
                        pid, j->name, strerror(EAGAIN));
     return err_set(e, ENOENT,
-                   "JVM %d (%s) listens, but its socket /tmp/.java_pid%d was removed, by a cleaner "
-                   "of /tmp perhaps, and %s: restart it, and spare /tmp/.java_pid* from cleaning",
+                   "JVM %d (%s) listens, but its socket /tmp/.java_pid%d was removed, perhaps by a "
+                   "cleaner of /tmp, and %s: restart it, and exclude /tmp/.java_pid* from cleaning",
                    pid, j->name, (int)j->inner_pid,
                    o->step == HELPER_REMOVED
-                       ? "JDKs before 8u332, 11.0.13 and 14 make no new one"
+                       ? "JDKs before 8u332, 11.0.13 and 14 create no new one"
                        : "with -Xrs it cannot be asked for a new one: SIGQUIT would kill it");
 }
 
 static int explain_silence(const struct jvm *j, bool pends, struct err *e) {
-    return err_set(e, ETIMEDOUT,
-                   "JVM %d (%s) did not begin to listen in time; SIGQUIT was sent, and %s: try "
-                   "again (.attach_pid%d stays until it listens, a minute at most)",
-                   (int)j->pid, j->name,
-                   pends ? "it has not even taken that (ShdPnd in its /proc status): it gets no "
-                           "CPU time"
-                         : "taken: it is at a long safepoint, or on its way to one, or gets no CPU "
-                           "time",
-                   (int)j->inner_pid);
+    return err_set(
+        e, ETIMEDOUT,
+        "JVM %d (%s) did not begin to listen in time; SIGQUIT was sent, and %s: try "
+        "again (.attach_pid%d stays until it listens, a minute at most)",
+        (int)j->pid, j->name,
+        pends ? "it is still pending (ShdPnd in its /proc status): the JVM gets no CPU time"
+              : "the JVM received it: it is at or before a long safepoint, or gets no CPU time",
+        (int)j->inner_pid);
 }
 
 static int explain_process(const struct jvm *j, const struct helper_outcome *o, struct err *e) {
@@ -87,24 +86,25 @@ static int explain_process(const struct jvm *j, const struct helper_outcome *o, 
     case HELPER_GONE:
         return err_set(e, ESRCH, "JVM %d (%s) is gone: the process has ended", pid, j->name);
     case HELPER_DISABLED:
-        return err_set(e, EOPNOTSUPP,
-                       "JVM %d (%s) was started with -XX:+DisableAttachMechanism: restart it "
-                       "without it, or let it profile itself with -agentpath:...=start,file=...",
-                       pid, j->name);
+        return err_set(
+            e, EOPNOTSUPP,
+            "JVM %d (%s) was started with -XX:+DisableAttachMechanism: restart it without this "
+            "flag, or let it profile itself with -agentpath:...=start,file=...",
+            pid, j->name);
     case HELPER_UNCAUGHT:
         if (o->seen)
             return explain_listener(j, o, e);
         return err_set(e, EOPNOTSUPP,
-                       "JVM %d (%s) does not listen for attach requests, and SIGQUIT, which asks "
-                       "for that, has no handler in it and would kill it (-Xrs?): restart it "
-                       "without, or with -XX:+StartAttachListener",
+                       "JVM %d (%s) does not listen for attach requests, and has no handler for "
+                       "SIGQUIT, which asks it to listen and would kill it (-Xrs?): restart it "
+                       "without -Xrs, or with -XX:+StartAttachListener",
                        pid, j->name);
     case HELPER_SILENT:
         return explain_silence(j, o->seen, e);
     case HELPER_NARROW:
         return err_set(e, ENOEXEC,
-                       "process %d (%s) is a 32-bit one, and this jtop-prof is built for 64 bits: "
-                       "its agent cannot be loaded there",
+                       "process %d (%s) is a 32-bit process, and this jtop-prof is built for 64 "
+                       "bits: its agent cannot be loaded there",
                        pid, j->name);
     case HELPER_OTHER_VM:
         return err_set(e, EOPNOTSUPP,
@@ -134,23 +134,23 @@ static int explain_file(const struct jvm *j, const struct helper_outcome *o, str
     case HELPER_TRIGGER:
         return err_set(e, o->error,
                        "cannot create .attach_pid%d, which JVM %d waits for, as uid %u in its "
-                       "working directory or /tmp: %s; let it write to its /tmp",
+                       "working directory or /tmp: %s; make its /tmp writable for it",
                        inner, pid, (unsigned)j->uid, why);
     case HELPER_SIGNAL:
-        return err_set(e, o->error,
-                       "cannot send SIGQUIT, which asks it to listen, to JVM %d as uid %u: %s: a "
-                       "security module (AppArmor, SELinux) forbids it? The kernel's log says so",
-                       pid, (unsigned)j->uid, why);
+        return err_set(
+            e, o->error,
+            "cannot send SIGQUIT, the request to listen, to JVM %d as uid %u: %s: perhaps a "
+            "security module (AppArmor, SELinux) forbids it; see the kernel's log",
+            pid, (unsigned)j->uid, why);
     case HELPER_NOT_SOCKET:
         return err_set(e, ENOTSOCK,
                        "/tmp/.java_pid%d, where JVM %d should listen, is not a socket: remove it",
                        inner, pid);
     case HELPER_OWNER:
-        return err_set(
-            e, EPERM,
-            "/tmp/.java_pid%d belongs to uid %u, not to uid %u of JVM %d: refused; where "
-            "an earlier process left it, remove it",
-            inner, (unsigned)o->seen, (unsigned)j->uid, pid);
+        return err_set(e, EPERM,
+                       "/tmp/.java_pid%d belongs to uid %u, not to uid %u of JVM %d: refused; "
+                       "remove it if an earlier process left it",
+                       inner, (unsigned)o->seen, (unsigned)j->uid, pid);
     case HELPER_PEER:
         return err_set(e, EPERM,
                        "/tmp/.java_pid%d: process %u%s listens there, not JVM %d: refused (a /tmp "
@@ -161,8 +161,8 @@ static int explain_file(const struct jvm *j, const struct helper_outcome *o, str
         return err_set(e, o->error, "cannot connect to /tmp/.java_pid%d of JVM %d as uid %u: %s%s",
                        inner, pid, (unsigned)j->uid, why,
                        o->error == EACCES || o->error == EPERM
-                           ? ": a security module (AppArmor, SELinux) forbids it, or its mode "
-                             "does? See ls -l, and the kernel's log"
+                           ? ": perhaps a security module (AppArmor, SELinux) or its mode forbids "
+                             "it; see the kernel's log and ls -l"
                            : "");
     }
 }
@@ -174,7 +174,7 @@ static int explain_credentials(const struct jvm *j, int error, struct err *e) {
                  !process_status_has(self.capabilities, CAPABILITY_SYS_PTRACE);
     if (geteuid() == 0 && j->uid != 0)
         snprintf(remedy, sizeof remedy, "root needs CAP_SETUID and CAP_SETGID here for that%s",
-                 blind ? ", and CAP_SYS_PTRACE to look into it" : "");
+                 blind ? ", and CAP_SYS_PTRACE to inspect it" : "");
     else
         snprintf(remedy, sizeof remedy, "run as user %s or as root", j->user);
     return err_set(e, EPERM,

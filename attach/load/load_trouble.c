@@ -54,21 +54,23 @@ static const struct {
 /* What each kind means, and what to do. */
 static const char *const meaning[] = {
     [LOAD_UNKNOWN] = "the reason is not known",
-    [LOAD_DISABLED] = "it was started with -XX:-EnableDynamicAgentLoading: restart it without it, "
-                      "or let it profile itself with -agentpath:...=start,file=...",
-    [LOAD_MISSING] = "it sees no such file: in a container, give a path of its own with --libpath",
-    [LOAD_NEEDS] = "a library that the agent needs is not there: is this the agent that came with "
-                   "jtop-prof?",
-    [LOAD_MACHINE] = "the agent is built for another machine than the JVM: take the jtop-prof that "
-                     "is built for the JVM's",
-    [LOAD_NOEXEC] = "nothing may be executed where it lies (mounted noexec, or a security module "
-                    "forbids it): put it elsewhere, and give that path with --libpath",
-    [LOAD_DENIED] = "its user may not read it: chmod a+rx the file and the directories above it",
-    [LOAD_OLD_LIBC] = "its C library lacks what the agent needs: use the agent of a release of "
-                      "jtop-prof, which works with old and other C libraries",
-    [LOAD_NOT_LIBRARY] = "the file is not a shared library, or cut off: install it again",
-    [LOAD_NOT_AGENT] = "the file is not an agent: leave --libpath away, or give the "
-                       "libjtop-agent.so of this jtop-prof",
+    [LOAD_DISABLED] = "it was started with -XX:-EnableDynamicAgentLoading: restart it without this "
+                      "flag, or let it profile itself with -agentpath:...=start,file=...",
+    [LOAD_MISSING] =
+        "it sees no such file: in a container, give the path as the JVM sees it with --libpath",
+    [LOAD_NEEDS] =
+        "a library that the agent needs is missing: is this the agent that came with jtop-prof?",
+    [LOAD_MACHINE] = "the agent is built for another machine than the JVM: use a jtop-prof built "
+                     "for the JVM's machine",
+    [LOAD_NOEXEC] = "files in its directory may not be executed (mounted noexec, or a security "
+                    "module forbids it): put it elsewhere, and give that path with --libpath",
+    [LOAD_DENIED] =
+        "the JVM's user may not read it: chmod a+rx the file and the directories above it",
+    [LOAD_OLD_LIBC] = "its C library lacks what the agent needs: use the agent of a jtop-prof "
+                      "release, which works with older and other C libraries",
+    [LOAD_NOT_LIBRARY] = "the file is not a shared library, or it is truncated: install it again",
+    [LOAD_NOT_AGENT] =
+        "the file is not an agent: omit --libpath, or give the libjtop-agent.so of this jtop-prof",
 };
 
 enum load_kind load_kind(const char *text, const char *library) {

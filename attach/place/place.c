@@ -96,7 +96,8 @@ static int open_library(struct place_task *t, struct err *e) {
         return err_set(e, errno, "cannot read the agent library %s: %s", t->library,
                        strerror(errno));
     if (!S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > LIBRARY_MAX)
-        return err_set(e, EINVAL, "the agent library %s is not a file, or empty, or too large",
+        return err_set(e, EINVAL,
+                       "the agent library %s is not a regular file, or empty, or too large",
                        t->library);
     t->library_bytes = (uint64_t)st.st_size;
     return 0;
@@ -107,9 +108,9 @@ static const char *fault_text(const struct place_try *try) {
     case PLACE_FAULT_NOEXEC:
         return "mounted noexec";
     case PLACE_FAULT_FULL:
-        return "no room";
+        return "no space";
     case PLACE_FAULT_NAME:
-        return "a path that cannot be passed on";
+        return "its path cannot be passed to the JVM";
     case PLACE_FAULT_OWNER:
         return "files there get another owner or mode";
     default:
@@ -140,11 +141,11 @@ static int nowhere(const struct place_task *t, struct err *e) {
         utf8_clean(r->tried[i].dir);
     for (uint32_t i = 0; i < r->tries; i++)
         add_all_of(&looked, r, i);
-    int result =
-        err_set(e, ENOENT,
-                "no directory where JVM %d can load the agent from (%.250s); mount a tmpfs without "
-                "noexec there, or put %s where it can read it and say where with --libpath",
-                (int)t->jvm.pid, looked.data ? looked.data : "none was found", t->library);
+    int result = err_set(
+        e, ENOENT,
+        "no directory where JVM %d can load the agent from (%.250s); mount a tmpfs without noexec "
+        "there, or put %s where the JVM can read it and give that path with --libpath",
+        (int)t->jvm.pid, looked.data ? looked.data : "none was found", t->library);
     text_free(&looked);
     return result;
 }
@@ -168,11 +169,12 @@ static int settle(const struct place_task *t, uint32_t outcome, struct place *ou
     case PLACE_NOWHERE:
         return nowhere(t, e);
     default:
-        return err_set(e, ETIMEDOUT,
-                       "no answer from the file systems of JVM %d, where the agent library was to "
-                       "be put; is one of them (/tmp, its working directory, its home) on a server "
-                       "that is gone? --libpath names a file that the JVM has",
-                       (int)t->jvm.pid);
+        return err_set(
+            e, ETIMEDOUT,
+            "the file systems of JVM %d did not answer, so the agent library was not placed; check "
+            "whether one of them (/tmp, its working directory, its home) is on an unreachable "
+            "server, or name a file that the JVM has with --libpath",
+            (int)t->jvm.pid);
     }
 }
 
@@ -312,6 +314,6 @@ int place_check(const struct jvm *j, const char *path, uint64_t deadline_ns, str
         return 0;
     return err_set(e, ENOENT,
                    "JVM %d has no file %s; --libpath is the path of the agent library as the JVM "
-                   "sees it; without it, it is put where the JVM can load it",
+                   "sees it; without --libpath, jtop-prof puts it where the JVM can load it",
                    (int)j->pid, path);
 }

@@ -106,7 +106,7 @@ static const char *fault_of(const struct look *l, const char *dir) {
     else if (fs.f_flag & ST_NOEXEC)
         why = "mounted noexec";
     else if (!has_room(l, &fs))
-        why = "no room";
+        why = "no space";
     else if (!may_write(fd))
         why = error_text(l, errno);
     close(fd);

@@ -88,15 +88,15 @@ static __attribute__((format(printf, 1, 2))) void say(const char *format, ...) {
 static const char *why_not(int result) {
     switch (result) {
     case HANDSHAKE_BUSY:
-        return "somebody else does already";
+        return "another process profiles it already";
     case HANDSHAKE_NO_MEMORY:
         return "no memory";
     case HANDSHAKE_NO_THREAD:
-        return "it starts no more threads";
+        return "it cannot start more threads";
     case HANDSHAKE_SIGNAL:
-        return "no handler for SIGSEGV can be put in place";
+        return "no handler for SIGSEGV can be installed";
     default:
-        return "it is no HotSpot, or a release that is not known";
+        return "it is not HotSpot, or an unknown release";
     }
 }
 
@@ -134,8 +134,8 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
     }
     int r = agent_spawn_reader();
     if (r == -ENOENT)
-        say("jtop-prof: agent: nothing is profiled: the program jtop-prof is not "
-            "beside the library and not on the PATH; name it with frontend=PATH\n");
+        say("jtop-prof: agent: nothing is profiled: no program jtop-prof beside the library or on "
+            "the PATH; name it with frontend=PATH\n");
     else if (r < 0)
         say("jtop-prof: agent: nothing is profiled: jtop-prof cannot be started "
             "(errno %d)\n",

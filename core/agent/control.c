@@ -54,11 +54,12 @@ void agent_wake(void) {
 static void tell_refused(struct wire_engine_status *s, uint32_t threads, int error) {
     if (error == ENOTCONN)
         snprintf(s->reason, sizeof s->reason,
-                 "%u newer threads are not sampled: jtop-prof opens no perf_events any more",
+                 "%u newer threads are not sampled: jtop-prof no longer opens perf_events",
                  threads);
     else
         snprintf(s->reason, sizeof s->reason,
-                 "%u newer threads are not sampled: no room for them (errno %d)", threads, error);
+                 "%u newer threads are not sampled: they cannot be added (errno %d)", threads,
+                 error);
 }
 
 static void publish(void) {

@@ -100,7 +100,7 @@ static int start_by(struct engine_run *run, const struct engine *e, JNIEnv *jni,
                     size_t why_bytes) {
     uint64_t asked = run->request.interval;
     if (agent.zero && e->by_signal) {
-        snprintf(why, why_bytes, "the Zero VM's stacks can be walked by itself only");
+        snprintf(why, why_bytes, "the Zero VM's stacks can be walked only by the VM");
         return -ENOTSUP;
     }
     run->request.interval = asked ? asked : e->interval;
@@ -162,7 +162,7 @@ static int try_engine(struct engine_run *run, const struct engine *e, JNIEnv *jn
         snprintf(why, why_bytes,
                  locked ? "no perf_events: no locked memory for the buffers of all threads "
                           "(errno %d: kernel.perf_event_mlock_kb, memlock limit)"
-                        : "not every thread could be armed (errno %d)",
+                        : "sampling failed to start in a thread (errno %d)",
                  -r);
         stop_run(run, jni);
     }
@@ -200,7 +200,7 @@ static int start_run(struct engine_run *run, JNIEnv *jni, const char *walker_why
     if (r == 0)
         s->error = 0;
     else if (!*first_why)
-        snprintf(first_why, sizeof first_why, "this agent has no such way to sample");
+        snprintf(first_why, sizeof first_why, "this agent cannot sample in this way");
     if (r < 0 && !s->error)
         s->error = -r;
     snprintf(s->reason, sizeof s->reason, "%s%s%s", walker_why,

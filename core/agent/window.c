@@ -74,7 +74,7 @@ static int set_traps(struct window *w, char *why, size_t why_bytes) {
     bool two = w->end && w->end != w->begin;
     w->in_turns = !trap_goes_on(w->begin) || (two && !trap_goes_on(w->end));
     if (w->in_turns && w->end == w->begin) {
-        snprintf(why, why_bytes, "the function at 0x%lx cannot begin a window and end it, too",
+        snprintf(why, why_bytes, "the function at 0x%lx cannot both begin and end a window",
                  (unsigned long)w->begin);
         return -ENOTSUP;
     }

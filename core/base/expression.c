@@ -46,7 +46,7 @@ static int compile(struct expression *x, const char *text, bool ignore_case, cha
     if (text[at])
         snprintf(why, size, "%s, at \"%.20s\"", (const char *)message, text + at);
     else
-        snprintf(why, size, "%s, at its end", (const char *)message);
+        snprintf(why, size, "%s, at the end", (const char *)message);
     return error == PCRE2_ERROR_NOMEMORY || error == PCRE2_ERROR_HEAP_FAILED ? -ENOMEM : -EINVAL;
 }
 

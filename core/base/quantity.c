@@ -15,7 +15,7 @@ const struct quantity quantity_duration = {
 
 const struct quantity quantity_processes = {
     .noun = "an interval",
-    .form = "seconds, or a number with ms, s, m, h or d; 0: not at all",
+    .form = "seconds, or a number with ms, s, m, h or d; 0: never",
     .unit = {{"", 1000}, {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}},
     .min = 0,
     .max = UINT64_C(86400000) * 365,
@@ -85,7 +85,7 @@ const struct quantity quantity_bytes = {
 
 const struct quantity quantity_events = {
     .noun = "a number of events",
-    .form = "a number, or one with k, m or g; with ns, us, ms or s as many events as that has ns",
+    .form = "a number, or one with k, m or g; a time with ns, us, ms or s counts as its ns",
     .unit = {{"", 1},
              {"k", 1000},
              {"m", 1000000},

@@ -22,7 +22,7 @@ int thread_filter_init(struct thread_filter *f, const char *pattern, const struc
             return r == -ENOMEM
                        ? err_set(e, ENOMEM, "out of memory")
                        : err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                                     "\"%.200s\" is no regular expression for threads' names: %s",
+                                     "\"%.200s\" is not a regular expression for thread names: %s",
                                      pattern, why);
         f->has_pattern = true;
     }
@@ -178,6 +178,6 @@ const char *thread_filter_trouble(struct thread_filter *f) {
     if (!f->pattern.gave_up || f->told)
         return NULL;
     f->told = true;
-    return "--thread: the expression takes too long with the names of some threads: they are left "
+    return "--thread: the expression takes too long for some thread names: these threads are left "
            "out";
 }

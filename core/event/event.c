@@ -197,7 +197,7 @@ int event_parse_in(const struct event_places *places, const char *text,
     *out = (struct wire_engine_request){.event = WIRE_EVENT_PERF};
     for (const unsigned char *p = (const unsigned char *)text; *p; p++)
         if (*p <= ' ' || *p == 0x7f)
-            return event_wrong(e, EINVAL, text, "there is no event with blanks in its name");
+            return event_wrong(e, EINVAL, text, "the name of an event has no blanks");
     if (!*text)
         return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "the name of the event is empty");
     int r = parse(places, text, out, e);

@@ -56,19 +56,19 @@ int event_breakpoint_parse(const char *text, struct wire_engine_request *out, st
     const char *place = text + strlen("mem:");
     if (!*place || strlen(place) >= sizeof out->text)
         return event_wrong(e, EINVAL, text,
-                           "it is written mem:ADDRESS|SYMBOL[+OFFSET][/LENGTH][:rwx]");
+                           "the form is mem:ADDRESS|SYMBOL[+OFFSET][/LENGTH][:rwx]");
     snprintf(out->text, sizeof out->text, "%s", place);
     if (take_access(out->text, &access) < 0)
-        return event_wrong(e, EINVAL, text, "behind the colon stands r, w, rw or x");
+        return event_wrong(e, EINVAL, text, "r, w, rw or x must follow the colon");
     if (access == HW_BREAKPOINT_X)
         length = EXECUTE_BYTES;
     if (!take_length(out->text, &length) || (access == HW_BREAKPOINT_X && length != EXECUTE_BYTES))
-        return event_wrong(e, EINVAL, text, "a watched length is 1, 2, 4 or 8 bytes%s",
+        return event_wrong(e, EINVAL, text, "a watched length must be 1, 2, 4 or 8 bytes%s",
                            access == HW_BREAKPOINT_X ? ", and 8 for execution" : "");
     begin(out, access, length);
     char *plus = strrchr(out->text, '+');
     if (plus && !event_number(plus + 1, &offset))
-        return event_wrong(e, EINVAL, text, "\"%.60s\" is no offset", plus);
+        return event_wrong(e, EINVAL, text, "\"%.60s\" is not an offset", plus);
     if (plus)
         *plus = '\0';
     if (event_number(out->text, &out->perf.config1)) {
@@ -91,11 +91,10 @@ int event_function_parse(const char *text, struct wire_engine_request *out, stru
         function = strchr(usual, *p) || strchr("$:<>~*&=!+[](),", *p);
     const char *near = event_nearest(text);
     if (!function)
-        return event_wrong(e, EINVAL, text, "unknown event%s%s",
-                           near ? "; nearest known one: " : "",
-                           near ? near
-                                : "; there are cpu, wall, alloc, lock and many more, see "
-                                  "jtop-prof list PID");
+        return event_wrong(
+            e, EINVAL, text, "unknown event%s%s", near ? "; nearest known one: " : "",
+            near ? near
+                 : "; known ones are cpu, wall, alloc, lock and many more, see jtop-prof list PID");
     begin(out, HW_BREAKPOINT_X, EXECUTE_BYTES);
     snprintf(out->text, sizeof out->text, "%s", text);
     return 0;

@@ -42,9 +42,9 @@ int event_method_parse(const char *text, struct wire_engine_request *out, struct
     const char *colon = strrchr(text, ':');
     out->event = WIRE_EVENT_METHOD;
     if (colon && !read_time(colon + 1, &out->interval))
-        return event_wrong(e, EINVAL, text,
-                           "behind the colon stands the least time of a call that counts, "
-                           "as 10ms");
+        return event_wrong(
+            e, EINVAL, text,
+            "the minimum duration of a counted call must follow the colon, as in 10ms");
     if (colon)
         length = (size_t)(colon - text);
     if (length > METHOD_BYTES)
@@ -54,7 +54,7 @@ int event_method_parse(const char *text, struct wire_engine_request *out, struct
 
     size_t name_end = strcspn(out->text, "(");
     if (out->text[name_end] && !strchr(out->text + name_end, ')'))
-        return event_wrong(e, EINVAL, text, "the signature is not closed");
+        return event_wrong(e, EINVAL, text, "the signature has no closing ')'");
     size_t dot = name_end;
     while (dot > 0 && out->text[dot - 1] != '.')
         dot--;
@@ -64,7 +64,7 @@ int event_method_parse(const char *text, struct wire_engine_request *out, struct
         good = is_name(out->text + at, n);
     }
     if (!good)
-        return event_wrong(e, EINVAL, text, "a Java method is written pkg.Class.method");
+        return event_wrong(e, EINVAL, text, "a Java method has the form pkg.Class.method");
     snprintf(out->name, sizeof out->name, "%.*s", (int)(sizeof out->name - 1), out->text);
     return 0;
 }
@@ -102,8 +102,8 @@ int event_method_add(struct wire_engine_request *to, const struct wire_engine_re
     int n = snprintf(text, sizeof text, "%s%s\n%s%s", to->text, own, more->text, other);
     if (lines_of(text) > WIRE_METHODS || n < 0 || (size_t)n >= sizeof to->text)
         return event_wrong(e, E2BIG, more->text,
-                           "with this one there are more than %u methods, or %zu bytes of names; "
-                           "a pattern such as pkg.Class.* names many at once",
+                           "this one exceeds the limit of %u methods or %zu bytes of names; a "
+                           "pattern such as pkg.Class.* matches many at once",
                            WIRE_METHODS, sizeof to->text);
     memcpy(to->text, text, (size_t)n + 1);
     to->interval = 0;

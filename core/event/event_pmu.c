@@ -124,7 +124,7 @@ static int no_pmu(const struct event_places *places, struct pmu *p) {
     int r = event_wrong(p->e, ENODEV, p->whole, "this machine has no PMU \"%s\"; it has: %.200s%s",
                         p->name, list.data ? list.data : "none",
                         strncmp(p->name, "cpu", 3) == 0
-                            ? " (virtual machines often come without hardware counters)"
+                            ? " (virtual machines often have no hardware counters)"
                             : "");
     text_free(&list);
     return r;
@@ -151,6 +151,6 @@ int event_pmu_parse(const struct event_places *places, const char *text,
     out->interval = 1000;
     int r = set_terms(&p, terms, true);
     if (r == 0 && out->interval == 0)
-        r = event_wrong(e, EINVAL, text, "period=0: it counts from 1");
+        r = event_wrong(e, EINVAL, text, "period=0: it must be at least 1");
     return r;
 }

@@ -20,7 +20,7 @@ static int return_bit(const char *directory, const char *text, uint64_t *bit, st
     if (r == 0 && strncmp(format, "config:", 7) == 0)
         n = strtoul(format + 7, &end, 10);
     if (n > 63 || *end)
-        return event_wrong(e, ENOTSUP, text, "this kernel says nothing of return probes in %s",
+        return event_wrong(e, ENOTSUP, text, "this kernel does not describe return probes in %s",
                            path);
     *bit = UINT64_C(1) << n;
     return 0;
@@ -41,7 +41,7 @@ static int set_kernel_place(const char *text, const char *place, struct wire_eng
         return 0;
     snprintf(out->text, sizeof out->text, "%s", place);
     if (event_cut_offset(out->text, &offset) < 0 || !out->text[0])
-        return event_wrong(e, EINVAL, text, "it is written kprobe:FUNCTION[+OFFSET]");
+        return event_wrong(e, EINVAL, text, "the form is kprobe:FUNCTION[+OFFSET]");
     out->flags |= WIRE_ENGINE_TEXT_CONFIG;
     out->perf.config2 = offset;
     return 0;
@@ -58,7 +58,7 @@ int event_probe_parse(const struct event_places *places, const char *text,
     out->event = WIRE_EVENT_PERF;
     out->interval = 1;
     if (!*place || strlen(place) >= sizeof out->text)
-        return event_wrong(e, EINVAL, text, "it is written %s",
+        return event_wrong(e, EINVAL, text, "the form is %s",
                            device[0] == 'k' ? "kprobe:FUNCTION[+OFFSET]"
                                             : "uprobe:LIBRARY:FUNCTION or uprobe:LIBRARY+OFFSET");
     if (event_read_number(path, &type) < 0 || type > UINT32_MAX)

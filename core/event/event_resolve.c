@@ -46,12 +46,12 @@ static void add_advice(struct symbols *symbols, int java_version, char *out, siz
              build_id[0] ? build_id : "(it has none)", package);
     if (replaced)
         snprintf(out + strlen(out), size - strlen(out),
-                 " and restart the JVM: the library on disk is another one by now");
+                 " and restart the JVM: the library on disk has been replaced since");
 }
 
 static int no_symbols(struct err *e, const char *what, int pid) {
     return err_exit_as(e, ERR_EXIT_ARGUMENT, EACCES,
-                       "%s: process %d may not be looked into for its address; run as the "
+                       "%s: process %d cannot be inspected to find its address; run as the "
                        "process's user or as root",
                        what, pid);
 }
@@ -78,8 +78,8 @@ static int resolve_tracer(struct wire_engine_request *q, struct symbols *symbols
         return 0; /* the agent reports that it cannot tell TLABs apart, and samples anyway */
     add_advice(symbols, java_version, advice, sizeof advice);
     return err_exit_as(e, ERR_EXIT_ARGUMENT, ENOENT,
-                       "alloc: before JDK 11 it needs the VM's functions AllocTracer::…, which "
-                       "JVM %d does not name%s%s",
+                       "alloc: before JDK 11 it needs the VM's functions AllocTracer::…, which are "
+                       "not found in JVM %d%s%s",
                        pid, advice[0] ? ": " : "", advice);
 }
 
@@ -113,13 +113,13 @@ static int resolve_breakpoint(struct wire_engine_request *q, struct symbols *sym
     if (symbols_find(symbols, NULL, name, &at) < 0)
         return no_function(symbols, q->name, name, pid, e);
     if (at.chosen_late)
-        return event_wrong(e, ENOTSUP, q->name,
-                           "%s only chooses one of several functions when the library is loaded; "
-                           "name that one",
-                           name);
+        return event_wrong(
+            e, ENOTSUP, q->name,
+            "%s only selects one of several variants when the library is loaded; name that variant",
+            name);
     if (at.object && q->perf.bp_type == HW_BREAKPOINT_X)
-        return event_wrong(e, EINVAL, q->name, "%s is no function; say mem:%s:rw to watch it", name,
-                           name);
+        return event_wrong(e, EINVAL, q->name, "%s is not a function; use mem:%s:rw to watch it",
+                           name, name);
     q->perf.config1 = at.address + offset;
     q->text[0] = '\0';
     return 0;

@@ -19,7 +19,7 @@ int event_trace_id_parse(const char *text, struct wire_engine_request *out, stru
     uint64_t id;
     if (!event_number(text + strlen("trace:"), &id) || id == 0 || id > UINT32_MAX)
         return event_wrong(e, EINVAL, text,
-                           "trace: wants the number of a tracepoint, as in "
+                           "trace: needs the number of a tracepoint, as in "
                            "/sys/kernel/tracing/events/SUBSYSTEM/NAME/id");
     set_id(out, id);
     return 0;
@@ -43,13 +43,13 @@ static int find_tracefs(const struct event_places *places, const char *text, con
     }
     if (denied)
         return event_wrong(e, EACCES, text,
-                           "%s may not be read: run as root, or let somebody who may look up the "
-                           "number, and say trace:NUMBER",
+                           "%s is not readable: run as root, or let a user with access look up the "
+                           "number, and use trace:NUMBER",
                            places->tracefs[0]);
-    return event_wrong(e, ENOENT, text,
-                       "tracefs is not mounted: mount -t tracefs tracefs %s (as root), or say "
-                       "trace:NUMBER",
-                       places->tracefs[0]);
+    return event_wrong(
+        e, ENOENT, text,
+        "tracefs is not mounted: mount -t tracefs tracefs %s (as root), or use trace:NUMBER",
+        places->tracefs[0]);
 }
 
 int event_tracepoint_parse(const struct event_places *places, const char *text,
@@ -63,20 +63,20 @@ int event_tracepoint_parse(const struct event_places *places, const char *text,
     memcpy(subsystem, text, length);
     subsystem[length] = '\0';
     if (!is_plain(subsystem) || !is_plain(name))
-        return event_wrong(e, EINVAL, text, "a tracepoint is written SUBSYSTEM:NAME");
+        return event_wrong(e, EINVAL, text, "a tracepoint has the form SUBSYSTEM:NAME");
     int r = find_tracefs(places, text, &root, e);
     if (r < 0)
         return r;
     snprintf(path, sizeof path, "%s/events/%s/%.128s/id", root, subsystem, name);
     r = event_read_number(path, &id);
     if (r == -EACCES || r == -EPERM)
-        return event_wrong(e, -r, text, "%s may not be read: run as root, or say trace:NUMBER",
+        return event_wrong(e, -r, text, "%s is not readable: run as root, or use trace:NUMBER",
                            path);
     if (r < 0 || id == 0 || id > UINT32_MAX) {
         snprintf(path, sizeof path, "%s/events/%s", root, subsystem);
         bool known = access(path, F_OK) == 0;
         return event_wrong(e, ENOENT, text,
-                           "this kernel has no such tracepoint; ls %s/events/%s shows what it has",
+                           "this kernel has no such tracepoint; ls %s/events/%s shows those it has",
                            root, known ? subsystem : "");
     }
     set_id(out, id);

@@ -48,7 +48,7 @@ static int add_sequence(const char **p, unsigned sequence, struct text *out, con
         unsigned long max = strtoul(value, &end, 10);
         if (value[0] < '0' || value[0] > '9' || *end || errno || !max || max > UINT_MAX)
             return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                               "file name '%s': %%n{MAX} wants a number from 1, not '%s'", pattern,
+                               "file name '%s': %%n{MAX} needs a number from 1, not '%s'", pattern,
                                value);
         sequence %= (unsigned)max;
     }
@@ -90,10 +90,11 @@ static int expand_one(const char **p, const struct export_path *of, struct text 
             text_add(out, getenv(name));
         return err;
     default:
-        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                           "file name '%s': after %% may stand p (pid), t (time), e (event), "
-                           "n{MAX}, {ENV} or another %%",
-                           pattern);
+        return err_exit_as(
+            e, ERR_EXIT_ARGUMENT, EINVAL,
+            "file name '%s': %% must be followed by p (pid), t (time), e (event), n{MAX}, {ENV}"
+            " or another %%",
+            pattern);
     }
 }
 
@@ -115,7 +116,7 @@ int export_path_expand(const char *pattern, const struct export_path *of, struct
         return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for a file name");
     if (out->len - before >= PATH_MAX)
         return err_exit_as(e, ERR_EXIT_ARGUMENT, ENAMETOOLONG,
-                           "file name '%s' becomes %zu bytes long; %d is the most", pattern,
+                           "file name '%s' becomes %zu bytes long; the limit is %d", pattern,
                            out->len - before, PATH_MAX - 1);
     return 0;
 }

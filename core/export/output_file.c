@@ -90,7 +90,7 @@ static int create_temp(struct output_file *f, struct err *e) {
     f->temp[0] = '\0';
     return fail(f, code, NULL,
                 code == EACCES || code == EROFS || code == ENOENT
-                    ? "its directory takes no new files"
+                    ? "no new files can be created in its directory"
                     : NULL,
                 e);
 }
@@ -171,10 +171,10 @@ static int fail_write(const struct output_file *f, int code, struct err *e) {
     bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
     const char *try = code == EFBIG ? "raise ulimit -f" : "free some space";
     if (f->whole > f->written)
-        snprintf(hint, sizeof(hint), "%zu of %zu bytes are missing, %s", f->whole - f->written,
+        snprintf(hint, sizeof(hint), "%zu of %zu bytes were not written, %s", f->whole - f->written,
                  f->whole, try);
     else
-        snprintf(hint, sizeof(hint), "there was room for %zu bytes, %s", f->written, try);
+        snprintf(hint, sizeof(hint), "there was space for %zu bytes, %s", f->written, try);
     return fail(f, code, NULL, full ? hint : NULL, e);
 }
 

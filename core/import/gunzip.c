@@ -85,7 +85,7 @@ int gunzip_open(const uint8_t *data, size_t bytes, struct gunzip *out, struct er
         out->bytes += inflate_into(&f, out->owned + out->bytes, room < STEP ? room : STEP);
         if (out->bytes > limit)
             r = err_set(e, EINVAL,
-                        "the file inflates to more than %zu MB, which no profile of its size does",
+                        "the file inflates to more than %zu MB, too much for a profile of its size",
                         limit >> 20);
     }
     inflateEnd(&f.z);

@@ -47,7 +47,7 @@ static uint8_t *memory_for(uint64_t bytes) {
 static int read_open_file(int fd, const char *path, uint64_t most, struct file *f, struct err *e) {
     struct stat st;
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0)
-        return err_set(e, EINVAL, "%s: not a file with a profile in it", path);
+        return err_set(e, EINVAL, "%s: not a regular file, or empty", path);
     uint64_t bytes = (uint64_t)st.st_size < most ? (uint64_t)st.st_size : most;
     f->data = memory_for(bytes);
     if (!f->data)
@@ -59,7 +59,7 @@ static int read_open_file(int fd, const char *path, uint64_t most, struct file *
     f->whole = bytes == (uint64_t)st.st_size;
     if (error)
         return err_set(e, error, "%s: %s", path, strerror(error));
-    return f->bytes ? 0 : err_set(e, EINVAL, "%s: not a file with a profile in it", path);
+    return f->bytes ? 0 : err_set(e, EINVAL, "%s: not a regular file, or empty", path);
 }
 
 static void close_file(struct file *f) {
@@ -106,8 +106,8 @@ static int read_plain(const struct import_reader *reader, const struct file *f, 
         return r;
     r = reader->read(g.data, g.bytes, each, arg, result, e);
     if (g.cut && !result->damage[0])
-        snprintf(result->damage, sizeof result->damage,
-                 "after %zu bytes of what is compressed in it", g.bytes);
+        snprintf(result->damage, sizeof result->damage, "after %zu bytes of its uncompressed data",
+                 g.bytes);
     gunzip_close(&g);
     return r;
 }
@@ -142,7 +142,7 @@ const char *import_hint(const char *path) {
         return "";
     bool old = is_old_pprof(&f);
     close_file(&f);
-    return old ? "; it is of an old pprof format: `pprof -proto` makes one that can be read" : "";
+    return old ? "; it is in an old pprof format: `pprof -proto` makes a readable one" : "";
 }
 
 int import_file(const char *path, import_record *each, void *arg, struct import_result *result,
@@ -158,10 +158,10 @@ int import_file(const char *path, import_record *each, void *arg, struct import_
         r = reader->inflates ? reader->read(f.data, f.bytes, each, arg, result, e)
                              : read_plain(reader, &f, each, arg, result, e);
     } else {
-        r = err_set(e, EINVAL,
-                    "%s: no profile that can be read here: a recording of jtop-prof, JFR, pprof or "
-                    "collapsed stacks%s",
-                    path, import_hint(path));
+        r = err_set(
+            e, EINVAL,
+            "%s: not in a known format (jtop-prof recording, JFR, pprof, collapsed stacks)%s", path,
+            import_hint(path));
     }
     close_file(&f);
     return r;

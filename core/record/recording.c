@@ -34,7 +34,7 @@ struct recording_writer {
 
 static int write_failed(const struct recording_writer *w, struct err *e) {
     return err_exit_as(e, ERR_EXIT_PROFILER, w->failed,
-                       "cannot write the recording %s: %s; it ends before that", w->path,
+                       "cannot write the recording %s: %s; it ends before this point", w->path,
                        strerror(w->failed));
 }
 
@@ -282,7 +282,7 @@ int recording_open(const char *path, struct recording_reader **out, struct err *
         return result;
     if (fread(&header, sizeof header, 1, file) != 1 || header.magic != WIRE_FILE_MAGIC) {
         fclose(file);
-        return err_set(e, EINVAL, "%s is no recording: it does not begin with JSTPREC1", path);
+        return err_set(e, EINVAL, "%s is not a recording: it does not begin with JSTPREC1", path);
     }
     if (header.major != WIRE_FILE_MAJOR) {
         fclose(file);

@@ -49,7 +49,7 @@ static const char *distrust(int dir, const struct stat *found) {
     struct stat in;
     uid_t me = geteuid();
     if (fstat(dir, &in))
-        return "its directory cannot be looked at";
+        return "its directory cannot be checked";
     bool sticky = in.st_mode & S_ISVTX;
     if (found->st_uid == me || S_ISCHR(found->st_mode))
         return NULL;

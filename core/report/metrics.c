@@ -173,7 +173,7 @@ static const struct family {
     {"dropped_samples_total", "counter", "Samples lost because the ring was full, by event.",
      dropped},
     {"engine_running", "gauge", "1 while the event is sampled.", engine_running},
-    {"interval", "gauge", "Between two samples, by event: ns, bytes or counts.", interval},
+    {"interval", "gauge", "Interval between two samples, by event: ns, bytes or counts.", interval},
     {"failed_walks_total", "counter", "Stacks that ended early, by reason.", failed_walks},
     {"agent_cpu_seconds_total", "counter",
      "CPU time of the agent in the JVM, signal handlers included.", agent_cpu},
@@ -183,11 +183,11 @@ static const struct family {
     {"budget_used_ratio", "gauge",
      "CPUs that the agent used over the last seconds (--max-overhead).", budget_used},
     {"interval_factor", "gauge",
-     "Sampling intervals are so many times what was asked for (--max-overhead).", interval_factor},
+     "Factor by which the sampling intervals were raised (--max-overhead).", interval_factor},
     {"jvm_resident_bytes", "gauge", "Memory of the JVM.", jvm_resident},
     {"method_self_ratio", "gauge",
      "The hottest methods' own share of the event's weight over the last minute, 0 to 1; at most "
-     "ten series a JVM at a time.",
+     "ten series per JVM at a time.",
      top_methods},
 };
 

@@ -97,10 +97,10 @@ const char *quality_standstill(enum standstill why, pid_t pid, pid_t tracer, cha
     if (tracer > 0)
         snprintf(who, sizeof who, ", process %d", (int)tracer);
     if (why == STANDSTILL_STOPPED)
-        snprintf(out, size, "JVM %d is stopped by a signal: kill -CONT %d lets it go on", (int)pid,
+        snprintf(out, size, "JVM %d is stopped by a signal: kill -CONT %d continues it", (int)pid,
                  (int)pid);
     else if (why == STANDSTILL_TRACED)
-        snprintf(out, size, "JVM %d is held by a debugger%s: let it go on there", (int)pid, who);
+        snprintf(out, size, "JVM %d is held by a debugger%s: continue it there", (int)pid, who);
     else if (why == STANDSTILL_FROZEN)
         snprintf(out, size,
                  "JVM %d is frozen with its control group: thaw it (docker unpause, systemctl "

@@ -96,11 +96,11 @@ int report_write(const struct report_view *v, const struct exporter *x,
 static int check(const struct report_view *v, const struct report_request *q, const int *event,
                  uint32_t events, struct err *e) {
     if (events > EVENT_KINDS || (events > 1 && !q->exporter->write_all))
-        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "%s holds one event, and there are %u",
-                           q->exporter->name, events);
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                           "%s holds only one event, and there are %u", q->exporter->name, events);
     for (uint32_t i = 0; i < events; i++) {
         if (event[i] < 0 || event[i] >= EVENT_KINDS)
-            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "%d is no event's number", event[i]);
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "%d is not an event number", event[i]);
         const struct session_engine *engine = &v->status.engine[event[i]];
         if (!engine->asked && !engine->runs && !engine->samples)
             return err_exit_as(e, ERR_EXIT_PROFILER, ENODATA, "%s was not sampled",

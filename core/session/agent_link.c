@@ -73,7 +73,7 @@ int agent_library_find(const char *given, char *out, size_t size, struct err *e)
     char self[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     if (n <= 0)
-        return err_set(e, errno, "cannot tell where this program is: %s", strerror(errno));
+        return err_set(e, errno, "cannot find out where this program is: %s", strerror(errno));
     self[n] = '\0';
     char *slash = strrchr(self, '/');
     if (slash)
@@ -111,16 +111,16 @@ static int busy(const struct jvm *j, struct err *e) {
         snprintf(who, sizeof who, " (pid %d)", (int)holder);
     if (share_find(j->pid))
         snprintf(more, sizeof more,
-                 ", or look on: jtop-prof %d, or take what it has: jtop-prof dump %d", (int)j->pid,
-                 (int)j->pid);
+                 ", or join as viewer: jtop-prof %d, or get its samples: jtop-prof dump %d",
+                 (int)j->pid, (int)j->pid);
     else if (holder)
         snprintf(more, sizeof more,
-                 "; it cannot be asked from here: it is another user's, or in "
-                 "another network namespace");
+                 "; it is not reachable from here: it is another user's, or in another network "
+                 "namespace");
     else if (holder_hidden(j->pid))
         snprintf(more, sizeof more,
-                 "; it cannot be seen from here: it is on the host, or in another container");
-    return err_set(e, EBUSY, "another jtop-prof holds JVM %d and is alive%s; quit that one first%s",
+                 "; it is not visible from here: it is on the host, or in another container");
+    return err_set(e, EBUSY, "another running jtop-prof profiles JVM %d%s; quit that one first%s",
                    (int)j->pid, who, more);
 }
 
@@ -149,8 +149,8 @@ static int refused(const struct jvm *j, int result, struct err *e) {
                        pid, j->vm_name[0] ? j->vm_name : "unknown VM");
     case HANDSHAKE_OPTIONS:
         return err_exit_as(e, ERR_EXIT_PROFILER, EINVAL,
-                           "the agent in JVM %d did not understand its options; is " //
-                           AGENT_LIBRARY_NAME " of the same version as this program?",
+                           "the agent in JVM %d did not understand its options; check that " //
+                           AGENT_LIBRARY_NAME " has the same version as this program",
                            pid);
     case HANDSHAKE_NO_THREAD:
         return err_exit_as(e, ERR_EXIT_PROFILER, EAGAIN,
@@ -160,8 +160,8 @@ static int refused(const struct jvm *j, int result, struct err *e) {
     case HANDSHAKE_SIGNAL:
         return err_exit_as(
             e, ERR_EXIT_PROFILER, EBUSY,
-            "libraries in JVM %d have put their SIGSEGV handlers in front of the agent's so often "
-            "that it has no more of its own: find out which ones come and go with each profile",
+            "libraries in JVM %d have installed their SIGSEGV handlers over the agent's so often "
+            "that it has none left: find out which libraries do this during each profile",
             pid);
     default:
         return err_exit_as(e, ERR_EXIT_PROFILER, EPROTO, "the agent in JVM %d failed with code %d",
@@ -268,7 +268,7 @@ static int take_mapping(const struct load *l, int fd, uint64_t session, uint64_t
     if (result == 0 && out->ring_bytes != ring_bytes) {
         mapping_close(out);
         result = err_exit_as(e, ERR_EXIT_PROFILER, EPROTO,
-                             "the agent made a ring of another size than asked for");
+                             "the agent made a ring of a different size than requested");
     }
     return result;
 }
@@ -276,8 +276,8 @@ static int take_mapping(const struct load *l, int fd, uint64_t session, uint64_t
 static int others_proc(const struct jvm *j, struct err *e) {
     return err_set(e, EOPNOTSUPP,
                    "JVM %d has a pid namespace of its own and the /proc of another "
-                   "(/proc/%d/root/proc/self is there for us): the agent would not find its "
-                   "threads; start it with one of its own (unshare --mount-proc)",
+                   "(/proc/%d/root/proc/self is visible here): the agent would not find its "
+                   "threads; start it with a /proc of its own (unshare --mount-proc)",
                    (int)j->pid, (int)j->pid);
 }
 

@@ -31,8 +31,8 @@ struct entry {
 
 static int refuse(struct err *e, const char *why) {
     return err_exit_as(e, ERR_EXIT_PROFILER, EPROTO,
-                       "the agent's shared memory is not what it should be: %s; is the agent "
-                       "library of the same version as this program?",
+                       "the agent's shared memory is invalid: %s; check that the agent library has "
+                       "the same version as this program",
                        why);
 }
 
@@ -41,14 +41,14 @@ static const char *header_trouble(const struct wire_header *h, uint64_t session,
     if (h->magic != WIRE_MAGIC)
         return "wrong magic number";
     if (h->abi_major != WIRE_ABI_MAJOR)
-        return "another ABI";
+        return "a different ABI";
     if (session && h->session != session)
-        return "another session's";
+        return "from another session";
     if (h->ring_bytes < WIRE_RING_BYTES_MIN || h->ring_bytes > WIRE_RING_BYTES_MAX ||
         (h->ring_bytes & (h->ring_bytes - 1)) != 0)
         return "impossible ring size";
     if (size < wire_mapping_bytes(h->ring_bytes))
-        return "smaller than it says";
+        return "smaller than its header says";
     return NULL;
 }
 
@@ -191,7 +191,7 @@ int mapping_find(const struct jvm *j, uint64_t session, struct mapping *out, str
                            "files in /proc/%d/fd",
                            (int)j->pid);
     if (fd < 0)
-        return err_set(e, -fd, "cannot look into /proc/%d/fd: %s", (int)j->pid, strerror(-fd));
+        return err_set(e, -fd, "cannot read /proc/%d/fd: %s", (int)j->pid, strerror(-fd));
     int result = mapping_of_fd(fd, session, out, e);
     close(fd);
     return result;
@@ -200,12 +200,12 @@ int mapping_find(const struct jvm *j, uint64_t session, struct mapping *out, str
 int mapping_make_fd(uint64_t ring_bytes, struct err *e) {
     int fd = memfd_create(WIRE_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
-        return err_set(e, errno, "cannot make shared memory: %s", strerror(errno));
+        return err_set(e, errno, "cannot create shared memory: %s", strerror(errno));
     if (ftruncate(fd, (off_t)wire_mapping_bytes(ring_bytes)) != 0 ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
         int code = errno;
         close(fd);
-        return err_set(e, code, "cannot make %llu bytes of shared memory: %s",
+        return err_set(e, code, "cannot create %llu bytes of shared memory: %s",
                        (unsigned long long)ring_bytes, strerror(code));
     }
     return fd;

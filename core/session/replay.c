@@ -80,12 +80,12 @@ static int read_records(struct recording_reader *r, import_record *each, void *a
 static void tell_damage(const struct recording_reader *r, struct replay_result *result) {
     if (recording_damage(r))
         snprintf(result->damage, sizeof result->damage,
-                 "the recording is cut or damaged after %llu bytes: what is before that is shown",
+                 "the recording is cut or damaged after %llu bytes: the part before that is shown",
                  (unsigned long long)recording_damage(r));
     else if (recording_is_unfinished(r))
         snprintf(result->damage, sizeof result->damage,
-                 "the recording has no end, its writer was killed or still writes: what it has is "
-                 "shown");
+                 "the recording has no end: its writer was killed or is still writing; the part so "
+                 "far is shown");
 }
 
 int replay_records(const char *path, import_record *each, void *arg, struct replay_result *result,

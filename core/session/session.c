@@ -153,13 +153,13 @@ static int check_engines(const struct session *s, const struct wire_engine_reque
                          uint32_t engines, struct err *e) {
     uint32_t seen = 0;
     if (!s->threaded)
-        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                           "a recording is what it is: events can be changed only while a JVM is "
-                           "being sampled");
+        return err_exit_as(
+            e, ERR_EXIT_ARGUMENT, EINVAL,
+            "this is a recording: events can be changed only while a JVM is being sampled");
     for (uint32_t i = 0; i < engines; i++) {
         if (i >= WIRE_EVENTS || engine[i].event >= WIRE_EVENTS || seen & 1u << engine[i].event)
             return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                               "one event is asked for twice, or one that there is not");
+                               "unknown event, or the same event given twice");
         seen |= 1u << engine[i].event;
     }
     return 0;

@@ -147,7 +147,7 @@ static void say_denied(struct line to, const struct wire_engine_request *q,
     if (kind == PERF_HARDWARE && !m->hardware)
         say(to, NO_PMU);
     else if (kind == PERF_KPROBE || kind == PERF_UPROBE)
-        say(to, "denied: probes take CAP_PERFMON or root in the JVM");
+        say(to, "denied: probes need CAP_PERFMON or root in the JVM");
     else if (m->paranoid <= max)
         say(to, "denied, though kernel.perf_event_paranoid is %d: by a security module?",
             m->paranoid);
@@ -177,10 +177,10 @@ static void say_absent(struct line to, const struct wire_engine_request *q,
         say(to, "this CPU, or its hypervisor, has no hardware breakpoints");
         return;
     case PERF_KPROBE:
-        say(to, "this kernel has no function of that name that may be probed");
+        say(to, "this kernel has no function of that name that can be probed");
         return;
     case PERF_UPROBE:
-        say(to, "no such file as the JVM sees it");
+        say(to, "the JVM sees no such file");
         return;
     default:
         say(to, "this kernel has no such event");
@@ -190,10 +190,10 @@ static void say_absent(struct line to, const struct wire_engine_request *q,
 static void say_invalid(struct line to, const struct wire_engine_request *q, enum perf_kind kind) {
     switch (kind) {
     case PERF_HARDWARE:
-        say(to, "its PMU only counts and cannot sample, or has no such settings (EINVAL)");
+        say(to, "its PMU can only count, not sample, or lacks these settings (EINVAL)");
         return;
     case PERF_TRACEPOINT:
-        say(to, "this kernel has no tracepoint %llu, or not for perf",
+        say(to, "this kernel has no tracepoint %llu, or perf cannot use it",
             (unsigned long long)q->perf.config);
         return;
     case PERF_BREAKPOINT:
@@ -202,10 +202,10 @@ static void say_invalid(struct line to, const struct wire_engine_request *q, enu
         return;
     case PERF_KPROBE:
     case PERF_UPROBE:
-        say(to, "there is no instruction that can be probed");
+        say(to, "no instruction that can be probed is there");
         return;
     default:
-        say(to, "this kernel does not take these settings (EINVAL)");
+        say(to, "this kernel does not accept these settings (EINVAL)");
     }
 }
 
@@ -224,9 +224,9 @@ void perf_reason(const struct wire_engine_request *q, const struct perf_machine 
         return;
     case EPERM:
         if (kind == PERF_BREAKPOINT)
-            say(to, "denied: a breakpoint in the kernel takes CAP_SYS_ADMIN in the JVM");
+            say(to, "denied: a breakpoint in the kernel needs CAP_SYS_ADMIN in the JVM");
         else
-            say(to, "denied: a container's seccomp filter, or CAP_PERFMON wanting (paranoid %d)",
+            say(to, "denied: a container's seccomp filter, or CAP_PERFMON missing (paranoid %d)",
                 m->paranoid);
         return;
     case ENOSYS:
@@ -246,11 +246,11 @@ void perf_reason(const struct wire_engine_request *q, const struct perf_machine 
         if (kind == PERF_BREAKPOINT)
             say(to, "all hardware breakpoints are taken (a debugger?)");
         else
-            say(to, "the PMU is in use by somebody else (errno %d)", error);
+            say(to, "the PMU is in use by another tool (errno %d)", error);
         return;
     case EMFILE:
     case ENFILE:
-        say(to, "no descriptors left, and every thread takes one (errno %d)", error);
+        say(to, "no descriptors left, and every thread needs one (errno %d)", error);
         return;
     case E2BIG:
         say(to, "this kernel is too old for it");

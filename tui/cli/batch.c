@@ -86,7 +86,7 @@ static void say_nobody(const struct options *o, const struct session_status *st)
     if (o->session.thread_pattern && !st->samples)
         fprintf(stderr,
                 "jtop-prof: no samples: no thread with \"%s\" in its name was seen (--thread); -t "
-                "without it shows the names\n",
+                "without --thread shows the names\n",
                 o->session.thread_pattern);
     else if (o->session.tid_ranges && !st->samples)
         fprintf(stderr, "jtop-prof: no samples: none of the threads of --filter was seen\n");
@@ -127,7 +127,7 @@ static void say_quality(const struct options *o, struct session *s, const struct
     if (st.phase != SESSION_JVM_GONE)
         say_standstill(j);
     if (o->session.begin)
-        fprintf(stderr, "jtop-prof: %" PRIu64 " window%s, %.3f ms together\n", st.windows,
+        fprintf(stderr, "jtop-prof: %" PRIu64 " window%s, %.3f ms in all\n", st.windows,
                 st.windows == 1 ? "" : "s", (double)st.window_ns / 1e6);
     if (st.phase == SESSION_JVM_GONE) {
         char ended[64];

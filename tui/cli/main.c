@@ -65,11 +65,10 @@ static int find_target(const struct options *o, bool *recording, struct jvm *j, 
     if (!there && (exporter_by_path(o->target) || strstr(o->target, ".jtop")))
         return err_set(e, ENOENT, "%s: no such file, and no JVM has that name", o->target);
     if (r < 0 && is_file(o->target))
-        return err_set(
-            e, EINVAL,
-            "%s: a file, but no profile that can be read here: a recording of jtop-prof, "
-            "JFR, pprof or collapsed stacks; and no JVM has that name%s",
-            o->target, import_hint(o->target));
+        return err_set(e, EINVAL,
+                       "%s: a file, but not in a known format (jtop-prof recording, JFR, pprof, "
+                       "collapsed stacks), and no JVM has that name%s",
+                       o->target, import_hint(o->target));
     return r;
 }
 
@@ -138,7 +137,7 @@ static int look(const struct options *o, struct err *e) {
     bool frames = o->action == ACTION_FRAMES, recording = false;
     if (!frames && !o->plain && !isatty(STDOUT_FILENO))
         return err_set(e, ENOTTY,
-                       "standard output is no terminal: use --batch for frames as text, --plain "
+                       "standard output is not a terminal: use --batch for frames as text, --plain "
                        "for lines, or -d TIME for a report");
     int r = config_load(&config, e);
     if (r < 0)

@@ -70,7 +70,7 @@ static int take_settings(struct options *o, struct err *e) {
     struct text unknown = {0};
     int r = o->reader_options ? options_parse_agent(o, o->reader_options, &unknown, e) : 0;
     if (unknown.len)
-        fprintf(stderr, "jtop-prof: agent: not known here and left out: %s\n", unknown.data);
+        fprintf(stderr, "jtop-prof: agent: unknown settings are ignored: %s\n", unknown.data);
     text_free(&unknown);
     if (r == 0 && o->remark[0])
         fprintf(stderr, "jtop-prof: agent: %s\n", o->remark);

@@ -46,7 +46,7 @@ int config_read_file(const char *path, char **out, struct err *e) {
     if (n > CONFIG_BYTES_MAX)
         r = err_set(e, EFBIG, "cannot read %s: larger than %u KiB", path, CONFIG_BYTES_MAX >> 10);
     else if (memchr(text, 0, n))
-        r = err_set(e, EINVAL, "cannot read %s: no text, there is a zero byte in it", path);
+        r = err_set(e, EINVAL, "cannot read %s: not a text file, it has a zero byte", path);
     else
         *out = text;
     if (r < 0)
@@ -58,28 +58,28 @@ int config_read_file(const char *path, char **out, struct err *e) {
     .offset = offsetof(struct config, member), .size = sizeof(((struct config *)0)->member)
 
 const struct config_setting config_settings[] = {
-    {"display", "theme", "default", "a theme of --theme, or a file", CONFIG_WORDS, FIELD(theme),
-     NULL, NULL},
-    {"display", "refresh", "1s", "between two frames: milliseconds, or with s", CONFIG_QUANTITY,
-     FIELD(refresh_ms), &quantity_refresh, NULL},
-    {"display", "history", "10m", "what is kept per second: seconds, or with m, h", CONFIG_QUANTITY,
-     FIELD(history_seconds), &quantity_history, NULL},
-    {"display", "view", "methods", "the view that comes up first", CONFIG_VIEW, FIELD(view), NULL,
+    {"display", "theme", "default", "colours: a theme's name, or a theme file", CONFIG_WORDS,
+     FIELD(theme), NULL, NULL},
+    {"display", "refresh", "1s", "time between two frames: milliseconds, or with s",
+     CONFIG_QUANTITY, FIELD(refresh_ms), &quantity_refresh, NULL},
+    {"display", "history", "10m", "length of the per-second history: seconds, or with m, h",
+     CONFIG_QUANTITY, FIELD(history_seconds), &quantity_history, NULL},
+    {"display", "view", "methods", "view that is shown first", CONFIG_VIEW, FIELD(view), NULL,
      NULL},
-    {"display", "ascii", "no", "nothing but ASCII on the screen", CONFIG_YES, FIELD(ascii), NULL,
+    {"display", "ascii", "no", "draw with ASCII characters only", CONFIG_YES, FIELD(ascii), NULL,
      NULL},
-    {"display", "mono", "no", "no colour", CONFIG_YES, FIELD(mono), NULL, NULL},
-    {"display", "mouse", "yes", "the mouse for jtop-prof, not for the terminal", CONFIG_NO,
+    {"display", "mono", "no", "use no colour", CONFIG_YES, FIELD(mono), NULL, NULL},
+    {"display", "mouse", "yes", "use the mouse; no: leave it to the terminal", CONFIG_NO,
      FIELD(no_mouse), NULL, NULL},
-    {"display", "simple", "no", "class names without package", CONFIG_YES, FIELD(simple), NULL,
-     NULL},
+    {"display", "simple", "no", "drop the package from class names", CONFIG_YES, FIELD(simple),
+     NULL, NULL},
     {"columns", "methods", "",
-     "columns of the methods in this order, blanks or commas between them, as far as they fit; "
-     "nothing: as shipped",
+     "columns of the methods view, in this order, separated by blanks or commas, as far as they "
+     "fit; empty: the default columns",
      CONFIG_COLUMNS, FIELD(method_columns), NULL, &methods_table},
-    {"columns", "threads", "", "the same of the threads", CONFIG_COLUMNS, FIELD(thread_columns),
-     NULL, &threads_table},
-    {"source", "path", "", "directories and -sources.jar files for the lines, ':' between them",
+    {"columns", "threads", "", "columns of the threads view, in the same form", CONFIG_COLUMNS,
+     FIELD(thread_columns), NULL, &threads_table},
+    {"source", "path", "", "where to find source: directories and -sources.jar files, ':' between",
      CONFIG_PATHS, FIELD(source_path), NULL, NULL},
     {.name = NULL},
 };
@@ -183,7 +183,7 @@ static int put_quantity(struct parse *p, const struct config_setting *s, const c
     uint64_t n;
     int r = quantity_parse(s->quantity, value, &n);
     if (r == -ERANGE)
-        return wrong(p, p->line, "%s = %.40s: %s is from %s to %s", s->name, value,
+        return wrong(p, p->line, "%s = %.40s: %s must be from %s to %s", s->name, value,
                      s->quantity->noun, s->quantity->min_text, s->quantity->max_text);
     if (r < 0)
         return wrong(p, p->line, "%s = %.40s: not %s (%s)", s->name, value, s->quantity->noun,
@@ -201,7 +201,7 @@ static int put_yes(struct parse *p, const struct config_setting *s, const char *
                 *(bool *)((char *)p->config + s->offset) = (yes == 1) == (s->kind == CONFIG_YES);
                 return 1;
             }
-    return wrong(p, p->line, "%s = %.40s: yes or no", s->name, value);
+    return wrong(p, p->line, "%s = %.40s: must be yes or no", s->name, value);
 }
 
 static int put(struct parse *p, const struct config_setting *s, const char *value) {
@@ -249,12 +249,12 @@ static void check_keys(struct parse *p) {
 /* Sections. */
 
 static int no_such_section(struct parse *p, const char *section) {
-    return section[0] ? wrong(p, p->line,
-                              "there is no section [%s]; there are: display, columns, source, keys",
-                              section)
-                      : wrong(p, p->line,
-                              "a section comes first: [display], [columns], [source] "
-                              "or [keys]");
+    return section[0]
+               ? wrong(p, p->line,
+                       "there is no section [%s]; there are: display, columns, source, keys",
+                       section)
+               : wrong(p, p->line,
+                       "a section must come first: [display], [columns], [source] or [keys]");
 }
 
 static int handle(void *user, const char *section, const char *name, const char *value) {
@@ -294,7 +294,8 @@ static char *next_line(char *out, int size, void *user) {
     for (; n > 0 && (*line == ' ' || *line == '\t'); n--)
         line++;
     if (n + 2 > (size_t)size) {
-        wrong(p, p->line, "a line has %d bytes at most; [source] path may be given again",
+        wrong(p, p->line,
+              "a line may have at most %d bytes; [source] path may be given several times",
               size - 2);
         return NULL;
     }
@@ -361,7 +362,7 @@ static void add_keys(struct text *out, const struct key_binding *row) {
 
 /* Adds the names of all columns of a table, from which the user can choose. */
 static void add_columns(struct text *out, const struct config_setting *s) {
-    text_addf(out, "# %s\n# there are:", s->help);
+    text_addf(out, "# %s\n# available:", s->help);
     for (const struct table_column *c = s->table->column; c->name; c++)
         text_addf(out, " %s", c->name);
     text_addf(out, "\n#%s =\n", s->name);
@@ -371,8 +372,8 @@ static const char *state_of(const char *path) {
     if (!path[0])
         return "";
     if (access(path, R_OK) == 0)
-        return "  (which there is)";
-    return errno == EACCES ? "  (which may not be read: all is as shipped)" : "";
+        return "  (this file exists)";
+    return errno == EACCES ? "  (not readable: the defaults are used)" : "";
 }
 
 void config_print(struct text *out) {
@@ -380,10 +381,10 @@ void config_print(struct text *out) {
     const char *section = "";
     config_path(path, sizeof path);
     text_addf(out,
-              "# jtop-prof: settings, see jtop-prof(5). They are read from\n"
+              "# Settings of jtop-prof, see jtop-prof(5). They are read from\n"
               "#   %s%s\n"
-              "# Options of the command line come after them. All is here as shipped: a line\n"
-              "# without the '#' in front of its name changes it.\n",
+              "# Options of the command line override them. This file has the default values. To\n"
+              "# change a setting, remove the '#' in front of its name.\n",
               path[0] ? path : "$XDG_CONFIG_HOME/jtop-prof/config", state_of(path));
     for (const struct config_setting *s = config_settings; s->name; s++) {
         if (strcmp(section, s->section) != 0)
@@ -396,8 +397,9 @@ void config_print(struct text *out) {
         text_addf(out, "# %s\n#%s =%s%s\n", s->help, s->name, s->shipped[0] ? " " : "", s->shipped);
     }
     text_add(out, "\n[keys]\n"
-                  "# NAME = KEY KEY ... replaces all keys of a command; none is fine. A key is a\n"
-                  "# character, ^A to ^Z, F1 to F12, Up, PgDn, Enter, Space, Esc and the like.\n");
+                  "# NAME = KEY KEY ... replaces all keys of a command. With no KEY, the command\n"
+                  "# has no key. A key is a character, ^A to ^Z, F1 to F12, Up, PgDn, Enter,\n"
+                  "# Space, Esc and similar.\n");
     for (const struct key_binding *b = key_bindings; b->help; b++) {
         if (!speaks_for_all(b))
             continue;

@@ -60,7 +60,7 @@ static const char *next_word(const char **keys, char *out, size_t size) {
 }
 
 static int too_many(const char *name, struct err *e) {
-    return err_set(e, EINVAL, "%s has too many keys: there is room for %d", name, KEY_PRESSES - 1);
+    return err_set(e, EINVAL, "%s has too many keys: the limit is %d", name, KEY_PRESSES - 1);
 }
 
 /* Parses the words of `keys` into presses, and writes how these are printed. */

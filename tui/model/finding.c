@@ -94,8 +94,8 @@ static void find_pauses(struct list *l) {
         struct format f = {""};
         if (part >= MUCH_PAUSED)
             add(l, kind ? SAFEPOINTS : COLLECTIONS, part >= TOO_MUCH_PAUSED,
-                "%s stopped the JVM for %.0f %% of the last %u s, %s in the worst of them",
-                who[kind], part, p.seconds, format_duration(&f, p.most_ns[kind]));
+                "%s stopped the JVM for %.0f %% of the last %u s, worst second %s", who[kind], part,
+                p.seconds, format_duration(&f, p.most_ns[kind]));
     }
 }
 
@@ -261,6 +261,6 @@ int finding_list(const struct model *m, struct finding out[FINDINGS_MAX]) {
     if (!l.count)
         add(&l, NOTHING, false,
             m->snapshot->samples ? "nothing stands out: many methods, many threads, few pauses"
-                                 : "nothing was sampled here and now");
+                                 : "no samples in this selection");
     return l.count;
 }

@@ -179,7 +179,7 @@ static void copy(struct live *l, struct screen *s) {
         screen_say(s, "copied to the terminal's clipboard: %zu line%s", lines ? lines : 1,
                    lines > 1 ? "s" : "");
     else
-        screen_say(s, "not copied: this terminal takes no text for its clipboard (OSC 52)");
+        screen_say(s, "not copied: this terminal accepts no text for its clipboard (OSC 52)");
 }
 
 /* Pipes the table to the command, which has the terminal until it ends. Its output stays until a
@@ -257,8 +257,8 @@ static enum way carry_out(struct live *l, struct jvm_tab *t, enum screen_wish wi
         break;
     case SCREEN_MOUSE:
         l->mouse = !l->mouse;
-        screen_say(s, l->mouse ? "the mouse is jtop-prof's"
-                               : "the mouse is the terminal's: it selects text");
+        screen_say(s, l->mouse ? "jtop-prof uses the mouse"
+                               : "the terminal uses the mouse: it selects text");
         break;
     case SCREEN_NEW_TAB:
         return WAY_PICKER;

@@ -203,11 +203,11 @@ static bool choose(struct plain *p) {
 static void say_keys(struct plain *p) {
     struct text t = {0};
     const struct keymap *keys = config_keys(p->o->config);
-    text_add(&t, "A line is keys, one after the other; Enter alone looks again. Keys without a "
-                 "character are words: ");
+    text_add(&t, "Type keys, one after the other, then Enter; Enter alone refreshes. Keys without "
+                 "a character are words: ");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         text_addf(&t, "%s%s", i ? ", " : "", words[i].word);
-    text_add(&t, "; ^T is written so.\n");
+    text_add(&t, "; ^T is typed as two characters.\n");
     for (const struct key_binding *b = key_bindings; b->help; b++)
         if ((b->scope & (SCOPE_VIEWS | SCOPE_EVENTS)) && b->command != COMMAND_MOUSE &&
             b->command != COMMAND_REDRAW)
@@ -228,7 +228,7 @@ static void say_page(struct plain *p, struct jvm_tab *t, bool head) {
     screen_update(t->screen);
     draw(p, t, &caret);
     if (screen_view(t->screen) == LIVE_FLAME)
-        text_add(&out, "The flame graph is a picture: the call tree, key 3, says the same.\n");
+        text_add(&out, "The flame graph is a picture: the call tree, key 3, shows the same.\n");
     else
         plain_page(&p->canvas, caret.row, head, &out);
     say_text(p, &out);

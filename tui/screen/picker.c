@@ -108,7 +108,7 @@ static void draw_empty(const struct picker *p, struct canvas *c) {
                 "  /tmp/hsperfdata_*/ of every mount namespace,");
     canvas_text(c, row + 3, 2, c->cols - 2, ROLE_TEXT,
                 "  and processes with libjvm.so mapped (/proc/*/maps)");
-    canvas_text(c, row + 4, 2, c->cols - 2, ROLE_DIM, "the list is renewed every second");
+    canvas_text(c, row + 4, 2, c->cols - 2, ROLE_DIM, "the list is updated every second");
 }
 
 /* Draws the number of JVMs, the sort column, and the meaning of the marks in use. */

@@ -180,7 +180,7 @@ int save_as(const struct model *m, enum live_view view, const char *format, time
                                      .total = m->question.event != WIRE_EVENT_CPU};
     const struct exporter *x = exporter_by_format(format, &options);
     if (!x)
-        return err_set(e, ENOTSUP, "this build writes no %s", format);
+        return err_set(e, ENOTSUP, "this build cannot write %s", format);
     file_name(m, x->extension[0], now, file, sizeof file);
     whole_path(file, path, size);
     int err = export_check_path(file, e);

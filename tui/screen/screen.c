@@ -164,7 +164,7 @@ static void look_at(struct screen *s, int event) {
 static void step_event(struct screen *s, int by) {
     int event = model_next_event(s->model, s->event, by);
     if (views[s->view]->event >= 0)
-        screen_pass(s, "this view is always of %s", event_kind_name[views[s->view]->event]);
+        screen_pass(s, "this view always shows %s", event_kind_name[views[s->view]->event]);
     else if (event == s->event)
         screen_pass(s, "there is no other event: o starts one");
     else

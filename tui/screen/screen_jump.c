@@ -33,7 +33,7 @@ static void zoom_package(struct screen *s, const struct view_subject *on) {
     char package[MODEL_NAME_SIZE];
     uint32_t method = on->method == METHOD_NONE && on->thread ? on->thread->top_method : on->method;
     if (method == METHOD_NONE || !model_package(s->model, method, package, sizeof package)[0]) {
-        screen_pass(s, "this row is of no Java package");
+        screen_pass(s, "this row has no Java package");
         return;
     }
     model_narrow_package(s->model, package);
@@ -54,8 +54,8 @@ bool screen_jump(struct screen *s, enum command command) {
     if (command < COMMAND_TO_TREE || command > COMMAND_ZOOM_PACKAGE)
         return false;
     if (!v->subject || !s->model->snapshot || !v->subject(s->state[s->view], s->model, &on)) {
-        screen_pass(s, s->view == LIVE_LOCKS ? "a lock is no code: go from an owner below it"
-                                             : "there is no row to go from");
+        screen_pass(s, s->view == LIVE_LOCKS ? "a lock is not code: select an owner below it"
+                                             : "no row is selected");
         return true;
     }
     if (v->event >= 0)

@@ -35,14 +35,14 @@ static void compare(struct screen *s, bool on) {
         told(s, model_mark(m, counts));
     s->marked_by_baseline = counts;
     if (on && s->view != LIVE_LOCKS)
-        screen_pass(s, "this is the baseline now: %s compared with it; B ends that",
-                    counts ? "what is sampled from here on is" : "the rest is");
+        screen_pass(s, "this is the baseline now: %s compared with it; B removes it",
+                    counts ? "what is sampled from now on is" : "the rest is");
 }
 
 static void mark(struct screen *s) {
     struct model *m = s->model;
     if (!m->mark_second && m->status.phase != SESSION_RUNNING)
-        screen_pass(s, "nothing more comes: there is nothing to count from here on");
+        screen_pass(s, "sampling has ended: nothing can be counted from now on");
     else
         told(s, model_mark(m, !m->mark_second));
     s->marked_by_baseline = false;
@@ -58,7 +58,8 @@ static void scrub(struct screen *s, int64_t seconds) {
 /* Reports that the locks view has no window: waits are not kept by the second. */
 static void tell_of_locks(struct screen *s) {
     if (s->view == LIVE_LOCKS)
-        screen_pass(s, "locks are counted since the beginning: the other views have changed");
+        screen_pass(s,
+                    "locks are always counted from the beginning: only other views have changed");
 }
 
 bool screen_move_in_time(struct screen *s, enum command command) {

@@ -17,9 +17,9 @@ void screen_find_next(struct screen *s, int by) {
     if (!views[s->view]->find)
         screen_pass(s, "there is nothing to search in this view");
     else if (!s->model->search[0])
-        screen_pass(s, "nothing is searched for yet: / begins");
+        screen_pass(s, "no search yet: / begins one");
     else if (!find(s, by))
-        screen_pass(s, "not here: %s", s->model->search);
+        screen_pass(s, "not found: %s", s->model->search);
 }
 
 static void changed(struct screen *s) {
@@ -46,7 +46,7 @@ static enum screen_wish accept(struct screen *s) {
     case TYPING_FILTER:
         screen_settle(s);
         if (snapshot_check_filter(s->editor.text, why, sizeof why))
-            screen_pass(s, "no regular expression, so it is taken as it stands: %s", why);
+            screen_pass(s, "not a regular expression, so it is taken literally: %s", why);
         return SCREEN_NOTHING;
     case TYPING_SEARCH:
         if (s->model->search[0] && !find(s, 0))

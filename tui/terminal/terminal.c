@@ -183,8 +183,8 @@ int terminal_open(struct terminal **out, const struct theme *theme, bool mono, s
     struct termios modes;
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &modes))
         return err_set(e, ENOTTY,
-                       "%s is no terminal: the live screen needs one; try --batch, or -d N for a "
-                       "profile of N seconds",
+                       "%s is not a terminal: the live screen needs one; try --batch, or -d N for "
+                       "a profile of N seconds",
                        isatty(STDOUT_FILENO) ? "stdin" : "stdout");
     struct terminal *t = calloc(1, sizeof *t);
     if (!t)

@@ -119,7 +119,7 @@ static int parse_background(struct theme *t, const char *origin, int number, con
     t->light = !strcmp(word, "light");
     if (t->light || !strcmp(word, "dark"))
         return 0;
-    return err_set(e, EINVAL, "%s:%d: the background is dark or light", origin, number);
+    return err_set(e, EINVAL, "%s:%d: the background must be dark or light", origin, number);
 }
 
 static int parse_line(struct theme *t, const char *origin, int number, char *line, struct err *e) {
@@ -147,8 +147,8 @@ static int parse_line(struct theme *t, const char *origin, int number, char *lin
     struct theme_style s;
     if (parse_colour(word[1], &s.foreground) || parse_colour(word[2], &s.background))
         return err_set(e, EINVAL,
-                       "%s:%d: a colour is default, black, red, green, yellow, blue, "
-                       "magenta, cyan or white, bright- and one of them, 0-255 or #rrggbb",
+                       "%s:%d: a colour must be default, black, red, green, yellow, blue, magenta, "
+                       "cyan or white, bright- and one of them, 0-255 or #rrggbb",
                        origin, number);
     if (parse_attributes(word[3], &s.attributes) || parse_attributes(word[4], &s.mono))
         return err_set(e, EINVAL,
@@ -213,7 +213,7 @@ static int read_theme(FILE *f, const char *path, struct theme *t, struct err *e)
     if (ferror(f))
         err = err_set(e, errno, "%s: %s", path, strerror(errno));
     else if (n == THEME_BYTES || strlen(text) != n)
-        err = err_set(e, EINVAL, "%s: that is no theme: text of less than 64 KB", path);
+        err = err_set(e, EINVAL, "%s: not a theme, which is text of less than 64 KB", path);
     else
         err = theme_parse(t, path, text, e);
     free(text);

@@ -238,7 +238,7 @@ static void change_interval(struct event_list *l, const struct model *m, int eve
     if (!now) /* the agent's choice */
         now = e->interval ? e->interval : event_default_interval((enum wire_event)event);
     if (!engine_set_step(&l->wanted, event, now, by))
-        snprintf(l->said, sizeof l->said, "%s intervals make no sense",
+        snprintf(l->said, sizeof l->said, "%s intervals are not useful",
                  by > 0 ? "longer" : "shorter");
     else if (l->wanted.on[event])
         l->changed = true;

@@ -214,14 +214,14 @@ static const char *no_samples(int event) {
     static const char *const why[EVENT_KINDS] = {
         [WIRE_EVENT_CPU] = "nothing ran on a CPU since sampling began",
         [WIRE_EVENT_ALLOC] = "too little was allocated since sampling began",
-        [WIRE_EVENT_LOCK] = "nobody waited for a lock that long since sampling began",
-        [WIRE_EVENT_NATIVELOCK] = "nobody waited for a lock that long since sampling began",
-        [WIRE_EVENT_NATIVEMEM] = "no native memory was asked for since sampling began",
+        [WIRE_EVENT_LOCK] = "no thread waited for a lock that long since sampling began",
+        [WIRE_EVENT_NATIVELOCK] = "no thread waited for a lock that long since sampling began",
+        [WIRE_EVENT_NATIVEMEM] = "no native memory was requested since sampling began",
         [WIRE_EVENT_METHOD] = "it was not called since sampling began",
         [EVENT_LIVE] = "nothing that was sampled is still alive",
         [EVENT_LEAK] = "all that was sampled was freed",
     };
-    return why[event] ? why[event] : "nothing of it happened since sampling began";
+    return why[event] ? why[event] : "it has not occurred since sampling began";
 }
 
 void view_empty(struct canvas *c, struct area a, const struct model *m) {
@@ -229,7 +229,7 @@ void view_empty(struct canvas *c, struct area a, const struct model *m) {
     const struct session_engine *e = &m->status.engine[event];
     char why[300];
     if (m->question.narrowings)
-        snprintf(why, sizeof why, "no samples here: Esc undoes what narrows them, one at a time");
+        snprintf(why, sizeof why, "no samples here: Esc removes the last filter, one at a time");
     else if (m->counted[event] && (m->mark_second || m->span))
         snprintf(why, sizeof why, "no samples in this time: %s",
                  m->span ? "w chooses another window" : "m counts from the beginning again");

@@ -186,7 +186,7 @@ static const char *source_note(const struct lines_state *v, const struct model *
     else if (v->source)
         snprintf(out, size, "%s", v->source->origin);
     else if (model_method(m, v->method)->kind != METHOD_JAVA)
-        snprintf(out, size, "lines are known of Java methods only");
+        snprintf(out, size, "lines are known only for Java methods");
     else
         snprintf(out, size, "no source: --source-path DIR, JAR or ZIP names one");
     return out;
@@ -307,7 +307,7 @@ static int draw(void *state, struct canvas *c, struct area a, const struct model
     cursor_fit(&v->cursor, count, page);
     if (!count) {
         canvas_head(c, a.row + HEADS, a.col + 2, a.cols - 2, ROLE_DIM,
-                    "it has no samples here and now");
+                    "it has no samples in this selection");
         return a.row;
     }
     uint64_t most = hottest(m->snapshot);

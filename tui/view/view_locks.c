@@ -112,7 +112,7 @@ static const char *thread_name(const char *name, uint32_t tid, char *out, size_t
     else if (tid)
         snprintf(out, size, "[tid=%u]", tid);
     else
-        snprintf(out, size, "somebody");
+        snprintf(out, size, "unknown thread");
     return out;
 }
 
@@ -146,7 +146,7 @@ static void draw_owner(struct canvas *c, int y, struct area a, const struct mode
     draw_glyph(c, y, x, r);
     x += 2;
     if (!l->owner_tid && !l->owner_java_id) {
-        canvas_text(c, y, x, end - x, ROLE_DIM, "nobody knows who held it");
+        canvas_text(c, y, x, end - x, ROLE_DIM, "its holder is not known");
         return;
     }
     if (a.cols >= WIDE_COLS)
@@ -243,15 +243,15 @@ static void draw_row(struct canvas *c, struct area a, int y, const struct model 
 
 static void draw_empty(struct canvas *c, struct area a, const struct model *m) {
     const struct session_engine *e = &m->status.engine[WIRE_EVENT_LOCK];
-    const char *why = "nobody waits for a lock";
+    const char *why = "no thread waits for a lock";
     struct format f = {""};
     char text[120];
     if (e->runs) {
-        snprintf(text, sizeof text, "nobody waited for a lock longer than %s yet",
+        snprintf(text, sizeof text, "no thread waited for a lock longer than %s yet",
                  format_interval(&f, e->interval));
         why = text;
     } else if (m->status.phase == SESSION_RUNNING) {
-        why = "no locks are watched: press o and start lock";
+        why = "locks are not sampled: press o and start lock";
     }
     canvas_head(c, a.row + 1, a.col + 2, a.cols - 2, ROLE_DIM, why);
 }

@@ -38,12 +38,12 @@ struct status_state {
 static const char *const meaning[WIRE_FAILURES] = {
     [WIRE_FAILURE_TRUNCATED] = "deeper than -j: the frames nearest to the root are cut",
     [WIRE_FAILURE_UNKNOWN_PC] = "it ran code that belongs to no method, stub or library",
-    [WIRE_FAILURE_NO_CALLER] = "the caller's frame was not to be found from there",
-    [WIRE_FAILURE_BAD_FRAME] = "what a frame says of itself makes no sense",
-    [WIRE_FAILURE_UNMAPPED] = "a frame led to memory that is not there",
+    [WIRE_FAILURE_NO_CALLER] = "the caller's frame could not be found from there",
+    [WIRE_FAILURE_BAD_FRAME] = "the data in a frame is inconsistent",
+    [WIRE_FAILURE_UNMAPPED] = "a frame pointed to memory that is not mapped",
     [WIRE_FAILURE_NO_STRUCTS] = "this VM does not describe itself: try --cstack asgct",
     [WIRE_FAILURE_NO_SCRATCH] = "too many threads were sampled at the same moment",
-    [WIRE_FAILURE_METHODS_FULL] = "there are more methods than the agent has room for",
+    [WIRE_FAILURE_METHODS_FULL] = "there are more methods than the agent can hold",
     [WIRE_FAILURE_SEGV_BLOCKED] = "the thread blocks SIGSEGV: its stack is not read",
     [WIRE_FAILURE_NO_NAME] = "the ring had no room for a name: a larger -b helps",
     [WIRE_FAILURE_SMALL_STACK] = "on a small signal stack: only the innermost frame",
@@ -51,7 +51,7 @@ static const char *const meaning[WIRE_FAILURES] = {
     [WIRE_FAILURE_NO_JAVA] = "no Java frame, and only those were asked for",
     [WIRE_FAILURE_SWITCHING] = "a virtual thread was just being mounted or unmounted",
     [WIRE_FAILURE_ASGCT_GC] = "AsyncGetCallTrace: during a garbage collection",
-    [WIRE_FAILURE_ASGCT_UNKNOWN_JAVA] = "AsyncGetCallTrace: not known where it was",
+    [WIRE_FAILURE_ASGCT_UNKNOWN_JAVA] = "AsyncGetCallTrace: its position is not known",
     [WIRE_FAILURE_ASGCT_NOT_WALKABLE] = "AsyncGetCallTrace: the stack cannot be walked",
     [WIRE_FAILURE_ASGCT_STATE] = "AsyncGetCallTrace: the thread's state forbids it",
 };
@@ -265,7 +265,7 @@ static const char *phase_word(const struct model *m) {
     static const char *const word[] = {
         [SESSION_RUNNING] = "samples come in",
         [SESSION_STOPPED] = "stopped: the profile is complete",
-        [SESSION_JVM_GONE] = "the JVM is gone: all it had committed was read",
+        [SESSION_JVM_GONE] = "the JVM is gone: all that it had written was read",
         [SESSION_REPLAYED] = "a recording",
         [SESSION_FAILED] = "failed",
     };
@@ -287,13 +287,14 @@ static void add_session(struct status_state *v, int cols, const struct model *m)
         "%s", phase_word(m));
     if (s->reader)
         add(v, cols, ROLE_VALUE, "sampled by",
-            "process %d: this one looks on; events changed here are changed there", (int)s->reader);
+            "process %d: this one is a viewer; events changed here are changed there",
+            (int)s->reader);
     add(v, cols, ROLE_VALUE, "sampling for", "%s", format_clock(&f, s->elapsed_ns / 1000000));
     if (m->newest_second && m->oldest_second)
-        add(v, cols, ROLE_VALUE, "history", "%s of %s can be gone back to",
+        add(v, cols, ROLE_VALUE, "history", "%s of %s are available",
             format_age(&f, (m->newest_second - m->oldest_second + 1) * 1000),
             format_age(&g, (m->newest_second - m->first_second + 1) * 1000));
-    add(v, cols, ROLE_VALUE, "threads", "%u sampled, ended ones too", v->threads);
+    add(v, cols, ROLE_VALUE, "threads", "%u sampled, including ended ones", v->threads);
     if (s->message[0])
         add(v, cols, ROLE_WARNING, "message", "%s", s->message);
     if (s->news[0])
@@ -307,7 +308,7 @@ static void add_budget(struct status_state *v, int cols, const struct session_bu
         return;
     add(v, cols, b->exhausted ? ROLE_WARNING : ROLE_VALUE, "budget", "%.2f%% of %g%% of a CPU; %s",
         (double)b->measured_ppm / 1e4, (double)b->limit_ppm / 1e4,
-        b->text[0] ? b->text : "intervals as asked for");
+        b->text[0] ? b->text : "intervals as requested");
 }
 
 static void add_limit(struct status_state *v, int cols, const struct session_cpu *cpu) {
@@ -321,7 +322,7 @@ static void add_limit(struct status_state *v, int cols, const struct session_cpu
     add(v, cols, ROLE_VALUE, "CPU quota", "%.4g%% of a core, by group %s", 100 * cpu->quota,
         cpu->group);
     add(v, cols, cpu->share >= 0.05 ? ROLE_WARNING : ROLE_VALUE, "throttled",
-        "in %s%% of the periods now, in %s of %s so far; stood still for %s",
+        "in %s%% of the periods now, in %s of %s so far; stopped for %s",
         format_percent(&share, 100 * cpu->share), format_count(&out, cpu->throttled),
         format_count(&all, cpu->periods), format_duration(&still, cpu->throttled_ns));
 }

@@ -116,12 +116,12 @@ void engine_alloc_foresee(jvmtiEnv *jvmti, uint64_t interval) {
 static int start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes) {
     const struct wire_engine_request *q = &run->request;
     if (is_before_11(run->jvmti)) {
-        snprintf(why, why_bytes, "JDKs before 11 do not sample allocation themselves");
+        snprintf(why, why_bytes, "JDKs before 11 cannot sample allocation themselves");
         return -ENOTSUP;
     }
     if (q->flags & WIRE_ENGINE_TLAB && !(q->flags & WIRE_ENGINE_LIVE) && q->address[0] &&
         q->address[1]) {
-        snprintf(why, why_bytes, "one sample a new buffer was asked for");
+        snprintf(why, why_bytes, "one sample per TLAB was requested");
         return -ENOTSUP;
     }
     if (q->interval > INT32_MAX)
@@ -155,7 +155,8 @@ static int start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_byte
         return -ENOTSUP;
     }
     if (q->flags & WIRE_ENGINE_TLAB)
-        snprintf(why, why_bytes, "--tlab needs libjvm.so's symbols, and no --live: by interval");
+        snprintf(why, why_bytes,
+                 "sampled by interval: --tlab needs libjvm.so's symbols, and no --live");
     return 0;
 }
 
@@ -171,7 +172,7 @@ static void turn(struct engine_run *run, JNIEnv *jni, uint64_t now_ms) {
     uint64_t refused = atomic_load_explicit(&alloc.live.refused, memory_order_relaxed);
     if (refused)
         snprintf(run->status->reason, sizeof run->status->reason,
-                 "%lu objects more than can be followed: ask for a longer interval",
+                 "%lu objects are not tracked, no space left: use a longer interval",
                  (unsigned long)refused);
 }
 

@@ -145,12 +145,12 @@ static int start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_byte
     (void)jni;
     if (!q->address[IN_NEW_TLAB] || !q->address[OUTSIDE]) {
         snprintf(why, why_bytes,
-                 "the VM's functions that trace allocation are not known: "
-                 "install the JDK's debug symbols");
+                 "the addresses of the VM's allocation functions are unknown: install the JDK's "
+                 "debug symbols");
         return -ENOTSUP;
     }
     if (q->flags & WIRE_ENGINE_LIVE) {
-        snprintf(why, why_bytes, "which objects are still alive is only known since JDK 11");
+        snprintf(why, why_bytes, "live objects can be found only in JDK 11 and later");
         return -ENOTSUP;
     }
     if (!agent.vm.heaps) {
@@ -161,7 +161,7 @@ static int start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_byte
     alloc_counter_learn(&tracer.counter);
     for (int i = 0; i < 2; i++) {
         if (!is_in_vm(q->address[i])) {
-            snprintf(why, why_bytes, "0x%lx is no function of the VM's",
+            snprintf(why, why_bytes, "0x%lx is not a function of the VM",
                      (unsigned long)q->address[i]);
             trap_remove(tracer.trap, (uint32_t)i);
             return -EINVAL;

@@ -24,7 +24,7 @@ static int itimer_start(struct engine_run *run, JNIEnv *jni, char *why, size_t w
     struct timeval period = {(time_t)(us / 1000000), (suseconds_t)(us % 1000000)};
     struct itimerval timer = {period, period};
     if (run->signo != SIGPROF) {
-        snprintf(why, why_bytes, "itimer works with SIGPROF only");
+        snprintf(why, why_bytes, "itimer can use only SIGPROF");
         return -EINVAL;
     }
     struct itimerval before;

@@ -216,7 +216,7 @@ static void give_back(struct engine_run *run, JNIEnv *jni) {
 static int explain(char *why, size_t why_bytes) {
     const struct method_target *t = &method.targets.target[0];
     if (method.targets.count > 1)
-        snprintf(why, why_bytes, "no class that is loaded has such methods with code in them");
+        snprintf(why, why_bytes, "no loaded class has such methods with bytecode");
     else if (method.bodiless)
         snprintf(why, why_bytes, "%.100s is native or abstract: it has no code to count calls in",
                  t->method);
@@ -235,7 +235,7 @@ static int explain(char *why, size_t why_bytes) {
 static int judge(jvmtiError error, char *why, size_t why_bytes) {
     const struct method_target *t = &method.targets.target[0];
     if (error != JVMTI_ERROR_NONE && !method.methods) {
-        snprintf(why, why_bytes, "the VM did not take the changed %.80s (JVMTI error %d)",
+        snprintf(why, why_bytes, "the VM rejected the changed %.80s (JVMTI error %d)",
                  t->class_name, (int)error);
         return -ENOTSUP;
     }
@@ -249,7 +249,7 @@ static int judge(jvmtiError error, char *why, size_t why_bytes) {
 
 static int prepare(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes) {
     if (!find_hooks(run, jni)) {
-        snprintf(why, why_bytes, "the VM did not take the class " CALLS_CLASS);
+        snprintf(why, why_bytes, "the VM rejected the class " CALLS_CLASS);
         return -ENOTSUP;
     }
     uint64_t least[WIRE_METHODS];

@@ -302,8 +302,8 @@ static void turn(struct engine_run *run, JNIEnv *jni, uint64_t now_ms) {
     imports_tell(&mem.imports, run->status->reason, sizeof run->status->reason);
     if (not_followed || lost)
         snprintf(run->status->reason, sizeof run->status->reason,
-                 "leaks: %" PRIu64 " blocks are not followed, %" PRIu64 " frees were not told: "
-                 "set an interval",
+                 "leaks: %" PRIu64 " blocks are not tracked, %" PRIu64
+                 " frees were not reported: set an interval",
                  not_followed, lost);
 }
 

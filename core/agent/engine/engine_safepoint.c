@@ -111,7 +111,7 @@ static int safepoint_start(struct engine_run *run, JNIEnv *jni, char *why, size_
     struct look *l = &looks[run->request.event];
     *l = (struct look){0};
     if (!learn_numbers(l, run->threads, run->jvmti, jni)) {
-        snprintf(why, why_bytes, "this VM does not tell which kernel thread is which of its own");
+        snprintf(why, why_bytes, "this VM does not show the kernel thread ids of its threads");
         return -ENOTSUP;
     }
     l->seen = reserve(SEEN_BYTES);

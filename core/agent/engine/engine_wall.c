@@ -494,7 +494,7 @@ static int wall_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why
     } else {
         r = start_thread(w);
         if (r < 0)
-            snprintf(why, why_bytes, "no thread for the wall clock (errno %d)", -r);
+            snprintf(why, why_bytes, "cannot start the wall clock's thread (errno %d)", -r);
     }
     if (r < 0) {
         thread_states_close(&w->states);

@@ -106,11 +106,11 @@ static int replace(struct park *p, const struct vm *vm, jclass unsafe, const cha
     p->slot = find_slot(vm, jni, unsafe, name);
     uintptr_t before = p->slot ? guarded_load64(p->slot) : 0;
     if (!before || vm_tables_open(&t) < 0) {
-        snprintf(why, why_bytes, "monitors only: this VM does not say where Unsafe.park is");
+        snprintf(why, why_bytes, "monitors only: the address of Unsafe.park is unknown");
         return -ENOTSUP;
     }
     if (!is_of_vm(&t, before)) {
-        snprintf(why, why_bytes, "monitors only: another profiler in this JVM has Unsafe.park");
+        snprintf(why, why_bytes, "monitors only: another profiler has replaced Unsafe.park");
         return -EBUSY;
     }
     p->original = (park_function)before; // NOLINT(performance-no-int-to-ptr)
@@ -119,7 +119,7 @@ static int replace(struct park *p, const struct vm *vm, jclass unsafe, const cha
             return 0;
         register_park(p, unsafe, p->original, jni); /* it was another method's */
     }
-    snprintf(why, why_bytes, "monitors only: this VM does not let Unsafe.park be replaced");
+    snprintf(why, why_bytes, "monitors only: this VM does not allow replacing Unsafe.park");
     return -ENOTSUP;
 }
 
@@ -128,7 +128,7 @@ int park_replace(struct park *p, const struct vm *vm, park_function ours, JNIEnv
     const char *name;
     jclass unsafe = find_unsafe(jni, &name);
     if (!unsafe) {
-        snprintf(why, why_bytes, "monitors only: no class Unsafe");
+        snprintf(why, why_bytes, "monitors only: no class Unsafe found");
         return -ENOTSUP;
     }
     int r = replace(p, vm, unsafe, name, ours, jni, why, why_bytes);

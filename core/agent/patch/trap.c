@@ -123,7 +123,7 @@ static int take_signal(char *why, size_t why_bytes) {
     if (r == 0)
         r = chain_enter(&chain);
     if (r == -EBUSY)
-        snprintf(why, why_bytes, "handlers of SIGTRAP were put in front of ours too often");
+        snprintf(why, why_bytes, "SIGTRAP handlers were installed over jtop-prof's too often");
     else if (r < 0)
         snprintf(why, why_bytes, "SIGTRAP cannot be used (errno %d)", -r);
     return r;
@@ -192,17 +192,17 @@ static int check(uintptr_t address, uint8_t *code, int *protection, char *why, s
     const struct trap *same_page = neighbour(address, NULL, false);
     *protection = same_page ? same_page->protection : trap_process_protection(address);
     if (*protection < 0 || !(*protection & PROT_EXEC) || *protection & PROT_WRITE) {
-        snprintf(why, why_bytes, "what is at 0x%lx is no library's code", (unsigned long)address);
+        snprintf(why, why_bytes, "the code at 0x%lx is not in a library", (unsigned long)address);
         return -EFAULT;
     }
     if (is_of_c_library(address)) {
         snprintf(why, why_bytes,
                  "a breakpoint in the C library would end the JVM: it is called with signals "
-                 "blocked; name a function of the VM or of a library of yours");
+                 "blocked; name a function of the VM or of your own library");
         return -EPERM;
     }
     if (is_set(address)) {
-        snprintf(why, why_bytes, "somebody has a breakpoint at 0x%lx", (unsigned long)address);
+        snprintf(why, why_bytes, "another tool has a breakpoint at 0x%lx", (unsigned long)address);
         return -EBUSY;
     }
     uint32_t tid = trap_process_blocked();
@@ -252,7 +252,7 @@ int trap_install(uintptr_t address, trap_hit *hit, void *arg, bool lifts, char *
         return r;
     int i = free_place(address);
     if (i < 0) {
-        snprintf(why, why_bytes, "no more breakpoints, or one is at 0x%lx already",
+        snprintf(why, why_bytes, "too many breakpoints, or there is already one at 0x%lx",
                  (unsigned long)address);
         return -EBUSY;
     }

@@ -64,7 +64,7 @@ int signals_take(struct signals *s, int signo, bool in_front, signals_handler *h
         if (!s->slot[k].users)
             i = k;
     if (i < 0) {
-        snprintf(why, why_bytes, "no room for one more signal");
+        snprintf(why, why_bytes, "too many signals in use");
         return -EMFILE;
     }
     if (s->slot[i].users && s->slot[i].handler != handler) {

@@ -58,13 +58,13 @@ int asgct_open(struct asgct *a, const struct walker *w, jvmtiEnv *jvmti, JNIEnv 
         return 0;
     void *found = find_function();
     if (!found) {
-        snprintf(why, why_bytes, "this VM exports no AsyncGetCallTrace");
+        snprintf(why, why_bytes, "this VM does not export AsyncGetCallTrace");
         return -ENOTSUP;
     }
     uintptr_t self = vm_current_java_thread(w->vm);
     a->env_offset = (uintptr_t)jni - self;
     if (!self || a->env_offset >= ENV_OFFSET_MAX || (*jni)->GetJavaVM(jni, &a->java_vm) != JNI_OK) {
-        snprintf(why, why_bytes, "the VM's threads are not what AsyncGetCallTrace wants");
+        snprintf(why, why_bytes, "the VM's threads do not fit AsyncGetCallTrace");
         return -ENOTSUP;
     }
     *(void **)&a->get = found;

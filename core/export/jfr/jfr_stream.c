@@ -458,11 +458,10 @@ int jfr_stream_end(struct jfr_stream *w, const struct export_part *part, int par
     int r = finish(w);
     if (r < 0)
         r = err_exit_as(e, ERR_EXIT_PROFILER, -r,
-                        "%s: %s; what is in it can be read, up to the last flush", w->path,
-                        strerror(-r));
+                        "%s: %s; the file can be read up to the last flush", w->path, strerror(-r));
     else if (w->left_out)
         r = err_exit_as(e, ERR_EXIT_PROFILER, ENOBUFS,
-                        "%s has not got %" PRIu64 " samples: it could not be written fast enough",
+                        "%s lacks %" PRIu64 " samples: it could not be written fast enough",
                         w->path, w->left_out);
     w->left_out = w->beyond = 0; /* both have been reported */
     return r;

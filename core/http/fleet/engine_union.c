@@ -12,13 +12,12 @@ int engine_union_of(const struct wire_engine_request *engine, uint32_t engines,
                     struct engine_union *out, struct err *e) {
     *out = (struct engine_union){0};
     if (engines > WIRE_EVENTS)
-        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "%u events are more than there are",
-                           engines);
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "%u events are more than exist", engines);
     for (uint32_t i = 0; i < engines; i++) {
         uint32_t event = engine[i].event;
         if (event >= WIRE_EVENTS || out->has[event])
             return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                               "one event is asked for twice, or one that there is not");
+                               "unknown event, or the same event given twice");
         out->of[event] = engine[i];
         out->has[event] = true;
     }
@@ -96,8 +95,8 @@ int engine_union_add(struct engine_union *to, const struct engine_union *more, s
     for (uint32_t event = 0; event < WIRE_EVENTS; event++)
         if (to->has[event] && more->has[event] && !same_kind(&to->of[event], &more->of[event]))
             return err_set(e, EBUSY,
-                           "%.63s cannot be sampled while somebody else has %.63s of this JVM "
-                           "sampled: there is room for one of the two; try again when that is done",
+                           "%.63s cannot be sampled while another user samples %.63s of this JVM: "
+                           "only one of the two can run; try again when the other has ended",
                            more->of[event].name, to->of[event].name);
     for (uint32_t event = 0; event < WIRE_EVENTS; event++) {
         if (!more->has[event])

@@ -54,7 +54,7 @@ static int add(struct fleet *f, pid_t pid, struct member **out, struct err *e) {
     if (f->members == FLEET_MEMBERS_MAX)
         sweep(f, true);
     if (f->members == FLEET_MEMBERS_MAX)
-        return err_set(e, EUSERS, "%d JVMs are being profiled already, which is as many as can be",
+        return err_set(e, EUSERS, "%d JVMs are being profiled already, which is the limit",
                        FLEET_MEMBERS_MAX);
     *out = member_new(pid, &f->options, &f->lock);
     if (!*out)
@@ -262,9 +262,10 @@ static int take_turn(struct fleet *f, struct member *m, bool looks, struct err *
     int r = crowd   ? EAGAIN
             : looks ? pthread_mutex_timedlock(&m->busy, &until)
                     : pthread_mutex_lock(&m->busy);
-    return r == 0 ? 0
-                  : err_set(e, EAGAIN, "JVM %d answers slowly, and others wait for it already",
-                            (int)m->pid);
+    return r == 0
+               ? 0
+               : err_set(e, EAGAIN, "JVM %d answers slowly, and other requests already wait for it",
+                         (int)m->pid);
 }
 
 int fleet_enter(struct fleet *f, pid_t pid, const struct fleet_want *want, struct fleet_user **out,

@@ -195,7 +195,8 @@ void member_close(struct member *m) {
 }
 
 static int gone(const struct member *m, struct err *e) {
-    return err_set(e, ESRCH, "JVM %d has ended; its profile is there for who had it open",
+    return err_set(e, ESRCH,
+                   "JVM %d has ended; only those who had its profile open can still read it",
                    (int)m->pid);
 }
 
@@ -228,7 +229,7 @@ static int add_user(struct member *m, struct fleet_user *u, struct err *e) {
         m->user[m->users++] = u;
     pthread_mutex_unlock(m->lock);
     return room ? 0
-                : err_set(e, EUSERS, "JVM %d has %d users already: let one of them end first",
+                : err_set(e, EUSERS, "JVM %d has %d users already: one of them must end first",
                           (int)m->pid, FLEET_USERS_MAX);
 }
 

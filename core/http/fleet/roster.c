@@ -167,7 +167,7 @@ static void want(struct roster *r, const struct jvm *j) {
         return;
     }
     if (!r->full)
-        say(r, true, j, "not profiled: as many JVMs as there can be at once are profiled already");
+        say(r, true, j, "not profiled: the limit of JVMs profiled at once is reached");
     r->full = true;
 }
 
@@ -215,8 +215,8 @@ static void say_failed(struct roster *r, struct entry *x) {
     struct session_status st;
     char text[400];
     session_status(fleet_session(s->user), &st);
-    snprintf(text, sizeof text, "its profile is over: %.350s",
-             st.message[0] ? st.message : "somebody else stopped it");
+    snprintf(text, sizeof text, "its profile has ended: %.350s",
+             st.message[0] ? st.message : "another user stopped it");
     if (!r->o.only) {
         say(r, true, &s->jvm, text);
         return;
@@ -297,7 +297,7 @@ int roster_new(const struct roster_options *o, struct roster **out, struct err *
         int code = pthread_create(&r->thread[r->threads], NULL, run, r);
         if (code && !r->threads) {
             roster_free(r);
-            return err_set(e, code, "no thread to attach with: %s", strerror(code));
+            return err_set(e, code, "cannot start a thread to attach: %s", strerror(code));
         }
         if (code)
             break;

@@ -95,7 +95,7 @@ static void say_lost(struct sender *s) {
     if (c.lost == s->d.lost_said)
         return;
     snprintf(line, sizeof line,
-             "too many profiles wait for %.200s: the oldest are given up, for want of room (%s)",
+             "too many profiles wait for %.200s: the oldest are dropped to make space (%s)",
              s->url.base, s->spool_dir[0] ? "--spool-size" : "--spool keeps more, on disk");
     trouble_note(&s->d.receiver, clock_now_ms(), "lost", line);
     s->d.lost_said = c.lost;
@@ -105,7 +105,7 @@ static void save(struct sender *s, uint64_t now) {
     char line[LINE];
     int r = spool_save(s->d.spool);
     if (r == 0) {
-        snprintf(line, sizeof line, "spool %s takes profiles again", s->spool_dir);
+        snprintf(line, sizeof line, "spool %s accepts profiles again", s->spool_dir);
         trouble_ends(&s->d.disk, line);
         return;
     }
@@ -139,7 +139,7 @@ static void say_what_was_there(struct sender *s) {
     char line[LINE];
     if (!c.messages)
         return;
-    snprintf(line, sizeof line, "spool %s: %" PRIu64 " profiles wait from before, and go first",
+    snprintf(line, sizeof line, "spool %s: %" PRIu64 " profiles of an earlier push are sent first",
              s->spool_dir, c.messages);
     trouble_note(&s->d.disk, clock_now_ms(), "before", line);
 }
@@ -148,12 +148,12 @@ static void say_what_is_odd(struct sender *s) {
     struct spool_counts c = counts_of(s);
     char line[LINE];
     if (c.broken) {
-        snprintf(line, sizeof line, "spool %s: files that are damaged were removed", s->spool_dir);
+        snprintf(line, sizeof line, "spool %s: damaged files were removed", s->spool_dir);
         trouble_note(&s->d.disk, clock_now_ms(), "broken", line);
     }
     if (c.aside) {
         snprintf(line, sizeof line,
-                 "spool %s: profiles in it are for another protocol than %s, or of another "
+                 "spool %s: profiles in it are for a protocol other than %s, or from another "
                  "version of jtop-prof; they stay there",
                  s->spool_dir, s->protocol_name);
         trouble_note(&s->d.disk, clock_now_ms(), "aside", line);
@@ -186,8 +186,8 @@ static void end_trouble(struct sender *s, uint64_t waited) {
     char line[LINE], given_up[64] = "";
     uint64_t n = c.lost - s->d.lost_before + s->status.refused - s->d.refused_before;
     if (n)
-        snprintf(given_up, sizeof given_up, ", %" PRIu64 " given up", n);
-    snprintf(line, sizeof line, "%.200s takes profiles again: %" PRIu64 " waited%s", s->url.base,
+        snprintf(given_up, sizeof given_up, ", %" PRIu64 " dropped", n);
+    snprintf(line, sizeof line, "%.200s accepts profiles again: %" PRIu64 " waited%s", s->url.base,
              waited, given_up);
     trouble_ends(&s->d.receiver, line);
 }
@@ -258,7 +258,7 @@ static void begin_try(struct sender *s, uint64_t now) {
     s->d.try_since_ms = now;
     if (r == 0)
         return;
-    begin_trouble(s, now, "cannot be talked to: no memory");
+    begin_trouble(s, now, "cannot be contacted: no memory");
     spool_release(s->d.spool);
     wait_before(s, now, 0);
 }
@@ -314,8 +314,9 @@ static void leave(struct sender *s) {
     struct spool_counts c = counts_of(s);
     uint64_t saved = c.messages - c.unsaved;
     if (saved) {
-        snprintf(line, sizeof line, "spool %s: %" PRIu64 " profiles wait there for the next push",
-                 s->spool_dir, saved);
+        snprintf(line, sizeof line,
+                 "spool %s: %" PRIu64 " profiles are kept there for the next push", s->spool_dir,
+                 saved);
         trouble_note(&s->d.disk, clock_now_ms(), "left", line);
     }
     if (c.unsaved) {
@@ -354,7 +355,7 @@ static int check_secrets(const struct sender_options *o, struct sender *s, struc
         return 0;
     if (!s->url.tls && !s->url.loopback)
         return err_set(e, EINVAL,
-                       "--token-file: a token goes only over https:// or to this machine, and "
+                       "--token-file: a token is sent only over https:// or to this machine, but "
                        "--to is http://%.200s",
                        s->url.host);
     int r = bearer_read(&s->d.bearer, e);
@@ -370,7 +371,7 @@ static int check(const struct sender_options *o, struct sender *s, struct err *e
     if (r == 0)
         r = check_file("--tls-key", o->tls_key, e);
     if (r == 0 && !o->tls_cert != !o->tls_key)
-        r = err_set(e, EINVAL, "--tls-cert and --tls-key belong together");
+        r = err_set(e, EINVAL, "--tls-cert and --tls-key must be given together");
     if (r == 0)
         r = check_secrets(o, s, e);
     return r;
@@ -393,7 +394,7 @@ static int start_thread(struct sender *s, struct err *e) {
     pthread_sigmask(SIG_SETMASK, &all, &old);
     int r = pthread_create(&s->thread, NULL, delivery_run, s);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return r == 0 ? 0 : err_set(e, r, "no thread to send profiles: %s", strerror(r));
+    return r == 0 ? 0 : err_set(e, r, "cannot start a thread to send profiles: %s", strerror(r));
 }
 
 static void discard(struct sender *s) {

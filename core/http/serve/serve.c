@@ -33,11 +33,11 @@ struct parts {
 static int check_reach(const struct serve_options *o, const struct listen_at *at, struct err *e) {
     if (at->loopback || o->token_file || (o->tls_cert && o->tls_client_ca))
         return 0;
-    return err_set(e, EPERM,
-                   "--listen %.100s: other machines could ask, and anybody on them: give "
-                   "--token-file FILE (openssl rand -hex 24 makes a token), or --tls-cert, "
-                   "--tls-key and --tls-ca for certificates",
-                   o->listen);
+    return err_set(
+        e, EPERM,
+        "--listen %.100s: anybody on other machines could connect: give --token-file FILE (openssl "
+        "rand -hex 24 makes a token), or --tls-cert, --tls-key and --tls-ca for certificates",
+        o->listen);
 }
 
 /* Checks what can be wrong with the command line, before any JVM is examined. */

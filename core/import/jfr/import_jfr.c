@@ -51,7 +51,7 @@ static int each_chunk(struct file *f, int (*use)(struct file *, struct jfr_chunk
         if (r == 0 && !k.whole)
             damaged(f, at, "this chunk is cut, or still being written");
         if (r == 0 && k.damage)
-            damaged(f, k.damage, "events make no sense from here to the end of their chunk");
+            damaged(f, k.damage, "the events from here to the end of their chunk are invalid");
         at = k.end;
         jfr_chunk_close(&k);
         if (r < 0 && r != -ENODATA)
@@ -141,7 +141,7 @@ static int read(const uint8_t *data, size_t bytes, import_record *each, void *ar
     if (r == -ENOMEM)
         err_set(e, ENOMEM, "out of memory");
     if (r == 0 && f.samples.left_out && !result->damage[0])
-        snprintf(result->damage, sizeof result->damage, "%llu samples refer to no stack",
+        snprintf(result->damage, sizeof result->damage, "%llu samples have no valid stack",
                  (unsigned long long)f.samples.left_out);
     jfr_samples_close(&f.samples);
     return r;

@@ -45,7 +45,7 @@ static int read_header(struct jfr_chunk *k, const uint8_t *data, size_t bytes, c
     if (bytes < JFR_HEADER_BYTES)
         return -ENODATA;
     uint64_t major = jfr_cursor_big_endian(data + AT_MAJOR, 2);
-    *why = "its version is none that JDK 9 to 25, or 8 from update 262 on, writes";
+    *why = "its version is not one of JDK 9 to 25, or of JDK 8 from update 262 on";
     if (major != 1 && major != 2)
         return -EINVAL;
     k->begin = data;
@@ -110,7 +110,7 @@ int jfr_chunk_open(struct jfr_chunk *k, const uint8_t *data, size_t bytes, const
     int r = read_header(k, data, bytes, why);
     if (r < 0)
         return r;
-    *why = "what its types are is missing";
+    *why = "the description of its types is missing";
     if (!find_metadata(k, &metadata))
         return -ENODATA;
     *why = "the description of its types is damaged";

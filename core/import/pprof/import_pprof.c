@@ -387,16 +387,16 @@ static void note_damage(struct pprof *p, const struct gunzip *b, size_t read) {
     struct import_result *r = p->result;
     if (b->cut || read < b->bytes)
         snprintf(r->damage, sizeof r->damage, "it is cut or damaged after %zu bytes%s", read,
-                 b->owned ? " of what is compressed in it" : "");
+                 b->owned ? " of its uncompressed data" : "");
     else if (p->more > MORE_RECORDS_MAX)
-        snprintf(r->damage, sizeof r->damage, "its counts are too large, and cut");
+        snprintf(r->damage, sizeof r->damage, "its counts are too large and were reduced");
     if (p->events.left_out[0])
-        snprintf(r->note, sizeof r->note, "the file has more events than can be read: without %s",
+        snprintf(r->note, sizeof r->note, "the file has more events than can be read; left out: %s",
                  p->events.left_out);
     else if (p->negative)
         snprintf(r->note, sizeof r->note,
-                 "the file has values below 0, as a difference of profiles has; they are left out "
-                 "(%" PRIu64 ")",
+                 "the file has negative values, as a difference of two profiles has; they are left "
+                 "out (%" PRIu64 ")",
                  p->negative);
     else if (p->events.uncounted)
         snprintf(r->note, sizeof r->note,
@@ -411,10 +411,10 @@ static int read_profile(struct pprof *p, const struct gunzip *b, struct err *e) 
     survey_samples(p, b);
     pprof_events_find(p->type, p->types, &p->survey, &p->events);
     if (p->events.count == 0 || (b->cut && p->type[0].type.bytes == 0))
-        return err_set(e, EINVAL,
-                       b->cut ? "the pprof file is cut before the names of what it counts: nothing "
-                                "of it can be read"
-                              : "the pprof file does not say what it counts");
+        return err_set(
+            e, EINVAL,
+            b->cut ? "the pprof file is cut before the names of its events: nothing can be read"
+                   : "the pprof file does not name its events");
     tell_jvm(p);
     tell_events(p, BEGIN_NS);
     r = read_samples(p, b);

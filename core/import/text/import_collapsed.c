@@ -301,10 +301,11 @@ static uint32_t read_frames(struct collapsed *c, const struct line *l) {
     if (frames == WIRE_FRAMES_MAX) {
         c->frame[frames - 1] = wire_frame_address(WIRE_FRAME_ERROR, WIRE_FAILURE_TRUNCATED);
         if (!c->result->note[0])
-            snprintf(c->result->note, sizeof c->result->note,
-                     "line %" PRIu64 " has more than %u frames, which is the most that is kept: "
-                     "such stacks begin with [truncated]",
-                     c->number, WIRE_FRAMES_MAX - 1);
+            snprintf(
+                c->result->note, sizeof c->result->note,
+                "line %" PRIu64
+                " has more than %u frames, which is the limit: such stacks begin with [truncated]",
+                c->number, WIRE_FRAMES_MAX - 1);
     }
     return frames;
 }
@@ -329,7 +330,7 @@ static bool tell_event(struct collapsed *c) {
         }
         return true;
     }
-    damage(c, "is of one event too many; its stacks are left out");
+    damage(c, "exceeds the limit of events; stacks of that event are left out");
     return false;
 }
 
@@ -391,7 +392,7 @@ static void read_line(struct collapsed *c, struct wire_text t) {
     if (!take_line(c, t, &l, &stack))
         return;
     if (!stack) {
-        damage(c, "is no stack with a count; such lines are left out");
+        damage(c, "is not a stack with a count; such lines are left out");
         return;
     }
     if (!c->survey.one_column)
@@ -413,7 +414,8 @@ static void tell_how(struct collapsed *c) {
         return;
     if (survey_weights(&c->survey))
         snprintf(r->note, sizeof r->note,
-                 "the numbers are too large for samples (up to %" PRIu64 "): all are weights",
+                 "the numbers are too large for samples (up to %" PRIu64
+                 "): all are read as weights",
                  c->survey.most);
     else if (c->survey.fractions)
         snprintf(r->note, sizeof r->note,

@@ -27,12 +27,11 @@
 static int no_right(const struct session *s, int error, struct err *e) {
     struct perf_machine m;
     perf_machine_read(&m);
-    return err_exit_as(
-        e, ERR_EXIT_PROFILER, error,
-        "--fdtransfer: this jtop-prof (uid %d) may not open perf_events for JVM %d "
-        "(%s; kernel.perf_event_paranoid is %d): run it as root or with CAP_PERFMON, "
-        "or leave the option out, and cpu goes on by ctimer",
-        (int)geteuid(), (int)s->jvm.pid, strerror(error), m.paranoid);
+    return err_exit_as(e, ERR_EXIT_PROFILER, error,
+                       "--fdtransfer: this jtop-prof (uid %d) may not open perf_events for JVM %d "
+                       "(%s; kernel.perf_event_paranoid is %d): run it as root or with "
+                       "CAP_PERFMON, or omit the option, and cpu is sampled by ctimer",
+                       (int)geteuid(), (int)s->jvm.pid, strerror(error), m.paranoid);
 }
 
 int drain_offer_broker(const struct session *s, bool *offer, struct err *e) {
@@ -53,11 +52,11 @@ int drain_use_broker(struct session *s, int fd, struct err *e) {
     if (result == 0 || !s->options.fd_transfer)
         return 0;
     return err_exit_as(e, ERR_EXIT_PROFILER, -result,
-                       "--fdtransfer: JVM %d could not be given a socket to ask for perf_events by "
-                       "(%s): %s; without the option cpu goes on by ctimer",
+                       "--fdtransfer: JVM %d has no socket through which to request perf_events "
+                       "(%s): %s; without the option cpu is sampled by ctimer",
                        (int)s->jvm.pid, strerror(-result),
-                       s->options.library ? "with --libpath nothing is put where it can find it"
-                                          : "it has no directory where its user may make one");
+                       s->options.library ? "with --libpath no socket is created for it"
+                                          : "it has no directory where its user may create one");
 }
 
 /* Keeps the agent within its budget: requests from the agent what core/session/drain/budget.c
@@ -431,7 +430,7 @@ static void let_go(struct session *s, enum session_phase phase) {
     if (phase != SESSION_RUNNING || drain_wanted(s) == WIRE_COMMAND_STOP)
         return;
     struct err e;
-    err_exit_as(&e, ERR_EXIT_PROFILER, ECONNRESET, "the agent has let go of the JVM");
+    err_exit_as(&e, ERR_EXIT_PROFILER, ECONNRESET, "the agent has detached from the JVM");
     drain_start_failed(s, &e);
 }
 

@@ -45,7 +45,7 @@ static void drain_tell_resumed(struct session *s) {
                             "are missing",
                             (double)gap / 1e9, (double)missed / 1e9);
     else
-        session_set_message(s, "the agent had let go of the JVM: sampling resumed");
+        session_set_message(s, "the agent had detached from the JVM: sampling resumed");
 }
 
 static enum wire_walk walk_of(const char *walker) {
@@ -117,7 +117,7 @@ int drain_relink(struct session *s, uint64_t now, struct err *e) {
     close_chapter(s);
     if (!s->library[0])
         return err_exit_as(e, ERR_EXIT_PROFILER, ECONNRESET,
-                           "the agent has let go of JVM %d, and there is no way to attach again",
+                           "the agent has detached from JVM %d and cannot attach again",
                            (int)s->jvm.pid);
     int result = drain_offer_broker(s, &offer, &why);
     if (result == 0)
@@ -125,7 +125,7 @@ int drain_relink(struct session *s, uint64_t now, struct err *e) {
                                  s->options.ring_bytes, RELINK_MS, &link, &why);
     if (result != 0)
         return err_exit_as(e, ERR_EXIT_PROFILER, -result,
-                           "sampling ended after a pause of %.1f s of this process: %.400s",
+                           "sampling ended after this process paused for %.1f s: %.400s",
                            (double)gap / 1e9, why.message);
     drain_use_mapping(s, link.mapping);
     (void)drain_use_broker(s, link.broker, NULL);
@@ -225,15 +225,15 @@ int session_record(struct session *s, const char *path, struct err *e) {
     struct session_status st;
     session_status(s, &st);
     if (!s->threaded)
-        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "this is a recording already");
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "this is already a recording");
     if (!path)
         return st.recording[0] ? await_swap(s, NULL, "", e) : 0;
     if (st.recording[0])
-        return err_exit_as(e, ERR_EXIT_ARGUMENT, EBUSY, "it is recorded already, to %s",
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EBUSY, "it is already being recorded to %s",
                            st.recording);
     if (st.phase == SESSION_JVM_GONE)
         return err_exit_as(e, ERR_EXIT_PROFILER, ESRCH,
-                           "there is nothing more to record: JVM %d is gone", (int)s->jvm.pid);
+                           "nothing more can be recorded: JVM %d is gone", (int)s->jvm.pid);
     struct recording_writer *w = NULL;
     int result = recording_create_new(path, &w, e);
     if (result < 0)
@@ -493,7 +493,7 @@ static void start_without_agent(struct session *s) {
     }
     session_lock(s);
     const char *why = s->status.message;
-    err_exit_as(&e, ERR_EXIT_PROFILER, ESRCH, "JVM %d is sampled no more%s%s", (int)s->jvm.pid,
+    err_exit_as(&e, ERR_EXIT_PROFILER, ESRCH, "JVM %d is no longer sampled%s%s", (int)s->jvm.pid,
                 why[0] ? ": " : "", why);
     session_unlock(s);
     drain_refuse_start(s, &e);

@@ -160,8 +160,8 @@ static void publish_notes(struct session *s) {
         return;
     d->unfollowed_told = true;
     snprintf(st->message, sizeof st->message,
-             "more than %u sampled blocks or objects at a time: those beyond are not among the "
-             "live ones or the leaks",
+             "more than %u sampled blocks or objects at a time: the rest are missing from the live "
+             "objects or the leaks",
              d->decoder->live.index.limit);
 }
 

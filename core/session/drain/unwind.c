@@ -62,8 +62,8 @@ static void learn(struct unwind *u, const struct unwind_mapping *m) {
     if (t.count && unwind_area_add(&u->area, t.rows, t.count, &k->first_row) == 0)
         k->rows = (uint32_t)t.count;
     else if (t.count)
-        complain(u, "the native code loaded is more than unwind tables have room for: some of it "
-                    "is walked by frame pointers");
+        complain(u, "the unwind tables have no space for all loaded native code: some of it is "
+                    "walked by frame pointers");
     unwind_table_free(&t);
 }
 
@@ -82,8 +82,8 @@ static uint32_t collect(struct unwind *u, const struct unwind_mapping *m, size_t
         if (!k->rows || !unwind_table_base(&k->shape, m[i].offset, m[i].begin, &base))
             continue;
         if (n == WIRE_UNWIND_MODULES_MAX) {
-            complain(u, "more native libraries are loaded than unwind tables have room for: some "
-                        "are walked by frame pointers");
+            complain(u, "the unwind tables have no space for all native libraries: some are walked "
+                        "by frame pointers");
             break;
         }
         u->fresh[n++] = (struct wire_unwind_module){

@@ -116,7 +116,7 @@ static void show_gap(const struct join *j, struct session_status *st) {
     st->missed_ns += j->missed_ns;
     if (j->missed_ns && !st->message[0])
         snprintf(st->message, sizeof st->message,
-                 "about %llu s are missing: this process looked on at nobody",
+                 "about %llu s are missing: no process shared its profile",
                  (unsigned long long)((j->missed_ns + SECOND_NS / 2) / SECOND_NS));
 }
 
@@ -311,7 +311,7 @@ int join_succeed(struct session *s, struct join *j, struct err *e) {
     if (j->tries > 0) /* not too soon after the last one */
         nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
     else
-        err_set(e, ESRCH, "nobody samples JVM %d", (int)s->jvm.pid);
+        err_set(e, ESRCH, "no process samples JVM %d", (int)s->jvm.pid);
     for (; j->tries < TRIES && !must_end(s); j->tries++) {
         struct agent_link link;
         bool offer = false;
@@ -319,8 +319,8 @@ int join_succeed(struct session *s, struct join *j, struct err *e) {
             return 0;
         if (j->last.restricted)
             return err_set(e, ENOTSUP,
-                           "it took only some threads or times, and everything would be sampled "
-                           "from here: look at the JVM anew for that");
+                           "it sampled only some threads or times: open the JVM again to sample "
+                           "everything from here");
         if (!s->library[0])
             return err_set(e, ENOENT, "there is no agent library to attach with");
         result = drain_offer_broker(s, &offer, e);
@@ -361,7 +361,8 @@ static int join_connect(struct join *j, const struct jvm *jvm, bool past, struct
         return 0;
     close(j->fd);
     j->fd = -1;
-    return err_set(e, -rc, "process %d does not let us look on: %s", (int)j->reader, strerror(-rc));
+    return err_set(e, -rc, "process %d refused to share its profile: %s", (int)j->reader,
+                   strerror(-rc));
 }
 
 void join_hear(struct session *s, struct join *j) {
@@ -401,7 +402,7 @@ static void ask_engines(struct session *s, struct join *j) {
     memcpy(engine, s->options.engine, sizeof engine);
     session_unlock(s);
     if (share_send_frame(j->fd, SHARE_ENGINES, engine, engines * sizeof engine[0], NULL, 0) != 0) {
-        finish(s, EPIPE, "the process that samples this JVM does not listen");
+        finish(s, EPIPE, "the process that samples this JVM accepts no requests");
         return;
     }
     j->asked = true;
@@ -415,7 +416,7 @@ static void serve(struct session *s, struct join *j, uint64_t now) {
     if (command != WIRE_COMMAND_START)
         return;
     if (!j->told && now > j->deadline_ns)
-        finish(s, ETIMEDOUT, "the process that samples this JVM does not let us look on");
+        finish(s, ETIMEDOUT, "the process that samples this JVM did not share its profile in time");
     else if (j->asked && now > j->deadline_ns)
         finish(s, ETIMEDOUT, "the process that samples this JVM did not answer in time");
     else if (j->told && !j->asked)
@@ -428,7 +429,7 @@ static void serve(struct session *s, struct join *j, uint64_t now) {
 static void refuse(struct session *s) {
     enum wire_command command = drain_wanted(s);
     if (command == WIRE_COMMAND_START)
-        finish(s, ESRCH, "the process that sampled this JVM has ended: open the JVM anew");
+        finish(s, ESRCH, "the process that sampled this JVM has ended: open the JVM again");
     else
         session_finish(s, command, 0, NULL);
 }
@@ -481,8 +482,9 @@ static bool carry_on(struct session *s, struct join *j) {
     pid_t before = j->reader;
     int rc = join_succeed(s, j, &e);
     if (rc == 1)
-        session_set_message(s, "process %d, which sampled this JVM, has ended: sampled from here",
-                            (int)before);
+        session_set_message(
+            s, "process %d, which sampled this JVM, has ended: this process samples it now",
+            (int)before);
     if (rc >= 0)
         return rc == 1;
     flush(s);

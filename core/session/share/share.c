@@ -111,7 +111,7 @@ static void greet(struct guest *g) {
         return;
     }
     snprintf(why, sizeof why,
-             "process %d, which profiles this JVM, is another build of %s: use the same one",
+             "process %d, which profiles this JVM, is another build of %s: use the same build",
              (int)getpid(), mine.program);
     refuse(g, EPROTO, why);
 }
@@ -122,7 +122,7 @@ static void join(struct share *h, struct guest *g) {
     if (g->header.bytes == sizeof j)
         memcpy(&j, g->in, sizeof j);
     if (j.start_ticks && s->jvm.start_ticks && j.start_ticks != s->jvm.start_ticks) {
-        refuse(g, ESRCH, "the profile is of another JVM that had this number before");
+        refuse(g, ESRCH, "the profile is of an earlier JVM with the same process number");
         return;
     }
     g->feed = feed_new(j.past != 0);
@@ -130,7 +130,7 @@ static void join(struct share *h, struct guest *g) {
         feed_release(g->feed);
         feed_release(g->feed); /* the drain thread's reference */
         g->feed = NULL;
-        refuse(g, EUSERS, "too many look on at this profile already");
+        refuse(g, EUSERS, "this profile already has too many viewers");
         return;
     }
     share_guest_next_frame(g);
@@ -263,11 +263,11 @@ static int handle(struct share *h, struct share_reply *r, struct guest *g, struc
     int argc = 0;
     if (!h->handler)
         return err_set(e, EBUSY,
-                       "JVM %d is on the screen of process %d: quit that one first, or look on "
-                       "with: jtop-prof %d",
+                       "JVM %d is on the screen of process %d: quit that one first, or join as "
+                       "viewer: jtop-prof %d",
                        (int)h->session->jvm.pid, (int)getpid(), (int)h->session->jvm.pid);
     if (g->header.bytes == 0 || g->in[g->header.bytes - 1])
-        return err_set(e, EPROTO, "the request is no command line");
+        return err_set(e, EPROTO, "the request is not a command line");
     const char *cwd = g->in, *end = g->in + g->header.bytes;
     for (char *at = g->in + strlen(g->in) + 1; at < end && argc < SHARE_ARGUMENTS_MAX;
          at += strlen(at) + 1)
@@ -557,7 +557,7 @@ int session_share_on(struct session *s, int socket, share_handler *handler, void
         return share_begin(s, socket, handler, arg, e);
     if (socket >= 0)
         close(socket);
-    return shared ? 0 : err_set(e, EINVAL, "a recording is not shared");
+    return shared ? 0 : err_set(e, EINVAL, "a recording cannot be shared");
 }
 
 int session_share_socket(struct session *s) {

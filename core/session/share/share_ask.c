@@ -46,7 +46,7 @@ pid_t share_await(pid_t jvm) {
 int share_just_ending(pid_t jvm, struct err *e) {
     return err_exit_as(
         e, ERR_EXIT_PROFILER, EAGAIN,
-        "the profile of JVM %d is just ending, or its next turn beginning: try again", (int)jvm);
+        "the profile of JVM %d is just ending, or its next turn is starting: try again", (int)jvm);
 }
 
 struct answers {
@@ -157,13 +157,14 @@ static int ask_once(pid_t jvm, int argc, char **argv, struct answers *a, pid_t *
     int rc = ask(fd, argc, argv, a);
     close(fd);
     if (rc == -EPIPE)
-        return err_exit_as(e, ERR_EXIT_PROFILER, EPIPE,
-                           "process %d, which profiles JVM %d, went away before it had answered",
-                           (int)*reader, (int)jvm);
+        return err_exit_as(
+            e, ERR_EXIT_PROFILER, EPIPE,
+            "process %d, which profiles JVM %d, closed the connection before it answered",
+            (int)*reader, (int)jvm);
     if (rc < 0)
         return err_exit_as(e, ERR_EXIT_PROFILER, -rc,
-                           "asking process %d, which profiles JVM %d, failed: %s", (int)*reader,
-                           (int)jvm, strerror(-rc));
+                           "the request to process %d, which profiles JVM %d, failed: %s",
+                           (int)*reader, (int)jvm, strerror(-rc));
     share_exit_to_err(&a->exit, e);
     return a->exit.result;
 }

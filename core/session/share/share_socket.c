@@ -97,15 +97,15 @@ int share_listen(pid_t jvm, struct err *e) {
     if (fd >= 0)
         return fd;
     if (fd != -EADDRINUSE)
-        return err_exit_as(e, ERR_EXIT_PROFILER, -fd, "JVM %d cannot be shared with others: %s",
+        return err_exit_as(e, ERR_EXIT_PROFILER, -fd, "the profile of JVM %d cannot be shared: %s",
                            (int)jvm, strerror(-fd));
     if (may_believe(holder.uid, jvm))
         return err_exit_as(e, ERR_EXIT_PROFILER, EADDRINUSE,
-                           "JVM %d cannot be shared with others: process %d does so", (int)jvm,
-                           (int)holder.pid);
+                           "the profile of JVM %d cannot be shared: process %d already does so",
+                           (int)jvm, (int)holder.pid);
     return err_exit_as(e, ERR_EXIT_PROFILER, EADDRINUSE,
-                       "JVM %d cannot be shared with others: its names are taken by process %d of "
-                       "another user (uid %d)",
+                       "the profile of JVM %d cannot be shared: its socket names are taken by "
+                       "process %d of another user (uid %d)",
                        (int)jvm, (int)holder.pid, (int)holder.uid);
 }
 
@@ -134,10 +134,10 @@ int share_connect(pid_t jvm, pid_t *reader, struct err *e) {
     }
     if (result == -EPERM)
         return err_set(e, EPERM,
-                       "who shares JVM %d's profile is another user (uid %u) and is not believed: "
-                       "be that user, or root",
+                       "the profile of JVM %d is shared by another user (uid %u), who is not "
+                       "trusted: run as that user or as root",
                        (int)jvm, (unsigned)stranger.uid);
-    return err_set(e, -result, "nobody shares a profile of JVM %d%s%s", (int)jvm,
+    return err_set(e, -result, "no process shares a profile of JVM %d%s%s", (int)jvm,
                    result == -ESRCH ? "" : ": ", result == -ESRCH ? "" : strerror(-result));
 }
 

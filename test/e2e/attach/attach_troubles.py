@@ -19,8 +19,8 @@ import sys
 import tempfile
 import time
 
-from lib import (AGENT, CLASSES, PROF, ROOT, Checks, Jvm, Prof, Skip, good, java_version, prof,
-                 read, readers, status, threads, wait_for, want)
+from lib import (AGENT, CLASSES, PROF, Checks, Jvm, Prof, Skip, good, java_version, prof,
+                 quoted_messages, read, readers, status, threads, wait_for, want)
 from unsupported import Java
 
 NOBODY = 65534
@@ -174,7 +174,7 @@ def removed_for_good():
         attach(jvm.pid)
         pretend(jvm, "11.0.2+9")
         os.unlink(jvm.socket())
-        refused("was removed, by a cleaner of /tmp", "-d", 1, jvm.pid)
+        refused("was removed, perhaps by a cleaner of /tmp", "-d", 1, jvm.pid)
         refused("11.0.13", "-d", 1, jvm.pid)
 
 
@@ -210,7 +210,7 @@ def another_users_socket():
     with for_anybody() as place, Target(**as_nobody(place)) as jvm:
         with socket.socket(socket.AF_UNIX) as s:
             s.bind(jvm.socket())
-        refused("where an earlier process left it, remove it", "-d", 1, jvm.pid)
+        refused("remove it if an earlier process left it", "-d", 1, jvm.pid)
         os.unlink(jvm.socket())
         attach(jvm.pid)
 
@@ -230,7 +230,7 @@ def queue_full():
             return True
 
         connected()
-        refused("took the connection but did not answer", "-d", 1, jvm.pid)
+        refused("accepted the connection but did not answer", "-d", 1, jvm.pid)
         while connected():
             continue
         refused("the queue of its socket is full", "-d", 1, jvm.pid)
@@ -379,7 +379,7 @@ def long_safepoint():
         def collects():
             return "collector" in threads(jvm.pid).values()
 
-        for message in ("did not begin to listen in time", "took the connection but did not answer"):
+        for message in ("did not begin to listen in time", "accepted the connection but did not answer"):
             for _ in range(20):  # it may have been halted where it does not matter
                 with halted(spinner):
                     jvm.say("g")
@@ -418,7 +418,7 @@ def quit_uncaught():
         with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE) as other:
             want(other.stdout.readline() == b"ready\n", "it did not start")
-            refused("has no handler in it and would kill it", "-d", 1, other.pid)
+            refused("has no handler for SIGQUIT", "-d", 1, other.pid)
             want(other.poll() is None, "it was killed")
             other.stdin.close()
 
@@ -540,8 +540,8 @@ def wrong_libraries(place):
     return [(plain, "the file is not an agent"), (needs, "a library that the agent needs"),
             (undefined, "its C library lacks"), (arm, "is built for another machine"),
             (narrow, "is built for another machine"), (text, "is not a shared library"),
-            (denied, "its user may not read it"),
-            ("/dev/shm/jtop-test/plain.so", "nothing may be executed where it lies")]
+            (denied, "the JVM's user may not read it"),
+            ("/dev/shm/jtop-test/plain.so", "files in its directory may not be executed")]
 
 
 def others_may_enter(path):
@@ -599,7 +599,7 @@ def narrow_process():
         with other:
             try:
                 wait_for(lambda: status(other.pid, "State") == "S", "the program")
-                refused("is a 32-bit one", "-d", 1, other.pid)
+                refused("is a 32-bit process", "-d", 1, other.pid)
                 want(other.poll() is None, "it has ended")
             finally:
                 other.kill()
@@ -636,33 +636,33 @@ def checks_of_jdks():
         yield "wrong libraries, JDK 8", wrong_library, eight
 
 
-# What README's table says, and what provokes it.
+# What the manual page quotes, and what provokes it.
 PROVOKED = {
-    "was removed, by a cleaner of /tmp": [removed_for_good, removed_without_signals],
+    "was removed, perhaps by a cleaner of /tmp": [removed_for_good, removed_without_signals],
     "is not a socket: remove it": [not_a_socket],
     "listens there, not JVM": [false_listener],
-    "where an earlier process left it, remove it": [another_users_socket],
+    "remove it if an earlier process left it": [another_users_socket],
     "the queue of its socket is full": [queue_full],
     "cannot use the /tmp of JVM": [tmp_read_only],
     "cannot create .attach_pid": [tmp_of_root],
     "is held by a debugger": [debugged],
     "is frozen with its control group": [frozen],
     "did not begin to listen in time": [long_safepoint],
-    "took the connection but did not answer": [long_safepoint],
-    "has no handler in it and would kill it": [quit_uncaught],
+    "accepted the connection but did not answer": [long_safepoint],
+    "has no handler for SIGQUIT": [quit_uncaught],
     "root needs CAP_SETUID and CAP_SETGID": [no_setuid],
     "closed the connection without an answer": [another_group],
     "is hidden from uid": [hidden],
     "-XX:-EnableDynamicAgentLoading": [may_not_load_by_file],
     "is built for another machine": [wrong_library],
-    "nothing may be executed where it lies": [wrong_library],
-    "its user may not read it": [wrong_library],
+    "files in its directory may not be executed": [wrong_library],
+    "the JVM's user may not read it": [wrong_library],
     "its C library lacks": [wrong_library],
     "a library that the agent needs": [wrong_library],
     "is not a shared library": [wrong_library],
     "the file is not an agent": [wrong_library],
     "is the path of the agent library as the JVM sees it": [no_library],
-    "is a 32-bit one": [narrow_process],
+    "is a 32-bit process": [narrow_process],
 }
 
 
@@ -671,9 +671,9 @@ def main():
         print("ok # SKIP needs root")
         return 0
     checks = Checks()
-    table = read(os.path.join(ROOT, "README.md")).split("## Troubleshooting", 1)[1]
+    messages = quoted_messages("jtop-prof")
     for message in PROVOKED:
-        checks.run("README has: " + message, lambda m=message: want("`%s`" % m in table, "no row"))
+        checks.run("the manual has: " + message, lambda m=message: want(m in messages, "no entry"))
     functions = list(dict.fromkeys(f for found in PROVOKED.values() for f in found))
     functions.sort(key=lambda f: f not in (long_safepoint, queue_full))  # the longest first
     checks.together(

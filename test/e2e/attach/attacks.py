@@ -131,7 +131,7 @@ def replies_to_a_terminal():
 
 def memory(kind):
     with Impostor({"load": kind}) as it:
-        refused("-d", 1, it.pid, words="shared memory|ring of another size|Operation not permitted")
+        refused("-d", 1, it.pid, words="shared memory|ring of a different size|Operation not permitted")
         want(it.process.poll() is None and not it.left(), "left behind: %s" % it.left())
 
 
@@ -384,7 +384,7 @@ def sharing(user):
                 "jvm, evil = %d, %r" % (it.pid, evil), SHARE]):
             seen = on_terminal("dump", "-f", good, it.pid).decode(errors="surrogateescape")
             clean(seen, "\r\n")
-            want(("nobody profiles" if user != USER else "was not asked for") in seen, seen)
+            want(("no process profiles" if user != USER else "was not requested") in seen, seen)
             want(not os.listdir(scratch), "written: %s" % os.listdir(scratch))
 
 
@@ -403,7 +403,7 @@ def main():
         ("an answer that never comes", reply, "silent", "did not answer|JVM \\d+"),
         ("an answer a byte at a time", reply, "drip", "JVM \\d+"),
         ("nothing is answered", reply, "close", "without an answer"),
-        ("what is answered is nothing", reply, "say " + ESCAPE + "\n" + ESCAPE, "not understood"),
+        ("what is answered is nothing", reply, "say " + ESCAPE + "\n" + ESCAPE, "invalid answer"),
         ("a refusal that speaks", reply, "say 7\n" + ESCAPE, "owned"),
         ("an endless answer", reply, "flood", "more than 16 MiB"),
         ("an agent that is none", reply, "none", "its shared memory is not among"),

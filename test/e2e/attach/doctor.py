@@ -145,7 +145,7 @@ def no_agents():
         r = doctor(jvm.pid)
         r.only("agent-loading")
         r.want("agent-loading", "failure", "-XX:-EnableDynamicAgentLoading", "-agentpath")
-        reason = "was started with -XX:-EnableDynamicAgentLoading: restart it without it, or"
+        reason = "was started with -XX:-EnableDynamicAgentLoading: restart it without this flag, or"
         said = prof("-d", 1, jvm.pid).stderr
         want(reason in r.verdict and reason in said, "%s\n%s" % (r.verdict, said))
     with tempfile.TemporaryDirectory() as scratch:
@@ -199,7 +199,7 @@ def removed():
         os.unlink("/tmp/.java_pid%d" % jvm.pid)
         r = doctor(jvm.pid)
         r.want("attach-listener", "note|failure", "was removed", "/proc/%d/net/unix" % jvm.pid,
-               "spare /tmp/.java_pid*")
+               "exclude /tmp/.java_pid*")
         want(prof("-d", 1, jvm.pid).returncode == (0 if "can be" in r.verdict else 1), r.verdict)
 
 
@@ -247,7 +247,7 @@ def held():
     with tempfile.TemporaryDirectory() as scratch, Jvm("Idle") as jvm:
         with Prof(scratch, "-d", 60, "-o", "flat", jvm.pid) as holder:
             wait_for(lambda: armed(jvm.pid), "sampling")
-            doctor(jvm.pid).want("reader", "note", "process %d " % holder.pid, "looks on")
+            doctor(jvm.pid).want("reader", "note", "process %d " % holder.pid, "joins as viewer")
 
 
 def few_descriptors():
@@ -291,9 +291,9 @@ def another_user():
         r = doctor(c.pid)
         r.only()
         r.want("namespaces", "ok", "pid, mnt, user, net", "process 1 there")
-        r.want("user", "ok", "uid %d" % (oci.MAPPED + oci.USER), "may become that")
+        r.want("user", "ok", "uid %d" % (oci.MAPPED + oci.USER), "may switch to it")
         r.want("agent-place", "ok", "a copy in its /tmp")
-        r.want("tmp", "ok", "another than ours")
+        r.want("tmp", "ok", "different from ours")
         r.want("cpu-quota", "ok|warning", "0.50 CPUs")
         r.want("perf-jvm", "ok", "opens perf_events for it")
         want(c.files() == [], "it left %s" % c.files())

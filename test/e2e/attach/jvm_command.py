@@ -62,8 +62,8 @@ def wrong(jvm, scratch):
     refused("did not load the agent.*/nosuch.so", "load", jvm.pid, "/nosuch.so")
     refused("has 2000 bytes", "jcmd", jvm.pid, "x" * 2000)
     os.makedirs(os.path.join(scratch, "is-a-directory"), exist_ok=True)
-    refused("no heap dump in /nosuch/x: it is the JVM that writes", "dumpheap", jvm.pid, "/nosuch/x")
-    refused("is there already", "dumpheap", jvm.pid, "is-a-directory", cwd=scratch)
+    refused("no heap dump in /nosuch/x: the JVM writes", "dumpheap", jvm.pid, "/nosuch/x")
+    refused("exists already", "dumpheap", jvm.pid, "is-a-directory", cwd=scratch)
     want(jvm.alive(), "the JVM is dead")
 
 
@@ -75,7 +75,7 @@ def heap(jvm, scratch):
         with open(os.path.join(scratch, name), "rb") as f:
             want(f.read(12) == b"JAVA PROFILE", "no heap dump in " + name)
     size = os.path.getsize(os.path.join(scratch, "live.hprof"))
-    refused("live.hprof is there already", "dumpheap", jvm.pid, "live.hprof", cwd=scratch)
+    refused("live.hprof exists already", "dumpheap", jvm.pid, "live.hprof", cwd=scratch)
     want(os.path.getsize(os.path.join(scratch, "live.hprof")) == size, "it was changed")
 
 

@@ -108,7 +108,7 @@ def no_pmu():
 checks = Checks()
 checks.together(
     ("perf_event_paranoid", paranoid),
-    ("seccomp, EPERM", seccomp, 1, "denied: a container's seccomp filter, or CAP_PERFMON wanting"),
+    ("seccomp, EPERM", seccomp, 1, "denied: a container's seccomp filter, or CAP_PERFMON missing"),
     ("seccomp, ENOSYS", seccomp, 38,
      "this kernel has no perf_event_open, or a seccomp filter hides it"),
     ("locked memory", locked),

@@ -96,8 +96,8 @@ def two_builds(scratch):
         try:
             wait_for(lambda: armed(c.pid), "sampling")
             done = second.run("-d", 1, c.pid)
-            want(done.returncode == 1 and "another jtop-prof holds JVM %d" % c.pid in done.stderr,
-                 done.stderr)
+            want(done.returncode == 1 and
+                 "another running jtop-prof profiles JVM %d" % c.pid in done.stderr, done.stderr)
             want("(pid %d)" % holder.pid in done.stderr, "not said by whom: " + done.stderr)
         finally:
             holder.kill()

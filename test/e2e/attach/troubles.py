@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Every message in README's troubleshooting table, provoked for real; those about attaching are in
-attach_troubles.py."""
+"""Every message that TROUBLESHOOTING in the manual page quotes, provoked for real; those about
+attaching are in attach_troubles.py, those of push in push_troubles.py."""
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -10,7 +9,7 @@ import sys
 import tempfile
 
 import attach_troubles
-from lib import (AGENT, CLASSES, PROF, ROOT, Checks, Jvm, Prof, good, prof, read,
+from lib import (AGENT, CLASSES, PROF, Checks, Jvm, Prof, good, prof, quoted_messages, read,
                  sampling, status, wait_for, want)
 from oci import INSIDE, JAVA, Container, rootfs
 from unsupported import ASGCT, STRUCTS, Java, copy_jdk, java_home
@@ -289,17 +288,17 @@ PROVOKED = {
     "does nothing without -e": lambda: said("--live"),
     "opened by jtop-prof, as the JVM may not": perf_lent,
     "--fdtransfer: this jtop-prof": no_right_to_lend,
-    "could not be given a socket": no_socket,
+    "has no socket through which to request perf_events": no_socket,
     "fdtransfer: a JVM that is just starting": lent_at_start,
     "in its name was seen (--thread)": lambda: said("--thread", "no-such-name"),
     "the last is number": lambda: refused_event("--target-cpu", "4096"),
     "refused 'jcmd'": lambda: refused_by_jvm("jcmd", "No.such"),
-    "it is the JVM that writes it": lambda: refused_by_jvm("dumpheap", "/nosuch/x"),
-    "overwrites nothing": lambda: refused_by_jvm("dumpheap", "/dev/null"),
+    "the JVM writes it": lambda: refused_by_jvm("dumpheap", "/nosuch/x"),
+    "overwrites no file": lambda: refused_by_jvm("dumpheap", "/dev/null"),
     "into what? Give OUT": no_target,
     "no process": no_process,
     "is not a JVM": not_a_jvm,
-    "may not be looked into by": other_user,
+    "cannot be inspected by": other_user,
     "-XX:+DisableAttachMechanism": attach_disabled,
     "is stopped by a signal": stopped,
     "Profiler already started": held,
@@ -308,18 +307,18 @@ PROVOKED = {
     "has a handler already, of the JVM or another library": signal_in_use,
     "can load the agent from": nowhere_to_load,
     "and the /proc of another": others_proc,
-    "cannot be seen from here": out_of_sight,
+    "is not visible from here": out_of_sight,
     "is the path of the agent library as the JVM sees it": wrong_libpath,
     "a breakpoint in the C library would end the JVM":
         lambda: refused_event("--begin", "malloc"),
     "unknown event": lambda: refused_event("-e", "cpuu"),
     "has no function": lambda: refused_event("--begin", "no_such_function"),
-    "only chooses one of several functions": lambda: refused_event("-e", "strlen"),
+    "only selects one of several variants": lambda: refused_event("-e", "strlen"),
     "tracefs is not mounted": no_tracefs,
     "this machine has no PMU": lambda: refused_event("-e", "nosuchpmu/event=1/"),
     "this kernel has no kprobes for perf": lambda: refused_event("-e", "kprobe:do_sys_open"),
     "one event of a kind at a time": lambda: refused_event("-e", "cpu,ctimer"),
-    "holds one event, and there are": lambda: refused_event("-e", "cpu,wall", "-o", "svg"),
+    "holds only one event, and there are": lambda: refused_event("-e", "cpu,wall", "-o", "svg"),
     "before JDK 11 it needs the VM's functions": stripped_vm,
     "cannot be profiled: its libjvm.so has neither": no_walker,
     "walk asgct: this VM does not describe": not_described,
@@ -330,7 +329,7 @@ PROVOKED = {
     "no way to walk stacks is called": unknown_walker,
     "of the 300 descriptors": few_descriptors,
     "terminal too small": small_terminal,
-    "no terminal": no_terminal,
+    "is not a terminal": no_terminal,
     "is not known here": unknown_type,
     "no terminfo files here": no_terminfo,
 }
@@ -341,16 +340,13 @@ ALONE = {no_walker, not_described, stripped_vm}
 
 
 def provoke(message):
-    want(message in PROVOKED, "README has it, and nothing here provokes it")
+    want(message in PROVOKED, "the manual has it, and nothing here provokes it")
     said = PROVOKED[message]()
     want(message in " ".join(said.split()), "said: " + said)
 
 
 def main():
-    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
-        table = f.read().split("## Troubleshooting", 1)[1]
-    table = table.split("What `push` says:", 1)[0]  # that is push_troubles.py's
-    messages = re.findall(r"^\| `([^`]+)`", table, re.M)
+    messages = quoted_messages("jtop-prof")
     messages = [m for m in messages if m in PROVOKED or m not in attach_troubles.PROVOKED]
     checks = Checks()
     checks.run("the table is read", lambda: want(len(messages) >= len(PROVOKED), str(messages)))

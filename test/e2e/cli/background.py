@@ -275,7 +275,7 @@ def foreground(place):
         pid = jvm.pid
         wait_for(lambda: sockets(pid), "the profile")
         work(jvm, 1)
-        want("reader: process %d, which" % p.pid in good("status", pid), good("status", pid))
+        want("reader: process %d, in the foreground" % p.pid in good("status", pid), good("status", pid))
         want(total(collapsed(good("dump", "-o", "collapsed", pid))) > 60, "no samples")
         _, said = shell(place, "jtop-prof start %d" % pid, 200)
         want("process %d " % p.pid in said, said)

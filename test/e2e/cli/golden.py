@@ -228,7 +228,7 @@ OPTIONS = [
     report("--libpath " + AGENT), report("--precise", err=ANYTHING),
     files("--record r.jtop -o summary -f a.txt", {r"r\.jtop": ANYTHING, r"a\.txt": "Total"}),
     own("-d 300ms {pid}", 0, TEXT), own("collect -d 300ms -o flat {pid}", 0, FLAT),
-    own("{pid}", 1, NOTHING, "no terminal"), own("--list", 0, "EventLoad"),
+    own("{pid}", 1, NOTHING, "not a terminal"), own("--list", 0, "EventLoad"),
     own("-d 0 {pid}", 1, NOTHING, ERROR), own("-i 0 -d 1 {pid}", 100, NOTHING, ERROR),
     own("--titel x {pid}", 1, NOTHING, "nearest known one: --title"),
     own("-e nosuch -d 1 {pid}", 100, NOTHING, "unknown event \"nosuch\""),

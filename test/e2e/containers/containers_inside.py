@@ -125,10 +125,10 @@ def out_of_sight(pod):
     with tempfile.TemporaryDirectory() as scratch, Prof(scratch, "-d", 60, pod.jvm.pid):
         wait_for(lambda: sampling(pod.jvm.pid), "the profile")
         done = pod.side.run(PROF, "status", pod.pid, user=1000)
-        want("cannot be seen from here" in done.stdout, done.stdout + done.stderr)
+        want("is not visible from here" in done.stdout, done.stdout + done.stderr)
         for words in ["stop"], ["-d", "1"]:
             done = pod.side.run(PROF, *words, pod.pid, user=1000)
-            want(done.returncode != 0 and "cannot be seen from here" in done.stderr, done.stderr)
+            want(done.returncode != 0 and "is not visible from here" in done.stderr, done.stderr)
 
 
 def sidecar(**more):

@@ -56,7 +56,7 @@ def from_host(c):
     status = until(c.pid, r"throttled +in [1-9]\S*% of the periods now", "--view", "status",
                    env=WIDE)
     want("CPU quota         10% of a core, by group /" + c.name in status, status)
-    found = re.search(r"in ([\d,]+) of ([\d,]+) so far; stood still for [1-9]", status)
+    found = re.search(r"in ([\d,]+) of ([\d,]+) so far; stopped for [1-9]", status)
     stopped, periods = (int(n.replace(",", "")) for n in found.groups())
     with open(group_file(c, "cpu.stat"), encoding="ascii") as f:
         ever = int(re.search(r"nr_periods (\d+)", f.read()).group(1))

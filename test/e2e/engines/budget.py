@@ -21,7 +21,7 @@ def status(pid):
 
 def budget(pid):
     """(percent taken, what is done about it) as `status` says; None: nothing yet."""
-    found = re.search(r"^budget: the agent takes (\S+)% of a CPU, of \S+%; (.*)$",
+    found = re.search(r"^budget: the agent uses (\S+)% of a CPU, limit \S+%; (.*)$",
                       status(pid), re.M)
     return found and (float(found.group(1)), found.group(2))
 
@@ -61,7 +61,7 @@ def room_enough(jvm):
             Prof(scratch, "-d", 12, "-i", "20ms", "--max-overhead", "50%", "-o", "summary",
                  jvm.pid) as p:
         wait_for(lambda: interval_us(jvm.pid) == 20000 and budget(jvm.pid), "a profile with a budget")
-        want(budget(jvm.pid)[1] == "intervals as asked for", budget(jvm.pid))
+        want(budget(jvm.pid)[1] == "intervals as requested", budget(jvm.pid))
         want(interval_us(jvm.pid) == 20000, "another interval than asked for")
         want(p.process.wait(90) == 0, p.stderr())
         want("budget" not in p.stderr() + p.stdout(), p.stderr())

@@ -117,7 +117,7 @@ def own_signal(scratch, jvm, event):
 
 
 def itimers_signal(jvm):
-    refused("itimer", jvm, "itimer works with SIGPROF only", options=("--signal", SIGNAL))
+    refused("itimer", jvm, "itimer can use only SIGPROF", options=("--signal", SIGNAL))
 
 
 def main():

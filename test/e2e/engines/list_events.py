@@ -148,10 +148,10 @@ def wrong_events(jvm):
             (100, "unknown event \"cycels\"; nearest known one: cycles", "-e", "cycels"),
             (100, "unknown event \"nosuchfunction\" .*no function", "-e", "nosuchfunction"),
             (100, "one event of a kind", "-e", "cpu,itimer"),
-            (100, "holds one event", "-e", "cpu,wall", "-o", "svg"),
+            (100, "holds only one event", "-e", "cpu,wall", "-o", "svg"),
             (100, "no library libnosuch.so", "-e", "uprobe:libnosuch.so:f"),
             (100, "has no function \"nosuch\"", "-e", "mem:nosuch"),
-            (100, "is no function|only chooses|no function", "-e", "strlen")):
+            (100, "is not a function|only selects|no function", "-e", "strlen")):
         refused(jvm, code, says, "-d", "1", *args, jvm.pid)
     refused(jvm, 100, "cycels", "check", "-e", "cycels", jvm.pid)
     refused(jvm, 1, "of which JVM", "list")

@@ -64,7 +64,7 @@ def in_place(path, scratch):
     for line in (["convert", copy, copy], ["convert", copy, "-f", copy, "-o", "collapsed"],
                  [copy, "-f", copy], ["diff", "-f", copy, "-o", "text", copy, path]):
         r = prof(*line)
-        want(r.returncode == 100 and "is the file that is read" in r.stderr, "%r" % r)
+        want(r.returncode == 100 and "is the input file" in r.stderr, "%r" % r)
         with open(copy, "rb") as f:
             want(f.read() == before, "%s changed it" % line)
 

@@ -56,7 +56,7 @@ def no_plain_file(scratch, jvm):
     want(os.path.getsize(path) == 0, "something was written")
     for answer in done, prof("-d", 1, "--jfrsync", "default", "-f", pipe, jvm.pid):
         want(answer.returncode == 100 and len(answer.stderr.splitlines()) == 1 and
-             "no plain file" in answer.stderr, "exit %d: %s" % (answer.returncode, answer.stderr))
+             "not a regular file" in answer.stderr, "exit %d: %s" % (answer.returncode, answer.stderr))
 
 
 def resumed(scratch, jvm):
@@ -67,7 +67,7 @@ def resumed(scratch, jvm):
     good("stop", jvm.pid)
     want(not recorders(jvm), "it goes on")
     done = prof("resume", jvm.pid)
-    want(done.returncode == 0 and "does not go on" in done.stderr, done.stderr)
+    want(done.returncode == 0 and "does not continue" in done.stderr, done.stderr)
     good("stop", jvm.pid)
     with open(path, "rb") as f:
         data = f.read()

@@ -277,6 +277,14 @@ def read(path):
         return f.read()
 
 
+def quoted_messages(of):
+    """The messages that TROUBLESHOOTING in the manual page quotes, of "jtop-prof" or "push"."""
+    page = read(os.path.join(ROOT, "man", "jtop-prof.1"))
+    part = page.split("\n.Sh TROUBLESHOOTING\n", 1)[1].split("\n.Ss Messages of %s\n" % of, 1)[1]
+    part = re.split(r"\n\.S[sh] ", part, maxsplit=1)[0]
+    return [m.replace("\\-", "-") for m in re.findall(r'^\.It Ql "(.+)"$', part, re.M)]
+
+
 # ---- what comes out ----
 
 # core/wire/record.h

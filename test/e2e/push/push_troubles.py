@@ -19,12 +19,12 @@ import tempfile
 import threading
 import time
 
-from lib import ROOT, Checks, Jvm, Prof, memory_kb, prof, wait_for, want
+from lib import Checks, Jvm, Prof, memory_kb, prof, quoted_messages, wait_for, want
 
 MEMORY_KB = 150000
 SECONDS_DEAD = int(os.environ.get("SECONDS_DEAD", "3"))
-SAID = []  # by every push, for the README's table
-UNIT_TESTED = ("for want of room",)  # push_sender_test: a spool is 16 MiB at least here
+SAID = []  # by every push, for the table in the manual page
+UNIT_TESTED = ("the oldest are dropped",)  # push_sender_test: a spool is 16 MiB at least here
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
@@ -186,7 +186,7 @@ def trouble(scratch, pid, what, pattern, *args):
         wait_for(lambda: receiver.asked >= 2, "a second try", 60)
         push.said(pattern)  # still once
         receiver.trouble = None
-        push.said("takes profiles again: [0-9]+ waited$")
+        push.said("accepts profiles again: [0-9]+ waited$")
         all_arrived(push, receiver)
 
 
@@ -195,7 +195,7 @@ def refused(scratch, pid, what, pattern):
     with Receiver(what) as receiver, Push(scratch, pid, receiver.url) as push:
         push.said(pattern)
         receiver.trouble = None
-        push.said("takes profiles again: .*given up$")
+        push.said("accepts profiles again: .*dropped$")
         sent, given_up, lost, waiting = push.finish()
         want(given_up >= 1 and (lost, waiting) == (0, 0), push.stderr())
         want(sent == len(receiver.bodies) == len(set(receiver.bodies)), push.stderr())
@@ -209,7 +209,7 @@ def retry_after(scratch, pid):
         wait_for(lambda: receiver.asked > asked, "another try", 60)
         want(asked > 1 or time.monotonic() - since > 2, "it came back before it was asked to")
         receiver.trouble = None
-        push.said("takes profiles again")
+        push.said("accepts profiles again")
         all_arrived(push, receiver)
 
 
@@ -218,7 +218,7 @@ def redirect(scratch, pid, token):
     with Receiver(None) as elsewhere:
         for status in ("301 Moved", "307 There"):
             what = answer(status, b"", "Location: %s/x" % elsewhere.url)
-            trouble(scratch, pid, what, "answers %s and points to %s/x.*not followed" % (
+            trouble(scratch, pid, what, "answers %s and redirects to %s/x.*not followed" % (
                 status[:3], elsewhere.url), "--token-file", token)
         want(not elsewhere.asked, "it was followed")
 
@@ -231,7 +231,7 @@ def nobody_there(scratch, pid):
     with Push(scratch, pid, "http://127.0.0.1:%d" % port) as push:
         push.said("cannot be reached: Connection refused")
         with Receiver(None, port) as receiver:
-            push.said("takes profiles again")
+            push.said("accepts profiles again")
             before = wait_for(lambda: len(receiver.bodies) >= 3 and receiver.bodies, "profiles")
         time.sleep(SECONDS_DEAD)
         with Receiver(None, port) as receiver:
@@ -251,7 +251,7 @@ def never_answers(scratch, pid):
     with Receiver(silent) as receiver, Push(scratch, pid, receiver.url) as push:
         push.said("did not answer in time")
         receiver.trouble = None
-        push.said("takes profiles again")
+        push.said("accepts profiles again")
 
 
 # ---- TLS ----
@@ -347,7 +347,7 @@ def new_token(scratch, pid, token):
             receiver.trouble = None
             with open(token, "w", encoding="ascii") as f:
                 f.write("another\n")
-            push.said("takes profiles again")
+            push.said("accepts profiles again")
             all_arrived(push, receiver)
             want("another" not in push.stderr(), "the token was said")
         want(receiver.heads[-1]["authorization"] == "Bearer another", str(receiver.heads[-1]))
@@ -373,7 +373,7 @@ def bad_files(scratch, pid):
     not_begun(pid, "only over https", "--to", "http://192.0.2.1:1", "--token-file", token)
     os.mkdir(spool, 0o755)
     os.chmod(spool, 0o755)
-    not_begun(pid, "spool %s: others may look into it.*chmod 700" % spool, *to, "--spool", spool)
+    not_begun(pid, "spool %s: other users can read it.*chmod 700" % spool, *to, "--spool", spool)
     os.chmod(spool, 0o700)
     if os.geteuid() == 0:
         os.chown(spool, 12345, 12345)
@@ -381,7 +381,7 @@ def bad_files(scratch, pid):
         os.chown(spool, 0, 0)
     link = os.path.join(place, "link")
     os.symlink(spool, link)
-    not_begun(pid, "spool %s: is no directory" % link, *to, "--spool", link)
+    not_begun(pid, "spool %s: not a directory" % link, *to, "--spool", link)
     not_begun(pid, "spool /proc/self/spool: cannot be made", *to, "--spool", "/proc/self/spool")
 
 
@@ -398,13 +398,13 @@ def killed(scratch, pid):
         with Push(scratch, pid, receiver.url, "--spool", spool) as push:
             push.said("answers 503")
             wait_for(lambda: len(files(spool)) >= 3, "files in the spool", 60)
-            not_begun(pid, "another push has it", "--to", receiver.url, "--spool", spool)
+            not_begun(pid, "another push uses it", "--to", receiver.url, "--spool", spool)
             push.process.kill()
             push.process.wait(30)
         left = files(spool)
         receiver.trouble = None
         with Push(scratch, pid, receiver.url, "--spool", spool) as push:
-            push.said("%d profiles wait from before" % len(left))
+            push.said("%d profiles of an earlier push" % len(left))
             wait_for(lambda: len(receiver.bodies) >= len(left) + 2, "those and new ones", 60)
             wait_for(lambda: not files(spool), "an empty spool")
             all_arrived(push, receiver)
@@ -434,24 +434,18 @@ def disk_full(scratch, pid):
                     pass
             push.said("No space left.*wait in memory")
             os.unlink(filler)
-            push.said("spool .* takes profiles again")
+            push.said("spool .* accepts profiles again")
             receiver.trouble = None
-            push.said("[0-9] takes profiles again: [0-9]+ waited$")
+            push.said("[0-9] accepts profiles again: [0-9]+ waited$")
             all_arrived(push, receiver)
-
-
-def readme_rows():
-    """What README's table of push quotes."""
-    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
-        table = f.read().split("What `push` says:", 1)[1].split("\n## ", 1)[0]
-    return re.findall(r"^\| `([^`]+)`", table, re.M)
 
 
 def all_provoked():
     said = "\n".join(SAID)
-    want(readme_rows(), "no table")
-    missing = [row for row in readme_rows() if row not in said and row not in UNIT_TESTED]
-    want(not missing, "README has it, and nothing here provoked it: %s" % missing)
+    messages = quoted_messages("push")
+    want(messages, "no table")
+    missing = [m for m in messages if m not in said and m not in UNIT_TESTED]
+    want(not missing, "the manual has it, and nothing here provoked it: %s" % missing)
 
 
 def main():
@@ -465,7 +459,7 @@ def main():
         with Jvm("Shares", "single") as jvm:
             pid = jvm.pid
             run_all(checks, scratch, pid, token)
-        checks.run("README's table", all_provoked)
+        checks.run("the table in the manual page", all_provoked)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return checks.code()
@@ -475,17 +469,17 @@ def run_all(checks, scratch, pid, token):
     waits = [("answer " + line, trouble, scratch, pid, answer(line, body), pattern)
              for line, body, pattern in (
                  ("403 No", b"", "answers 403.*--token-file"),
-                 ("404 No", b"<html>no</html>", "answers 404, no profiles are taken at this path"),
-                 ("503 Later", b"loading", "answers 503, not now: loading$"),
+                 ("404 No", b"<html>no</html>", "answers 404, no profiles are accepted at this path"),
+                 ("503 Later", b"loading", "answers 503, not available: loading$"),
                  ("502 Bad", b"\x1b[31mred\n", "answers 502"))]
     waits += [(what.__name__.replace("_", " "), trouble, scratch, pid, what, pattern)
               for what, pattern in (
-                  (hang_up, "closed the connection without an answer|cannot be talked to"),
+                  (hang_up, "closed the connection without an answer|cannot be contacted"),
                   (cut_short, "answers 503"), (huge, "answers 503"),
-                  (half_a_head, "answer"), (endless_head, "headers without an end|answers 503"))]
+                  (half_a_head, "answer"), (endless_head, "endless headers|answers 503"))]
     gone = [("answer " + line, refused, scratch, pid, answer(line, body), pattern)
             for line, body, pattern in (
-                ("400 Bad", b"what is this?", "answers 400.*given up: what is this"),
+                ("400 Bad", b"what is this?", "answers 400.*dropped: what is this"),
                 ("413 Large", b"", "413.*too large"), ("422 Hm", b"", "answers 422"))]
     checks.together(
         ("TLS", tls, scratch, pid), ("never answers", never_answers, scratch, pid),

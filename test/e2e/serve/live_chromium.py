@@ -117,7 +117,7 @@ def list_of_others_jvms(browser, scratch, pid):
         row = "const r = document.querySelector('tr[data-pid=\"%d\"]');" % pid
         for when in ("at first", "later"):
             text = browser.js(row + "return r && r.textContent")
-            want(text and "may not be profiled" in text, "%s it says: %s" % (when, text))
+            want(text and "cannot be profiled" in text, "%s it says: %s" % (when, text))
             want(not browser.js(row + "return r.querySelector('a')"), "%s it has links" % when)
             asked = "return performance.getEntriesByType('resource').length"
             want(browser.wait(asked + " >= 2", seconds=lib.WAIT), "it does not refresh")
@@ -162,7 +162,7 @@ def pause_holds(page):
         page.view(key, name)
         page.next_view()
         page.hold()
-        want(page.text("#pause") == "Go on" and "held" in page.text("#held"), "no word of it")
+        want(page.text("#pause") == "Resume" and "paused" in page.text("#held"), "no word of it")
         before, samples = page.browser.js(STILL), page.state()["latest"]["samples"]
         wait_for(lambda to=page.sampled_to() + 3: page.sampled_to() >= to, "three views more")
         want(page.browser.js(STILL) == before, "%s: what is paused moves" % name)
@@ -333,7 +333,7 @@ def timeline_scrubs(page):
     page.wait("const s = livePage.state(); return s.latest.window.to === s.held.to", "its view")
     line = page.browser.js("return livePage.timeline()")
     want(line["oldest"] <= held["from"] <= held["to"] <= line["latest"], "window %s" % held)
-    want("held" in page.text("#timeline-said"), "it does not say what is held")
+    want("paused" in page.text("#timeline-said"), "it does not say what is held")
     page.keys(",")
     page.wait("const s = livePage.state(); return s.held.to === arguments[0] && "
               "s.latest.window.to === arguments[0]", "a second back", held["to"] - 1)

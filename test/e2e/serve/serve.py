@@ -292,7 +292,7 @@ def addresses(scratch):
         refused("not an address and a port", "--listen=" + where)
     refused("names are not looked up", "--listen", "example.org:80")
     token = write(os.path.join(scratch, "token"), TOKEN + "\n")
-    refused("no address of this machine", "--listen", "192.0.2.1:0", "--token-file", token)
+    refused("not an address of this machine", "--listen", "192.0.2.1:0", "--token-file", token)
     for where, url in (("0", "http://127.0.0.1:"), (":0", "http://127.0.0.1:"),
                        ("localhost:0", "http://127.0.0.1:"), ("[::1]:0", "http://[::1]:")):
         with Server(scratch, "--listen", where) as server:
@@ -321,7 +321,7 @@ def token_files(scratch):
     bad = os.path.join(scratch, "bad-token")
     refused("No such file", "--token-file", bad)
     for text, mode, says in ((TOKEN, 0o644, "chmod 600"), (TOKEN, 0o620, "chmod 600"),
-                             ("short\n", 0o600, "16 to 256 are wanted"),
+                             ("short\n", 0o600, "16 to 256 are required"),
                              ("", 0o600, "16 to 256"), ("a" * 257, 0o600, "16 to 256"),
                              ("with spaces in the middle", 0o600, "space")):
         refused(says, "--token-file", write(bad, text, mode))
@@ -379,7 +379,7 @@ def cookies(server):
     want('value="/live/3"' in text, text)
     _, text = check_status(server, 401, "/login", method="POST", headers=form,
                            body="token=wrong&next=%22%3E%3Cscript%3E")
-    want("not the token" in text and "<script>" not in text, text)
+    want("token is wrong" in text and "<script>" not in text, text)
     check_status(server, 403, "/login", method="POST", body="token=" + TOKEN,
                  headers=dict(form, Origin="http://evil.example"))
 
@@ -408,7 +408,7 @@ def tls(scratch):
     authority(scratch, "other-ca")
     cert, key = certificate(scratch, "server", "ca", "serverAuth")
     ca = os.path.join(scratch, "ca.pem")
-    refused("belong together", "--tls-cert", cert)
+    refused("must be given together", "--tls-cert", cert)
     refused("needs --tls-cert", "--tls-ca", ca)
     refused("is not the key of", "--tls-cert", cert, "--tls-key",
             os.path.join(scratch, "other-ca.key"))

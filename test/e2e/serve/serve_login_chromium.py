@@ -57,7 +57,7 @@ def form(browser, server, jvm):
 def wrong(browser):
     log_in(browser, "not-the-token-at-all")
     want(browser.wait("return document.querySelector('[role=alert]')?.textContent") ==
-         "That is not the token.", "it does not say so")
+         "This token is wrong.", "it does not say so")
     want(TOKEN not in browser.js("return document.documentElement.outerHTML"), "the token is there")
 
 

@@ -38,7 +38,7 @@ def printed(home, jvm):
     text = good("--print-config", env=environment)
     want(os.path.join(home, "jtop-prof", "config") in text, "does not say where: " + text[:300])
     write(home, text)
-    want("which there is" in good("--print-config", env=environment), "does not see it")
+    want("this file exists" in good("--print-config", env=environment), "does not see it")
     good("--batch", "-n", "1", jvm.pid, env=environment)
 
 
@@ -81,7 +81,7 @@ def unreadable(home, jvm):
         done = prof("--batch", "-n", "1", jvm.pid, **as_nobody)
         want(path not in done.stderr and str(jvm.pid) in done.stderr, done.stderr)
         text = good("--print-config", **as_nobody)
-        want(path + "  (which may not be read" in text, text[:300])
+        want(path + "  (not readable" in text, text[:300])
 
 
 def main():

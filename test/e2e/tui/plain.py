@@ -85,7 +85,7 @@ def pages(jvm):
         page = p.until("3", r"^\d+\. .*level 1, (open|closed), ")
         p.until("}", r"^\d+\. .*level 3, ")
         page = p.send("?")
-        want(re.search(r"^p( Space)?: hold the picture", page, re.M), "the keys: " + page)
+        want(re.search(r"^p( Space)?: pause the display", page, re.M), "the keys: " + page)
         page = p.send("1p")
         want("PAUSED" in page, "paused: " + page)
         page = p.send("p/a50")

@@ -206,7 +206,7 @@ def mouse(jvm):
         click(s, row_of(s, r"^> +\d+\.\d ") + 1, 30)
         s.wait(r"^ .*\n> +\d+\.\d ", "a click on the second row")
         s.keys("M")
-        s.wait(r"the mouse is the terminal's")
+        s.wait(r"the terminal uses the mouse")
         wait_for(lambda: s.tmux("display", "-p", "#{mouse_any_flag}").strip() == "0", "no mouse")
         s.keys("q")
         want(s.code() == 0, "exit code")

@@ -242,7 +242,7 @@ static void refuses_what_would_do_harm(void **state) {
     begin();
     static uint8_t data[64];
     assert_int_equal(refused(8, "no code"), -EFAULT);
-    assert_int_equal(refused((uintptr_t)data, "no library's code"), -EFAULT);
+    assert_int_equal(refused((uintptr_t)data, "is not in a library"), -EFAULT);
     sigset_t set;
     sigset_t before;
     sigemptyset(&set);

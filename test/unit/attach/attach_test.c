@@ -306,7 +306,7 @@ static void test_left_socket(void **state) {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
     close(fd);
-    refused(&t.j, EPERM, "where an earlier process left it, remove it");
+    refused(&t.j, EPERM, "remove it if an earlier process left it");
     assert_int_equal(unlink(address.sun_path), 0);
     load_ok(&t.j, "", 0);
     stop(&t);

@@ -238,7 +238,7 @@ static void printed(void **unused) {
     struct text t = {0};
     struct doctor_report r = report();
     doctor_judge(&r, NULL);
-    assert_string_equal(r.verdict, "can be profiled; 1 thing would be better");
+    assert_string_equal(r.verdict, "can be profiled; 1 warning");
     doctor_print(&r, 0, false, &t);
     assert_string_equal(t.data, "This machine\n"
                                 "  warning  kernel           one two three four five six seven "
@@ -246,7 +246,7 @@ static void printed(void **unused) {
                                 "                            -> do \"this\"\n"
                                 "JVM 12 Ma\"in\n"
                                 "  ok       user             fine\n"
-                                "can be profiled; 1 thing would be better\n");
+                                "can be profiled; 1 warning\n");
     text_clear(&t);
     doctor_print(&r, 60, true, &t);
     says(t.data, "three four five six\n                            seven eight\n");

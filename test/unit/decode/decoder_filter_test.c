@@ -164,7 +164,7 @@ static void test_bad_patterns(void **state) {
     struct err e;
     assert_int_equal(thread_filter_init(&f, "a(b", NULL, 0, &e), -EINVAL);
     assert_int_equal(e.exit_code, ERR_EXIT_ARGUMENT);
-    assert_non_null(strstr(e.message, "\"a(b\" is no regular expression"));
+    assert_non_null(strstr(e.message, "\"a(b\" is not a regular expression"));
     assert_non_null(strstr(e.message, "missing closing parenthesis"));
     thread_filter_free(&f);
     assert_int_equal(thread_filter_init(&f, "(a+)+$", NULL, 0, &e), -EINVAL);

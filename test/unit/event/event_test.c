@@ -208,7 +208,7 @@ static void java_methods(void **state) {
     bad(".put", "pkg.Class.method");
     bad("a..b", "pkg.Class.method");
     bad("java.util.Map.put:5x", "10ms");
-    bad("java.util.Map.put(I", "not closed");
+    bad("java.util.Map.put(I", "no closing ')'");
 }
 
 static void what_is_wrong_is_said(void **state) {
@@ -221,7 +221,7 @@ static void what_is_wrong_is_said(void **state) {
     bad("cache-mises", "nearest known one: cache-misses");
     bad("walll-", "nearest known one: wall");
     bad("Wall#", "nearest known one: wall");
-    bad("no-such-thing-at-all", "unknown event; there are cpu");
+    bad("no-such-thing-at-all", "unknown event; known ones are cpu");
     bad(longer, "unknown event");
     bad("trace:0", "number of a tracepoint");
     bad("trace:x", "number of a tracepoint");
@@ -238,13 +238,13 @@ static void what_is_wrong_is_said(void **state) {
     bad("cpu/event=abc/", "not a number");
     bad("cpu/broken=1/", "does not fit");
     bad("cpu/endless/", "no term \"endless\"");
-    bad("cpu/event=1,period=0/", "counts from 1");
+    bad("cpu/event=1,period=0/", "must be at least 1");
     bad("mem:", "mem:ADDRESS");
     bad("mem:0x10:q", "r, w, rw or x");
     bad("mem:0x10/3", "1, 2, 4 or 8");
     bad("mem:0x10/4:x", "8 for execution");
     bad("mem:0x1g", "neither an address nor a symbol");
-    bad("mem:f+z", "no offset");
+    bad("mem:f+z", "not an offset");
     bad("kprobe:", "kprobe:FUNCTION");
     bad("kprobe:f+", "kprobe:FUNCTION");
     assert_ptr_equal(event_nearest("nosuchthing"), NULL);
@@ -287,7 +287,7 @@ static void addresses_are_looked_up_in_the_process(void **state) {
 
     q = good("landmark_data");
     assert_true(event_resolve(&q, s, getpid(), 17, &e) < 0);
-    assert_non_null(strstr(e.message, "is no function; say mem:landmark_data:rw"));
+    assert_non_null(strstr(e.message, "is not a function; use mem:landmark_data:rw"));
     q = good("page_faults");
     assert_true(event_resolve(&q, s, getpid(), 17, &e) < 0);
     assert_int_equal(e.exit_code, 100);
@@ -295,7 +295,7 @@ static void addresses_are_looked_up_in_the_process(void **state) {
     assert_true(event_check(&q, 1, getpid(), 17, &e) < 0);
     q = good("gettimeofday");
     assert_true(event_resolve(&q, s, getpid(), 17, &e) < 0);
-    assert_non_null(strstr(e.message, "only chooses"));
+    assert_non_null(strstr(e.message, "only selects"));
 
     uint64_t address;
     assert_int_equal(event_find_function(s, getpid(), "landmark", &address, &e), 0);

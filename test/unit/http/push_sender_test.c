@@ -277,7 +277,7 @@ static void test_a_receiver_that_is_down_gets_all_later(void **state) {
     WAIT_FOR(status_of(s).sent == 20);
     expect_numbers(&r, 0, 20);
     WAIT_FOR(!status_of(s).trouble[0]);
-    assert_int_equal(lines_with("takes profiles again: 20 waited"), 1);
+    assert_int_equal(lines_with("accepts profiles again: 20 waited"), 1);
     assert_int_equal(said, 2);
     sender_free(s, 0);
     stop(&r);
@@ -298,7 +298,7 @@ static void test_what_the_receiver_does_not_want_is_given_up_and_said(void **sta
     assert_int_equal(lines_with("answers 400"), 1);
     assert_int_equal(lines_with("\033"), 0);
     assert_int_equal(lines_with("too large"), 1);
-    WAIT_FOR(lines_with("4 given up") == 1);
+    WAIT_FOR(lines_with("4 dropped") == 1);
     sender_free(s, 0);
     stop(&r);
 }
@@ -357,7 +357,7 @@ static void test_what_is_taken_in_part_is_said(void **state) {
     for (int i = 0; i < 3; i++)
         put(s, i, 10);
     WAIT_FOR(status_of(s).sent == 3);
-    WAIT_FOR(lines_with("takes profiles again") == 1);
+    WAIT_FOR(lines_with("accepts profiles again") == 1);
     assert_int_equal(lines_with("2 of 3 samples"), 1);
     expect_numbers(&r, 0, 3);
     sender_free(s, 0);
@@ -386,14 +386,14 @@ static void test_the_next_sender_goes_on_where_one_ended(void **state) {
     for (int i = 0; i < 10; i++)
         put(s, i, 1000);
     sender_free(s, 50);
-    assert_int_equal(lines_with("10 profiles wait there for the next push"), 1);
+    assert_int_equal(lines_with("10 profiles are kept there for the next push"), 1);
     start(&r, (const char *const[]){OK, NULL});
     s = sender_to(&r, (struct sender_options){.spool = dir});
     for (int i = 10; i < 20; i++)
         put(s, i, 1000);
     sender_free(s, 30000);
     expect_numbers(&r, 0, 20);
-    assert_int_equal(lines_with("10 profiles wait from before"), 1);
+    assert_int_equal(lines_with("10 profiles of an earlier push"), 1);
     s = sender_to(&r, (struct sender_options){.spool = dir});
     sender_free(s, 1000);
     expect_numbers(&r, 0, 20); /* and nothing twice */
@@ -426,7 +426,7 @@ static void test_it_ends_at_once_when_told(void **state) {
     sender_free(s, 0);
     clock_gettime(CLOCK_MONOTONIC, &after);
     assert_true(after.tv_sec - before.tv_sec < 60); /* of ten minutes */
-    assert_int_equal(lines_with("1 profiles wait there"), 1);
+    assert_int_equal(lines_with("1 profiles are kept there"), 1);
     stop(&r);
 }
 
@@ -454,7 +454,7 @@ static void test_what_waits_is_bounded(void **state) {
             assert_true(status_of(s).waiting_bytes <= 100000);
         }
         WAIT_FOR(status_of(s).lost > 150 && status_of(s).lost + status_of(s).waiting == 200);
-        WAIT_FOR(lines_with("given up, for want of room") == 1);
+        WAIT_FOR(lines_with("the oldest are dropped") == 1);
         start(&r, (const char *const[]){OK, NULL});
         WAIT_FOR(status_of(s).waiting == 0);
         unsigned n = taken(&r);
@@ -519,7 +519,7 @@ static void test_what_cannot_work_is_refused_at_the_beginning(void **state) {
     refused((struct sender_options){.to = "https://h", .ca = "/nonexistent"}, "--tls-ca");
     refused((struct sender_options){.to = "https://h", .tls_cert = "/nonexistent", .tls_key = path},
             "--tls-cert");
-    refused((struct sender_options){.to = "https://h", .tls_cert = path}, "belong together");
+    refused((struct sender_options){.to = "https://h", .tls_cert = path}, "must be given together");
     refused((struct sender_options){.to = "https://h", .spool = "/proc/x/y"}, "spool /proc/x/y");
     unlink(path);
 }

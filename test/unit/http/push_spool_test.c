@@ -305,7 +305,7 @@ static void test_a_directory_that_is_not_ours_alone_is_refused(void **state) {
     (void)state;
     char link[96];
     struct spool *s = open_spool(0);
-    refused(dir, "another push has it");
+    refused(dir, "another push uses it");
     spool_free(s);
     s = open_spool(0); /* the lock goes with its holder */
     spool_free(s);
@@ -314,10 +314,10 @@ static void test_a_directory_that_is_not_ours_alone_is_refused(void **state) {
     chmod(dir, 0700);
     snprintf(link, sizeof link, "%s-link", dir);
     assert_int_equal(symlink(dir, link), 0);
-    refused(link, "is no directory");
+    refused(link, "not a directory");
     unlink(link);
-    refused("/proc/self/exe", "is no directory");
-    refused("/nonexistent/spool", "above it");
+    refused("/proc/self/exe", "not a directory");
+    refused("/nonexistent/spool", "parent directory");
     if (geteuid() == 0) {
         assert_int_equal(chown(dir, 12345, 12345), 0);
         refused(dir, "belongs to uid 12345");

@@ -131,7 +131,7 @@ static void test_list(void **state) {
     assert_non_null(strstr(out.data, "href=\"/live/4711\""));
     assert_non_null(strstr(out.data, "href=\"/prof?pid=4711\""));
     assert_null(strstr(out.data, "/live/4712"));
-    assert_non_null(strstr(out.data, "may not be profiled"));
+    assert_non_null(strstr(out.data, "cannot be profiled"));
     assert_non_null(strstr(out.data, "href=\"/metrics\""));
     assert_non_null(strstr(out.data, "href=\"/api/v1/jvms\""));
     assert_non_null(strstr(out.data, "3 MB"));

@@ -116,11 +116,11 @@ static void several_events_go_where_there_is_room(void **state) {
     assert_int_equal(a->want.engine[0].interval, 5000000);
     assert_int_equal(a->want.engine[1].interval, 256 << 10);
     free(a);
-    refused("event=cpu,alloc", "event: ", "html holds one event");
+    refused("event=cpu,alloc", "event: ", "html holds only one event");
     refused("event=cpu,cpu&output=jfr", "event: ", "one of a kind");
     refused("event=cpu,itimer&output=jfr", "event: ", "one of a kind");
     refused("event=cpu,,alloc&output=jfr", "event: ", "empty");
-    refused("event=cpu&interval=1ms,2ms", "interval: ", "more of them");
+    refused("event=cpu&interval=1ms,2ms", "interval: ", "more intervals");
 }
 
 static void a_method_is_an_event(void **state) {
@@ -169,7 +169,7 @@ static void wrong_values_are_named(void **state) {
     refused("output=pdf", "output: ", "collapsed");
     refused("output=", "output: ", "empty");
     refused("output=flat=0", "output: ", "flat=0");
-    refused("output=svg,html", "output: ", "one at a time");
+    refused("output=svg,html", "output: ", "one format at a time");
     refused("width=5", "width: ", "");
     refused("height=1000", "height: ", "");
     refused("minwidth=x", "minwidth: ", "percentage");
@@ -178,7 +178,7 @@ static void wrong_values_are_named(void **state) {
     refused("include=", "include: ", "");
     refused("refreshDelay=3601", "refreshDelay: ", "3600");
     refused("durtion=5", "durtion: ", "duration?");
-    refused("colour=red", "colour: ", "no such parameter. There are pid");
+    refused("colour=red", "colour: ", "no such parameter. Parameters are pid");
 }
 
 static void nothing_that_is_opened_comes_from_a_url(void **state) {

@@ -158,7 +158,7 @@ static void what_is_cut_is_said(void **state) {
     assert_true(f.known);
     assert_int_equal(profile_samples(f.profile, WIRE_EVENT_PERF), 11);
     assert_string_equal(f.result.damage,
-                        "line 4 is no stack with a count; such lines are left out");
+                        "line 4 is not a stack with a count; such lines are left out");
     imported_done(&f);
 }
 

@@ -259,7 +259,7 @@ static void what_lives_may_be_apart(void **state) {
     assert_string_equal(f.decoder->marks.engine[WIRE_EVENT_PERF].name, "inuse_space");
     assert_string_equal(
         f.result.note,
-        "the file has values below 0, as a difference of profiles has; they are left out (1)");
+        "the file has negative values, as a difference of two profiles has; they are left out (1)");
     imported_done(&f);
 }
 

@@ -156,7 +156,7 @@ static void several_events(void **state) {
     struct text out = {0};
     struct err e = {0};
     assert_int_equal(report_format(session, &q, &out, &e), -EINVAL);
-    assert_non_null(strstr(e.message, "collapsed holds one event, and there are 2"));
+    assert_non_null(strstr(e.message, "collapsed holds only one event, and there are 2"));
     assert_int_equal(e.exit_code, ERR_EXIT_ARGUMENT);
     text_free(&out);
 }

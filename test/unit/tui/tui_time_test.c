@@ -184,7 +184,7 @@ static void bad_expressions(void **unused) {
     struct fixture f;
     open_ten(&f, 24, 160);
     fixture_press(&f, "\\work(\n");
-    screen_says(&f, "no regular expression", true);
+    screen_says(&f, "not a regular expression", true);
     assert_int_equal(shown(&f), 0);
     fixture_press(&f, "\\\x15S[12]\n");
     assert_int_equal(shown(&f), 2 + 3);

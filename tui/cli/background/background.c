@@ -39,7 +39,7 @@ static int check_arrival(struct arrival *a, const char *path) {
     if (strcmp(path, "-") == 0 || is_expected(a, path))
         return 0;
     a->result = err_exit_as(&a->e, ERR_EXIT_PROFILER, EPROTO,
-                            "the reader of JVM %s sent a file that was not asked for: %.200s",
+                            "the reader of JVM %s sent a file that was not requested: %.200s",
                             a->o->target, path);
     return a->result;
 }
@@ -217,26 +217,25 @@ static int answer_for_nobody(const struct options *o, const struct jvm *j, struc
     if (strcmp(o->word, "status") == 0) {
         puts("Profiler is not active");
         if (holder && !o->collect)
-            printf("but process %d reads this JVM and does not answer\n", (int)holder);
+            printf("but process %d profiles this JVM and does not answer\n", (int)holder);
         else if (!o->collect && holder_hidden(j->pid))
-            puts("but a jtop-prof reads this JVM that cannot be seen from here: on the host, or in "
-                 "another container");
+            puts("but a jtop-prof that is not visible from here profiles this JVM: on the host, or "
+                 "in another container");
         return 0;
     }
     if (holder)
         return err_exit_as(e, ERR_EXIT_PROFILER, EBUSY,
-                           "process %d reads JVM %d and does not answer: end it there", (int)holder,
-                           (int)j->pid);
+                           "process %d profiles JVM %d and does not answer: end that process",
+                           (int)holder, (int)j->pid);
     if (holder_hidden(j->pid))
-        return err_exit_as(
-            e, ERR_EXIT_PROFILER, EBUSY,
-            "a jtop-prof reads JVM %d that cannot be seen from here: ask it where it "
-            "runs, on the host or in another container",
-            (int)j->pid);
-    return err_exit_as(e, ERR_EXIT_PROFILER, ESRCH,
-                       "Profiler has not started: nobody profiles JVM %d; \"start\" begins a "
-                       "profile",
-                       (int)j->pid);
+        return err_exit_as(e, ERR_EXIT_PROFILER, EBUSY,
+                           "a jtop-prof that is not visible from here profiles JVM %d: control it "
+                           "where it runs, on the host or in another container",
+                           (int)j->pid);
+    return err_exit_as(
+        e, ERR_EXIT_PROFILER, ESRCH,
+        "Profiler has not started: no process profiles JVM %d; \"start\" begins a profile",
+        (int)j->pid);
 }
 
 int background_act(const struct options *o, const struct jvm *j, int argc, char **argv,

@@ -126,7 +126,7 @@ static void add_engine(struct text *out, const struct session_engine *engine, in
     const char *name = engine->name[0] ? engine->name : event_kind_name[event];
     text_addf(out, "%s: ", name);
     if (event >= WIRE_EVENTS)
-        text_add(out, "made from the others");
+        text_add(out, "derived from the other events");
     else if (engine->mechanism[0])
         text_addf(out, "by %s, every %s", engine->mechanism,
                   format_step(&f, event_kind_unit[event], engine->interval));
@@ -154,9 +154,9 @@ static void add_limit(struct text *out, struct session *s) {
 
 static void add_budget(struct text *out, const struct session_budget *b) {
     if (b->limit_ppm)
-        text_addf(out, "budget: the agent takes %.2f%% of a CPU, of %g%%; %s\n",
+        text_addf(out, "budget: the agent uses %.2f%% of a CPU, limit %g%%; %s\n",
                   (double)b->measured_ppm / 1e4, (double)b->limit_ppm / 1e4,
-                  b->text[0] ? b->text : "intervals as asked for");
+                  b->text[0] ? b->text : "intervals as requested");
 }
 
 static void add_files(struct text *out, const struct background *b) {
@@ -197,7 +197,7 @@ static void background_status(const struct background *b, const struct session_s
         text_addf(out, "recording: %s\n", st->recording);
     text_addf(out, "reader: process %d%s\n", (int)getpid(),
               !b->o           ? ", on its screen"
-              : b->foreground ? ", which somebody waits for"
+              : b->foreground ? ", in the foreground"
                               : "");
 }
 
@@ -232,8 +232,8 @@ static void add_events(struct text *out, const struct session_status *st) {
 
 static int on_screen(const struct jvm *j, struct err *e) {
     return err_exit_as(e, ERR_EXIT_PROFILER, EBUSY,
-                       "JVM %d is on the screen of process %d: quit that one first, or look on "
-                       "with: jtop-prof %d",
+                       "JVM %d is on the screen of process %d: quit that one first, or join as "
+                       "viewer: jtop-prof %d",
                        (int)j->pid, (int)getpid(), (int)j->pid);
 }
 
@@ -249,7 +249,7 @@ static int already_started(struct background *b, const struct session_status *st
     add_events(&events, st);
     int r = err_exit_as(e, ERR_EXIT_PROFILER, EBUSY,
                         "Profiler already started: process %d has profiled JVM %d for %s since %s; "
-                        "\"stop\" ends that",
+                        "\"stop\" ends it",
                         (int)getpid(), (int)j->pid, events.data ? events.data : "nothing", clock);
     text_free(&events);
     return r;
@@ -398,9 +398,8 @@ static int answer_resume(struct answer *a, struct err *e) {
     b->loop_ms = 0;
     b->written = b->asked_for = false;
     if (b->files && b->files->sync && !jfr_sync_runs(b->files->sync))
-        text_add(&a->remark,
-                 "the JVM's own recorder (--jfrsync) does not go on: its events end where "
-                 "the profile was stopped");
+        text_add(&a->remark, "the JVM's own recorder (--jfrsync) does not continue: its events end "
+                             "where the profile was stopped");
     return 0;
 }
 
@@ -433,7 +432,7 @@ static int act(struct answer *a, int argc, char **argv, struct err *e) {
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (a->o->word && strcmp(a->o->word, words[i].word) == 0)
             return words[i].act(a, e);
-    return err_set(e, ENOTSUP, "%s is not asked of a reader", a->o->word ? a->o->word : "that");
+    return err_set(e, ENOTSUP, "%s cannot be sent to a reader", a->o->word ? a->o->word : "that");
 }
 
 static int send(const struct answer *a, struct share_reply *reply) {
@@ -481,10 +480,9 @@ int background_answer(void *arg, struct share_reply *reply, const char *cwd, int
     if (r == 0 && (a->out.failed || a->remark.failed))
         r = err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "the reader has no memory for an answer");
     if (r == 0 && send(a, reply) == -EFBIG)
-        r = err_exit_as(
-            e, ERR_EXIT_PROFILER, EFBIG,
-            "a report is larger than what can be sent; give the file at the start (-f), "
-            "and it is written where the profile is");
+        r = err_exit_as(e, ERR_EXIT_PROFILER, EFBIG,
+                        "a report is too large to be sent; give the file at the start (-f), and "
+                        "the reader writes it itself");
     if (a->end_process)
         kill(getpid(), SIGTERM);
     free_answer(a);

@@ -34,7 +34,7 @@ static int make_absolute(const char **path, struct text *own, bool pattern, stru
     if (**path == '/')
         return 0;
     if (!getcwd(cwd, sizeof cwd))
-        return err_exit_as(e, ERR_EXIT_ARGUMENT, errno, "%s: which directory this is: %s", *path,
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, errno, "%s: no working directory: %s", *path,
                            strerror(errno));
     for (const char *p = cwd; *p; p++)
         text_add(own, pattern && *p == '%' ? "%%" : (char[]){*p, '\0'});
@@ -144,7 +144,7 @@ static int hear(int fd, pid_t child, struct err *e) {
     waitpid(child, NULL, 0);
     if (got != (ssize_t)sizeof n)
         return err_exit_as(e, ERR_EXIT_PROFILER, ECHILD,
-                           "the reader in the background ended before it had begun");
+                           "the reader in the background ended before it began to sample");
     *e = n.e;
     return n.result;
 }

@@ -25,10 +25,10 @@ static int check_operands(const struct options *o, struct err *e) {
     if (o->operands == 0)
         return err_set(e, EINVAL, "convert: which file? jtop-prof convert IN OUT");
     if (o->operands > 2)
-        return err_set(e, EINVAL,
-                       "convert: one file at a time, IN and OUT; there are %d words. More outputs: "
-                       "-f FILE",
-                       o->operands);
+        return err_set(
+            e, EINVAL,
+            "convert: give one IN and one OUT, not %d files; for more outputs use -f FILE",
+            o->operands);
     if (o->operands == 1 && !o->files && !o->formats)
         return err_set(e, EINVAL,
                        "convert %s: into what? Give OUT, -f FILE, or -o FORMAT for stdout",
@@ -43,7 +43,7 @@ static int check_extension(const struct options *o, const char *path, struct err
     if (o->formats || exporter_by_path(path) || strcmp(path, "-") == 0)
         return 0;
     return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                       "%s: its name says no format; say it with -o, or end it with .jtop, .txt, "
+                       "%s: its name shows no format; give it with -o, or use one of .jtop, .txt, "
                        ".svg, .html, .jfr, .collapsed, .pb.gz …",
                        path);
 }

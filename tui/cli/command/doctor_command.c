@@ -69,7 +69,7 @@ static void check_terminal(struct doctor_report *r) {
     f->machine = true;
     SAY(f->fact, "TERM=%.60s", term ? term : "");
     if (plain)
-        SAY(f->remedy, "no live screen there: set TERM, or use -d, --batch or --plain");
+        SAY(f->remedy, "no live screen on this terminal: set TERM, or use -d, --batch or --plain");
 }
 
 /* Called if no reader is visible here: one may be in another container or on the host. */
@@ -85,13 +85,12 @@ static void check_unseen_reader(struct doctor_report *r) {
     if (fd >= 0)
         close(fd);
     if (hidden) {
-        SAY(f->fact, "its agent is active, held from elsewhere: another container or the host (%s)",
-            path);
+        SAY(f->fact, "its agent is active, used from another container or the host (%s)", path);
         SAY(f->remedy, "end that profile there: jtop-prof stop PID, or q on its screen");
     } else if (fd < 0) {
         SAY(f->fact, "not known: %s: %s", path, strerror(error));
     } else {
-        SAY(f->fact, "none is seen");
+        SAY(f->fact, "none found");
     }
 }
 
@@ -104,8 +103,8 @@ static void check_reader(struct doctor_report *r) {
     struct finding *f = add(r, "reader", "other reader", FINDING_NOTE);
     SAY(f->fact, "process %d profiles it (it has the agent's memory mapped)", (int)holder);
     SAY(f->remedy,
-        "jtop-prof %d looks on; for a profile of your own end that one first: jtop-prof "
-        "stop %d, or q on its screen",
+        "jtop-prof %d joins as viewer; for your own profile, end that one first: jtop-prof stop "
+        "%d, or q on its screen",
         (int)r->jvm.pid, (int)r->jvm.pid);
 }
 
@@ -128,10 +127,10 @@ static void check_symbols(struct doctor_report *r) {
                             : needed ? FINDING_WARNING
                                      : FINDING_NOTE);
     if (!missing)
-        SAY(f->fact, "of libjvm.so are there");
+        SAY(f->fact, "of libjvm.so are found");
     else
         SAY(f->fact, "libjvm.so is stripped, and no debug file fits its build-id %s%s", build_id,
-            replaced ? "; another file lies in its place by now" : "");
+            replaced ? "; the file has been replaced since" : "");
     if (missing)
         SAY(f->remedy, "%sinstall the debug symbols of exactly this JDK (Debian: openjdk-%d-dbg)%s",
             needed ? "alloc needs them before JDK 11: "
@@ -179,8 +178,8 @@ static int look_at(const char *target, const char *library, struct doctor_report
         struct finding *f = add(r, "process", "process", FINDING_FAILURE);
         SAY(f->fact, "%s", e->message);
         if (e->code == EINVAL && strstr(e->message, "is not a JVM"))
-            SAY(f->remedy, "only HotSpot JVMs can be profiled; a native image (GraalVM) or another "
-                           "program is perf's");
+            SAY(f->remedy, "only HotSpot JVMs can be profiled; use perf for a native image "
+                           "(GraalVM) or another program");
         return 0;
     }
     check_reader(r);
@@ -205,8 +204,7 @@ void doctor_judge(struct doctor_report *r, const char *trouble) {
         if (r->finding[i].level == FINDING_FAILURE)
             trouble = r->finding[i].fact;
     if (r->warnings)
-        snprintf(better, sizeof better, "; %d thing%s would be better", r->warnings,
-                 r->warnings == 1 ? "" : "s");
+        snprintf(better, sizeof better, "; %d warning%s", r->warnings, r->warnings == 1 ? "" : "s");
     if (r->failures)
         SAY(r->verdict, "cannot be profiled: %s", trouble);
     else

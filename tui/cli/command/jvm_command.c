@@ -82,7 +82,7 @@ static int command(const struct jvm *j, const char *name, const char *const arg[
 static int too_many(const struct options *o, int most, struct err *e) {
     return o->operands <= most
                ? 0
-               : err_set(e, EINVAL, "%s takes no \"%s\"", o->word, o->operand[most]);
+               : err_set(e, EINVAL, "%s: unexpected word \"%s\"", o->word, o->operand[most]);
 }
 
 /* All words together are one argument of the protocol. */
@@ -135,10 +135,10 @@ static int check_dump(const struct jvm *j, const char *path, struct err *e) {
     int r = look(j, path, &st);
     if (r == -EACCES || (r == 0 && st.st_size > 0))
         return 0;
-    return err_set(e, EIO,
-                   "no heap dump in %s: it is the JVM that writes it, as user %s%s: can it write "
-                   "there?",
-                   path, j->user, j->container ? ", in its own container's directories" : "");
+    return err_set(
+        e, EIO,
+        "no heap dump in %s: the JVM writes it, as user %s%s: check that it can write there", path,
+        j->user, j->container ? ", in its own container's directories" : "");
 }
 
 static int dump_heap(const struct options *o, const struct jvm *j, struct err *e) {
@@ -159,7 +159,7 @@ static int dump_heap(const struct options *o, const struct jvm *j, struct err *e
         r = absolute(file, &path, e);
     int found = r == 0 ? look(j, path.data, &st) : r;
     if (r == 0 && (found == 0 || found == -EINVAL)) /* a directory, a FIFO */
-        r = err_set(e, EEXIST, "%s is there already: a heap dump overwrites nothing", path.data);
+        r = err_set(e, EEXIST, "%s exists already: a heap dump overwrites no file", path.data);
     const char *const arg[3] = {path.data, which};
     if (r == 0)
         r = command(j, "dumpheap", arg, e);
@@ -209,5 +209,5 @@ int jvm_command(const struct options *o, const struct jvm *j, struct err *e) {
     for (size_t i = 0; i < sizeof acts / sizeof acts[0]; i++)
         if (strcmp(o->word, acts[i].word) == 0)
             return acts[i].act(o, j, e);
-    return err_set(e, EINVAL, "%s is nothing to ask a JVM", o->word);
+    return err_set(e, EINVAL, "%s is not a command for a JVM", o->word);
 }

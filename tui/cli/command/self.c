@@ -20,10 +20,10 @@ static int print_names(struct text *out, struct err *e) {
 static int check_theme(const char *name, struct text *out, struct err *e) {
     int complaints = theme_check(name, out, e);
     if (complaints > 0)
-        return err_set(e, EINVAL, "%.200s: %d complaint%s", name, complaints,
+        return err_set(e, EINVAL, "%.200s: %d problem%s", name, complaints,
                        complaints == 1 ? "" : "s");
     if (complaints == 0)
-        text_addf(out, "%s: nothing to complain of\n", name);
+        text_addf(out, "%s: no problems found\n", name);
     return complaints;
 }
 
@@ -35,7 +35,7 @@ int self_print(const struct options *o, struct text *out, struct err *e) {
     case ACTION_VERSION:
         text_add(out, "jtop-prof " JTOP_VERSION "\n");
 #ifdef JTOP_STATIC
-        text_add(out, "linked statically, without libzip: shows no source out of jars\n");
+        text_add(out, "linked statically, without libzip: cannot show source from jars\n");
 #endif
         return 0;
     case ACTION_CONFIG:

@@ -32,8 +32,7 @@ static int check_format(const struct exporter *x, struct err *e) {
             snprintf(can + strlen(can), sizeof can - strlen(can), "%s%s", can[0] ? ", " : "",
                      k->name);
     return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                       "diff: a difference cannot be written as %s, but as one of %s", x->name,
-                       can);
+                       "diff: a difference cannot be written as %s; use one of %s", x->name, can);
 }
 
 static const struct exporter *text_exporter(void) {
@@ -75,7 +74,7 @@ static int plan(struct plan *p, const struct options *o, struct err *e) {
         const struct exporter *x = exporter_by_path(o->file[i]);
         if (!x && !o->formats && strcmp(o->file[i], "-") != 0)
             return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                               "-f %s: its name says no format; say it with -o, or end it with "
+                               "-f %s: its name shows no format; give it with -o, or use one of "
                                ".txt, .md, .html, .svg or .collapsed",
                                o->file[i]);
         if (!x || (o->formats && !is_asked(o, x)))
@@ -187,7 +186,7 @@ static int compare(const struct compare_sides *c, const struct plan *p, const st
 int compare_files(const struct options *o, struct err *e) {
     if (o->operands != SIDES)
         return err_set(e, EINVAL,
-                       "diff: two files are compared, and %d %s given: jtop-prof diff A B",
+                       "diff: two files are required, and %d %s given: jtop-prof diff A B",
                        o->operands, o->operands == 1 ? "was" : "were");
     struct plan p = {.count = 0};
     struct compare_sides sides = {0};

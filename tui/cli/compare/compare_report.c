@@ -26,7 +26,7 @@ static void name_of(const struct compare_report *r, uint32_t method, char *out, 
 
 static void add_per_second(struct text *out, const struct compare_side *s) {
     if (!s->elapsed_ns) {
-        text_add(out, "how long is not known");
+        text_add(out, "duration not known");
         return;
     }
     double seconds = (double)s->elapsed_ns / 1e9;
@@ -53,7 +53,7 @@ static void add_side(struct text *out, const struct compare_report *r, int i) {
 
 static void add_verdict(struct text *out, const struct compare_report *r) {
     if (!compare_sides_counted(r->sides))
-        text_addf(out, "%" PRIu32 " methods, of which none is marked", r->rows->count);
+        text_addf(out, "%" PRIu32 " methods, none of them marked", r->rows->count);
     else
         text_addf(out, "%" PRIu32 " of %" PRIu32 " methods changed by more than chance",
                   r->rows->changed, r->rows->count);
@@ -61,8 +61,7 @@ static void add_verdict(struct text *out, const struct compare_report *r) {
 
 static void add_test(struct text *out, const struct compare_report *r) {
     if (!compare_sides_counted(r->sides)) {
-        text_add(out, "whether a change is more than chance is a matter of samples, which are not "
-                      "counted here");
+        text_add(out, "without counted samples, a change cannot be tested for chance");
         return;
     }
     text_addf(out,
@@ -115,8 +114,8 @@ void compare_text(struct text *out, const struct compare_report *r) {
         add_side(out, r, i);
         text_add(out, "\n");
     }
-    text_add(out, "Each method's self is a share of its profile, as the two need not be equally "
-                  "long.\n");
+    text_add(out,
+             "Each method's self is a share of its profile, as the two may differ in length.\n");
     add_verdict(out, r);
     text_add(out, compare_sides_counted(r->sides) ? ", marked *:\n" : ":\n");
     add_test(out, r);

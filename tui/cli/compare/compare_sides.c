@@ -89,7 +89,7 @@ static int none_in_common(const struct options *o, const struct opened at[SIDES]
     for (int i = 0; i < SIDES; i++)
         list_events(&at[i].status, list[i], sizeof list[i]);
     return err_exit_as(e, ERR_EXIT_ARGUMENT, ENOENT, "diff: %s: %.80s has %s; %.80s has %s",
-                       o->events_given ? "not both have that event" : "no event in common",
+                       o->events_given ? "that event is not in both" : "no event in common",
                        o->operand[0], list[SIDE_A], o->operand[1], list[SIDE_B]);
 }
 

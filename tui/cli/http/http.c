@@ -14,7 +14,7 @@
 int http_run(const struct options *o, int argc, char **argv, struct err *e) {
     (void)argc, (void)argv;
     return err_set(e, ENOTSUP,
-                   "%s is not in the statically linked program: take the package of your "
+                   "%s is not in the statically linked program: use the package of your "
                    "distribution, or build it (make)",
                    o->word);
 }
@@ -77,22 +77,22 @@ int http_run(const struct options *o, int argc, char **argv, struct err *e) {
     if (find(path, sizeof path, looked, sizeof looked) < 0)
         return err_set(e, ENOENT,
                        "%s needs the program " PROGRAM
-                       ", which is in none of %.300s: it comes with jtop-prof's package, and with "
-                       "make where libmicrohttpd and libcurl are installed",
+                       ", which was not found as %.300s: it comes with jtop-prof's package, or "
+                       "with make where libmicrohttpd and libcurl are installed",
                        o->word, looked);
     int r = version_of(path, version, sizeof version);
     if (r == 127)
-        return err_set(e, ENOENT,
-                       "%.200s cannot be started: a library of its is missing (ldd %.200s says "
-                       "which)",
-                       path, path);
-    if (r != 0 || strcmp(version, "jtop-prof " JTOP_VERSION) != 0)
         return err_set(
-            e, EINVAL,
-            "%.200s says it is \"%.60s\", and this is jtop-prof %s: install both from one package",
-            path, version, JTOP_VERSION);
+            e, ENOENT,
+            "%.200s cannot be started: one of its libraries is missing (ldd %.200s shows which)",
+            path, path);
+    if (r != 0 || strcmp(version, "jtop-prof " JTOP_VERSION) != 0)
+        return err_set(e, EINVAL,
+                       "%.200s reports version \"%.60s\", but this is jtop-prof %s: install both "
+                       "from one package",
+                       path, version, JTOP_VERSION);
     execv(path, argv);
-    return err_set(e, errno, "cannot become %.300s: %s", path, strerror(errno));
+    return err_set(e, errno, "cannot start %.300s: %s", path, strerror(errno));
 }
 
 #endif

@@ -39,7 +39,7 @@ static int http_push(const struct options *o, int stop_fd, struct err *e) {
 static void say_ready(void *arg, const char *url) {
     const struct serve_options *o = arg;
     fprintf(stderr, "jtop-prof: serving %s%s\n", url,
-            o->token_file ? " (to who shows the token)" : "");
+            o->token_file ? " (to clients with the token)" : "");
 }
 
 /* Each of the two runs until `stop_fd` is readable. Returns 0, or -errno with a message and exit

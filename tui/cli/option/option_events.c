@@ -88,8 +88,8 @@ int option_set_event(struct options *o, const struct option_row *row, const char
         char piece[PIECE_BYTES];
         size_t n = event_length(p);
         if (n >= sizeof piece)
-            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "%s: no event has so long a name",
-                               spelled);
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                               "%s: the name of the event is too long", spelled);
         memcpy(piece, p, n);
         piece[n] = '\0';
         int r = add_event(o, spelled, piece, e);
@@ -162,7 +162,7 @@ static int settle_interval(struct options *o, struct err *e) {
         engine = find_engine(o, WIRE_EVENT_METHOD);
     if (!engine)
         return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                           "%s %.40s: every event has an interval of its own already",
+                           "%s %.40s: every event already has its own interval",
                            o->interval_spelled, o->interval);
     enum wire_event event = (enum wire_event)engine->event;
     counts &= event == WIRE_EVENT_METHOD;
@@ -211,9 +211,10 @@ static int settle_flags(struct options *o, struct err *e) {
     for (uint32_t i = 0; i < o->session.engines && by_processor; i++) {
         const struct wire_engine_request *q = &o->session.engine[i];
         if (q->mechanism == WIRE_MECHANISM_ITIMER || q->mechanism == WIRE_MECHANISM_CTIMER)
-            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                               "%s does not go with -e %s: timers know of no processor; use -e cpu",
-                               by_processor, q->name);
+            return err_exit_as(
+                e, ERR_EXIT_ARGUMENT, EINVAL,
+                "%s cannot be used with -e %s: timers cannot select a processor; use -e cpu",
+                by_processor, q->name);
     }
     if (o->all_user && o->all_kernel)
         return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
@@ -229,15 +230,15 @@ static int settle_window(struct options *o, struct err *e) {
     struct session_options *s = &o->session;
     if (o->ttsp && ((s->begin && s->begin != begin) || (s->end && s->end != end)))
         return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                           "--ttsp has a window of its own: no --begin, --end with it");
+                           "--ttsp sets its own window: omit --begin and --end");
     if (o->ttsp) {
         s->begin = begin;
         s->end = end;
     }
     if (s->end && !s->begin)
-        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "--end goes with --begin");
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "--end needs --begin");
     if (s->window_marks && !s->begin)
-        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "--nostop goes with --begin or --ttsp");
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "--nostop needs --begin or --ttsp");
     return 0;
 }
 
@@ -260,8 +261,9 @@ static void settle_habits(struct options *o) {
         o->quiet = true;
     if (o->session.fd_transfer && o->reader_fd >= 0) {
         o->session.fd_transfer = false;
-        option_remark(o, "fdtransfer: a JVM that is just starting has nobody to ask for "
-                         "perf_events, and opens them itself; attach with --fdtransfer instead");
+        option_remark(
+            o, "fdtransfer: a JVM that is just starting has no process that opens perf_events for "
+               "it, and opens them itself; attach with --fdtransfer instead");
     }
 }
 
@@ -323,7 +325,7 @@ int options_settle(struct options *o, struct err *e) {
     s->tids = s->tid_ranges ? o->tid : NULL;
     if (o->to_ms && o->from_ms > o->to_ms)
         return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                           "--from is behind --to: nothing lies between them");
+                           "--from is later than --to: there is nothing between them");
     s->from_ms = o->from_ms;
     s->to_ms = o->to_ms;
     s->events_given = o->events_given;

@@ -93,8 +93,8 @@ int option_set_signal(struct options *o, const struct option_row *row, const cha
     }
     if (!good || *p)
         return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                           "%s %.40s: not N or N/M, numbers of two signals that a program may "
-                           "have for itself (kill -l lists them; 27 and 26 are usual)",
+                           "%s %.40s: not N or N/M, numbers of two signals that programs may use "
+                           "freely (kill -l lists them; 27 and 26 are usual)",
                            spelled, value);
     o->session.signal = cpu;
     o->session.wall_signal = wall;
@@ -115,8 +115,8 @@ int option_set_depth(struct options *o, const struct option_row *row, const char
     }
     if (!good || *p)
         return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                           "%s %.40s: not a number of frames, from 1 on, or two as in 200/40: of "
-                           "stacks of 200 frames or more 40 are kept",
+                           "%s %.40s: not a number of frames from 1, or two as in 200/40: 40 "
+                           "frames are kept of stacks with 200 or more",
                            spelled, value);
     o->session.depth = depth;
     o->session.cut = kept < depth ? kept + 1 : 0;
@@ -167,11 +167,10 @@ int option_set_limits(struct options *o, const struct option_row *row, const cha
             i++;
         p += n + (p[n] != '\0');
         if (i > JFR_CATEGORIES || !take_number(&p, 9, &limit) || (*p && *p != ',' && *p != ';'))
-            return err_exit_as(
-                e, ERR_EXIT_ARGUMENT, EINVAL,
-                "%s %.60s: not events a second, as in cpu:1000,alloc:200; there are: "
-                "cpu, alloc, lock, wall, nativemem, nativelock, trace",
-                spelled, value);
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                               "%s %.60s: not events per second, as in cpu:1000,alloc:200; there "
+                               "are: cpu, alloc, lock, wall, nativemem, nativelock, trace",
+                               spelled, value);
         if (i < JFR_CATEGORIES)
             o->export.limits.of[i] = limit + 1;
         if (!*p)
@@ -222,10 +221,10 @@ int option_set_label(struct options *o, const struct option_row *row, const char
     (void)row;
     size_t n = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
     if (n == 0 || n > 63 || value[n] != '=' || isdigit((unsigned char)*value) || *value == '.')
-        return err_set(e, EINVAL,
-                       "%s %.80s: not NAME=VALUE, the name of letters, digits, '_' and '.', up to "
-                       "63 of them",
-                       spelled, value);
+        return err_set(
+            e, EINVAL,
+            "%s %.80s: not NAME=VALUE; the name has at most 63 letters, digits, '_' and '.'",
+            spelled, value);
     if (o->labels == OPTIONS_LABELS_MAX)
         return err_set(e, E2BIG, "%s: more than %d labels", spelled, OPTIONS_LABELS_MAX);
     o->label[o->labels++] = value;

@@ -66,8 +66,8 @@ static int check_push(const struct options *o, struct err *e) {
                        "OpenTelemetry collector");
     if (!o->target && !o->all_jvms)
         return err_set(e, EINVAL,
-                       "push: which JVM? Give its PID, its name, jps, or --all-jvms for each that "
-                       "there is and will be");
+                       "push: which JVM? Give its PID, its name, jps, or --all-jvms for all "
+                       "present and future JVMs");
     if (o->target && o->all_jvms)
         return err_set(e, EINVAL, "push: %s or --all-jvms, not both", o->target);
     if (o->every_ms && (o->every_ms % 1000 || o->every_ms > EVERY_MS_MAX))
@@ -78,14 +78,13 @@ static int check_push(const struct options *o, struct err *e) {
 static int check_serve(const struct options *o, struct err *e) {
     if (o->target)
         return err_set(e, EINVAL,
-                       "serve serves every JVM, and the URL says which: no %s here, but "
+                       "serve serves every JVM, and the URL selects one: omit %s, and use "
                        "/prof?pid=PID and /live/PID",
                        o->target);
     if (o->events_given && !o->all_jvms)
-        return err_set(
-            e, EINVAL,
-            "serve: -e says what --all-jvms profiles; without that the URL says it, as in "
-            "/prof?event=alloc");
+        return err_set(e, EINVAL,
+                       "serve: -e is only for --all-jvms; without it, the URL names the event, as "
+                       "in /prof?event=alloc");
     return 0;
 }
 
@@ -93,20 +92,20 @@ int options_check_http(const struct options *o, struct err *e) {
     bool http = o->action == ACTION_HTTP, push = http && strcmp(o->word, "push") == 0;
     const char *name = push ? NULL : first_of_push(o);
     if (name)
-        return err_set(e, EINVAL, "%s goes with push", name);
+        return err_set(e, EINVAL, "%s works only with push", name);
     name = http && !push ? NULL : first_of_serve(o);
     if (name)
-        return err_set(e, EINVAL, "%s goes with serve", name);
+        return err_set(e, EINVAL, "%s works only with serve", name);
     name = http ? NULL : first_of_both(o);
     if (name)
-        return err_set(e, EINVAL, "%s goes with serve and push", name);
+        return err_set(e, EINVAL, "%s works only with serve and push", name);
     if (!http)
         return 0;
     name = first_out_of_place(o);
     if (name)
-        return err_set(e, EINVAL, "%s does not go with %s, which goes on until it is ended", name,
+        return err_set(e, EINVAL, "%s cannot be used with %s, which runs until it is ended", name,
                        o->word);
     if (!o->tls_cert != !o->tls_key)
-        return err_set(e, EINVAL, "--tls-cert and --tls-key belong together");
+        return err_set(e, EINVAL, "--tls-cert and --tls-key must be given together");
     return push ? check_push(o, e) : check_serve(o, e);
 }

@@ -113,8 +113,8 @@ int option_number(const struct quantity *q, enum err_exit exit_code, const char 
                   const char *value, uint64_t *out, struct err *e) {
     int r = quantity_parse(q, value, out);
     if (r == -ERANGE)
-        return err_exit_as(e, exit_code, ERANGE, "%s %.40s: %s is from %s to %s", spelled, value,
-                           q->noun, q->min_text, q->max_text);
+        return err_exit_as(e, exit_code, ERANGE, "%s %.40s: %s must be from %s to %s", spelled,
+                           value, q->noun, q->min_text, q->max_text);
     if (r < 0)
         return err_exit_as(e, exit_code, -r, "%s %.40s: not %s (%s)", spelled, value, q->noun,
                            q->form);

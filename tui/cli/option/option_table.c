@@ -18,210 +18,221 @@
 
 const struct option_row option_rows[] = {
     ROW(PROFILE, "-d", "--duration", NULL, QUANTITY, "TIME",
-        "profile for so long (10, 10s, 1m), then write; 60s", FIELD(duration_ms),
+        "profile for TIME (10, 1m), then write [default: 60s]", FIELD(duration_ms),
         .quantity = &quantity_duration, .usage = true),
     ROW(PROFILE, "-e", "--event", "event", EVENT, "EVENT",
-        "what to sample (below), several with commas; cpu", NO_FIELD),
+        "sample EVENT[,EVENT...] (see below) [default: cpu]", NO_FIELD),
     ROW(PROFILE, "-i", "--interval", "interval", INTERVAL, "N",
-        "between samples: ns, us, ms, s, or k, m, g; 10ms", NO_FIELD),
+        "sample every N (100us, 10ms, 512k) [default: 10ms]", NO_FIELD),
     ROW(PROFILE, NULL, "--wall", "wall", ENGINE, "TIME",
-        "sample wall clock time too, so often; 50ms", NO_FIELD, .value = WIRE_EVENT_WALL),
+        "also sample wall clock every TIME [default: 50ms]", NO_FIELD, .value = WIRE_EVENT_WALL),
     ROW(PROFILE, NULL, "--alloc", "alloc", ENGINE, "BYTES",
-        "sample allocation too, once in so many; 512k", NO_FIELD, .value = WIRE_EVENT_ALLOC),
+        "also sample allocation every BYTES [default: 512k]", NO_FIELD, .value = WIRE_EVENT_ALLOC),
     ROW(PROFILE, NULL, "--lock", "lock", ENGINE, "TIME",
-        "sample waits for locks too, from so long; 10us", NO_FIELD, .value = WIRE_EVENT_LOCK),
+        "also sample lock waits, one per TIME [default: 10us]", NO_FIELD, .value = WIRE_EVENT_LOCK),
     ROW(PROFILE, NULL, "--nativemem", "nativemem", ENGINE, "BYTES",
-        "sample malloc and mmap too, once in so many; 0: all", NO_FIELD,
+        "also sample malloc, mmap every BYTES (0: every call)", NO_FIELD,
         .value = WIRE_EVENT_NATIVEMEM),
     ROW(PROFILE, NULL, "--nativelock", "nativelock", ENGINE, "TIME",
-        "sample waits for pthread locks too; 0: all", NO_FIELD, .value = WIRE_EVENT_NATIVELOCK),
+        "also sample pthread lock waits, one per TIME; 0: all", NO_FIELD,
+        .value = WIRE_EVENT_NATIVELOCK),
     ROW(PROFILE, NULL, "--trace", "trace", TRACE, "METHOD[:TIME]",
-        "calls of Java methods too, that take at least TIME", NO_FIELD),
+        "also sample calls of METHOD that take TIME or more", NO_FIELD),
     ROW(PROFILE, NULL, "--all", "all", FLAG, NULL,
-        "cpu, wall, alloc, live, lock, native ones, proc", FIELD(all)),
-    ROW(PROFILE, NULL, "--all-user", "alluser", FLAG, NULL, "leave out what the kernel does",
-        FIELD(all_user)),
+        "sample cpu, wall, alloc, live, lock, native*, proc", FIELD(all)),
+    ROW(PROFILE, NULL, "--all-user", "alluser", FLAG, NULL,
+        "cpu, perf events: leave out kernel code", FIELD(all_user)),
     ROW(PROFILE, NULL, "--all-kernel", "allkernel", FLAG, NULL,
-        "leave out what is not the kernel's", FIELD(all_kernel)),
-    ROW(PROFILE, NULL, "--live", "live", FLAG, NULL, "alloc: only objects still alive at the end",
-        FIELD(live)),
+        "cpu, perf events: sample kernel code only", FIELD(all_kernel)),
+    ROW(PROFILE, NULL, "--live", "live", FLAG, NULL,
+        "alloc: keep only objects still alive at the end", FIELD(live)),
     ROW(PROFILE, NULL, "--tlab", "tlab", FLAG, NULL,
-        "alloc: a sample for each new TLAB, and outside", FIELD(tlab)),
+        "alloc: sample each new TLAB, and objects outside", FIELD(tlab)),
     ROW(PROFILE, NULL, "--nofree", "nofree", FLAG, NULL,
-        "nativemem: do not follow free(), so no leaks", FIELD(no_free)),
-    ROW(PROFILE, NULL, "--target-cpu", "target-cpu", CPU, "N", "only what runs on this processor",
-        FIELD(target_cpu)),
+        "nativemem: do not track free(); no leak report", FIELD(no_free)),
+    ROW(PROFILE, NULL, "--target-cpu", "target-cpu", CPU, "N",
+        "sample only what runs on processor N", FIELD(target_cpu)),
     ROW(PROFILE, NULL, "--record-cpu", "record-cpu", FLAG, NULL,
-        "stacks begin with the processor, [CPU-3]", FIELD(session.tag_cpu)),
+        "begin stacks with the processor, [CPU-3]", FIELD(session.tag_cpu)),
     ROW(PROFILE, NULL, "--sched", "sched", FLAG, NULL,
-        "and with the scheduling policy, [SCHED_BATCH]", FIELD(session.tag_sched)),
-    ROW(PROFILE, NULL, "--filter", "filter", TIDS, "TIDS", "only these native threads: 120-127,132",
-        NO_FIELD),
-    ROW(PROFILE, NULL, "--thread", "thread", TEXT, "REGEX", "only threads with that in their names",
-        FIELD(session.thread_pattern)),
+        "begin stacks with the sched policy, [SCHED_BATCH]", FIELD(session.tag_sched)),
+    ROW(PROFILE, NULL, "--filter", "filter", TIDS, "TIDS",
+        "sample only native threads TIDS (120-127,132)", NO_FIELD),
+    ROW(PROFILE, NULL, "--thread", "thread", TEXT, "REGEX",
+        "sample only threads whose name matches REGEX", FIELD(session.thread_pattern)),
     ROW(PROFILE, NULL, "--begin", "begin", TEXT, "FUNCTION",
-        "only from a call of this native function on", FIELD(session.begin)),
-    ROW(PROFILE, NULL, "--end", "end", TEXT, "FUNCTION", "until a call of that, and so on",
-        FIELD(session.end)),
+        "start sampling when native FUNCTION is called", FIELD(session.begin)),
+    ROW(PROFILE, NULL, "--end", "end", TEXT, "FUNCTION",
+        "stop when FUNCTION is called; --begin starts again", FIELD(session.end)),
     ROW(PROFILE, NULL, "--ttsp", "ttsp", FLAG, NULL,
-        "only while threads are being stopped for a safepoint", FIELD(ttsp)),
+        "sample only while threads stop for a safepoint", FIELD(ttsp)),
     ROW(PROFILE, NULL, "--nostop", "nostop", FLAG, NULL,
-        "sample outside of those too, and count them", FIELD(session.window_marks)),
-    ROW(PROFILE, NULL, "--timeout", "timeout", MOMENT, "TIME", "end after so long, or at hh:mm:ss",
-        FIELD(timeout)),
+        "sample outside these windows too; count the windows", FIELD(session.window_marks)),
+    ROW(PROFILE, NULL, "--timeout", "timeout", MOMENT, "TIME",
+        "end after TIME, or at time of day hh:mm:ss", FIELD(timeout)),
     ROW(PROFILE, NULL, "--loop", "loop", MOMENT, "TIME",
-        "write and begin anew, each time; %t, %n in names", FIELD(loop)),
+        "write and restart every TIME (%t, %n in file names)", FIELD(loop)),
     ROW(PROFILE, NULL, "--memlimit", "memlimit", QUANTITY, "SIZE",
-        "keep the profile within so much memory", FIELD(session.memory_limit),
+        "keep the profile within SIZE of memory", FIELD(session.memory_limit),
         .quantity = &quantity_memory),
     ROW(PROFILE, NULL, "--signal", "signal", SIGNAL, "N[/M]",
-        "signals to use, for cpu and for wall; 27/26", NO_FIELD),
-    ROW(PROFILE, NULL, "--clock", "clock", CLOCK, "NAME", "tsc or monotonic: the same here",
-        NO_FIELD),
+        "use signal N for cpu, M for wall [default: 27/26]", NO_FIELD),
+    ROW(PROFILE, NULL, "--clock", "clock", CLOCK, "NAME",
+        "accept tsc or monotonic; both are the same here", NO_FIELD),
     ROW(PROFILE, "-j", "--jstackdepth", "jstackdepth", DEPTH, "N[/M]",
-        "frames kept; of stacks of N or more only M; 2048", NO_FIELD),
+        "keep N frames; M where N is reached [default: 2048]", NO_FIELD),
     ROW(PROFILE, "-b", "--framebuf", "framebuf", QUANTITY, "SIZE",
-        "shared memory for the stream, with k or m; 8m", FIELD(session.ring_bytes),
+        "use SIZE of shared memory for samples [default: 8m]", FIELD(session.ring_bytes),
         .quantity = &quantity_size),
     ROW(PROFILE, NULL, "--cstack", "cstack", CSTACK, "HOW",
-        "stack walker: vm, vmx, fp, dwarf, no, asgct; vm", FIELD(session.walk)),
+        "walk by vm, vmx, fp, dwarf, no, asgct [default: vm]", FIELD(session.walk)),
     ROW(PROFILE, "-F", "--features", "features", FEATURES, "LIST",
-        "more frames: vtable, comptask, pcaddr", NO_FIELD),
+        "add frames: vtable, comptask, pcaddr", NO_FIELD),
     ROW(PROFILE, NULL, "--precise", "precise", FLAG, NULL,
         "recompile hot code for exact attribution, at a cost", FIELD(session.precise)),
     ROW(PROFILE, NULL, "--max-overhead", "max-overhead", OVERHEAD, "PCT",
-        "sample less often where it costs more CPU than that", FIELD(session.max_overhead_ppm)),
+        "sample less often to stay below PCT of one CPU", FIELD(session.max_overhead_ppm)),
     ROW(PROFILE, NULL, "--record", "record", PATH, "FILE",
-        "keep the raw stream too; jtop-prof FILE opens it", FIELD(session.record)),
+        "also record the stream; jtop-prof FILE opens it", FIELD(session.record)),
     ROW(PROFILE, NULL, "--fdtransfer", "fdtransfer", FLAG, NULL,
-        "open perf_events for the JVM, or say why not", FIELD(session.fd_transfer),
+        "open perf_events for the JVM, or report why not", FIELD(session.fd_transfer),
         .any_value = true),
     ROW(PROFILE, NULL, "--libpath", NULL, TEXT, "PATH",
-        "the agent, as the JVM sees it; found by itself", FIELD(session.library)),
+        "load the agent from PATH, as the JVM sees it", FIELD(session.library)),
 
     ROW(OUTPUT, "-f", "--file", "file", OUTPUT, "FILE",
-        "write here, again for more; %p pid, %t time, %{ENV}", NO_FIELD),
+        "write to FILE (repeatable; %p pid, %t time, %{ENV})", NO_FIELD),
     ROW(OUTPUT, "-o", "--output", NULL, FORMAT, "FMT[,FMT]",
-        "format (below); by the file's extension, or text", NO_FIELD),
+        "write FMT (see below) [default: by FILE, else text]", NO_FIELD),
     ROW(OUTPUT, "-t", "--threads", "threads", FLAG, NULL,
-        "each thread by itself; live: the threads view first", FIELD(export.threads)),
+        "split by thread; live: start in the threads view", FIELD(export.threads)),
     ROW(OUTPUT, NULL, "--carriers", "carriers", FLAG, NULL,
-        "virtual threads' samples go to their carriers", FIELD(export.carriers)),
+        "count virtual threads' samples for their carriers", FIELD(export.carriers)),
     ROW(OUTPUT, "-I", "--include", "include", PATTERN, "PATTERN",
-        "only stacks with such a frame; * at either end", NO_FIELD, .value = 0),
+        "keep stacks with frame PATTERN (* at either end)", NO_FIELD, .value = 0),
     ROW(OUTPUT, "-X", "--exclude", "exclude", PATTERN, "PATTERN",
-        "only stacks without such a frame", NO_FIELD, .value = 1),
+        "leave out stacks with frame PATTERN", NO_FIELD, .value = 1),
     ROW(OUTPUT, NULL, "--from", NULL, QUANTITY, "TIME",
-        "only samples from so long after the first one on", FIELD(from_ms),
+        "keep only samples from TIME after the first one on", FIELD(from_ms),
         .quantity = &quantity_since),
-    ROW(OUTPUT, NULL, "--to", NULL, QUANTITY, "TIME", "only samples up to then", FIELD(to_ms),
+    ROW(OUTPUT, NULL, "--to", NULL, QUANTITY, "TIME",
+        "keep only samples up to TIME after the first one", FIELD(to_ms),
         .quantity = &quantity_duration, .when = WHEN_NOT_PUSH),
-    ROW(OUTPUT, "-s", "--simple", "simple", FLAG, NULL, "class names without package",
+    ROW(OUTPUT, "-s", "--simple", "simple", FLAG, NULL, "drop the package from class names",
         FIELD(export.simple)),
     ROW(OUTPUT, "-n", "--norm", "norm", FLAG, NULL,
-        "no counters in names of lambdas and hidden classes", FIELD(export.normalize),
+        "drop counters from names of lambdas, hidden classes", FIELD(export.normalize),
         .when = WHEN_NOT_BATCH),
-    ROW(OUTPUT, "-g", "--sig", "sig", FLAG, NULL, "method signatures", FIELD(export.signatures)),
+    ROW(OUTPUT, "-g", "--sig", "sig", FLAG, NULL, "add signatures to method names",
+        FIELD(export.signatures)),
     ROW(OUTPUT, "-a", "--ann", "ann", FLAG, NULL,
         "mark how a frame ran: _[0] interpreted, _[j] JIT", FIELD(export.annotate)),
-    ROW(OUTPUT, "-l", "--lib", "lib", FLAG, NULL, "native frames with their library",
+    ROW(OUTPUT, "-l", "--lib", "lib", FLAG, NULL, "add the library to native frames",
         FIELD(export.library)),
-    ROW(OUTPUT, NULL, "--dot", "dot", FLAG, NULL, "classes with dots in every format",
+    ROW(OUTPUT, NULL, "--dot", "dot", FLAG, NULL, "write class names with dots in every format",
         FIELD(export.dotted)),
-    ROW(OUTPUT, NULL, "--samples", "samples", UNFLAG, NULL, "count samples (as it does anyway)",
+    ROW(OUTPUT, NULL, "--samples", "samples", UNFLAG, NULL, "count samples (this is the default)",
         FIELD(export.total)),
     ROW(OUTPUT, NULL, "--total", "total", FLAG, NULL, "add up ns, bytes, counts instead of samples",
         FIELD(export.total)),
-    ROW(OUTPUT, NULL, "--title", "title", TEXT, "TEXT", "title of the flame graph",
+    ROW(OUTPUT, NULL, "--title", "title", TEXT, "TEXT", "use TEXT as the title of the flame graph",
         FIELD(export.title)),
-    ROW(OUTPUT, NULL, "--width", "width", QUANTITY, "PX", "width of the flame graph; the window's",
-        FIELD(export.width), .quantity = &quantity_count),
-    ROW(OUTPUT, NULL, "--height", "height", QUANTITY, "PX", "height of a frame in it; 16",
+    ROW(OUTPUT, NULL, "--width", "width", QUANTITY, "PX",
+        "make the flame graph PX wide [default: the window]", FIELD(export.width),
+        .quantity = &quantity_count),
+    ROW(OUTPUT, NULL, "--height", "height", QUANTITY, "PX", "make each frame PX high [default: 16]",
         FIELD(export.height), .quantity = &quantity_count),
     ROW(OUTPUT, NULL, "--minwidth", "minwidth", PERCENT, "PCT",
-        "leave out frames narrower than so many percent", FIELD(export.minwidth)),
+        "leave out frames narrower than PCT percent", FIELD(export.minwidth)),
     ROW(OUTPUT, NULL, "--reverse", "reverse", FLAG, NULL,
-        "stacks from the leaf: who calls the hot methods", FIELD(export.reverse)),
-    ROW(OUTPUT, NULL, "--inverted", "inverted", FLAG, NULL, "draw icicles, growing down",
-        FIELD(export.inverted)),
+        "draw stacks from the leaf: who calls the hot methods", FIELD(export.reverse)),
+    ROW(OUTPUT, NULL, "--inverted", "inverted", FLAG, NULL,
+        "draw the flame graph growing down (icicles)", FIELD(export.inverted)),
 
     ROW(OUTPUT, NULL, "--chunksize", "chunksize", QUANTITY, "SIZE",
-        "JFR: begin a new chunk after so much; 100m", FIELD(chunk_bytes),
+        "JFR: begin a new chunk after SIZE [default: 100m]", FIELD(chunk_bytes),
         .quantity = &quantity_chunk),
     ROW(OUTPUT, NULL, "--chunktime", "chunktime", QUANTITY, "TIME",
-        "JFR: begin a new chunk after so long; 1h", FIELD(chunk_ms),
+        "JFR: begin a new chunk after TIME [default: 1h]", FIELD(chunk_ms),
         .quantity = &quantity_duration),
     ROW(OUTPUT, NULL, "--proc", "proc", QUANTITY, "TIME",
-        "JFR: the machine's large processes too; 30s", FIELD(processes_ms),
+        "JFR: add large processes every TIME (--all: 30s)", FIELD(processes_ms),
         .quantity = &quantity_processes, .bare = "30"),
     ROW(OUTPUT, NULL, "--ratelimit", "ratelimit", LIMITS, "LIMITS",
-        "JFR: events a second, as in cpu:1000,alloc:200", NO_FIELD),
+        "JFR: limit events a second, as in cpu:1000,alloc:200", NO_FIELD),
     ROW(OUTPUT, NULL, "--jfrsync", "jfrsync", TEXT, "CONFIG",
-        "JFR: the JDK's own recorder too, with these settings", FIELD(jfr_sync), .bare = "default"),
+        "JFR: also run the JDK's own recorder, with CONFIG", FIELD(jfr_sync), .bare = "default"),
 
-    ROW(LIVE, NULL, "--refresh", NULL, QUANTITY, "TIME", "between two frames: ms, or with s; 1s",
-        FIELD(refresh_ms), .quantity = &quantity_refresh, .usage = true),
+    ROW(LIVE, NULL, "--refresh", NULL, QUANTITY, "TIME",
+        "redraw every TIME (500, 500ms, 2s) [default: 1s]", FIELD(refresh_ms),
+        .quantity = &quantity_refresh, .usage = true),
     ROW(LIVE, NULL, "--history", NULL, QUANTITY, "TIME",
-        "what is kept per second: seconds, or with m, h; 10m", FIELD(session.history_seconds),
+        "keep TIME of per-second history [default: 10m]", FIELD(session.history_seconds),
         .quantity = &quantity_history, .usage = true),
-    ROW(LIVE, NULL, "--view", NULL, WORD, "VIEW", "the view that comes up first; methods",
-        FIELD(view), .words = VIEW_WORDS, .usage = true),
-    ROW(LIVE, NULL, "--theme", NULL, TEXT, "NAME", "colours: a theme's name, or a file; default",
-        FIELD(theme), .themes = true, .usage = true),
+    ROW(LIVE, NULL, "--view", NULL, WORD, "VIEW", "show VIEW first [default: methods]", FIELD(view),
+        .words = VIEW_WORDS, .usage = true),
+    ROW(LIVE, NULL, "--theme", NULL, TEXT, "NAME",
+        "use theme NAME, or a theme file [default: default]", FIELD(theme), .themes = true,
+        .usage = true),
     ROW(LIVE, NULL, "--source-path", NULL, TEXT, "PATHS",
-        "where lines finds source: directories, -sources.jar", FIELD(source_path), .usage = true),
-    ROW(LIVE, NULL, "--ascii", NULL, FLAG, NULL, "no line drawing beyond ASCII", FIELD(ascii)),
-    ROW(LIVE, "--mono", "--no-color", NULL, FLAG, NULL, "no colour", FIELD(mono)),
+        "lines: find source in PATHS (dirs, -sources.jar)", FIELD(source_path), .usage = true),
+    ROW(LIVE, NULL, "--ascii", NULL, FLAG, NULL, "draw with ASCII characters only", FIELD(ascii)),
+    ROW(LIVE, "--mono", "--no-color", NULL, FLAG, NULL, "use no colour", FIELD(mono)),
     ROW(LIVE, NULL, "--no-mouse", NULL, FLAG, NULL, "leave the mouse to the terminal",
         FIELD(no_mouse)),
-    ROW(LIVE, NULL, "--plain", NULL, FLAG, NULL, "lines instead of a screen, for screen readers",
-        FIELD(plain)),
+    ROW(LIVE, NULL, "--plain", NULL, FLAG, NULL,
+        "print lines instead of a screen, for screen readers", FIELD(plain)),
     ROW(LIVE, NULL, "--batch", NULL, FLAG, NULL, "print frames as text, as top -b does",
         FIELD(batch)),
-    ROW(LIVE, "-n", NULL, NULL, QUANTITY, "N", "with --batch: so many frames; until interrupted",
+    ROW(LIVE, "-n", NULL, NULL, QUANTITY, "N", "with --batch: print N frames [default: no limit]",
         FIELD(frames), .quantity = &quantity_count, .when = WHEN_BATCH, .usage = true),
 
-    ROW(HTTP, NULL, "--listen", NULL, TEXT, "ADDR:PORT", "serve: where; 127.0.0.1:8071",
-        FIELD(listen), .usage = true),
-    ROW(HTTP, NULL, "--to", NULL, TEXT, "URL", "push: the receiver", FIELD(to), .usage = true,
-        .when = WHEN_PUSH),
-    ROW(HTTP, NULL, "--protocol", NULL, WORD, "NAME", "push: what it speaks; by the URL, or otlp",
-        FIELD(protocol), .words = "otlp pyroscope parca", .usage = true),
-    ROW(HTTP, NULL, "--every", NULL, QUANTITY, "TIME", "push: how much time a profile is of; 15s",
-        FIELD(every_ms), .quantity = &quantity_duration, .usage = true),
-    ROW(HTTP, NULL, "--all-jvms", NULL, FLAG, NULL, "every JVM of this machine, all the time",
-        FIELD(all_jvms)),
-    ROW(HTTP, NULL, "--label", NULL, LABEL, "NAME=VALUE", "push: one more label; may be repeated",
+    ROW(HTTP, NULL, "--listen", NULL, TEXT, "ADDR:PORT",
+        "serve: listen on ADDR:PORT [default: 127.0.0.1:8071]", FIELD(listen), .usage = true),
+    ROW(HTTP, NULL, "--to", NULL, TEXT, "URL", "push: send to the receiver at URL", FIELD(to),
+        .usage = true, .when = WHEN_PUSH),
+    ROW(HTTP, NULL, "--protocol", NULL, WORD, "NAME",
+        "push: use protocol NAME [default: by URL, else otlp]", FIELD(protocol),
+        .words = "otlp pyroscope parca", .usage = true),
+    ROW(HTTP, NULL, "--every", NULL, QUANTITY, "TIME",
+        "push: send a profile every TIME [default: 15s]", FIELD(every_ms),
+        .quantity = &quantity_duration, .usage = true),
+    ROW(HTTP, NULL, "--all-jvms", NULL, FLAG, NULL,
+        "profile every JVM of this machine, all the time", FIELD(all_jvms)),
+    ROW(HTTP, NULL, "--label", NULL, LABEL, "NAME=VALUE", "push: add a label (repeatable)",
         NO_FIELD, .usage = true),
-    ROW(HTTP, NULL, "--spool", NULL, PATH, "DIR", "push: what cannot be sent waits here; in memory",
-        FIELD(spool), .usage = true),
-    ROW(HTTP, NULL, "--spool-size", NULL, QUANTITY, "SIZE", "push: at most so much; 64m",
-        FIELD(spool_bytes), .quantity = &quantity_memory, .usage = true),
+    ROW(HTTP, NULL, "--spool", NULL, PATH, "DIR",
+        "push: keep unsent data in DIR [default: in memory]", FIELD(spool), .usage = true),
+    ROW(HTTP, NULL, "--spool-size", NULL, QUANTITY, "SIZE",
+        "push: keep at most SIZE unsent [default: 64m]", FIELD(spool_bytes),
+        .quantity = &quantity_memory, .usage = true),
     ROW(HTTP, NULL, "--token-file", NULL, PATH, "FILE",
-        "who asks must show its first line; push shows it", FIELD(token_file), .usage = true),
-    ROW(HTTP, NULL, "--tls-cert", NULL, PATH, "FILE", "our certificate, PEM", FIELD(tls_cert),
-        .usage = true),
-    ROW(HTTP, NULL, "--tls-key", NULL, PATH, "FILE", "and its key", FIELD(tls_key), .usage = true),
+        "serve: require FILE's first line; push: send it", FIELD(token_file), .usage = true),
+    ROW(HTTP, NULL, "--tls-cert", NULL, PATH, "FILE", "use the certificate in FILE (PEM)",
+        FIELD(tls_cert), .usage = true),
+    ROW(HTTP, NULL, "--tls-key", NULL, PATH, "FILE", "use the certificate's key in FILE",
+        FIELD(tls_key), .usage = true),
     ROW(HTTP, NULL, "--tls-ca", NULL, PATH, "FILE",
-        "authorities the other side's certificate must be of", FIELD(tls_ca), .usage = true),
+        "require peer certificates from authorities in FILE", FIELD(tls_ca), .usage = true),
 
-    ROW(OTHER, NULL, "--list", NULL, ACTION, NULL, "the JVMs on this machine",
+    ROW(OTHER, NULL, "--list", NULL, ACTION, NULL, "list the JVMs on this machine",
         .value = ACTION_LIST),
-    ROW(OTHER, NULL, "--json", NULL, FLAG, NULL, "with --list, doctor: as JSON", FIELD(json)),
+    ROW(OTHER, NULL, "--json", NULL, FLAG, NULL, "with --list, doctor: print JSON", FIELD(json)),
     ROW(OTHER, NULL, "--print-config", NULL, ACTION, NULL,
-        "the settings as shipped, as a file to begin with", .value = ACTION_CONFIG),
-    ROW(OTHER, NULL, "--check-theme", NULL, ACTION, "NAME", "whether a theme is good, and why not",
-        .value = ACTION_CHECK_THEME, .themes = true, .usage = true),
+        "print a settings file with all default values", .value = ACTION_CONFIG),
+    ROW(OTHER, NULL, "--check-theme", NULL, ACTION, "NAME",
+        "check theme NAME and report what is wrong with it", .value = ACTION_CHECK_THEME,
+        .themes = true, .usage = true),
     ROW(OTHER, NULL, "--completion", NULL, ACTION, "SHELL",
-        "what completes our command line in bash, zsh or fish", .words = "bash zsh fish",
+        "print completion for SHELL: bash, zsh or fish", .words = "bash zsh fish",
         .value = ACTION_COMPLETION, .usage = true),
-    ROW(OTHER, "-q", "--quiet", "quiet", FLAG, NULL, "no progress, no remarks: only errors",
+    ROW(OTHER, "-q", "--quiet", "quiet", FLAG, NULL, "print errors only: no progress, no remarks",
         FIELD(quiet)),
     ROW(OTHER, "-L", "--log", "loglevel", WORD, "LEVEL",
-        "none and error: the same as -q; any other: as usual", FIELD(log_level),
+        "none, error: the same as -q; others: no effect", FIELD(log_level),
         .words = "trace debug info warn error none"),
-    ROW(OTHER, "-h", "--help", NULL, ACTION, NULL, "this page", .value = ACTION_HELP),
-    ROW(OTHER, "-v", "--version", NULL, ACTION, NULL, "the version", .value = ACTION_VERSION),
+    ROW(OTHER, "-h", "--help", NULL, ACTION, NULL, "print this page", .value = ACTION_HELP),
+    ROW(OTHER, "-v", "--version", NULL, ACTION, NULL, "print the version", .value = ACTION_VERSION),
 
     ROW(READER, NULL, "--reader", NULL, NUMBER, "FD", "the stream's memfd, from the agent",
         FIELD(reader_fd), .usage = true),
@@ -301,31 +312,31 @@ const char *const option_group_title[OPTION_GROUPS] = {
 };
 
 static const char usage[] =
-    "jtop-prof " JTOP_VERSION ", a profiler for Java that you watch\n"
+    "jtop-prof " JTOP_VERSION ", a live profiler for Java\n"
     "\n"
-    "  jtop-prof                              pick a JVM, then watch it live\n"
-    "  jtop-prof [options] JVM                watch this one\n"
+    "  jtop-prof                              choose a JVM, then watch it live\n"
+    "  jtop-prof [options] JVM                watch this JVM live\n"
     "  jtop-prof [collect] -d TIME [options] JVM\n"
-    "                                         profile for a while, write a report\n"
+    "                                         profile for TIME, then write a report\n"
     "  jtop-prof start|resume [options] JVM   profile in the background\n"
     "  jtop-prof dump|stop [-o FMT] [-f FILE] JVM\n"
-    "                                         write what there is; stop: and end it\n"
-    "  jtop-prof status|metrics JVM           how that goes; for Prometheus\n"
-    "  jtop-prof --batch [-n N] JVM           the live screen's frames as text\n"
-    "  jtop-prof [-o FMT] [-f FILE] RECORDING look at a recording, or convert it\n"
-    "  jtop-prof convert [options] IN [OUT]   recordings, JFR, collapsed, pprof\n"
-    "  jtop-prof diff [-o FMT] [-f FILE] A B  what changed between two profiles\n"
-    "  jtop-prof list JVM                     the events it can be sampled for\n"
-    "  jtop-prof check [-e EVENT] JVM         whether these can be used there\n"
-    "  jtop-prof serve [--listen ADDR:PORT]   profiles by URL, live pages, /metrics\n"
-    "  jtop-prof push --to URL JVM|--all-jvms profile all day into an engine\n"
-    "  jtop-prof doctor [--json] [JVM]        what keeps it from being profiled\n"
-    "  jtop-prof --list [--json]              the JVMs on this machine\n"
-    "  jtop-prof jcmd JVM COMMAND...          and: threaddump JVM, inspectheap JVM,\n"
+    "                                         write the profile so far; stop ends it\n"
+    "  jtop-prof status|metrics JVM           print its state, or Prometheus metrics\n"
+    "  jtop-prof --batch [-n N] JVM           print frames of the live screen as text\n"
+    "  jtop-prof [-o FMT] [-f FILE] RECORDING view a recording, or convert it\n"
+    "  jtop-prof convert [options] IN [OUT]   convert recordings, JFR, stacks, pprof\n"
+    "  jtop-prof diff [-o FMT] [-f FILE] A B  compare two profiles\n"
+    "  jtop-prof list JVM                     list the events that work in this JVM\n"
+    "  jtop-prof check [-e EVENT] JVM         check whether EVENT works in this JVM\n"
+    "  jtop-prof serve [--listen ADDR:PORT]   serve profiles, live pages and /metrics\n"
+    "  jtop-prof push --to URL JVM|--all-jvms profile all day, send to a receiver\n"
+    "  jtop-prof doctor [--json] [JVM]        report what prevents profiling\n"
+    "  jtop-prof --list [--json]              list the JVMs on this machine\n"
+    "  jtop-prof jcmd JVM COMMAND...          run a JVM command; there are also\n"
+    "                                         threaddump JVM, inspectheap JVM,\n"
     "                                         dumpheap JVM FILE, load JVM LIB [OPTS]\n"
     "\n"
-    "JVM is a process ID, a main class or jar, or jps for the only one.\n"
-    "Behind a semicolon stands the default.\n";
+    "JVM is a process ID, a main class or jar, or jps if only one JVM runs.\n";
 
 static void add_row(struct text *out, const struct option_row *row) {
     char left[64];
@@ -340,19 +351,19 @@ static void add_row(struct text *out, const struct option_row *row) {
 
 static const char events[] =
     "\nEvents (-e):\n"
-    "  cpu                       CPU time, by whichever of these works: perf_events,\n"
-    "  ctimer, itimer            timers on CPU clocks: of each thread, of the process\n"
+    "  cpu                       CPU time: perf_events, else ctimer, else itimer\n"
+    "  ctimer, itimer            CPU time: a timer per thread, one for the process\n"
     "  wall                      time, whether a thread runs, sleeps or waits\n"
-    "  alloc                     Java objects: bytes by class and call path\n"
+    "  alloc                     allocated Java objects: bytes by class and call path\n"
     "  lock                      waits for monitors and java.util.concurrent locks\n"
-    "  nativemem, nativelock     malloc and mmap, and leaks; waits for pthread locks\n"
-    "  pkg.Class.method[:TIME]   calls of Java methods (* in names) of TIME at least\n"
+    "  nativemem, nativelock     malloc, mmap and leaks; waits for pthread locks\n"
+    "  pkg.Class.method[:TIME]   calls of Java methods (* in names) of at least TIME\n"
     "  page-faults, cycles, cache-misses, rNNN, cpu/event=0x3c/ ...\n"
-    "                            any perf event of kernel and processor\n"
+    "                            any perf event of the kernel or the processor\n"
     "  sched:sched_switch, trace:ID, kprobe:FUNC, uprobe:LIB:FUNC, k/uretprobe:\n"
     "                            tracepoints and probes\n"
     "  mem:ADDR|SYMBOL[+OFF][/LEN][:rwx], FUNC\n"
-    "                            reads, writes, calls of a place in memory\n";
+    "                            reads, writes or execution of an address in memory\n";
 
 void options_help(struct text *out) {
     text_add(out, usage);
@@ -366,6 +377,6 @@ void options_help(struct text *out) {
     text_add(out, "\nFormats (-o):\n");
     for (const struct exporter *x = exporters; x->name; x++)
         text_addf(out, "  %-25s %s\n", x->name, x->help);
-    text_add(out, "\nExit status: 0, 1 wrong usage or no such JVM, 100 wrong profiling argument,\n"
-                  "200 the profiler failed. jtop-prof(1) says more.\n");
+    text_add(out, "\nExit status: 0 success, 1 wrong usage or no such JVM, 100 wrong profiling\n"
+                  "argument, 200 the profiler failed. For more, see man jtop-prof.\n");
 }

@@ -189,7 +189,7 @@ static int set_word(struct options *o, const char *word, struct err *e) {
         return err_set(e, EINVAL, "the name of the JVM is empty");
     if (o->target)
         return err_set(e, EINVAL, "one JVM at a time, but two were named: %s and %s%s%s", o->target,
-                       word, like_action(o->target) ? "; is an action meant: " : "",
+                       word, like_action(o->target) ? "; did you mean the action " : "",
                        like_action(o->target) ? like_action(o->target) : "");
     o->target = word;
     return 0;
@@ -209,11 +209,11 @@ static int decide(struct options *o, struct err *e) {
     if (o->reader_fd >= 0 || o->reader_pid) {
         o->action = ACTION_READER;
         if (o->reader_fd < 0 || o->reader_pid <= 0)
-            return err_set(e, EINVAL, "--reader and --reader-pid belong together");
+            return err_set(e, EINVAL, "--reader and --reader-pid must be given together");
         return 0;
     }
     if (o->json && o->action != ACTION_LIST && o->action != ACTION_DOCTOR)
-        return err_set(e, EINVAL, "--json goes with --list and doctor");
+        return err_set(e, EINVAL, "--json works only with --list and doctor");
     int http = options_check_http(o, e);
     if (http < 0 || o->action == ACTION_HTTP || o->action == ACTION_DOCTOR)
         return http;
@@ -221,7 +221,7 @@ static int decide(struct options *o, struct err *e) {
         /* If the program is called asprof, `collect` is set without being given. */
         if (o->target || o->word || (collect && !o->as_asprof) || o->batch)
             return err_set(e, EINVAL,
-                           "--list shows all JVMs: no PID, action or -d, -f, -o with it");
+                           "--list shows all JVMs: it takes no PID, action, -d, -f or -o");
         return 0;
     }
     if (o->action == ACTION_EVENTS || o->action == ACTION_CHECK)
@@ -241,7 +241,7 @@ static int decide(struct options *o, struct err *e) {
     if (o->batch && collect)
         return err_set(
             e, EINVAL,
-            "--batch prints frames of the live screen: no collect, -d, -f or -o with it");
+            "--batch prints frames of the live screen: it takes no collect, -d, -f or -o");
     if (o->batch || collect) {
         o->action = o->batch ? ACTION_FRAMES : ACTION_COLLECT;
         if (!o->target)

@@ -380,8 +380,8 @@ static void drop_failed(const struct growing *g, struct file *f) {
     if (!failure)
         return;
     fprintf(stderr,
-            "jtop-prof: %s could not grow (%s) and is written from the profile: of what is older "
-            "than %u s (--history), the times are lost\n",
+            "jtop-prof: %s could not grow (%s) and is written from the profile: samples older than "
+            "%u s (--history) lose their times\n",
             f->item->path.data, strerror(failure), g->history_seconds);
     jfr_stream_leave(f->stream);
     f->stream = NULL;
@@ -445,7 +445,7 @@ int growing_end(struct growing *g, const struct output *item, const struct expor
     if (beyond)
         fprintf(stderr,
                 "jtop-prof: %s has %" PRIu64
-                " samples fewer than were taken: others of the same moment stand for them\n",
+                " samples fewer than were taken: others of the same moment represent them\n",
                 item->path.data, beyond);
     if (refused)
         fprintf(stderr, "jtop-prof: %s has %" PRIu64 " events fewer than there were: --ratelimit\n",

@@ -17,7 +17,7 @@
 
 static int refuse(const char *path, int code, const char *why, struct err *e) {
     return err_exit_as(e, ERR_EXIT_PROFILER, code,
-                       "%.200s: the JVM's own recording cannot be put behind it: %s", path, why);
+                       "%.200s: the JVM's own recording cannot be appended to it: %s", path, why);
 }
 
 int jfr_join_check(const char *path, struct err *e) {
@@ -33,8 +33,8 @@ int jfr_join_check(const char *path, struct err *e) {
         output_file_abort(&f);
     }
     return direct ? err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                                "--jfrsync puts two recordings together, and %.200s is no plain "
-                                "file: give one, -f FILE.jfr",
+                                "--jfrsync joins two recordings, and %.200s is not a regular file: "
+                                "give one, -f FILE.jfr",
                                 path)
                   : 0;
 }
@@ -71,9 +71,9 @@ static int write_both(const char *path, int ours, int64_t our_bytes, int theirs,
     if (r < 0)
         return r;
     if (!f.temp[0])
-        r = refuse(path, EINVAL, "it is no plain file", e);
+        r = refuse(path, EINVAL, "it is not a regular file", e);
     else if (!has_room(f.fd, our_bytes + their_bytes))
-        r = refuse(path, ENOSPC, "the disk has no room for both, free some space", e);
+        r = refuse(path, ENOSPC, "the disk has no space for both, free some", e);
     if (r == 0)
         r = copy(&f, ours, our_bytes, e);
     if (r == 0)
@@ -92,7 +92,7 @@ int jfr_join(const char *path, int theirs, struct err *e) {
     if (fstat(ours, &a) != 0 || fstat(theirs, &b) != 0)
         r = refuse(path, errno, strerror(errno), e);
     else if (!S_ISREG(a.st_mode) || !S_ISREG(b.st_mode))
-        r = refuse(path, EINVAL, "one of the two is no plain file", e);
+        r = refuse(path, EINVAL, "one of the two is not a regular file", e);
     else if (a.st_dev == b.st_dev && a.st_ino == b.st_ino)
         r = refuse(path, EINVAL, "both are the same file", e);
     else if (b.st_size > MOST)

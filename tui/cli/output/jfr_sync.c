@@ -88,7 +88,7 @@ static int make_place(struct jfr_sync *y, const struct text *settings, struct er
                   : err_exit_as(e, ERR_EXIT_PROFILER, -r,
                                 "--jfrsync needs a directory in the /tmp of JVM %d: %s",
                                 (int)y->jvm.pid,
-                                r == -EEXIST ? "somebody else's are in its place" : strerror(-r));
+                                r == -EEXIST ? "its name is taken by other files" : strerror(-r));
 }
 
 /* ---- the recorder ---- */
@@ -107,7 +107,7 @@ static int command(const struct jfr_sync *y, const char *text, const char *good,
     }
     if (r < 0)
         err_exit_as(e, ERR_EXIT_ARGUMENT, -r,
-                    "--jfrsync: the flight recorder of JVM %d (%s) did not obey: %s",
+                    "--jfrsync: the flight recorder of JVM %d (%s) did not execute the command: %s",
                     (int)y->jvm.pid, y->jvm.version,
                     why.message[0] ? why.message
                     : reply        ? reply
@@ -204,7 +204,7 @@ static int open_recorded(const struct jfr_sync *y, struct err *e) {
     if (fd >= 0)
         close(fd);
     return err_exit_as(e, ERR_EXIT_PROFILER, error,
-                       "--jfrsync: JVM %d left no recording: the file has ours only",
+                       "--jfrsync: JVM %d left no recording: the file has only jtop-prof's",
                        (int)y->jvm.pid);
 }
 

@@ -114,8 +114,8 @@ static int add_to_stdout(const struct plan *p, const struct exporter *x) {
     }
     if (main_events(out) > 1 && !can_follow(x))
         return err_exit_as(p->e, ERR_EXIT_ARGUMENT, EINVAL,
-                           "-o %s holds one event, and there are %d: give a file (-f), which "
-                           "becomes one for each",
+                           "-o %s holds only one event, and there are %d: give a file (-f) to get "
+                           "one file for each",
                            x->name, main_events(out));
     for (int i = 0; i < out->events; i++)
         /* An extra event must not disturb a script that reads stacks. */
@@ -274,7 +274,7 @@ int outputs_check_input(const struct outputs *out, const char *input, struct err
 
 int output_refuse_input(const char *input, struct err *e) {
     return err_exit_as(e, ERR_EXIT_ARGUMENT, EEXIST,
-                       "%s is the file that is read: give what is written another name", input);
+                       "%s is the input file: give the output another name", input);
 }
 
 bool output_is_input(const char *path, const char *input) {
@@ -411,7 +411,7 @@ void outputs_say_renamed(const struct outputs *out) {
     struct text names = {0};
     outputs_renamed(out, &names);
     if (names.len)
-        fprintf(stderr, "jtop-prof: a file for each event: %s\n", names.data);
+        fprintf(stderr, "jtop-prof: one file per event: %s\n", names.data);
     text_free(&names);
 }
 

@@ -66,11 +66,11 @@ static const char *certificate_remedy(const struct post_result *r) {
     if (r->curl == CURLE_SSL_CERTPROBLEM)
         return "; check --tls-cert and --tls-key";
     if (strstr(r->error, "expir"))
-        return "; renew it, or set the clock here right";
+        return "; renew it, or correct the clock here";
     if (strstr(r->error, "does not match") || strstr(r->error, "no alternative"))
-        return "; give --to the name that it has";
-    return "; if it is self-signed or of an authority of your own, name that with --tls-ca FILE; "
-           "else it is out of date";
+        return "; use the certificate's name in --to";
+    return "; if it is self-signed or from your own authority, name that with --tls-ca FILE; "
+           "otherwise it is out of date";
 }
 
 /* Texts that appear when the receiver breaks off a handshake; with TLS 1.3, after it seemed
@@ -87,13 +87,14 @@ static bool is_alert(const char *error) {
 static void judge_tls(const struct post_result *r, const char *said, struct answer *a) {
     if (is_alert(r->error))
         say(a, ANSWER_AGAIN,
-            "broke off TLS%s; if it wants a certificate of ours, --tls-cert and --tls-key give one",
+            "broke off TLS%s; if it requires a client certificate, give one with --tls-cert and "
+            "--tls-key",
             said);
     else if (is_certificate(r))
         say(a, ANSWER_AGAIN, "has a certificate that cannot be trusted%s%s", said,
             certificate_remedy(r));
     else
-        say(a, ANSWER_AGAIN, "does not speak TLS, or not as we do%s", said);
+        say(a, ANSWER_AGAIN, "does not speak TLS, or no version in common%s", said);
 }
 
 /* There was no answer. */
@@ -111,16 +112,17 @@ static void judge_failure(const struct post_result *r, struct answer *a) {
         say(a, ANSWER_AGAIN, "did not answer in time");
     else if (r->no_cert) /* with TLS 1.3 known only now, if the connection lasts that long */
         say(a, ANSWER_AGAIN,
-            "broke off TLS%s; if it wants a certificate of ours, --tls-cert and --tls-key give one",
+            "broke off TLS%s; if it requires a client certificate, give one with --tls-cert and "
+            "--tls-key",
             said);
     else if (r->curl == CURLE_GOT_NOTHING)
         say(a, ANSWER_AGAIN, "closed the connection without an answer");
     else if (r->curl == CURLE_UNSUPPORTED_PROTOCOL || r->curl == CURLE_WEIRD_SERVER_REPLY)
-        say(a, ANSWER_AGAIN, "does not answer as HTTP does%s", said);
+        say(a, ANSWER_AGAIN, "does not answer in HTTP%s", said);
     else if (r->curl == CURLE_WRITE_ERROR)
-        say(a, ANSWER_AGAIN, "answers with headers without an end");
+        say(a, ANSWER_AGAIN, "answers with endless headers");
     else
-        say(a, ANSWER_AGAIN, "cannot be talked to%s", said);
+        say(a, ANSWER_AGAIN, "cannot be contacted%s", said);
 }
 
 /* Problems that can be fixed, here or at the receiver, while the messages wait. */
@@ -132,7 +134,7 @@ static const char *remedy(unsigned status) {
         return "the token does not allow it: --token-file";
     case 404:
     case 405:
-        return "no profiles are taken at this path: check --to and --protocol, and whether the "
+        return "no profiles are accepted at this path: check --to and --protocol, and whether the "
                "receiver has profiles enabled";
     case 407:
         return "a proxy is in between";
@@ -164,26 +166,26 @@ static void judge_status(const struct post_result *r, const struct push_protocol
     if (!why[0] && is_prose(r))
         quote(r->body, r->bytes, said);
     if (kind == ANSWER_TAKEN)
-        say(a, kind, "%s%s", why[0] ? "takes profiles in part" : "", why[0] ? said : "");
+        say(a, kind, "%s%s", why[0] ? "accepts profiles only in part" : "", why[0] ? said : "");
     else if (r->status < 300)
         say(a, kind, "answers %u and %s%s", r->status,
-            kind == ANSWER_DOUBT ? "has not taken it" : "does not want this profile", said);
+            kind == ANSWER_DOUBT ? "has not accepted it" : "rejects this profile", said);
     else if (r->status < 400)
         say(a, ANSWER_AGAIN,
-            "answers %u and points to %.128s; that is not followed: give --to "
-            "the right URL",
+            "answers %u and redirects to %.128s; that is not followed: give --to with the right "
+            "URL",
             r->status, r->location[0] ? r->location : "another place");
     else if (is_transient(r->status))
         say(a, ANSWER_AGAIN, "answers %u%s%s", r->status,
-            r->status == 429 ? ", too many requests" : ", not now", said);
+            r->status == 429 ? ", too many requests" : ", not available", said);
     else if (remedy(r->status))
         say(a, ANSWER_AGAIN, "answers %u, %s%s", r->status, remedy(r->status), said);
     else if (r->status == 413)
-        say(a, kind, "answers 413: a profile of %zu KB is too large for it; it is given up",
+        say(a, kind, "answers 413: a profile of %zu KB is too large for it and is dropped",
             (bytes + 1023) / 1024);
     else
         say(a, kind, "answers %u%s%s", r->status,
-            kind == ANSWER_REFUSED ? ", a profile is given up" : "", said);
+            kind == ANSWER_REFUSED ? ", a profile is dropped" : "", said);
 }
 
 void answer_judge(const struct post_result *r, const struct push_protocol *p, size_t bytes,

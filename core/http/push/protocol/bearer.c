@@ -19,11 +19,11 @@ static bool same(const struct stat *a, const struct stat *b) {
 
 static int check(const struct bearer *b, const struct stat *st, struct err *e) {
     if (!S_ISREG(st->st_mode))
-        return wrong(b, EINVAL, "is no file", e);
+        return wrong(b, EINVAL, "not a regular file", e);
     if (st->st_uid != geteuid() && st->st_uid != 0)
-        return wrong(b, EPERM, "belongs to another user; it has to be yours or root's", e);
+        return wrong(b, EPERM, "belongs to another user; it must be yours or root's", e);
     if (st->st_mode & 0027)
-        return wrong(b, EPERM, "others may read or change it; chmod 600 it", e);
+        return wrong(b, EPERM, "other users may read or change it; chmod 600 it", e);
     return 0;
 }
 

@@ -162,7 +162,8 @@ int protocol_parca_judge(unsigned status, const char *body, size_t bytes, char *
             return judge_trailer(body + at, length, why, size);
         at += length;
     }
-    snprintf(why, size,
-             "no gRPC status in the answer: is this Parca, and is gRPC-Web let through?");
+    snprintf(
+        why, size,
+        "no gRPC status in the answer: check that this is Parca and that gRPC-Web is not blocked");
     return -EBADMSG;
 }

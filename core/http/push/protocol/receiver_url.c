@@ -11,8 +11,8 @@
 
 static int wrong(const char *text, const char *what, struct err *e) {
     return err_set(e, EINVAL,
-                   "--to %.200s: %s; it is like http://127.0.0.1:4318 or https://HOST/PATH", text,
-                   what);
+                   "--to %.200s: %s; give a URL as http://127.0.0.1:4318 or https://HOST/PATH",
+                   text, what);
 }
 
 /* Printable, without spaces and without characters that no URL has: nothing can end a line or a
@@ -61,17 +61,17 @@ int receiver_url_parse(const char *text, struct receiver_url *out, struct err *e
     if (n >= sizeof out->base)
         return wrong(text, "longer than 1 KB", e);
     if (!clean(text))
-        return wrong("URL", "it has a space or another character that belongs in no URL", e);
+        return wrong("URL", "it has a space or another character that is not allowed in a URL", e);
     size_t path = begin + strcspn(text + begin, "/?#");
     if (memchr(text + begin, '@', path - begin))
         return wrong("URL",
-                     "user and password do not go into it, where others see them: "
-                     "--token-file has a secret",
+                     "user and password are not allowed in it, as other users can see them: use "
+                     "--token-file",
                      e);
     if (strpbrk(text, "?#"))
         return wrong(text, "it has a '?' or '#'", e);
     if (path == begin || !take_host(text, path, out->host, sizeof out->host))
-        return wrong(text, "no host in it, or a host or port that cannot be", e);
+        return wrong(text, "no host in it, or an invalid host or port", e);
     out->own_path = path < n && text[n - 1] != '/';
     memcpy(out->base, text, n - (path < n && !out->own_path));
     out->loopback = host_is_loopback(out->host);

@@ -21,13 +21,13 @@ static int check(const char *path, int dir, struct err *e) {
         return wrong(path, errno, strerror(errno), e);
     if (st.st_uid != geteuid())
         return err_set(e, EPERM,
-                       "spool %.200s: belongs to uid %u, and this runs as uid %u: give a directory "
-                       "of its own",
+                       "spool %.200s: belongs to uid %u, but this process runs as uid %u: give a "
+                       "directory of its own",
                        path, (unsigned)st.st_uid, (unsigned)geteuid());
     if (st.st_mode & 077)
         return err_set(e, EPERM,
-                       "spool %.200s: others may look into it (mode %03o): chmod 700 it, or give a "
-                       "directory that is not there yet",
+                       "spool %.200s: other users can read it (mode %03o): chmod 700 it, or give a "
+                       "directory that does not exist yet",
                        path, (unsigned)st.st_mode & 0777);
     return 0;
 }
@@ -35,24 +35,24 @@ static int check(const char *path, int dir, struct err *e) {
 static int take_lock(const char *path, int dir, struct err *e) {
     int fd = openat(dir, LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
     if (fd < 0)
-        return err_set(e, errno, "spool %.200s: no files can be made in it: %s", path,
+        return err_set(e, errno, "spool %.200s: no files can be created in it: %s", path,
                        strerror(errno));
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
         return fd;
     int code = errno;
     close(fd);
     return code == EWOULDBLOCK
-               ? wrong(path, EBUSY, "another push has it: give each a directory of its own", e)
+               ? wrong(path, EBUSY, "another push uses it: give each its own directory", e)
                : wrong(path, code, strerror(code), e);
 }
 
 int spool_dir_open(const char *path, int *lock, struct err *e) {
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return err_set(e, errno, "spool %.200s: cannot be made: %s%s", path, strerror(errno),
-                       errno == ENOENT ? "; make the directory above it first" : "");
+        return err_set(e, errno, "spool %.200s: cannot be created: %s%s", path, strerror(errno),
+                       errno == ENOENT ? "; create its parent directory first" : "");
     int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir < 0 && (errno == ELOOP || errno == ENOTDIR))
-        return wrong(path, ENOTDIR, "is no directory, but a link or something else", e);
+        return wrong(path, ENOTDIR, "not a directory, but a link or something else", e);
     if (dir < 0)
         return wrong(path, errno, strerror(errno), e);
     int r = check(path, dir, e);

@@ -38,8 +38,7 @@ int api_enter(struct serve *s, const struct serve_request *q, pid_t pid, struct 
 
 void api_finish(struct serve_answer *a, int result) {
     if (result < 0 || a->body.failed) {
-        serve_refuse(a, 503,
-                     "there is no memory for the answer: ask for less, with nodes= and rows=");
+        serve_refuse(a, 503, "no memory for the answer: request less with nodes= and rows=");
         return;
     }
     text_add(&a->body, "\n");
@@ -207,7 +206,7 @@ void serve_api(struct serve *s, const struct serve_request *q, struct serve_answ
         show_status(s, a);
     else if (!a->status)
         serve_refuse(a, 404,
-                     "there is /api/v1/jvms, /api/v1/status, and of each JVM /api/v1/jvms/PID, "
+                     "there are /api/v1/jvms, /api/v1/status, and for each JVM /api/v1/jvms/PID, "
                      "with /view, /events and /lines");
 }
 

@@ -196,7 +196,7 @@ static int add_view(struct api_feed *feed, struct session *s) {
     if (feed->phase == SESSION_JVM_GONE)
         add_end(out, "gone", message[0] ? message : "the JVM has ended");
     else if (feed->phase == SESSION_FAILED)
-        add_end(out, "trouble", message[0] ? message : "the profile cannot go on");
+        add_end(out, "trouble", message[0] ? message : "the profile cannot continue");
     api_view_free(&view);
     return r < 0 || out->failed ? -ENOMEM : 0;
 }

@@ -110,7 +110,7 @@ void api_lines(struct serve *s, const struct serve_request *q, pid_t pid, struct
     struct lines lines = {0};
     const char *name = params_text(q->params, "method");
     if (!name || !*name) {
-        serve_refuse(a, 400, "method: must be the name of a method, as a view writes it");
+        serve_refuse(a, 400, "method: must be the name of a method, as shown in a view");
         return;
     }
     if (api_enter(s, q, pid, &question, &user, a) < 0)

@@ -34,10 +34,10 @@ static int read_second(struct params *p, const char *name, struct api_second *ou
     out->back = value[0] == '-';
     if (digits(value + out->back, SECONDS_MAX, &out->second, &rest) && !*rest)
         return 0;
-    return err_set(e, EINVAL,
-                   "%s: must be a second of the samples' clock, or negative: so many seconds "
-                   "before the latest",
-                   name);
+    return err_set(
+        e, EINVAL,
+        "%s: must be a second of the samples' clock, or negative: seconds before the latest one",
+        name);
 }
 
 static int read_count(struct params *p, const char *name, uint64_t least, uint64_t most,
@@ -80,7 +80,7 @@ static int read_interval(struct params *p, struct wire_engine_request *engine, s
                 factor = units[i].factor[measure];
     if (!factor || n > INTERVAL_MAX / factor || (n && n * factor < least))
         return err_set(e, EINVAL, "interval: must be %s, like %s",
-                       measure == EVENT_TIME    ? "a time from 1us on, bare: nanoseconds"
+                       measure == EVENT_TIME    ? "a time from 1us, without unit: nanoseconds"
                        : measure == EVENT_BYTES ? "a number of bytes"
                                                 : "a number of occurrences",
                        measure == EVENT_TIME    ? "10ms"
@@ -112,7 +112,7 @@ static int read_event(struct api_question *q, struct params *p, struct err *e) {
     if (!may_be_asked(sampled) || event_parse(sampled, engine, e) < 0)
         return err_set(e, EINVAL,
                        "event: must be cpu, wall, alloc, live, lock, nativemem, leak, nativelock, "
-                       "or one that jtop-prof list shows by name alone");
+                       "or one that jtop-prof list shows as a plain name");
     q->want.engines = 1;
     q->event = live ? EVENT_LIVE : leak ? EVENT_LEAK : (int)engine->event;
     if (live)
@@ -129,7 +129,7 @@ static int api_question_check_filter(const char *filter, struct err *e) {
     if (strlen(filter) > API_FILTER_MAX)
         return err_set(e, EINVAL, "filter: at most 256 bytes");
     if (filter[*filter == '!'] && snapshot_check_filter(filter, why, sizeof why) < 0)
-        return err_set(e, EINVAL, "filter: no regular expression: %s", why);
+        return err_set(e, EINVAL, "filter: not a regular expression: %s", why);
     return 0;
 }
 

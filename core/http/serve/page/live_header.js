@@ -28,11 +28,11 @@ const header = (() => {
         if (lost >= MAX_LOST)
             found.push(`${lost.toFixed(1)}% of the samples were dropped`);
         if (view.total.filterGaveUp)
-            found.push("the filter takes too long with some names: they count as if it did not fit");
+            found.push("the filter takes too long for some names: they count as not matching");
         if (failed >= MAX_LOST)
             found.push(`${failed.toFixed(1)}% of the stacks could not be walked`);
         if (s.overheadPercent >= MAX_OVERHEAD)
-            found.push(`the profiler itself takes ${s.overheadPercent.toFixed(1)}% of a core`);
+            found.push(`the profiler itself uses ${s.overheadPercent.toFixed(1)}% of a core`);
         return found;
     }
 
@@ -48,7 +48,7 @@ const header = (() => {
         const s = view.status, margin = numbers.margin(view.total.samples).toFixed(1);
         const look = s.lookingOn ? ` \u00b7 sampled by process ${s.lookingOn}` : "";
         const budget = s.budget ? ` \u00b7 ${s.budget}` : "";
-        const verdict = said.length ? "Mind: " + said.join("; ")
+        const verdict = said.length ? "Caution: " + said.join("; ")
                       : view.total.samples < FEW ? "Few samples so far" : "Good profile";
         return `${verdict} \u00b7 ` +
             `\u00b1${margin} points at most${how}${look}${budget}`;
@@ -60,7 +60,7 @@ const header = (() => {
         for (const [id, text] of Object.entries(figures(view)))
             setText($("#f-" + id), text);
         setText($("#quality"), quality(view));
-        $("#quality").classList.toggle("mind", $("#quality").textContent.startsWith("Mind"));
+        $("#quality").classList.toggle("mind", $("#quality").textContent.startsWith("Caution"));
     }
 
     return {show};

@@ -11,7 +11,7 @@
 
     function links(cell, jvm) {
         if (jvm.closed) {
-            cell.textContent = "may not be profiled: it is another user's; run the server as " +
+            cell.textContent = "cannot be profiled: it is another user's; run the server as " +
                 `root, or as ${jvm.user}`;
             return;
         }
@@ -84,7 +84,7 @@
         try {
             const answer = await fetch("/api/v1/jvms", {cache: "no-store"});
             $("#login").hidden = answer.status !== 401;
-            text = answer.status === 401 ? "the server wants a token"
+            text = answer.status === 401 ? "the server requires a token"
                  : answer.ok ? "" : `the server answers ${answer.status}; trying again`;
             if (answer.ok)
                 show(await answer.json());

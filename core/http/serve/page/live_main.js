@@ -100,7 +100,7 @@
         const wanted = running.join() + "|" + others.join();
         if (select.dataset.has !== wanted && document.activeElement !== select) {
             select.dataset.has = wanted;
-            select.replaceChildren(...[["sampled now", running], ["can be asked for", others]]
+            select.replaceChildren(...[["sampled now", running], ["can be requested", others]]
                 .filter(([, names]) => names.length).map(([label, names]) => {
                     const group = make("optgroup");
                     group.label = label;
@@ -114,9 +114,9 @@
 
     function showPause() {
         const held = Boolean(state.held);
-        setText($("#pause"), held ? "Go on" : "Pause");
+        setText($("#pause"), held ? "Resume" : "Pause");
         $("#pause").setAttribute("aria-pressed", String(held));
-        setText($("#held"), held ? "held: sampling goes on" : "");
+        setText($("#held"), held ? "paused: sampling continues" : "");
     }
 
     function showState(name, text) {
@@ -369,24 +369,24 @@
 
     const keys = new Keys([
         [["1"], "1", "methods: which code takes the time", () => look("methods")],
-        [["2"], "2", "threads: who runs it", () => look("threads")],
+        [["2"], "2", "threads: which threads run it", () => look("threads")],
         [["5", "3"], "5", "flame graph: all stacks as a picture", () => look("flame")],
-        [["t"], "t", "to the threads and back",
+        [["t"], "t", "switch to the threads and back",
          () => look(state.view === "threads" ? "methods" : "threads")],
-        [["p", " "], "p Space", "hold the picture, and go on", pause],
-        [[","], ",", "hold, and a second back in time", () => step(-1)],
-        [["."], ".", "a second on", () => step(1)],
-        [["<"], "<", "a minute back", () => step(-60)],
-        [[">"], ">", "a minute on", () => step(60)],
-        [["w"], "w", "of all, the last 10 seconds, the last minute, five", nextSpan],
-        [["E", "]"], "E ]", "look at the next event", () => nextEvent(1)],
-        [["["], "[", "look at the event before", () => nextEvent(-1)],
+        [["p", " "], "p Space", "pause the picture, or resume", pause],
+        [[","], ",", "pause, and go back a second", () => step(-1)],
+        [["."], ".", "go forward a second", () => step(1)],
+        [["<"], "<", "go back a minute", () => step(-60)],
+        [[">"], ">", "go forward a minute", () => step(60)],
+        [["w"], "w", "time window: all, the last 10 s, 1 min or 5 min", nextSpan],
+        [["E", "]"], "E ]", "show the next event", () => nextEvent(1)],
+        [["["], "[", "show the previous event", () => nextEvent(-1)],
         [["o"], "o", "the events: choose one", () => $("#event").focus()],
         [["/"], "/", "search: mark names (a regular expression)", field("#search")],
         [["n"], "n", "the next match", () => views[state.view].nextMatch(1)],
-        [["N"], "N", "the match before", () => views[state.view].nextMatch(-1)],
+        [["N"], "N", "the previous match", () => views[state.view].nextMatch(-1)],
         [["\\"], "\\", "only stacks with a name like this; !x: without", field("#filter")],
-        [["Escape"], "Esc", "undo the last search, zoom or narrowing", escape],
+        [["Escape"], "Esc", "undo the last search, zoom or filter", escape],
         [["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"], "Arrows",
          "from row to row, frame to frame; in the timeline: a second", arrow],
         [["j"], "j", "one row down", inTable((table) => table.move(1))],
@@ -397,7 +397,7 @@
         [["e"], "e", "flame: the hottest path from here", inFlame(() => flame.hottest())],
         [["i"], "i", "flame: top-down or bottom-up (callers of leaves)", inFlame(invert)],
         [["S"], "S", "sort by the next column", inTable((table) => table.nextSort())],
-        [["r"], "r", "the other way round", inTable((table) => table.reverse())],
+        [["r"], "r", "reverse the order of the rows", inTable((table) => table.reverse())],
         [["s"], "s", "save the flame graph as SVG", inFlame(save)],
         [["?"], "?", "this help", help],
     ]);

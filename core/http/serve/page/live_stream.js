@@ -56,7 +56,7 @@ class Stream {
         });
         on("view", (view) => this.take(view));
         on("trouble", (t) => {
-            this.trouble = String(t && t.message || "the server gave up");
+            this.trouble = String(t && t.message || "the server ended the stream");
             this.broken();
         });
         on("gone", () => this.gone("The JVM is gone: this is its last picture."));
@@ -126,7 +126,7 @@ class Stream {
     denied() {
         this.close();
         this.shut = true;
-        this.told.state("denied", "the server wants a token");
+        this.told.state("denied", "the server requires a token");
     }
 
     gone(text) {

@@ -21,7 +21,7 @@ class Table {
             const cell = make("th", `c-${column.id}` + (column.number ? " n" : ""));
             const button = make("button", "sort", column.label);
             cell.scope = "col";
-            button.title = `${column.title}; sorts`;
+            button.title = `${column.title}; click to sort`;
             button.addEventListener("click", () => this.sortBy(column));
             cell.append(button);
             row.append(cell);

@@ -6,7 +6,7 @@ class ThreadTable extends Table {
              value: (t) => t.weight, fill: (cell, t, c) => MethodTable.bar(cell, t.weight, c)},
             {id: "samples", label: "Samples", title: "Samples of the thread", number: true,
              value: (t) => t.samples, text: (t) => numbers.count(t.samples)},
-            {id: "tid", label: "Tid", title: "The system's number of the thread", number: true,
+            {id: "tid", label: "Tid", title: "The system's thread number", number: true,
              up: true, value: (t) => t.tid, text: (t) => (t.virtual ? "virtual" : String(t.tid))},
             {id: "name", label: "Thread", title: "Its name", up: true, head: true,
              value: (t) => t.name, text: (t) => t.name + (t.ended ? " (ended)" : "")},

@@ -121,8 +121,8 @@ class Timeline {
         const from = w ? Math.max(w.from, this.oldest()) : 0;
         const wide = w ? numbers.duration((w.to - from + 1) * 1e9) : "";
         const span = `last ${this.seconds() / 60} min`;
-        const text = w ? `held: ${wide}, up to ${this.ago(w.to)}`
-                       : `${span}: samples, below them GC; click or drag to look back`;
+        const text = w ? `paused: ${wide}, up to ${this.ago(w.to)}`
+                       : `${span}: samples, below them GC; click or drag to go back`;
         setText(this.label, text);
         this.canvas.setAttribute("aria-valuetext", text);
         this.canvas.setAttribute("aria-valuemin", this.oldest());

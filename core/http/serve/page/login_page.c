@@ -57,7 +57,7 @@ void login_page(struct serve_answer *a, const char *next, const char *wrong) {
 }
 
 void login_refuse_often(struct serve_answer *a) {
-    serve_refuse(a, 429, "too many wrong tokens from this address: one a second is looked at");
+    serve_refuse(a, 429, "too many wrong tokens from this address: one per second is checked");
     serve_header(a, "Retry-After", "2");
 }
 
@@ -93,5 +93,5 @@ void serve_login(struct serve *s, const struct serve_request *q, struct serve_an
     case LOGIN_WRONG:
         break;
     }
-    login_page(a, next, "That is not the token.");
+    login_page(a, next, "This token is wrong.");
 }

@@ -17,7 +17,7 @@
 /* ---- which JVM ---- */
 
 static void list_jvms(struct serve_answer *a, const struct jvm *jvm, int count) {
-    serve_refuse(a, 400, "pid: %d JVMs run here, say which one:\n", count);
+    serve_refuse(a, 400, "pid: %d JVMs run here, choose one:\n", count);
     for (int i = 0; i < count && i < LISTED_MOST; i++)
         text_addf(&a->body, "  pid=%d  %s\n", (int)jvm[i].pid, jvm[i].name);
     if (count > LISTED_MOST)
@@ -33,7 +33,7 @@ static bool find_only(struct prof_ask *ask, struct serve_answer *a) {
     if (count < 0)
         serve_refuse_err(a, &e);
     else if (count == 0)
-        serve_refuse(a, 404, "pid: no JVM runs here that we may look into");
+        serve_refuse(a, 404, "pid: no JVM runs here that this server may inspect");
     else if (count > 1)
         list_jvms(a, jvm, count);
     else
@@ -184,11 +184,10 @@ static void answer_result(struct serve *s, const struct serve_request *q, struct
                  strspn(q->rest, "0123456789abcdef") == PROF_ID_BYTES - 1;
     struct prof *p = is_id && !unknown ? prof_find(s->profs, q->rest) : NULL;
     if (unknown)
-        serve_refuse(a, 400, "%.40s: a result takes no parameter but wait", unknown);
+        serve_refuse(a, 400, "%.40s: a result has no parameter but wait", unknown);
     else if (!p)
         serve_refuse(a, 404,
-                     "there is no such profile, or it is there no more: results are kept for %d "
-                     "minutes, and the last %d",
+                     "no such profile: results are kept for %d minutes, and only the last %d",
                      PROF_KEPT_SECONDS / 60, PROF_KEPT_MAX);
     else
         answer(a, p, wait);
@@ -212,7 +211,7 @@ static void take(struct serve *s, struct prof_ask *ask, struct serve_answer *a) 
 /* A client that only checks whether there is something (the preview of a link) begins no
  * profile. */
 static void refuse_head(struct serve_answer *a) {
-    serve_refuse(a, 405, "a profile is begun by GET; HEAD is for /prof/ID");
+    serve_refuse(a, 405, "a profile is started by GET; HEAD works for /prof/ID");
     serve_header(a, "Allow", "GET");
 }
 

@@ -142,8 +142,8 @@ static int add_output(struct prof_ask *a, const char *piece, struct err *e) {
         return err_set(e, EINVAL, "output: \"%.40s\" is not one of " OUTPUTS, piece);
     if (a->exporter && a->exporter != x)
         return err_set(e, EINVAL,
-                       "output: one at a time, and %.40s is another one than before it (summary, "
-                       "traces and flat go together)",
+                       "output: one format at a time, and %.40s differs from the one before it "
+                       "(summary, traces and flat go together)",
                        piece);
     a->exporter = x;
     return 0;
@@ -163,8 +163,7 @@ static int add_event(struct prof_ask *a, const char *piece, struct err *e) {
     piece = usual_spelling(piece);
     if (strchr(piece, '/') || strstr(piece, ".."))
         return err_set(e, EINVAL,
-                       "event: \"%.60s\" has a path in it, which cannot be asked for by URL",
-                       piece);
+                       "event: \"%.60s\" has a path in it, which is not allowed in a URL", piece);
     if (event_parse(piece, &q, &why) < 0)
         return err_set(e, EINVAL, "event: %.400s", why.message);
     for (uint32_t i = 0; i < a->want.engines; i++)
@@ -194,8 +193,8 @@ static int set_interval(struct wire_engine_request *engine, const char *text, st
     uint64_t n;
     int r = quantity_parse(m, text, &n);
     if (r < 0 || n > INT64_MAX)
-        return err_set(e, EINVAL, "interval: \"%.40s\" is not %s, which %.60s is sampled by", text,
-                       m->form, engine->name);
+        return err_set(e, EINVAL, "interval: \"%.40s\" is not %s, which %.60s needs", text, m->form,
+                       engine->name);
     if (timer && n < INTERVAL_LEAST)
         return err_set(e, EINVAL, "interval: \"%.40s\" is less than 100us (a bare number is %s)",
                        text, "nanoseconds");
@@ -210,7 +209,7 @@ static int read_interval(struct params *p, struct prof_ask *a, struct err *e) {
     for (uint32_t i = 0; list && i < a->want.engines; i++) {
         size_t n = strcspn(list, ",");
         if (n >= sizeof piece)
-            return err_set(e, EINVAL, "interval: \"%.40s\" is no interval", list);
+            return err_set(e, EINVAL, "interval: \"%.40s\" is not an interval", list);
         memcpy(piece, list, n);
         piece[n] = '\0';
         int r = set_interval(&a->want.engine[i], piece, e);
@@ -219,7 +218,7 @@ static int read_interval(struct params *p, struct prof_ask *a, struct err *e) {
         list = list[n] ? list + n + 1 : NULL; /* the remaining events keep their usual one */
     }
     if (list)
-        return err_set(e, EINVAL, "interval: more of them than events");
+        return err_set(e, EINVAL, "interval: more intervals than events");
     return 0;
 }
 
@@ -242,10 +241,10 @@ static int read_events(struct params *p, struct prof_ask *a, struct err *e) {
     else if (r == 0)
         r = for_each_piece("event", events ? events : "cpu", a, add_event, e);
     if (r == 0 && a->want.engines > 1 && a->exporter && !a->exporter->write_all)
-        r = err_set(e, EINVAL,
-                    "event: %s holds one event; jfr, otlp, speedscope, json and markdown hold "
-                    "several",
-                    a->exporter->name);
+        r = err_set(
+            e, EINVAL,
+            "event: %s holds only one event; jfr, otlp, speedscope, json and markdown hold several",
+            a->exporter->name);
     return r < 0 ? r : read_interval(p, a, e);
 }
 
@@ -255,7 +254,7 @@ static int add_pattern(struct prof_ask *a, const char *name, const char *value, 
     if (used == PROF_PATTERNS_MAX)
         return err_set(e, EINVAL, "%s: more than %d patterns", name, PROF_PATTERNS_MAX);
     if (!value[0] || strlen(value) >= PROF_PATTERN_BYTES)
-        return err_set(e, EINVAL, "%s: a pattern has from 1 to %d bytes", name,
+        return err_set(e, EINVAL, "%s: a pattern must have 1 to %d bytes", name,
                        PROF_PATTERN_BYTES - 1);
     (void)snprintf(a->pattern[used], PROF_PATTERN_BYTES, "%s", value);
     list[(*count)++] = a->pattern[used];
@@ -300,10 +299,9 @@ static int check_unknown(const struct params *p, struct err *e) {
         return 0;
     return err_set(
         e, EINVAL,
-        "%.40s: there is no such parameter%s%s%s There are pid, event, method, duration, "
-        "interval, jstackdepth, bufsize, output, thread, simple, norm, sig, ann, lib, "
-        "total, reverse, inverted, width, height, minwidth, title, include, exclude, "
-        "wait and refreshDelay",
+        "%.40s: no such parameter%s%s%s Parameters are pid, event, method, duration, interval, "
+        "jstackdepth, bufsize, output, thread, simple, norm, sig, ann, lib, total, reverse, "
+        "inverted, width, height, minwidth, title, include, exclude, wait and refreshDelay",
         unknown, nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : ".");
 }
 
@@ -311,7 +309,7 @@ int prof_ask_read(struct params *p, struct prof_ask **out, struct err *e) {
     struct prof_ask *a = calloc(1, sizeof *a);
     *out = NULL;
     if (!a)
-        return err_set(e, ENOMEM, "no memory for a question");
+        return err_set(e, ENOMEM, "no memory for a request");
     int r = read_events(p, a, e);
     if (r == 0)
         r = read_numbers(p, a, e);

@@ -187,14 +187,13 @@ static int refuse(struct prof_table *t, const struct prof *other, uint32_t *left
     if (other) {
         *left_s = left_of(other);
         return err_set(e, EBUSY,
-                       "JVM %d is being asked something else (%.60s as %s), which takes %u s more; "
-                       "the same question would be answered along with it",
+                       "JVM %d is busy with another request (%.60s as %s), which takes %u s more; "
+                       "an identical request would share its result",
                        (int)other->ask->pid, other->event, other->ask->exporter->name, *left_s);
     }
     *left_s = least_left(t);
     return err_set(e, EUSERS,
-                   "%d profiles are being taken, which is as many as can be at a time; the first "
-                   "is done in %u s",
+                   "%d profiles are being taken, which is the limit; the first is done in %u s",
                    PROF_RUNNING_MAX, *left_s);
 }
 

@@ -88,7 +88,7 @@ static const char *trouble_of(struct session *s) {
     case SESSION_JVM_GONE:
         return "the JVM ended";
     case SESSION_STOPPED:
-        return "the profile was stopped by somebody else";
+        return "another user stopped the profile";
     case SESSION_FAILED:
         return "the profiler failed";
     case SESSION_RUNNING:
@@ -160,8 +160,8 @@ static int report(struct taking *t, struct err *e) {
     if (r == 0 && p->result.len > RESULT_MOST) {
         text_free(&p->result);
         r = err_set(e, E2BIG,
-                    "output: the result has more than %u MiB: take a shorter profile, or a larger "
-                    "interval, or output=collapsed",
+                    "output: the result has more than %u MiB: request a shorter profile, or a "
+                    "larger interval, or output=collapsed",
                     RESULT_MOST >> 20);
     }
     return r;

@@ -17,14 +17,14 @@ static bool refuse(struct serve_answer *a, unsigned status, const char *why) {
 
 static bool size_passes(const struct guard_request *q, struct serve_answer *a) {
     if (q->cut || strlen(q->url) > GUARD_URL_MAX)
-        return refuse(a, 414, "a URL may have 4096 bytes");
+        return refuse(a, 414, "a URL may have at most 4096 bytes");
     if (q->headers > GUARD_HEADERS_MAX || q->header_bytes > GUARD_HEADER_BYTES_MAX)
-        return refuse(a, 431, "headers may be 64 and have 16384 bytes together");
+        return refuse(a, 431, "at most 64 headers with 16384 bytes together are allowed");
     for (const char *c = q->url; *c; c++)
         if (*c <= ' ' || *c > '~')
-            return refuse(a, 400, "a URL is of printable ASCII");
+            return refuse(a, 400, "a URL must be printable ASCII");
     if (q->url[0] != '/')
-        return refuse(a, 400, "a URL begins with a /, and we are no proxy");
+        return refuse(a, 400, "a URL must begin with a /: this is not a proxy");
     return true;
 }
 
@@ -36,8 +36,8 @@ static bool method_passes(const struct guard_request *q, const struct route *rou
         return true;
     serve_header(a, "Allow", post ? "GET, HEAD, POST" : "GET, HEAD");
     return refuse(a, 405,
-                  post ? "GET, HEAD and POST are what we know here"
-                       : "GET and HEAD are what we know here");
+                  post ? "only GET, HEAD and POST are supported here"
+                       : "only GET and HEAD are supported here");
 }
 
 static bool body_passes(const struct guard_request *q, struct serve_answer *a) {
@@ -47,9 +47,9 @@ static bool body_passes(const struct guard_request *q, struct serve_answer *a) {
         return true;
     size_t digits = strspn(q->length, "0123456789");
     if (digits == 0 || q->length[digits])
-        return refuse(a, 400, "Content-Length is a number");
+        return refuse(a, 400, "Content-Length must be a number");
     if (digits > 9 || strtoul(q->length, NULL, 10) > GUARD_BODY_MAX)
-        return refuse(a, 413, "a body may have 4096 bytes");
+        return refuse(a, 413, "a body may have at most 4096 bytes");
     return true;
 }
 
@@ -86,11 +86,11 @@ static bool means_loopback(const char *host) {
 static bool host_passes(const struct guard *g, const struct guard_request *q,
                         struct serve_answer *a) {
     if (q->hosts > 1 || !q->host || !is_host(q->host))
-        return refuse(a, 400, "one Host header is wanted, with a name or an address");
+        return refuse(a, 400, "one Host header is required, with a name or an address");
     if (!g->token->length && !g->certificates && !means_loopback(q->host))
         return refuse(a, 421,
-                      "without a token we answer to localhost, 127.0.0.1 and [::1] only (Host "
-                      "says another name): see --token-file");
+                      "without a token only localhost, 127.0.0.1 and [::1] are answered (Host has "
+                      "another name): see --token-file");
     return true;
 }
 
@@ -106,12 +106,12 @@ static bool site_passes(const struct guard_request *q, struct serve_answer *a) {
     if (q->origin) {
         const char *host = strstr(q->origin, "://");
         if (!host || strcasecmp(host + 3, q->host) != 0)
-            return refuse(a, 403, "pages of another site may not ask us (Origin)");
+            return refuse(a, 403, "pages of another site may not send requests here (Origin)");
     }
     if (!q->fetch_site || strcmp(q->fetch_site, "same-origin") == 0 ||
         strcmp(q->fetch_site, "none") == 0 || may_be_led_to(q))
         return true;
-    return refuse(a, 403, "pages of another site may not ask us (Sec-Fetch-Site)");
+    return refuse(a, 403, "pages of another site may not send requests here (Sec-Fetch-Site)");
 }
 
 /* The token after "Bearer "; NULL: something else. */
@@ -125,15 +125,15 @@ static const char *bearer(const char *authorization) {
 static bool ask_who(struct serve_answer *a, const struct guard *g, const struct guard_request *q,
                     const char *wrong) {
     if (!g->token->length) {
-        serve_refuse(a, 403, "a certificate of ours is wanted (--tls-ca of who serves)");
+        serve_refuse(a, 403, "a client certificate is required (--tls-ca of the server)");
         return false;
     }
     if (q->html)
         login_page(a, q->url, wrong);
     else
-        serve_refuse(a, 401, "%s: \"Authorization: Bearer TOKEN\" is wanted%s",
+        serve_refuse(a, 401, "%s: \"Authorization: Bearer TOKEN\" is required%s",
                      wrong ? wrong : "no token",
-                     g->certificates ? ", or a certificate of ours" : "");
+                     g->certificates ? ", or a client certificate" : "");
     a->status = 401;
     serve_header(a, "WWW-Authenticate", "Bearer realm=\"jtop-prof\"");
     return false;

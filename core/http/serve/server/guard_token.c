@@ -13,13 +13,15 @@ static int check_file(int fd, const char *path, struct err *e) {
     if (!S_ISREG(st.st_mode))
         return err_set(e, EINVAL, "token file %.200s: not a regular file", path);
     if (st.st_uid != geteuid() && st.st_uid != 0)
-        return err_set(e, EPERM, "token file %.200s: belongs to uid %u, not to us (%u): chown it",
-                       path, (unsigned)st.st_uid, (unsigned)geteuid());
+        return err_set(
+            e, EPERM,
+            "token file %.200s: belongs to uid %u, not to uid %u of this process: chown it", path,
+            (unsigned)st.st_uid, (unsigned)geteuid());
     if (st.st_mode & 077)
-        return err_set(e, EPERM,
-                       "token file %.200s: its mode is %04o, and others than its owner may use it: "
-                       "chmod 600",
-                       path, (unsigned)st.st_mode & 07777);
+        return err_set(
+            e, EPERM,
+            "token file %.200s: its mode is %04o, so other users may read or change it: chmod 600",
+            path, (unsigned)st.st_mode & 07777);
     return 0;
 }
 
@@ -30,13 +32,13 @@ static int take_line(char *line, const char *path, struct guard_token *out, stru
     for (size_t i = 0; i < length; i++)
         if (line[i] <= ' ' || line[i] > '~')
             return err_set(e, EINVAL,
-                           "token file %.200s: its first line has a space or what is not ASCII; a "
-                           "good one: openssl rand -hex 24",
+                           "token file %.200s: its first line has a space or a non-ASCII "
+                           "character; openssl rand -hex 24 makes a good one",
                            path);
     if (length < GUARD_TOKEN_MIN || length > GUARD_TOKEN_MAX)
         return err_set(e, EINVAL,
                        "token file %.200s: its first line has %zu characters, and %d to %d are "
-                       "wanted; a good one: openssl rand -hex 24",
+                       "required; openssl rand -hex 24 makes a good one",
                        path, length, GUARD_TOKEN_MIN, GUARD_TOKEN_MAX);
     memset(out, 0, sizeof *out);
     memcpy(out->bytes, line, length);

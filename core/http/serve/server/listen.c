@@ -89,8 +89,8 @@ int listen_parse(const char *text, struct listen_at *out, struct err *e) {
     out->port = (uint16_t)strtoul(port, NULL, 10);
     if (fill(out, host) < 0)
         return err_set(e, EINVAL,
-                       "--listen %.100s: \"%.60s\" is not an address in figures: names are not "
-                       "looked up. 127.0.0.1 is this machine only, 0.0.0.0 every address it has",
+                       "--listen %.100s: \"%.60s\" is not a numeric address: names are not looked "
+                       "up. 127.0.0.1 is this machine only, 0.0.0.0 all its addresses",
                        text, host);
     return 0;
 }
@@ -108,19 +108,20 @@ static int refuse(const struct listen_at *at, int code, struct err *e) {
     figures(at, host);
     if (code == EADDRINUSE && listen_holder(at->port, holder, sizeof holder))
         return err_set(e, code,
-                       "port %u of %s is taken by %s: --listen with another port, or with port 0 "
-                       "for any that is free",
+                       "port %u of %s is taken by %s: use --listen with another port, or with port "
+                       "0 for any free one",
                        at->port, host, holder);
     if (code == EADDRINUSE)
         return err_set(e, code,
-                       "port %u of %s is taken (ss -ltnp tells root by whom): --listen with "
-                       "another port, or with port 0 for any that is free",
+                       "port %u of %s is taken (ss -ltnp shows root by whom): use --listen with "
+                       "another port, or with port 0 for any free one",
                        at->port, host);
     if (code == EADDRNOTAVAIL)
-        return err_set(e, code, "%s is no address of this machine (ip address lists them)", host);
+        return err_set(e, code, "%s is not an address of this machine (ip address lists them)",
+                       host);
     if (code == EACCES)
         return err_set(e, code,
-                       "port %u may not be taken by uid %u: one above 1023 may, or with "
+                       "port %u may not be used by uid %u: use one above 1023, or run with "
                        "CAP_NET_BIND_SERVICE",
                        at->port, (unsigned)geteuid());
     return err_set(e, code, "cannot listen on port %u of %s: %s", at->port, host, strerror(code));

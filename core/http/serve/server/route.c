@@ -12,13 +12,13 @@ static serve_handler serve_health;
 /* The first route that matches is used. */
 static const struct route table[] = {
     {"/", serve_index, "the JVMs of this machine", false, false, false},
-    {"/live/", serve_live, "/live/PID: one of them, as it runs", false, false, false},
+    {"/live/", serve_live, "/live/PID: one of them, live", false, false, false},
     {"/prof", serve_prof, "?pid=PID&duration=10&output=flamegraph: a profile", false, false, false},
     {"/prof/", serve_prof, NULL, false, false, false},
     {"/metrics", serve_metrics, "for Prometheus", false, false, false},
     {"/api/v1/", serve_api, "jvms, jvms/PID/view …: the same as JSON", false, false, false},
-    {"/healthz", serve_health, "whether we serve", true, false, true},
-    {"/login", serve_login, "for browsers, where a token is asked for", true, true, false},
+    {"/healthz", serve_health, "whether the server works", true, false, true},
+    {"/login", serve_login, "for browsers, if a token is required", true, true, false},
 };
 
 /* "/api/v1/jvms/PID/events": a stream. */
@@ -43,7 +43,7 @@ const struct route *route_find(const char *path, const char **rest) {
 }
 
 void route_refuse(const char *path, struct serve_answer *a) {
-    serve_refuse(a, 404, "nothing is at %.100s. There is:\n", path);
+    serve_refuse(a, 404, "nothing is at %.100s. There are:\n", path);
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (table[i].help)
             text_addf(&a->body, "  %-10s %s\n", table[i].path, table[i].help);

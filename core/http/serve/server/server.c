@@ -163,7 +163,7 @@ static struct MHD_Response *open_stream(struct call *c) {
     a->end = NULL;
     if (r < 0) {
         serve_refuse(a, 503,
-                     "too many follow us already: in a while, or after one of them has left");
+                     "too many streams are open: try again later, or when one of them has ended");
         serve_header(a, "Retry-After", "10");
         return NULL;
     }
@@ -321,7 +321,7 @@ static void call_work(void *call) {
     struct call *c = call;
     struct serve *s = c->server->o.serve;
     if (atomic_load(&c->server->ending)) {
-        serve_refuse(&c->answer, 503, "the server ends");
+        serve_refuse(&c->answer, 503, "the server is shutting down");
     } else {
         struct serve_request q = {.method = c->head ? "GET" : c->method,
                                   .path = c->path,
@@ -359,7 +359,7 @@ static enum MHD_Result ask(struct call *c) {
     c->state = CALL_WORKS;
     MHD_suspend_connection(c->connection);
     if (workers_give(c->server->workers, c) < 0) {
-        serve_refuse(&c->answer, 503, "too much to do just now");
+        serve_refuse(&c->answer, 503, "the server is too busy now");
         serve_header(&c->answer, "Retry-After", "2");
         c->state = CALL_DONE;
         MHD_resume_connection(c->connection);

@@ -66,7 +66,7 @@ static int check(const struct tls *t, const char *cert, const char *key, const c
         g = gnutls_certificate_set_x509_trust_mem(credentials, &ca, GNUTLS_X509_FMT_PEM);
         if (g <= 0)
             r = err_set(e, EINVAL, "--tls-ca %.200s: no certificate in it (%s)", client_ca,
-                        g < 0 ? gnutls_strerror(g) : "PEM is wanted");
+                        g < 0 ? gnutls_strerror(g) : "PEM is required");
     }
     gnutls_certificate_free_credentials(credentials);
     return r;
@@ -76,9 +76,9 @@ int tls_read(const char *cert, const char *key, const char *client_ca, struct tl
              struct err *e) {
     memset(out, 0, sizeof *out);
     if (client_ca && !cert)
-        return err_set(e, EINVAL,
-                       "--tls-ca is about who comes with TLS: it needs --tls-cert and "
-                       "--tls-key");
+        return err_set(
+            e, EINVAL,
+            "--tls-ca checks clients that connect with TLS: it needs --tls-cert and --tls-key");
     if (!cert)
         return 0;
     int r = read_file("--tls-cert", cert, false, &out->cert, e);

@@ -133,7 +133,7 @@ static void reports_are_told(void **state) {
         .sides = &sides, .snapshot = {c.s[0], c.s[1]}, .rows = &c.rows, .o = &o};
     struct text t = {0};
     compare_text(&t, &r);
-    assert_non_null(strstr(t.data, "A: a.jfr: 200 samples of cpu, 2 us: how long is not known\n"));
+    assert_non_null(strstr(t.data, "A: a.jfr: 200 samples of cpu, 2 us: duration not known\n"));
     assert_non_null(strstr(t.data, "B: b.jfr: 400 samples of cpu, 4 us: 2 us a second for 2 s\n"));
     assert_non_null(strstr(t.data, "\n3 of 3 methods changed by more than chance, marked *:\n"));
     assert_non_null(strstr(

@@ -60,7 +60,7 @@ static void settings(void **unused) {
 static void mistakes_name_their_line(void **unused) {
     (void)unused;
     char text[2000];
-    bad("theme = x\n", "conf:1: a section comes first: [display]");
+    bad("theme = x\n", "conf:1: a section must come first: [display]");
     bad("[display]\n\ncolour = x\n", "conf:3: there is no colour in [display]; there are: theme, ");
     bad("\n[dsplay]\ntheme = x\n", "conf:3: there is no section [dsplay]; there are: display, ");
     bad("[display]\nview = graph\n", "conf:2: no view is called \"graph\"; there are: methods, ");
@@ -76,7 +76,7 @@ static void mistakes_name_their_line(void **unused) {
     /* the first one counts, also behind lines that begin with blanks */
     bad("[display]\n   theme = x\n   y = z\nview = q\n", "conf:3: there is no y in [display]");
     snprintf(text, sizeof text, "[source]\npath = /%0300d\n", 0);
-    bad(text, "conf:2: a line has 198 bytes at most");
+    bad(text, "conf:2: a line may have at most 198 bytes");
     size_t n = (size_t)snprintf(text, sizeof text, "[source]\n");
     for (int i = 0; i < 8; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, "path = /%0150d\n", i);

@@ -10,12 +10,12 @@ static void serve_takes_no_jvm(void **state) {
     assert_true(o.all_jvms);
     assert_int_equal(o.session.max_overhead_ppm, 10000);
     bad("serve 9", 1, "/prof?pid=PID");
-    bad("serve -e wall", 1, "-e says what --all-jvms profiles");
-    bad("serve -d 3", 1, "-d does not go with serve");
-    bad("serve -f a.svg", 1, "-f does not go");
-    bad("serve --to 5s", 1, "--to does not go with serve");
-    bad("serve --tls-cert a", 1, "--tls-cert and --tls-key belong together");
-    bad("serve --spool /tmp", 1, "--spool goes with push");
+    bad("serve -e wall", 1, "-e is only for --all-jvms");
+    bad("serve -d 3", 1, "-d cannot be used with serve");
+    bad("serve -f a.svg", 1, "-f cannot be used");
+    bad("serve --to 5s", 1, "--to cannot be used with serve");
+    bad("serve --tls-cert a", 1, "--tls-cert and --tls-key must be given together");
+    bad("serve --spool /tmp", 1, "--spool works only with push");
 }
 
 static void push_needs_a_receiver_and_a_jvm(void **state) {
@@ -36,11 +36,11 @@ static void push_needs_a_receiver_and_a_jvm(void **state) {
     bad("push --to http://h --all-jvms 9", 1, "not both");
     bad("push --to http://h --every 1500ms 9", 1, "--every: whole seconds");
     bad("push --to http://h --every 2h 9", 1, "--every: whole seconds");
-    bad("push --to http://h --listen :1 9", 1, "--listen goes with serve");
+    bad("push --to http://h --listen :1 9", 1, "--listen works only with serve");
     bad("push --to http://h --label 9=a 9", 1, "--label 9=a: not NAME=VALUE");
     bad("push --to http://h --label a 9", 1, "not NAME=VALUE");
     bad("push --to http://h --protocol grpc 9", 1, "not one of: otlp pyroscope parca");
-    bad("push --to http://h --record x 9", 1, "--record does not go with push");
+    bad("push --to http://h --record x 9", 1, "--record cannot be used with push");
 }
 
 /* It is a time everywhere else. */
@@ -50,14 +50,14 @@ static void to_is_a_url_behind_push_only(void **state) {
     assert_true(o.to_ms == 5000);
     assert_null(o.to);
     bad("-d 10 --to http://h 9", 100, "--to");
-    bad("-d 10 --to 5s push", 1, "-d does not go with push");
+    bad("-d 10 --to 5s push", 1, "-d cannot be used with push");
 }
 
 static void options_of_theirs_go_with_nothing_else(void **state) {
     (void)state;
-    bad("--listen :1 9", 1, "--listen goes with serve");
-    bad("-d 3 --token-file t 9", 1, "--token-file goes with serve and push");
-    bad("status --all-jvms 9", 1, "--all-jvms goes with serve and push");
+    bad("--listen :1 9", 1, "--listen works only with serve");
+    bad("-d 3 --token-file t 9", 1, "--token-file works only with serve and push");
+    bad("status --all-jvms 9", 1, "--all-jvms works only with serve and push");
 }
 
 static void overheads(void **state) {

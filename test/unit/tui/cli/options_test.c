@@ -242,7 +242,7 @@ static void wrong_lines_get_one_clear_line(void **state) {
     bad("-e wall -i 1m 9", 100, "not an interval");
     bad("-e wall -i 0 9", 100, "from 1us");
     bad("-e cycles -i 0 9", 100, "from 1 to");
-    bad("--alloc 1m -i 1ms 9", 100, "every event has an interval of its own");
+    bad("--alloc 1m -i 1ms 9", 100, "every event already has its own interval");
     bad("--wall 5x 9", 100, "--wall 5x: not an interval");
     bad("--lock x 9", 100, "--lock x: not a time");
     bad("--all-user --all-kernel 9", 100, "exclude each other");
@@ -256,9 +256,9 @@ static void wrong_lines_get_one_clear_line(void **state) {
     bad("--filter 5-3 9", 100, "--filter 5-3: not thread ids");
     bad("--filter 1,,2 9", 100, "not thread ids");
     bad("--filter 0 9", 100, "not thread ids");
-    bad("--end g 9", 100, "--end goes with --begin");
-    bad("--nostop 9", 100, "--nostop goes with --begin");
-    bad("--ttsp --begin f 9", 100, "--ttsp has a window of its own");
+    bad("--end g 9", 100, "--end needs --begin");
+    bad("--nostop 9", 100, "--nostop needs --begin");
+    bad("--ttsp --begin f 9", 100, "--ttsp sets its own window");
     bad("--timeout 25:61:00 9", 100, "not a time of day");
     bad("--timeout 1:2 9", 100, "not a time of day");
     bad("--loop 1x 9", 100, "--loop 1x: not a duration");

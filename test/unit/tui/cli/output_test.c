@@ -71,7 +71,7 @@ static void several_events_get_one_each(void **state) {
          "cpu.svg>a-cpu.svg wall.svg>a-wall.svg cpu.text>b-cpu.txt wall.text>b-wall.txt");
     plan("-e cpu,software/config=2/ -f a.svg", NULL,
          "cpu.svg>a-cpu.svg software/config=2/.svg>a-software_config_2_.svg");
-    plan("-e cpu,wall -o svg", NULL, "svg holds one event, and there are 2");
+    plan("-e cpu,wall -o svg", NULL, "svg holds only one event, and there are 2");
     plan("-e cpu,wall -o collapsed", NULL, "cpu.collapsed>- wall.collapsed>-");
 }
 

@@ -240,7 +240,7 @@ static int export_to_small_disk(const struct place *p, rlim_t bytes) {
     setrlimit(RLIMIT_FSIZE, &some);
     int err = export_as(p, at(p, "kept"), "collapsed", &e);
     if (err == -EFBIG && e.exit_code == ERR_EXIT_PROFILER && strstr(e.message, at(p, "kept")) &&
-        strstr(e.message, "room for 1572864 bytes, raise ulimit -f") && !strchr(e.message, '\n'))
+        strstr(e.message, "space for 1572864 bytes, raise ulimit -f") && !strchr(e.message, '\n'))
         return 0;
     fprintf(stderr, "%d: '%s'\n", err, e.message);
     return 1;

@@ -64,9 +64,9 @@ static void mistakes_name_their_line(void **unused) {
     bad("[display]\n\ncolour = x\n", "conf:3: there is no colour in [display]; there are: theme, ");
     bad("\n[dsplay]\ntheme = x\n", "conf:3: there is no section [dsplay]; there are: display, ");
     bad("[display]\nview = graph\n", "conf:2: no view is called \"graph\"; there are: methods, ");
-    bad("[display]\nmono = perhaps\n", "conf:2: mono = perhaps: yes or no");
+    bad("[display]\nmono = perhaps\n", "conf:2: mono = perhaps: must be yes or no");
     bad("[display]\nrefresh = 1ms\n",
-        "conf:2: refresh = 1ms: a time between refreshes is from 50ms");
+        "conf:2: refresh = 1ms: a time between refreshes must be from 50ms");
     bad("[display]\nrefresh = soon\n", "conf:2: refresh = soon: not a time between refreshes (");
     bad("[columns]\n# one\nmethods = self,selv\n",
         "conf:3: no column is called \"selv\"; there are: ");

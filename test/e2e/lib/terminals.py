@@ -153,6 +153,17 @@ class Pty:
         want(word in data, "waited for %r in %r" % (word, data[-500:]))
         return data
 
+    def drawn(self, word):
+        """Waits until the word is on the screen. Of a changed row only what differs is sent, so the
+        whole screen is asked for when the word does not come."""
+        data, end = b"", time.monotonic() + WAIT
+        while word not in data and time.monotonic() < end:
+            data += self.read(1, word)
+            if word not in data:
+                self.write(b"\x0c")
+        want(word in data, "waited for %r in %r" % (word, data[-500:]))
+        return data
+
     def write(self, data):
         os.write(self.fd, data)
 

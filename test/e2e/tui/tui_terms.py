@@ -65,7 +65,7 @@ def free(j):
 def pasted(j):
     """Pasted text is no command: it would quit, save, and worse."""
     with Pty(80, 24, "-i", "1ms", j.pid) as t:
-        t.read_until(HOT.encode())
+        t.drawn(HOT.encode())
         t.write(b"\x1b[200~qqq\rq\x1b[201~")
         t.read(1)
         want(t.runs(), "it did what was pasted")
@@ -78,7 +78,7 @@ def pasted(j):
 def synchronized(j):
     """Large frames are shown at once where the terminal can; elsewhere nothing is asked of it."""
     with Pty(160, 50, "-i", "1ms", j.pid, synchronizes=True) as t:
-        t.read_until(HOT.encode())
+        t.drawn(HOT.encode())
         t.read(0.5)
         t.write(b"\x0c")
         seen = t.read(0.5)
@@ -87,7 +87,7 @@ def synchronized(j):
         t.write(b"q")
         want(t.wait()[0] == 0, "exit code")
     with Pty(80, 24, "-i", "1ms", j.pid, TERM="linux") as t:
-        seen = t.read_until(HOT.encode())
+        seen = t.drawn(HOT.encode())
         t.write(b"q")
         seen += t.wait()[1]
         want(b"2026" not in seen and b"?1000" not in seen, "unknown modes to TERM=linux")
@@ -117,7 +117,7 @@ def unknown_type(j):
 def slow_escape(j):
     """Keys cut in two on the way stay keys, and Esc alone is Esc."""
     with Pty(80, 24, "-i", "1ms", j.pid) as t:
-        t.read_until(HOT.encode())
+        t.drawn(HOT.encode())
         t.write(b"?")
         t.read_until(b"keys")
         t.write(b"\x1b[")
@@ -125,7 +125,7 @@ def slow_escape(j):
         t.write(b"B")  # Down: not "Esc [ B"
         t.read(0.5)
         t.write(b"\x1b")
-        t.read_until(HOT.encode())
+        t.drawn(HOT.encode())
         t.write(b"q")
         want(t.wait()[0] == 0, "exit code")
 

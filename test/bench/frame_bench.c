@@ -2,10 +2,14 @@
  * A frame of the screen: the question, the answer, the drawing and the bytes for the terminal, in a
  * profile as large as the screen's budget names: 100,000 distinct stacks of 60 frames, 1,000
  * threads, 10 minutes of history at 1,000 samples a second. Then keys: what a press costs until its
- * frame is drawn. Medians, of CPU time; 16 ms is the bar for a frame at 160x50.
+ * frame is drawn. Medians, of CPU time; 16 ms is the bar for a frame at 160x50. Beside them: what our
+ * sender and curses each make of the same frame, in bytes and in time.
  */
 #include "core/profile/profile.h"
 #include "tui/screen/screen.h"
+#include "tui/terminal/escapes.h"
+
+#include "test/unit/tui/tui_curses.h"
 
 #include <locale.h>
 #include <malloc.h>
@@ -29,6 +33,8 @@ struct bench {
     uint64_t second;
     uint32_t turn;
     struct session_status status;
+    struct emit *ours;
+    struct tui_curses curses;
 };
 
 static uint64_t random_state = 1;
@@ -128,14 +134,32 @@ static int by_size(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
+struct sent {
+    double bytes, ms;
+};
+
+static struct sent send(struct bench *b, const struct canvas *c, bool ours) {
+    struct text out = {0};
+    double begin = now_ms();
+    if (ours)
+        emit_frame(b->ours, c, &(struct caret){0}, &out);
+    struct sent s = {.bytes = ours ? (double)out.len : (double)tui_curses_frame(&b->curses, c)};
+    s.ms = now_ms() - begin;
+    text_free(&out);
+    return s;
+}
+
 /* A second goes by between two frames. */
 static void frames(struct bench *b, struct model *m, struct screen *s, struct canvas *c,
                    const char *what, const char *presses) {
     double took[FRAMES], press = now_ms();
+    struct sent sum[2] = {{0, 0}, {0, 0}};
     for (; *presses; presses++)
         screen_press(s, (unsigned char)*presses);
     screen_draw(s, c, NULL);
     press = now_ms() - press;
+    send(b, c, true);
+    send(b, c, false);
     for (int i = 0; i < FRAMES; i++) {
         add_second(b);
         double begin = now_ms();
@@ -144,10 +168,17 @@ static void frames(struct bench *b, struct model *m, struct screen *s, struct ca
         screen_update(s);
         screen_draw(s, c, NULL);
         took[i] = now_ms() - begin;
+        for (int k = 0; k < 2; k++) {
+            struct sent one = send(b, c, k == 0);
+            sum[k].bytes += one.bytes / FRAMES;
+            sum[k].ms += one.ms / FRAMES;
+        }
     }
     qsort(took, FRAMES, sizeof *took, by_size);
-    printf("  %-34s %6.2f ms, at most %6.2f; the key that brought it %6.2f ms  %s\n", what,
-           took[FRAMES / 2], took[FRAMES - 1], press, took[FRAMES / 2] <= 16 ? "ok" : "OVER");
+    printf("  %-28s %6.2f ms, at most %6.2f; the key that brought it %6.2f ms  %-4s"
+           "  sent: %5.0f bytes in %.2f ms, curses %5.0f in %.2f\n",
+           what, took[FRAMES / 2], took[FRAMES - 1], press, took[FRAMES / 2] <= 16 ? "ok" : "OVER",
+           sum[0].bytes, sum[0].ms, sum[1].bytes, sum[1].ms);
     fflush(stdout);
 }
 
@@ -174,6 +205,12 @@ int main(void) {
     struct screen *s = screen_new(&m, LIVE_METHODS);
     if (!s || canvas_resize(&c, 50, 160))
         abort();
+    struct theme theme;
+    struct terminfo ti;
+    if (theme_default(&theme, NULL) || terminfo_open(&ti, "xterm-256color", 2, NULL) ||
+        !tui_curses_open(&b.curses, "xterm-256color", &theme, 50, 160))
+        abort();
+    b.ours = emit_new(&ti, &theme, &(struct emit_options){.mono = false});
     printf("%d stacks of %d frames, %d threads, %d seconds, 160x50\n", STACKS, DEPTH, THREADS,
            SECONDS);
     frames(&b, &m, s, &c, "methods", "1");
@@ -193,6 +230,8 @@ int main(void) {
     frames(&b, &m, s, &c, "methods, with a baseline", "b");
     printf("  memory: the profile %.0f MB, with all its answers %.0f MB\n", filled,
            rss_mb() - before);
+    tui_curses_close(&b.curses);
+    emit_free(b.ours);
     screen_free(s);
     model_free(&m);
     profile_free(b.profile);

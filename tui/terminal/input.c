@@ -220,10 +220,25 @@ static int32_t decode_string(const unsigned char *b, size_t n, size_t *used) {
     return MORE;
 }
 
+/* Looks the bytes up among the keys of this type of terminal. The longest one counts. */
+static int32_t decode_own_key(const struct input *in, size_t *used) {
+    int32_t press = SKIP;
+    for (size_t i = 0; i < in->keys; i++) {
+        size_t n = strlen(in->key[i].bytes);
+        if (n <= *used || n > in->length || memcmp(in->bytes, in->key[i].bytes, n) != 0)
+            continue;
+        press = in->key[i].press;
+        *used = n;
+    }
+    return press;
+}
+
 static int32_t decode_escape(struct input *in, size_t *used, uint64_t now_ns) {
     const unsigned char *b = in->bytes;
     size_t n = in->length, more = 0;
-    int32_t press;
+    int32_t press = decode_own_key(in, used);
+    if (*used)
+        return press;
     *used = 1;
     if (n == 1)
         return MORE;

@@ -17,8 +17,17 @@
 #include <stdint.h>
 
 #define INPUT_BYTES 4096
+#define INPUT_KEYS 32
+
+/* A key of this type of terminal, and the bytes that it sends. */
+struct input_key {
+    char bytes[12]; /* NUL-terminated */
+    int32_t press;
+};
 
 struct input {
+    const struct input_key *key; /* these come before the keys that are known anyway */
+    size_t keys;
     unsigned char bytes[INPUT_BYTES]; /* not yet decoded */
     size_t length;
     uint64_t came_ns;   /* when the last of these bytes came */

@@ -13,6 +13,8 @@ bool look_equal(const struct look *a, const struct look *b) {
 static int32_t colour(const struct terminfo *ti, bool rgb, int32_t c, uint8_t *attributes) {
     if (c == THEME_DEFAULT_COLOUR || (rgb && (c & THEME_RGB)))
         return c;
+    if (rgb && ti->direct && c >= 8)
+        return THEME_RGB | (int32_t)colour_rgb(c);
     if (attributes && ti->colours == 8 && c > 8 && c < 16 && ti->bold)
         *attributes |= THEME_BOLD; /* terminals with eight colours show bright ones as bold */
     return colour_nearest(c, ti->colours);

@@ -150,9 +150,11 @@ static void give_back(struct terminal *t) {
 
 /* ---- opening ---- */
 
-/* True if 24-bit colours reach the terminal, which COLORTERM reports. GNU screen passes that
- * variable on, but not such colours. */
+/* True if 24-bit colours reach the terminal, which its entry or COLORTERM reports. GNU screen
+ * passes that variable on, but not such colours. */
 static bool has_rgb(const struct terminfo *ti) {
+    if (ti->direct && ti->colours)
+        return true;
     const char *said = getenv("COLORTERM"), *term = getenv("TERM");
     if (!said || (strcmp(said, "truecolor") != 0 && strcmp(said, "24bit") != 0))
         return false;
@@ -202,6 +204,8 @@ int terminal_open(struct terminal **out, const struct theme *theme, bool mono, s
         return err_set(e, ENOMEM, "no memory for the screen");
     }
     t->next = -1;
+    t->input.key = t->ti.key;
+    t->input.keys = t->ti.keys;
     t->before = modes;
     t->ours = our_modes(modes);
     t->out_fd = open_output();

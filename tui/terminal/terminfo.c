@@ -64,9 +64,40 @@ static void read_looks(struct terminfo *t) {
               (!t->underline || !strcmp(t->underline_on, "\033[4m"));
     t->single_off = is("rmul", "\033[24m");
     t->colourless = (unsigned)number("ncv");
+    t->direct = flag("RGB") || number("RGB") || get(colour, "RGB");
     int colours = number("colors");
     if (t->ansi && is("op", "\033[39;49m") && get(colour, "setaf") && !strncmp(colour, "\033[", 2))
         t->colours = colours >= 256 ? 256 : colours >= 16 ? 16 : colours >= 8 ? 8 : 0;
+}
+
+/* Reads the bytes of keys. Left out are bytes that mean something else too: a single control
+ * character, and the digits of an application keypad, which old entries call F5 to F10. */
+static void read_keys(struct terminfo *t) {
+    static const struct {
+        char name[6];
+        int32_t press;
+    } keys[] = {
+        {"kcuu1", PRESS_UP},      {"kcud1", PRESS_DOWN},   {"kcub1", PRESS_LEFT},
+        {"kcuf1", PRESS_RIGHT},   {"kpp", PRESS_PAGE_UP},  {"knp", PRESS_PAGE_DOWN},
+        {"khome", PRESS_HOME},    {"kend", PRESS_END},     {"kdch1", PRESS_DELETE},
+        {"kcbt", PRESS_BACK_TAB}, {"kent", PRESS_ENTER},   {"kbs", PRESS_BACKSPACE},
+        {"kf1", PRESS_F1},        {"kf2", PRESS_F1 + 1},   {"kf3", PRESS_F1 + 2},
+        {"kf4", PRESS_F1 + 3},    {"kf5", PRESS_F1 + 4},   {"kf6", PRESS_F1 + 5},
+        {"kf7", PRESS_F1 + 6},    {"kf8", PRESS_F1 + 7},   {"kf9", PRESS_F1 + 8},
+        {"kf10", PRESS_F1 + 9},   {"kf11", PRESS_F1 + 10}, {"kf12", PRESS_F12},
+    };
+    _Static_assert(sizeof keys / sizeof keys[0] <= INPUT_KEYS, "room for each key");
+    char s[TERMINFO_TEXT], mouse[TERMINFO_TEXT];
+    get(mouse, "kmous");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        struct input_key *k = &t->key[t->keys];
+        if (!get(s, keys[i].name) || s[0] != '\033' || !s[1] || strlen(s) >= sizeof k->bytes ||
+            !strcmp(s, mouse) || (!strncmp(s, "\033O", 2) && s[2] >= 'j' && s[2] <= 'y'))
+            continue;
+        snprintf(k->bytes, sizeof k->bytes, "%s", s);
+        k->press = keys[i].press;
+        t->keys++;
+    }
 }
 
 static void read_moves(struct terminfo *t) {
@@ -138,6 +169,7 @@ int terminfo_open(struct terminfo *t, const char *name, int fd, struct err *e) {
     }
     read_moves(t);
     read_looks(t);
+    read_keys(t);
     t->rows = number("lines");
     t->cols = number("cols");
     /* The Linux console shows string sequences that it does not know, and has no mouse. Terminals

@@ -10,6 +10,7 @@
 #define JTOP_TUI_TERMINAL_TERMINFO_H
 
 #include "core/base/err.h"
+#include "tui/terminal/input.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +31,7 @@ struct terminfo {
     bool single_off;  /* SGR 22, 24, 27, 39, 49 switch attributes off one by one */
     bool modern;      /* knows private modes and string sequences, or ignores them */
     bool bold, dim, reverse, underline;
+    bool direct;               /* colours from 8 on are 24-bit values (RGB, user_caps(5)) */
     int colours;               /* 0, 8, 16, 88, 256 */
     unsigned colourless;       /* attributes that cannot be combined with a colour (ncv) */
     int rows, cols;            /* used if the terminal does not report its size */
@@ -41,6 +43,8 @@ struct terminfo {
     char leave[2 * TERMINFO_TEXT];
     char bold_on[TERMINFO_TEXT], dim_on[TERMINFO_TEXT], reverse_on[TERMINFO_TEXT],
         underline_on[TERMINFO_TEXT];
+    struct input_key key[INPUT_KEYS];
+    size_t keys;
 };
 
 /* Loads the entry of that name (NULL: $TERM). -ENOTTY if there is none, or the terminal cannot move

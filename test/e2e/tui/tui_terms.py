@@ -9,10 +9,12 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
+import tempfile
 import time
 
-from lib import Checks, Jvm, wait_for, want
+from lib import Checks, Jvm, Skip, wait_for, want
 from terminals import DRAWN, HOT, Pty, Tmux
 
 LEFT = rb"\x1b\[\?1000l.*\x1b\[\?2004l.*\x1b\[\?25h.*\x1b\[\?1049l"
@@ -108,11 +110,39 @@ def colours(j):
             want(t.wait()[0] == 0, "exit code")
 
 
+def own_entry(j):
+    """A terminal type with keys of its own, and with colours given as 24 bits."""
+    if not shutil.which("tic"):
+        raise Skip("tic is not installed")
+    with tempfile.TemporaryDirectory() as directory:
+        source = ("odd-direct|a test, RGB, colors#0x1000000, pairs#0x7FFF,\n"
+                  "\tkf1=\\E[777q, kdch1=\\E[P,\n"
+                  "\tsetaf=\\E[%?%p1%{8}%<%t3%p1%d%e38\\:2\\:\\:%p1%{65536}%/%d"
+                  "\\:%p1%{256}%/%{255}%&%d\\:%p1%{255}%&%d%;m,\n"
+                  "\tuse=xterm-256color,\n")
+        subprocess.run(["tic", "-x", "-o", directory, "-"], input=source.encode(), check=True)
+        with Pty(160, 50, "-i", "1ms", j.pid, TERM="odd-direct", TERMINFO=directory) as t:
+            seen = t.drawn(HOT.encode())
+            want(re.search(rb"38;2;\d", seen) and not re.search(rb"38[;:]5|38:", seen),
+                 "colours that are no 24 bits")
+            t.write(b"\x1b[777q")
+            t.drawn(b"keys")
+            t.write(b"\x1bq")
+            want(t.wait()[0] == 0, "exit code")
+
+
+def no_screen(j):
+    with Pty(80, 24, j.pid, TERM="dumb") as t:
+        code, seen = t.wait()
+        want(code == 1 and b"this terminal cannot move its cursor (TERM=dumb)" in seen, repr(seen))
+
+
 def unknown_type(j):
     """What is advised is not what was tried, and works here."""
     with Pty(80, 24, j.pid, TERM="nonesuch") as t:
         code, seen = t.wait()
         want(code == 1 and b"TERM=nonesuch is not known here: try TERM=xterm" in seen, repr(seen))
+
 
 def slow_escape(j):
     """Keys cut in two on the way stay keys, and Esc alone is Esc."""
@@ -136,7 +166,8 @@ def main():
         print("ok tui_terms # SKIP tmux is not installed")
         return 0
     checks.together(*[("TERM=" + term, on, term) for term in
-                      ("xterm-256color", "screen-256color", "tmux-256color", "linux", "vt100")])
+                      ("xterm-256color", "xterm", "screen", "screen-256color", "tmux-256color",
+                       "linux", "vt100")])
     with Jvm("Shares", "single") as j:
         for number in (signal.SIGTERM, signal.SIGSEGV):
             checks.run("killed by " + number.name, killed, j, number)
@@ -145,6 +176,8 @@ def main():
         checks.run("colours", colours, j)
         checks.run("keys in pieces", slow_escape, j)
         checks.run("a type that is not known", unknown_type, j)
+        checks.run("a type that cannot move its cursor", no_screen, j)
+        checks.run("an entry with its own keys and colours", own_entry, j)
     return checks.code()
 
 

@@ -273,12 +273,25 @@ static void full(void **unused) {
     assert_true(in.length < INPUT_BYTES);
 }
 
+/* Keys of the terminal's entry come first, and the longest of them counts. */
+static void own_keys(void **unused) {
+    (void)unused;
+    static const struct input_key own[] = {
+        {"\033[P", PRESS_DELETE}, {"\033[M", F(5)}, {"\033[MX", F(6)}, {"\033w", PRESS_HOME}};
+    struct input in = {.key = own, .keys = sizeof own / sizeof own[0]};
+    static const int32_t expected[] = {PRESS_DELETE, F(6), F(5), PRESS_HOME, PRESS_UP, F(1), -1};
+    int32_t press[64];
+    static const char bytes[] = "\033[P\033[MX\033[M\033w\033[A\033OP";
+    press_all(&in, bytes, sizeof bytes - 1, press, 64);
+    assert_memory_equal(press, expected, sizeof expected);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys),    cmocka_unit_test(function_keys), cmocka_unit_test(cut_off),
         cmocka_unit_test(mouse),   cmocka_unit_test(double_press),  cmocka_unit_test(paste),
         cmocka_unit_test(pieces),  cmocka_unit_test(answers),       cmocka_unit_test(alt),
-        cmocka_unit_test(garbage), cmocka_unit_test(full),
+        cmocka_unit_test(garbage), cmocka_unit_test(full),          cmocka_unit_test(own_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,8 @@ static void findings(void **unused) {
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
         if (!finds(&f.model, later[i]))
             fail_msg("nothing of \"%s\"", later[i]);
-    assert_true(finds(&f.model, "collections stopped the JVM for 9 % of the last 11 s, worst second 100ms"));
+    assert_true(finds(&f.model,
+                      "collections stopped the JVM for 9 % of the last 11 s, worst second 100ms"));
     fixture_press(&f, "\\no such thing\n");
     screen_draw(f.screen, &f.canvas, NULL);
     assert_false(finds(&f.model, "CPU time"));

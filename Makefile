@@ -243,6 +243,10 @@ man: $(BUILD)/jtop-prof
 	done
 	@test/lint/stream --write
 
+# The pictures of the screen in README.md: the demo, profiled for a minute in a terminal (tmux).
+pictures: all java
+	@BUILD=$(BUILD) man/picture
+
 # Where each shell looks for completions.
 PROGRAM ?= $(BUILD)/jtop-prof
 SHARE = $(DESTDIR)$(PREFIX)/share
@@ -297,7 +301,7 @@ clean:
 	rm -rf $(BUILD) test/out
 
 .PHONY: all unit-tests fuzz-targets bench-programs java objects test-objects static run test test-all test-jdks \
-        soak test-aarch64 test-musl lint lint-all bench man install uninstall dist deb clean
+        soak test-aarch64 test-musl lint lint-all bench man pictures install uninstall dist deb clean
 .SECONDARY:
 -include $(wildcard $(patsubst %.o,%.d,$(LIB_OBJ) $(TUI_OBJ) $(HTTP_OBJ) $(AGENT_OBJ) $(STATIC_OBJ) \
      $(patsubst %.c,$(BUILD)/%.o,$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) test/e2e/lib/switcher.c test/e2e/lib/fleeter.c)))

@@ -147,7 +147,7 @@ static void check_musl(struct examiner *x) {
     struct finding *f = examine_add(
         x, "libc", "C library", good ? FINDING_OK : FINDING_FAILURE, "musl (%s)%s%s%s",
         x->maps.libc_path, good ? "" : "; the agent needs ", good ? "" : x->needs.beyond_libc,
-        good ? ": the agent runs with it" : ", which is not there");
+        good ? ": the agent runs with it" : ", which is missing");
     if (!good)
         examine_remedy(f, "build the agent as the Makefile does, which links it to libc alone");
 }

@@ -66,7 +66,7 @@ static int explain_listener(const struct jvm *j, const struct helper_outcome *o,
                    pid, j->name, (int)j->inner_pid,
                    o->step == HELPER_REMOVED
                        ? "JDKs before 8u332, 11.0.13 and 14 create no new one"
-                       : "with -Xrs it cannot be asked for a new one: SIGQUIT would kill it");
+                       : "with -Xrs it creates no new one: SIGQUIT would kill it");
 }
 
 static int explain_silence(const struct jvm *j, bool pends, struct err *e) {

@@ -36,7 +36,7 @@
 enum place_want {
     /* Also create a listening SOCK_SEQPACKET socket, mode 0600, in a directory found in the same
      * way. Through it the agent in the JVM can reach us whatever its namespaces. It is created only
-     * where this works. */
+     * if this works. */
     PLACE_SOCKET = 1,
     /* Do not use the copy that the JVM has loaded before: the JVM did not accept it. */
     PLACE_ANEW = 2,

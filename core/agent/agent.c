@@ -324,8 +324,8 @@ static jint get_environments(JavaVM *vm, JNIEnv **jni) {
                : HANDSHAKE_STARTING;
 }
 
-/* Makes a reader that was silent for SILENT_MS give way to a new one, without waiting for the end
- * of its lease. Returns true when the agent is free. Context: with agent.lock, which is unlocked
+/* Replaces a reader that was silent for SILENT_MS by a new one, without waiting for the end of its
+ * lease. Returns true when the agent is free. Context: with agent.lock, which is unlocked
  * while this function waits. */
 static bool evict_silent_reader(void) {
     if (agent.reader_silent_ms < SILENT_MS)

@@ -30,7 +30,7 @@ void broker_close(struct broker *b);
  *   -ETIMEDOUT  no answer in `wait_ms`, *quit is set, or the reader has a newer request by now;
  *               the caller may ask again
  *   -ENOTCONN   the reader is gone or sent an invalid answer; the broker is closed
- *   others      why the kernel refused; -EMFILE also where this process has no descriptor left */
+ *   others      why the kernel refused; -EMFILE also if this process has no descriptor left */
 int broker_ask(struct broker *b, uint32_t event, uint32_t tid, uint32_t wait_ms);
 
 #endif

@@ -82,7 +82,7 @@ static void announce_libraries(void) {
         ring_commit(r, WIRE_LIBRARY);
 }
 
-/* Periodic work on what changes while engines run: threads, names, libraries. Names cost the most.
+/* Periodic work on what changes while engines run: threads, names, libraries. Names cost most.
  * The pause between two checks of names is 500 times the CPU time of the last check, and at least a
  * second. */
 struct chores {

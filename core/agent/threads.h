@@ -30,9 +30,9 @@ struct thread_note {
 struct threads {
     pthread_mutex_t lock;
     struct vm *vm;
-    uint32_t *tid; /* THREADS_MAX, memory only where used; 0: free */
+    uint32_t *tid; /* THREADS_MAX, memory only for used ones; 0: free */
     struct thread_note *note;
-    uint32_t *index_of_tid;         /* index + 1, 0: none; memory only where used */
+    uint32_t *index_of_tid;         /* index + 1, 0: none; memory only for used ones */
     uint32_t count;                 /* all entries ever used lie below this */
     uint32_t alive;                 /* entries in use */
     uint32_t free_head;             /* first free entry + 1; 0: none */

@@ -25,7 +25,7 @@ struct window {
     _Atomic uint64_t since_ns; /* begin of the current window; 0: outside */
 };
 
-/* Returns 0, also where no window was requested; or -errno with the reason in `why`. */
+/* Returns 0, also if no window was requested; or -errno with the reason in `why`. */
 int window_open(struct window *w, struct sampler *s, const struct wire_request *request, char *why,
                 size_t why_bytes);
 /* Ends the current window and removes the breakpoints. Idempotent. */

@@ -17,7 +17,7 @@
  *
  * Error messages for people.
  *
- * Library code returns 0 or a negative errno. Where a person will read the reason, it also fills a
+ * Library code returns 0 or a negative errno. Where a user will read the reason, it also fills a
  * struct err: one line that says what failed, why (the fact that was checked), and what to try.
  * Nothing below tui/cli/main.c prints or exits.
  *

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* Makes "VARIABLE/jtop-prof/NAME", or "HOME/FALLBACK/jtop-prof/NAME". Returns out; it is "" where
+/* Makes "VARIABLE/jtop-prof/NAME", or "HOME/FALLBACK/jtop-prof/NAME". Returns out; it is "" if
  * there is no home directory. */
 const char *home_path(const char *variable, const char *fallback, const char *name, char *out,
                       size_t size);

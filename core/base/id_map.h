@@ -45,7 +45,7 @@ static inline bool id_map_get(const struct id_map *m, uint64_t key, uint32_t *va
     return found != NULL;
 }
 
-/* The same for values that are not 0. Returns 0 where there is no such key. */
+/* The same for values that are not 0. Returns 0 if there is no such key. */
 static inline uint64_t id_map_value(const struct id_map *m, uint64_t key) {
     const uint64_t *found = id_map_find(m, key);
     return found ? *found : 0;
@@ -60,7 +60,7 @@ static inline const struct id_pair *id_map_next(const struct id_map *m, uint32_t
 
 /* Adds or replaces an entry. -ENOSPC: the limit is reached; -ENOMEM. The map is then unchanged. */
 int id_map_put(struct id_map *m, uint64_t key, uint64_t value);
-/* Removes an entry. Does nothing where there is none. */
+/* Removes an entry. Does nothing if there is none. */
 void id_map_remove(struct id_map *m, uint64_t key);
 
 #endif

@@ -34,7 +34,7 @@ extern const struct quantity quantity_memory;    /* bytes, from 16m */
 extern const struct quantity quantity_count;     /* 1 … 2^31-1 */
 extern const struct quantity quantity_cpu;       /* 0 … 65534 */
 
-/* -EINVAL: not a number, or an unknown unit. -ERANGE: below min or above max (also where 64 bits
+/* -EINVAL: not a number, or an unknown unit. -ERANGE: below min or above max (also if 64 bits
  * are too few). No sign, space or fraction is allowed. */
 int quantity_parse(const struct quantity *q, const char *text, uint64_t *out);
 

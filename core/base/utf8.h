@@ -1,5 +1,5 @@
 /*
- * Reads text from outside character by character, and says which characters a person may be shown.
+ * Reads text from outside character by character, and decides which characters may be shown.
  * Names come from JVMs, ELF files, /proc, sockets and files, whose owners may be hostile. All of
  * them pass through here before they are drawn or written: copies through clean_text.h, text that
  * stays in place through utf8_clean.

@@ -138,7 +138,7 @@ struct decoder {
     /* internal */
     struct address_names addresses;
     struct name_table names; /* by tagged id of a method, class or stub */
-    struct id_map threads;   /* tid → what is known of its name */
+    struct id_map threads;   /* tid → what is known about its name */
     struct id_map policies;  /* tid → scheduling policy */
     struct held_samples held;
     struct decoder_kept kept;

@@ -44,7 +44,7 @@ void place_map_clear(struct place_map *m);
 struct kept_place *place_map_get(const struct place_map *m, uint64_t key);
 /* The place for this key, or a new one with PLACE_NONE. NULL: no room, or no memory. */
 struct kept_place *place_map_put(struct place_map *m, uint64_t key);
-/* Does nothing where there is none. */
+/* Does nothing if there is none. */
 void place_map_remove(struct place_map *m, uint64_t key);
 
 #endif

@@ -123,7 +123,7 @@ static bool may_carry(const char *name) {
 void thread_filter_name(struct thread_filter *f, uint32_t tid, const char *name) {
     if (!f->on)
         return;
-    /* Where there is no room, the thread stays undecided and is not sampled. */
+    /* If there is no room, the thread stays undecided and is not sampled. */
     id_map_put(&f->decided, tid_key(tid), judge(f, name));
     if (may_carry(name))
         id_map_put(&f->carriers, tid_key(tid), 1);

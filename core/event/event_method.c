@@ -78,7 +78,7 @@ static uint32_t lines_of(const char *text) {
     return n;
 }
 
-/* Adds a method's name to the name that users see. Where there is no room, "…" stands for the
+/* Adds a method's name to the name that users see. If there is no room, "…" stands for the
  * rest. */
 static void add_name(char *name, size_t size, const char *more) {
     size_t n = strlen(name);

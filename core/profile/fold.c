@@ -100,7 +100,7 @@ static int fold_tallies(struct profile *p) {
 }
 
 /* Virtual threads may be folded while the history still contains them. The index of the newest
- * second is not updated: entries that it no longer finds are added once more. */
+ * second is not updated: entries that it no longer finds are added again. */
 static void fold_history(struct profile *p) {
     struct history *h = &p->history;
     for (uint32_t i = h->first; i < h->end; i++)

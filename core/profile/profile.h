@@ -112,7 +112,7 @@ int profile_add(struct profile *p, const struct profile_sample *s);
 /* Does the same, and stores where the sample was counted in `at`. */
 int profile_add_at(struct profile *p, const struct profile_sample *s, struct profile_place *at);
 
-/* Counts the same stack of the same thread once more, at another time. Errors as profile_add. */
+/* Counts the same stack of the same thread again, at another time. Errors as profile_add. */
 int profile_repeat(struct profile *p, const struct profile_place *at, uint64_t time_ns,
                    uint64_t weight, uint32_t count, uint8_t state);
 

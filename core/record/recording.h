@@ -60,7 +60,7 @@ struct recording_reader;
 int recording_open(const char *path, struct recording_reader **out, struct err *e);
 
 /* Copies the next record into `out` (at least WIRE_RECORD_BYTES_MAX bytes, 8-byte aligned). Returns
- * its length; 0 at the end, also where a file is cut or damaged: recording_damage then returns the
+ * its length; 0 at the end, also if a file is cut or damaged: recording_damage then returns the
  * position. */
 uint32_t recording_read(struct recording_reader *r, void *out);
 

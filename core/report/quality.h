@@ -36,7 +36,7 @@ const char *quality_walker(const struct session_status *st, enum wire_walk asked
 /* "12 methods recompiled, 34 ms": the effect of session_options.precise. Returns out. */
 const char *quality_precise(const struct session_status *st, char *out, size_t size);
 
-/* "JVM 42 is stopped by a signal: kill -CONT 42 lets it go on"; "" if the JVM is not stopped.
+/* "JVM 42 is stopped by a signal: kill -CONT 42 continues it"; "" if the JVM is not stopped.
  * Returns out. */
 const char *quality_standstill(enum standstill why, pid_t pid, pid_t tracer, char *out,
                                size_t size);

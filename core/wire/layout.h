@@ -117,7 +117,7 @@ enum wire_failure {
     WIRE_FAILURE_TRUNCATED,    /* deeper than requested: not an error, a cut */
     WIRE_FAILURE_UNKNOWN_PC,   /* the pc is in no code that is known */
     WIRE_FAILURE_NO_CALLER,    /* the caller's frame could not be found from here */
-    WIRE_FAILURE_BAD_FRAME,    /* a frame's own data (method, scope, bci) made no sense */
+    WIRE_FAILURE_BAD_FRAME,    /* a frame's own data (method, scope, bci) was invalid */
     WIRE_FAILURE_UNMAPPED,     /* a guarded read hit unmapped memory */
     WIRE_FAILURE_NO_STRUCTS,   /* this VM does not describe itself */
     WIRE_FAILURE_NO_SCRATCH,   /* too many handlers at once */
@@ -142,13 +142,13 @@ static inline int wire_failure_is_error(uint32_t failure) {
 
 #define WIRE_FAILURE_SLOTS 32 /* in shared structs; leaves room for more reasons */
 
-/* How stacks are walked. Java frames come from HotSpot's structures in all but ASGCT. */
+/* How stacks are walked. Java frames come from HotSpot's structures, except with ASGCT. */
 enum wire_walk {
-    WIRE_WALK_VM = 0, /* native frames by unwind tables, or by frame pointers where there are no
+    WIRE_WALK_VM = 0, /* native frames by unwind tables, or by frame pointers if there are no
                          tables, up to the first Java frame; then Java frames only */
     WIRE_WALK_VMX,    /* native and Java frames interleaved down to the thread's entry */
     WIRE_WALK_FP,     /* as VM, by frame pointers only: nothing else is searched for */
-    WIRE_WALK_DWARF,  /* as VM; the reader reports where there are no tables */
+    WIRE_WALK_DWARF,  /* as VM; the reader reports missing tables */
     WIRE_WALK_NO,     /* Java frames only: no native, no kernel frames */
     WIRE_WALK_ASGCT,  /* native frames by frame pointers, Java frames by AsyncGetCallTrace */
     WIRE_WALKS

@@ -20,7 +20,7 @@ void *ring_reserve(struct ring_writer *w, enum wire_type type, uint32_t length) 
     uint64_t at;
     uint64_t pad;
     for (uint32_t tries = 0;; tries++) {
-        /* A head that is no multiple of 8, or never stands still, comes from a broken reader. */
+        /* A head that is no multiple of 8, or never stays the same, comes from a broken reader. */
         if (head % 8 || tries == TRIES_MAX)
             return NULL;
         uint64_t room = w->bytes - (head & (w->bytes - 1));

@@ -26,8 +26,8 @@ struct finding {
 /* Returns the number of findings: 0 without an answer, otherwise at least 1. */
 int finding_list(const struct model *m, struct finding out[FINDINGS_MAX]);
 
-/* The VM's pauses in the last minute, as far as it is known: its seconds, and the time the VM stood
- * still for collections (0) and for other reasons (1), in total and in the worst second. */
+/* The VM's pauses in the last minute, as far as it is known: its seconds, and the time the VM was
+ * paused for collections (0) and for other reasons (1), in total and in the worst second. */
 struct finding_pauses {
     uint32_t seconds;
     uint64_t paused_ns[2], most_ns[2];

@@ -234,7 +234,7 @@ void model_init(struct model *m, const struct model_source *source,
                 const struct model_settings *settings);
 void model_free(struct model *m);
 
-/* Reads everything again (while held: all but the answer). -ENOMEM: the last answer stays. */
+/* Reads everything again (while held: all except the answer). -ENOMEM: the last answer stays. */
 int model_refresh(struct model *m, uint64_t now_ns);
 
 /* Asks again after the question has changed. -ENOMEM: the last answer stays. */

@@ -20,9 +20,9 @@ static size_t measure(const char *data, size_t size, uint32_t *lines) {
     return size + tabs * (SOURCE_TAB - 1) + 1;
 }
 
-/* Copies a line to `to`, and returns its length without NUL. The file may come from anybody, so its
- * control characters must not reach the terminal. Cleaning never makes text longer, so it is done
- * in place. It needs the whole of the character at which it cuts. */
+/* Copies a line to `to`, and returns its length without NUL. The file may come from any user, so
+ * its control characters must not reach the terminal. Cleaning never makes text longer, so it is
+ * done in place. It needs the whole of the character at which it cuts. */
 static size_t copy_line(char *to, const char *from, size_t size) {
     size_t n = 0;
     for (size_t i = 0; i < size && n < SOURCE_LINE_BYTES + CHARACTER_MAX; i++) {

@@ -8,7 +8,7 @@
  * A search costs as much as reading a directory or an archive's list of entries. So the last
  * results are kept, including those without a file.
  *
- * Archives and files may come from anybody. Sizes and numbers are limited, and only regular files
+ * Archives and files may come from any user. Sizes and numbers are limited, and only regular files
  * are opened. Those of the JVM's JDK are opened only below the JVM's own root directory.
  *
  * Context: frontend main thread.

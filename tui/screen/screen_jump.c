@@ -59,7 +59,7 @@ bool screen_jump(struct screen *s, enum command command) {
         return true;
     }
     if (v->event >= 0)
-        s->event = v->event; /* keep the event that the user was looking at */
+        s->event = v->event; /* keep the event that was shown */
     switch (command) {
     case COMMAND_TO_TREE:
         go_to(s, LIVE_TREE, &on);

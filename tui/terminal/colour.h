@@ -25,7 +25,7 @@ double colour_contrast(uint32_t a, uint32_t b);
 double colour_distance(uint32_t a, uint32_t b);
 
 enum colour_sight { SIGHT_USUAL, SIGHT_DEUTERANOPIA, SIGHT_TRITANOPIA, SIGHTS };
-/* Returns the colour as a person with that sight sees it (source: Machado, Oliveira, Fernandes
+/* Returns the colour as eyes with that sight see it (source: Machado, Oliveira, Fernandes
  * 2009, severity 1). */
 uint32_t colour_seen(uint32_t rgb, enum colour_sight sight);
 

@@ -88,7 +88,7 @@ void terminal_use_mouse(struct terminal *t, bool on, bool hover);
 /* Returns the data of the last PRESS_MOUSE. */
 struct mouse terminal_mouse(const struct terminal *t);
 
-/* Reads the bytes that are there. False if there are none. */
+/* Reads the available bytes. False if there are none. */
 bool terminal_read(struct terminal *t);
 /* Returns the next press (press.h), PRESS_NONE for a press without meaning, or -1 if there is none
  * now. */

@@ -303,8 +303,8 @@ static bool replaces(const struct event_list *l, const struct model *m, int even
            strcmp(l->wanted.request[event].name, l->told.request[event].name) != 0;
 }
 
-/* Removes the samples of the replaced event, which would count as the new one's. If the new event
- * does not run, the replaced one is wanted again and keeps its samples. */
+/* Removes the samples of the replaced event, which would count as samples of the new one. If the
+ * new event does not run, the replaced one is wanted again and keeps its samples. */
 static void replace(struct event_list *l, const struct model *m, int event) {
     struct session_status s;
     struct err e = {0};

@@ -1,6 +1,6 @@
 /*
  * The last seconds in two rows: how much of the current event there was in each, and how long the
- * VM stood still, so that a dip is explained.
+ * VM was paused, so that a dip is explained.
  *
  * While sampling goes on, each second keeps its place, as on an ECG: the newest one is drawn after
  * the one before, and a gap follows it. A strip that scrolls would have to be sent again every

@@ -44,7 +44,7 @@ bool cursor_command(struct cursor *c, enum command command, const struct cursor_
 void cursor_select(struct cursor *c, uint32_t row, const struct cursor_rows *rows);
 
 /* Finds the item again after the rows changed. If the item is gone, the cursor stays at its row
- * number, and selects the item that is there now. */
+ * number, and selects the item that now has it. */
 void cursor_follow(struct cursor *c, const struct cursor_rows *rows);
 
 /* Call this before drawing `page` rows. Moves `top` as little as needed to have the selected row on

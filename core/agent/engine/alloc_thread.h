@@ -28,7 +28,7 @@ struct alloc_thread {
     struct engine_thread *kept; /* NULL: not armed yet */
 };
 
-/* `known` stays false where the VM does not describe them. */
+/* `known` stays false if the VM does not describe them. */
 void alloc_counter_learn(struct alloc_counter *c);
 
 /* The calling thread. False: it is not to be sampled. */

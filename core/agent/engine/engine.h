@@ -26,7 +26,7 @@
  *                 runs in it and calls sampler_take. perf, ctimer, itimer, wall.
  *   by a call     the VM or the program calls a function of the engine's, which calls
  *                 sampler_take with where it was called from. alloc, lock, nativemem, method.
- *   by itself     the agent's thread looks at all threads. safepoint.
+ *   by itself     the agent's thread samples all threads. safepoint.
  *
  * The weights of an event's samples add up to what was used, however late or seldom signals come.
  * Time in handlers: perf's counter is switched off in them, so that it is in no weight; the
@@ -59,11 +59,11 @@ struct broker;
 struct engine;
 struct threads;
 
-/* An engine at work; one a wire_event. */
+/* A running engine; one for each wire_event. */
 struct engine_run {
     const struct engine *_Atomic engine; /* NULL: none */
     struct wire_engine_request request;  /* a copy; strings end, the interval is the one in force */
-    struct wire_engine_request asked;    /* as it came, to be told from the next one */
+    struct wire_engine_request asked;    /* as received; compared with the next one */
     int signo_asked;                     /* 0: one that is free */
     int signo;                           /* in use, of engines by signal */
     _Atomic bool changing;        /* such an engine begins or ends: signals come already or still */
@@ -82,7 +82,7 @@ struct engine {
     bool by_signal;
     bool per_thread; /* arm() is called for every thread that may be sampled */
     bool biased;
-    uint64_t interval; /* where none was asked for */
+    uint64_t interval; /* the default */
     uint64_t interval_min;
     /* 0; or -errno with the reason it does not work here in `why`, and nothing changed. */
     int (*start)(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes);
@@ -93,8 +93,8 @@ struct engine {
     int (*fetch)(struct engine_run *run, uint32_t tid, uint32_t wait_ms);
     int (*adopt)(struct engine_run *run, struct engine_thread *t, uint32_t index, int fd);
     void (*disarm)(struct engine_run *run, struct engine_thread *t);
-    /* No handler is at work any more, and no sampler_take of a callback; a callback may still be
-     * before or behind it. */
+    /* No handler runs any more, and no sampler_take of a callback; a callback may still be before
+     * or behind it. */
     void (*stop)(struct engine_run *run, JNIEnv *jni);
     /* True: the signal was this engine's. Between sampler_enter and sampler_leave. */
     bool (*handle)(struct engine_run *run, const siginfo_t *info, void *context);
@@ -111,8 +111,8 @@ extern const struct engine engine_cpu_perf, engine_cpu_ctimer, engine_cpu_itimer
     engine_cpu_safepoint, engine_wall, engine_wall_safepoint, engine_alloc, engine_alloc_trap,
     engine_lock, engine_nativemem, engine_nativelock, engine_perf_event, engine_method;
 
-/* Sets the VM's sampling interval in Agent_OnLoad (0: the default), before the main thread exists: a
- * thread keeps the interval it was made with until its next sample. */
+/* Sets the VM's sampling interval in Agent_OnLoad (0: the default), before the main thread exists:
+ * a thread keeps the interval it was made with until its next sample. */
 void engine_alloc_foresee(jvmtiEnv *jvmti, uint64_t interval);
 
 // NOLINTNEXTLINE(readability-non-const-parameter): the builtin writes

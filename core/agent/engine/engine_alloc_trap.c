@@ -1,11 +1,11 @@
 /*
  * Allocation by breakpoints in the functions of the VM that report it to the flight recorder
- * (source: allocTracer.hpp, JDK 8-28): before JDK 11, and where one sample a new buffer is asked
- * for. They are called whenever a thread takes a new buffer for its objects (TLAB), with the object
- * that did not fit into the old one, and for objects that are allocated outside such buffers. The
- * chance to be the one that does not fit goes by the size, so the buffers' bytes are shared out
- * fairly in the long run: each such object stands for what the thread has allocated in buffers
- * since the last one.
+ * (source: allocTracer.hpp, JDK 8-28): before JDK 11, and where one sample per new buffer is
+ * requested. They are called whenever a thread takes a new buffer for its objects (TLAB), with the
+ * object that did not fit into the old one, and for objects that are allocated outside such
+ * buffers. The chance to be the one that does not fit goes by the size, so the buffers' bytes are
+ * shared out fairly in the long run: each such object stands for what the thread has allocated in
+ * buffers since the last one.
  *
  * Before JDK 11, with the serial, the parallel and the concurrent mark-sweep collector
  * (-XX:+FastTLABRefill), code of the first compiler takes new buffers without telling: objects that

@@ -71,7 +71,7 @@ static bool ctimer_handle(struct engine_run *run, const siginfo_t *info, void *c
      * where it moved since the last signal. */
     if (run->request.flags & WIRE_ENGINE_TARGET_CPU && sched_getcpu() != run->request.cpu)
         return true;
-    /* The kernel looks at the timer once a tick; the overruns say how many periods went by. */
+    /* The kernel checks the timer once a tick; the overruns say how many periods went by. */
     uint64_t periods = 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
     struct sample_request q = {
         .context = context,

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The process's CPU time at the last signal: the kernel looks at the timer once a tick, so what a
+/* The process's CPU time at the last signal: the kernel checks the timer once a tick, so what a
  * signal stands for is measured, not assumed. */
 static _Atomic uint64_t last_cpu_ns;
 
@@ -53,8 +53,8 @@ static void itimer_stop(struct engine_run *run, JNIEnv *jni) {
         setitimer(ITIMER_PROF, &off, NULL);
 }
 
-/* What the process used since somebody asked last. Handlers of several threads may ask at once:
- * each nanosecond is given out once, and whoever comes too late gets none. */
+/* What the process used since the last call. Handlers of several threads may call this at once:
+ * each nanosecond is given out once, and a handler that comes too late gets none. */
 static uint64_t take_cpu_ns(void) {
     uint64_t now = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t last = atomic_load(&last_cpu_ns);

@@ -22,7 +22,7 @@
 
 static struct {
     struct method_targets targets;
-    _Atomic uint32_t hooks;   /* ClassFileLoadHook callbacks at work */
+    _Atomic uint32_t hooks;   /* ClassFileLoadHook callbacks that run */
     _Atomic bool changing;    /* they change the class's file */
     _Atomic uint32_t methods; /* changed so far */
     _Atomic uint32_t loaded;  /* of the classes, changed when they were loaded */
@@ -101,7 +101,7 @@ static void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined
     method.hooks--;
 }
 
-/* A class that cannot be changed is one to complain about where somebody has named it. */
+/* A class that cannot be changed is reported only if the user named it exactly. */
 static bool is_wanted(jvmtiEnv *jvmti, jclass c) {
     struct bytecode_target in[WIRE_METHODS];
     jboolean modifiable = JNI_TRUE;
@@ -204,7 +204,7 @@ static void change_back(jvmtiEnv *jvmti, JNIEnv *jni) {
 
 static void give_back(struct engine_run *run, JNIEnv *jni) {
     method.changing = false;
-    while (method.hooks) /* what a callback is looking at is not changed before */
+    while (method.hooks) /* nothing changes while a callback reads it */
         sched_yield();
     if (method.methods)
         change_back(run->jvmti, jni);
@@ -230,8 +230,8 @@ static int explain(char *why, size_t why_bytes) {
     return -ENOENT;
 }
 
-/* What became of the classes that were there. 0, or -errno with the reason. With patterns some
- * classes may refuse, and others may come later. */
+/* What happened to the classes that were loaded already. 0, or -errno with the reason. With
+ * patterns some classes may refuse, and others may be loaded later. */
 static int judge(jvmtiError error, char *why, size_t why_bytes) {
     const struct method_target *t = &method.targets.target[0];
     if (error != JVMTI_ERROR_NONE && !method.methods) {

@@ -43,14 +43,14 @@ static void waited(const void *frame, uintptr_t real, uint64_t since_ns) {
     errno = saved;
 }
 
-#define WAIT_NS 10000u /* a call that lasts so long has waited */
+#define WAIT_NS 10000u /* a call that lasts this long has waited */
 
 #define WAITED(function, since) waited(__builtin_frame_address(0), (uintptr_t)libc.function, since)
 
-/* Whoever gets the lock at once pays for the attempt and nothing else. Only EBUSY says that one
- * would have to wait, and even then EDEADLK that nobody did: the owner is the caller. Every other
- * answer is the lock's own. Another profiler's hook has to see each call, so a lock that the attempt
- * got is released before. */
+/* A thread that gets the lock at once pays for the attempt and nothing else. Only EBUSY says that
+ * it would have to wait, and even then EDEADLK that it did not: the owner is the caller. Every
+ * other answer is the lock's own. Another profiler's hook has to see each call, so a lock that the
+ * attempt got is released before. */
 #define LOCK_HOOKS(name, parameters, try_lock, unlock)                                             \
     static int hook_##name parameters {                                                            \
         int r = try_lock(lock);                                                                    \
@@ -114,7 +114,7 @@ static struct import_hook hooks[] = {
     {.name = NULL},
 };
 
-/* False: one of them is not there. */
+/* False: one of them is missing. */
 static bool find_real_functions(void) {
     void *const to[] = {&libc.mutex_lock, &libc.rdlock, &libc.wrlock, &libc.cond_wait,
                         &libc.cond_timedwait};

@@ -1,6 +1,6 @@
 /* Native memory: malloc and its relatives, and anonymous mmap, as the libraries call them. What the
- * C library allocates by itself without such a call (thread stacks) is not seen, and neither is what
- * a library does while it is loaded. */
+ * C library allocates by itself without such a call (thread stacks) is not seen, and neither is
+ * what a library does while it is loaded. */
 #include "core/agent/engine/native_blocks.h"
 #include "core/agent/engine/native_gate.h"
 #include "core/agent/patch/imports.h"
@@ -41,7 +41,7 @@ static struct {
     struct native_gate gate;
     struct imports imports;
     struct native_blocks blocks;
-    _Atomic bool follow; /* frees are looked at; changed while the gate is shut */
+    _Atomic bool follow; /* frees are checked; changed while the gate is shut */
     struct untold untold;
 } mem;
 
@@ -206,7 +206,7 @@ BODY int do_munmap(const struct functions *f, void *at, size_t bytes) {
     return r;
 }
 
-/* The hook, and its form for slots with another one's hook. */
+/* The hook, and its form for slots with another profiler's hook. */
 #define HOOK(result, name, parameters, ...)                                                        \
     static result hook_##name parameters {                                                         \
         return do_##name(&libc, __VA_ARGS__);                                                      \
@@ -252,7 +252,7 @@ static struct import_hook hooks[] = {
     {.name = NULL},
 };
 
-/* False: one of them is not there. */
+/* False: one of them is missing. */
 static bool find_real_functions(void) {
     void *const to[] = {&libc.malloc, &libc.calloc,         &libc.realloc,
                         &libc.free,   &libc.posix_memalign, &libc.aligned_alloc,

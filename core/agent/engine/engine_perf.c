@@ -19,14 +19,14 @@
 #include <unistd.h>
 
 #define FDS_MAX (1u << 20)
-#define WEIGHT_MAX (UINT64_C(1) << 48) /* more since the last sample is nonsense */
-#define STORM_NS 200000u               /* samples that come quicker, and from the same place … */
-#define STORM_SAMPLES 4u               /* … so many times are of the handler's making */
-#define STORM_PERIOD 4u                /* is enough against that */
+#define WEIGHT_MAX (UINT64_C(1) << 48) /* more since the last sample is invalid */
+#define STORM_NS 200000u               /* between samples that the handler itself may cause */
+#define STORM_SAMPLES 4u               /* in a row, from the same place: the handler causes them */
+#define STORM_PERIOD 4u                /* a period that ends this */
 #define PROBED_MAX 200u                /* threads */
 #define FIRST_WAIT_MS 1000u            /* for the reader's first event */
 
-/* What a thread's handlers know of its event; theirs alone. */
+/* What a thread's handlers note about its event; only they use it. */
 struct note {
     uintptr_t pc, sp; /* where it was interrupted last */
     uint64_t ended_ns;
@@ -39,7 +39,7 @@ struct perf_run {
     enum perf_kind kind;
     bool brokered;        /* the reader opens the events */
     struct note *note;    /* THREADS_MAX, by the thread's index; address space */
-    uint32_t turned_away; /* sampler.turned_away when it was looked at last */
+    uint32_t turned_away; /* sampler.turned_away when it was last read */
 };
 
 /* Descriptor → index of its thread + 1: what a signal brings is the descriptor. Address space
@@ -89,9 +89,9 @@ static int check_descriptors(const struct engine_run *run, char *why, size_t why
     return refuse(run, EMFILE, reason, why, why_bytes);
 }
 
-/* Each thread's probe is one of its own to the kernel, which takes 20 to 100 ms to take it down: so
- * long it must be sure that no processor is in it. A tracepoint that stands for a probe has no such
- * trouble. */
+/* To the kernel each thread's probe is a separate one. It takes 20 to 100 ms to remove one, because
+ * it must be sure that no processor is in it. A tracepoint that stands for a probe has no such
+ * delay. */
 static int check_probed(const struct engine_run *run, char *why, size_t why_bytes) {
     char reason[96];
     uint32_t threads = 0;
@@ -111,7 +111,7 @@ static bool is_denied(int error) {
 
 static int perf_fetch(struct engine_run *run, uint32_t tid, uint32_t wait_ms);
 
-/* Opens the event for the calling thread, or has it opened: then `why` says so. */
+/* Opens the event for the calling thread, or lets the reader open it: then `why` reports that. */
 static int open_first(struct engine_run *run, const struct perf_machine *m, char *why,
                       size_t why_bytes) {
     char reason[112];
@@ -229,8 +229,8 @@ static int perf_fetch(struct engine_run *run, uint32_t tid, uint32_t wait_ms) {
     return broker_ask(run->broker, run->request.event, tid, wait_ms);
 }
 
-/* The thread's handlers, at work for the other event, may look at this one from the moment that
- * its buffer is known; so everything else comes first. */
+/* The thread's handlers may already run for the other event. They read this one as soon as its
+ * buffer is known, so everything else is set before. */
 static int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t index, int fd) {
     struct perf_run *p = run_of(run);
     uint64_t interval = run->request.interval;
@@ -255,7 +255,7 @@ static int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t 
     t->handle = fd;
     atomic_store_explicit(&index_of_fd[fd], index + 1, memory_order_release);
     __atomic_store_n(&t->page, buffer, __ATOMIC_RELEASE);
-    /* Cannot fail for an event that is there and has a period. */
+    /* Cannot fail for an event that is open and has a period. */
     if (perf_kind_pauses(p->kind))
         (void)ioctl(fd, PERF_EVENT_IOC_REFRESH, 1);
     else
@@ -307,8 +307,8 @@ static void set_period(struct note *n, int fd, uint64_t period) {
 /* Some events come of the signal itself: a thread that waits in the kernel is woken for its
  * handler and goes back to sleep (sched:sched_switch); the handler's return is a system call, and
  * repeating an interrupted one is another (raw_syscalls:sys_enter). With too short a period the
- * next signal is there before the thread has done anything of its own, for ever. Where it looks
- * like that the thread's period is doubled, to 4 at most; weights stay right, being differences of
+ * next signal always arrives before the thread has done any work of its own. If it looks like that,
+ * the thread's period is doubled, to 4 at most. Weights stay right, because they are differences of
  * the counter. */
 static void calm(struct note *n, const struct engine_run *run, int fd, const struct registers *at) {
     uint64_t period = n->period ? n->period : run->request.interval;

@@ -5,9 +5,9 @@
  * Where the JVM may open none, the reader does it for us, if it can (core/wire/broker.h).
  *
  * Both use the same signal, and the kernel keeps only one of a kind pending in a thread: whichever
- * comes stands for all. So every handler looks at both events of its thread.
+ * comes stands for all. So every handler reads both events of its thread.
  *
- * Context: as engine.h says of its functions.
+ * Context: as engine.h states for its functions.
  */
 #ifndef JTOP_AGENT_ENGINE_ENGINE_PERF_H
 #define JTOP_AGENT_ENGINE_ENGINE_PERF_H

@@ -1,8 +1,8 @@
 /*
  * GetAllStackTraces: the VM stops all Java threads at safepoints and hands out their stacks. Any
  * VM can do it. What is found is where threads can stop, not where they are: biased; and threads
- * that run no Java, and virtual threads, are not found at all. The weights are real: what the
- * kernel says each thread has used since the last look.
+ * that run no Java, and virtual threads, are not found at all. The weights are real: what each
+ * thread has used since the previous round, as the kernel counts it.
  */
 #include "core/agent/process/guarded.h"
 #include "core/agent/threads.h"
@@ -167,7 +167,7 @@ static uint32_t translate(struct engine_run *run, const jvmtiStackInfo *info, ui
     return n;
 }
 
-/* One thread of a look. What it used before the first look is not ours. */
+/* Weighs one thread of a round. What it used before the first round does not count. */
 static void weigh(struct engine_run *run, struct look *l, const jvmtiStackInfo *info, uint32_t tid,
                   uint64_t now) {
     struct seen *seen = find(l, tid);
@@ -182,7 +182,7 @@ static void weigh(struct engine_run *run, struct look *l, const jvmtiStackInfo *
         .weight = wall ? passed : used,
         .state = state_of(info->state, used > 0),
     };
-    /* Who waits now used it elsewhere: it is for the next look that finds the thread running. */
+    /* A thread that waits now used it elsewhere: the next round that finds it running gets it. */
     if (is_first || wall || info->state & JVMTI_THREAD_STATE_RUNNABLE)
         seen->cpu_ns = cpu;
     else

@@ -58,7 +58,7 @@ uint64_t wall_pause(struct wall *w, uint64_t ns) {
     return ns / 2 + random_below(w, ns);
 }
 
-/* An entry for a thread that was not there before. Signals carry its index: it keeps its place. */
+/* Adds an entry for a new thread. Signals carry its index, so it keeps its place. */
 static void add(struct wall *w, uint32_t tid, uint64_t now) {
     uint32_t i = w->free_hint;
     while (i < w->count && w->entry[i].tid)
@@ -80,7 +80,7 @@ static void add(struct wall *w, uint32_t tid, uint64_t now) {
     w->due_ns[i] = now + random_below(w, w->run->request.interval);
 }
 
-/* Says that the thread's last sample stands for all time up to the last look. */
+/* Records that the thread's last sample stands for all time up to the last check. */
 static void wall_repeat(struct wall *w, struct wall_thread *t);
 
 /* The thread is gone or no longer wanted. */
@@ -112,7 +112,7 @@ void wall_threads_list(struct wall *w, uint64_t now) {
         if (!t->tid)
             continue;
         threads++;
-        uint32_t turn = WALL_SENT; /* not while its handler is at work */
+        uint32_t turn = WALL_SENT; /* not while its handler runs */
         if (t->seen != w->lists &&
             (atomic_compare_exchange_strong(&t->turn, &turn, WALL_OURS) || turn == WALL_OURS)) {
             wall_threads_drop(w, t);
@@ -122,7 +122,7 @@ void wall_threads_list(struct wall *w, uint64_t now) {
     __atomic_store_n(&w->run->status->threads, threads, __ATOMIC_RELAXED);
 }
 
-#define REPEAT_NS UINT64_C(900000000) /* a live screen hears of a sleeper as often */
+#define REPEAT_NS UINT64_C(900000000) /* a live screen gets a sleeper's repeat this often */
 #define TRIES 3                       /* to find a thread asleep from one end to the other */
 #define CALM_LOOKS 8                  /* without a move, until looks become fewer */
 #define CALM_FACTOR 4
@@ -135,8 +135,8 @@ static uint64_t covered(const struct wall *w, const struct wall_thread *t, uint6
     return now - t->since_ns < most ? now - t->since_ns : most;
 }
 
-/* How many samples the next one of that weight counts as: on average one an interval, also where
- * looks come late. Called by whoever owns the entry's turn. */
+/* How many samples the next one of that weight counts as: on average one an interval, also if
+ * checks come late. Called by the thread that owns the entry's turn. */
 static uint32_t wall_count(struct wall_thread *t, uint64_t interval, uint64_t weight) {
     int64_t ns = (int64_t)interval;
     t->rest_ns += (int64_t)weight;
@@ -193,7 +193,7 @@ static uintptr_t java_thread(struct wall *w, uint32_t tid) {
     return java && threads_tid_of(w->run->threads, java) == tid ? java : 0;
 }
 
-/* Where a sleeper's stack begins. False: it cannot be told from here. */
+/* Where a sleeper's stack begins. False: not known from here. */
 static bool registers_of(struct wall *w, const struct thread_sleep *sleep,
                          struct sample_request *q) {
     const struct walker *walker = &w->run->sampler->walker;
@@ -202,7 +202,7 @@ static bool registers_of(struct wall *w, const struct thread_sleep *sleep,
     uintptr_t anchor =
         java ? guarded_load64(java + (uintptr_t)(at->thread_anchor + at->anchor_sp)) : 0;
     q->from = (struct registers){.pc = sleep->pc, .sp = sleep->sp};
-    if (sleep->syscall < 0) { /* its last Java frame is all there is */
+    if (sleep->syscall < 0) { /* only its last Java frame is known */
         q->from.sp = anchor;
         q->java_only = true;
         return anchor != 0;
@@ -275,7 +275,7 @@ static bool sees_sleepers(const struct wall *w) {
 }
 
 /* Whether a thread has not moved since its last sample. What a handler itself has used must not
- * look like a move where the next look would send a signal again. */
+ * look like a move if the next check would send a signal again. */
 static bool has_stayed(const struct wall *w, struct wall_thread *t, uint64_t cpu) {
     bool by_handler = t->handled && !sees_sleepers(w) && cpu - t->cpu_ns <= HANDLER_NS;
     t->handled = false;
@@ -365,10 +365,10 @@ void wall_close(struct wall *w, struct wall_thread *t, uint64_t now) {
 }
 
 #define STACK_BYTES (256u << 10) /* the C library takes its threads' variables out of it */
-#define TICKS 8                  /* an interval, so that not all threads are looked at at once */
+#define TICKS 8                  /* an interval, so that not all threads are checked at once */
 #define SLICE 100000u            /* ns */
 #define TICK_MIN 1000000u        /* ns */
-#define LIST_MIN 20000000u       /* ns between two looks at who is there */
+#define LIST_MIN 20000000u       /* ns between two listings of the threads */
 
 static struct wall wall;
 static uint64_t ended_cpu_ns; /* of those before */
@@ -413,8 +413,9 @@ static void go_round(struct wall *w) {
     }
 }
 
-/* Who waits for a processor until somebody goes to sleep sees too many asleep: ask for the shortest
- * slice, which lets a thread that wakes run first (Linux 6.12; others do not look at it). */
+/* If jtop-wall gets a processor only when another thread goes to sleep, it sees too many asleep. So
+ * it requests the shortest slice, which lets a thread that wakes run first (Linux 6.12; other
+ * kernels ignore it). */
 static void hurry(void) {
     struct attributes {
         uint32_t size, policy;
@@ -434,7 +435,7 @@ static void *wall_main(void *arg) {
     uint32_t tid = (uint32_t)syscall(SYS_gettid);
     uint64_t tick = w->run->request.interval / TICKS;
     pthread_setname_np(pthread_self(), "jtop-wall");
-    threads_own(w->run->threads, tid, true); /* before anybody arms it */
+    threads_own(w->run->threads, tid, true); /* before an engine arms it */
     hurry();
     tell(&w->own_tid, tid);
     w->random = clock_now_ns() | 1;
@@ -450,8 +451,8 @@ static void *wall_main(void *arg) {
     return NULL;
 }
 
-/* Nobody's signals are for it, but for those of what it does itself: guarded reads, and functions
- * that have a breakpoint (trap.h), which would end the process otherwise. */
+/* The thread blocks all signals except those it causes itself: guarded reads, and functions that
+ * have a breakpoint (trap.h). Blocked, these would end the process. */
 static int start_thread(struct wall *w) {
     pthread_attr_t attr;
     sigset_t block;

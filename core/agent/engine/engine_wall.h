@@ -1,5 +1,5 @@
 /*
- * Wall clock sampling: who is looked at, and how.
+ * Wall clock sampling: which threads are checked, and how.
  *
  *      jtop-wall, our own thread, about once an interval for each thread:
  *        has it used CPU time since its last sample?
@@ -9,14 +9,14 @@
  *                it runs now: it is signalled and takes its own sample
  *
  * A signal would end a sleep in poll or nanosleep early: only threads that run get one. A thread is
- * looked at after a random time between half an interval and one and a half, so that what happens
- * in step with our clock is seen as often as the rest; after four times that when it has not moved
- * for long. A sample weighs the time between the look
- * that asked for it and the last such look: were it the time of the handler, threads that run would
- * be given what they wait for their processor on top.
+ * checked after a random time between half an interval and one and a half, so that what happens in
+ * step with our clock is seen as often as the rest; after four times that if it has not moved for
+ * long. A sample weighs the time between the check that requested it and the previous such check.
+ * If it were the time of the handler, threads that run would also get the time that they wait for a
+ * processor.
  *
- * Coverage: a look speaks for the time since the look before, two intervals at most; for more only
- * where the thread has not moved. The share of all threads' time that this makes is
+ * Coverage: a check covers the time since the previous check, two intervals at most; more only if
+ * the thread has not moved. The share of all threads' time that this makes is
  * status.covered_ns / expected_ns.
  *
  * Context: each function says.
@@ -32,8 +32,8 @@
 
 enum wall_turn {
     WALL_OURS = 0, /* jtop-wall's to change */
-    WALL_SENT,     /* a signal is on its way: whoever exchanges this for something else has it */
-    WALL_ITS,      /* the thread's own handler is at work */
+    WALL_SENT,     /* a signal is pending: the thread that exchanges this owns the entry */
+    WALL_ITS,      /* the thread's own handler runs */
 };
 
 struct wall_thread {
@@ -44,13 +44,13 @@ struct wall_thread {
     uint32_t window;   /* enum sampler_window at its last sample */
     uint8_t state;     /* enum wire_thread_state of its last sample */
     bool sampled;      /* its last sample is in the ring */
-    bool handled;      /* by the thread itself, since the last look */
+    bool handled;      /* by the thread itself, since the last check */
     uint64_t cpu_ns;   /* it had used at the last sample, or when it was signalled */
     uint64_t since_ns; /* what is in the ring ends here */
     uint64_t same_ns;  /* until then it was seen to stay there: not in the ring yet */
     int64_t rest_ns;   /* what was sampled beyond whole intervals, or short of them */
     uint64_t looked_ns, sent_ns;
-    /* What the signal's sample is to stand for: the last look that found the thread as it was when
+    /* What the signal's sample is to stand for: the last check that found the thread as it was when
      * the signal was sent, and how much of the time up to there it covers. */
     _Atomic uint64_t until_ns, covers_ns;
 };
@@ -62,7 +62,7 @@ struct wall {
     _Atomic uint32_t quit;    /* futex word */
     struct thread_states states;
     struct wall_thread *entry; /* THREADS_MAX, address space only, as are these three */
-    uint64_t *due_ns;          /* when to look at an entry */
+    uint64_t *due_ns;          /* when to check an entry */
     uint32_t *tids;
     uint32_t *index_of_tid; /* index + 1; WIRE_TID_MAX */
     uint32_t count;         /* entries ever used lie below this */
@@ -86,11 +86,11 @@ void wall_threads_list(struct wall *w, uint64_t now_ns);
 /* A random time, `ns` on average. */
 uint64_t wall_pause(struct wall *w, uint64_t ns);
 
-/* Looking at them. */
+/* Checking them. */
 
-/* Returns when to look again, on average: so long from now. */
+/* Checks the thread. Returns after how many ns to check it again, on average. */
 uint64_t wall_look(struct wall *w, struct wall_thread *t, uint64_t now_ns);
-/* A last look, when sampling has ended: no new samples. */
+/* The last check, when sampling has ended: takes no new samples. */
 void wall_close(struct wall *w, struct wall_thread *t, uint64_t now_ns);
 /* CPU time of all jtop-walls so far, since wall_forget_cpu. Agent's thread. */
 uint64_t wall_own_cpu_ns(void);

@@ -44,8 +44,8 @@ bool live_objects_follow(struct live_objects *l, int32_t place, uint64_t id, JNI
                          jobject object);
 void live_objects_drop(struct live_objects *l, int32_t place);
 
-/* Looks at up to `most` places, going on where the last look ended; calls gone() for every object
- * that is. Where that returns false, the object's end is told another time. */
+/* Checks up to `most` places, from where the last call ended; calls gone() for every object that is
+ * gone. If that returns false, a later call reports the object again. */
 void live_objects_look(struct live_objects *l, JNIEnv *jni, uint32_t most,
                        bool (*gone)(void *arg, uint64_t id), void *arg);
 

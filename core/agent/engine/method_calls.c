@@ -19,7 +19,7 @@
 #define TURN_LEAST 500u
 #define EVERY_MAX (1u << 16)
 #define LONG_NS 1000000u /* calls of a millisecond are rare enough to be sampled each */
-#define SLACK 4096u      /* a frame may move by so much while its method is compiled or is not */
+#define SLACK 4096u      /* bytes that a frame may move by when its method is compiled or is not */
 
 struct call {
     uint64_t since_ns;
@@ -27,7 +27,7 @@ struct call {
     uint16_t id;
 };
 
-/* One thread's calls; its own but for `key`. */
+/* One thread's calls; only that thread uses them, except `key`. */
 struct caller {
     _Atomic uint64_t key; /* 0: free; thread number << 1, virtual thread's << 1 | 1 */
     uint32_t depth;       /* may be more than are kept */
@@ -117,8 +117,8 @@ static uint64_t own_key(const struct engine_run *run, uint32_t tid, bool *is_vir
     return id ? id << 1 | 1 : (uint64_t)tid << 1;
 }
 
-/* A constructor that an exception ended is not told of, and lies there until a call further out ends.
- * Where it begins once more at the same place, it did not go on. */
+/* The end of a constructor by an exception is not reported: its entry stays until a call further
+ * out ends. If the constructor begins again at the same place, the old call has ended. */
 static void drop_dead(struct caller *c, uintptr_t frame, uint16_t id) {
     uint32_t at = c->depth < DEPTH_MAX ? c->depth : DEPTH_MAX;
     if (c->depth > DEPTH_MAX || !(id & BYTECODE_CONSTRUCTOR))
@@ -180,14 +180,14 @@ static void take(struct engine_run *run, uint32_t tid, uint64_t ns, uint32_t eve
     sampler_leave(run->sampler);
 }
 
-/* Whether this is the Nth call that was asked for (-i N). It stands for itself alone. */
+/* Whether this is an Nth call (-i N). It stands for itself alone. */
 static bool is_counted(uint64_t every) {
     return every <= 1 ||
            (atomic_fetch_add_explicit(&calls.counted, 1, memory_order_relaxed) + 1) % every == 0;
 }
 
-/* Takes the call off, with those in it whose end was not told. False: it began before we did, or was
- * too deep to be kept. */
+/* Takes the call off, with those in it whose end was not told. False: it began before we did, or
+ * was too deep to be kept. */
 static bool end_call(struct caller *c, uint16_t id, uint64_t *ns) {
     if (c->depth > DEPTH_MAX) {
         c->depth--;

@@ -2,8 +2,8 @@
  * Calls of methods between their beginning and their end: who is in which one since when, for
  * platform threads by their number, for virtual threads by theirs.
  *
- * Where calls come so often that their samples would cost more than the calls, only every so many
- * are sampled, and stand for the others.
+ * Where calls come so often that their samples would cost more than the calls, only one in
+ * N is sampled, and stands for the others.
  *
  * Context: the natives are JNI functions that the changed methods call; they also do after
  * method_calls_shut, from code that was being run then. The rest belongs to the agent's thread.

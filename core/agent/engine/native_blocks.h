@@ -4,7 +4,7 @@
  * followed.
  *
  * Context: any thread, no lock, no allocation; signal-safe. The memory is the agent's thread's: no
- * other call may be at work when it is unmapped.
+ * other call may run when it is unmapped.
  */
 #ifndef JTOP_AGENT_ENGINE_NATIVE_BLOCKS_H
 #define JTOP_AGENT_ENGINE_NATIVE_BLOCKS_H

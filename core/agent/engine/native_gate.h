@@ -1,7 +1,7 @@
 /*
  * The way in and out for functions that libraries call instead of their own (imports.h): whether
  * the engine runs, and when nobody is inside any more. Counters are spread over cache lines, since
- * every malloc of the process may come by.
+ * every malloc of the process may use them.
  *
  * Context: native_gate_enter, native_gate_due and native_gate_leave in any thread, signal-safe; the
  * rest belongs to the agent's thread. A child after fork finds the gate shut: the ring is not its

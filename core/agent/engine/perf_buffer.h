@@ -22,7 +22,7 @@ struct perf_news {
 };
 
 /* Takes everything out; False: there was no sample. Samples the
- * kernel had no room for are in the next one's counter. */
+ * kernel had no room for are in the counter of the next sample. */
 bool perf_buffer_read(void *buffer, size_t page_bytes, struct perf_news *news);
 
 /* Whether there is something to take out. Any thread. */

@@ -42,7 +42,7 @@ struct lock_classes {
 };
 
 struct lock_engine {
-    struct engine_run *_Atomic run; /* NULL: not at work */
+    struct engine_run *_Atomic run; /* NULL: it does not run */
     uint64_t since_ns;              /* when it was started */
     struct lock_waits waits;
     struct lock_owners owners;
@@ -61,7 +61,7 @@ struct lock_waiter {
     bool is_virtual;
 };
 
-/* NULL: not at work, and there is nothing to leave. */
+/* NULL: it does not run, and there is nothing to leave. */
 struct engine_run *lock_enter(void);
 void lock_leave(void);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Which locks: the synchronizers of these classes and their subclasses, which is what LockSupport
- * is told as the reason to park. Others are no locks: CountDownLatch, conditions, queues. */
+ * gets as the reason to park. Others are no locks: CountDownLatch, conditions, queues. */
 static const char *const sync_class[LOCK_CLASSES] = {
     "java/util/concurrent/locks/ReentrantLock$Sync",
     "java/util/concurrent/locks/ReentrantReadWriteLock$Sync",
@@ -172,7 +172,7 @@ static void end_park(JNIEnv *jni, struct lock_wait *w, const void *frame) {
     lock_leave();
 }
 
-/* In the place of Unsafe.park's. Whoever is in it when the engine stops finds it not at work. */
+/* Replaces Unsafe.park's. A thread that is in it when the engine stops finds no engine. */
 static void JNICALL park_watched(JNIEnv *jni, jobject unsafe, jboolean absolute, jlong time) {
     struct lock_wait w;
     bool watched = begin_park(jni, &w);
@@ -232,7 +232,7 @@ static void forget_event(jvmtiEnv *jvmti, jvmtiExtensionEventInfo *e) {
     (*jvmti)->Deallocate(jvmti, (unsigned char *)e->id);
 }
 
-/* The VM's indexes of the two events; 0 where it has none. */
+/* The VM's indexes of the two events; 0 if it has none. */
 static void find_events(jvmtiEnv *jvmti, jint *mount, jint *unmount) {
     jint n = 0;
     jvmtiExtensionEventInfo *all = NULL;

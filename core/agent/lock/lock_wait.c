@@ -40,7 +40,7 @@ static uint32_t row_of(uint64_t key) {
     return (uint32_t)(hash_word(key) >> 40) % LOCK_WAIT_ROWS;
 }
 
-/* The way of a key in its row; LOCK_WAIT_WAYS: it is not there. */
+/* The way of a key in its row; LOCK_WAIT_WAYS: it is not in the row. */
 static uint32_t way_of(const struct lock_waits *w, uint32_t row, uint64_t key) {
     uint32_t i = 0;
     while (i < LOCK_WAIT_WAYS && atomic_load_explicit(&w->key[row][i], memory_order_relaxed) != key)

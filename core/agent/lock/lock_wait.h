@@ -3,7 +3,8 @@
  * that are over are recorded.
  *
  * A thread is in one wait of a kind at a time, and only it touches its entry. A virtual thread may
- * be on another carrier when its wait is over, so waits are kept by who waits, not where.
+ * be on another carrier when its wait is over, so waits are kept by the waiting thread, not by its
+ * carrier.
  *
  * Context: any thread, no lock, no allocation; opening and closing belong to the agent's thread,
  * with nobody inside.
@@ -23,7 +24,7 @@ struct lock_owner {
     uintptr_t java;      /* JavaThread*, the carrier's of a virtual thread; 0: not known */
     uint32_t tid;        /* its native id */
     uint64_t virtual_id; /* 0: it is no virtual thread */
-    uint64_t word;       /* what the lock itself says of it, see monitor.h; 0: nothing */
+    uint64_t word;       /* what the lock itself states, see monitor.h; 0: nothing */
 };
 
 struct lock_wait {
@@ -59,7 +60,7 @@ struct lock_wait *lock_waits_begin(struct lock_waits *w, uint64_t key);
 /* Takes it out. False: its beginning was not seen. */
 bool lock_waits_end(struct lock_waits *w, uint64_t key, struct lock_wait *out);
 
-/* The ns that a sample of a wait of so many ns stands for, 0: it is not recorded. Waits are laid
+/* The ns that a sample of a wait of `waited_ns` stands for, 0: it is not recorded. Waits are laid
  * end to end, and each is recorded for the ends of intervals that lie in it: sums are right however
  * short the single waits. Interval 0 is 1: each wait for itself. */
 uint64_t lock_waits_due(struct lock_waits *w, uint64_t interval_ns, uint64_t waited_ns);

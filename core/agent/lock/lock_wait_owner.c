@@ -8,8 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A slot's state: step in bits 0-2, then how often the slot was used, which tells an answer from
- * one to somebody else. A ticket is the slot's number + 1 in bits 0-7, and that count above. */
+/* A slot's state: step in bits 0-2, then how often the slot was used, which tells the answer
+ * from one to another waiter. A ticket is the slot's number + 1 in bits 0-7, and that count above.
+ * */
 enum step { FREE = 0, ASKED, WALKING, DONE, READ, LEFT };
 #define STEP_BITS 3
 #define SLOT_BITS 8

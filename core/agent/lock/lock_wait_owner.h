@@ -1,5 +1,5 @@
 /*
- * What the owner of a lock is doing while somebody waits for it: a signal makes it walk its own
+ * What the owner of a lock is doing while another thread waits: a signal makes it walk its own
  * stack into one of a few slots, where the waiter finds it when the wait is over, if it is there by
  * then. No more than OWNERS_PER_SECOND are asked.
  *

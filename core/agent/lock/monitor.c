@@ -60,7 +60,7 @@ static uintptr_t monitors_object(const struct monitors *m, jobject object) {
     return oop_on_stack(&m->oops, word);
 }
 
-/* Whether the monitor is this object's. Before JDK 16 it says so itself, later through a handle. */
+/* Whether the monitor is this object's. Before JDK 16 it points to the object, then to a handle. */
 static bool belongs(const struct monitors *m, uintptr_t monitor, uintptr_t object) {
     uintptr_t at = monitor + (uintptr_t)m->object;
     uintptr_t there = guarded_load64(at);

@@ -27,7 +27,7 @@ struct park {
 /* 0, or -errno with the reason in `why` and nothing changed. */
 int park_replace(struct park *p, const struct vm *vm, park_function ours, JNIEnv *jni, char *why,
                  size_t why_bytes);
-/* False: somebody else has replaced ours meanwhile, and may call it; it stays. */
+/* False: another agent has replaced ours meanwhile, and may call it; it stays. */
 bool park_restore(struct park *p, park_function ours, JNIEnv *jni);
 
 #endif

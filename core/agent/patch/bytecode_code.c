@@ -79,7 +79,7 @@ static uint32_t switch_length(const uint8_t *code, uint32_t length, uint32_t pc)
     return entries <= CODE_MAX ? (uint32_t)(at - pc + 4 * entries) : 0;
 }
 
-/* Bytes of the instruction at pc, or 0 where that is none. */
+/* Bytes of the instruction at pc, or 0 if there is no valid one. */
 static uint32_t instruction_length(const uint8_t *code, uint32_t length, uint32_t pc) {
     uint8_t op = code[pc];
     uint32_t n = 0;
@@ -109,7 +109,7 @@ static bool find_places(struct rewrite *w) {
     return true;
 }
 
-/* The new place of an old one; its own where it makes no sense, with the error set. */
+/* The new place of an old one. An invalid place stays as it is, and the error is set. */
 static uint32_t place(struct rewrite *w, uint32_t old) {
     if (old <= w->length && w->to[old] != NOT_AN_INSTRUCTION)
         return w->to[old];
@@ -232,7 +232,7 @@ static void put_variables(struct rewrite *w, struct bytes_in *in) {
     }
 }
 
-/* Stack maps: a frame's offset is told from the one before it. */
+/* Stack maps: a frame's offset is relative to the previous frame. */
 
 enum {
     TYPE_OBJECT = 7,
@@ -369,7 +369,7 @@ static void put_attributes(struct rewrite *w, struct bytes_in *in) {
 
 static void rewrite(struct rewrite *w, struct bytes_in *in, uint16_t max_stack,
                     uint16_t max_locals) {
-    uint32_t stack = max_stack + 1u; /* the number, beside all there is or the thrown object */
+    uint32_t stack = max_stack + 1u; /* beside the number: the method's own, or the exception */
     bytes_put2(w->out, stack > 1 ? stack : 1u + w->c->handler);
     bytes_put2(w->out, max_locals);
     uint32_t length = w->to[w->length] + (w->c->handler ? STUB + 1 : 0);

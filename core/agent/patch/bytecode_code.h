@@ -29,12 +29,12 @@ struct bytecode_context {
     enum bytecode_attribute (*attribute)(const void *pool, uint16_t name);
     const void *pool;
     uint16_t id;  /* what the calls are given */
-    bool handler; /* also where the method is left by an exception */
+    bool handler; /* also if the method is left by an exception */
     bool maps;    /* the class file's version has stack maps */
 };
 
-/* `code` is the content of a Code attribute; the new content is appended to `out`. 0; -EINVAL: it
- * makes no sense; -E2BIG: it would be too large; -ENOMEM. */
+/* `code` is the content of a Code attribute; the new content is appended to `out`. 0; -EINVAL:
+ * invalid code; -E2BIG: it would be too large; -ENOMEM. */
 int bytecode_rewrite(const struct bytecode_context *c, const uint8_t *code, uint32_t length,
                      struct bytes_out *out);
 

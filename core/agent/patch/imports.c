@@ -27,7 +27,7 @@
 #define RELOCATIONS_MAX (1u << 20) /* of one library */
 #define OFFSET_MAX (UINT64_C(1) << 47)
 #define TURNS_AFTER_LOAD 20u /* of imports_refresh */
-#define TURNS_BETWEEN 16u    /* two looks for slots that were bound or changed meanwhile */
+#define TURNS_BETWEEN 16u    /* two searches for slots that were bound or changed meanwhile */
 #define USERS_MAX 2u         /* nativemem, nativelock */
 #define LOCK_TRIES 10000u    /* by others than the agent's thread, which come and go as they like */
 #define HOOKS_MAX 16u        /* of one table */
@@ -66,13 +66,13 @@ static void unlock(void) {
     atomic_store_explicit(&patched.locked, false, memory_order_release);
 }
 
-/* The agent's thread waits: whoever has it looks at libraries, and is done soon. */
+/* The agent's thread waits: the thread that has the lock reads libraries, and is done soon. */
 static void lock_surely(void) {
     while (!lock(LOCK_TRIES))
         ;
 }
 
-/* A loaded file, as far as we look at it. */
+/* A loaded file, as far as we read it. */
 struct object {
     uintptr_t base;
     const char *name;
@@ -94,8 +94,8 @@ struct visit {
     struct imports *im;
     slot_action *each;
     bool restores;
-    struct memory_map memory; /* as it is while the loader's lock is held … */
-    bool begun;               /* … and that it has been read */
+    struct memory_map memory; /* as it is while the loader's lock is held */
+    bool begun;               /* `memory` has been read */
     uint64_t loads;
     uint64_t complete; /* patch_once */
     bool unsealed;     /* there are pages to be sealed that are not */
@@ -104,7 +104,7 @@ struct visit {
         [HOOKS_MAX]; /* by hook: another profiler's in a slot, which ours does not call yet; 0: none */
 };
 
-/* glibc has relocated the addresses in a dynamic section already, but for that of the vdso. */
+/* glibc has relocated the addresses in a dynamic section already, except the vdso's. */
 static uintptr_t address_of(const struct object *o, Elf64_Addr value) {
     return value < o->base ? o->base + value : value;
 }
@@ -204,8 +204,8 @@ bool imports_is_passed_on(const void *frame) {
     return false;
 }
 
-/* Notes where the code of this library is, if one of our hooks calls it. Our own is noted as well: where
- * another profiler's hook passes a call on by a jump, the return address is in ours. */
+/* Notes where the code of this library is, if one of our hooks calls it. Our own is noted as well:
+ * where another profiler's hook passes a call on by a jump, the return address is in ours. */
 static void note_other(const struct imports *im, const struct object *o) {
     bool noted = false, own = is_in(o, (uintptr_t)&imports_patch);
     for (const struct import_hook *h = im->hook; h->name; h++)
@@ -302,8 +302,8 @@ static bool keep_slot(struct imports *im, const struct import_slot *slot) {
     return true;
 }
 
-/* By the protection that was found at the start where today's is not known, so that nothing can fail
- * that did not fail then. */
+/* By the protection that was found at the start where today's is not known, so that nothing can
+ * fail that did not fail then. */
 static void restore_slot(struct visit *v, const struct object *o, const struct import_hook *h,
                          uintptr_t slot) {
     (void)o;
@@ -343,9 +343,9 @@ static uintptr_t form_for(struct visit *v, const struct object *o, const struct 
 }
 
 /* A library that is still being relocated is listed already. Its slots hold offsets, and those that
- * will be sealed are not yet: the loader may seal a page between our look at it and our store. They are
- * left for the next time. A page that another profiler has left unsealed can be told from these only
- * where the loader has done nothing since the library was complete. */
+ * will be sealed are not yet: the loader may seal a page between our check and our store. They are
+ * left for the next time. A page that another profiler has left unsealed looks the same, unless the
+ * loader has done nothing since the library was complete. */
 static bool is_ready(struct visit *v, const struct object *o, uintptr_t slot, int protection) {
     if (protection < 0)
         return false;
@@ -376,7 +376,8 @@ static void patch_slot(struct visit *v, const struct object *o, const struct imp
         im->refused++;
 }
 
-/* The same function by another definition: an older version of the C library's, an allocator's own. */
+/* The same function by another definition: an older version of the C library's, an allocator's own.
+ * */
 static bool defines(const struct import_hook *h, const Dl_info *info) {
     Dl_info real;
     bool same = dladdr((void *)h->real, &real) && real.dli_fbase == info->dli_fbase;
@@ -384,8 +385,8 @@ static bool defines(const struct import_hook *h, const Dl_info *info) {
            (info->dli_sname && strcmp(info->dli_sname, h->name) == 0);
 }
 
-/* Another profiler's function is called from now on, if it is a library's and that one stays. Not under
- * the loader's locks: it takes another one of them. */
+/* Another profiler's function is called from now on, if it is a library's and that one stays. Not
+ * under the loader's locks: it takes another one of them. */
 static bool follow(const struct import_hook *h, uintptr_t seen) {
     Dl_info info, again;
     if (!seen || !dladdr((void *)seen, &info) || !info.dli_fname)
@@ -412,7 +413,8 @@ static void await_loads(void) {
         dlclose(program);
 }
 
-/* `complete`: the loader's count of libraries when all that were there had been loaded; 0: not known. */
+/* `complete`: the loader's count of libraries when all that were there had been loaded; 0: not
+ * known. */
 static int patch_once(struct imports *im, struct visit *v, uint64_t complete) {
     *v = (struct visit){.im = im, .each = patch_slot, .complete = complete};
     int r = memory_map_open(&v->memory);
@@ -524,7 +526,7 @@ static __attribute__((noinline)) void before_lookup(void) {
     errno = saved;
 }
 
-/* It must be a jump: RTLD_NEXT looks at the return address, which has to be the caller's.
+/* It must be a jump: RTLD_NEXT depends on the return address, which has to be the caller's.
  * test/lint/agent checks it. */
 #if defined(__clang__)
 #define JUMP __attribute__((musttail))

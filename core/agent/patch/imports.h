@@ -3,22 +3,22 @@
  * .got.plt) that hold a function's address are made to hold the hook's.
  *
  * A slot that holds another profiler's hook (async-profiler leaves its own behind) gets the hook's
- * second form, which calls that one. There is one such function for each name as long as the process
- * lives, the first that is found: so hooks never call each other in a circle. Its library is kept from
- * being unloaded. Slots with a third profiler's hook stay as they are. So do those of the other
- * profiler's library: what it passes on to us was counted before. Other definitions of the same
- * function, such as an older version of the C library's, are no hooks. dlopen is left alone: it finds
- * libraries by who calls it. New libraries are looked for now and then instead: a library is in the
- * loader's list before it is relocated, and what is not relocated is left for the next time. And
- * they are looked for when somebody looks up a function (imports_dlsym): the VM does for each
- * library that Java code loads, before anything in it is called.
+ * second form, which calls that one. There is one such function for each name as long as the
+ * process lives, the first that is found: so hooks never call each other in a circle. Its library
+ * is kept from being unloaded. Slots with a third profiler's hook stay as they are. So do those of
+ * the other profiler's library: what it passes on to us was counted before. Other definitions of
+ * the same function, such as an older version of the C library's, are no hooks. dlopen is not
+ * changed: it finds libraries by its caller. Instead, the agent searches for new libraries now and
+ * then: a library is in the loader's list before it is relocated, and what is not relocated is left
+ * for the next time. It also searches when a function is looked up (imports_dlsym): the VM does
+ * that for each library that Java code loads, before anything in it is called.
  *
  * Everything is put back as it was: the slot's own old value, the page's protection. A library that
  * was unloaded meanwhile has taken its slots along: restoring goes by the libraries there are.
  *
  * Source: ELF gABI (dynamic section), dl_iterate_phdr(3).
  *
- * Context: the agent's thread, but for imports_dlsym and imports_is_passed_on. Hooks run in any
+ * Context: the agent's thread, except imports_dlsym and imports_is_passed_on. Hooks run in any
  * thread, at any moment from imports_patch on. That does not end with imports_restore: a caller may
  * have read the slot before, and another profiler's hook may go on calling ours.
  */
@@ -51,8 +51,8 @@ struct imports {
     struct import_slot *slot;       /* IMPORTS_MAX, address space; sorted by nothing */
     uint32_t slots;
     uint32_t lookups; /* of them, those of IMPORTS_DLSYM; a slot patched again counts again */
-    uint32_t thirds;  /* slots with a third profiler's hook, at the last look */
-    bool told;        /* imports_tell has said so */
+    uint32_t thirds;  /* slots with a third profiler's hook, when last checked */
+    bool told;        /* imports_tell has reported that */
     uint32_t refused; /* for which there was no room, or whose page could not be written */
     uint32_t turns;   /* of imports_refresh that look again after a library came or went */
     uint32_t idle;    /* calls of imports_refresh */
@@ -64,20 +64,19 @@ struct imports {
 bool imports_find_real(struct import_hook *hook, void *const *to, size_t count);
 /* 0, or -errno; the number of slots is in `slots`. `hook` stays the caller's. */
 int imports_patch(struct imports *im, const struct import_hook *hook);
-/* Looks at libraries that were loaded since, and at slots that were bound since. Cheap where there are
- * none. */
+/* Checks libraries that were loaded since, and slots that were bound since. Cheap if none were. */
 void imports_refresh(struct imports *im);
 void imports_restore(struct imports *im);
 /* Says in `reason` what is not seen; nothing where all is. */
 void imports_tell(struct imports *im, char *reason, size_t bytes);
 
 /* The hook for dlsym, in every table of hooks: it patches new libraries, and then jumps to the real
- * dlsym, which looks at its return address. Any thread. */
+ * dlsym, which reads its return address. Any thread. */
 void *imports_dlsym(void *handle, const char *name);
 #define IMPORTS_DLSYM "dlsym"
 
-/* Whether the hook with this frame (__builtin_frame_address(0)) was called by another profiler's hook,
- * which passes on a call. Any thread, signal-safe. */
+/* Whether the hook with this frame (__builtin_frame_address(0)) was called by another profiler's
+ * hook, which passes on a call. Any thread, signal-safe. */
 bool imports_is_passed_on(const void *frame);
 
 #endif

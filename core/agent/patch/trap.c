@@ -60,8 +60,8 @@ static struct trap *find(uintptr_t address) {
 }
 
 /* One that was removed, or lifted, leads to where the instruction is again. In a child of a fork
- * the code was copied as it was: there a trap that is not stepped over is taken out for good; and so
- * it is where what the trap's function itself calls runs into it without end. */
+ * the code was copied as it was: there a trap that is not stepped over is taken out for good; and
+ * so it is where what the trap's function itself calls runs into it without end. */
 static void go_on(const struct trap *t, uintptr_t at, bool stays, void *context) {
     if (!is_set(at)) {
         registers_set_pc(context, at);
@@ -94,8 +94,8 @@ static bool on_trap(siginfo_t *info, void *context) {
     return true;
 }
 
-/* The handler. A thread with an alternate stack is interrupted on that, as the VM's own handlers do.
- * What hit() does may run into another trap. */
+/* The handler. A thread with an alternate stack is interrupted on that, as the VM's own handlers
+ * do. What hit() does may run into another trap. */
 
 static struct chain_place places[CHAIN_PLACES];
 static struct chain chain = {.signo = SIGTRAP,
@@ -304,7 +304,7 @@ void trap_remove(const int *trap, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         struct trap *t = trap[i] >= 0 ? &traps.trap[trap[i]] : NULL;
         while (t && atomic_load(&t->at_work)) {
-            /* Whoever comes now finds nothing; a late hit of the other one may have set it. */
+            /* A thread that hits it now finds nothing; a late hit of the other may have set it. */
             if (t->lifts)
                 put(atomic_load(&t->address), t->original);
             sched_yield();

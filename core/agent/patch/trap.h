@@ -8,7 +8,7 @@
  *   trap_process    process checks for breakpoints: page protection, blocked signals
  *   trap_step       emulation of the instruction that a breakpoint replaced
  *
- * Breakpoints in the process's own native code: a function of ours is told when a thread is about
+ * Breakpoints in the process's own native code: a function of ours is called when a thread is about
  * to run the function there. Written over the function's first instruction, which is then done for
  * the thread (trap_step.h), so that the breakpoint stays and no call is missed, however many
  * threads come at once. Where that instruction is one that cannot be done so, there is either the
@@ -48,11 +48,11 @@ typedef enum trap_then trap_hit(void *arg, void *context);
  * in `why` and nothing changed. */
 int trap_install(uintptr_t address, trap_hit *hit, void *arg, bool lifts, char *why,
                  size_t why_bytes);
-/* Puts the bytes of all these back; no hit() is at work any more, and none will be called. Numbers
+/* Puts the bytes of all these back; no hit() runs any more, and none will be called. Numbers
  * below 0 are passed over. */
 void trap_remove(const int *trap, uint32_t n);
 
-/* Whether TRAP_GO_ON works at this address without trap_lift. False where it cannot be read. */
+/* Whether TRAP_GO_ON works at this address without trap_lift. False if it cannot be read. */
 bool trap_goes_on(uintptr_t address);
 
 /* Takes the breakpoint out and puts it in again; signal-safe, in hit() too. Threads that ran into

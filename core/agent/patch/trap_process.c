@@ -71,7 +71,7 @@ int trap_process_protection(uintptr_t address) {
     return found > 0 ? found : -1;
 }
 
-/* What the kernel says of a thread. One that is gone sleeps. */
+/* What the kernel reports about a thread. One that has ended counts as asleep. */
 struct look {
     bool sleeps;  /* a stopped one does not: it may have the signal before it */
     bool blocks;  /* SIGTRAP */
@@ -130,7 +130,7 @@ static bool read_status(int fd, struct look *look) {
     return false;
 }
 
-/* What cannot be found out, for want of a descriptor say, is taken to be the worst. */
+/* The worst is assumed of what is not known, for example if there is no free descriptor. */
 static struct look look_at(uint32_t tid) {
     const struct look unknown = {.blocks = true, .pending = true, .ran_ns = UINT64_MAX};
     const struct look gone = {.sleeps = true, .ran_ns = UINT64_MAX};
@@ -185,8 +185,8 @@ uint32_t trap_process_blocked(void) {
 
 struct runner {
     uint32_t tid;
-    uint64_t ran_ns; /* at the last look */
-    int ran;         /* looks before which it had run */
+    uint64_t ran_ns; /* when last checked */
+    int ran;         /* checks before which it had run */
 };
 
 /* From the breakpoint to where the signal shows as pending is less than a microsecond, but what a

@@ -1,5 +1,5 @@
 /*
- * What breakpoints need to know of the process they are in (sources: proc_pid_maps(5),
+ * What breakpoints need to know about the process they are in (sources: proc_pid_maps(5),
  * proc_pid_status(5), proc_pid_stat(5), sched-stats.txt of the kernel).
  *
  * Context: the agent's thread and VMDeath; reads /proc, which takes some 30 us a thread.
@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The protection (PROT_READ …) of code that was mapped from a file, privately; -1: there is none. */
+/* The protection (PROT_READ …) of code that was mapped from a file, privately; -1: there is none.
+ * */
 int trap_process_protection(uintptr_t address);
 
 /* A thread that blocks SIGTRAP and goes on doing so, or of which that cannot be found out; 0: none.

@@ -26,7 +26,7 @@ typedef uint8_t trap_word;
 #define TRAP_WORD 0xccu
 #endif
 
-#define TRAP_CODE_BYTES 8 /* what trap_step_read looks at */
+#define TRAP_CODE_BYTES 8 /* what trap_step_read reads */
 
 enum trap_step_kind {
     TRAP_STEP_NONE = 0, /* cannot be done for it */

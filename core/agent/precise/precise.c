@@ -48,7 +48,7 @@ static uint32_t compile_id(const struct vm *vm, uintptr_t blob) {
 }
 
 /* The largest compilation id in a code heap. Blocks lie back to back, each begins with its length
- * in segments; behind the last one there is nothing (source: heap.hpp, HeapBlock). */
+ * in segments; nothing follows the last one (source: heap.hpp, HeapBlock). */
 static uint32_t largest_id(const struct vm *vm, const struct vm_code_heap *h) {
     uint32_t largest = 0;
     uintptr_t at = h->low;
@@ -159,7 +159,7 @@ static void fade(struct precise *p) {
     atomic_fetch_sub_explicit(&p->samples, all - all / 2, memory_order_relaxed);
 }
 
-/* The hottest old code that was not looked at, or NULL. */
+/* The hottest old code that was not tried yet, or NULL. */
 static struct precise_slot *hottest(struct precise *p) {
     uint32_t most = (uint32_t)(p->samples / HOT_SHARE);
     struct precise_slot *best = NULL;
@@ -190,7 +190,7 @@ static uint8_t state_of(const struct precise *p, uint64_t key) {
     return guarded_load8((uintptr_t)(key >> 16) + (uintptr_t)p->state);
 }
 
-/* Adds what is in a slot, if it is still there and can be had. */
+/* Adds the code in a slot, if it is still there and its method can be read. */
 static void add_candidate(struct batch *b, const struct precise_slot *s) {
     const struct precise *p = b->precise;
     uint64_t key = s->key;

@@ -12,8 +12,8 @@
  *
  * Opt-in, because it costs: the VM's pause to give code up, and the time these methods run in the
  * interpreter and C1 until they are compiled again. The first is measured and reported. Only
- * methods that are hot are touched, a few at a time, each piece of code once, so many in all.
- * The one place where a jmethodID is created: that of each method touched.
+ * methods that are hot are touched, a few at a time, each piece of code once, and at most
+ * RECOMPILE_MAX. The one place where a jmethodID is created: that of each method touched.
  *
  * Old is what has a compilation id that was given out before, or within the first second, so that
  * compilations that were under way count as old; what was compiled during an earlier precise run is
@@ -39,7 +39,7 @@
 struct precise_slot {
     _Atomic uint64_t key;   /* address of its blob, and the low 16 bits of its id; 0: free */
     _Atomic uint32_t count; /* samples, fading */
-    _Atomic uint32_t done;  /* looked at: once is enough */
+    _Atomic uint32_t done;  /* tried: once is enough */
 };
 
 struct precise {
@@ -56,7 +56,7 @@ struct precise {
     struct precise_slot slot[PRECISE_SLOTS];
 };
 
-/* Code compiled from now on is good; what is there already is not. */
+/* Code compiled from now on has debug information; older code may not. */
 void precise_start(struct precise *p, const struct vm *vm, struct ring_writer *ring,
                    struct wire_status *status);
 void precise_stop(struct precise *p);

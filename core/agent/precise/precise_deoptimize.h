@@ -1,7 +1,7 @@
 /*
  * Making the VM give up a method's compiled code: its callers go to the interpreter, running frames
- * are deoptimized, and the method is compiled again as soon as its counters say so, which after
- * so much running they do at once.
+ * are deoptimized, and the method is compiled again as soon as its counters are high enough. In a
+ * hot method they already are.
  *
  * No official interface does that to code that is already there, for one method (tried on JDK 8 to
  * 28): breakpoints are no capability of a living VM, and clear only code that recorded its
@@ -13,13 +13,13 @@
  *
  * How it is reached: the VM binds `native static void registerNatives()` of a class of that name
  * in the boot loader to the function that registers the interface, and that hands each entry to
- * JNI's RegisterNatives. The class is defined, with nothing but that method; the calling thread's
+ * JNI's RegisterNatives. The class is defined with that method only; the calling thread's
  * own JNI table is replaced for this one call, so that the entry is noted and nothing registered;
  * the flag that allows it, WhiteBoxAPI, is set for this one call.
  *
- * The function itself wants a java.lang.reflect.Executable, and to make one the VM would have the
+ * The function itself needs a java.lang.reflect.Executable. To make one, the VM would have the
  * application's class loaders load the classes of all its parameters. So none is made: the table is
- * replaced for that call, too, and the VM gets from our FromReflectedMethod what it asked for.
+ * replaced for that call, too, and our FromReflectedMethod gives the VM what it needs.
  *
  * What stays until the JVM ends: the empty class; and the VM notes that WhiteBox was used, so that
  * a fatal error file (hs_err) written later says "Unsupported internal testing APIs have been

@@ -60,9 +60,9 @@ bool precise_ids_learn(struct precise_ids *ids, const struct vm *vm, JNIEnv *jni
 }
 
 /* The method of this class, if it is the one; NULL with nothing pending otherwise. Asking for an
- * id makes the VM initialize the class and wait for whoever does: only what is initialized is
- * asked. An id may be that of a method which the class inherits: where it is no pointer, the class
- * was compared. */
+ * id makes the VM initialize the class, or wait for the thread that does: only initialized
+ * classes are asked. An id may be that of a method which the class inherits: if the id is
+ * not a pointer, the class was compared. */
 static jmethodID method_of(const struct precise_method *m, jclass c, const struct vm *vm,
                            const struct precise_ids *ids, jvmtiEnv *jvmti, JNIEnv *jni) {
     jint status = 0;
@@ -85,7 +85,7 @@ void precise_methods_find(const struct precise_method *m, uint32_t n, const stru
     jclass *all = NULL;
     uint32_t missing = n;
     bool done[PRECISE_METHODS_MAX] = {false};
-    (*jni)->EnsureLocalCapacity(jni, LOCALS); /* all -Xcheck:jni wants to know; it takes nothing */
+    (*jni)->EnsureLocalCapacity(jni, LOCALS); /* only for -Xcheck:jni; it takes nothing */
     if (n > PRECISE_METHODS_MAX ||
         (*jvmti)->GetLoadedClasses(jvmti, &classes, &all) != JVMTI_ERROR_NONE)
         return;

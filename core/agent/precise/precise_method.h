@@ -23,7 +23,7 @@ struct precise_method {
     bool is_static;
 };
 
-/* Fills in what `method` is. False where it is nothing that could be found again. */
+/* Fills in what `method` is. False if it could not be found again. */
 bool precise_method_read(struct precise_method *m, const struct vm *vm, uintptr_t method);
 
 /* What identifies a method of JNI. */

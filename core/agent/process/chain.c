@@ -11,9 +11,9 @@
 static struct chain *_Atomic chains[CHAINS_MAX];
 
 /* A signal that goes on, by the place of its context, which lies on its thread's stack; and the
- * entries it has been to. One whose handler jumped away (siglongjmp) stays. A later signal at the
- * same place is told from one that comes back by the stack: what comes back is called from deeper
- * down than `frame`, where the signal first came to us. */
+ * entries it has been to. One whose handler jumped away (siglongjmp) stays. The stack
+ * distinguishes a later signal at the same place from one that comes back: what comes back is
+ * called from deeper down than `frame`, where the signal first came to us. */
 static struct {
     _Atomic uintptr_t context;
     _Atomic uintptr_t frame;
@@ -118,7 +118,7 @@ static void (*const entries[CHAIN_PLACES])(int, siginfo_t *, void *) = {
     entry_0, entry_1, entry_2,  entry_3,  entry_4,  entry_5,  entry_6,  entry_7,
     entry_8, entry_9, entry_10, entry_11, entry_12, entry_13, entry_14, entry_15};
 
-/* -1: somebody else's. */
+/* -1: it is not ours. */
 static int entry_of(const struct sigaction *action) {
     for (int i = 0; i < CHAIN_PLACES; i++)
         if (action->sa_flags & SA_SIGINFO && action->sa_sigaction == entries[i])

@@ -1,13 +1,14 @@
 /*
  * A handler of ours among others of the same signal, which go on to one another.
  *
- *   kernel ─▶ ours ─▶ who was there before us ─▶ … ─▶ the VM's
+ *   kernel ─▶ ours ─▶ the handler before us ─▶ … ─▶ the VM's
  *
- * Others come and go as we do, and keep what they found: somebody who was put in front of us while
- * we sampled may call us for ever after. When we come again we go in front once more, by another
- * entry, which has its own idea of what was before it; the old one goes on to what it always did.
- * Where a signal comes to the same entry a second time (somebody found us, and we them), it goes to
- * the VM itself, or to the handler that was there before the first of ours: no circle.
+ * Other libraries install and remove handlers as we do, and keep the handler that they found: one
+ * that was put in front of ours while we sampled may call ours forever. When we install ours again,
+ * it goes in front again, by another entry, which keeps its own previous handler; the old entry
+ * goes on to the same handler as before. If a signal comes to the same entry a second time (two
+ * handlers call each other), it goes to the VM itself, or to the handler that was there before the
+ * first of ours. So there is no endless circle.
  *
  * Context: chain_enter and chain_leave belong to the agent's thread and its attach callbacks, one
  * at a time; entries are signal-safe.
@@ -38,12 +39,12 @@ struct chain {
     struct sigaction first;    /* its own */
 };
 
-/* In front of all others, if it is not there. 0, or -EBUSY: others were put in front so often that
- * no entry is left; or another -errno. */
+/* Puts our handler in front of all others, unless it is in front. 0, or -EBUSY: others were put in
+ * front so often that no entry is left; or another -errno. */
 int chain_enter(struct chain *c);
 /* Whether we are in front. */
 bool chain_is_front(const struct chain *c);
-/* What was before comes back. Where somebody is in front of us, we stay, and pass everything on. */
+/* Restores the previous handler. If another is in front of ours, ours stays and passes all on. */
 void chain_leave(struct chain *c);
 
 #endif

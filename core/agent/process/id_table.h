@@ -31,8 +31,8 @@ void id_table_unmap(struct id_table *t);
 
 /* Puts the other half to use, which must be clean. */
 void id_table_turn(struct id_table *t);
-/* Cleans the half that is not in use and gives its memory back. No handler may be at work that
- * was so before id_table_turn. */
+/* Cleans the half that is not in use and gives its memory back. No handler may run any more
+ * that ran before id_table_turn. */
 void id_table_clean(struct id_table *t);
 
 /* The identity's id; *is_new: it has not been announced yet, and the caller must do it (others may

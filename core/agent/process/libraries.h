@@ -22,7 +22,7 @@ struct libraries {
     struct code_range range[2][LIBRARIES_MAX]; /* sorted by begin */
     uint32_t count[2];
     _Atomic uint32_t current;
-    uint64_t loads; /* the loader's count of loads and unloads when last looked at */
+    uint64_t loads; /* the loader's count of loads and unloads when last read */
 };
 
 /* True when something was loaded or unloaded since the last call. */

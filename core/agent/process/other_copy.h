@@ -1,6 +1,6 @@
 /*
  * The same agent, loaded from another path or of another build: it has globals of its own, and may
- * be at work in the same JVM. Two of them would take each other's signals and breakpoints.
+ * run in the same JVM. Two of them would take each other's signals and breakpoints.
  *
  * Context: the thread that loads agents.
  */

@@ -151,7 +151,7 @@ void signals_give_back(struct signals *s, int signo) {
     if (i < 0 || --s->slot[i].users)
         return;
     if (sigaction(signo, NULL, &now) != 0 || now.sa_sigaction != s->slot[i].handler) {
-        s->left |= UINT64_C(1) << (signo - 1); /* somebody's handler is in front of ours */
+        s->left |= UINT64_C(1) << (signo - 1); /* another handler is in front of ours */
         return;
     }
     sigaction(signo, &ignore, NULL);

@@ -22,12 +22,12 @@ struct signals {
         struct sigaction before; /* the disposition before ours */
     } slot[SIGNALS_MAX];
     uint64_t ignored; /* bits of signals that we left ignored, and that were not */
-    uint64_t left;    /* bits of signals where somebody else's handler may call ours for ever */
+    uint64_t left;    /* bits of signals of which another handler may call ours forever */
 };
 
 /* Puts the handler in place for the first user of a signal. 0, or -errno with the reason in `why`:
- * somebody else's handler is there. With `in_front` ours is put in front of that one, and what it
- * is not for goes on to it with signals_pass_on. */
+ * another handler is there. With `in_front` ours is put in front of that one, and signals_pass_on
+ * gives it the signals that are not ours. */
 int signals_take(struct signals *s, int signo, bool in_front, signals_handler *handler, char *why,
                  size_t why_bytes);
 
@@ -35,14 +35,15 @@ int signals_take(struct signals *s, int signo, bool in_front, signals_handler *h
  * and few programs use them; glibc and the JDK's network code have the outermost ones. */
 int signals_find_queued(void);
 
-/* Whether our handler is still there, and nobody's else in its place. */
+/* Whether our handler is still installed, and no other one in its place. */
 bool signals_has(const struct signals *s, int signo);
 
-/* A signal that is none of ours goes to who was there before. Signal-safe. */
+/* Passes a signal that is not ours to the handler before ours. Signal-safe. */
 void signals_pass_on(const struct signals *s, int signo, siginfo_t *info, void *context);
 
-/* When the last user is gone the handler goes, and what was there before comes back; under a debugger
- * (ptrace) the signal is ignored from then on instead. By then nothing sends it any more. */
+/* When the last user is gone the handler goes, and what was there before comes back; under a
+ * debugger (ptrace) the signal is ignored from then on instead. By then nothing sends it any more.
+ * */
 void signals_give_back(struct signals *s, int signo);
 
 #endif

@@ -12,7 +12,7 @@
 #include <jni.h>
 
 /* A class of the boot loader, loaded if need be ("java/lang/Object"); a local reference. NULL, with
- * nothing pending, where it has none of that name. */
+ * nothing pending, if it has none of that name. */
 jclass boot_class(JNIEnv *jni, const char *name);
 
 #endif

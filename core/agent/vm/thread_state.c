@@ -103,7 +103,7 @@ int thread_states_open(struct thread_states *s) {
     s->state_offset = vm_offset(&t, "OSThread", "_state");
     int32_t next = vm_offset(&t, "OSThread", "_interrupted");
     if (s->state_offset < 0 && next >= 4)
-        s->state_offset = next - 4; /* JDK 8 tells of the field behind it only */
+        s->state_offset = next - 4; /* JDK 8 exports only the field behind it */
     s->monitor_wait = (uint32_t)vm_constant(&t, "MONITOR_WAIT", 3);
     s->condvar_wait = (uint32_t)vm_constant(&t, "CONDVAR_WAIT", 4);
     s->object_wait = (uint32_t)vm_constant(&t, "OBJECT_WAIT", 5);
@@ -191,7 +191,7 @@ static enum wire_thread_state state_of_frames(const struct thread_states *s, uin
     return java_sp ? WIRE_THREAD_PARKED : WIRE_THREAD_UNKNOWN;
 }
 
-/* The VM's own note. UNKNOWN: it is none of these. */
+/* The VM's own note. UNKNOWN: it is not one of these. */
 static enum wire_thread_state state_of_vm(const struct thread_states *s, const struct vm *vm,
                                           uintptr_t java, uintptr_t fp) {
     if (!java || s->state_offset < 0 || !vm->heaps)

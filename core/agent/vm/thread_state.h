@@ -20,7 +20,7 @@ enum thread_look {
     THREAD_GONE,
     THREAD_RUNS,   /* or waits for a processor, or for a page of memory */
     THREAD_SLEEPS, /* in a system call, as told */
-    THREAD_HIDDEN, /* it sleeps; more is not to be seen here */
+    THREAD_HIDDEN, /* it sleeps; more is not visible here */
 };
 
 struct thread_sleep {
@@ -49,8 +49,8 @@ void thread_states_close(struct thread_states *s);
 /* Three system calls. */
 enum thread_look thread_state_look(struct thread_states *s, uint32_t tid, struct thread_sleep *out);
 
-/* What a sleeping thread waits for; `java` is its JavaThread*, 0: none; `fp` its frame pointer, or a
- * frame's further up. */
+/* What a sleeping thread waits for; `java` is its JavaThread*, 0: none; `fp` its frame pointer, or
+ * a frame's further up. */
 enum wire_thread_state thread_state_of_sleep(const struct thread_states *s, const struct vm *vm,
                                              uintptr_t java, const struct thread_sleep *sleep,
                                              uintptr_t fp);

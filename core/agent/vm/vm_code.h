@@ -1,7 +1,7 @@
 /*
- * HotSpot's generated code: which blob a program counter is in, and what a compiled method knows
- * of its frames (source: codeCache.cpp, codeBlob.hpp, nmethod.hpp, pcDesc.hpp, scopeDesc.cpp,
- * debugInfo.hpp, JDK 8-28).
+ * HotSpot's generated code: which blob a program counter is in, and what a compiled method
+ * records about its frames (source: codeCache.cpp, codeBlob.hpp, nmethod.hpp, pcDesc.hpp,
+ * scopeDesc.cpp, debugInfo.hpp, JDK 8-28).
  *
  * Context: signal-safe; every read is guarded and every loop bounded.
  */
@@ -47,16 +47,16 @@ struct code_scope {
 uint32_t code_scopes(const struct vm *vm, const struct code *c, uintptr_t pc, bool *of_pc,
                      struct code_scope *out, uint32_t max);
 
-/* True where `pc` can be the return address of a call out of Java code: the strong test that lets
+/* True if `pc` can be the return address of a call out of Java code: the strong test that lets
  * a stack be searched for one. */
 bool code_is_return_address(const struct vm *vm, uintptr_t pc);
 /* The same where what `pc` is in is known already. */
 bool code_is_return(const struct code *c, uintptr_t pc);
 
-/* True where a call instruction lies in front of `pc`. */
+/* True if a call instruction is in front of `pc`. */
 bool code_follows_call(uintptr_t pc);
 
-/* True where the call in front of this return address goes straight to a compiled method. */
+/* True if the call in front of this return address goes straight to a compiled method. */
 bool code_called_method(const struct vm *vm, uintptr_t pc);
 
 /* True in one of the VM's hand-written routines: copies, mathematics, cryptography. */
@@ -66,7 +66,7 @@ bool code_is_routine(const struct vm *vm, const struct code *c);
 uintptr_t code_method(const struct vm *vm, const struct code *c);
 
 /* A deoptimized frame's return address points to its handler; the true one is in the frame. Gives
- * `pc` itself where it is none. `sp` is the frame's own stack pointer. */
+ * `pc` itself if it is no such address. `sp` is the frame's own stack pointer. */
 uintptr_t code_original_pc(const struct vm *vm, const struct code *c, uintptr_t pc, uintptr_t sp);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define LIST_MAX 65536
 #define CLASSES_MAX 16 /* of threads */
-#define ASKED_MAX 16   /* threads of one class whose names are asked for */
+#define ASKED_MAX 16   /* threads of one class whose names are requested */
 
 /* The search for the vtable. Most threads are of one class: not all of them are asked. */
 struct search {
@@ -38,7 +38,7 @@ static bool is_compiler_name(uint32_t tid) {
     return n > 0 && (strncmp(name, "C1 Comp", 7) == 0 || strncmp(name, "C2 Comp", 7) == 0);
 }
 
-/* True where an address is in the library that the VM's tables are in. */
+/* True if an address is in the library that the VM's tables are in. */
 static bool in_vm(const struct vm_tables *t, uintptr_t address) {
     Dl_info vm;
     Dl_info its;
@@ -58,8 +58,8 @@ static bool is_worth_asking(struct search *s, uintptr_t vtable) {
     return false;
 }
 
-/* The list changes while we read it, and a thread's memory may be gone: what is read is believed
- * when it is the same after the kernel was asked. */
+/* The list changes while we read it, and a thread's memory may be freed: what is read counts if
+ * it is the same after the kernel was asked. */
 static uintptr_t compiler_vtable(struct search *s, uintptr_t thread) {
     const struct vm_layout *at = &s->vm->at;
     uintptr_t vtable = guarded_load64(thread);

@@ -20,7 +20,7 @@ struct method_view {
     uint64_t identity; /* never 0 */
 };
 
-/* False where `method` does not lead to a method with names. `strict` also wants what holds them to
+/* False if `method` does not lead to a method with names. `strict` also wants what holds them to
  * be a constant pool, with a tag for each entry and those of the names for text: the test for an
  * address that may be anything. A method that was replaced by a redefinition of its class passes
  * it. Its pool has the class for its holder, which has got another pool. */

@@ -15,7 +15,7 @@
 
 /* An instance field's offset out of its jfieldID (source: jfieldIDWorkaround.hpp): bits from 2 or
  * (JDK 28) 3 on; bit 1 says instance field; with bit 0 only seven are the offset, the rest check
- * the class. 0: it is none. */
+ * the class. 0: not an instance field's ID. */
 static uint32_t offset_of_id(uintptr_t id, uint32_t shift) {
     uintptr_t offset = id & 1 ? id >> shift & 127 : id >> shift;
     return id & 2 ? (uint32_t)offset : 0;

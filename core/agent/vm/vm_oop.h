@@ -10,8 +10,8 @@
  *   ZGC, generations             coloured below the address             address
  *
  * A collector may have moved the object since the reference was written: Shenandoah and ZGC say
- * where to. It may move it while we look at it, too, and nothing stops it: then the old place is
- * read, as long as it is there, or garbage. So a caller believes only what it has checked.
+ * where to. It may also move the object while we read it, and nothing prevents that: then the old
+ * place is read, as long as it exists, or garbage. So a caller uses only what it has checked.
  *
  * Context: oop_learn in a Java thread at attach; the rest is signal-safe.
  */
@@ -53,7 +53,7 @@ void oop_learn(struct oop_layout *o, JNIEnv *jni);
 bool oop_field_offset(const struct oop_layout *o, JNIEnv *jni, jclass c, const char *name,
                       const char *type, uint32_t *out);
 
-/* The address out of a coloured reference, 0 for null and for what is none. The two processors
+/* The address in a coloured reference; 0 for null and for an invalid reference. The two processors
  * differ in where the address begins. */
 uintptr_t oop_uncolour_x86_64(uint64_t v);
 uintptr_t oop_uncolour_aarch64(uint64_t v);

@@ -96,15 +96,14 @@ struct compiler_layout {
 
 /* Of vm_klass.h. */
 struct klass_layout {
-    int32_t offset; /* in an object; -1: not known */
-    uint32_t
-        header_shift; /* of the class's bits in an object's first word; 0: they are not there */
+    int32_t offset;        /* in an object; -1: not known */
+    uint32_t header_shift; /* of the class's bits in an object's first word; 0: it has none */
     bool narrow;
     uintptr_t base;
     uint32_t shift;
 };
 
-/* Addresses of user space have no more bits, unless somebody asks the kernel for more. */
+/* Addresses of user space have no more bits, unless a program asks the kernel for more. */
 #if defined(__aarch64__)
 #define VM_ADDRESS_BITS 48
 #else
@@ -148,7 +147,7 @@ void vm_find_thread_key(struct vm *vm, uintptr_t self);
  * lock. */
 void vm_know_java_vtable(struct vm *vm, uintptr_t vtable);
 
-/* The calling thread's JavaThread*, or 0 when it is none. Signal-safe. */
+/* The calling thread's JavaThread*, or 0 if it is not a Java thread. Signal-safe. */
 uintptr_t vm_current_java_thread(const struct vm *vm);
 
 #endif

@@ -16,7 +16,7 @@
 #define ENTRY_TO(e) ((e) >> 1 & ((UINT64_C(1) << 45) - 1))
 #define ENTRY_FROM(e) ((e) >> 46)
 
-/* The two ZGCs' types have the same names but for the first letter. */
+/* The two ZGCs' types have the same names except for the first letter. */
 static int32_t offset_in(struct vm_tables *t, char letter, const char *type, const char *field) {
     char name[64];
     snprintf(name, sizeof name, "%c%s", letter, type);

@@ -1,8 +1,8 @@
 /*
- * Where ZGC has moved an object to. ZGC corrects a reference when somebody loads it, or in the next
- * cycle: until then it says where the object was, and that memory may be another's by now. The
- * collector keeps tables, a slot for each 2 MiB of the heap, that say for the objects of that range
- * where they are (source: zForwarding.inline.hpp, zForwardingEntry.hpp, zHash.inline.hpp,
+ * Where ZGC has moved an object to. ZGC corrects a reference when a thread loads it, or in the next
+ * cycle: until then it points to where the object was, and that memory may be in use by another.
+ * The collector keeps tables, a slot for each 2 MiB of the heap, that say for the objects of that
+ * range where they are (source: zForwarding.inline.hpp, zForwardingEntry.hpp, zHash.inline.hpp,
  * zGeneration.hpp; the same with X for Z, JDK 21-28).
  *
  * Context: zgc_learn at attach; zgc_current is signal-safe.

@@ -31,7 +31,7 @@ uint32_t method_ids_find(struct method_ids *m, uint64_t method) {
     return id;
 }
 
-/* What JVMTI says of a method. */
+/* What JVMTI reports about a method. */
 struct answer {
     jclass holder; /* keeps the class alive while more is asked */
     char *class_name, *name, *signature;

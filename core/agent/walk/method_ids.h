@@ -2,8 +2,8 @@
  * Names of methods that are known by their jmethodID only, as AsyncGetCallTrace gives them. A
  * handler cannot ask JVMTI: it notes what it met, and the agent's thread asks soon after.
  *
- * A jmethodID outlives its class. JVMTI knows which ones do, and what is gone before it was asked
- * for is announced as METHOD_IDS_UNLOADED.
+ * A jmethodID outlives its class. JVMTI knows which ones do, and a method that was unloaded
+ * before JVMTI was asked is announced as METHOD_IDS_UNLOADED.
  *
  * Context: method_ids_find is signal-safe, any thread; the rest belongs to the agent's thread.
  */
@@ -35,7 +35,7 @@ uint32_t method_ids_find(struct method_ids *m, uint64_t method);
 /* Puts the names of all methods met into the ring. False: those that found no room there wait. */
 bool method_ids_announce(struct method_ids *m, jvmtiEnv *jvmti, JNIEnv *jni);
 
-/* Nothing was met: the ids that were given out are no longer valid. No handler may be at work. */
+/* Nothing was met: the ids that were given out are no longer valid. No handler may run. */
 void method_ids_forget(struct method_ids *m);
 
 /* Makes the VM give the methods of one class, or of all classes there are, their jmethodIDs. */

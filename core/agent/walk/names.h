@@ -26,12 +26,12 @@ struct names {
  * methods; NAMES_NO_ROOM: the ring had no room for its names. */
 uint32_t names_method(struct names *n, const struct method_view *m);
 
-/* The frame for a piece of generated code that is no method, the routine at `pc` where the VM has
- * told of it (stub_names.h). Announces its name. */
+/* The frame for a piece of generated code that is no method: the routine at `pc` if the VM has
+ * reported it (stub_names.h). Announces its name. */
 uint64_t names_stub(struct names *n, const struct code *c, uintptr_t pc);
 
 /* The frame for a class, by its Klass*, which something keeps alive, or by its name in internal
- * form (java/lang/String, [B). Announces it. An error frame where there is no room. */
+ * form (java/lang/String, [B). Announces it. An error frame if there is no room. */
 uint64_t names_class(struct names *n, uintptr_t klass);
 uint64_t names_class_called(struct names *n, const char *name, uint32_t bytes);
 

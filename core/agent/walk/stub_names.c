@@ -13,7 +13,7 @@ static struct {
     pthread_mutex_t lock; /* of adding and sorting */
     struct stub_name *stub;
     uint32_t count;
-    _Atomic uint32_t sorted;   /* of them, from the beginning, may be looked at */
+    _Atomic uint32_t sorted;   /* of them, from the beginning, may be read */
     _Atomic uint32_t sequence; /* odd while they are put in order */
 } stubs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

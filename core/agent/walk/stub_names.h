@@ -22,10 +22,10 @@ struct stub_name {
     char name[STUB_NAME_BYTES]; /* cut; NUL-terminated */
 };
 
-/* Asks for those there are, and listens to those that come. `callbacks`: those of `jvmti` as they
- * are set. Does nothing without memory. The agent's thread. */
+/* Requests the existing routines, and receives new ones. `callbacks`: those of `jvmti` as they are
+ * set. Does nothing if memory runs out. The agent's thread. */
 void stub_names_open(jvmtiEnv *jvmti, jvmtiEventCallbacks *callbacks);
-/* No handler is at work. The agent's thread, or VMDeath. */
+/* No handler may run. The agent's thread, or VMDeath. */
 void stub_names_close(jvmtiEnv *jvmti, jvmtiEventCallbacks *callbacks);
 
 /* Puts those that came in order, so that they are found. The agent's thread. */

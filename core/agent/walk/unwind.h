@@ -1,6 +1,6 @@
 /*
  * One step to a native caller by the reader's unwind tables (core/wire/unwind.h). The tables say
- * where the caller's registers are; what is read there is believed only where it leads towards the
+ * where the caller's registers are; what is read there counts only if it leads towards the
  * stack's base, so a step never leaves the stack and a walk always ends.
  *
  * Context: signal-safe; every read of the stack and of a row is guarded, every loop bounded.
@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* What is known of a native frame. */
+/* What is known about a native frame. */
 struct native_frame {
     uintptr_t pc, sp, fp;
     uintptr_t lr;     /* where `interrupted`, on an architecture that has one; else 0 */

@@ -58,8 +58,8 @@ static bool is_carried_by(const struct vm *vm, uintptr_t object, uintptr_t java_
     return carrier && guarded_load64(carrier + v->thread_eetop) == java_thread;
 }
 
-/* In some of its own code (sleep, unpark) a virtual thread passes for its carrier. It is mounted
- * all the same: the carrier's continuation is its own. */
+/* In some of its own code (sleep, unpark) a virtual thread passes for its carrier. It is still
+ * mounted: the carrier's continuation is its own. */
 static uintptr_t disguised(const struct vm *vm, uintptr_t carrier) {
     const struct virtual_layout *v = &vm->virtual_threads;
     const struct oop_layout *o = &vm->oops;

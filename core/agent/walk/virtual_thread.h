@@ -3,7 +3,7 @@
  * javaThread.hpp, javaClasses.cpp, java.lang.Thread and VirtualThread, JDK 21-28).
  *
  * JavaThread::_vthread is the current thread's object, the carrier's own or a virtual thread's. A
- * collector may move it while we look: what is read is believed only if the object's own
+ * collector may move it while we look: what is read counts only if the object's own
  * carrierThread leads back to the carrier.
  *
  * There may be millions of virtual threads: whose name was announced is remembered for as many as
@@ -21,11 +21,11 @@
 
 #define VIRTUAL_NAME_BYTES 256 /* of a name, at most */
 
-/* Fills vm->virtual_threads, after oop_learn; `known` stays false where this VM has none. */
+/* Fills vm->virtual_threads, after oop_learn; `known` stays false if this VM has none. */
 void virtual_thread_learn(struct vm *vm, JNIEnv *jni);
 
 /* The id of the virtual thread that a thread carries, the calling one or another, 0: none.
- * Announces its name with `tid` as the carrier, unless that was done lately; an empty one where it
+ * Announces its name with `tid` as the carrier, unless that was done lately; an empty one if it
  * has none. */
 uint64_t virtual_thread_current(const struct vm *vm, struct names *names, uintptr_t java_thread,
                                 uint32_t tid);

@@ -34,7 +34,7 @@ struct asgct {
 bool asgct_exists(void);
 
 /* 0, or -errno with the reason it does not work here in `why`. Creates the jmethodIDs of all
- * classes there are. asgct_close when no handler is at work any more: it announces what is left. */
+ * loaded classes. asgct_close when no handler runs any more: it announces what is left. */
 int asgct_open(struct asgct *a, const struct walker *w, jvmtiEnv *jvmti, JNIEnv *jni, char *why,
                size_t why_bytes);
 void asgct_close(struct asgct *a, jvmtiEnv *jvmti);

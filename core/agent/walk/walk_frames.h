@@ -20,7 +20,7 @@
 #include "core/agent/walk/walk.h"
 
 #define WORD sizeof(uintptr_t)
-#define STEPS_MAX 8192 /* frames looked at in one walk */
+#define STEPS_MAX 8192 /* frames visited in one walk */
 #define SCANS_MAX 64   /* times a caller is searched for */
 
 struct cursor {

@@ -24,7 +24,7 @@ struct native_bounds {
     uintptr_t wrapper; /* a JavaCallWrapper that may lie in one of the frames, or 0 */
 };
 
-/* Goes on from `f` and adds the callers it comes by; `f` itself is not added. Returns where it
+/* Goes on from `f` and adds the callers it finds; `f` itself is not added. Returns where it
  * stopped, with `f` the frame there. `interrupted` is changed where a handler had interrupted. */
 enum native_stop native_walk(const struct walker *w, const struct native_bounds *b,
                              struct native_frame *f, struct registers *interrupted,

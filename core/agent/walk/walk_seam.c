@@ -68,7 +68,7 @@ bool seam_leave_stub(struct walk *k, struct cursor *at) {
     next.pc = registers_code_address(k->r.lr);
 #endif
     if (!libraries_contain(k->w->libraries, next.pc)) {
-        /* Where the stub was jumped to from Java code it has no frame: fp is somebody else's. */
+        /* If Java code jumped to the stub, it has no frame: fp belongs to another one. */
         if (code_contains(k->vm, next.pc) || at->fp < at->sp || !walk_in_stack(k, at->fp))
             return false;
         next = (struct cursor){.pc = walk_load_pc(at->fp + WORD),

@@ -54,7 +54,7 @@ static enum frame_stage prologue_x86_64(const struct stage_code *c) {
 enum frame_stage stage_x86_64(const struct stage_code *c) {
     if (c->prologue)
         return prologue_x86_64(c);
-    /* Epilogue: add rsp, N; pop rbp; [poll]; ret — or a jump to who passes an exception on. */
+    /* Epilogue: add rsp, N; pop rbp; [poll]; ret — or a jump to what passes an exception on. */
     const uint8_t *pc = c->byte + c->pc;
     if (pc[0] == POP_RBP)
         return STAGE_PUSHED;

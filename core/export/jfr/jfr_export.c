@@ -86,7 +86,7 @@ static int read_part(struct file *f, struct part *a) {
     return 0;
 }
 
-/* "Main (pid 123)" is all that is known of the JVM here. */
+/* Only "Main (pid 123)" is known about the JVM here. */
 static void note_vm(struct file *f, const struct export_quality *q, uint64_t time_ns) {
     const char *pid = q->jvm ? strstr(q->jvm, " (pid ") : NULL;
     char name[256] = "";

@@ -43,7 +43,7 @@ static int write_at(struct jfr_stream *w, const void *data, size_t bytes, uint64
     return 0;
 }
 
-/* Appends the beginning of an empty checkpoint of `bytes` bytes. No reader looks at the bytes
+/* Appends the beginning of an empty checkpoint of `bytes` bytes. No reader uses the bytes
  * behind its few fields. */
 static void add_filler(struct text *out, uint64_t bytes) {
     char filler[FILLER_BYTES] = {0}; /* the last field means that there are no pools */

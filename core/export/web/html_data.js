@@ -84,7 +84,7 @@ const page = (function () {
 
     const MOST_REVERSED = 1000000;
 
-    // Frames as `f` has them, each stack read from its other end, but for what is less
+    // Frames as `f` has them, each stack read from its other end, without what is less
     // than `least`. null: there are too many.
     function reversedFrom(f, least) {
         const out = {depths: [0], nameOf: [0], classOf: [f.classOf[0]], left: [0],
@@ -214,7 +214,7 @@ const page = (function () {
 
     // ---- patterns ------------------------------------------------------------------------------
 
-    // null: it is no regular expression. Capitals matter only where there are some in it.
+    // null: it is no regular expression. Capitals matter only if it has some.
     function patternOf(text) {
         try {
             return new RegExp(text, /[A-Z]/.test(text.replace(/\\./g, "")) ? "" : "i");

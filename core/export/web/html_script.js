@@ -1,5 +1,5 @@
-// Draws the flame graph of this page: only frames in sight and wider than half a pixel are looked
-// at. The look and the keys are svg_script.js's.
+// Draws the flame graph of this page: it visits only frames that are in sight and wider than
+// half a pixel. The look and the keys are svg_script.js's.
 (function () {
     "use strict";
 
@@ -64,7 +64,7 @@
         return columns < SHORTEST ? "" : cut(text, columns - 1) + "\u2026";
     }
 
-    // A sign says of a changed frame what its colour says.
+    // The sign of a changed frame means the same as its colour.
     function labelOf(i, columns) {
         const sign = change && i && !(flags[i] & 1) ? points(change[i]) + " " : "";
         const name = fit(names[nameOf[i]], columns - sign.length, isJava(i));
@@ -75,7 +75,7 @@
 
     // ---- drawing -------------------------------------------------------------------------------
 
-    // Fewer levels than the window has rows: the roots are at the bottom of it all the same.
+    // Fewer levels than the window has rows: the roots are still at its bottom.
     const offset = () => (up ? Math.max(main.clientHeight - levels * ROW, 0) : 0);
     const rowY = (depth) => (up ? levels - 1 - depth : depth) * ROW + offset();
     const depthAt = (y) => {
@@ -201,7 +201,7 @@
         return at;
     }
 
-    // ---- what is said of a frame ---------------------------------------------------------------
+    // ---- texts about a frame -------------------------------------------------------------------
 
     function statsOf(i) {
         const samples = byWeight ? other[i] : value[i], weight = byWeight ? value[i] : other[i];
@@ -304,7 +304,7 @@
 
     function reverse() {
         if (change)
-            return; // what changed is known of these frames only
+            return; // only these frames have a change
         ends[1] = ends[1] || page.reversed();
         ends.reverse();
         ({COUNT, levels, depths, nameOf, classOf, left, value, other, self, parent, end, change,
@@ -489,7 +489,8 @@
     main.scrollTop = up ? main.scrollHeight : 0;
     describe();
 
-    // For scripts: how many frames there are, what and where they are, and what is asked of them.
+    // For scripts: how many frames there are, what and where they are, and what is requested of
+    // them.
     window.flameGraph = {
         get frames() {
             return COUNT;

@@ -326,7 +326,7 @@
         let wanted = null;
         let bad = false;
         if (text) {
-            try { // capitals matter only where there are some in the pattern
+            try { // capitals matter only if the pattern has some
                 wanted = new RegExp(text, /[A-Z]/.test(text.replace(/\\./g, "")) ? "" : "i");
             } catch (e) {
                 bad = true;

@@ -111,7 +111,7 @@
         setFocus(0);
     }
 
-    // As far as one way is by far the hottest, everybody would take it.
+    // Unfolds the hottest way as far as it is by far the hottest.
     function begin() {
         unfolded = new Uint8Array(COUNT);
         unfolded[0] = 1;
@@ -124,7 +124,7 @@
 
     function reverse() {
         if (change)
-            return; // what changed is known of these frames only
+            return; // only these frames have a change
         ends[1] = ends[1] || page.reversed();
         ends.reverse();
         ({COUNT, depths, nameOf, classOf, value, other, self, parent, end, change,

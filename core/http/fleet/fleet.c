@@ -174,7 +174,7 @@ int fleet_new(const struct fleet_options *o, struct fleet **out, struct err *e) 
     if (!f)
         return err_set(e, ENOMEM, "out of memory");
     f->options = *o;
-    /* Without memory for the shared store, each session has its own tables. */
+    /* If there is no memory for the shared store, each session has its own tables. */
     f->symbols = symbol_store_new();
     f->options.session.symbols = f->symbols;
     roll_init(&f->roll);

@@ -2,7 +2,7 @@
  * Files:
  *   census        cheap check for new or ended processes, to know when to look for JVMs
  *   engine_union  what several users want sampled of one JVM, as one set of engines
- *   fleet         the open sessions: one for each JVM, shared by all who look at it
+ *   fleet         the open sessions: one for each JVM, shared by all its viewers
  *   member        one JVM with its session, its users and what they want sampled
  *   roll          list of the machine's JVMs, looked up at most once a second
  *   roster        keeper of every JVM of the machine: entered at start, left at end

@@ -40,7 +40,7 @@ struct member {
     bool joined;          /* it views another process's session, or did so when we last checked */
     struct engine_union ours;        /* what we asked for last */
     struct engine_union before;      /* what others had asked for without us */
-    struct engine_union failed_want; /* what was asked for when attaching failed */
+    struct engine_union failed_want; /* what was requested when attaching failed */
     struct err failure;              /* why attaching failed */
 };
 

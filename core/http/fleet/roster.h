@@ -4,7 +4,7 @@
  * delays no other.
  *
  *      wanted ─▶ being entered ─▶ held ─▶ being left ─▶ gone
- *        ▲            │             └────── or wanted again, to begin with a new profile
+ *        ▲            │             └────── or wanted again, with a new profile
  *        └─ failed ◀──┘ the reason is reported once; it is retried rarely
  *
  * Context: roster_* are called from one thread; a held JVM belongs to that thread until it is

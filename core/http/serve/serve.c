@@ -26,7 +26,7 @@ struct parts {
     struct login *login;
     struct guard guard;
     struct serve serve;
-    struct roster *roster; /* NULL: a JVM is profiled when it is asked for */
+    struct roster *roster; /* NULL: a JVM is profiled when a client requests it */
     struct server *server;
 };
 
@@ -35,8 +35,9 @@ static int check_reach(const struct serve_options *o, const struct listen_at *at
         return 0;
     return err_set(
         e, EPERM,
-        "--listen %.100s: anybody on other machines could connect: give --token-file FILE (openssl "
-        "rand -hex 24 makes a token), or --tls-cert, --tls-key and --tls-ca for certificates",
+        "--listen %.100s: all users of other machines could connect: give --token-file FILE "
+        "(openssl rand -hex 24 makes a token), or --tls-cert, --tls-key and --tls-ca for "
+        "certificates",
         o->listen);
 }
 

@@ -125,7 +125,7 @@ void jfr_chunk_close(struct jfr_chunk *k) {
 
 /* ---- time ---- */
 
-/* A duration of centuries means "for ever" and counts as 0. */
+/* A duration of centuries means "forever" and counts as 0. */
 uint64_t jfr_chunk_span(const struct jfr_chunk *k, uint64_t ticks) {
     uint64_t seconds = ticks / k->ticks_a_second, rest = ticks % k->ticks_a_second;
     if (seconds > UINT64_C(1) << 32)

@@ -25,7 +25,7 @@
 
 #include "core/import/emit.h"
 
-/* What is known of a frame besides its name; all zeroes: nothing. */
+/* What is known about a frame besides its name; all zeroes: nothing. */
 struct frame_text {
     bool leaf;
     bool java;       /* it is a Java method, whatever its name looks like */

@@ -5,7 +5,7 @@
  *   frame_pattern      matching of frame names with the patterns of -I and -X
  *   gather             collecting of the samples a query asks for, and the thread rows
  *   history_read       list of the single samples of a query, for sample-based formats
- *   pattern            filter text as a regular expression, or as plain text if it is none
+ *   pattern            filter text as a regular expression, or as plain text if it is invalid
  *   snapshot           a query and its immutable result: method rows, thread rows, tree
  *   snapshot_build     working data and steps of making a snapshot
  *   snapshot_inverted  building of the inverted (bottom-up) call tree

@@ -339,7 +339,7 @@ static bool is_quiet(struct share *h) {
     return quiet;
 }
 
-/* The session ends: each client that waits for an answer is told so, and asks again. */
+/* The session ends: each client that waits for an answer is notified, and asks again. */
 static void turn_away(struct share *h) {
     for (uint32_t i = 0; i < SHARE_GUESTS_MAX; i++)
         if (h->guest[i].state == GUEST_WAITS && !h->guest[i].feed)
@@ -429,8 +429,8 @@ static void turn(struct share *h) {
     share_worker_begin(h);
 }
 
-/* Accepts the connections made meanwhile, which would otherwise break: these clients are told that
- * the session ends, too. */
+/* Accepts the connections made meanwhile, which would otherwise break: these clients also get the
+ * message that the session ends. */
 static void welcome_the_last(struct share *h) {
     for (uint32_t i = 0; i < SHARE_GUESTS_MAX && share_guest_welcome(h); i++)
         ;

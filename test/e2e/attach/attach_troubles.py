@@ -184,7 +184,7 @@ def removed_without_signals():
         os.unlink(jvm.socket())
         # It may yet be young and get a handler, before.
         wait_for(lambda: "with -Xrs it cannot be asked" in prof("-d", 1, jvm.pid).stderr, "the reason")
-        refused("with -Xrs it cannot be asked for a new one", "-d", 1, jvm.pid)
+        refused("with -Xrs it creates no new one", "-d", 1, jvm.pid)
 
 
 def not_a_socket():

@@ -17,7 +17,7 @@
 #define CHARACTER 4 /* bytes, at most */
 
 /* Prints the JVM's answer as it comes. A terminal gets clean text only, because the answer may have
- * text from anybody. */
+ * text from any source. */
 struct listener {
     FILE *out;
     bool terminal;
@@ -169,7 +169,7 @@ static int dump_heap(const struct options *o, const struct jvm *j, struct err *e
     return r;
 }
 
-/* "load LIBRARY [OPTIONS]". As in jattach, "true" or "false" may stand between them: whether the
+/* "load LIBRARY [OPTIONS]". As in jattach, "true" or "false" may be between them: whether the
  * path is absolute, which is clear from the name. */
 static int load(const struct options *o, const struct jvm *j, struct err *e) {
     struct text path = {0};

@@ -216,7 +216,7 @@ static int order(const struct stacks *a, const struct stacks *b) {
     return a->bytes < b->bytes ? -1 : a->bytes > b->bytes;
 }
 
-/* Appends the stack of `s` with its counts in A and in B; NULL: it is not there. */
+/* Appends the stack of `s` with its counts in A and in B; NULL: no such stack. */
 static void add_both(struct text *out, const struct stacks *s, const struct stacks *a,
                      const struct stacks *b) {
     text_add_n(out, s->at, s->bytes);

@@ -18,7 +18,7 @@
 enum { CGROUP, ENVIRON, CMDLINE, NAMESPACE, TEXTS };
 
 /* The child's task: it reads one text after another into a file in memory. Reading the JVM's
- * environment can block for ever, if that memory is mapped from another process's file system. */
+ * environment can block forever, if that memory is mapped from another process's file system. */
 struct look {
     pid_t pid;
     int file; /* memfd */

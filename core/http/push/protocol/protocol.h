@@ -73,7 +73,7 @@ struct push_protocol {
     int (*make)(const struct push_protocol *p, const struct push_profile *f,
                 int (*put)(void *arg, struct push_message *m), void *arg);
     /* Reads from an answer's body what its status does not say; the reason goes to `why`. -EAGAIN:
-     * a retry is worthwhile. Other -errno: the message was not taken although the status says so
+     * a retry is worthwhile. Other -errno: the message was not taken although the status reports it
      * (partial success). 0: neither. */
     int (*judge)(unsigned status, const char *body, size_t bytes, char *why, size_t size);
 };

@@ -1,7 +1,7 @@
 /*
  * One message in a file. It is written and read without trusting what is in the directory.
  *
- *    0  "JTOPPUSH"   8  version 1   12 CRC-32 of all but itself
+ *    0  "JTOPPUSH"   8  version 1   12 CRC-32 of all other bytes
  *   16  flags (1: the body is gzip)   20 lengths of protocol, path, query, type, subject (u32 each)
  *   40  from   48  to   56  length of the body (u64 each)
  *   64  protocol path query type subject body, without NULs between them

@@ -16,10 +16,10 @@ void api_jvms_members(struct json *j, const struct jvm *jvm);
 void api_jvms_write(struct json *j, const struct jvm *jvm);
 /* "status": {…} */
 void api_jvms_status(struct json *j, const struct session_status *st);
-/* "events": […]: those that are asked for, and those that have samples or drops. */
+/* "events": […]: those that are requested, and those that have samples or drops. */
 void api_jvms_events(struct json *j, const struct session_status *st);
 
-/* The event's name as it was asked for, else the name of its kind. */
+/* The event's name as it was requested, else the name of its kind. */
 const char *api_jvms_event_name(const struct session_status *st, int event);
 
 /* The other process that profiles the JVM and shares its profile; 0: none. Asks a socket. */

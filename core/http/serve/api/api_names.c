@@ -69,7 +69,7 @@ static int by_text(const void *a, const void *b) {
     return strcmp((*x)->text, (*y)->text);
 }
 
-/* Writes equal names once more, with signature and library. */
+/* Writes equal names again, with signature and library. */
 static int tell_apart(struct api_name **sorted, uint32_t count) {
     int r = 0;
     qsort(sorted, count, sizeof(void *), by_text);

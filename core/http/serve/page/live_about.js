@@ -1,6 +1,6 @@
-// What is known of one method: its lines, and ways from here.
+// What is known about one method: its lines, and links to it in other views.
 class AboutMethod {
-    // only, inFlame: are told a regular expression that is the name.
+    // only, inFlame: functions that get a regular expression for exactly this name.
     constructor(dialog, stream, only, inFlame) {
         this.dialog = dialog;
         this.stream = stream;
@@ -35,7 +35,7 @@ class AboutMethod {
     }
 
     list(lines, weight) {
-        setText($("#lines-said"), lines.length ? "Its lines:" : "Nothing is known of its lines.");
+        setText($("#lines-said"), lines.length ? "Its lines:" : "Its lines are not known.");
         $("#lines").replaceChildren(...lines.slice(0, AboutMethod.MOST).map((l) => make("li", "",
             `line ${l.line}: ${numbers.percent(l.self, weight)} self, ` +
             `${numbers.percent(l.total, weight)} total`)));

@@ -1,5 +1,5 @@
-// The flame graph: frames hang from the top, so that nothing jumps as stacks grow. Only what is in
-// sight and wider than half a pixel is looked at. A zoom and the keyboard's place are kept by name
+// The flame graph: frames hang from the top, so that nothing jumps as stacks grow. It visits only
+// what is in sight and wider than half a pixel. A zoom and the keyboard's place are kept by name
 // from one picture to the next.
 class Flame {
     constructor({box, canvas, detail, path, back, changed}) {
@@ -193,7 +193,7 @@ class Flame {
         c.fillText(label, x + 3, y + Flame.ROW / 2 + 4);
     }
 
-    // A name in so many letters: all of it, or without its package, or its beginning.
+    // A name in at most `letters` letters: all of it, or without its package, or its beginning.
     static fit(name, letters) {
         if (letters < 3)
             return "";
@@ -203,7 +203,7 @@ class Flame {
              : letters < 5 ? "" : name.slice(0, letters - 1) + "\u2026";
     }
 
-    // ---- what is said of a frame ---------------------------------------------------------------
+    // ---- texts about a frame -------------------------------------------------------------------
 
     point(i) {
         if (i === this.hover)

@@ -1,4 +1,4 @@
-// What is said above the views: the JVM's figures, and how good the profile is.
+// The lines above the views: the JVM's figures, and how good the profile is.
 const header = (() => {
     const MAX_OVERHEAD = 2, MAX_LOST = 1; // percent that are worth a word
     const FEW = 400; // samples: ±5 points

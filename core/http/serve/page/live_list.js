@@ -1,4 +1,4 @@
-// The list keeps itself fresh while somebody looks at it.
+// The list refreshes itself while the page is visible.
 (() => {
     const EVERY = 3000; // ms
     const body = $("#jvms tbody");
@@ -29,7 +29,7 @@
         name.append(jvm.closed ? jvm.name : link(`/live/${jvm.pid}`, jvm.name));
         const figures = ["CPU", "Memory", "Threads", "Up"].map((label) => {
             const cell = make("td", "n");
-            cell.dataset.label = label; // where there is no room for the heads of columns
+            cell.dataset.label = label; // if there is no room for the heads of columns
             return cell;
         });
         row.append(make("td", "n", String(jvm.pid)), name, make("td", "", jvm.user),

@@ -1,4 +1,4 @@
-// The page of one JVM: what is asked for, what is shown, what is held.
+// The page of one JVM: what is requested, what is shown, what is held.
 (() => {
     const SPANS = [["0", "everything"], ["10", "last 10 s"], ["60", "last minute"],
                    ["300", "last 5 min"]];
@@ -10,7 +10,7 @@
     let latest = null; // the view that is shown
     let shown = 0; // views so far
 
-    // ---- what is asked for ---------------------------------------------------------------------
+    // ---- what is requested ---------------------------------------------------------------------
 
     function question(held) {
         const q = new URLSearchParams({event: state.event, rows: state.rows});
@@ -209,7 +209,7 @@
         $("#event").value = name;
         flame.clear();
         if (state.held)
-            stream.open(heartbeat()); // it is sampled as long as somebody asks for it
+            stream.open(heartbeat()); // the server samples only what a client requests
         ask();
     }
 
@@ -455,7 +455,7 @@
     showView();
     ask();
 
-    // For scripts: what is asked for and shown, and where frames are.
+    // For scripts: what is requested and shown, and where frames are.
     window.livePage = {
         state: () => ({...state, pattern: String(state.pattern || ""), shown,
                        latest: latest && {window: latest.window, samples: latest.total.samples,

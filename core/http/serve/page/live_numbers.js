@@ -53,7 +53,7 @@ const numbers = (() => {
     // Off the end of a percentage with 95 of 100, at worst.
     const margin = (samples) => (samples > 0 ? 98 / Math.sqrt(samples) : 100);
 
-    // null: it is no regular expression. Capitals matter only where there are some in it.
+    // null: it is no regular expression. Capitals matter only if it has some.
     function pattern(text) {
         try {
             return new RegExp(text, /[A-Z]/.test(text.replace(/\\./g, "")) ? "" : "i");

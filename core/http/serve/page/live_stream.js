@@ -1,4 +1,4 @@
-// What comes from the server: a view each second, and views that were asked for. A stream that
+// What comes from the server: a view each second, and views that were requested. A stream that
 // breaks off is opened again, later each time, until the JVM or the right to see it is gone.
 class Stream {
     // told: {view(view), state(name, text), failed(text)}; a state is called live, stopped,
@@ -17,7 +17,7 @@ class Stream {
         this.shut = false;  // a token is wanted
         window.setInterval(() => this.watch(), 1000);
         window.addEventListener("online", () => this.again());
-        document.addEventListener("visibilitychange", () => { // somebody has logged in, elsewhere
+        document.addEventListener("visibilitychange", () => { // perhaps a login in another tab
             if (!document.hidden && this.shut)
                 this.connect();
         });
@@ -141,7 +141,7 @@ class Stream {
                                              : `the server answers ${answer.status}`;
     }
 
-    // One view; null: another was asked for meanwhile, or it failed (told).
+    // One view; null: another was requested meanwhile, or it failed (reported to `told`).
     async view(query) {
         if (this.asked)
             this.asked.abort();
@@ -161,7 +161,7 @@ class Stream {
         return null;
     }
 
-    // Something else about this JVM; null: it could not be had (told).
+    // Something else about this JVM; null: it failed (reported to `told`).
     async get(rest) {
         try {
             const answer = await fetch(this.base + rest, {cache: "no-store"});

@@ -1,5 +1,5 @@
-// A table of rows that come anew each second: rows keep their elements by their key, and columns
-// sort. A column: {id, label, title, value(row), text(row) or fill(cell, row), number, up}.
+// A table of rows that the server sends each second: rows keep their elements by their key, and
+// columns sort. A column: {id, label, title, value(row), text(row) or fill(cell, row), number, up}.
 class Table {
     constructor(table, columns, {key, sort, activate, label}) {
         this.columns = columns;

@@ -1,4 +1,4 @@
-// Light or dark: as the system says, until somebody says otherwise; this browser remembers it.
+// Light or dark: as the system is set, until the user switches; the browser keeps the choice.
 const theme = (() => {
     const KEY = "jtop-prof-theme";
     const root = document.documentElement;

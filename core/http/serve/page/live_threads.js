@@ -1,4 +1,4 @@
-// Who runs it, in which states, and what it runs most.
+// The threads: their states, and the method that each runs most.
 class ThreadTable extends Table {
     constructor(table, activate) {
         super(table, [

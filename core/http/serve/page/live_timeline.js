@@ -7,7 +7,7 @@ class Timeline {
         this.chosen = chosen; // (from, to): seconds of the samples' clock, both included
         this.context = canvas.getContext("2d");
         this.line = null;
-        this.window = null; // what is looked at, while held
+        this.window = null; // what is shown, while held
         this.drag = null;
         this.pending = false;
         this.listen();

@@ -43,7 +43,7 @@ class Tree {
         this.close();
     }
 
-    // Nodes (from 1) in preorder with children by name, and each one's parent (0: none).
+    // Nodes (from 1) in preorder with children by name, and the parent of each (0: none).
     static sorted(nodes, names) {
         const n = nodes.length + 1, base = nodes.length ? nodes[0][1] : 0;
         const parents = new Int32Array(n), children = Array.from({length: n}, () => []);
@@ -91,7 +91,7 @@ class Tree {
         return names;
     }
 
-    // -1: it is not there (any more).
+    // -1: it does not exist (any more).
     find(path) {
         let at = 0;
         for (const name of path) {

@@ -5,7 +5,7 @@
  *   pages_assets  scripts, style and HTML of the pages, embedded in the program
  *   pages_hash    SHA-256 of a script in base64, for the Content-Security-Policy
  *
- * The pages for browsers. Each one is a single answer, which requests nothing but /api/v1. Its
+ * The pages for browsers. Each one is a single answer, which requests only /api/v1. Its
  * script and its style are part of it: several files of the source tree, one after another. The
  * policy that is sent with it allows only these, by their hashes.
  *

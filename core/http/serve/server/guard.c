@@ -80,9 +80,9 @@ static bool means_loopback(const char *host) {
     return strcasecmp(name, "localhost") == 0;
 }
 
-/* An attacker can make a name point to 127.0.0.1; for a browser, we would be the same site as his
- * page. If a token or a certificate is required, this does not help him: the browser does not send
- * it. */
+/* An attacker can make a name point to 127.0.0.1; for a browser, we would be the same site as the
+ * attacker's page. If a token or a certificate is required, this does not help the attacker: the
+ * browser does not send it. */
 static bool host_passes(const struct guard *g, const struct guard_request *q,
                         struct serve_answer *a) {
     if (q->hosts > 1 || !q->host || !is_host(q->host))

@@ -20,7 +20,7 @@ static off_t check_file(int fd, const char *option, const char *path, bool secre
     if (!S_ISREG(st.st_mode) || st.st_size == 0 || st.st_size > FILE_MAX)
         return err_set(e, EINVAL, "%s %.200s: not a file of PEM text", option, path);
     if (secret && (st.st_mode & 007))
-        return err_set(e, EPERM, "%s %.200s: everybody may read or change it (%04o): chmod 600",
+        return err_set(e, EPERM, "%s %.200s: all users may read or change it (%04o): chmod 600",
                        option, path, (unsigned)st.st_mode & 07777);
     return st.st_size;
 }

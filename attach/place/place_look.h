@@ -19,7 +19,7 @@ enum place_seen {
 
 struct place_look {
     uint32_t seen;
-    int32_t error;   /* errno of PLACE_LOOK_UNKNOWN */
+    int32_t error;   /* errno, for PLACE_LOOK_UNKNOWN */
     char dir[256];   /* as the JVM sees it, printable */
     char tried[640]; /* directories before `dir` that cannot be used, and why; printable */
 };

@@ -13,10 +13,10 @@
 #define PLACE_TRIES_MAX 24
 
 enum place_fault {
-    PLACE_FAULT_LOOKUP, /* the directory could not be opened: errno */
+    PLACE_FAULT_LOOKUP, /* the directory could not be opened; see `error` */
     PLACE_FAULT_NOEXEC,
     PLACE_FAULT_FULL,  /* not enough room */
-    PLACE_FAULT_WRITE, /* the file could not be written: errno */
+    PLACE_FAULT_WRITE, /* the file could not be written; see `error` */
     PLACE_FAULT_NAME,  /* its path cannot be passed as an argument */
     PLACE_FAULT_OWNER, /* files there get another owner or mode */
 };
@@ -29,10 +29,10 @@ struct place_try {
 };
 
 enum place_outcome {
-    PLACE_UNANSWERED, /* the child did not answer: it hung */
+    PLACE_UNANSWERED, /* the child did not answer in time */
     PLACE_DONE,
     PLACE_UNSEEN,     /* the JVM has ended, or may not be inspected */
-    PLACE_UNREADABLE, /* our own file cannot be read: error */
+    PLACE_UNREADABLE, /* our own file cannot be read; see `error` */
     PLACE_NOWHERE,
 };
 
@@ -60,19 +60,19 @@ struct place_task {
     char buffer[65536];
 };
 
-/* The child's work, and what it does at the end: it removes the files. */
+/* place_child is the child's work; place_child_after, at its end, removes the files. */
 void place_child(void *task, void *result, int *fd);
 void place_child_after(void *task);
 
-/* The JVM's uid as the JVM sees it; the caller must be permitted to inspect the JVM. */
+/* Returns the JVM's uid as the JVM sees it. The caller must be permitted to inspect the JVM. */
 unsigned place_inner_uid(const struct jvm *j);
 
 /* Calls `take` with one directory after the other, as paths inside the JVM's root, until it returns
  * true. */
 bool place_dirs(struct place_task *t, bool (*take)(struct place_task *t, const char *dir));
 
-/* Finds the name of a copy with this content that the JVM has loaded. False: there is none, or it
- * would not be found by its name. */
+/* Finds the path of a copy with this content that the JVM has loaded. False: there is none, or the
+ * JVM's C library (musl) cannot load it by this path again. */
 bool place_loaded(struct place_task *t, char *out, size_t size);
 
 #endif

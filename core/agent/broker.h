@@ -1,6 +1,6 @@
 /*
- * The agent's end of the socket through which a reader opens perf_events for the agent, where the
- * JVM itself may not open them. See core/wire/broker.h.
+ * The agent's end of the socket through which a reader opens perf_events for the agent, if the JVM
+ * may not open them itself. See core/wire/broker.h.
  *
  * Context: only the agent's thread calls broker_ask. No function here is signal-safe.
  */
@@ -18,7 +18,7 @@ struct broker {
     const _Atomic bool *quit;
 };
 
-/* Connects without waiting. Where `path` is "" or no process listens there, the broker stays closed
+/* Connects without waiting. If `path` is "" or no process listens there, the broker stays closed
  * (`open` is false). */
 void broker_connect(struct broker *b, const char *path);
 /* Closes the connection. Idempotent. */

@@ -11,7 +11,7 @@ const struct frame_class_look frame_class_looks[FRAME_CLASSES] = {
     [CLASS_CPP] = {'p', "C++", 0xc8c83c, 0x1e1e0a},
     [CLASS_KERNEL] = {'k', "Kernel", 0xe17d00, 0x1e1e00},
     [CLASS_THREAD] = {'t', "Thread", 0xa9b8d6, 0x141414},
-    [CLASS_ERROR] = {'e', "No frame", 0xb4b4b4, 0x141414},
+    [CLASS_ERROR] = {'e', "Missing frame", 0xb4b4b4, 0x141414},
 };
 
 enum frame_class frame_class_of(enum method_kind kind, enum frame_tier tier) {

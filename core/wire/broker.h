@@ -1,6 +1,6 @@
 /*
  * perf_events that a privileged reader opens for a JVM that may not open them: with `--fdtransfer`,
- * and without it where the reader has the right and the JVM has not.
+ * and also without it if only the reader has the right.
  *
  *   The reader listens at a SOCK_SEQPACKET socket. Its path, as the JVM sees it, is the agent's
  *   option "broker=PATH". Agent_OnAttach connects; the reader accepts one connection, of that JVM,
@@ -20,8 +20,8 @@
 #include <assert.h>
 #include <stdint.h>
 
-/* An engine's reason (layout.h) begins with this where the reader opens its events. It is not a
- * fault. */
+/* If the reader opens an engine's events, the engine's reason (layout.h) begins with this text. It
+ * is not an error. */
 #define BROKER_REASON "opened by jtop-prof"
 
 struct broker_question {

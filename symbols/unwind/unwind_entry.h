@@ -27,7 +27,7 @@ struct unwind_cie {
     int64_t data_align;
     uint64_t ra_register;
     uint8_t encoding; /* of addresses in its FDEs and their programs: DW_EH_PE_… */
-    bool sized;       /* FDEs contain the length of their augmentation */
+    bool sized;       /* the FDEs contain the length of their augmentation data */
     bool signal;      /* these FDEs are return trampolines of signals */
     struct unwind_bytes program;
 };

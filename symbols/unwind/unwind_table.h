@@ -7,12 +7,12 @@
  *   unwind_program  interpreter of one function's DWARF frame program
  *   unwind_table    sorted unwind rules of one ELF file, by address
  *
- * How to find the caller's frame, for every program counter of one ELF file. The programs in
+ * Rules to find the caller's frame, for every program counter of one ELF file. The programs in
  * .eh_frame and .debug_frame are run once and flattened into rows, which hold what a walk of x86_64
  * or aarch64 stacks needs. The rows are sorted and searchable.
  *
- * The file is treated as hostile: every row, and every program that makes rows, is paid for with
- * bytes of the file, so that time and memory are bounded by its size. Invalid parts are left out.
+ * The file is treated as hostile. The number of rows and of programs that make rows is limited by
+ * the number of bytes in the file, so its size bounds time and memory. Invalid parts are left out.
  * Compressed .debug_frame sections are not read.
  *
  * Context: frontend only, any thread.

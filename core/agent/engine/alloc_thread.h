@@ -1,7 +1,8 @@
 /*
- * The thread that allocates, as both ways of sampling allocation see it. How many bytes of objects
- * it has allocated is what the VM counts: what is behind it, and what of its present buffer (TLAB)
- * is used (source: thread.hpp, threadLocalAllocBuffer.hpp, cooked_allocated_bytes, JDK 8-28).
+ * The allocating thread, for both engines that sample allocation. The number of bytes that it has
+ * allocated comes from the VM's counters: a sum over its finished buffers and large objects, plus
+ * the used part of its current buffer (TLAB) (source: thread.hpp, threadLocalAllocBuffer.hpp,
+ * cooked_allocated_bytes, JDK 8-28).
  *
  * Context: alloc_counter_learn in the agent's thread; the rest in the thread itself, signal-safe
  * for threads that Java knows.
@@ -23,19 +24,19 @@ struct alloc_counter {
 struct alloc_thread {
     uintptr_t java; /* JavaThread*; 0: not known */
     uint32_t tid;
-    uint64_t counted; /* bytes so far; 0: not known. Off by a buffer where a collector is just
-                         taking that away */
+    uint64_t counted; /* bytes so far; 0: not known. Wrong by one buffer while a collector retires
+                         the current one */
     struct engine_thread *kept; /* NULL: not armed yet */
 };
 
-/* `known` stays false if the VM does not describe them. */
+/* Finds the offsets. `known` stays false if the VM does not describe them. */
 void alloc_counter_learn(struct alloc_counter *c);
 
-/* The calling thread. False: it is not to be sampled. */
+/* Fills *out for the calling thread. False: it must not be sampled. */
 bool alloc_thread_current(const struct engine_run *run, const struct alloc_counter *c,
                           struct alloc_thread *out);
 
-/* Engines' arm and disarm: what is kept of a thread begins as zero, and needs nothing else. */
+/* The engines' arm and disarm. A thread's state begins as zero and needs no other setup. */
 int alloc_thread_arm(struct engine_run *run, struct engine_thread *t, uint32_t index);
 void alloc_thread_disarm(struct engine_run *run, struct engine_thread *t);
 

@@ -19,25 +19,26 @@
  *   native_gate        entry check and counters for hooked native functions
  *   perf_buffer        reader of the kernel's ring buffer of one perf event
  *
- * A way of taking samples of one event. One struct and one file each, all listed in engines.c in
- * the order in which those of the same event are tried.
+ * An engine is a method to take samples of one event. Each has a struct and a file. engines.c lists
+ * them in the order in which the engines of the same event are tried.
  *
- *   by a signal   something in the kernel, or a thread of ours, sends a thread a signal; `handle`
- *                 runs in it and calls sampler_take. perf, ctimer, itimer, wall.
- *   by a call     the VM or the program calls a function of the engine's, which calls
- *                 sampler_take with where it was called from. alloc, lock, nativemem, method.
+ *   by a signal   the kernel, or a thread of ours, sends a signal to a thread; `handle` runs in
+ *                 that thread and calls sampler_take. perf, ctimer, itimer, wall.
+ *   by a call     the VM or the program calls a function of the engine. The function calls
+ *                 sampler_take with the place of that call. alloc, lock, nativemem, method.
  *   by itself     the agent's thread samples all threads. safepoint.
  *
- * The weights of an event's samples add up to what was used, however late or seldom signals come.
- * Time in handlers: perf's counter is switched off in them, so that it is in no weight; the
- * kernel's CPU clocks go on, so for the timers it is. Either way it is in status.handler_ns.
+ * The weights of an event's samples add up to the total use, even if signals come late or seldom.
+ * Time in handlers: perf's counter is off in handlers, so weights do not include their time. The
+ * kernel's CPU clocks continue, so weights of the timers include it. In both cases,
+ * status.handler_ns has this time.
  *
- * What an engine has changed in the target, `stop` undoes completely. It comes when the engine was
- * asked to end, when the reader is gone, and before the agent leaves.
+ * `stop` undoes everything that the engine has changed in the target. It is called when the engine
+ * is to end, when the reader is gone, and before the agent ends.
  *
- * Context: all functions but `handle` are called by the agent's thread, with agent.engine_lock
- * held; `stop` by the VM's last thread too (VMDeath); arm and disarm also from JVMTI callbacks, all
- * three with the threads' lock. `handle` is signal-safe.
+ * Context: the agent's thread calls all functions except `handle`, with agent.engine_lock held; the
+ * VM's last thread (VMDeath) may also call `stop`, and JVMTI callbacks may call arm and disarm.
+ * arm, disarm and adopt are called with the threads' lock held. `handle` is signal-safe.
  */
 #ifndef JTOP_AGENT_ENGINE_ENGINE_H
 #define JTOP_AGENT_ENGINE_ENGINE_H
@@ -47,32 +48,32 @@
 #include <jvmti.h>
 #include <signal.h>
 
-/* What an engine keeps per thread; zero when not armed. */
+/* An engine's state of one thread; zero if not armed. */
 struct engine_thread {
     uint32_t tid;
     int32_t handle;   /* descriptor or timer */
     void *page;       /* perf: control page and data page */
-    uint64_t counted; /* perf: the counter at the last sample; the thread's own handler's */
+    uint64_t counted; /* perf: the counter at the last sample; only the thread's handler uses it */
 };
 
 struct broker;
 struct engine;
 struct threads;
 
-/* A running engine; one for each wire_event. */
+/* A running engine; one per wire_event. */
 struct engine_run {
     const struct engine *_Atomic engine; /* NULL: none */
-    struct wire_engine_request request;  /* a copy; strings end, the interval is the one in force */
-    struct wire_engine_request asked;    /* as received; compared with the next one */
-    int signo_asked;                     /* 0: one that is free */
-    int signo;                           /* in use, of engines by signal */
-    _Atomic bool changing;        /* such an engine begins or ends: signals come already or still */
+    struct wire_engine_request request;  /* a copy: terminated strings, and the actual interval */
+    struct wire_engine_request asked;    /* as received, to be compared with the next one */
+    int signo_asked;                     /* 0: any free signal */
+    int signo;                           /* signal in use, for engines by signal */
+    _Atomic bool changing;        /* it starts or stops: signals may come already, or still */
     struct engine_thread *thread; /* THREADS_MAX, by the thread's index; address space */
     struct sampler *sampler;
     struct threads *threads;
     struct broker *broker;
     struct wire_engine_status *status; /* counters are changed with engine_count */
-    jvmtiEventCallbacks *callbacks;    /* of `jvmti`: change, then SetEventCallbacks */
+    jvmtiEventCallbacks *callbacks;    /* of `jvmti`: change them, then call SetEventCallbacks */
     jvmtiEnv *jvmti;
 };
 
@@ -84,23 +85,24 @@ struct engine {
     bool biased;
     uint64_t interval; /* the default */
     uint64_t interval_min;
-    /* 0; or -errno with the reason it does not work here in `why`, and nothing changed. */
+    /* 0; or -errno with the reason in `why`, and nothing changed. */
     int (*start)(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes);
     int (*arm)(struct engine_run *run, struct engine_thread *t, uint32_t index);
-    /* Where arm() says -EAGAIN, the thread cannot be armed on the spot: the agent's thread fetches
-     * a descriptor for it, without the threads' lock and at most `wait_ms` long, and then adopts
-     * it, which takes the descriptor whatever comes of it. -ETIMEDOUT: not yet. NULL: never. */
+    /* If arm() returns -EAGAIN, the thread cannot be armed at once. Then the agent's thread calls
+     * fetch() to get a descriptor, without the threads' lock and for at most `wait_ms`, and then
+     * adopt(), which owns the descriptor even if it fails. fetch() returns -ETIMEDOUT: not yet.
+     * NULL: arm() never returns -EAGAIN. */
     int (*fetch)(struct engine_run *run, uint32_t tid, uint32_t wait_ms);
     int (*adopt)(struct engine_run *run, struct engine_thread *t, uint32_t index, int fd);
     void (*disarm)(struct engine_run *run, struct engine_thread *t);
-    /* No handler runs any more, and no sampler_take of a callback; a callback may still be before
-     * or behind it. */
+    /* When it is called, no handler and no sampler_take of a callback is running. A callback may
+     * still be running before or after its sampler_take. */
     void (*stop)(struct engine_run *run, JNIEnv *jni);
     /* True: the signal was this engine's. Between sampler_enter and sampler_leave. */
     bool (*handle)(struct engine_run *run, const siginfo_t *info, void *context);
-    /* How often turn() is wanted at least; 0: about every 100 ms is enough. */
+    /* turn() is called at least every `turn_ms`; 0: about every 100 ms. */
     uint32_t turn_ms;
-    /* NULL: nothing to do. */
+    /* Regular work; NULL: none. */
     void (*turn)(struct engine_run *run, JNIEnv *jni, uint64_t now_ms);
 };
 
@@ -111,8 +113,8 @@ extern const struct engine engine_cpu_perf, engine_cpu_ctimer, engine_cpu_itimer
     engine_cpu_safepoint, engine_wall, engine_wall_safepoint, engine_alloc, engine_alloc_trap,
     engine_lock, engine_nativemem, engine_nativelock, engine_perf_event, engine_method;
 
-/* Sets the VM's sampling interval in Agent_OnLoad (0: the default), before the main thread exists:
- * a thread keeps the interval it was made with until its next sample. */
+/* Sets the VM's sampling interval in Agent_OnLoad (0: the default), before the main thread exists.
+ * A thread keeps the interval that was set when it was created until its next sample. */
 void engine_alloc_foresee(jvmtiEnv *jvmti, uint64_t interval);
 
 // NOLINTNEXTLINE(readability-non-const-parameter): the builtin writes

@@ -1,28 +1,28 @@
 /*
- * Calls of methods between their beginning and their end: who is in which one since when, for
- * platform threads by their number, for virtual threads by theirs.
+ * Method calls in progress: which thread is in which method, and since when. The key is the native
+ * thread ID, or the ID of a virtual thread.
  *
- * Where calls come so often that their samples would cost more than the calls, only one in
- * N is sampled, and stands for the others.
+ * If calls are so frequent that their samples would cost more than the calls, only one in N short
+ * calls is sampled, and it stands for N calls.
  *
- * Context: the natives are JNI functions that the changed methods call; they also do after
- * method_calls_shut, from code that was being run then. The rest belongs to the agent's thread.
+ * Context: the rewritten methods call the natives, which are JNI functions. Code that was running
+ * at that time may still call them after method_calls_shut. The rest belongs to the agent's thread.
  */
 #ifndef JTOP_AGENT_ENGINE_METHOD_CALLS_H
 #define JTOP_AGENT_ENGINE_METHOD_CALLS_H
 
 #include "core/agent/engine/engine.h"
 
-/* `least`: by target, the ns that a call must take; a call that ends in exit N belongs to target N.
- * 0 or -errno. */
+/* `least`: by target, the shortest time in ns of a sampled call. A call that ends in exit N belongs
+ * to target N. 0 or -errno. */
 int method_calls_open(struct engine_run *run, const uint64_t *least, uint32_t targets);
-/* Returns when no sample is being taken any more. */
+/* Ends sampling; waits until no sample is being taken. */
 void method_calls_shut(void);
-/* Chooses how many calls a sample stands for. */
+/* Adjusts how many calls a sample stands for. */
 void method_calls_turn(void);
 
-/* enter, exit0, exit1 …, all of them (I)V: with the number that bytecode.h gave the method;
- * constant. */
+/* enter, exit0, exit1 …, all of type (I)V. The argument is the number that bytecode.h gave the
+ * method. The list is constant. */
 struct method_calls_natives {
     const JNINativeMethod *at;
     uint32_t count;

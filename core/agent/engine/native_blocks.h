@@ -1,10 +1,10 @@
 /*
- * Blocks of native memory that were sampled and are not freed yet: address → number. A table of
- * fixed size, in buckets of eight, two for each address; a block that finds both full is not
- * followed.
+ * Sampled blocks of native memory that are not freed yet: address → id. The table has a fixed size
+ * and buckets of eight entries. Each address belongs to two buckets; if both are full, the block is
+ * not followed.
  *
- * Context: any thread, no lock, no allocation; signal-safe. The memory is the agent's thread's: no
- * other call may run when it is unmapped.
+ * Context: any thread, no lock, no allocation; signal-safe. The agent's thread maps and unmaps the
+ * memory; no other call may be running when it is unmapped.
  */
 #ifndef JTOP_AGENT_ENGINE_NATIVE_BLOCKS_H
 #define JTOP_AGENT_ENGINE_NATIVE_BLOCKS_H
@@ -28,11 +28,11 @@ struct native_blocks {
 int native_blocks_map(struct native_blocks *b); /* 0 or -errno */
 void native_blocks_unmap(struct native_blocks *b);
 
-/* The block must not be in it. False: no room, which is counted. */
+/* Adds a block, which must not be in the table. False: no room; that is counted. */
 bool native_blocks_add(struct native_blocks *b, uintptr_t address, uint64_t live_id);
 
-/* Takes it out, before it is freed: afterwards the address may be another block's. Its number, or
- * 0 where it is not in it. */
+/* Removes a block from the table. Call it before the block is freed, because then another block may
+ * get the address. Returns the block's id; 0: it is not in the table. */
 uint64_t native_blocks_take(struct native_blocks *b, uintptr_t address);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * The way in and out for functions that libraries call instead of their own (imports.h): whether
- * the engine runs, and when nobody is inside any more. Counters are spread over cache lines, since
- * every malloc of the process may use them.
+ * Entry and exit of hooks, which libraries call instead of the real functions (imports.h). A hook
+ * learns whether the engine runs; the engine can wait until no thread is inside a hook. Counters
+ * are spread over cache lines, because every malloc of the process may use them.
  *
- * Context: native_gate_enter, native_gate_due and native_gate_leave in any thread, signal-safe; the
- * rest belongs to the agent's thread. A child after fork finds the gate shut: the ring is not its
- * own.
+ * Context: native_gate_open and native_gate_shut belong to the agent's thread; the rest is
+ * signal-safe, in any thread. In a child after fork no samples are taken, because the ring belongs
+ * to the parent.
  */
 #ifndef JTOP_AGENT_ENGINE_NATIVE_GATE_H
 #define JTOP_AGENT_ENGINE_NATIVE_GATE_H
@@ -16,7 +16,7 @@
 
 struct native_stripe {
     _Alignas(64) _Atomic uint32_t inside;
-    _Atomic uint64_t due; /* weight that no sample stands for yet */
+    _Atomic uint64_t due; /* weight that is in no sample yet */
 };
 
 struct native_gate {
@@ -26,20 +26,21 @@ struct native_gate {
 };
 
 void native_gate_open(struct native_gate *g, struct engine_run *run);
-/* Returns when nobody is inside. */
+/* Closes the gate; waits until no thread is inside. */
 void native_gate_shut(struct native_gate *g);
 
-/* NULL: shut, and there is nothing to leave. No call that may block between the two. */
+/* NULL: the gate is shut; do not call native_gate_leave. Between the two calls, the caller must not
+ * block. */
 struct native_stripe *native_gate_enter(struct native_gate *g);
 void native_gate_leave(struct native_stripe *stripe);
 
-/* The weight a sample now stands for: all of it with an interval of 0 or 1, or where it is an
- * interval at least; else whole intervals of what came together, and the rest is kept for later;
- * 0: no sample is due. */
+/* Returns the weight of a sample to be taken now; 0: no sample is due. With an interval of 0 or 1,
+ * or a weight of at least an interval, that is the whole weight. Otherwise weights are added up: a
+ * sample gets whole intervals, and the rest is kept for later. */
 uint64_t native_gate_due(struct native_stripe *stripe, uint64_t interval, uint64_t weight);
 
-/* Takes a sample of the caller of the hook whose frame this is. `real`: the function it wanted, the
- * leaf. Inside the gate. True: it is in the ring. */
+/* Takes a sample of the hook's caller. `frame`: the hook's frame. `real`: the real function, which
+ * is the leaf. Call it inside the gate. True: the sample is in the ring. */
 bool native_gate_sample(const struct native_gate *g, const void *frame, uintptr_t real,
                         uint64_t weight, uint64_t live_id);
 

@@ -1,5 +1,5 @@
 /*
- * The buffer in which the kernel leaves an event's samples: a control page, then one page of data.
+ * The buffer into which the kernel writes an event's samples: a control page, then a page of data.
  *
  * source: perf_event_open(2), "MMAP layout" and PERF_RECORD_SAMPLE
  *
@@ -16,16 +16,16 @@
 
 struct perf_news {
     uint64_t counter;                        /* at the newest sample, since the event was opened */
-    uint32_t samples;                        /* how many there were */
-    uint32_t frames;                         /* of the newest one's, in kernel[] */
+    uint32_t samples;                        /* number of samples read */
+    uint32_t frames;                         /* number of frames in kernel[] (newest sample) */
     uint64_t kernel[PERF_KERNEL_FRAMES_MAX]; /* frame words, leaf first */
 };
 
-/* Takes everything out; False: there was no sample. Samples the
- * kernel had no room for are in the counter of the next sample. */
+/* Reads and removes all samples. False: there was none. If the kernel had no room for a sample, the
+ * counter of the next one includes it. */
 bool perf_buffer_read(void *buffer, size_t page_bytes, struct perf_news *news);
 
-/* Whether there is something to take out. Any thread. */
+/* Whether there are records to read. Any thread. */
 bool perf_buffer_waits(void *buffer);
 
 #endif

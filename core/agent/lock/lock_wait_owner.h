@@ -1,10 +1,12 @@
 /*
- * What the owner of a lock is doing while another thread waits: a signal makes it walk its own
- * stack into one of a few slots, where the waiter finds it when the wait is over, if it is there by
- * then. No more than OWNERS_PER_SECOND are asked.
+ * The stack of a lock's owner while another thread waits for the lock. A signal makes the owner
+ * walk its own stack into a slot. When the wait is over, the waiter reads the slot if the stack is
+ * there by then. At most OWNERS_PER_SECOND owners are asked.
  *
  *      FREE ─▶ ASKED ─▶ WALKING ─▶ DONE ─▶ READ ─▶ FREE
- *                 waiter: over before ─▶ FREE; an old ASKED or DONE may be given to another wait
+ *
+ * If the wait ends before the owner begins to walk, the waiter frees the slot. If no slot is free,
+ * an old one in state ASKED or DONE is given to another wait.
  *
  * Context: ask and take in any thread; handle in a signal handler; the rest belongs to the agent's
  * thread. All between sampler_enter and sampler_leave.
@@ -24,34 +26,35 @@ struct owner_slot {
     _Atomic uint32_t state; /* see the .c file */
     uint32_t frames;
     uint32_t tid;
-    uintptr_t java;      /* JavaThread* that is asked … */
-    uint64_t virtual_id; /* and what it carries; 0: no virtual thread */
+    uintptr_t java;      /* JavaThread* of the owner */
+    uint64_t virtual_id; /* the virtual thread that it carries; 0: none */
     uint64_t frame[OWNER_FRAMES];
 };
 
 struct lock_owners {
     struct owner_slot *slot; /* OWNER_SLOTS, address space */
     struct sampler *sampler;
-    int signo; /* a real-time signal nobody uses; 0: none, nobody is asked */
+    int signo; /* a real-time signal that was unused; 0: none, no owner is asked */
     _Atomic uint64_t next_ns;
     _Atomic uint32_t turn;
 };
 
-/* 0 or -errno; without a free signal nobody is asked, which is no error. */
+/* 0 or -errno. If there is no free signal, no owner is asked; that is not an error. */
 int lock_owners_open(struct lock_owners *o, struct sampler *s, struct signals *signals,
                      signals_handler *handler);
 void lock_owners_close(struct lock_owners *o, struct signals *signals);
 
-/* Whether one may be asked now; counts as asking. */
+/* Whether an owner may be asked now. If true, this counts as asking one. */
 bool lock_owners_may_ask(struct lock_owners *o, uint64_t now_ns);
-/* Asks the thread, which has owner->java and ->tid. A ticket, 0: it cannot be asked. */
+/* Asks the thread with owner->java and owner->tid. Returns a ticket; 0: it cannot be asked. */
 uint32_t lock_owners_ask(struct lock_owners *o, const struct lock_owner *owner);
 
-/* The answer to the ticket, to be given back; NULL: there is none, and there will be none. */
+/* Returns the answer to the ticket; the caller must give it back. NULL: there is no answer, and
+ * there will be none. */
 struct owner_slot *lock_owners_take(struct lock_owners *o, uint32_t ticket);
 void lock_owners_give_back(struct owner_slot *slot);
 
-/* In the owner. */
+/* The signal handler's part, in the owner. */
 void lock_owners_handle(struct lock_owners *o, const siginfo_t *info, void *context);
 
 #endif

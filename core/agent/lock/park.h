@@ -1,9 +1,10 @@
 /*
- * Putting a function of ours in the place of Unsafe.park's native one, and back.
+ * Replaces the native function of Unsafe.park by one of ours, and restores it.
  *
- * The native function of a method stands behind the Method in memory: the word there must be a
- * function of the VM before ours replaces it, and be that again afterwards. It is changed through
- * JNI's RegisterNatives (boot_natives.h), which makes the VM give up compiled calls of the old one.
+ * The address of a method's native function is stored after the Method in memory. That word must be
+ * a function of the VM before ours replaces it, and it is again afterwards. It is changed with
+ * JNI's RegisterNatives (boot_natives.h), which makes the VM discard compiled calls of the old
+ * function.
  *
  * Source: method.hpp, jni.cpp (jni_RegisterNatives), JDK 8-28.
  * Context: the agent's thread, and VMDeath.
@@ -18,8 +19,8 @@
 typedef void(JNICALL *park_function)(JNIEnv *, jobject unsafe, jboolean absolute, jlong time);
 
 struct park {
-    uintptr_t slot;         /* where the VM keeps the function; 0: not known */
-    park_function original; /* stays, since threads may be in ours after it was put back */
+    uintptr_t slot;         /* address of that word; 0: not known */
+    park_function original; /* kept: threads may be in ours even after the restore */
     jvmtiEnv *jvmti;
     jvmtiEventCallbacks *callbacks;
 };
@@ -27,7 +28,8 @@ struct park {
 /* 0, or -errno with the reason in `why` and nothing changed. */
 int park_replace(struct park *p, const struct vm *vm, park_function ours, JNIEnv *jni, char *why,
                  size_t why_bytes);
-/* False: another agent has replaced ours meanwhile, and may call it; it stays. */
+/* False: another tool has replaced our function in the meantime, and may call it. Then nothing is
+ * restored. */
 bool park_restore(struct park *p, park_function ours, JNIEnv *jni);
 
 #endif

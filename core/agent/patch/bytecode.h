@@ -1,16 +1,16 @@
 /*
- * Class files in which a method calls a class of ours when it begins and when it ends, by a return
- * or by an exception.
+ * Rewrites class files so that a method calls a class of ours when it begins and when it ends, by a
+ * return or by an exception.
  *
- * What is put in is always four bytes, `invokestatic; nop`, so that the padding of switches stays
- * right. Behind the method's own code comes a handler for everything that is thrown; constructors
- * have none, since `this` may not be initialized where it begins. Jumps, exception tables, stack
- * maps and the debug information move along; type annotations inside the code are left out.
+ * Each insertion has four bytes, `invokestatic; nop`, so that the padding of switches stays right.
+ * A handler for all exceptions is added after the method's code. Constructors have none, because
+ * `this` may not be initialized where the handler begins. Jumps, exception tables, stack maps and
+ * debug information are adjusted; type annotations inside the code are removed.
  *
  * Source: JVMS 4 (class file format), 4.10 (verification), 6.5 (instructions).
  *
- * Context: any thread, not in signal handlers; nothing of the application's heap. The input is a class file the VM has
- * taken or is about to check, and is not trusted.
+ * Context: any thread, not in signal handlers; does not use the application's heap. The input is a
+ * class file that the VM has accepted or is about to check. It is not trusted.
  */
 #ifndef JTOP_AGENT_PATCH_BYTECODE_H
 #define JTOP_AGENT_PATCH_BYTECODE_H
@@ -23,27 +23,28 @@
 struct bytecode_target {
     const char *method;
     const char *signature; /* "(I)V"; NULL or "": every method of that name */
-    uint32_t exit;         /* which exit they call: exit0, exit1 … */
+    uint32_t exit;         /* number of the exit method that they call: exit0, exit1 … */
 };
 
-/* Set in the number of a constructor: its end by an exception is not told. */
+/* This bit is set in the number of a constructor: its end by an exception is not reported. */
 #define BYTECODE_CONSTRUCTOR 0x8000u
 
 struct bytecode_request {
     const char *hook_class; /* has static void enter(int), and all those exits */
-    _Atomic uint16_t *ids;  /* the number of the next method, which its calls are given */
+    _Atomic uint16_t *ids;  /* number of the next method, passed in its calls */
     const struct bytecode_target *target;
-    uint32_t targets; /* at least one; of those that match, the first counts */
+    uint32_t targets; /* at least one; the first that matches is used */
 };
 
 struct bytecode_result {
-    struct bytes_out file; /* the caller's, for bytes_end; empty: nothing was changed */
+    struct bytes_out file; /* the caller must call bytes_end; empty: nothing was changed */
     uint32_t methods;      /* changed */
-    uint32_t bodiless;     /* of that name, but native or abstract */
-    uint32_t oversized;    /* of that name, but too large to be changed */
+    uint32_t bodiless;     /* matching, but native or abstract */
+    uint32_t oversized;    /* matching, but too large to be changed */
 };
 
-/* 0; -EINVAL: that is no class file we understand; -ENOMEM. With an error nothing is in `out`. */
+/* 0; -EINVAL: the class file is invalid or not supported; -ENOMEM. After an error `out` is
+ * empty. */
 int bytecode_add_calls(const uint8_t *file, uint32_t length, const struct bytecode_request *q,
                        struct bytecode_result *out);
 

@@ -8,18 +8,20 @@
  *   trap_process    process checks for breakpoints: page protection, blocked signals
  *   trap_step       emulation of the instruction that a breakpoint replaced
  *
- * Breakpoints in the process's own native code: a function of ours is called when a thread is about
- * to run the function there. Written over the function's first instruction, which is then done for
- * the thread (trap_step.h), so that the breakpoint stays and no call is missed, however many
- * threads come at once. Where that instruction is one that cannot be done so, there is either the
- * way back to the caller (TRAP_RETURN), or taking the breakpoint out (trap_lift).
+ * Breakpoints in the process's own native code. A callback is called when a thread is about to run
+ * the function there. The breakpoint overwrites the function's first instruction, and the handler
+ * emulates this instruction for the thread (trap_step.h). So the breakpoint stays in place, and no
+ * call is missed, however many threads run into it at once. If the instruction cannot be emulated,
+ * the callback can make the function return at once (TRAP_RETURN), or take the breakpoint out
+ * (trap_lift).
  *
  *   trap_install ─▶ int3 ─▶ SIGTRAP ─▶ on_trap ─▶ hit() ─▶ the instruction's effect, or "return"
  *
- * The signal's handler comes with the first breakpoint, in front of the one that was there, and
- * goes after the last one, when no thread can be on its way to it any more. A breakpoint ends a
- * process whose thread blocks SIGTRAP: where one does, none is installed. Children of a fork find
- * the breakpoints in their copy: they go on as if there were none, and hit() is not called.
+ * The signal handler is installed with the first breakpoint, in front of the previous handler. It
+ * is removed after the last breakpoint, when no thread can still be on its way to it. If a thread
+ * that blocks SIGTRAP runs into a breakpoint, the kernel ends the process. So no breakpoint is
+ * installed if a thread blocks it. A child after fork has the breakpoints in its copy of the code;
+ * it continues as if there were none, and hit() is not called.
  *
  * Context: trap_install and trap_remove belong to the agent's thread and VMDeath, one at a time.
  */
@@ -32,31 +34,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRAPS_MAX 64 /* those of before keep a place until it is needed */
+#define TRAPS_MAX 64 /* removed ones keep their place until it is needed */
 
 enum trap_then {
-    TRAP_GO_ON,  /* run the function. Not where trap_goes_on() is false and it was not lifted */
-    TRAP_RETURN, /* do not: go on behind the call */
+    TRAP_GO_ON,  /* run the function; only if trap_goes_on() is true or the breakpoint is lifted */
+    TRAP_RETURN, /* do not run it: continue after the call */
 };
 
-/* Signal-safe; the thread stands before the first instruction, of which `context` is the
- * ucontext_t. Must not call what has a breakpoint. */
+/* Called before the function's first instruction; `context` is the ucontext_t there. It must be
+ * signal-safe, and must not call a function with a breakpoint. */
 typedef enum trap_then trap_hit(void *arg, void *context);
 
 /* Puts a breakpoint at the beginning of a function. With `lifts`, trap_lift and trap_set may be
- * used: the page of code stays writable for as long. Returns its number, or -errno with the reason
- * in `why` and nothing changed. */
+ * used, and the page of code stays writable until trap_remove. Returns the breakpoint's number, or
+ * -errno with the reason in `why` and nothing changed. */
 int trap_install(uintptr_t address, trap_hit *hit, void *arg, bool lifts, char *why,
                  size_t why_bytes);
-/* Puts the bytes of all these back; no hit() runs any more, and none will be called. Numbers
- * below 0 are passed over. */
+/* Removes all these breakpoints. When it returns, no hit() is running, and none will be called.
+ * Numbers below 0 are ignored. */
 void trap_remove(const int *trap, uint32_t n);
 
-/* Whether TRAP_GO_ON works at this address without trap_lift. False if it cannot be read. */
+/* Whether TRAP_GO_ON works at this address without trap_lift. False also if it cannot be read. */
 bool trap_goes_on(uintptr_t address);
 
-/* Takes the breakpoint out and puts it in again; signal-safe, in hit() too. Threads that ran into
- * it before it was lifted still come to hit(). A number below 0 is passed over. */
+/* trap_lift takes the breakpoint out, trap_set puts it in again. Signal-safe, also in hit(). For
+ * threads that ran into it before it was lifted, hit() is still called. Numbers below 0 are
+ * ignored. */
 void trap_lift(int trap);
 void trap_set(int trap);
 

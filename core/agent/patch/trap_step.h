@@ -1,12 +1,13 @@
 /*
- * The first instruction of a function that has a breakpoint in its place, done for the thread that
- * ran into it. Only those that functions usually begin with, and that do not depend on where they
- * lie: marks for branch targets, saving a register, making room on the stack, jumps and returns.
- * At a function's entry nobody reads the condition flags, so they are not computed.
+ * Emulates the first instruction of a function, which a breakpoint has replaced, for the thread
+ * that ran into it. It supports only instructions with which functions usually begin, and whose
+ * effect can be computed from the registers and the address: marks for branch targets, saving a
+ * register, making room on the stack, jumps and returns. At a function's entry no code reads the
+ * condition flags, so they are not computed.
  *
  * Sources: Intel's Software Developer's Manual, volume 2; Arm's Architecture Reference Manual.
  *
- * Context: signal-safe; nothing of libc.
+ * Context: signal-safe; does not call libc.
  */
 #ifndef JTOP_AGENT_PATCH_TRAP_STEP_H
 #define JTOP_AGENT_PATCH_TRAP_STEP_H
@@ -16,7 +17,7 @@
 
 #if defined(__aarch64__)
 #define TRAP_BYTES 4 /* brk #0 */
-#define TRAP_AHEAD 0 /* how far behind its beginning the pc is when the signal comes */
+#define TRAP_AHEAD 0 /* bytes from the breakpoint to the pc in the signal context */
 typedef uint32_t trap_word;
 #define TRAP_WORD 0xd4200000u
 #else
@@ -26,13 +27,13 @@ typedef uint8_t trap_word;
 #define TRAP_WORD 0xccu
 #endif
 
-#define TRAP_CODE_BYTES 8 /* what trap_step_read reads */
+#define TRAP_CODE_BYTES 8 /* bytes that trap_step_read reads */
 
 enum trap_step_kind {
-    TRAP_STEP_NONE = 0, /* cannot be done for it */
+    TRAP_STEP_NONE = 0, /* cannot be emulated */
     TRAP_STEP_SKIP,     /* does nothing */
     TRAP_STEP_PUSH,     /* saves register `a`, or `a` and `b`, `amount` bytes further down */
-    TRAP_STEP_STACK,    /* takes `amount` bytes of the stack */
+    TRAP_STEP_STACK,    /* allocates `amount` bytes on the stack */
     TRAP_STEP_JUMP,     /* to `amount` from the instruction's beginning */
     TRAP_STEP_RETURN,
     TRAP_STEP_SIGN, /* aarch64: signs the return address */
@@ -41,19 +42,20 @@ enum trap_step_kind {
 struct trap_step {
     enum trap_step_kind kind;
     uint8_t bytes; /* of the instruction */
-    uint8_t a, b;  /* the machine's numbers of registers */
+    uint8_t a, b;  /* register numbers of the architecture */
     int32_t amount;
 };
 
 struct trap_step trap_step_read(const uint8_t *code);
 
-/* For the thread whose context this is, which stands before the instruction at `at`. */
+/* Applies the step to the context of a thread whose next instruction is the one at `at`. */
 void trap_step_do(const struct trap_step *s, uintptr_t at, void *context);
 
-/* As if the function at whose beginning the thread stands had returned. */
+/* Changes the context of a thread at the beginning of a function as if the function had
+ * returned. */
 void trap_step_return(void *context);
 
-/* The function's argument, 0 to 4: integers and pointers. */
+/* Returns argument `n` (0 to 4) of the function: integers and pointers only. */
 uint64_t trap_argument(const void *context, int n);
 
 #endif

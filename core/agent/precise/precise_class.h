@@ -1,5 +1,5 @@
 /*
- * Classes of one name, told apart for --precise by the Klass they stand for.
+ * Distinguishes classes of the same name, for --precise, by their Klass.
  *
  * Source: javaClasses.hpp, JDK 8-28.
  * Context: the agent's thread.
@@ -11,12 +11,12 @@
 
 #include <jni.h>
 
-/* Where a java.lang.Class says which Klass it stands for: an offset, 0 where that, or where objects
- * are, is not known (before JDK 21). */
+/* Returns the offset of the Klass* in a java.lang.Class; 0: this offset, or the form of references,
+ * is not known (before JDK 21). */
 uint32_t precise_klass_offset(const struct vm *vm);
 
-/* Whether `c` stands for this Klass, whose name is this symbol. A collector may move the object
- * between two loads: then it looks again, a few times. */
+/* Whether `c` is the java.lang.Class of this Klass, whose name is the symbol `name`. A collector
+ * may move the object between two loads; then the function tries again, a few times. */
 bool precise_class_is(const struct vm *vm, uint32_t klass_offset, jclass c, uintptr_t klass,
                       uintptr_t name);
 

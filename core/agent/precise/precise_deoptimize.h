@@ -1,30 +1,30 @@
 /*
- * Making the VM give up a method's compiled code: its callers go to the interpreter, running frames
- * are deoptimized, and the method is compiled again as soon as its counters are high enough. In a
- * hot method they already are.
+ * Makes the VM discard a method's compiled code. Callers then run the method in the interpreter,
+ * running frames are deoptimized, and the VM compiles the method again when its counters reach the
+ * threshold. For a hot method they have already reached it.
  *
- * No official interface does that to code that is already there, for one method (tried on JDK 8 to
- * 28): breakpoints are no capability of a living VM, and clear only code that recorded its
- * dependence on the method when it was compiled; the first class that is retransformed makes the VM
- * throw away all compiled code; compiler directives act on existing code since JDK 22 only. What
- * every HotSpot has is its own test interface, WhiteBox: deoptimizeMethod marks the code and lets
- * the VM's ordinary machinery do the rest. The VM's own tests run it on the very builds that
- * people use.
+ * No official interface does this for the existing code of one method (tried on JDK 8 to 28). The
+ * capability for breakpoints is not available in a running VM, and breakpoints discard only code
+ * that recorded a dependence on the method when it was compiled. The first retransformation of a
+ * class makes the VM discard all compiled code. Compiler directives act on existing code only since
+ * JDK 22. But every HotSpot has its own test interface, WhiteBox. Its deoptimizeMethod marks the
+ * code, and the VM's ordinary code does the rest. The VM's own tests use it on the same builds that
+ * are released.
  *
- * How it is reached: the VM binds `native static void registerNatives()` of a class of that name
- * in the boot loader to the function that registers the interface, and that hands each entry to
- * JNI's RegisterNatives. The class is defined with that method only; the calling thread's
- * own JNI table is replaced for this one call, so that the entry is noted and nothing registered;
- * the flag that allows it, WhiteBoxAPI, is set for this one call.
+ * How we reach it: if a class in the boot loader has the interface's name, the VM binds its `native
+ * static void registerNatives()` to the function that registers the interface. That function passes
+ * each entry to JNI's RegisterNatives. We define the class with only this method. For this one
+ * call, the calling thread's JNI table is replaced, so that we get the entry and nothing is
+ * registered, and the flag that allows the call, WhiteBoxAPI, is set.
  *
- * The function itself needs a java.lang.reflect.Executable. To make one, the VM would have the
- * application's class loaders load the classes of all its parameters. So none is made: the table is
- * replaced for that call, too, and our FromReflectedMethod gives the VM what it needs.
+ * deoptimizeMethod needs a java.lang.reflect.Executable. To create one, the VM would make the
+ * application's class loaders load the classes of all parameters. So none is created: the JNI table
+ * is replaced for this call, too, and our FromReflectedMethod returns the method to the VM.
  *
- * What stays until the JVM ends: the empty class; and the VM notes that WhiteBox was used, so that
- * a fatal error file (hs_err) written later says "Unsupported internal testing APIs have been
- * used." Defining the class shows its bytes to other agents, as every class file: transformers
- * written in Java run on our thread then, once.
+ * What remains until the JVM ends: the empty class; and the VM records that WhiteBox was used, so
+ * that a fatal error file (hs_err) written later says "Unsupported internal testing APIs have been
+ * used." When the class is defined, other agents see its bytes, as those of every class file:
+ * transformers written in Java then run once on our thread.
  *
  * Source: whitebox.cpp, nativeLookup.cpp, JDK 8-28.
  * Context: the agent's thread.
@@ -35,13 +35,12 @@
 #include <jni.h>
 #include <stdbool.h>
 
-/* Gets hold of the VM's function; once, for the life of the process. False: this VM does not give
- * it. */
+/* Finds the VM's function, once for the life of the process. False: this VM does not provide it. */
 bool deoptimize_open(JNIEnv *jni);
 
-/* Gives up the code of `method`, a method of `holder`; `osr`: the code that was entered
- * in the middle of its loops. Returns how many pieces of code were given up. No safepoint is
- * needed, or a short one; waits for it. After deoptimize_open. */
+/* Discards the code of `method`, a method of `holder`. `osr`: the code that is entered in the
+ * middle of a loop. Returns the number of discarded pieces of code. The VM needs a short safepoint
+ * or none; the function waits for it. Call it after deoptimize_open. */
 int deoptimize_method(JNIEnv *jni, jclass holder, jmethodID method, bool osr);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * From methods as the VM has them to methods as JNI has them: by their names, and then by identity,
- * as any number of class loaders may have a class of the same name.
+ * Finds the jmethodID of a Method*: by the names, and then by identity, because several class
+ * loaders may have classes of the same name.
  *
  * Context: the agent's thread.
  */
@@ -23,25 +23,25 @@ struct precise_method {
     bool is_static;
 };
 
-/* Fills in what `method` is. False if it could not be found again. */
+/* Fills *m from a Method*. False: such a method could not be found again. */
 bool precise_method_read(struct precise_method *m, const struct vm *vm, uintptr_t method);
 
-/* What identifies a method of JNI. */
+/* How a jmethodID is compared with a Method*. */
 struct precise_ids {
-    bool are_pointers;     /* a jmethodID leads to its Method*, as it did until JDK 25 */
+    bool are_pointers;     /* a jmethodID points to its Method*, as until JDK 25 */
     uint32_t klass_offset; /* of precise_class.h; 0: not known */
 };
 
-/* False: there is nothing here by which to tell methods apart. */
+/* False: this VM offers no way to distinguish methods of the same name. */
 bool precise_ids_learn(struct precise_ids *ids, const struct vm *vm, JNIEnv *jni);
 
-/* Gets method `i`; both are valid during the call. */
+/* Receives method `i`. `holder` and `method` are valid during the call. */
 typedef void precise_visit(void *context, uint32_t i, jclass holder, jmethodID method, JNIEnv *jni);
 
 #define PRECISE_METHODS_MAX 8u
 
-/* Looks for `n` methods, at most PRECISE_METHODS_MAX, among the loaded classes; visits each that is
- * found once. */
+/* Searches the loaded classes for `n` methods, at most PRECISE_METHODS_MAX. Calls `visit` once for
+ * each method found. */
 void precise_methods_find(const struct precise_method *m, uint32_t n, const struct vm *vm,
                           const struct precise_ids *ids, precise_visit *visit, void *context,
                           jvmtiEnv *jvmti, JNIEnv *jni);

@@ -1,7 +1,8 @@
 /*
- * Big-endian numbers in and out: class files.
+ * Reads and writes big-endian numbers, for class files.
  *
- * Context: any thread, not in signal handlers. Memory is mapped: the heap is the application's.
+ * Context: any thread, not in signal handlers. Memory comes from mmap, because the heap belongs to
+ * the application.
  */
 #ifndef JTOP_AGENT_PROCESS_BYTES_H
 #define JTOP_AGENT_PROCESS_BYTES_H
@@ -10,20 +11,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads [at, end); what is behind the end reads as 0 and sets `bad`. */
+/* Reads [at, end). Reads beyond the end return 0 and set `bad`. */
 struct bytes_in {
     const uint8_t *at, *end;
     bool bad;
 };
 
-/* Grows; `failed` when memory ran out, and nothing is added any more. */
+/* Grows as needed. `failed`: there was no memory; nothing more is added. */
 struct bytes_out {
     uint8_t *at;
     size_t n, capacity;
     bool failed;
 };
 
-const uint8_t *bytes_skip(struct bytes_in *in, size_t n); /* where they were; NULL: not there */
+const uint8_t *bytes_skip(struct bytes_in *in, size_t n); /* their address, or NULL */
 uint8_t bytes_u1(struct bytes_in *in);
 uint16_t bytes_u2(struct bytes_in *in);
 uint32_t bytes_u4(struct bytes_in *in);
@@ -32,9 +33,9 @@ void bytes_put(struct bytes_out *out, const void *from, size_t n);
 void bytes_put1(struct bytes_out *out, uint32_t value);
 void bytes_put2(struct bytes_out *out, uint32_t value);
 void bytes_put4(struct bytes_out *out, uint32_t value);
-void bytes_end(struct bytes_out *out); /* frees what was written */
+void bytes_end(struct bytes_out *out); /* frees the memory */
 
-/* Zeroed memory; NULL: there is none. bytes_free wants the same size; NULL is fine. */
+/* Returns zeroed memory; NULL: there is none. bytes_free needs the same size, and accepts NULL. */
 void *bytes_alloc(size_t n);
 void bytes_free(void *p, size_t n);
 

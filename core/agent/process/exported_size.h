@@ -1,6 +1,6 @@
 /*
- * How long a function is that a loaded library exports, by the library's own table of dynamic
- * symbols: what dladdr1 tells, which musl has not.
+ * The size of a function that a loaded library exports, from the library's table of dynamic
+ * symbols. dladdr1 does the same, but musl does not have it.
  *
  * Source: ELF gABI (dynamic section, hash table), the GNU hash table.
  *
@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* Of the function `name`, which begins at `address`; 0 where no library says. */
+/* Returns the size of the function `name` that begins at `address`, in bytes; 0: not known. */
 uint64_t exported_size(const char *name, uintptr_t address);
 
 #endif

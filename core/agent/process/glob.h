@@ -1,5 +1,5 @@
 /*
- * Texts by patterns in which `*` stands for any characters, none included.
+ * Matches text against a pattern in which `*` stands for any number of characters, also none.
  *
  * Context: any; pure.
  */
@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether all of the `n` bytes of `text` are what the pattern says. */
+/* Whether the pattern matches all `n` bytes of `text`. */
 static inline bool glob_matches(const char *pattern, const char *text, size_t n) {
-    const char *star = NULL; /* the last one that was met */
+    const char *star = NULL; /* the last one passed */
     size_t at = 0, behind = 0;
     while (at < n) {
         if (*pattern == '*') {

@@ -14,12 +14,12 @@
  *   registers      CPU registers of a signal context, for x86_64 and aarch64
  *   signals        signals taken by engines, and the handlers they replaced
  *
- * Reading memory that may not be there. The walker follows pointers of a VM that keeps running:
- * any of them may be stale. A load through these functions never kills the process: the fault
- * handler knows their instructions and lets them return instead.
+ * Reads of memory that may be unmapped. The walker follows pointers while the VM keeps running, so
+ * any pointer may be stale. A load by these functions never kills the process: the fault handler
+ * recognizes their instructions, and the functions return.
  *
- * The handler is put in front of the VM's own SIGSEGV and SIGBUS handlers with the same flags and
- * mask; every other fault goes on to them untouched.
+ * The handler is put in front of the VM's own SIGSEGV and SIGBUS handlers, with the same flags and
+ * mask. It passes every other fault on to them unchanged.
  *
  * Context: loads are signal-safe, any thread whose SIGSEGV and SIGBUS are not blocked.
  */
@@ -30,14 +30,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The value at `address`, or 0 where it cannot be read. Unaligned addresses are fine. */
+/* Returns the value at `address`, or 0 if it cannot be read. Unaligned addresses are allowed. */
 uint64_t guarded_load64(uintptr_t address);
 uint32_t guarded_load32(uintptr_t address);
 
-/* Copies n bytes; returns how many at the end could not be read (0: all were). */
+/* Copies n bytes. Returns the number of bytes at the end that could not be read (0: all copied). */
 size_t guarded_copy(void *to, uintptr_t from, size_t n);
 
-/* Narrow loads read the aligned word around them, which never crosses into another page. */
+/* Narrow loads read the aligned word that contains them, which is never in two pages. */
 static inline uint16_t guarded_load16(uintptr_t address) {
     return (uint16_t)(guarded_load32(address & ~(uintptr_t)3) >> (address & 2) * 8);
 }
@@ -46,14 +46,15 @@ static inline uint8_t guarded_load8(uintptr_t address) {
     return (uint8_t)(guarded_load32(address & ~(uintptr_t)3) >> (address & 3) * 8);
 }
 
-/* Installs and removes the fault handler, in front of all others (chain.h); for the time between
- * agent_begin and its end. Installing where it is in front changes nothing. */
+/* Installs the fault handler in front of all others (chain.h), and removes it. It is installed from
+ * agent_begin to the end of sampling. If it is in front already, guarded_install does nothing. */
 int guarded_install(void);
 void guarded_remove(void);
-/* The VM's own function for faults, for where handlers lead round in a circle; NULL: not known. */
+/* Sets the VM's own function for faults, which is called if handlers call each other in a circle.
+ * NULL: not known. */
 void guarded_know_vm(int (*handle)(int signo, siginfo_t *info, void *context, int abort));
 
-/* Guarded loads that hit unmapped memory so far. */
+/* Returns the number of guarded loads that have hit unmapped memory so far. */
 uint64_t guarded_faults(void);
 
 #endif

@@ -22,10 +22,10 @@ struct libraries {
     struct code_range range[2][LIBRARIES_MAX]; /* sorted by begin */
     uint32_t count[2];
     _Atomic uint32_t current;
-    uint64_t loads; /* the loader's count of loads and unloads when last read */
+    uint64_t loads; /* the loader's count of loads and unloads at the last refresh */
 };
 
-/* True when something was loaded or unloaded since the last call. */
+/* Reads the list again if a library was loaded or unloaded since the last call; then true. */
 bool libraries_refresh(struct libraries *l);
 
 bool libraries_contain(const struct libraries *l, uintptr_t pc);

@@ -1,5 +1,5 @@
 /*
- * The shared mapping, from the agent's side.
+ * The memory that agent and reader share, from the agent's side.
  *
  * Context: callbacks and the agent's thread.
  */
@@ -15,13 +15,13 @@ struct agent_mapping {
     int memfd;
 };
 
-/* Makes a sealed memfd of the right size, or uses the one at `path` (the reader's, by
- * /proc/READER/fd/N) where it is not empty. 0 or -errno. */
+/* Maps the memfd at `path` (the reader's, as /proc/READER/fd/N). If `path` is "", creates a sealed
+ * memfd of the right size. 0 or -errno. */
 int agent_mapping_open(struct agent_mapping *m, const char *path, uint64_t ring_bytes,
                        uint64_t session);
-/* The unwind tables that the reader fills. */
+/* Returns the unwind tables, which the reader fills. */
 const struct wire_unwind *agent_mapping_unwind(const struct agent_mapping *m);
-/* The bits of the threads that may be sampled. */
+/* Returns the bits of the threads that may be sampled. */
 const uint8_t *agent_mapping_threads(const struct agent_mapping *m);
 void agent_mapping_close(struct agent_mapping *m);
 

@@ -1,5 +1,5 @@
 /*
- * What of the address space is mapped, and how it may be used, at one moment.
+ * A snapshot of the process's address ranges and their protection.
  *
  * Source: proc_pid_maps(5).
  * Context: any one thread; system calls, but no heap, no lock.
@@ -21,12 +21,12 @@ struct memory_map {
     uint32_t count;
 };
 
-int memory_map_open(struct memory_map *m); /* 0 or -errno; empty */
-/* 0 or -errno. */
+int memory_map_open(struct memory_map *m); /* 0 or -errno; the map is empty */
+/* Reads the current ranges. 0 or -errno. */
 int memory_map_read(struct memory_map *m);
 void memory_map_close(struct memory_map *m);
 
-/* How the memory at an address may be used; -1: nothing is known to be there. */
+/* Returns the protection of the memory at an address; -1: no range contains it. */
 int memory_map_protection(const struct memory_map *m, uintptr_t address);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The same agent, loaded from another path or of another build: it has globals of its own, and may
- * run in the same JVM. Two of them would take each other's signals and breakpoints.
+ * Another copy of the agent, loaded from another path or from another build. It has its own global
+ * variables, and may be active in the same JVM. Two active copies would take each other's signals
+ * and breakpoints.
  *
  * Context: the thread that loads agents.
  */
@@ -9,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* Whether another copy has its mapping open; asked while ours has none. */
+/* Whether another copy has an open mapping. Call it only while this copy has none. */
 bool other_copy_active(void);
 
 #endif

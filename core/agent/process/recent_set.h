@@ -1,8 +1,8 @@
 /*
- * What was done lately: a set of hashes of fixed size, in rows in which each newcomer drives out
- * the oldest. It forgets; what it says it has was put in, or shares 44 bits with what was.
+ * A set of recently added hashes, of fixed size. In each row, a new hash replaces the oldest. If
+ * recent_set_has is true, the hash was added, or another one with the same 44 bits.
  *
- * Context: signal-safe, any thread. Two that add to a row at once may lose one of their hashes.
+ * Context: signal-safe, any thread. If two threads add to a row at once, a hash may be lost.
  */
 #ifndef JTOP_AGENT_PROCESS_RECENT_SET_H
 #define JTOP_AGENT_PROCESS_RECENT_SET_H

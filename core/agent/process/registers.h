@@ -1,6 +1,5 @@
 /*
- * The machine's registers as the kernel hands them to a signal handler, by their meaning in
- * HotSpot's frames.
+ * CPU registers of a signal context, named by their use in HotSpot's frames.
  *
  * Context: signal-safe.
  */
@@ -15,9 +14,10 @@
 
 struct registers {
     uintptr_t pc, sp, fp;
-    uintptr_t lr;  /* return address of a leaf; 0 where the architecture keeps it on the stack */
-    uintptr_t bcp; /* the interpreter's bytecode pointer, when it is the interpreter that runs */
-    uintptr_t receiver; /* `this`, where a Java method is just being called; of a context only */
+    uintptr_t lr;       /* return address of a leaf; 0 if the architecture keeps it on the stack */
+    uintptr_t bcp;      /* the interpreter's bytecode pointer, if the interpreter was running */
+    uintptr_t receiver; /* `this`, if a Java method has just been called; set only by registers_read
+                           and registers_saved */
 };
 
 #if defined(__x86_64__)
@@ -41,7 +41,7 @@ static inline struct registers registers_read(const void *context) {
     };
 }
 
-/* A handler's return trampoline is entered with the stack pointer at the ucontext_t. */
+/* In a handler's return trampoline, the stack pointer points to the ucontext_t. */
 #define REGISTERS_UCONTEXT_OFFSET 0u
 #define REGISTERS_SLOT(n) (offsetof(ucontext_t, uc_mcontext.gregs) + sizeof(greg_t) * (n))
 
@@ -60,7 +60,7 @@ static inline int registers_is_trampoline(uintptr_t pc) {
     return guarded_load64(pc) == 0x0f0000000fc0c748 && (guarded_load32(pc + 8) & 0xff) == 0x05;
 }
 
-/* A return address as it lies in memory or in a register. */
+/* Converts a return address from memory or a register to a code address. */
 static inline uintptr_t registers_code_address(uintptr_t word) {
     return word;
 }
@@ -107,8 +107,8 @@ static inline int registers_is_trampoline(uintptr_t pc) {
     return guarded_load64(pc) == 0xd4000001d2801168;
 }
 
-/* A return address as it lies in memory or in a register: a program that protects them signs them
- * in the bits above the 48 of an address. */
+/* Converts a return address from memory or a register to a code address. With pointer
+ * authentication, the bits above bit 47 hold a signature; they are removed. */
 static inline uintptr_t registers_code_address(uintptr_t word) {
     return word & ((UINT64_C(1) << 48) - 1);
 }
@@ -117,7 +117,8 @@ static inline uintptr_t registers_code_address(uintptr_t word) {
 #error "no register layout for this architecture"
 #endif
 
-/* Where the function whose frame this is (__builtin_frame_address(0)) was called from. */
+/* Returns the registers of the caller of the function that owns `frame`
+ * (__builtin_frame_address(0)). */
 static inline struct registers registers_of_caller(const void *frame) {
     const uintptr_t *saved = frame; /* the frame pointer and the return address */
     return (struct registers){

@@ -1,5 +1,6 @@
 /*
- * The signals that engines use: whose handler was there before, and how many engines share one.
+ * The signals that engines use: the handlers that were installed before, and the number of engines
+ * that share a signal.
  *
  * Context: the agent's thread, with the engines' lock.
  */
@@ -21,29 +22,29 @@ struct signals {
         signals_handler *handler;
         struct sigaction before; /* the disposition before ours */
     } slot[SIGNALS_MAX];
-    uint64_t ignored; /* bits of signals that we left ignored, and that were not */
-    uint64_t left;    /* bits of signals of which another handler may call ours forever */
+    uint64_t ignored; /* bits of signals that are ignored now but were not before */
+    uint64_t left;    /* bits of signals for which another tool's handler may call ours forever */
 };
 
-/* Puts the handler in place for the first user of a signal. 0, or -errno with the reason in `why`:
- * another handler is there. With `in_front` ours is put in front of that one, and signals_pass_on
- * gives it the signals that are not ours. */
+/* Installs the handler for the first user of a signal. 0, or -errno with the reason in `why`: for
+ * example, another tool has a handler. With `in_front`, ours is put in front of that one, and must
+ * pass foreign signals on to it with signals_pass_on. */
 int signals_take(struct signals *s, int signo, bool in_front, signals_handler *handler, char *why,
                  size_t why_bytes);
 
-/* A real-time signal that nobody uses; 0: there is none. Real-time signals are queued with a value,
- * and few programs use them; glibc and the JDK's network code have the outermost ones. */
+/* Returns an unused real-time signal; 0: there is none. Real-time signals are queued with a value,
+ * and few programs use them. glibc and the JDK's network code use the lowest and highest ones. */
 int signals_find_queued(void);
 
-/* Whether our handler is still installed, and no other one in its place. */
+/* Whether our handler is still installed, and no other one has replaced it. */
 bool signals_has(const struct signals *s, int signo);
 
-/* Passes a signal that is not ours to the handler before ours. Signal-safe. */
+/* Passes a signal that is not ours on to the handler that was installed before. Signal-safe. */
 void signals_pass_on(const struct signals *s, int signo, siginfo_t *info, void *context);
 
-/* When the last user is gone the handler goes, and what was there before comes back; under a
- * debugger (ptrace) the signal is ignored from then on instead. By then nothing sends it any more.
- * */
+/* Ends one use. After the last one, the previous handler or action is restored. Under a debugger
+ * (ptrace), the default action is not restored; the signal is then ignored. When this is called,
+ * nothing may send the signal any more. */
 void signals_give_back(struct signals *s, int signo);
 
 #endif

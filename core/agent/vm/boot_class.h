@@ -1,7 +1,7 @@
 /*
- * The JDK's own classes, found without running anything of the application's: JNI's FindClass asks
- * the system class loader in a thread without Java frames, and that may be the application's own
- * and run, or wait, for as long as it likes.
+ * Finds the JDK's own classes without running code of the application. In a thread without Java
+ * frames, JNI's FindClass asks the system class loader. That may be a class of the application, and
+ * run or wait for any time.
  *
  * Source: jvm.cpp (JVM_FindClassFromBootLoader), JDK 8-28.
  * Context: any Java thread, outside signal handlers.
@@ -11,8 +11,8 @@
 
 #include <jni.h>
 
-/* A class of the boot loader, loaded if need be ("java/lang/Object"); a local reference. NULL, with
- * nothing pending, if it has none of that name. */
+/* Returns a class of the boot loader ("java/lang/Object") as a local reference, and loads it if
+ * necessary. NULL: there is no such class; no exception is pending. */
 jclass boot_class(JNIEnv *jni, const char *name);
 
 #endif

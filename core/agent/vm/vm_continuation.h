@@ -20,28 +20,28 @@
 #include <stdint.h>
 
 struct continuation_layout {
-    bool known;    /* this VM has virtual threads and oops we can follow */
+    bool known;    /* this VM has virtual threads, and its oops can be followed */
     uint32_t tail; /* in Continuation */
     uint32_t chunk_parent, chunk_size, chunk_sp; /* in StackChunk */
     const struct oop_layout *oops;
     uint32_t chunk_data; /* bytes from a StackChunk to its stack */
 };
 
-/* One chunk's frames, as a stack of their own. */
+/* The frames in one chunk, which form a stack. */
 struct frozen_stack {
     uintptr_t chunk;
     uintptr_t begin, end; /* the chunk's stack */
-    uintptr_t sp;         /* of its youngest frame; its pc is the word below */
+    uintptr_t sp;         /* of the youngest frame; that frame's pc is in the word below */
 };
 
-/* After oop_learn; `oops` must live as long as `c`. */
+/* Call it after oop_learn. `oops` must live as long as `c`. */
 void continuation_learn(struct continuation_layout *c, const struct oop_layout *oops, JNIEnv *jni);
 
-/* The first chunk of the continuation whose ContinuationEntry lies at `sp`, the end of its oldest
+/* Finds the first chunk of a continuation. Its ContinuationEntry is at `sp`, the end of its oldest
  * thawed frame, or a few words above. False: none. */
 bool continuation_frozen(const struct continuation_layout *c, uintptr_t sp,
                          struct frozen_stack *out);
-/* The chunk after it. */
+/* Replaces *f by the next chunk. False: none. */
 bool continuation_next(const struct continuation_layout *c, struct frozen_stack *f);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * HotSpot's -XX flags, as far as the agent changes one (source: jvmFlag.hpp; Flag in JDK 8).
+ * HotSpot's boolean -XX flags (source: jvmFlag.hpp; Flag in JDK 8).
  *
  * Context: the agent's thread.
  */
@@ -8,11 +8,11 @@
 
 #include <stdbool.h>
 
-/* Sets a boolean flag that the VM reads each time it needs it. Gives its value before in *before.
- * False: this VM has no such flag. */
+/* Sets a boolean flag; *before becomes its previous value. Only for flags that the VM reads again
+ * each time it needs them. False: this VM has no such flag. */
 bool vm_flag_set(const char *name, bool value, bool *before);
 
-/* A boolean flag's value. False: this VM has no such flag. */
+/* Gets a boolean flag's value. False: this VM has no such flag. */
 bool vm_flag_get(const char *name, bool *out);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * The class of a Java object (source: oop.hpp, compressedKlass.hpp, markWord.hpp, JDK 8-28): a
- * pointer or a narrow one behind the header's first word, or some of that word's upper bits
- * (-XX:+UseCompactObjectHeaders).
+ * The class of a Java object (source: oop.hpp, compressedKlass.hpp, markWord.hpp, JDK 8-28). It is
+ * a pointer or a compressed pointer after the header's first word, or it is in upper bits of that
+ * word (-XX:+UseCompactObjectHeaders).
  *
  * Context: klass_learn in the agent's thread or an attach callback; klass_of is signal-safe.
  */
@@ -12,8 +12,8 @@
 
 void klass_learn(struct vm *vm);
 
-/* The Klass* of the object that a register refers to. Whether it is one is the caller's to check:
- * the object may be moved meanwhile. 0: not known. */
+/* Returns the Klass* of the object that a register refers to; 0: not known. The caller must check
+ * that it is a Klass*, because the object may be moved during the read. */
 uintptr_t klass_of(const struct vm *vm, uint64_t reference);
 
 #endif

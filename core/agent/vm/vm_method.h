@@ -1,11 +1,12 @@
 /*
- * HotSpot's methods: what identifies one, and its names (source: method.hpp, constMethod.hpp,
+ * HotSpot's methods: their identity and their names (source: method.hpp, constMethod.hpp,
  * constantPool.hpp, symbol.hpp, JDK 8-28).
  *
- * The frame on the stack keeps the method's class alive, so the names are copied the first time
- * the method is seen on one. A Method* alone does not identify a method: after a class is
- * unloaded another one may lie at the same address. So its identity is a hash over the address,
- * the constant part's, and its and its class's name symbols with the symbols' own random bits.
+ * A frame on a stack keeps the class of its method alive, so the names are copied when a method is
+ * first seen on a stack. A Method* alone does not identify a method: when its class was unloaded,
+ * another method may have the same address. So the identity is a hash of that address, of the
+ * ConstMethod's address, and of the symbols of the class's and the method's name, including the
+ * symbols' random bits.
  *
  * Context: signal-safe; every read is guarded.
  */
@@ -20,24 +21,24 @@ struct method_view {
     uint64_t identity; /* never 0 */
 };
 
-/* False if `method` does not lead to a method with names. `strict` also wants what holds them to
- * be a constant pool, with a tag for each entry and those of the names for text: the test for an
- * address that may be anything. A method that was replaced by a redefinition of its class passes
- * it. Its pool has the class for its holder, which has got another pool. */
+/* Reads a method. False: `method` does not point to a method with names. `strict` is for an address
+ * that may be anything: the names must also be in a constant pool that has a tag for each entry,
+ * and tags for text at the names. A method that was replaced by a redefinition of its class passes
+ * this test: the holder of its pool is the class, although the class now has another pool. */
 bool method_look(const struct vm *vm, uintptr_t method, bool strict, struct method_view *out);
 
-/* The bci that `bcp` stands for in this method, or -1. */
+/* Returns the bytecode index of the pointer `bcp` in this method, or -1. */
 int32_t method_bci(const struct vm *vm, const struct method_view *m, uintptr_t bcp);
 
-/* Length of a symbol's text. */
+/* Length of a symbol's text, in bytes. */
 uint32_t symbol_length(const struct vm *vm, uintptr_t symbol);
 
 static inline uintptr_t symbol_text(const struct vm *vm, uintptr_t symbol) {
     return symbol + (uintptr_t)vm->at.symbol_body;
 }
 
-/* The method's line table as pairs of bci and line, at most `max` pairs; returns their number. With
- * `out` NULL it only counts. */
+/* Reads the method's line table as pairs of bytecode index and line, at most `max` pairs. Returns
+ * their number. If `out` is NULL, only counts them. */
 uint32_t method_lines(const struct vm *vm, const struct method_view *m, uint16_t (*out)[2],
                       uint32_t max);
 

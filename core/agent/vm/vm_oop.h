@@ -1,7 +1,7 @@
 /*
- * Java objects: where one lies, from the reference to it, in each form that collectors give
- * references; and the text of a String (source: compressedOops.hpp, zAddress.hpp and
- * xAddress.hpp of ZGC, shenandoahForwarding.hpp, oopHandle.hpp, arrayOop.hpp, JDK 15-28).
+ * Java objects: the address of an object from a reference to it, for all forms of references that
+ * the garbage collectors use; and the text of a String (source: compressedOops.hpp, zAddress.hpp
+ * and xAddress.hpp of ZGC, shenandoahForwarding.hpp, oopHandle.hpp, arrayOop.hpp, JDK 15-28).
  *
  *                                in a field          in a handle        on a stack
  *   -XX:+UseCompressedOops       base + (v << shift) address            address
@@ -9,9 +9,10 @@
  *   ZGC, one generation          coloured above the address, which is mapped at each colour
  *   ZGC, generations             coloured below the address             address
  *
- * A collector may have moved the object since the reference was written: Shenandoah and ZGC say
- * where to. It may also move the object while we read it, and nothing prevents that: then the old
- * place is read, as long as it exists, or garbage. So a caller uses only what it has checked.
+ * A collector may have moved the object since the reference was written; with Shenandoah and ZGC
+ * the new address can be found. It may also move the object while it is being read, and nothing
+ * prevents that. Then the old copy is read, if it still exists, or garbage. So callers must check
+ * what they read.
  *
  * Context: oop_learn in a Java thread at attach; the rest is signal-safe.
  */
@@ -35,7 +36,7 @@ enum oop_form {
 
 struct oop_layout {
     enum oop_form form;
-    bool forwarded; /* an object's old place says where it is now (Shenandoah) */
+    bool forwarded; /* an object's old copy has its new address (Shenandoah) */
     uintptr_t narrow_base;
     uint32_t narrow_shift;
     uint64_t finalizable;                /* OOP_VIEWS: the only colour without a mapping */
@@ -45,39 +46,40 @@ struct oop_layout {
     uint32_t bytes_length, bytes_data;   /* of a byte[] */
 };
 
-/* Finds out how this VM's references look; `form` stays OOP_UNKNOWN where that fails. */
+/* Finds the form of this VM's references; `form` stays OOP_UNKNOWN if that fails. */
 void oop_learn(struct oop_layout *o, JNIEnv *jni);
 
-/* The offset of a class's instance field; false: there is no such field. `c` may be NULL. Leaves no
- * exception behind. After oop_learn. */
+/* Finds the offset of a class's instance field. False: there is no such field. `c` may be NULL. No
+ * exception is pending afterwards. Call it after oop_learn. */
 bool oop_field_offset(const struct oop_layout *o, JNIEnv *jni, jclass c, const char *name,
                       const char *type, uint32_t *out);
 
-/* The address in a coloured reference; 0 for null and for an invalid reference. The two processors
- * differ in where the address begins. */
+/* Returns the address in a coloured reference; 0: null, or not a reference. The address begins at
+ * another bit on each architecture. */
 uintptr_t oop_uncolour_x86_64(uint64_t v);
 uintptr_t oop_uncolour_aarch64(uint64_t v);
 
-/* The object that is referred to: by the field at this address; by the handle (an OopHandle's
- * slot) at this address; by this word of a stack or of a local JNI reference. 0: none. */
+/* Each returns the object that is referred to: by the field at this address; by the handle (an
+ * OopHandle's slot) at this address; by this word of a stack or of a local JNI reference. 0:
+ * none. */
 uintptr_t oop_in_field(const struct oop_layout *o, uintptr_t at);
 uintptr_t oop_in_handle(const struct oop_layout *o, uintptr_t at);
 uintptr_t oop_on_stack(const struct oop_layout *o, uint64_t v);
 
-#define OOP_TEXT_UNITS 256 /* more of a String is never read */
+#define OOP_TEXT_UNITS 256 /* characters of a String that are read, at most */
 
 /* A String's characters, copied. */
 struct oop_text {
-    uint32_t units; /* characters of Java */
-    bool latin1;    /* a byte each, else two */
+    uint32_t units; /* number of Java characters */
+    bool latin1;    /* one byte per character; else two */
     uint8_t raw[2 * OOP_TEXT_UNITS];
 };
 
-/* Copies a String's text, or its beginning. False: this is no String. */
+/* Copies a String's text, or its beginning. False: it is not a String. */
 bool oop_read_text(const struct oop_layout *o, uintptr_t string, struct oop_text *out);
 
-/* As modified UTF-8, not terminated; at most `max` bytes, cut between characters. Returns their
- * number. */
+/* Converts the text to modified UTF-8 without a NUL, at most `max` bytes, cut between characters.
+ * Returns the number of bytes. */
 size_t oop_text_utf8(const struct oop_text *t, uint8_t *out, size_t max);
 
 #endif

@@ -14,9 +14,10 @@
  *   vm_tables        lookup in the tables libjvm.so exports for debuggers
  *   vm_zgc           current address of an object that ZGC has moved
  *
- * HotSpot's description of itself: libjvm.so exports tables of its fields, types and constants
- * for debuggers (source: vmStructs.hpp; entries in vmStructs.cpp, JDK 8-28). From them we learn
- * once, at attach, where things are; the walker then reads them without calling the VM.
+ * The layout of HotSpot's structures. libjvm.so exports tables of its fields, types and constants
+ * for debuggers (source: vmStructs.hpp; entries in vmStructs.cpp, JDK 8-28). The agent reads the
+ * offsets from these tables once, at attach. The walker then reads the structures without calling
+ * the VM.
  *
  * Offsets are bytes; -1 where this VM has no such field.
  *
@@ -84,7 +85,7 @@ struct virtual_layout {
     uint32_t thread_id, thread_name, thread_eetop; /* in Thread */
     uint32_t carrier;                              /* in VirtualThread */
     bool has_way_back;
-    /* Thread.cont → Continuation.target → the thread, which has the same VirtualThread.cont */
+    /* Thread.cont → Continuation.target → a virtual thread, whose VirtualThread.cont is the same */
     uint32_t carrier_cont, cont_target, target_thread, own_cont;
 };
 
@@ -97,13 +98,13 @@ struct compiler_layout {
 /* Of vm_klass.h. */
 struct klass_layout {
     int32_t offset;        /* in an object; -1: not known */
-    uint32_t header_shift; /* of the class's bits in an object's first word; 0: it has none */
+    uint32_t header_shift; /* of the class's bits in an object's first word; 0: not in that word */
     bool narrow;
     uintptr_t base;
     uint32_t shift;
 };
 
-/* Addresses of user space have no more bits, unless a program asks the kernel for more. */
+/* The kernel gives user space addresses with more bits only to a program that requests them. */
 #if defined(__aarch64__)
 #define VM_ADDRESS_BITS 48
 #else
@@ -112,8 +113,8 @@ struct klass_layout {
 
 #define VM_HEAPS_MAX 8
 
-/* A code heap: a range of memory cut into segments, with a byte per segment that tells how far
- * back its block begins. */
+/* A code heap: a range of memory that is divided into segments. One byte per segment tells how many
+ * segments back its block begins. */
 struct vm_code_heap {
     uintptr_t low, high; /* reserved range, constant */
     uintptr_t segmap;
@@ -124,7 +125,7 @@ struct vm {
     struct vm_layout at;
     struct vm_code_heap heap[VM_HEAPS_MAX];
     uint32_t heaps;
-    uintptr_t code_low, code_high; /* hull of all heaps */
+    uintptr_t code_low, code_high; /* range around all heaps */
     struct oop_layout oops;
     struct klass_layout klasses;
     struct continuation_layout continuation;
@@ -136,18 +137,19 @@ struct vm {
     _Atomic uint32_t java_vtables;
 };
 
-/* Fills everything but java_vtable and thread_key. `jni_version` is what JNI's GetVersion says.
- * 0, or -ENOSYS with what is missing in `missing` (a field's name, static storage or the VM's). */
+/* Fills everything except java_vtable and thread_key. `jni_version`: the result of JNI's
+ * GetVersion. 0, or -ENOSYS with the name of the missing field in `missing` (in static storage or
+ * the VM's). */
 int vm_structs_read(struct vm *vm, uint32_t jni_version, const char **missing);
 
 /* Finds thread_key: `self` is the calling thread's JavaThread*. Agent's thread or callbacks. */
 void vm_find_thread_key(struct vm *vm, uintptr_t self);
 
-/* The vtable of a thread that runs Java code. Callbacks and the agent's thread, under the threads'
- * lock. */
+/* Adds the vtable of a thread that runs Java code. Callbacks and the agent's thread, with the
+ * threads' lock held. */
 void vm_know_java_vtable(struct vm *vm, uintptr_t vtable);
 
-/* The calling thread's JavaThread*, or 0 if it is not a Java thread. Signal-safe. */
+/* Returns the calling thread's JavaThread*; 0: it is not a Java thread. Signal-safe. */
 uintptr_t vm_current_java_thread(const struct vm *vm);
 
 #endif

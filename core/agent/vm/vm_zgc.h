@@ -1,8 +1,8 @@
 /*
- * Where ZGC has moved an object to. ZGC corrects a reference when a thread loads it, or in the next
- * cycle: until then it points to where the object was, and that memory may be in use by another.
- * The collector keeps tables, a slot for each 2 MiB of the heap, that say for the objects of that
- * range where they are (source: zForwarding.inline.hpp, zForwardingEntry.hpp, zHash.inline.hpp,
+ * The new address of an object that ZGC has moved. ZGC corrects a reference when the program loads
+ * it, or in the next cycle. Until then the reference has the old address, and that memory may
+ * already contain another object. ZGC keeps tables of the new addresses, with one slot for each 2
+ * MiB of the heap (source: zForwarding.inline.hpp, zForwardingEntry.hpp, zHash.inline.hpp,
  * zGeneration.hpp; the same with X for Z, JDK 21-28).
  *
  * Context: zgc_learn at attach; zgc_current is signal-safe.
@@ -27,18 +27,18 @@ struct zgc_layout {
     uintptr_t bad_mask; /* address of the mask of colours that need correction */
     uint64_t offset_mask;
     uint32_t start, shift, entries; /* in a ZForwarding */
-    uint32_t forwarding_bytes;      /* of one; its entries follow */
+    uint32_t forwarding_bytes;      /* size of a ZForwarding; its entries follow */
 };
 
 struct vm_tables;
 
-/* `generations`: of the two ZGCs that some VMs have, the one with generations. */
+/* `generations`: read the generational ZGC. Some VMs have both, this one and the other. */
 void zgc_learn(struct zgc_layout *z, struct vm_tables *t, bool generations);
 
-/* The object's address now, out of the one in a reference with these colours. */
+/* Returns the object's current address. `address` and `colours` are from the reference. */
 uintptr_t zgc_current(const struct zgc_layout *z, uint64_t colours, uintptr_t address);
 
-/* The new offset that a ZForwarding has for an old one (both in the heap); 0: it has none. */
+/* Returns the new offset that a ZForwarding has for an old one (offsets in the heap); 0: none. */
 uint64_t zgc_forwarded(const struct zgc_layout *z, uintptr_t forwarding, uint64_t offset);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Names on their way into the ring: methods and stubs are announced when they are first seen on a
- * stack, by the handler that sees them.
+ * Writes the names of methods, stubs and classes to the ring. The handler that first sees one on a
+ * stack announces it.
  *
  * Context: signal-safe, any thread.
  */
@@ -22,16 +22,17 @@ struct names {
 
 #define NAMES_NO_ROOM (UINT32_MAX - 1)
 
-/* The method's id on the wire. Announces it where that has not been done. ID_TABLE_FULL: too many
- * methods; NAMES_NO_ROOM: the ring had no room for its names. */
+/* Returns the method's id on the wire, and announces the method if that has not been done.
+ * ID_TABLE_FULL: too many methods; NAMES_NO_ROOM: the ring had no room for its names. */
 uint32_t names_method(struct names *n, const struct method_view *m);
 
-/* The frame for a piece of generated code that is no method: the routine at `pc` if the VM has
- * reported it (stub_names.h). Announces its name. */
+/* Returns the frame for generated code that is not a method, and announces its name: the stub
+ * routine at `pc` if stub_names.h knows it, else the whole blob. */
 uint64_t names_stub(struct names *n, const struct code *c, uintptr_t pc);
 
-/* The frame for a class, by its Klass*, which something keeps alive, or by its name in internal
- * form (java/lang/String, [B). Announces it. An error frame if there is no room. */
+/* Returns the frame for a class, and announces its name: by a Klass* that the caller keeps alive,
+ * or by a name in internal form (java/lang/String, [B). If there is no room, returns an error
+ * frame. */
 uint64_t names_class(struct names *n, uintptr_t klass);
 uint64_t names_class_called(struct names *n, const char *name, uint32_t bytes);
 

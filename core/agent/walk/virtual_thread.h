@@ -1,16 +1,16 @@
 /*
- * Which virtual thread a carrier runs at this moment, by Thread.getId(), and its name (source:
- * javaThread.hpp, javaClasses.cpp, java.lang.Thread and VirtualThread, JDK 21-28).
+ * The ID (Thread.getId()) and name of the virtual thread that a carrier runs at this moment
+ * (source: javaThread.hpp, javaClasses.cpp, java.lang.Thread and VirtualThread, JDK 21-28).
  *
- * JavaThread::_vthread is the current thread's object, the carrier's own or a virtual thread's. A
- * collector may move it while we look: what is read counts only if the object's own
- * carrierThread leads back to the carrier.
+ * JavaThread::_vthread refers to the object of the current thread: the carrier's own, or a virtual
+ * thread's. The garbage collector may move the object while it is read. The result is accepted only
+ * if the object's carrierThread leads back to the carrier.
  *
- * There may be millions of virtual threads: whose name was announced is remembered for as many as
- * a cache of fixed size can hold. The others are announced again, which does no harm.
+ * There may be millions of virtual threads. A cache of fixed size holds the threads whose names
+ * were announced. Threads that are no longer in it are announced again, which does no harm.
  *
- * Context: virtual_thread_learn in a Java thread at attach; the rest is signal-safe, in any thread:
- * what another thread carries may have changed when the answer is there.
+ * Context: virtual_thread_learn in a Java thread at attach; the rest is signal-safe, in any thread.
+ * The result for another thread may be outdated as soon as the function returns.
  */
 #ifndef JTOP_AGENT_WALK_VIRTUAL_THREAD_H
 #define JTOP_AGENT_WALK_VIRTUAL_THREAD_H
@@ -19,14 +19,14 @@
 
 #include <jni.h>
 
-#define VIRTUAL_NAME_BYTES 256 /* of a name, at most */
+#define VIRTUAL_NAME_BYTES 256 /* maximum length of a name */
 
-/* Fills vm->virtual_threads, after oop_learn; `known` stays false if this VM has none. */
+/* Fills vm->virtual_threads; call it after oop_learn. `known` stays false if this VM has none. */
 void virtual_thread_learn(struct vm *vm, JNIEnv *jni);
 
-/* The id of the virtual thread that a thread carries, the calling one or another, 0: none.
- * Announces its name with `tid` as the carrier, unless that was done lately; an empty one if it
- * has none. */
+/* Returns the ID of the virtual thread that a thread (the calling one or another) carries; 0: none.
+ * Announces its name, which may be empty, with `tid` as the carrier, unless that was done
+ * recently. */
 uint64_t virtual_thread_current(const struct vm *vm, struct names *names, uintptr_t java_thread,
                                 uint32_t tid);
 

@@ -15,7 +15,7 @@
  *   walk_stage      how much of a compiled frame is set up at the interrupted instruction
  *   walk_vm         main stack walk over the VM's structures, with virtual threads
  *
- * From a thread's registers to its frames.
+ * Stack walks: from a thread's registers to its frames.
  *
  * Context: signal-safe; guarded reads, bounded loops.
  */
@@ -31,9 +31,9 @@
 struct stack {
     uint64_t *frame; /* leaf first */
     uint32_t n, max;
-    uint32_t java, java_max; /* Java frames so far, and wanted at most */
+    uint32_t java, java_max; /* Java frames so far, and their maximum */
     enum wire_failure failure;
-    uint64_t virtual_id; /* of the virtual thread whose frames they are; 0: none */
+    uint64_t virtual_id; /* ID of the virtual thread that owns the frames; 0: none */
 };
 
 struct walker {
@@ -44,8 +44,8 @@ struct walker {
     struct precise *precise;
     enum wire_walk walk;
     uint32_t features;        /* set of enum wire_feature */
-    const uintptr_t *sleeper; /* JavaThread* (or 0) of the thread whose stack it is, where that is
-                                 another one, asleep; NULL: the calling thread */
+    const uintptr_t *sleeper; /* JavaThread* (or 0) of the sleeping thread whose stack is walked;
+                                 NULL: the calling thread is walked */
 };
 
 static inline bool stack_add(struct stack *s, uint64_t frame) {
@@ -55,19 +55,19 @@ static inline bool stack_add(struct stack *s, uint64_t frame) {
     return true;
 }
 
-/* Appends the calling thread's frames (or a sleeper's), as interrupted at `r`, to `s`, in the way w->walk says (any
- * but WIRE_WALK_ASGCT). The walk ends at the thread's entry, at the first Java frame that the VM
- * called where no native frames are wanted below it, at the limits of `s`, or with an error frame
- * and s->failure set. */
+/* Appends the frames of the calling thread (or of w->sleeper), interrupted at `r`, to `s`. w->walk
+ * selects the method, any but WIRE_WALK_ASGCT. The walk ends at the thread's entry; at the first
+ * Java frame called by the VM, unless native frames below it are wanted; at the limits of `s`; or
+ * with an error frame and s->failure set. */
 void walk_vm(const struct walker *w, const struct registers *r, struct stack *s);
 
-/* The nearest frame above `sp` that is linked to its caller's by frame pointers: what the frame
- * pointer of a thread is that sleeps in code that has not used it. 0: there is none. */
+/* Finds the nearest frame above `sp` that is linked by frame pointers. A thread that sleeps in code
+ * which leaves the frame pointer register unchanged has this value in it. 0: there is none. */
 uintptr_t walk_find_link(const struct walker *w, uintptr_t sp, uintptr_t limit);
 
-/* Native frames from `pc` on, while the stack lies in [sp, limit) and code in a loaded library; the
- * leaf's pc is added whatever it is. Returns the first pc that is in generated code, with *sp and
- * *fp of its frame, or 0. */
+/* Adds native frames from `pc`, as long as sp is below `limit` and pc is in a loaded library. The
+ * leaf's pc is always added. Returns the first pc in generated code, with *sp and *fp of its frame;
+ * or 0. */
 uintptr_t walk_native(const struct walker *w, uintptr_t pc, uintptr_t *sp, uintptr_t *fp,
                       uintptr_t limit, struct stack *s);
 

@@ -1,6 +1,6 @@
 /*
- * Native frames: by the reader's unwind tables where the walker has them and they know the place,
- * else by frame pointers. A signal handler's frame is followed by what it interrupted.
+ * Native frames: by the reader's unwind tables if the walker has them and they have a row for the
+ * pc, else by frame pointers. After a signal handler's frame comes the code that it interrupted.
  *
  * Context: signal-safe; guarded reads, bounded loops.
  */
@@ -12,20 +12,21 @@
 
 enum native_stop {
     NATIVE_CODE,    /* the frame is in generated code */
-    NATIVE_WRAPPER, /* the wrapper lies in it */
-    NATIVE_LIMIT,   /* it lies behind the limit */
-    NATIVE_END,     /* it was the thread's outermost */
+    NATIVE_WRAPPER, /* the frame contains the wrapper */
+    NATIVE_LIMIT,   /* the frame is beyond the limit */
+    NATIVE_END,     /* it was the thread's outermost frame */
     NATIVE_LOST,    /* its caller could not be found */
     NATIVE_FULL,    /* the stack has no room for more frames */
 };
 
 struct native_bounds {
-    uintptr_t limit;   /* the stack, or the part of it that is native, ends here */
-    uintptr_t wrapper; /* a JavaCallWrapper that may lie in one of the frames, or 0 */
+    uintptr_t limit;   /* end of the stack, or of its native part */
+    uintptr_t wrapper; /* a JavaCallWrapper that may be in one of the frames, or 0 */
 };
 
-/* Goes on from `f` and adds the callers it finds; `f` itself is not added. Returns where it
- * stopped, with `f` the frame there. `interrupted` is changed where a handler had interrupted. */
+/* Walks from `f` and adds its callers, but not `f` itself. Returns why the walk stopped, with the
+ * last frame in `f`. If it passed a signal handler, *interrupted has the registers of the
+ * interrupted code. */
 enum native_stop native_walk(const struct walker *w, const struct native_bounds *b,
                              struct native_frame *f, struct registers *interrupted,
                              struct stack *s);

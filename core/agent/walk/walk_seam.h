@@ -1,7 +1,7 @@
 /*
- * Where native and Java frames meet on a stack. The VM leaves a note of the last Java frame when it
- * goes from Java to native code, in the thread's JavaFrameAnchor; a call back into Java moves the
- * note to a JavaCallWrapper in the VM's own frame:
+ * Transitions between native and Java frames on a stack. When Java code calls native code, the VM
+ * records the last Java frame in the thread's JavaFrameAnchor. When native code calls Java, the VM
+ * moves this record to a JavaCallWrapper in a frame of its own:
  *
  *      Java … │ JNI function, the VM │ call stub, Java … │ JNI function, the VM   ◀ leaf
  *        ▲ wrapper's anchor ┘ ▲ wrapper    └ entry frame ▲ thread's anchor ┘
@@ -16,20 +16,22 @@
 /* Native frames, and the Java frames that called them. */
 struct seam {
     struct cursor native; /* the innermost native frame */
-    struct cursor java;   /* the innermost Java frame by the VM's note; pc 0: there is none */
+    struct cursor java;   /* the innermost Java frame, as the VM recorded it; pc 0: none */
 };
 
-/* Reads a JavaFrameAnchor; false, and pc 0, when there is no Java frame in it. */
+/* Reads a JavaFrameAnchor. False, with pc 0: it has no Java frame. */
 bool seam_read_anchor(const struct walk *k, uintptr_t anchor, struct cursor *out);
 
-/* From an entry frame to the native code that called Java, and the Java frame that called that. */
+/* From an entry frame, finds the native code that called Java, and the Java frame that called this
+ * native code. False: the walk has failed. */
 bool seam_at_entry(struct walk *k, const struct cursor *at, struct seam *seam);
 
-/* Generated code that the VM itself called, a stub: adds it and steps to its native caller. */
+/* For a stub that the VM called directly: adds its frame and steps to its native caller. False:
+ * `at` is not in such a stub, or the walk has failed. */
 bool seam_leave_stub(struct walk *k, struct cursor *at);
 
-/* Adds the native frames, up to the Java frame behind them. `innermost`: they are the stack's leaf.
- * False: the walk is over. */
+/* Adds the native frames up to the Java frame that called them, which goes to `java`. `innermost`:
+ * they include the stack's leaf. False: the walk is over. */
 bool seam_cross(struct walk *k, struct seam *seam, bool innermost, struct cursor *java);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * How much of a compiled method's frame stands where its own code was interrupted, told from the
- * instructions around (source: MacroAssembler::build_frame, remove_frame and verified_entry,
- * C1_MacroAssembler, x86.ad, aarch64.ad, JDK 8-28).
+ * Finds how much of a compiled method's frame is set up where the method was interrupted, from the
+ * instructions around that place (source: MacroAssembler::build_frame, remove_frame and
+ * verified_entry, C1_MacroAssembler, x86.ad, aarch64.ad, JDK 8-28).
  *
- * Context: pure; both machines' are always there, so that both are tested everywhere.
+ * Context: pure. The functions for both architectures are always compiled, so that both are tested
+ * everywhere.
  */
 #ifndef JTOP_AGENT_WALK_WALK_STAGE_H
 #define JTOP_AGENT_WALK_WALK_STAGE_H
@@ -24,8 +25,8 @@ enum frame_stage {
 /* A piece of the method's code; bytes that could not be read are 0. */
 struct stage_code {
     uint8_t byte[STAGE_BYTES_BEFORE + STAGE_BYTES_BEHIND];
-    uint32_t pc;   /* index of where it was interrupted */
-    bool prologue; /* pc lies before the frame is complete; byte[0] is in the method */
+    uint32_t pc;   /* index of the interrupted instruction */
+    bool prologue; /* at pc, the frame is not complete yet; byte[0] is in the method */
 };
 
 enum frame_stage stage_x86_64(const struct stage_code *c);

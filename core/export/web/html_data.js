@@ -1,5 +1,5 @@
-// What a page knows: names, frames and numbers for people. Frames are in preorder, in arrays: a
-// million of them are no trouble. Names are untrusted: they are only ever drawn, or set as text.
+// The data of the page, and functions that format numbers. Frames are in preorder and in arrays, so
+// that a page can have a million of them. Names are untrusted: they are only drawn or set as text.
 const page = (function () {
     "use strict";
 
@@ -17,12 +17,12 @@ const page = (function () {
     const classOf = new Uint8Array(COUNT);
     const left = new Float64Array(COUNT);
     const value = new Float64Array(COUNT);
-    const other = new Float64Array(COUNT); // the counter that widths are not made of
+    const other = new Float64Array(COUNT); // the counter that does not set the widths
     const self = new Float64Array(COUNT);
     const parent = new Int32Array(COUNT);
-    const end = new Uint32Array(COUNT); // index behind the subtree
-    const change = profile.diff ? new Float32Array(COUNT) : null; // percent points
-    const flags = profile.diff ? new Uint8Array(COUNT) : null;    // 1 chance, 2 new
+    const end = new Uint32Array(COUNT); // first index after the subtree
+    const change = profile.diff ? new Float32Array(COUNT) : null; // percentage points
+    const flags = profile.diff ? new Uint8Array(COUNT) : null;    // 1: may be chance, 2: new
     readFrames();
     const frames = {COUNT, levels: profile.levels + 1, depths, nameOf, classOf, left, value, other,
                     self, parent, end, change, flags};
@@ -80,19 +80,19 @@ const page = (function () {
             self[0] -= value[i];
     }
 
-    // ---- the same from the other end -----------------------------------------------------------
+    // ---- stacks that start at the leaf ---------------------------------------------------------
 
     const MOST_REVERSED = 1000000;
 
-    // Frames as `f` has them, each stack read from its other end, without what is less
-    // than `least`. null: there are too many.
+    // Returns the frames of `f` with every stack reversed, so that it starts at the leaf. Frames
+    // with a value below `least` are left out. null: there are too many frames.
     function reversedFrom(f, least) {
         const out = {depths: [0], nameOf: [0], classOf: [f.classOf[0]], left: [0],
                      value: [f.value[0]], other: [f.other[0]], self: [0], parent: [-1], end: [0]};
         const otherSelf = Float64Array.from(f.other);
         for (let i = 1; i < f.COUNT; i++)
             otherSelf[f.parent[i]] -= f.other[i];
-        const at = new Int32Array(f.COUNT); // where each stack is on its way to its other end
+        const at = new Int32Array(f.COUNT); // by stack: the frame to be added next
         const stacks = [];
         for (let i = 1; i < f.COUNT; i++) {
             at[i] = i;
@@ -162,7 +162,7 @@ const page = (function () {
         };
     }
 
-    // The narrowest are left out until a browser takes what is left.
+    // Doubles the limit until few enough frames remain.
     function reversed() {
         let least = 0;
         for (let r; ; least = least ? 2 * least : frames.value[0] / 500000) {
@@ -172,7 +172,8 @@ const page = (function () {
         }
     }
 
-    // As frame_class.c does it: neighbours can be told apart, and profiles look alike.
+    // The same shade as in frame_class.c: neighbours can be distinguished, and a name has the same
+    // shade in every profile.
     function shadeOf(name) {
         let h = 2166136261;
         for (const b of new TextEncoder().encode(name))
@@ -180,7 +181,7 @@ const page = (function () {
         return ((h ^ h >>> 15) >>> 0) % 6;
     }
 
-    // ---- numbers for people: the rules of human.c ----------------------------------------------
+    // ---- numbers as text: the rules of human.c -------------------------------------------------
 
     const count = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 
@@ -214,7 +215,7 @@ const page = (function () {
 
     // ---- patterns ------------------------------------------------------------------------------
 
-    // null: it is no regular expression. Capitals matter only if it has some.
+    // Returns null if it is not a regular expression. Ignores case unless the pattern has capitals.
     function patternOf(text) {
         try {
             return new RegExp(text, /[A-Z]/.test(text.replace(/\\./g, "")) ? "" : "i");

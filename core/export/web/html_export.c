@@ -11,9 +11,9 @@ int html_export(struct text *out, const struct profile *p, const struct snapshot
         .style = "",
         .buttons =
             "<button class=\"reset\" hidden>Reset zoom</button>"
-            "<button class=\"invert\" title=\"Roots above or below: key i\">Turn over</button>"
-            "<button class=\"reverse\" title=\"Read stacks from the other end: key "
-            "r\">Reverse</button>",
+            "<button class=\"invert\" title=\"Roots at the top or bottom: key i\">Flip</button>"
+            "<button class=\"reverse\" title=\"Start stacks at the leaf or at the root: key "
+            "r\">Reverse stacks</button>",
         .body = "<main tabindex=\"0\" role=\"application\" aria-label=\"Flame graph\">"
                 "<div class=\"room\"><canvas></canvas></div></main>",
         .script = html_script_js,
@@ -22,7 +22,7 @@ int html_export(struct text *out, const struct profile *p, const struct snapshot
 }
 
 /*
- * Exports the call tree as a page: unfolded by hand, heaviest first.
+ * Exports the call tree as a page. The user unfolds frames; children are sorted, heaviest first.
  */
 
 int tree_export(struct text *out, const struct profile *p, const struct snapshot *s,
@@ -31,8 +31,8 @@ int tree_export(struct text *out, const struct profile *p, const struct snapshot
         .style = tree_style_css,
         .buttons = "<button class=\"hottest\" title=\"Key h\">Unfold hottest</button>"
                    "<button class=\"fold-all\" title=\"Key c\">Fold all</button>"
-                   "<button class=\"reverse\" title=\"Read stacks from the other end: key "
-                   "r\">Reverse</button>",
+                   "<button class=\"reverse\" title=\"Start stacks at the leaf or at the root: "
+                   "key r\">Reverse stacks</button>",
         .body = "<div class=\"heads\"><span class=\"share\">total</span>"
                 "<span class=\"self\">self</span><span class=\"count\">samples</span>"
                 "<span class=\"weight\">weight</span></div>\n"

@@ -1,15 +1,15 @@
-// Draws the flame graph of this page: it visits only frames that are in sight and wider than
-// half a pixel. The look and the keys are svg_script.js's.
+// Draws the flame graph of this page. Only visible frames are drawn, and of those narrower than
+// half a pixel one per pixel. Looks and keys are those of svg_script.js; keys i and r are added.
 (function () {
     "use strict";
 
     const ROW = 16;
     const FONT = 12;
     const SHORTEST = 5; // columns of a label with an ellipsis
-    const LABEL_FROM = 6 + 8; // pixels of a frame that has one
+    const LABEL_FROM = 6 + 8; // pixels; a narrower frame has no label
     const MOST_MATCHED = "#ee00ee";
     const HINT = "Click or Enter zooms \u00b7 arrow keys move \u00b7 / searches \u00b7 " +
-        "i turns over \u00b7 r reads from the other end \u00b7 Esc resets";
+        "i puts roots at top or bottom \u00b7 r starts stacks at the leaf \u00b7 Esc resets";
 
     const $ = (selector) => document.querySelector(selector);
     const {profile, byWeight, names, shades, count, weightText, percent, points, patternOf} = page;
@@ -19,13 +19,13 @@
     const context = canvas.getContext("2d");
     const dark = window.matchMedia("(prefers-color-scheme: dark)");
     const matchedName = new Uint8Array(names.length);
-    const ends = [page.frames, null]; // as in the file, and from the other end; once it was wanted
+    const ends = [page.frames, null]; // 0: shown; 1: the reverse, null: not made yet
     let {COUNT, levels, depths, nameOf, classOf, left, value, other, self, parent, end, change,
          flags} = page.frames;
 
     let up = !profile.inverted;
-    let zoomed = 0;     // what fills the width
-    let focus = -1;     // where the keyboard is
+    let zoomed = 0;     // the frame that fills the width
+    let focus = -1;     // the frame with the keyboard focus
     let hover = -1;
     let pattern = null; // RegExp
     let width = 0;      // pixels
@@ -64,7 +64,7 @@
         return columns < SHORTEST ? "" : cut(text, columns - 1) + "\u2026";
     }
 
-    // The sign of a changed frame means the same as its colour.
+    // A changed frame's label begins with the change: colour alone would not be accessible.
     function labelOf(i, columns) {
         const sign = change && i && !(flags[i] & 1) ? points(change[i]) + " " : "";
         const name = fit(names[nameOf[i]], columns - sign.length, isJava(i));
@@ -75,7 +75,8 @@
 
     // ---- drawing -------------------------------------------------------------------------------
 
-    // Fewer levels than the window has rows: the roots are still at its bottom.
+    // The space above the frames. It puts the roots at the bottom of the window even if there are
+    // fewer levels than rows.
     const offset = () => (up ? Math.max(main.clientHeight - levels * ROW, 0) : 0);
     const rowY = (depth) => (up ? levels - 1 - depth : depth) * ROW + offset();
     const depthAt = (y) => {
@@ -147,13 +148,13 @@
         context.clearRect(0, 0, width, high);
         context.font = FONT + "px ui-monospace, Menlo, Consolas, \"DejaVu Sans Mono\", monospace";
         charWidth = context.measureText("0").width || 7.2;
-        // Rows in sight, as depths.
+        // The visible rows, as depths.
         const a = depthAt(up ? top + high : top), b = depthAt(up ? top : top + high);
         for (let i = parent[zoomed]; i >= 0; i = parent[i]) {
             if (depths[i] >= a && depths[i] <= b)
                 drawFrame(i, 0, width, top);
         }
-        const painted = new Int32Array(levels + 1).fill(-1); // last narrow one, by depth
+        const painted = new Int32Array(levels + 1).fill(-1); // pixel of the last narrow frame
         const scale = value[zoomed] ? width / value[zoomed] : 0;
         for (let i = zoomed; i < end[zoomed];) {
             const d = depths[i];
@@ -201,7 +202,7 @@
         return at;
     }
 
-    // ---- texts about a frame -------------------------------------------------------------------
+    // ---- text about a frame --------------------------------------------------------------------
 
     function statsOf(i) {
         const samples = byWeight ? other[i] : value[i], weight = byWeight ? value[i] : other[i];
@@ -243,7 +244,7 @@
             matches++;
             if (i >= counted) {
                 sum += value[i];
-                counted = end[i]; // what is below is in it already
+                counted = end[i]; // its subtree is included
             }
         }
         status.textContent = "matched " + percent(sum, value[zoomed]) + " \u00b7 " +
@@ -265,7 +266,7 @@
         if (change) {
             item(profile.changes[8], "+ more than before");
             item(profile.changes[0], "- less");
-            item(profile.changes[4], "no more than chance");
+            item(profile.changes[4], "change may be chance");
         } else {
             for (const c of profile.classes) {
                 if (c.used)
@@ -304,7 +305,7 @@
 
     function reverse() {
         if (change)
-            return; // only these frames have a change
+            return; // changes are known only for stacks from the root
         ends[1] = ends[1] || page.reversed();
         ends.reverse();
         ({COUNT, levels, depths, nameOf, classOf, left, value, other, self, parent, end, change,
@@ -387,7 +388,7 @@
                  : key === "ArrowLeft" ? neighbour(focus, -1)
                  : key === "ArrowRight" ? neighbour(focus, 1)
                  : (key === "ArrowUp") === up ? child(focus) : parent[focus];
-        hover = -1; // the pointer is not what is being used
+        hover = -1; // the keyboard is used, not the pointer
         if (to >= 0)
             setFocus(to);
     }
@@ -489,8 +490,7 @@
     main.scrollTop = up ? main.scrollHeight : 0;
     describe();
 
-    // For scripts: how many frames there are, what and where they are, and what is requested of
-    // them.
+    // For test scripts: the number of frames, each frame and where it is, and the page's state.
     window.flameGraph = {
         get frames() {
             return COUNT;

@@ -89,7 +89,7 @@ static void add_legend(struct text *out, const struct svg_page *g) {
     if (g->o->diff) {
         add_to_legend(out, frame_change_colour(CHANGE_SHADES - 1), "+ more than before");
         add_to_legend(out, frame_change_colour(0), "- less");
-        add_to_legend(out, frame_change_colour(CHANGE_SHADES / 2), "no more than chance");
+        add_to_legend(out, frame_change_colour(CHANGE_SHADES / 2), "change may be chance");
     }
     for (int c = 0; c < FRAME_CLASSES && !g->o->diff; c++) {
         if (g->used[c])

@@ -1,8 +1,8 @@
 // Makes the flame graph around this script interactive: zoom, search, keyboard, fluid width.
 // Frames are <g class="j3" data-f="depth left samples weight self"><title/><rect/><text/></g> in
-// preorder; `left` and `self` are in the counter that widths are made of. Compared with another
-// profile, a frame has data-d="percent-points chance(1)|new(2)" too. Names are untrusted:
-// they are only ever read and set as text.
+// preorder; `left` and `self` are in the counter that sets the widths. In a comparison, a frame
+// also has data-d="change flags": the change in percentage points; flags 1: may be chance, 2: new.
+// Names are untrusted: they are only read and set as text.
 (function () {
     "use strict";
 
@@ -28,8 +28,8 @@
 
     const frames = readFrames();
     const all = frames[0];
-    let root = all;      // what fills the width
-    let focus = null;    // where the keyboard is
+    let root = all;      // the frame that fills the width
+    let focus = null;    // the frame with the keyboard focus
     let hover = null;
     let pattern = null;  // RegExp
     let width = 0;       // of the frames, in pixels
@@ -51,7 +51,7 @@
                 text: g.querySelector("text"),
                 parent: depth ? open[depth - 1] : null,
                 index: list.length,
-                end: list.length + 1,  // index behind the subtree
+                end: list.length + 1,  // first index after the subtree
                 shown: true, above: false, match: false, x: -1, w: -1,
                 change: null, sign: "",
             };
@@ -84,7 +84,7 @@
         return (n < 0 ? "" : "+") + n.toFixed(2);
     }
 
-    // ---- numbers for people: the rules of human.c --------------------------------------------
+    // ---- numbers as text: the rules of human.c -----------------------------------------------
 
     const count = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 
@@ -304,7 +304,7 @@
                 matches++;
                 if (i >= counted) {
                     sum += f.value;
-                    counted = f.end; // what is below is in it already
+                    counted = f.end; // its subtree is included
                 }
             }
             status.textContent = "matched " + percent(sum, root.value) + " \u00b7 " +
@@ -326,7 +326,7 @@
         let wanted = null;
         let bad = false;
         if (text) {
-            try { // capitals matter only if the pattern has some
+            try { // case is ignored unless the pattern has capitals
                 wanted = new RegExp(text, /[A-Z]/.test(text.replace(/\\./g, "")) ? "" : "i");
             } catch (e) {
                 bad = true;
@@ -386,7 +386,7 @@
             window.scrollBy(0, r.bottom - window.innerHeight + 4);
     }
 
-    const isWide = (f) => f.shown && f.w * width >= 100; // a pixel and more
+    const isWide = (f) => f.shown && f.w * width >= 100; // at least a pixel
 
     function child(frame) {
         if (frame.above)
@@ -413,7 +413,7 @@
                  : key === "ArrowLeft" ? neighbour(from, -1)
                  : key === "ArrowRight" ? neighbour(from, 1)
                  : (key === "ArrowUp") === up ? child(from) : from.parent;
-        hover = null; // the pointer is not what is being used
+        hover = null; // the keyboard is used, not the pointer
         if (to)
             setFocus(to);
     }

@@ -1,18 +1,18 @@
-// The call tree of this page: rows exist only while they are in sight, and the children of a frame
-// are put in order when it is unfolded, so that a million frames are no trouble.
+// The call tree of this page. A row has an element only while it is visible, and children are
+// sorted only when their frame is unfolded, so that a page can have a million frames.
 (function () {
     "use strict";
 
     const ROW = 18;
     const INDENT = 10;
-    const SLACK = 10;         // rows made beyond what is in sight
-    const MOST_ROWS = 300000; // unfolded at once: as much as a browser scrolls over
+    const SLACK = 10;         // rows above and below the visible ones that have elements
+    const MOST_ROWS = 300000; // listed at once: a browser cannot scroll over many more
     const HINT = "Click or Enter unfolds \u00b7 arrow keys move \u00b7 h unfolds the hottest " +
-        "path \u00b7 * all below \u00b7 r reads from the other end \u00b7 / searches";
+        "path \u00b7 * unfolds all below \u00b7 r starts stacks at the leaf \u00b7 / searches";
 
     const $ = (selector) => document.querySelector(selector);
     const {profile, byWeight, names, count, weightText, percent, points, patternOf} = page;
-    const ends = [page.frames, null]; // as in the file, and from the other end; once it was wanted
+    const ends = [page.frames, null]; // 0: shown; 1: the reverse, null: not made yet
     let {COUNT, depths, nameOf, classOf, value, other, self, parent, end, change,
          flags} = page.frames;
     const main = $("main"), room = $(".room"), field = $("input"), status = $(".status");
@@ -21,12 +21,12 @@
     const matchedName = new Uint8Array(names.length);
     const made = new Map(); // row → its element
 
-    let rows = [0];     // frames, as they are listed
+    let rows = [0];     // the listed frames, in order
     let focus = 0;      // a frame
     let hover = -1;
     let pattern = null; // RegExp
     let matches = [];   // frames, heaviest first
-    let match = -1;     // where in them
+    let match = -1;     // index in `matches`
     let pending = false;
 
     const samplesOf = (i) => (byWeight ? other[i] : value[i]);
@@ -49,9 +49,10 @@
         return best;
     }
 
-    // ---- which rows there are ------------------------------------------------------------------
+    // ---- the list of rows ----------------------------------------------------------------------
 
-    // What is listed below a row, as far as frames are unfolded.
+    // Returns the frames listed below a frame: its children, and all children of unfolded frames
+    // among them; at most `room`.
     function listBelow(i, room) {
         const list = [], stack = [];
         const push = (of) => {
@@ -111,7 +112,7 @@
         setFocus(0);
     }
 
-    // Unfolds the hottest way as far as it is by far the hottest.
+    // Unfolds the hottest path while its frames have at least 90 % of the total.
     function begin() {
         unfolded = new Uint8Array(COUNT);
         unfolded[0] = 1;
@@ -124,7 +125,7 @@
 
     function reverse() {
         if (change)
-            return; // only these frames have a change
+            return; // changes are known only for stacks from the root
         ends[1] = ends[1] || page.reversed();
         ends.reverse();
         ({COUNT, depths, nameOf, classOf, value, other, self, parent, end, change,
@@ -134,7 +135,7 @@
             search(field.value);
     }
 
-    // A frame is in sight only when all above it are unfolded.
+    // Unfolds all frames above a frame, so that it is listed, and moves the focus to it.
     function show(i) {
         for (let p = parent[i]; p >= 0; p = parent[p])
             unfolded[p] = 1;
@@ -261,7 +262,7 @@
             matches.push(i);
             if (i >= counted) {
                 sum += value[i];
-                counted = end[i]; // what is below is in it already
+                counted = end[i]; // its subtree is included
             }
         }
         matches.sort(heavier);
@@ -379,7 +380,7 @@
 
     room.addEventListener("click", (e) => {
         const i = frameOf(e);
-        if (i < 0 || String(window.getSelection())) // a name being copied
+        if (i < 0 || String(window.getSelection())) // text is selected, to be copied
             return;
         main.focus({preventScroll: true});
         setFocus(i);
@@ -405,7 +406,7 @@
     legend();
     begin();
 
-    // For scripts: how many frames there are, what they are, and what is listed.
+    // For test scripts: the number of frames, each frame, and the listed rows.
     window.callTree = {
         get frames() {
             return COUNT;

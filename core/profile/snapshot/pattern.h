@@ -19,7 +19,7 @@ struct pattern {
 /* 0 or -ENOMEM. `why`, if not NULL, becomes the reason why the text is not an expression; "" if
  * it is one. */
 int pattern_open(struct pattern *p, const char *text, char *why, size_t size);
-/* Converts the name's letters to lower case if it is compared with a literal. */
+/* Whether the name matches. If the text is literal, converts `name` to lower case. */
 bool pattern_matches(struct pattern *p, char *name);
 void pattern_close(struct pattern *p);
 

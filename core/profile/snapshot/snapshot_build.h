@@ -62,7 +62,7 @@ struct build {
 
     const struct filter *filter; /* belongs to the profile; NULL: everything is kept */
 
-    /* The sums that the profile already has. NULL: the query is a special one, so items are
+    /* The sums that the profile already has. NULL: they do not answer this query, so items are
      * gathered and spread. */
     const struct standing *standing;
 
@@ -81,13 +81,13 @@ struct build {
     struct touch *touch;
     uint32_t touches, touch_cap;
     uint64_t touched;  /* number of touches in all groups */
-    bool want_touches; /* otherwise a spread only counts rows, and need not leave touches */
+    bool want_touches; /* false: a spread only counts rows, and may omit touches */
 
     struct branch *branch;
     uint32_t branches, branch_cap;
     uint32_t *path_branch; /* by path: 1 + its branch in the current group */
     uint64_t *path_total;  /* by path; all zeroes between two groups */
-    const uint64_t *paths; /* the totals that are used: path_total, or those of the profile */
+    const uint64_t *paths; /* totals by path in use: path_total, or the profile's */
     uint32_t path_cap;
     bool want_paths;    /* path_total must be filled */
     uint32_t *own_path; /* by node: its path if tiers are distinct or if the tree begins at a
@@ -151,8 +151,8 @@ static inline bool build_has_own_paths(const struct query *q) {
     return q->tree && !q->inverted && (q->tiers || build_from_method(q));
 }
 
-/* Whether, for a query about everything, the standing sums are sufficient: there is no tree, or it
- * shows only heavy nodes. */
+/* Whether the standing sums are enough for a query about everything: they are if it has no tree, or
+ * a tree with only heavy nodes. */
 static inline bool build_is_standing(const struct query *q) {
     return !q->tree || (q->prune_ppm > 0 && !q->tiers);
 }

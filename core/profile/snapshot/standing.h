@@ -4,8 +4,9 @@
  * each to the frames of its stack. That costs some thousand additions, while summing up everything
  * again takes a pass over the whole tree.
  *
- * Two events are kept: those that were queried last. Weights may be taken back: then sums wrap
- * around, and are correct in the end.
+ * The sums of two events are kept: those that were queried last. If a weight is taken back, its
+ * change is a negative number, wrapped around. The unsigned sums are correct when all changes are
+ * added.
  *
  * Context: pure; the profile is locked.
  */

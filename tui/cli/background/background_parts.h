@@ -1,9 +1,10 @@
 /*
  * The state that the files of background.h share: the profile, and which requests are allowed when.
  *
- * Two threads use it, but never at the same time: the main thread waits for ends, and a thread of
- * the share answers one request after the other. Each holds `lock` while it works. Nobody must
- * close the session while holding the lock, because closing waits for the answer in progress.
+ * Context: the main thread, which waits for the end of the profile and of the turn, and a thread of
+ * the share, which answers one request after the other. Each holds `lock` while it works. A thread
+ * must not close the session while it holds the lock, because closing waits for the answer in
+ * progress.
  */
 #ifndef JTOP_TUI_CLI_BACKGROUND_BACKGROUND_PARTS_H
 #define JTOP_TUI_CLI_BACKGROUND_BACKGROUND_PARTS_H
@@ -18,9 +19,10 @@
 struct background {
     pthread_mutex_t lock;
     struct session *s;
-    const struct options *o; /* options of the start; NULL: on a screen, which other processes
-                                cannot end */
-    bool foreground;         /* the main loop is another one, which a signal ends */
+    const struct options *o; /* options of the start; NULL: the profile is on a screen, and other
+                                processes cannot end it */
+    bool foreground;         /* the profile runs in the foreground; its own main loop ends it on a
+                                signal */
     bool closing;            /* the session is about to be closed */
     int wake_fd;             /* eventfd that reports changes of the fields below; -1 in the
                                 foreground */
@@ -30,13 +32,13 @@ struct background {
     struct outputs *files;   /* planned files of this turn; NULL: in the foreground, or none
                                 requested */
     bool written;            /* the files were written since the last samples */
-    int unwritten;           /* they could not be written: -errno; 0: no error */
+    int unwritten;           /* error of writing the files: -errno; 0: none */
     struct err why;          /* the reason of `unwritten` */
     int result;              /* first failure of all turns: -errno */
     struct err failure;      /* the reason of `result` */
     bool give_way;           /* another process begins a new profile */
     bool asked_for;          /* a stop was answered: after the JVM's end, no reader is needed */
-    bool silent;             /* the JVM has ended, and its standard error was given up */
+    bool silent;             /* the JVM has ended, and its standard error was closed here */
     uint64_t active_ms;      /* when the turn began or ended, or the last stop; CLOCK_MONOTONIC */
     uint64_t limit_ms, loop_ms; /* end of the whole profile and of the turn; 0: none */
 };
@@ -53,12 +55,12 @@ int background_write(struct background *b);
 int background_open(struct background *b, const struct options *o, struct err *e);
 void background_close(struct background *b);
 
-/* Begins a new profile and shares it with other processes. With `alone`, it is no failure if it
- * cannot be shared. `o` is b->o. */
+/* Begins a new profile and shares it with other processes. With `alone`, it is not an error if the
+ * profile cannot be shared. `o` is b->o. */
 int background_begin_turn(struct background *b, struct options *o, const struct jvm *j, bool alone,
                           struct err *e);
 
-/* Frees files that still grow, and closes the session. */
+/* Frees the outputs that are still being written, and closes the session. */
 void background_close_turn(struct background *b);
 
 /* Waits until the profile is over and the reader is not needed any more, or until another process
@@ -80,11 +82,11 @@ bool background_expects(const char *pattern, const char *path);
  * for one byte more than `data`; no NUL is added. Returns the number of bytes. */
 size_t background_clean(char *out, const char *data, size_t bytes);
 
-/* Replaces what only the caller knows in the pattern (%{ENV}); the rest is unchanged. */
+/* Replaces the parts of a pattern that only the caller knows: %{ENV}. The rest is unchanged. */
 int background_settle_pattern(const char *pattern, struct text *out, struct err *e);
 
-/* Starts a reader in the background. In the caller, it returns when the reader samples or has
- * failed, with *child false; in the reader, when that is over, with *child true. */
+/* Starts a reader in the background. In the caller, returns when the reader samples or has failed
+ * (*child false). In the reader, returns when the profile is over (*child true). */
 int background_begin(const struct jvm *j, int argc, char **argv, bool *child, struct err *e);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * The two profiles of a comparison, joined in one profile, so that what has the same name is the
- * same.
+ * The two profiles of a comparison, joined in one profile. In it, a name has one entry for both
+ * sides.
  *
  *      A ─▶ session ─▶ stacks ─┐   by printed names, without     ┌─▶ event 0 of a profile
  *      B ─▶ session ─▶ stacks ─┴─▶ addresses and counters ───────┴─▶ event 1
  *
- * Files of different formats have different details of a method (its signature, its library, its
+ * Files of different formats have different details of names (a method's signature, its library, a
  * thread's number). Details that were not requested are left out on both sides.
  *
  * Context: frontend, main thread.

@@ -1,6 +1,6 @@
-// What is known about one method: its lines, and links to it in other views.
+// The dialog about one method: the shares of its lines, and buttons that lead to other views.
 class AboutMethod {
-    // only, inFlame: functions that get a regular expression for exactly this name.
+    // only(regex), inFlame(regex): callbacks; the regex matches exactly this name.
     constructor(dialog, stream, only, inFlame) {
         this.dialog = dialog;
         this.stream = stream;
@@ -17,7 +17,7 @@ class AboutMethod {
         return name.replace(/[.*+?^$()|[\]\\{}]/g, "\\$&");
     }
 
-    // `question`: of the view that the method stands in.
+    // `question`: the query of the view that shows the method.
     async show(method, question, weight) {
         const name = this.name = method.name;
         setText($("#method-name"), name);
@@ -35,7 +35,7 @@ class AboutMethod {
     }
 
     list(lines, weight) {
-        setText($("#lines-said"), lines.length ? "Its lines:" : "Its lines are not known.");
+        setText($("#lines-said"), lines.length ? "Lines:" : "No lines are known.");
         $("#lines").replaceChildren(...lines.slice(0, AboutMethod.MOST).map((l) => make("li", "",
             `line ${l.line}: ${numbers.percent(l.self, weight)} self, ` +
             `${numbers.percent(l.total, weight)} total`)));

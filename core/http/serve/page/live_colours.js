@@ -1,4 +1,4 @@
-// Colours of frames, by what kind of code they are (frame_class.c), and of threads' states.
+// Colours of frames by their kind of code (frame_class.c), and classes for threads' states.
 const colours = (() => {
     const looks = JSON.parse($("#looks").textContent);
     const MATCHED = "#ee00ee";
@@ -6,7 +6,7 @@ const colours = (() => {
     const byKind = {native: "n", cpp: "p", kernel: "k", "class": "l", thread: "t", error: "e",
                     stub: "n", compiling: "n"};
     const byTier = ["j", "i", "c", "j", "l"];
-    const shades = new Map(); // name: its shade; names come again and again
+    const shades = new Map(); // by name; the same names are drawn again and again
     const SHADES_KEPT = 50000;
 
     function lookOf(kind, tier) {
@@ -32,7 +32,7 @@ const colours = (() => {
     const tierText = (kind, tier) =>
         kind !== "java" ? kind : ["", "interpreted", "C1", "C2", "inlined"][tier] || "";
 
-    // What a thread did, roughly; the words beside the colour say it exactly.
+    // The rough state, which sets the colour. The words beside the colour give the exact state.
     const states = {running: "runs", blocked: "blocked", futex: "blocked", io: "io", poll: "io",
                     disk: "io"};
     const state = (name) => (Object.hasOwn(states, name) ? states[name] : "waits");

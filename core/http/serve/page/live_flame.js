@@ -1,6 +1,6 @@
-// The flame graph: frames hang from the top, so that nothing jumps as stacks grow. It visits only
-// what is in sight and wider than half a pixel. A zoom and the keyboard's place are kept by name
-// from one picture to the next.
+// The flame graph. The roots are at the top, so that frames do not move when stacks get deeper.
+// Only visible frames are drawn, and of those narrower than half a pixel one per pixel. The zoomed
+// and the focused frame are found again in the next view by the names on their paths.
 class Flame {
     constructor({box, canvas, detail, path, back, changed}) {
         Object.assign(this, {box, canvas, detail, crumbs: path, back, changed});
@@ -13,7 +13,7 @@ class Flame {
         this.focus = -1;
         this.hover = -1;
         this.pattern = null;
-        this.names = null; // which match
+        this.names = null; // by name: 1 if it matches
         this.pending = false;
         this.listen();
         theme.changed(() => this.redraw());
@@ -42,7 +42,7 @@ class Flame {
         this.unit = unit;
         let top = tree.find(this.zoomPath);
         for (let path = this.zoomPath; top < 0; top = tree.find(path))
-            path = path.slice(0, -1); // a frame that is gone: its caller
+            path = path.slice(0, -1); // if the frame is gone: its caller
         this.zoomed = top;
         this.focus = this.focusPath ? tree.find(this.focusPath) : -1;
         this.hover = -1;
@@ -151,7 +151,7 @@ class Flame {
                 this.drawFrame(i, 0, this.width, top);
         }
         const whole = t.value[this.zoomed], scale = whole ? this.width / whole : 0;
-        const painted = new Int32Array(t.levels + 1).fill(-1); // last narrow one of each depth
+        const painted = new Int32Array(t.levels + 1).fill(-1); // pixel of the last narrow frame
         for (let i = this.zoomed; i < t.end[this.zoomed];) {
             const d = t.depth[i], w = whole ? t.value[i] * scale : this.width;
             const x = (t.left[i] - t.left[this.zoomed]) * scale;
@@ -193,7 +193,8 @@ class Flame {
         c.fillText(label, x + 3, y + Flame.ROW / 2 + 4);
     }
 
-    // A name in at most `letters` letters: all of it, or without its package, or its beginning.
+    // Shortens a name to `letters` characters: without its package, and if that is still too long,
+    // to its beginning. "" if there is too little room.
     static fit(name, letters) {
         if (letters < 3)
             return "";
@@ -203,7 +204,7 @@ class Flame {
              : letters < 5 ? "" : name.slice(0, letters - 1) + "\u2026";
     }
 
-    // ---- texts about a frame -------------------------------------------------------------------
+    // ---- text about a frame --------------------------------------------------------------------
 
     point(i) {
         if (i === this.hover)
@@ -300,7 +301,7 @@ class Flame {
         }
     }
 
-    // The way that weighs most, down to its end.
+    // Moves the focus to the end of the heaviest path.
     hottest() {
         let i = this.focus >= 0 ? this.focus : this.zoomed;
         for (let c = this.child(i); c >= 0; c = this.child(i))
@@ -320,7 +321,7 @@ class Flame {
             this.setFocus(to);
     }
 
-    // Where a frame is on the screen; for scripts.
+    // For test scripts: a frame, and where it is on the screen.
     frame(i) {
         const t = this.tree, [x, w] = this.place(i), b = this.canvas.getBoundingClientRect();
         return {

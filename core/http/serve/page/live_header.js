@@ -1,7 +1,7 @@
-// The lines above the views: the JVM's figures, and how good the profile is.
+// The header above the views: the JVM's figures, and how good the profile is.
 const header = (() => {
-    const MAX_OVERHEAD = 2, MAX_LOST = 1; // percent that are worth a word
-    const FEW = 400; // samples: ±5 points
+    const MAX_OVERHEAD = 2, MAX_LOST = 1; // percent; from here on, a caution is shown
+    const FEW = 400; // samples; with fewer, the margin is above 4.9 points
 
     function figures(view) {
         const j = view.jvm, s = view.status;
@@ -17,7 +17,7 @@ const header = (() => {
         };
     }
 
-    // Sentences, the worst first.
+    // Returns the reasons for a caution.
     function doubts(view, event) {
         const s = view.status, n = view.total.samples, lost = numbers.share(s.dropped, s.samples);
         const failed = numbers.share(view.total.failed, n), found = [];
@@ -51,7 +51,7 @@ const header = (() => {
         const verdict = said.length ? "Caution: " + said.join("; ")
                       : view.total.samples < FEW ? "Few samples so far" : "Good profile";
         return `${verdict} \u00b7 ` +
-            `\u00b1${margin} points at most${how}${look}${budget}`;
+            `shares exact to \u00b1${margin} percentage points (95%)${how}${look}${budget}`;
     }
 
     function show(view) {

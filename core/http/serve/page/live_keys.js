@@ -1,6 +1,7 @@
-// Keys, as on jtop-prof's screen where it has them; the help is made of this table.
+// Handles keys: those of jtop-prof's screen where it has the same command. The help lists the same
+// table.
 class Keys {
-    // [keys, words, what it does, command]
+    // table: rows of [keys, keys as text, description, command]
     constructor(table) {
         this.table = table;
         this.byKey = new Map(table.flatMap(([keys, , , act]) => keys.map((k) => [k, act])));
@@ -16,7 +17,7 @@ class Keys {
             return;
         const own = e.key === "Enter" || e.key === " ";
         if (own && e.target.matches("button, a, summary"))
-            return; // its own
+            return; // the element handles this key itself
         const act = this.byKey.get(e.key);
         if (act && act(e) !== false)
             e.preventDefault();

@@ -1,4 +1,4 @@
-// The list refreshes itself while the page is visible.
+// Requests the list of JVMs every EVERY ms while the page is visible.
 (() => {
     const EVERY = 3000; // ms
     const body = $("#jvms tbody");
@@ -11,8 +11,8 @@
 
     function links(cell, jvm) {
         if (jvm.closed) {
-            cell.textContent = "cannot be profiled: it is another user's; run the server as " +
-                `root, or as ${jvm.user}`;
+            cell.textContent = "cannot be profiled: it belongs to another user; run the server " +
+                `as root or as ${jvm.user}`;
             return;
         }
         cell.append(link(`/live/${jvm.pid}`, "live"), " ",
@@ -29,7 +29,7 @@
         name.append(jvm.closed ? jvm.name : link(`/live/${jvm.pid}`, jvm.name));
         const figures = ["CPU", "Memory", "Threads", "Up"].map((label) => {
             const cell = make("td", "n");
-            cell.dataset.label = label; // if there is no room for the heads of columns
+            cell.dataset.label = label; // shown on narrow screens, without column heads
             return cell;
         });
         row.append(make("td", "n", String(jvm.pid)), name, make("td", "", jvm.user),
@@ -58,7 +58,8 @@
             fill(row, jvm);
             return row;
         });
-        // What may not be profiled is not in the answer: it stays as the page brought it.
+        // The answer also lists JVMs that may not be profiled. If the page came with a row of such
+        // a JVM, the row stays even when the answer does not list the JVM.
         kept.push(...Array.from(body.rows).filter((row) =>
             row.className === "closed" && !kept.some((k) => k.dataset.pid === row.dataset.pid)));
         kept.sort((a, b) => a.dataset.pid - b.dataset.pid);

@@ -1,4 +1,4 @@
-// The page of one JVM: what is requested, what is shown, what is held.
+// The page of one JVM: the query, the views, and the pause (`held`: the time window while paused).
 (() => {
     const SPANS = [["0", "everything"], ["10", "last 10 s"], ["60", "last minute"],
                    ["300", "last 5 min"]];
@@ -8,9 +8,9 @@
     const state = {view: "methods", event: "cpu", span: 0, held: null, inverted: false, rows: 200,
                    narrowed: []}; // narrowed: {kind: "thread" | "filter", value, label}
     let latest = null; // the view that is shown
-    let shown = 0; // views so far
+    let shown = 0; // number of views so far
 
-    // ---- what is requested ---------------------------------------------------------------------
+    // ---- the query -----------------------------------------------------------------------------
 
     function question(held) {
         const q = new URLSearchParams({event: state.event, rows: state.rows});
@@ -33,7 +33,8 @@
         return q.toString();
     }
 
-    // While held, the stream only says whether the JVM and the server are there.
+    // While paused, the stream is only used to detect that the JVM or the server is gone, and to
+    // keep the event sampled.
     const heartbeat = () => new URLSearchParams({event: state.event, rows: 0, tree: 0}).toString();
 
     async function ask() {
@@ -87,8 +88,9 @@
         const event = view.events.find((e) => e.name === view.event);
         if (event && event.reason && !event.runs)
             return event.reason;
-        return state.held || state.narrowed.length ? "No samples here: Escape widens the view."
-                                                   : `Waiting for samples of ${view.event}\u2026`;
+        return state.held || state.narrowed.length
+            ? "No samples here: Esc removes a filter or resumes."
+            : `Waiting for samples of ${view.event}\u2026`;
     }
 
     function showEvents(events) {
@@ -149,7 +151,7 @@
         flame.resize();
     }
 
-    // ---- what people do ------------------------------------------------------------------------
+    // ---- commands ------------------------------------------------------------------------------
 
     function look(view) {
         if (view === state.view)
@@ -209,7 +211,7 @@
         $("#event").value = name;
         flame.clear();
         if (state.held)
-            stream.open(heartbeat()); // the server samples only what a client requests
+            stream.open(heartbeat()); // an event is sampled while a client requests it
         ask();
     }
 
@@ -373,7 +375,7 @@
         [["5", "3"], "5", "flame graph: all stacks as a picture", () => look("flame")],
         [["t"], "t", "switch to the threads and back",
          () => look(state.view === "threads" ? "methods" : "threads")],
-        [["p", " "], "p Space", "pause the picture, or resume", pause],
+        [["p", " "], "p Space", "pause the display, or resume; sampling continues", pause],
         [[","], ",", "pause, and go back a second", () => step(-1)],
         [["."], ".", "go forward a second", () => step(1)],
         [["<"], "<", "go back a minute", () => step(-60)],
@@ -381,14 +383,15 @@
         [["w"], "w", "time window: all, the last 10 s, 1 min or 5 min", nextSpan],
         [["E", "]"], "E ]", "show the next event", () => nextEvent(1)],
         [["["], "[", "show the previous event", () => nextEvent(-1)],
-        [["o"], "o", "the events: choose one", () => $("#event").focus()],
+        [["o"], "o", "choose the event", () => $("#event").focus()],
         [["/"], "/", "search: mark names (a regular expression)", field("#search")],
         [["n"], "n", "the next match", () => views[state.view].nextMatch(1)],
         [["N"], "N", "the previous match", () => views[state.view].nextMatch(-1)],
-        [["\\"], "\\", "only stacks with a name like this; !x: without", field("#filter")],
-        [["Escape"], "Esc", "undo the last search, zoom or filter", escape],
+        [["\\"], "\\", "filter: keep stacks with a matching name; !x: those without",
+         field("#filter")],
+        [["Escape"], "Esc", "clear the search; else zoom out, remove a filter, or resume", escape],
         [["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"], "Arrows",
-         "from row to row, frame to frame; in the timeline: a second", arrow],
+         "next row or frame; in the timeline: one second back or forward", arrow],
         [["j"], "j", "one row down", inTable((table) => table.move(1))],
         [["k"], "k", "one row up", inTable((table) => table.move(-1))],
         [["Enter"], "Enter", "flame: zoom; method: its lines; thread: only this one", enter],
@@ -455,7 +458,7 @@
     showView();
     ask();
 
-    // For scripts: what is requested and shown, and where frames are.
+    // For test scripts: the query, what is shown, and where frames are.
     window.livePage = {
         state: () => ({...state, pattern: String(state.pattern || ""), shown,
                        latest: latest && {window: latest.window, samples: latest.total.samples,

@@ -1,4 +1,4 @@
-// Which code takes the time (or the bytes, or the waits).
+// The methods: which code takes the time, the bytes or the waits.
 class MethodTable extends Table {
     constructor(table, activate) {
         const part = (value, context) => numbers.percent(value, context.weight);
@@ -9,10 +9,10 @@ class MethodTable extends Table {
              value: (m) => m.total, text: (m, c) => part(m.total, c)},
             {id: "samples", label: "Samples", title: "Samples in the method itself", number: true,
              value: (m) => m.selfSamples, text: (m) => numbers.count(m.selfSamples)},
-            {id: "tier", label: "Code", title: "How it ran, mostly", up: true,
+            {id: "tier", label: "Code", title: "How it ran in most samples", up: true,
              value: (m) => colours.tierText(m.kind, m.tier),
              text: (m) => colours.tierText(m.kind, m.tier)},
-            {id: "name", label: "Method", title: "Its name", up: true, head: true,
+            {id: "name", label: "Method", title: "Name of the method", up: true, head: true,
              value: (m) => m.name, text: (m) => m.name},
         ], {key: (m) => m.kind + " " + m.name, sort: "self", activate, label: (m) => m.name});
     }

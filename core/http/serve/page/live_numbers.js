@@ -1,10 +1,10 @@
-// Numbers for people, by the rules of human.c; patterns; elements. What comes from a JVM is only
-// ever set as text.
+// Formats numbers by the rules of human.c, compiles patterns, and makes elements. Text that comes
+// from a JVM is untrusted: it is only set as text.
 "use strict";
 
 const $ = (selector) => document.querySelector(selector);
 
-// An element with a class and a text.
+// Returns a new element with a class and a text.
 function make(tag, name, text) {
     const e = document.createElement(tag);
     if (name)
@@ -14,7 +14,7 @@ function make(tag, name, text) {
     return e;
 }
 
-// Nothing is touched that stays as it is: screen readers and selections keep their place.
+// Sets the text only if it differs, so that screen readers and selections keep their place.
 function setText(e, text) {
     if (e.textContent !== text)
         e.textContent = text;
@@ -50,10 +50,10 @@ const numbers = (() => {
         unit === "ns" ? duration(n) : unit === "bytes" ? bytes(n) : count(n) + " " + unit;
     const share = (part, whole) => (whole > 0 ? 100 * part / whole : 0);
     const percent = (part, whole) => share(part, whole).toFixed(2) + "%";
-    // Off the end of a percentage with 95 of 100, at worst.
+    // Half-width of the 95% interval of a share, in points, worst case.
     const margin = (samples) => (samples > 0 ? 98 / Math.sqrt(samples) : 100);
 
-    // null: it is no regular expression. Capitals matter only if it has some.
+    // Returns null if it is not a regular expression. Ignores case unless the pattern has capitals.
     function pattern(text) {
         try {
             return new RegExp(text, /[A-Z]/.test(text.replace(/\\./g, "")) ? "" : "i");

@@ -1,4 +1,4 @@
-// The flame graph as it is shown, as an SVG file that stands by itself.
+// Writes the flame graph, as it is shown, as a standalone SVG file.
 const picture = (() => {
     const NS = "http://www.w3.org/2000/svg";
     const WIDTH = 1200, ROW = 17, HEAD = 44, LETTER = 7.2, LEAST = 0.3;
@@ -12,7 +12,7 @@ const picture = (() => {
         return e;
     }
 
-    // What XML does not take at all.
+    // Replaces characters that are invalid in XML.
     const clean = (text) => Array.from(text, (c) =>
         (c < " " || c === "\ufffe" || c === "\uffff" || /[\ud800-\udfff]/.test(c) && c.length === 1
             ? "?" : c)).join("");

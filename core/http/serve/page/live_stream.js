@@ -1,8 +1,8 @@
-// What comes from the server: a view each second, and views that were requested. A stream that
-// breaks off is opened again, later each time, until the JVM or the right to see it is gone.
+// Receives views from the server: one per second from a stream, others on request. A broken stream
+// is opened again, after longer and longer waits, until the JVM is gone or a token is required.
 class Stream {
-    // told: {view(view), state(name, text), failed(text)}; a state is called live, stopped,
-    // connecting, waiting, denied or gone.
+    // told: callbacks view(view), state(name, text) and failed(text). The names of states: live,
+    // stopped, connecting, waiting, denied, gone.
     constructor(base, told) {
         this.base = base;
         this.told = told;
@@ -12,12 +12,12 @@ class Stream {
         this.tries = 0;
         this.asked = null;
         this.trouble = "";
-        this.quiet = false; // nothing more need come
+        this.quiet = false; // sampling has stopped, so silence is no error
         this.over = false;  // the JVM is gone
-        this.shut = false;  // a token is wanted
+        this.shut = false;  // the server requires a token
         window.setInterval(() => this.watch(), 1000);
         window.addEventListener("online", () => this.again());
-        document.addEventListener("visibilitychange", () => { // perhaps a login in another tab
+        document.addEventListener("visibilitychange", () => { // the user may have logged in
             if (!document.hidden && this.shut)
                 this.connect();
         });
@@ -59,7 +59,7 @@ class Stream {
             this.trouble = String(t && t.message || "the server ended the stream");
             this.broken();
         });
-        on("gone", () => this.gone("The JVM is gone: this is its last picture."));
+        on("gone", () => this.gone("The JVM is gone; this is the last view."));
         source.onerror = () => this.source === source && this.broken();
         if (!this.tries)
             this.told.state("connecting", "connecting");
@@ -85,7 +85,7 @@ class Stream {
         this.told.view(view);
     }
 
-    // A server that hangs says nothing; neither does a network that is cut.
+    // Detects a server that hangs and a network that is cut: neither causes an error event soon.
     watch() {
         if (this.source && !this.quiet && performance.now() - this.heard > Stream.SILENCE)
             this.broken();
@@ -102,23 +102,23 @@ class Stream {
         this.timer = window.setTimeout(() => this.connect(), ms);
         this.told.state("waiting", (this.trouble || "the server does not answer") +
             `; trying again ${ms < 1000 ? "at once" : "in " + Math.round(ms / 1000) + " s"}`);
-        if (this.tries > 1) // a server that is restarted refuses for a moment
+        if (this.tries > 1) // a server that restarts refuses connections for a moment
             this.askWhy();
     }
 
-    // An EventSource does not say with which status it failed.
+    // An EventSource does not report the HTTP status of a failure, so an ordinary request gets it.
     async askWhy() {
         let answer;
         try {
             answer = await fetch(this.base + "/view?rows=0&tree=0&" + this.query,
                                  {cache: "no-store"});
         } catch (e) {
-            return; // nobody there
+            return; // no server answers
         }
         if (answer.status === 401)
             this.denied();
         else if (answer.status === 404)
-            this.gone("The JVM is gone: this is its last picture.");
+            this.gone("The JVM is gone; this is the last view.");
         else if (answer.status >= 400)
             this.told.failed(await Stream.reason(answer));
     }
@@ -141,7 +141,8 @@ class Stream {
                                              : `the server answers ${answer.status}`;
     }
 
-    // One view; null: another was requested meanwhile, or it failed (reported to `told`).
+    // Requests one view. null: a later request replaced this one, or it failed and told.failed was
+    // called.
     async view(query) {
         if (this.asked)
             this.asked.abort();
@@ -161,7 +162,7 @@ class Stream {
         return null;
     }
 
-    // Something else about this JVM; null: it failed (reported to `told`).
+    // Requests something else about this JVM. null: it failed, and told.failed was called.
     async get(rest) {
         try {
             const answer = await fetch(this.base + rest, {cache: "no-store"});

@@ -1,11 +1,12 @@
-// A table of rows that the server sends each second: rows keep their elements by their key, and
-// columns sort. A column: {id, label, title, value(row), text(row) or fill(cell, row), number, up}.
+// A table whose rows are replaced each second. A row with the same key keeps its element. A click
+// on a column's head sorts by it. A column: {id, label, title, value(row), text(row, context) or
+// fill(cell, row, context), number, up (ascending first), head (holds the button)}.
 class Table {
     constructor(table, columns, {key, sort, activate, label}) {
         this.columns = columns;
         this.key = key;
         this.activate = activate;
-        this.label = label; // of a row, for search
+        this.label = label; // label(row): the text that search matches
         this.by = columns.find((c) => c.id === sort);
         this.up = Boolean(this.by.up);
         this.rows = [];
@@ -43,7 +44,7 @@ class Table {
         this.sortBy(this.by);
     }
 
-    // `context`: what texts need besides the row.
+    // `context`: values that all cells use, such as the total weight.
     set(rows, context) {
         this.rows = rows;
         this.context = context;
@@ -67,7 +68,7 @@ class Table {
         sorted.forEach((row, place) => {
             let key = this.key(row);
             while (lines.has(key))
-                key += " again"; // two of one name
+                key += " again"; // two rows have the same key
             const line = this.lines.get(key) || this.makeLine(key);
             this.fill(line, row);
             line.element.classList.toggle("selected", key === this.selected);
@@ -79,7 +80,7 @@ class Table {
             this.body.deleteRow(-1);
         this.lines = lines;
         if (focused && focused !== document.activeElement)
-            focused.focus({preventScroll: true}); // a row that moves loses it
+            focused.focus({preventScroll: true}); // an element that is moved loses the focus
     }
 
     makeLine(key) {
@@ -117,7 +118,7 @@ class Table {
         line.element.classList.toggle("match", this.isMatch(row));
     }
 
-    // The first match within the name is marked.
+    // Writes the name, with the first match marked.
     fillName(button, name) {
         const found = this.pattern && this.pattern.exec(name);
         const mark = found && found[0] ? found[0] : "";
@@ -145,7 +146,7 @@ class Table {
     // ---- the row that keys act on ----
 
     order() {
-        return Array.from(this.lines.keys()); // as they were shown
+        return Array.from(this.lines.keys()); // keys of the rows, in the order shown
     }
 
     select(key) {

@@ -1,4 +1,4 @@
-// Light or dark: as the system is set, until the user switches; the browser keeps the choice.
+// Light or dark theme: the system's, until the user chooses one. The browser stores the choice.
 const theme = (() => {
     const KEY = "jtop-prof-theme";
     const root = document.documentElement;
@@ -11,7 +11,7 @@ const theme = (() => {
         try {
             return localStorage.getItem(KEY);
         } catch (e) {
-            return null; // not allowed here
+            return null; // storage is not allowed
         }
     }
 
@@ -19,7 +19,7 @@ const theme = (() => {
         try {
             localStorage.setItem(KEY, value);
         } catch (e) {
-            return; // then for this page only
+            return; // the choice then lasts as long as this page
         }
     }
 

@@ -1,18 +1,18 @@
-// The threads: their states, and the method that each runs most.
+// The threads: their shares, their states, and the top method of each.
 class ThreadTable extends Table {
     constructor(table, activate) {
         super(table, [
-            {id: "weight", label: "Share", title: "Of everything that is shown", number: true,
+            {id: "weight", label: "Share", title: "Share of everything in this view", number: true,
              value: (t) => t.weight, fill: (cell, t, c) => MethodTable.bar(cell, t.weight, c)},
             {id: "samples", label: "Samples", title: "Samples of the thread", number: true,
              value: (t) => t.samples, text: (t) => numbers.count(t.samples)},
-            {id: "tid", label: "Tid", title: "The system's thread number", number: true,
+            {id: "tid", label: "Tid", title: "Thread number of the system", number: true,
              up: true, value: (t) => t.tid, text: (t) => (t.virtual ? "virtual" : String(t.tid))},
-            {id: "name", label: "Thread", title: "Its name", up: true, head: true,
+            {id: "name", label: "Thread", title: "Name of the thread", up: true, head: true,
              value: (t) => t.name, text: (t) => t.name + (t.ended ? " (ended)" : "")},
-            {id: "states", label: "States", title: "What it did",
+            {id: "states", label: "States", title: "States of the thread in its samples",
              value: (t) => ThreadTable.first(t)[1], fill: ThreadTable.states},
-            {id: "top", label: "Top method", title: "What it ran most", up: true,
+            {id: "top", label: "Top method", title: "Its method with the most self", up: true,
              value: (t) => t.top || "", text: (t) => t.top || ""},
         ], {key: ThreadTable.keyOf, sort: "weight", activate,
             label: (t) => t.name + " " + (t.top || "")});
@@ -22,7 +22,7 @@ class ThreadTable extends Table {
         return t.virtual ? "v" + t.javaId : "t" + t.tid + " " + t.javaId;
     }
 
-    // States with their part of 1, the longest first.
+    // Returns pairs of state and fraction (0 to 1), the largest first.
     static parts(t) {
         const all = Object.entries(t.states || {}).filter(([, n]) => n > 0);
         const sum = all.reduce((a, [, n]) => a + n, 0) || 1;
@@ -33,7 +33,7 @@ class ThreadTable extends Table {
         return ThreadTable.parts(t)[0] || ["", 0];
     }
 
-    // A bar, and the most frequent one in words: colour says nothing alone.
+    // Draws a bar, and the most frequent state in words: colour alone would not be accessible.
     static states(cell, t) {
         const parts = ThreadTable.parts(t);
         const text = parts.map(([name, n]) => `${name} ${(100 * n).toFixed(0)}%`);

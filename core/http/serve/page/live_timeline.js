@@ -1,5 +1,5 @@
-// The last minutes, ten at most: samples of each second, and below them how long the collector
-// stopped the JVM. A click or a drag chooses a window; the picture is held then.
+// The timeline: the samples of each second, and below them how long the garbage collector stopped
+// the JVM. A click or a drag chooses a time window, and the page pauses there.
 class Timeline {
     constructor(canvas, label, chosen) {
         this.canvas = canvas;
@@ -7,7 +7,7 @@ class Timeline {
         this.chosen = chosen; // (from, to): seconds of the samples' clock, both included
         this.context = canvas.getContext("2d");
         this.line = null;
-        this.window = null; // what is shown, while held
+        this.window = null; // the chosen window, while paused
         this.drag = null;
         this.pending = false;
         this.listen();
@@ -45,7 +45,7 @@ class Timeline {
         this.drag = null;
         if (from > to)
             [from, to] = [to, from];
-        if (from === to) { // a click: as much around it as a finger covers
+        if (from === to) { // a click chooses what a fingertip covers
             const around = Math.floor(this.perPixel() * Timeline.FINGER);
             from -= around;
             to += around;
@@ -61,7 +61,8 @@ class Timeline {
         return this.line.from + this.line.samples.length - 1;
     }
 
-    // How many there is room for: a profile that has just begun is not squeezed into a corner.
+    // Returns the seconds that the timeline spans: the smallest of SPANS that is enough, so that a
+    // profile that has just begun does not shrink into a corner.
     seconds() {
         const n = this.line ? this.line.samples.length : 0;
         return Timeline.SPANS.find((span) => span >= n) || Timeline.SPANS[0];
@@ -80,7 +81,7 @@ class Timeline {
         return this.line ? Math.min(Math.max(s, this.oldest()), this.latest()) : 0;
     }
 
-    // `unix`: what makes a second of the samples' clock the time of day.
+    // `unix`: offset from the samples' clock to Unix time, in seconds.
     set(line, unix) {
         this.line = line && line.samples.length ? line : null;
         this.unix = unix || 0;
@@ -122,7 +123,7 @@ class Timeline {
         const wide = w ? numbers.duration((w.to - from + 1) * 1e9) : "";
         const span = `last ${this.seconds() / 60} min`;
         const text = w ? `paused: ${wide}, up to ${this.ago(w.to)}`
-                       : `${span}: samples, below them GC; click or drag to go back`;
+                       : `${span}: samples, with GC pauses below; click or drag to go back`;
         setText(this.label, text);
         this.canvas.setAttribute("aria-valuetext", text);
         this.canvas.setAttribute("aria-valuemin", this.oldest());
@@ -161,7 +162,7 @@ class Timeline {
             this.context.fillRect(Math.round(w * s / all), 0, 1, h);
     }
 
-    // Columns of at least a pixel; where one is several seconds, its highest.
+    // Draws one bar per second, at least a pixel wide. Where bars overlap, the highest is visible.
     drawSamples(w, h, shade) {
         const c = this.context, {from, samples, gcMs} = this.line, begin = this.begin();
         const wide = Math.max(w / this.seconds() - 0.3, 1), bars = h - Timeline.GC;
@@ -196,5 +197,5 @@ class Timeline {
     }
 }
 Timeline.SPANS = [60, 120, 300, 600, 3600];
-Timeline.GC = 9; // pixels below the bars
+Timeline.GC = 9; // height of the GC bars and the gap above them, in pixels
 Timeline.FINGER = 2; // pixels to either side of a click

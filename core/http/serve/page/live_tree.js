@@ -1,4 +1,4 @@
-// The call tree of a view, in arrays and with children by name, so that a picture stays as it is
+// The call tree of a view, in arrays. Children are sorted by name, so that frames keep their order
 // from second to second. Frame 0 is "all".
 class Tree {
     constructor(tree, total) {
@@ -16,7 +16,7 @@ class Tree {
 
     read(nodes, total) {
         const {order, parents} = Tree.sorted(nodes, this.names);
-        const place = new Int32Array(this.count); // of a node, among the frames
+        const place = new Int32Array(this.count); // frame of each node
         const next = new Float64Array(this.count); // where a frame's next child begins
         this.parent[0] = -1;
         this.look[0] = colours.lookOf("error", 0);
@@ -43,7 +43,8 @@ class Tree {
         this.close();
     }
 
-    // Nodes (from 1) in preorder with children by name, and the parent of each (0: none).
+    // Returns the nodes (numbered from 1) in preorder with children sorted by name, and each node's
+    // parent (0: none).
     static sorted(nodes, names) {
         const n = nodes.length + 1, base = nodes.length ? nodes[0][1] : 0;
         const parents = new Int32Array(n), children = Array.from({length: n}, () => []);
@@ -61,7 +62,7 @@ class Tree {
             const at = stack.pop(), list = children[at];
             if (at)
                 order.push(at);
-            if (list.length > 1) // the last comes off the stack first
+            if (list.length > 1) // backwards, because the last one is popped first
                 list.sort((a, b) =>
                     (nameOf(a) < nameOf(b) ? 1 : nameOf(a) > nameOf(b) ? -1 : b - a));
             stack.push(...list);
@@ -83,7 +84,7 @@ class Tree {
         return this.names[this.nameOf[i]];
     }
 
-    // Names from the root to a frame; what it is found by in the next picture.
+    // Returns the names from the root to a frame, used to find the frame again in the next view.
     path(i) {
         const names = [];
         for (; i > 0; i = this.parent[i])
@@ -91,7 +92,7 @@ class Tree {
         return names;
     }
 
-    // -1: it does not exist (any more).
+    // Returns the frame with this path; -1: this view has none.
     find(path) {
         let at = 0;
         for (const name of path) {
@@ -113,12 +114,13 @@ class Tree {
         return i < top && top < this.end[i];
     }
 
-    // Which names match: one byte a name.
+    // Returns one byte per name: 1 if it matches.
     matching(pattern) {
         return Uint8Array.from(this.names, (name, i) => (i && pattern.test(name) ? 1 : 0));
     }
 
-    // What is below frames of these names, counted once; and how many frames that are.
+    // Returns the weight of the subtrees of frames with these names (one within another counts
+    // once), and the number of these frames.
     matched(names, top) {
         let sum = 0, frames = 0;
         for (let i = top, counted = 0; i < this.end[top]; i++) {

@@ -116,7 +116,8 @@ static void add_figures(struct text *out, const struct jvm *j) {
 static void add_links(struct text *out, const struct jvm *j) {
     if (j->closed) {
         text_add(out,
-                 "<td>cannot be profiled: it is another user's; run the server as root, or as ");
+                 "<td>cannot be profiled: it belongs to another user; run the server as root or "
+                 "as ");
         svg_text_add(out, j->user);
         text_add(out, "</td>");
         return;

@@ -43,7 +43,7 @@ const struct route *route_find(const char *path, const char **rest) {
 }
 
 void route_refuse(const char *path, struct serve_answer *a) {
-    serve_refuse(a, 404, "nothing is at %.100s. There are:\n", path);
+    serve_refuse(a, 404, "nothing is at %.100s. Available paths:\n", path);
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (table[i].help)
             text_addf(&a->body, "  %-10s %s\n", table[i].path, table[i].help);

@@ -91,14 +91,15 @@ static void check_memory(struct examiner *x) {
     }
     uint64_t mb = limit >> 20, used = x->jvm->rss_bytes >> 20;
     bool little = mb < used + UINT64_C(2) * RING_MB;
-    struct finding *f =
-        examine_add(x, "memory", "memory limit", little ? FINDING_WARNING : FINDING_OK,
-                    "%" PRIu64 " MB, of which it uses %" PRIu64 "; the ring takes %d (%.300s)", mb,
-                    used, RING_MB, path);
+    struct finding *f = examine_add(
+        x, "memory", "memory limit", little ? FINDING_WARNING : FINDING_OK,
+        "%" PRIu64 " MB, of which it uses %" PRIu64 "; the sample buffer takes %d (%.300s)", mb,
+        used, RING_MB, path);
     if (little)
         examine_remedy(
             f,
-            "the ring counts as the JVM's memory: use a smaller ring (-b 1m) or raise the limit");
+            "the sample buffer counts as the JVM's memory: use a smaller one (-b 1m) or raise the "
+            "limit");
 }
 
 void examine_cgroups(struct examiner *x) {

@@ -37,7 +37,7 @@ static void check_paranoid(struct examiner *x) {
                                         "%s cannot be read: %s", path, strerror(error));
         examine_remedy(f, error == ENOENT
                               ? "this kernel is built without perf_events: ctimer is used"
-                              : "perf-open shows whether perf_events work");
+                              : "see perf_event_open: it shows whether perf_events work");
         return;
     }
     bool may = process_status_has(x->self.capabilities, CAPABILITY_PERFMON) ||
@@ -88,7 +88,7 @@ static void check_pmu(struct examiner *x) {
         examine_add(x, "perf-pmu", "PMU", FINDING_NOTE, "cycles: %s (errno %d)%s", strerror(error),
                     error, none ? ": this CPU, or its hypervisor, offers no counters" : "");
     examine_remedy(f, none ? "cycles and cache-misses need them, cpu does not"
-                           : "cycles and cache-misses need it: see perf-open");
+                           : "cycles and cache-misses need it: see perf_event_open");
 }
 
 static void check_number(struct examiner *x, const char *id, const char *title, const char *path,

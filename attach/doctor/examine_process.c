@@ -46,10 +46,9 @@ static void check_alive(struct examiner *x) {
         examine_remedy(f, "kill -CONT %d", pid);
         return;
     case STANDSTILL_TRACED:
-        f = examine_add(
-            x, id, title, FINDING_FAILURE,
-            "held by a debugger, process %d (/proc/%d/stat: t; 0: in another namespace)",
-            (int)tracer, pid);
+        f = examine_add(x, id, title, FINDING_FAILURE,
+                        "stopped by debugger process %d (0: not visible here; /proc/%d/stat: t)",
+                        (int)tracer, pid);
         examine_remedy(f, "continue it in the debugger");
         return;
     case STANDSTILL_FROZEN:
@@ -135,17 +134,17 @@ static void check_namespaces(struct examiner *x) {
                     "not known: /proc/%d/ns cannot be read: %s", (int)x->jvm->pid, strerror(error));
     else if (inside_others_proc(x->jvm->pid))
         examine_remedy(examine_add(x, "namespaces", "namespaces", FINDING_FAILURE,
-                                   "its own %s, but the /proc of another pid namespace "
+                                   "its own pid namespace, but its /proc belongs to another one "
                                    "(/proc/%d/root/proc/self is visible here)",
-                                   found, (int)x->jvm->pid),
-                       "start it with a /proc of its own: unshare --mount-proc");
+                                   (int)x->jvm->pid),
+                       "start it with its own /proc: unshare --mount-proc");
     else if (!found[0])
         examine_add(x, "namespaces", "namespaces", FINDING_OK, "the same as this process's");
     else
         examine_add(x, "namespaces", "namespaces", FINDING_OK,
                     "its own %s (/proc/%d/ns); process %d there%s%s%s", found, (int)x->jvm->pid,
                     (int)x->jvm->inner_pid,
-                    x->jvm->inner_pid == 1 ? ", the first one: SIGQUIT reaches it anyway" : "",
+                    x->jvm->inner_pid == 1 ? ", as init: SIGQUIT still reaches it" : "",
                     named ? "; container " : "", named ? container : "");
 }
 

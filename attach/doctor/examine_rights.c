@@ -157,13 +157,12 @@ static void check_signals(struct examiner *x) {
         examine_add(x, "signals", "signals", FINDING_OK, "SIGPROF and SIGVTALRM are free");
         return;
     }
-    struct finding *f =
-        examine_add(x, "signals", "signals", b ? FINDING_WARNING : FINDING_OK,
-                    "%s%s%s%s%s%s (SigCgt, SigBlk of /proc/%d/status)",
-                    c ? "these have a handler, so other signals are used:" : "no handlers", caught,
-                    b ? "; blocked in its main thread:" : "", blocked,
-                    x->maps.profiler[0] ? "; another profiler is loaded: " : "", x->maps.profiler,
-                    (int)x->jvm->pid);
+    struct finding *f = examine_add(x, "signals", "signals", b ? FINDING_WARNING : FINDING_OK,
+                                    "%s%s%s%s%s%s (SigCgt, SigBlk of /proc/%d/status)",
+                                    c ? "these are taken, others replace them:" : "no handlers",
+                                    caught, b ? "; blocked in its main thread:" : "", blocked,
+                                    x->maps.profiler[0] ? "; another profiler is loaded: " : "",
+                                    x->maps.profiler, (int)x->jvm->pid);
     if (b)
         examine_remedy(f, "use --signal with a signal that is not blocked");
 }

@@ -13,7 +13,7 @@ static void check_seccomp(struct examiner *x) {
                                     "%s on this process (Seccomp of /proc/self/status: %d)",
                                     mode >= 0 && mode <= 2 ? modes[mode] : "not known", mode);
     if (mode > 0)
-        examine_remedy(f, x->perf_error ? "it may be why perf_event_open fails: see perf-open"
+        examine_remedy(f, x->perf_error ? "it may be why perf_event_open fails: see there"
                                         : "it allows perf_event_open");
 }
 

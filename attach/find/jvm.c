@@ -3,6 +3,7 @@
 #include "attach/find/container.h"
 #include "attach/find/java_args.h"
 #include "attach/find/jvm_perf.h"
+#include "attach/find/no_access.h"
 #include "attach/proc/proc.h"
 #include "attach/proc/process_status.h"
 #include "core/base/utf8.h"
@@ -164,25 +165,30 @@ static int read_process(pid_t pid, struct proc_status *status, struct proc_stat 
     return 0;
 }
 
-static int no_access(const struct jvm *j, const char *comm, int error, struct err *e) {
-    unsigned uid = (unsigned)geteuid();
-    char how[160] = "run as its user or as root";
+static uint64_t own_capabilities(void) {
     struct process_status self;
-    bool bound = !uid && process_status_read(getpid(), &self) == 0 &&
-                 !process_status_has(self.capabilities, CAPABILITY_SETUID);
-    if (bound)
-        snprintf(how, sizeof how,
-                 "CAP_SYS_PTRACE, CAP_SETUID and CAP_SETGID are missing: run with them, or as the "
-                 "JVM's user");
-    else if (!uid)
-        snprintf(how, sizeof how,
-                 "CAP_SYS_PTRACE is missing: run with it, or as the JVM's user (setpriv --reuid %u "
-                 "--regid %u --clear-groups jtop-prof ...)",
-                 (unsigned)j->uid, (unsigned)j->gid);
-    return err_set(e, EACCES,
-                   "process %d (%s) belongs to uid %u and cannot be inspected by uid %u "
-                   "(/proc/%d/maps: %s): %s",
-                   (int)j->pid, comm, (unsigned)j->uid, uid, (int)j->pid, strerror(error), how);
+    return process_status_read(getpid(), &self) == 0 ? self.capabilities : 0;
+}
+
+/* True if the process was started by another command than java; every user may read which. */
+static bool runs_other_program(pid_t pid) {
+    char word[4096];
+    if (proc_read(pid, "cmdline", word, sizeof word) <= 0)
+        return false;
+    const char *slash = strrchr(word, '/');
+    return strcmp(slash ? slash + 1 : word, "java") != 0;
+}
+
+static int no_access(const struct jvm *j, const char *comm, int error, struct err *e) {
+    char how[NO_ACCESS_REMEDY];
+    return err_set(
+        e, EACCES,
+        "process %d (%s) %sbelongs to uid %u and cannot be inspected by uid %u (/proc/%d/maps: "
+        "%s): %s",
+        (int)j->pid, comm,
+        runs_other_program(j->pid) ? "is probably not a JVM: its program is not java. It " : "",
+        (unsigned)j->uid, (unsigned)geteuid(), (int)j->pid, strerror(error),
+        no_access_remedy(geteuid(), own_capabilities(), j->uid, j->gid, how));
 }
 
 static int inspect(pid_t pid, struct jvm *j, struct err *e) {
@@ -356,6 +362,9 @@ static void list_names(const struct jvm *list, int n, fit fits, const char *what
 
 static int none_fits(const struct jvm *list, int n, const char *what, struct err *e) {
     char names[LIST_MAX];
+    if (n == 0 && process_status_has(own_capabilities(), CAPABILITY_SYS_PTRACE))
+        return err_set(e, ESRCH, "no running JVM can be inspected by uid %u: start one",
+                       (unsigned)geteuid());
     if (n == 0)
         return err_set(e, ESRCH, "no running JVM can be inspected by uid %u: start one, or run %s",
                        (unsigned)geteuid(),

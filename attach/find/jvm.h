@@ -5,6 +5,7 @@
  *   java_args     parser of a java command line: main class, arguments, -XX flags
  *   jvm           struct for one JVM; listing all JVMs, finding one, live figures
  *   jvm_perf      search for a JVM's performance data, with a check that it is current
+ *   no_access     which right is missing where a process may not be inspected
  *   perf_file     finding and copying of a JVM's hsperfdata file, with safety checks
  *   perf_values   figures taken from performance data: heap, GC, threads, versions
  *   process_list  processes of the machine that use much CPU or memory

@@ -222,8 +222,8 @@ static int choose_walker(const struct wire_request *request, jvmtiEnv *jvmti, JN
         return 0;
     }
     if (!described) {
-        snprintf(why, why_bytes, "walk asgct: this VM does not describe %s",
-                 s->asgct.instead_of ? s->asgct.instead_of : "itself");
+        snprintf(why, why_bytes, "walk asgct: this VM does not export %s",
+                 s->asgct.instead_of ? s->asgct.instead_of : "vmStructs");
         s->walker.walk = WIRE_WALK_ASGCT;
     }
     if (s->walker.walk != WIRE_WALK_ASGCT)

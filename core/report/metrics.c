@@ -170,15 +170,15 @@ static const struct family {
     {"running", "gauge", "1 while the JVM is sampled.", running},
     {"profile_seconds", "gauge", "Time sampled in this profile.", profile_seconds},
     {"samples_total", "counter", "Samples taken, by event.", samples},
-    {"dropped_samples_total", "counter", "Samples lost because the ring was full, by event.",
-     dropped},
+    {"dropped_samples_total", "counter",
+     "Samples lost because the sample buffer (-b) was full, by event.", dropped},
     {"engine_running", "gauge", "1 while the event is sampled.", engine_running},
     {"interval", "gauge", "Interval between two samples, by event: ns, bytes or counts.", interval},
     {"failed_walks_total", "counter", "Stacks that ended early, by reason.", failed_walks},
     {"agent_cpu_seconds_total", "counter",
      "CPU time of the agent in the JVM, signal handlers included.", agent_cpu},
     {"missed_seconds_total", "counter",
-     "Time without sampling because the reading process was stopped.", missed},
+     "Time without sampling because the profiler process was stopped.", missed},
     {"budget_ratio", "gauge", "CPUs that the agent may use (--max-overhead).", budget_limit},
     {"budget_used_ratio", "gauge",
      "CPUs that the agent used over the last seconds (--max-overhead).", budget_used},
@@ -210,11 +210,11 @@ static const char own_cpu[] = "frontend_cpu_seconds_total",
                   own_memory[] = "frontend_resident_bytes";
 
 static void add_own_cpu(struct text *out) {
-    add_family(out, own_cpu, "counter", "CPU time of the reading process.");
+    add_family(out, own_cpu, "counter", "CPU time of the profiler process.");
 }
 
 static void add_own_memory(struct text *out) {
-    add_family(out, own_memory, "gauge", "Memory of the reading process.");
+    add_family(out, own_memory, "gauge", "Memory of the profiler process.");
 }
 
 void metrics_write(struct text *out, const struct session_status *st, const struct jvm *j,

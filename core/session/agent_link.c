@@ -131,7 +131,7 @@ static int refused(const struct jvm *j, int result, struct err *e) {
         return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM,
                            "the agent could not get memory in JVM %d (memfd_create or mmap "
                            "failed); check its memory limits and seccomp filter, or use a smaller "
-                           "ring (-b)",
+                           "sample buffer (-b)",
                            pid);
     case HANDSHAKE_BUSY:
     case HANDSHAKE_OTHER_COPY:
@@ -160,8 +160,8 @@ static int refused(const struct jvm *j, int result, struct err *e) {
     case HANDSHAKE_SIGNAL:
         return err_exit_as(
             e, ERR_EXIT_PROFILER, EBUSY,
-            "libraries in JVM %d have installed their SIGSEGV handlers over the agent's so often "
-            "that it has none left: find out which libraries do this during each profile",
+            "libraries in JVM %d have installed their SIGSEGV handlers over the agent's too "
+            "often: find the libraries that do this during each profile",
             pid);
     default:
         return err_exit_as(e, ERR_EXIT_PROFILER, EPROTO, "the agent in JVM %d failed with code %d",
@@ -268,16 +268,16 @@ static int take_mapping(const struct load *l, int fd, uint64_t session, uint64_t
     if (result == 0 && out->ring_bytes != ring_bytes) {
         mapping_close(out);
         result = err_exit_as(e, ERR_EXIT_PROFILER, EPROTO,
-                             "the agent made a ring of a different size than requested");
+                             "the agent made a sample buffer of a different size than requested");
     }
     return result;
 }
 
 static int others_proc(const struct jvm *j, struct err *e) {
     return err_set(e, EOPNOTSUPP,
-                   "JVM %d has a pid namespace of its own and the /proc of another "
+                   "JVM %d has its own pid namespace, but its /proc belongs to another one "
                    "(/proc/%d/root/proc/self is visible here): the agent would not find its "
-                   "threads; start it with a /proc of its own (unshare --mount-proc)",
+                   "threads; start it with its own /proc (unshare --mount-proc)",
                    (int)j->pid, (int)j->pid);
 }
 

@@ -215,7 +215,7 @@ void perf_reason(const struct wire_engine_request *q, const struct perf_machine 
     struct line to = {why, why_bytes};
     why[0] = '\0';
     if (q->flags & WIRE_ENGINE_TARGET_CPU && (error == EINVAL || error == ENODEV)) {
-        say(to, "no processor %d is online, or the event cannot be bound to it", q->cpu);
+        say(to, "processor %d is not online, or the event cannot be bound to it", q->cpu);
         return;
     }
     switch (error) {

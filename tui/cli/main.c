@@ -137,8 +137,8 @@ static int look(const struct options *o, struct err *e) {
     bool frames = o->action == ACTION_FRAMES, recording = false;
     if (!frames && !o->plain && !isatty(STDOUT_FILENO))
         return err_set(e, ENOTTY,
-                       "standard output is not a terminal: use --batch for frames as text, --plain "
-                       "for lines, or -d TIME for a report");
+                       "standard output is not a terminal: use --batch for the screen as text, "
+                       "--plain for lines, or -d TIME for a report");
     int r = config_load(&config, e);
     if (r < 0)
         return r;

@@ -132,14 +132,14 @@ const struct key_binding key_bindings[] = {
      "Right +",
      "expand",
      NULL,
-     "open down to the next fork; flame: go right"},
+     "open to the next branch (flame: go right)"},
     {{PRESS_LEFT, '-'},
      COMMAND_COLLAPSE,
      SCOPE_FOLDS | SCOPE_FLAME,
      "Left -",
      "collapse",
      NULL,
-     "close, or go to the caller; flame: go left"},
+     "close, or go to the caller (flame: go left)"},
     {{'*'}, COMMAND_EXPAND_ALL, SCOPE_FOLDS, "*", "expand-all", NULL, "open everything below"},
     {{'}'}, COMMAND_UNFOLD, SCOPE_FOLDS, "}", "unfold", NULL, "open the whole tree"},
     {{'{'}, COMMAND_FOLD, SCOPE_FOLDS, "{", "fold", NULL, "close the whole tree"},
@@ -244,7 +244,7 @@ const struct key_binding key_bindings[] = {
      "a /",
      "add",
      "add",
-     "add any other event, typed as for -e"},
+     "add any other event, in the form of -e"},
     {{'E', 'v'}, COMMAND_LOOK, SCOPE_EVENTS, "E v", "look", "view", "show this event in the views"},
     {{PRESS_ESCAPE, 'o', 'q', PRESS_CTRL('C')},
      COMMAND_BACK,
@@ -269,7 +269,7 @@ const struct key_binding key_bindings[] = {
      "\\ F4",
      "filter",
      "filter",
-     "keep only stacks with a name matching a regex; !x: without"},
+     "keep only stacks with a name matching a regex; !regex excludes them"},
     {{'/'},
      COMMAND_FILTER,
      SCOPE_PICKER,
@@ -315,7 +315,7 @@ const struct key_binding key_bindings[] = {
      "w",
      "window",
      NULL,
-     "show everything, or the last 10 seconds, 1 minute, 5 minutes"},
+     "cycle: show everything, the last 10 seconds, 1 minute, 5 minutes"},
     {{'m'},
      COMMAND_MARK,
      SCOPE_VIEWS,
@@ -359,7 +359,7 @@ const struct key_binding key_bindings[] = {
      "H",
      "strip",
      NULL,
-     "show or hide the last seconds and their pauses"},
+     "show or hide the chart of load and pauses"},
 
     {{'s'},
      COMMAND_SAVE_SVG,
@@ -384,7 +384,7 @@ const struct key_binding key_bindings[] = {
      "R",
      "record",
      NULL,
-     "start or end a recording of the raw stream"},
+     "start or end a recording of all samples"},
     {{'y'}, COMMAND_COPY, SCOPE_VIEWS, "y", "copy", NULL, "copy the row's stack to your clipboard"},
     {{'|'}, COMMAND_PIPE, SCOPE_VIEWS, "|", "pipe", NULL, "pipe the table to a command"},
 
@@ -506,19 +506,30 @@ static const struct {
 };
 #define PLACES ((int)(sizeof places / sizeof places[0]))
 
-const char *keymap_where(const struct key_binding *b, char *out) {
-    unsigned in = b->scope & SCOPE_VIEWS;
-    bool most = __builtin_popcount(in) * 2 > PLACES;
+/* Writes the views in which the row applies; if they are most of all views, the others. */
+static void list_places(const struct key_binding *b, bool most, char *out) {
     size_t n = 0;
     out[0] = '\0';
-    if (!in || in == SCOPE_VIEWS)
-        return out;
     for (int i = 0; i < PLACES && n < KEY_WHERE; i++)
-        if (((in & places[i].scope) == 0) == most)
-            n += (size_t)snprintf(out + n, KEY_WHERE - n, "%s%s",
-                                  n      ? ", "
-                                  : most ? "not in "
-                                         : "",
-                                  places[i].name);
-    return out;
+        if (((b->scope & places[i].scope) == 0) == most)
+            n += (size_t)snprintf(out + n, KEY_WHERE - n, "%s%s", n ? ", " : "", places[i].name);
+}
+
+void keymap_help(const struct key_binding *b, struct key_help *out) {
+    char where[KEY_WHERE];
+    unsigned in = b->scope & SCOPE_VIEWS;
+    bool most = __builtin_popcount(in) * 2 > PLACES;
+    *out = (struct key_help){.text = ""};
+    if (!in || in == SCOPE_VIEWS) {
+        snprintf(out->text, sizeof out->text, "%s", b->help);
+        return;
+    }
+    list_places(b, most, where);
+    if (most) {
+        out->from = (int)strlen(b->help) + 1;
+        out->to = snprintf(out->text, sizeof out->text, "%s (not in %s)", b->help, where);
+    } else {
+        out->to = (int)strlen(where) + 1;
+        snprintf(out->text, sizeof out->text, "%s: %s", where, b->help);
+    }
 }

@@ -139,12 +139,19 @@ struct key_binding {
 extern const struct key_binding key_bindings[];
 
 /* The names of the help's sections, NULL at the end. keymap_section returns the section of a row
- * (-1: none). keymap_where lists the views where the row applies, "tree, flame" or "not in locks";
- * "" if it applies in all views or none. It returns out, KEY_WHERE bytes. */
-#define KEY_WHERE 64
+ * (-1: none). */
 extern const char *const keymap_sections[];
 int keymap_section(const struct key_binding *b);
-const char *keymap_where(const struct key_binding *b, char *out);
+
+/* The help of a row, with the views where the row applies: "tree, flame: follow the hottest path",
+ * "show the row's lines (not in lines, status)". A row that applies in all views or none has only
+ * its help. */
+#define KEY_WHERE 64
+struct key_help {
+    char text[KEY_WHERE + 192];
+    int from, to; /* bytes of the text that name views */
+};
+void keymap_help(const struct key_binding *b, struct key_help *out);
 
 /* The keys in force: the default keys, except for rows that a config file binds again. All zero:
  * the default keys. NULL means the same for every function below. Filled once, before the screen

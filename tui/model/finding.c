@@ -94,7 +94,7 @@ static void find_pauses(struct list *l) {
         struct format f = {""};
         if (part >= MUCH_PAUSED)
             add(l, kind ? SAFEPOINTS : COLLECTIONS, part >= TOO_MUCH_PAUSED,
-                "%s stopped the JVM for %.0f %% of the last %u s, worst second %s", who[kind], part,
+                "%s stopped the JVM for %.0f %% of the last %u s, up to %s in 1 s", who[kind], part,
                 p.seconds, format_duration(&f, p.most_ns[kind]));
     }
 }
@@ -134,6 +134,14 @@ static void find_busy_threads(struct list *l) {
     f->thread = &m->threads[0];
 }
 
+static bool is_class(const struct model *m, uint32_t method) {
+    return model_method(m, method)->kind == METHOD_CLASS;
+}
+
+static bool is_of_locks(int event) {
+    return event == WIRE_EVENT_LOCK || event == WIRE_EVENT_NATIVELOCK;
+}
+
 static void find_code(struct list *l) {
     const struct model *m = l->m;
     const struct snapshot *s = m->snapshot;
@@ -142,9 +150,13 @@ static void find_code(struct list *l) {
     uint32_t first = METHOD_NONE;
     if (s->method_count && percent_of(s->methods[0].self, s->weight) >= HOT_METHOD) {
         struct finding *f =
-            add(l, HOTTEST, false, "%.0f %% %s is in %.*s itself",
-                percent_of(s->methods[0].self, s->weight), finding_whole(m), NAME_BYTES - 1,
-                model_method_name(m, s->methods[0].method, name, sizeof name));
+            add(l, HOTTEST, false, "%.0f %% %s %s %.*s%s",
+                percent_of(s->methods[0].self, s->weight), finding_whole(m),
+                !is_class(m, s->methods[0].method) ? "is in"
+                : is_of_locks(m->asked.event)      ? "are for"
+                                                   : "is",
+                NAME_BYTES - 1, model_method_name(m, s->methods[0].method, name, sizeof name),
+                is_class(m, s->methods[0].method) ? "" : " itself");
         f->method = s->methods[0].method;
     }
     for (uint32_t i = 0; i < s->method_count && s->methods[i].self; i++) {
@@ -184,7 +196,7 @@ static void find_vm_threads(struct list *l) {
             finding_whole(l->m));
     part = part_of_threads(l->m, compiler);
     if (part >= MUCH_COMPILING)
-        add(l, COMPILERS, false, "the compilers take %.0f %% %s: the JVM warms up", part,
+        add(l, COMPILERS, false, "the compilers take %.0f %% %s: the JVM is warming up", part,
             finding_whole(l->m));
 }
 
@@ -221,7 +233,7 @@ static void find_allocation(struct list *l) {
             return;
         frame_name(model_method(m, s->methods[i].method), m->style & ~(unsigned)NAME_MARKS, name,
                    sizeof name);
-        add(l, ALLOCATION, false, "%s a second are allocated, %.0f %% of it %.120s",
+        add(l, ALLOCATION, false, "%s are allocated per second, %.0f %% of it %.120s",
             format_bytes(&f, s->weight / (s->seconds ? s->seconds : 1)), part, name)
             ->view = LIVE_ALLOC;
         return;
@@ -236,7 +248,7 @@ static void find_faults(struct list *l) {
     if (model_event_trouble(m, text, sizeof text))
         add(l, TROUBLE, true, "%s", text)->view = LIVE_STATUS;
     if (s->dropped)
-        add(l, DROPS, true, "%s samples were dropped: the ring was full",
+        add(l, DROPS, true, "%s samples were dropped: the sample buffer (-b) was full",
             format_count(&f, s->dropped))
             ->view = LIVE_STATUS;
     double part = percent_of(model_failed(m), s->samples);

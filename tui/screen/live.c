@@ -228,10 +228,10 @@ static void step_tab(struct live *l, struct screen *s, int by) {
 /* Closes the tab on screen. Its samples are lost, so the last tab is not closed this way. */
 static void close_tab(struct live *l, struct screen *s) {
     if (l->tabs.count == 1) {
-        screen_say(s, "this is the only JVM: q leaves it");
+        screen_say(s, "this is the only JVM: q detaches and quits");
         return;
     }
-    screen_say(s, "leaving the JVM ...");
+    screen_say(s, "detaching from the JVM ...");
     show_screen(l, s);
     jvm_tabs_close(&l->tabs);
 }
@@ -297,7 +297,7 @@ static enum way take_presses(struct live *l) {
 
 static void refresh(struct live *l, struct jvm_tab *t, uint64_t now) {
     if (model_refresh(&t->model, now))
-        screen_say(t->screen, "no memory for a new picture: the last one stays");
+        screen_say(t->screen, "no memory for a new screen: the last one stays");
     screen_line_rate(t->screen, loop_bytes_per_second(&l->loop), loop_is_slow(&l->loop));
     screen_update(t->screen);
     t->refresh_ns = next_refresh(l, t, now);
@@ -370,7 +370,7 @@ static int run(struct live *l, struct err *e) {
     while (way != WAY_OUT)
         way = way == WAY_PICKER ? run_picker(l) : run_screen(l);
     for (struct jvm_tab *t; (t = jvm_tabs_on(&l->tabs)); jvm_tabs_close(&l->tabs)) {
-        screen_say(t->screen, "leaving the JVM ...");
+        screen_say(t->screen, "detaching from the JVM ...");
         show_screen(l, t->screen);
     }
     return 0;

@@ -132,7 +132,7 @@ static void say_jvm(struct plain *p, int number, const struct jvm *j) {
     if (j->version[0])
         text_addf(&t, ", VM %s", j->version);
     if (doctor_attach(j, geteuid(), NULL, &e))
-        text_addf(&t, "; cannot be attached: %s", e.message);
+        text_addf(&t, "; cannot be attached to: %s", e.message);
     text_add(&t, "\n");
     say_text(p, &t);
 }
@@ -203,8 +203,8 @@ static bool choose(struct plain *p) {
 static void say_keys(struct plain *p) {
     struct text t = {0};
     const struct keymap *keys = config_keys(p->o->config);
-    text_add(&t, "Type keys, one after the other, then Enter; Enter alone refreshes. Keys without "
-                 "a character are words: ");
+    text_add(&t, "Type keys, one after the other, then Enter; Enter alone refreshes. Type other "
+                 "keys as words: ");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         text_addf(&t, "%s%s", i ? ", " : "", words[i].word);
     text_add(&t, "; ^T is typed as two characters.\n");
@@ -285,7 +285,7 @@ static bool carry_out(struct plain *p, struct jvm_tab *t, enum screen_wish wish)
         if (p->tabs.count > 1)
             jvm_tabs_close(&p->tabs);
         else
-            screen_say(t->screen, "this is the only JVM: q leaves it");
+            screen_say(t->screen, "this is the only JVM: q detaches and quits");
         break;
     default:
         break;

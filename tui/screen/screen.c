@@ -90,7 +90,7 @@ void screen_update(struct screen *s) {
 void screen_ask(struct screen *s) {
     want_rows(s);
     if (model_ask(s->model))
-        screen_pass(s, "no memory for this: the last picture stays");
+        screen_pass(s, "no memory for this: the last screen stays");
     screen_update_view(s);
 }
 

@@ -34,7 +34,7 @@ static int draw_rate(const struct screen *s, struct canvas *c, int row) {
         return 0;
     uint64_t rate =
         s->line_rate < 1024 ? (s->line_rate + 255) / 256 * 256 : (s->line_rate + 511) / 512 * 512;
-    snprintf(text, sizeof text, "%s%s/s", s->line_slow ? "slow line, fewer refreshes: " : "",
+    snprintf(text, sizeof text, "%s%s/s", s->line_slow ? "slow connection, fewer refreshes: " : "",
              format_bytes(&f, rate));
     int cols = canvas_width(c, text);
     canvas_right(c, row, c->cols - cols, cols, s->line_slow ? ROLE_WARNING : ROLE_DIM, text);
@@ -42,7 +42,8 @@ static int draw_rate(const struct screen *s, struct canvas *c, int row) {
 }
 
 static void draw_status(struct screen *s, struct canvas *c, int row, struct caret *caret) {
-    static const char *const label[] = {"filter (regex, ! for without): ", "search: ", "pipe to: "};
+    static const char *const label[] = {
+        "filter (regex, !regex excludes): ", "search: ", "pipe to: "};
     if (!s->editor.open) {
         const char *text = s->said[0] ? s->said : s->notice;
         int rate = draw_rate(s, c, row);

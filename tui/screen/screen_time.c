@@ -4,7 +4,7 @@
 
 static void told(struct screen *s, int err) {
     if (err)
-        screen_pass(s, "no memory for this: the last picture stays");
+        screen_pass(s, "no memory for this: the last screen stays");
     screen_update_view(s);
 }
 
@@ -35,8 +35,8 @@ static void compare(struct screen *s, bool on) {
         told(s, model_mark(m, counts));
     s->marked_by_baseline = counts;
     if (on && s->view != LIVE_LOCKS)
-        screen_pass(s, "this is the baseline now: %s compared with it; B removes it",
-                    counts ? "what is sampled from now on is" : "the rest is");
+        screen_pass(s, "baseline set: what %s is compared with it; B removes it",
+                    counts ? "is sampled from now on" : "you show next");
 }
 
 static void mark(struct screen *s) {

@@ -23,8 +23,8 @@ static const char *const what[EVENT_KINDS] = {
     [WIRE_EVENT_NATIVELOCK] = "time waited for pthread locks",
     [WIRE_EVENT_PERF] = "occurrences",
     [WIRE_EVENT_METHOD] = "time in Java methods",
-    [EVENT_LIVE] = "of alloc: objects still alive",
-    [EVENT_LEAK] = "of nativemem: bytes not freed",
+    [EVENT_LIVE] = "alloc's objects still alive",
+    [EVENT_LEAK] = "nativemem not freed",
 };
 
 /* Returns the event's name; a typed name also before the session has it. */
@@ -231,14 +231,14 @@ static void change_interval(struct event_list *l, const struct model *m, int eve
     const struct session_engine *e = &m->status.engine[event];
     uint64_t now = event < WIRE_EVENTS ? l->wanted.request[event].interval : 0;
     if (event >= WIRE_EVENTS) {
-        snprintf(l->said, sizeof l->said, "it has the interval of %s",
+        snprintf(l->said, sizeof l->said, "this event always has the interval of %s",
                  event == EVENT_LIVE ? "alloc" : "nativemem");
         return;
     }
     if (!now) /* the agent's choice */
         now = e->interval ? e->interval : event_default_interval((enum wire_event)event);
     if (!engine_set_step(&l->wanted, event, now, by))
-        snprintf(l->said, sizeof l->said, "%s intervals are not useful",
+        snprintf(l->said, sizeof l->said, "this list offers no interval that is %s",
                  by > 0 ? "longer" : "shorter");
     else if (l->wanted.on[event])
         l->changed = true;

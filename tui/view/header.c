@@ -152,7 +152,7 @@ static void describe_time(const struct model *m, struct question *out) {
     if (w.from && w.from == m->mark_second)
         add(out, "since the mark, %s", format_age(&f, end >= w.from ? (end - w.from) * 1000 : 0));
     else if (w.from)
-        add(out, m->held ? "%s of time" : "last %s", format_age(&f, m->span * 1000));
+        add(out, m->held ? "%s window" : "last %s", format_age(&f, m->span * 1000));
 }
 
 static void describe_comparison(const struct model *m, struct question *out) {
@@ -163,9 +163,9 @@ static void describe_comparison(const struct model *m, struct question *out) {
     if (m->baseline_asked.event != m->question.event)
         add(out, "baseline is of %s", model_event_name(m, m->baseline_asked.event));
     else if (now >= m->baseline_second)
-        add(out, "against %s ago", format_age(&f, (now - m->baseline_second) * 1000));
+        add(out, "vs %s ago", format_age(&f, (now - m->baseline_second) * 1000));
     else
-        add(out, "against %s later", format_age(&f, (m->baseline_second - now) * 1000));
+        add(out, "vs %s later", format_age(&f, (m->baseline_second - now) * 1000));
 }
 
 static void describe_question(const struct model *m, enum live_view view, struct question *out) {
@@ -173,7 +173,7 @@ static void describe_question(const struct model *m, enum live_view view, struct
     *out = (struct question){.what = ""};
     if (view == LIVE_LOCKS) { /* this view ignores the question */
         if (q->narrowings)
-            add(out, "all threads, no filter");
+            add(out, "filters do not apply");
         return;
     }
     if (model_zoomed(q)) {
@@ -194,7 +194,7 @@ static void describe_question(const struct model *m, enum live_view view, struct
         add(out, "%s.*", q->package);
     if (q->filter[0])
         add(out, "\\%s%s", q->filter,
-            m->snapshot && m->snapshot->filter_gave_up ? " (too slow: not all names)" : "");
+            m->snapshot && m->snapshot->filter_gave_up ? " (regex slow: incomplete)" : "");
     if ((q->narrowings || m->span || m->mark_second || m->scrubbed) && m->snapshot) {
         struct format f = {""};
         add(out, "%s%% of all",
@@ -340,20 +340,24 @@ static void draw_jvm(struct canvas *c, const struct model *m) {
     struct format f = {""};
     char rest[192], up[48];
     if (is_recording(m)) /* a recording does not know when the JVM started */
-        snprintf(up, sizeof up, "recording of %s",
-                 format_clock(&f, m->status.elapsed_ns / 1000000));
+        snprintf(up, sizeof up, "length %s", format_clock(&f, m->status.elapsed_ns / 1000000));
     else
         snprintf(up, sizeof up, "up %s", format_clock(&f, j->uptime_ms));
     int up_cols = canvas_width(c, up);
     char via[32] = "";
     if (m->status.reader) /* the process that has the session */
-        snprintf(via, sizeof via, " via %d", (int)m->status.reader);
+        snprintf(via, sizeof via, " sampled by %d", (int)m->status.reader);
     snprintf(rest, sizeof rest, "pid %d%s  %s%s", (int)j->pid, via, known(j->version),
              j->container ? "  container" : "");
     int at = canvas_text(c, 0, 0, c->cols, ROLE_TITLE, "jtop-prof") + GAP;
     int rest_cols = canvas_width(c, rest), room = c->cols - at - rest_cols - up_cols - 2 * GAP;
     if (room < 16) { /* the version is left out first */
         snprintf(rest, sizeof rest, "pid %d%s", (int)j->pid, via);
+        rest_cols = canvas_width(c, rest);
+        room = c->cols - at - rest_cols - up_cols - 2 * GAP;
+    }
+    if (room < 8 && via[0]) { /* then the sampling process */
+        snprintf(rest, sizeof rest, "pid %d", (int)j->pid);
         rest_cols = canvas_width(c, rest);
         room = c->cols - at - rest_cols - up_cols - 2 * GAP;
     }

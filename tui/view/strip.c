@@ -9,6 +9,7 @@
 #define GAP 2 /* seconds left blank after the newest one */
 #define LEVELS 8
 #define MS UINT64_C(1000000)
+#define SECOND_NS (1000 * MS)
 #define LEAST_PAUSE_NS MS /* sum of a second; shorter pauses explain no dip */
 #define LONG_PAUSE_NS (100 * MS)
 
@@ -50,6 +51,18 @@ static bool is_shown(const struct model *m, uint64_t second) {
     return m->held && w.from && second >= w.from && second <= w.to;
 }
 
+/* Draws the scale. CPU time is in percent of one core, as in the overview. */
+static void draw_scale(struct canvas *c, int row, int event, uint64_t scale) {
+    struct format f = {""};
+    double percent = 100 * (double)scale / (double)SECOND_NS;
+    if (event == WIRE_EVENT_CPU)
+        canvas_textf(c, row, 0, LABEL_COLS - 1, ROLE_LABEL, "%*.*f%%", LABEL_COLS - 2,
+                     percent < 1 ? 1 : 0, percent);
+    else
+        canvas_textf(c, row, 0, LABEL_COLS - 1, ROLE_LABEL, "%6s/s",
+                     format_weight(&f, event_kind_unit[event], scale));
+}
+
 void strip_draw(struct canvas *c, int row, const struct model *m) {
     const char *unit = event_kind_unit[m->question.event];
     bool moves = m->status.phase == SESSION_RUNNING;
@@ -63,10 +76,8 @@ void strip_draw(struct canvas *c, int row, const struct model *m) {
     for (uint32_t i = 0; i < n; i++)
         most = s[i].weight > most ? s[i].weight : most;
     uint64_t scale = scale_for(most, unit);
-    struct format f = {""};
     if (most)
-        canvas_textf(c, row, 0, LABEL_COLS - 1, ROLE_LABEL, "%6s/s",
-                     format_weight(&f, unit, scale));
+        draw_scale(c, row, m->question.event, scale);
     canvas_right(c, row + 1, 0, LABEL_COLS - 1, ROLE_LABEL, "pauses");
     for (uint32_t i = 0; i < n; i++) {
         uint64_t second = end - n + i;

@@ -209,27 +209,31 @@ int view_editor(struct canvas *c, int row, const char *label, const struct line_
     return at;
 }
 
-/* Returns why an event that runs has no samples. */
-static const char *no_samples(int event) {
+/* Returns why an event that runs has no samples. `out` may be used for it. */
+static const char *no_samples(const struct model *m, int event, char *out, size_t size) {
     static const char *const why[EVENT_KINDS] = {
         [WIRE_EVENT_CPU] = "nothing ran on a CPU since sampling began",
         [WIRE_EVENT_ALLOC] = "too little was allocated since sampling began",
-        [WIRE_EVENT_LOCK] = "no thread waited for a lock that long since sampling began",
-        [WIRE_EVENT_NATIVELOCK] = "no thread waited for a lock that long since sampling began",
         [WIRE_EVENT_NATIVEMEM] = "no native memory was requested since sampling began",
         [WIRE_EVENT_METHOD] = "it was not called since sampling began",
         [EVENT_LIVE] = "nothing that was sampled is still alive",
         [EVENT_LEAK] = "all that was sampled was freed",
     };
+    struct format f = {""};
+    if (event == WIRE_EVENT_LOCK || event == WIRE_EVENT_NATIVELOCK) {
+        snprintf(out, size, "no thread waited for a lock longer than %s",
+                 format_interval(&f, m->status.engine[event].interval));
+        return out;
+    }
     return why[event] ? why[event] : "it has not occurred since sampling began";
 }
 
 void view_empty(struct canvas *c, struct area a, const struct model *m) {
     const int event = m->question.event;
     const struct session_engine *e = &m->status.engine[event];
-    char why[300];
+    char why[300], reason[80];
     if (m->question.narrowings)
-        snprintf(why, sizeof why, "no samples here: Esc removes the last filter, one at a time");
+        snprintf(why, sizeof why, "no samples here: each Esc removes one filter");
     else if (m->counted[event] && (m->mark_second || m->span))
         snprintf(why, sizeof why, "no samples in this time: %s",
                  m->span ? "w chooses another window" : "m counts from the beginning again");
@@ -242,6 +246,7 @@ void view_empty(struct canvas *c, struct area a, const struct model *m) {
         snprintf(why, sizeof why, "%s does not run: press o and start it",
                  model_event_name(m, event));
     else
-        snprintf(why, sizeof why, "no samples yet: %s", no_samples(event));
+        snprintf(why, sizeof why, "no samples yet: %s",
+                 no_samples(m, event, reason, sizeof reason));
     canvas_head(c, a.row + 1, a.col + 2, a.cols - 2, ROLE_DIM, why);
 }

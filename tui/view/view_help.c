@@ -11,21 +11,21 @@
 /* A term and its meaning. */
 static const char *const legend[][2] = {
     {"SELF%", "samples with the method on top of the stack"},
-    {NULL, "half of its 95% interval: fewer samples, less certain"},
+    {NULL, "margin of error of SELF%, at 95% confidence"},
     {"TOTAL%", "samples with the method anywhere in the stack"},
-    {"CHANGE", "in points, since the baseline; marked where it is more than chance"},
+    {"CHANGE", "percentage points since the baseline; *: more than chance"},
     {"T", "how it ran, mostly: I interpreted, 1 C1, 2 C2, i inlined"},
-    {"RUN AS", "how much of it ran in each of these ways"},
-    {"LAST MINUTE", "weight over time, 5 seconds per cell; a gap follows the newest cell"},
+    {"RUN AS", "percent of its samples per way, as in T"},
+    {"LAST MINUTE", "weight over time, 5 s per cell; the newest is left of │"},
     {"CPU%", "of one core, as the kernel counts it"},
     {"SHARE%", "of the samples"},
     {"STATES", "percent of a thread's wall clock time, by what it did"},
     {"BLOCK%", "of its time, waiting for locks"},
-    {"ALLOC/S", "bytes allocated a second"},
-    {"alloc% ...", "the other events: share of self, of a thread"},
+    {"ALLOC/S", "bytes allocated per second"},
+    {"alloc% ...", "share of another event, of the method or thread"},
     {"virt", "a virtual thread; TID is the thread that carried it last"},
     {"K", "M a monitor, L a lock of java.util.concurrent, S a shared one"},
-    {"g G  s S", "a second with collections, or other pauses; capital: over 100 ms"},
+    {"g G  s S", "g: second with a collection, s: other pause; G S: over 100 ms"},
     {"drops", "samples lost because they came faster than they were read"},
     {"failed", "stacks that could not be walked to their end"},
     {"precise", "methods that were recompiled, and the time it took the JVM"},
@@ -39,7 +39,7 @@ enum line_kind { LINE_BLANK, LINE_TITLE, LINE_TERM };
 
 struct line {
     enum line_kind kind;
-    int dim; /* columns of the text that only name views */
+    int dim_at, dim; /* columns of the text that name views: the first one, their number */
     char term[KEY_TEXT];
     char text[LINE_BYTES];
 };
@@ -83,14 +83,25 @@ static size_t line_bytes(const struct page *p, const char *text) {
     return fits ? fits : n;
 }
 
-/* Adds a term, broken into as many lines as needed. */
-static void add_term(struct page *p, const char *term, const char *where, const char *meaning) {
-    char text[KEY_WHERE + 256];
-    const char *dots =
-        strncmp(meaning, "…", strlen("…")) == 0 ? canvas_glyph(p->c, GLYPH_ELLIPSIS) : "";
-    snprintf(text, sizeof text, "%s%s%s%s", where, where[0] ? ": " : "", dots,
-             meaning + (dots[0] ? strlen("…") : 0));
-    int dim = where[0] ? (int)strlen(where) + 1 : 0;
+/* Writes a text with a special character drawn as this terminal can. */
+static void write_text(const struct page *p, const char *text, char *out, size_t size) {
+    static const struct {
+        const char *in_text;
+        enum glyph glyph;
+    } special[] = {{"…", GLYPH_ELLIPSIS}, {"│", GLYPH_PIPE}};
+    snprintf(out, size, "%s", text);
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        const char *at = strstr(text, special[i].in_text);
+        if (at)
+            snprintf(out, size, "%.*s%s%s", (int)(at - text), text,
+                     canvas_glyph(p->c, special[i].glyph), at + strlen(special[i].in_text));
+    }
+}
+
+/* Adds a term, broken into as many lines as needed. The bytes `from` to `to` name views. */
+static void add_term(struct page *p, const char *term, const char *meaning, int from, int to) {
+    char text[sizeof((struct key_help *)0)->text];
+    write_text(p, meaning, text, sizeof text);
     for (const char *rest = text; *rest;) {
         size_t n = line_bytes(p, rest);
         struct line *l = add(p, LINE_TERM);
@@ -99,8 +110,10 @@ static void add_term(struct page *p, const char *term, const char *where, const 
         snprintf(l->text, sizeof l->text, "%.*s", (int)n, rest);
         if (rest == text)
             snprintf(l->term, sizeof l->term, "%s", term);
-        l->dim = dim < (int)n ? dim : (int)n;
-        dim = dim > (int)n ? dim - (int)n : 0;
+        int at = (int)(rest - text), first = from > at ? from - at : 0, end = to - at;
+        end = end < (int)n ? end : (int)n;
+        l->dim_at = first;
+        l->dim = end > first ? end - first : 0;
         rest += n;
         rest += strspn(rest, " ");
     }
@@ -110,16 +123,18 @@ static void write_page(struct page *p, const struct keymap *k) {
     for (int s = 0; keymap_sections[s]; s++) {
         add_title(p, keymap_sections[s]);
         for (const struct key_binding *b = key_bindings; b->help; b++) {
-            char where[KEY_WHERE];
+            struct key_help help;
             const char *keys = keymap_keys(k, b);
-            if (keymap_section(b) == s)
-                add_term(p, keys[0] ? keys : "-", keymap_where(b, where), b->help);
+            if (keymap_section(b) != s)
+                continue;
+            keymap_help(b, &help);
+            add_term(p, keys[0] ? keys : "-", help.text, help.from, help.to);
         }
     }
     add_title(p, "What the columns say");
     for (int i = 0; i < LEGEND; i++)
-        add_term(p, legend[i][0] ? legend[i][0] : canvas_glyph(p->c, GLYPH_PLUS_MINUS), "",
-                 legend[i][1]);
+        add_term(p, legend[i][0] ? legend[i][0] : canvas_glyph(p->c, GLYPH_PLUS_MINUS),
+                 legend[i][1], 0, 0);
 }
 
 /* Returns where the second column begins: at the title that makes both columns most equal. */
@@ -141,7 +156,7 @@ static void draw_line(struct canvas *c, int row, int col, int cols, const struct
         return;
     canvas_head(c, row, col + 2, TERM_COLS, ROLE_KEY, l->term);
     canvas_text(c, row, col + TERM_COLS + 3, cols - TERM_COLS - 3, ROLE_TEXT, l->text);
-    canvas_role(c, row, col + TERM_COLS + 3, l->dim, ROLE_DIM);
+    canvas_role(c, row, col + TERM_COLS + 3 + l->dim_at, l->dim, ROLE_DIM);
 }
 
 /* Draws a column of the page, from its line `top` on. Returns its number of lines. */

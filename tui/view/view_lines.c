@@ -175,20 +175,19 @@ static void draw_title(const struct lines_state *v, struct canvas *c, struct are
               model_method_name(m, v->method, name, sizeof name), kind, m);
 }
 
-/* Writes where the source is from, or why there is none. Returns out. */
+/* Writes what is wrong with the source, or why there is none; or "". Returns out. */
 static const char *source_note(const struct lines_state *v, const struct model *m, char *out,
                                size_t size) {
     const struct snapshot *s = m->snapshot;
     const struct snapshot_line *last = s->line_count ? &s->lines[s->line_count - 1] : NULL;
     if (v->source && last && last->line > v->source->lines)
-        snprintf(out, size, "another version? only %u lines: %s", v->source->lines,
-                 v->source->origin);
+        snprintf(out, size, "file has only %u lines: ", v->source->lines);
     else if (v->source)
-        snprintf(out, size, "%s", v->source->origin);
+        snprintf(out, size, "%s", "");
     else if (model_method(m, v->method)->kind != METHOD_JAVA)
         snprintf(out, size, "lines are known only for Java methods");
     else
-        snprintf(out, size, "no source: --source-path DIR, JAR or ZIP names one");
+        snprintf(out, size, "no source: use --source-path DIR, JAR or ZIP");
     return out;
 }
 
@@ -201,7 +200,7 @@ static int source_col(struct area a) {
 
 static void draw_heads(const struct lines_state *v, struct canvas *c, struct area a,
                        const struct model *m) {
-    char heads[128], note[1200];
+    char heads[128], note[80];
     int x = source_col(a);
     if (a.cols < VIEW_NARROW_COLS)
         snprintf(heads, sizeof heads, "  SELF%%  LINE");
@@ -209,8 +208,10 @@ static void draw_heads(const struct lines_state *v, struct canvas *c, struct are
         snprintf(heads, sizeof heads, "  SELF%% TOTAL%% %7s%*s", view_weight_head(m),
                  x - 1 - WEIGHT - 7, "LINE");
     view_heads(c, a, heads);
-    canvas_tail(c, a.row, a.col + x, a.cols - x, ROLE_COLUMNS,
-                source_note(v, m, note, sizeof note));
+    x += canvas_head(c, a.row, a.col + x, a.cols - x, ROLE_COLUMNS,
+                     source_note(v, m, note, sizeof note));
+    if (v->source)
+        canvas_tail(c, a.row, a.col + x, a.cols - x, ROLE_COLUMNS, v->source->origin);
 }
 
 /* Draws a bar relative to the method's hottest line: at least half a cell if there are samples. */

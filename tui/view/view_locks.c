@@ -163,7 +163,7 @@ static void draw_owner(struct canvas *c, int y, struct area a, const struct mode
               model_method_name(m, r->method, name, sizeof name), kind, m);
 }
 
-/* Draws a step: "who waited for shop.Pool held by worker-3", and whether it is a deadlock. */
+/* Draws a step: "waiting for shop.Pool held by worker-3", and whether it is a deadlock. */
 static void draw_step(struct canvas *c, int y, struct area a, const struct model *m,
                       const struct lock_row *r, const struct snapshot_lock_link *l) {
     struct format f = {""};
@@ -175,7 +175,7 @@ static void draw_step(struct canvas *c, int y, struct area a, const struct model
                           "DEADLOCK %s: ", format_duration(&f, l->deadlock_ns));
     else if (l->deadlock_ns)
         x += canvas_text(c, y, x, end - x, ROLE_WARNING, "DEADLOCK ");
-    x += canvas_text(c, y, x, end - x, ROLE_DIM, words ? "who waited for " : "for ");
+    x += canvas_text(c, y, x, end - x, ROLE_DIM, words ? "waiting for " : "wants ");
     const char *of = words ? " held by " : " of ";
     thread_name(l->other, l->other_tid, holder, sizeof holder);
     int cols = canvas_width(c, holder) + canvas_width(c, of), most = (end - x) * 2 / 3;
@@ -388,8 +388,7 @@ static const char *row_text(const void *arg, uint32_t row, char *out, size_t siz
                  r->method == METHOD_NONE ? "" : " in ",
                  r->method == METHOD_NONE ? "" : model_method_name(m, r->method, b, sizeof b));
     else if (r->kind == LOCK_ROW_STEP)
-        snprintf(out, size, "%swho waited for %s held by %s",
-                 r->link->deadlock_ns ? "DEADLOCK: " : "",
+        snprintf(out, size, "%swaiting for %s held by %s", r->link->deadlock_ns ? "DEADLOCK: " : "",
                  class_name(m, r->link->next_class, a, sizeof a),
                  thread_name(r->link->other, r->link->other_tid, b, sizeof b));
     else if (r->kind == LOCK_ROW_WAITER)

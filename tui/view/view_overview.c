@@ -354,7 +354,7 @@ static void draw_figures(struct canvas *c, struct area a, const struct model *m)
     figure(c, a, row++, "paused", text);
     snprintf(text, sizeof text, "%s gc, %s other", format_duration(&f, p.most_ns[0]),
              format_duration(&g, p.most_ns[1]));
-    figure(c, a, row, "at worst", text);
+    figure(c, a, row, "worst 1s", text);
 }
 
 static void draw_graph(struct canvas *c, struct area a, const struct model *m) {

@@ -37,21 +37,21 @@ struct status_state {
 /* The meaning of each failure. Index: enum wire_failure. */
 static const char *const meaning[WIRE_FAILURES] = {
     [WIRE_FAILURE_TRUNCATED] = "deeper than -j: the frames nearest to the root are cut",
-    [WIRE_FAILURE_UNKNOWN_PC] = "it ran code that belongs to no method, stub or library",
-    [WIRE_FAILURE_NO_CALLER] = "the caller's frame could not be found from there",
+    [WIRE_FAILURE_UNKNOWN_PC] = "the code is in no method, stub or library",
+    [WIRE_FAILURE_NO_CALLER] = "the caller's frame could not be found",
     [WIRE_FAILURE_BAD_FRAME] = "the data in a frame is inconsistent",
     [WIRE_FAILURE_UNMAPPED] = "a frame pointed to memory that is not mapped",
-    [WIRE_FAILURE_NO_STRUCTS] = "this VM does not describe itself: try --cstack asgct",
+    [WIRE_FAILURE_NO_STRUCTS] = "this VM has no usable vmStructs: try --cstack asgct",
     [WIRE_FAILURE_NO_SCRATCH] = "too many threads were sampled at the same moment",
     [WIRE_FAILURE_METHODS_FULL] = "there are more methods than the agent can hold",
     [WIRE_FAILURE_SEGV_BLOCKED] = "the thread blocks SIGSEGV: its stack is not read",
-    [WIRE_FAILURE_NO_NAME] = "the ring had no room for a name: a larger -b helps",
-    [WIRE_FAILURE_SMALL_STACK] = "on a small signal stack: only the innermost frame",
+    [WIRE_FAILURE_NO_NAME] = "no room for a name in the sample buffer: use a larger -b",
+    [WIRE_FAILURE_SMALL_STACK] = "small signal stack: only the top frame was read",
     [WIRE_FAILURE_LOOP] = "the frames did not lead towards the stack's base",
     [WIRE_FAILURE_NO_JAVA] = "no Java frame, and only those were requested",
     [WIRE_FAILURE_SWITCHING] = "a virtual thread was just being mounted or unmounted",
     [WIRE_FAILURE_ASGCT_GC] = "AsyncGetCallTrace: during a garbage collection",
-    [WIRE_FAILURE_ASGCT_UNKNOWN_JAVA] = "AsyncGetCallTrace: its position is not known",
+    [WIRE_FAILURE_ASGCT_UNKNOWN_JAVA] = "AsyncGetCallTrace: the thread's PC is unknown",
     [WIRE_FAILURE_ASGCT_NOT_WALKABLE] = "AsyncGetCallTrace: the stack cannot be walked",
     [WIRE_FAILURE_ASGCT_STATE] = "AsyncGetCallTrace: the thread's state forbids it",
 };
@@ -225,7 +225,7 @@ static void add_stacks(struct status_state *v, int cols, const struct model *m) 
     add(v, cols, ROLE_VALUE, "distinct stacks", "%s", format_count(&f, v->stacks));
     add(v, cols, s->dropped ? ROLE_WARNING : ROLE_VALUE, "dropped", "%s%s",
         format_count(&f, s->dropped),
-        s->dropped ? " samples: the ring was full, a larger -b helps" : "");
+        s->dropped ? " samples: the sample buffer was full, use a larger -b" : "");
     uint64_t failed = model_failed(m);
     double share = percent_of(failed, s->samples);
     struct format g = {""};
@@ -287,8 +287,7 @@ static void add_session(struct status_state *v, int cols, const struct model *m)
         "%s", phase_word(m));
     if (s->reader)
         add(v, cols, ROLE_VALUE, "sampled by",
-            "process %d: this one is a viewer; events changed here are changed there",
-            (int)s->reader);
+            "process %d; this is a viewer, event changes apply to both", (int)s->reader);
     add(v, cols, ROLE_VALUE, "sampling for", "%s", format_clock(&f, s->elapsed_ns / 1000000));
     if (m->newest_second && m->oldest_second)
         add(v, cols, ROLE_VALUE, "history", "%s of %s are available",
@@ -306,9 +305,9 @@ static void add_session(struct status_state *v, int cols, const struct model *m)
 static void add_budget(struct status_state *v, int cols, const struct session_budget *b) {
     if (!b->limit_ppm)
         return;
-    add(v, cols, b->exhausted ? ROLE_WARNING : ROLE_VALUE, "budget", "%.2f%% of %g%% of a CPU; %s",
-        (double)b->measured_ppm / 1e4, (double)b->limit_ppm / 1e4,
-        b->text[0] ? b->text : "intervals as requested");
+    add(v, cols, b->exhausted ? ROLE_WARNING : ROLE_VALUE, "budget",
+        "%.2f%% of a CPU, limit %g%%; %s", (double)b->measured_ppm / 1e4,
+        (double)b->limit_ppm / 1e4, b->text[0] ? b->text : "intervals as requested");
 }
 
 static void add_limit(struct status_state *v, int cols, const struct session_cpu *cpu) {

@@ -156,7 +156,7 @@ static int start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_byte
     }
     if (q->flags & WIRE_ENGINE_TLAB)
         snprintf(why, why_bytes,
-                 "sampled by interval: --tlab needs libjvm.so's symbols, and no --live");
+                 "sampled by interval: --tlab needs libjvm.so's symbols and excludes --live");
     return 0;
 }
 

@@ -154,7 +154,7 @@ static int start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_byte
         return -ENOTSUP;
     }
     if (!agent.vm.heaps) {
-        snprintf(why, why_bytes, "this VM does not describe its classes");
+        snprintf(why, why_bytes, "this VM has no usable vmStructs");
         return -ENOTSUP;
     }
     tracer.skipped = 0;

@@ -124,7 +124,7 @@ static int open_first(struct engine_run *run, const struct perf_machine *m, char
         int got = perf_fetch(run, (uint32_t)syscall(SYS_gettid), FIRST_WAIT_MS);
         run_of(run)->brokered = got >= 0;
         if (got >= 0) {
-            snprintf(why, why_bytes, BROKER_REASON ", as the JVM may not: %s", reason);
+            snprintf(why, why_bytes, BROKER_REASON "; not allowed for the JVM: %s", reason);
             return got;
         }
         if (!is_denied(-got) && got != -ENOTCONN && got != -ETIMEDOUT) {

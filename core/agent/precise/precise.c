@@ -98,7 +98,7 @@ void precise_start(struct precise *p, const struct vm *vm, struct ring_writer *r
     p->entry_bci = described ? vm_offset(&t, "nmethod", "_entry_bci") : -1;
     p->state = described ? vm_offset(&t, "nmethod", "_state") : -1;
     if (p->entry_bci < 0 || p->state < 0) {
-        log_line(p, 1, "no precision: this VM does not show which code is old");
+        log_line(p, 1, "--precise has no effect: the age of compiled code is unknown");
         return;
     }
     if (agent.flag_before) {
@@ -240,7 +240,7 @@ static void recompile(void *context, uint32_t i, jclass holder, jmethodID method
 static bool can_deoptimize(struct precise *p, JNIEnv *jni) {
     if (precise_ids_learn(&p->ids, p->vm, jni) && deoptimize_open(jni))
         return true;
-    log_line(p, 1, "no precision: this VM offers no way to recompile a method");
+    log_line(p, 1, "--precise has no effect: this VM cannot recompile a method");
     atomic_store(&p->on, 0);
     return false;
 }

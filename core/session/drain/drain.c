@@ -30,7 +30,7 @@ static int no_right(const struct session *s, int error, struct err *e) {
     return err_exit_as(e, ERR_EXIT_PROFILER, error,
                        "--fdtransfer: this jtop-prof (uid %d) may not open perf_events for JVM %d "
                        "(%s; kernel.perf_event_paranoid is %d): run it as root or with "
-                       "CAP_PERFMON, or omit the option, and cpu is sampled by ctimer",
+                       "CAP_PERFMON, or omit the option: ctimer then samples cpu",
                        (int)geteuid(), (int)s->jvm.pid, strerror(error), m.paranoid);
 }
 

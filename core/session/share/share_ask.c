@@ -44,9 +44,9 @@ pid_t share_await(pid_t jvm) {
 }
 
 int share_just_ending(pid_t jvm, struct err *e) {
-    return err_exit_as(
-        e, ERR_EXIT_PROFILER, EAGAIN,
-        "the profile of JVM %d is just ending, or its next turn is starting: try again", (int)jvm);
+    return err_exit_as(e, ERR_EXIT_PROFILER, EAGAIN,
+                       "the profile of JVM %d is just ending or restarting (--loop): try again",
+                       (int)jvm);
 }
 
 struct answers {

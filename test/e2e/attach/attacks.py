@@ -131,7 +131,7 @@ def replies_to_a_terminal():
 
 def memory(kind):
     with Impostor({"load": kind}) as it:
-        refused("-d", 1, it.pid, words="shared memory|ring of a different size|Operation not permitted")
+        refused("-d", 1, it.pid, words="shared memory|sample buffer of a different size|Operation not permitted")
         want(it.process.poll() is None and not it.left(), "left behind: %s" % it.left())
 
 

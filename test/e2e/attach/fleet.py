@@ -187,7 +187,7 @@ def looked_on(scratch):
     with jvm() as j, Fleet(scratch) as f:
         f.good("enter", "a", j.pid, "cpu=10000000")
         with Prof(scratch, "--batch", "-n", 1000, "--refresh", "300ms", "-e", "wall", j.pid) as two:
-            wait_for(lambda: " via %d" % f.pid in two.stdout(), "it looks on")
+            wait_for(lambda: " sampled by %d" % f.pid in two.stdout(), "it looks on")
             wait_for(lambda: set(f.intervals("a")) == {"cpu", "wall"}, "its event")
             f.good("enter", "b", j.pid, "cpu=5000000")
             f.good("leave", "b")

@@ -58,7 +58,7 @@ def wrong(jvm, scratch):
     refused("load: which library", "load", jvm.pid)
     refused("threaddump takes no \"x\"", "threaddump", jvm.pid, "-l", "x")
     refused("not one of: -live -all", "dumpheap", jvm.pid, "x", "y")
-    refused("of which JVM", "threaddump")
+    refused("which JVM", "threaddump")
     refused("did not load the agent.*/nosuch.so", "load", jvm.pid, "/nosuch.so")
     refused("has 2000 bytes", "jcmd", jvm.pid, "x" * 2000)
     os.makedirs(os.path.join(scratch, "is-a-directory"), exist_ok=True)

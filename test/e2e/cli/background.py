@@ -49,7 +49,7 @@ def alive(pid):
 
 
 def reader_of(pid):
-    found = re.search(r"^reader: process (\d+)", good("status", pid), re.M)
+    found = re.search(r"^profiler process: (\d+)", good("status", pid), re.M)
     return int(found.group(1)) if found else 0
 
 
@@ -95,7 +95,8 @@ def two_shells(one, two):
         want("a50" in read(os.path.join(two, "y-%d.txt" % pid)), "no a50 in the text")
         want(not os.listdir(one), "in the first shell's directory: %s" % os.listdir(one))
         want(not armed(pid), "it samples on")
-        want(good("status", pid).startswith("Profiler is not active\nits "), good("status", pid))
+        said = good("status", pid)
+        want(re.match(r"Profiler is not active\n\d+ samples of .* are kept: ", said), said)
         still = total(collapsed(good("dump", "-o", "collapsed", pid)))
         want(still >= total(second), "%d samples after stop, %d before" % (still, total(second)))
         out, said = shell(one, "jtop-prof resume %d" % pid)
@@ -275,7 +276,7 @@ def foreground(place):
         pid = jvm.pid
         wait_for(lambda: sockets(pid), "the profile")
         work(jvm, 1)
-        want("reader: process %d, in the foreground" % p.pid in good("status", pid), good("status", pid))
+        want("profiler process: %d, in the foreground" % p.pid in good("status", pid), good("status", pid))
         want(total(collapsed(good("dump", "-o", "collapsed", pid))) > 60, "no samples")
         _, said = shell(place, "jtop-prof start %d" % pid, 200)
         want("process %d " % p.pid in said, said)
@@ -296,7 +297,7 @@ def screens(place):
         with Prof(place, "--batch", "-n", 1000, pid) as p:
             wait_for(lambda: sockets(pid), "the screen")
             work(jvm, 1)
-            want("reader: process %d, on its screen" % p.pid in good("status", pid),
+            want("profiler process: %d, on its screen" % p.pid in good("status", pid),
                  good("status", pid))
             want(total(collapsed(good("dump", "-o", "collapsed", pid))) > 30, "no samples")
             for line in ("stop", "start", "resume", "-d 1"):

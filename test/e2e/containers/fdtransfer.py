@@ -19,7 +19,7 @@ LOCKED = {"userns": True, "deny": ["perf_event_open"]}
 LIBC = ctypes.CDLL(None)
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH, WALL = 0x4206, 0x4207, 17, 0x40000000
 POLL, FOREVER = "7", 0xffffffff  # the system call's number; without a timeout
-LENT = "opened by jtop-prof, as the JVM may not: denied"
+LENT = "opened by jtop-prof; not allowed for the JVM: denied"
 
 
 def sockets(jvm):

@@ -78,7 +78,7 @@ def screen(jvm):
     with tempfile.TemporaryDirectory() as scratch, \
             Prof(scratch, "--batch", "--refresh", "500", "-i", "50us", "--max-overhead", "%g" % LIMIT,
                  "--view", "status", jvm.pid) as p:
-        wait_for(lambda: re.search(r"budget +\d\S*% of 0.3% of a CPU; cpu every \d", p.stdout()),
+        wait_for(lambda: re.search(r"budget +\d\S*% of a CPU, limit 0.3%; cpu every \d", p.stdout()),
                  "a screen with the budget", PATIENCE)
 
 

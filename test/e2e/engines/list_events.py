@@ -147,14 +147,14 @@ def wrong_events(jvm):
     for code, says, *args in (
             (100, "unknown event \"cycels\"; nearest known one: cycles", "-e", "cycels"),
             (100, "unknown event \"nosuchfunction\" .*no function", "-e", "nosuchfunction"),
-            (100, "one event of a kind", "-e", "cpu,itimer"),
+            (100, "cannot be sampled together", "-e", "cpu,itimer"),
             (100, "holds only one event", "-e", "cpu,wall", "-o", "svg"),
             (100, "no library libnosuch.so", "-e", "uprobe:libnosuch.so:f"),
             (100, "has no function \"nosuch\"", "-e", "mem:nosuch"),
             (100, "is not a function|only selects|no function", "-e", "strlen")):
         refused(jvm, code, says, "-d", "1", *args, jvm.pid)
     refused(jvm, 100, "cycels", "check", "-e", "cycels", jvm.pid)
-    refused(jvm, 1, "of which JVM", "list")
+    refused(jvm, 1, "which JVM", "list")
     want(not attached(jvm.pid), "the agent is there")
 
 

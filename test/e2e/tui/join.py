@@ -82,12 +82,12 @@ def two_screens(jvm, _):
         before = count(one.text())
         want(before > 300, one.text())
         two.start(str(jvm.pid))
-        two.wait(r"pid %d via %d" % (jvm.pid, one.pid()), "whose session it is")
+        two.wait(r"pid %d sampled by %d" % (jvm.pid, one.pid()), "whose session it is")
         two.wait(r"Shares\$A.a50", "its methods")
         want(count(two.text()) >= before, "the past is missing: %d, %d" %
              (before, count(two.text())))
         two.keys("8")
-        two.wait(r"process %d: this one is a viewer" % one.pid(), "the status view")
+        two.wait(r"process %d; this is a viewer" % one.pid(), "the status view")
         two.keys("1")
         two.wait(r"Shares\$A.a50", "its methods")
         one.keys("q")
@@ -123,7 +123,7 @@ def on_looker_killed(jvm, scratch):
         before = fds(one.pid), sorted(threads(one.pid).values())
         for how in (signal.SIGKILL, signal.SIGTERM):
             with Prof(scratch, "--batch", "-n", 1000, jvm.pid) as two:
-                wait_for(lambda: " via %d" % one.pid in last(two), "it looks on")
+                wait_for(lambda: " sampled by %d" % one.pid in last(two), "it looks on")
                 os.kill(two.pid, how)
                 two.process.wait(20)
             wait_for(lambda: (fds(one.pid), sorted(threads(one.pid).values())) == before,
@@ -139,12 +139,12 @@ def reader_killed(jvm, scratch):
         with Prof(scratch, "--batch", "-n", 1000, "--refresh", "300ms", jvm.pid) as two, \
                 Prof(scratch, "--batch", "-n", 1000, "--refresh", "300ms", jvm.pid) as three:
             for p in (two, three):
-                wait_for(lambda: " via %d" % one.pid in last(p) and shares(last(p)), "it looks on")
+                wait_for(lambda: " sampled by %d" % one.pid in last(p) and shares(last(p)), "it looks on")
             os.kill(one.pid, signal.SIGKILL)
             one.process.wait(20)
             # one of the two attaches, the other one looks on at that
-            wait_for(lambda: sorted(" via " in last(p) for p in (two, three)) == [False, True] and
-                     not any(" via %d" % one.pid in last(p) for p in (two, three)),
+            wait_for(lambda: sorted(" sampled by " in last(p) for p in (two, three)) == [False, True] and
+                     not any(" sampled by %d" % one.pid in last(p) for p in (two, three)),
                      "somebody to go on")
             seen = {p: count(last(p)) for p in (two, three)}
             for p in (two, three):
@@ -200,7 +200,7 @@ def impostor(jvm, scratch):
         want(done.returncode != 0 and "a50" not in done.stdout, done.stdout + done.stderr)
         with Prof(scratch, "--batch", "-n", 1000, "--refresh", "300ms", jvm.pid) as one:
             wait_for(lambda: shares(last(one)), "frames")
-            want(" via " not in last(one), last(one))
+            want(" sampled by " not in last(one), last(one))
         wait_for(lambda: not traces(jvm.pid), "the agent to let go")
 
 

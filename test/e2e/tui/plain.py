@@ -96,7 +96,7 @@ def pages(jvm):
         page = p.send("|sed 's/^/piped: /'")
         want(re.search(r"^piped: .*SELF%", page, re.M), "the table: " + page)
         page = p.send("^W")
-        want("this is the only JVM: q leaves it" in page, "the last JVM: " + page)
+        want("this is the only JVM: q detaches and quits" in page, "the last JVM: " + page)
         page = p.send("c")
         want(re.search(r"written: \S+\.collapsed", page), "the file: " + page)
         want(p.end() == 0, "exit code")

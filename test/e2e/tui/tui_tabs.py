@@ -66,7 +66,7 @@ def tabs(one, two):
         wait_for(lambda: not traces(one.pid), "the JVM of the closed tab to be let go")
         want(sampling(two.pid), "the other one is not sampled any more")
         s.keys("C-w")
-        s.wait(r"this is the only JVM: q leaves it", "the last one to stay")
+        s.wait(r"this is the only JVM: q detaches and quits", "the last one to stay")
         want(sampling(two.pid), "the last one is left all the same")
         s.keys("q")
         want(s.code() == 0, "exit code")

@@ -238,7 +238,8 @@ static void refusals_have_reasons(void **state) {
         {&uprobe, &machine, ENOENT, "the JVM sees no such file"},
         {&uprobe, &machine, EINVAL, "no instruction that can be probed is there"},
         {&faults, &machine, EMFILE, "no descriptors left, and every thread needs one (errno 24)"},
-        {&bound, &machine, EINVAL, "no processor 64 is online, or the event cannot be bound to it"},
+        {&bound, &machine, EINVAL,
+         "processor 64 is not online, or the event cannot be bound to it"},
         {&faults, &machine, ENOMEM, "perf_event_open failed with errno 12"},
     };
     for (size_t i = 0; i < COUNT(known); i++) {

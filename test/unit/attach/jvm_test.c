@@ -1,6 +1,8 @@
 /* JVMs as they are found and described, and the command lines they are known by. */
 #include "attach/find/java_args.h"
 #include "attach/find/jvm.h"
+#include "attach/find/no_access.h"
+#include "attach/proc/process_status.h"
 #include "attach/proc/proc.h"
 #include "attach/proc/thread_stat.h"
 
@@ -336,14 +338,35 @@ static void test_namespaces(void **state) {
     java_stop(&c);
 }
 
+/* Only a right that is missing is named, and only a change of user that would help. */
+static void test_no_access(void **state) {
+    (void)state;
+    const uint64_t ptrace = 1ULL << CAPABILITY_SYS_PTRACE, setuid_too = 1ULL << CAPABILITY_SETUID;
+    static const char missing[] = "CAP_SYS_PTRACE is missing: run with it";
+    char out[NO_ACCESS_REMEDY];
+    assert_string_equal(no_access_remedy(1000, 0, 1001, 1001, out), "run as its user or as root");
+    assert_string_equal(no_access_remedy(1000, 0, 1000, 1000, out), "run as root");
+    assert_string_equal(no_access_remedy(0, setuid_too, 1000, 100, out),
+                        "CAP_SYS_PTRACE is missing: run with it, or as the JVM's user (setpriv "
+                        "--reuid 1000 --regid 100 --clear-groups jtop-prof ...)");
+    assert_non_null(strstr(no_access_remedy(0, 0, 1000, 100, out), "CAP_SETGID are missing"));
+    assert_non_null(strstr(no_access_remedy(0, setuid_too, 0, 0, out), missing));
+    assert_null(strstr(out, "setpriv"));
+    for (uid_t uid = 0; uid <= 1000; uid += 500) {
+        no_access_remedy(uid, ptrace | setuid_too, 1000, 100, out);
+        assert_non_null(strstr(out, "CAP_SYS_PTRACE is there"));
+        assert_true(strlen(out) < sizeof out - 1);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command_lines), cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_stat_text),     cmocka_unit_test(test_inspect),
-        cmocka_unit_test(test_refresh),       cmocka_unit_test(test_find),
-        cmocka_unit_test(test_not_a_jvm),     cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_other_user),    cmocka_unit_test(test_file_of_another),
-        cmocka_unit_test(test_namespaces),
+        cmocka_unit_test(test_command_lines),   cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_stat_text),       cmocka_unit_test(test_inspect),
+        cmocka_unit_test(test_refresh),         cmocka_unit_test(test_find),
+        cmocka_unit_test(test_not_a_jvm),       cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_no_access),       cmocka_unit_test(test_other_user),
+        cmocka_unit_test(test_file_of_another), cmocka_unit_test(test_namespaces),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -39,13 +39,13 @@ static void test_news(void **state) {
     open_stage(&s);
     const struct decoder_notes *n = &s.decoder->notes;
     recording_log(&s.r, 2, "recompiled A.a");
-    recording_log(&s.r, 1, "no precision");
+    recording_log(&s.r, 1, "--precise has no effect");
     recording_log(&s.r, 2, "recompiled\n\x1b[2J B.b");
     play(&s);
     assert_string_equal(n->news, "recompiled A.a\nrecompiled??[2J B.b\n");
     assert_int_equal(n->news_bytes, strlen(n->news));
     assert_string_equal(n->latest, "recompiled??[2J B.b");
-    assert_string_equal(n->log, "no precision");
+    assert_string_equal(n->log, "--precise has no effect");
     assert_int_equal(n->logs, 1);
     assert_int_equal(n->news_left_out, 0);
     close_stage(&s);

@@ -117,8 +117,8 @@ static void several_events_go_where_there_is_room(void **state) {
     assert_int_equal(a->want.engine[1].interval, 256 << 10);
     free(a);
     refused("event=cpu,alloc", "event: ", "html holds only one event");
-    refused("event=cpu,cpu&output=jfr", "event: ", "one of a kind");
-    refused("event=cpu,itimer&output=jfr", "event: ", "one of a kind");
+    refused("event=cpu,cpu&output=jfr", "event: ", "cannot be sampled together");
+    refused("event=cpu,itimer&output=jfr", "event: ", "cannot be sampled together");
     refused("event=cpu,,alloc&output=jfr", "event: ", "empty");
     refused("event=cpu&interval=1ms,2ms", "interval: ", "more intervals");
 }

@@ -57,7 +57,7 @@ static void findings(void **unused) {
     struct fixture f;
     fixture_open(&f, LIVE_OVERVIEW, 24, 80, false);
     static const char *const later[] = {"stopped the JVM",  "the heap is",      "the kernel",
-                                        "collector's",      "the JVM warms",    "dropped",
+                                        "collector's",      "is warming up",    "dropped",
                                         "are not complete", "cannot be sampled"};
     assert_true(finds(&f.model, "90 % of the CPU time is in 3 threads: http-worker-1, "));
     assert_true(finds(&f.model, "31 % of the CPU time is in shop.price.Rounding.halfUp itself"));
@@ -81,7 +81,7 @@ static void findings(void **unused) {
         if (!finds(&f.model, later[i]))
             fail_msg("nothing of \"%s\"", later[i]);
     assert_true(finds(&f.model,
-                      "collections stopped the JVM for 9 % of the last 11 s, worst second 100ms"));
+                      "collections stopped the JVM for 9 % of the last 11 s, up to 100ms in 1 s"));
     fixture_press(&f, "\\no such thing\n");
     screen_draw(f.screen, &f.canvas, NULL);
     assert_false(finds(&f.model, "CPU time"));

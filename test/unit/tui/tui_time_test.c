@@ -57,7 +57,7 @@ static void scrubbing(void **unused) {
     uint64_t all = shown(&f), before = shown(&f);
     fixture_press(&f, ",");
     screen_says(&f, "PAUSED -1s", true);
-    screen_says(&f, "10s of time", true);
+    screen_says(&f, "10s window", true);
     for (int i = 0; i < 4; i++) {
         fixture_press(&f, ",");
         assert_true(shown(&f) <= before);
@@ -76,7 +76,7 @@ static void scrubbing(void **unused) {
     screen_says(&f, "app.Later.work", true);
     fixture_press(&f, "p");
     screen_says(&f, "LIVE", true);
-    screen_says(&f, "of time", false);
+    screen_says(&f, " window", false);
     assert_int_equal(shown(&f), all + 500);
     fixture_close(&f);
 }
@@ -106,7 +106,7 @@ static void baseline(void **unused) {
     fixture_sample(&f, 4711, 1000, "2 app.Main.run|2 app.S9.work");
     fixture_second(&f);
     fixture_second(&f);
-    screen_says(&f, "against 2s ago", true);
+    screen_says(&f, "vs 2s ago", true);
     const struct snapshot *s = f.model.snapshot;
     assert_string_equal(model_method(&f.model, s->methods[0].method)->name, "work");
     struct diff_change c = diff_method_self(f.model.diff, 0);

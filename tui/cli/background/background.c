@@ -38,9 +38,10 @@ static bool is_expected(const struct arrival *a, const char *path) {
 static int check_arrival(struct arrival *a, const char *path) {
     if (strcmp(path, "-") == 0 || is_expected(a, path))
         return 0;
-    a->result = err_exit_as(&a->e, ERR_EXIT_PROFILER, EPROTO,
-                            "the reader of JVM %s sent a file that was not requested: %.200s",
-                            a->o->target, path);
+    a->result =
+        err_exit_as(&a->e, ERR_EXIT_PROFILER, EPROTO,
+                    "the profiler process of JVM %s sent a file that was not requested: %.200s",
+                    a->o->target, path);
     return a->result;
 }
 
@@ -77,7 +78,7 @@ static void put(FILE *f, const char *data, size_t bytes) {
     if (text)
         fwrite(text, 1, background_clean(text, data, bytes), f);
     else if (isatty(fileno(f)) == 1)
-        fputs("jtop-prof: no memory for what the reader answered\n", stderr);
+        fputs("jtop-prof: no memory for the answer of the profiler process\n", stderr);
     else
         fwrite(data, 1, bytes, f);
     free(text);
@@ -217,9 +218,9 @@ static int answer_for_nobody(const struct options *o, const struct jvm *j, struc
     if (strcmp(o->word, "status") == 0) {
         puts("Profiler is not active");
         if (holder && !o->collect)
-            printf("but process %d profiles this JVM and does not answer\n", (int)holder);
+            printf("process %d profiles this JVM, but does not answer\n", (int)holder);
         else if (!o->collect && holder_hidden(j->pid))
-            puts("but a jtop-prof that is not visible from here profiles this JVM: on the host, or "
+            puts("a jtop-prof that is not visible from here profiles this JVM: on the host, or "
                  "in another container");
         return 0;
     }

@@ -182,11 +182,11 @@ static void background_status(const struct background *b, const struct session_s
     if (brief)
         return;
     if (!runs)
-        text_addf(out, "its %" PRIu64 " sample%s of %.1f s %s kept: dump%s stop work%s%s\n",
+        text_addf(out, "%" PRIu64 " sample%s of %.1f s %s kept: you can dump%s stop%s%s\n",
                   st->samples, st->samples == 1 ? "" : "s", (double)st->elapsed_ns / 1e9,
                   st->samples == 1 ? "is" : "are",
-                  st->phase == SESSION_JVM_GONE ? " and" : ", resume and",
-                  st->message[0] ? "; " : "", st->message);
+                  st->phase == SESSION_JVM_GONE ? " or" : ", resume or", st->message[0] ? "; " : "",
+                  st->message);
     for (int i = 0; i < EVENT_KINDS; i++)
         if (st->engine[i].asked || st->engine[i].samples)
             add_engine(out, &st->engine[i], i);
@@ -195,7 +195,7 @@ static void background_status(const struct background *b, const struct session_s
     add_files(out, b);
     if (st->recording[0])
         text_addf(out, "recording: %s\n", st->recording);
-    text_addf(out, "reader: process %d%s\n", (int)getpid(),
+    text_addf(out, "profiler process: %d%s\n", (int)getpid(),
               !b->o           ? ", on its screen"
               : b->foreground ? ", in the foreground"
                               : "");
@@ -432,7 +432,8 @@ static int act(struct answer *a, int argc, char **argv, struct err *e) {
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (a->o->word && strcmp(a->o->word, words[i].word) == 0)
             return words[i].act(a, e);
-    return err_set(e, ENOTSUP, "%s cannot be sent to a reader", a->o->word ? a->o->word : "that");
+    return err_set(e, ENOTSUP, "%s cannot be sent to a profiler process",
+                   a->o->word ? a->o->word : "that");
 }
 
 static int send(const struct answer *a, struct share_reply *reply) {
@@ -466,7 +467,8 @@ int background_answer(void *arg, struct share_reply *reply, const char *cwd, int
     if (!a || !o || argc < 1) {
         free(a);
         free(o);
-        return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "the reader has no memory for an answer");
+        return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM,
+                           "the profiler process has no memory for an answer");
     }
     a->b = b;
     a->o = o;
@@ -478,11 +480,12 @@ int background_answer(void *arg, struct share_reply *reply, const char *cwd, int
     wake(b);
     pthread_mutex_unlock(&b->lock);
     if (r == 0 && (a->out.failed || a->remark.failed))
-        r = err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "the reader has no memory for an answer");
+        r = err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM,
+                        "the profiler process has no memory for an answer");
     if (r == 0 && send(a, reply) == -EFBIG)
         r = err_exit_as(e, ERR_EXIT_PROFILER, EFBIG,
                         "a report is too large to be sent; give the file at the start (-f), and "
-                        "the reader writes it itself");
+                        "the profiler process writes it itself");
     if (a->end_process)
         kill(getpid(), SIGTERM);
     free_answer(a);

@@ -143,8 +143,9 @@ static int hear(int fd, pid_t child, struct err *e) {
         return 0;
     waitpid(child, NULL, 0);
     if (got != (ssize_t)sizeof n)
-        return err_exit_as(e, ERR_EXIT_PROFILER, ECHILD,
-                           "the reader in the background ended before it began to sample");
+        return err_exit_as(
+            e, ERR_EXIT_PROFILER, ECHILD,
+            "the profiler process in the background ended before it began to sample");
     *e = n.e;
     return n.result;
 }

@@ -78,7 +78,7 @@ static void check_unseen_reader(struct doctor_report *r) {
     snprintf(path, sizeof path, "/proc/%d/fd", (int)r->jvm.pid);
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = errno;
     bool hidden = fd >= 0 && holder_hidden(r->jvm.pid);
-    struct finding *f = add(r, "reader", "other reader",
+    struct finding *f = add(r, "reader", "other profiler",
                             hidden   ? FINDING_FAILURE
                             : fd < 0 ? FINDING_NOTE
                                      : FINDING_OK);
@@ -100,7 +100,7 @@ static void check_reader(struct doctor_report *r) {
         check_unseen_reader(r);
         return;
     }
-    struct finding *f = add(r, "reader", "other reader", FINDING_NOTE);
+    struct finding *f = add(r, "reader", "other profiler", FINDING_NOTE);
     SAY(f->fact, "process %d profiles it (it has the agent's memory mapped)", (int)holder);
     SAY(f->remedy,
         "jtop-prof %d joins as viewer; for your own profile, end that one first: jtop-prof stop "

@@ -159,7 +159,8 @@ static int dump_heap(const struct options *o, const struct jvm *j, struct err *e
         r = absolute(file, &path, e);
     int found = r == 0 ? look(j, path.data, &st) : r;
     if (r == 0 && (found == 0 || found == -EINVAL)) /* a directory, a FIFO */
-        r = err_set(e, EEXIST, "%s exists already: a heap dump overwrites no file", path.data);
+        r = err_set(e, EEXIST, "%s exists already: a heap dump does not overwrite files",
+                    path.data);
     const char *const arg[3] = {path.data, which};
     if (r == 0)
         r = command(j, "dumpheap", arg, e);

@@ -75,7 +75,7 @@ static void add_settings(struct text *out) {
 }
 
 static void add_binding(struct text *out, const struct key_binding *b) {
-    char where[KEY_WHERE];
+    struct key_help help;
     text_add(out, ".It Cm");
     for (const char *k = b->keys; *k;) {
         char key[KEY_TEXT];
@@ -86,9 +86,8 @@ static void add_binding(struct text *out, const struct key_binding *b) {
         k += n + (k[n] == ' ');
     }
     text_add(out, "\n");
-    if (keymap_where(b, where)[0])
-        text_addf(out, "%s: ", where);
-    add_text(out, b->help, false);
+    keymap_help(b, &help);
+    add_text(out, help.text, false);
     text_addf(out, "\n.Pq Cm %s\n", b->name);
 }
 

@@ -114,8 +114,7 @@ void compare_text(struct text *out, const struct compare_report *r) {
         add_side(out, r, i);
         text_add(out, "\n");
     }
-    text_add(out,
-             "Each method's self is a share of its profile, as the two may differ in length.\n");
+    text_add(out, "Self is a share of each profile, because the profiles may differ in length.\n");
     add_verdict(out, r);
     text_add(out, compare_sides_counted(r->sides) ? ", marked *:\n" : ":\n");
     add_test(out, r);

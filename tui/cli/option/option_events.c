@@ -52,7 +52,7 @@ static int add_engine(struct options *o, const char *spelled, const struct wire_
         return event_method_add(*out, q, e);
     if (*out && strcmp((*out)->name, q->name) != 0 && spelled)
         return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                           "%s: one event of a kind at a time: either %s or %s", spelled,
+                           "%s: %s and %s cannot be sampled together: choose one", spelled,
                            (*out)->name, q->name);
     if (!*out) {
         *out = &o->session.engine[o->session.engines++];

@@ -93,8 +93,8 @@ int option_set_signal(struct options *o, const struct option_row *row, const cha
     }
     if (!good || *p)
         return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                           "%s %.40s: not N or N/M, numbers of two signals that programs may use "
-                           "freely (kill -l lists them; 27 and 26 are usual)",
+                           "%s %.40s: must be N or N/M: signals without a fixed use (kill -l; "
+                           "usual: 27/26)",
                            spelled, value);
     o->session.signal = cpu;
     o->session.wall_signal = wall;
@@ -115,8 +115,8 @@ int option_set_depth(struct options *o, const struct option_row *row, const char
     }
     if (!good || *p)
         return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                           "%s %.40s: not a number of frames from 1, or two as in 200/40: 40 "
-                           "frames are kept of stacks with 200 or more",
+                           "%s %.40s: must be N or N/M; 200/40: of stacks with 200 or more "
+                           "frames keep 40",
                            spelled, value);
     o->session.depth = depth;
     o->session.cut = kept < depth ? kept + 1 : 0;

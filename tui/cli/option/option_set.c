@@ -25,7 +25,7 @@ static int for_each_piece(const char *list, struct options *o, const char *spell
         char piece[64];
         size_t n = strcspn(p, ",");
         if (n >= sizeof piece)
-            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "%s: no such name: %.*s", spelled,
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "%s: unknown name: %.*s", spelled,
                                (int)sizeof piece, p);
         memcpy(piece, p, n);
         piece[n] = '\0';
@@ -279,7 +279,7 @@ int options_find_target(struct options *o, struct err *e) {
         return 0;
     if (o->operands == 0)
         return err_set(e, EINVAL,
-                       "%s: of which JVM? Give its PID, its name, or jps for the only one; --list "
+                       "%s: which JVM? Give its PID, its name, or jps for the only one; --list "
                        "shows the JVMs",
                        o->word);
     if (!is_surely_jvm(o->operand[0]) && o->operands > 1 &&

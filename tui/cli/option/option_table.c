@@ -18,7 +18,7 @@
 
 const struct option_row option_rows[] = {
     ROW(PROFILE, "-d", "--duration", NULL, QUANTITY, "TIME",
-        "profile for TIME (10, 1m), then write [default: 60s]", FIELD(duration_ms),
+        "profile TIME (10, 1m), write a report [default: 60s]", FIELD(duration_ms),
         .quantity = &quantity_duration, .usage = true),
     ROW(PROFILE, "-e", "--event", "event", EVENT, "EVENT",
         "sample EVENT[,EVENT...] (see below) [default: cpu]", NO_FIELD),
@@ -29,12 +29,12 @@ const struct option_row option_rows[] = {
     ROW(PROFILE, NULL, "--alloc", "alloc", ENGINE, "BYTES",
         "also sample allocation every BYTES [default: 512k]", NO_FIELD, .value = WIRE_EVENT_ALLOC),
     ROW(PROFILE, NULL, "--lock", "lock", ENGINE, "TIME",
-        "also sample lock waits, one per TIME [default: 10us]", NO_FIELD, .value = WIRE_EVENT_LOCK),
+        "lock waits: 1 sample per TIME waited [default: 10us]", NO_FIELD, .value = WIRE_EVENT_LOCK),
     ROW(PROFILE, NULL, "--nativemem", "nativemem", ENGINE, "BYTES",
         "also sample malloc, mmap every BYTES (0: every call)", NO_FIELD,
         .value = WIRE_EVENT_NATIVEMEM),
     ROW(PROFILE, NULL, "--nativelock", "nativelock", ENGINE, "TIME",
-        "also sample pthread lock waits, one per TIME; 0: all", NO_FIELD,
+        "pthread lock waits: 1 sample per TIME waited; 0: all", NO_FIELD,
         .value = WIRE_EVENT_NATIVELOCK),
     ROW(PROFILE, NULL, "--trace", "trace", TRACE, "METHOD[:TIME]",
         "also sample calls of METHOD that take TIME or more", NO_FIELD),
@@ -67,7 +67,7 @@ const struct option_row option_rows[] = {
     ROW(PROFILE, NULL, "--ttsp", "ttsp", FLAG, NULL,
         "sample only while threads stop for a safepoint", FIELD(ttsp)),
     ROW(PROFILE, NULL, "--nostop", "nostop", FLAG, NULL,
-        "sample outside these windows too; count the windows", FIELD(session.window_marks)),
+        "with --begin, --ttsp: sample always, count windows", FIELD(session.window_marks)),
     ROW(PROFILE, NULL, "--timeout", "timeout", MOMENT, "TIME",
         "end after TIME, or at time of day hh:mm:ss", FIELD(timeout)),
     ROW(PROFILE, NULL, "--loop", "loop", MOMENT, "TIME",
@@ -78,7 +78,7 @@ const struct option_row option_rows[] = {
     ROW(PROFILE, NULL, "--signal", "signal", SIGNAL, "N[/M]",
         "use signal N for cpu, M for wall [default: 27/26]", NO_FIELD),
     ROW(PROFILE, NULL, "--clock", "clock", CLOCK, "NAME",
-        "accept tsc or monotonic; both are the same here", NO_FIELD),
+        "tsc or monotonic: accepted, but has no effect", NO_FIELD),
     ROW(PROFILE, "-j", "--jstackdepth", "jstackdepth", DEPTH, "N[/M]",
         "keep N frames; of N or more keep M [default: 2048]", NO_FIELD),
     ROW(PROFILE, "-b", "--framebuf", "framebuf", QUANTITY, "SIZE",
@@ -93,7 +93,7 @@ const struct option_row option_rows[] = {
     ROW(PROFILE, NULL, "--max-overhead", "max-overhead", OVERHEAD, "PCT",
         "sample less often to stay below PCT of one CPU", FIELD(session.max_overhead_ppm)),
     ROW(PROFILE, NULL, "--record", "record", PATH, "FILE",
-        "also record the stream; jtop-prof FILE opens it", FIELD(session.record)),
+        "also record all samples; jtop-prof FILE opens it", FIELD(session.record)),
     ROW(PROFILE, NULL, "--fdtransfer", "fdtransfer", FLAG, NULL,
         "open perf_events for the JVM, or report why not", FIELD(session.fd_transfer),
         .any_value = true),
@@ -154,10 +154,10 @@ const struct option_row option_rows[] = {
         "JFR: begin a new chunk after TIME [default: 1h]", FIELD(chunk_ms),
         .quantity = &quantity_duration),
     ROW(OUTPUT, NULL, "--proc", "proc", QUANTITY, "TIME",
-        "JFR: add large processes every TIME (--all: 30s)", FIELD(processes_ms),
+        "JFR: busy or large processes every TIME (--all: 30s)", FIELD(processes_ms),
         .quantity = &quantity_processes, .bare = "30"),
     ROW(OUTPUT, NULL, "--ratelimit", "ratelimit", LIMITS, "LIMITS",
-        "JFR: limit events a second, as in cpu:1000,alloc:200", NO_FIELD),
+        "JFR: limit events per second (cpu:1000,alloc:200)", NO_FIELD),
     ROW(OUTPUT, NULL, "--jfrsync", "jfrsync", TEXT, "CONFIG",
         "JFR: also run the JDK's own recorder, with CONFIG", FIELD(jfr_sync), .bare = "default"),
 
@@ -176,13 +176,13 @@ const struct option_row option_rows[] = {
         "lines: find source in PATHS (dirs, -sources.jar)", FIELD(source_path), .usage = true),
     ROW(LIVE, NULL, "--ascii", NULL, FLAG, NULL, "draw with ASCII characters only", FIELD(ascii)),
     ROW(LIVE, "--mono", "--no-color", NULL, FLAG, NULL, "use no colour", FIELD(mono)),
-    ROW(LIVE, NULL, "--no-mouse", NULL, FLAG, NULL, "leave the mouse to the terminal",
+    ROW(LIVE, NULL, "--no-mouse", NULL, FLAG, NULL, "do not use the mouse: the terminal handles it",
         FIELD(no_mouse)),
     ROW(LIVE, NULL, "--plain", NULL, FLAG, NULL,
         "print lines instead of a screen, for screen readers", FIELD(plain)),
-    ROW(LIVE, NULL, "--batch", NULL, FLAG, NULL, "print frames as text, as top -b does",
+    ROW(LIVE, NULL, "--batch", NULL, FLAG, NULL, "print the screen as text, as top -b does",
         FIELD(batch)),
-    ROW(LIVE, "-n", NULL, NULL, QUANTITY, "N", "with --batch: print N frames [default: no limit]",
+    ROW(LIVE, "-n", NULL, NULL, QUANTITY, "N", "with --batch: print N screens [default: no limit]",
         FIELD(frames), .quantity = &quantity_count, .when = WHEN_BATCH, .usage = true),
 
     ROW(HTTP, NULL, "--listen", NULL, TEXT, "ADDR:PORT",
@@ -205,13 +205,13 @@ const struct option_row option_rows[] = {
         "push: keep at most SIZE unsent [default: 64m]", FIELD(spool_bytes),
         .quantity = &quantity_memory, .usage = true),
     ROW(HTTP, NULL, "--token-file", NULL, PATH, "FILE",
-        "serve: require FILE's first line; push: send it", FIELD(token_file), .usage = true),
+        "bearer token in FILE: serve requires, push sends it", FIELD(token_file), .usage = true),
     ROW(HTTP, NULL, "--tls-cert", NULL, PATH, "FILE", "use the certificate in FILE (PEM)",
         FIELD(tls_cert), .usage = true),
     ROW(HTTP, NULL, "--tls-key", NULL, PATH, "FILE", "use the certificate's key in FILE",
         FIELD(tls_key), .usage = true),
     ROW(HTTP, NULL, "--tls-ca", NULL, PATH, "FILE",
-        "require peer certificates from authorities in FILE", FIELD(tls_ca), .usage = true),
+        "peer certificates must be signed by a CA in FILE", FIELD(tls_ca), .usage = true),
 
     ROW(OTHER, NULL, "--list", NULL, ACTION, NULL, "list the JVMs on this machine",
         .value = ACTION_LIST),
@@ -320,14 +320,15 @@ static const char usage[] =
     "  jtop-prof dump|stop [-o FMT] [-f FILE] JVM\n"
     "                                         write the profile so far; stop ends it\n"
     "  jtop-prof status|metrics JVM           print its state, or Prometheus metrics\n"
-    "  jtop-prof --batch [-n N] JVM           print frames of the live screen as text\n"
+    "  jtop-prof --batch [-n N] JVM           print the screen as text, N times\n"
     "  jtop-prof [-o FMT] [-f FILE] RECORDING view a recording, or convert it\n"
     "  jtop-prof convert [options] IN [OUT]   convert recordings, JFR, stacks, pprof\n"
     "  jtop-prof diff [-o FMT] [-f FILE] A B  compare two profiles\n"
     "  jtop-prof list JVM                     list the events that work in this JVM\n"
     "  jtop-prof check [-e EVENT] JVM         check whether EVENT works in this JVM\n"
     "  jtop-prof serve [--listen ADDR:PORT]   serve profiles, live pages and /metrics\n"
-    "  jtop-prof push --to URL JVM|--all-jvms profile all day, send to a receiver\n"
+    "  jtop-prof push --to URL JVM|--all-jvms\n"
+    "                                         profile continuously, send to receiver\n"
     "  jtop-prof doctor [--json] [JVM]        report what prevents profiling\n"
     "  jtop-prof --list [--json]              list the JVMs on this machine\n"
     "  jtop-prof jcmd JVM COMMAND...          run a JVM command; there are also\n"
@@ -350,8 +351,8 @@ static void add_row(struct text *out, const struct option_row *row) {
 static const char events[] =
     "\nEvents (-e):\n"
     "  cpu                       CPU time: perf_events, else ctimer, else itimer\n"
-    "  ctimer, itimer            CPU time: a timer per thread, one for the process\n"
-    "  wall                      time, whether a thread runs, sleeps or waits\n"
+    "  ctimer, itimer            CPU time: by a timer per thread, or one per process\n"
+    "  wall                      elapsed time of all threads, running or not\n"
     "  alloc                     allocated Java objects: bytes by class and call path\n"
     "  lock                      waits for monitors and java.util.concurrent locks\n"
     "  nativemem, nativelock     malloc, mmap and leaks; waits for pthread locks\n"
@@ -361,7 +362,7 @@ static const char events[] =
     "  sched:sched_switch, trace:ID, kprobe:FUNC, uprobe:LIB:FUNC, k/uretprobe:\n"
     "                            tracepoints and probes\n"
     "  mem:ADDR|SYMBOL[+OFF][/LEN][:rwx], FUNC\n"
-    "                            reads, writes or execution of an address in memory\n";
+    "                            reads, writes, execution of memory; calls of FUNC\n";
 
 void options_help(struct text *out) {
     text_add(out, usage);

@@ -227,7 +227,7 @@ static int decide(struct options *o, struct err *e) {
     if (o->action == ACTION_EVENTS || o->action == ACTION_CHECK)
         return o->target ? 0
                          : err_set(e, EINVAL,
-                                   "%s: of which JVM? Give its PID, its name, or jps for the only "
+                                   "%s: which JVM? Give its PID, its name, or jps for the only "
                                    "one; --list shows the JVMs",
                                    o->word);
     if (o->action == ACTION_CONVERT || o->action == ACTION_DIFF)
@@ -239,9 +239,8 @@ static int decide(struct options *o, struct err *e) {
                    ? 0
                    : err_set(e, EINVAL, "%s: which JVM? Give its PID, its name, or jps", o->word);
     if (o->batch && collect)
-        return err_set(
-            e, EINVAL,
-            "--batch prints frames of the live screen: it takes no collect, -d, -f or -o");
+        return err_set(e, EINVAL,
+                       "--batch prints the live screen as text: it takes no collect, -d, -f or -o");
     if (o->batch || collect) {
         o->action = o->batch ? ACTION_FRAMES : ACTION_COLLECT;
         if (!o->target)

@@ -380,8 +380,8 @@ static void drop_failed(const struct growing *g, struct file *f) {
     if (!failure)
         return;
     fprintf(stderr,
-            "jtop-prof: %s could not grow (%s) and is written from the profile: samples older than "
-            "%u s (--history) lose their times\n",
+            "jtop-prof: %s could not be written continuously (%s): samples older than %u s "
+            "(--history) have no time\n",
             f->item->path.data, strerror(failure), g->history_seconds);
     jfr_stream_leave(f->stream);
     f->stream = NULL;
@@ -444,8 +444,8 @@ int growing_end(struct growing *g, const struct output *item, const struct expor
     int r = jfr_stream_end(f->stream, part, parts, o, e);
     if (beyond)
         fprintf(stderr,
-                "jtop-prof: %s has %" PRIu64
-                " samples fewer than were taken: others of the same moment represent them\n",
+                "jtop-prof: %s lacks %" PRIu64
+                " repeated events: the limit of repeats was reached\n",
                 item->path.data, beyond);
     if (refused)
         fprintf(stderr, "jtop-prof: %s has %" PRIu64 " events fewer than there were: --ratelimit\n",

@@ -168,8 +168,10 @@ static void judge_status(const struct post_result *r, const struct push_protocol
     if (kind == ANSWER_TAKEN)
         say(a, kind, "%s%s", why[0] ? "accepts profiles only in part" : "", why[0] ? said : "");
     else if (r->status < 300)
-        say(a, kind, "answers %u and %s%s", r->status,
-            kind == ANSWER_DOUBT ? "has not accepted it" : "rejects this profile", said);
+        say(a, kind, "answers %u%s%s", r->status,
+            kind == ANSWER_DOUBT ? ", but has not accepted the profile"
+                                 : " and rejects this profile",
+            said);
     else if (r->status < 400)
         say(a, ANSWER_AGAIN,
             "answers %u and redirects to %.128s; that is not followed: give --to with the right "

@@ -168,7 +168,8 @@ static int add_event(struct prof_ask *a, const char *piece, struct err *e) {
         return err_set(e, EINVAL, "event: %.400s", why.message);
     for (uint32_t i = 0; i < a->want.engines; i++)
         if (a->want.engine[i].event == q.event)
-            return err_set(e, EINVAL, "event: one of a kind at a time: either %.60s or %.60s",
+            return err_set(e, EINVAL,
+                           "event: %.60s and %.60s cannot be sampled together: choose one",
                            a->want.engine[i].name, piece);
     a->event[a->want.engines] = (int)q.event;
     a->want.engine[a->want.engines++] = q;

@@ -113,7 +113,7 @@ static int refuse(const struct listen_at *at, int code, struct err *e) {
                        at->port, host, holder);
     if (code == EADDRINUSE)
         return err_set(e, code,
-                       "port %u of %s is taken (ss -ltnp shows root by whom): use --listen with "
+                       "port %u of %s is taken (ss -ltnp as root shows who): use --listen with "
                        "another port, or with port 0 for any free one",
                        at->port, host);
     if (code == EADDRNOTAVAIL)

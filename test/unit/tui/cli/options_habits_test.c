@@ -64,8 +64,8 @@ static void which_word_is_the_jvm(void **state) {
     jvm_words("asprof load 12 /a/b.so true x=1", "12|/a/b.so|true|x=1");
     jvm_words("asprof load /a/b.so Main", "Main|/a/b.so");
     jvm_words("asprof load /a/b.so 12", "12|/a/b.so");
-    bad("asprof jcmd", 1, "jcmd: of which JVM?");
-    bad("asprof threaddump", 1, "threaddump: of which JVM?");
+    bad("asprof jcmd", 1, "jcmd: which JVM?");
+    bad("asprof threaddump", 1, "threaddump: which JVM?");
     bad("asprof jcmd 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", 1, "more than 16 words");
 }
 

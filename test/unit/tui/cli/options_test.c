@@ -236,8 +236,8 @@ static void wrong_lines_get_one_clear_line(void **state) {
     bad("--minwidth 101 9", 100, "--minwidth 101");
     bad("-e cache-mises 9", 100, "nearest known one: cache-misses");
     bad("-e cpu,,wall 9", 100, "name of the event is empty");
-    bad("-e cpu,itimer 9", 100, "-e: one event of a kind at a time: either cpu or itimer");
-    bad("-e cycles -e page-faults 9", 100, "either cycles or page-faults");
+    bad("-e cpu,itimer 9", 100, "-e: cpu and itimer cannot be sampled together: choose one");
+    bad("-e cycles -e page-faults 9", 100, "cycles and page-faults cannot be");
     bad("-e alloc -i 1ms 9", 100, "-i 1ms: not a number of bytes");
     bad("-e wall -i 1m 9", 100, "not an interval");
     bad("-e wall -i 0 9", 100, "from 1us");
@@ -248,10 +248,10 @@ static void wrong_lines_get_one_clear_line(void **state) {
     bad("--all-user --all-kernel 9", 100, "exclude each other");
     bad("--target-cpu x 9", 100, "--target-cpu x: not a processor's number");
     bad("--target-cpu 65000 9", 100, "--target-cpu 65000: this machine has ");
-    bad("--signal 11 9", 100, "--signal 11: not N or N/M");
-    bad("--signal 27/27 9", 100, "not N or N/M");
-    bad("--signal 27/ 9", 100, "not N or N/M");
-    bad("--signal 99 9", 100, "not N or N/M");
+    bad("--signal 11 9", 100, "--signal 11: must be N or N/M");
+    bad("--signal 27/27 9", 100, "must be N or N/M");
+    bad("--signal 27/ 9", 100, "must be N or N/M");
+    bad("--signal 99 9", 100, "must be N or N/M");
     bad("--clock sundial 9", 100, "no clock is called \"sundial\"; there are: tsc, monotonic");
     bad("--filter 5-3 9", 100, "--filter 5-3: not thread ids");
     bad("--filter 1,,2 9", 100, "not thread ids");
@@ -271,8 +271,8 @@ static void wrong_lines_get_one_clear_line(void **state) {
     bad("--cstack= 9", 100, "\"\"; there are: vm, ");
     bad("--precise=yes 9", 1, "takes no value");
     bad("meminfo 9", 1, "action meminfo is not in this version; there are: collect start resume ");
-    bad("list", 1, "list: of which JVM?");
-    bad("check -e cpu", 1, "check: of which JVM?");
+    bad("list", 1, "list: which JVM?");
+    bad("check -e cpu", 1, "check: which JVM?");
     bad("8 9", 1, "8 and 9");
     bad("-d 5", 1, "which JVM?");
     bad("--batch", 1, "which JVM?");

@@ -183,7 +183,7 @@ def removed_without_signals():
         attach(jvm.pid)
         os.unlink(jvm.socket())
         # It may yet be young and get a handler, before.
-        wait_for(lambda: "with -Xrs it cannot be asked" in prof("-d", 1, jvm.pid).stderr, "the reason")
+        wait_for(lambda: "with -Xrs it creates no new one" in prof("-d", 1, jvm.pid).stderr, "the reason")
         refused("with -Xrs it creates no new one", "-d", 1, jvm.pid)
 
 

@@ -159,7 +159,7 @@ static void check_signals(struct examiner *x) {
     }
     struct finding *f = examine_add(x, "signals", "signals", b ? FINDING_WARNING : FINDING_OK,
                                     "%s%s%s%s%s%s (SigCgt, SigBlk of /proc/%d/status)",
-                                    c ? "these are taken, others replace them:" : "no handlers",
+                                    c ? "others are used because these are taken:" : "no handlers",
                                     caught, b ? "; blocked in its main thread:" : "", blocked,
                                     x->maps.profiler[0] ? "; another profiler is loaded: " : "",
                                     x->maps.profiler, (int)x->jvm->pid);

@@ -222,7 +222,7 @@ static int choose_walker(const struct wire_request *request, jvmtiEnv *jvmti, JN
         return 0;
     }
     if (!described) {
-        snprintf(why, why_bytes, "walk asgct: this VM does not export %s",
+        snprintf(why, why_bytes, "walker asgct is used: this VM lacks %s",
                  s->asgct.instead_of ? s->asgct.instead_of : "vmStructs");
         s->walker.walk = WIRE_WALK_ASGCT;
     }

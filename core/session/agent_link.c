@@ -161,7 +161,7 @@ static int refused(const struct jvm *j, int result, struct err *e) {
         return err_exit_as(
             e, ERR_EXIT_PROFILER, EBUSY,
             "libraries in JVM %d have installed their SIGSEGV handlers over the agent's too "
-            "often: find the libraries that do this during each profile",
+            "often: find out which libraries reinstall their handlers",
             pid);
     default:
         return err_exit_as(e, ERR_EXIT_PROFILER, EPROTO, "the agent in JVM %d failed with code %d",

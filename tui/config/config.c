@@ -60,7 +60,7 @@ int config_read_file(const char *path, char **out, struct err *e) {
 const struct config_setting config_settings[] = {
     {"display", "theme", "default", "colours: a theme's name, or a theme file", CONFIG_WORDS,
      FIELD(theme), NULL, NULL},
-    {"display", "refresh", "1s", "time between two frames: milliseconds, or with s",
+    {"display", "refresh", "1s", "time between two redraws: milliseconds, or with s",
      CONFIG_QUANTITY, FIELD(refresh_ms), &quantity_refresh, NULL},
     {"display", "history", "10m", "length of the per-second history: seconds, or with m, h",
      CONFIG_QUANTITY, FIELD(history_seconds), &quantity_history, NULL},

@@ -156,7 +156,7 @@ static bool add_below(struct lock_rows *r, const struct snapshot *s, const struc
     const struct lock_stack *stack = find_stack(r, row[i].id);
     if (row[i].lock.owner_id != UINT32_MAX && !add_steps(r, s, row, i))
         return false;
-    return !stack || (add_waiters(r, s, &row[i]) && add_frames(r, &row[i], stack));
+    return !stack || (add_frames(r, &row[i], stack) && add_waiters(r, s, &row[i]));
 }
 
 static int compare_owners(const void *a, const void *b) {

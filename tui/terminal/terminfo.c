@@ -163,8 +163,8 @@ int terminfo_open(struct terminfo *t, const char *name, int fd, struct err *e) {
     if (!get(t->move, "cup")) {
         terminfo_close();
         return err_set(e, ENOTTY,
-                       "this terminal cannot move its cursor (TERM=%.40s): try --batch for frames "
-                       "as text",
+                       "this terminal cannot move its cursor (TERM=%.40s): try --batch for "
+                       "screens as text",
                        name ? name : "");
     }
     read_moves(t);

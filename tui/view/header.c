@@ -485,8 +485,9 @@ static void draw_quality(struct canvas *c, int row, const struct model *m, bool 
     double failed = percent_of(model_failed(m), s->samples);
     snprintf(text, sizeof text, "%s%%%s", format_percent(&a, failed), failed >= 5 ? "!" : "");
     figure(&l, "failed", failed >= 5 ? ROLE_WARNING : ROLE_VALUE, text);
-    if (main_failure(s)[0])
-        figure(&l, "", ROLE_TEXT, main_failure(s));
+    l.at--; /* the reason is close to the figure that it belongs to */
+    if (!main_failure(s)[0] || !figure(&l, "", ROLE_TEXT, main_failure(s)))
+        l.at++;
     if (is_recording(m))
         return;
     const struct session_engine *engine = &s->engine[m->question.event];

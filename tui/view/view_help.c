@@ -10,15 +10,15 @@
 
 /* A term and its meaning. */
 static const char *const legend[][2] = {
-    {"SELF%", "samples with the method on top of the stack"},
+    {"SELF%", "share (time, bytes, counts) with it on top of stacks"},
     {NULL, "margin of error of SELF%, at 95% confidence"},
-    {"TOTAL%", "samples with the method anywhere in the stack"},
+    {"TOTAL%", "the same, with the method anywhere in the stack"},
     {"CHANGE", "percentage points since the baseline; *: more than chance"},
     {"T", "how it ran, mostly: I interpreted, 1 C1, 2 C2, i inlined"},
     {"RUN AS", "percent of its samples per way, as in T"},
     {"LAST MINUTE", "weight over time, 5 s per cell; the newest is left of │"},
     {"CPU%", "of one core, as the kernel counts it"},
-    {"SHARE%", "of the samples"},
+    {"SHARE%", "of the event's total; locks: of the time waited"},
     {"STATES", "percent of a thread's wall clock time, by what it did"},
     {"BLOCK%", "of its time, waiting for locks"},
     {"ALLOC/S", "bytes allocated per second"},
@@ -29,7 +29,7 @@ static const char *const legend[][2] = {
     {"drops", "samples lost because they came faster than they were read"},
     {"failed", "stacks that could not be walked to their end"},
     {"precise", "methods that were recompiled, and the time it took the JVM"},
-    {"coverage", "share of the threads' time in the wall clock samples"},
+    {"coverage", "share of the threads' time that wall samples cover"},
     {"BIASED", "samples at safepoints only: not where the time goes"},
     {"own", "CPU% of jtop-prof itself: in the JVM + in this screen"},
 };

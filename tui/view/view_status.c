@@ -36,7 +36,7 @@ struct status_state {
 
 /* The meaning of each failure. Index: enum wire_failure. */
 static const char *const meaning[WIRE_FAILURES] = {
-    [WIRE_FAILURE_TRUNCATED] = "deeper than -j: the frames nearest to the root are cut",
+    [WIRE_FAILURE_TRUNCATED] = "not counted: deeper than -j, cut at the root",
     [WIRE_FAILURE_UNKNOWN_PC] = "the code is in no method, stub or library",
     [WIRE_FAILURE_NO_CALLER] = "the caller's frame could not be found",
     [WIRE_FAILURE_BAD_FRAME] = "the data in a frame is inconsistent",
@@ -48,7 +48,7 @@ static const char *const meaning[WIRE_FAILURES] = {
     [WIRE_FAILURE_NO_NAME] = "no room for a name in the sample buffer: use a larger -b",
     [WIRE_FAILURE_SMALL_STACK] = "small signal stack: only the top frame was read",
     [WIRE_FAILURE_LOOP] = "the frames did not lead towards the stack's base",
-    [WIRE_FAILURE_NO_JAVA] = "no Java frame, and only those were requested",
+    [WIRE_FAILURE_NO_JAVA] = "not counted: only Java frames were requested",
     [WIRE_FAILURE_SWITCHING] = "a virtual thread was just being mounted or unmounted",
     [WIRE_FAILURE_ASGCT_GC] = "AsyncGetCallTrace: during a garbage collection",
     [WIRE_FAILURE_ASGCT_UNKNOWN_JAVA] = "AsyncGetCallTrace: the thread's PC is unknown",

@@ -61,8 +61,8 @@ static inline bool stack_add(struct stack *s, uint64_t frame) {
  * with an error frame and s->failure set. */
 void walk_vm(const struct walker *w, const struct registers *r, struct stack *s);
 
-/* Finds the nearest frame above `sp` that is linked by frame pointers. A thread that sleeps in code
- * which leaves the frame pointer register unchanged has this value in it. 0: there is none. */
+/* Finds the nearest frame above `sp` that is linked by frame pointers, and returns its address: the
+ * frame pointer of a thread that sleeps in code which does not change that register. 0: none. */
 uintptr_t walk_find_link(const struct walker *w, uintptr_t sp, uintptr_t limit);
 
 /* Adds native frames from `pc`, as long as sp is below `limit` and pc is in a loaded library. The

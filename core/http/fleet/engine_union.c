@@ -94,10 +94,11 @@ static void merge(struct wire_engine_request *to, const struct wire_engine_reque
 int engine_union_add(struct engine_union *to, const struct engine_union *more, struct err *e) {
     for (uint32_t event = 0; event < WIRE_EVENTS; event++)
         if (to->has[event] && more->has[event] && !same_kind(&to->of[event], &more->of[event]))
-            return err_set(e, EBUSY,
-                           "%.63s cannot be sampled while another user samples %.63s of this JVM: "
-                           "only one of the two can run; try again when the other has ended",
-                           more->of[event].name, to->of[event].name);
+            return err_set(
+                e, EBUSY,
+                "%.63s cannot be sampled while another client samples %.63s of this JVM: "
+                "only one of the two can run; try again when the other has ended",
+                more->of[event].name, to->of[event].name);
     for (uint32_t event = 0; event < WIRE_EVENTS; event++) {
         if (!more->has[event])
             continue;

@@ -229,7 +229,7 @@ static int add_user(struct member *m, struct fleet_user *u, struct err *e) {
         m->user[m->users++] = u;
     pthread_mutex_unlock(m->lock);
     return room ? 0
-                : err_set(e, EUSERS, "JVM %d has %d users already: one of them must end first",
+                : err_set(e, EUSERS, "JVM %d has %d clients already: one of them must end first",
                           (int)m->pid, FLEET_USERS_MAX);
 }
 

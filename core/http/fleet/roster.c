@@ -216,7 +216,7 @@ static void say_failed(struct roster *r, struct entry *x) {
     char text[400];
     session_status(fleet_session(s->user), &st);
     snprintf(text, sizeof text, "its profile has ended: %.350s",
-             st.message[0] ? st.message : "another user stopped it");
+             st.message[0] ? st.message : "another process stopped it");
     if (!r->o.only) {
         say(r, true, &s->jvm, text);
         return;

@@ -45,7 +45,7 @@ static int read_header(struct jfr_chunk *k, const uint8_t *data, size_t bytes, c
     if (bytes < JFR_HEADER_BYTES)
         return -ENODATA;
     uint64_t major = jfr_cursor_big_endian(data + AT_MAJOR, 2);
-    *why = "its version is not one of JDK 9 to 25, or of JDK 8 from update 262 on";
+    *why = "its format has neither version 1 nor 2, which JDK 8u262 and later write";
     if (major != 1 && major != 2)
         return -EINVAL;
     k->begin = data;

@@ -5,7 +5,7 @@
  *      second, thread, stack → weight, count
  *
  * The sums equal those of a snapshot of the same query. The history may not have all samples: old
- * seconds were dropped, or an entry was lost when another sample was taken back. For a query about
+ * seconds were dropped, or an entry was lost when a counted sample was subtracted again. For a query about
  * everything, these samples are put into the profile's first second.
  *
  * Context: pure. The profile must be locked as long as the reading is used.

@@ -4,7 +4,7 @@
  *      gather    profile ─▶ items: (thread, leaf node) with the weight that the query keeps
  *      states    the states of the threads while they were sampled
  *      locks     who waited for which lock, from a table of its own
- *      threads   by thread only: virtual threads that are too light become one group
+ *      threads   in trees by thread: light virtual threads become one group
  *      spread    items ─▶ touches: the nodes above them, with totals; also counts method rows
  *      lines     touches, items ─▶ the lines of one method
  *      branches  touches or items ─▶ the tree in the order in which it was built, parents first
@@ -87,7 +87,7 @@ struct build {
     uint32_t branches, branch_cap;
     uint32_t *path_branch; /* by path: 1 + its branch in the current group */
     uint64_t *path_total;  /* by path; all zeroes between two groups */
-    const uint64_t *paths; /* totals by path in use: path_total, or the profile's */
+    const uint64_t *paths; /* the totals that are used: path_total, or the profile's */
     uint32_t path_cap;
     bool want_paths;    /* path_total must be filled */
     uint32_t *own_path; /* by node: its path if tiers are distinct or if the tree begins at a

@@ -318,9 +318,10 @@ int join_succeed(struct session *s, struct join *j, struct err *e) {
         if (look_on(s, j, before, e))
             return 0;
         if (j->last.restricted)
-            return err_set(e, ENOTSUP,
-                           "it sampled only some threads or times: open the JVM again to sample "
-                           "everything from here");
+            return err_set(
+                e, ENOTSUP,
+                "it sampled only some threads or times; to sample everything, open the JVM "
+                "again");
         if (!s->library[0])
             return err_set(e, ENOENT, "there is no agent library to attach with");
         result = drain_offer_broker(s, &offer, e);

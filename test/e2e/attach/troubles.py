@@ -321,7 +321,7 @@ PROVOKED = {
     "holds only one event, and there are": lambda: refused_event("-e", "cpu,wall", "-o", "svg"),
     "before JDK 11 it needs the VM's functions": stripped_vm,
     "cannot be profiled: its libjvm.so has neither": no_walker,
-    "walk asgct: this VM does not export": not_described,
+    "walker asgct is used: this VM lacks": not_described,
     "no perf_events: denied": perf_denied,
     "no perf_events: this kernel has no perf_event_open": perf_hidden,
     "no locked memory for the buffers": memory_not_locked,

@@ -248,9 +248,9 @@ static int already_started(struct background *b, const struct session_status *st
         strftime(clock, sizeof clock, "%H:%M:%S", &tm);
     add_events(&events, st);
     int r = err_exit_as(e, ERR_EXIT_PROFILER, EBUSY,
-                        "Profiler already started: process %d has profiled JVM %d for %s since %s; "
+                        "Profiler already started: process %d samples %s of JVM %d since %s; "
                         "\"stop\" ends it",
-                        (int)getpid(), (int)j->pid, events.data ? events.data : "nothing", clock);
+                        (int)getpid(), events.data ? events.data : "nothing", (int)j->pid, clock);
     text_free(&events);
     return r;
 }

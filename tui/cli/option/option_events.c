@@ -211,10 +211,8 @@ static int settle_flags(struct options *o, struct err *e) {
     for (uint32_t i = 0; i < o->session.engines && by_processor; i++) {
         const struct wire_engine_request *q = &o->session.engine[i];
         if (q->mechanism == WIRE_MECHANISM_ITIMER || q->mechanism == WIRE_MECHANISM_CTIMER)
-            return err_exit_as(
-                e, ERR_EXIT_ARGUMENT, EINVAL,
-                "%s cannot be used with -e %s: timers cannot select a processor; use -e cpu",
-                by_processor, q->name);
+            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                               "%s cannot be used with -e %s: use -e cpu", by_processor, q->name);
     }
     if (o->all_user && o->all_kernel)
         return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,

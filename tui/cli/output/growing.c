@@ -444,8 +444,7 @@ int growing_end(struct growing *g, const struct output *item, const struct expor
     int r = jfr_stream_end(f->stream, part, parts, o, e);
     if (beyond)
         fprintf(stderr,
-                "jtop-prof: %s lacks %" PRIu64
-                " repeated events: the limit of repeats was reached\n",
+                "jtop-prof: %s lacks %" PRIu64 " repeats of samples: the limit was reached\n",
                 item->path.data, beyond);
     if (refused)
         fprintf(stderr, "jtop-prof: %s has %" PRIu64 " events fewer than there were: --ratelimit\n",

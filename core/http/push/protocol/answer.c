@@ -69,8 +69,8 @@ static const char *certificate_remedy(const struct post_result *r) {
         return "; renew it, or correct the clock here";
     if (strstr(r->error, "does not match") || strstr(r->error, "no alternative"))
         return "; use the certificate's name in --to";
-    return "; if it is self-signed or from your own authority, name that with --tls-ca FILE; "
-           "otherwise it is out of date";
+    return "; if it is self-signed or from your own authority, give --tls-ca FILE; else check "
+           "its dates and its issuer";
 }
 
 /* Texts that appear when the receiver breaks off a handshake; with TLS 1.3, after it seemed

@@ -12,7 +12,7 @@ class ThreadTable extends Table {
              value: (t) => t.name, text: (t) => t.name + (t.ended ? " (ended)" : "")},
             {id: "states", label: "States", title: "States of the thread in its samples",
              value: (t) => ThreadTable.first(t)[1], fill: ThreadTable.states},
-            {id: "top", label: "Top method", title: "Its method with the most self", up: true,
+            {id: "top", label: "Top method", title: "Its method with most self time", up: true,
              value: (t) => t.top || "", text: (t) => t.top || ""},
         ], {key: ThreadTable.keyOf, sort: "weight", activate,
             label: (t) => t.name + " " + (t.top || "")});

@@ -88,7 +88,7 @@ static const char *trouble_of(struct session *s) {
     case SESSION_JVM_GONE:
         return "the JVM ended";
     case SESSION_STOPPED:
-        return "another user stopped the profile";
+        return "another process stopped the profile";
     case SESSION_FAILED:
         return "the profiler failed";
     case SESSION_RUNNING:

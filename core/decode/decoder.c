@@ -219,10 +219,16 @@ static bool decoder_decode_environment(struct decoder *d, const void *record, ui
     return true;
 }
 
-static void next_moment(struct decoder_marks *m, uint64_t time_ns) {
+static void next_moment(struct decoder *d, uint64_t time_ns) {
+    struct decoder_marks *m = &d->marks;
     uint64_t gap = m->any && time_ns > m->moment_ns ? time_ns - m->moment_ns : 0;
     if (m->running)
         decoder_bounded(&m->sampled_ns, gap);
+    /* An event that was stopped, and is no longer requested, has no mark. */
+    for (uint32_t event = 0; event < WIRE_EVENTS; event++)
+        if (m->ran & ~m->asked & 1u << event)
+            profile_event_runs(d->profile, (int)event, m->moment_ns, false);
+    m->ran &= m->asked;
     m->any = true;
     m->moment_ns = time_ns;
     m->running = false;
@@ -249,11 +255,13 @@ static bool decoder_decode_mark(struct decoder *d, const void *record, uint32_t 
     if (!d->replay || event >= WIRE_EVENTS)
         return false;
     if (!m->any || w->time_ns != m->moment_ns)
-        next_moment(m, w->time_ns);
+        next_moment(d, w->time_ns);
     m->last = *w;
     m->asked |= 1u << event;
     bool runs = w->engine.mechanism != WIRE_MECHANISM_AUTO;
     m->running |= runs;
+    m->ran |= (uint32_t)runs << event;
+    profile_event_runs(d->profile, (int)event, w->time_ns, runs);
     if (runs && m->known & 1u << event)
         replace_event(d, &w->engine);
     /* The mark of an engine that was just stopped no longer says how it ran. */

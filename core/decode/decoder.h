@@ -104,6 +104,7 @@ struct decoder_marks {
     uint64_t sampled_ns;                           /* time between marks during which engines ran */
     struct wire_mark last;                         /* only its event was checked */
     uint32_t asked;                                /* set of events in the last marks */
+    uint32_t ran;                                  /* set of events that ran at those marks */
     uint32_t known;                                /* set of events in engine[] */
     struct wire_engine_status engine[WIRE_EVENTS]; /* only their events were checked */
     uint32_t replaced; /* how often an event was replaced by another one with its number */

@@ -99,7 +99,13 @@ void profile_forget(struct profile *p, uint32_t event) {
     forget_history(&p->history, event);
     standing_forget(p, event);
     forget_timeline(&p->timeline, event);
+    p->runs[event] = (struct event_runs){.count = 0};
     p->weight[event] = p->samples[event] = p->failed[event] = 0;
+}
+
+void profile_event_runs(struct profile *p, int event, uint64_t time_ns, bool runs) {
+    if (event >= 0 && event < PROFILE_EVENTS)
+        event_runs_note(&p->runs[event], time_ns, runs);
 }
 
 struct profile *profile_new_limited(uint32_t history_seconds, const struct profile_limits *limits) {

@@ -148,6 +148,10 @@ int profile_lock_wait(struct profile *p, const struct profile_lock *l);
 /* Counts a pause of the VM. `kind` < 2: 0 for a garbage collection, 1 for any other reason. */
 void profile_pause(struct profile *p, uint64_t begin_ns, uint64_t end_ns, unsigned kind);
 
+/* The event is or is not sampled at this time (on the clock of samples). Rates are over the times in
+ * which it was. Call it again and again; without it, the event counts as sampled always. */
+void profile_event_runs(struct profile *p, int event, uint64_t time_ns, bool runs);
+
 /* One second of the timeline, for sparklines and strips. */
 struct profile_second {
     uint64_t weight, samples; /* of the requested event */

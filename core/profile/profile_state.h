@@ -4,6 +4,7 @@
 #ifndef JTOP_PROFILE_PROFILE_STATE_H
 #define JTOP_PROFILE_PROFILE_STATE_H
 
+#include "core/profile/history/event_runs.h"
 #include "core/profile/history/history.h"
 #include "core/profile/history/timeline.h"
 #include "core/profile/profile.h"
@@ -66,6 +67,7 @@ struct profile {
     struct tally by_carrier_state; /* by state and carrier; only samples of virtual threads */
     struct lock_table locks;
     struct timeline timeline;
+    struct event_runs runs[PROFILE_EVENTS];
     struct profile_limits limits;
 
     uint64_t weight[PROFILE_EVENTS], samples[PROFILE_EVENTS], failed[PROFILE_EVENTS];

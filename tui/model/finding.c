@@ -234,7 +234,7 @@ static void find_allocation(struct list *l) {
         frame_name(model_method(m, s->methods[i].method), m->style & ~(unsigned)NAME_MARKS, name,
                    sizeof name);
         add(l, ALLOCATION, false, "%s are allocated per second, %.0f %% of it %.120s",
-            format_bytes(&f, s->weight / (s->seconds ? s->seconds : 1)), part, name)
+            format_bytes(&f, snapshot_per_second(s, s->weight)), part, name)
             ->view = LIVE_ALLOC;
         return;
     }

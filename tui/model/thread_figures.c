@@ -31,8 +31,8 @@ void thread_figures_add(struct thread_figures *f, const struct model *m,
 static double rate(const struct model *m, const struct thread_figures *f, int event) {
     const struct snapshot *rows = m->rows[event].snapshot;
     if (m->asked.event == event)
-        return (double)f->weight / (double)m->snapshot->seconds;
-    return rows ? f->share[event] / 100 * (double)rows->weight / (double)rows->seconds : -1;
+        return (double)snapshot_per_second(m->snapshot, f->weight);
+    return rows ? f->share[event] / 100 * (double)snapshot_per_second(rows, rows->weight) : -1;
 }
 
 double thread_alloc_rate(const struct model *m, const struct thread_figures *f) {

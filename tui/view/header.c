@@ -100,6 +100,7 @@ static const char *header_event_reason(const struct model *m, char *out, size_t 
 /* The line that shows which view is on screen, and what part of the samples it shows. */
 
 #define GAP 2
+#define PART_MS 2000 /* a part of the time that is shorter by less is not worth a word */
 
 /* What the view's numbers are limited to; each part is "" if there is no limit. */
 struct question {
@@ -155,6 +156,18 @@ static void describe_time(const struct model *m, struct question *out) {
         add(out, m->held ? "%s window" : "last %s", format_age(&f, m->span * 1000));
 }
 
+/* An event that was started later, or stopped meanwhile, was sampled in a part of the time. Rates
+ * are over that part. */
+static void describe_part(const struct model *m, struct question *out) {
+    const struct model_window w = model_window(m);
+    uint64_t end = m->held ? m->held_second : m->newest_second;
+    uint64_t from = w.from > m->first_second ? w.from : m->first_second;
+    uint64_t ms = m->snapshot ? m->snapshot->sampled_ns / 1000000 : 0;
+    struct format f = {""};
+    if (ms && end > from && ms + PART_MS < (end - from) * 1000)
+        add(out, "%s sampled for %s", model_event_name(m, m->asked.event), format_age(&f, ms));
+}
+
 static void describe_comparison(const struct model *m, struct question *out) {
     struct format f = {""};
     uint64_t now = m->held ? m->held_second : m->newest_second;
@@ -203,6 +216,7 @@ static void describe_question(const struct model *m, enum live_view view, struct
     if (q->carriers && !q->virtual_id)
         add(out, "by carrier");
     describe_time(m, out);
+    describe_part(m, out);
     describe_comparison(m, out);
 }
 

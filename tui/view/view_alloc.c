@@ -158,7 +158,7 @@ static void draw_row(const struct alloc_state *v, struct canvas *c, struct area 
     view_percent(c, y, a.col + 2, 6, percent_of(n->total, s->weight));
     draw_bytes(c, y, a.col + 9, 5, n->total);
     if (at->rate >= 0)
-        draw_bytes(c, y, a.col + at->rate, 7, n->total / (s->seconds ? s->seconds : 1));
+        draw_bytes(c, y, a.col + at->rate, 7, snapshot_per_second(s, n->total));
     if (at->samples >= 0)
         canvas_right(c, y, a.col + at->samples, 7, ROLE_NUMBER,
                      format_short_count(&f, n->total_samples));

@@ -234,7 +234,7 @@ static void draw_class(const struct overview_state *v, struct canvas *c, const s
         return;
     view_percent(c, p->row, p->col + 2, 6, percent_of(r->self, s->weight));
     canvas_right(c, p->row, p->col + 9, 6, ROLE_NUMBER,
-                 format_bytes(&f, r->self / (s->seconds ? s->seconds : 1)));
+                 format_bytes(&f, snapshot_per_second(s, r->self)));
     canvas_tail(c, p->row, p->col + 16, p->cols - 17, ROLE_VALUE,
                 spot_text(v, (uint32_t)(p - v->spot), name, sizeof name));
 }

@@ -1,7 +1,8 @@
 /*
  * Files:
- *   history   samples of each second, as far back as time and memory allow
- *   timeline  sums of each second by event, and VM pauses, for sparklines
+ *   event_runs  when each event was sampled, for rates
+ *   history     samples of each second, as far back as time and memory allow
+ *   timeline    sums of each second by event, and VM pauses, for sparklines
  *
  * The samples of each second, as far back as time and memory allow.
  *

@@ -63,6 +63,19 @@ static uint64_t seconds_of(const struct profile *p, const struct query *q) {
     return p->any && to >= from ? to - from + 1 : 1;
 }
 
+/* Returns how long the event was sampled in the window, at least a tenth of a second. */
+static uint64_t sampled_of(const struct profile *p, const struct query *q) {
+    const struct event_runs *r = &p->runs[q->event < PROFILE_EVENTS && q->event > 0 ? q->event : 0];
+    const uint64_t seconds = UINT64_MAX / NS_PER_SECOND - 1; /* the last one that has an end */
+    uint64_t from = q->from_second < seconds ? q->from_second * NS_PER_SECOND : UINT64_MAX;
+    uint64_t to =
+        q->to_second && q->to_second < seconds ? (q->to_second + 1) * NS_PER_SECOND : UINT64_MAX;
+    uint64_t ns = event_runs_between(r, from, to, p->newest_ns);
+    if (!ns && !r->open)
+        return seconds_of(p, q) * NS_PER_SECOND;
+    return ns > NS_PER_SECOND / 10 ? ns : NS_PER_SECOND / 10;
+}
+
 /* Rounds up, so that with pruning, nodes without weight are left out, too. */
 static uint64_t least_total(uint64_t weight, uint32_t ppm) {
     uint64_t million = 1000000, part = ppm < million ? ppm : million;
@@ -181,7 +194,7 @@ struct snapshot *snapshot_take(struct profile *p, const struct query *q) {
     if (!b.s)
         return NULL;
     borrow_scratch(&b);
-    b.s->seconds = seconds_of(p, q);
+    b.s->sampled_ns = sampled_of(p, q);
     b.s->inverted = q->inverted;
     b.s->by_thread = q->by_thread;
     b.s->by_tier = q->tiers;

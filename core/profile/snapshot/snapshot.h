@@ -170,8 +170,8 @@ struct snapshot_line {
 struct snapshot {
     uint64_t weight, samples; /* of all samples that the query keeps */
     uint64_t failed;          /* samples with an incomplete stack */
-    uint64_t seconds;         /* length of the part of the window that can have samples,
-                                 at least 1 */
+    uint64_t sampled_ns;      /* how long the event was sampled in the part of the window that can
+                                 have samples; that part's length if this is not known; never 0 */
     struct snapshot_method *methods;
     uint32_t method_count;
     struct snapshot_thread *threads;
@@ -203,6 +203,11 @@ struct snapshot {
  * snapshots repeatedly should prune. */
 struct snapshot *snapshot_take(struct profile *p, const struct query *q);
 void snapshot_free(struct snapshot *s);
+
+/* Returns a weight per second of the time in which the event was sampled. */
+static inline uint64_t snapshot_per_second(const struct snapshot *s, uint64_t weight) {
+    return (uint64_t)((double)weight * 1e9 / (double)s->sampled_ns);
+}
 
 /* Lists the distinct stacks of the snapshot's tree: calls `each` for every node with self > 0 (or
  * with samples without weight), with the path from its root to it. The tree must not be inverted.

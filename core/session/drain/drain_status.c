@@ -111,6 +111,7 @@ static void publish_engine(struct session *s, uint32_t event) {
     if (runs && q && !known->interval)
         known->interval = q->interval;
     session_show_engine(&s->status, known, q ? q->name : "", asked, runs);
+    profile_event_runs(s->profile, (int)event, clock_now_ns(), runs);
     if (refused)
         copy_text(s->status.engine[event].reason, sizeof s->status.engine[event].reason,
                   d->why_refused[event]);

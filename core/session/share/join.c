@@ -138,6 +138,8 @@ static bool take_status(struct session *s, struct join *j, const void *data, siz
         forget_replaced(s, &t->status);
     memcpy(t->status.recording, st->recording, sizeof st->recording);
     note_gap(s, j, t);
+    for (int i = 0; i < WIRE_EVENTS; i++)
+        profile_event_runs(s->profile, i, t->time_ns, t->status.engine[i].runs);
     *st = t->status;
     st->reader = (int32_t)j->reader;
     s->sampled_ns = st->elapsed_ns + st->missed_ns;

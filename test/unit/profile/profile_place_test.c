@@ -202,7 +202,7 @@ static void expect_methods(const struct snapshot *a, const struct snapshot *b) {
     assert_int_equal(a->weight, b->weight);
     assert_int_equal(a->samples, b->samples);
     assert_int_equal(a->failed, b->failed);
-    assert_int_equal(a->seconds, b->seconds);
+    assert_int_equal(a->sampled_ns, b->sampled_ns);
     assert_int_equal(a->method_count, b->method_count);
     assert_memory_equal(a->methods, b->methods, a->method_count * sizeof *a->methods);
 }

@@ -45,7 +45,7 @@ static void test_counts(void **state) {
     assert_int_equal(profile_thread_count(p), 1);
     struct snapshot *t = take(p, (struct query){.event = 7});
     assert_int_equal(t->failed, 2);
-    assert_int_equal(t->seconds, 3);
+    assert_int_equal(t->sampled_ns, 3 * SECOND);
     assert_int_equal(t->methods[0].tier[TIER_NONE], 4); /* a tier there is not */
     snapshot_free(t);
     t = take(p, (struct query){.event = 99});
@@ -167,7 +167,7 @@ static void test_evicted(void **state) {
     expect_sound(p, 1010);
     struct snapshot *s = take(p, (struct query){.from_second = 1, .to_second = UINT64_MAX});
     assert_int_equal(s->samples, 1);
-    assert_int_equal(s->seconds, 1);
+    assert_int_equal(s->sampled_ns, 1 * SECOND);
     snapshot_free(s);
     s = take(p, (struct query){.tid = 2});
     assert_int_equal(s->samples, 50);
@@ -187,7 +187,7 @@ static void test_evicted_until(void **state) {
         struct snapshot *s = take(p, (struct query){.to_second = 197, .carriers = carriers == 1});
         assert_int_equal(s->samples, 98);
         assert_int_equal(s->weight, 980);
-        assert_int_equal(s->seconds, 98);
+        assert_int_equal(s->sampled_ns, 98 * SECOND);
         assert_int_equal(s->threads[0].samples, 49);
         assert_int_equal(s->threads[0].top_method, a);
         snapshot_free(s);

@@ -234,7 +234,7 @@ static void test_windows_and_threads(void **state) {
     struct snapshot *s = snapshot_take(p, &(struct query){.from_second = 5, .to_second = 12});
     assert_int_equal(s->weight, 3);
     assert_int_equal(s->samples, 2);
-    assert_int_equal(s->seconds, 3);
+    assert_int_equal(s->sampled_ns, 3 * UINT64_C(1000000000));
     assert_int_equal(s->threads[0].tid, 8);
     assert_int_equal(s->threads[0].top_method, C);
     assert_string_equal(s->threads[0].name, "");

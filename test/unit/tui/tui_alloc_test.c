@@ -155,10 +155,42 @@ static void empty(void **unused) {
     fixture_close(&f);
 }
 
+/* Of allocations that are sampled since 13 s, in a profile of 63 s: rates are over the 13 s, and the
+ * screen says so. */
+static void begun_later(void **unused) {
+    (void)unused;
+    struct fixture f;
+    struct text text = {0};
+    fixture_open(&f, LIVE_METHODS, 24, 160, true);
+    for (int i = 0; i < 63; i++) {
+        f.event = WIRE_EVENT_CPU;
+        f.each = 10000000;
+        samples(&f, 1, WORKER "2 shop.http.Request.read");
+        if (i == 50) {
+            fixture_engine(&f, WIRE_EVENT_ALLOC, "alloc", "jvmti", MIB / 2);
+            profile_event_runs(f.profile, WIRE_EVENT_ALLOC, f.now_ns, true);
+        }
+        f.event = WIRE_EVENT_ALLOC;
+        f.each = MIB / 2;
+        if (i >= 50)
+            samples(&f, 106, WORKER "2 shop.http.Request.read|o byte[]");
+        fixture_second(&f);
+        profile_event_runs(f.profile, WIRE_EVENT_ALLOC, f.now_ns, i >= 50);
+    }
+    fixture_press(&f, "6");
+    screen_draw(f.screen, &f.canvas, NULL);
+    canvas_dump(&f.canvas, &text);
+    assert_int_equal(text.failed, false);
+    if (!strstr(text.data, " 53M ") || !strstr(text.data, "alloc sampled for 13s"))
+        fail_msg("no 53M a second, or no 13s:\n%s", text.data);
+    text_free(&text);
+    fixture_close(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes), cmocka_unit_test(folding), cmocka_unit_test(stack),
-        cmocka_unit_test(limit), cmocka_unit_test(empty),
+        cmocka_unit_test(limit), cmocka_unit_test(empty),   cmocka_unit_test(begun_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

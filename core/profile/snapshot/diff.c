@@ -1,6 +1,7 @@
 #include "core/profile/snapshot/diff.h"
 
 #include "core/base/hash.h"
+#include "core/profile/snapshot/chance.h"
 #include "core/profile/table/index.h"
 
 #include <errno.h>
@@ -8,7 +9,9 @@
 #include <string.h>
 
 #define NOT_THERE UINT32_MAX
-#define Z_SQUARED (1.96 * 1.96) /* 95 of 100 random differences are within this limit */
+
+/* What rows are compared with each other: each kind has its own limit of chance.h. */
+enum kind { METHOD_SELF, METHOD_TOTAL, THREAD, NODE, KINDS };
 
 /* For each row or node of `now`: the matching one in `before`, or NOT_THERE. */
 struct diff {
@@ -16,6 +19,7 @@ struct diff {
     uint32_t *method, *thread, *node;
     uint8_t *known; /* by method id: the method had a row before */
     uint32_t ids;   /* size of `known` */
+    double limit[KINDS];
     bool uncounted;
 };
 
@@ -112,6 +116,75 @@ static int match_nodes(struct diff *d) {
     return rc;
 }
 
+struct part {
+    uint64_t weight, samples;
+};
+
+/* A row, before and now. */
+struct pair {
+    struct part before, now;
+    bool is_old; /* there was such a row before */
+};
+
+static double share(uint64_t part, uint64_t whole) {
+    return whole ? (double)part / (double)whole : 0;
+}
+
+static struct part method_part(const struct snapshot_method *m, enum kind kind) {
+    return kind == METHOD_SELF ? (struct part){m->self, m->self_samples}
+                               : (struct part){m->total, m->total_samples};
+}
+
+/* `row` is its index in `now`. */
+static struct pair pair_of(const struct diff *d, enum kind kind, uint32_t row) {
+    const uint32_t *match = kind == THREAD ? d->thread : kind == NODE ? d->node : d->method;
+    uint32_t old = match[row];
+    struct pair p = {.is_old = old != NOT_THERE};
+    switch (kind) {
+    case THREAD:
+        p.now = (struct part){d->now->threads[row].weight, d->now->threads[row].samples};
+        if (p.is_old)
+            p.before =
+                (struct part){d->before->threads[old].weight, d->before->threads[old].samples};
+        break;
+    case NODE:
+        p.now = (struct part){d->now->nodes[row].total, d->now->nodes[row].total_samples};
+        if (p.is_old)
+            p.before =
+                (struct part){d->before->nodes[old].total, d->before->nodes[old].total_samples};
+        break;
+    default:
+        p.now = method_part(&d->now->methods[row], kind);
+        if (p.is_old)
+            p.before = method_part(&d->before->methods[old], kind);
+    }
+    return p;
+}
+
+/* Finds each kind's limit. Rows with too few samples to be marked do not count. */
+static int find_limits(struct diff *d) {
+    const uint32_t count[KINDS] = {d->now->method_count, d->now->method_count, d->now->thread_count,
+                                   d->node ? d->now->node_count : 0};
+    uint32_t most = 1;
+    for (int kind = 0; kind < KINDS; kind++)
+        most = count[kind] > most ? count[kind] : most;
+    double *chance = malloc(most * sizeof *chance);
+    if (!chance)
+        return -ENOMEM;
+    for (int kind = 0; kind < KINDS; kind++) {
+        uint32_t rows = 0;
+        for (uint32_t i = 0; i < count[kind]; i++) {
+            struct pair p = pair_of(d, (enum kind)kind, i);
+            if (p.before.samples + p.now.samples >= CHANCE_SAMPLES)
+                chance[rows++] =
+                    chance_of(p.before.samples, d->before->samples, p.now.samples, d->now->samples);
+        }
+        d->limit[kind] = chance_limit(chance, rows);
+    }
+    free(chance);
+    return 0;
+}
+
 static bool same_kind(const struct snapshot *a, const struct snapshot *b) {
     return a->inverted == b->inverted && a->by_thread == b->by_thread && a->by_tier == b->by_tier &&
            a->node_count > 0 && b->node_count > 0;
@@ -131,6 +204,8 @@ struct diff *diff_new(const struct snapshot *before, const struct snapshot *now)
         d->node = malloc(((size_t)now->node_count + 1) * sizeof *d->node);
         rc = d->node ? match_nodes(d) : -ENOMEM;
     }
+    if (rc == 0)
+        rc = find_limits(d);
     if (rc != 0) {
         diff_free(d);
         return NULL;
@@ -152,63 +227,29 @@ void diff_without_counts(struct diff *d) {
     d->uncounted = true;
 }
 
-struct part {
-    uint64_t weight, samples;
-};
-
-static double share(uint64_t part, uint64_t whole) {
-    return whole ? (double)part / (double)whole : 0;
-}
-
-/* Compares two proportions of independent samples, using the normal distribution. Both sides are
- * squared, to avoid a square root. */
-static bool is_chance(uint64_t before, uint64_t of_before, uint64_t now, uint64_t of_now) {
-    if (of_before == 0 || of_now == 0)
-        return true;
-    double n = (double)of_before, m = (double)of_now,
-           step = share(now, of_now) - (double)before / n;
-    double both = ((double)before + (double)now) / (n + m);
-    double variance = both * (1 - both) * (1 / n + 1 / m);
-    return step == 0 || step * step < Z_SQUARED * variance;
-}
-
-static struct diff_change change(const struct diff *d, struct part before, struct part now) {
+static struct diff_change change(const struct diff *d, enum kind kind, const struct pair *p) {
     return (struct diff_change){
-        .percent =
-            100 * (share(now.weight, d->now->weight) - share(before.weight, d->before->weight)),
-        .chance = !d->uncounted &&
-                  is_chance(before.samples, d->before->samples, now.samples, d->now->samples),
+        .percent = 100 * (share(p->now.weight, d->now->weight) -
+                          share(p->before.weight, d->before->weight)),
+        .chance = !d->uncounted && chance_of(p->before.samples, d->before->samples, p->now.samples,
+                                             d->now->samples) > d->limit[kind],
+        .is_new = !p->is_old,
     };
 }
 
 struct diff_change diff_method_self(const struct diff *d, uint32_t row) {
-    const struct snapshot_method *n = &d->now->methods[row], *b = NULL;
-    if (d->method[row] != NOT_THERE)
-        b = &d->before->methods[d->method[row]];
-    struct part before = {b ? b->self : 0, b ? b->self_samples : 0};
-    struct diff_change c = change(d, before, (struct part){n->self, n->self_samples});
-    c.is_new = !b;
-    return c;
+    struct pair p = pair_of(d, METHOD_SELF, row);
+    return change(d, METHOD_SELF, &p);
 }
 
 struct diff_change diff_method_total(const struct diff *d, uint32_t row) {
-    const struct snapshot_method *n = &d->now->methods[row], *b = NULL;
-    if (d->method[row] != NOT_THERE)
-        b = &d->before->methods[d->method[row]];
-    struct part before = {b ? b->total : 0, b ? b->total_samples : 0};
-    struct diff_change c = change(d, before, (struct part){n->total, n->total_samples});
-    c.is_new = !b;
-    return c;
+    struct pair p = pair_of(d, METHOD_TOTAL, row);
+    return change(d, METHOD_TOTAL, &p);
 }
 
 struct diff_change diff_thread(const struct diff *d, uint32_t row) {
-    const struct snapshot_thread *n = &d->now->threads[row], *b = NULL;
-    if (d->thread[row] != NOT_THERE)
-        b = &d->before->threads[d->thread[row]];
-    struct part before = {b ? b->weight : 0, b ? b->samples : 0};
-    struct diff_change c = change(d, before, (struct part){n->weight, n->samples});
-    c.is_new = !b;
-    return c;
+    struct pair p = pair_of(d, THREAD, row);
+    return change(d, THREAD, &p);
 }
 
 /* If the earlier tree left out light nodes, a node that is missing there is certainly new only if
@@ -220,11 +261,8 @@ static bool is_new_node(const struct diff *d, const struct snapshot_node *n) {
 struct diff_change diff_node(const struct diff *d, uint32_t node) {
     if (!d->node)
         return (struct diff_change){.chance = true};
-    const struct snapshot_node *n = &d->now->nodes[node], *b = NULL;
-    if (d->node[node] != NOT_THERE)
-        b = &d->before->nodes[d->node[node]];
-    struct part before = {b ? b->total : 0, b ? b->total_samples : 0};
-    struct diff_change c = change(d, before, (struct part){n->total, n->total_samples});
-    c.is_new = !b && is_new_node(d, n);
+    struct pair p = pair_of(d, NODE, node);
+    struct diff_change c = change(d, NODE, &p);
+    c.is_new = c.is_new && is_new_node(d, &d->now->nodes[node]);
     return c;
 }

@@ -24,8 +24,7 @@ void diff_without_counts(struct diff *d);
 
 struct diff_change {
     double percent; /* difference of shares in percentage points: 12 % now, 10 % before is +2 */
-    bool chance;    /* the difference is no larger than that between two samples of one program may
-                       be: |z| < 1.96 */
+    bool chance;    /* chance explains the difference, or there are too few samples (chance.h) */
     bool is_new;    /* did not exist before. False for a node if the earlier tree left out light
                        nodes, unless its method is new */
 };

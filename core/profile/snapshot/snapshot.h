@@ -1,5 +1,6 @@
 /*
  * Files:
+ *   chance             probability that chance alone makes a difference of shares
  *   diff               comparison of two snapshots: methods, threads and tree nodes
  *   filter             which stacks a query keeps: by text, method, package or patterns
  *   frame_pattern      matching of frame names with the patterns of -I and -X

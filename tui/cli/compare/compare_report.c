@@ -2,6 +2,7 @@
 
 #include "core/export/formats.h"
 #include "core/export/human.h"
+#include "core/profile/snapshot/chance.h"
 #include "core/profile/table/frame_name.h"
 
 #include <errno.h>
@@ -68,7 +69,7 @@ static void add_test(struct text *out, const struct compare_report *r) {
               "two-proportion z-test of the samples (Fisher's where they are few), corrected for "
               "many comparisons by "
               "Benjamini-Hochberg at %g%%",
-              100 * COMPARE_FALSE);
+              100 * CHANCE_FALSE);
 }
 
 /* Writes the samples of one side; "-" if they are not counted. */

@@ -1,44 +1,11 @@
 #include "tui/cli/compare/compare_rows.h"
 
+#include "core/profile/snapshot/chance.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define EXPECTED_MIN 5 /* of each kind; with less, the normal distribution does not fit */
-
-static double log_choose(double n, double k) {
-    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
-}
-
-/* Fisher's exact test, two-sided: sums all outcomes that are no more likely than the observed
- * one. */
-static double exact_chance(uint64_t a, uint64_t n, uint64_t b, uint64_t m) {
-    uint64_t k = a + b;
-    double whole = log_choose((double)n + (double)m, (double)k), sum = 0;
-    double found = log_choose((double)n, (double)a) + log_choose((double)m, (double)b) - whole;
-    for (uint64_t x = k > m ? k - m : 0; x <= k && x <= n; x++) {
-        double likely =
-            log_choose((double)n, (double)x) + log_choose((double)m, (double)(k - x)) - whole;
-        if (likely <= found + 1e-7)
-            sum += exp(likely);
-    }
-    return fmin(sum, 1);
-}
-
-double compare_chance(uint64_t a, uint64_t of_a, uint64_t b, uint64_t of_b) {
-    if (of_a == 0 || of_b == 0 || a > of_a || b > of_b)
-        return 1;
-    double n = (double)of_a, m = (double)of_b, step = fabs((double)a / n - (double)b / m);
-    double both = ((double)a + (double)b) / (n + m);
-    if (fmin(n, m) * fmin(both, 1 - both) < EXPECTED_MIN)
-        return both > 0 && both < 1 ? exact_chance(a, of_a, b, of_b) : 1;
-    double variance = both * (1 - both) * (1 / n + 1 / m);
-    step -= (1 / n + 1 / m) / 2;
-    if (step <= 0 || variance <= 0)
-        return 1;
-    return erfc(step / sqrt(2 * variance));
-}
 
 static double change_of(const struct compare_row *r) {
     return fabs(r->share[1] - r->share[0]);
@@ -52,29 +19,19 @@ static int by_change(const void *a, const void *b) {
     return x->method < y->method ? -1 : x->method > y->method;
 }
 
-static int by_chance(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
-/* Marks rows: finds the largest k for which the k-th smallest chance is at most COMPARE_FALSE * k /
- * count, and marks all rows whose chance is not larger than that one. */
 static int mark(struct compare_rows *r) {
-    struct compare_row *const row = r->row;
-    double *chance = malloc(((size_t)r->count + 1) * sizeof *chance), most = -1;
+    double *chance = malloc(((size_t)r->count + 1) * sizeof *chance);
     if (!chance)
         return -ENOMEM;
+    uint32_t rows = 0;
     for (uint32_t i = 0; i < r->count; i++)
-        chance[i] = row[i].chance;
-    if (r->count > 1)
-        qsort(chance, r->count, sizeof *chance, by_chance);
-    for (uint32_t k = r->count; k > 0 && most < 0; k--)
-        if (chance[k - 1] <= COMPARE_FALSE * k / r->count)
-            most = chance[k - 1];
+        if (r->row[i].samples[0] + r->row[i].samples[1] >= CHANCE_SAMPLES)
+            chance[rows++] = r->row[i].chance;
+    double limit = chance_limit(chance, rows);
     free(chance);
     for (uint32_t i = 0; i < r->count; i++) {
-        row[i].changed = row[i].chance <= most;
-        r->changed += row[i].changed;
+        r->row[i].changed = r->row[i].chance <= limit;
+        r->changed += r->row[i].changed;
     }
     return 0;
 }
@@ -107,7 +64,7 @@ int compare_rows_make(const struct snapshot *a, const struct snapshot *b, bool c
         if (!r.weight[0] && !r.weight[1] && !r.samples[0] && !r.samples[1])
             continue;
         r.method = i;
-        r.chance = compare_chance(r.samples[0], a->samples, r.samples[1], b->samples);
+        r.chance = chance_of(r.samples[0], a->samples, r.samples[1], b->samples);
         out->row[count++] = r;
     }
     out->count = count;

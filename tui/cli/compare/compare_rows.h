@@ -1,10 +1,6 @@
 /*
- * How each method changed between two profiles, and which changes are more than chance.
- *
- * Shares of the whole are compared. Whether chance can explain a change depends on the number of
- * samples: two proportions are compared by the normal distribution, with correction for continuity.
- * Among many methods some always look changed. So Benjamini and Hochberg's procedure is used, which
- * keeps the expected share of wrong ones among all marked methods below COMPARE_FALSE.
+ * How each method changed between two profiles, and which changes are more than chance: shares of the
+ * whole are compared, as chance.h says.
  *
  * Context: pure.
  */
@@ -14,8 +10,6 @@
 #include "core/profile/snapshot/snapshot.h"
 
 #include <stdbool.h>
-
-#define COMPARE_FALSE 0.01
 
 struct compare_row {
     uint32_t method;
@@ -36,8 +30,5 @@ struct compare_rows {
 int compare_rows_make(const struct snapshot *a, const struct snapshot *b, bool counted,
                       struct compare_rows *out);
 void compare_rows_free(struct compare_rows *r);
-
-/* Returns the probability that two samples of one population differ at least this much. */
-double compare_chance(uint64_t a, uint64_t of_a, uint64_t b, uint64_t of_b);
 
 #endif

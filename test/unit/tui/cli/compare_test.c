@@ -1,6 +1,7 @@
 /* Which changes between two profiles are marked, and how they are told. */
 #include "tui/cli/compare/compare_report.h"
-#include "tui/cli/compare/compare_rows.h"
+
+#include "core/profile/snapshot/chance.h"
 
 #include "test/unit/export/export_fixture.h"
 
@@ -14,14 +15,14 @@
 static void chance_is_what_tables_say(void **state) {
     (void)state;
     /* 60 of 100 and 40 of 100: z is 2.69 with the correction, and that two-sided 0.0072. */
-    assert_true(fabs(compare_chance(60, 100, 40, 100) - 0.0072) < 0.0001);
-    assert_true(fabs(compare_chance(40, 100, 60, 100) - 0.0072) < 0.0001);
-    assert_true(compare_chance(50, 100, 50, 100) == 1);
-    assert_true(compare_chance(0, 100, 0, 100) == 1);
-    assert_true(compare_chance(100, 100, 100, 100) == 1);
-    assert_true(compare_chance(0, 0, 5, 10) == 1);
-    assert_true(compare_chance(7, 5, 5, 10) == 1);
-    assert_true(compare_chance(0, UINT64_MAX / 2, UINT64_MAX / 2, UINT64_MAX / 2) < 1e-9);
+    assert_true(fabs(chance_of(60, 100, 40, 100) - 0.0072) < 0.0001);
+    assert_true(fabs(chance_of(40, 100, 60, 100) - 0.0072) < 0.0001);
+    assert_true(chance_of(50, 100, 50, 100) == 1);
+    assert_true(chance_of(0, 100, 0, 100) == 1);
+    assert_true(chance_of(100, 100, 100, 100) == 1);
+    assert_true(chance_of(0, 0, 5, 10) == 1);
+    assert_true(chance_of(7, 5, 5, 10) == 1);
+    assert_true(chance_of(0, UINT64_MAX / 2, UINT64_MAX / 2, UINT64_MAX / 2) < 1e-9);
 }
 
 /* Event 0 is A, event 1 is B. */

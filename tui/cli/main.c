@@ -135,10 +135,6 @@ static int look(const struct options *o, struct err *e) {
     struct jvm j;
     struct config config;
     bool frames = o->action == ACTION_FRAMES, recording = false;
-    if (!frames && !o->plain && !isatty(STDOUT_FILENO))
-        return err_set(e, ENOTTY,
-                       "standard output is not a terminal: use --batch for the screen as text, "
-                       "--plain for lines, or -d TIME for a report");
     int r = config_load(&config, e);
     if (r < 0)
         return r;
@@ -170,6 +166,11 @@ static int look(const struct options *o, struct err *e) {
         live.jvm = recording ? NULL : &j;
         live.replay = recording ? o->target : NULL;
     }
+    /* Last, so that it hides no mistake that a terminal would not cure. */
+    if (!frames && !o->plain && !isatty(STDOUT_FILENO))
+        return err_set(e, ENOTTY,
+                       "standard output is not a terminal: use --batch for the screen as text, "
+                       "--plain for lines, or -d TIME for a report");
     return frames ? live_batch(&live, e) : live_run(&live, e);
 }
 

@@ -143,6 +143,12 @@ int option_set_features(struct options *o, const struct option_row *row, const c
         while (i < sizeof known / sizeof known[0] &&
                (strlen(known[i].name) != n || memcmp(known[i].name, p, n) != 0))
             i++;
+        if (i == sizeof known / sizeof known[0] && *p >= '0' && *p <= '9')
+            return err_exit_as(
+                e, ERR_EXIT_ARGUMENT, EINVAL,
+                "%s: %.20s is not a feature (vtable, comptask, pcaddr); for a number "
+                "of samples per second use -i, as in -i 10ms for 100",
+                spelled, p);
         if (i == sizeof known / sizeof known[0])
             return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
                                "%s: there is no feature %.*s; there are: vtable, comptask, pcaddr",

@@ -134,6 +134,11 @@ static struct manner find_manner(int argc, char **argv) {
 }
 
 static int set_option(struct options *o, const struct typed *t, struct err *e) {
+    if (!t->row && (!strcmp(t->name, "-p") || !strcmp(t->name, "--pid")))
+        return err_set(e, EINVAL,
+                       "there is no option %s: give the process ID alone, as in "
+                       "jtop-prof 4711",
+                       t->name);
     if (!t->row)
         return err_set(e, EINVAL, "unknown option %s; nearest known one: %s (--help lists all)",
                        t->name, nearest(t->name));
@@ -171,6 +176,16 @@ static const char *like_action(const char *word) {
     return NULL;
 }
 
+/* True if other tools have this action, and users of theirs try it here. */
+static bool is_habit(const char *word) {
+    static const char *const habits[] = {"top",  "live",   "attach", "watch", "profile",
+                                         "perf", "record", "report", "trace", "view"};
+    for (size_t i = 0; i < sizeof habits / sizeof habits[0]; i++)
+        if (!strcmp(word, habits[i]))
+            return true;
+    return false;
+}
+
 static int set_word(struct options *o, const char *word, struct err *e) {
     for (size_t i = 0; i < sizeof actions / sizeof actions[0] && !o->word; i++) {
         if (strcmp(word, actions[i].name) != 0)
@@ -187,6 +202,11 @@ static int set_word(struct options *o, const char *word, struct err *e) {
         return add_operand(o, word, e);
     if (!*word)
         return err_set(e, EINVAL, "the name of the JVM is empty");
+    if (o->target && is_habit(o->target))
+        return err_set(e, EINVAL,
+                       "there is no action %s: jtop-prof %s alone shows this JVM live; "
+                       "-d TIME profiles it, --help lists the actions",
+                       o->target, word);
     if (o->target)
         return err_set(e, EINVAL, "one JVM at a time, but two were named: %s and %s%s%s", o->target,
                        word, like_action(o->target) ? "; did you mean the action " : "",

@@ -207,12 +207,26 @@ static int choose(const struct options *o, const struct exporter **chosen, struc
     return 0;
 }
 
+/* As in async-profiler, a name with another ending gets text. A remark tells those who did not expect
+ * that. */
+static void tell_text(const char *path) {
+    const char *name = strrchr(path, '/'), *dot = strrchr(name ? name : path, '.');
+    if (dot && dot[1] && !strchr(dot, '%') && strcmp(path, "-") != 0)
+        fprintf(stderr,
+                "jtop-prof: %s: no format has the ending %s, so text is written; -o chooses "
+                "another format\n",
+                path, dot);
+}
+
 static int plan_files(const struct plan *p) {
     const struct options *o = p->o;
     const struct exporter *chosen[OPTIONS_OUTPUTS_MAX] = {0};
     int r = choose(o, chosen, p->e);
-    for (int f = 0; f < o->files && r == 0; f++)
+    for (int f = 0; f < o->files && r == 0; f++) {
+        if (!chosen[f])
+            tell_text(o->file[f]);
         r = add(p, chosen[f] ? chosen[f] : default_exporter(), o->file[f]);
+    }
     return r;
 }
 

@@ -166,12 +166,25 @@ static void agent_forms(void **state) {
     text_free(&unknown);
 }
 
+/* Habits of other tools get an answer that helps. */
+static void habits_of_other_tools(void **unused) {
+    (void)unused;
+    bad("x -p 4711", 1, "give the process ID alone, as in jtop-prof 4711");
+    bad("x --pid 4711", 1, "give the process ID alone");
+    bad("x top 4711", 1, "no action top: jtop-prof 4711 alone shows this JVM live");
+    bad("x shop.Main other.Main", 1,
+        "one JVM at a time, but two were named: shop.Main and other.Main");
+    bad("x stpo 4711", 1, "did you mean the action stop");
+    bad("x -F 99 -d 1 4711", 100, "99 is not a feature (vtable, comptask, pcaddr)");
+    bad("x -F nosuch -d 1 4711", 100, "there is no feature nosuch");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(which_word_is_the_jvm), cmocka_unit_test(actions_of_the_others),
         cmocka_unit_test(taken_with_a_word),     cmocka_unit_test(jfr_and_its_options),
         cmocka_unit_test(patterns_and_times),    cmocka_unit_test(formats_with_counters),
-        cmocka_unit_test(agent_forms),
+        cmocka_unit_test(agent_forms),           cmocka_unit_test(habits_of_other_tools),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

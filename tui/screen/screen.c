@@ -85,6 +85,11 @@ void screen_update(struct screen *s) {
     if (views[s->view]->event < 0)
         s->event = s->model->question.event; /* the first answer may have changed it */
     screen_update_view(s);
+    /* A view that had no method to ask for takes one from its first answer. */
+    struct model_question wanted = s->model->question;
+    views[s->view]->want(s->state[s->view], &wanted);
+    if (wanted.lines != s->model->question.lines)
+        screen_ask(s);
 }
 
 void screen_ask(struct screen *s) {

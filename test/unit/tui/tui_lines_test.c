@@ -144,12 +144,29 @@ static void odd_sources(void **unused) {
     fixture_close(&f);
 }
 
+/* The first view, before there are samples: then it shows the hottest method. */
+static void first_view(void **unused) {
+    (void)unused;
+    struct fixture f;
+    struct text text = {0};
+    fixture_open(&f, LIVE_LINES, 24, 80, true);
+    fixture_second(&f);
+    screen_draw(f.screen, &f.canvas, NULL);
+    canvas_dump(&f.canvas, &text);
+    assert_false(text.failed);
+    if (!strstr(text.data, "shop.price.Rounding.halfUp") || strstr(text.data, "no Java method"))
+        fail_msg("not the hottest method:\n%s", text.data);
+    text_free(&text);
+    fixture_close(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes),
         cmocka_unit_test(moves),
         cmocka_unit_test(jumps),
         cmocka_unit_test(odd_sources),
+        cmocka_unit_test(first_view),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }

@@ -361,6 +361,8 @@ def narrows(page):
     page.view("2", "threads")
     page.next_view()
     want(len(page.rows("#threads")) > 2, "too few threads")
+    page.wait("return Array.from(document.querySelectorAll('#threads .c-states .state')).some("
+              "(s) => /^[0-9.]+% of a core$/.test(s.textContent))", "the threads' shares of a core")
     page.browser.js("""Array.from(document.querySelectorAll('#threads .name')).find(
         (button) => button.textContent.startsWith('order-worker-1')).click()""")
     page.wait("return livePage.state().narrowed.length === 1 && "

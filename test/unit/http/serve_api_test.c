@@ -94,7 +94,7 @@ static void all_of_it(void **state) {
     has(text, "],\"event\":\"cpu\",\"unit\":\"ns\","
               "\"window\":{\"from\":100,\"to\":102,\"first\":100,\"oldest\":100,\"latest\":102,"
               "\"all\":true,\"unix\":1000.500},"
-              "\"total\":{\"weight\":40,\"samples\":4,\"failed\":0},"
+              "\"total\":{\"weight\":40,\"samples\":4,\"failed\":0,\"sampledNs\":3000000000},"
               "\"methods\":["
               "{\"name\":\"app.Main.cold\",\"kind\":\"java\",\"tier\":3,\"self\":20,\"total\":20,"
               "\"selfSamples\":2,\"totalSamples\":2},"

@@ -116,6 +116,7 @@ static void test_refusals(void **state) {
     assert_true(has(got, "nothing is at /%3Cb%3E")); /* as it came: nothing was decoded */
     ask(*state, "GET /<b> HTTP/1.1\r\n" LAST "Accept: text/html\r\n\r\n", got, sizeof got);
     assert_true(has(got, "nothing is at /&lt;b&gt;"));
+    assert_true(has(got, "Available paths:\n  /")); /* lines stay lines */
     ask(*state, "GET /<b> HTTP/1.1\r\n" LAST "\r\n", got, sizeof got);
     assert_true(has(got, "Content-Type: text/plain"));
     ask(*state, "GET /healthz?a=%zz HTTP/1.1\r\n" LAST "\r\n", got, sizeof got);

@@ -162,11 +162,8 @@ static void first_view(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(moves),
-        cmocka_unit_test(jumps),
-        cmocka_unit_test(odd_sources),
-        cmocka_unit_test(first_view),
+        cmocka_unit_test(sizes),       cmocka_unit_test(moves),      cmocka_unit_test(jumps),
+        cmocka_unit_test(odd_sources), cmocka_unit_test(first_view),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }

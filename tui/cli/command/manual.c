@@ -93,7 +93,9 @@ static void add_binding(struct text *out, const struct key_binding *b) {
 
 static void add_keys(struct text *out) {
     for (int s = 0; keymap_sections[s]; s++) {
-        text_addf(out, ".Ss %s\n.Bl -tag -width \"Enter, Space\" -compact\n", keymap_sections[s]);
+        /* \& keeps a title's first word from being a macro: "In" is one. */
+        text_addf(out, ".Ss \\&%s\n.Bl -tag -width \"Enter, Space\" -compact\n",
+                  keymap_sections[s]);
         for (const struct key_binding *b = key_bindings; b->help; b++)
             if (keymap_section(b) == s)
                 add_binding(out, b);

@@ -96,6 +96,7 @@ static void write_window(struct json *j, const struct api_view *v) {
     json_number(j, "weight", v->snapshot->weight);
     json_number(j, "samples", v->snapshot->samples);
     json_number(j, "failed", v->snapshot->failed);
+    json_number(j, "sampledNs", v->snapshot->sampled_ns);
     if (v->snapshot->filter_gave_up)
         json_bool(j, "filterGaveUp", true);
     json_end(j, '}');

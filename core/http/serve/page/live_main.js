@@ -59,7 +59,8 @@
 
     function show(view) {
         latest = view;
-        const context = {weight: view.total.weight, unit: view.unit};
+        const context = {weight: view.total.weight, unit: view.unit, event: view.event,
+                         sampledNs: view.total.sampledNs};
         if (!state.held) {
             header.show(view);
             timeline.set(view.timeline, view.window.unix);

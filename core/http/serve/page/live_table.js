@@ -51,8 +51,14 @@ class Table {
         this.show();
     }
 
+    // Hides the column with that index, or shows it.
+    hide(index, hidden) {
+        this.heads[index].parentElement.parentElement.parentElement
+            .classList.toggle(`without-${this.columns[index].id}`, hidden);
+    }
+
     compare(a, b) {
-        const x = this.by.value(a), y = this.by.value(b);
+        const x = this.by.value(a, this.context), y = this.by.value(b, this.context);
         const c = x < y ? -1 : x > y ? 1 : 0;
         return this.up ? c : -c;
     }

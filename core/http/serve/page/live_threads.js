@@ -10,12 +10,28 @@ class ThreadTable extends Table {
              up: true, value: (t) => t.tid, text: (t) => (t.virtual ? "virtual" : String(t.tid))},
             {id: "name", label: "Thread", title: "Name of the thread", up: true, head: true,
              value: (t) => t.name, text: (t) => t.name + (t.ended ? " (ended)" : "")},
-            {id: "states", label: "States", title: "States of the thread in its samples",
-             value: (t) => ThreadTable.first(t)[1], fill: ThreadTable.states},
+            {id: "states", label: "States", title: ThreadTable.STATES,
+             value: (t, c) => ThreadTable.ofWall(c) ? ThreadTable.first(t)[1] : t.weight,
+             fill: ThreadTable.states},
             {id: "top", label: "Top method", title: "Its method with most self time", up: true,
              value: (t) => t.top || "", text: (t) => t.top || ""},
         ], {key: ThreadTable.keyOf, sort: "weight", activate,
             label: (t) => t.name + " " + (t.top || "")});
+    }
+
+    // Only samples of the wall clock show states. Those of CPU time show the share of a core.
+    static ofWall(context) {
+        return context.event === "wall";
+    }
+
+    set(rows, context) {
+        const cpu = context.event === "cpu" && context.sampledNs > 0;
+        const at = this.columns.findIndex((c) => c.id === "states"), head = this.heads[at].firstChild;
+        setText(head, cpu ? "CPU" : "States");
+        head.title = (cpu ? "CPU time of the thread, in percent of one core" : ThreadTable.STATES) +
+            "; click to sort";
+        this.hide(at, !cpu && !ThreadTable.ofWall(context));
+        super.set(rows, context);
     }
 
     static keyOf(t) {
@@ -34,9 +50,12 @@ class ThreadTable extends Table {
     }
 
     // Draws a bar, and the most frequent state in words: colour alone would not be accessible.
-    static states(cell, t) {
-        const parts = ThreadTable.parts(t);
-        const text = parts.map(([name, n]) => `${name} ${(100 * n).toFixed(0)}%`);
+    static states(cell, t, context) {
+        const core = t.weight / context.sampledNs;
+        const parts = ThreadTable.ofWall(context) ? ThreadTable.parts(t) : [["running", Math.min(core, 1)]];
+        const text = ThreadTable.ofWall(context)
+            ? parts.map(([name, n]) => `${name} ${(100 * n).toFixed(0)}%`)
+            : [`${(100 * core).toFixed(core < 0.0995 ? 1 : 0)}% of a core`];
         if (!cell.firstChild)
             cell.append(make("span", "states"), make("span", "state"));
         const bar = cell.firstChild;
@@ -59,3 +78,4 @@ class ThreadTable extends Table {
             ` \u00b7 ${numbers.percent(sum, this.context ? this.context.weight : 0)}`;
     }
 }
+ThreadTable.STATES = "States of the thread in its samples";

@@ -99,7 +99,10 @@ static void make_page(struct serve_answer *a) {
                     "auto; padding: 0 1rem }\npre { font: inherit; white-space: pre-wrap; "
                     "overflow-wrap: anywhere }</style></head><body><main>\n");
     text_addf(&page, "<h1>%u</h1>\n<pre>", a->status);
-    svg_text_add(&page, a->body.data ? a->body.data : "");
+    for (char *rest = a->body.data, *line; rest && (line = strsep(&rest, "\n"));) {
+        svg_text_add(&page, line); /* it would not keep the ends of lines */
+        text_add(&page, rest ? "\n" : "");
+    }
     text_add(&page, "</pre>\n<p><a href=\"/\">The JVMs of this machine</a></p>\n"
                     "</main></body></html>\n");
     text_free(&a->body);

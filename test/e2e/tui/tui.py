@@ -322,6 +322,7 @@ def stop_and_continue(j):
         # From outside, without a chance to tidy up first: drawn anew all the same.
         os.kill(pid, signal.SIGSTOP)
         s.wait(r"Stopped")
+        s.keys("C-u")  # the terminal's answer to the last frame may have come to the shell
         s.line("fg")
         s.wait(r"\[1 methods\]")
         wait_for(lambda: "Stopped" not in s.text(), "the screen to be drawn anew")

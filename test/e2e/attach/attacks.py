@@ -405,7 +405,7 @@ def main():
         ("nothing is answered", reply, "close", "without an answer"),
         ("what is answered is nothing", reply, "say " + ESCAPE + "\n" + ESCAPE, "invalid answer"),
         ("a refusal that speaks", reply, "say 7\n" + ESCAPE, "owned"),
-        ("an endless answer", reply, "flood", "more than 16 MiB"),
+        ("an endless answer", reply, "flood", "larger than 16 MiB"),
         ("an agent that is none", reply, "none", "its shared memory is not among"),
         *(("memory: " + kind, memory, kind) for kind in (
             "unsealed", "short", "ring size", "huge", "odd", "old", "read only", "no header")),

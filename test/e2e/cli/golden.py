@@ -216,7 +216,7 @@ OPTIONS = [
     asprof("-d 1 --begin f_nosuch --end g_nosuch {pid}", (1, 100, 200), NOTHING, "f nosuch"),
     asprof("-d 300ms --ttsp {pid}", (0, 100, 200), ANYTHING, ANYTHING),
     asprof("--timeout 300ms -o summary {pid}", 0, TEXT, SAYS),
-    asprof("--loop 300ms -d 2 -f %n{{2}}.collapsed {pid}", 0, NOTHING, ANYTHING,
+    asprof("--loop 300ms -d 4 -f %n{{2}}.collapsed {pid}", 0, NOTHING, ANYTHING,
            {r"0\.collapsed": STACKS, r"1\.collapsed": STACKS}),
     report("--memlimit 64m"), report("-e wall --nobatch"), report("--jfropts mem"),
     report("-e page-faults -i 1ms"),

@@ -16,7 +16,7 @@ void event_runs_note(struct event_runs *r, uint64_t time_ns, bool runs) {
     struct event_run *last = r->count ? &r->run[r->count - 1] : NULL;
     if (last && time_ns < last->end_ns)
         time_ns = last->end_ns; /* a clock that goes back, or a hostile recording */
-    if (r->open)
+    if (last && r->open)
         last->end_ns = time_ns;
     else if (runs)
         begin(r, time_ns);

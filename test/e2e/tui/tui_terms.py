@@ -115,11 +115,10 @@ def own_entry(j):
     if not shutil.which("tic"):
         raise Skip("tic is not installed")
     with tempfile.TemporaryDirectory() as directory:
-        source = ("odd-direct|a test, RGB, colors#0x1000000, pairs#0x7FFF,\n"
-                  "\tkf1=\\E[777q, kdch1=\\E[P,\n"
+        source = ("odd-direct|a test,\n\tuse=xterm-256color,\n"
+                  "\tRGB, colors#0x1000000, pairs#0x7FFF, kf1=\\E[777q, kdch1=\\E[P,\n"
                   "\tsetaf=\\E[%?%p1%{8}%<%t3%p1%d%e38\\:2\\:\\:%p1%{65536}%/%d"
-                  "\\:%p1%{256}%/%{255}%&%d\\:%p1%{255}%&%d%;m,\n"
-                  "\tuse=xterm-256color,\n")
+                  "\\:%p1%{256}%/%{255}%&%d\\:%p1%{255}%&%d%;m,\n")
         subprocess.run(["tic", "-x", "-o", directory, "-"], input=source.encode(), check=True)
         with Pty(160, 50, "-i", "1ms", j.pid, TERM="odd-direct", TERMINFO=directory) as t:
             seen = t.drawn(HOT.encode())

@@ -16,7 +16,7 @@ static const char *const legend[][2] = {
     {"CHANGE", "percentage points since the baseline; *: more than chance"},
     {"T", "how it ran, mostly: I interpreted, 1 C1, 2 C2, i inlined"},
     {"RUN AS", "percent of its samples per way, as in T"},
-    {"LAST MINUTE", "weight over time, 5 s per cell; the newest is left of │"},
+    {"LAST MINUTE", "weight, 5 s per cell; the newest is left of │, or last"},
     {"CPU%", "of one core, as the kernel counts it"},
     {"SHARE%", "of the event's total; locks: of the time waited"},
     {"STATES", "percent of a thread's wall clock time, by what it did"},

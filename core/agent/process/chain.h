@@ -41,8 +41,8 @@ struct chain {
     struct sigaction first;    /* the handler before our first entry; set by chain_enter */
 };
 
-/* Puts our handler in front of all others, unless it is there already. 0, or -EBUSY: other handlers
- * were put in front so often that no entry is left; or another -errno. */
+/* Puts our handler in front of all others, unless it is there already. Returns 0 or -errno. -EBUSY:
+ * others put theirs in front so often that no entry is left. */
 int chain_enter(struct chain *c);
 /* Whether our handler is in front. */
 bool chain_is_front(const struct chain *c);

@@ -67,7 +67,11 @@ static uint64_t seconds_of(const struct profile *p, const struct query *q) {
 static uint64_t sampled_of(const struct profile *p, const struct query *q) {
     const struct event_runs *r = &p->runs[q->event < PROFILE_EVENTS && q->event > 0 ? q->event : 0];
     const uint64_t seconds = UINT64_MAX / NS_PER_SECOND - 1; /* the last one that has an end */
-    uint64_t from = q->from_second < seconds ? q->from_second * NS_PER_SECOND : UINT64_MAX;
+    const struct history *h = &p->history;
+    uint64_t first = q->from_second, kept = h->end ? h->second[h->first].second : 0;
+    if (!build_always(q) && !build_from_beginning(p, q) && kept > p->first_second && kept > first)
+        first = kept; /* what is before it was dropped */
+    uint64_t from = first < seconds ? first * NS_PER_SECOND : UINT64_MAX;
     uint64_t to =
         q->to_second && q->to_second < seconds ? (q->to_second + 1) * NS_PER_SECOND : UINT64_MAX;
     uint64_t ns = event_runs_between(r, from, to, p->newest_ns);

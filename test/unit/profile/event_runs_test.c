@@ -95,11 +95,25 @@ static void later(void **unused) {
     profile_free(p);
 }
 
+/* Of a window that is longer than the history, only the part that the history has counts. */
+static void dropped(void **unused) {
+    (void)unused;
+    struct profile *p = profile_new(5);
+    for (uint64_t i = 100; i <= 180; i++)
+        add(p, 0, i);
+    profile_event_runs(p, 0, 100 * SECOND, true);
+    assert_int_equal(sampled(p, 0, 0, 0), 80 * SECOND); /* sums have everything */
+    assert_int_equal(sampled(p, 0, 110, 0), 4 * SECOND);
+    assert_int_equal(sampled(p, 0, 178, 0), 2 * SECOND);
+    profile_free(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(between),
         cmocka_unit_test(many),
         cmocka_unit_test(later),
+        cmocka_unit_test(dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

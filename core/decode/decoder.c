@@ -219,6 +219,11 @@ static bool decoder_decode_environment(struct decoder *d, const void *record, ui
     return true;
 }
 
+/* What is left out by --from and --to was not sampled, as far as rates are concerned. */
+static void note_run(struct decoder *d, uint32_t event, uint64_t time_ns, bool runs) {
+    profile_event_runs(d->profile, (int)event, time_window_clamp(&d->window, time_ns), runs);
+}
+
 static void next_moment(struct decoder *d, uint64_t time_ns) {
     struct decoder_marks *m = &d->marks;
     uint64_t gap = m->any && time_ns > m->moment_ns ? time_ns - m->moment_ns : 0;
@@ -227,7 +232,7 @@ static void next_moment(struct decoder *d, uint64_t time_ns) {
     /* An event that was stopped, and is no longer requested, has no mark. */
     for (uint32_t event = 0; event < WIRE_EVENTS; event++)
         if (m->ran & ~m->asked & 1u << event)
-            profile_event_runs(d->profile, (int)event, m->moment_ns, false);
+            note_run(d, event, m->moment_ns, false);
     m->ran &= m->asked;
     m->any = true;
     m->moment_ns = time_ns;
@@ -261,7 +266,7 @@ static bool decoder_decode_mark(struct decoder *d, const void *record, uint32_t 
     bool runs = w->engine.mechanism != WIRE_MECHANISM_AUTO;
     m->running |= runs;
     m->ran |= (uint32_t)runs << event;
-    profile_event_runs(d->profile, (int)event, w->time_ns, runs);
+    note_run(d, event, w->time_ns, runs);
     if (runs && m->known & 1u << event)
         replace_event(d, &w->engine);
     /* The mark of an engine that was just stopped no longer says how it ran. */

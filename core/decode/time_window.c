@@ -33,6 +33,14 @@ static bool has(const struct time_window *w, uint64_t time_ns) {
     return at >= w->from_ns && (!w->to_ns || at < w->to_ns);
 }
 
+uint64_t time_window_clamp(const struct time_window *w, uint64_t time_ns) {
+    uint64_t at = time_ns > w->first_ns ? time_ns - w->first_ns : 0;
+    if (!time_window_is_on(w))
+        return time_ns;
+    at = at < w->from_ns ? w->from_ns : at;
+    return w->first_ns + (w->to_ns && at > w->to_ns ? w->to_ns : at);
+}
+
 /* A map's key is never 0. */
 static uint64_t key(uint32_t tid, uint32_t event) {
     return UINT64_C(1) << 40 | (uint64_t)event << 32 | tid;

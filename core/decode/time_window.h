@@ -35,6 +35,9 @@ const void *time_window_pass(struct time_window *w, const void *record);
 /* The length of the window in a stream of `elapsed_ns`. */
 uint64_t time_window_length(const struct time_window *w, uint64_t elapsed_ns);
 
+/* The time, moved into the window if it is outside. */
+uint64_t time_window_clamp(const struct time_window *w, uint64_t time_ns);
+
 static inline bool time_window_is_on(const struct time_window *w) {
     return w->from_ns || w->to_ns;
 }

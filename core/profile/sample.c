@@ -287,6 +287,7 @@ static void count_profile(struct profile *p, const struct profile_sample *s) {
     if (s->time_ns > p->newest_ns)
         p->newest_ns = s->time_ns;
     p->any = true;
+    event_runs_sample(&p->runs[s->event], s->time_ns);
     timeline_count(&p->timeline, second, s->event, s->weight, s->count);
 }
 

@@ -28,6 +28,8 @@ uint64_t event_runs_between(const struct event_runs *r, uint64_t begin_ns, uint6
     uint64_t sum = 0;
     for (uint32_t i = 0; i < r->count; i++) {
         uint64_t from = r->run[i].begin_ns, to = r->run[i].end_ns;
+        if (i == 0 && r->sample_ns && r->sample_ns < from)
+            from = r->sample_ns;
         if (r->open && i + 1 == r->count && now_ns > to)
             to = now_ns;
         from = from > begin_ns ? from : begin_ns;

@@ -18,8 +18,16 @@ struct event_runs {
         uint64_t begin_ns, end_ns; /* on the clock of the samples */
     } run[EVENT_RUNS];             /* oldest first; they do not overlap */
     uint32_t count;
-    bool open; /* the last one goes on */
+    bool open;          /* the last one goes on */
+    uint64_t sample_ns; /* the oldest sample; 0: none. The first run began with it at the latest: a
+                           viewer gets samples that are older than its first status */
 };
+
+/* The event has a sample of this time. */
+static inline void event_runs_sample(struct event_runs *r, uint64_t time_ns) {
+    if (!r->sample_ns || time_ns < r->sample_ns)
+        r->sample_ns = time_ns;
+}
 
 /* The event is or is not sampled at this time, which is not before the last one. */
 void event_runs_note(struct event_runs *r, uint64_t time_ns, bool runs);

@@ -95,6 +95,21 @@ static void later(void **unused) {
     profile_free(p);
 }
 
+/* A viewer is told of the samples before it only after it was told that the event runs. */
+static void joined(void **unused) {
+    (void)unused;
+    struct profile *p = profile_new(300);
+    profile_event_runs(p, 1, 160 * SECOND, true);
+    for (uint64_t i = 100; i <= 180; i++)
+        add(p, 0, i);
+    for (uint64_t i = 150; i <= 180; i++)
+        add(p, 1, i);
+    profile_event_runs(p, 1, 180 * SECOND, true);
+    assert_int_equal(sampled(p, 1, 0, 0), 30 * SECOND);
+    assert_int_equal(sampled(p, 1, 171, 0), 9 * SECOND);
+    profile_free(p);
+}
+
 /* Of a window that is longer than the history, only the part that the history has counts. */
 static void dropped(void **unused) {
     (void)unused;
@@ -110,10 +125,8 @@ static void dropped(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(between),
-        cmocka_unit_test(many),
-        cmocka_unit_test(later),
-        cmocka_unit_test(dropped),
+        cmocka_unit_test(between), cmocka_unit_test(many),    cmocka_unit_test(later),
+        cmocka_unit_test(joined),  cmocka_unit_test(dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,6 +50,52 @@ static void fill(struct recording *r) {
     recording_mark(r, 103 * SECOND, 5);
 }
 
+static void mark_of(struct recording *r, enum wire_event event, uint64_t second, bool runs) {
+    struct wire_mark w = {.time_ns = second * SECOND,
+                          .engine = {.event = event,
+                                     .mechanism = runs ? WIRE_MECHANISM_PERF : WIRE_MECHANISM_AUTO,
+                                     .interval = 10000000},
+                          .walker = "vm"};
+    recording_add(r, WIRE_MARK, &w, sizeof w, "", "", "");
+}
+
+static uint64_t sampled_seconds(const char *path, uint64_t from, uint64_t to, int event) {
+    struct session *s;
+    struct err e;
+    struct session_options o = {.from_ms = from * 1000, .to_ms = to * 1000};
+    assert_int_equal(session_replay(path, &o, &s, &e), 0);
+    struct snapshot *snap = snapshot_take(session_lock(s), &(struct query){.event = event});
+    session_unlock(s);
+    uint64_t seconds = (snap->sampled_ns + SECOND / 2) / SECOND;
+    snapshot_free(snap);
+    session_close(s);
+    return seconds;
+}
+
+/* An event that was started later, and stopped before the end: then it has no mark any more. */
+static void test_when_events_ran(void **state) {
+    struct file *f = *state;
+    struct recording r = {0};
+    recording_jvm(&r, 4242, "shop.Main", "17.0.15+6");
+    recording_method(&r, 1, "shop/Cart", "add", "(I)V");
+    mark_of(&r, WIRE_EVENT_CPU, 100, true);
+    for (uint64_t i = 100; i < 180; i++) {
+        recording_sample(&r, i * SECOND, 7, 10000000, 2, JAVA(1));
+        if (i == 150 || i == 163 || i == 170) {
+            mark_of(&r, WIRE_EVENT_CPU, i, true);
+            if (i == 150)
+                mark_of(&r, WIRE_EVENT_ALLOC, i, true);
+        }
+    }
+    mark_of(&r, WIRE_EVENT_CPU, 180, true);
+    assert_int_equal(recording_save(&r, f->path), 0);
+    assert_int_equal(sampled_seconds(f->path, 0, 0, WIRE_EVENT_CPU), 80);
+    assert_int_equal(sampled_seconds(f->path, 0, 0, WIRE_EVENT_ALLOC), 13);
+    assert_int_equal(sampled_seconds(f->path, 20, 60, WIRE_EVENT_CPU), 40);
+    assert_int_equal(sampled_seconds(f->path, 20, 60, WIRE_EVENT_ALLOC), 10);
+    recording_done(&r);
+}
+
 /* Lines and virtual threads are in the file like everything else. */
 static void test_lines_and_virtual_threads(void **state) {
     struct file *f = *state;
@@ -344,6 +390,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_recording_is_all_there, make_file, remove_file),
         cmocka_unit_test_setup_teardown(test_a_recording_cut_anywhere, make_file, remove_file),
         cmocka_unit_test_setup_teardown(test_a_damaged_recording, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(test_when_events_ran, make_file, remove_file),
         cmocka_unit_test_setup_teardown(test_lines_and_virtual_threads, make_file, remove_file),
         cmocka_unit_test_setup_teardown(test_engines_come_and_go, make_file, remove_file),
         cmocka_unit_test_setup_teardown(test_filters_and_tags, make_file, remove_file),

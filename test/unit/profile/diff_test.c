@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
 
@@ -45,6 +46,30 @@ static void expect(struct diff_change c, double percent, bool chance, bool is_ne
     assert_true(c.percent > percent - 1e-9 && c.percent < percent + 1e-9);
     assert_int_equal(c.chance, chance);
     assert_int_equal(c.is_new, is_new);
+}
+
+/* What would be a change in a row alone is none among many rows: one of them always looks like
+ * that. */
+static void test_many_rows(void **state) {
+    (void)state;
+    struct profile *p = profile_new(0);
+    char name[8];
+    for (uint32_t i = 0; i < 100; i++) {
+        snprintf(name, sizeof name, "m%u", i);
+        call(p, 10, 1, name, 20);
+        call(p, 11, 1, name, i == 50 ? 38 : 20);
+    }
+    struct snapshot *a = second(p, 10, (struct query){0}), *b = second(p, 11, (struct query){0});
+    struct diff *d = diff_new(a, b);
+    for (uint32_t i = 0; i < 100; i++) {
+        snprintf(name, sizeof name, "m%u", i);
+        assert_true(diff_method_self(d, row(p, b, name)).chance);
+        assert_true(diff_node(d, node(p, b, name)).chance);
+    }
+    diff_free(d);
+    snapshot_free(a);
+    snapshot_free(b);
+    profile_free(p);
 }
 
 /* 1,000 samples before, 500 now: parts are compared, not weights. */
@@ -157,10 +182,9 @@ static void test_nothing_before(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_nodes),
-        cmocka_unit_test(test_pruned),
-        cmocka_unit_test(test_nothing_before),
+        cmocka_unit_test(test_rows),      cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_pruned),    cmocka_unit_test(test_nothing_before),
+        cmocka_unit_test(test_many_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,6 +31,9 @@ static void between(void **unused) {
     assert_int_equal(event_runs_between(&r, 18, 32, 100), 4);
     assert_int_equal(event_runs_between(&r, 20, 30, 100), 0);
     assert_int_equal(event_runs_between(&r, 50, 40, 100), 0);
+    event_runs_note(&r, 35, true); /* before the last end: the runs must not overlap */
+    event_runs_note(&r, 45, false);
+    assert_int_equal(event_runs_between(&r, 0, UINT64_MAX, 100), 25);
 }
 
 /* Of more runs than are kept, the newest keep their times. */

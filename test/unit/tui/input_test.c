@@ -277,7 +277,7 @@ static void full(void **unused) {
 static void own_keys(void **unused) {
     (void)unused;
     static const struct input_key own[] = {
-        {"\033[P", PRESS_DELETE}, {"\033[M", F(5)}, {"\033[MX", F(6)}, {"\033w", PRESS_HOME}};
+        {"\033[P", PRESS_DELETE}, {"\033[MX", F(6)}, {"\033[M", F(5)}, {"\033w", PRESS_HOME}};
     struct input in = {.key = own, .keys = sizeof own / sizeof own[0]};
     static const int32_t expected[] = {PRESS_DELETE, F(6), F(5), PRESS_HOME, PRESS_UP, F(1), -1};
     int32_t press[64];

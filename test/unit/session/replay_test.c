@@ -80,7 +80,7 @@ static void test_when_events_ran(void **state) {
     recording_method(&r, 1, "shop/Cart", "add", "(I)V");
     mark_of(&r, WIRE_EVENT_CPU, 100, true);
     for (uint64_t i = 100; i < 180; i++) {
-        recording_sample(&r, i * SECOND, 7, 10000000, 2, JAVA(1));
+        recording_sample(&r, i * SECOND, 7, 10000000, 1, JAVA(1));
         if (i == 150 || i == 163 || i == 170) {
             mark_of(&r, WIRE_EVENT_CPU, i, true);
             if (i == 150)

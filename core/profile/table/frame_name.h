@@ -1,5 +1,5 @@
 /*
- * Prints a method's name. The forms are those of async-profiler (COMPATIBILITY in man 1):
+ * Prints a method's name. The forms are those of async-profiler (COMING FROM ASYNC-PROFILER):
  *
  *   collapsed, svg, html   java/lang/Thread.run      do_syscall_64_[k]   java.lang.String[]_[i]
  *   text, screen           java.lang.Thread.run      do_syscall_64_[k]

@@ -1,5 +1,6 @@
 #include "tui/model/finding.h"
 
+#include "tui/model/thread_kind.h"
 #include "tui/widget/format.h"
 
 #include <stdarg.h>
@@ -8,6 +9,8 @@
 
 /* Thresholds in percent: from this share on, a fact is reported. */
 #define FEW_THREADS 80.0
+#define IDLE_CORE 10.0 /* less of one core: the JVM is nearly idle */
+#define MUCH_BLOCKED 5.0
 #define HOT_METHOD 10.0
 #define MUCH_KERNEL 20.0
 #define MUCH_COLLECTING 10.0
@@ -23,6 +26,8 @@
 #define NAME_BYTES 160 /* of a name within a line */
 
 enum what {
+    IDLE,
+    BLOCKED,
     COLLECTIONS,
     SAFEPOINTS,
     HEAP,
@@ -108,6 +113,62 @@ static void find_heap(struct list *l) {
             format_heap(&f, j->heap_used_bytes, j->heap_max_bytes));
 }
 
+/* Shares of CPU time say little if there is hardly any. */
+static void find_idle(struct list *l) {
+    const struct model *m = l->m;
+    if (m->status.phase == SESSION_RUNNING && !m->held && m->jvm.cpu_percent < IDLE_CORE)
+        add(l, IDLE, false, "the JVM is nearly idle: it uses %.0f %% of a core",
+            m->jvm.cpu_percent);
+}
+
+/* Returns the rows that findings about code are about. Under wall they are those of CPU time, if it
+ * is sampled too: most of the wall clock time of most threads is spent waiting for work. */
+static const struct snapshot *code_rows(const struct model *m) {
+    return m->asked.event == WIRE_EVENT_WALL ? m->rows[WIRE_EVENT_CPU].snapshot : m->snapshot;
+}
+
+static const char *code_whole(const struct model *m) {
+    return m->asked.event == WIRE_EVENT_WALL ? "of the CPU time" : finding_whole(m);
+}
+
+/* Time that application threads waited to enter monitors. */
+static void find_blocked(struct list *l) {
+    const struct model *m = l->m;
+    const struct model_thread *worst = NULL;
+    uint64_t blocked = 0, all = 0, most = 0;
+    for (uint32_t i = 0; i < m->thread_count; i++) {
+        const struct model_thread *t = &m->threads[i];
+        const uint64_t *states = model_thread_states(m, t);
+        if (!states || thread_kind(t) != THREAD_APPLICATION)
+            continue;
+        for (int k = 0; k < WIRE_THREAD_STATES; k++)
+            all += states[k];
+        blocked += states[WIRE_THREAD_BLOCKED];
+        if (states[WIRE_THREAD_BLOCKED] > most) {
+            most = states[WIRE_THREAD_BLOCKED];
+            worst = t;
+        }
+    }
+    char name[64];
+    if (!worst || percent_of(blocked, all) < MUCH_BLOCKED)
+        return;
+    struct finding *f = add(l, BLOCKED, true,
+                            "%.0f %% of the application threads' time is spent waiting for "
+                            "monitors, most by %s",
+                            percent_of(blocked, all), model_thread_name(worst, name, sizeof name));
+    f->thread = worst;
+    f->view = LIVE_LOCKS;
+}
+
+/* Writes " (1.9 cores)" for CPU time, else "". Returns out. */
+static const char *load_of(const struct snapshot *s, int event, uint64_t weight, char out[32]) {
+    double cores = (double)weight / (double)s->sampled_ns;
+    out[0] = '\0';
+    if (event == WIRE_EVENT_CPU)
+        snprintf(out, 32, " (%.*f %s)", cores < 1 ? 2 : 1, cores, cores == 1 ? "core" : "cores");
+    return out;
+}
+
 /* Reports at most FEW threads that together have most of the weight. */
 static void find_busy_threads(struct list *l) {
     const struct model *m = l->m;
@@ -127,10 +188,12 @@ static void find_busy_threads(struct list *l) {
         at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "",
                                model_thread_name(&m->threads[i], name, sizeof name));
     }
-    struct finding *f = n == 1 ? add(l, FEW_BUSY, false, "%.0f %% %s is in one thread: %s", part,
-                                     finding_whole(m), names)
-                               : add(l, FEW_BUSY, false, "%.0f %% %s is in %u threads: %s", part,
-                                     finding_whole(m), n, names);
+    char load[32];
+    load_of(m->snapshot, m->asked.event, sum, load);
+    struct finding *f = n == 1 ? add(l, FEW_BUSY, false, "%.0f %% %s%s is in one thread: %s", part,
+                                     finding_whole(m), load, names)
+                               : add(l, FEW_BUSY, false, "%.0f %% %s%s is in %u threads: %s", part,
+                                     finding_whole(m), load, n, names);
     f->thread = &m->threads[0];
 }
 
@@ -142,22 +205,38 @@ static bool is_of_locks(int event) {
     return event == WIRE_EVENT_LOCK || event == WIRE_EVENT_NATIVELOCK;
 }
 
+/* Writes the 95% interval of a share in percent: "77 to 81", or "79". Returns out. */
+static const char *range_of(uint64_t part, uint64_t samples, double percent, char out[32]) {
+    double error = percent_error(part, samples);
+    double least = percent > error ? percent - error : 0, most = percent + error;
+    if (error < 0.5)
+        snprintf(out, 32, "%.0f", percent);
+    else
+        snprintf(out, 32, "%.0f to %.0f", least, most < 100 ? most : 100);
+    return out;
+}
+
 static void find_code(struct list *l) {
     const struct model *m = l->m;
-    const struct snapshot *s = m->snapshot;
-    char name[1024];
+    const struct snapshot *s = code_rows(m);
+    char name[1024], range[32];
     uint64_t kernel = 0;
     uint32_t first = METHOD_NONE;
-    if (s->method_count && percent_of(s->methods[0].self, s->weight) >= HOT_METHOD) {
+    if (!s || !s->weight)
+        return;
+    const struct snapshot_method *hot = s->method_count ? &s->methods[0] : NULL;
+    if (hot && percent_of(hot->self, s->weight) >= HOT_METHOD) {
+        bool of_class = is_class(m, hot->method);
         struct finding *f =
-            add(l, HOTTEST, false, "%.0f %% %s %s %.*s%s",
-                percent_of(s->methods[0].self, s->weight), finding_whole(m),
-                !is_class(m, s->methods[0].method) ? "is in"
-                : is_of_locks(m->asked.event)      ? "are for"
-                                                   : "is",
-                NAME_BYTES - 1, model_method_name(m, s->methods[0].method, name, sizeof name),
-                is_class(m, s->methods[0].method) ? "" : " itself");
-        f->method = s->methods[0].method;
+            add(l, HOTTEST, false, "%s %% %s %s %.*s%s",
+                range_of(hot->self_samples, s->samples, percent_of(hot->self, s->weight), range),
+                code_whole(m),
+                !of_class                     ? "is in"
+                : is_of_locks(m->asked.event) ? "are for"
+                                              : "is",
+                NAME_BYTES - 1, model_method_name(m, hot->method, name, sizeof name),
+                of_class ? "" : " itself");
+        f->method = hot->method;
     }
     for (uint32_t i = 0; i < s->method_count && s->methods[i].self; i++) {
         if (model_method(m, s->methods[i].method)->kind != METHOD_KERNEL)
@@ -167,34 +246,24 @@ static void find_code(struct list *l) {
     }
     if (percent_of(kernel, s->weight) >= MUCH_KERNEL)
         add(l, KERNEL, false, "%.0f %% %s is in the kernel", percent_of(kernel, s->weight),
-            finding_whole(m))
+            code_whole(m))
             ->method = first;
 }
 
-/* Returns the share of the threads whose names begin with one of these words, in percent. */
-static double part_of_threads(const struct model *m, const char *const *begin) {
+/* Returns the share of the threads of this kind, in percent. */
+static double part_of_threads(const struct model *m, enum thread_kind kind) {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < m->thread_count && m->threads[i].weight; i++) {
-        const struct model_thread *t = &m->threads[i];
-        const char *name = t->name[0] ? t->name : t->comm;
-        bool is = false;
-        for (const char *const *b = begin; *b; b++)
-            is = is || !strncmp(name, *b, strlen(*b));
-        sum += is && !t->is_virtual ? t->weight : 0;
-    }
+    for (uint32_t i = 0; i < m->thread_count && m->threads[i].weight; i++)
+        sum += thread_kind(&m->threads[i]) == kind ? m->threads[i].weight : 0;
     return percent_of(sum, m->snapshot->weight);
 }
 
 static void find_vm_threads(struct list *l) {
-    static const char *const collector[] = {"GC Thread",  "G1 ",     "ZWorker", "ZDriver",
-                                            "Shenandoah", "ParGC",   "CMS",     "Concurrent Mark",
-                                            "GC task",    "Gang wo", "XWorker", NULL};
-    static const char *const compiler[] = {"C2 Compiler", "C1 Compiler", "JVMCI", NULL};
-    double part = part_of_threads(l->m, collector);
+    double part = part_of_threads(l->m, THREAD_GC);
     if (part >= MUCH_COLLECTING)
         add(l, COLLECTORS, false, "the collector's threads take %.0f %% %s", part,
             finding_whole(l->m));
-    part = part_of_threads(l->m, compiler);
+    part = part_of_threads(l->m, THREAD_JIT);
     if (part >= MUCH_COMPILING)
         add(l, COMPILERS, false, "the compilers take %.0f %% %s: the JVM is warming up", part,
             finding_whole(l->m));
@@ -260,13 +329,16 @@ int finding_list(const struct model *m, struct finding out[FINDINGS_MAX]) {
     struct list l = {.m = m, .out = out};
     if (!m->snapshot)
         return 0;
+    find_idle(&l);
     find_pauses(&l);
     find_heap(&l);
-    if (m->snapshot->weight) {
+    find_blocked(&l);
+    bool of_wall = m->asked.event == WIRE_EVENT_WALL || !m->snapshot->weight;
+    if (!of_wall)
         find_busy_threads(&l);
-        find_code(&l);
+    find_code(&l);
+    if (!of_wall)
         find_vm_threads(&l);
-    }
     find_locks(&l);
     find_allocation(&l);
     find_faults(&l);

@@ -16,6 +16,7 @@
  *   source_finder   search for a class's source file in folders, archives and the JDK
  *   source_session  data source of the model that reads from a session
  *   thread_figures  figures of a thread or a group of threads: CPU, weight, states
+ *   thread_kind     what a thread works for: the application, GC, JIT, VM; told by its name
  *   thread_pools    rows of the threads view: threads, grouped into pools by name
  *
  * The data that all views draw: one question about the profile and its answer, the figures of the

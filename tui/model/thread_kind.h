@@ -1,0 +1,19 @@
+/*
+ * What a thread works for: the application, or the VM. The VM's own threads are told by their names,
+ * which HotSpot has not changed for years.
+ *
+ * Context: pure.
+ */
+#ifndef JTOP_TUI_MODEL_THREAD_KIND_H
+#define JTOP_TUI_MODEL_THREAD_KIND_H
+
+#include "tui/model/model.h"
+
+enum thread_kind { THREAD_APPLICATION, THREAD_GC, THREAD_JIT, THREAD_VM, THREAD_KINDS };
+
+enum thread_kind thread_kind(const struct model_thread *t);
+
+/* "application", "GC", "JIT", "VM" */
+extern const char *const thread_kind_name[THREAD_KINDS];
+
+#endif

@@ -157,6 +157,10 @@ static void count_sample(struct decoder *d, struct delivery *what, bool held) {
 static void count_lock(struct decoder *d, struct delivery *what) {
     struct profile_lock *l = &what->lock;
     uint32_t frames = what->frames - 1;
+    /* The agent publishes the sample with the waiter's stack just before the wait. */
+    const struct kept_place *k = place_map_get(&d->repeats, pair_key(l->tid, WIRE_EVENT_LOCK));
+    bool is_of_wait = k && k->state == PLACE_COUNTED && k->at.virtual_id == l->virtual_id;
+    l->at = is_of_wait ? &k->at : NULL;
     l->class_id = what->frame[frames].method;
     l->owner_frame = what->frame;
     l->owner_frames = (uint16_t)frames;

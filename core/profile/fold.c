@@ -149,6 +149,7 @@ void fold_threads(struct profile *p, uint64_t now) {
             fold_history(p);
         fold_sums(p);
         lock_table_fold(p, heir_of);
+        lock_history_fold(&p->lock_history, p, heir_of);
         thread_table_reclaim(&p->threads);
         return;
     }

@@ -17,6 +17,7 @@ const struct profile_limits profile_default_limits = {
     .virtual_roots = METHOD_TABLE_MAX / 2,
     .states = 1 << 18,
     .lock_rows = 1 << 13,
+    .lock_entries = 1 << 16,
     .owner_nodes = 1 << 16,
     .name_bytes = (size_t)512 << 20,
     .history_bytes = (size_t)64 << 20,
@@ -30,6 +31,7 @@ static void profile_set_limits(struct profile *p, const struct profile_limits *l
     p->threads.max = limits->threads;
     p->threads.max_virtual = limits->virtuals;
     p->history.limit = limits->history_bytes;
+    p->lock_history.max = limits->lock_entries;
     p->threads.names.limit = limits->name_bytes / 8;
     method_table_limit(p->methods, limits->name_bytes);
 }
@@ -56,7 +58,8 @@ void profile_limit_memory(struct profile *p, uint64_t bytes) {
     l.states = fit(part * 2, 54, 1 << 10, d->states);
     l.lock_rows = fit(part * 3, 1 << 9, 1 << 6, d->lock_rows);
     l.owner_nodes = l.lock_rows * 8;
-    l.history_bytes = fit(part * 13, 1, 1 << 18, (uint32_t)d->history_bytes);
+    l.lock_entries = fit(part, 200, 1 << 8, d->lock_entries);
+    l.history_bytes = fit(part * 12, 1, 1 << 18, (uint32_t)d->history_bytes);
     l.name_bytes = fit(part * 12, 1, 1 << 20, (uint32_t)d->name_bytes);
     l.virtual_roots = fit(l.name_bytes / 4, 64, 1 << 10, d->virtual_roots);
     profile_set_limits(p, &l);
@@ -116,6 +119,7 @@ struct profile *profile_new_limited(uint32_t history_seconds, const struct profi
     p->tree.overflow = METHOD_NONE;
     p->locks.owners.overflow = METHOD_NONE;
     p->history.span = history_seconds ? history_seconds : PROFILE_HISTORY_SECONDS;
+    p->lock_history.span = p->history.span;
     p->unknown = METHOD_NONE;
     p->rest = CALL_ROOT;
     if (p->methods)
@@ -153,10 +157,12 @@ void profile_free(struct profile *p) {
     tally_free(&p->by_state);
     tally_free(&p->by_carrier_state);
     lock_table_free(&p->locks);
+    lock_history_free(&p->lock_history);
     timeline_free(&p->timeline);
     free(p->rank);
     free(p->ranked);
     filter_free(&p->filter);
+    filter_free(&p->owner_filter);
     for (int i = 0; i < STANDING; i++)
         standing_free(&p->standing[i]);
     scratch_free(&p->scratch);

@@ -137,7 +137,9 @@ struct profile_lock {
     uint64_t virtual_id; /* 0: none */
     uint32_t owner_tid;  /* 0: not known */
     uint64_t owner_virtual_id;
-    uint16_t owner_frames; /* the owner's stack at the start of the wait */
+    const struct profile_place *at; /* where the sample with the waiter's stack was counted; NULL or
+                                       another lock's: the stack is not known */
+    uint16_t owner_frames;          /* the owner's stack at the start of the wait */
     const struct profile_frame *owner_frame;
 };
 

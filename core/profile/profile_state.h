@@ -6,6 +6,7 @@
 
 #include "core/profile/history/event_runs.h"
 #include "core/profile/history/history.h"
+#include "core/profile/history/lock_history.h"
 #include "core/profile/history/timeline.h"
 #include "core/profile/profile.h"
 #include "core/profile/snapshot/filter.h"
@@ -30,6 +31,8 @@ struct profile_limits {
     uint32_t lock_rows;     /* (class, owner, stack); above this, owners' stacks are left out, then
                                owners. Up to 16 times as many locks and waiters are counted
                                separately */
+    uint32_t lock_entries;  /* in the history of waits; above this, the oldest seconds are
+                               dropped early */
     uint32_t owner_nodes;   /* in the tree of owners' stacks */
     size_t name_bytes;      /* for methods; threads may use an eighth of that in addition */
     size_t history_bytes;   /* above this, the oldest seconds are dropped early */
@@ -66,6 +69,7 @@ struct profile {
     struct tally by_state;         /* by state and thread, if the state is known; only weights */
     struct tally by_carrier_state; /* by state and carrier; only samples of virtual threads */
     struct lock_table locks;
+    struct lock_history lock_history;
     struct timeline timeline;
     struct event_runs runs[PROFILE_EVENTS];
     struct profile_limits limits;
@@ -80,7 +84,8 @@ struct profile {
 
     uint32_t *rank; /* by method id: position in the order of names, see order.h */
     uint32_t *ranked, ranks, rank_cap, ranked_cap;
-    struct filter filter; /* of the last query that had one */
+    struct filter filter;       /* of the last query that had one */
+    struct filter owner_filter; /* the same, for the tree of owners' stacks */
     struct standing standing[STANDING];
     uint64_t asked; /* serial number of the queries to `standing` */
     struct scratch scratch;

@@ -16,6 +16,7 @@
 #define MUCH_COLLECTING 10.0
 #define MUCH_COMPILING 15.0
 #define MUCH_PAUSED 1.0
+#define MUCH_WAITED 5.0 /* of one thread's time, for locks */
 #define TOO_MUCH_PAUSED 5.0
 #define FULL_HEAP 90.0
 #define MUCH_OF_A_CLASS 20.0
@@ -222,10 +223,10 @@ static void find_code(struct list *l) {
     char name[1024], range[32];
     uint64_t kernel = 0;
     uint32_t first = METHOD_NONE;
-    if (!s || !s->weight)
+    if (!s || !s->weight || !s->method_count)
         return;
-    const struct snapshot_method *hot = s->method_count ? &s->methods[0] : NULL;
-    if (hot && percent_of(hot->self, s->weight) >= HOT_METHOD) {
+    const struct snapshot_method *hot = &s->methods[0];
+    if (percent_of(hot->self, s->weight) >= HOT_METHOD) {
         bool of_class = is_class(m, hot->method);
         struct finding *f =
             add(l, HOTTEST, false, "%s %% %s %s %.*s%s",
@@ -272,19 +273,22 @@ static void find_vm_threads(struct list *l) {
 static void find_locks(struct list *l) {
     const struct snapshot *s = l->m->snapshot;
     const struct snapshot_lock *first = s->lock_count ? &s->locks[0] : NULL;
-    struct format f = {""};
+    struct format waited = {""}, time = {""};
     char name[1024] = "", owner[128] = "";
     uint64_t all = 0;
     for (uint32_t i = 0; i < s->lock_count; i++)
         all += s->locks[i].is_class ? s->locks[i].waited_ns : 0;
-    if (!first || percent_of(all, l->m->status.elapsed_ns) < MUCH_PAUSED)
+    double part = percent_of(all, s->locks_sampled_ns);
+    if (!first || part < MUCH_WAITED)
         return;
     if (s->lock_count > 1 && !s->locks[1].is_class && s->locks[1].owner && s->locks[1].owner[0])
         snprintf(owner, sizeof owner, ", held most by %.60s", s->locks[1].owner);
     frame_name(model_method(l->m, first->class_id), l->m->style & ~(unsigned)NAME_MARKS, name,
                sizeof name);
-    add(l, LOCKS, false, "threads waited %s for locks, %.0f %% of it for %.80s%s",
-        format_duration(&f, all), percent_of(first->waited_ns, all), name, owner)
+    add(l, LOCKS, false,
+        "threads waited %s for locks in %s (%.0f %% of a thread), %.0f %% of it for %.80s%s",
+        format_duration(&waited, all), format_duration(&time, s->locks_sampled_ns), part,
+        percent_of(first->waited_ns, all), name, owner)
         ->view = LIVE_LOCKS;
 }
 

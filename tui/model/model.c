@@ -319,6 +319,7 @@ static struct query make_query(const struct model *m) {
         .by_thread = ask->tree && ask->by_thread,
         .tree = ask->tree,
         .locks = ask->locks,
+        .locks_event = WIRE_EVENT_LOCK,
         .lines = ask->lines,
         .lines_of = ask->lines_of,
         .spark_cells = ask->sparks ? MODEL_SPARKS : 0,

@@ -3,8 +3,6 @@
 #include <stddef.h>
 #include <string.h>
 
-const char *const thread_kind_name[THREAD_KINDS] = {"application", "GC", "JIT", "VM"};
-
 /* Beginnings of names. The kernel's own copy of a name has 15 bytes at most. */
 static const struct {
     const char *name;

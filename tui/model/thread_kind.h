@@ -1,6 +1,6 @@
 /*
- * What a thread works for: the application, or the VM. The VM's own threads are told by their names,
- * which HotSpot has not changed for years.
+ * What a thread works for: the application, or the VM. HotSpot's own threads have names of
+ * their own, which have not changed for years.
  *
  * Context: pure.
  */
@@ -12,8 +12,5 @@
 enum thread_kind { THREAD_APPLICATION, THREAD_GC, THREAD_JIT, THREAD_VM, THREAD_KINDS };
 
 enum thread_kind thread_kind(const struct model_thread *t);
-
-/* "application", "GC", "JIT", "VM" */
-extern const char *const thread_kind_name[THREAD_KINDS];
 
 #endif

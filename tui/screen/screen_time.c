@@ -34,7 +34,10 @@ static void compare(struct screen *s, bool on) {
     if (counts || (!on && s->marked_by_baseline))
         told(s, model_mark(m, counts));
     s->marked_by_baseline = counts;
-    if (on && s->view != LIVE_LOCKS)
+    if (on && s->view == LIVE_LOCKS)
+        screen_pass(s,
+                    "baseline set: other views are compared with it, locks are not; B removes it");
+    else if (on)
         screen_pass(s, "baseline set: what %s is compared with it; B removes it",
                     counts ? "is sampled from now on" : "you show next");
 }
@@ -55,16 +58,7 @@ static void scrub(struct screen *s, int64_t seconds) {
         screen_pass(s, "the history goes no further back");
 }
 
-/* Reports that the locks view has no window: waits are not kept by the second. */
-static void tell_of_locks(struct screen *s) {
-    if (s->view == LIVE_LOCKS)
-        screen_pass(s,
-                    "locks are always counted from the beginning: only other views have changed");
-}
-
 bool screen_move_in_time(struct screen *s, enum command command) {
-    if (command >= COMMAND_SECOND_BACK && command <= COMMAND_NO_BASELINE)
-        tell_of_locks(s);
     switch (command) {
     case COMMAND_PAUSE:
         toggle_hold(s);

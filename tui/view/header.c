@@ -158,14 +158,18 @@ static void describe_time(const struct model *m, struct question *out) {
 
 /* An event that was started later, or stopped meanwhile, was sampled in a part of the time. Rates
  * are over that part. */
-static void describe_part(const struct model *m, struct question *out) {
+static void describe_part(const struct model *m, bool locks, struct question *out) {
     const struct model_window w = model_window(m);
+    const struct snapshot *s = m->snapshot;
     uint64_t end = m->held ? m->held_second : m->newest_second;
     uint64_t from = w.from > m->first_second ? w.from : m->first_second;
-    uint64_t ms = m->snapshot ? m->snapshot->sampled_ns / 1000000 : 0;
+    uint64_t ms = s ? (locks ? s->locks_sampled_ns : s->sampled_ns) / 1000000 : 0;
     struct format f = {""};
     if (ms && end > from && ms + PART_MS < (end - from) * 1000)
-        add(out, "%s sampled for %s", model_event_name(m, m->asked.event), format_age(&f, ms));
+        add(out, "%s sampled for %s", model_event_name(m, locks ? WIRE_EVENT_LOCK : m->asked.event),
+            format_age(&f, ms));
+    if (locks && s && s->locks_from > from && end >= s->locks_from)
+        add(out, "only waits of the last %s", format_age(&f, (end - s->locks_from + 1) * 1000));
 }
 
 static void describe_comparison(const struct model *m, struct question *out) {
@@ -184,11 +188,6 @@ static void describe_comparison(const struct model *m, struct question *out) {
 static void describe_question(const struct model *m, enum live_view view, struct question *out) {
     const struct model_question *q = &m->question;
     *out = (struct question){.what = ""};
-    if (view == LIVE_LOCKS) { /* this view ignores the question */
-        if (q->narrowings)
-            add(out, "filters do not apply");
-        return;
-    }
     if (model_zoomed(q)) {
         out->what = "thread ";
         model_zoom_name(m, out->name, sizeof out->name);
@@ -208,7 +207,8 @@ static void describe_question(const struct model *m, enum live_view view, struct
     if (q->filter[0])
         add(out, "\\%s%s", q->filter,
             m->snapshot && m->snapshot->filter_gave_up ? " (regex slow: incomplete)" : "");
-    if ((q->narrowings || m->span || m->mark_second || m->scrubbed) && m->snapshot) {
+    bool locks = view == LIVE_LOCKS;
+    if (!locks && (q->narrowings || m->span || m->mark_second || m->scrubbed) && m->snapshot) {
         struct format f = {""};
         add(out, "%s%% of all",
             format_percent(&f, percent_of(m->snapshot->samples, m->samples[q->event])));
@@ -216,8 +216,9 @@ static void describe_question(const struct model *m, enum live_view view, struct
     if (q->carriers && !q->virtual_id)
         add(out, "by carrier");
     describe_time(m, out);
-    describe_part(m, out);
-    describe_comparison(m, out);
+    describe_part(m, locks, out);
+    if (!locks)
+        describe_comparison(m, out);
 }
 
 static int question_cols(const struct canvas *c, const struct question *q) {

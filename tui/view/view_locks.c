@@ -1,6 +1,7 @@
 /*
  * The locks view: for which classes of locks threads wait, how long, and which threads hold them
- * meanwhile. Of all threads since the beginning, whatever event, filter and thread are chosen.
+ * meanwhile. The waits are those that ended in the time shown; a thread, method or filter keeps the
+ * waits in which it waited or held the lock. The selected event does not matter.
  */
 #include "tui/model/lock_rows.h"
 #include "tui/view/view.h"
@@ -246,7 +247,9 @@ static void draw_empty(struct canvas *c, struct area a, const struct model *m) {
     const char *why = "no thread waits for a lock";
     struct format f = {""};
     char text[120];
-    if (e->runs) {
+    if (m->question.narrowings || m->question.from_second) {
+        why = "no thread waited for a lock in this selection";
+    } else if (e->runs) {
         snprintf(text, sizeof text, "no thread waited for a lock longer than %s yet",
                  format_interval(&f, e->interval));
         why = text;

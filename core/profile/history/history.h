@@ -1,8 +1,9 @@
 /*
  * Files:
- *   event_runs  when each event was sampled, for rates
- *   history     samples of each second, as far back as time and memory allow
- *   timeline    sums of each second by event, and VM pauses, for sparklines
+ *   event_runs    when each event was sampled, for rates
+ *   history       samples of each second, as far back as time and memory allow
+ *   lock_history  waits for locks of each second, for queries about a time span or a thread
+ *   timeline      sums of each second by event, and VM pauses, for sparklines
  *
  * The samples of each second, as far back as time and memory allow.
  *

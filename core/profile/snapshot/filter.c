@@ -183,8 +183,8 @@ static int start(struct filter *f, const struct query *q) {
     return 0;
 }
 
-int filter_nodes(struct filter *f, const struct profile *p, const struct query *q,
-                 const struct filter **out) {
+int filter_nodes(struct filter *f, const struct profile *p, const struct call_tree *t,
+                 const struct query *q, const struct filter **out) {
     *out = NULL;
     if (keeps_all(q))
         return 0;
@@ -192,7 +192,7 @@ int filter_nodes(struct filter *f, const struct profile *p, const struct query *
     if (rc == 0)
         rc = judge_methods(f, q, p->methods);
     if (rc == 0)
-        rc = judge_nodes(f, &p->tree);
+        rc = judge_nodes(f, t);
     if (rc != 0)
         return rc;
     bool invert = q->filter && q->filter[0] == '!';

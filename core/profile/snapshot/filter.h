@@ -34,13 +34,15 @@ struct filter {
     uint32_t nodes, node_cap;
 };
 
+struct call_tree;
 struct profile;
 struct query;
 
-/* Updates a filter for a profile and a query; a new filter must be all zeroes. *out becomes the
+/* Updates a filter for a profile's tree and a query; a new filter must be all zeroes, and is used
+ * for this tree only. *out becomes the
  * filter, or NULL if everything is kept. 0 or -ENOMEM. */
-int filter_nodes(struct filter *f, const struct profile *p, const struct query *q,
-                 const struct filter **out);
+int filter_nodes(struct filter *f, const struct profile *p, const struct call_tree *t,
+                 const struct query *q, const struct filter **out);
 void filter_free(struct filter *f);
 
 static inline bool filter_keeps(const struct filter *f, uint32_t node) {

@@ -277,7 +277,7 @@ static int gather_each(struct build *b) {
 
 int gather_items(struct build *b) {
     const struct query *q = b->q;
-    int rc = filter_nodes(&b->p->filter, b->p, q, &b->filter);
+    int rc = filter_nodes(&b->p->filter, b->p, &b->p->tree, q, &b->filter);
     if (rc != 0)
         return rc;
     b->s->filter_gave_up = b->filter && b->filter->gave_up;

@@ -185,7 +185,7 @@ struct history_reading *history_read(const struct profile *p, const struct query
     int rc = 0;
     if (q->event >= 0 && q->event < PROFILE_EVENTS) {
         bool always = build_always(q) || build_from_beginning(p, q);
-        rc = filter_nodes(&d.own, p, q, &d.filter);
+        rc = filter_nodes(&d.own, p, &p->tree, q, &d.filter);
         if (rc == 0)
             rc = always ? take_everything(&d)
                         : take_seconds(&d, q->from_second, q->to_second ? q->to_second : UINT64_MAX,

@@ -63,9 +63,9 @@ static uint64_t seconds_of(const struct profile *p, const struct query *q) {
     return p->any && to >= from ? to - from + 1 : 1;
 }
 
-/* Returns how long the event was sampled in the window, at least a tenth of a second. */
-static uint64_t sampled_of(const struct profile *p, const struct query *q) {
-    const struct event_runs *r = &p->runs[q->event < PROFILE_EVENTS && q->event > 0 ? q->event : 0];
+/* Returns how long an event was sampled in the query's window, at least a tenth of a second. */
+static uint64_t sampled_of(const struct profile *p, const struct query *q, int event) {
+    const struct event_runs *r = &p->runs[event < PROFILE_EVENTS && event > 0 ? event : 0];
     const uint64_t seconds = UINT64_MAX / NS_PER_SECOND - 1; /* the last one that has an end */
     const struct history *h = &p->history;
     uint64_t first = q->from_second, kept = h->end ? h->second[h->first].second : 0;
@@ -198,7 +198,8 @@ struct snapshot *snapshot_take(struct profile *p, const struct query *q) {
     if (!b.s)
         return NULL;
     borrow_scratch(&b);
-    b.s->sampled_ns = sampled_of(p, q);
+    b.s->sampled_ns = sampled_of(p, q, q->event);
+    b.s->locks_sampled_ns = sampled_of(p, q, q->locks_event);
     b.s->inverted = q->inverted;
     b.s->by_thread = q->by_thread;
     b.s->by_tier = q->tiers;

@@ -78,7 +78,11 @@ struct query {
     uint64_t virtual_id; /* only this virtual thread, regardless of `tid` and `carriers`; 0: all, so
                             the row of "[other virtual threads]" cannot be selected */
     bool tiers;          /* frames of one method in different tiers are different tree nodes */
-    bool locks;          /* build `locks` (for any event) */
+    bool locks;          /* build `locks`, for any event: the waits that ended in the window and
+                            whose waiter or owner, with its stack, the query keeps (a filter with
+                            '!': both). The profile has them one by one as long as the history, see
+                            locks_from */
+    int locks_event;     /* with `locks`: the event whose engine reports them */
     bool lines;          /* build `lines` for the method `lines_of` */
     uint32_t lines_of;
     uint32_t spark_cells;   /* number of cells with weight over time, for each row; 0: none */
@@ -111,8 +115,7 @@ struct snapshot_thread {
 };
 
 /* Waits for locks of one class, and the owners that were waited for. Sorted by waited_ns,
- * descending; an owner's rows follow its class's row. Since the beginning, regardless of
- * the window. */
+ * descending; an owner's rows follow its class's row. */
 struct snapshot_lock {
     uint32_t class_id; /* METHOD_CLASS */
     uint32_t flags;    /* meaning defined by the caller; or-ed */
@@ -191,6 +194,9 @@ struct snapshot {
     uint32_t lock_count;
     struct snapshot_lock_link *lock_links;
     uint32_t lock_link_count;
+    uint64_t locks_from;       /* the query includes earlier seconds than this one, but their waits
+                                  are no longer kept; 0: all waits are there */
+    uint64_t locks_sampled_ns; /* as sampled_ns, of query.locks_event */
     /* [row * query.spark_cells + cell], oldest first: the self of a method, the weight of a thread.
      * NULL if not requested. Seconds that the history no longer has are 0. */
     uint64_t *method_spark, *thread_spark;

@@ -34,8 +34,7 @@ static int by_wait(const void *a, const void *b) {
     return by_tid(&x->lock, &y->lock);
 }
 
-static void start_class(const struct build *b, uint32_t class, struct lock_line *out) {
-    const struct lock_class *c = &b->p->locks.class[class];
+static void start_class(const struct build *b, const struct lock_class *c, struct lock_line *out) {
     *out = (struct lock_line){.lock = {.class_id = c->method,
                                        .is_class = true,
                                        .locks = c->locks.count,
@@ -80,10 +79,10 @@ static void write_row(const struct build *b, const struct lock_row *r, struct lo
 }
 
 /* Writes the lines of the classes, then those of the rows. Returns their number. */
-static uint32_t write_lines(const struct build *b, struct lock_line *line) {
-    const struct lock_table *t = &b->p->locks;
+static uint32_t write_lines(const struct build *b, const struct lock_table *t,
+                            struct lock_line *line) {
     for (uint32_t i = 0; i < t->classes; i++)
-        start_class(b, i, &line[i]);
+        start_class(b, &t->class[i], &line[i]);
     for (uint32_t i = 0; i < t->rows; i++)
         write_row(b, &t->row[i], &line[t->row[i].class], &line[t->classes + i]);
     for (uint32_t i = 0; i < t->rows; i++)
@@ -109,8 +108,7 @@ static int by_link(const void *a, const void *b) {
     return x->other_id < y->other_id ? -1 : x->other_id > y->other_id;
 }
 
-static int write_links(struct build *b) {
-    const struct lock_table *t = &b->p->locks;
+static int write_links(struct build *b, const struct lock_table *t) {
     b->s->lock_links = malloc((t->links + (size_t)1) * sizeof *b->s->lock_links);
     if (!b->s->lock_links)
         return -ENOMEM;
@@ -140,21 +138,74 @@ static int write_links(struct build *b) {
     return 0;
 }
 
-int build_locks(struct build *b) {
-    const struct lock_table *t = &b->p->locks;
+static int write_table(struct build *b, const struct lock_table *t) {
     size_t most = (size_t)t->classes + t->rows;
     struct lock_line *line = malloc((most + 1) * sizeof *line);
     b->s->locks = malloc((most + 1) * sizeof *b->s->locks);
     int rc = line && b->s->locks ? order_update(b->p) : -ENOMEM;
     if (rc == 0) {
-        uint32_t lines = write_lines(b, line);
+        uint32_t lines = write_lines(b, t, line);
         qsort(line, lines, sizeof *line, by_wait);
         for (uint32_t i = 0; i < lines; i++)
             if (line[i].lock.waits)
                 b->s->locks[b->s->lock_count++] = line[i].lock;
     }
     free(line);
-    return rc == 0 ? write_links(b) : rc;
+    return rc == 0 ? write_links(b, t) : rc;
+}
+
+/* Whether the query keeps a thread with this stack. If the stack is not known, no filter keeps it. */
+static bool keeps_stack(const struct build *b, uint32_t thread, const struct filter *filter,
+                        uint32_t node) {
+    return thread != LOCK_OWNER_NONE && build_asks_for(b->q, &b->p->threads.thread[thread]) &&
+           (!filter || (node != CALL_ROOT && filter_keeps(filter, node)));
+}
+
+static bool has_text(const struct filter *filter, uint32_t node) {
+    return node != CALL_ROOT && filter->flags[node] & FILTER_TEXT;
+}
+
+/* Whether the query keeps a wait: of a thread that it keeps, or for one. `holders`: the filter for
+ * the owners' tree. */
+static bool keeps(const struct build *b, const struct filter *holders, const struct lock_entry *e) {
+    uint32_t waiter = build_by_carrier(b->q) ? e->carrier : e->waiter;
+    bool inverted = b->filter && b->q->filter && b->q->filter[0] == '!';
+    if (e->second < b->q->from_second || e->second > build_last_second(b->q) ||
+        e->second < b->p->lock_history.gone)
+        return false;
+    if (inverted && (has_text(b->filter, e->stack) || has_text(holders, e->node)))
+        return false;
+    return keeps_stack(b, waiter, b->filter, e->stack) ||
+           keeps_stack(b, e->owner, holders, e->node);
+}
+
+static int build_from_history(struct build *b) {
+    const struct lock_history *h = &b->p->lock_history;
+    const struct filter *holders;
+    struct lock_table t = {0};
+    int rc = filter_nodes(&b->p->owner_filter, b->p, &b->p->locks.owners, b->q, &holders);
+    if (rc == 0)
+        rc = lock_table_begin(&t, &b->p->locks);
+    for (uint32_t i = h->first; rc == 0 && i < h->end; i++)
+        if (keeps(b, holders, &h->entry[i]))
+            rc = lock_table_count(&t, b->p, &h->entry[i]);
+    if (h->gone > b->q->from_second)
+        b->s->locks_from = h->gone;
+    if (rc == 0)
+        rc = write_table(b, &t);
+    lock_table_free(&t);
+    return rc;
+}
+
+int build_locks(struct build *b) {
+    const struct query *q = b->q;
+    int rc = filter_nodes(&b->p->filter, b->p, &b->p->tree, q, &b->filter);
+    bool always =
+        q->from_second == 0 && (build_always(q) || q->to_second >= b->p->lock_history.newest);
+    bool all = always && !b->filter && q->tid == QUERY_ALL_THREADS && q->virtual_id == 0;
+    if (rc != 0)
+        return rc;
+    return all ? write_table(b, &b->p->locks) : build_from_history(b);
 }
 
 uint32_t snapshot_owner_stack(const struct profile *p, uint32_t owner_node, uint32_t *method,

@@ -109,21 +109,21 @@ static int thread_of(struct profile *p, uint32_t tid, uint64_t virtual_id, uint6
     return 0;
 }
 
-static int count_id(struct profile *p, struct id_set *s, uint64_t id) {
+static int count_id(struct lock_table *t, const struct profile *p, struct id_set *s, uint64_t id) {
     uint32_t before = s->count, max = p->limits.lock_rows * 16;
-    int rc = id_set_add(s, id, p->locks.ids < max ? LOCK_IDS_MAX : before);
-    p->locks.ids += s->count - before;
+    int rc = id_set_add(s, id, t->ids < max ? LOCK_IDS_MAX : before);
+    t->ids += s->count - before;
     return rc;
 }
 
 /* Counts the waiter and the lock. The waiter is identified by its thread, because a tid may
  * be reused. */
-static int count_ids(struct profile *p, const struct profile_lock *l, uint32_t class,
-                     uint32_t waiter) {
-    struct lock_class *c = &p->locks.class[class];
+static int count_ids(struct lock_table *t, const struct profile *p, uint32_t class,
+                     uint64_t virtual_id, uint32_t waiter, uint64_t lock_id) {
+    struct lock_class *c = &t->class[class];
     uint64_t platform = UINT64_C(1) << 63 | p->threads.thread[waiter].born;
-    int rc = count_id(p, &c->waiters, l->virtual_id ? l->virtual_id : platform);
-    return rc == 0 && l->lock_id ? count_id(p, &c->locks, l->lock_id) : rc;
+    int rc = count_id(t, p, &c->waiters, virtual_id ? virtual_id : platform);
+    return rc == 0 && lock_id ? count_id(t, p, &c->locks, lock_id) : rc;
 }
 
 /* Keeps some room for rows with less detail, because the class is more important than the owner,
@@ -166,8 +166,7 @@ static struct lock_link *find_link(struct lock_table *t, uint32_t hash, const st
 
 /* Adds a link. If there is no room, the link is left out; the rows still have its time. 0 or
  * -ENOMEM. */
-static int add_link(struct profile *p, const struct lock_link *l) {
-    struct lock_table *t = &p->locks;
+static int add_link(struct lock_table *t, uint32_t max, const struct lock_link *l) {
     uint32_t hash = hash_link(t, l);
     struct lock_link *have = find_link(t, hash, l);
     if (have) {
@@ -176,7 +175,7 @@ static int add_link(struct profile *p, const struct lock_link *l) {
         have->deadlock_ns += l->deadlock_ns;
         return 0;
     }
-    if (t->links >= p->limits.lock_rows)
+    if (t->links >= max)
         return 0;
     if (index_reserve(&t->link_index) != 0 || !GROW(t->link, t->links, t->link_cap))
         return -ENOMEM;
@@ -220,24 +219,40 @@ static uint64_t in_circle(const struct lock_table *t, const struct lock_recent *
     return most;
 }
 
+static struct lock_link link_of(const struct lock_entry *e) {
+    return (struct lock_link){.class = e->class,
+                              .owner = e->owner,
+                              .next_class = e->next_class,
+                              .other = e->next_class == LOCK_CLASS_NONE ? e->waiter : e->other,
+                              .waits = e->waits,
+                              .waited_ns = e->waited_ns,
+                              .deadlock_ns = e->deadlock_ns};
+}
+
+/* Counts a wait as who waited for whom, or counts a step; both also in the history. */
+static int count_link(struct profile *p, const struct lock_entry *e) {
+    struct lock_link l = link_of(e);
+    int rc = add_link(&p->locks, p->limits.lock_rows, &l);
+    return rc == 0 ? lock_history_add(&p->lock_history, e) : rc;
+}
+
 /* Adds a step for each wait of the owner that overlaps this one. */
-static int add_steps(struct profile *p, const struct lock_row *row,
+static int add_steps(struct profile *p, const struct lock_entry *e,
                      const struct lock_recent *wait) {
     struct lock_table *t = &p->locks;
     for (uint32_t i = 0; i < LOCK_RECENT_WAYS; i++) {
         struct lock_recent step =
-            overlap(&t->recent[row->owner % LOCK_RECENT_SETS][i], row->owner, wait);
+            overlap(&t->recent[e->owner % LOCK_RECENT_SETS][i], e->owner, wait);
         if (step.begin_ns >= step.end_ns)
             continue;
         uint64_t circle_ns = in_circle(t, &step, wait->waiter, CIRCLE_STEPS);
-        int rc = add_link(
-            p, &(struct lock_link){.class = row->class,
-                                   .owner = row->owner,
-                                   .next_class = step.class,
-                                   .other = step.owner,
-                                   .waits = 1,
-                                   .waited_ns = step.end_ns - step.begin_ns,
-                                   .deadlock_ns = circle_ns >= DEADLOCK_LEAST_NS ? circle_ns : 0});
+        struct lock_entry s = *e;
+        s.lock_id = 0;
+        s.longest_ns = s.waited_ns = step.end_ns - step.begin_ns;
+        s.deadlock_ns = circle_ns >= DEADLOCK_LEAST_NS ? circle_ns : 0;
+        s.next_class = step.class;
+        s.other = step.owner;
+        int rc = count_link(p, &s);
         if (rc != 0)
             return rc;
     }
@@ -245,22 +260,25 @@ static int add_steps(struct profile *p, const struct lock_row *row,
 }
 
 /* Adds who waited for whom, and the steps that follow from it. */
-static int link_wait(struct profile *p, const struct lock_row *row,
-                     const struct lock_recent *wait) {
+static int link_wait(struct profile *p, const struct lock_entry *e, uint64_t end_ns) {
     struct lock_table *t = &p->locks;
-    uint32_t set = wait->waiter % LOCK_RECENT_SETS;
+    uint32_t set = e->waiter % LOCK_RECENT_SETS;
+    uint64_t begin_ns = end_ns > e->waited_ns ? end_ns - e->waited_ns : 0;
+    struct lock_recent wait = {e->waiter, e->class, e->owner, begin_ns, end_ns};
     if (!t->recent && !(t->recent = calloc(LOCK_RECENT_SETS, sizeof *t->recent)))
         return -ENOMEM;
-    int rc = add_link(p, &(struct lock_link){.class = row->class,
-                                             .owner = row->owner,
-                                             .next_class = LOCK_CLASS_NONE,
-                                             .other = wait->waiter,
-                                             .waits = 1,
-                                             .waited_ns = row->waited_ns});
-    if (rc == 0 && row->owner != LOCK_OWNER_NONE)
-        rc = add_steps(p, row, wait);
-    t->recent[set][t->recent_turn[set]++ % LOCK_RECENT_WAYS] = *wait;
+    int rc = e->owner == LOCK_OWNER_NONE ? 0 : add_steps(p, e, &wait);
+    if (rc == 0)
+        rc = count_link(p, e);
+    t->recent[set][t->recent_turn[set]++ % LOCK_RECENT_WAYS] = wait;
     return rc;
+}
+
+/* Returns the node of the waiter's stack; CALL_ROOT if it is not known. */
+static uint32_t stack_of(const struct profile *p, const struct profile_lock *l) {
+    bool known = l->at && l->at->born && l->at->node < p->tree.nodes &&
+                 p->tree.node[l->at->node].method == l->class_id;
+    return known ? l->at->node : CALL_ROOT;
 }
 
 int profile_lock_wait(struct profile *p, const struct profile_lock *l) {
@@ -272,7 +290,7 @@ int profile_lock_wait(struct profile *p, const struct profile_lock *l) {
                             .waited_ns = l->waited_ns,
                             .longest_ns = l->waited_ns};
     struct lock_row *row;
-    uint32_t waiter;
+    uint32_t waiter, carrier;
     int rc = 0;
     fold_threads(p, p->last_second);
     if (l->class_id < method_table_count(p->methods) && p->locks.classes < p->limits.lock_rows)
@@ -288,12 +306,60 @@ int profile_lock_wait(struct profile *p, const struct profile_lock *l) {
     if (rc == 0)
         rc = thread_of(p, l->tid, l->virtual_id, l->time_ns, &waiter);
     if (rc == 0)
-        rc = count_ids(p, l, wait.class, waiter);
+        rc = thread_of(p, l->tid, 0, l->time_ns, &carrier);
     if (rc == 0)
-        rc = link_wait(p, &wait,
-                       &(struct lock_recent){waiter, wait.class, wait.owner, begin, l->time_ns});
+        rc = count_ids(&p->locks, p, wait.class, l->virtual_id, waiter, l->lock_id);
+    if (rc == 0)
+        rc = link_wait(p,
+                       &(struct lock_entry){.second = l->time_ns / NS_PER_SECOND,
+                                            .lock_id = l->lock_id,
+                                            .waited_ns = wait.waited_ns,
+                                            .longest_ns = wait.longest_ns,
+                                            .waits = 1,
+                                            .class = wait.class,
+                                            .flags = wait.flags,
+                                            .owner = wait.owner,
+                                            .node = wait.node,
+                                            .waiter = waiter,
+                                            .carrier = carrier,
+                                            .stack = stack_of(p, l),
+                                            .next_class = LOCK_CLASS_NONE,
+                                            .other = LOCK_OWNER_NONE},
+                       l->time_ns);
     if (rc == 0)
         add_row(row, &wait);
+    return rc;
+}
+
+int lock_table_begin(struct lock_table *t, const struct lock_table *of) {
+    *t = (struct lock_table){.class = calloc((size_t)of->classes + 1, sizeof *t->class)};
+    if (!t->class)
+        return -ENOMEM;
+    t->classes = t->class_cap = of->classes;
+    for (uint32_t i = 0; i < t->classes; i++)
+        t->class[i].method = of->class[i].method;
+    return 0;
+}
+
+int lock_table_count(struct lock_table *t, const struct profile *p, const struct lock_entry *e) {
+    const struct thread *waiter = &p->threads.thread[e->waiter];
+    const struct lock_row add = {.class = e->class,
+                                 .flags = e->flags,
+                                 .owner = e->owner,
+                                 .node = e->node,
+                                 .waits = e->waits,
+                                 .waited_ns = e->waited_ns,
+                                 .longest_ns = e->longest_ns};
+    const struct lock_link link = link_of(e);
+    struct lock_row *row;
+    int rc = add_link(t, p->limits.lock_rows, &link);
+    if (rc != 0 || e->next_class != LOCK_CLASS_NONE)
+        return rc;
+    rc = count_ids(t, p, e->class, waiter->is_virtual ? waiter->java_id : 0, e->waiter, e->lock_id);
+    if (rc == 0)
+        rc = row_of(t, &add, UINT32_MAX, &row);
+    if (rc == 0)
+        add_row(row, &add);
     return rc;
 }
 

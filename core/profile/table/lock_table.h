@@ -12,6 +12,9 @@
  * the recent ones. The time in which both overlap is time in which none of these threads made
  * progress.
  *
+ * The profile's table has all waits since the beginning. lock_history keeps the recent ones one by
+ * one: a query about a time span, a thread or a filter makes a table of those that it wants.
+ *
  * Owners' stacks are in a separate call tree without weight. In the profile's tree they would be
  * nodes in which no thread was sampled.
  *
@@ -77,6 +80,12 @@ struct lock_table {
 };
 
 struct profile;
+struct lock_entry;
+
+/* Begins a table with the same classes as `of`, for lock_table_count. 0 or -ENOMEM. */
+int lock_table_begin(struct lock_table *t, const struct lock_table *of);
+/* Counts an entry of the profile's lock_history in such a table. 0 or -ENOMEM. */
+int lock_table_count(struct lock_table *t, const struct profile *p, const struct lock_entry *e);
 
 /* Moves the waits of owners that are marked as free to their heirs. Cannot fail. */
 void lock_table_fold(struct profile *p, uint32_t (*heir)(const struct profile *p, uint32_t thread));

@@ -321,6 +321,53 @@ static void test_locks(void **state) {
     thread_filter_free(&f);
 }
 
+static uint64_t waits_with(struct stage *s, const char *filter) {
+    struct snapshot *snap =
+        snapshot_take(s->profile, &(struct query){.event = -1, .locks = true, .filter = filter});
+    uint64_t waits = 0;
+    for (uint32_t i = 0; i < snap->lock_count; i++)
+        waits += snap->locks[i].is_class ? snap->locks[i].waits : 0;
+    snapshot_free(snap);
+    return waits;
+}
+
+/* A wait has the stack of the sample that its thread sent just before. */
+static void test_stacks_of_waits(void **state) {
+    (void)state;
+    struct stage s;
+    const uint64_t class = wire_frame_java(WIRE_FRAME_CLASS, 5, WIRE_BCI_NONE);
+    const uint64_t other = wire_frame_java(WIRE_FRAME_CLASS, 6, WIRE_BCI_NONE);
+    const uint64_t cart[] = {class, JAVA(1)}, pool[] = {class, JAVA(2)}, latch[] = {other, JAVA(2)};
+    struct wire_lock w = {.time_ns = SECOND, .waited_ns = 1, .class_id = 5};
+    open_stage(&s);
+    recording_method(&s.r, 1, "A", "cart", "");
+    recording_method(&s.r, 2, "A", "pool", "");
+    recording_class(&s.r, 5, "java/lang/Object");
+    recording_class(&s.r, 6, "Latch");
+    struct wire_sample sample = {
+        .time_ns = SECOND, .weight = 1, .count = 1, .tid = 1, .event = WIRE_EVENT_LOCK};
+    recording_whole_sample(&s.r, &sample, cart, 2);
+    sample.tid = 2;
+    recording_whole_sample(&s.r, &sample, pool, 2);
+    w.tid = 1;
+    recording_lock(&s.r, &w, NULL, 0);
+    w.tid = 2;
+    recording_lock(&s.r, &w, NULL, 0);
+    sample.tid = 3; /* the sample of the wait was dropped: the last one is of another lock */
+    recording_whole_sample(&s.r, &sample, latch, 2);
+    w.tid = 3;
+    recording_lock(&s.r, &w, NULL, 0);
+    w.tid = 1; /* the virtual thread had no sample */
+    w.virtual_id = 9;
+    recording_lock(&s.r, &w, NULL, 0);
+    play(&s);
+    assert_int_equal(waits_with(&s, NULL), 4);
+    assert_int_equal(waits_with(&s, "cart"), 1);
+    assert_int_equal(waits_with(&s, "pool"), 1);
+    assert_int_equal(waits_with(&s, "Object"), 2);
+    close_stage(&s);
+}
+
 static void test_pauses_and_windows(void **state) {
     (void)state;
     struct stage s;
@@ -356,6 +403,7 @@ int main(void) {
         cmocka_unit_test(test_a_costly_pattern),
         cmocka_unit_test(test_tags),
         cmocka_unit_test(test_locks),
+        cmocka_unit_test(test_stacks_of_waits),
         cmocka_unit_test(test_pauses_and_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,8 +20,10 @@ static void wait_for(struct profile *p, struct profile_lock l) {
 }
 
 /* Class rows are the sums of those behind them, and in order. Only the locks are looked at. */
-static struct snapshot *take_locks(struct profile *p, uint64_t waits, uint64_t waited_ns) {
-    struct snapshot *s = snapshot_take(p, &(struct query){.event = -1, .locks = true});
+static struct snapshot *take_locks_of(struct profile *p, struct query q, uint64_t waits,
+                                      uint64_t waited_ns) {
+    q.locks = true;
+    struct snapshot *s = snapshot_take(p, &q);
     uint64_t all = 0, all_ns = 0;
     assert_non_null(s);
     for (uint32_t i = 0, end; i < s->lock_count; i = end) {
@@ -50,6 +52,10 @@ static struct snapshot *take_locks(struct profile *p, uint64_t waits, uint64_t w
     assert_int_equal(all, waits);
     assert_int_equal(all_ns, waited_ns);
     return s;
+}
+
+static struct snapshot *take_locks(struct profile *p, uint64_t waits, uint64_t waited_ns) {
+    return take_locks_of(p, (struct query){.event = -1}, waits, waited_ns);
 }
 
 static void test_classes_and_owners(void **state) {
@@ -343,6 +349,219 @@ static void test_links_are_folded(void **state) {
     profile_free(p);
 }
 
+/* The waits of a query. The sums are checked. */
+static void expect(struct profile *p, struct query q, uint64_t waits, uint64_t waited_ns) {
+    q.event = -1;
+    snapshot_free(take_locks_of(p, q, waits, waited_ns));
+    q.event = 0; /* with samples, too */
+    snapshot_free(take_locks_of(p, q, waits, waited_ns));
+}
+
+static void test_time_spans(void **state) {
+    (void)state;
+    struct profile *p = profile_new(0);
+    uint32_t a = intern_class(p, "p/A"), b = intern_class(p, "p/B");
+    WAIT(a, 5, 10, 1, 2);
+    WAIT(b, 19, 20, 1, 2);
+    WAIT(b, 19, 20, 1, 2);
+    WAIT(b, 17, 20, 3, 2);
+    WAIT(a, 2, 12, 1, 2); /* late */
+    WAIT(b, 29, 30, 1, 0);
+    expect(p, (struct query){.from_second = 0}, 6, (5 + 1 + 1 + 3 + 10 + 1) * SECOND);
+    expect(p, (struct query){.from_second = 11, .to_second = 20}, 4, 15 * SECOND);
+    expect(p, (struct query){.from_second = 20, .to_second = 20}, 3, 5 * SECOND);
+    expect(p, (struct query){.to_second = 12}, 2, 15 * SECOND);
+    expect(p, (struct query){.from_second = 21, .to_second = UINT64_MAX}, 1, SECOND);
+    expect(p, (struct query){.from_second = 31, .to_second = UINT64_MAX}, 0, 0);
+    struct snapshot *s = take_locks_of(
+        p, (struct query){.from_second = 20, .to_second = 20, .event = -1}, 3, 5 * SECOND);
+    assert_int_equal(s->lock_count, 2); /* classes without waits are left out */
+    assert_int_equal(s->locks[0].waiters, 2);
+    assert_int_equal(s->locks[0].longest_ns, 3 * SECOND);
+    assert_int_equal(s->locks_from, 0);
+    assert_int_equal(s->lock_link_count, 2);
+    assert_int_equal(find_link(s, b, find_owner(s, b, 2), METHOD_NONE, 1)->waits, 2);
+    snapshot_free(s);
+    profile_free(p);
+}
+
+/* A chain that began before the span belongs to the wait that ended in it. */
+static void test_chains_in_time_spans(void **state) {
+    (void)state;
+    struct profile *p = profile_new(0);
+    uint32_t a = intern_class(p, "p/A"), b = intern_class(p, "p/B");
+    WAIT(b, 11, 15, 2, 1);
+    WAIT(a, 10, 20, 1, 2);
+    struct query q = {.event = -1, .from_second = 16, .to_second = 20};
+    struct snapshot *s = take_locks_of(p, q, 1, 10 * SECOND);
+    const struct snapshot_lock_link *l = find_link(s, a, find_owner(s, a, 2), b, 1);
+    assert_non_null(l);
+    assert_int_equal(l->waited_ns, 4 * SECOND);
+    assert_int_equal(l->deadlock_ns, 4 * SECOND);
+    snapshot_free(s);
+    q = (struct query){.event = -1, .from_second = 15, .to_second = 15};
+    s = take_locks_of(p, q, 1, 4 * SECOND);
+    assert_int_equal(s->lock_link_count, 1);
+    snapshot_free(s);
+    profile_free(p);
+}
+
+/* Samples `class` above `caller`, then a wait with this stack. */
+static void wait_in(struct profile *p, uint32_t class, uint32_t caller, uint32_t tid,
+                    uint64_t virtual_id) {
+    const struct profile_frame f[2] = {{.method = class}, {.method = caller}};
+    const struct profile_sample sample = {.time_ns = 10 * SECOND,
+                                          .weight = 1,
+                                          .count = 1,
+                                          .tid = tid,
+                                          .virtual_id = virtual_id,
+                                          .frames = 2,
+                                          .frame = f};
+    struct profile_place at;
+    assert_int_equal(profile_add_at(p, &sample, &at), 0);
+    wait_for(p, (struct profile_lock){.waited_ns = tid,
+                                      .class_id = class,
+                                      .tid = tid,
+                                      .virtual_id = virtual_id,
+                                      .owner_tid = 77,
+                                      .at = &at});
+    /* Another lock's stack is not that of the wait. */
+    wait_for(p, (struct profile_lock){.waited_ns = 1000 * tid,
+                                      .class_id = caller,
+                                      .tid = tid,
+                                      .virtual_id = virtual_id,
+                                      .at = &at});
+}
+
+static void test_threads_and_filters(void **state) {
+    (void)state;
+    struct profile *p = profile_new(0);
+    uint32_t a = intern_class(p, "p/A"), cart = intern(p, "cart"), pool = intern(p, "pool");
+    wait_in(p, a, cart, 1, 0);
+    wait_in(p, a, pool, 2, 0);
+    wait_in(p, a, pool, 3, 9);
+    wait_for(p, (struct profile_lock){.waited_ns = 1 << 20, .class_id = a, .tid = 4});
+    const uint64_t all = 6006 + (1 << 20);
+    expect(p, (struct query){.tid = QUERY_ALL_THREADS}, 7, all);
+    expect(p, (struct query){.tid = 1}, 2, 1001);
+    expect(p, (struct query){.tid = 77}, 3, 6); /* it held the lock */
+    expect(p, (struct query){.tid = 3}, 0, 0);
+    expect(p, (struct query){.tid = 3, .carriers = true}, 2, 3003);
+    expect(p, (struct query){.virtual_id = 9}, 2, 3003);
+    expect(p, (struct query){.filter = "cart"}, 1, 1);
+    expect(p, (struct query){.filter = "!cart"}, 2, 5);
+    expect(p, (struct query){.with_method = true, .method = pool}, 2, 5);
+    expect(p, (struct query){.with_method = true, .method = pool, .tid = 2}, 1, 2);
+    /* The owner's stack counts as well as the waiter's. */
+    const struct profile_frame held = {.method = intern(p, "holds")};
+    wait_for(p, (struct profile_lock){.waited_ns = 1 << 21,
+                                      .class_id = a,
+                                      .tid = 5,
+                                      .owner_tid = 78,
+                                      .owner_frames = 1,
+                                      .owner_frame = &held});
+    expect(p, (struct query){.filter = "holds"}, 1, 1 << 21);
+    expect(p, (struct query){.filter = "holds", .tid = 78}, 1, 1 << 21);
+    expect(p, (struct query){.filter = "holds", .tid = 5}, 0, 0);
+    expect(p, (struct query){.filter = "holds|cart"}, 2, (1 << 21) + 1);
+    expect(p, (struct query){.filter = "!holds"}, 3, 6);
+    expect(p, (struct query){.filter = "!cart"}, 3, (1 << 21) + 5);
+    expect(p, (struct query){.filter = "cart", .from_second = 11, .to_second = 12}, 0, 0);
+    profile_free(p);
+}
+
+/* Above the limit, the oldest seconds are dropped, and snapshots say so. A second that alone is
+ * above the limit loses detail, then waits. The table of everything loses nothing. */
+static void test_history_is_limited(void **state) {
+    (void)state;
+    const struct profile_limits limits = tiny_limits();
+    const uint32_t max = limits.lock_entries;
+    struct profile *p = profile_new_limited(5000, &limits);
+    uint32_t a = intern_class(p, "p/A");
+    for (uint32_t i = 1; i <= 3 * max; i++)
+        wait_for(p, (struct profile_lock){
+                        .time_ns = i * SECOND, .waited_ns = 1, .class_id = a, .tid = 1});
+    assert_true(p->lock_history.end - p->lock_history.first <= max);
+    expect(p, (struct query){.from_second = 0}, 3 * max, 3 * max);
+    struct query q = {.event = -1, .tid = 1};
+    struct snapshot *s = take_locks_of(p, q, max, max);
+    assert_int_equal(s->locks_from, 2 * max + 1);
+    snapshot_free(s);
+    q = (struct query){.event = -1, .from_second = 3 * max - 9, .to_second = UINT64_MAX};
+    s = take_locks_of(p, q, 10, 10);
+    assert_int_equal(s->locks_from, 0);
+    snapshot_free(s);
+    /* One more than the limit, all in one second. */
+    const uint64_t second = 4 * (uint64_t)max;
+    for (uint32_t i = 0; i < 4 * max; i++)
+        wait_for(p, (struct profile_lock){.time_ns = second * SECOND + i,
+                                          .waited_ns = 1,
+                                          .class_id = a,
+                                          .lock_id = 1 + i,
+                                          .tid = 1});
+    assert_true(p->lock_history.end - p->lock_history.first <= max);
+    q = (struct query){.event = -1, .from_second = second, .to_second = second};
+    s = take_locks_of(p, q, 4 * max, 4 * max); /* locks are no longer told apart, but counted */
+    assert_in_range(s->locks[0].locks, max / 4 * 3 - 1, max);
+    snapshot_free(s);
+    for (uint32_t i = 0; i < 4 * max; i++)
+        wait_for(p, (struct profile_lock){.time_ns = (second + 1) * SECOND,
+                                          .waited_ns = 1,
+                                          .class_id = a,
+                                          .lock_id = 1 + i,
+                                          .flags = i,
+                                          .tid = 1});
+    assert_true(p->lock_history.end - p->lock_history.first <= max);
+    expect(p, (struct query){.from_second = 0}, 11 * max, 11 * max);
+    profile_free(p);
+}
+
+/* Waits older than the history are dropped. */
+static void test_history_has_a_length(void **state) {
+    (void)state;
+    struct profile *p = profile_new(10);
+    uint32_t a = intern_class(p, "p/A");
+    for (uint32_t i = 1; i <= 100; i++)
+        WAIT(a, i, i + 1, 1, 2);
+    struct query q = {.event = -1, .tid = 1};
+    struct snapshot *s = take_locks_of(p, q, 10, 10 * SECOND);
+    assert_int_equal(s->locks_from, 92);
+    snapshot_free(s);
+    WAIT(a, 50, 60, 1, 2); /* too late to be kept */
+    expect(p, q, 10, 10 * SECOND);
+    expect(p, (struct query){.from_second = 0}, 101, 110 * SECOND);
+    /* Everything until the newest wait is everything. */
+    expect(p, (struct query){.to_second = 101}, 101, 110 * SECOND);
+    expect(p, (struct query){.to_second = 100}, 9, 9 * SECOND);
+    profile_free(p);
+}
+
+/* Waits of threads whose rows are given to others are the others'. */
+static void test_history_is_folded(void **state) {
+    (void)state;
+    const struct profile_limits limits = tiny_limits();
+    struct profile *p = profile_new_limited(500, &limits);
+    uint32_t a = intern_class(p, "p/A"), m = intern(p, "m");
+    for (uint32_t i = 1; i <= 300; i++) {
+        wait_for(p, (struct profile_lock){.time_ns = (100 + i) * SECOND,
+                                          .waited_ns = 1,
+                                          .class_id = a,
+                                          .tid = 1,
+                                          .virtual_id = i,
+                                          .owner_virtual_id = 1000 + i});
+        add(p, (100 + i) * SECOND, 1, m);
+    }
+    struct query q = {.event = -1, .from_second = 101, .to_second = 400};
+    struct snapshot *s = take_locks_of(p, q, 300, 300);
+    uint64_t others = 0;
+    for (uint32_t i = 0; i < s->lock_link_count; i++)
+        if (!strcmp(s->lock_links[i].other, "[other virtual threads]"))
+            others += s->lock_links[i].waits;
+    assert_in_range(others, 50, 299);
+    snapshot_free(s);
+    profile_free(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_classes_and_owners),
@@ -352,6 +571,12 @@ int main(void) {
         cmocka_unit_test(test_chains),
         cmocka_unit_test(test_deadlocks),
         cmocka_unit_test(test_links_are_folded),
+        cmocka_unit_test(test_time_spans),
+        cmocka_unit_test(test_chains_in_time_spans),
+        cmocka_unit_test(test_threads_and_filters),
+        cmocka_unit_test(test_history_is_limited),
+        cmocka_unit_test(test_history_has_a_length),
+        cmocka_unit_test(test_history_is_folded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,7 @@ static inline struct profile_limits tiny_limits(void) {
                                    .virtual_roots = 64,
                                    .states = 40,
                                    .lock_rows = 64,
+                                   .lock_entries = 1 << 10,
                                    .owner_nodes = 200,
                                    .name_bytes = 1 << 20,
                                    .history_bytes = 1 << 14};

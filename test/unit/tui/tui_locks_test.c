@@ -76,11 +76,53 @@ static void many_waiters(void **unused) {
     fixture_close(&f);
 }
 
+static bool has(struct fixture *f, const char *part) {
+    struct text t = {0};
+    screen_draw(f->screen, &f->canvas, NULL);
+    canvas_dump(&f->canvas, &t);
+    bool found = strstr(t.data, part);
+    text_free(&t);
+    return found;
+}
+
+#define HAS(text) assert_true(has(&f, (text)))
+#define HAS_NOT(text) assert_false(has(&f, (text)))
+
+/* The locks of the time shown, of a thread and of a method, and those that are no longer kept. */
+static void narrowed(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_chain(&f, 50, 160, false);
+    HAS("shop.Account");
+    for (int i = 0; i < 30; i++)
+        fixture_second(&f);
+    waited(&f, "shop/Late", WIRE_LOCK_MONITOR, 1, 4711, 100 * MS, 4712, RUN "2 shop.Gate.pass");
+    fixture_second(&f);
+    HAS("shop.Late");
+    HAS("shop.Account");
+    fixture_press(&f, "w"); /* ten seconds */
+    HAS("last 10s");
+    HAS("shop.Late");
+    HAS_NOT("shop.Account");
+    HAS_NOT("only waits of");
+    fixture_press(&f, "www");
+    HAS("shop.Account");
+    fixture_press(&f, "\\Gate\n");
+    HAS("shop.Late");
+    HAS_NOT("shop.Account");
+    fixture_press(&f, "\x1b");
+    HAS("shop.Account");
+    fixture_press(&f, "\\nothing like this\n");
+    HAS("no thread waited for a lock in this selection");
+    fixture_close(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes),
         cmocka_unit_test(folds),
         cmocka_unit_test(many_waiters),
+        cmocka_unit_test(narrowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

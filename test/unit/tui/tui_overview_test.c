@@ -125,6 +125,35 @@ static void idle_and_wall(void **unused) {
     fixture_close(&f);
 }
 
+static void lock_second(struct fixture *f) {
+    fixture_second(f);
+    profile_event_runs(f->profile, WIRE_EVENT_LOCK, f->now_ns, true);
+}
+
+/* Waits for locks are those of the time shown, compared with the time in which they were sampled. */
+static void locks(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_busy(&f, LIVE_OVERVIEW, 50, 160, false);
+    waited(&f, "shop/Old", WIRE_LOCK_MONITOR, 1, 4711, 20 * FIXTURE_SECOND, 4712, "");
+    lock_second(&f);
+    assert_true(finds(&f.model, "threads waited 20.5s for locks in "));
+    assert_true(finds(&f.model, " % of it for shop.Old, held most by http-worker-2"));
+    for (int i = 0; i < 20; i++)
+        lock_second(&f);
+    waited(&f, "shop/New", WIRE_LOCK_MONITOR, 1, 4711, 710 * MS, 4712, "");
+    lock_second(&f);
+    assert_true(finds(&f.model, "shop.Old"));
+    fixture_press(&f, "w");
+    assert_false(finds(&f.model, "shop.Old"));
+    assert_true(finds(&f.model, "threads waited 710ms for locks in 10.0s (7 % of a thread), 100 % "
+                                "of it for shop.New, held most by http-worker-2"));
+    for (int i = 0; i < 20; i++)
+        lock_second(&f);
+    assert_false(finds(&f.model, "for locks"));
+    fixture_close(&f);
+}
+
 /* From a row to what belongs to it. */
 static void goes(void **unused) {
     (void)unused;
@@ -153,10 +182,8 @@ static void goes(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(findings),
-        cmocka_unit_test(idle_and_wall),
-        cmocka_unit_test(goes),
+        cmocka_unit_test(sizes), cmocka_unit_test(findings), cmocka_unit_test(idle_and_wall),
+        cmocka_unit_test(locks), cmocka_unit_test(goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,7 +205,7 @@ static int profile(const struct options *o, const struct jvm *j, struct outputs 
         *e = write_error;
     }
     if (r == 0)
-        outputs_say_renamed(out);
+        outputs_say_written(out, o);
     if (r == 0 && last && stay && st.phase != SESSION_JVM_GONE) {
         r = session_record(s, NULL, e); /* a recording ends here */
         outputs_free(out);
@@ -213,6 +213,8 @@ static int profile(const struct options *o, const struct jvm *j, struct outputs 
             background_stay_on(stay, shared, *end);
     }
     session_close(s);
+    if (r == 0 && o->session.record)
+        output_say_written(o, o->session.record, st.samples);
     background_free(shared);
     return r;
 }
@@ -291,7 +293,7 @@ int batch_collect(const struct options *o, const struct jvm *j, struct err *e) {
                 end == WATCH_TIME     ? "Done"
                 : end == WATCH_SIGNAL ? "Interrupted"
                                       : "Process exited");
-    else if (r == 0 && isatty(STDERR_FILENO))
+    else if (r == 0 && !o->files && isatty(STDERR_FILENO))
         fprintf(stderr, "Done\n");
     return r;
 }

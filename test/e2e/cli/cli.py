@@ -82,6 +82,11 @@ def mostly_hot(text, least=0.8):
 def help_and_version():
     r = prof("--help")
     want(r.returncode == 0 and "-d, --duration" in r.stdout and not r.stderr, str(r))
+    brief = good("-h")
+    want(brief.startswith("Usage:") and "Examples:" in brief and brief.count("\n") < 24, brief)
+    serve = good("serve", "--help")
+    want("--listen" in serve and "--interval" not in serve, serve)
+    want(good("--help", "serve") == serve == good("serve", "-h"), "help of serve")
     version = good("--version")
     want(re.fullmatch(r"jtop-prof \d+\.\d+\.\d+\n", version), version)
 

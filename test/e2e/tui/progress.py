@@ -31,7 +31,10 @@ def at_width(jvm, columns, pattern):
         want(len(rows(s, pattern)) < 2, "lines: %s" % s.text())
         want(s.code() == 0, s.text())
         want(not rows(s, pattern) and "left" not in s.text(), "it stays: " + s.text())
-        want(re.search(r"(?m)^Done$", s.text()), "no last word: " + s.text())
+        said = re.search(r"(?m)^a\.collapsed: ([\d,]+) samples?, [\d.]+ (B|KB)$", s.text())
+        want(said, "what was written: " + s.text())
+        counted = sum(int(line.split()[-1]) for line in open(out))
+        want(int(said[1].replace(",", "")) == counted, "%s samples in the file" % counted)
         want(os.path.getsize(out) > 0, "no file")
 
 
@@ -78,12 +81,12 @@ def silent(jvm, options, redirect=""):
 
 def quiet(jvm):
     text, written = silent(jvm, "-q")
-    want(written and "Profiling" not in text and "Done" not in text, text)
+    want(written and "Profiling" not in text and "a.collapsed:" not in text, text)
 
 
 def in_a_pipe(jvm):
     text, written = silent(jvm, "", "2> said")
-    want(written and "Done" not in text, text)
+    want(written and "a.collapsed:" not in text, text)
 
 
 def in_the_background(jvm):

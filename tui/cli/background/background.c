@@ -92,6 +92,8 @@ static int arrives(void *arg, enum share_part part, const char *path, const void
         return check_arrival(a, path);
     if (part == SHARE_FILE && path && strcmp(path, "-") != 0) {
         r = write_file(a, path, data, bytes);
+        if (r == 0 && !background_is_asprof(program_invocation_name))
+            output_say_written(a->o, path, OUTPUT_SAMPLES_UNKNOWN);
     } else if (part == SHARE_ERROR) {
         if (!background_is_asprof(program_invocation_name))
             fputs("jtop-prof: ", stderr);

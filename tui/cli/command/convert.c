@@ -92,7 +92,7 @@ static int write_outputs(struct conversion *c, const char *path, struct err *e) 
     if (r == 0)
         r = outputs_write(&c->out, &c->o, s, e);
     if (r == 0)
-        outputs_say_renamed(&c->out);
+        outputs_say_written(&c->out, &c->o);
     outputs_free(&c->out);
     session_close(s);
     return r;

@@ -30,7 +30,7 @@ static int check_theme(const char *name, struct text *out, struct err *e) {
 int self_print(const struct options *o, struct text *out, struct err *e) {
     switch (o->action) {
     case ACTION_HELP:
-        options_help(out);
+        options_help(out, o->word, o->help_in_brief);
         return 0;
     case ACTION_VERSION:
         text_add(out, "jtop-prof " JTOP_VERSION "\n");

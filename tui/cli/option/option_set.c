@@ -106,6 +106,7 @@ static int set_action(struct options *o, const struct option_row *row, const cha
         return r;
     o->action = (enum options_action)row->value;
     o->about = value;
+    o->help_in_brief = o->action == ACTION_HELP && strcmp(spelled, "-h") == 0;
     return 0;
 }
 

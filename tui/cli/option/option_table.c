@@ -229,7 +229,8 @@ const struct option_row option_rows[] = {
     ROW(OTHER, "-L", "--log", "loglevel", WORD, "LEVEL",
         "none, error: the same as -q; others: no effect", FIELD(log_level),
         .words = "trace debug info warn error none"),
-    ROW(OTHER, "-h", "--help", NULL, ACTION, NULL, "print this help", .value = ACTION_HELP),
+    ROW(OTHER, "-h", "--help", NULL, ACTION, NULL,
+        "print help: -h examples, --help all, or of an action", .value = ACTION_HELP),
     ROW(OTHER, "-v", "--version", NULL, ACTION, NULL, "print the version", .value = ACTION_VERSION),
 
     ROW(READER, NULL, "--reader", NULL, NUMBER, "FD", "the stream's memfd, from the agent",
@@ -301,81 +302,4 @@ void option_words(const struct option_row *row, struct text *out) {
             add(out, row->words);
         break;
     }
-}
-
-const char *const option_group_title[OPTION_GROUPS] = {
-    [GROUP_PROFILE] = "Profiling", [GROUP_OUTPUT] = "Files and reports",
-    [GROUP_LIVE] = "Live screen",  [GROUP_HTTP] = "serve, push",
-    [GROUP_OTHER] = "Other",
-};
-
-static const char usage[] =
-    "jtop-prof " JTOP_VERSION ", a live profiler for Java\n"
-    "\n"
-    "  jtop-prof                              choose a JVM, then watch it live\n"
-    "  jtop-prof [options] JVM                watch this JVM live\n"
-    "  jtop-prof [collect] -d TIME [options] JVM\n"
-    "                                         profile for TIME, then write a report\n"
-    "  jtop-prof start|resume [options] JVM   profile in the background\n"
-    "  jtop-prof dump|stop [-o FMT] [-f FILE] JVM\n"
-    "                                         write the profile so far; stop ends it\n"
-    "  jtop-prof status|metrics JVM           print its state, or Prometheus metrics\n"
-    "  jtop-prof --batch [-n N] JVM           print the screen as text, N times\n"
-    "  jtop-prof [-o FMT] [-f FILE] RECORDING view a recording, or convert it\n"
-    "  jtop-prof convert [options] IN [OUT]   convert recordings, JFR, stacks, pprof\n"
-    "  jtop-prof diff [-o FMT] [-f FILE] A B  compare two profiles\n"
-    "  jtop-prof list JVM                     list the events that work in this JVM\n"
-    "  jtop-prof check [-e EVENT] JVM         check whether EVENT works in this JVM\n"
-    "  jtop-prof serve [--listen ADDR:PORT]   serve profiles, live pages and /metrics\n"
-    "  jtop-prof push --to URL JVM|--all-jvms\n"
-    "                                         profile continuously, send to receiver\n"
-    "  jtop-prof doctor [--json] [JVM]        report what prevents profiling\n"
-    "  jtop-prof --list [--json]              list the JVMs on this machine\n"
-    "  jtop-prof jcmd JVM COMMAND...          run a JVM command; there are also\n"
-    "                                         threaddump JVM, inspectheap JVM,\n"
-    "                                         dumpheap JVM FILE, load JVM LIB [OPTS]\n"
-    "\n"
-    "JVM is a process ID, a main class or jar, or jps if only one JVM runs.\n";
-
-static void add_row(struct text *out, const struct option_row *row) {
-    char left[64];
-    snprintf(left, sizeof left, "%s%s%s%s%s", row->name[0] ? row->name[0] : "",
-             row->name[0] && row->name[1] ? ", "
-             : row->name[1]               ? "    "
-                                          : "",
-             row->name[1] ? row->name[1] : "", row->argument ? " " : "",
-             row->argument ? row->argument : "");
-    text_addf(out, "  %-25s %s\n", left, row->help);
-}
-
-static const char events[] =
-    "\nEvents (-e):\n"
-    "  cpu                       CPU time: perf_events, else ctimer, else itimer\n"
-    "  ctimer, itimer            CPU time: by a timer per thread, or one per process\n"
-    "  wall                      elapsed time of all threads, running or not\n"
-    "  alloc                     allocated Java objects: bytes by class and call path\n"
-    "  lock                      waits for monitors and java.util.concurrent locks\n"
-    "  nativemem, nativelock     malloc, mmap and leaks; waits for pthread locks\n"
-    "  pkg.Class.method[:TIME]   calls of Java methods (* in names) of at least TIME\n"
-    "  page-faults, cycles, cache-misses, rNNN, cpu/event=0x3c/ ...\n"
-    "                            any perf event of the kernel or the processor\n"
-    "  sched:sched_switch, trace:ID, kprobe:FUNC, uprobe:LIB:FUNC, k/uretprobe:\n"
-    "                            tracepoints and probes\n"
-    "  mem:ADDR|SYMBOL[+OFF][/LEN][:rwx], FUNC\n"
-    "                            reads, writes, execution of memory; calls of FUNC\n";
-
-void options_help(struct text *out) {
-    text_add(out, usage);
-    for (int g = 0; g < GROUP_READER; g++) {
-        text_addf(out, "\n%s:\n", option_group_title[g]);
-        for (int i = 0; i < option_row_count; i++)
-            if (option_rows[i].group == (enum option_group)g)
-                add_row(out, &option_rows[i]);
-    }
-    text_add(out, events);
-    text_add(out, "\nFormats (-o):\n");
-    for (const struct exporter *x = exporters; x->name; x++)
-        text_addf(out, "  %-25s %s\n", x->name, x->help);
-    text_add(out, "\nExit status: 0 success, 1 wrong usage or no such JVM, 100 wrong profiling\n"
-                  "argument, 200 the profiler failed. For more, see man jtop-prof.\n");
 }

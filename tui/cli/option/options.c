@@ -193,7 +193,7 @@ static int set_word(struct options *o, const char *word, struct err *e) {
         if (!actions[i].built)
             return not_built(word, e);
         o->word = word;
-        o->action = actions[i].action;
+        o->action = o->action == ACTION_HELP ? ACTION_HELP : actions[i].action;
         o->collect |= o->action == ACTION_COLLECT;
         o->wants_operands = actions[i].files || o->action == ACTION_JVM;
         return 0;

@@ -1,10 +1,11 @@
 /*
  * Files:
+ *   help           texts of -h, --help, and ACTION --help
  *   option_events  options about events and intervals, and how they combine
  *   option_forms   options with a value syntax of their own: times, signals, limits
  *   option_http    checks of the options of serve and push
  *   option_set     storing of an option's value by its kind
- *   option_table   table of all options, and the help text made from it
+ *   option_table   table of all options
  *   options        struct of all settings; parser of command line and agent form
  *
  * The command line, and the same settings in the form of the agent ("event=cpu,interval=1ms,…").
@@ -67,11 +68,12 @@ struct options_moment {
 /* Do not copy this struct: the session points to the ranges of thread ids in it. */
 struct options {
     enum options_action action;
-    const char *word;  /* the action's word, if one was given */
-    bool collect;      /* "collect" was given, or the program is called asprof */
-    bool as_asprof;    /* it is called asprof or profiler.sh: prints their messages on stderr */
-    bool batch;        /* --batch */
-    const char *about; /* argument of some actions */
+    const char *word;   /* the action's word, if one was given */
+    bool collect;       /* "collect" was given, or the program is called asprof */
+    bool as_asprof;     /* it is called asprof or profiler.sh: prints their messages on stderr */
+    bool batch;         /* --batch */
+    bool help_in_brief; /* -h */
+    const char *about;  /* argument of some actions */
     const char *operand[OPTIONS_OPERANDS_MAX]; /* words of actions that take more than a JVM */
     int operands;
     bool wants_operands;  /* further words are operands, not JVMs */
@@ -197,8 +199,9 @@ int options_parse_agent(struct options *o, char *list, struct text *unknown, str
 /* The groups' titles in --help. */
 extern const char *const option_group_title[OPTION_GROUPS];
 
-/* Appends the text of --help. */
-void options_help(struct text *out);
+/* Appends the text of --help; of -h if `in_brief`. `word`: only the help of this action; NULL, or an
+ * action without a help of its own: of all. */
+void options_help(struct text *out, const char *word, bool in_brief);
 
 /* Stores a value by the row's kind (NULL for kinds without a value); `spelled` is how the option
  * was written, for messages. */

@@ -1,6 +1,7 @@
 /* Planning and writing of the output files. */
 #include "tui/cli/output/output.h"
 
+#include "core/export/human.h"
 #include "core/report/report_format.h"
 #include "tui/cli/output/growing.h"
 #include "tui/cli/output/jfr_join.h"
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Planning: which files and reports there will be. */
 
@@ -302,7 +304,7 @@ static bool output_is_jfr_file(const struct output *item) {
 }
 
 struct writing {
-    const struct outputs *out;
+    struct outputs *out;
     const struct options *o;
     struct report_view view;
 };
@@ -354,17 +356,18 @@ static int write_parts(const struct writing *w, const struct output *item,
                            e);
 }
 
-static int write_one(const struct writing *w, const struct output *item, struct err *e) {
+static int write_one(const struct writing *w, struct output *item, struct err *e) {
     struct report_part a = {0};
     if (ask(&a, w, item, item->event) < 0)
         return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory for the report");
     const struct export_part part = {a.snapshot, &a.quality, &a.query};
+    item->samples = a.snapshot->samples;
     int r = write_parts(w, item, &part, 1, e);
     snapshot_free(a.snapshot);
     return r;
 }
 
-static int write_together(const struct writing *w, const struct output *item, struct err *e) {
+static int write_together(const struct writing *w, struct output *item, struct err *e) {
     struct report_part *a = calloc(EVENT_KINDS, sizeof *a);
     struct export_part part[EVENT_KINDS] = {0};
     int parts = 0, r = a ? 0 : -ENOMEM;
@@ -373,6 +376,7 @@ static int write_together(const struct writing *w, const struct output *item, st
             continue;
         r = ask(&a[parts], w, item, &w->out->event[i]);
         part[parts] = (struct export_part){a[parts].snapshot, &a[parts].quality, &a[parts].query};
+        item->samples += a[parts].snapshot ? a[parts].snapshot->samples : 0;
         parts++;
     }
     r = r == 0 ? write_parts(w, item, part, parts, e)
@@ -392,14 +396,13 @@ static int append_sync(const struct outputs *out, struct err *e) {
     return r;
 }
 
-int outputs_write(const struct outputs *out, const struct options *o, struct session *s,
-                  struct err *e) {
+int outputs_write(struct outputs *out, const struct options *o, struct session *s, struct err *e) {
     struct writing w = {.out = out, .o = o};
     int first = out->sync && !out->put ? jfr_sync_stop(out->sync, e) : 0;
     growing_stop(out->growing);
     report_open(&w.view, s);
     for (int i = 0; i < out->count; i++) {
-        const struct output *item = &out->item[i];
+        struct output *item = &out->item[i];
         struct err one = {0};
         int r = item->all ? write_together(&w, item, &one) : write_one(&w, item, &one);
         /* -EPIPE: the reader of stdout has ended (| head), which is no failure. */
@@ -421,12 +424,35 @@ static void outputs_renamed(const struct outputs *out, struct text *names) {
             text_addf(names, "%s%s", names->len ? ", " : "", out->item[i].path.data);
 }
 
-void outputs_say_renamed(const struct outputs *out) {
+static void outputs_say_renamed(const struct outputs *out) {
     struct text names = {0};
     outputs_renamed(out, &names);
     if (names.len)
         fprintf(stderr, "jtop-prof: one file per event: %s\n", names.data);
     text_free(&names);
+}
+
+void output_say_written(const struct options *o, const char *path, uint64_t samples) {
+    struct text line = {0};
+    struct stat st;
+    if (o->quiet || !isatty(STDERR_FILENO) || !path || stat(path, &st) != 0)
+        return;
+    text_addf(&line, "%s: ", path);
+    if (samples != OUTPUT_SAMPLES_UNKNOWN) {
+        human_count(&line, samples);
+        text_add(&line, samples == 1 ? " sample, " : " samples, ");
+    }
+    human_weight(&line, (uint64_t)st.st_size, "bytes");
+    if (!line.failed)
+        fprintf(stderr, "%s\n", line.data);
+    text_free(&line);
+}
+
+void outputs_say_written(const struct outputs *out, const struct options *o) {
+    if (!isatty(STDERR_FILENO))
+        outputs_say_renamed(out);
+    for (int i = 0; i < out->count; i++)
+        output_say_written(o, out->item[i].path.data, out->item[i].samples);
 }
 
 /* Returns after which time the profile is certainly over; 0: not known. In the background, only

@@ -46,6 +46,7 @@ struct output {
     bool all;         /* all events (see outputs_want) in one file */
     struct text path; /* as it will be opened; data NULL: stdout */
     bool renamed;     /* not the name that was given */
+    uint64_t samples; /* in the report; set by outputs_write */
 };
 
 struct outputs {
@@ -80,11 +81,17 @@ int outputs_begin(struct outputs *out, const struct options *o, struct session *
 
 /* Writes all files from the session's data. If a file fails, the others are still written; the
  * first failure is returned. */
-int outputs_write(const struct outputs *out, const struct options *o, struct session *s,
-                  struct err *e);
+int outputs_write(struct outputs *out, const struct options *o, struct session *s, struct err *e);
 
-/* Prints on stderr which files were renamed, if there are any. */
-void outputs_say_renamed(const struct outputs *out);
+/* After outputs_write: prints on stderr what was written, a line per file. If stderr is not a
+ * terminal, prints only the names of the files that were renamed. */
+void outputs_say_written(const struct outputs *out, const struct options *o);
+
+#define OUTPUT_SAMPLES_UNKNOWN UINT64_MAX
+
+/* Prints "cpu.svg: 412 samples, 37 KB" on stderr, if that is a terminal and remarks are wanted.
+ * Prints nothing for a path that cannot be examined, or NULL. */
+void output_say_written(const struct options *o, const char *path, uint64_t samples);
 
 void outputs_free(struct outputs *out);
 

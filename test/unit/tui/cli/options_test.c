@@ -37,6 +37,8 @@ static void live_batch_and_collect_are_told_apart(void **state) {
         {"--list", ACTION_LIST, NULL},
         {"--list --json", ACTION_LIST, NULL},
         {"-d 10 --help", ACTION_HELP, NULL},
+        {"--help serve", ACTION_HELP, NULL},
+        {"push -h", ACTION_HELP, NULL},
         {"-v", ACTION_VERSION, NULL},
         {"--timeout 5s 123", ACTION_COLLECT, "123"},
         {"--loop 1h -f %t.svg 123", ACTION_COLLECT, "123"},
@@ -335,11 +337,51 @@ static void the_agent_form_means_the_same(void **state) {
     text_free(&unknown);
 }
 
+static void expect_width(const struct text *help, const char *of) {
+    char *copy = strdup(help->data);
+    for (char *line = strtok(copy, "\n"); line; line = strtok(NULL, "\n"))
+        if (strlen(line) > 80)
+            fail_msg("help of %s: longer than 80 columns: %s", of, line);
+    free(copy);
+}
+
+/* -h fits on one screen, and names every action. An action's help has only its options. */
+static void help_is_short(void **state) {
+    (void)state;
+    struct text all = {0}, words = {0};
+    int lines = 0;
+    options_help(&all, NULL, true);
+    assert_true(strncmp(all.data, "Usage: jtop-prof ", 17) == 0);
+    for (const char *c = all.data; *c; c++)
+        lines += *c == '\n';
+    assert_true(lines < 24);
+    expect_width(&all, "-h");
+    options_actions(&words);
+    for (char *word = words.data, *end; (end = strchr(word, ' ')); word = end + 1) {
+        struct text help = {0};
+        *end = '\0';
+        assert_non_null(strstr(all.data, word));
+        options_help(&help, word, false);
+        assert_true(strncmp(help.data, "Usage: jtop-prof ", 17) == 0);
+        if (!strstr(help.data, word))
+            fail_msg("no help of %s", word);
+        expect_width(&help, word);
+        bool http = !strcmp(word, "serve") || !strcmp(word, "push");
+        assert_int_equal(strstr(help.data, "--tls-cert") != NULL, http);
+        assert_int_equal(strstr(help.data, "--listen") != NULL, !strcmp(word, "serve"));
+        assert_int_equal(strstr(help.data, "--to URL") != NULL, !strcmp(word, "push"));
+        assert_null(strstr(help.data, "--refresh"));
+        text_free(&help);
+    }
+    text_free(&words);
+    text_free(&all);
+}
+
 /* Nothing is reachable twice, and help shows every option once. */
 static void the_table_is_sound(void **state) {
     (void)state;
     struct text help = {0};
-    options_help(&help);
+    options_help(&help, NULL, false);
     for (int i = 0; i < option_row_count; i++) {
         const struct option_row *a = &option_rows[i];
         assert_int_equal(a->kind == OPTION_QUANTITY, a->quantity != NULL);
@@ -355,9 +397,7 @@ static void the_table_is_sound(void **state) {
             if (a->name[n] && a->group != GROUP_READER)
                 assert_non_null(strstr(help.data, a->name[n]));
     }
-    for (char *line = strtok(help.data, "\n"); line; line = strtok(NULL, "\n"))
-        if (strlen(line) > 80)
-            fail_msg("--help: longer than 80 columns: %s", line);
+    expect_width(&help, "all");
     text_free(&help);
 }
 
@@ -426,6 +466,7 @@ int main(void) {
         cmocka_unit_test(wrong_lines_get_one_clear_line),
         cmocka_unit_test(the_agent_form_means_the_same),
         cmocka_unit_test(the_table_is_sound),
+        cmocka_unit_test(help_is_short),
         cmocka_unit_test(json_is_safe_whatever_a_jvm_calls_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

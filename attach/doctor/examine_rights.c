@@ -112,7 +112,7 @@ static void check_memlock(struct examiner *x, uint64_t limit) {
     bool few = !error && threads > most;
     struct finding *f =
         examine_add(x, "memlock", "locked memory", few ? FINDING_WARNING : FINDING_OK,
-                    "enough for %" PRIu64 " threads, it has %" PRIu64
+                    "enough for at most %" PRIu64 " threads; the JVM has %" PRIu64
                     " (perf_event_mlock_kb %ld on %" PRIu64 " CPUs, Max locked memory %" PRIu64 ")",
                     most, threads, kb, cpus, limit);
     if (few)

@@ -229,7 +229,7 @@ static void check_debug_info(struct examiner *x) {
         examine_add(x, "debug-info", "debug info", said > 0 ? FINDING_OK : FINDING_NOTE, "%s%s",
                     said > 0   ? "-XX:+DebugNonSafepoints"
                     : said < 0 ? "-XX:-DebugNonSafepoints"
-                               : "no -XX:+DebugNonSafepoints is seen",
+                               : "-XX:+DebugNonSafepoints is not set, as far as known",
                     said ? "" : examine_unread(x, unread, sizeof unread));
     if (said <= 0)
         examine_remedy(f, "small methods inlined before the profile begins get each other's "

@@ -85,7 +85,7 @@ const struct quantity quantity_bytes = {
 
 const struct quantity quantity_events = {
     .noun = "a number of events",
-    .form = "a number, or one with k, m or g; a time with ns, us, ms or s is taken in ns",
+    .form = "a number, also with k, m or g; a time, as in 1ms, means its nanoseconds",
     .unit = {{"", 1},
              {"k", 1000},
              {"m", 1000000},

@@ -1,5 +1,5 @@
 /*
- * The internal structs of a profile; only for the files of this room and their tests.
+ * The internal structs of a profile; only for the files in this directory and their tests.
  */
 #ifndef JTOP_PROFILE_PROFILE_STATE_H
 #define JTOP_PROFILE_PROFILE_STATE_H

@@ -60,10 +60,12 @@ int config_read_file(const char *path, char **out, struct err *e) {
 const struct config_setting config_settings[] = {
     {"display", "theme", "default", "colours: a theme's name, or a theme file", CONFIG_WORDS,
      FIELD(theme), NULL, NULL},
-    {"display", "refresh", "1s", "time between two redraws: milliseconds, or with s",
-     CONFIG_QUANTITY, FIELD(refresh_ms), &quantity_refresh, NULL},
-    {"display", "history", "10m", "length of the per-second history: seconds, or with m, h",
-     CONFIG_QUANTITY, FIELD(history_seconds), &quantity_history, NULL},
+    {"display", "refresh", "1s",
+     "time between two redraws: 500ms, 2s; a plain number is milliseconds", CONFIG_QUANTITY,
+     FIELD(refresh_ms), &quantity_refresh, NULL},
+    {"display", "history", "10m",
+     "length of the per-second history: 10m, 1h; a plain number is seconds", CONFIG_QUANTITY,
+     FIELD(history_seconds), &quantity_history, NULL},
     {"display", "view", "methods", "view that is shown first", CONFIG_VIEW, FIELD(view), NULL,
      NULL},
     {"display", "ascii", "no", "draw with ASCII characters only", CONFIG_YES, FIELD(ascii), NULL,
@@ -126,7 +128,7 @@ static int put_columns(struct parse *p, const struct config_setting *s, const ch
         }
         for (const struct table_column *c = s->table->column; c->name; c++)
             text_addf(&known, "%s%s", known.len ? ", " : "", c->name);
-        wrong(p, p->line, "no column is called \"%.*s\"; there are: %s", n < 40 ? (int)n : 40, v,
+        wrong(p, p->line, "unknown column \"%.*s\"; there are: %s", n < 40 ? (int)n : 40, v,
               known.failed ? "" : known.data);
         text_free(&known);
         return 0;
@@ -173,7 +175,7 @@ static int put_view(struct parse *p, const struct config_setting *s, const char 
         }
         text_addf(&known, "%s%s", i ? ", " : "", views[i]->name);
     }
-    wrong(p, p->line, "no view is called \"%.40s\"; there are: %s", value,
+    wrong(p, p->line, "unknown view \"%.40s\"; there are: %s", value,
           known.failed ? "" : known.data);
     text_free(&known);
     return 0;

@@ -102,7 +102,7 @@ static bool add_unprinted(const struct key_binding *b, int32_t press[KEY_PRESSES
 }
 
 static int no_such_name(const char *name, struct err *e) {
-    return err_set(e, EINVAL, "no command is called \"%.40s\"; jtop-prof --print-config lists them",
+    return err_set(e, EINVAL, "unknown command \"%.40s\"; jtop-prof --print-config lists all",
                    name);
 }
 

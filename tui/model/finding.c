@@ -100,8 +100,8 @@ static void find_pauses(struct list *l) {
         struct format f = {""};
         if (part >= MUCH_PAUSED)
             add(l, kind ? SAFEPOINTS : COLLECTIONS, part >= TOO_MUCH_PAUSED,
-                "%s stopped the JVM for %.0f %% of the last %u s, up to %s in 1 s", who[kind], part,
-                p.seconds, format_duration(&f, p.most_ns[kind]));
+                "%s stopped the JVM for %.0f %% of the last %u s; worst second: %s", who[kind],
+                part, p.seconds, format_duration(&f, p.most_ns[kind]));
     }
 }
 

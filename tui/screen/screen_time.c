@@ -38,8 +38,8 @@ static void compare(struct screen *s, bool on) {
         screen_pass(s,
                     "baseline set: other views are compared with it, locks are not; B removes it");
     else if (on)
-        screen_pass(s, "baseline set: what %s is compared with it; B removes it",
-                    counts ? "is sampled from now on" : "you show next");
+        screen_pass(s, "baseline set: %s compared with it; B removes it",
+                    counts ? "new samples are" : "the times you show next are");
 }
 
 static void mark(struct screen *s) {

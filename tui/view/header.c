@@ -87,11 +87,11 @@ static void header_draw_events(struct canvas *c, int row, const struct model *m)
     }
 }
 
-/* Writes "ctimer: perf_events are not allowed here" for the current event, or "". Returns out. */
+/* Writes "ctimer is used: no perf_events: denied" for the current event, or "". Returns out. */
 static const char *header_event_reason(const struct model *m, char *out, size_t size) {
     const struct session_engine *e = &m->status.engine[m->question.event];
     if (m->question.event < WIRE_EVENTS && e->mechanism[0] && session_engine_is_poorer(e))
-        snprintf(out, size, "%s: %s", e->mechanism, model_engine_why(e));
+        snprintf(out, size, "%s is used: %s", e->mechanism, model_engine_why(e));
     else
         snprintf(out, size, "%s", "");
     return out;
@@ -327,18 +327,27 @@ void header_draw_tabs(struct canvas *c, int row, const struct model *m, enum liv
 struct line {
     struct canvas *c;
     int row, at, end;
+    bool dry;  /* nothing is drawn: only to find out what fits */
+    bool full; /* a figure did not fit */
 };
+
+/* Draws a text unless the line is dry. Returns its columns. */
+static int put(const struct line *l, int cols, enum role role, const char *text) {
+    return l->dry ? cols : canvas_text(l->c, l->row, l->at, cols, role, text);
+}
 
 /* Draws a figure. False if it does not fit; it is then left out. */
 static bool figure(struct line *l, const char *label, enum role role, const char *value) {
     int gap = l->at ? GAP : 0;
     int label_cols = canvas_width(l->c, label), value_cols = canvas_width(l->c, value);
     int between = label_cols > 0;
-    if (l->at + gap + label_cols + between + value_cols > l->end)
+    if (l->at + gap + label_cols + between + value_cols > l->end) {
+        l->full = true;
         return false;
+    }
     l->at += gap;
-    l->at += canvas_text(l->c, l->row, l->at, label_cols, ROLE_LABEL, label) + between;
-    l->at += canvas_text(l->c, l->row, l->at, value_cols, role, value);
+    l->at += put(l, label_cols, ROLE_LABEL, label) + between;
+    l->at += put(l, value_cols, role, value);
     return true;
 }
 
@@ -461,11 +470,12 @@ static void draw_walker(struct line *l, const struct model *m) {
     figure(l, "precise", ROLE_VALUE, text);
 }
 
-/* Draws the samples of the current event. */
-static void draw_samples(struct line *l, const struct model *m) {
+/* Draws the samples of the current event; `threads`: and the number of threads that are sampled. */
+static void draw_samples(struct line *l, const struct model *m, bool threads) {
     const int event = m->question.event;
     struct format a = {""}, b = {""};
     char text[96];
+    const struct session_engine *engine = &m->status.engine[event];
     bool made = event >= WIRE_EVENTS; /* derived from another event: it has no rate */
     uint64_t n = m->counted[event];
     const char *samples = n < 1000000 ? format_count(&a, n) : format_short_count(&a, n);
@@ -475,41 +485,50 @@ static void draw_samples(struct line *l, const struct model *m) {
         snprintf(text, sizeof text, "%s %s/s", samples,
                  format_count(&b, (uint64_t)(m->samples_per_second[event] + 0.5)));
     figure(l, "samples", ROLE_VALUE, text);
+    if (!threads || made || !engine->runs || !engine->threads)
+        return;
+    snprintf(text, sizeof text, "%u threads", engine->threads);
+    l->at--; /* the threads are close to the samples that are taken of them */
+    if (!figure(l, "", ROLE_TEXT, text))
+        l->at++;
 }
 
-static void draw_quality(struct canvas *c, int row, const struct model *m, bool with_event) {
+static void draw_quality_figures(struct line *l, const struct model *m, bool with_event,
+                                 bool threads) {
     const struct session_status *s = &m->status;
     const struct session_engine *wall = &s->engine[WIRE_EVENT_WALL];
-    struct line l = {.c = c, .row = row, .end = c->cols};
     struct format a = {""};
     char text[96];
     if (with_event) {
         bool biased = s->engine[m->question.event].biased;
         header_event_figure(m, m->question.event, text, sizeof text);
-        figure(&l, model_event_name(m, m->question.event), biased ? ROLE_WARNING : ROLE_VALUE,
-               text);
+        figure(l, model_event_name(m, m->question.event), biased ? ROLE_WARNING : ROLE_VALUE, text);
     }
-    draw_walker(&l, m);
-    draw_samples(&l, m);
+    draw_walker(l, m);
+    draw_samples(l, m, threads);
     if (m->question.event == WIRE_EVENT_WALL && wall->mechanism[0] && wall->coverage >= 0) {
         snprintf(text, sizeof text, "%.1f%%", 100 * wall->coverage);
-        figure(&l, "coverage", wall->coverage < 0.9 ? ROLE_WARNING : ROLE_VALUE, text);
+        figure(l, "coverage", wall->coverage < 0.9 ? ROLE_WARNING : ROLE_VALUE, text);
     }
     snprintf(text, sizeof text, "%s%s", format_count(&a, s->dropped), s->dropped ? "!" : "");
-    figure(&l, "drops", s->dropped ? ROLE_WARNING : ROLE_VALUE, text);
+    figure(l, "drops", s->dropped ? ROLE_WARNING : ROLE_VALUE, text);
     double failed = percent_of(model_failed(m), s->samples);
     snprintf(text, sizeof text, "%s%%%s", format_percent(&a, failed), failed >= 5 ? "!" : "");
-    figure(&l, "failed", failed >= 5 ? ROLE_WARNING : ROLE_VALUE, text);
-    l.at--; /* the reason is close to the figure that it belongs to */
-    if (!main_failure(s)[0] || !figure(&l, "", ROLE_TEXT, main_failure(s)))
-        l.at++;
-    if (is_recording(m))
-        return;
-    const struct session_engine *engine = &s->engine[m->question.event];
-    snprintf(text, sizeof text, "%u threads", engine->threads);
-    if (engine->runs && engine->threads && m->question.event < WIRE_EVENTS)
-        figure(&l, "on", ROLE_TEXT, text);
-    figure(&l, "for", ROLE_TEXT, format_clock(&a, s->elapsed_ns / 1000000));
+    figure(l, "failed", failed >= 5 ? ROLE_WARNING : ROLE_VALUE, text);
+    l->at--; /* the reason is close to the figure that it belongs to */
+    if (!main_failure(s)[0] || !figure(l, "", ROLE_TEXT, main_failure(s)))
+        l->at++;
+}
+
+/* The number of threads is left out if another figure, except the time, would not fit beside it. */
+static void draw_quality(struct canvas *c, int row, const struct model *m, bool with_event) {
+    struct line dry = {.c = c, .row = row, .end = c->cols, .dry = true};
+    struct line l = {.c = c, .row = row, .end = c->cols};
+    struct format a = {""};
+    draw_quality_figures(&dry, m, with_event, !is_recording(m));
+    draw_quality_figures(&l, m, with_event, !is_recording(m) && !dry.full);
+    if (!is_recording(m))
+        figure(&l, "for", ROLE_TEXT, format_clock(&a, m->status.elapsed_ns / 1000000));
 }
 
 int header_draw(struct canvas *c, const struct model *m) {

@@ -77,8 +77,9 @@ struct view_type {
     void (*update)(void *state, const struct model *m);
 
     /* Draws into the area, column heads first. model->snapshot may still be NULL. Returns the
-     * canvas row of the cursor, which has a mark in its first column; without a cursor a.row. The
-     * area may have more rows than any screen: the command `|` writes the table that way. */
+     * canvas row of the cursor, or a.row if there is no cursor. The cursor's row has a mark in its
+     * first column. The area may have more rows than any screen: the command `|` writes the table
+     * that way. */
     int (*draw)(void *state, struct canvas *c, struct area a, const struct model *m);
 
     /* Carries out a command. It may change model->question, but nothing else of the model. */

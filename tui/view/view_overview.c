@@ -282,7 +282,7 @@ static const char *head_of(enum kind kind) {
     static const char *const head[KINDS] = {
         [FINDING] = "  WHAT STANDS OUT",       [METHOD] = "  SELF% TOTAL%  METHOD",
         [THREAD] = "  SHARE%   CPU% S THREAD", [CLASS] = "  ALLOC%     /s ALLOCATED CLASS",
-        [LOCK] = "   WAITS WAITED LOCK CLASS",
+        [LOCK] = "   WAITS  TOTAL LOCK CLASS",
     };
     return head[kind];
 }

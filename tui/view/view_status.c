@@ -169,9 +169,9 @@ static void add_event(struct status_state *v, int cols, const struct model *m, i
         snprintf(r->text, sizeof r->text, "%-12.12s %-8.8s %6s %9s", model_event_name(m, event),
                  how, step.s, samples.s);
     else
-        snprintf(r->text, sizeof r->text, "%-13.13s %-9.9s %8s %11s %7s %8s %6s %7s",
-                 model_event_name(m, event), how, step.s, samples.s, made ? "" : rate.s,
-                 made ? "" : drops.s, share.s, threads);
+        snprintf(r->text, sizeof r->text, "%-13.13s %-9.9s %8s %11s %7s %7s %8s %6s",
+                 model_event_name(m, event), how, step.s, samples.s, made ? "" : rate.s, threads,
+                 made ? "" : drops.s, share.s);
     if (e->biased)
         add_text(v, cols, ROLE_WARNING, REASON_INDENT, "", "biased: at safepoints only");
     const char *why = model_engine_why(e);
@@ -185,8 +185,8 @@ static void add_events(struct status_state *v, int cols, const struct model *m) 
     if (cols < TABLE_COLS)
         snprintf(r->text, sizeof r->text, "%-12s %-8s %6s %9s", "event", "how", "each", "samples");
     else
-        snprintf(r->text, sizeof r->text, "%-13s %-9s %8s %11s %7s %8s %6s %7s", "event",
-                 "mechanism", "interval", "samples", "/s", "dropped", "cover", "threads");
+        snprintf(r->text, sizeof r->text, "%-13s %-9s %8s %11s %7s %7s %8s %6s", "event",
+                 "mechanism", "interval", "samples", "/s", "threads", "dropped", "cover");
     for (int i = 0; i < EVENT_KINDS; i++)
         if (is_known(m, i))
             add_event(v, cols, m, i);

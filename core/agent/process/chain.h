@@ -5,11 +5,11 @@
  *   kernel ─▶ ours ─▶ the handler installed before ours ─▶ … ─▶ the VM's
  *
  * Other tools also install and remove handlers, and each calls the handler that it found. A tool
- * that put its handler in front of ours while we sampled may call ours forever. If we install ours
- * again, another entry function goes to the front, with its own record of the handler before it.
- * The old entry still passes signals on to the handler before it. If a signal comes to the same
- * entry a second time, the handlers call each other in a circle. Then the entry passes it on to the
- * VM itself, or to the handler that was there before our first entry.
+ * that put its handler in front of ours keeps calling ours, even after sampling has ended. If we
+ * install ours again, another entry function goes to the front, with its own record of the handler
+ * before it. The old entry still passes signals on to the handler before it. If a signal comes to
+ * the same entry a second time, the handlers call each other in a circle. Then the entry passes it
+ * on to the VM itself, or to the handler that was there before our first entry.
  *
  * Context: chain_enter and chain_leave belong to the agent's thread and its attach callbacks, one
  * at a time; entries are signal-safe.

@@ -5,8 +5,8 @@
  *      samples' clock   ├──────┼─────────┼─────────┼─────     whole seconds
  *                       begin  15:00:15  15:00:30  15:00:45   time of day = + offset
  *
- * A window is closed some time after its end, because samples arrive late: as soon as later samples
- * have arrived, or when enough time has passed for that.
+ * Samples arrive late, so a window stays open after its end: until a newer sample has arrived, for
+ * at least WINDOW_LATE_MIN_S and at most WINDOW_LATE_MAX_S.
  *
  * Context: pure.
  */
@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WINDOW_LATE_MIN_S 1 /* after its end, if later samples have arrived */
-#define WINDOW_LATE_MAX_S 3 /* after its end, if none have arrived: the JVM may be idle */
+#define WINDOW_LATE_MIN_S 1 /* after its end, if a newer sample has arrived */
+#define WINDOW_LATE_MAX_S 3 /* after its end, if none has arrived: the JVM may be idle */
 
 struct window {
     uint64_t every;    /* seconds */

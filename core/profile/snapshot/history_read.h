@@ -4,9 +4,10 @@
  *
  *      second, thread, stack → weight, count
  *
- * The sums equal those of a snapshot of the same query. The history may not have all samples: old
- * seconds were dropped, or an entry was lost when a counted sample was subtracted again. For a query about
- * everything, these samples are put into the profile's first second.
+ * The sums equal those of a snapshot of the same query. The history can lack samples, because old
+ * seconds are dropped and its memory is limited. For a query about everything, such samples are put
+ * into the profile's first second. If a counted sample was subtracted again, but its entry in the
+ * history was not found, as much is missing in the oldest seconds.
  *
  * Context: pure. The profile must be locked as long as the reading is used.
  */

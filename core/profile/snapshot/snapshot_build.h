@@ -168,7 +168,7 @@ static inline bool build_always(const struct query *q) {
 }
 
 /* Whether the window starts at the beginning and ends within the history. All samples after the
- * window are then known, and so are those in it. */
+ * window are then known: the sums of everything minus these give the window. */
 static inline bool build_from_beginning(const struct profile *p, const struct query *q) {
     return q->from_second == 0 && q->to_second != 0 && q->to_second < UINT64_MAX &&
            p->history.gone <= q->to_second + 1;
@@ -179,11 +179,12 @@ static inline uint64_t build_last_second(const struct query *q) {
     return q->to_second ? q->to_second : UINT64_MAX;
 }
 
-/* The path of a node in the tree to be built; the next function returns a path by its number. */
+/* The number of a node's path in the tree to be built. */
 static inline uint32_t build_path_of(const struct build *b, uint32_t node) {
     return b->own_path ? b->own_path[node] : b->p->tree.node[node].path;
 }
 
+/* The path with this number. */
 static inline const struct call_path *build_path(const struct build *b, uint32_t path) {
     return b->own_path ? &b->own_paths[path] : &b->p->tree.path[path];
 }

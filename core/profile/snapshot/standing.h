@@ -1,8 +1,8 @@
 /*
- * Keeps the result of the query that is asked every second: what every node, path and method has
- * collected of one event since the beginning. New samples are put on a list; the next snapshot adds
- * each to the frames of its stack. That costs some thousand additions, while summing up everything
- * again takes a pass over the whole tree.
+ * Keeps the sums that most queries of the screen need each second: for one event, the weight of
+ * each node, path and method since the beginning, of all threads and without a filter. New samples
+ * are put on a list; the next snapshot adds each to the frames of its stack. That costs some
+ * thousand additions, while summing up everything again takes a pass over the whole tree.
  *
  * The sums of two events are kept: those that were queried last. If a weight is taken back, its
  * change is a negative number, wrapped around. The unsigned sums are correct when all changes are

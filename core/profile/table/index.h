@@ -1,5 +1,5 @@
 /*
- * The hash table that every table of this room uses: an open-addressing index from a hash to ids.
+ * The hash table of every table in this directory: an open-addressing index from a hash to ids.
  * The things themselves stay in their owner's dense array. The index keeps only (hash, id), so it
  * can grow without help from its owner. Single ids are never removed from it.
  *

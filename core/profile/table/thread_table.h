@@ -90,7 +90,7 @@ void thread_table_reclaim(struct thread_table *t);
 /* Adds the row of the others, which is the first row. 0 or -ENOMEM. */
 int thread_table_open(struct thread_table *t);
 /* Finds a position for one more thread; its fields are zero except tid and name. 0 or -ENOMEM. Only
- * for the tables of this room. */
+ * the tables in this directory call it. */
 int thread_table_place(struct thread_table *t, uint32_t tid, const char *name, uint32_t *thread);
 void thread_table_end(struct thread_table *t, uint32_t tid, uint64_t now_ns);
 void thread_table_free(struct thread_table *t);

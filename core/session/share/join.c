@@ -116,7 +116,7 @@ static void show_gap(const struct join *j, struct session_status *st) {
     st->missed_ns += j->missed_ns;
     if (j->missed_ns && !st->message[0])
         snprintf(st->message, sizeof st->message,
-                 "about %llu s are missing: no process shared its profile",
+                 "about %llu s are missing: no samples were received in this time",
                  (unsigned long long)((j->missed_ns + SECOND_NS / 2) / SECOND_NS));
 }
 
@@ -322,8 +322,8 @@ int join_succeed(struct session *s, struct join *j, struct err *e) {
         if (j->last.restricted)
             return err_set(
                 e, ENOTSUP,
-                "it sampled only some threads or times; to sample everything, open the JVM "
-                "again");
+                "that profile had only some threads or times; open the JVM again to sample "
+                "everything");
         if (!s->library[0])
             return err_set(e, ENOENT, "there is no agent library to attach with");
         result = drain_offer_broker(s, &offer, e);

@@ -337,7 +337,7 @@ def limited(scratch, jvm):
         want(said == {"20", "5"}, "settings: %s" % said)
     for bad in ("cpu", "cpu:", "cpu:x", "cpus:5", ":5", "cpu:5,,alloc:5", "cpu:5,"):
         done = prof("-d", 1, "--ratelimit", bad, jvm.pid)
-        want(done.returncode == 100 and "events a second" in done.stderr, "%s: %s" % (bad, done))
+        want(done.returncode == 100 and "events per second" in done.stderr, "%s: %s" % (bad, done))
 
 
 def main():

@@ -130,7 +130,7 @@ static void a_method_is_an_event(void **state) {
     assert_string_equal(a->want.engine[0].name, "shop.Cart.discount");
     assert_string_equal(a->exporter->name, "tree");
     free(a);
-    refused("method=shop.Cart.discount&event=cpu", "method: ", "either an event or a method");
+    refused("method=shop.Cart.discount&event=cpu", "method: ", "give event or method, not both");
     refused("method=cpu", "method: ", "is not Class.method");
     refused("method=", "event: ", "");
 }

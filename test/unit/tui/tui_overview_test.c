@@ -82,7 +82,7 @@ static void findings(void **unused) {
         if (!finds(&f.model, later[i]))
             fail_msg("nothing of \"%s\"", later[i]);
     assert_true(finds(&f.model,
-                      "collections stopped the JVM for 9 % of the last 11 s, up to 100ms in 1 s"));
+                      "collections stopped the JVM for 9 % of the last 11 s; worst second: 100ms"));
     fixture_press(&f, "\\no such thing\n");
     screen_draw(f.screen, &f.canvas, NULL);
     assert_false(finds(&f.model, "CPU time"));

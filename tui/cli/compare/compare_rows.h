@@ -1,6 +1,6 @@
 /*
- * How each method changed between two profiles, and which changes are more than chance: shares of the
- * whole are compared, as chance.h says.
+ * How each method changed between two profiles, and which changes are more than chance: shares of
+ * the whole are compared, as chance.h says.
  *
  * Context: pure.
  */

@@ -193,8 +193,7 @@ int option_set_clock(struct options *o, const struct option_row *row, const char
     if (strcmp(value, "tsc") == 0 || strcmp(value, "monotonic") == 0)
         return 0;
     return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                       "%s: no clock is called \"%.40s\"; there are: tsc, monotonic", spelled,
-                       value);
+                       "%s: unknown clock \"%.40s\"; there are: tsc, monotonic", spelled, value);
 }
 
 /* Reads "120-127,132"; in agent form, where commas have another meaning, "120-127;132". */

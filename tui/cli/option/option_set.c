@@ -219,9 +219,9 @@ static int set_cstack(struct options *o, const struct option_row *row, const cha
         }
         text_addf(&known, "%s%s", i ? ", " : "", wire_walk_name[i]);
     }
-    int r = err_exit_as(e, exit_of(row), EINVAL,
-                        "%s: no way to walk stacks is called \"%.40s\"; there are: %s", spelled,
-                        value, known.failed || !known.data ? "" : known.data);
+    int r =
+        err_exit_as(e, exit_of(row), EINVAL, "%s: unknown stack walker \"%.40s\"; there are: %s",
+                    spelled, value, known.failed || !known.data ? "" : known.data);
     text_free(&known);
     return r;
 }

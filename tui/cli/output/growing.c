@@ -380,8 +380,8 @@ static void drop_failed(const struct growing *g, struct file *f) {
     if (!failure)
         return;
     fprintf(stderr,
-            "jtop-prof: %s could not be written continuously (%s): samples older than %u s "
-            "(--history) have no time\n",
+            "jtop-prof: %s could not be written continuously (%s): the times of samples "
+            "older than %u s (--history) are lost\n",
             f->item->path.data, strerror(failure), g->history_seconds);
     jfr_stream_leave(f->stream);
     f->stream = NULL;
@@ -444,10 +444,12 @@ int growing_end(struct growing *g, const struct output *item, const struct expor
     int r = jfr_stream_end(f->stream, part, parts, o, e);
     if (beyond)
         fprintf(stderr,
-                "jtop-prof: %s lacks %" PRIu64 " repeats of samples: the limit was reached\n",
-                item->path.data, beyond);
+                "jtop-prof: %s: %" PRIu64
+                " repeats of samples were left out (a sample gets at most %" PRIu64
+                " events, a file at most %" PRIu64 " repeats)\n",
+                item->path.data, beyond, JFR_STREAM_SAMPLE_MAX, JFR_STREAM_REPEATS_MAX);
     if (refused)
-        fprintf(stderr, "jtop-prof: %s has %" PRIu64 " events fewer than there were: --ratelimit\n",
+        fprintf(stderr, "jtop-prof: %s: %" PRIu64 " events were left out (--ratelimit)\n",
                 item->path.data, refused);
     if (r == 0 || r == -ENOBUFS) /* more may come, see growing_resume */
         return r;

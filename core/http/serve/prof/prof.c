@@ -120,7 +120,7 @@ static void answer_running(struct serve_answer *a, struct prof *p, enum prof_sta
               "%s [%s] profiling of JVM %d. This page will automatically redirect to /prof/%s "
               "after %u seconds.\n\n"
               "Seconds left: %u\n"
-              "With curl: /prof/%s?wait answers when there is a result.\n",
+              "With curl, use /prof/%s?wait: it waits and then returns the result.\n",
               state == PROF_BEGINS ? "Starting" : "Started", p->event, (int)p->ask->pid, p->id,
               delay ? delay : 1, left_s, p->id);
 }

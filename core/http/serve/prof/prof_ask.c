@@ -118,8 +118,8 @@ static int for_each_piece(const char *name, const char *list, struct prof_ask *a
     for (const char *c = list; r == 0; c++) {
         size_t n = strcspn(c, ",");
         if (n == 0 || n >= sizeof piece)
-            return err_set(e, EINVAL, "%s: \"%.40s\" has %s name in it", name, list,
-                           n ? "too long a" : "an empty");
+            return err_set(e, EINVAL, "%s: a name in \"%.40s\" is %s", name, list,
+                           n ? "too long" : "empty");
         memcpy(piece, c, n);
         piece[n] = '\0';
         r = each(a, piece, e);
@@ -236,7 +236,7 @@ static int read_events(struct params *p, struct prof_ask *a, struct err *e) {
     const char *method = params_text(p, "method");
     int r = for_each_piece("output", output ? output : "html", a, add_output, e);
     if (r == 0 && events && method)
-        r = err_set(e, EINVAL, "method: either an event or a method");
+        r = err_set(e, EINVAL, "method: give event or method, not both");
     else if (r == 0 && method)
         r = add_method(a, method, e);
     else if (r == 0)

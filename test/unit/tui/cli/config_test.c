@@ -63,14 +63,13 @@ static void mistakes_name_their_line(void **unused) {
     bad("theme = x\n", "conf:1: a section must come first: [display]");
     bad("[display]\n\ncolour = x\n", "conf:3: there is no colour in [display]; there are: theme, ");
     bad("\n[dsplay]\ntheme = x\n", "conf:3: there is no section [dsplay]; there are: display, ");
-    bad("[display]\nview = graph\n", "conf:2: no view is called \"graph\"; there are: methods, ");
+    bad("[display]\nview = graph\n", "conf:2: unknown view \"graph\"; there are: methods, ");
     bad("[display]\nmono = perhaps\n", "conf:2: mono = perhaps: must be yes or no");
     bad("[display]\nrefresh = 1ms\n",
         "conf:2: refresh = 1ms: a time between refreshes must be from 50ms");
     bad("[display]\nrefresh = soon\n", "conf:2: refresh = soon: not a time between refreshes (");
-    bad("[columns]\n# one\nmethods = self,selv\n",
-        "conf:3: no column is called \"selv\"; there are: ");
-    bad("[columns]\nmethods = name selv\n", "conf:2: no column is called \"selv\"; there are: ");
+    bad("[columns]\n# one\nmethods = self,selv\n", "conf:3: unknown column \"selv\"; there are: ");
+    bad("[columns]\nmethods = name selv\n", "conf:2: unknown column \"selv\"; there are: ");
     bad("[display]\nwhat is this\ntheme = x\n", "conf:2: neither [section] nor NAME = VALUE");
     bad("[display\ntheme = x\n", "conf:1: neither [section] nor NAME = VALUE");
     /* the first one counts, also behind lines that begin with blanks */
@@ -107,7 +106,7 @@ static void keys(void **unused) {
     assert_int_equal(keymap_command(&c.keys, '/', SCOPE_LOCKS), COMMAND_FILTER);
     assert_int_equal(keymap_command(&c.keys, '\\', SCOPE_LOCKS), COMMAND_SEARCH);
 
-    bad("[keys]\nsav = x\n", "conf:2: no command is called \"sav\"");
+    bad("[keys]\nsav = x\n", "conf:2: unknown command \"sav\"");
     bad("[keys]\npause = Pause\n", "conf:2: there is no key \"Pause\"; there are: a character");
     bad("[keys]\npause = ^S\n", "conf:2: there is no key \"^S\"");
     bad("[keys]\npause = F13\n", "conf:2: there is no key \"F13\"");
@@ -212,7 +211,7 @@ static void where_it_is(void **unused) {
                         expected);
     write_file("xdg/jtop-prof/config", "[display]\nview = trees\n", 23);
     assert_int_equal(config_load(&c, &e), -EINVAL);
-    snprintf(expected, sizeof expected, "%s/xdg/jtop-prof/config:2: no view", home);
+    snprintf(expected, sizeof expected, "%s/xdg/jtop-prof/config:2: unknown view", home);
     assert_int_equal(strncmp(e.message, expected, strlen(expected)), 0);
     write_file("xdg/jtop-prof/config", "[display]\n\0\n", 12);
     assert_int_equal(config_load(&c, &e), -EINVAL);

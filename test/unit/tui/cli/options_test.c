@@ -254,7 +254,7 @@ static void wrong_lines_get_one_clear_line(void **state) {
     bad("--signal 27/27 9", 100, "must be N or N/M");
     bad("--signal 27/ 9", 100, "must be N or N/M");
     bad("--signal 99 9", 100, "must be N or N/M");
-    bad("--clock sundial 9", 100, "no clock is called \"sundial\"; there are: tsc, monotonic");
+    bad("--clock sundial 9", 100, "unknown clock \"sundial\"; there are: tsc, monotonic");
     bad("--filter 5-3 9", 100, "--filter 5-3: not thread ids");
     bad("--filter 1,,2 9", 100, "not thread ids");
     bad("--filter 0 9", 100, "not thread ids");

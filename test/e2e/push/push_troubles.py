@@ -324,7 +324,7 @@ def tls(scratch, pid):
     untrusted(scratch, pid, own.context("lone"), "certificate.*--tls-ca")
     untrusted(scratch, pid, own.context("lone"), "certificate.*--tls-ca", *ca)
     untrusted(scratch, pid, own.context("other"), "certificate.*127.0.0.1.*name", *ca)
-    untrusted(scratch, pid, own.context("old"), "certificate.*(out of date|expired)", *ca)
+    untrusted(scratch, pid, own.context("old"), "certificate.*(its dates|expired)", *ca)
     untrusted(scratch, pid, own.context("good", client=True), "--tls-cert", *ca)
     with Receiver(None) as plain:  # which speaks no TLS
         with Push(scratch, pid, plain.url.replace("http:", "https:"), *ca) as push:
@@ -382,7 +382,7 @@ def bad_files(scratch, pid):
     link = os.path.join(place, "link")
     os.symlink(spool, link)
     not_begun(pid, "spool %s: not a directory" % link, *to, "--spool", link)
-    not_begun(pid, "spool /proc/self/spool: cannot be made", *to, "--spool", "/proc/self/spool")
+    not_begun(pid, "spool /proc/self/spool: cannot be created", *to, "--spool", "/proc/self/spool")
 
 
 # ---- the spool ----

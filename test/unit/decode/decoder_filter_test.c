@@ -350,16 +350,16 @@ static void test_stacks_of_waits(void **state) {
     sample.tid = 2;
     recording_whole_sample(&s.r, &sample, pool, 2);
     w.tid = 1;
-    recording_lock(&s.r, &w, NULL, 0);
+    recording_lock(&s.r, &w, cart, 0);
     w.tid = 2;
-    recording_lock(&s.r, &w, NULL, 0);
+    recording_lock(&s.r, &w, cart, 0);
     sample.tid = 3; /* the sample of the wait was dropped: the last one is of another lock */
     recording_whole_sample(&s.r, &sample, latch, 2);
     w.tid = 3;
-    recording_lock(&s.r, &w, NULL, 0);
+    recording_lock(&s.r, &w, cart, 0);
     w.tid = 1; /* the virtual thread had no sample */
     w.virtual_id = 9;
-    recording_lock(&s.r, &w, NULL, 0);
+    recording_lock(&s.r, &w, cart, 0);
     play(&s);
     assert_int_equal(waits_with(&s, NULL), 4);
     assert_int_equal(waits_with(&s, "cart"), 1);

@@ -190,7 +190,7 @@ static int check_agent(const struct jvm *j, const char **word, struct err *e) {
     return err_set(
         e, ENOENT,
         "no directory where JVM %d can load the agent from (%.300s); mount a tmpfs without noexec "
-        "there, or put the agent where the JVM can read it and give that path with --libpath",
+        "at its /tmp, or put the agent where the JVM can read it and give that path with --libpath",
         (int)j->pid, seen.tried[0] ? seen.tried : "none was found");
 }
 

@@ -38,7 +38,7 @@ static bool check_mechanism(struct examiner *x) {
     }
     bool sure = x->jvm->perf_data || !x->options.error;
     examine_add(x, id, title, sure ? FINDING_OK : FINDING_NOTE, "%s%s",
-                sure ? "not disabled" : "not known to be disabled",
+                sure ? "not disabled" : "not known whether it is disabled",
                 sure ? "" : examine_unread(x, unread, sizeof unread));
     return true;
 }
@@ -55,7 +55,7 @@ static void check_loading(struct examiner *x) {
         examine_remedy(f, "restart it without this flag, or let it profile itself with "
                           "-agentpath:...=start,file=...");
     } else if (has && said == 0 && x->options.error) {
-        examine_add(x, id, title, FINDING_NOTE, "not known to be forbidden%s",
+        examine_add(x, id, title, FINDING_NOTE, "not known whether it is forbidden%s",
                     examine_unread(x, unread, sizeof unread));
     } else if (x->release >= WARNS_SINCE && said == 0) {
         f = examine_add(x, id, title, FINDING_NOTE,
@@ -163,7 +163,7 @@ static void check_asking(struct examiner *x, bool listens) {
                 ? x->options.option[JAVA_FEW_SIGNALS].source
                 : "");
         examine_remedy(f, listens ? "restart it, and exclude /tmp/.java_pid* from cleaning"
-                                  : "restart it without -Xrs, or with -XX:+StartAttachListener");
+                                  : "restart it without -Xrs, or add -XX:+StartAttachListener");
     } else if (listens) {
         bool renewed = listener_is_renewed(x->jvm->version);
         f = examine_add(x, id, title, renewed ? FINDING_NOTE : FINDING_FAILURE,
@@ -252,8 +252,8 @@ void examine_place(struct examiner *x) {
         f = examine_add(x, id, title, FINDING_FAILURE,
                         "no directory where it can load the agent from (%s)",
                         tried ? seen.tried : "none was found");
-        examine_remedy(f, "mount a tmpfs without noexec there (at /tmp), or put the agent where "
-                          "the JVM can read it and give that path with --libpath");
+        examine_remedy(f, "mount a tmpfs without noexec at its /tmp, or put the agent where the "
+                          "JVM can read it and give that path with --libpath");
         return;
     case PLACE_LOOK_UNKNOWN:
         break;

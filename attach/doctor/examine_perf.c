@@ -37,7 +37,7 @@ static void check_paranoid(struct examiner *x) {
                                         "%s cannot be read: %s", path, strerror(error));
         examine_remedy(f, error == ENOENT
                               ? "this kernel is built without perf_events: ctimer is used"
-                              : "see perf_event_open: it shows whether perf_events work");
+                              : "the line perf_event_open shows whether perf_events work");
         return;
     }
     bool may = process_status_has(x->self.capabilities, CAPABILITY_PERFMON) ||
@@ -45,7 +45,7 @@ static void check_paranoid(struct examiner *x) {
     enum finding_level level = n <= 1 ? FINDING_OK : may ? FINDING_NOTE : FINDING_WARNING;
     struct finding *f =
         examine_add(x, "perf-paranoid", "perf paranoid", level, "%ld (%s)%s", n, path,
-                    n > 1 && may ? "; this process has the right anyway" : "");
+                    n > 1 && may ? "; this process may open perf_events anyway" : "");
     if (level == FINDING_WARNING)
         examine_remedy(f,
                        "for kernel frames: sysctl kernel.perf_event_paranoid=1, or run %s; "
@@ -57,14 +57,14 @@ static void check_open(struct examiner *x) {
     x->perf_error = try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true);
     if (!x->perf_error) {
         examine_add(x, "perf-open", "perf_event_open", FINDING_OK,
-                    "opens a CPU clock with kernel stacks");
+                    "an event cpu-clock with kernel stacks can be opened");
         return;
     }
     int user = try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false);
-    struct finding *f =
-        examine_add(x, "perf-open", "perf_event_open", FINDING_WARNING,
-                    "with kernel stacks: %s (errno %d); %s%s", strerror(x->perf_error),
-                    x->perf_error, "of user code only: ", user ? strerror(user) : "opens");
+    struct finding *f = examine_add(
+        x, "perf-open", "perf_event_open", FINDING_WARNING,
+        "an event cpu-clock with kernel stacks: %s (errno %d); of user code only: %s",
+        strerror(x->perf_error), x->perf_error, user ? strerror(user) : "can be opened");
     if (x->perf_error == EACCES)
         examine_remedy(
             f, "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON; otherwise ctimer is used");
@@ -87,8 +87,8 @@ static void check_pmu(struct examiner *x) {
     struct finding *f =
         examine_add(x, "perf-pmu", "PMU", FINDING_NOTE, "cycles: %s (errno %d)%s", strerror(error),
                     error, none ? ": this CPU, or its hypervisor, offers no counters" : "");
-    examine_remedy(f, none ? "cycles and cache-misses need them, cpu does not"
-                           : "cycles and cache-misses need it: see perf_event_open");
+    examine_remedy(f, none ? "cycles and cache-misses need counters, cpu does not"
+                           : "cycles and cache-misses need counters: see the line perf_event_open");
 }
 
 static void check_number(struct examiner *x, const char *id, const char *title, const char *path,

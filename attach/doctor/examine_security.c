@@ -13,8 +13,9 @@ static void check_seccomp(struct examiner *x) {
                                     "%s on this process (Seccomp of /proc/self/status: %d)",
                                     mode >= 0 && mode <= 2 ? modes[mode] : "not known", mode);
     if (mode > 0)
-        examine_remedy(f, x->perf_error ? "it may be why perf_event_open fails: see there"
-                                        : "it allows perf_event_open");
+        examine_remedy(f, x->perf_error
+                              ? "it may be the reason why perf_event_open fails: see that line"
+                              : "it allows perf_event_open");
 }
 
 static void check_yama(struct examiner *x) {

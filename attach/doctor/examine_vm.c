@@ -38,9 +38,10 @@ static void check_vm(struct examiner *x) {
 static void check_jdk(struct examiner *x) {
     bool tried = x->release >= OLDEST && x->release <= NEWEST;
     if (x->release <= 0) {
-        examine_add(x, "jdk", "JDK", FINDING_NOTE,
-                    "its version is not known: no performance data%s",
-                    x->maps.vm_path[0] ? ", no release file above libjvm.so" : "");
+        examine_add(
+            x, "jdk", "JDK", FINDING_NOTE, "its version is not known: no performance data%s",
+            x->maps.vm_path[0] ? ", and no file named release in the directories above libjvm.so"
+                               : "");
         return;
     }
     struct finding *f = examine_add(x, "jdk", "JDK",

@@ -368,9 +368,10 @@ static int none_fits(const struct jvm *list, int n, const char *what, struct err
     if (n == 0)
         return err_set(e, ESRCH, "no running JVM can be inspected by uid %u: start one, or run %s",
                        (unsigned)geteuid(),
-                       geteuid() == 0 ? "with CAP_SYS_PTRACE, or as its user (setpriv --reuid UID "
-                                        "--regid GID --clear-groups jtop-prof ...)"
-                                      : "as its user or as root");
+                       geteuid() == 0 ? "with CAP_SYS_PTRACE, or as the user of the JVM you mean "
+                                        "(setpriv --reuid UID --regid GID --clear-groups "
+                                        "jtop-prof ...)"
+                                      : "as the user of the JVM you mean, or as root");
     list_names(list, n, fits_any, what, names);
     return err_set(e, ESRCH, "no JVM is named '%.80s'; running: %s", what, names);
 }

@@ -73,10 +73,11 @@ static int explain_silence(const struct jvm *j, bool pends, struct err *e) {
     return err_set(
         e, ETIMEDOUT,
         "JVM %d (%s) did not begin to listen in time; SIGQUIT was sent, and %s: try "
-        "again (.attach_pid%d stays until it listens, a minute at most)",
+        "again (.attach_pid%d stays until the JVM listens, at most a minute)",
         (int)j->pid, j->name,
-        pends ? "it is still pending (ShdPnd in its /proc status): the JVM gets no CPU time"
-              : "the JVM received it: it is at or before a long safepoint, or gets no CPU time",
+        pends
+            ? "is still pending (ShdPnd in the JVM's /proc status): the JVM gets no CPU time"
+            : "the JVM received it. The JVM is at or before a long safepoint, or gets no CPU time",
         (int)j->inner_pid);
 }
 
@@ -97,7 +98,7 @@ static int explain_process(const struct jvm *j, const struct helper_outcome *o, 
         return err_set(e, EOPNOTSUPP,
                        "JVM %d (%s) does not listen for attach requests, and has no handler for "
                        "SIGQUIT, which asks it to listen and would kill it (-Xrs?): restart it "
-                       "without -Xrs, or with -XX:+StartAttachListener",
+                       "without -Xrs, or add -XX:+StartAttachListener",
                        pid, j->name);
     case HELPER_SILENT:
         return explain_silence(j, o->seen, e);
@@ -133,8 +134,9 @@ static int explain_file(const struct jvm *j, const struct helper_outcome *o, str
                        pid, pid, why, connect_tmp_remedy(o->error));
     case HELPER_TRIGGER:
         return err_set(e, o->error,
-                       "cannot create .attach_pid%d, which JVM %d waits for, as uid %u in its "
-                       "working directory or /tmp: %s; make its /tmp writable for it",
+                       "cannot create .attach_pid%d, which JVM %d waits for, in the JVM's "
+                       "working directory or /tmp as uid %u: %s; make the JVM's /tmp writable for "
+                       "this uid",
                        inner, pid, (unsigned)j->uid, why);
     case HELPER_SIGNAL:
         return err_set(
@@ -161,8 +163,8 @@ static int explain_file(const struct jvm *j, const struct helper_outcome *o, str
         return err_set(e, o->error, "cannot connect to /tmp/.java_pid%d of JVM %d as uid %u: %s%s",
                        inner, pid, (unsigned)j->uid, why,
                        o->error == EACCES || o->error == EPERM
-                           ? ": perhaps a security module (AppArmor, SELinux) or its mode forbids "
-                             "it; see the kernel's log and ls -l"
+                           ? ": perhaps a security module (AppArmor, SELinux) or the mode of this "
+                             "socket file forbids it; see the kernel's log, and ls -l of the file"
                            : "");
     }
 }

@@ -56,8 +56,8 @@ static const char *const meaning[] = {
     [LOAD_UNKNOWN] = "the reason is not known",
     [LOAD_DISABLED] = "it was started with -XX:-EnableDynamicAgentLoading: restart it without this "
                       "flag, or let it profile itself with -agentpath:...=start,file=...",
-    [LOAD_MISSING] =
-        "it sees no such file: in a container, give the path as the JVM sees it with --libpath",
+    [LOAD_MISSING] = "it sees no such file: for a JVM in a container, give with --libpath the path "
+                     "that is valid inside the container",
     [LOAD_NEEDS] =
         "a library that the agent needs is missing: is this the agent that came with jtop-prof?",
     [LOAD_MACHINE] = "the agent is built for another machine than the JVM: use a jtop-prof built "

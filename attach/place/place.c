@@ -144,7 +144,7 @@ static int nowhere(const struct place_task *t, struct err *e) {
     int result = err_set(
         e, ENOENT,
         "no directory where JVM %d can load the agent from (%.250s); mount a tmpfs without noexec "
-        "there, or put %s where the JVM can read it and give that path with --libpath",
+        "at its /tmp, or put %s where the JVM can read it and give that path with --libpath",
         (int)t->jvm.pid, looked.data ? looked.data : "none was found", t->library);
     text_free(&looked);
     return result;
@@ -173,7 +173,7 @@ static int settle(const struct place_task *t, uint32_t outcome, struct place *ou
             e, ETIMEDOUT,
             "the file systems of JVM %d did not answer, so the agent library was not placed; check "
             "whether one of them (/tmp, its working directory, its home) is on an unreachable "
-            "server, or name a file that the JVM has with --libpath",
+            "server, or name with --libpath a file that the JVM can read",
             (int)t->jvm.pid);
     }
 }

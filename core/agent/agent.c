@@ -135,7 +135,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
     int r = agent_spawn_reader();
     if (r == -ENOENT)
         say("jtop-prof: agent: nothing is profiled: no program jtop-prof beside the library or on "
-            "the PATH; name it with frontend=PATH\n");
+            "the PATH; give its file with frontend=FILE\n");
     else if (r < 0)
         say("jtop-prof: agent: nothing is profiled: jtop-prof cannot be started "
             "(errno %d)\n",

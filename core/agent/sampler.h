@@ -42,7 +42,7 @@ struct sampler {
     struct scratch *pool;
     uint32_t pool_size;
     uint32_t depth, cut; /* as in struct wire_request */
-    uint32_t ids_wanted; /* known methods at which ids are renewed; 0: the default */
+    uint32_t ids_wanted; /* ids are renewed when this many methods are known; 0: the default */
     uint64_t ids_since_ms;
     _Atomic uint64_t live_ids; /* how many were given so far */
 };

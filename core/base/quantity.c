@@ -85,7 +85,7 @@ const struct quantity quantity_bytes = {
 
 const struct quantity quantity_events = {
     .noun = "a number of events",
-    .form = "a number, also with k, m or g; a time, as in 1ms, means its nanoseconds",
+    .form = "a number, also with k, m or g; a time counts in nanoseconds: 1ms is 1000000",
     .unit = {{"", 1},
              {"k", 1000},
              {"m", 1000000},

@@ -202,7 +202,7 @@ static void say(struct past *p, const struct history_thread *t, struct history_i
 /* Sorts by thread, node and second, one digit per call. The items are already in order of seconds,
  * and the sort keeps that order. */
 static int sort_by_digit(struct past *p, struct history_reading *r) {
-    static_assert(DIGITS * DIGIT_BITS >= 32, "all of a number");
+    static_assert(DIGITS * DIGIT_BITS >= 32, "the digits cover all bits of a number");
     size_t end[1u << DIGIT_BITS] = {0};
     bool by_thread = p->digit >= DIGITS;
     uint32_t shift = p->digit % DIGITS * DIGIT_BITS, mask = (1u << DIGIT_BITS) - 1;

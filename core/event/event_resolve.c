@@ -41,9 +41,10 @@ static void add_advice(struct symbols *symbols, int java_version, char *out, siz
     if (java_version)
         snprintf(package, sizeof package, " (Debian: openjdk-%d-dbg)", java_version);
     snprintf(out, size,
-             JVM_LIBRARY " is stripped, and /usr/lib/debug has no file for its build-id %.40s; "
-                         "install the debug symbols of exactly this build%s",
-             build_id[0] ? build_id : "(it has none)", package);
+             JVM_LIBRARY " is stripped, and %s%.40s; install the debug symbols of exactly this "
+                         "build%s",
+             build_id[0] ? "/usr/lib/debug has no file for its build-id " : "has no build-id",
+             build_id, package);
     if (replaced)
         snprintf(out + strlen(out), size - strlen(out),
                  " and restart the JVM: the library on disk has been replaced since");
@@ -113,10 +114,10 @@ static int resolve_breakpoint(struct wire_engine_request *q, struct symbols *sym
     if (symbols_find(symbols, NULL, name, &at) < 0)
         return no_function(symbols, q->name, name, pid, e);
     if (at.chosen_late)
-        return event_wrong(
-            e, ENOTSUP, q->name,
-            "%s only selects one of several variants when the library is loaded; name that variant",
-            name);
+        return event_wrong(e, ENOTSUP, q->name,
+                           "%s is not the function that runs: it selects one of several variants "
+                           "when the library is loaded (ifunc); name that variant",
+                           name);
     if (at.object && q->perf.bp_type == HW_BREAKPOINT_X)
         return event_wrong(e, EINVAL, q->name, "%s is not a function; use mem:%s:rw to watch it",
                            name, name);

@@ -92,7 +92,7 @@ void caption_subtitle(struct text *out, const struct snapshot *s, const struct e
         text_add(out, SEPARATOR);
     }
     if (q->uncounted) {
-        text_add(out, "weights only" SEPARATOR);
+        text_add(out, "no sample counts" SEPARATOR);
     } else {
         human_count(out, s->samples);
         text_addf(out, " sample%s" SEPARATOR, s->samples == 1 ? "" : "s");

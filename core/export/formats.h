@@ -48,11 +48,11 @@ int markdown_export_all(struct text *out, const struct profile *p, const struct 
 
 /* Returns the offset in ns that turns the samples' clock into the time of day. `last` is the newest
  * second that is written. If the profile was not read from a file (`q` is NULL or has no day_ns),
- * the offset comes from this machine's clock; a `last` that would lie in the future is then treated
- * as ending now. */
+ * the offset comes from this machine's clock; if `last` would then be in the future, the offset is
+ * reduced so that `last` is now. */
 int64_t formats_time_of_day(const struct export_quality *q, uint64_t last);
 
-/* If an event's samples count nothing, widths and numbers are weights. */
+/* If an event has no sample counts (q->uncounted), widths and numbers are weights. */
 static inline struct export_options formats_options(const struct export_options *o,
                                                     const struct export_quality *q) {
     struct export_options own = *o;

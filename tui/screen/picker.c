@@ -126,7 +126,8 @@ static void draw_title(const struct picker *p, struct canvas *c) {
     canvas_text(c, 0, 0, c->cols, ROLE_TITLE, "jtop-prof");
     int at = 11 + canvas_textf(c, 0, 11, c->cols, ROLE_TEXT, "%u JVM%s%s", p->count,
                                p->count == 1 ? "" : "s", sorted);
-    snprintf(legend, sizeof legend, "%s%s%s", recent ? "  * recent" : "", open ? "  o open" : "",
+    snprintf(legend, sizeof legend, "%s%s%s%s", recent || open || cannot ? "marks:" : "",
+             recent ? "  * recent" : "", open ? "  o open" : "",
              cannot ? "  x cannot be attached to" : "");
     int cols = canvas_width(c, legend);
     if (at + cols <= c->cols)

@@ -36,7 +36,7 @@ static void compare(struct screen *s, bool on) {
     s->marked_by_baseline = counts;
     if (on && s->view == LIVE_LOCKS)
         screen_pass(s,
-                    "baseline set: other views are compared with it, locks are not; B removes it");
+                    "baseline set: locks are not compared with it, other views are; B removes it");
     else if (on)
         screen_pass(s, "baseline set: %s compared with it; B removes it",
                     counts ? "new samples are" : "the times you show next are");

@@ -290,7 +290,7 @@ static int draw(void *state, struct canvas *c, struct area a, const struct model
         view_heads(c, a, "  LINES");
         if (m->snapshot && m->snapshot->method_count)
             canvas_head(c, a.row + 1, a.col + 2, a.cols - 2, ROLE_DIM,
-                        "no Java method was sampled: its lines would be here");
+                        "no Java method was sampled: this view shows the lines of one");
         else
             view_empty(c, a, m);
         return a.row;

@@ -36,7 +36,7 @@ struct status_state {
 
 /* The meaning of each failure. Index: enum wire_failure. */
 static const char *const meaning[WIRE_FAILURES] = {
-    [WIRE_FAILURE_TRUNCATED] = "not counted: deeper than -j, cut at the root",
+    [WIRE_FAILURE_TRUNCATED] = "not a failure: deeper than -j, cut at the root",
     [WIRE_FAILURE_UNKNOWN_PC] = "the code is in no method, stub or library",
     [WIRE_FAILURE_NO_CALLER] = "the caller's frame could not be found",
     [WIRE_FAILURE_BAD_FRAME] = "the data in a frame is inconsistent",
@@ -48,7 +48,7 @@ static const char *const meaning[WIRE_FAILURES] = {
     [WIRE_FAILURE_NO_NAME] = "no room for a name in the sample buffer: use a larger -b",
     [WIRE_FAILURE_SMALL_STACK] = "small signal stack: only the top frame was read",
     [WIRE_FAILURE_LOOP] = "the frames did not lead towards the stack's base",
-    [WIRE_FAILURE_NO_JAVA] = "not counted: only Java frames were requested",
+    [WIRE_FAILURE_NO_JAVA] = "not a failure: only Java frames were requested",
     [WIRE_FAILURE_SWITCHING] = "a virtual thread was just being mounted or unmounted",
     [WIRE_FAILURE_ASGCT_GC] = "AsyncGetCallTrace: during a garbage collection",
     [WIRE_FAILURE_ASGCT_UNKNOWN_JAVA] = "AsyncGetCallTrace: the thread's PC is unknown",
@@ -183,7 +183,7 @@ static void add_events(struct status_state *v, int cols, const struct model *m) 
     add_head(v, "EVENTS");
     struct status_row *r = add_row(v, ROLE_LABEL, INDENT);
     if (cols < TABLE_COLS)
-        snprintf(r->text, sizeof r->text, "%-12s %-8s %6s %9s", "event", "how", "each", "samples");
+        snprintf(r->text, sizeof r->text, "%-12s %-8s %6s %9s", "event", "how", "every", "samples");
     else
         snprintf(r->text, sizeof r->text, "%-13s %-9s %8s %11s %7s %7s %8s %6s", "event",
                  "mechanism", "interval", "samples", "/s", "threads", "dropped", "cover");

@@ -303,7 +303,7 @@ static void turn(struct engine_run *run, JNIEnv *jni, uint64_t now_ms) {
     if (not_followed || lost)
         snprintf(run->status->reason, sizeof run->status->reason,
                  "leaks: %" PRIu64 " blocks are not tracked, %" PRIu64
-                 " frees were not reported: set an interval",
+                 " frees were not reported: use a larger interval (--nativemem)",
                  not_followed, lost);
 }
 

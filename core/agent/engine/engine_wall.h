@@ -12,8 +12,8 @@
  * until the next check of a thread is random, between 0.5 and 1.5 intervals, so that events in step
  * with our clock are seen as often as others. If a thread has not moved for long, this time is four
  * times as long. The weight of a sample is the time between the check that requested it and the
- * previous such check. It does not extend to the handler, because then the weight of running
- * threads would include the time for which they wait for a processor.
+ * previous such check. This time ends at the check, not when the handler runs: otherwise the weight
+ * of running threads would include the time for which they wait for a processor.
  *
  * Coverage: a check covers the time since the previous one, at most two intervals; more only if the
  * thread has not moved. The covered share of all threads' time is status.covered_ns / expected_ns.
@@ -31,8 +31,10 @@
 
 enum wall_turn {
     WALL_OURS = 0, /* jtop-wall may change the entry */
-    WALL_SENT,     /* a signal is on its way; the thread that changes this state owns the entry */
-    WALL_ITS,      /* the thread's own handler is running */
+    /* A signal was sent. jtop-wall or the thread's handler ends this state; the one that does so
+     * may then change the entry. */
+    WALL_SENT,
+    WALL_ITS, /* the thread's own handler is running, and may change the entry */
 };
 
 struct wall_thread {
@@ -45,12 +47,14 @@ struct wall_thread {
     bool sampled;      /* its last sample is in the ring */
     bool handled;      /* the thread's handler has run since the last check */
     uint64_t cpu_ns;   /* CPU time used at the last sample, or when the signal was sent */
-    uint64_t since_ns; /* end of the time that is in the ring */
-    uint64_t same_ns;  /* until then it has not moved; that is not in the ring yet */
-    int64_t rest_ns;   /* sampled time beyond whole intervals; < 0: short of them */
-    uint64_t looked_ns, sent_ns;
-    /* For the signal's sample: the end of its time (the last check that found the thread as it was
-     * when the signal was sent), and how much of that time it covers. */
+    uint64_t since_ns; /* samples in the ring stand for the time before this */
+    uint64_t same_ns;  /* the thread was last seen unmoved at this time; the time from since_ns to
+                          this is not in the ring yet */
+    int64_t rest_ns; /* weight of the samples, minus the intervals that they count as; may be < 0 */
+    uint64_t looked_ns, sent_ns; /* when the last check was; when the last signal was sent */
+    /* For the sample that the signal requests. until_ns: the end of the time for which the sample
+     * stands, which is the last check that found the thread's CPU time unchanged since the signal
+     * was sent, or the check that sent it. covers_ns: how much of this time counts as covered. */
     _Atomic uint64_t until_ns, covers_ns;
 };
 
@@ -60,12 +64,13 @@ struct wall {
     _Atomic uint32_t own_tid; /* futex word; 0: not started yet */
     _Atomic uint32_t quit;    /* futex word */
     struct thread_states states;
-    struct wall_thread *entry; /* THREADS_MAX, address space only, as are these three */
-    uint64_t *due_ns;          /* when to check an entry */
-    uint32_t *tids;
-    uint32_t *index_of_tid; /* index + 1; WIRE_TID_MAX */
-    uint32_t count;         /* entries ever used lie below this */
-    uint32_t free_hint;     /* no free entry lies below this */
+    /* Four arrays; only their address space is reserved. */
+    struct wall_thread *entry; /* THREADS_MAX */
+    uint64_t *due_ns;          /* THREADS_MAX: when to check an entry */
+    uint32_t *tids;            /* THREADS_MAX */
+    uint32_t *index_of_tid;    /* WIRE_TID_MAX: index + 1 of a thread's entry; 0: none */
+    uint32_t count;            /* entries ever used lie below this */
+    uint32_t free_hint;        /* no free entry lies below this */
     uint32_t lists;
     int32_t pid;
     uint64_t next_list_ns;

@@ -6,8 +6,8 @@
  * may be on another carrier when its wait ends, so the key of an entry is the waiting thread, not
  * the carrier.
  *
- * Context: any thread, no lock, no allocation. Opening and closing belong to the agent's thread,
- * when no other thread is inside.
+ * Context: any thread, no lock, no allocation. Only the agent's thread may open and close, and only
+ * while no other thread is in one of the other functions.
  */
 #ifndef JTOP_AGENT_LOCK_LOCK_WAIT_H
 #define JTOP_AGENT_LOCK_LOCK_WAIT_H
@@ -61,9 +61,9 @@ struct lock_wait *lock_waits_begin(struct lock_waits *w, uint64_t key);
 bool lock_waits_end(struct lock_waits *w, uint64_t key, struct lock_wait *out);
 
 /* Returns the weight in ns of the sample for a wait of `waited_ns`; 0: it is not recorded. All
- * waits are added up, and a wait is recorded once for each end of an interval that it contains. So
- * sums are correct even if single waits are short. An interval of 0 counts as 1: each wait is
- * recorded. */
+ * waits are added up. If a wait makes the sum pass n multiples of the interval, its weight is n
+ * intervals. So sums are correct even if single waits are short. An interval of 0 counts as 1: each
+ * wait is recorded. */
 uint64_t lock_waits_due(struct lock_waits *w, uint64_t interval_ns, uint64_t waited_ns);
 
 #endif

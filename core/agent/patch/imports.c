@@ -560,7 +560,7 @@ void imports_restore(struct imports *im) {
 void imports_tell(struct imports *im, char *reason, size_t bytes) {
     if (im->thirds)
         snprintf(reason, bytes,
-                 "calls by %" PRIu32
+                 "calls through %" PRIu32
                  " import slots go to another profiler's functions and are not sampled",
                  im->thirds);
     else if (im->told)

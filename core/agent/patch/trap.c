@@ -123,7 +123,7 @@ static int take_signal(char *why, size_t why_bytes) {
     if (r == 0)
         r = chain_enter(&chain);
     if (r == -EBUSY)
-        snprintf(why, why_bytes, "SIGTRAP handlers were installed over jtop-prof's too often");
+        snprintf(why, why_bytes, "other code replaced jtop-prof's SIGTRAP handler too often");
     else if (r < 0)
         snprintf(why, why_bytes, "SIGTRAP cannot be used (errno %d)", -r);
     return r;
@@ -197,8 +197,8 @@ static int check(uintptr_t address, uint8_t *code, int *protection, char *why, s
     }
     if (is_of_c_library(address)) {
         snprintf(why, why_bytes,
-                 "a breakpoint in the C library would end the JVM: it is called with signals "
-                 "blocked; name a function of the VM or of your own library");
+                 "a breakpoint in the C library would end the JVM: its functions also run with "
+                 "signals blocked; name one of the VM or of your own library");
         return -EPERM;
     }
     if (is_set(address)) {

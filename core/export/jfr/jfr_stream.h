@@ -81,8 +81,7 @@ void jfr_stream_stop(struct jfr_stream *w);
 /* errno of the write that failed, after which nothing more is written to the file; 0: no
  * write failed. */
 int jfr_stream_failure(struct jfr_stream *w);
-/* Number of samples without an event of their own, because other events of the same sample stand
- * for them. */
+/* Number of events left out because of JFR_STREAM_SAMPLE_MAX and JFR_STREAM_REPEATS_MAX. */
 uint64_t jfr_stream_beyond(struct jfr_stream *w);
 
 /* Tells the stream that samples of another event follow, starting with its first sample. The rate

@@ -24,8 +24,8 @@ struct jfr_stream {
     uint32_t chunks;
     uint64_t newest_ns;
     uint64_t left_out; /* samples that there was no room for */
-    uint64_t beyond;   /* samples beyond the number of events that one sample, or all samples,
-                          may have */
+    uint64_t beyond;   /* events that were left out, because their sample or the file already had
+                          its maximum, see jfr_stream.h */
     uint64_t repeats;  /* events that were not the first of their sample */
     struct jfr_rate rate;
     bool quit, ended;

@@ -21,7 +21,8 @@ static void summary_of_event(struct text *out, const struct snapshot *s,
         text_addf(out, "%-20s: %s, %" PRIu64 " %s\n", "event", event, s->weight,
                   q->unit ? q->unit : "total");
     if (q->uncounted)
-        text_addf(out, "%-20s: a sample is one record of the file\n", "weights only");
+        text_addf(out, "%-20s: the file has only weights; each record is one sample\n",
+                  "no sample counts");
     if (q->biased)
         text_addf(out, "%-20s: samples are taken at safepoints only\n", "BIASED");
     if (q->how)

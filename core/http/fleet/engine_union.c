@@ -12,7 +12,9 @@ int engine_union_of(const struct wire_engine_request *engine, uint32_t engines,
                     struct engine_union *out, struct err *e) {
     *out = (struct engine_union){0};
     if (engines > WIRE_EVENTS)
-        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL, "%u events are more than exist", engines);
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
+                           "%u events were given, but only %d kinds of events exist", engines,
+                           WIRE_EVENTS);
     for (uint32_t i = 0; i < engines; i++) {
         uint32_t event = engine[i].event;
         if (event >= WIRE_EVENTS || out->has[event])

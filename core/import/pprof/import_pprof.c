@@ -400,7 +400,8 @@ static void note_damage(struct pprof *p, const struct gunzip *b, size_t read) {
                  p->negative);
     else if (p->events.uncounted)
         snprintf(r->note, sizeof r->note,
-                 "some numbers are too large for samples: those events have weights only");
+                 "some numbers are too large to be sample counts: those events are read without "
+                 "counts, as weights only");
 }
 
 static int read_profile(struct pprof *p, const struct gunzip *b, struct err *e) {

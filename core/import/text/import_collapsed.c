@@ -414,7 +414,7 @@ static void tell_how(struct collapsed *c) {
         return;
     if (survey_weights(&c->survey))
         snprintf(r->note, sizeof r->note,
-                 "the numbers are too large for samples (up to %" PRIu64
+                 "the numbers are too large to be sample counts (the largest is %" PRIu64
                  "): all are read as weights",
                  c->survey.most);
     else if (c->survey.fractions)

@@ -10,7 +10,7 @@ static_assert((int)WIRE_CFA_NONE == UNWIND_CFA_NONE && (int)WIRE_CFA_SP == UNWIN
                   (int)WIRE_CFA_SIGNAL == UNWIND_CFA_SIGNAL &&
                   (int)WIRE_CFA_END == UNWIND_CFA_END && (int)WIRE_CFAS == UNWIND_CFAS &&
                   WIRE_UNWIND_SAME == UNWIND_SAME,
-              "the wire says it in the same numbers");
+              "core/wire/unwind.h and symbols/unwind have the same numbers");
 
 void unwind_area_init(struct unwind_area *a, struct wire_unwind *wire, uint64_t now_ns) {
     *a = (struct unwind_area){.wire = wire};

@@ -313,7 +313,7 @@ int join_succeed(struct session *s, struct join *j, struct err *e) {
     if (j->tries > 0) /* not too soon after the last one */
         nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
     else
-        err_set(e, ESRCH, "no process samples JVM %d", (int)s->jvm.pid);
+        err_set(e, ESRCH, "JVM %d is not profiled by any process", (int)s->jvm.pid);
     for (; j->tries < TRIES && !must_end(s); j->tries++) {
         struct agent_link link;
         bool offer = false;
@@ -322,8 +322,8 @@ int join_succeed(struct session *s, struct join *j, struct err *e) {
         if (j->last.restricted)
             return err_set(
                 e, ENOTSUP,
-                "that profile had only some threads or times; open the JVM again to sample "
-                "everything");
+                "the profile that was joined is of some threads or times only (--filter, --begin, "
+                "--from, ...); open the JVM again to sample everything");
         if (!s->library[0])
             return err_set(e, ENOENT, "there is no agent library to attach with");
         result = drain_offer_broker(s, &offer, e);

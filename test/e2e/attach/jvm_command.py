@@ -56,13 +56,14 @@ def wrong(jvm, scratch):
     refused("refused 'jcmd'.*Unknown diagnostic command", "jcmd", jvm.pid, "No.such")
     refused("dumpheap: into which file", "dumpheap", jvm.pid)
     refused("load: which library", "load", jvm.pid)
-    refused("threaddump takes no \"x\"", "threaddump", jvm.pid, "-l", "x")
+    refused("threaddump: unexpected word \"x\"", "threaddump", jvm.pid, "-l", "x")
     refused("not one of: -live -all", "dumpheap", jvm.pid, "x", "y")
     refused("which JVM", "threaddump")
     refused("did not load the agent.*/nosuch.so", "load", jvm.pid, "/nosuch.so")
     refused("has 2000 bytes", "jcmd", jvm.pid, "x" * 2000)
     os.makedirs(os.path.join(scratch, "is-a-directory"), exist_ok=True)
-    refused("no heap dump in /nosuch/x: the JVM writes", "dumpheap", jvm.pid, "/nosuch/x")
+    refused("no heap dump was written to /nosuch/x: the JVM itself writes", "dumpheap", jvm.pid,
+            "/nosuch/x")
     refused("exists already", "dumpheap", jvm.pid, "is-a-directory", cwd=scratch)
     want(jvm.alive(), "the JVM is dead")
 

@@ -96,7 +96,7 @@ def two_shells(one, two):
         want(not os.listdir(one), "in the first shell's directory: %s" % os.listdir(one))
         want(not armed(pid), "it samples on")
         said = good("status", pid)
-        want(re.match(r"Profiler is not active\n\d+ samples of .* are kept: ", said), said)
+        want(re.match(r"Profiler is not active\n\d+ samples from .* are kept: ", said), said)
         still = total(collapsed(good("dump", "-o", "collapsed", pid)))
         want(still >= total(second), "%d samples after stop, %d before" % (still, total(second)))
         out, said = shell(one, "jtop-prof resume %d" % pid)
@@ -297,7 +297,7 @@ def screens(place):
         with Prof(place, "--batch", "-n", 1000, pid) as p:
             wait_for(lambda: sockets(pid), "the screen")
             work(jvm, 1)
-            want("profiler process: %d, on its screen" % p.pid in good("status", pid),
+            want("profiler process: %d, with a live screen" % p.pid in good("status", pid),
                  good("status", pid))
             want(total(collapsed(good("dump", "-o", "collapsed", pid))) > 30, "no samples")
             for line in ("stop", "start", "resume", "-d 1"):

@@ -115,7 +115,7 @@ def compared(files):
     a = files("a.collapsed", "main;busy %d\nmain;idle %d\n" % (BIG, BIG))
     b = files("b.collapsed", "main;busy %d\nmain;idle %d\n" % (BIG, 2 * BIG))
     text = good("diff", a, b)
-    want("without counted samples" in text and "*" not in text, text)
+    want("without sample counts" in text and "*" not in text, text)
     want(re.search(r"50\.00% +33\.33% +-16\.67 +x0\.67 +- +- +busy", text), text)
     stacks = good("diff", "-o", "collapsed", a, b).splitlines()
     want(stacks == ["main;busy %d %d" % (BIG, BIG), "main;idle %d %d" % (BIG, 2 * BIG)], str(stacks))

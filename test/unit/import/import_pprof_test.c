@@ -289,7 +289,7 @@ static void large_numbers_are_whole(void **state) {
     assert_int_equal(profile_samples(f.profile, WIRE_EVENT_LOCK), 1);
     assert_int_equal(profile_weight(f.profile, WIRE_EVENT_LOCK), 1164000000000000);
     assert_string_equal(f.result.damage, "");
-    assert_non_null(strstr(f.result.note, "weights only"));
+    assert_non_null(strstr(f.result.note, "as weights only"));
     imported_done(&f);
 }
 

@@ -21,10 +21,9 @@ static void compare_status(struct fixture *f, const char *name) {
 
 static void open_status(struct fixture *f, int rows, int cols, bool ascii) {
     open_busy(f, LIVE_STATUS, rows, cols, ascii);
-    fixture_reason(
-        f, WIRE_EVENT_LOCK, 95,
-        "this VM has no contended monitor events, and what it has instead cannot be used "
-        "because it was started without -XX:+UnlockDiagnosticVMOptions");
+    fixture_reason(f, WIRE_EVENT_LOCK, 95,
+                   "this VM has no events for contended monitors; their replacement needs the flag "
+                   "-XX:+UnlockDiagnosticVMOptions, and the VM was started without it");
     f->status.dropped = 12;
     f->status.engine[WIRE_EVENT_CPU].dropped = 12;
     f->status.failed[WIRE_FAILURE_NO_CALLER] = 2;

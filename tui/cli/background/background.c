@@ -237,7 +237,7 @@ static int answer_for_nobody(const struct options *o, const struct jvm *j, struc
                            (int)j->pid);
     return err_exit_as(
         e, ERR_EXIT_PROFILER, ESRCH,
-        "Profiler has not started: no process profiles JVM %d; \"start\" begins a profile",
+        "Profiler has not started: JVM %d is not being profiled; \"start\" begins a profile",
         (int)j->pid);
 }
 

@@ -182,11 +182,13 @@ static void background_status(const struct background *b, const struct session_s
     if (brief)
         return;
     if (!runs)
-        text_addf(out, "%" PRIu64 " sample%s of %.1f s %s kept: you can dump%s stop%s%s\n",
+        text_addf(out,
+                  "%" PRIu64
+                  " sample%s from %.1f s %s kept: \"dump\" or \"stop\" writes them%s%s%s\n",
                   st->samples, st->samples == 1 ? "" : "s", (double)st->elapsed_ns / 1e9,
                   st->samples == 1 ? "is" : "are",
-                  st->phase == SESSION_JVM_GONE ? " or" : ", resume or", st->message[0] ? "; " : "",
-                  st->message);
+                  st->phase == SESSION_JVM_GONE ? "" : ", \"resume\" continues",
+                  st->message[0] ? "; " : "", st->message);
     for (int i = 0; i < EVENT_KINDS; i++)
         if (st->engine[i].asked || st->engine[i].samples)
             add_engine(out, &st->engine[i], i);
@@ -196,7 +198,7 @@ static void background_status(const struct background *b, const struct session_s
     if (st->recording[0])
         text_addf(out, "recording: %s\n", st->recording);
     text_addf(out, "profiler process: %d%s\n", (int)getpid(),
-              !b->o           ? ", on its screen"
+              !b->o           ? ", with a live screen"
               : b->foreground ? ", in the foreground"
                               : "");
 }

@@ -101,7 +101,8 @@ static void check_reader(struct doctor_report *r) {
         return;
     }
     struct finding *f = add(r, "reader", "other profiler", FINDING_NOTE);
-    SAY(f->fact, "process %d profiles it (it has the agent's memory mapped)", (int)holder);
+    SAY(f->fact, "process %d profiles this JVM (that process has the agent's memory mapped)",
+        (int)holder);
     SAY(f->remedy,
         "jtop-prof %d joins as viewer; for your own profile, end that one first: jtop-prof stop "
         "%d, or q on its screen",

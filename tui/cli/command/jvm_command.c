@@ -137,8 +137,9 @@ static int check_dump(const struct jvm *j, const char *path, struct err *e) {
         return 0;
     return err_set(
         e, EIO,
-        "no heap dump in %s: the JVM writes it, as user %s%s: check that it can write there", path,
-        j->user, j->container ? ", in its own container's directories" : "");
+        "no heap dump was written to %s: the JVM itself writes this file, as user %s%s; check that "
+        "the JVM can write there",
+        path, j->user, j->container ? ", in the directories of its container" : "");
 }
 
 static int dump_heap(const struct options *o, const struct jvm *j, struct err *e) {

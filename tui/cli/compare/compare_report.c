@@ -42,10 +42,10 @@ static void add_side(struct text *out, const struct compare_report *r, int i) {
         human_count(out, s->samples);
         text_addf(out, " sample%s", s->samples == 1 ? "" : "s");
     } else {
-        text_add(out, "weights only");
+        text_add(out, "no sample counts");
     }
     if (strcmp(s->event, "samples") != 0) {
-        text_addf(out, " of %s, ", s->event);
+        text_addf(out, s->counted ? " of %s, " : "; %s, ", s->event);
         human_weight(out, s->weight, s->unit);
     }
     text_add(out, ": ");
@@ -54,7 +54,7 @@ static void add_side(struct text *out, const struct compare_report *r, int i) {
 
 static void add_verdict(struct text *out, const struct compare_report *r) {
     if (!compare_sides_counted(r->sides))
-        text_addf(out, "%" PRIu32 " methods, none of them marked", r->rows->count);
+        text_addf(out, "%" PRIu32 " methods, none marked as changed", r->rows->count);
     else
         text_addf(out, "%" PRIu32 " of %" PRIu32 " methods changed by more than chance",
                   r->rows->changed, r->rows->count);
@@ -62,7 +62,7 @@ static void add_verdict(struct text *out, const struct compare_report *r) {
 
 static void add_test(struct text *out, const struct compare_report *r) {
     if (!compare_sides_counted(r->sides)) {
-        text_add(out, "without counted samples, a change cannot be tested for chance");
+        text_add(out, "without sample counts, a change cannot be tested for chance");
         return;
     }
     text_addf(out,

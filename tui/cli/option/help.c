@@ -15,7 +15,7 @@ static const char usage[] = "Usage: jtop-prof [options] [JVM]\n"
                             "\n";
 
 static const char jvm[] =
-    "JVM is a process ID, a main class or jar, or jps if only one JVM runs.\n";
+    "JVM is a process ID, a main class or jar, or the word jps (if only one runs).\n";
 
 static const char uses[] =
     "  jtop-prof                              choose a JVM, then watch it live\n"
@@ -65,7 +65,7 @@ static const char events[] =
     "  alloc                     allocated Java objects: bytes by class and call path\n"
     "  lock                      waits for monitors and java.util.concurrent locks\n"
     "  nativemem, nativelock     malloc, mmap and leaks; waits for pthread locks\n"
-    "  pkg.Class.method[:TIME]   calls of Java methods (* in names) of at least TIME\n"
+    "  pkg.Class.method[:TIME]   calls of Java methods of TIME or more; *: any text\n"
     "  page-faults, cycles, cache-misses, rNNN, cpu/event=0x3c/ ...\n"
     "                            any perf event of the kernel or the processor\n"
     "  sched:sched_switch, trace:ID, kprobe:FUNC, uprobe:LIB:FUNC, k/uretprobe:\n"
@@ -144,7 +144,25 @@ static const struct action_help {
      WITH_JVM, "--json "},
 };
 
-static void add_row(struct text *out, const struct option_row *row) {
+/* Options that mean something else in some actions, or have fewer values there. */
+static const struct own_text {
+    const char *word, *option, *text;
+} own_texts[] = {
+    {"check", "-e", "check EVENT[,EVENT...] (see below) [default: cpu]"},
+    {"convert", "-e", "convert only EVENT[,EVENT...] [default: all]"},
+    {"diff", "-e", "compare EVENT [default: the first in both files]"},
+    {"diff", "-o", "write text, collapsed, svg, html or markdown"},
+};
+
+static const char *text_of(const char *word, const struct option_row *row) {
+    for (size_t i = 0; word && row->name[0] && i < sizeof own_texts / sizeof own_texts[0]; i++)
+        if (!strcmp(word, own_texts[i].word) && !strcmp(row->name[0], own_texts[i].option))
+            return own_texts[i].text;
+    return row->help;
+}
+
+/* `word`: the action whose help it is; NULL: none. */
+static void add_row(struct text *out, const char *word, const struct option_row *row) {
     char left[64];
     snprintf(left, sizeof left, "%s%s%s%s%s", row->name[0] ? row->name[0] : "",
              row->name[0] && row->name[1] ? ", "
@@ -152,14 +170,14 @@ static void add_row(struct text *out, const struct option_row *row) {
                                           : "",
              row->name[1] ? row->name[1] : "", row->argument ? " " : "",
              row->argument ? row->argument : "");
-    text_addf(out, "  %-25s %s\n", left, row->help);
+    text_addf(out, "  %-25s %s\n", left, text_of(word, row));
 }
 
-static void add_group(struct text *out, enum option_group group) {
+static void add_group(struct text *out, const char *word, enum option_group group) {
     text_addf(out, "\n%s:\n", option_group_title[group]);
     for (int i = 0; i < option_row_count; i++)
         if (option_rows[i].group == group)
-            add_row(out, &option_rows[i]);
+            add_row(out, word, &option_rows[i]);
 }
 
 static void add_formats(struct text *out) {
@@ -189,11 +207,11 @@ static void add_action(struct text *out, const struct action_help *a) {
         text_add(out, "\nOptions:\n");
     for (int i = 0; i < option_row_count; i++)
         if (is_listed(&option_rows[i], a->options))
-            add_row(out, &option_rows[i]);
+            add_row(out, a->word, &option_rows[i]);
     if (a->with & WITH_PROFILE)
-        add_group(out, GROUP_PROFILE);
+        add_group(out, a->word, GROUP_PROFILE);
     if (a->with & WITH_OUTPUT)
-        add_group(out, GROUP_OUTPUT);
+        add_group(out, a->word, GROUP_OUTPUT);
     if (a->with & WITH_EVENTS)
         text_add(out, events);
     if (a->with & WITH_FORMATS)
@@ -204,7 +222,7 @@ static void add_action(struct text *out, const struct action_help *a) {
 static void add_all(struct text *out) {
     text_addf(out, "%s%s%s", usage, uses, jvm);
     for (int g = 0; g < GROUP_READER; g++)
-        add_group(out, (enum option_group)g);
+        add_group(out, NULL, (enum option_group)g);
     text_add(out, events);
     add_formats(out);
     text_add(out, "\nExit status: 0 success, 1 wrong usage or no such JVM, 100 wrong profiling\n"

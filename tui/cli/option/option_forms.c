@@ -92,10 +92,11 @@ int option_set_signal(struct options *o, const struct option_row *row, const cha
         good = take_number(&p, 2, &wall) && is_free_signal(wall) && wall != cpu;
     }
     if (!good || *p)
-        return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                           "%s %.40s: must be N or N/M: signals without a fixed use (kill -l; "
-                           "usual: 27/26)",
-                           spelled, value);
+        return err_exit_as(
+            e, ERR_EXIT_ARGUMENT, EINVAL,
+            "%s %.40s: must be N or N/M, the numbers of signals that nothing else uses "
+            "(kill -l lists signals; default: 27/26)",
+            spelled, value);
     o->session.signal = cpu;
     o->session.wall_signal = wall;
     return 0;

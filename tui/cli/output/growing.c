@@ -445,8 +445,8 @@ int growing_end(struct growing *g, const struct output *item, const struct expor
     if (beyond)
         fprintf(stderr,
                 "jtop-prof: %s: %" PRIu64
-                " repeats of samples were left out (a sample gets at most %" PRIu64
-                " events, a file at most %" PRIu64 " repeats)\n",
+                " events were left out (a sample that counts for several is written as at most "
+                "%" PRIu64 " events, and a file has at most %" PRIu64 " such repeats)\n",
                 item->path.data, beyond, JFR_STREAM_SAMPLE_MAX, JFR_STREAM_REPEATS_MAX);
     if (refused)
         fprintf(stderr, "jtop-prof: %s: %" PRIu64 " events were left out (--ratelimit)\n",

@@ -94,7 +94,8 @@ static void judge_tls(const struct post_result *r, const char *said, struct answ
         say(a, ANSWER_AGAIN, "has a certificate that cannot be trusted%s%s", said,
             certificate_remedy(r));
     else
-        say(a, ANSWER_AGAIN, "does not speak TLS, or no version in common%s", said);
+        say(a, ANSWER_AGAIN, "does not speak TLS, or no TLS version that jtop-prof supports%s",
+            said);
 }
 
 /* There was no answer. */
@@ -137,7 +138,7 @@ static const char *remedy(unsigned status) {
         return "no profiles are accepted at this path: check --to and --protocol, and whether the "
                "receiver has profiles enabled";
     case 407:
-        return "a proxy is in between";
+        return "a proxy in between requires a login";
     default:
         return NULL;
     }

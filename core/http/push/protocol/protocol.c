@@ -8,8 +8,8 @@
 const struct push_protocol push_protocols[] = {
     {"otlp", "/v1development/profiles", "OpenTelemetry: OTLP over HTTP, binary protobuf",
      protocol_otlp_make, protocol_otlp_judge},
-    {"pyroscope", "/ingest", "Grafana Pyroscope: pprof in a form", protocol_pyroscope_make,
-     protocol_pyroscope_judge},
+    {"pyroscope", "/ingest", "Grafana Pyroscope: pprof as multipart/form-data",
+     protocol_pyroscope_make, protocol_pyroscope_judge},
     {"parca", "/parca.profilestore.v1alpha1.ProfileStoreService/WriteRaw",
      "Parca: pprof in gRPC-Web's WriteRaw", protocol_parca_make, protocol_parca_judge},
     {0},

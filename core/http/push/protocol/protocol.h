@@ -19,7 +19,7 @@
  * How each kind of receiver wants its profiles: one row of a table and one file per protocol.
  *
  *   otlp       OTLP profiles over HTTP, binary protobuf: an OpenTelemetry collector
- *   pyroscope  pprof in a form to /ingest: Grafana Pyroscope
+ *   pyroscope  pprof as multipart/form-data to /ingest: Grafana Pyroscope
  *   parca      pprof in a WriteRaw message: Parca
  *
  * Context: frontend, any thread; pure, but the caller must hold the lock of the profile.

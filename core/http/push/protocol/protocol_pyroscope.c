@@ -1,6 +1,6 @@
 /*
- * Grafana Pyroscope's /ingest: a form with a pprof file, and a second file that describes its
- * numbers. Times and labels are in the URL:
+ * Grafana Pyroscope's /ingest: multipart/form-data with a pprof file, and a second file that
+ * describes its numbers. Times and labels are in the URL:
  *
  *      name=shop{pod=a,pid=1}&from=1700000000&until=1700000015&format=pprof&…
  *

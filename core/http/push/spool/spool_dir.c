@@ -22,8 +22,8 @@ static int check(const char *path, int dir, struct err *e) {
     if (st.st_uid != geteuid())
         return err_set(e, EPERM,
                        "spool %.200s: belongs to uid %u, but this process runs as uid %u: give a "
-                       "directory of its own",
-                       path, (unsigned)st.st_uid, (unsigned)geteuid());
+                       "directory that belongs to uid %u",
+                       path, (unsigned)st.st_uid, (unsigned)geteuid(), (unsigned)geteuid());
     if (st.st_mode & 077)
         return err_set(e, EPERM,
                        "spool %.200s: other users can read it (mode %03o): chmod 700 it, or give a "

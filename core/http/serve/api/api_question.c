@@ -36,7 +36,8 @@ static int read_second(struct params *p, const char *name, struct api_second *ou
         return 0;
     return err_set(
         e, EINVAL,
-        "%s: must be a second of the samples' clock, or negative: seconds before the latest one",
+        "%s: must be a second, as in \"window\" of a view, or a negative number: that many seconds "
+        "before the latest one",
         name);
 }
 
@@ -79,13 +80,11 @@ static int read_interval(struct params *p, struct wire_engine_request *engine, s
             if (strcmp(rest, units[i].suffix) == 0)
                 factor = units[i].factor[measure];
     if (!factor || n > INTERVAL_MAX / factor || (n && n * factor < least))
-        return err_set(e, EINVAL, "interval: must be %s, like %s",
-                       measure == EVENT_TIME    ? "a time from 1us, without unit: nanoseconds"
-                       : measure == EVENT_BYTES ? "a number of bytes"
-                                                : "a number of occurrences",
-                       measure == EVENT_TIME    ? "10ms"
-                       : measure == EVENT_BYTES ? "512k"
-                                                : "1000");
+        return err_set(e, EINVAL, "interval: must be %s",
+                       measure == EVENT_TIME
+                           ? "a time, like 10ms, of at least 1us; a bare number is nanoseconds"
+                       : measure == EVENT_BYTES ? "a number of bytes, like 512k"
+                                                : "a number of occurrences, like 1000");
     if (n)
         engine->interval = n * factor;
     return 0;

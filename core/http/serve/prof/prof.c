@@ -184,7 +184,8 @@ static void answer_result(struct serve *s, const struct serve_request *q, struct
                  strspn(q->rest, "0123456789abcdef") == PROF_ID_BYTES - 1;
     struct prof *p = is_id && !unknown ? prof_find(s->profs, q->rest) : NULL;
     if (unknown)
-        serve_refuse(a, 400, "%.40s: a result takes only the parameter wait", unknown);
+        serve_refuse(a, 400, "%.40s: a request for a result accepts only the parameter \"wait\"",
+                     unknown);
     else if (!p)
         serve_refuse(a, 404,
                      "no such profile: results are kept for %d minutes, and only the last %d",

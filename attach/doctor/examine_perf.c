@@ -153,7 +153,7 @@ void examine_perf(struct examiner *x) {
     check_open(x);
     check_pmu(x);
     check_number(x, "perf-mlock", "perf memory", SYSCTL "perf_event_mlock_kb", 16,
-                 "each thread takes 8 kB: sysctl kernel.perf_event_mlock_kb=516");
+                 "each thread takes 8 kB of it: sysctl kernel.perf_event_mlock_kb=516");
     check_number(x, "perf-max-stack", "perf stack", SYSCTL "perf_event_max_stack", 32,
                  "kernel stacks are cut: sysctl kernel.perf_event_max_stack=127");
     check_number(x, "perf-sample-rate", "perf rate", SYSCTL "perf_event_max_sample_rate", 1000,

@@ -48,8 +48,8 @@ static int add_sequence(const char **p, unsigned sequence, struct text *out, con
         unsigned long max = strtoul(value, &end, 10);
         if (value[0] < '0' || value[0] > '9' || *end || errno || !max || max > UINT_MAX)
             return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                               "file name '%s': %%n{MAX} needs a number from 1, not '%s'", pattern,
-                               value);
+                               "file name '%s': %%n{MAX} needs a number of at least 1, not '%s'",
+                               pattern, value);
         sequence %= (unsigned)max;
     }
     text_addf(out, "%u", sequence);

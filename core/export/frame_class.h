@@ -15,7 +15,7 @@ enum frame_class {
     CLASS_INTERPRETED,
     CLASS_JAVA, /* compiled by C2, or the tier is unknown */
     CLASS_C1,
-    CLASS_INLINED, /* also the class of an object, as a leaf */
+    CLASS_INLINED, /* also a leaf that is the Java class of an object or lock */
     CLASS_NATIVE,
     CLASS_CPP,
     CLASS_KERNEL,
@@ -37,8 +37,9 @@ enum frame_class frame_class_of(enum method_kind kind, enum frame_tier tier);
 
 #define FRAME_SHADES 6
 
-/* Returns which of the FRAME_SHADES a name has. A name always has the same shade: neighbours can be
- * told apart, and equal parts of two profiles look equal. */
+/* Returns which of the FRAME_SHADES a name has. Different names mostly have different shades, so
+ * neighbours can be told apart. A name always has the same shade, so equal parts of two profiles
+ * look equal. */
 unsigned frame_class_shade(const char *name);
 uint32_t frame_class_colour(enum frame_class c, unsigned shade);
 

@@ -202,7 +202,7 @@ static void say_invalid(struct line to, const struct wire_engine_request *q, enu
         return;
     case PERF_KPROBE:
     case PERF_UPROBE:
-        say(to, "no instruction that can be probed is there");
+        say(to, "there is no instruction at this place that can be probed");
         return;
     default:
         say(to, "this kernel does not accept these settings (EINVAL)");

@@ -13,7 +13,7 @@
  * after WIRE_UNWIND_GRACE_MS. Rows are never moved or written twice. When there is no room for more
  * rows, further modules are left out; their frames are walked by frame pointers.
  * Reading: load `current` (acquire), copy each number once and check it against the limits here.
- * The rows are the reader's claims; the memory that is unwound is read by guarded loads.
+ * The rows come from the reader and may be wrong: stacks are read by guarded loads only.
  *
  * Context: plain data, may be included anywhere.
  */

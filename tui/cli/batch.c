@@ -127,8 +127,8 @@ static void say_quality(const struct options *o, struct session *s, const struct
     if (st.phase != SESSION_JVM_GONE)
         say_standstill(j);
     if (o->session.begin)
-        fprintf(stderr, "jtop-prof: %" PRIu64 " window%s, %.3f ms in all\n", st.windows,
-                st.windows == 1 ? "" : "s", (double)st.window_ns / 1e6);
+        fprintf(stderr, "jtop-prof: %" PRIu64 " window%s from --begin to --end, %.3f ms in all\n",
+                st.windows, st.windows == 1 ? "" : "s", (double)st.window_ns / 1e6);
     if (st.phase == SESSION_JVM_GONE) {
         char ended[64];
         snprintf(ended, sizeof ended, "JVM %d ended", (int)j->pid);

@@ -286,7 +286,8 @@ static void find_locks(struct list *l) {
     frame_name(model_method(l->m, first->class_id), l->m->style & ~(unsigned)NAME_MARKS, name,
                sizeof name);
     add(l, LOCKS, false,
-        "in %s, threads waited %s for locks (%.0f %% of one thread's time): %.0f %% for %.80s%s",
+        "in %s, threads waited %s for locks (as much as %.0f %% of the time of one thread): %.0f "
+        "%% for %.80s%s",
         format_duration(&time, s->locks_sampled_ns), format_duration(&waited, all), part,
         percent_of(first->waited_ns, all), name, owner)
         ->view = LIVE_LOCKS;

@@ -45,7 +45,7 @@ static void compare(struct screen *s, bool on) {
 static void mark(struct screen *s) {
     struct model *m = s->model;
     if (!m->mark_second && m->status.phase != SESSION_RUNNING)
-        screen_pass(s, "sampling has ended: nothing can be counted from now on");
+        screen_pass(s, "sampling has ended: there will be nothing to count from now on");
     else
         told(s, model_mark(m, !m->mark_second));
     s->marked_by_baseline = false;

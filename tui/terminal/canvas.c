@@ -9,8 +9,8 @@
 #include <string.h>
 
 static const char *const glyphs[GLYPHS][2] = {
-    [GLYPH_ELLIPSIS] = {"…", "~"}, [GLYPH_PLUS_MINUS] = {"±", "+"}, [GLYPH_OPEN] = {"▾", "-"},
-    [GLYPH_CLOSED] = {"▸", "+"},   [GLYPH_LEAF] = {"·", "."},       [GLYPH_BRANCH] = {"├", "|"},
+    [GLYPH_ELLIPSIS] = {"…", "~"}, [GLYPH_PLUS_MINUS] = {"±", "+-"}, [GLYPH_OPEN] = {"▾", "-"},
+    [GLYPH_CLOSED] = {"▸", "+"},   [GLYPH_LEAF] = {"·", "."},        [GLYPH_BRANCH] = {"├", "|"},
     [GLYPH_LAST] = {"└", "`"},     [GLYPH_PIPE] = {"│", "|"},
 };
 

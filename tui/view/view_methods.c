@@ -207,7 +207,8 @@ static void draw_cell(const void *rows, struct canvas *c, int y, int x, int cols
         break;
     case ERROR:
         if (r->self_samples)
-            canvas_textf(c, y, x, cols, ROLE_DIM, "%s%4s", canvas_glyph(c, GLYPH_PLUS_MINUS),
+            canvas_textf(c, y, x, cols, ROLE_DIM, "%s%*s", canvas_glyph(c, GLYPH_PLUS_MINUS),
+                         5 - canvas_width(c, canvas_glyph(c, GLYPH_PLUS_MINUS)),
                          format_percent(&f, percent_error(r->self_samples, m->snapshot->samples)));
         break;
     case SELF_CHANGE:

@@ -237,8 +237,8 @@ static void add_stacks(struct status_state *v, int cols, const struct model *m) 
         add(v, cols, ROLE_VALUE, "precise", "%s", quality_precise(s, text, sizeof text));
     }
     if (s->windows)
-        add(v, cols, ROLE_VALUE, "windows", "%" PRIu64 ", together %s", s->windows,
-            format_duration(&f, s->window_ns));
+        add(v, cols, ROLE_VALUE, "windows", "%" PRIu64 " from --begin to --end, %s in all",
+            s->windows, format_duration(&f, s->window_ns));
 }
 
 static void add_cost(struct status_state *v, int cols, const struct model *m) {

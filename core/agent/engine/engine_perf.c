@@ -174,7 +174,7 @@ static int perf_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why
     /* The others are queued one by one, up to a limit of the user's; when that is reached the
      * kernel sends SIGIO instead (fs/fcntl.c), which would end the JVM. */
     if (run->signo >= SIGRTMIN)
-        return refuse(run, EINVAL, "they need a signal below 32", why, why_bytes);
+        return refuse(run, EINVAL, "perf_events need a signal below 32", why, why_bytes);
     int r = check_descriptors(run, why, why_bytes);
     if (r == 0 && perf_kind_is_probe(kind))
         r = check_probed(run, why, why_bytes);

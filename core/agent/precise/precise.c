@@ -98,7 +98,7 @@ void precise_start(struct precise *p, const struct vm *vm, struct ring_writer *r
     p->entry_bci = described ? vm_offset(&t, "nmethod", "_entry_bci") : -1;
     p->state = described ? vm_offset(&t, "nmethod", "_state") : -1;
     if (p->entry_bci < 0 || p->state < 0) {
-        log_line(p, 1, "--precise has no effect: the age of compiled code is unknown");
+        log_line(p, 1, "--precise has no effect: this VM does not show which code is older");
         return;
     }
     if (agent.flag_before) {

@@ -11,8 +11,8 @@
 
 #include <jni.h>
 
-/* Returns the offset of the Klass* in a java.lang.Class; 0: this offset, or the form of references,
- * is not known (before JDK 21). */
+/* Returns the offset of the Klass* in a java.lang.Class; 0: this offset or the form of references
+ * is not known; the VM has the offset in its tables from JDK 21 on. */
 uint32_t precise_klass_offset(const struct vm *vm);
 
 /* Whether `c` is the java.lang.Class of this Klass, whose name is the symbol `name`. A collector

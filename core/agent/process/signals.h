@@ -23,7 +23,9 @@ struct signals {
         struct sigaction before; /* the disposition before ours */
     } slot[SIGNALS_MAX];
     uint64_t ignored; /* bits of signals that are ignored now but were not before */
-    uint64_t left;    /* bits of signals for which another tool's handler may call ours forever */
+    uint64_t
+        left; /* bits of signals for which another tool kept our handler's address: it may call it at
+                         any time */
 };
 
 /* Installs the handler for the first user of a signal. 0, or -errno with the reason in `why`: for

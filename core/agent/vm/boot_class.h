@@ -1,7 +1,7 @@
 /*
  * Finds the JDK's own classes without running code of the application. In a thread without Java
- * frames, JNI's FindClass asks the system class loader. That may be a class of the application, and
- * run or wait for any time.
+ * frames, JNI's FindClass asks the system class loader. This loader may be a class of the
+ * application, which can run or wait for any time.
  *
  * Source: jvm.cpp (JVM_FindClassFromBootLoader), JDK 8-28.
  * Context: any Java thread, outside signal handlers.

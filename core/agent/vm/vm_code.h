@@ -42,8 +42,9 @@ struct code_scope {
 };
 
 /* Finds the scopes at `pc` of compiled code, innermost first, at most `max`. Returns their number;
- * 0: the VM has no description. *of_pc (if not NULL) becomes true if the description is for exactly
- * this pc, as at a return address; otherwise it is that of the next described pc. */
+ * 0: the VM has no description. *of_pc (if not NULL) becomes true if the VM describes exactly this
+ * pc, as it does for return addresses. If it becomes false, the scopes are those of the next
+ * described pc. */
 uint32_t code_scopes(const struct vm *vm, const struct code *c, uintptr_t pc, bool *of_pc,
                      struct code_scope *out, uint32_t max);
 

@@ -5,7 +5,7 @@
  *   fleet         the open sessions: one for each JVM, shared by all its viewers
  *   member        one JVM with its session, its users and what they want sampled
  *   roll          list of the machine's JVMs, looked up at most once a second
- *   roster        keeper of every JVM of the machine: entered at start, left at end
+ *   roster        user of every JVM: enters it when it starts, leaves it when it ends
  *
  * The JVMs of this machine, with one session for each JVM that has users. A profile requested by
  * URL, a live page in a browser and continuous profiling share that session.
@@ -69,9 +69,9 @@ int fleet_jvm(struct fleet *f, pid_t pid, struct jvm *out, struct err *e);
 
 /* Becomes a user. 0, or -errno with a message. The errors are those of session_attach (also if
  * other users' engines work, but none of this user's does), and: -EUSERS: too many JVMs or users;
- * -EAGAIN: the JVM answers slowly, and many wait for it already; -EBUSY: another process reads the
- * JVM and does not share it, or it samples another event of the same kind ("cache-misses" and
- * "page-faults"); -ESRCH: there is no such JVM, or it has ended (its profile can then be entered
+ * -EAGAIN: the JVM answers slowly, and many wait for it already; -EBUSY: another process profiles
+ * the JVM and does not share its profile, or another user wants another event of the same kind
+ * ("cache-misses" excludes "page-faults"); -ESRCH: there is no such JVM, or it has ended (its profile can then be entered
  * only with `as_it_is`). After a failure nothing is tried again for a second. */
 int fleet_enter(struct fleet *f, pid_t pid, const struct fleet_want *want, struct fleet_user **out,
                 struct err *e);

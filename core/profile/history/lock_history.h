@@ -42,7 +42,8 @@ struct lock_history {
 
 /* 0, or -ENOMEM: nothing is counted. An entry that is too old to be kept counts as success. */
 int lock_history_add(struct lock_history *h, const struct lock_entry *add);
-/* Moves the waits of threads that are marked as free to their heirs. */
+/* Moves the waits of each thread whose row will be reused (`free`) to the thread that `heir`
+ * returns for it. */
 struct profile;
 void lock_history_fold(struct lock_history *h, const struct profile *p,
                        uint32_t (*heir)(const struct profile *p, uint32_t thread));

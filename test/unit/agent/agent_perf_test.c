@@ -236,7 +236,7 @@ static void refusals_have_reasons(void **state) {
         {&cycles, &machine, EBUSY, "the PMU is in use by another tool (errno 16)"},
         {&kprobe, &machine, ENOENT, "this kernel has no function of that name that can be probed"},
         {&uprobe, &machine, ENOENT, "the JVM sees no such file"},
-        {&uprobe, &machine, EINVAL, "no instruction that can be probed is there"},
+        {&uprobe, &machine, EINVAL, "there is no instruction at this place that can be probed"},
         {&faults, &machine, EMFILE, "no descriptors left, and every thread needs one (errno 24)"},
         {&bound, &machine, EINVAL,
          "processor 64 is not online, or the event cannot be bound to it"},

@@ -11,7 +11,7 @@
  *   manual             generated parts of the manual pages: options, settings, keys
  *   self               output about the program itself: config, completion, theme check
  *
- * The commands that take no profile: each is a function that main.c calls. What they append to
+ * The commands that sample nothing: each is a function that main.c calls. What they append to
  * `out` is then printed. They return 0, or -errno with a message, unless stated otherwise.
  *
  * Context: frontend, main thread.

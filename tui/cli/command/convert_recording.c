@@ -26,8 +26,8 @@ int convert_check_recording(const struct options *o, const char *path, struct er
     if (!o->includes && !o->excludes && !o->session.thread_pattern && !o->session.tid_ranges)
         return 0;
     return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                       "%s: a recording cannot be filtered: use -I, -X, --filter and --thread "
-                       "with other formats, or when you read it",
+                       "%s: a recording is written without filters: omit -I, -X, --filter and "
+                       "--thread, and use them when you convert or view this recording",
                        path);
 }
 

@@ -65,7 +65,7 @@ static const char events[] =
     "  alloc                     allocated Java objects: bytes by class and call path\n"
     "  lock                      waits for monitors and java.util.concurrent locks\n"
     "  nativemem, nativelock     malloc, mmap and leaks; waits for pthread locks\n"
-    "  pkg.Class.method[:TIME]   calls of Java methods of TIME or more; *: any text\n"
+    "  pkg.Class.method[:TIME]   calls of Java methods that take TIME or more\n"
     "  page-faults, cycles, cache-misses, rNNN, cpu/event=0x3c/ ...\n"
     "                            any perf event of the kernel or the processor\n"
     "  sched:sched_switch, trace:ID, kprobe:FUNC, uprobe:LIB:FUNC, k/uretprobe:\n"

@@ -80,7 +80,7 @@ const struct option_row option_rows[] = {
     ROW(PROFILE, NULL, "--clock", "clock", CLOCK, "NAME",
         "tsc or monotonic: accepted, but has no effect", NO_FIELD),
     ROW(PROFILE, "-j", "--jstackdepth", "jstackdepth", DEPTH, "N[/M]",
-        "keep N frames [default: 2048], of N or more only M", NO_FIELD),
+        "keep N frames [default: 2048]; if deeper, only M", NO_FIELD),
     ROW(PROFILE, "-b", "--framebuf", "framebuf", QUANTITY, "SIZE",
         "use SIZE of shared memory for samples [default: 8m]", FIELD(session.ring_bytes),
         .quantity = &quantity_size),
@@ -230,7 +230,7 @@ const struct option_row option_rows[] = {
         "none, error: the same as -q; others: no effect", FIELD(log_level),
         .words = "trace debug info warn error none"),
     ROW(OTHER, "-h", "--help", NULL, ACTION, NULL,
-        "print help: -h examples, --help all; ACTION --help", .value = ACTION_HELP),
+        "print help; -h: the short form; ACTION -h: its own", .value = ACTION_HELP),
     ROW(OTHER, "-v", "--version", NULL, ACTION, NULL, "print the version", .value = ACTION_VERSION),
 
     ROW(READER, NULL, "--reader", NULL, NUMBER, "FD", "the stream's memfd, from the agent",

@@ -199,8 +199,8 @@ int options_parse_agent(struct options *o, char *list, struct text *unknown, str
 /* The groups' titles in --help. */
 extern const char *const option_group_title[OPTION_GROUPS];
 
-/* Appends the text of --help; of -h if `in_brief`. `word`: only the help of this action; NULL, or an
- * action without a help of its own: of all. */
+/* Appends the text of --help; of -h if `in_brief`. `word`: only the help of this action. NULL, or an
+ * action without help of its own: the help of all options. */
 void options_help(struct text *out, const char *word, bool in_brief);
 
 /* Stores a value by the row's kind (NULL for kinds without a value); `spelled` is how the option

@@ -445,8 +445,9 @@ int growing_end(struct growing *g, const struct output *item, const struct expor
     if (beyond)
         fprintf(stderr,
                 "jtop-prof: %s: %" PRIu64
-                " events were left out (a sample that counts for several is written as at most "
-                "%" PRIu64 " events, and a file has at most %" PRIu64 " such repeats)\n",
+                " events were left out (a sample that stands for several samples is written as "
+                "several events: at most %" PRIu64 " for one sample, and at most %" PRIu64
+                " additional ones in a file)\n",
                 item->path.data, beyond, JFR_STREAM_SAMPLE_MAX, JFR_STREAM_REPEATS_MAX);
     if (refused)
         fprintf(stderr, "jtop-prof: %s: %" PRIu64 " events were left out (--ratelimit)\n",

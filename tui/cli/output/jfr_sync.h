@@ -2,8 +2,9 @@
  * --jfrsync: the JDK's own flight recorder runs as long as we do, and its recording is appended to
  * ours in the same file.
  *
- *      begin   makes a directory of the JVM's user in its /tmp, with settings that switch off what
- *              we sample ourselves; JFR.start with those of CONFIG before them
+ *      begin   makes a directory in the JVM's /tmp that belongs to the JVM's user, with a file of
+ *              settings that switch off what we sample ourselves; then sends JFR.start, with
+ *              the settings of CONFIG first and this file second
  *      stop    JFR.stop into that directory
  *      append  joins our file and that one, under our file's name in one step
  *

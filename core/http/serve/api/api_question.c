@@ -34,11 +34,11 @@ static int read_second(struct params *p, const char *name, struct api_second *ou
     out->back = value[0] == '-';
     if (digits(value + out->back, SECONDS_MAX, &out->second, &rest) && !*rest)
         return 0;
-    return err_set(
-        e, EINVAL,
-        "%s: must be a second, as in \"window\" of a view, or a negative number: that many seconds "
-        "before the latest one",
-        name);
+    return err_set(e, EINVAL,
+                   "%s: must be the number of a second, as in \"window\" of a view, or a negative "
+                   "number: that "
+                   "many seconds before the latest one",
+                   name);
 }
 
 static int read_count(struct params *p, const char *name, uint64_t least, uint64_t most,

@@ -16,7 +16,7 @@ static const struct route table[] = {
     {"/prof", serve_prof, "?pid=PID&duration=10&output=flamegraph: a profile", false, false, false},
     {"/prof/", serve_prof, NULL, false, false, false},
     {"/metrics", serve_metrics, "for Prometheus", false, false, false},
-    {"/api/v1/", serve_api, "jvms, jvms/PID/view …: the same as JSON", false, false, false},
+    {"/api/v1/", serve_api, "jvms, jvms/PID/view …: the same data, in JSON", false, false, false},
     {"/healthz", serve_health, "whether the server works", true, false, true},
     {"/login", serve_login, "for browsers, if a token is required", true, true, false},
 };

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NS_PER_SECOND UINT64_C(1000000000)
+
 uint64_t decoder_plausible_time(const struct decoder *d, uint64_t time_ns) {
     if (!d->now_ns)
         return time_ns;
@@ -157,9 +159,12 @@ static void count_sample(struct decoder *d, struct delivery *what, bool held) {
 static void count_lock(struct decoder *d, struct delivery *what) {
     struct profile_lock *l = &what->lock;
     uint32_t frames = what->frames - 1;
-    /* The agent publishes the sample with the waiter's stack just before the wait. */
+    /* The agent publishes the sample with the waiter's stack just before the wait. If the wait was
+     * held back for a name, the thread's last sample may be a later one. */
     const struct kept_place *k = place_map_get(&d->repeats, pair_key(l->tid, WIRE_EVENT_LOCK));
-    bool is_of_wait = k && k->state == PLACE_COUNTED && k->at.virtual_id == l->virtual_id;
+    bool is_of_wait = k && k->state == PLACE_COUNTED && k->at.virtual_id == l->virtual_id &&
+                      k->at.second <= l->time_ns / NS_PER_SECOND + 1 &&
+                      k->at.second + 1 >= l->time_ns / NS_PER_SECOND;
     l->at = is_of_wait ? &k->at : NULL;
     l->class_id = what->frame[frames].method;
     l->owner_frame = what->frame;

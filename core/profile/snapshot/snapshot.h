@@ -109,8 +109,9 @@ struct snapshot_thread {
     const char *name; /* "" if unknown; a virtual thread always has a name */
     bool ended;
     uint64_t weight, samples;
-    uint64_t state[PROFILE_STATES]; /* the thread's weight of the event, by state; since the
-                                       beginning, regardless of window and filter */
+    uint64_t state[PROFILE_STATES]; /* the thread's weight of the event, by state. In a
+                                       window that begins later than the profile, of the samples
+                                       that the query keeps; otherwise of all of its samples */
     uint32_t top_method;            /* the method with the most self weight in the thread */
 };
 

@@ -42,6 +42,22 @@ static void add_totals(const struct build *b, const uint32_t *row, bool carriers
     }
 }
 
+/* Adds the states of the samples that the query keeps. */
+static void add_window(const struct build *b, const uint32_t *row, bool carriers) {
+    const struct history *h = &b->p->history;
+    for (uint32_t i = history_find(h, b->q->from_second);
+         i < h->end && h->second[i].second <= build_last_second(b->q); i++) {
+        for (uint32_t k = 0; k < h->second[i].count; k++) {
+            const struct history_entry *e = &h->second[i].entry[k];
+            struct snapshot_thread *r =
+                row_of(b, row, carriers ? e->carrier : owner_thread(e->owner));
+            if (r && owner_event(e->owner) == b->q->event &&
+                (!b->filter || filter_keeps(b->filter, e->node)))
+                r->state[e->state] += e->weight;
+        }
+    }
+}
+
 int build_states(struct build *b) {
     bool carriers = build_by_carrier(b->q);
     uint32_t *row = calloc((size_t)b->p->threads.count + 1, sizeof *row);
@@ -49,10 +65,14 @@ int build_states(struct build *b) {
         return -ENOMEM;
     for (uint32_t i = 0; i < b->s->thread_count; i++)
         row[b->row_thread[i]] = i + 1;
-    add_totals(b, row, carriers);
-    add_states(b, &b->p->by_state, row);
-    if (carriers)
-        add_states(b, &b->p->by_carrier_state, row);
+    if (build_always(b->q) || build_from_beginning(b->p, b->q)) {
+        add_totals(b, row, carriers);
+        add_states(b, &b->p->by_state, row);
+        if (carriers)
+            add_states(b, &b->p->by_carrier_state, row);
+    } else {
+        add_window(b, row, carriers);
+    }
     free(row);
     return 0;
 }

@@ -360,8 +360,11 @@ static void test_stacks_of_waits(void **state) {
     w.tid = 1; /* the virtual thread had no sample */
     w.virtual_id = 9;
     recording_lock(&s.r, &w, cart, 0);
+    w.virtual_id = 0; /* long after the thread's last sample */
+    w.time_ns = 9 * SECOND;
+    recording_lock(&s.r, &w, cart, 0);
     play(&s);
-    assert_int_equal(waits_with(&s, NULL), 4);
+    assert_int_equal(waits_with(&s, NULL), 5);
     assert_int_equal(waits_with(&s, "cart"), 1);
     assert_int_equal(waits_with(&s, "pool"), 1);
     assert_int_equal(waits_with(&s, "Object"), 2);

@@ -452,6 +452,36 @@ static void test_repeat_of_an_ended_thread(void **state) {
     profile_free(p);
 }
 
+/* In a window, states are those of its samples. */
+static void test_states_of_a_window(void **state) {
+    (void)state;
+    struct profile *p = profile_new(0);
+    struct profile_frame a = {.method = intern(p, "a")}, b = {.method = intern(p, "b")};
+    struct profile_sample s = {.count = 1, .tid = 7, .frames = 1, .frame = &a};
+    struct profile_place at;
+    for (uint64_t i = 1; i <= 20; i++) {
+        s.time_ns = i * SECOND;
+        s.weight = i;
+        s.state = i <= 10 ? 2 : 3;
+        s.frame = i % 2 ? &a : &b;
+        assert_int_equal(profile_add_at(p, &s, &at), 0);
+    }
+    struct snapshot *t = take(p, (struct query){.from_second = 10, .to_second = 12});
+    assert_int_equal(t->threads[0].state[2], 10);
+    assert_int_equal(t->threads[0].state[3], 11 + 12);
+    assert_int_equal(t->threads[0].state[0], 0);
+    snapshot_free(t);
+    t = take(p, (struct query){.from_second = 10, .to_second = 12, .filter = "b"});
+    assert_int_equal(t->threads[0].state[2], 10);
+    assert_int_equal(t->threads[0].state[3], 12);
+    snapshot_free(t);
+    t = take(p, (struct query){.from_second = 0});
+    assert_int_equal(t->threads[0].state[2], 55);
+    assert_int_equal(t->threads[0].state[3], 155);
+    snapshot_free(t);
+    profile_free(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_left),
@@ -460,6 +490,7 @@ int main(void) {
         cmocka_unit_test(test_while_threads_are_folded),
         cmocka_unit_test(test_while_stacks_are_not_kept),
         cmocka_unit_test(test_sound_whatever_is_taken),
+        cmocka_unit_test(test_states_of_a_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

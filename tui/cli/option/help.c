@@ -154,6 +154,18 @@ static const struct own_text {
     {"diff", "-o", "write text, collapsed, svg, html or markdown"},
 };
 
+/* Options of an action's groups that it refuses, or that mean nothing to it. */
+#define WHILE_SAMPLING "--chunksize --chunktime --proc --jfrsync "
+static const struct left_out {
+    const char *word, *options; /* names, each followed by a space */
+} left_out[] = {
+    {"dump", WHILE_SAMPLING},
+    {"stop", WHILE_SAMPLING},
+    {"convert", "--proc --jfrsync "},
+    {"diff", WHILE_SAMPLING "--ratelimit "},
+    {"push", "-d --timeout --loop --record "},
+};
+
 static const char *text_of(const char *word, const struct option_row *row) {
     for (size_t i = 0; word && row->name[0] && i < sizeof own_texts / sizeof own_texts[0]; i++)
         if (!strcmp(word, own_texts[i].word) && !strcmp(row->name[0], own_texts[i].option))
@@ -173,19 +185,6 @@ static void add_row(struct text *out, const char *word, const struct option_row 
     text_addf(out, "  %-25s %s\n", left, text_of(word, row));
 }
 
-static void add_group(struct text *out, const char *word, enum option_group group) {
-    text_addf(out, "\n%s:\n", option_group_title[group]);
-    for (int i = 0; i < option_row_count; i++)
-        if (option_rows[i].group == group)
-            add_row(out, word, &option_rows[i]);
-}
-
-static void add_formats(struct text *out) {
-    text_add(out, "\nFormats (-o):\n");
-    for (const struct exporter *x = exporters; x->name; x++)
-        text_addf(out, "  %-25s %s\n", x->name, x->help);
-}
-
 static bool is_listed(const struct option_row *row, const char *names) {
     char name[40];
     if (row->when == WHEN_NOT_PUSH) /* --to of time */
@@ -197,6 +196,26 @@ static bool is_listed(const struct option_row *row, const char *names) {
             return true;
     }
     return false;
+}
+
+static bool is_left_out(const struct option_row *row, const char *word) {
+    for (size_t i = 0; word && i < sizeof left_out / sizeof left_out[0]; i++)
+        if (!strcmp(word, left_out[i].word))
+            return is_listed(row, left_out[i].options);
+    return false;
+}
+
+static void add_group(struct text *out, const char *word, enum option_group group) {
+    text_addf(out, "\n%s:\n", option_group_title[group]);
+    for (int i = 0; i < option_row_count; i++)
+        if (option_rows[i].group == group && !is_left_out(&option_rows[i], word))
+            add_row(out, word, &option_rows[i]);
+}
+
+static void add_formats(struct text *out) {
+    text_add(out, "\nFormats (-o):\n");
+    for (const struct exporter *x = exporters; x->name; x++)
+        text_addf(out, "  %-25s %s\n", x->name, x->help);
 }
 
 static void add_action(struct text *out, const struct action_help *a) {

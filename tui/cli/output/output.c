@@ -435,7 +435,7 @@ static void outputs_say_renamed(const struct outputs *out) {
 void output_say_written(const struct options *o, const char *path, uint64_t samples) {
     struct text line = {0};
     struct stat st;
-    if (o->quiet || !isatty(STDERR_FILENO) || !path || stat(path, &st) != 0)
+    if (o->quiet || !isatty(STDERR_FILENO) || !path || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
         return;
     text_addf(&line, "%s: ", path);
     if (samples != OUTPUT_SAMPLES_UNKNOWN) {

@@ -90,7 +90,7 @@ void outputs_say_written(const struct outputs *out, const struct options *o);
 #define OUTPUT_SAMPLES_UNKNOWN UINT64_MAX
 
 /* Prints "cpu.svg: 412 samples, 37 KB" on stderr, if that is a terminal and remarks are wanted.
- * Prints nothing for a path that cannot be examined, or NULL. */
+ * Prints nothing for what is no file, such as /dev/stdout, or NULL. */
 void output_say_written(const struct options *o, const char *path, uint64_t samples);
 
 void outputs_free(struct outputs *out);

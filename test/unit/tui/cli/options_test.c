@@ -371,6 +371,13 @@ static void help_is_short(void **state) {
         assert_int_equal(strstr(help.data, "--listen") != NULL, !strcmp(word, "serve"));
         assert_int_equal(strstr(help.data, "--to URL") != NULL, !strcmp(word, "push"));
         assert_null(strstr(help.data, "--refresh"));
+        /* Options that it refuses, or that have no effect in it. */
+        bool samples =
+            !strcmp(word, "collect") || !strcmp(word, "start") || !strcmp(word, "resume");
+        assert_int_equal(strstr(help.data, "--duration") != NULL, samples);
+        assert_int_equal(strstr(help.data, "--loop") != NULL, samples);
+        assert_int_equal(strstr(help.data, "--record FILE") != NULL, samples);
+        assert_int_equal(strstr(help.data, "--jfrsync") != NULL, samples);
         text_free(&help);
     }
     text_free(&words);

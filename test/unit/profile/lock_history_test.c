@@ -20,6 +20,19 @@ static void limits(void **state) {
     assert_int_equal(h.end - h.first, MAX);
     lock_history_free(&h);
     h = (struct lock_history){.max = MAX, .span = 10};
+    e.waits = 2;
+    e.longest_ns = 9;
+    assert_int_equal(lock_history_add(&h, &e), 0);
+    e.longest_ns = 5;
+    assert_int_equal(lock_history_add(&h, &e), 0); /* equal waits are one entry */
+    assert_int_equal(h.end - h.first, 1);
+    assert_int_equal(h.entry[h.first].waits, 4);
+    assert_int_equal(h.entry[h.first].longest_ns, 9);
+    e.longest_ns = 11;
+    assert_int_equal(lock_history_add(&h, &e), 0);
+    assert_int_equal(h.entry[h.first].longest_ns, 11);
+    lock_history_free(&h);
+    h = (struct lock_history){.max = MAX, .span = 10};
     assert_int_equal(lock_history_add(&h, &e), 0);
     e.second = 90;
     assert_int_equal(lock_history_add(&h, &e), 0);

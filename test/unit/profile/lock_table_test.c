@@ -466,6 +466,21 @@ static void test_threads_and_filters(void **state) {
     expect(p, (struct query){.filter = "holds|cart"}, 2, (1 << 21) + 1);
     expect(p, (struct query){.filter = "!holds"}, 3, 6);
     expect(p, (struct query){.filter = "!cart"}, 3, (1 << 21) + 5);
+    /* Both stacks are known: without a name means that neither has it. */
+    const struct profile_frame stack[2] = {{.method = a}, {.method = pool}};
+    const struct profile_sample sample = {
+        .time_ns = 10 * SECOND, .weight = 1, .count = 1, .tid = 2, .frames = 2, .frame = stack};
+    struct profile_place at;
+    assert_int_equal(profile_add_at(p, &sample, &at), 0);
+    wait_for(p, (struct profile_lock){.waited_ns = 1 << 22,
+                                      .class_id = a,
+                                      .tid = 2,
+                                      .owner_tid = 78,
+                                      .owner_frames = 1,
+                                      .owner_frame = &held,
+                                      .at = &at});
+    expect(p, (struct query){.filter = "!holds"}, 3, 6);
+    expect(p, (struct query){.filter = "!pool"}, 2, (1 << 21) + 1);
     expect(p, (struct query){.filter = "cart", .from_second = 11, .to_second = 12}, 0, 0);
     profile_free(p);
 }

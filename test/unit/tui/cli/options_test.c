@@ -458,6 +458,9 @@ static void what_it_says_of_itself(void **state) {
     bad("--completion csh", 1, "not one of: bash zsh fish");
     bad("--check-theme", 1, "--check-theme needs a value: NAME");
     assert_int_equal(good("--help --completion bash").action, ACTION_HELP);
+    assert_true(good("serve -h").help_in_brief);
+    assert_false(good("--help serve").help_in_brief);
+    assert_string_equal(good("--help serve").word, "serve");
 }
 
 int main(void) {

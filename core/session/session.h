@@ -156,7 +156,8 @@ struct session_status {
 
 /* The CPU limits that control groups set for the JVM (attach/proc/cgroup.h), read once a second. */
 struct session_cpu {
-    bool known;
+    uint32_t processors;         /* on which it may run (its affinity); 0: not known */
+    bool known;                  /* the quota and what follows were read */
     double quota;                /* CPUs it may use; 0: no limit */
     uint64_t periods, throttled; /* quota periods since the session began, and those in which the
                                     JVM was throttled */

@@ -41,7 +41,8 @@ enum command {
     COMMAND_BY_THREAD,
     COMMAND_CARRIERS,
     COMMAND_POOLS,
-    COMMAND_SORT, /* by the next column */
+    COMMAND_SORT,      /* by the next column */
+    COMMAND_SORT_MENU, /* choose the column */
     COMMAND_REVERSE,
     /* views, in the order of enum live_view */
     COMMAND_METHODS,
@@ -84,11 +85,13 @@ enum command {
     COMMAND_NEXT_MATCH,
     COMMAND_PREVIOUS_MATCH,
     COMMAND_FILTER,
+    COMMAND_RESET, /* undoes every restriction */
     COMMAND_SAVE_SVG,
     COMMAND_SAVE_HTML,
     COMMAND_SAVE_COLLAPSED,
     COMMAND_SAVE_JFR,
     COMMAND_SAVE_PPROF,
+    COMMAND_SAVE_MENU, /* choose the format */
     COMMAND_RECORD,
     COMMAND_COPY,
     COMMAND_PIPE,
@@ -126,7 +129,8 @@ enum key_scope {
 };
 
 struct key_binding {
-    int32_t press[KEY_PRESSES]; /* any of these; unused entries are PRESS_NONE */
+    int32_t press[KEY_PRESSES]; /* any of these; unused entries are PRESS_NONE. A command without
+                                   keys can be given one in the config file */
     enum command command;
     unsigned scope;     /* enum key_scope */
     const char *keys;   /* the keys in print: "Up k" */

@@ -120,7 +120,7 @@ const char *model_package(const struct model *m, uint32_t method, char *out, siz
 /* The window of time that is shown, and the baseline. */
 
 #define SECOND_NS UINT64_C(1000000000)
-#define SCRUB_SPAN 10u /* length of the window while scrubbing, unless the user chose one */
+#define SCRUB_SPAN 10u /* length of the window while scrubbing, unless the user chose another */
 
 /* Internal: finds out the current time; call between source.lock and source.unlock. */
 static void model_look_at_time(struct model *m, struct profile *p) {
@@ -138,7 +138,8 @@ static void model_look_at_time(struct model *m, struct profile *p) {
 struct model_window model_window(const struct model *m) {
     struct model_window w = {.to = m->held ? m->held_second : 0};
     uint64_t end = m->held ? m->held_second : m->newest_second;
-    if (m->span && end)
+    bool marked = m->mark_second && m->span_is_default && !m->scrubbed;
+    if (m->span && end && !marked)
         w.from = end >= m->span ? end - m->span + 1 : 1;
     /* A user who goes back to before the mark wants to see that time. */
     if (m->mark_second > w.from && !(m->scrubbed && m->mark_second > w.to))
@@ -148,9 +149,9 @@ struct model_window model_window(const struct model *m) {
 
 static void let_go(struct model *m) {
     m->held = false;
-    if (m->scrubbed && m->span_chosen)
-        m->span = 0;
-    m->scrubbed = m->span_chosen = false;
+    if (m->span_is_brief)
+        m->span = m->span_before;
+    m->scrubbed = m->span_is_brief = false;
 }
 
 /* Internal: asks the profile even while held; -ENOMEM as model_ask. */
@@ -186,9 +187,10 @@ int model_scrub(struct model *m, int64_t seconds) {
         at = at > least + back ? at - back : least;
     else
         at = m->newest_second - at > (uint64_t)seconds ? at + (uint64_t)seconds : m->newest_second;
-    if (!m->span) {
+    if (!m->span_is_brief && (!m->span || m->span_is_default)) {
+        m->span_before = m->span;
         m->span = SCRUB_SPAN;
-        m->span_chosen = true;
+        m->span_is_brief = true;
     }
     m->held = m->scrubbed = true;
     m->held_second = at;
@@ -197,7 +199,16 @@ int model_scrub(struct model *m, int64_t seconds) {
 
 int model_set_span(struct model *m, uint64_t seconds) {
     m->span = seconds;
-    m->span_chosen = false;
+    m->span_is_default = seconds == m->settings.span && !m->scrubbed;
+    m->span_is_brief = false;
+    return model_ask(m);
+}
+
+int model_reset_time(struct model *m) {
+    let_go(m);
+    m->span = m->settings.span;
+    m->span_is_default = true;
+    m->mark_second = 0;
     return model_ask(m);
 }
 
@@ -283,6 +294,8 @@ void model_init(struct model *m, const struct model_source *source,
         .settings = *settings,
         .style = NAME_DOTTED | NAME_MARKS | (settings->simple ? NAME_SIMPLE : 0u),
         .question = {.event = settings->event, .carriers = settings->carriers},
+        .span = settings->span,
+        .span_is_default = true,
     };
 }
 

@@ -136,6 +136,7 @@ struct model_settings {
     /* Names of columns; directories and jars with sources, with ':' between them. NULL or "": the
      * defaults. */
     const char *method_columns, *thread_columns, *source_path;
+    uint64_t span;       /* first window in seconds; 0: everything */
     int event;           /* of the first question */
     bool simple;         /* class names without package */
     bool carriers;       /* of the first question */
@@ -169,6 +170,7 @@ struct model {
                              the hold */
     uint64_t span;        /* length of the window in seconds, up to held_second or now; 0: from the
                              mark, or all */
+    bool span_is_default; /* the user did not choose `span`: a mark replaces it */
     uint64_t mark_second; /* count from this second on; 0: from the beginning */
     char search[LINE_EDITOR_BYTES]; /* text to find and mark in rows, ignoring case; "": none */
 
@@ -210,7 +212,8 @@ struct model {
     uint64_t first_second, oldest_second; /* of the profile, and of its history */
     uint64_t newest_second;               /* now, on the clock of the samples */
     bool scrubbed;                        /* held, and moved to another moment */
-    bool span_chosen;                     /* `span` was set by scrubbing, not by the user */
+    bool span_is_brief;                   /* `span` was shortened to show a moment */
+    uint64_t span_before;                 /* what it was then */
     struct snapshot baseline_rows;        /* the baseline without its tree; owns nothing */
     struct method *methods;               /* copies: the profile's table moves while it grows */
     uint32_t method_count;
@@ -248,6 +251,8 @@ int model_hold(struct model *m, bool hold);
 int model_scrub(struct model *m, int64_t seconds); /* holds; < 0: back. Stays in kept history */
 int model_set_span(struct model *m, uint64_t seconds);
 int model_mark(struct model *m, bool on);
+/* Shows the first window again, live and without a mark. */
+int model_reset_time(struct model *m);
 int model_compare(struct model *m, bool on); /* makes the answer the baseline, or removes it */
 
 /* Narrow the question. The caller then calls model_ask. An empty package or filter: none. */

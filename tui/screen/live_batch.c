@@ -59,6 +59,7 @@ static bool wait_frame(const struct live_options *o, struct session *s) {
 static int print_frame(const struct canvas *c, const struct model *m, bool first, struct err *e) {
     struct text out = {0};
     char notice[512];
+    bool minor;
     canvas_dump(c, &out);
     int err = 0;
     if (out.failed) {
@@ -66,7 +67,7 @@ static int print_frame(const struct canvas *c, const struct model *m, bool first
     } else {
         while (out.len > 1 && out.data[out.len - 1] == '\n' && out.data[out.len - 2] == '\n')
             out.data[--out.len] = '\0';
-        if (header_notice(m, notice, sizeof notice)[0])
+        if (header_notice(m, &minor, notice, sizeof notice)[0])
             text_addf(&out, "! %s\n", notice);
         if (printf("%s%s", first ? "" : "\n", out.data) < 0 || fflush(stdout))
             err = errno == EPIPE ? -EPIPE : err_set(e, errno, "stdout: %s", strerror(errno));

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define REFRESH_MS_DEFAULT 1000
+#define LIVE_SPAN_S 60 /* an incident is now: what was an hour ago would hide it */
 
 bool live_set_locale(void) {
     return setlocale(LC_CTYPE, "") && !strcmp(nl_langinfo(CODESET), "UTF-8");
@@ -29,6 +30,7 @@ struct model_settings live_settings(const struct live_options *o) {
                                    .thread_columns = o->config->thread_columns,
                                    .source_path = o->config->source_path,
 
+                                   .span = o->replay ? 0 : LIVE_SPAN_S,
                                    .event = (int)o->session.engine[0].event,
                                    .simple = o->simple,
                                    .carriers = o->carriers,

@@ -46,7 +46,8 @@ static void whole_path(const char *file, char *out, size_t size) {
 static void add_window(struct text *out, const struct model *m) {
     const struct model_window w = model_window(m);
     uint64_t first = m->first_second;
-    if (!w.from && !(m->held && m->scrubbed))
+    bool all = !w.from || (m->span_is_default && !m->mark_second && w.from <= first);
+    if (all && !(m->held && m->scrubbed))
         return;
     if (w.from && w.from == m->mark_second)
         text_add(out, ", since the mark");

@@ -1,5 +1,6 @@
 #include "tui/screen/screen_state.h"
 
+#include "tui/terminal/press_name.h"
 #include "tui/view/header.h"
 
 #include <stdarg.h>
@@ -13,6 +14,7 @@ static void want_rows(struct screen *s) {
     q->tree = q->locks = q->others = q->sparks = q->from_method = q->lines = false;
     q->fixed = views[s->view]->event >= 0;
     q->event = q->fixed ? views[s->view]->event : s->event;
+    q->inverted = s->inverted >> s->view & 1;
     views[s->view]->want(s->state[s->view], q);
 }
 
@@ -49,22 +51,22 @@ enum live_view screen_view(const struct screen *s) {
     return s->view;
 }
 
-static void say(struct screen *s, bool passing, const char *fmt, va_list ap) {
+static void say(struct screen *s, bool ends_well, const char *fmt, va_list ap) {
     vsnprintf(s->said, sizeof s->said, fmt, ap);
-    s->passing = passing;
+    s->ends_well = ends_well;
 }
 
 void screen_say(struct screen *s, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    say(s, false, fmt, ap);
+    say(s, true, fmt, ap);
     va_end(ap);
 }
 
 void screen_pass(struct screen *s, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    say(s, true, fmt, ap);
+    say(s, false, fmt, ap);
     va_end(ap);
 }
 
@@ -77,7 +79,7 @@ void screen_update_view(struct screen *s) {
 
 void screen_update(struct screen *s) {
     char notice[sizeof s->notice];
-    header_notice(s->model, notice, sizeof notice);
+    header_notice(s->model, &s->notice_is_minor, notice, sizeof notice);
     if (strcmp(notice, s->notice) != 0) {
         memcpy(s->notice, notice, sizeof notice);
         s->said[0] = '\0';
@@ -150,15 +152,20 @@ void screen_settle(struct screen *s) {
     }
 }
 
-/* Escape undoes one thing at a time: something of the view itself, then the search, then the newest
- * narrowing. */
+/* Escape undoes one thing at a time: something of the view itself, then a search that was typed
+ * here, then it goes to the place before this one. */
 static void go_back(struct screen *s) {
+    s->returned = true;
     if (views[s->view]->command(s->state[s->view], COMMAND_BACK, s->model) != VIEW_IGNORED)
         return;
-    if (s->model->search[0])
+    if (s->model->search[0] && s->searched_at >= s->places)
         s->model->search[0] = '\0';
+    else if (screen_return(s))
+        return;
     else if (model_widen(s->model))
         screen_ask(s);
+    else
+        screen_pass(s, "there is nothing to go back to: q quits");
 }
 
 static void look_at(struct screen *s, int event) {
@@ -210,15 +217,35 @@ void screen_switch(struct screen *s) {
         screen_pass(s, "%s", s->events.said);
 }
 
+/* Takes the direction that a view's command has chosen for this view. */
+static void take_direction(struct screen *s, enum live_view view) {
+    uint16_t bit = (uint16_t)(1u << view);
+    s->inverted = (uint16_t)((s->inverted & ~bit) | (s->model->question.inverted ? bit : 0));
+}
+
 static void follow(struct screen *s, enum view_outcome outcome) {
-    if (outcome == VIEW_ASK)
-        screen_ask(s);
-    else if (outcome >= VIEW_GO)
-        screen_bring_up(s, (enum live_view)((int)outcome - VIEW_GO));
+    enum live_view view = outcome >= VIEW_GO ? (enum live_view)((int)outcome - VIEW_GO) : s->view;
+    if (outcome < VIEW_ASK)
+        return;
+    take_direction(s, view);
+    screen_bring_up(s, view);
+}
+
+/* Starts the event of a view that is empty because the event does not run. False if it is empty for
+ * another reason. */
+static bool start_event(struct screen *s) {
+    const int event = s->model->question.event;
+    if (!view_can_start(s->model, event))
+        return false;
+    event_list_start(&s->events, event);
+    return true;
 }
 
 static void press_in_view(struct screen *s, enum command command) {
-    follow(s, views[s->view]->command(s->state[s->view], command, s->model));
+    enum view_outcome outcome = views[s->view]->command(s->state[s->view], command, s->model);
+    if (outcome == VIEW_IGNORED && command == COMMAND_ENTER && start_event(s))
+        return;
+    follow(s, outcome);
 }
 
 /* Returns the view beside this one, in the order of their keys; the overview has key 0. */
@@ -286,8 +313,6 @@ static enum screen_wish wish_for(struct screen *s, enum command command) {
 
 static void carry_out(struct screen *s, enum command command) {
     switch (command) {
-    case COMMAND_NONE:
-        break;
     case COMMAND_NEXT_EVENT:
         step_event(s, 1);
         break;
@@ -322,6 +347,16 @@ static void carry_out(struct screen *s, enum command command) {
     case COMMAND_BACK:
         go_back(s);
         break;
+    case COMMAND_RESET:
+        s->returned = true;
+        screen_reset(s);
+        break;
+    case COMMAND_SAVE_MENU:
+        screen_open_menu(s, MENU_SAVE);
+        break;
+    case COMMAND_SORT_MENU:
+        screen_open_menu(s, MENU_SORT);
+        break;
     case COMMAND_HELP:
         open_help(s);
         break;
@@ -332,10 +367,17 @@ static void carry_out(struct screen *s, enum command command) {
     }
 }
 
-enum screen_wish screen_press(struct screen *s, int32_t press) {
-    if (s->passing)
-        s->said[0] = '\0';
-    s->passing = false;
+/* Explains a key that does nothing here. */
+static void refuse_key(struct screen *s, int32_t press) {
+    char key[PRESS_NAME_SIZE], help[KEY_TEXT];
+    keymap_key(screen_keys(s), COMMAND_HELP, SCOPE_VIEWS, help);
+    if (press != PRESS_NONE && !(press & PRESS_PASTED))
+        screen_pass(s, "%s does nothing %s: %s lists the keys", press_name(press, key),
+                    keymap_command(screen_keys(s), press, SCOPE_VIEWS) ? "in this view" : "here",
+                    help[0] ? help : "the manual");
+}
+
+static enum screen_wish press_on_screen(struct screen *s, int32_t press) {
     if (s->help)
         return press_in_help(s, press);
     if (s->editor.open && press != PRESS_CTRL('L'))
@@ -343,10 +385,25 @@ enum screen_wish screen_press(struct screen *s, int32_t press) {
     screen_settle(s);
     if (s->events.open)
         return press_in_events(s, press);
+    if (s->menu)
+        return screen_press_in_menu(s, press);
     enum command command = keymap_command(screen_keys(s), press, views[s->view]->scope);
     enum screen_wish wish = wish_for(s, command);
-    if (wish == SCREEN_NOTHING && command != COMMAND_COPY)
+    if (command == COMMAND_NONE)
+        refuse_key(s, press);
+    else if (wish == SCREEN_NOTHING && command != COMMAND_COPY)
         carry_out(s, command);
+    return wish;
+}
+
+enum screen_wish screen_press(struct screen *s, int32_t press) {
+    s->said[0] = '\0';
+    s->returned = false;
+    if (!s->editor.open) /* a filter counts as a whole, not by its letters */
+        screen_note_place(s);
+    enum screen_wish wish = press_on_screen(s, press);
+    if (!s->editor.open && !s->returned)
+        screen_remember_place(s);
     return wish;
 }
 
@@ -358,6 +415,17 @@ static void mouse_in_help(struct screen *s, const struct mouse *press) {
 static bool inside(struct area a, const struct mouse *press) {
     return press->row >= a.row && press->row < a.row + a.rows && press->col >= a.col &&
            press->col < a.col + a.cols;
+}
+
+static void mouse_in_view(struct screen *s, const struct mouse *press) {
+    if (press->row == s->tabs_row && press->action == MOUSE_PRESS) {
+        const struct canvas line = {.rows = 1, .cols = s->cols};
+        int view = header_tab_at(&line, s->model, s->view, press->col);
+        if (view >= 0)
+            screen_bring_up(s, (enum live_view)view);
+    } else if (views[s->view]->mouse && inside(s->area, press)) {
+        follow(s, views[s->view]->mouse(s->state[s->view], s->area, press, s->model));
+    }
 }
 
 enum screen_wish screen_mouse(struct screen *s, const struct mouse *at) {
@@ -374,15 +442,11 @@ enum screen_wish screen_mouse(struct screen *s, const struct mouse *at) {
         return SCREEN_NOTHING;
     }
     screen_settle(s);
-    if (press.row == s->tabs_row && press.action == MOUSE_PRESS) {
-        const struct canvas line = {.rows = 1, .cols = s->cols};
-        int view = header_tab_at(&line, s->model, s->view, press.col);
-        if (view >= 0)
-            screen_bring_up(s, (enum live_view)view);
-        return SCREEN_NOTHING;
-    }
-    if (views[s->view]->mouse && inside(s->area, &press))
-        follow(s, views[s->view]->mouse(s->state[s->view], s->area, &press, s->model));
+    if (press.action == MOUSE_PRESS || press.action == MOUSE_TWICE)
+        screen_note_place(s);
+    mouse_in_view(s, &press);
+    if (press.action == MOUSE_PRESS || press.action == MOUSE_TWICE)
+        screen_remember_place(s);
     return SCREEN_NOTHING;
 }
 

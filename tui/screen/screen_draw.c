@@ -34,7 +34,8 @@ static int draw_rate(const struct screen *s, struct canvas *c, int row) {
         return 0;
     uint64_t rate =
         s->line_rate < 1024 ? (s->line_rate + 255) / 256 * 256 : (s->line_rate + 511) / 512 * 512;
-    snprintf(text, sizeof text, "%s%s/s", s->line_slow ? "slow connection, fewer refreshes: " : "",
+    snprintf(text, sizeof text, "%s%s/s",
+             s->line_slow ? "slow connection, fewer refreshes: " : "screen ",
              format_bytes(&f, rate));
     int cols = canvas_width(c, text);
     canvas_right(c, row, c->cols - cols, cols, s->line_slow ? ROLE_WARNING : ROLE_DIM, text);
@@ -47,8 +48,11 @@ static void draw_status(struct screen *s, struct canvas *c, int row, struct care
     if (!s->editor.open) {
         const char *text = s->said[0] ? s->said : s->notice;
         int rate = draw_rate(s, c, row);
-        /* The end of a message is important: it may be a file's name. */
-        if (s->said[0] && !s->passing)
+        if (s->menu)
+            screen_draw_menu(s, c, row, c->cols - rate);
+        else if (!text[0] || (s->notice_is_minor && s->places && !s->said[0]))
+            screen_trail(s, c, row, c->cols - rate);
+        else if (s->said[0] && s->ends_well)
             canvas_middle(c, row, 0, c->cols - rate, ROLE_STATUS, text);
         else
             canvas_head(c, row, 0, c->cols - rate, ROLE_STATUS, text);

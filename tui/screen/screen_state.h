@@ -13,25 +13,47 @@
 /* What the line at the bottom is typed for. */
 enum screen_typing { TYPING_FILTER, TYPING_SEARCH, TYPING_PIPE };
 
+/* The menu in the status line. */
+enum screen_menu { MENU_NONE, MENU_SAVE, MENU_SORT };
+
+/* A place the user was at, to go back to it. */
+#define SCREEN_PLACES 32 /* kept; older ones are forgotten */
+#define SCREEN_LABEL 160
+struct screen_place {
+    enum live_view view;
+    int event;
+    uint16_t inverted; /* as struct screen.inverted */
+    struct model_question question;
+    struct view_place in;
+    char label[SCREEN_LABEL]; /* in the trail: "callers of discount" */
+};
+
 #define SCREEN_TABS_MAX 16
 
 struct screen {
     struct model *model;
     enum live_view view, view_before; /* before: what 't' goes back to */
     int event;                        /* event of all views that have no fixed one */
+    uint16_t inverted;                /* direction of each view, a bit by enum live_view */
+    struct screen_place place[SCREEN_PLACES], here; /* the way back; the place before a press */
+    int places;
+    bool returned;   /* the press went back, so its place is not remembered */
+    int searched_at; /* number of places when the search was typed */
     void *state[VIEWS];
     unsigned generation[VIEWS]; /* the answer each view has seen; 0: none */
     struct line_editor editor;
     enum screen_typing typing;
     struct event_list events;
+    enum screen_menu menu;
     bool help;
     bool strip_flipped;      /* the strip is not as the screen's size suggests */
     bool marked_by_baseline; /* the baseline has set the mark */
     bool typed;              /* the filter changed, and the model was not asked yet */
     int help_top, help_last, help_page;
-    char said[512];
-    bool passing;     /* `said` disappears with the next key */
-    char notice[300]; /* the session's own notice, as last seen */
+    char said[512];       /* until the next key */
+    bool ends_well;       /* the end of `said` is important: it may be a file's name */
+    char notice[300];     /* the session's own notice, as last seen */
+    bool notice_is_minor; /* the trail is shown in its place */
     /* where things were last drawn, for the mouse */
     struct area area;
     int tabs_row, tabs_above, cols;
@@ -51,7 +73,7 @@ static inline const struct keymap *screen_keys(const struct screen *s) {
     return s->model->settings.keys;
 }
 
-/* As screen_say, but only until the next key. */
+/* As screen_say, but the beginning is the important part, if there is no room for all. */
 void screen_pass(struct screen *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Asks the model for what the view on screen needs. */
@@ -62,6 +84,20 @@ void screen_update_view(struct screen *s);
 /* Asks the model if a filter has changed, so that its effect is visible while it is typed. Presses
  * that come together give one question. */
 void screen_settle(struct screen *s);
+
+/* The way back (screen_place.c). screen_note_place notes where the user is, before a press;
+ * screen_remember_place adds that place to the way back if the press went elsewhere. screen_return
+ * goes back one place, false: there is none. screen_reset undoes every restriction, and forgets the
+ * way. screen_trail draws the way. */
+void screen_note_place(struct screen *s);
+void screen_remember_place(struct screen *s);
+bool screen_return(struct screen *s);
+void screen_reset(struct screen *s);
+void screen_trail(const struct screen *s, struct canvas *c, int row, int cols);
+/* The menus (screen_menu.c). */
+void screen_open_menu(struct screen *s, enum screen_menu menu);
+enum screen_wish screen_press_in_menu(struct screen *s, int32_t press);
+void screen_draw_menu(const struct screen *s, struct canvas *c, int row, int cols);
 
 /* Jumps from the cursor's row to the same item in another view (screen_jump.c). False: no such
  * command. */

@@ -12,12 +12,12 @@ static void toggle_hold(struct screen *s) {
     told(s, model_hold(s->model, !s->model->held));
 }
 
-/* Switches from one window to the next: everything, ten seconds, a minute, five minutes. */
+/* Switches from one window to the next: a minute, everything, five minutes, ten seconds. */
 static void next_span(struct screen *s) {
-    static const uint64_t spans[] = {10, 60, 300, 0};
-    uint64_t span = 10;
+    static const uint64_t spans[] = {60, 0, 300, 10};
+    uint64_t span = 60;
     for (int i = 0; i < 3; i++)
-        if (s->model->span >= spans[i])
+        if (s->model->span == spans[i])
             span = spans[i + 1];
     told(s, model_set_span(s->model, span));
 }
@@ -30,7 +30,8 @@ static void compare(struct screen *s, bool on) {
     }
     told(s, model_compare(m, on));
     /* New samples must not be mixed with those of the baseline. */
-    bool counts = on && !m->held && !m->span && m->status.phase == SESSION_RUNNING;
+    bool counts =
+        on && !m->held && (!m->span || m->span_is_default) && m->status.phase == SESSION_RUNNING;
     if (counts || (!on && s->marked_by_baseline))
         told(s, model_mark(m, counts));
     s->marked_by_baseline = counts;

@@ -249,6 +249,12 @@ static void toggle(struct event_list *l, int event) {
     l->changed = true;
 }
 
+void event_list_start(struct event_list *l, int event) {
+    l->said[0] = '\0';
+    if (!engine_set_has(&l->wanted, event))
+        toggle(l, event);
+}
+
 enum event_list_wish event_list_command(struct event_list *l, const struct model *m,
                                         enum command command) {
     struct event_list_rows listed;

@@ -45,6 +45,9 @@ struct event_list_rows {
 
 void event_list_init(struct event_list *l, const struct model_settings *settings);
 void event_list_open(struct event_list *l, const struct model *m);
+/* Starts an event that does not run yet, as Enter in the list does. The caller then draws and calls
+ * event_list_tell. */
+void event_list_start(struct event_list *l, int event);
 int event_list_chosen(const struct event_list *l, const struct model *m);
 
 /* Presses go to event_list_type while the editor is open. Otherwise keymap_command turns them into

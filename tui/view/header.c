@@ -87,14 +87,16 @@ static void header_draw_events(struct canvas *c, int row, const struct model *m)
     }
 }
 
-/* Writes "ctimer is used: no perf_events: denied" for the current event, or "". Returns out. */
-static const char *header_event_reason(const struct model *m, char *out, size_t size) {
+/* Writes "ctimer is used: no perf_events: denied" for the current event. False: there is nothing to
+ * say. */
+static bool header_event_reason(const struct model *m, char *out, size_t size) {
     const struct session_engine *e = &m->status.engine[m->question.event];
-    if (m->question.event < WIRE_EVENTS && e->mechanism[0] && session_engine_is_poorer(e))
+    bool poorer = m->question.event < WIRE_EVENTS && e->mechanism[0] && session_engine_is_poorer(e);
+    if (size)
+        out[0] = '\0';
+    if (poorer)
         snprintf(out, size, "%s is used: %s", e->mechanism, model_engine_why(e));
-    else
-        snprintf(out, size, "%s", "");
-    return out;
+    return poorer;
 }
 
 /* The line that shows which view is on screen, and what part of the samples it shows. */
@@ -152,6 +154,8 @@ static void describe_time(const struct model *m, struct question *out) {
     uint64_t end = m->held ? m->held_second : m->newest_second;
     if (w.from && w.from == m->mark_second)
         add(out, "since the mark, %s", format_age(&f, end >= w.from ? (end - w.from) * 1000 : 0));
+    else if (w.from && m->span % 60 == 0)
+        add(out, m->held ? "%" PRIu64 "m window" : "last %" PRIu64 "m", m->span / 60);
     else if (w.from)
         add(out, m->held ? "%s window" : "last %s", format_age(&f, m->span * 1000));
 }
@@ -208,7 +212,8 @@ static void describe_question(const struct model *m, enum live_view view, struct
         add(out, "\\%s%s", q->filter,
             m->snapshot && m->snapshot->filter_gave_up ? " (regex slow: incomplete)" : "");
     bool locks = view == LIVE_LOCKS;
-    if (!locks && (q->narrowings || m->span || m->mark_second || m->scrubbed) && m->snapshot) {
+    bool chosen = (m->span && !m->span_is_default) || m->mark_second || m->scrubbed;
+    if (!locks && (q->narrowings || chosen) && m->snapshot) {
         struct format f = {""};
         add(out, "%s%% of all",
             format_percent(&f, percent_of(m->snapshot->samples, m->samples[q->event])));
@@ -237,11 +242,15 @@ static void draw_question(struct canvas *c, struct area a, const struct question
     canvas_head(c, a.row, at, end - at, ROLE_VALUE, q->rest);
 }
 
-/* How much of the tabs' titles is drawn. The tab of the view on screen always has its title. */
-enum titles { TITLES_NONE, TITLES_BRIEF, TITLES };
+/* How much of the tabs' titles is drawn. The tab of the view on screen always has its title. Without
+ * titles, which only very narrow screens need, there are only the keys. */
+enum titles { TITLES_NONE, TITLES_SHORT, TITLES_BRIEF, TITLES };
+#define SHORT_COLS 60 /* a screen of this width has room for short titles */
 
 static const char *const brief[VIEWS] = {"methods", "threads", "tree", "locks", "flame",
                                          "alloc",   "lines",   "stat", "over"};
+static const char *const shortest[VIEWS] = {"met", "thr", "tre", "lck", "flm",
+                                            "alc", "lin", "sta", "ovr"};
 
 /* Writes a view's tab as it is drawn, in the order of keys: " 1 methods ", " 1". Returns out. */
 static const char *tab_text(const struct model *m, int k, enum live_view view, enum titles titles,
@@ -250,21 +259,26 @@ static const char *tab_text(const struct model *m, int k, enum live_view view, e
     char key[KEY_TEXT];
     keymap_key(m->settings.keys, (enum command)(COMMAND_METHODS + i), SCOPE_VIEWS, key);
     bool on = i == (int)view;
-    const char *title = titles == TITLES || (on && titles == TITLES_NONE) ? views[i]->title
-                        : titles == TITLES_BRIEF                          ? brief[i]
-                                                                          : "";
+    const char *title = on && titles != TITLES_BRIEF ? views[i]->title
+                        : titles == TITLES           ? views[i]->title
+                        : titles == TITLES_BRIEF     ? brief[i]
+                        : titles == TITLES_SHORT     ? shortest[i]
+                                                     : "";
+    const char *blank = title[0] && (on || titles != TITLES_SHORT) ? " " : "";
     snprintf(out, size,
              on                 ? "[%c%s%s]"
              : titles == TITLES ? " %c%s%s "
                                 : " %c%s%s",
-             views[i]->key, title[0] ? " " : "", title);
+             views[i]->key, blank, title);
     return out;
 }
 
-/* Returns how much of the titles fits: the question is more important than titles of other
- * views. */
-static enum titles titles_in(const struct model *m, int room, enum live_view view) {
-    for (enum titles t = TITLES; t > TITLES_NONE; t--) {
+/* Returns how much of the titles fits beside the question. Short titles stay even if the question
+ * has to be cut for them. */
+static enum titles titles_in(const struct canvas *c, const struct model *m, int room,
+                             enum live_view view) {
+    const enum titles least = c->cols >= SHORT_COLS ? TITLES_SHORT : TITLES_NONE;
+    for (enum titles t = TITLES; t > least; t--) {
         char tab[KEY_TEXT + 32];
         int wanted = 0;
         for (int k = 0; k < VIEWS; k++)
@@ -272,7 +286,7 @@ static enum titles titles_in(const struct model *m, int room, enum live_view vie
         if (wanted <= room)
             return t;
     }
-    return TITLES_NONE;
+    return least;
 }
 
 static int room_for_tabs(const struct canvas *c, const struct model *m, enum live_view view,
@@ -288,7 +302,7 @@ static int draw_titles(struct canvas *c, int row, const struct model *m, enum li
                        int room) {
     char tab[KEY_TEXT + 32];
     int at = 0;
-    const enum titles titles = titles_in(m, room, view);
+    const enum titles titles = titles_in(c, m, room, view);
     for (int k = 0; k < VIEWS; k++)
         at += canvas_text(c, row, at, c->cols - at,
                           (k ? k - 1 : LIVE_OVERVIEW) == (int)view ? ROLE_TAB_ON : ROLE_TAB,
@@ -300,7 +314,7 @@ int header_tab_at(const struct canvas *c, const struct model *m, enum live_view 
     struct question q;
     char tab[KEY_TEXT + 32];
     int at = 0;
-    const enum titles titles = titles_in(m, room_for_tabs(c, m, view, &q), view);
+    const enum titles titles = titles_in(c, m, room_for_tabs(c, m, view, &q), view);
     for (int k = 0; k < VIEWS; k++) {
         at += (int)strlen(tab_text(m, k, view, titles, tab, sizeof tab));
         if (col < at)
@@ -394,22 +408,35 @@ static void draw_jvm(struct canvas *c, const struct model *m) {
     canvas_right(c, 0, c->cols - up_cols, up_cols, ROLE_TEXT, up);
 }
 
-/* Draws the CPU use with the quota of the JVM's control groups, and how often they throttle the
- * JVM. */
+/* Draws the CPU use in cores, of those it may use: the quota of its control groups, or the
+ * processors. And how often the quota throttles the JVM. */
 static void draw_cpu(struct line *l, const struct model *m) {
-    struct format a = {""};
+    double may = m->cpu.processors;
     char text[96];
-    int used = snprintf(text, sizeof text, "%s%%", format_percent(&a, m->jvm.cpu_percent));
-    if (m->cpu.quota > 0)
-        snprintf(text + used, sizeof text - (size_t)used, " of %.4g%%", 100 * m->cpu.quota);
-    if (!figure(l, "cpu", ROLE_VALUE, text)) {
-        text[used] = '\0';
-        figure(l, "cpu", ROLE_VALUE, text);
-    }
+    if (m->cpu.quota > 0 && (m->cpu.quota < may || may == 0))
+        may = m->cpu.quota;
+    int used = snprintf(text, sizeof text, "%.2f", m->jvm.cpu_percent / 100);
+    if (may > 0)
+        snprintf(text + used, sizeof text - (size_t)used, " of %.4g core%s", may,
+                 may == 1 ? "" : "s");
+    else
+        snprintf(text + used, sizeof text - (size_t)used, " cores");
+    figure(l, "cpu", ROLE_VALUE, text);
     if (m->cpu.quota <= 0 || !m->cpu.throttled)
         return;
     snprintf(text, sizeof text, "%.0f%%", 100 * m->cpu.share);
     figure(l, "throttled", m->cpu.share >= 0.05 ? ROLE_WARNING : ROLE_VALUE, text);
+}
+
+/* Draws the kernel's number of threads, with those of Java among them. */
+static void draw_threads(struct line *l, const struct model *m) {
+    uint32_t all = m->stats_now.count > 0 ? (uint32_t)m->stats_now.count : m->jvm.threads;
+    char text[48];
+    if (m->jvm.perf_data && m->jvm.threads < all)
+        snprintf(text, sizeof text, "%u (%u Java)", all, m->jvm.threads);
+    else
+        snprintf(text, sizeof text, "%u", m->jvm.threads);
+    figure(l, "threads", ROLE_VALUE, text);
 }
 
 static void draw_figures(struct canvas *c, const struct model *m) {
@@ -429,11 +456,14 @@ static void draw_figures(struct canvas *c, const struct model *m) {
         return;
     }
     draw_cpu(&l, m);
-    snprintf(text, sizeof text, "%u", j->threads);
-    figure(&l, "threads", ROLE_VALUE, text);
-    snprintf(text, sizeof text, "%s%%+%s%%", format_percent(&a, m->agent_percent),
+    draw_threads(&l, m);
+    snprintf(text, sizeof text, "%s%% JVM + %s%% here", format_percent(&a, m->agent_percent),
              format_percent(&b, m->frontend_percent));
-    figure(&l, "own", ROLE_TEXT, text);
+    if (!figure(&l, "overhead", ROLE_TEXT, text)) {
+        snprintf(text, sizeof text, "%s%%+%s%%", format_percent(&a, m->agent_percent),
+                 format_percent(&b, m->frontend_percent));
+        figure(&l, "overhead", ROLE_TEXT, text);
+    }
     figure(&l, "rss", ROLE_TEXT, format_bytes(&a, j->rss_bytes));
     if (j->perf_data) {
         snprintf(text, sizeof text, "%" PRIu64 " %.2fs", j->safepoint_count,
@@ -441,15 +471,6 @@ static void draw_figures(struct canvas *c, const struct model *m) {
         figure(&l, "safepoints", ROLE_TEXT, text);
         figure(&l, "classes", ROLE_TEXT, format_count(&a, j->classes_loaded));
     }
-}
-
-/* Returns the most frequent reason of failed walks; "" if there is none. */
-static const char *main_failure(const struct session_status *s) {
-    uint32_t most = 0;
-    for (uint32_t i = 1; i < WIRE_FAILURES; i++)
-        if (wire_failure_is_error(i) && s->failed[i] > (most ? s->failed[most] : 0))
-            most = i;
-    return most ? wire_failure_name[most] : "";
 }
 
 /* Draws the walker. With --precise, the cost of recompiling must be visible, so the default walker
@@ -515,9 +536,6 @@ static void draw_quality_figures(struct line *l, const struct model *m, bool wit
     double failed = percent_of(model_failed(m), s->samples);
     snprintf(text, sizeof text, "%s%%%s", format_percent(&a, failed), failed >= 5 ? "!" : "");
     figure(l, "failed", failed >= 5 ? ROLE_WARNING : ROLE_VALUE, text);
-    l->at--; /* the reason is close to the figure that it belongs to */
-    if (!main_failure(s)[0] || !figure(l, "", ROLE_TEXT, main_failure(s)))
-        l->at++;
 }
 
 /* The number of threads is left out if another figure, except the time, would not fit beside it. */
@@ -543,9 +561,10 @@ int header_draw(struct canvas *c, const struct model *m) {
     return row;
 }
 
-const char *header_notice(const struct model *m, char *out, size_t size) {
+const char *header_notice(const struct model *m, bool *minor, char *out, size_t size) {
     const struct session_status *s = &m->status;
     char walker[200];
+    *minor = false;
     quality_walker(s, m->settings.walk, walker, sizeof walker);
     if (s->phase == SESSION_JVM_GONE)
         snprintf(out, size, "the JVM is gone: this is what was sampled (s saves it, q quits)");
@@ -564,6 +583,6 @@ const char *header_notice(const struct model *m, char *out, size_t size) {
     else if (s->news[0])
         snprintf(out, size, "%s", s->news);
     else
-        header_event_reason(m, out, size);
+        *minor = header_event_reason(m, out, size);
     return out;
 }

@@ -22,8 +22,8 @@ void header_draw_tabs(struct canvas *c, int row, const struct model *m, enum liv
 int header_tab_at(const struct canvas *c, const struct model *m, enum live_view view, int col);
 
 /* Writes the most important notice about the session: JVM gone, a warning, an event that cannot be
- * sampled, another walker, what --precise does, why this mechanism. "" if there is none. Returns
- * out. */
-const char *header_notice(const struct model *m, char *out, size_t size);
+ * sampled, another walker, what --precise does, why this mechanism. "" if there is none. *minor:
+ * it is only the last of these, and other things may be shown in its place. Returns out. */
+const char *header_notice(const struct model *m, bool *minor, char *out, size_t size);
 
 #endif

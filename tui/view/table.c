@@ -2,6 +2,7 @@
 
 #include "tui/widget/row_order.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -330,6 +331,34 @@ bool table_find(struct table *t, int by, const struct table_rows *r) {
     return view_find_row(&t->cursor, &rows, by, r->model, place_text, &p);
 }
 
+/* Writes the head of a column on screen into `out`, if it is one that changes. */
+static const char *head_of(const struct table *t, const struct table_rows *r,
+                           const struct canvas *c, const struct table_slot *s, char *out,
+                           size_t size) {
+    const struct table_column *column = &t->type->column[s->column];
+    return column->head ? column->head : t->type->title(r->rows, s->column, s->event, c, out, size);
+}
+
+bool table_column(const struct table *t, const struct table_rows *r, const struct canvas *c,
+                  int column, char head[32], bool *on) {
+    char text[32];
+    if (column < 0 || column >= t->slots)
+        return false;
+    const struct table_slot *s = &t->slot[column];
+    snprintf(head, 32, "%s", head_of(t, r, c, s, text, sizeof text));
+    *on = s->column == t->sort && s->event == t->sort_event;
+    return true;
+}
+
+bool table_sort_by(struct table *t, const struct table_rows *r, int column) {
+    if (column < 0 || column >= t->slots)
+        return false;
+    const struct table_slot s = t->slot[column];
+    if (s.column != t->sort || s.event != t->sort_event)
+        sort_by(t, s.column, s.event, r);
+    return true;
+}
+
 /* Draws a head. The sorted column has a mark behind its text, if needed in the blank between two
  * columns. */
 static void draw_head(const struct table *t, struct canvas *c, struct area a,
@@ -337,9 +366,7 @@ static void draw_head(const struct table *t, struct canvas *c, struct area a,
     static const char *const mark[2][2] = {{"▾", "▴"}, {"v", "^"}};
     const struct table_column *column = &t->type->column[s->column];
     char text[32];
-    const char *head = column->head
-                           ? column->head
-                           : t->type->title(r->rows, s->column, s->event, c, text, sizeof text);
+    const char *head = head_of(t, r, c, s, text, sizeof text);
     int end = s->x + s->cols;
     if (column->left)
         end = s->x + canvas_text(c, a.row, a.col + s->x, s->cols, ROLE_COLUMNS, head);

@@ -110,6 +110,10 @@ bool table_command(struct table *t, enum command command, const struct table_row
 /* Returns VIEW_DONE, VIEW_IGNORED, or VIEW_GO if the view has to do what Enter does. */
 enum view_outcome table_mouse(struct table *t, struct area a, const struct mouse *press,
                               const struct table_rows *r);
+/* As struct view_type.column and .sort. */
+bool table_column(const struct table *t, const struct table_rows *r, const struct canvas *c,
+                  int column, char head[32], bool *on);
+bool table_sort_by(struct table *t, const struct table_rows *r, int column);
 bool table_find(struct table *t, int by, const struct table_rows *r);
 /* Moves the cursor to that item as soon as the table has it. */
 void table_seek(struct table *t, uint64_t item);

@@ -228,23 +228,28 @@ static const char *no_samples(const struct model *m, int event, char *out, size_
     return why[event] ? why[event] : "it has not occurred since sampling began";
 }
 
+bool view_can_start(const struct model *m, int event) {
+    return event < WIRE_EVENTS && m->source.set_engines && m->status.phase == SESSION_RUNNING &&
+           !m->status.engine[event].runs && !m->status.engine[event].asked;
+}
+
 void view_empty(struct canvas *c, struct area a, const struct model *m) {
     const int event = m->question.event;
     const struct session_engine *e = &m->status.engine[event];
     char why[300], reason[80];
     if (m->question.narrowings)
-        snprintf(why, sizeof why, "no samples here: each Esc removes one filter");
+        snprintf(why, sizeof why, "no samples here: Esc goes back, U removes every restriction");
     else if (m->counted[event] && (m->mark_second || m->span))
         snprintf(why, sizeof why, "no samples in this time: %s",
-                 m->span ? "w chooses another window" : "m counts from the beginning again");
+                 m->span && !m->mark_second ? "w chooses another window"
+                                            : "m counts from the beginning again");
     else if (m->status.phase != SESSION_RUNNING)
         snprintf(why, sizeof why, "no samples were taken");
     else if (model_engine_fails(e))
         snprintf(why, sizeof why, "%s cannot be sampled: %s", model_event_name(m, event),
                  model_engine_why(e));
-    else if (!e->runs && !e->asked && event < WIRE_EVENTS)
-        snprintf(why, sizeof why, "%s does not run: press o and start it",
-                 model_event_name(m, event));
+    else if (view_can_start(m, event))
+        snprintf(why, sizeof why, "%s does not run: Enter starts it", model_event_name(m, event));
     else
         snprintf(why, sizeof why, "no samples yet: %s",
                  no_samples(m, event, reason, sizeof reason));

@@ -56,6 +56,14 @@ struct view_subject {
     const struct model_thread *thread; /* NULL: no thread; lives as long as the answer */
 };
 
+/* Where the user is in a view: enough to find the row again after other views and other
+ * questions. */
+struct view_place {
+    struct cursor cursor;
+    uint64_t of;     /* what the rows are of: a tree's seed, a method; 0: of the view itself */
+    uint32_t method; /* method at the cursor, to find it in another tree; METHOD_NONE: none */
+};
+
 struct view_type {
     const char *title; /* on its tab */
     const char *name;  /* in a config file: "tree" */
@@ -97,11 +105,22 @@ struct view_type {
      * is none. */
     bool (*find)(void *state, int by, const struct model *m);
 
+    /* For a table. `column` writes the head of a column on screen, counted from 0, and whether rows
+     * are sorted by it; false: there is no such column. `sort` sorts by it. */
+    bool (*column)(void *state, const struct model *m, const struct canvas *c, int column,
+                   char head[32], bool *on);
+    bool (*sort)(void *state, const struct model *m, int column);
+
     bool (*subject)(const void *state, const struct model *m, struct view_subject *out);
 
     /* Called for a jump from another view: the cursor goes to that method or thread, once the
      * answer has it. */
     void (*seek)(void *state, const struct view_subject *s);
+
+    /* `leave` notes where the user is. `come_back` is called with such a place before the question
+     * of that time is asked again. */
+    void (*leave)(const void *state, const struct model *m, struct view_place *out);
+    void (*come_back)(void *state, const struct view_place *p);
 
     /* Appends the stack, or what the row shows, as text for a clipboard: one line per frame, leaf
      * first. */
@@ -162,6 +181,8 @@ void view_spark(struct canvas *c, int row, int col, const struct model *m, const
 /* Draws a change, "+1.2", with a mark if it is more than chance. */
 void view_change(struct canvas *c, int row, int col, int cols, const struct diff_change *change);
 
+/* True if the event is off, and can be started in this session. */
+bool view_can_start(const struct model *m, int event);
 /* Draws, below the heads of an empty list, why it is empty. */
 void view_empty(struct canvas *c, struct area a, const struct model *m);
 

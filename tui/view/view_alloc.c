@@ -278,6 +278,18 @@ static void seek(void *state, const struct view_subject *s) {
     v->seek = s->method;
 }
 
+static void leave(const void *state, const struct model *m, struct view_place *out) {
+    const struct alloc_state *v = state;
+    (void)m;
+    *out = (struct view_place){.cursor = v->list.cursor, .method = METHOD_NONE};
+}
+
+static void come_back(void *state, const struct view_place *p) {
+    struct alloc_state *v = state;
+    v->list.cursor = p->cursor;
+    v->seek = METHOD_NONE;
+}
+
 /* Copies the class, the JDK method called by the site, the site, and its callers. */
 static void copy(const void *state, const struct model *m, struct text *out) {
     const struct alloc_state *v = state;
@@ -312,5 +324,7 @@ const struct view_type view_alloc = {
     .find = find,
     .subject = subject,
     .seek = seek,
+    .leave = leave,
+    .come_back = come_back,
     .copy = copy,
 };

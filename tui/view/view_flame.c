@@ -406,6 +406,19 @@ static void seek(void *state, const struct view_subject *s) {
     v->seek = s->method;
 }
 
+static void leave(const void *state, const struct model *m, struct view_place *out) {
+    const struct flame_state *v = state;
+    struct view_subject on = {.method = METHOD_NONE};
+    (void)subject(v, m, &on);
+    *out = (struct view_place){.of = v->seed, .method = on.method};
+}
+
+/* The same picture is as it was left. In another one, its frame is searched. */
+static void come_back(void *state, const struct view_place *p) {
+    struct flame_state *v = state;
+    v->seek = v->seed == p->of ? METHOD_NONE : p->method;
+}
+
 static void copy(const void *state, const struct model *m, struct text *out) {
     const struct flame_state *v = state;
     if (v->box != FLAME_NONE)
@@ -429,5 +442,7 @@ const struct view_type view_flame = {
     .find = find,
     .subject = subject,
     .seek = seek,
+    .leave = leave,
+    .come_back = come_back,
     .copy = copy,
 };

@@ -31,7 +31,8 @@ static const char *const legend[][2] = {
     {"precise", "methods that were recompiled, and the time it took the JVM"},
     {"coverage", "share of the threads' time that wall samples cover"},
     {"BIASED", "samples at safepoints only: not where the time goes"},
-    {"own", "CPU% of jtop-prof itself: in the JVM + in this screen"},
+    {"cpu", "cores the JVM uses, of those it may use"},
+    {"overhead", "CPU% of jtop-prof: in the JVM, and here in this screen"},
 };
 #define LEGEND ((int)(sizeof legend / sizeof legend[0]))
 

@@ -391,6 +391,19 @@ static void seek(void *state, const struct view_subject *s) {
     v->method = s->method;
 }
 
+static void leave(const void *state, const struct model *m, struct view_place *out) {
+    const struct lines_state *v = state;
+    (void)m;
+    *out = (struct view_place){.cursor = v->cursor, .method = v->method};
+}
+
+static void come_back(void *state, const struct view_place *p) {
+    struct lines_state *v = state;
+    seek(v, &(struct view_subject){.method = p->method});
+    v->cursor = p->cursor;
+    v->placed = p->method != METHOD_NONE && p->cursor.held;
+}
+
 /* Copies "shop.cart.Cart.total:42", a tab, and the line's text. */
 static void copy(const void *state, const struct model *m, struct text *out) {
     const struct lines_state *v = state;
@@ -418,5 +431,7 @@ const struct view_type view_lines = {
     .find = find,
     .subject = subject,
     .seek = seek,
+    .leave = leave,
+    .come_back = come_back,
     .copy = copy,
 };

@@ -420,6 +420,16 @@ static bool subject(const void *state, const struct model *m, struct view_subjec
     return out->method != METHOD_NONE;
 }
 
+static void leave(const void *state, const struct model *m, struct view_place *out) {
+    const struct locks_state *v = state;
+    (void)m;
+    *out = (struct view_place){.cursor = v->cursor, .method = METHOD_NONE};
+}
+
+static void come_back(void *state, const struct view_place *p) {
+    ((struct locks_state *)state)->cursor = p->cursor;
+}
+
 /* Copies the row and, for an owner, its stack. */
 static void copy(const void *state, const struct model *m, struct text *out) {
     const struct locks_state *v = state;
@@ -450,5 +460,7 @@ const struct view_type view_locks = {
     .mouse = mouse,
     .find = find,
     .subject = subject,
+    .leave = leave,
+    .come_back = come_back,
     .copy = copy,
 };

@@ -364,6 +364,21 @@ static enum view_outcome mouse(void *state, struct area a, const struct mouse *p
     return outcome;
 }
 
+static bool column(void *state, const struct model *m, const struct canvas *c, int at,
+                   char head[32], bool *on) {
+    struct methods_state *v = state;
+    look(v, m);
+    const struct table_rows rows = rows_of(v);
+    return table_column(&v->table, &rows, c, at, head, on);
+}
+
+static bool sort(void *state, const struct model *m, int at) {
+    struct methods_state *v = state;
+    look(v, m);
+    const struct table_rows rows = rows_of(v);
+    return table_sort_by(&v->table, &rows, at);
+}
+
 static bool find(void *state, int by, const struct model *m) {
     struct methods_state *v = state;
     look(v, m);
@@ -382,6 +397,19 @@ static void seek(void *state, const struct view_subject *s) {
         return;
     table_seek(&v->table, s->method);
     v->generation = 0; /* so that the current answer is searched too */
+}
+
+static void leave(const void *state, const struct model *m, struct view_place *out) {
+    const struct methods_state *v = state;
+    (void)m;
+    *out = (struct view_place){.cursor = v->table.cursor, .method = METHOD_NONE};
+}
+
+static void come_back(void *state, const struct view_place *p) {
+    struct methods_state *v = state;
+    v->table.cursor = p->cursor;
+    v->table.seeks = false;
+    v->generation = 0; /* so that the cursor's item is searched in the next answer */
 }
 
 static void copy(const void *state, const struct model *m, struct text *out) {
@@ -405,7 +433,11 @@ const struct view_type view_methods = {
     .command = command,
     .mouse = mouse,
     .find = find,
+    .column = column,
+    .sort = sort,
     .subject = subject,
     .seek = seek,
+    .leave = leave,
+    .come_back = come_back,
     .copy = copy,
 };

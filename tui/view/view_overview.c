@@ -16,6 +16,7 @@
 #define BESIDE_COLS 70   /* from this width on, two lists stand side by side */
 #define FIGURES_COLS 110 /* from this width on, the heap's figures are beside the graph */
 #define SPARK_COLS 88    /* width of a list of methods with sparklines */
+#define FIGURE_COLS 10   /* width of a figure's label */
 #define TOP_COLS 56      /* width of a list of threads with their methods */
 enum { FINDINGS_SHOWN = 8, ROWS_SHOWN = 24, OTHERS_SHOWN = 8 };
 enum { NARROW_FINDINGS = 4, NARROW_ROWS = 10 };
@@ -316,21 +317,29 @@ static void figure(struct canvas *c, struct area a, int row, const char *label, 
     if (row >= a.rows)
         return;
     canvas_text(c, a.row + row, a.col, 9, ROLE_LABEL, label);
-    canvas_text(c, a.row + row, a.col + 10, a.cols - 10, ROLE_VALUE, text);
+    canvas_head(c, a.row + row, a.col + FIGURE_COLS, a.cols - FIGURE_COLS, ROLE_VALUE, text);
 }
 
+/* Draws the heap's use as a bar, as wide as there is room for. */
 static void draw_heap(struct canvas *c, struct area a, const struct jvm *j) {
     enum { BAR = 24 };
     struct format f = {""};
-    char text[160], bar[BAR + 1];
+    char text[64], bar[BAR + 1];
     uint64_t most = j->heap_max_bytes ? j->heap_max_bytes : j->heap_capacity_bytes;
     double part = percent_of(j->heap_used_bytes, most);
-    int full = (int)(part / 100 * BAR + 0.5);
-    memset(bar, '.', BAR);
-    memset(bar, '#', (size_t)(full > BAR ? BAR : full));
-    bar[BAR] = '\0';
-    snprintf(text, sizeof text, "[%s] %3.0f%% of %s", bar, part, format_bytes(&f, most));
-    figure(c, a, 0, "heap", most ? text : "not known");
+    int rest = snprintf(text, sizeof text, "%3.0f%% of %s", part, format_bytes(&f, most));
+    int room = a.cols - FIGURE_COLS - rest - 3, cols = room < BAR ? room : BAR;
+    if (!most || cols < 4) {
+        figure(c, a, 0, "heap", most ? text : "not known");
+        return;
+    }
+    int full = (int)(part / 100 * cols + 0.5);
+    memset(bar, '.', (size_t)cols);
+    memset(bar, '#', (size_t)(full > cols ? cols : full));
+    bar[cols] = '\0';
+    char line[BAR + sizeof text + 4];
+    snprintf(line, sizeof line, "[%s] %s", bar, text);
+    figure(c, a, 0, "heap", line);
 }
 
 static void draw_figures(struct canvas *c, struct area a, const struct model *m) {
@@ -546,6 +555,16 @@ static bool find(void *state, int by, const struct model *m) {
     return m->snapshot && view_find_row(&v->cursor, &rows, by, m, spot_text, v);
 }
 
+static void leave(const void *state, const struct model *m, struct view_place *out) {
+    const struct overview_state *v = state;
+    (void)m;
+    *out = (struct view_place){.cursor = v->cursor, .method = METHOD_NONE};
+}
+
+static void come_back(void *state, const struct view_place *p) {
+    ((struct overview_state *)state)->cursor = p->cursor;
+}
+
 static void copy(const void *state, const struct model *m, struct text *out) {
     const struct overview_state *v = state;
     char text[1024];
@@ -568,5 +587,7 @@ const struct view_type view_overview = {
     .mouse = mouse,
     .find = find,
     .subject = subject,
+    .leave = leave,
+    .come_back = come_back,
     .copy = copy,
 };

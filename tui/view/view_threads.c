@@ -131,6 +131,21 @@ static enum view_outcome mouse(void *state, struct area a, const struct mouse *p
     return outcome == VIEW_GO ? enter(v, m) : outcome;
 }
 
+static bool column(void *state, const struct model *m, const struct canvas *c, int at,
+                   char head[32], bool *on) {
+    struct thread_table *v = state;
+    look(v, m);
+    const struct table_rows rows = thread_table_rows(v);
+    return table_column(&v->table, &rows, c, at, head, on);
+}
+
+static bool sort(void *state, const struct model *m, int at) {
+    struct thread_table *v = state;
+    look(v, m);
+    const struct table_rows rows = thread_table_rows(v);
+    return table_sort_by(&v->table, &rows, at);
+}
+
 /* Finds a thread in a closed pool, and opens the pool. */
 static bool find_folded(struct thread_table *v) {
     char name[MODEL_NAME_SIZE];
@@ -171,6 +186,19 @@ static void seek(void *state, const struct view_subject *s) {
     v->generation = 0; /* so that the current answer is searched too */
 }
 
+static void leave(const void *state, const struct model *m, struct view_place *out) {
+    const struct thread_table *v = state;
+    (void)m;
+    *out = (struct view_place){.cursor = v->table.cursor, .method = METHOD_NONE};
+}
+
+static void come_back(void *state, const struct view_place *p) {
+    struct thread_table *v = state;
+    v->table.cursor = p->cursor;
+    v->table.seeks = false;
+    v->generation = 0; /* so that the cursor's item is searched in the next answer */
+}
+
 static void copy(const void *state, const struct model *m, struct text *out) {
     const struct thread_table *v = state;
     char name[MODEL_NAME_SIZE];
@@ -197,7 +225,11 @@ const struct view_type view_threads = {
     .command = command,
     .mouse = mouse,
     .find = find,
+    .column = column,
+    .sort = sort,
     .subject = subject,
     .seek = seek,
+    .leave = leave,
+    .come_back = come_back,
     .copy = copy,
 };

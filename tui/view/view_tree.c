@@ -218,6 +218,19 @@ static void seek(void *state, const struct view_subject *s) {
     v->seek = s->method;
 }
 
+static void leave(const void *state, const struct model *m, struct view_place *out) {
+    const struct tree_state *v = state;
+    (void)m;
+    *out = (struct view_place){.cursor = v->list.cursor, .of = v->list.seed, .method = METHOD_NONE};
+}
+
+static void come_back(void *state, const struct view_place *p) {
+    struct tree_state *v = state;
+    v->list.cursor = p->cursor;
+    v->list.seed = p->of; /* if the next answer has another tree, its first row is selected */
+    v->seek = METHOD_NONE;
+}
+
 static void copy(const void *state, const struct model *m, struct text *out) {
     const struct tree_state *v = state;
     tree_copy(m, m->snapshot, tree_list_node(&v->list, m->snapshot), out);
@@ -239,5 +252,7 @@ const struct view_type view_tree = {
     .find = find,
     .subject = subject,
     .seek = seek,
+    .leave = leave,
+    .come_back = come_back,
     .copy = copy,
 };

@@ -1,7 +1,10 @@
 #include "core/session/drain/cpu_limit.h"
 
+#include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Whether these are the counters of another group, or of a group that was created again. */
 static bool is_other(const struct cgroup_cpu *was, const struct cgroup_cpu *now) {
@@ -15,6 +18,7 @@ void cpu_limit_count(struct cpu_limit *l, const struct cgroup_cpu *now, struct s
     uint64_t periods = now->periods - l->now.periods;
     uint64_t throttled = now->throttled - l->now.throttled;
     *out = (struct session_cpu){
+        .processors = out->processors,
         .known = now->known,
         .quota = now->quota,
         .periods = now->periods - l->first.periods,
@@ -27,8 +31,18 @@ void cpu_limit_count(struct cpu_limit *l, const struct cgroup_cpu *now, struct s
     l->now = *now;
 }
 
+/* Returns the number of processors on which a process may run; 0: not known. */
+static uint32_t processors_of(pid_t pid) {
+    cpu_set_t set;
+    if (!sched_getaffinity(pid, sizeof set, &set))
+        return (uint32_t)CPU_COUNT(&set);
+    long online = errno == EINVAL ? sysconf(_SC_NPROCESSORS_ONLN) : 0; /* more than the set holds */
+    return online > 0 ? (uint32_t)online : 0;
+}
+
 bool cpu_limit_look(struct cpu_limit *l, pid_t pid, struct session_cpu *out) {
     struct cgroup_cpu now;
+    out->processors = processors_of(pid);
     if (!l->group.pid)
         cgroup_open(&l->group, pid);
     if (cgroup_read(&l->group, &now))

@@ -15,9 +15,10 @@ struct cpu_limit {
     struct cgroup_cpu first, now; /* counters at the start, and at the last reading */
 };
 
-/* Reads the counters. False: they cannot be read; *out is unchanged. */
+/* Reads the number of processors, and the counters. False: the counters cannot be read, and their
+ * part of *out is unchanged. */
 bool cpu_limit_look(struct cpu_limit *l, pid_t pid, struct session_cpu *out);
-/* Does the same with a given reading. */
+/* Counts a given reading; out->processors is kept. */
 void cpu_limit_count(struct cpu_limit *l, const struct cgroup_cpu *now, struct session_cpu *out);
 void cpu_limit_end(struct cpu_limit *l);
 

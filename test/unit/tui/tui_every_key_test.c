@@ -97,7 +97,7 @@ static void one_key(struct text *out, enum live_view view, const struct key_bind
     struct canvas before = {0};
     struct text rows = {0};
     open_rich(&f, view, ascii);
-    if (k->command == COMMAND_BACK) /* something to undo */
+    if (k->command == COMMAND_BACK || k->command == COMMAND_RESET) /* something to undo */
         fixture_press(&f, "\x1b\\a\n");
     if (k->command == COMMAND_SECOND_ON || k->command == COMMAND_MINUTE_ON)
         fixture_press(&f, ",,,");
@@ -137,7 +137,7 @@ static void each_view(bool ascii) {
         char file[64], idle[512] = "";
         for (const struct key_binding *k = key_bindings; k->help; k++) {
             size_t at = out.len;
-            if (!(k->scope & views[view]->scope))
+            if (!(k->scope & views[view]->scope) || !k->press[0])
                 continue;
             one_key(&out, (enum live_view)view, k, ascii);
             if (strstr(out.data + at, ": nothing\n") && !may_do_nothing((enum live_view)view, k))

@@ -328,7 +328,8 @@ __attribute__((unused)) static void fixture_open(struct fixture *f, enum live_vi
                                   .cpu = fixture_cpu,
                                   .threads = fixture_threads,
                                   .set_engines = fixture_set_engines};
-    const struct model_settings settings = {.walk = WIRE_WALK_VM};
+    f->cpu.processors = 4;
+    const struct model_settings settings = {.walk = WIRE_WALK_VM, .span = 60};
     model_init(&f->model, &source, &settings);
     f->screen = screen_new(&f->model, view);
     assert(f->screen);

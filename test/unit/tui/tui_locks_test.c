@@ -100,12 +100,12 @@ static void narrowed(void **unused) {
     fixture_second(&f);
     HAS("shop.Late");
     HAS("shop.Account");
-    fixture_press(&f, "w"); /* ten seconds */
+    fixture_press(&f, "www"); /* ten seconds */
     HAS("last 10s");
     HAS("shop.Late");
     HAS_NOT("shop.Account");
     HAS_NOT("only waits of");
-    fixture_press(&f, "www");
+    fixture_press(&f, "ww");
     HAS("shop.Account");
     fixture_press(&f, "\\Gate\n");
     HAS("shop.Late");

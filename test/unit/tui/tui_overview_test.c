@@ -144,7 +144,7 @@ static void locks(void **unused) {
     waited(&f, "shop/New", WIRE_LOCK_MONITOR, 1, 4711, 710 * MS, 4712, "");
     lock_second(&f);
     assert_true(finds(&f.model, "shop.Old"));
-    fixture_press(&f, "w");
+    fixture_press(&f, "www"); /* ten seconds */
     assert_false(finds(&f.model, "shop.Old"));
     assert_true(finds(
         &f.model,

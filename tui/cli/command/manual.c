@@ -76,7 +76,7 @@ static void add_settings(struct text *out) {
 
 static void add_binding(struct text *out, const struct key_binding *b) {
     struct key_help help;
-    text_add(out, ".It Cm");
+    text_add(out, b->keys[0] ? ".It Cm" : ".It no key");
     for (const char *k = b->keys; *k;) {
         char key[KEY_TEXT];
         size_t n = strcspn(k, " ");

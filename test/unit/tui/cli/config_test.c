@@ -112,9 +112,9 @@ static void keys(void **unused) {
     bad("[keys]\npause = F13\n", "conf:2: there is no key \"F13\"");
     bad("[keys]\npause = \xc3\n", "conf:2: there is no key");
     bad("[keys]\npause = a b c d e\n", "conf:2: pause has too many keys");
-    bad("[keys]\nwindow = x\n\npause = s\n",
+    bad("[keys]\nwindow = K\n\npause = s\n",
         "conf:4: the key s would mean both pause and save-svg");
-    bad("[keys]\nup = j\nwindow = x\n", "conf:2: the key j would mean both up and down");
+    bad("[keys]\nup = j\nwindow = K\n", "conf:2: the key j would mean both up and down");
 }
 
 /* As somebody would do who edits it: every line without its '#'. */
@@ -153,7 +153,7 @@ static void every_row_can_be_bound(void **unused) {
         char keys[KEY_TEXT], *rest = keys, name[PRESS_NAME_SIZE];
         assert_true(strlen(b->keys) < sizeof keys);
         snprintf(keys, sizeof keys, "%s", b->keys);
-        for (const char *key; (key = strsep(&rest, " "));) {
+        for (const char *key; b->keys[0] && (key = strsep(&rest, " "));) {
             int32_t press = press_parse(key);
             bool found = false;
             for (int i = 0; i < KEY_PRESSES; i++)

@@ -234,7 +234,7 @@ static void follow(struct screen *s, enum view_outcome outcome) {
 /* Starts the event of a view that is empty because the event does not run. False if it is empty for
  * another reason. */
 static bool start_event(struct screen *s) {
-    const int event = s->model->question.event;
+    const int event = s->view == LIVE_LOCKS ? WIRE_EVENT_LOCK : s->model->question.event;
     if (!view_can_start(s->model, event))
         return false;
     event_list_start(&s->events, event);

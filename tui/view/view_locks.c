@@ -247,14 +247,14 @@ static void draw_empty(struct canvas *c, struct area a, const struct model *m) {
     const char *why = "no thread waits for a lock";
     struct format f = {""};
     char text[120];
-    if (m->question.narrowings || m->question.from_second) {
+    if (view_can_start(m, WIRE_EVENT_LOCK) && !m->counted[WIRE_EVENT_LOCK]) {
+        why = "locks are not sampled: Enter starts lock";
+    } else if (m->question.narrowings || (m->question.from_second && !m->span_is_default)) {
         why = "no thread waited for a lock in this selection";
     } else if (e->runs) {
         snprintf(text, sizeof text, "no thread waited for a lock longer than %s yet",
                  format_interval(&f, e->interval));
         why = text;
-    } else if (m->status.phase == SESSION_RUNNING) {
-        why = "locks are not sampled: press o and start lock";
     }
     canvas_head(c, a.row + 1, a.col + 2, a.cols - 2, ROLE_DIM, why);
 }

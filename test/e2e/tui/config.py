@@ -44,7 +44,7 @@ def printed(home, jvm):
 
 def in_force(home, jvm):
     write(home, "[display]\nview = threads\nascii = yes\n[columns]\nthreads = tid, name, share\n"
-                "[keys]\npause = F9\nhelp = F2\nmethods = x\n")
+                "[keys]\npause = F9\nhelp = F2\nmethods = K\n")
     with screen(cols=100, rows=30) as s:
         s.start(str(jvm.pid), "XDG_CONFIG_HOME=%s XDG_STATE_HOME=%s" % (home, home))
         s.wait(r"TID +NAME +SHARE%|TID NAME.*SHARE%", "the threads with three columns")
@@ -52,9 +52,9 @@ def in_force(home, jvm):
         s.keys("F9")
         s.wait(r"(?i)paused|held", "the pause")
         s.keys("F2")
-        s.wait(r"x +methods: which", "the help")
+        s.wait(r"K +methods: which", "the help")
         s.keys("F2")
-        s.keys("x")
+        s.keys("K")
         s.wait(r"SELF%", "the methods")
         s.keys("q")
         want(s.code() == 0, "exit code")

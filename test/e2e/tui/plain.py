@@ -97,7 +97,7 @@ def pages(jvm):
         want(re.search(r"^piped: .*SELF%", page, re.M), "the table: " + page)
         page = p.send("^W")
         want("this is the only JVM: q detaches and quits" in page, "the last JVM: " + page)
-        page = p.send("c")
+        page = p.send("Sc")
         want(re.search(r"written: \S+\.collapsed", page), "the file: " + page)
         want(p.end() == 0, "exit code")
     wait_for(lambda: not traces(jvm.pid), "the JVM to be let go")

@@ -199,6 +199,12 @@ static void an_empty_view_starts_its_event(void **unused) {
     HAS("no samples yet");
     fixture_press(&f, "\n");
     assert_false(screen_wants_switch(f.screen));
+    fixture_press(&f, "4"); /* it shows locks, whatever the event */
+    HAS("locks are not sampled: Enter starts lock");
+    fixture_press(&f, "\n");
+    screen_switch(f.screen);
+    assert_int_equal(f.asked_engines, 3);
+    assert_string_equal(f.asked[2].name, "lock");
     /* Not if it is empty because of a restriction, or if it cannot be started any more. */
     fixture_press(&f, "1\\nothing like this\n");
     HAS("no samples here: Esc goes back, U removes every restriction");

@@ -147,7 +147,8 @@ struct session_status {
     uint64_t recompile_ns; /* time that the VM needed for that */
     uint64_t windows;      /* number of windows between session_options.begin and end, so far */
     uint64_t window_ns;    /* total duration of these windows */
-    int64_t day_ns;        /* of a file: added to the samples' clock it gives the time of day; 0:
+    int64_t
+        day_ns; /* of a file, and of the screen's sessions: added to the samples' clock it gives the time of day; 0:
                               not known */
     bool undated; /* of a file: the file states that it does not know when it was recorded */
     uint32_t armed_threads;

@@ -197,6 +197,14 @@ int model_scrub(struct model *m, int64_t seconds) {
     return model_ask(m);
 }
 
+void model_select(struct model *m, uint64_t from, uint64_t to) {
+    if (!m->span_is_brief)
+        m->span_before = m->span;
+    m->span = to >= from ? to - from + 1 : 1;
+    m->held = m->scrubbed = m->span_is_brief = true;
+    m->held_second = to;
+}
+
 int model_set_span(struct model *m, uint64_t seconds) {
     m->span = seconds;
     m->span_is_default = seconds == m->settings.span && !m->scrubbed;
@@ -469,7 +477,32 @@ static void look_at_standstill(struct model *m, uint64_t now_ns) {
     }
 }
 
+/* While held, the figures stay as they were. What happens to the session is shown at once. */
+static void refresh_held(struct model *m, uint64_t now_ns) {
+    struct session_status now, *s = &m->status;
+    m->source.status(m->source.arg, &now);
+    for (int i = 0; i < EVENT_KINDS; i++) {
+        now.engine[i].samples = s->engine[i].samples;
+        now.engine[i].dropped = s->engine[i].dropped;
+        now.engine[i].coverage = s->engine[i].coverage;
+        now.engine[i].threads = s->engine[i].threads;
+    }
+    memcpy(now.failed, s->failed, sizeof now.failed);
+    now.samples = s->samples;
+    now.dropped = s->dropped;
+    now.elapsed_ns = s->elapsed_ns;
+    now.agent_ns = s->agent_ns;
+    now.frontend_ns = s->frontend_ns;
+    *s = now;
+    m->now.time_ns = now_ns; /* scrubbing can go on to the present */
+    look_at_standstill(m, now_ns);
+}
+
 int model_refresh(struct model *m, uint64_t now_ns) {
+    if (m->held) {
+        refresh_held(m, now_ns);
+        return 0;
+    }
     m->source.status(m->source.arg, &m->status);
     m->source.jvm(m->source.arg, &m->jvm);
     if (m->source.cpu)
@@ -484,8 +517,6 @@ int model_refresh(struct model *m, uint64_t now_ns) {
         m->agent_percent = per_second(m->before.agent_ns, m->now.agent_ns, ns) / 1e7;
         m->frontend_percent = per_second(m->before.frontend_ns, m->now.frontend_ns, ns) / 1e7;
     }
-    if (m->held)
-        return 0;
     model_look_at_threads(m, now_ns);
     if (!m->generation)
         settle_event(m);

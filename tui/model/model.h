@@ -25,7 +25,7 @@
  * (model_events.c).
  *
  * The answer is immutable until the next model_refresh. While the model is held (paused), the
- * answer stays, but the header's figures go on. A new question is then limited to the time up to
+ * answer and the figures of the header stay. A new question is then limited to the time up to
  * the hold, as far as the history reaches.
  *
  * Context: frontend main thread. The caller passes the time, so tests need no clock.
@@ -238,7 +238,7 @@ void model_init(struct model *m, const struct model_source *source,
                 const struct model_settings *settings);
 void model_free(struct model *m);
 
-/* Reads everything again (while held: all except the answer). -ENOMEM: the last answer stays. */
+/* Reads everything again (while held: only whether the session still runs, and what it reports). -ENOMEM: the last answer stays. */
 int model_refresh(struct model *m, uint64_t now_ns);
 
 /* Asks again after the question has changed. -ENOMEM: the last answer stays. */
@@ -249,6 +249,8 @@ int model_hold(struct model *m, bool hold);
 
 /* Time. Each function asks again; -ENOMEM: the last answer stays. */
 int model_scrub(struct model *m, int64_t seconds); /* holds; < 0: back. Stays in kept history */
+/* Holds, and shows these seconds of the history. The caller then calls model_ask. */
+void model_select(struct model *m, uint64_t from, uint64_t to);
 int model_set_span(struct model *m, uint64_t seconds);
 int model_mark(struct model *m, bool on);
 /* Shows the first window again, live and without a mark. */

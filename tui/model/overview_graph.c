@@ -26,13 +26,11 @@ static uint64_t scale_for(uint64_t most, uint64_t factor) {
 }
 
 /* Sums seconds to cells. Only complete cells: the current one would look like a dip. Returns the
- * number of the first cell, and sets their count. */
-static uint64_t gather(const struct model *m, struct moment cell[OVERVIEW_CELLS], uint32_t most,
-                       uint32_t *count) {
+ * number of cells. */
+static uint32_t gather(const struct model *m, struct moment cell[OVERVIEW_CELLS], uint32_t most) {
     uint64_t end = (m->seconds_from + m->seconds) / OVERVIEW_CELL_SECONDS;
     uint64_t first = m->seconds_from / OVERVIEW_CELL_SECONDS;
     first = end - first > most ? end - most : first;
-    *count = (uint32_t)(end - first);
     memset(cell, 0, OVERVIEW_CELLS * sizeof *cell);
     for (uint32_t i = 0; i < m->seconds; i++) {
         uint64_t number = (m->seconds_from + i) / OVERVIEW_CELL_SECONDS;
@@ -46,7 +44,7 @@ static uint64_t gather(const struct model *m, struct moment cell[OVERVIEW_CELLS]
         to->paused_ns[1] += s->paused_ns[1];
         to->most_ns = paused > to->most_ns ? paused : to->most_ns;
     }
-    return first;
+    return (uint32_t)(end - first);
 }
 
 static void draw_column(struct canvas *c, struct area a, int col, uint64_t weight, uint64_t most) {
@@ -86,10 +84,11 @@ static void draw_scale(struct canvas *c, struct area a, const struct model *m, u
 void overview_graph_draw(struct canvas *c, struct area a, const struct model *m) {
     struct moment cell[OVERVIEW_CELLS];
     uint32_t room = a.cols > OVERVIEW_LABEL_COLS ? (uint32_t)(a.cols - OVERVIEW_LABEL_COLS) : 0;
-    uint32_t places = room < OVERVIEW_CELLS ? room : OVERVIEW_CELLS, count = 0;
+    uint32_t places = room < OVERVIEW_CELLS ? room : OVERVIEW_CELLS;
     if (places < 2 || a.rows < 2)
         return;
-    uint64_t most = 0, first = gather(m, cell, places - 1, &count);
+    uint32_t count = gather(m, cell, places);
+    uint64_t most = 0;
     bool bytes = !strcmp(event_kind_unit[m->question.event], "bytes");
     for (uint32_t i = 0; i < count; i++)
         most = cell[i].weight > most ? cell[i].weight : most;
@@ -98,7 +97,7 @@ void overview_graph_draw(struct canvas *c, struct area a, const struct model *m)
         draw_scale(c, a, m, scale);
     canvas_right(c, a.row + a.rows - 1, a.col, OVERVIEW_LABEL_COLS - 1, ROLE_LABEL, "pauses");
     for (uint32_t i = 0; i < count; i++) {
-        int col = a.col + OVERVIEW_LABEL_COLS + (int)((first + i) % places);
+        int col = a.col + OVERVIEW_LABEL_COLS + (int)(places - count + i);
         if (cell[i].weight)
             draw_column(c, a, col, cell[i].weight / OVERVIEW_CELL_SECONDS, scale);
         draw_pause(c, a.row + a.rows - 1, col, &cell[i]);

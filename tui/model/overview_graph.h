@@ -1,8 +1,7 @@
 /*
  * The last minutes of the current event as a graph, one column per OVERVIEW_CELL_SECONDS. Below it
  * is a line with the VM's pauses: g G collections, s S other safepoints; it is a capital letter if
- * one second had 100 ms of pauses. As in the strip, each span of time keeps its column, and the
- * newest column is followed by a gap.
+ * one second had 100 ms of pauses. The newest column is at the right.
  *
  * Context: frontend main thread.
  */

@@ -1,6 +1,7 @@
 #include "tui/model/source_session.h"
 
 #include "attach/load/standstill.h"
+#include "core/base/clock.h"
 #include "core/event/event.h"
 
 static struct profile *lock(void *arg) {
@@ -13,6 +14,12 @@ static void unlock(void *arg) {
 
 static void status(void *arg, struct session_status *out) {
     session_status(arg, out);
+}
+
+/* The time of day is read each time: it may be set while the session runs. */
+static void live_status(void *arg, struct session_status *out) {
+    session_status(arg, out);
+    out->day_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - clock_now_ns());
 }
 
 static void jvm(void *arg, struct jvm *out) {
@@ -48,7 +55,7 @@ struct model_source source_session(struct session *s, bool live) {
     return (struct model_source){.arg = s,
                                  .lock = lock,
                                  .unlock = unlock,
-                                 .status = status,
+                                 .status = live ? live_status : status,
                                  .jvm = jvm,
                                  .cpu = live ? cpu : NULL,
                                  .threads = live ? threads : NULL,

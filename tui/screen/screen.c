@@ -2,6 +2,8 @@
 
 #include "tui/terminal/press_name.h"
 #include "tui/view/header.h"
+#include "tui/view/strip.h"
+#include "tui/view/tab_line.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -417,10 +419,32 @@ static bool inside(struct area a, const struct mouse *press) {
            press->col < a.col + a.cols;
 }
 
+/* On the strip, a press selects a second, and a drag several. False: it is not for the strip. */
+static bool mouse_on_strip(struct screen *s, const struct mouse *press) {
+    bool on =
+        s->strip_row >= 0 && press->row >= s->strip_row && press->row < s->strip_row + STRIP_ROWS;
+    bool begins = on && (press->action == MOUSE_PRESS || press->action == MOUSE_TWICE);
+    uint64_t at = strip_second_at(s->model, s->cols, press->col);
+    if (!begins && !(s->drag_from && (press->action == MOUSE_DRAG)))
+        return on;
+    if (begins)
+        s->drag_from = at;
+    if (!at)
+        return true;
+    model_select(s->model, at < s->drag_from ? at : s->drag_from,
+                 at < s->drag_from ? s->drag_from : at);
+    s->typed = true; /* asked when the screen is drawn: many moves may come together */
+    return true;
+}
+
 static void mouse_in_view(struct screen *s, const struct mouse *press) {
+    if (press->action == MOUSE_RELEASE)
+        s->drag_from = 0;
+    if (mouse_on_strip(s, press))
+        return;
     if (press->row == s->tabs_row && press->action == MOUSE_PRESS) {
         const struct canvas line = {.rows = 1, .cols = s->cols};
-        int view = header_tab_at(&line, s->model, s->view, press->col);
+        int view = tab_line_at(&line, s->model, s->view, press->col);
         if (view >= 0)
             screen_bring_up(s, (enum live_view)view);
     } else if (views[s->view]->mouse && inside(s->area, press)) {

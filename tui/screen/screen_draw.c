@@ -4,6 +4,7 @@
 #include "tui/view/footer.h"
 #include "tui/view/header.h"
 #include "tui/view/strip.h"
+#include "tui/view/tab_line.h"
 #include "tui/view/view_help.h"
 #include "tui/widget/format.h"
 
@@ -73,7 +74,7 @@ static bool has_strip(const struct screen *s, const struct canvas *c) {
  * row. */
 static int draw_view(struct screen *s, struct canvas *c, int end) {
     int row = header_draw(c, s->model);
-    header_draw_tabs(c, row, s->model, s->view);
+    tab_line_draw(c, row, s->model, s->view);
     struct area a = {.row = row + 1, .cols = c->cols, .rows = end - row - 1};
     s->tabs_row = row;
     s->area = a;
@@ -119,8 +120,9 @@ static void draw_all(struct screen *s, struct canvas *c, struct caret *caret) {
     }
     int end = c->rows - 2 - (has_strip(s, c) ? STRIP_ROWS : 0);
     caret->row = draw_view(s, c, end);
-    if (has_strip(s, c))
-        strip_draw(c, end, s->model);
+    s->strip_row = has_strip(s, c) ? end : -1;
+    if (s->strip_row >= 0)
+        strip_draw(c, s->strip_row, s->model);
     draw_status(s, c, c->rows - 2, caret);
     footer_draw(c, c->rows - 1, screen_keys(s), views[s->view]->scope);
 }

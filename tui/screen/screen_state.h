@@ -48,7 +48,7 @@ struct screen {
     bool help;
     bool strip_flipped;      /* the strip is not as the screen's size suggests */
     bool marked_by_baseline; /* the baseline has set the mark */
-    bool typed;              /* the filter changed, and the model was not asked yet */
+    bool typed;              /* the filter or the time changed, and the model was not asked yet */
     int help_top, help_last, help_page;
     char said[512];       /* until the next key */
     bool ends_well;       /* the end of `said` is important: it may be a file's name */
@@ -57,6 +57,8 @@ struct screen {
     /* where things were last drawn, for the mouse */
     struct area area;
     int tabs_row, tabs_above, cols;
+    int strip_row;      /* -1: not shown */
+    uint64_t drag_from; /* second where the left button was pressed on the strip; 0: it was not */
     /* the data of the last wish */
     const char *format;
     struct text text;

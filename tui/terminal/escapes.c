@@ -20,6 +20,8 @@ struct shown {
 #define LOOKS (1 + 2 * ROLES)
 _Static_assert(LOOKS <= UINT8_MAX, "a look's number is a byte");
 #define UNKNOWN (-1)
+/* A row is moved by a column if that saves at least as many cells. */
+#define SHIFT_LEAST 12
 #define MOVE_MAX 64
 /* An erase and the move after it are as long as this many blanks. */
 #define ERASE_LEAST 10
@@ -357,6 +359,38 @@ static void emit_row(struct emit *e, int row, const struct shown *now, struct te
     }
 }
 
+/* Returns the first cell of a row that changes, if all cells from there on are one column wide and
+ * most of them are those to the right of them before; else cols. */
+static int find_shift(const struct emit *e, const struct shown *now, const struct shown *was) {
+    int from = 0, changed = 0, after = 1; /* the last cell is always new */
+    while (from < e->cols && same(&now[from], &was[from]))
+        from++;
+    for (int col = from; col < e->cols; col++) {
+        if (!is_sure(&now[col]) || !is_sure(&was[col]))
+            return e->cols;
+        changed += !same(&now[col], &was[col]);
+        after += col + 1 < e->cols && !same(&now[col], &was[col + 1]);
+    }
+    return changed - after >= SHIFT_LEAST ? from : e->cols;
+}
+
+/* Moves rows to the left by one cell if they then need fewer cells to be written: charts that
+ * scroll. What is not right after that is written as usual. */
+static void shift_rows(struct emit *e, struct text *out) {
+    for (int row = 0; row < e->rows && e->ti->delete_cell; row++) {
+        struct shown *was = at(e, row, 0);
+        int from = find_shift(e, e->next + (size_t)row * (size_t)e->cols, was);
+        if (from == e->cols)
+            continue;
+        move(e, row, from, out);
+        if (!e->now_known || e->now.background != THEME_DEFAULT_COLOUR || e->now.attributes)
+            set_look(e, &e->look[0], out); /* the cell that comes in gets the background */
+        text_add(out, "\033[P");
+        memmove(&was[from], &was[from + 1], (size_t)(e->cols - 1 - from) * sizeof *was);
+        was[e->cols - 1] = (struct shown){.text = {L' '}, .width = 1, .look = 0};
+    }
+}
+
 /* ---- frames ---- */
 
 static void clear(struct emit *e, struct text *out) {
@@ -506,10 +540,12 @@ void emit_frame(struct emit *e, const struct canvas *c, const struct caret *care
     if (e->all)
         clear(e, out);
     read_canvas(e, c);
-    if (e->all)
+    if (e->all) {
         emit_rows(e, out);
-    else
+    } else {
+        shift_rows(e, out);
         emit_shorter(e, out);
+    }
     show_caret(e, caret, out);
     e->all = out->failed;
 }

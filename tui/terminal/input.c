@@ -95,14 +95,16 @@ static int32_t key_of_letter(char letter) {
     }
 }
 
+#define RELEASED (-1)
+
 /* `button` is numbered as in xterm: the two low bits, 4 8 16 modifiers, 32 motion, 64 the wheel. */
 static int32_t mouse_of(struct input *in, int button, int col, int row, bool down,
                         uint64_t now_ns) {
     struct mouse m = {.row = row - 1, .col = col - 1};
     button &= ~(4 | 8 | 16);
-    if (col < 1 || row < 1 || !down)
+    if (col < 1 || row < 1 || (!down && button != 0))
         return PRESS_NONE;
-    switch (button) {
+    switch (down ? button : RELEASED) {
     case 0:
         m.action = in->pressed_ns && now_ns - in->pressed_ns <= TWICE_NS &&
                            in->pressed_row == m.row && in->pressed_col == m.col
@@ -111,6 +113,13 @@ static int32_t mouse_of(struct input *in, int button, int col, int row, bool dow
         in->pressed_ns = m.action == MOUSE_TWICE ? 0 : now_ns;
         in->pressed_row = m.row;
         in->pressed_col = m.col;
+        break;
+    case RELEASED:
+        m.action = MOUSE_RELEASE;
+        break;
+    case 32:
+        m.action = MOUSE_DRAG;
+        in->pressed_ns = 0; /* not the first half of a double press */
         break;
     case 32 | 3:
         m.action = MOUSE_MOVE;
@@ -165,7 +174,8 @@ static int32_t decode_control(struct input *in, const unsigned char *b, size_t n
         if (n < 4)
             return MORE;
         bool down = (b[1] & 3) != 3 || (b[1] - 32) & 32;
-        return mouse_of(in, b[1] - 32, b[2] - 32, b[3] - 32, down, now_ns);
+        /* That report does not say which button was released: the left one counts. */
+        return mouse_of(in, down ? b[1] - 32 : 0, b[2] - 32, b[3] - 32, down, now_ns);
     }
     if (n >= 1 && b[0] == '[') { /* F1 to F5 of the Linux console */
         *used = 1;

@@ -45,7 +45,9 @@ enum mouse_action {
     MOUSE_TWICE, /* a second time within 0.4 s, on the same cell */
     MOUSE_WHEEL_UP,
     MOUSE_WHEEL_DOWN,
-    MOUSE_MOVE, /* no button pressed; only if terminal_use_mouse requested it */
+    MOUSE_DRAG,    /* moved to another cell with the left button pressed */
+    MOUSE_RELEASE, /* of the left button */
+    MOUSE_MOVE,    /* no button pressed; only if terminal_use_mouse requested it */
 };
 
 struct mouse {

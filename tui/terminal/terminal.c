@@ -29,7 +29,7 @@
 #define COPY_MOST ((size_t)100000)
 #define CHUNK 64 /* bytes per write that may block: a writable terminal always accepts this many */
 
-#define MOUSE_OFF "\033[?1006l\033[?1003l\033[?1000l"
+#define MOUSE_OFF "\033[?1006l\033[?1003l\033[?1002l\033[?1000l"
 #define PASTE_ON "\033[?2004h"
 #define PASTE_OFF "\033[?2004l"
 #define SYNCHRONIZE_OFF "\033[?2026l"
@@ -83,7 +83,8 @@ static void send_mouse(struct terminal *t) {
         return;
     send(t, MOUSE_OFF);
     if (t->mouse)
-        send(t, t->hover ? "\033[?1000h\033[?1003h\033[?1006h" : "\033[?1000h\033[?1006h");
+        send(t,
+             t->hover ? "\033[?1000h\033[?1003h\033[?1006h" : "\033[?1000h\033[?1002h\033[?1006h");
 }
 
 static void drop_output(struct terminal *t) {

@@ -108,6 +108,7 @@ static void read_moves(struct terminfo *t) {
     t->column = is("hpa", "\033[%i%p1%dG");
     t->erase_line = is("el", "\033[K");
     t->erase_cells = is("ech", "\033[%p1%dX");
+    t->delete_cell = is("dch1", "\033[P");
     t->backspace = is("cub1", "\b");
     t->feed = is("cud1", "\n") && is("cr", "\r");
     t->fills = flag("bce");

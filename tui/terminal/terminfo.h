@@ -24,6 +24,7 @@ struct terminfo {
     bool column;      /* CHA, or HPA by the same letter */
     bool erase_line;  /* EL to the end */
     bool erase_cells; /* ECH */
+    bool delete_cell; /* DCH of one cell */
     bool backspace;   /* BS moves left */
     bool feed;        /* LF moves down, without output processing */
     bool fills;       /* erased cells get the current background (bce) */

@@ -15,12 +15,6 @@
  * important first. */
 int header_draw(struct canvas *c, const struct model *m);
 
-/* Draws the tabs, the question and the state in this row. */
-void header_draw_tabs(struct canvas *c, int row, const struct model *m, enum live_view view);
-
-/* Returns the view whose tab is drawn at this column of the tabs' row; -1: none. */
-int header_tab_at(const struct canvas *c, const struct model *m, enum live_view view, int col);
-
 /* Writes the most important notice about the session: JVM gone, a warning, an event that cannot be
  * sampled, another walker, what --precise does, why this mechanism. "" if there is none. *minor:
  * it is only the last of these, and other things may be shown in its place. Returns out. */

@@ -1,10 +1,14 @@
 /*
- * The last seconds in two rows: how much of the current event there was in each, and how long the
- * VM was paused, so that a dip is explained.
+ * The last seconds in three rows: how much of the current event there was in each, how long the VM
+ * was paused, so that a dip is explained, and a clock.
  *
- * While sampling goes on, each second keeps its place, as on an ECG: the newest one is drawn after
- * the one before, and a gap follows it. A strip that scrolls would have to be sent again every
- * second.
+ *      50%   ▅▇▆▇▇▇▂▆▇▇▇▇▇▆▇▇        the newest second is at the right
+ *   pauses         G
+ *            14:57:15        now
+ *
+ * Everything moves to the left by a column each second, which the terminal does by itself (DCH,
+ * tui/terminal/escapes.c). While the screen is paused, the strip stands still, and the seconds
+ * shown by the views are reversed.
  *
  * Context: pure.
  */
@@ -14,9 +18,13 @@
 #include "tui/model/model.h"
 #include "tui/terminal/canvas.h"
 
-#define STRIP_ROWS 2
+#define STRIP_ROWS 3
 
-/* Draws into `row` and the row below. */
+/* Draws into `row` and the rows below. */
 void strip_draw(struct canvas *c, int row, const struct model *m);
+
+/* Returns the second that is drawn in this column of a strip of `cols` columns; the nearest one if
+ * the column has none; 0: the strip is empty. */
+uint64_t strip_second_at(const struct model *m, int cols, int col);
 
 #endif

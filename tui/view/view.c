@@ -141,6 +141,8 @@ bool view_mouse_list(struct cursor *k, struct area a, int heads, const struct mo
         *enter = press->action == MOUSE_TWICE;
         return true;
     }
+    case MOUSE_DRAG:
+    case MOUSE_RELEASE:
     case MOUSE_MOVE:
         break;
     }

@@ -3,9 +3,10 @@
  *   event_list     list of events over a view, to start, stop and change them
  *   flame_picture  drawing of a flame graph into cells
  *   footer         bottom line with the most useful keys
- *   header         lines above the views: JVM, quality, events, tabs
+ *   header         lines above the views: JVM, quality, events
  *   name_order     methods sorted by name, updated as new ones come
  *   strip          two-row chart of the last seconds, with VM pauses
+ *   tab_line       line of tabs, with what part of the samples is shown
  *   table          sortable table with columns, heads, cursor, mouse and search
  *   threads_table  columns and cells of the threads view's table
  *   tree_list      list of tree rows with folding, search, mouse and connecting lines
@@ -174,8 +175,8 @@ bool view_mouse_list(struct cursor *k, struct area a, int heads, const struct mo
 bool view_find_row(struct cursor *k, const struct cursor_rows *rows, int by, const struct model *m,
                    const char *(*text)(const void *arg, uint32_t row, char *out, size_t size),
                    const void *arg);
-/* Draws a row's weight over time as MODEL_SPARKS cells; `most` is the highest cell of all rows. As
- * in the strip, each span of time keeps its place, and a gap follows the newest. */
+/* Draws a row's weight over time as MODEL_SPARKS cells; `most` is the highest cell of all rows. Each
+ * span of time keeps its place, as on an ECG, and a mark follows the newest. */
 void view_spark(struct canvas *c, int row, int col, const struct model *m, const uint64_t *cell,
                 uint64_t most);
 /* Draws a change, "+1.2", with a mark if it is more than chance. */

@@ -362,6 +362,9 @@ static enum view_outcome mouse(void *state, struct area a, const struct mouse *p
         return VIEW_DONE;
     case MOUSE_MOVE:
         return hover(v, box);
+    case MOUSE_DRAG:
+    case MOUSE_RELEASE:
+        return VIEW_IGNORED;
     case MOUSE_PRESS:
     case MOUSE_TWICE:
         break;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 const char *format_bytes(struct format *f, uint64_t bytes) {
     static const char unit[] = "BKMGTPE";
@@ -52,6 +53,15 @@ const char *format_clock(struct format *f, uint64_t ms) {
         n = snprintf(f->s, sizeof f->s, "%" PRIu64 "d ", s / 86400);
     snprintf(f->s + n, sizeof f->s - (size_t)n, "%02u:%02u:%02u", (unsigned)(s / 3600 % 24),
              (unsigned)(s / 60 % 60), (unsigned)(s % 60));
+    return f->s;
+}
+
+const char *format_time(struct format *f, int64_t ns) {
+    time_t seconds = (time_t)(ns / 1000000000 - (ns % 1000000000 < 0));
+    struct tm tm;
+    f->s[0] = '\0';
+    if (localtime_r(&seconds, &tm))
+        strftime(f->s, sizeof f->s, "%H:%M:%S", &tm);
     return f->s;
 }
 

@@ -33,6 +33,7 @@ save-html =
 save-collapsed =
 save-jfr =
 save-pprof =
+save-menu =
 record =
 new-tab =
 close-tab =

@@ -141,6 +141,11 @@ static const char *vt_control(struct vt *v, const char *s) {
     case 'K':
         vt_erase(v, v->row, v->col, v->cols);
         break;
+    case 'P':
+        for (int col = v->col; col + 1 < v->cols; col++)
+            v->cell[v->row][col] = v->cell[v->row][col + 1];
+        vt_erase(v, v->row, v->cols - 1, v->cols);
+        break;
     case 'X':
         vt_erase(v, v->row, v->col, least(v->col + count, v->cols));
         break;
@@ -292,6 +297,16 @@ static int roll(int below) {
     return (int)((seed >> 8) % (uint32_t)below);
 }
 
+/* Moves the rest of a row to the left, as a chart does that scrolls. */
+static void scroll_left(struct canvas *c, int row, int from) {
+    struct cell *cell = c->cells + row * c->cols;
+    for (int col = from; col < c->cols; col++)
+        if (cell[col].width != 1) /* half a character would be left */
+            return;
+    memmove(&cell[from], &cell[from + 1], (size_t)(c->cols - from - 1) * sizeof *cell);
+    canvas_text(c, row, c->cols - 1, 1, ROLE_TEXT, roll(2) ? "#" : "\u2587");
+}
+
 static void scribble(struct canvas *c) {
     static const char *const words[] = {"java.util.HashMap.get",
                                         " 12.4",
@@ -316,6 +331,8 @@ static void scribble(struct canvas *c) {
     }
     if (!roll(25))
         canvas_clear(c);
+    if (!roll(2))
+        scroll_left(c, roll(c->rows), roll(c->cols));
 }
 
 static void every_type(void **unused) {
@@ -377,6 +394,33 @@ static void every_type(void **unused) {
         terminfo_close();
         free(v);
     }
+}
+
+/* A chart that scrolls: each second costs a few bytes, not a row. */
+static void scrolling_is_cheap(void **unused) {
+    (void)unused;
+    static const char *const bar[] = {"\u2581", "\u2583", "\u2585", "\u2587"};
+    struct terminfo ti;
+    struct canvas c = {0};
+    struct text out = {0};
+    assert_int_equal(terminfo_open(&ti, "xterm", STDERR_FILENO, NULL), 0);
+    struct emit *emit = emit_new(&ti, &theme, &(struct emit_options){.mono = false});
+    assert_int_equal(canvas_resize(&c, 3, 160), 0);
+    for (int second = 0; second < 200; second++) {
+        canvas_clear(&c);
+        canvas_text(&c, 1, 0, 9, ROLE_LABEL, "   50%");
+        for (int col = 9; col < c.cols; col++) {
+            uint32_t height = (uint32_t)(second + col) * 2654435761u >> 30;
+            canvas_text(&c, 1, col, 1, ROLE_STRIP, bar[height]);
+        }
+        text_clear(&out);
+        emit_frame(emit, &c, &(struct caret){0}, &out);
+        assert_true(second == 0 || out.len < 40);
+    }
+    text_free(&out);
+    canvas_free(&c);
+    emit_free(emit);
+    terminfo_close();
 }
 
 /* ---- against curses ---- */
@@ -450,6 +494,7 @@ static void no_more_than_curses(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type),
+        cmocka_unit_test(scrolling_is_cheap),
         cmocka_unit_test(no_more_than_curses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

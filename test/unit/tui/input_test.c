@@ -118,8 +118,12 @@ static void mouse(void **unused) {
     MOUSE(&in, "\033[M !!", 20000, MOUSE_PRESS, 0, 0);
     MOUSE(&in, "\033[M`*%", 20001, MOUSE_WHEEL_UP, 4, 9);
     MOUSE(&in, "\033[Ma*%", 20002, MOUSE_WHEEL_DOWN, 4, 9);
-    /* let go, another button, nowhere, too few figures */
-    CHECK("\033[<0;7;3m\033[M#!!\033[<2;7;3M\033[<0;0;3M\033[<0;7M\033[M   x", 'x');
+    MOUSE(&in, "\033[<32;8;3M", 20003, MOUSE_DRAG, 2, 7);
+    MOUSE(&in, "\033[<0;9;3m", 20004, MOUSE_RELEASE, 2, 8);
+    MOUSE(&in, "\033[M@*%", 20005, MOUSE_DRAG, 4, 9);
+    MOUSE(&in, "\033[M#*%", 20006, MOUSE_RELEASE, 4, 9);
+    /* another button, down and up, nowhere, too few figures */
+    CHECK("\033[<2;7;3M\033[<2;7;3m\033[<0;0;3M\033[<0;7M\033[M   x", 'x');
 }
 
 static void double_press(void **unused) {
@@ -129,6 +133,8 @@ static void double_press(void **unused) {
     MOUSE(&in, "\033[<0;7;3M", 10400, MOUSE_TWICE, 2, 6);
     MOUSE(&in, "\033[<0;7;3M", 10500, MOUSE_PRESS, 2, 6); /* the third is a first one */
     MOUSE(&in, "\033[<0;7;3M", 10901, MOUSE_PRESS, 2, 6); /* too late */
+    MOUSE(&in, "\033[<32;8;3M", 10910, MOUSE_DRAG, 2, 7); /* dragged in between */
+    MOUSE(&in, "\033[<0;7;3M", 10920, MOUSE_PRESS, 2, 6);
     MOUSE(&in, "\033[<0;8;3M", 10950, MOUSE_PRESS, 2, 7); /* elsewhere */
     MOUSE(&in, "\033[M (#", 11000, MOUSE_TWICE, 2, 7);    /* whichever way it is told */
 }

@@ -296,7 +296,7 @@ static void recording(void **unused) {
     fixture_close(&f);
 }
 
-/* Each second keeps its place; what is new is a place further. */
+/* The newest second is at the right. */
 static void strip(void **unused) {
     (void)unused;
     struct fixture f;

@@ -1,6 +1,10 @@
 /* Windows, scrubbing, marks, baselines, and what narrows the question. */
 #include "test/unit/tui/tui_fixture.h"
 
+#include "tui/view/strip.h"
+
+#include <time.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -232,6 +236,95 @@ static void pauses(void **unused) {
     fixture_close(&f);
 }
 
+static void whole_screen(struct fixture *f, struct text *out) {
+    text_clear(out);
+    screen_draw(f->screen, &f->canvas, NULL);
+    canvas_dump(&f->canvas, out);
+}
+
+/* While paused, nothing moves: neither rows, nor figures, nor the strip. */
+static void a_pause_stands_still(void **unused) {
+    (void)unused;
+    struct fixture f;
+    struct text before = {0}, after = {0};
+    open_ten(&f, 40, 160);
+    f.status.day_ns = INT64_C(1700000000000000000);
+    fixture_second(&f);
+    fixture_press(&f, "p");
+    whole_screen(&f, &before);
+    for (int i = 0; i < 20; i++) {
+        fixture_sample(&f, 4711, 9, "2 app.Later.work");
+        f.status.samples += 9;
+        f.status.dropped++;
+        f.status.elapsed_ns += FIXTURE_SECOND;
+        f.status.agent_ns += 70000000;
+        f.status.engine[WIRE_EVENT_CPU].threads++;
+        f.jvm.cpu_percent += 3;
+        f.jvm.heap_used_bytes += 1 << 20;
+        fixture_second(&f);
+    }
+    whole_screen(&f, &after);
+    assert_string_equal(before.data, after.data);
+    f.status.phase = SESSION_JVM_GONE; /* this is shown at once */
+    fixture_second(&f);
+    screen_says(&f, "the JVM is gone", true);
+    fixture_press(&f, "p");
+    fixture_second(&f);
+    screen_says(&f, "drops 20!", true);
+    text_free(&before);
+    text_free(&after);
+    fixture_close(&f);
+}
+
+static void mouse(struct fixture *f, enum mouse_action action, int row, int col) {
+    screen_mouse(f->screen, &(struct mouse){.action = action, .row = row, .col = col});
+}
+
+/* Times of day, and a part of the strip that the mouse selects. Row 35 is the strip's first. */
+static void a_dragged_span(void **unused) {
+    (void)unused;
+    struct fixture f;
+    setenv("TZ", "UTC", 1);
+    tzset();
+    open_ten(&f, 40, 160);
+    f.status.day_ns = INT64_C(86400) * 19000 * (int64_t)FIXTURE_SECOND; /* the samples' clock */
+    fixture_second(&f);
+    screen_says(&f, "now", true);
+    screen_says(&f, "00:01:45", true);
+    uint64_t last = strip_second_at(&f.model, 160, 159);
+    assert_int_equal(last, f.model.seconds_from + f.model.seconds - 1);
+    assert_int_equal(strip_second_at(&f.model, 160, 150), last - 9);
+    assert_int_equal(strip_second_at(&f.model, 160, 0), f.model.seconds_from);
+    mouse(&f, MOUSE_DRAG, 35, 150); /* not begun on the strip */
+    assert_false(f.model.held);
+    mouse(&f, MOUSE_PRESS, 35, 157);
+    screen_says(&f, "PAUSED", true);
+    assert_int_equal(f.model.held_second, last - 2);
+    assert_int_equal(f.model.span, 1);
+    mouse(&f, MOUSE_DRAG, 20, 154); /* the mouse may leave the strip */
+    mouse(&f, MOUSE_DRAG, 37, 155);
+    mouse(&f, MOUSE_RELEASE, 37, 155);
+    mouse(&f, MOUSE_DRAG, 35, 20);
+    screen_says(&f, "(3s)", true);
+    screen_says(&f, "00:01:55\u201300:01:58 (3s)", true);
+    assert_int_equal(shown(&f), 6 + 7 + 8);
+    /* The selected seconds are reversed, and no others. */
+    screen_draw(f.screen, &f.canvas, NULL);
+    for (int col = 9; col < 160; col++)
+        assert_int_equal(f.canvas.cells[35 * 160 + col].role == ROLE_STATE_HELD,
+                         col >= 155 && col <= 157);
+    mouse(&f, MOUSE_PRESS, 36, 157); /* and the other way round */
+    mouse(&f, MOUSE_DRAG, 36, 159);
+    mouse(&f, MOUSE_RELEASE, 36, 159);
+    screen_says(&f, "(3s)", true);
+    fixture_press(&f, "p");
+    screen_says(&f, "last 1m ", true);
+    screen_says(&f, "now", true);
+    fixture_press(&f, "wp");
+    screen_says(&f, "until 00:02:0", true);
+    fixture_close(&f);
+}
+
 static void bad_expressions(void **unused) {
     (void)unused;
     struct fixture f;
@@ -255,6 +348,8 @@ int main(void) {
         cmocka_unit_test(pauses),
         cmocka_unit_test(the_window_comes_back),
         cmocka_unit_test(a_mark_outlives_the_window),
+        cmocka_unit_test(a_pause_stands_still),
+        cmocka_unit_test(a_dragged_span),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

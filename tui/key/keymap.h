@@ -100,6 +100,7 @@ enum command {
     COMMAND_NEXT_TAB,
     COMMAND_PREVIOUS_TAB,
     COMMAND_CLOSE_TAB,
+    COMMAND_PALETTE, /* a command by its name */
     COMMAND_HELP,
     COMMAND_REDRAW,
     COMMAND_QUIT

@@ -135,12 +135,14 @@ static void draw_title(const struct picker *p, struct canvas *c) {
 }
 
 static void draw_help(struct picker *p, struct canvas *c) {
+    struct help_ask ask = {.keys = p->keys, .top = p->help_top};
+    struct caret unused;
     p->help_page = c->rows - 3;
-    p->help_last = view_help_draw(c, p->keys, p->help_top);
+    p->help_last = view_help_draw(c, &ask, &unused);
     if (p->help_top > p->help_last) { /* the screen became larger */
-        p->help_top = p->help_last;
+        ask.top = p->help_top = p->help_last;
         canvas_clear(c);
-        view_help_draw(c, p->keys, p->help_top);
+        view_help_draw(c, &ask, &unused);
     }
 }
 

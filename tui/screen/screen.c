@@ -1,6 +1,7 @@
 #include "tui/screen/screen_state.h"
 
 #include "tui/terminal/press_name.h"
+#include "tui/view/footer.h"
 #include "tui/view/header.h"
 #include "tui/view/strip.h"
 #include "tui/view/tab_line.h"
@@ -111,11 +112,40 @@ void screen_bring_up(struct screen *s, enum live_view view) {
     screen_ask(s);
 }
 
+/* Types what the help is searched for. */
+static void press_in_help_search(struct screen *s, int32_t press) {
+    struct line_editor *l = &s->help_search;
+    if (press == PRESS_ESCAPE)
+        line_editor_open(l, "");
+    if (press == PRESS_ENTER || press == PRESS_ESCAPE)
+        l->open = false;
+    else
+        line_editor_press(l, press);
+    s->help_top = 0;
+}
+
+/* Ends the search, or else closes the help. */
+static void leave_help(struct screen *s) {
+    s->help = s->help_search.text[0] != '\0';
+    line_editor_open(&s->help_search, "");
+    s->help_search.open = false;
+    s->help_top = 0;
+}
+
 static enum screen_wish press_in_help(struct screen *s, int32_t press) {
+    if (s->help_search.open) {
+        press_in_help_search(s, press);
+        return SCREEN_NOTHING;
+    }
     switch (keymap_command(screen_keys(s), press, SCOPE_HELP)) {
     case COMMAND_HELP:
-    case COMMAND_BACK:
         s->help = false;
+        break;
+    case COMMAND_BACK:
+        leave_help(s);
+        break;
+    case COMMAND_SEARCH:
+        line_editor_open(&s->help_search, s->help_search.text);
         break;
     case COMMAND_REDRAW:
         return SCREEN_REDRAW;
@@ -187,6 +217,8 @@ static void step_event(struct screen *s, int by) {
 
 static void open_help(struct screen *s) {
     s->help = true;
+    line_editor_open(&s->help_search, "");
+    s->help_search.open = false;
     s->help_top = 0;
 }
 
@@ -359,6 +391,9 @@ static void carry_out(struct screen *s, enum command command) {
     case COMMAND_SORT_MENU:
         screen_open_menu(s, MENU_SORT);
         break;
+    case COMMAND_PALETTE:
+        screen_type(s, TYPING_COMMAND);
+        break;
     case COMMAND_HELP:
         open_help(s);
         break;
@@ -367,6 +402,13 @@ static void carry_out(struct screen *s, enum command command) {
             !change_view(s, command))
             press_in_view(s, command);
     }
+}
+
+enum screen_wish screen_command(struct screen *s, enum command command) {
+    enum screen_wish wish = wish_for(s, command);
+    if (wish == SCREEN_NOTHING && command != COMMAND_COPY)
+        carry_out(s, command);
+    return wish;
 }
 
 /* Explains a key that does nothing here. */
@@ -390,12 +432,10 @@ static enum screen_wish press_on_screen(struct screen *s, int32_t press) {
     if (s->menu)
         return screen_press_in_menu(s, press);
     enum command command = keymap_command(screen_keys(s), press, views[s->view]->scope);
-    enum screen_wish wish = wish_for(s, command);
-    if (command == COMMAND_NONE)
-        refuse_key(s, press);
-    else if (wish == SCREEN_NOTHING && command != COMMAND_COPY)
-        carry_out(s, command);
-    return wish;
+    if (command != COMMAND_NONE)
+        return screen_command(s, command);
+    refuse_key(s, press);
+    return SCREEN_NOTHING;
 }
 
 enum screen_wish screen_press(struct screen *s, int32_t press) {
@@ -440,7 +480,7 @@ static bool mouse_on_strip(struct screen *s, const struct mouse *press) {
 static void mouse_in_view(struct screen *s, const struct mouse *press) {
     if (press->action == MOUSE_RELEASE)
         s->drag_from = 0;
-    if (mouse_on_strip(s, press))
+    if (mouse_on_strip(s, press) || s->menu || s->editor.open)
         return;
     if (press->row == s->tabs_row && press->action == MOUSE_PRESS) {
         const struct canvas line = {.rows = 1, .cols = s->cols};
@@ -466,6 +506,11 @@ enum screen_wish screen_mouse(struct screen *s, const struct mouse *at) {
         return SCREEN_NOTHING;
     }
     screen_settle(s);
+    if (press.row == s->footer_row && press.action == MOUSE_PRESS && !s->editor.open) {
+        const struct canvas line = {.rows = 1, .cols = s->cols};
+        int32_t key = footer_press_at(&line, screen_keys(s), views[s->view]->scope, press.col);
+        return key == PRESS_NONE ? SCREEN_NOTHING : screen_press(s, key);
+    }
     if (press.action == MOUSE_PRESS || press.action == MOUSE_TWICE)
         screen_note_place(s);
     mouse_in_view(s, &press);

@@ -13,6 +13,7 @@
  *   screen_draw   drawing of the whole screen
  *   screen_jump   jump from a row of one view to the same item in another
  *   screen_menu   menus in the status line: file formats, columns to sort by
+ *   screen_palette  commands typed by their names
  *   screen_place  places the user came through, and the way back
  *   screen_state  internal state of the screen, shared by its files
  *   screen_time   commands for time range, pause and comparison

@@ -45,7 +45,7 @@ static int draw_rate(const struct screen *s, struct canvas *c, int row) {
 
 static void draw_status(struct screen *s, struct canvas *c, int row, struct caret *caret) {
     static const char *const label[] = {
-        "filter (regex, !regex excludes): ", "search: ", "pipe to: "};
+        "filter (regex, !regex excludes): ", "search: ", "pipe to: ", "command: "};
     if (!s->editor.open) {
         const char *text = s->said[0] ? s->said : s->notice;
         int rate = draw_rate(s, c, row);
@@ -61,6 +61,10 @@ static void draw_status(struct screen *s, struct canvas *c, int row, struct care
     }
     *caret = (struct caret){.row = row, .visible = true};
     caret->col = view_editor(c, row, label[s->typing], &s->editor);
+    if (s->typing == TYPING_COMMAND) {
+        int at = canvas_width(c, label[TYPING_COMMAND]) + canvas_width(c, s->editor.text) + 2;
+        screen_draw_palette(s, c, row, at, c->cols - at);
+    }
 }
 
 /* True if the strip is drawn. It takes rows from the view, so the screen must have many, or the
@@ -89,13 +93,18 @@ static void draw_events(struct screen *s, struct canvas *c, struct caret *caret)
     footer_draw(c, c->rows - 1, screen_keys(s), SCOPE_EVENTS);
 }
 
-static void draw_help(struct screen *s, struct canvas *c) {
+static void draw_help(struct screen *s, struct canvas *c, struct caret *caret) {
+    struct help_ask ask = {.keys = screen_keys(s),
+                           .scope = views[s->view]->scope,
+                           .place = views[s->view]->title,
+                           .search = &s->help_search,
+                           .top = s->help_top};
     s->help_page = c->rows - 3;
-    s->help_last = view_help_draw(c, screen_keys(s), s->help_top);
+    s->help_last = view_help_draw(c, &ask, caret);
     if (s->help_top > s->help_last) { /* the screen became larger */
-        s->help_top = s->help_last;
+        ask.top = s->help_top = s->help_last;
         canvas_clear(c);
-        view_help_draw(c, screen_keys(s), s->help_top);
+        view_help_draw(c, &ask, caret);
     }
 }
 
@@ -111,7 +120,7 @@ static void draw_tabs(const struct screen *s, struct canvas *c) {
 
 static void draw_all(struct screen *s, struct canvas *c, struct caret *caret) {
     if (s->help) {
-        draw_help(s, c);
+        draw_help(s, c, caret);
         return;
     }
     if (s->events.open) {
@@ -124,7 +133,8 @@ static void draw_all(struct screen *s, struct canvas *c, struct caret *caret) {
     if (s->strip_row >= 0)
         strip_draw(c, s->strip_row, s->model);
     draw_status(s, c, c->rows - 2, caret);
-    footer_draw(c, c->rows - 1, screen_keys(s), views[s->view]->scope);
+    s->footer_row = c->rows - 1;
+    footer_draw(c, s->footer_row, screen_keys(s), views[s->view]->scope);
 }
 
 void screen_draw(struct screen *s, struct canvas *c, struct caret *caret) {

@@ -11,7 +11,7 @@
 #include "tui/view/view.h"
 
 /* What the line at the bottom is typed for. */
-enum screen_typing { TYPING_FILTER, TYPING_SEARCH, TYPING_PIPE };
+enum screen_typing { TYPING_FILTER, TYPING_SEARCH, TYPING_PIPE, TYPING_COMMAND };
 
 /* The menu in the status line. */
 enum screen_menu { MENU_NONE, MENU_SAVE, MENU_SORT };
@@ -50,13 +50,14 @@ struct screen {
     bool marked_by_baseline; /* the baseline has set the mark */
     bool typed;              /* the filter or the time changed, and the model was not asked yet */
     int help_top, help_last, help_page;
+    struct line_editor help_search;
     char said[512];       /* until the next key */
     bool ends_well;       /* the end of `said` is important: it may be a file's name */
     char notice[300];     /* the session's own notice, as last seen */
     bool notice_is_minor; /* the trail is shown in its place */
     /* where things were last drawn, for the mouse */
     struct area area;
-    int tabs_row, tabs_above, cols;
+    int tabs_row, tabs_above, footer_row, cols;
     int strip_row;      /* -1: not shown */
     uint64_t drag_from; /* second where the left button was pressed on the strip; 0: it was not */
     /* the data of the last wish */
@@ -77,6 +78,9 @@ static inline const struct keymap *screen_keys(const struct screen *s) {
 
 /* As screen_say, but the beginning is the important part, if there is no room for all. */
 void screen_pass(struct screen *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Carries out a command as its key does. */
+enum screen_wish screen_command(struct screen *s, enum command command);
 
 /* Asks the model for what the view on screen needs. */
 void screen_ask(struct screen *s);
@@ -100,6 +104,12 @@ void screen_trail(const struct screen *s, struct canvas *c, int row, int cols);
 void screen_open_menu(struct screen *s, enum screen_menu menu);
 enum screen_wish screen_press_in_menu(struct screen *s, int32_t press);
 void screen_draw_menu(const struct screen *s, struct canvas *c, int row, int cols);
+
+/* The palette (screen_palette.c): completes the typed name, carries the command out, draws the names
+ * that are possible. */
+void screen_complete_command(struct screen *s);
+enum screen_wish screen_run_typed(struct screen *s);
+void screen_draw_palette(const struct screen *s, struct canvas *c, int row, int col, int cols);
 
 /* Jumps from the cursor's row to the same item in another view (screen_jump.c). False: no such
  * command. */

@@ -1,4 +1,5 @@
-/* The line typed at the bottom: a filter, a text to search for, or a command to pipe to. */
+/* The line typed at the bottom: a filter, a text to search for, a command to pipe to, or the name of
+ * one of our own commands. */
 #include "tui/screen/screen_state.h"
 
 #include <string.h>
@@ -36,6 +37,7 @@ static void changed(struct screen *s) {
             (void)find(s, 0);
         break;
     case TYPING_PIPE:
+    case TYPING_COMMAND:
         break;
     }
 }
@@ -53,6 +55,8 @@ static enum screen_wish accept(struct screen *s) {
         if (s->model->search[0] && !find(s, 0))
             screen_find_next(s, 1);
         return SCREEN_NOTHING;
+    case TYPING_COMMAND:
+        return screen_run_typed(s);
     case TYPING_PIPE:
         break;
     }
@@ -65,7 +69,9 @@ enum screen_wish screen_press_in_editor(struct screen *s, int32_t press) {
     struct line_editor *l = &s->editor;
     if (press == PRESS_ENTER)
         return accept(s);
-    if (press == PRESS_ESCAPE) {
+    if (press == PRESS_TAB && s->typing == TYPING_COMMAND) {
+        screen_complete_command(s);
+    } else if (press == PRESS_ESCAPE) {
         line_editor_open(l, "");
         l->open = false;
         changed(s);

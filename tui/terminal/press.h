@@ -30,6 +30,7 @@ enum {
     PRESS_PASTED = 0x1000000, /* bit set in a pasted character: text for an editor, not a command */
 };
 
+#define PRESS_F2 (PRESS_F1 + 1)
 #define PRESS_F3 (PRESS_F1 + 2)
 #define PRESS_F4 (PRESS_F1 + 3)
 #define PRESS_F6 (PRESS_F1 + 5)

@@ -199,10 +199,11 @@ static void draw_cpu(struct line *l, const struct model *m) {
 static void draw_threads(struct line *l, const struct model *m) {
     uint32_t all = m->stats_now.count > 0 ? (uint32_t)m->stats_now.count : m->jvm.threads;
     char text[48];
+    all = all > m->jvm.threads ? all : m->jvm.threads;
     if (m->jvm.perf_data && m->jvm.threads < all && l->end >= WIDE_COLS)
         snprintf(text, sizeof text, "%u (%u Java)", all, m->jvm.threads);
     else
-        snprintf(text, sizeof text, "%u", m->jvm.threads);
+        snprintf(text, sizeof text, "%u", all);
     figure(l, "threads", ROLE_VALUE, text);
 }
 

@@ -1,5 +1,7 @@
 #include "tui/view/view_help.h"
 
+#include "tui/view/view.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -47,6 +49,7 @@ struct line {
 
 struct page {
     const struct canvas *c;
+    const char *search; /* only terms with this text; "": all */
     int text_cols;
     int lines;
     struct line line[LINES_MAX];
@@ -103,6 +106,8 @@ static void write_text(const struct page *p, const char *text, char *out, size_t
 static void add_term(struct page *p, const char *term, const char *meaning, int from, int to) {
     char text[sizeof((struct key_help *)0)->text];
     write_text(p, meaning, text, sizeof text);
+    if (!strcasestr(text, p->search) && !strcasestr(term, p->search))
+        return;
     for (const char *rest = text; *rest;) {
         size_t n = line_bytes(p, rest);
         struct line *l = add(p, LINE_TERM);
@@ -120,22 +125,53 @@ static void add_term(struct page *p, const char *term, const char *meaning, int 
     }
 }
 
-static void write_page(struct page *p, const struct keymap *k) {
+static void add_binding(struct page *p, const struct keymap *k, const struct key_binding *b,
+                        bool places) {
+    struct key_help help;
+    const char *keys = keymap_keys(k, b);
+    keymap_help(b, &help);
+    if (places)
+        add_term(p, keys[0] ? keys : "-", help.text, help.from, help.to);
+    else
+        add_term(p, keys[0] ? keys : "-", b->help, 0, 0);
+}
+
+/* Removes a title below which the search has left nothing. */
+static void close_section(struct page *p, int begin) {
+    if (p->lines && p->line[p->lines - 1].kind == LINE_TITLE)
+        p->lines = begin;
+}
+
+/* Adds the keys that this view has, and most others have not. */
+static void add_own_keys(struct page *p, const struct help_ask *ask) {
+    char title[64];
+    int begin = p->lines;
+    snprintf(title, sizeof title, "In %s", ask->place);
+    add_title(p, title);
+    for (const struct key_binding *b = key_bindings; b->help; b++)
+        if ((b->scope & ask->scope) && (b->scope & SCOPE_VIEWS) != SCOPE_VIEWS &&
+            keymap_section(b) >= 0)
+            add_binding(p, ask->keys, b, false);
+    close_section(p, begin);
+}
+
+static void write_page(struct page *p, const struct help_ask *ask) {
+    if (ask->scope)
+        add_own_keys(p, ask);
     for (int s = 0; keymap_sections[s]; s++) {
+        int begin = p->lines;
         add_title(p, keymap_sections[s]);
-        for (const struct key_binding *b = key_bindings; b->help; b++) {
-            struct key_help help;
-            const char *keys = keymap_keys(k, b);
-            if (keymap_section(b) != s)
-                continue;
-            keymap_help(b, &help);
-            add_term(p, keys[0] ? keys : "-", help.text, help.from, help.to);
-        }
+        for (const struct key_binding *b = key_bindings; b->help; b++)
+            if (keymap_section(b) == s)
+                add_binding(p, ask->keys, b, true);
+        close_section(p, begin);
     }
+    int begin = p->lines;
     add_title(p, "What the columns say");
     for (int i = 0; i < LEGEND; i++)
         add_term(p, legend[i][0] ? legend[i][0] : canvas_glyph(p->c, GLYPH_PLUS_MINUS),
                  legend[i][1], 0, 0);
+    close_section(p, begin);
 }
 
 /* Returns where the second column begins: at the title that makes both columns most equal. */
@@ -168,29 +204,44 @@ static int draw_column(struct canvas *c, const struct page *p, int begin, int en
     return end - begin;
 }
 
-static void draw_ends(struct canvas *c, const struct keymap *k, bool scrolls) {
-    char back[KEY_TEXT], help[KEY_TEXT], down[KEY_TEXT], page[KEY_TEXT];
+static void draw_ends(struct canvas *c, const struct help_ask *ask, bool scrolls,
+                      struct caret *caret) {
+    const struct keymap *k = ask->keys;
+    char back[KEY_TEXT], help[KEY_TEXT], down[KEY_TEXT], page[KEY_TEXT], search[KEY_TEXT];
     canvas_text(c, 0, 1, c->cols, ROLE_TITLE, "jtop-prof: keys");
+    if (ask->search && ask->search->open) {
+        *caret = (struct caret){.row = c->rows - 1, .visible = true};
+        caret->col = view_editor(c, c->rows - 1, "search: ", ask->search);
+        return;
+    }
     keymap_key(k, COMMAND_BACK, SCOPE_HELP, back);
     keymap_key(k, COMMAND_HELP, SCOPE_HELP, help);
     keymap_key(k, COMMAND_DOWN, SCOPE_HELP, down);
     keymap_key(k, COMMAND_PAGE_DOWN, SCOPE_HELP, page);
+    keymap_key(k, COMMAND_SEARCH, SCOPE_HELP, search);
     int at = 1;
     if (scrolls)
         at += canvas_textf(c, c->rows - 1, 1, c->cols - 1, ROLE_DIM, "%s %s scroll   ", down, page);
+    if (ask->search)
+        at += canvas_textf(c, c->rows - 1, at, c->cols - at, ROLE_DIM, "%s search   ", search);
     canvas_textf(c, c->rows - 1, at, c->cols - at, ROLE_DIM, "%s %s back", back, help);
+    if (ask->search && ask->search->text[0])
+        canvas_textf(c, 0, 18, c->cols - 18, ROLE_VALUE, "with \"%s\"", ask->search->text);
 }
 
-int view_help_draw(struct canvas *c, const struct keymap *k, int top) {
+int view_help_draw(struct canvas *c, const struct help_ask *ask, struct caret *caret) {
     int columns = c->cols >= TWO_COLUMNS ? 2 : 1;
     int cols = (c->cols - 1) / columns - 1;
-    struct page p = {.c = c, .text_cols = cols - TERM_COLS - 3};
-    write_page(&p, k);
+    struct page p = {
+        .c = c, .search = ask->search ? ask->search->text : "", .text_cols = cols - TERM_COLS - 3};
+    write_page(&p, ask);
+    if (!p.lines)
+        canvas_text(c, 2, 1, c->cols, ROLE_DIM, "no key has this text");
     int half = columns == 2 ? middle(&p) : p.lines;
-    int left = draw_column(c, &p, 0, half, top, 1, cols);
-    int right = draw_column(c, &p, half, p.lines, top, cols + 2, cols);
+    int left = draw_column(c, &p, 0, half, ask->top, 1, cols);
+    int right = draw_column(c, &p, half, p.lines, ask->top, cols + 2, cols);
     int lines = left > right ? left : right, room = c->rows - 2;
     int last = lines > room ? lines - room : 0;
-    draw_ends(c, k, last > 0);
+    draw_ends(c, ask, last > 0, caret);
     return last;
 }

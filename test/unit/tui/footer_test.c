@@ -32,16 +32,32 @@ static void the_way_out_stays(void **unused) {
     for (size_t i = 0; i < sizeof scopes / sizeof scopes[0]; i++) {
         for (int cols = 40; cols <= 160; cols += 20) {
             assert_true(draw(NULL, scopes[i], cols, &t) <= cols);
-            if (!strstr(t.data, "? help") || !strstr(t.data, "q quit") || !strstr(t.data, "s SVG"))
+            if (!strstr(t.data, "F1 help") || !strstr(t.data, "F10 quit") ||
+                !strstr(t.data, "s SVG"))
                 fail_msg("%d columns, scope %x: %s", cols, scopes[i], t.data);
         }
         /* at 80, what one does most is there too */
         draw(NULL, scopes[i], 80, &t);
-        if (!strstr(t.data, "/ search") || !strstr(t.data, "p pause"))
+        if (!strstr(t.data, "F3 search") || !strstr(t.data, "p pause"))
             fail_msg("80 columns, scope %x: %s", scopes[i], t.data);
     }
     draw(NULL, SCOPE_EVENTS, 40, &t);
     assert_non_null(strstr(t.data, "Esc back"));
+    text_free(&t);
+}
+
+/* What is drawn can be pressed. */
+static void presses(void **unused) {
+    (void)unused;
+    struct canvas c = {.rows = 1, .cols = 80};
+    struct text t = {0};
+    draw(NULL, SCOPE_METHODS, 80, &t);
+    int at = (int)(strstr(t.data, "F3 search") - t.data);
+    assert_int_equal(footer_press_at(&c, NULL, SCOPE_METHODS, at), PRESS_F3);
+    assert_int_equal(footer_press_at(&c, NULL, SCOPE_METHODS, at + 8), PRESS_F3);
+    assert_int_equal(footer_press_at(&c, NULL, SCOPE_METHODS, at + 9), PRESS_NONE);
+    assert_int_equal(footer_press_at(&c, NULL, SCOPE_METHODS, 0), PRESS_ENTER);
+    assert_int_equal(footer_press_at(&c, NULL, SCOPE_METHODS, 79), PRESS_NONE);
     text_free(&t);
 }
 
@@ -60,6 +76,7 @@ static void as_bound(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_way_out_stays),
+        cmocka_unit_test(presses),
         cmocka_unit_test(as_bound),
     };
     setlocale(LC_CTYPE, "C.UTF-8");

@@ -7,7 +7,8 @@
 static int draw(struct canvas *c, const struct keymap *k, int rows, int cols, int top) {
     assert_int_equal(canvas_resize(c, rows, cols), 0);
     canvas_clear(c);
-    return view_help_draw(c, k, top);
+    struct caret caret;
+    return view_help_draw(c, &(struct help_ask){.keys = k, .top = top}, &caret);
 }
 
 /* As one comes to it from a view. */

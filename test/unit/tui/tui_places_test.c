@@ -250,6 +250,82 @@ static void saving(void **unused) {
     fixture_close(&f);
 }
 
+/* The keys of this view come first, and a search finds others. */
+static void help(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_busy(&f, LIVE_THREADS, 24, 80, false);
+    fixture_press(&f, "h");
+    HAS("In threads\n");
+    HAS("d            group threads whose names differ only in digits");
+    HAS("/ search");
+    fixture_press(&f, "/clip");
+    HAS("search: clip");
+    HAS("copy the row's stack to your clipboard");
+    HAS_NOT("group threads");
+    HAS_NOT("In threads\n");
+    fixture_press(&f, "\n");
+    HAS("with \"clip\"");
+    fixture_press(&f, "/\x15nothing like it\n");
+    HAS("no key has this text");
+    fixture_press(&f, "\x1b"); /* the search, then the help */
+    HAS("In threads\n");
+    fixture_press(&f, "/dig\x1b");
+    HAS("In threads\n");
+    fixture_press(&f, "\x1b");
+    HAS("SHARE%");
+    fixture_press(&f, "?h");
+    HAS("SHARE%");
+    fixture_close(&f);
+}
+
+static void palette(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_busy(&f, LIVE_METHODS, 24, 100, false);
+    fixture_press(&f, ":");
+    HAS("command: ");
+    fixture_press(&f, "sav\t");
+    HAS("command: save-  save-svg save-menu save-html");
+    fixture_press(&f, "h\t");
+    HAS("command: save-html  write HTML at once");
+    assert_int_equal(screen_press(f.screen, PRESS_ENTER), SCREEN_SAVE);
+    assert_string_equal(screen_format(f.screen), "html");
+    fixture_press(&f, ":thr\n"); /* a beginning is enough */
+    assert_int_equal(screen_view(f.screen), LIVE_THREADS);
+    fixture_press(&f, ":tree\n"); /* not: to-tree */
+    assert_int_equal(screen_view(f.screen), LIVE_TREE);
+    HAS("methods > threads > call tree");
+    fixture_press(&f, ":filter\n");
+    HAS("filter (regex");
+    fixture_press(&f, "book\n");
+    assert_string_equal(f.model.question.filter, "book");
+    fixture_press(&f, ":save\n");
+    HAS("\"save\" begins several names: save-svg, save-menu");
+    fixture_press(&f, ":pools\n"); /* a command of another view */
+    HAS("there is no command \"pools\" in this view");
+    fixture_press(&f, ":\n");
+    HAS_NOT("command");
+    fixture_press(&f, ":quit\x1b");
+    HAS_NOT("command");
+    assert_int_equal(screen_press(f.screen, ':'), SCREEN_NOTHING);
+    fixture_press(&f, "quit");
+    assert_int_equal(screen_press(f.screen, PRESS_ENTER), SCREEN_QUIT);
+    fixture_close(&f);
+}
+
+static void footer(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_busy(&f, LIVE_METHODS, 24, 80, false);
+    screen_draw(f.screen, &f.canvas, NULL);
+    screen_mouse(f.screen, &(struct mouse){.action = MOUSE_PRESS, .row = 23, .col = 1});
+    assert_int_equal(screen_view(f.screen), LIVE_TREE); /* Enter */
+    fixture_press(&f, "\x1b");
+    assert_int_equal(screen_view(f.screen), LIVE_METHODS);
+    fixture_close(&f);
+}
+
 static void sorting(void **unused) {
     (void)unused;
     struct fixture f;
@@ -300,6 +376,9 @@ int main(void) {
         cmocka_unit_test(messages),
         cmocka_unit_test(an_empty_view_starts_its_event),
         cmocka_unit_test(saving),
+        cmocka_unit_test(help),
+        cmocka_unit_test(palette),
+        cmocka_unit_test(footer),
         cmocka_unit_test(sorting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

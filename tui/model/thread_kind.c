@@ -16,14 +16,18 @@ static const struct {
     {"ZDirector", THREAD_GC},
     {"ZStat", THREAD_GC},
     {"ZUncommitter", THREAD_GC},
+    {"ZUnmapper", THREAD_GC},
+    {"RuntimeWorker#", THREAD_GC}, /* of ZGC */
     {"XWorker", THREAD_GC},
     {"XDriver", THREAD_GC},
     {"XDirector", THREAD_GC},
     {"Shenandoah", THREAD_GC},
     {"ParGC", THREAD_GC},
     {"Gang worker", THREAD_GC},
-    {"CMS", THREAD_GC},
+    {"CMS Main Thread", THREAD_GC},
+    {"CMS Thread#", THREAD_GC},
     {"Concurrent Mark", THREAD_GC},
+    {"Surrogate Locke", THREAD_GC}, /* of CMS */
     {"C1 Compiler", THREAD_JIT},
     {"C2 Compiler", THREAD_JIT},
     {"JVMCI", THREAD_JIT},
@@ -39,14 +43,22 @@ static const struct {
     {"Common-Cleaner", THREAD_VM},
     {"Attach Listener", THREAD_VM},
     {"DestroyJavaVM", THREAD_VM},
+    {"JFR ", THREAD_VM},
     {"StringDedup", THREAD_VM},
     {"jtop-", THREAD_VM}, /* our own */
+};
+
+const char *const thread_kind_title[THREAD_KINDS] = {
+    [THREAD_APPLICATION] = "application threads",
+    [THREAD_GC] = "GC threads",
+    [THREAD_JIT] = "JIT threads",
+    [THREAD_VM] = "VM threads",
 };
 
 enum thread_kind thread_kind(const struct model_thread *t) {
     const char *name = t->name[0] ? t->name : t->comm;
     for (size_t i = 0; i < sizeof known / sizeof known[0] && !t->is_virtual; i++)
-        if (!strncmp(name, known[i].name, strlen(known[i].name)))
+        if (name[0] == known[i].name[0] && !strncmp(name, known[i].name, strlen(known[i].name)))
             return known[i].kind;
     return THREAD_APPLICATION;
 }

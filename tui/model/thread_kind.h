@@ -11,6 +11,9 @@
 
 enum thread_kind { THREAD_APPLICATION, THREAD_GC, THREAD_JIT, THREAD_VM, THREAD_KINDS };
 
+/* "GC threads": the name of all threads of a kind. */
+extern const char *const thread_kind_title[THREAD_KINDS];
+
 enum thread_kind thread_kind(const struct model_thread *t);
 
 #endif

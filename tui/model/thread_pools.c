@@ -2,23 +2,29 @@
 
 #include "core/base/hash.h"
 #include "core/base/id_map.h"
+#include "tui/model/thread_kind.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Threads with the same folded name. Two or more are a pool. */
+#define NO_GROUP UINT32_MAX
+
+/* Threads with the same folded name: two or more are a pool. Or threads of the VM of one kind: even
+ * a single one is a pool, so that the row always means the same. */
 struct group {
     uint64_t item;
     size_t name;
     uint32_t threads, pool;
+    bool of_vm;
 };
 
 struct groups {
     struct group *group;
     uint32_t count;
     struct id_map known; /* group by item */
-    uint32_t *of;        /* group by thread */
+    uint32_t *of;        /* group by thread; NO_GROUP: the thread is a row of its own */
 };
 
 /* In "C1 " and "G1 " at the beginning of a longer name, the digit belongs to the word. */
@@ -49,6 +55,22 @@ static uint64_t item_of(const struct thread_pools *p, const char *folded) {
     return hash_bytes((uintptr_t)p, folded, strlen(folded)) | UINT64_C(3) << 62;
 }
 
+/* Writes the name of the pool to which a thread can belong, and returns its identity. 0: none. In a
+ * profile of one thread, that thread is the row, of the VM or not. */
+static uint64_t pool_of(const struct thread_pools *p, const struct model *m,
+                        const struct model_thread *t, char pool[MODEL_NAME_SIZE]) {
+    char name[MODEL_NAME_SIZE];
+    enum thread_kind kind = thread_kind(t);
+    if (kind != THREAD_APPLICATION) {
+        snprintf(pool, MODEL_NAME_SIZE, "%s", thread_kind_title[kind]);
+        return model_zoomed(&m->asked) ? 0 : UINT64_C(3) << 62 | kind;
+    }
+    if (!p->on)
+        return 0;
+    model_thread_name(t, name, sizeof name);
+    return item_of(p, thread_pools_fold_name(name, pool, MODEL_NAME_SIZE));
+}
+
 static void groups_free(struct groups *g) {
     free(g->group);
     free(g->of);
@@ -63,27 +85,32 @@ static int groups_new(struct groups *g, uint32_t threads) {
 }
 
 static int find_group(struct groups *g, struct text *names, const char *name, uint64_t item,
-                      uint32_t *out) {
+                      bool of_vm, uint32_t *out) {
     if (id_map_get(&g->known, item, out))
         return 0;
-    g->group[g->count] = (struct group){.item = item, .name = names->len, .pool = THREAD_NO_POOL};
+    g->group[g->count] =
+        (struct group){.item = item, .name = names->len, .pool = THREAD_NO_POOL, .of_vm = of_vm};
     text_add_n(names, name, strlen(name) + 1);
     *out = g->count++;
     return names->failed ? -ENOMEM : id_map_put(&g->known, item, *out);
 }
 
 static int group_threads(struct thread_pools *p, const struct model *m, struct groups *g) {
-    char name[MODEL_NAME_SIZE], folded[MODEL_NAME_SIZE];
+    char name[MODEL_NAME_SIZE];
     for (uint32_t i = 0; i < m->thread_count; i++) {
-        model_thread_name(&m->threads[i], name, sizeof name);
-        thread_pools_fold_name(name, folded, sizeof folded);
-        int err = find_group(g, &p->names, folded, item_of(p, folded), &g->of[i]);
+        const struct model_thread *t = &m->threads[i];
+        uint64_t item = pool_of(p, m, t, name);
+        g->of[i] = NO_GROUP;
+        if (!item)
+            continue;
+        bool of_vm = thread_kind(t) != THREAD_APPLICATION;
+        int err = find_group(g, &p->names, name, item, of_vm, &g->of[i]);
         if (err)
             return err;
         g->group[g->of[i]].threads++;
     }
     for (uint32_t i = 0; i < g->count; i++)
-        if (g->group[i].threads > 1)
+        if (g->group[i].threads > 1 || g->group[i].of_vm)
             g->group[i].pool = p->pools++;
     return 0;
 }
@@ -118,7 +145,8 @@ static void add_thread(struct thread_pool *pool, const struct model *m,
 
 static void add_rows(struct thread_pools *p, const struct model *m, const struct groups *g) {
     for (uint32_t i = 0; i < m->thread_count; i++) {
-        const struct group *group = &g->group[g->of[i]];
+        static const struct group none = {.pool = THREAD_NO_POOL};
+        const struct group *group = g->of[i] == NO_GROUP ? &none : &g->group[g->of[i]];
         if (group->pool != THREAD_NO_POOL) {
             if (!p->pool[group->pool].sum.threads)
                 start_pool(p, group, i);
@@ -138,24 +166,32 @@ static void forget(struct thread_pools *p) {
     text_free(&p->names);
 }
 
+static int make_rows(struct thread_pools *p, const struct model *m, const struct groups *g) {
+    p->row = calloc(m->thread_count + (size_t)p->pools, sizeof *p->row);
+    p->pool = calloc(p->pools + (size_t)1, sizeof *p->pool);
+    if (!p->row || !p->pool)
+        return -ENOMEM;
+    add_rows(p, m, g);
+    return 0;
+}
+
 int thread_pools_update(struct thread_pools *p, const struct model *m) {
     struct groups g = {0};
+    int err = 0;
     forget(p);
-    if (p->on && m->thread_count) {
-        int err = groups_new(&g, m->thread_count);
+    if (m->thread_count) {
+        err = groups_new(&g, m->thread_count);
         if (!err)
             err = group_threads(p, m, &g);
-        p->row = err ? NULL : calloc(m->thread_count + (size_t)p->pools, sizeof *p->row);
-        p->pool = err ? NULL : calloc(p->pools + (size_t)1, sizeof *p->pool);
-        if (p->row && p->pool)
-            add_rows(p, m, &g);
-        else
+        if (!err && p->pools)
+            err = make_rows(p, m, &g);
+        if (err)
             forget(p);
         groups_free(&g);
     }
     if (!p->row)
         p->count = m->thread_count;
-    return p->on && !p->row && m->thread_count ? -ENOMEM : 0;
+    return err;
 }
 
 void thread_pools_free(struct thread_pools *p) {
@@ -186,10 +222,8 @@ void thread_pools_fold(struct thread_pools *p, uint64_t item) {
 }
 
 uint32_t thread_pools_find(const struct thread_pools *p, const struct model *m, uint32_t thread) {
-    char name[MODEL_NAME_SIZE], folded[MODEL_NAME_SIZE];
-    model_thread_name(&m->threads[thread], name, sizeof name);
-    thread_pools_fold_name(name, folded, sizeof folded);
-    uint64_t item = item_of(p, folded);
+    char name[MODEL_NAME_SIZE];
+    uint64_t item = pool_of(p, m, &m->threads[thread], name);
     for (uint32_t i = 0; i < p->pools; i++)
         if (p->pool[i].item == item)
             return i;

@@ -1,7 +1,13 @@
 /*
- * The rows of the threads view: threads, or pools of threads. Threads whose names differ only in
- * digits are a pool, "http-worker-#". The pool's row has their sums; if it is open, the threads are
- * listed below it. A thread whose name is like no other stays a row of its own.
+ * The rows of the threads view: threads, or pools of threads. A pool's row has the sums of its
+ * threads; if it is open, the threads are listed below it.
+ *
+ * Threads of the VM are always pools, at most three: "GC threads", "JIT threads" and "VM threads"
+ * (thread_kind.h). Few users look for one of them, and there are more of them than of a small
+ * application's own threads. If the profile is limited to one thread, that thread is the row.
+ *
+ * Threads of the application are pools if `on`: those whose names differ only in digits,
+ * "http-worker-#". A thread whose name is like no other stays a row of its own.
  *
  * An open pool is remembered by its name, so it stays open while threads come and go.
  *
@@ -34,8 +40,8 @@ struct thread_row {
 };
 
 struct thread_pools {
-    bool on;
-    struct thread_row *row; /* NULL: one row per thread, in the model's order */
+    bool on;                /* pools of the application's threads too */
+    struct thread_row *row; /* NULL: no pools, one row per thread in the model's order */
     uint32_t count;
     struct thread_pool *pool;
     uint32_t pools;

@@ -18,7 +18,7 @@ struct table {
     int first, end; /* rows, without the heads */
     struct column column[COLUMNS_MAX];
     int columns, name; /* name: index of the column that names a row */
-    int indent;        /* where the leftmost name begins */
+    int indent;        /* where the leftmost name with a mark of a fold begins */
 };
 
 static const struct cell *cell_at(const struct canvas *c, int row, int col) {
@@ -133,7 +133,7 @@ static void find_name(const struct canvas *c, struct table *t) {
     for (int row = t->first; t->columns && row < t->end; row++) {
         wchar_t fold;
         int at = name_at(c, row, &t->column[t->name], &fold);
-        t->indent = at < t->indent ? at : t->indent;
+        t->indent = fold && at < t->indent ? at : t->indent;
     }
 }
 

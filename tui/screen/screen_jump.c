@@ -54,8 +54,9 @@ bool screen_jump(struct screen *s, enum command command) {
     if (command < COMMAND_TO_TREE || command > COMMAND_ZOOM_PACKAGE)
         return false;
     if (!v->subject || !s->model->snapshot || !v->subject(s->state[s->view], s->model, &on)) {
-        screen_pass(s, s->view == LIVE_LOCKS ? "a lock is not code: select an owner below it"
-                                             : "no row is selected");
+        screen_pass(s, s->view == LIVE_LOCKS     ? "a lock is not code: select an owner below it"
+                       : s->view == LIVE_THREADS ? "select a single thread; Enter opens a row"
+                                                 : "no row is selected");
         return true;
     }
     if (v->event >= 0)

@@ -278,8 +278,10 @@ static bool shows(const struct thread_table *v, int column) {
     return false;
 }
 
-/* Draws a name. A pool has a mark of its fold; its threads are moved to the right. The number of
- * threads is drawn here if the column TID, which has it, is not shown. */
+/* Draws a name. A pool has a mark of its fold; its threads are moved to the right. Between pools of
+ * the application, the other threads stand below the pools' names; beside only the three rows of the
+ * VM that would take room from all names. The number of threads is drawn here if the column TID,
+ * which has it, is not shown. */
 static void draw_name(const struct thread_table *v, struct canvas *c, int y, int x, int cols,
                       uint32_t row) {
     const struct thread_pool *pool = thread_table_pool(v, row);
@@ -292,7 +294,7 @@ static void draw_name(const struct thread_table *v, struct canvas *c, int y, int
                     canvas_glyph(c, pool->open ? GLYPH_OPEN : GLYPH_CLOSED));
     if (pool && !shows(v, TID))
         snprintf(name + length, sizeof name - length, " (%u)", pool->sum.threads);
-    int in = pool ? 2 : below ? 4 : v->pools.row ? 2 : 0;
+    int in = pool ? 2 : below ? 4 : v->pools.on ? 2 : 0;
     canvas_middle(c, y, x + in, cols - in, ROLE_TEXT, name);
     const char *hit = v->model->search[0] ? strcasestr(name, v->model->search) : NULL;
     if (!hit || canvas_width(c, name) > cols - in)

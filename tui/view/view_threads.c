@@ -1,8 +1,8 @@
 /*
  * The threads view: which threads run, by the samples and by the kernel's count. If the wall clock
  * is sampled, also what each thread does all the time; and what it allocates, and how long it
- * waits. The threads of a pool can be one row. Enter zooms every view into a thread, or opens a
- * pool.
+ * waits. Threads of the VM are three rows, and the threads of a pool can be one row. Enter zooms
+ * every view into a thread, or opens a pool.
  */
 #include "tui/view/threads_table.h"
 
@@ -79,18 +79,18 @@ static bool has_row(const struct thread_table *v, const struct model *m) {
            table_selected(&v->table) != TABLE_NONE;
 }
 
-/* Switches pools on or off. The cursor stays on its thread, or goes to the thread's pool, or from a
- * pool to its first thread. */
+/* Switches pools on or off. The cursor stays on its row; if that is gone, it goes to the thread's
+ * pool, or from a pool to its first thread. */
 static void toggle_pools(struct thread_table *v, const struct model *m) {
     bool there = has_row(v, m) && v->table.cursor.held;
     uint32_t row = there ? table_selected(&v->table) : 0;
-    uint32_t thread = there ? thread_pools_row(&v->pools, row).thread : 0;
+    const struct thread_row at = there ? thread_pools_row(&v->pools, row) : (struct thread_row){0};
     v->pools.on = !v->pools.on;
     (void)thread_pools_update(&v->pools, m);
     if (there) {
-        uint32_t pool = thread_pools_find(&v->pools, m, thread);
-        table_seek(&v->table, pool == THREAD_NO_POOL || v->pools.pool[pool].open
-                                  ? thread_table_item(&m->threads[thread])
+        uint32_t pool = thread_pools_find(&v->pools, m, at.thread);
+        table_seek(&v->table, pool == THREAD_NO_POOL || (v->pools.pool[pool].open && !at.is_pool)
+                                  ? thread_table_item(&m->threads[at.thread])
                                   : v->pools.pool[pool].item);
     }
     make_rows(v);

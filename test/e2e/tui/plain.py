@@ -82,6 +82,11 @@ def pages(jvm):
         p.until("", r"^\d+\. .*Shares\S*a50, self")
         page = p.until("2", r"^\d+\. .*mixed, tid \d+, cpu \d+\.\d %")
         want("[2 threads]" in page and "heap" not in page, "only what is new: " + page)
+        want(re.search(r"^\d+\. level 1, closed, GC threads, tid \(\d+\), ", page, re.M),
+             "the VM's threads: " + page)
+        page = p.send("/VM Periodic")
+        want(re.search(r"selected, VM Periodic Tas\w*, tid \d+, ", page),
+             "a thread of the VM that was looked for: " + page)
         page = p.until("3", r"^\d+\. .*level 1, (open|closed), ")
         p.until("}", r"^\d+\. .*level 3, ")
         page = p.send("?")

@@ -216,6 +216,9 @@ def views(j):
         # The kernel's count and the samples say the same of who runs.
         m = s.wait(r"^> +\d+ +(\d+\.\d) +(\d+\.\d) +\d+ (run|sleep) +%s " % THREAD)
         want(float(m.group(2)) > 80, "share of %s: %s" % (THREAD, m.group(0)))
+        for kind in ("GC", "JIT", "VM"):
+            s.wait(r"^ +\(\d+\) +\S+ +\d+\.\d .* ▸ %s threads" % kind)
+        want(not re.search(r"C2 Compiler|VM Periodic", s.text()), "single threads:\n" + s.text())
         s.keys("Enter")
         s.wait(r"\[1 methods\].* thread %s" % THREAD)
         s.wait(r"^> +\d+\.\d .*%s" % HOT)

@@ -181,6 +181,66 @@ static void virtual_pools(void **unused) {
     fixture_close(&f);
 }
 
+static void start_thread(struct fixture *f, uint32_t tid, const char *comm) {
+    struct thread_stat *t = &f->thread[f->thread_count++];
+    *t = (struct thread_stat){.tid = tid, .state = 'S'};
+    snprintf(t->comm, sizeof t->comm, "%s", comm);
+}
+
+/* Threads of the VM are three rows, with pools of the application's threads and without. */
+static void of_the_vm(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_THREADS, 24, 80, false);
+    start_thread(&f, 4722, "C2 CompilerThre");
+    start_thread(&f, 4723, "GC Thread#0");
+    start_thread(&f, 4724, "VM Periodic Tas");
+    fixture_sample(&f, 4722, 50, "n start_thread|+ C2Compiler::compile_method");
+    fixture_second(&f);
+    compare_table(&f, "threads-vm");
+    fixture_press(&f, "jjj\n"); /* the row of the GC */
+    compare_table(&f, "threads-vm-open");
+    fixture_press(&f, "d");
+    compare_table(&f, "threads-vm-pools");
+    fixture_press(&f, "d/periodic\n"); /* its row opens */
+    compare_table(&f, "threads-vm-found");
+    fixture_close(&f);
+}
+
+/* The cursor and the jumps of other views find a thread of the VM in its closed row. */
+static void follows_into_the_vm(void **unused) {
+    (void)unused;
+    struct fixture f;
+    struct text t = {0};
+    struct view_subject on;
+    fixture_open(&f, LIVE_THREADS, 24, 80, false);
+    void *state = view_threads.open(&f.model);
+    view_threads.update(state, &f.model);
+    const struct model_thread *marker = NULL;
+    for (uint32_t i = 0; i < f.model.thread_count; i++)
+        if (f.model.threads[i].tid == 4720)
+            marker = &f.model.threads[i];
+    const struct view_subject to = {.method = METHOD_NONE, .thread = marker};
+    view_threads.seek(state, &to);
+    view_threads.update(state, &f.model);
+    assert_string_equal(copied(state, &f, &t), "G1 Conc#0 tid=4720\n");
+    assert_true(view_threads.subject(state, &f.model, &on));
+    command(state, &f, COMMAND_POOLS); /* an open row of the VM stays open */
+    assert_string_equal(copied(state, &f, &t), "G1 Conc#0 tid=4720\n");
+    command(state, &f, COMMAND_UP);
+    assert_string_equal(copied(state, &f, &t), "GC threads (1)\n");
+    assert_false(view_threads.subject(state, &f.model, &on));
+    command(state, &f, COMMAND_POOLS);
+    assert_string_equal(copied(state, &f, &t), "GC threads (1)\n");
+    command(state, &f, COMMAND_ENTER);
+    fixture_second(&f);
+    view_threads.update(state, &f.model);
+    assert_string_equal(copied(state, &f, &t), "GC threads (1)\n");
+    text_free(&t);
+    view_threads.close(state);
+    fixture_close(&f);
+}
+
 static void chosen_columns(void **unused) {
     (void)unused;
     struct fixture f;
@@ -217,6 +277,7 @@ static void compared(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_the_vm),      cmocka_unit_test(follows_into_the_vm),
         cmocka_unit_test(busy),           cmocka_unit_test(pools),
         cmocka_unit_test(follows),        cmocka_unit_test(virtual_pools),
         cmocka_unit_test(chosen_columns), cmocka_unit_test(compared),

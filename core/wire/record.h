@@ -111,8 +111,8 @@ enum wire_thread_state {
     WIRE_THREAD_WAITING,  /* Object.wait */
     WIRE_THREAD_PARKED,   /* LockSupport.park */
     WIRE_THREAD_SLEEPING, /* Thread.sleep, nanosleep */
-    WIRE_THREAD_POLL,     /* poll, select, epoll_wait */
-    WIRE_THREAD_IO,       /* read, write, recv, send, accept, connect … */
+    WIRE_THREAD_POLL,     /* poll, select, epoll_wait, accept */
+    WIRE_THREAD_IO,       /* read, write, recv, send, connect … */
     WIRE_THREAD_FUTEX,    /* a native lock or condition */
     WIRE_THREAD_DISK,     /* the kernel's uninterruptible sleep */
     WIRE_THREAD_OTHER,    /* sleeps for something else */

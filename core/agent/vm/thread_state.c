@@ -28,6 +28,8 @@ static const struct {
     {SYS_ppoll, WIRE_THREAD_POLL},
     {SYS_pselect6, WIRE_THREAD_POLL},
     {SYS_epoll_pwait, WIRE_THREAD_POLL},
+    {SYS_accept, WIRE_THREAD_POLL}, /* waits until there is something to do, as a poll does */
+    {SYS_accept4, WIRE_THREAD_POLL},
 #ifdef SYS_poll
     {SYS_poll, WIRE_THREAD_POLL},
     {SYS_select, WIRE_THREAD_POLL},
@@ -49,8 +51,6 @@ static const struct {
     {SYS_recvmmsg, WIRE_THREAD_IO},
     {SYS_sendto, WIRE_THREAD_IO},
     {SYS_sendmsg, WIRE_THREAD_IO},
-    {SYS_accept, WIRE_THREAD_IO},
-    {SYS_accept4, WIRE_THREAD_IO},
     {SYS_connect, WIRE_THREAD_IO},
     {SYS_sendfile, WIRE_THREAD_IO},
     {SYS_splice, WIRE_THREAD_IO},

@@ -130,7 +130,7 @@ def states(scratch):
         wait_for(lambda: not traces(jvm.pid), "traces to go: %s" % traces(jvm.pid), 8)
     wanted = {"wait-sleep": "sleeping", "wait-park": "parked", "wait-object": "waiting",
               "wait-monitor": "blocked", "wait-owner": "sleeping", "wait-socket": "io",
-              "wait-poll": "poll", "idle-0": "sleeping", "main": "io"}
+              "wait-poll": "poll", "wait-accept": "poll", "idle-0": "sleeping", "main": "io"}
     if "VM Thread" in seen:
         wanted["VM Thread"] = "futex"
     for name, state in wanted.items():

@@ -221,7 +221,10 @@ static bool decoder_decode_environment(struct decoder *d, const void *record, ui
 
 /* What is left out by --from and --to was not sampled, as far as rates are concerned. */
 static void note_run(struct decoder *d, uint32_t event, uint64_t time_ns, bool runs) {
-    profile_event_runs(d->profile, (int)event, time_window_clamp(&d->window, time_ns), runs);
+    time_ns = time_window_clamp(&d->window, time_ns);
+    profile_event_runs(d->profile, (int)event, time_ns, runs);
+    if (event == WIRE_EVENT_WALL)
+        profile_event_runs(d->profile, EVENT_ACTIVE, time_ns, runs);
 }
 
 static void next_moment(struct decoder *d, uint64_t time_ns) {
@@ -249,6 +252,8 @@ static void replace_event(struct decoder *d, const struct wire_engine_status *no
         strncmp(now->name, before->name, sizeof now->name) == 0)
         return;
     profile_forget(d->profile, now->event);
+    if (now->event == WIRE_EVENT_WALL)
+        profile_forget(d->profile, EVENT_ACTIVE);
     d->marks.replaced++;
 }
 

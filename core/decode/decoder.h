@@ -26,6 +26,9 @@
  * and under EVENT_LIVE or EVENT_LEAK, from which WIRE_FREE removes it. When it is no longer
  * followed, because its engine has stopped or its agent has detached, its last known state remains.
  *
+ * A wall clock sample of a thread that is not idle is counted twice too: under its own event, and
+ * under EVENT_ACTIVE. No other record or count has these.
+ *
  * Each record takes two steps, so that the profile's lock is never held while files are read:
  *      decoder_prepare   without the lock: symbols are looked up, the recording is written
  *      decoder_decode    with the lock: the profile changes
@@ -147,7 +150,7 @@ struct decoder {
     struct place_map live;             /* live_id → where it counts as alive */
     uint64_t early[DECODER_EARLY_MAX]; /* ring buffer of live_ids that ended early; 0: none */
     uint32_t early_at;
-    uint64_t weighed[PROFILE_EVENTS]; /* weights so far; LIVE and LEAK share their event's */
+    uint64_t weighed[PROFILE_EVENTS]; /* weights so far; derived events share their event's */
     uint64_t waited_ns;               /* sum of all WIRE_LOCKs */
     uint64_t text_bytes;
     uint32_t failure_method[WIRE_FAILURES];

@@ -101,6 +101,28 @@ static void count_alive(struct decoder *d, struct delivery *what, bool held) {
     }
 }
 
+static bool is_active(uint32_t event, uint8_t state) {
+    return event == WIRE_EVENT_WALL && event_is_active(state);
+}
+
+static_assert(EVENT_ACTIVE < PROFILE_EVENTS, "the profile has room for it");
+
+static void count_active(struct decoder *d, const struct profile_sample *sample) {
+    struct profile_sample s = *sample;
+    s.event = EVENT_ACTIVE;
+    if (profile_add(d->profile, &s) != 0)
+        d->counts.refused++;
+}
+
+/* The repeat of a sample that is counted at `at`: of the same stack, so no place is kept for it. */
+static void repeat_active(struct decoder *d, const struct profile_place *at, uint64_t time_ns,
+                          uint64_t weight, uint32_t count, uint8_t state) {
+    struct profile_place active = *at;
+    active.event = EVENT_ACTIVE;
+    if (profile_repeat(d->profile, &active, time_ns, weight, count, state) != 0)
+        d->counts.refused++;
+}
+
 static void tell(const struct decoder *d, const struct profile_place *at,
                  const struct profile_sample *s, uint64_t live_id) {
     const struct tap_sample told = {
@@ -149,6 +171,8 @@ static void count_sample(struct decoder *d, struct delivery *what, bool held) {
     d->counts.samples += s->count;
     d->counts.event[s->event] += s->count;
     tell(d, &at, s, what->live_id);
+    if (is_active(s->event, s->state))
+        count_active(d, s);
     struct kept_place *k = kept(&d->repeats, pair_key(s->tid, s->event), what, held);
     if (k)
         set_counted(k, &at, s);
@@ -289,6 +313,8 @@ bool decoder_decode_repeat(struct decoder *d, const void *record, uint32_t lengt
                                              .event = w->event,
                                              .state = state};
         tell(d, &k->at, &again, 0);
+        if (is_active(w->event, state))
+            repeat_active(d, &k->at, time_ns, weight, count, state);
         if (time_ns > d->counts.last_ns)
             d->counts.last_ns = time_ns;
     }

@@ -105,6 +105,8 @@ static void check_counts(struct profile *p, struct decoder *d) {
     check(samples == d->counts.samples && d->held.count == 0 && d->held.bytes == 0);
     check(profile_weight(p, EVENT_LIVE) <= profile_weight(p, WIRE_EVENT_ALLOC));
     check(profile_samples(p, EVENT_LEAK) <= profile_samples(p, WIRE_EVENT_NATIVEMEM));
+    check(profile_weight(p, EVENT_ACTIVE) <= profile_weight(p, WIRE_EVENT_WALL));
+    check(profile_samples(p, EVENT_ACTIVE) <= profile_samples(p, WIRE_EVENT_WALL));
     check(d->live.count == d->live.index.count && d->repeats.count == d->repeats.index.count);
 }
 

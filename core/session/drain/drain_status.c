@@ -112,6 +112,8 @@ static void publish_engine(struct session *s, uint32_t event) {
         known->interval = q->interval;
     session_show_engine(&s->status, known, q ? q->name : "", asked, runs);
     profile_event_runs(s->profile, (int)event, clock_now_ns(), runs);
+    if (event == WIRE_EVENT_WALL)
+        profile_event_runs(s->profile, EVENT_ACTIVE, clock_now_ns(), runs);
     if (refused)
         copy_text(s->status.engine[event].reason, sizeof s->status.engine[event].reason,
                   d->why_refused[event]);

@@ -98,9 +98,12 @@ static void know_engines(struct drain *d, const struct session_status *st) {
 static void forget_replaced(struct session *s, const struct session_status *now) {
     for (uint32_t i = 0; i < WIRE_EVENTS; i++) {
         const struct session_engine *before = &s->status.engine[i];
-        if (now->engine[i].runs && before->mechanism[0] &&
-            strcmp(before->name, now->engine[i].name) != 0)
-            profile_forget(s->profile, i);
+        if (!now->engine[i].runs || !before->mechanism[0] ||
+            strcmp(before->name, now->engine[i].name) == 0)
+            continue;
+        profile_forget(s->profile, i);
+        if (i == WIRE_EVENT_WALL)
+            profile_forget(s->profile, EVENT_ACTIVE);
     }
 }
 
@@ -140,6 +143,8 @@ static bool take_status(struct session *s, struct join *j, const void *data, siz
     note_gap(s, j, t);
     for (int i = 0; i < WIRE_EVENTS; i++)
         profile_event_runs(s->profile, i, t->time_ns, t->status.engine[i].runs);
+    profile_event_runs(s->profile, EVENT_ACTIVE, t->time_ns,
+                       t->status.engine[WIRE_EVENT_WALL].runs);
     *st = t->status;
     st->reader = (int32_t)j->reader;
     s->sampled_ns = st->elapsed_ns + st->missed_ns;

@@ -90,6 +90,79 @@ static void test_repeats_of_what_waits(void **state) {
     close_stage(&s);
 }
 
+static void sleeper(struct stage *s, uint32_t tid, uint64_t weight, uint8_t thread_state,
+                    uint64_t frame) {
+    recording_whole_sample(
+        &s->r,
+        &(struct wire_sample){
+            .time_ns = SECOND, .weight = weight, .tid = tid, .event = WALL, .state = thread_state},
+        &frame, 1);
+}
+
+/* Wall clock samples of threads that are not idle are counted beside the others. */
+static void test_active_samples(void **state) {
+    (void)state;
+    struct stage s;
+    open_stage(&s);
+    recording_method(&s.r, 1, "A", "one", "");
+    recording_method(&s.r, 2, "A", "two", "");
+    uint64_t active = 0, all = 0;
+    for (uint8_t i = 0; i < WIRE_THREAD_STATES; i++) {
+        bool is = i == WIRE_THREAD_UNKNOWN || i == WIRE_THREAD_RUNNING ||
+                  i == WIRE_THREAD_BLOCKED || i == WIRE_THREAD_IO || i == WIRE_THREAD_DISK;
+        assert_int_equal(event_is_active(i), is);
+        sleeper(&s, 10 + i, 1u << i, i, JAVA(1));
+        active += is ? 1u << i : 0;
+        all += 1u << i;
+    }
+    assert_true(event_is_active(WIRE_THREAD_STATES) && event_is_active(255));
+    recording_sample(&s.r, SECOND, 1, 5, 1, JAVA(2)); /* of another event */
+    play(&s);
+    expect_sum(&s, WALL, all, WIRE_THREAD_STATES);
+    expect_sum(&s, EVENT_ACTIVE, active, 5);
+    assert_int_equal(s.decoder->counts.samples, WIRE_THREAD_STATES + 1);
+    assert_int_equal(s.decoder->counts.event[WALL], WIRE_THREAD_STATES);
+    /* a repeat counts by its own state, where the thread was and when it was */
+    sleeper(&s, 7, 10, WIRE_THREAD_IO, JAVA(2));
+    recording_repeat(&s.r, WALL, 3 * SECOND, 7, 100, 4);
+    play(&s);
+    expect_sum(&s, WALL, all + 110, WIRE_THREAD_STATES + 5);
+    expect_sum(&s, EVENT_ACTIVE, active + 10, 6); /* the repeats sleep */
+    struct wire_repeat again = {.header = wire_header_word(WIRE_REPEAT, sizeof again),
+                                .time_ns = 5 * SECOND,
+                                .weight = 1000,
+                                .tid = 7,
+                                .count = 2,
+                                .event = WALL,
+                                .state = WIRE_THREAD_IO};
+    decoder_decode(s.decoder, &again);
+    expect_sum(&s, EVENT_ACTIVE, active + 1010, 8);
+    struct query q = {.event = EVENT_ACTIVE, .tid = 7, .from_second = 2};
+    struct snapshot *snap = snapshot_take(s.profile, &q);
+    assert_int_equal(snap->weight, 1000);
+    assert_int_equal(snap->method_count, 1);
+    assert_string_equal(method_table_get(profile_methods(s.profile), snap->methods[0].method)->name,
+                        "two");
+    snapshot_free(snap);
+    close_stage(&s);
+}
+
+/* A sample that waits for a name is counted twice when it is counted. */
+static void test_active_samples_that_wait(void **state) {
+    (void)state;
+    struct stage s;
+    open_stage(&s);
+    sleeper(&s, 1, 10, WIRE_THREAD_RUNNING, JAVA(1));
+    sleeper(&s, 2, 20, WIRE_THREAD_PARKED, JAVA(1));
+    play(&s);
+    expect_sum(&s, EVENT_ACTIVE, 0, 0);
+    recording_method(&s.r, 1, "A", "one", "");
+    play(&s);
+    expect_sum(&s, WALL, 30, 2);
+    expect_stacks(&s, EVENT_ACTIVE, "one 10/1\n");
+    close_stage(&s);
+}
+
 static void test_what_is_alive(void **state) {
     (void)state;
     struct stage s;
@@ -267,6 +340,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_repeats),
         cmocka_unit_test(test_repeats_of_what_waits),
+        cmocka_unit_test(test_active_samples),
+        cmocka_unit_test(test_active_samples_that_wait),
         cmocka_unit_test(test_what_is_alive),
         cmocka_unit_test(test_ends_in_any_order),
         cmocka_unit_test(test_following_is_bounded),

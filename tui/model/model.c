@@ -280,7 +280,7 @@ static bool same_trees(const struct model_question *a, const struct model_questi
 static void model_differ(struct model *m) {
     diff_free(m->diff);
     m->diff = NULL;
-    if (!m->baseline || !m->snapshot || m->baseline_asked.event != m->asked.event)
+    if (!m->baseline || !m->snapshot || !model_same_event(&m->baseline_asked, &m->asked))
         return;
     const struct snapshot *before = m->asked.inverted ? m->baseline_inverted : m->baseline;
     if (!same_trees(&m->baseline_asked, &m->asked)) {
@@ -325,7 +325,7 @@ static struct query make_query(const struct model *m) {
     const struct model_question *ask = &m->question;
     const struct model_window w = model_window(m);
     struct query q = {
-        .event = ask->event,
+        .event = model_hides_idle(ask) ? (int)EVENT_ACTIVE : ask->event,
         .tid = ask->tid,
         .virtual_id = ask->virtual_id,
         .carriers = ask->carriers,
@@ -389,7 +389,7 @@ static int model_ask_profile(struct model *m, bool both_trees) {
     }
     int err = copy_methods(m, p);
     model_look_at_events(m, p);
-    if (s && m->question.others)
+    if (s && (m->question.others || model_hides_idle(&m->question)))
         (void)model_ask_others(m, p, &q); /* no memory: columns stay empty */
     m->source.unlock(m->source.arg);
     if (!err)
@@ -416,7 +416,7 @@ static int model_ask_profile(struct model *m, bool both_trees) {
 }
 
 static bool same_but_inverted(const struct model_question *a, const struct model_question *b) {
-    return a->event == b->event && a->tid == b->tid && a->virtual_id == b->virtual_id &&
+    return model_same_event(a, b) && a->tid == b->tid && a->virtual_id == b->virtual_id &&
            !strcmp(a->filter, b->filter) && !strcmp(a->package, b->package) &&
            a->with_method == b->with_method && a->method == b->method &&
            a->from_method == b->from_method && a->by_thread == b->by_thread &&

@@ -80,7 +80,7 @@ struct model_thread {
     double cpu_percent;       /* of one core; < 0: not known */
     uint64_t weight, samples; /* in the answer */
     uint32_t top_method;      /* METHOD_NONE: no samples */
-    const uint64_t *states;   /* weight by state, of the current event; NULL: not sampled */
+    const uint64_t *states;   /* weight by state, of the answer; NULL: not in it */
     uint32_t row;             /* index in snapshot->threads; UINT32_MAX: not sampled */
 };
 
@@ -102,10 +102,11 @@ enum model_narrowing { NARROW_THREAD, NARROW_METHOD, NARROW_PACKAGE, NARROW_FILT
 
 /* The question: what a view's numbers are limited to, and how they are arranged. */
 struct model_question {
-    int event;                    /* enum event_kind */
-    bool fixed;                   /* the view always shows this event */
-    uint32_t tid;                 /* thread zoomed into, or QUERY_ALL_THREADS */
-    uint64_t virtual_id;          /* virtual thread zoomed into, or 0 */
+    int event;           /* enum event_kind */
+    bool fixed;          /* the view always shows this event */
+    bool idle;           /* of the wall clock: samples of idle threads too (event_is_active) */
+    uint32_t tid;        /* thread zoomed into, or QUERY_ALL_THREADS */
+    uint64_t virtual_id; /* virtual thread zoomed into, or 0 */
     char thread[MODEL_NAME_SIZE]; /* name of that thread when it was chosen */
     bool with_method;             /* zoomed into `method` */
     uint32_t method;
@@ -187,6 +188,7 @@ struct model {
     struct model_thread *threads;
     uint32_t thread_count;
     uint64_t samples[EVENT_KINDS];               /* all samples of each event, without narrowing */
+    uint64_t active_samples;                     /* those of them that are of EVENT_ACTIVE */
     struct profile_second second[MODEL_SECONDS]; /* of the current event, oldest first */
     uint32_t seconds;                            /* number of seconds in `second` */
     uint64_t seconds_from;                       /* the first of them */
@@ -269,6 +271,15 @@ const char *model_package(const struct model *m, uint32_t method, char *out, siz
 /* Returns the question in the form the profile is asked; it points into the model. */
 struct query model_query(const struct model *m);
 
+/* Whether the question leaves idle threads out: it is of the wall clock, and does not ask for
+ * them. */
+bool model_hides_idle(const struct model_question *q);
+/* Whether both questions are of the same samples, as far as the event is concerned. */
+bool model_same_event(const struct model_question *a, const struct model_question *b);
+/* Returns the part of the wall clock samples' weight that the answer leaves out because its threads
+ * are idle, in percent; < 0: nothing is left out, or it is not known yet. */
+double model_idle_percent(const struct model *m);
+
 /* Never returns NULL, for any id. */
 const struct method *model_method(const struct model *m, uint32_t id);
 /* Writes the method's name for the screen, with parameters if another method has the same name.
@@ -326,7 +337,8 @@ struct model_thread *model_merge_threads(const struct model *m, const struct sna
 /* Internal: polls the kernel for the threads. */
 void model_look_at_threads(struct model *m, uint64_t now_ns);
 /* Internal: model_ask_others takes the other events' rows for this question, as far as they changed
- * and time allows (-ENOMEM: some are missing). model_look_at_events takes the figures of all
+ * and time allows (-ENOMEM: some are missing). If idle threads are hidden, the rows of all wall clock
+ * samples are among them. model_look_at_events takes the figures of all
  * events. Call both between source.lock and source.unlock. */
 int model_ask_others(struct model *m, struct profile *p, const struct query *q);
 void model_look_at_events(struct model *m, struct profile *p);

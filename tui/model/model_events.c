@@ -2,6 +2,8 @@
  * threads of the model are here too. */
 #include "tui/model/model.h"
 
+#include "tui/widget/format.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +88,21 @@ static int take_rows(struct model *m, struct profile *p, struct query q, int eve
     return 0;
 }
 
+bool model_hides_idle(const struct model_question *q) {
+    return q->event == WIRE_EVENT_WALL && !q->idle;
+}
+
+bool model_same_event(const struct model_question *a, const struct model_question *b) {
+    return a->event == b->event && model_hides_idle(a) == model_hides_idle(b);
+}
+
+double model_idle_percent(const struct model *m) {
+    const struct snapshot *all = m->rows[WIRE_EVENT_WALL].snapshot;
+    if (!model_hides_idle(&m->asked) || !all || !all->weight || m->snapshot->weight >= all->weight)
+        return -1;
+    return percent_of(all->weight - m->snapshot->weight, all->weight);
+}
+
 int model_ask_others(struct model *m, struct profile *p, const struct query *q) {
     bool all = m->held || profile_node_count(p) <= ROWS_AT_ONCE_NODES;
     int err = 0, turn = m->rows_turn;
@@ -93,16 +110,22 @@ int model_ask_others(struct model *m, struct profile *p, const struct query *q) 
     for (int i = 1; i <= EVENT_KINDS; i++) {
         int event = (turn + i) % EVENT_KINDS;
         struct model_rows *r = &m->rows[event];
-        bool there = event != m->question.event && profile_samples(p, event) > 0;
+        bool own =
+            event == m->question.event; /* the answer's, of idle threads too if it has none */
+        if (!own && !m->question.others)
+            continue;
+        bool there = (!own || model_hides_idle(&m->question)) && profile_samples(p, event) > 0;
         if (!there || (r->snapshot && !same_rows(&r->asked, &m->question)))
             model_rows_free(r); /* rows of another question would have wrong numbers */
-        if (!there || err || (taken && !all))
+        if (!there || err || (taken && !all && !own))
             continue;
         if (r->snapshot && same_window(&r->asked, &m->question) &&
             (m->held ||
              (r->samples == profile_samples(p, event) && r->weight == profile_weight(p, event))))
             continue;
         err = take_rows(m, p, *q, event);
+        if (own) /* in every turn: both are of the same moment */
+            continue;
         taken = true;
         m->rows_turn = event;
     }
@@ -123,13 +146,16 @@ static void look_at_seconds(struct model *m, struct profile *p) {
     }
     if (m->held && m->seconds && m->held_second < m->seconds_from)
         m->seconds_from = m->held_second > m->first_second ? m->held_second : m->first_second;
-    profile_timeline(p, m->question.event, m->seconds_from, m->seconds, m->second);
+    int event = model_hides_idle(&m->question) ? (int)EVENT_ACTIVE : m->question.event;
+    profile_timeline(p, event, m->seconds_from, m->seconds, m->second);
 }
 
 void model_look_at_events(struct model *m, struct profile *p) {
     if (!m->held)
         for (int i = 0; i < EVENT_KINDS; i++)
             m->samples[i] = profile_samples(p, i);
+    if (!m->held)
+        m->active_samples = profile_samples(p, EVENT_ACTIVE);
     look_at_seconds(m, p);
 }
 
@@ -193,7 +219,7 @@ double model_thread_share(const struct model *m, int event, const struct model_t
 }
 
 const uint64_t *model_thread_states(const struct model *m, const struct model_thread *t) {
-    if (m->asked.event == WIRE_EVENT_WALL)
+    if (m->asked.event == WIRE_EVENT_WALL && m->asked.idle)
         return t->states;
     const struct snapshot_thread *found = find_thread(&m->rows[WIRE_EVENT_WALL], key_of(t));
     return found ? found->state : NULL;
@@ -322,39 +348,70 @@ static uint32_t add_unsampled(const struct model *m, struct model_thread *rows, 
     return n;
 }
 
+static struct model_thread thread_of(const struct model *m, const struct snapshot_thread *from) {
+    struct model_thread t = {.tid = from->tid,
+                             .is_virtual = from->is_virtual,
+                             .java_id = from->java_id,
+                             .name = from->name ? from->name : "",
+                             .state = from->ended        ? 'X'
+                                      : from->is_virtual ? 'V'
+                                                         : '?',
+                             .cpu_percent = -1,
+                             .row = UINT32_MAX,
+                             .top_method = METHOD_NONE};
+    if (t.state == '?') /* the kernel does not know virtual threads */
+        add_stat(m, &t);
+    return t;
+}
+
+/* Adds the threads whose wall clock samples are all left out because they are idle, as rows from `n`
+ * on. Returns the number of rows. Names of virtual threads live only as long as their snapshot, and
+ * a virtual thread hardly ever sleeps on a carrier, so these are not added. */
+static uint32_t add_idle(const struct model *m, struct model_thread *rows, uint32_t n,
+                         const struct snapshot *all, bool *is_row) {
+    for (uint32_t i = 0; i < n; i++) {
+        const struct snapshot_thread *t = find_thread(&m->rows[WIRE_EVENT_WALL], key_of(&rows[i]));
+        if (t)
+            is_row[t - all->threads] = true;
+    }
+    for (uint32_t i = 0; i < all->thread_count; i++)
+        if (!is_row[i] && !all->threads[i].is_virtual)
+            rows[n++] = thread_of(m, &all->threads[i]);
+    return n;
+}
+
 /* Merges the threads of the profile with the kernel's. Threads without samples are only included if
  * the question is not narrowed to a thread or filter. */
 struct model_thread *model_merge_threads(const struct model *m, const struct snapshot *s,
                                          uint32_t *count) {
+    const struct snapshot *all =
+        model_hides_idle(&m->question) ? m->rows[WIRE_EVENT_WALL].snapshot : NULL;
     bool everyone = !model_zoomed(&m->question) && !m->question.filter[0];
-    size_t most = s->thread_count + (everyone ? (size_t)m->stats_now.count : 0);
+    size_t sampled = (size_t)s->thread_count + (all ? all->thread_count : 0);
+    size_t most = sampled + (everyone ? (size_t)m->stats_now.count : 0);
     struct model_thread *rows = calloc(most + 1, sizeof *rows);
-    uint32_t *tids = calloc(s->thread_count + 1, sizeof *tids);
-    if (!rows || !tids) {
+    uint32_t *tids = calloc(sampled + 1, sizeof *tids);
+    bool *is_row = calloc(sampled + 1, sizeof *is_row);
+    if (!rows || !tids || !is_row) {
         free(rows);
         free(tids);
+        free(is_row);
         return NULL;
     }
     uint32_t n = 0;
     for (uint32_t i = 0; i < s->thread_count; i++) {
         const struct snapshot_thread *from = &s->threads[i];
         struct model_thread *t = &rows[n++];
-        *t = (struct model_thread){.tid = from->tid,
-                                   .is_virtual = from->is_virtual,
-                                   .java_id = from->java_id,
-                                   .name = from->name ? from->name : "",
-                                   .state = from->ended        ? 'X'
-                                            : from->is_virtual ? 'V'
-                                                               : '?',
-                                   .cpu_percent = -1,
-                                   .weight = from->weight,
-                                   .samples = from->samples,
-                                   .states = from->state,
-                                   .row = i,
-                                   .top_method = from->top_method};
-        if (t->state == '?') /* the kernel does not know virtual threads */
-            add_stat(m, t);
+        *t = thread_of(m, from);
+        t->weight = from->weight;
+        t->samples = from->samples;
+        t->states = from->state;
+        t->row = i;
+        t->top_method = from->top_method;
     }
+    if (all)
+        n = add_idle(m, rows, n, all, is_row);
+    free(is_row);
     if (everyone)
         n = add_unsampled(m, rows, n, tids);
     qsort(rows, n, sizeof *rows, compare_threads);

@@ -74,6 +74,8 @@ static const char *describe_question(const struct model *m, bool compared, struc
     size_t usual = out->len;
     if (m->status.engine[q->event].biased)
         text_add(out, ", BIASED: at safepoints only");
+    if (model_hides_idle(q))
+        text_add(out, ", idle hidden");
     if (model_zoomed(q))
         text_addf(out, ", thread %s", model_zoom_name(m, name, sizeof name));
     if (q->with_method)
@@ -117,7 +119,7 @@ static const struct snapshot *take_picture(const struct model *m, struct profile
 }
 
 static bool is_compared(const struct model *m) {
-    return m->baseline && m->baseline_asked.event == m->question.event;
+    return m->baseline && model_same_event(&m->baseline_asked, &m->question);
 }
 
 /* Returns the baseline as a tree of the same kind. If it is kept as another kind, it is taken again

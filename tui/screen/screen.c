@@ -215,6 +215,16 @@ static void step_event(struct screen *s, int by) {
         look_at(s, event);
 }
 
+static void show_idle(struct screen *s) {
+    struct model_question *q = &s->model->question;
+    if (q->event != WIRE_EVENT_WALL) {
+        screen_pass(s, "only the wall clock has samples of idle threads");
+        return;
+    }
+    q->idle = !q->idle;
+    screen_ask(s);
+}
+
 static void open_help(struct screen *s) {
     s->help = true;
     line_editor_open(&s->help_search, "");
@@ -377,6 +387,9 @@ static void carry_out(struct screen *s, enum command command) {
     case COMMAND_CARRIERS:
         s->model->question.carriers = !s->model->question.carriers;
         screen_ask(s);
+        break;
+    case COMMAND_IDLE:
+        show_idle(s);
         break;
     case COMMAND_BACK:
         go_back(s);

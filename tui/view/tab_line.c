@@ -108,8 +108,11 @@ static void describe_comparison(const struct model *m, struct question *out) {
     uint64_t now = m->held ? m->held_second : m->newest_second;
     if (!m->baseline)
         return;
-    if (m->baseline_asked.event != m->question.event)
-        add(out, "baseline is of %s", model_event_name(m, m->baseline_asked.event));
+    if (!model_same_event(&m->baseline_asked, &m->question))
+        add(out, "baseline is of %s%s", model_event_name(m, m->baseline_asked.event),
+            m->baseline_asked.event != m->question.event ? ""
+            : m->baseline_asked.idle                     ? " with idle"
+                                                         : " without idle");
     else if (now >= m->baseline_second)
         add(out, "vs %s ago", format_age(&f, (now - m->baseline_second) * 1000));
     else
@@ -144,9 +147,11 @@ static void describe_question(const struct canvas *c, const struct model *m, enu
     bool chosen = (m->span && !m->span_is_default) || m->mark_second || m->scrubbed;
     if (whole && !locks && (q->narrowings || chosen) && m->snapshot) {
         struct format f = {""};
-        add(out, "%s%% of all",
-            format_percent(&f, percent_of(m->snapshot->samples, m->samples[q->event])));
+        uint64_t all = model_hides_idle(q) ? m->active_samples : m->samples[q->event];
+        add(out, "%s%% of all", format_percent(&f, percent_of(m->snapshot->samples, all)));
     }
+    if (!locks && m->snapshot && model_idle_percent(m) >= 0)
+        add(out, "idle hidden (%.0f %%)", model_idle_percent(m));
     if (q->carriers && !q->virtual_id)
         add(out, "by carrier");
     if (whole || !q->narrowings || m->held || !m->span_is_default || m->mark_second)

@@ -238,8 +238,11 @@ bool view_can_start(const struct model *m, int event) {
 void view_empty(struct canvas *c, struct area a, const struct model *m) {
     const int event = m->question.event;
     const struct session_engine *e = &m->status.engine[event];
-    char why[300], reason[80];
-    if (m->question.narrowings)
+    char why[300], reason[80], key[KEY_TEXT];
+    if (model_idle_percent(m) > 99.99)
+        snprintf(why, sizeof why, "all threads here are idle: %s shows them",
+                 keymap_key(m->settings.keys, COMMAND_IDLE, SCOPE_VIEWS, key));
+    else if (m->question.narrowings)
         snprintf(why, sizeof why, "no samples here: Esc goes back, U removes every restriction");
     else if (m->counted[event] && (m->mark_second || m->span))
         snprintf(why, sizeof why, "no samples in this time: %s",

@@ -22,6 +22,7 @@ static const char *const legend[][2] = {
     {"CPU%", "CPU time in percent of one core, as the kernel counts it"},
     {"SHARE%", "of the event's total; locks: of the time waited"},
     {"STATES", "percent of a thread's wall clock time, by what it did"},
+    {"idle hidden", "part of the wall clock samples that is left out"},
     {"BLOCK%", "share of the thread's time spent waiting for locks"},
     {"ALLOC/S", "bytes allocated per second"},
     {"alloc% ...", "the method's or thread's share of another event"},

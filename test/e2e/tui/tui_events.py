@@ -4,6 +4,7 @@
 locks, and the same of a recording.
 """
 import contextlib
+import glob
 import os
 import re
 import shutil
@@ -12,7 +13,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-from lib import Checks, java_tool, want, wait_for
+from lib import Checks, Jvm, java_tool, want, wait_for
 from tui import saved, screen, terminal
 
 SOURCE = """
@@ -121,6 +122,7 @@ def switching(pid):
         s.keys("E")
         s.wait(r"\[wall signal")
         s.wait(r"coverage \d+\.\d%")
+        s.keys("I")
         s.wait(r"^.* \d+\.\d\d?s .*(Thread\.sleep|nanosleep|futex|cond_)")
         s.keys("2")
         s.wait(r"STATE +STATES +ALLOC/S BLOCK% ")
@@ -202,6 +204,61 @@ def starting(pid):
         leave(s)
 
 
+def title(path):
+    with open(path, encoding="utf-8") as f:
+        return re.search(r"<title>([^<]*)</title>", f.read()).group(1)
+
+
+WAITS = "FinalizerThread"  # for what is finalized: nothing, in this JVM
+
+
+def look_for_idle(s, found):
+    s.keys("/", "C-u")
+    s.line(WAITS)
+    s.wait(r"^> .*%s" % WAITS if found else "not found: " + WAITS)
+    s.keys("Escape")
+
+
+def idle(demo):
+    """Most threads wait for work most of the time: a key shows them."""
+    with screen(160, 50) as s:
+        s.start("-e wall --record wall.jtop %d" % demo)
+        part = int(s.wait(r"8 status +idle hidden \((\d+) %\)").group(1))
+        want(10 <= part <= 99, "%d %% idle" % part)
+        s.wait(r"^> +\d+\.\d .* \d+\.\d\d?s ")
+        look_for_idle(s, False)
+        s.keys("2")  # the launcher's thread waits for main: it has its row and its states
+        s.wait(r"^[> ] +%d +\S+ +0\.0 +0 sleep +futex 100 " % demo)
+        s.wait(r"^[> ] +\d+ +\S+ +[1-9]\S* .* order-worker-\d ")
+        s.keys("1", "s")
+        path = saved(s)
+        want(title(path).startswith("wall, idle hidden"), title(path))
+        with open(path, encoding="utf-8") as f:
+            want(WAITS not in f.read(), "an idle thread in the picture")
+        s.keys("I")
+        wait_for(lambda: "idle hidden" not in s.text(), "all samples")
+        look_for_idle(s, True)
+        s.keys("2")
+        s.wait(r"^[> ] +%d +\S+ +[1-9]\S* +\S+ sleep +futex 100 " % demo)
+        os.remove(path)
+        s.keys("1", "s")
+        wait_for(lambda: glob.glob(os.path.join(s.directory, "*.svg")), "the picture of all samples")
+        path = saved(s)
+        want("idle" not in title(path), title(path))
+        with open(path, encoding="utf-8") as f:
+            want(WAITS in f.read(), "no idle thread in the picture")
+        leave(s)
+        s.start("wall.jtop")  # the same of a recording
+        s.wait(r"RECORDING$")
+        s.wait(r"idle hidden \(\d+ %\)")
+        look_for_idle(s, False)
+        s.keys("2")
+        s.wait(r"^[> ] +%d +\S+ +0\.0 +0 \S+ +futex 100 " % demo)
+        s.keys("1", "I")
+        look_for_idle(s, True)
+        leave(s)
+
+
 def pauses(pid):
     with screen(120, 40) as s:
         s.start("%d" % pid)
@@ -249,6 +306,8 @@ def main():
     if not shutil.which("tmux") or not samples_allocations():
         print("ok events on screen # SKIP needs tmux and a JDK 11 or later")
         return 0
+    with Jvm("shop.Demo") as demo:
+        checks.run("idle threads under the wall clock", idle, demo.pid)
     with several() as jvm:
         checks.run("four events and their columns", switching, jvm.pid)
         checks.run("started and stopped while looking", starting, jvm.pid)

@@ -49,7 +49,8 @@ static void switches(void **unused) {
     for (int i = 0; i < 4; i++) {
         fixture_press(&f, "E");
         assert_int_equal(f.model.question.event, order[i]);
-        assert_int_equal(f.model.snapshot->weight, profile_weight(f.profile, order[i]));
+        int counted = order[i] == WIRE_EVENT_WALL ? (int)EVENT_ACTIVE : order[i];
+        assert_int_equal(f.model.snapshot->weight, profile_weight(f.profile, counted));
     }
     for (int i = 2; i >= 0; i--) {
         fixture_press(&f, "[");
@@ -67,6 +68,104 @@ static void switches(void **unused) {
     fixture_press(&f, "EEEE");
     assert_int_equal(f.model.question.event, WIRE_EVENT_ALLOC);
     assert_int_equal(f.model.snapshot->weight, before);
+    fixture_close(&f);
+}
+
+static const struct model_thread *thread_named(const struct fixture *f, const char *name) {
+    char text[MODEL_NAME_SIZE];
+    for (uint32_t i = 0; i < f->model.thread_count; i++)
+        if (!strcmp(model_thread_name(&f->model.threads[i], text, sizeof text), name))
+            return &f->model.threads[i];
+    fail_msg("no thread %s", name);
+    return NULL;
+}
+
+static bool has_method(const struct fixture *f, const char *name) {
+    for (uint32_t i = 0; i < f->model.snapshot->method_count; i++)
+        if (!strcmp(model_method(&f->model, f->model.snapshot->methods[i].method)->name, name))
+            return true;
+    return false;
+}
+
+/* Under the wall clock, samples of idle threads are left out, until a key shows them. */
+static void idle_threads(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_busy(&f, LIVE_METHODS, 30, 160, false);
+    fixture_press(&f, "I"); /* this is CPU time */
+    assert_false(f.model.question.idle);
+    fixture_press(&f, "E");
+    const uint64_t active = profile_weight(f.profile, EVENT_ACTIVE);
+    const uint64_t all = profile_weight(f.profile, WIRE_EVENT_WALL);
+    assert_true(active > 0 && active < all);
+    assert_int_equal(f.model.snapshot->weight, active);
+    assert_true(has_method(&f, "halfUp") && has_method(&f, "__libc_send"));
+    assert_false(has_method(&f, "park") || has_method(&f, "sleep"));
+    assert_true(model_idle_percent(&f.model) > 54 && model_idle_percent(&f.model) < 56);
+    compare_screen(&f, "events-idle-hidden");
+    fixture_press(&f, "2"); /* a sleeper has no share, but its row and what it did */
+    const struct model_thread *sleeper = thread_named(&f, "価格-更新");
+    assert_int_equal(sleeper->weight, 0);
+    assert_int_equal(model_thread_states(&f.model, sleeper)[WIRE_THREAD_SLEEPING], 200 * 50 * MS);
+    const struct model_thread *worker = thread_named(&f, "http-worker-1");
+    assert_int_equal(worker->weight, 160 * 50 * MS);
+    assert_int_equal(model_thread_states(&f.model, worker)[WIRE_THREAD_PARKED], 40 * 50 * MS);
+    compare_screen(&f, "events-idle-hidden-threads");
+    fixture_press(&f, "I1");
+    assert_int_equal(f.model.snapshot->weight, all);
+    assert_true(has_method(&f, "park") && has_method(&f, "sleep"));
+    assert_true(model_idle_percent(&f.model) < 0);
+    compare_screen(&f, "events-idle-shown");
+    fixture_press(&f, "3I"); /* a view without columns of other events */
+    assert_int_equal(f.model.snapshot->weight, active);
+    assert_true(model_idle_percent(&f.model) > 54);
+    fixture_press(&f, "E"); /* it is about the wall clock only */
+    assert_int_equal(f.model.snapshot->weight, profile_weight(f.profile, WIRE_EVENT_ALLOC));
+    assert_true(model_idle_percent(&f.model) < 0);
+    fixture_close(&f);
+}
+
+/* Held, the key shows the same moment; a baseline of other samples is not compared. */
+static void idle_threads_held(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_busy(&f, LIVE_METHODS, 30, 160, false);
+    fixture_press(&f, "Epb");
+    const uint64_t active = f.model.snapshot->weight,
+                   all = profile_weight(f.profile, WIRE_EVENT_WALL);
+    assert_non_null(f.model.diff);
+    f.now_ns += FIXTURE_SECOND;
+    wall(&f, 4711, WIRE_THREAD_PARKED, 40, RUN "2 jdk.internal.misc.Unsafe.park");
+    wall(&f, 4711, WIRE_THREAD_RUNNING, 10, RUN "2 shop.cart.Cart.total");
+    fixture_second(&f);
+    fixture_press(&f, "I");
+    assert_int_equal(f.model.snapshot->weight, all);
+    assert_null(f.model.diff);
+    compare_screen(&f, "events-idle-baseline");
+    fixture_press(&f, "I");
+    assert_int_equal(f.model.snapshot->weight, active);
+    assert_non_null(f.model.diff);
+    fixture_press(&f, "p");
+    assert_int_equal(f.model.snapshot->weight, active + 10 * 50 * MS);
+    fixture_close(&f);
+}
+
+/* A thread that does nothing else, and a profile of such threads only. */
+static void only_idle_threads(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_busy(&f, LIVE_THREADS, 24, 80, false);
+    profile_thread_name(f.profile, 4713, 23, "sleeper");
+    wall(&f, 4713, WIRE_THREAD_SLEEPING, 1, "2 java.lang.Thread.run|I java.lang.Thread.sleep");
+    fixture_second(&f);
+    fixture_press(&f, "E/sleeper\n\n"); /* its methods */
+    assert_int_equal(f.model.question.tid, 4713);
+    assert_int_equal(f.model.snapshot->weight, 0);
+    compare_screen(&f, "events-idle-only");
+    fixture_press(&f, "2");
+    assert_int_equal(f.model.thread_count, 1);
+    fixture_press(&f, "1I");
+    assert_true(has_method(&f, "sleep"));
     fixture_close(&f);
 }
 
@@ -327,6 +426,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(screens),
         cmocka_unit_test(switches),
+        cmocka_unit_test(idle_threads),
+        cmocka_unit_test(idle_threads_held),
+        cmocka_unit_test(only_idle_threads),
         cmocka_unit_test(other_columns),
         cmocka_unit_test(huge_profiles_take_turns),
         cmocka_unit_test(starts_and_stops),

@@ -192,6 +192,11 @@ static void fixture_virtual(struct fixture *f, uint32_t tid, uint64_t virtual_id
                                     .frame = frame + FIXTURE_FRAMES - n};
     int err = profile_add(f->profile, &sample);
     assert(!err);
+    if (f->event == WIRE_EVENT_WALL && event_is_active(sample.state)) { /* as the decoder does */
+        sample.event = EVENT_ACTIVE;
+        err = profile_add(f->profile, &sample);
+        assert(!err);
+    }
     (void)err;
     f->status.samples += count;
 }

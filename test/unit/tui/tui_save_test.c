@@ -80,6 +80,29 @@ static void the_title_says_whose_samples(void **unused) {
     fixture_close(&f);
 }
 
+/* What is saved under the wall clock has no idle threads if the screen has none. */
+static void idle_threads_are_left_out(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_METHODS, 24, 80, false);
+    fixture_engine(&f, WIRE_EVENT_WALL, "wall", "signal", 50000000);
+    f.event = WIRE_EVENT_WALL;
+    f.state = WIRE_THREAD_PARKED;
+    fixture_sample(&f, 4711, 9, "2 shop.Pool.await");
+    f.state = WIRE_THREAD_IO;
+    fixture_sample(&f, 4711, 2, "2 shop.Store.ask");
+    fixture_second(&f);
+    fixture_press(&f, "E");
+    assert_true(says(&f, "<title>wall, idle hidden \xc2\xb7"));
+    assert_true(says(&f, "shop/Store"));
+    assert_false(says(&f, "shop/Pool"));
+    fixture_press(&f, "I");
+    assert_false(says(&f, "idle hidden"));
+    assert_true(says(&f, "shop/Store"));
+    assert_true(says(&f, "shop/Pool"));
+    fixture_close(&f);
+}
+
 /* Another event's file has its name, its unit and its weights in it, and whether it is biased. */
 static void the_event_is_stated(void **unused) {
     (void)unused;
@@ -257,6 +280,7 @@ int main(void) {
         cmocka_unit_test(from_the_leaves_where_the_tree_is),
         cmocka_unit_test(a_baseline_colours_the_difference),
         cmocka_unit_test(the_title_says_whose_samples),
+        cmocka_unit_test(idle_threads_are_left_out),
     };
     if (!mkdtemp(where) || chdir(where) != 0)
         return 1;

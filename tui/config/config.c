@@ -75,6 +75,8 @@ const struct config_setting config_settings[] = {
      FIELD(no_mouse), NULL, NULL},
     {"display", "simple", "no", "drop the package from class names", CONFIG_YES, FIELD(simple),
      NULL, NULL},
+    {"display", "idle", "no", "show idle threads under the wall clock", CONFIG_YES, FIELD(idle),
+     NULL, NULL},
     {"columns", "methods", "",
      "columns of the methods view, in this order, separated by blanks or commas, as far as they "
      "fit; empty: the default columns",

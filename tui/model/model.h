@@ -140,7 +140,7 @@ struct model_settings {
     uint64_t span;       /* first window in seconds; 0: everything */
     int event;           /* of the first question */
     bool simple;         /* class names without package */
-    bool carriers;       /* of the first question */
+    bool carriers, idle; /* of the first question */
     bool precise;        /* as requested from the session */
     enum wire_walk walk; /* as requested from the session */
     /* As requested from the session; lives as long as the model. 0 engines: CPU time. */

@@ -34,6 +34,7 @@ struct model_settings live_settings(const struct live_options *o) {
                                    .event = (int)o->session.engine[0].event,
                                    .simple = o->simple,
                                    .carriers = o->carriers,
+                                   .idle = o->config->idle,
                                    .precise = o->session.precise,
                                    .walk = o->session.walk,
                                    .engine = o->session.engine,

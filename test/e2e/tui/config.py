@@ -2,6 +2,7 @@
 """The config file in a real terminal: what it sets is what comes up, and its mistakes are told
 before anything is started."""
 import os
+import re
 import sys
 import tempfile
 
@@ -69,6 +70,17 @@ def command_line_first(home, jvm):
     want("TID" in text and "SELF%" not in text, text)
 
 
+def idle_threads(home, jvm):
+    """Frames have no key that shows them."""
+    environment = dict(os.environ, XDG_CONFIG_HOME=home)
+    frames = ("--batch", "-n", "2", "-e", "wall", jvm.pid)
+    write(home, "[display]\nview = methods\n")
+    want(re.search(r"idle hidden \(\d+ %\)", good(*frames, env=environment)), "idle threads")
+    write(home, "[display]\nidle = yes\n")
+    text = good(*frames, env=environment)
+    want("idle hidden" not in text and "SELF%" in text, text)
+
+
 def unreadable(home, jvm):
     """Somebody else's home in HOME, as setpriv leaves it. (The JVM is root's: whether the settings
     are in the way is what is told first.)"""
@@ -90,7 +102,8 @@ def main():
         checked = [("mistakes are told with file and line", mistakes),
                    ("what is printed can be read", printed),
                    ("what is set is in force", in_force),
-                   ("the command line comes after it", command_line_first)]
+                   ("the command line comes after it", command_line_first),
+                   ("idle threads are shown", idle_threads)]
         if os.geteuid() == 0:
             checked.append(("one that may not be read is none", unreadable))
         for name, check in checked:

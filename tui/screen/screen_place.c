@@ -105,9 +105,10 @@ bool screen_return(struct screen *s) {
     if (!s->places)
         return false;
     const struct screen_place *p = &s->place[--s->places];
-    bool carriers = s->model->question.carriers;
+    bool carriers = s->model->question.carriers, idle = s->model->question.idle;
     s->model->question = p->question;
     s->model->question.carriers = carriers;
+    s->model->question.idle = idle;
     s->event = p->event;
     s->inverted = p->inverted;
     if (views[p->view]->come_back)
@@ -122,6 +123,7 @@ void screen_reset(struct screen *s) {
         ;
     m->search[0] = '\0';
     m->question.by_thread = false;
+    m->question.idle = m->settings.idle;
     s->inverted = 0;
     s->places = 0;
     if (model_reset_time(m))

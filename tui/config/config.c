@@ -243,6 +243,7 @@ static void check_keys(struct parse *p) {
     const struct key_binding *a, *b;
     int32_t press;
     char key[PRESS_NAME_SIZE];
+    keymap_yield(&p->config->keys);
     if (!keymap_clash(&p->config->keys, &a, &b, &press))
         return;
     int of_a = p->key_line[a - key_bindings], of_b = p->key_line[b - key_bindings];

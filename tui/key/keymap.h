@@ -2,6 +2,7 @@
  * Files:
  *   keymap       table of keys: press, command, where it applies, help text
  *   keymap_bind  keys in force: lookup, and bindings from the config file
+ *   keymap_help  sections of the help, and the views where a key works
  *
  * The table of keys: which press gives which command, in which places, and its help text. The help
  * screen and the footer are made from this table, so every key that works is also shown.
@@ -180,7 +181,11 @@ const char *keymap_keys(const struct keymap *k, const struct key_binding *b);
  * -EINVAL with a message: no such name, no such key, or too many keys. */
 int keymap_bind(struct keymap *k, const char *name, const char *keys, struct err *e);
 
-/* Call this after all keys are bound. Finds the first two rows with different commands for one
+/* Call this after all keys are bound: other rows lose the keys that were bound, so that a key which
+ * becomes a default in a later release does not make a config file wrong. */
+void keymap_yield(struct keymap *k);
+
+/* Call this after keymap_yield. Finds the first two rows with different commands for one
  * press in the same place, and that press. False: there are none. */
 bool keymap_clash(const struct keymap *k, const struct key_binding **a,
                   const struct key_binding **b, int32_t *press);

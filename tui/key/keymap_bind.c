@@ -125,6 +125,47 @@ int keymap_bind(struct keymap *k, const char *name, const char *keys, struct err
     return found ? 0 : no_such_name(name, e);
 }
 
+/* True if a row that the config file binds has this press, where `b` works too. */
+static bool is_taken(const struct keymap *k, const bool *bound, const struct key_binding *b,
+                     int32_t press) {
+    for (const struct key_binding *other = key_bindings; other->help; other++) {
+        size_t row = (size_t)(other - key_bindings);
+        if (row < KEY_ROWS_MAX && bound[row] && (other->scope & b->scope) &&
+            other->command != b->command && is_among(k->press[row], KEY_PRESSES, press))
+            return true;
+    }
+    return false;
+}
+
+/* Writes the row's default keys, but those that are taken. */
+static void keep_free(struct keymap *k, const bool *bound, const struct key_binding *b) {
+    size_t row = (size_t)(b - key_bindings), n = 0;
+    int count = 0;
+    memset(k->press[row], 0, sizeof k->press[row]);
+    k->keys[row][0] = '\0';
+    for (int i = 0; i < KEY_PRESSES && b->press[i]; i++)
+        if (!is_taken(k, bound, b, b->press[i]))
+            k->press[row][count++] = b->press[i];
+    const char *keys = b->keys;
+    for (char word[32]; next_word(&keys, word, sizeof word)[0];)
+        if (!is_taken(k, bound, b, press_parse(word)))
+            n += (size_t)snprintf(k->keys[row] + n, KEY_TEXT - n, "%s%s", n ? " " : "", word);
+    k->bound[row] = true;
+}
+
+void keymap_yield(struct keymap *k) {
+    bool bound[KEY_ROWS_MAX];
+    memcpy(bound, k->bound, sizeof bound);
+    for (const struct key_binding *b = key_bindings; b->help; b++) {
+        size_t row = (size_t)(b - key_bindings);
+        bool loses = false;
+        for (int i = 0; row < KEY_ROWS_MAX && !bound[row] && i < KEY_PRESSES && b->press[i]; i++)
+            loses = loses || is_taken(k, bound, b, b->press[i]);
+        if (loses)
+            keep_free(k, bound, b);
+    }
+}
+
 bool keymap_clash(const struct keymap *k, const struct key_binding **a,
                   const struct key_binding **b, int32_t *press) {
     for (*a = key_bindings; (*a)->help; (*a)++) {

@@ -119,9 +119,11 @@ static void describe_comparison(const struct model *m, struct question *out) {
         add(out, "vs %s later", format_age(&f, (m->baseline_second - now) * 1000));
 }
 
-/* `whole`: also parts that a narrow screen leaves out. */
+/* How much of the question is drawn. A narrow screen leaves out the usual window first. */
+enum extent { BARE, SHARE, WHOLE };
+
 static void describe_question(const struct canvas *c, const struct model *m, enum live_view view,
-                              bool whole, struct question *out) {
+                              enum extent extent, struct question *out) {
     const struct model_question *q = &m->question;
     *out = (struct question){.what = ""};
     if (model_zoomed(q)) {
@@ -145,7 +147,7 @@ static void describe_question(const struct canvas *c, const struct model *m, enu
             m->snapshot && m->snapshot->filter_gave_up ? " (regex slow: incomplete)" : "");
     bool locks = view == LIVE_LOCKS;
     bool chosen = (m->span && !m->span_is_default) || m->mark_second || m->scrubbed;
-    if (whole && !locks && (q->narrowings || chosen) && m->snapshot) {
+    if (extent >= SHARE && !locks && (q->narrowings || chosen) && m->snapshot) {
         struct format f = {""};
         uint64_t all = model_hides_idle(q) ? m->active_samples : m->samples[q->event];
         add(out, "%s%% of all", format_percent(&f, percent_of(m->snapshot->samples, all)));
@@ -154,9 +156,9 @@ static void describe_question(const struct canvas *c, const struct model *m, enu
         add(out, "idle hidden (%.0f %%)", model_idle_percent(m));
     if (q->carriers && !q->virtual_id)
         add(out, "by carrier");
-    if (whole || !q->narrowings || m->held || !m->span_is_default || m->mark_second)
+    if (extent == WHOLE || !q->narrowings || m->held || !m->span_is_default || m->mark_second)
         describe_time(c, m, out);
-    if (whole)
+    if (extent == WHOLE)
         describe_part(m, locks, out);
     if (!locks)
         describe_comparison(m, out);
@@ -230,8 +232,8 @@ static int room_for_tabs(const struct canvas *c, const struct model *m, enum liv
                          struct question *q) {
     char state[40];
     int room = c->cols - canvas_width(c, state_word(m, state, sizeof state)) - 2, asked = 0;
-    for (int whole = 1; whole >= 0; whole--) {
-        describe_question(c, m, view, whole, q);
+    for (int extent = WHOLE; extent >= BARE; extent--) {
+        describe_question(c, m, view, (enum extent)extent, q);
         asked = question_cols(c, q);
         if (c->cols < SHORT_COLS || asked + GAP + SHORTEST_COLS <= room)
             break;

@@ -23,10 +23,10 @@ def write(home, text):
 
 def mistakes(home, jvm):
     environment = dict(os.environ, XDG_CONFIG_HOME=home)
-    path = write(home, "[display]\nrefresh = 1s\n[keys]\npause = s\n")
+    path = write(home, "[display]\nrefresh = 1s\n[keys]\npause = s\nwindow = s\n")
     done = prof("--batch", "-n", "1", jvm.pid, env=environment)
     want(done.returncode == 1, "exit %d" % done.returncode)
-    expected = "jtop-prof: %s:4: the key s would mean both pause and save-svg" % path
+    expected = "jtop-prof: %s:5: the key s would mean both pause and window" % path
     want(done.stderr.strip() == expected, done.stderr)
     want(not done.stdout, "started all the same: " + done.stdout)
     # who profiles without a screen needs no settings

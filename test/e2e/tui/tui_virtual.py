@@ -101,7 +101,7 @@ def rows(pid):
         s.keys("v")
         s.wait(r"^> .* virt +the-busy-one ")
         s.keys("Enter")
-        s.wait(r"\[1 methods\].* thread the-busy-one +LIVE")
+        s.wait(r"\[1 methods\].* thread the-busy-one +(\d+\.\d% of all +)?LIVE")
         s.wait(r"^> .*Tasks\.burn")
         s.keys("3")
         s.wait(r"VirtualThread\.run")

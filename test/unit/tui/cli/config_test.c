@@ -113,9 +113,26 @@ static void keys(void **unused) {
     bad("[keys]\npause = F13\n", "conf:2: there is no key \"F13\"");
     bad("[keys]\npause = \xc3\n", "conf:2: there is no key");
     bad("[keys]\npause = a b c d e\n", "conf:2: pause has too many keys");
-    bad("[keys]\nwindow = K\n\npause = s\n",
-        "conf:4: the key s would mean both pause and save-svg");
-    bad("[keys]\nup = j\nwindow = K\n", "conf:2: the key j would mean both up and down");
+    bad("[keys]\nwindow = s\n\npause = s\n", "conf:4: the key s would mean both pause and window");
+    bad("[keys]\nup = j\ndown = j\n", "conf:3: the key j would mean both up and down");
+}
+
+/* What is bound is taken from the defaults, and from nothing else. */
+static void bound_keys_come_first(void **unused) {
+    (void)unused;
+    struct config c = good("[keys]\npause = s F2 q\nmethods = x\n");
+    const struct keymap *k = &c.keys;
+    char key[KEY_TEXT];
+    assert_int_equal(keymap_command(k, 's', SCOPE_METHODS), COMMAND_PAUSE);
+    assert_int_equal(keymap_command(k, PRESS_F2, SCOPE_METHODS), COMMAND_PAUSE);
+    assert_int_equal(keymap_command(k, 'o', SCOPE_METHODS), COMMAND_EVENTS);
+    assert_int_equal(keymap_command(k, 'x', SCOPE_METHODS), COMMAND_METHODS);
+    assert_int_equal(keymap_command(k, 'x', SCOPE_PICKER), COMMAND_SORT); /* it is free there */
+    assert_string_equal(keymap_key(k, COMMAND_EVENTS, SCOPE_METHODS, key), "o");
+    assert_string_equal(keymap_key(k, COMMAND_SAVE_SVG, SCOPE_METHODS, key), "");
+    assert_int_equal(keymap_command(k, PRESS_F10, SCOPE_METHODS), COMMAND_QUIT);
+    assert_int_equal(keymap_command(k, PRESS_CTRL('C'), SCOPE_METHODS), COMMAND_QUIT);
+    assert_int_equal(keymap_command(k, 'p', SCOPE_METHODS), COMMAND_NONE);
 }
 
 /* As somebody would do who edits it: every line without its '#'. */
@@ -276,6 +293,7 @@ int main(void) {
         cmocka_unit_test(settings),
         cmocka_unit_test(mistakes_name_their_line),
         cmocka_unit_test(keys),
+        cmocka_unit_test(bound_keys_come_first),
         cmocka_unit_test(what_is_printed_can_be_read),
         cmocka_unit_test(every_row_can_be_bound),
         cmocka_unit_test(where_it_is),

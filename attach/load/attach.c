@@ -103,16 +103,20 @@ static int pass_on(struct reply *r) {
     return n ? r->each(r->context, text, n) : 0;
 }
 
-/* Waits for the answer. With `each`, an answer may take any time while the JVM runs. */
+/* Waits for the answer. With `each`, an answer may take any time while the JVM runs, until `each`
+ * ends the wait. */
 static int await_answer(const struct jvm *j, int fd, const struct reply *r, uint64_t deadline_ns) {
     struct proc_stat st;
     int rc;
     if (!r->each)
         return await(fd, POLLIN, deadline_ns);
-    do
-        rc = await(fd, POLLIN, proc_now_ns() + PATIENCE_NS);
-    while (rc == -ETIMEDOUT && proc_stat(j->pid, &st) == 0 &&
-           standstill_of(j->pid, NULL) == STANDSTILL_NONE);
+    while ((rc = await(fd, POLLIN, proc_now_ns() + PATIENCE_NS)) == -ETIMEDOUT) {
+        if (proc_stat(j->pid, &st) != 0 || standstill_of(j->pid, NULL) != STANDSTILL_NONE)
+            break;
+        int ended = r->each(r->context, "", 0);
+        if (ended < 0)
+            return ended;
+    }
     return rc;
 }
 

@@ -49,7 +49,8 @@ int attach_command(const struct jvm *j, const char *command, const char *const a
 /* The same for answers that may be long or take long (jcmd, threaddump, dumpheap, inspectheap).
  * `each` gets the text as raw bytes, piece by piece as it arrives. If it returns a negative errno,
  * the rest is not read and that errno is returned. Connecting takes up to `timeout_ms`. After that
- * there is no time limit while the JVM runs; -ETIMEDOUT if it is stopped. The text of an error is
+ * there is no time limit while the JVM runs; -ETIMEDOUT if it is stopped. While nothing arrives,
+ * `each` is called once a second with 0 bytes, so that it can end the wait. The text of an error is
  * in the message and is not passed to `each`. */
 int attach_stream(const struct jvm *j, const char *command, const char *const arg[3],
                   int timeout_ms, int (*each)(void *context, const char *data, size_t len),

@@ -66,6 +66,9 @@ enum command {
     COMMAND_TO_THREADS,
     COMMAND_ZOOM,         /* narrows every view to the row's method */
     COMMAND_ZOOM_PACKAGE, /* narrows every view to its package */
+    COMMAND_STACKS,       /* the JVM's stacks this moment */
+    COMMAND_STACKS_LOCKS, /* with owners of locks of java.util.concurrent */
+    COMMAND_SAVE_STACKS,
     COMMAND_NEXT_EVENT,
     COMMAND_PREVIOUS_EVENT,
     COMMAND_EVENTS,
@@ -122,13 +125,14 @@ enum key_scope {
     SCOPE_LINES = 512,
     SCOPE_STATUS = 1024,
     SCOPE_OVERVIEW = 2048,
+    SCOPE_STACKS = 4096,
     SCOPE_VIEWS = SCOPE_METHODS | SCOPE_THREADS | SCOPE_TREE | SCOPE_LOCKS | SCOPE_FLAME |
                   SCOPE_ALLOC | SCOPE_LINES | SCOPE_STATUS | SCOPE_OVERVIEW,
     SCOPE_TABLES = SCOPE_METHODS | SCOPE_THREADS, /* these are sorted by a column */
     SCOPE_FOLDS = SCOPE_TREE | SCOPE_ALLOC | SCOPE_LOCKS,
     SCOPE_ROWS = SCOPE_METHODS | SCOPE_THREADS | SCOPE_TREE | SCOPE_FLAME | SCOPE_ALLOC |
                  SCOPE_LINES | SCOPE_OVERVIEW | SCOPE_LOCKS, /* their rows are code or threads */
-    SCOPE_ALL = SCOPE_VIEWS | SCOPE_HELP | SCOPE_PICKER | SCOPE_EVENTS
+    SCOPE_ALL = SCOPE_VIEWS | SCOPE_HELP | SCOPE_PICKER | SCOPE_EVENTS | SCOPE_STACKS
 };
 
 struct key_binding {

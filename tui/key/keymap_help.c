@@ -19,6 +19,7 @@ enum section {
     IN_FILES,
     IN_REST,
     IN_EVENT_LIST,
+    IN_STACKS,
     IN_PICKER
 };
 
@@ -33,6 +34,7 @@ const char *const keymap_sections[] = {
     [IN_FILES] = "Files and clipboard",
     [IN_REST] = "Everything else",
     [IN_EVENT_LIST] = "In the list of events",
+    [IN_STACKS] = "On the page of stacks",
     [IN_PICKER] = "In the list of JVMs",
     NULL,
 };
@@ -45,7 +47,7 @@ static const struct {
 } parts[] = {
     {COMMAND_END, IN_MOVING},           {COMMAND_ENTER, IN_ROWS},
     {COMMAND_BACK, IN_SEARCH},          {COMMAND_REVERSE, IN_ROWS},
-    {COMMAND_TOGGLE_THREADS, IN_VIEWS}, {COMMAND_ZOOM_PACKAGE, IN_JUMPS},
+    {COMMAND_TOGGLE_THREADS, IN_VIEWS}, {COMMAND_SAVE_STACKS, IN_JUMPS},
     {COMMAND_ADD, IN_EVENTS},           {COMMAND_STRIP, IN_REST},
     {COMMAND_NO_BASELINE, IN_TIME},     {COMMAND_RESET, IN_SEARCH},
     {COMMAND_PIPE, IN_FILES},           {COMMAND_QUIT, IN_REST},
@@ -54,6 +56,8 @@ static const struct {
 int keymap_section(const struct key_binding *b) {
     if (b->scope == SCOPE_EVENTS)
         return IN_EVENT_LIST;
+    if (b->scope == SCOPE_STACKS)
+        return IN_STACKS;
     if (b->scope == SCOPE_PICKER)
         return IN_PICKER;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && b->scope != SCOPE_HELP; i++)

@@ -15,6 +15,7 @@
  *   source_file     text of a source file by lines, safe for the screen
  *   source_finder   search for a class's source file in folders, archives and the JDK
  *   source_session  data source of the model that reads from a session
+ *   thread_dump     parser of HotSpot's thread dumps: stacks, locks, owners, deadlocks
  *   thread_figures  figures of a thread or a group of threads: CPU, weight, states
  *   thread_kind     what a thread works for: the application, GC, JIT, VM; told by its name
  *   thread_pools    rows of the threads view: threads, grouped into pools by name
@@ -67,6 +68,12 @@ struct model_source {
     int (*check)(void *arg, const struct wire_engine_request *engine, struct err *e);
     /* As standstill_of; NULL: there is no JVM to check. */
     enum standstill (*standstill)(void *arg, pid_t *tracer);
+    /* Asks the JVM for a thread dump; `locks`: also for the owners of locks of
+     * java.util.concurrent. `each` and errors are those of attach_stream. It may take long, so it is
+     * called in a thread of its own, which may outlive the session. NULL: a recording. */
+    int (*stacks)(const struct jvm *j, bool locks,
+                  int (*each)(void *context, const char *data, size_t len), void *context,
+                  struct err *e);
 };
 
 /* A thread that the profile, the kernel or both know. */

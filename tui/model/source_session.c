@@ -1,5 +1,6 @@
 #include "tui/model/source_session.h"
 
+#include "attach/load/attach.h"
 #include "attach/load/standstill.h"
 #include "core/base/clock.h"
 #include "core/event/event.h"
@@ -51,6 +52,13 @@ static enum standstill standstill(void *arg, pid_t *tracer) {
     return standstill_of(j.pid, tracer);
 }
 
+static int stacks(const struct jvm *j, bool locks,
+                  int (*each)(void *context, const char *data, size_t len), void *context,
+                  struct err *e) {
+    const char *const arg[3] = {locks ? "-l" : NULL};
+    return attach_stream(j, "threaddump", arg, ATTACH_TIMEOUT_MS, each, context, e);
+}
+
 struct model_source source_session(struct session *s, bool live) {
     return (struct model_source){.arg = s,
                                  .lock = lock,
@@ -61,5 +69,6 @@ struct model_source source_session(struct session *s, bool live) {
                                  .threads = live ? threads : NULL,
                                  .set_engines = live ? set_engines : NULL,
                                  .check = live ? check : NULL,
-                                 .standstill = live ? standstill : NULL};
+                                 .standstill = live ? standstill : NULL,
+                                 .stacks = live ? stacks : NULL};
 }

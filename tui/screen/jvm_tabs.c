@@ -128,6 +128,17 @@ void jvm_tab_save(struct jvm_tab *t, time_t now) {
         screen_say(t->screen, "written: %s", path);
 }
 
+void jvm_tab_save_stacks(struct jvm_tab *t, time_t now) {
+    char path[512];
+    struct err e = {0};
+    size_t bytes;
+    const char *text = screen_stacks_dump(t->screen, &bytes);
+    if (save_text(&t->model, ".txt", text, bytes, now, path, sizeof path, &e))
+        screen_say(t->screen, "not written: %s", e.message);
+    else
+        screen_say(t->screen, "written: %s", path);
+}
+
 /* Returns the file's name. The file is in the current directory, and a whole path may not fit into
  * the status row. */
 static const char *file_of(const char *path) {

@@ -53,6 +53,8 @@ uint64_t jvm_tabs_look(struct jvm_tabs *t, bool all, uint64_t now_ns);
 
 /* Writes what is on screen in the format that the screen requests, and reports the path there. */
 void jvm_tab_save(struct jvm_tab *t, time_t now);
+/* Writes the stacks on screen as the JVM's own text, and reports the path there. */
+void jvm_tab_save_stacks(struct jvm_tab *t, time_t now);
 /* Starts or ends the recording of the stream to a file, and reports the file. */
 void jvm_tab_record(struct jvm_tab *t, time_t now);
 

@@ -23,6 +23,7 @@
  * the session's descriptor reports them. */
 #define EARLY_REFRESH_NS (200 * MS)
 #define EARLY_NS (1000 * MS)
+#define ANSWER_NS (50 * MS) /* how often the answer of a JVM is looked for */
 
 struct live {
     const struct live_options *o;
@@ -175,6 +176,9 @@ static void copy(struct live *l, struct screen *s) {
         lines += *at == '\n';
     if (!length)
         screen_say(s, "nothing to copy here");
+    else if (length > TERMINAL_COPY_MOST)
+        screen_say(s, "not copied: %zu KB are too much for a terminal's clipboard; s saves a file",
+                   length >> 10);
     else if (terminal_copy(l->loop.terminal, text, length))
         screen_say(s, "copied to the terminal's clipboard: %zu line%s", lines ? lines : 1,
                    lines > 1 ? "s" : "");
@@ -246,6 +250,9 @@ static enum way carry_out(struct live *l, struct jvm_tab *t, enum screen_wish wi
     case SCREEN_SAVE:
         jvm_tab_save(t, time(NULL));
         break;
+    case SCREEN_SAVE_STACKS:
+        jvm_tab_save_stacks(t, time(NULL));
+        break;
     case SCREEN_RECORD:
         jvm_tab_record(t, time(NULL));
         break;
@@ -314,7 +321,10 @@ static enum way run_screen(struct live *l) {
         uint64_t look = jvm_tabs_look(&l->tabs, false, now);
         use_mouse(l, screen_hovers(t->screen));
         show_screen(l, t->screen);
-        unsigned happened = loop_wait(&l->loop, fd, t->refresh_ns < look ? t->refresh_ns : look);
+        uint64_t until = t->refresh_ns < look ? t->refresh_ns : look;
+        if (screen_waits(t->screen) && until > now + ANSWER_NS)
+            until = now + ANSWER_NS;
+        unsigned happened = loop_wait(&l->loop, fd, until);
         if (happened & LOOP_QUIT)
             return WAY_OUT;
         if (happened & LOOP_OTHER) {

@@ -24,6 +24,8 @@
 #define PAGE_ROWS 29
 #define PAGE_COLS 200
 #define LINE_BYTES 1024
+#define STACKS_NS UINT64_C(2000000000)
+#define STACKS_LOOK_MS 20
 #define FIRST_NS UINT64_C(1500000000) /* how long the first page waits for samples */
 
 struct plain {
@@ -209,8 +211,8 @@ static void say_keys(struct plain *p) {
         text_addf(&t, "%s%s", i ? ", " : "", words[i].word);
     text_add(&t, "; ^T is typed as two characters.\n");
     for (const struct key_binding *b = key_bindings; b->help; b++)
-        if ((b->scope & (SCOPE_VIEWS | SCOPE_EVENTS)) && b->command != COMMAND_MOUSE &&
-            b->command != COMMAND_REDRAW)
+        if ((b->scope & (SCOPE_VIEWS | SCOPE_EVENTS | SCOPE_STACKS)) &&
+            b->command != COMMAND_MOUSE && b->command != COMMAND_REDRAW)
             text_addf(&t, "%s: %s\n", keymap_keys(keys, b), b->help);
     say_text(p, &t);
 }
@@ -221,12 +223,27 @@ static bool draw(struct plain *p, const struct jvm_tab *t, struct caret *caret) 
     return caret->visible;
 }
 
+/* Waits for the stacks that were requested; not for long, so that the user can cancel. */
+static void await_stacks(struct plain *p, struct jvm_tab *t) {
+    uint64_t end = clock_now_ns() + STACKS_NS;
+    struct caret caret;
+    while (screen_waits(t->screen) && !p->over && clock_now_ns() < end) {
+        wait_for(p, -1, STACKS_LOOK_MS);
+        draw(p, t, &caret);
+    }
+}
+
 static void say_page(struct plain *p, struct jvm_tab *t, bool head) {
     struct text out = {0};
     struct caret caret;
     model_refresh(&t->model, clock_now_ns());
     screen_update(t->screen);
     draw(p, t, &caret);
+    await_stacks(p, t);
+    if (screen_stacks_page(t->screen, &out)) {
+        say_text(p, &out);
+        return;
+    }
     if (screen_view(t->screen) == LIVE_FLAME)
         text_add(&out, "The flame graph is a picture: the call tree, key 3, shows the same.\n");
     else
@@ -262,6 +279,9 @@ static bool carry_out(struct plain *p, struct jvm_tab *t, enum screen_wish wish)
         break;
     case SCREEN_SAVE:
         jvm_tab_save(t, time(NULL));
+        break;
+    case SCREEN_SAVE_STACKS:
+        jvm_tab_save_stacks(t, time(NULL));
         break;
     case SCREEN_RECORD:
         jvm_tab_record(t, time(NULL));
@@ -321,6 +341,7 @@ static void take_keys(struct plain *p, const char *line) {
     }
     for (int32_t press; (press = next_press(&line));) {
         struct jvm_tab *t = jvm_tabs_on(&p->tabs);
+        await_stacks(p, t);
         bool typing = draw(p, t, &caret);
         if (!typing && keymap_command(keys, press, SCOPE_VIEWS) == COMMAND_HELP)
             say_keys(p);

@@ -18,13 +18,13 @@ static void plain_name(const char *s, char *out, size_t size) {
     out[n] = '\0';
 }
 
-/* Makes a file's name. The event is left out if it is CPU time. */
-static void file_name(const struct model *m, const char *ending, time_t now, char *out,
-                      size_t size) {
+/* Makes a file's name. CPU time as the event is left out. */
+static void file_name(const struct model *m, int of_event, const char *ending, time_t now,
+                      char *out, size_t size) {
     char name[64], event[32] = "";
     plain_name(m->jvm.name, name, sizeof name);
-    if (m->question.event != WIRE_EVENT_CPU)
-        plain_name(model_event_name(m, m->question.event), event, sizeof event);
+    if (of_event != WIRE_EVENT_CPU)
+        plain_name(model_event_name(m, of_event), event, sizeof event);
     char when[32] = "";
     struct tm tm;
     if (localtime_r(&now, &tm))
@@ -146,7 +146,7 @@ static const struct snapshot *take_baseline(const struct model *m, struct profil
 
 void save_path(const struct model *m, const char *ending, time_t now, char *path, size_t size) {
     char file[160];
-    file_name(m, ending, now, file, sizeof file);
+    file_name(m, m->question.event, ending, now, file, sizeof file);
     whole_path(file, path, size);
 }
 
@@ -184,7 +184,7 @@ int save_as(const struct model *m, enum live_view view, const char *format, time
     const struct exporter *x = exporter_by_format(format, &options);
     if (!x)
         return err_set(e, ENOTSUP, "this build cannot write %s", format);
-    file_name(m, x->extension[0], now, file, sizeof file);
+    file_name(m, m->question.event, x->extension[0], now, file, sizeof file);
     whole_path(file, path, size);
     int err = export_check_path(file, e);
     if (err)
@@ -204,5 +204,20 @@ int save_as(const struct model *m, enum live_view view, const char *format, time
         err = export_write(file, &out, e);
     text_free(&out);
     text_free(&title);
+    return err;
+}
+
+int save_text(const struct model *m, const char *ending, const char *text, size_t bytes, time_t now,
+              char *path, size_t size, struct err *e) {
+    char file[160];
+    struct text out = {0};
+    file_name(m, WIRE_EVENT_CPU, ending, now, file, sizeof file);
+    whole_path(file, path, size);
+    int err = export_check_path(file, e);
+    if (err)
+        return err;
+    text_add_n(&out, text, bytes);
+    err = out.failed ? err_set(e, ENOMEM, "no memory for the file") : export_write(file, &out, e);
+    text_free(&out);
     return err;
 }

@@ -23,4 +23,9 @@ int save_as(const struct model *m, enum live_view view, const char *format, time
 /* Writes the path that such a file would have, with this ending: ".jtop" for a recording. */
 void save_path(const struct model *m, const char *ending, time_t now, char *path, size_t size);
 
+/* Writes a text, such as a thread dump, into a file with such a name, but without an event. Sets
+ * `path`. 0 or -errno. */
+int save_text(const struct model *m, const char *ending, const char *text, size_t bytes, time_t now,
+              char *path, size_t size, struct err *e);
+
 #endif

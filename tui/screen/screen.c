@@ -46,6 +46,7 @@ void screen_free(struct screen *s) {
         return;
     for (int i = 0; i < VIEWS; i++)
         views[i]->close(s->state[i]);
+    screen_stacks_close(s);
     text_free(&s->text);
     free(s);
 }
@@ -225,7 +226,7 @@ static void show_idle(struct screen *s) {
     screen_ask(s);
 }
 
-static void open_help(struct screen *s) {
+void screen_help(struct screen *s) {
     s->help = true;
     line_editor_open(&s->help_search, "");
     s->help_search.open = false;
@@ -241,7 +242,7 @@ static enum screen_wish press_in_events(struct screen *s, int32_t press) {
     if (command == COMMAND_REDRAW)
         return SCREEN_REDRAW;
     if (command == COMMAND_HELP) {
-        open_help(s);
+        screen_help(s);
         return SCREEN_NOTHING;
     }
     enum event_list_wish wish = event_list_command(&s->events, s->model, command);
@@ -407,8 +408,11 @@ static void carry_out(struct screen *s, enum command command) {
     case COMMAND_PALETTE:
         screen_type(s, TYPING_COMMAND);
         break;
+    case COMMAND_STACKS:
+        screen_stacks_open(s);
+        break;
     case COMMAND_HELP:
-        open_help(s);
+        screen_help(s);
         break;
     default:
         if (!screen_move_in_time(s, command) && !screen_jump(s, command) &&
@@ -442,6 +446,8 @@ static enum screen_wish press_on_screen(struct screen *s, int32_t press) {
     screen_settle(s);
     if (s->events.open)
         return press_in_events(s, press);
+    if (s->stacks.open)
+        return screen_stacks_press(s, press);
     if (s->menu)
         return screen_press_in_menu(s, press);
     enum command command = keymap_command(screen_keys(s), press, views[s->view]->scope);
@@ -518,6 +524,10 @@ enum screen_wish screen_mouse(struct screen *s, const struct mouse *at) {
         event_list_mouse(&s->events, s->model, &press);
         return SCREEN_NOTHING;
     }
+    if (s->stacks.open) {
+        screen_stacks_mouse(s, &press);
+        return SCREEN_NOTHING;
+    }
     screen_settle(s);
     if (press.row == s->footer_row && press.action == MOUSE_PRESS && !s->editor.open) {
         const struct canvas line = {.rows = 1, .cols = s->cols};
@@ -533,7 +543,7 @@ enum screen_wish screen_mouse(struct screen *s, const struct mouse *at) {
 }
 
 bool screen_hovers(const struct screen *s) {
-    return views[s->view]->hovers && !s->help && !s->events.open;
+    return views[s->view]->hovers && !s->help && !s->events.open && !s->stacks.open;
 }
 
 const char *screen_format(const struct screen *s) {

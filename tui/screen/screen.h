@@ -15,9 +15,12 @@
  *   screen_menu   menus in the status line: file formats, columns to sort by
  *   screen_palette  commands typed by their names
  *   screen_place  places the user came through, and the way back
+ *   screen_stacks page of the JVM's stacks this moment, as jstack tells them
  *   screen_state  internal state of the screen, shared by its files
  *   screen_time   commands for time range, pause and comparison
  *   screen_type   input line for filter, search and pipe command
+ *   stack_page    a thread dump as lines to read
+ *   stack_request request to the JVM for a thread dump, in a thread of its own
  *
  * The whole live screen without a terminal: presses go in, a canvas comes out.
  *
@@ -48,7 +51,8 @@ enum screen_wish {
     SCREEN_NEXT_TAB,
     SCREEN_PREVIOUS_TAB,
     SCREEN_CLOSE_TAB,
-    SCREEN_REDRAW, /* send the whole screen */
+    SCREEN_REDRAW,      /* send the whole screen */
+    SCREEN_SAVE_STACKS, /* write screen_stacks_dump(), and report it with screen_say */
 };
 
 struct screen;
@@ -91,6 +95,14 @@ void screen_update(struct screen *s);
 /* Puts a line into the status row. It stays until the next line, or until the session has a new
  * notice. */
 void screen_say(struct screen *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* True while an answer of the JVM with its stacks is due: draw again soon, it is then shown. */
+bool screen_waits(const struct screen *s);
+/* The JVM's own text of the stacks on screen. */
+const char *screen_stacks_dump(const struct screen *s, size_t *bytes);
+/* Appends what screen_draw has drawn of the page of stacks, as lines. False: another page is on
+ * screen. */
+bool screen_stacks_page(struct screen *s, struct text *out);
 
 /* Draws everything; the caret may be NULL. */
 void screen_draw(struct screen *s, struct canvas *c, struct caret *caret);

@@ -43,11 +43,13 @@ static int draw_rate(const struct screen *s, struct canvas *c, int row) {
     return cols + 2;
 }
 
-static void draw_status(struct screen *s, struct canvas *c, int row, struct caret *caret) {
+/* Draws the line that is typed, else the last message, else the notice. */
+static void draw_status(struct screen *s, struct canvas *c, int row, const char *notice,
+                        struct caret *caret) {
     static const char *const label[] = {
         "filter (regex, !regex excludes): ", "search: ", "pipe to: ", "command: "};
     if (!s->editor.open) {
-        const char *text = s->said[0] ? s->said : s->notice;
+        const char *text = s->said[0] ? s->said : notice;
         int rate = draw_rate(s, c, row);
         if (s->menu)
             screen_draw_menu(s, c, row, c->cols - rate);
@@ -93,6 +95,13 @@ static void draw_events(struct screen *s, struct canvas *c, struct caret *caret)
     footer_draw(c, c->rows - 1, screen_keys(s), SCOPE_EVENTS);
 }
 
+static void draw_stacks(struct screen *s, struct canvas *c, struct caret *caret) {
+    char status[160];
+    screen_stacks_draw(s, c);
+    draw_status(s, c, c->rows - 2, screen_stacks_status(s, status, sizeof status), caret);
+    footer_draw(c, c->rows - 1, screen_keys(s), SCOPE_STACKS);
+}
+
 static void draw_help(struct screen *s, struct canvas *c, struct caret *caret) {
     struct help_ask ask = {.keys = screen_keys(s),
                            .scope = views[s->view]->scope,
@@ -127,12 +136,16 @@ static void draw_all(struct screen *s, struct canvas *c, struct caret *caret) {
         draw_events(s, c, caret);
         return;
     }
+    if (s->stacks.open) {
+        draw_stacks(s, c, caret);
+        return;
+    }
     int end = c->rows - 2 - (has_strip(s, c) ? STRIP_ROWS : 0);
     caret->row = draw_view(s, c, end);
     s->strip_row = has_strip(s, c) ? end : -1;
     if (s->strip_row >= 0)
         strip_draw(c, s->strip_row, s->model);
-    draw_status(s, c, c->rows - 2, caret);
+    draw_status(s, c, c->rows - 2, s->notice, caret);
     s->footer_row = c->rows - 1;
     footer_draw(c, s->footer_row, screen_keys(s), views[s->view]->scope);
 }
@@ -145,6 +158,7 @@ void screen_draw(struct screen *s, struct canvas *c, struct caret *caret) {
     if (screen_too_small(c))
         return;
     screen_settle(s);
+    screen_stacks_look(s);
     canvas_clear(c);
     s->tabs_above = s->tabs > 0 && c->rows > SCREEN_ROWS_MIN;
     if (s->tabs_above)

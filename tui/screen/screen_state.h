@@ -7,6 +7,8 @@
 #define JTOP_TUI_SCREEN_SCREEN_STATE_H
 
 #include "tui/screen/screen.h"
+#include "tui/screen/stack_page.h"
+#include "tui/screen/stack_request.h"
 #include "tui/view/event_list.h"
 #include "tui/view/view.h"
 
@@ -30,6 +32,21 @@ struct screen_place {
 
 #define SCREEN_TABS_MAX 16
 
+/* The page of stacks of this moment (screen_stacks.c). */
+struct screen_stacks {
+    bool open;
+    bool locks;                    /* with owners of java.util.concurrent locks */
+    struct stack_request *request; /* NULL: no answer is waited for */
+    struct stack_selection which;
+    struct thread_dump dump; /* the last answer; no text: none yet */
+    struct stack_page page;
+    time_t when;                                  /* the answer came */
+    char error[sizeof((struct err *)0)->message]; /* why there is none; "": there is */
+    int top, rows;                                /* first line on screen; rows for lines */
+    int found;                                    /* line with the last match; -1: none */
+    char search[LINE_EDITOR_BYTES]; /* the view's own text to find, while the page is open */
+};
+
 struct screen {
     struct model *model;
     enum live_view view, view_before; /* before: what 't' goes back to */
@@ -45,6 +62,7 @@ struct screen {
     enum screen_typing typing;
     struct event_list events;
     enum screen_menu menu;
+    struct screen_stacks stacks;
     bool help;
     bool strip_flipped;      /* the strip is not as the screen's size suggests */
     bool marked_by_baseline; /* the baseline has set the mark */
@@ -116,6 +134,17 @@ void screen_draw_palette(const struct screen *s, struct canvas *c, int row, int 
 bool screen_jump(struct screen *s, enum command command);
 /* Windows, scrubbing, marks, comparison (screen_time.c). False: no such command. */
 bool screen_move_in_time(struct screen *s, enum command command);
+void screen_help(struct screen *s);
+/* The page of stacks (screen_stacks.c). `look` takes the JVM's answer if it has come. `status`
+ * writes the status row and returns out. */
+void screen_stacks_open(struct screen *s);
+void screen_stacks_close(struct screen *s);
+void screen_stacks_look(struct screen *s);
+enum screen_wish screen_stacks_press(struct screen *s, int32_t press);
+void screen_stacks_mouse(struct screen *s, const struct mouse *press);
+bool screen_stacks_find(struct screen *s, int by);
+void screen_stacks_draw(struct screen *s, struct canvas *c);
+const char *screen_stacks_status(const struct screen *s, char *out, size_t size);
 /* Handle the line that is typed (screen_type.c). */
 void screen_type(struct screen *s, enum screen_typing what);
 enum screen_wish screen_press_in_editor(struct screen *s, int32_t press);

@@ -11,11 +11,13 @@ void screen_type(struct screen *s, enum screen_typing what) {
 
 static bool find(struct screen *s, int by) {
     const struct view_type *v = views[s->view];
+    if (s->stacks.open)
+        return screen_stacks_find(s, by);
     return v->find && s->model->snapshot && v->find(s->state[s->view], by, s->model);
 }
 
 void screen_find_next(struct screen *s, int by) {
-    if (!views[s->view]->find)
+    if (!views[s->view]->find && !s->stacks.open)
         screen_pass(s, "there is nothing to search in this view");
     else if (!s->model->search[0])
         screen_pass(s, "no search yet: / begins one");

@@ -33,6 +33,7 @@ enum {
 #define PRESS_F2 (PRESS_F1 + 1)
 #define PRESS_F3 (PRESS_F1 + 2)
 #define PRESS_F4 (PRESS_F1 + 3)
+#define PRESS_F5 (PRESS_F1 + 4)
 #define PRESS_F6 (PRESS_F1 + 5)
 #define PRESS_F10 (PRESS_F1 + 9)
 

@@ -26,7 +26,6 @@
 #define LAST_ANSWER_NS (1000 * MS)
 /* Smaller frames arrive in one piece anyway. */
 #define SYNCHRONIZE_LEAST 512
-#define COPY_MOST ((size_t)100000)
 #define CHUNK 64 /* bytes per write that may block: a writable terminal always accepts this many */
 
 #define MOUSE_OFF "\033[?1006l\033[?1003l\033[?1002l\033[?1000l"
@@ -394,7 +393,7 @@ static void send_packed(struct terminal *t, const char *base64, size_t length) {
 
 bool terminal_copy(struct terminal *t, const char *text, size_t length) {
     struct text base64 = {0};
-    if (!t->ti.modern || length > COPY_MOST / 4 * 3 || t->out_gone)
+    if (!t->ti.modern || length > TERMINAL_COPY_MOST || t->out_gone)
         return false;
     add_base64(&base64, text, length);
     if (base64.failed) {

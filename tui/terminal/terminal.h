@@ -81,6 +81,7 @@ uint64_t terminal_bytes(const struct terminal *t);
 /* Puts text into the terminal's own clipboard (OSC 52), wherever the terminal runs. Most terminals
  * accept up to 100,000 bytes in base 64. False if the terminal has no clipboard (TERM=linux,
  * vt100), or the text is longer. */
+#define TERMINAL_COPY_MOST ((size_t)75000) /* bytes */
 bool terminal_copy(struct terminal *t, const char *text, size_t length);
 /* Switches mouse presses on, which come as PRESS_MOUSE. They are off at first, and while the
  * terminal is given back. `hover`: movements without a button come too. */

@@ -114,6 +114,10 @@ struct view_type {
 
     bool (*subject)(const void *state, const struct model *m, struct view_subject *out);
 
+    /* Returns the name of the pool of threads that the cursor's row stands for; NULL: none. It lives
+     * as long as the answer. */
+    const char *(*pool)(const void *state, const struct model *m);
+
     /* Called for a jump from another view: the cursor goes to that method or thread, once the
      * answer has it. */
     void (*seek)(void *state, const struct view_subject *s);

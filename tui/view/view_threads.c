@@ -178,6 +178,14 @@ static bool subject(const void *state, const struct model *m, struct view_subjec
     return true;
 }
 
+static const char *pool(const void *state, const struct model *m) {
+    const struct thread_table *v = state;
+    if (!has_row(v, m))
+        return NULL;
+    const struct thread_pool *on = thread_table_pool(v, table_selected(&v->table));
+    return on ? thread_pools_name(&v->pools, (uint32_t)(on - v->pools.pool)) : NULL;
+}
+
 static void seek(void *state, const struct view_subject *s) {
     struct thread_table *v = state;
     if (!s->thread)
@@ -228,6 +236,7 @@ const struct view_type view_threads = {
     .column = column,
     .sort = sort,
     .subject = subject,
+    .pool = pool,
     .seek = seek,
     .leave = leave,
     .come_back = come_back,

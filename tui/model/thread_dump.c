@@ -21,6 +21,11 @@
 static void clean(char *out, const char *text, size_t bytes) {
     for (size_t i = 0; i < bytes;) {
         uint32_t code;
+        if (text[i] >= ' ' && text[i] <= '~') { /* nearly all of them */
+            out[i] = text[i];
+            i++;
+            continue;
+        }
         size_t n = utf8_decode(text + i, bytes - i, &code);
         bool shown = n && (utf8_is_shown(code) || code == '\n' || code == '\t');
         n = n ? n : 1;

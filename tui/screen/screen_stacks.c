@@ -4,7 +4,6 @@
 #include "tui/model/thread_pools.h"
 #include "tui/view/header.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -105,41 +104,31 @@ static bool has_virtual_threads(const struct model *m) {
     return false;
 }
 
-/* Puts the answer on the page. After an error, earlier stacks stay. */
-static void show_answer(struct screen *s, const struct text *text) {
+/* Puts the answer on the page, which then owns it. */
+static void show_answer(struct screen *s, const struct thread_dump *dump) {
     struct screen_stacks *k = &s->stacks;
-    struct thread_dump dump;
     char key[KEY_TEXT];
-    int err = thread_dump_parse(&dump, text->data ? text->data : "", text->len);
-    if (err == -EBADMSG) {
-        snprintf(k->error, sizeof k->error, "the JVM's answer is no thread dump");
-        return;
-    }
-    if (!err) {
-        thread_dump_free(&k->dump);
-        k->dump = dump;
-        err = stack_page_make(
-            &k->page, &k->dump, &k->which, has_virtual_threads(s->model),
-            k->locks ? NULL : keymap_key(screen_keys(s), COMMAND_STACKS_LOCKS, SCOPE_STACKS, key));
-    }
-    if (err)
-        snprintf(k->error, sizeof k->error, "no memory for the stacks");
+    thread_dump_free(&k->dump);
+    k->dump = *dump;
     k->found = -1;
+    if (stack_page_make(
+            &k->page, &k->dump, &k->which, has_virtual_threads(s->model),
+            k->locks ? NULL : keymap_key(screen_keys(s), COMMAND_STACKS_LOCKS, SCOPE_STACKS, key)))
+        snprintf(k->error, sizeof k->error, "no memory for the stacks");
 }
 
 void screen_stacks_look(struct screen *s) {
     struct screen_stacks *k = &s->stacks;
-    struct text text = {0};
+    struct thread_dump dump;
     struct err e = {0};
     if (!k->request || !stack_request_is_done(k->request))
         return;
     k->error[0] = '\0';
-    if (stack_request_take(k->request, &text, &k->when, &e) == 0)
-        show_answer(s, &text);
+    if (stack_request_take(k->request, &dump, &k->when, &e) == 0)
+        show_answer(s, &dump);
     else
         snprintf(k->error, sizeof k->error, "%s", e.message);
     k->request = NULL;
-    text_free(&text);
 }
 
 bool screen_waits(const struct screen *s) {

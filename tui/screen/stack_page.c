@@ -63,7 +63,8 @@ static void add_below(struct stack_page *p, const struct thread_dump *d,
     uint64_t waits = t->wait != THREAD_DUMP_NONE ? d->line_of[t->wait].address : 0;
     switch (l->kind) {
     case THREAD_DUMP_FRAME:
-        text_addf(begin_line(p, STACK_LINE_FRAME), "    at %s", l->text);
+        text_add(begin_line(p, STACK_LINE_FRAME), "    at ");
+        text_add(&p->text, l->text);
         break;
     case THREAD_DUMP_LOCKED:
         if (waits && l->address == waits)

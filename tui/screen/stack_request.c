@@ -1,7 +1,7 @@
 #include "tui/screen/stack_request.h"
 
 #include "core/base/clock.h"
-#include "tui/model/thread_dump.h"
+#include "core/base/text.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -22,6 +22,7 @@ struct stack_request {
     uint64_t until_ns;
     /* written by the thread until `done` */
     struct text text;
+    struct thread_dump dump;
     time_t when;
     bool full;
     int result;
@@ -32,6 +33,7 @@ static void release(struct stack_request *r) {
     if (atomic_fetch_sub(&r->users, 1) > 1)
         return;
     text_free(&r->text);
+    thread_dump_free(&r->dump);
     free(r);
 }
 
@@ -50,13 +52,22 @@ static int take_piece(void *context, const char *data, size_t len) {
     return r->text.failed ? -ENOMEM : r->full ? -EFBIG : 0;
 }
 
+/* Parses the answer, and sets the result. */
+static int parse(struct stack_request *r) {
+    int err = r->text.failed
+                  ? -ENOMEM
+                  : thread_dump_parse(&r->dump, r->text.data ? r->text.data : "", r->text.len);
+    if (err == -EBADMSG)
+        return err_set(&r->err, EBADMSG, "the answer of JVM %d is no thread dump", (int)r->jvm.pid);
+    return err ? err_set(&r->err, -err, "no memory for the stacks of JVM %d", (int)r->jvm.pid) : 0;
+}
+
 static void *ask(void *arg) {
     struct stack_request *r = arg;
     r->result = r->stacks(&r->jvm, r->locks, take_piece, r, &r->err);
-    if (r->full && !r->text.failed)
-        r->result = 0;
-    else if (r->text.failed)
-        r->result = err_set(&r->err, ENOMEM, "no memory for the stacks of JVM %d", (int)r->jvm.pid);
+    if (r->result == 0 || r->full || r->text.failed)
+        r->result = parse(r);
+    text_free(&r->text);
     atomic_store(&r->done, true);
     release(r);
     return NULL;
@@ -100,13 +111,13 @@ bool stack_request_is_done(const struct stack_request *r) {
     return atomic_load(&r->done);
 }
 
-int stack_request_take(struct stack_request *r, struct text *out, time_t *when, struct err *e) {
+int stack_request_take(struct stack_request *r, struct thread_dump *out, time_t *when,
+                       struct err *e) {
     int result = r->result;
     if (result == 0) {
-        text_add_n(out, r->text.data ? r->text.data : "", r->text.len);
+        *out = r->dump;
         *when = r->when;
-        if (out->failed)
-            result = err_set(e, ENOMEM, "no memory for the stacks");
+        r->dump = (struct thread_dump){0};
     } else {
         *e = r->err;
     }

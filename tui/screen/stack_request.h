@@ -1,14 +1,14 @@
 /*
  * A request to a JVM for a thread dump, in a thread of its own: a JVM at a long safepoint answers
- * late, and the screen must not wait for it.
+ * late, and the screen must not wait for it. The thread also parses the answer.
  *
  * Context: frontend main thread.
  */
 #ifndef JTOP_TUI_SCREEN_STACK_REQUEST_H
 #define JTOP_TUI_SCREEN_STACK_REQUEST_H
 
-#include "core/base/text.h"
 #include "tui/model/model.h"
+#include "tui/model/thread_dump.h"
 
 #include <time.h>
 
@@ -22,10 +22,11 @@ struct stack_request *stack_request_start(const struct model_source *source, con
 
 bool stack_request_is_done(const struct stack_request *r);
 
-/* Takes the answer once it is there, and frees the request. Appends the text, and sets the time when
- * it came. Returns 0, or -errno with a message. A text that is longer than THREAD_DUMP_BYTES ends
- * just above that. */
-int stack_request_take(struct stack_request *r, struct text *out, time_t *when, struct err *e);
+/* Takes the answer once it is there, and frees the request. Sets the dump, which the caller frees,
+ * and the time when it came. Returns 0, or -errno with a message. Of a text that is longer than
+ * THREAD_DUMP_BYTES the rest is not read. */
+int stack_request_take(struct stack_request *r, struct thread_dump *out, time_t *when,
+                       struct err *e);
 
 /* Frees the request; NULL is allowed. If there is no answer yet, the connection to the JVM is
  * closed about a second later. */

@@ -385,7 +385,7 @@ static void errors(void **unused) {
     fixture_press(&f, "q");
     vm.bytes = 100;
     ask(&f);
-    shows(&f, "the JVM's answer is no thread dump");
+    shows(&f, "the answer of JVM 4700 is no thread dump");
     fixture_close(&f);
 }
 

@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 
-from lib import Checks, Jvm, read, want, wait_for
+from lib import Checks, Jvm, read, threads, want, wait_for
 from plain import Plain
 from tui import screen
 
@@ -87,14 +87,17 @@ def silent(jvm):
     def samples():
         return int(re.search(r"samples ([\d,]+)", s.text()).group(1).replace(",", ""))
     with attached(jvm) as s:
+        before = len(threads(s.pid()))
         with busy(jvm):
             s.keys("D")
             s.wait(ASKS)
+            want(len(threads(s.pid())) > before, "no thread waits for the answer")
             first = samples()
             wait_for(lambda: samples() > first, "the screen to go on")
             s.wait(ASKS)
             s.keys("Escape")
             s.wait("cancelled: the JVM has not answered")
+            wait_for(lambda: len(threads(s.pid())) == before, "the thread of the request to end")
             s.wait(r"^> +\d+\.\d .*Stuck\.spin")
             s.keys("D")
             s.wait(ASKS)

@@ -15,7 +15,7 @@
  *   screen_menu   menus in the status line: file formats, columns to sort by
  *   screen_palette  commands typed by their names
  *   screen_place  places the user came through, and the way back
- *   screen_stacks page of the JVM's stacks this moment, as jstack tells them
+ *   screen_stacks page of the stacks of this moment, as jstack prints them
  *   screen_state  internal state of the screen, shared by its files
  *   screen_time   commands for time range, pause and comparison
  *   screen_type   input line for filter, search and pipe command

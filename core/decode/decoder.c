@@ -33,7 +33,8 @@ static void note_time(struct decoder_counts *c, uint64_t time_ns) {
 
 /* The live_id under which the sample counts as alive until its end is reported; 0: none. */
 static uint64_t followed(struct decoder *d, const struct wire_sample *w) {
-    if (w->live_id == 0 || (w->event != WIRE_EVENT_ALLOC && w->event != WIRE_EVENT_NATIVEMEM))
+    if (w->live_id == 0 || (w->event != WIRE_EVENT_ALLOC && w->event != WIRE_EVENT_NATIVEMEM) ||
+        d->unfollowed & 1u << w->event)
         return 0;
     struct kept_place *k = place_map_get(&d->live, w->live_id);
     if (!k)
@@ -375,8 +376,43 @@ static const struct {
     {WIRE_MARK, sizeof(struct wire_mark), decoder_decode_mark},
 };
 
-void decoder_decode(struct decoder *d, const void *record) {
+/* Finds out the event and the time of a record that belongs to one event. */
+static bool is_of_event(const void *record, uint32_t *event, uint64_t *time_ns) {
     uint64_t word;
+    memcpy(&word, record, sizeof word);
+    uint32_t type = wire_header_type(word), length = wire_header_length(word);
+    if (type == WIRE_SAMPLE && length >= sizeof(struct wire_sample)) {
+        *event = ((const struct wire_sample *)record)->event;
+        *time_ns = ((const struct wire_sample *)record)->time_ns;
+    } else if (type == WIRE_REPEAT && length >= sizeof(struct wire_repeat)) {
+        *event = ((const struct wire_repeat *)record)->event;
+        *time_ns = ((const struct wire_repeat *)record)->time_ns;
+    } else if (type == WIRE_LOCK && length >= sizeof(struct wire_lock)) {
+        *event = WIRE_EVENT_LOCK;
+        *time_ns = ((const struct wire_lock *)record)->time_ns;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool counts(const struct decoder *d, uint32_t event) {
+    return !d->only || event >= WIRE_EVENTS || d->only & 1u << event;
+}
+
+/* Whether a recording of this profile is to have the record. */
+static bool is_ours(const struct decoder *d, const void *record) {
+    uint64_t time_ns;
+    uint32_t event;
+    return !is_of_event(record, &event, &time_ns) ||
+           (counts(d, event) && time_window_is_open(&d->window, time_ns));
+}
+
+void decoder_decode(struct decoder *d, const void *record) {
+    uint64_t word, time_ns;
+    uint32_t event;
+    if (d->only && is_of_event(record, &event, &time_ns) && !counts(d, event))
+        return;
     if (time_window_is_on(&d->window) && !(record = time_window_pass(&d->window, record)))
         return;
     memcpy(&word, record, sizeof word);
@@ -422,7 +458,7 @@ static bool is_left_out(struct decoder *d, const void *record) {
 /* Writes the record to the recording and all feeds. The receivers in `fresh` get `spelled`. */
 static void write_record(struct decoder *d, const void *record, const void *spelled,
                          uint32_t fresh) {
-    if (d->recording)
+    if (d->recording && is_ours(d, record))
         recording_write(d->recording, fresh & DECODER_FILE ? spelled : record);
     if (is_left_out(d, spelled))
         return;

@@ -125,7 +125,10 @@ struct decoder {
     struct profile *profile;            /* not owned */
     struct recording_writer *recording; /* not owned; NULL: none is made */
     struct feed *feed[DECODER_FEEDS];   /* of viewers; not owned; NULL: none */
-    struct time_window window;          /* the caller sets from_ns and to_ns; both 0: all times */
+    struct time_window window;          /* the caller sets its limits; all 0: all times */
+    uint32_t only;                      /* set of events that are counted and recorded, while others
+                                           are only sent to viewers; 0: all */
+    uint32_t unfollowed;                /* set of events of which nothing is followed (live_id) */
     struct thread_filter *filter;       /* not owned; NULL: all threads are wanted */
     const struct decoder_tap *tap;      /* not owned; NULL: none */
     bool replay;                        /* accept records that only readers write */

@@ -24,13 +24,14 @@ static bool is_sample(const void *record, uint64_t *word) {
 void time_window_begin(struct time_window *w, const void *record) {
     const struct wire_sample *sample = record;
     uint64_t word;
-    if (is_sample(record, &word) && (!w->first_ns || sample->time_ns < w->first_ns))
+    if (is_sample(record, &word) && time_window_is_open(w, sample->time_ns) &&
+        (!w->first_ns || sample->time_ns < w->first_ns))
         w->first_ns = sample->time_ns;
 }
 
 static bool has(const struct time_window *w, uint64_t time_ns) {
     uint64_t at = time_ns > w->first_ns ? time_ns - w->first_ns : 0;
-    return at >= w->from_ns && (!w->to_ns || at < w->to_ns);
+    return time_window_is_open(w, time_ns) && at >= w->from_ns && (!w->to_ns || at < w->to_ns);
 }
 
 uint64_t time_window_clamp(const struct time_window *w, uint64_t time_ns) {

@@ -1,6 +1,7 @@
 /*
- * --from and --to: only samples and waits of a part of the stream, counted from its first sample.
- * It is exact to the nanosecond, because it checks records and not the profile's seconds.
+ * Only samples and waits of a part of the stream: between two times of the clock, and within that,
+ * for --from and --to, counted from the first sample. It is exact to the nanosecond, because it
+ * checks records and not the profile's seconds.
  *
  * A repeat of the wall clock stands for a sample that may lie before the window. The first one
  * inside the window becomes a sample of its own.
@@ -16,9 +17,11 @@
 #include <stdint.h>
 
 struct time_window {
-    uint64_t from_ns, to_ns;  /* since first_ns; it ends before to_ns; 0: at the stream's end */
-    uint64_t first_ns;        /* of the stream's first sample; 0: no sample yet */
-    struct kept_records last; /* samples before the window that may be repeated in it */
+    uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; it ends before end_ns; 0: no such limit */
+    uint64_t from_ns, to_ns;   /* since first_ns; it ends before to_ns; 0: at the stream's end */
+    uint64_t first_ns;         /* of the first sample between begin_ns and end_ns; 0: no sample
+                                 yet */
+    struct kept_records last;  /* samples before the window that may be repeated in it */
 };
 
 void time_window_init(struct time_window *w);
@@ -39,7 +42,12 @@ uint64_t time_window_length(const struct time_window *w, uint64_t elapsed_ns);
 uint64_t time_window_clamp(const struct time_window *w, uint64_t time_ns);
 
 static inline bool time_window_is_on(const struct time_window *w) {
-    return w->from_ns || w->to_ns;
+    return w->from_ns || w->to_ns || w->begin_ns || w->end_ns;
+}
+
+/* Whether the time is between begin_ns and end_ns. */
+static inline bool time_window_is_open(const struct time_window *w, uint64_t time_ns) {
+    return time_ns >= w->begin_ns && (!w->end_ns || time_ns < w->end_ns);
 }
 
 #endif

@@ -123,15 +123,33 @@ void session_cpu(struct session *s, struct session_cpu *out) {
     session_unlock(s);
 }
 
-void session_status(struct session *s, struct session_status *out) {
+void session_whole_status(struct session *s, struct session_status *out) {
     session_lock(s);
     *out = s->status;
     if (s->threaded) {
-        out->elapsed_ns = s->sampled_ns + (s->running_ns ? clock_now_ns() - s->running_ns : 0);
+        uint64_t now = s->over_ns ? s->over_ns : clock_now_ns();
+        out->elapsed_ns = s->sampled_ns;
+        if (s->running_ns && now > s->running_ns)
+            out->elapsed_ns += now - s->running_ns;
         out->elapsed_ns -= out->missed_ns < out->elapsed_ns ? out->missed_ns : out->elapsed_ns;
     }
     session_unlock(s);
     out->frontend_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+void session_status(struct session *s, struct session_status *out) {
+    struct wire_engine_request ignored[WIRE_EVENTS];
+    uint32_t lent = 0;
+    session_whole_status(s, out);
+    if (!s->options.apart)
+        return;
+    session_lock(s);
+    if (!s->joined)
+        session_wanted(s, ignored, &lent);
+    if (s->over_ns && out->phase == SESSION_RUNNING)
+        out->phase = SESSION_STOPPED;
+    session_unlock(s);
+    session_hide_engines(out, lent);
 }
 
 uint32_t session_news(struct session *s, char *out, size_t size) {
@@ -147,56 +165,21 @@ int session_event_fd(const struct session *s) {
     return s->phase_fd;
 }
 
-/* Changing the engines and the recording. */
-
-static int check_engines(const struct session *s, const struct wire_engine_request *engine,
-                         uint32_t engines, struct err *e) {
-    uint32_t seen = 0;
-    if (!s->threaded)
-        return err_exit_as(
-            e, ERR_EXIT_ARGUMENT, EINVAL,
-            "this is a recording: events can be changed only while a JVM is being sampled");
-    for (uint32_t i = 0; i < engines; i++) {
-        if (i >= WIRE_EVENTS || engine[i].event >= WIRE_EVENTS || seen & 1u << engine[i].event)
-            return err_exit_as(e, ERR_EXIT_ARGUMENT, EINVAL,
-                               "unknown event, or the same event given twice");
-        seen |= 1u << engine[i].event;
-    }
-    return 0;
-}
-
-int session_set_engines(struct session *s, const struct wire_engine_request *engine,
-                        uint32_t engines, struct err *e) {
-    int result = check_engines(s, engine, engines, e);
-    if (result != 0)
-        return result;
-    pthread_mutex_lock(&s->caller);
-    session_lock(s);
-    struct session_options *o = &s->options;
-    memcpy(s->engine_before, o->engine, sizeof s->engine_before);
-    s->engines_before = o->engines;
-    if (engines > 0)
-        memcpy(o->engine, engine, engines * sizeof *engine);
-    o->engines = engines;
-    session_unlock(s);
-    session_begin_request(s, WIRE_COMMAND_START);
-    result = session_await_request(s, e);
-    pthread_mutex_unlock(&s->caller);
-    return result;
-}
-
-uint32_t session_engines(struct session *s, struct wire_engine_request *out) {
-    session_lock(s);
-    uint32_t engines = s->options.engines;
-    memcpy(out, s->options.engine, engines * sizeof *out);
-    session_unlock(s);
-    return engines;
-}
-
 /* Ending. */
 
 int session_stop(struct session *s, struct err *e) {
     return s->threaded ? request(s, WIRE_COMMAND_STOP, e) : 0;
+}
+
+int session_end(struct session *s, struct err *e) {
+    session_lock(s);
+    s->spare = s->options.apart;
+    session_unlock(s);
+    int result = session_stop(s, e);
+    session_lock(s);
+    bool goes_on = s->over_ns || s->join;
+    session_unlock(s);
+    return result == 0 && goes_on ? 1 : result;
 }
 
 void session_reader_done(struct session *s) {
@@ -303,6 +286,7 @@ static bool make_decoder(struct session *s, const struct session_options *o) {
     d->window.to_ns = o->to_ms * 1000000u;
     d->tag_cpu = o->tag_cpu;
     d->tag_sched = o->tag_sched;
+    session_count_own(s);
     return true;
 }
 

@@ -2,10 +2,12 @@
  * Files:
  *   agent_link     loading of the agent into a JVM, up to the shared memory
  *   control        requests, heartbeat and status through the agent's control block
+ *   lent           engines that run for other processes' profiles
  *   mapping        the reader's side of the shared memory: found or made, and checked
  *   pauses         safepoint pauses, from the JVM's own performance counters
  *   replay         reading of a recording or imported file, into records or a session
  *   session        one profile being taken or replayed: attach, engines, status, stop
+ *   session_engines which engines run: own ones, and those that are lent
  *   session_state  internal struct of a session
  *
  * One profile that is being taken or replayed. The agent is attached to a JVM, a separate thread
@@ -38,6 +40,9 @@ struct session_options {
      * engines: CPU time. No two of the same event. */
     struct wire_engine_request engine[WIRE_EVENTS];
     uint32_t engines;
+    /* A profile of its own, for files: only samples of engine[] are counted and recorded, even if
+     * other events are sampled for other processes. */
+    bool apart;
     bool all_or_none;         /* if one engine cannot run, the start fails */
     uint32_t signal;          /* signal of the CPU engines; 0: SIGPROF */
     uint32_t wall_signal;     /* signal of the wall clock engine; 0: SIGVTALRM */
@@ -240,6 +245,11 @@ int session_record(struct session *s, const char *path, struct err *e);
 
 /* Stops the engines and reads what is left; the profile stays. Idempotent. */
 int session_stop(struct session *s, struct err *e);
+
+/* The same for a profile of its own (session_options.apart), which may share its session with
+ * others. 1: other processes still sample, or view this session, and sampling goes on for them; at
+ * session_close, one of the viewers continues. 0: nobody samples any more. -errno. */
+int session_end(struct session *s, struct err *e);
 
 /* Tells an agent that waits for it (the JVM was started with file=) that all files are written. */
 void session_reader_done(struct session *s);

@@ -11,6 +11,7 @@
 #include "core/decode/thread_filter.h"
 #include "core/session/drain/cpu_limit.h"
 #include "core/session/drain/drain.h"
+#include "core/session/lent.h"
 #include "core/session/mapping.h"
 #include "core/session/session.h"
 #include "core/session/share/share.h"
@@ -51,6 +52,11 @@ struct session {
     struct wire_engine_request engine_before[WIRE_EVENTS]; /* the engines before session_set_engines
                                                               changed them */
     uint32_t engines_before;
+    bool spare;             /* the next stop is to end only this profile, not what viewers see */
+    uint64_t over_ns;       /* that has happened: end of the profile's time; CLOCK_MONOTONIC */
+    struct lent lent;       /* engines that run in addition to those of `options` */
+    uint64_t rounds;        /* how often the drain thread has sent viewers what was in the ring */
+    uint32_t round_waiters; /* threads in drain_await_rounds */
     int result;
     struct err outcome;
     struct {
@@ -98,6 +104,26 @@ void session_set_message(struct session *s, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* If the caller waits for this request, marks it as carried out. Takes the lock. */
 void session_finish(struct session *s, enum wire_command command, int result, const struct err *e);
+
+/* session_record to a file that may exist: it is replaced. */
+int session_record_anew(struct session *s, const char *path, struct err *e);
+/* Lists the engines that have to run: the session's own, and those that are only lent, whose set is
+ * `*lent`. Returns their number. Call it with the lock held. */
+uint32_t session_wanted(const struct session *s, struct wire_engine_request *out, uint32_t *lent);
+/* session_status with the engines that are only lent, which a session with options.apart does not
+ * show. */
+void session_whole_status(struct session *s, struct session_status *out);
+/* Removes a set of events from a status. */
+void session_hide_engines(struct session_status *st, uint32_t events);
+/* With options.apart: makes the decoder count only the session's own events. Called by the drain
+ * thread, or before it exists. */
+void session_count_own(struct session *s);
+/* Lets these engines run for a viewer, until it leaves; in place of those it had before. Returns
+ * when everything that was sampled so far is on its way to the viewer. No engines: ends that.
+ * -EBUSY: the same event is sampled in another way; otherwise the error of an engine that cannot
+ * run. To be called by a thread of the share. */
+int session_lend(struct session *s, const void *to, const struct wire_engine_request *engine,
+                 uint32_t engines, struct err *e);
 
 /* Shows an engine in the status: as it ran last, or why it does not run. `name` is used if the
  * engine has no name. */

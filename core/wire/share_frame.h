@@ -22,7 +22,8 @@ enum share_kind {
     SHARE_ENGINES,    /* an array of struct wire_engine_request */
     SHARE_RECORDS,    /* as in a recording */
     SHARE_STATUS,     /* struct share_status */
-    SHARE_ANSWER,     /* struct share_exit, the answer to SHARE_ENGINES */
+    SHARE_ANSWER,     /* struct share_exit, the answer to SHARE_ENGINES and SHARE_LEND */
+    SHARE_LEND, /* an array of struct wire_engine_request: what a viewer's own profile needs */
 };
 
 struct share_header {

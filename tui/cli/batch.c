@@ -45,7 +45,10 @@ static void say_start(const struct options *o, const struct jvm *j, struct sessi
         fprintf(stderr, "%s by %s%s%s, ", q->name, engine->mechanism, engine->reason[0] ? ": " : "",
                 engine->reason);
     }
-    fprintf(stderr, "walker %s\n", st.walker);
+    fprintf(stderr, "walker %s", st.walker);
+    if (st.reader)
+        fprintf(stderr, "; process %d takes the samples", (int)st.reader);
+    fputc('\n', stderr);
 }
 
 /* Prints what was recompiled, and when. */
@@ -157,7 +160,7 @@ int batch_failed(struct session *s, struct err *e) {
 /* Attaches. A user who stops waiting for that (by a signal) need not wait for its end. */
 static int attach(const struct options *o, const struct jvm *j, struct session **s, struct err *e) {
     signals_impatient(SIGNALS_PATIENCE_S);
-    int r = share_attach_alone(j, &o->session, s, e);
+    int r = share_attach_apart(j, &o->session, s, e);
     signals_patient();
     return r;
 }
@@ -187,7 +190,9 @@ static int profile(const struct options *o, const struct jvm *j, struct outputs 
     /* Whatever went wrong, the files are written first; then the first failure is reported. */
     struct err write_error = {0};
     r = batch_failed(s, e);
-    int stopped = session_stop(s, r == 0 ? e : NULL);
+    int stopped = session_end(s, r == 0 ? e : NULL);
+    bool goes_on = stopped == 1; /* for others, from whose session this profile cannot be dumped */
+    stopped = stopped < 0 ? stopped : 0;
     struct session_status st;
     session_status(s, &st);
     if (r == 0 && stopped == 0 && st.unrecorded)
@@ -206,7 +211,7 @@ static int profile(const struct options *o, const struct jvm *j, struct outputs 
     }
     if (r == 0)
         outputs_say_written(out, o);
-    if (r == 0 && last && stay && st.phase != SESSION_JVM_GONE) {
+    if (r == 0 && last && stay && !goes_on && st.phase != SESSION_JVM_GONE) {
         r = session_record(s, NULL, e); /* a recording ends here */
         outputs_free(out);
         if (r == 0)

@@ -97,6 +97,7 @@ static int collect(struct options *o, struct err *e) {
     if (r < 0)
         return r;
     o->session.all_or_none = true;
+    o->session.apart = !recording;
     return recording ? on_files(o, o->target, e) : batch_collect(o, &j, e);
 }
 

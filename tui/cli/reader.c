@@ -74,6 +74,7 @@ static int take_settings(struct options *o, struct err *e) {
     text_free(&unknown);
     if (r == 0 && o->remark[0])
         fprintf(stderr, "jtop-prof: agent: %s\n", o->remark);
+    o->session.apart = o->session.engines > 0; /* otherwise the agent chooses */
     return r;
 }
 

@@ -109,6 +109,24 @@ static enum wire_walk walker_of(const struct session *s) {
     return (enum wire_walk)walk;
 }
 
+/* Ends what was lent to viewers that have left. */
+static void drain_look_at_lent(struct session *s, uint64_t now) {
+    struct drain *d = &s->drain;
+    if (s->joined || !d->linked || d->pending != WIRE_COMMAND_NONE || d->answered_ns ||
+        drain_wanted(s) != WIRE_COMMAND_NONE)
+        return;
+    session_lock(s);
+    const struct session_options *o = &s->options;
+    bool changed =
+        lent_expire(&s->lent, now, o->engine, o->engines) && s->status.phase == SESSION_RUNNING;
+    session_unlock(s);
+    if (!changed)
+        return;
+    d->budgeting = true; /* a START of our own, which nobody waits for */
+    d->budget_before = d->budget.factor;
+    drain_ask_start(s);
+}
+
 /* Gives the agent unwind tables if its walker needs them, and reports what is left out. */
 static void drain_unwind(struct session *s) {
     struct drain *d = &s->drain;
@@ -565,6 +583,7 @@ void *drain_main(void *arg) {
             drain_serve_requests(s, now, empty);
         else
             drain_take_request(s);
+        drain_look_at_lent(s, now);
         name_threads(s, now);
         every_second(s, now);
     }

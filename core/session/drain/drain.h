@@ -172,6 +172,10 @@ void drain_end_feeds(struct session *s);
  * reference was not taken. */
 int drain_add_feed(struct session *s, struct feed *f);
 
+/* Waits until what is in the ring now is on its way to the viewers, with a status behind it. Not
+ * for the drain thread. */
+void drain_await_rounds(struct session *s);
+
 /* Starts or ends the recording that session_record has requested. */
 void drain_swap_recording(struct session *s);
 

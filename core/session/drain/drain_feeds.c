@@ -28,11 +28,12 @@ static void tell_status(struct session *s, struct feed *only) {
     struct decoder *d = s->drain.decoder;
     struct share_status t;
     memset(&t, 0, sizeof t); /* it leaves the process, so it must not contain stray bytes */
-    session_status(s, &t.status);
+    session_whole_status(s, &t.status);
     session_lock(s);
     const struct session_options *o = &s->options;
-    t.engines = o->engines;
-    memcpy(t.engine, o->engine, o->engines * sizeof o->engine[0]);
+    t.engines = session_wanted(s, t.engine, &t.lent);
+    t.viewers = s->lookers;
+    t.limit_ppm = o->max_overhead_ppm;
     t.walk = o->walk;
     t.depth = o->depth;
     t.cut = o->cut;
@@ -54,11 +55,12 @@ static void let_go(struct session *s, uint32_t slot) {
     struct feed *f = s->drain.decoder->feed[slot];
     past_free(feed_past(f));
     feed_set_past(f, NULL);
-    feed_release(f);
-    s->drain.decoder->feed[slot] = NULL;
     session_lock(s);
     s->lookers--;
+    lent_end(&s->lent, f);
     session_unlock(s);
+    feed_release(f);
+    s->drain.decoder->feed[slot] = NULL;
 }
 
 /* Disconnects a viewer; the sharing thread reports it. */
@@ -157,15 +159,39 @@ static bool serve_beginners(struct session *s) {
     return f || slot < DECODER_FEEDS;
 }
 
+/* At least one whole reading of the ring begins after the call. */
+void drain_await_rounds(struct session *s) {
+    session_lock(s);
+    uint64_t until = s->rounds + 2;
+    s->round_waiters++;
+    while (s->rounds < until && !s->quit) {
+        session_wake_drain(s);
+        pthread_cond_wait(&s->changed, &s->lock);
+    }
+    s->round_waiters--;
+    session_unlock(s);
+}
+
+static void end_round(struct session *s) {
+    session_lock(s);
+    s->rounds++;
+    if (s->round_waiters)
+        pthread_cond_broadcast(&s->changed);
+    session_unlock(s);
+}
+
 void drain_feed(struct session *s, uint64_t now) {
     struct drain *d = &s->drain;
     bool any = false, sent = false;
     session_lock(s);
     uint32_t lookers = s->lookers;
+    bool awaited = s->round_waiters > 0;
     struct share *share = s->share;
     session_unlock(s);
-    if (!lookers)
+    if (!lookers) {
+        end_round(s);
         return;
+    }
     for (uint32_t i = 0; i < DECODER_FEEDS; i++) {
         struct feed *f = d->decoder->feed[i];
         if (!f)
@@ -176,7 +202,7 @@ void drain_feed(struct session *s, uint64_t now) {
             let_go(s, i);
     }
     enum session_phase phase = drain_phase(s);
-    if (any && (phase != d->told_phase || now - d->told_ns > SECOND_NS)) {
+    if (any && (awaited || phase != d->told_phase || now - d->told_ns > SECOND_NS)) {
         d->told_ns = now;
         d->told_phase = phase;
         tell_status(s, NULL);
@@ -188,6 +214,7 @@ void drain_feed(struct session *s, uint64_t now) {
     }
     if (sent)
         share_wake(share);
+    end_round(s);
 }
 
 void drain_end_feeds(struct session *s) {

@@ -241,8 +241,16 @@ int session_record(struct session *s, const char *path, struct err *e) {
     return await_swap(s, w, path, e);
 }
 
+int session_record_anew(struct session *s, const char *path, struct err *e) {
+    struct recording_writer *w = NULL;
+    int result = recording_create(path, &w, e);
+    return result < 0 ? result : await_swap(s, w, path, e);
+}
+
 /* For signal handlers that were running when the engines stopped */
 #define SETTLE_NS UINT64_C(200000000)
+/* The same while the engines go on */
+#define HANDLER_NS UINT64_C(20000000)
 
 enum session_phase drain_phase(struct session *s) {
     session_lock(s);
@@ -305,12 +313,15 @@ static int find_window(struct session *s, const char *function, uint64_t *addres
 static int prepare_start(struct session *s, struct control_start *start, struct err *e) {
     struct wire_engine_request asked[WIRE_EVENTS];
     const struct session_options *o = &s->options;
+    uint32_t lent;
     session_lock(s);
-    uint32_t engines = o->engines;
-    memcpy(asked, o->engine, sizeof asked);
+    uint32_t engines = session_wanted(s, asked, &lent);
+    session_count_own(s);
     session_unlock(s);
+    /* An engine for another process must not keep our own from running. */
+    bool all = o->all_or_none && !lent;
     *start = (struct control_start){
-        .all_or_none = o->all_or_none,
+        .all_or_none = all,
         .signal = o->signal,
         .wall_signal = o->wall_signal,
         .depth = o->depth,
@@ -337,7 +348,7 @@ static int prepare_start(struct session *s, struct control_start *start, struct 
             *e = why;
         }
     }
-    return failed && (o->all_or_none || start->engines == 0) ? failed : 0;
+    return failed && (all || start->engines == 0) ? failed : 0;
 }
 
 /* The agent did not receive the request: the previous engines continue. */
@@ -409,7 +420,9 @@ static void answered_start(struct session *s) {
     const struct agent_report *r = &s->drain.report;
     struct err e;
     session_lock(s);
-    bool none = s->options.engines == 0;
+    struct wire_engine_request ignored[WIRE_EVENTS];
+    uint32_t lent;
+    bool none = session_wanted(s, ignored, &lent) == 0;
     session_unlock(s);
     if (r->state == WIRE_STATE_RUNNING || (none && r->state == WIRE_STATE_IDLE)) {
         started(s);
@@ -440,6 +453,40 @@ static void stopped(struct session *s, const char *message) {
     drain_mark(s);
     drain_run_clock(s, false);
     session_set_phase(s, SESSION_STOPPED, message);
+}
+
+/* Whether the profile is to end while sampling goes on for viewers. */
+static bool spares_viewers(struct session *s) {
+    session_lock(s);
+    bool spares = s->spare && s->lookers > 0;
+    session_unlock(s);
+    return spares;
+}
+
+/* The profile's time ends now, and the engines go on. The ring is still to be read. */
+static void end_time(struct session *s) {
+    struct drain *d = &s->drain;
+    d->answered_ns = clock_now_ns();
+    session_lock(s);
+    d->decoder->window.end_ns = d->answered_ns;
+    session_unlock(s);
+}
+
+/* Everything of the profile's time has been read. */
+static void ended(struct session *s) {
+    struct err e;
+    uint64_t end = s->drain.decoder->window.end_ns;
+    settle(s);
+    if (end_recording(s, &e) < 0) {
+        session_set_message(s, "%s", e.message);
+        session_lock(s);
+        s->status.unrecorded = true;
+        session_unlock(s);
+    }
+    session_lock(s);
+    s->over_ns = end;
+    session_unlock(s);
+    session_wake_reader(s);
 }
 
 static void answered(struct session *s, uint64_t now) {
@@ -517,6 +564,8 @@ void drain_take_request(struct session *s) {
             drain_ask_start(s);
         else
             start_without_agent(s);
+    } else if (command == WIRE_COMMAND_STOP && d->linked && running && spares_viewers(s)) {
+        end_time(s);
     } else if (d->linked && (running || command == WIRE_COMMAND_DETACH)) {
         ask(&s->drain, command, NULL,
             command == WIRE_COMMAND_DETACH ? SESSION_DETACH_MS : SESSION_ANSWER_MS);
@@ -536,9 +585,14 @@ void drain_serve_requests(struct session *s, uint64_t now, bool empty) {
             answered(s, now);
         else if (now > d->deadline_ns)
             unanswered(s);
-    } else if (d->answered_ns && (empty || now - d->answered_ns > SETTLE_NS)) {
+    } else if (d->answered_ns &&
+               now - d->answered_ns > (d->decoder->window.end_ns ? HANDLER_NS : 0) &&
+               (empty || now - d->answered_ns > SETTLE_NS)) {
         d->answered_ns = 0;
-        stopped(s, NULL);
+        if (d->decoder->window.end_ns)
+            ended(s);
+        else
+            stopped(s, NULL);
         session_finish(s, WIRE_COMMAND_STOP, 0, NULL);
     } else if (!d->answered_ns) {
         drain_take_request(s);

@@ -98,6 +98,7 @@ static void publish_engine(struct session *s, uint32_t event) {
     struct drain *d = &s->drain;
     const struct wire_engine_status *r = &d->report.engine[event];
     const struct wire_engine_request *q = find_request(&s->options, event);
+    q = q ? q : lent_find(&s->lent, event);
     struct wire_engine_status *known = &d->known[event];
     bool runs = r->mechanism != WIRE_MECHANISM_AUTO;
     bool asked = q || (s->adopted && (runs || known->mechanism != WIRE_MECHANISM_AUTO));
@@ -130,6 +131,9 @@ static void publish_engines(struct session *s) {
     }
     for (uint32_t i = 0; i < s->options.engines; i++)
         flags |= s->options.engine[i].flags;
+    for (uint32_t i = 0; i < s->lent.loans; i++)
+        for (uint32_t k = 0; k < s->lent.loan[i].engines; k++)
+            flags |= s->lent.loan[i].engine[k].flags;
     session_show_counts(s, flags);
     session_show_first(&s->status, s->options.engines ? s->options.engine[0].event : first);
 }

@@ -57,7 +57,7 @@ static bool is_bool(const bool *b) {
 
 static bool is_sound(const struct share_status *t) {
     bool sound = t->engines <= WIRE_EVENTS && (uint32_t)t->walk < WIRE_WALKS &&
-                 (uint32_t)t->status.phase <= SESSION_FAILED &&
+                 t->lent < 1u << WIRE_EVENTS && (uint32_t)t->status.phase <= SESSION_FAILED &&
                  t->status.phase != SESSION_REPLAYED && t->depth <= WIRE_FRAMES_MAX &&
                  is_bool(&t->restricted) && is_bool(&t->status.unrecorded) &&
                  is_bool(&t->precise) && is_bool(&t->tag_cpu) && is_bool(&t->tag_sched);
@@ -123,20 +123,17 @@ static void show_gap(const struct join *j, struct session_status *st) {
                  (unsigned long long)((j->missed_ns + SECOND_NS / 2) / SECOND_NS));
 }
 
-static bool take_status(struct session *s, struct join *j, const void *data, size_t bytes) {
-    struct share_status *t = &j->last;
-    if (bytes != sizeof *t)
-        return false;
-    memcpy(t, data, sizeof *t);
-    if (!is_sound(t))
-        return false;
-    clean_status(&t->status);
+/* The engines of the other process itself. */
+static void take_engines(struct session *s, const struct share_status *t) {
+    struct session_options *o = &s->options;
+    o->engines = 0;
     for (uint32_t i = 0; i < t->engines; i++)
-        t->engine[i].name[sizeof t->engine[i].name - 1] = '\0';
-    know_engines(&s->drain, &t->status);
-    session_lock(s);
+        if (!(t->lent & 1u << t->engine[i].event))
+            o->engine[o->engines++] = t->engine[i];
+}
+
+static void show_status(struct session *s, struct join *j, struct share_status *t) {
     struct session_status *st = &s->status;
-    bool news = st->phase != t->status.phase || (!st->samples && t->status.samples);
     if (j->told)
         forget_replaced(s, &t->status);
     memcpy(t->status.recording, st->recording, sizeof st->recording);
@@ -150,19 +147,50 @@ static bool take_status(struct session *s, struct join *j, const void *data, siz
     s->sampled_ns = st->elapsed_ns + st->missed_ns;
     show_gap(j, st);
     s->running_ns = st->phase == SESSION_RUNNING && t->engines ? clock_now_ns() : 0;
-    if (!s->wanted || s->done || !j->told) { /* otherwise they are being changed */
-        memcpy(s->options.engine, t->engine, sizeof t->engine);
-        s->options.engines = t->engines;
-    }
+    if (!s->wanted || s->done || !j->told) /* otherwise they are being changed */
+        take_engines(s, t);
     s->drain.decoder->tag_cpu = t->tag_cpu;
     s->drain.decoder->tag_sched = t->tag_sched;
+}
+
+static void show_apart(struct session *s, struct join *j, struct share_status *t) {
+    struct session_status *st = &s->status;
+    memcpy(t->status.recording, st->recording, sizeof st->recording);
+    join_apart_rebase(s, j);
+    note_gap(s, j, t);
+    *st = t->status;
+    join_apart_show(s, j);
+    show_gap(j, st);
+}
+
+static bool take_status(struct session *s, struct join *j, const void *data, size_t bytes) {
+    struct share_status *t = &j->last;
+    if (bytes != sizeof *t)
+        return false;
+    memcpy(t, data, sizeof *t);
+    if (!is_sound(t))
+        return false;
+    clean_status(&t->status);
+    for (uint32_t i = 0; i < t->engines; i++)
+        t->engine[i].name[sizeof t->engine[i].name - 1] = '\0';
+    know_engines(&s->drain, &t->status);
+    session_lock(s);
+    const struct session_status *st = &s->status;
+    bool news = st->phase != t->status.phase || (!st->samples && t->status.samples);
+    if (s->options.apart && st->phase == SESSION_RUNNING)
+        show_apart(s, j, t);
+    else if (!s->options.apart)
+        show_status(s, j, t);
     session_unlock(s);
     if (news)
         session_wake_reader(s);
-    if (!j->told)
-        session_finish(s, WIRE_COMMAND_START, 0, NULL);
+    bool first = !j->told;
     j->told = j->was_told = true;
     j->tries = 0;
+    if (first && s->options.apart && !j->ending)
+        join_apart_ask(s, j);
+    else if (first)
+        session_finish(s, WIRE_COMMAND_START, 0, NULL);
     return true;
 }
 
@@ -193,6 +221,10 @@ static bool take_answer(struct session *s, struct join *j, const void *data, siz
     share_exit_to_err(&x, &e);
     if (refused && x.result == 0)
         return false;
+    if (s->options.apart) {
+        join_apart_answered(s, j, x.result, &e);
+        return !refused && drain_phase(s) == SESSION_RUNNING;
+    }
     if (j->asked || refused)
         session_finish(s, WIRE_COMMAND_START, x.result, &e);
     j->asked = false;
@@ -214,146 +246,12 @@ bool join_take(struct session *s, struct join *j, uint32_t kind, const void *dat
     }
 }
 
-/* When the other process has ended, a viewer continues alone. */
-
-#define TRIES 12
-#define STEP_NS 250000000L
-
-static bool must_end(struct session *s) {
-    session_lock(s);
-    bool end = s->quit || (s->wanted == WIRE_COMMAND_DETACH && !s->done);
-    session_unlock(s);
-    return end;
-}
-
-/* Takes over the other process's counters, so that nothing is counted twice. */
-static void take_over_counts(struct session *s, const struct share_status *t) {
-    struct drain *d = &s->drain;
-    struct agent_report *b = &d->before;
-    *b = (struct agent_report){.dropped = t->status.dropped,
-                               .agent_ns = t->status.agent_ns,
-                               .recompiled = t->status.recompiled,
-                               .recompile_ns = t->status.recompile_ns,
-                               .windows = t->status.windows};
-    memcpy(b->failed, t->status.failed, sizeof b->failed);
-    for (uint32_t i = 0; i < WIRE_EVENTS; i++)
-        d->dropped[i] = (struct restarting){.before = t->status.engine[i].dropped};
-}
-
-static void take_over_options(struct session *s, const struct share_status *t) {
-    session_lock(s);
-    struct session_options *o = &s->options;
-    memcpy(o->engine, t->engine, sizeof o->engine);
-    o->engines = t->engines;
-    o->walk = t->walk;
-    o->depth = t->depth;
-    o->cut = t->cut;
-    o->features = t->features;
-    o->signal = t->signal;
-    o->wall_signal = t->wall_signal;
-    o->precise = t->precise;
-    o->all_or_none = false;
-    s->status.reader = 0;
-    s->joined = false;
-    bool share = s->share_later && !s->quit && !(s->wanted == WIRE_COMMAND_DETACH && !s->done);
-    s->share_later = false;
-    session_unlock(s);
-    if (share)
-        share_begin(s, -1, s->share_handler, s->share_arg, NULL);
-}
-
-static void become_owner(struct session *s, const struct agent_link *link,
-                         const struct share_status *t) {
-    struct drain *d = &s->drain;
-    take_over_counts(s, t);
-    session_lock(s);
-    decoder_new_stream(d->decoder);
-    d->decoder->replay = false;
-    d->decoder->policy = drain_policy;
-    d->decoder->policy_arg = s;
-    d->decoder->since_ns = clock_now_ns();
-    session_unlock(s);
-    drain_use_mapping(s, link->mapping);
-    (void)drain_use_broker(s, link->broker, NULL);
-    take_over_options(s, t);
-    d->started = true;
-    drain_ask_start(s);
-}
-
-/* The agent was loaded too late: detaches it. */
-static int let_go(struct agent_link *link, struct err *e) {
-    struct control c;
-    control_init(&c, link->mapping.wire);
-    control_request(&c, WIRE_COMMAND_DETACH, NULL);
-    mapping_close(&link->mapping);
-    if (link->broker >= 0)
-        close(link->broker);
-    return err_set(e, ECANCELED, "the session is being closed");
-}
-
-/* Connects, checks the peer, and asks to join as viewer. `past` as in struct share_join. */
-static int join_connect(struct join *j, const struct jvm *jvm, bool past, struct err *e);
-
-/* Tries to join another process. Another viewer may have taken over the JVM first. Or it is still
- * the old process, which did not wait for us or is ending step by step: then there will be
- * another try. */
-static bool look_on(struct session *s, struct join *j, pid_t before, struct err *e) {
-    if (join_connect(j, &s->jvm, false, e) != 0)
-        return false;
-    if (j->last.restricted && j->reader != before) {
-        close(j->fd);
-        j->fd = -1;
-        return false;
-    }
-    j->tries++;
-    session_lock(s);
-    decoder_new_stream(s->drain.decoder); /* the new stream has its own ids */
-    session_unlock(s);
-    return true;
-}
-
-int join_succeed(struct session *s, struct join *j, struct err *e) {
-    int result = -ESRCH;
-    pid_t before = j->reader;
-    if (j->tries > 0) /* not too soon after the last one */
-        nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
-    else
-        err_set(e, ESRCH, "JVM %d is not profiled by any process", (int)s->jvm.pid);
-    for (; j->tries < TRIES && !must_end(s); j->tries++) {
-        struct agent_link link;
-        bool offer = false;
-        if (look_on(s, j, before, e))
-            return 0;
-        if (j->last.restricted)
-            return err_set(
-                e, ENOTSUP,
-                "the profile that was joined is of some threads or times only (--filter, --begin, "
-                "--from, ...); open the JVM again to sample everything");
-        if (!s->library[0])
-            return err_set(e, ENOENT, "there is no agent library to attach with");
-        result = drain_offer_broker(s, &offer, e);
-        if (result == 0)
-            result = agent_link_open(&s->jvm, s->library, s->options.library != NULL, offer,
-                                     s->options.ring_bytes, SESSION_DETACH_MS, &link, e);
-        if (result == 0 && must_end(s))
-            return let_go(&link, e);
-        if (result == 0) {
-            become_owner(s, &link, &j->last);
-            return 1;
-        }
-        if (result != -EBUSY && result != -ETIMEDOUT)
-            return result;
-        nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
-    }
-    return result;
-}
-
 #define TURN_MS 200
 #define FIRST_NS (15 * SECOND_NS) /* sending a long past takes time */
 #define ANSWER_NS (8 * SECOND_NS)
 #define TURN_BYTES (8u << 20) /* maximum received before other work is done */
 
-static int join_connect(struct join *j, const struct jvm *jvm, bool past, struct err *e) {
+int join_connect(struct join *j, const struct jvm *jvm, bool past, struct err *e) {
     const struct share_hello hello = share_hello();
     const struct share_join join = {.start_ticks = jvm->start_ticks, .past = past};
     j->fd = share_connect(jvm->pid, &j->reader, e);
@@ -419,7 +317,9 @@ static void ask_engines(struct session *s, struct join *j) {
 
 static void serve(struct session *s, struct join *j, uint64_t now) {
     enum wire_command command = drain_wanted(s);
-    if (command == WIRE_COMMAND_STOP || command == WIRE_COMMAND_DETACH)
+    if (command == WIRE_COMMAND_STOP && s->options.apart)
+        join_apart_stop(s, j, now);
+    else if (command == WIRE_COMMAND_STOP || command == WIRE_COMMAND_DETACH)
         session_finish(s, command, 0, NULL);
     if (command != WIRE_COMMAND_START)
         return;
@@ -479,6 +379,10 @@ static bool carry_on(struct session *s, struct join *j) {
         finish(s, EPIPE, "the process that sampled this JVM has ended");
     if (!j->was_told || phase != SESSION_RUNNING) {
         flush(s);
+        return false;
+    }
+    if (j->ending) {
+        join_apart_end(s, j);
         return false;
     }
     if (process_gone(s)) {
@@ -554,7 +458,10 @@ static int begin(struct session *s, struct err *e) {
 }
 
 static int open_recording(struct session *s, struct err *e) {
-    return s->options.record ? session_record(s, s->options.record, e) : 0;
+    const char *path = s->options.record;
+    if (!path)
+        return 0;
+    return s->options.apart ? session_record_anew(s, path, e) : session_record(s, path, e);
 }
 
 int session_join(const struct jvm *jvm, const struct session_options *o, struct session **out,
@@ -567,6 +474,8 @@ int session_join(const struct jvm *jvm, const struct session_options *o, struct 
     s->jvm = *jvm;
     s->joined = true;
     s->drain.decoder->replay = true;
+    if (o->apart)
+        s->drain.decoder->window.begin_ns = UINT64_MAX; /* its time has not begun */
     s->drain.decoder->policy = drain_policy;
     s->drain.decoder->policy_arg = s;
     s->join = calloc(1, sizeof *s->join);
@@ -575,7 +484,7 @@ int session_join(const struct jvm *jvm, const struct session_options *o, struct 
         return err_set(e, ENOMEM, "out of memory");
     }
     s->join->fd = -1;
-    result = join_connect(s->join, jvm, true, e);
+    result = join_connect(s->join, jvm, !o->apart, e);
     /* For the time when the other process ends; the session works without it, too. */
     if (result == 0 && agent_library_find(o->library, s->library, sizeof s->library, NULL) != 0)
         s->library[0] = '\0';

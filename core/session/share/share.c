@@ -145,7 +145,8 @@ static void take_frame(struct share *h, struct guest *g) {
             share_guest_dismiss(g);
     } else if (g->header.kind == SHARE_JOIN && !g->feed) {
         join(h, g);
-    } else if (g->header.kind == (g->feed ? SHARE_ENGINES : SHARE_ASK)) {
+    } else if (g->header.kind == (g->feed ? SHARE_ENGINES : SHARE_ASK) ||
+               (g->feed && g->header.kind == SHARE_LEND)) {
         g->state = GUEST_WAITS;
         g->deadline_ns = 0;
     } else {
@@ -284,6 +285,15 @@ static void answer(struct share *h, struct guest *g) {
         share_send_frame(g->fd, SHARE_EXIT, &x, sizeof x, NULL, 0);
 }
 
+/* If the viewer has left meanwhile, the drain thread did not know yet what to end. */
+static int lend(struct share *h, struct guest *g, const struct wire_engine_request *engine,
+                uint32_t engines, struct err *e) {
+    int result = session_lend(h->session, g->feed, engine, engines, e);
+    if (engines && feed_closed(g->feed))
+        session_lend(h->session, g->feed, NULL, 0, NULL);
+    return result;
+}
+
 static void change_engines(struct share *h, struct guest *g) {
     struct wire_engine_request engine[WIRE_EVENTS];
     struct err e = {.exit_code = ERR_EXIT_ARGUMENT};
@@ -292,8 +302,11 @@ static void change_engines(struct share *h, struct guest *g) {
     if (engines <= WIRE_EVENTS && g->header.bytes % sizeof engine[0] == 0) {
         memcpy(engine, g->in, g->header.bytes);
         for (uint32_t i = 0; i < engines; i++)
-            engine[i].name[sizeof engine[i].name - 1] = '\0';
-        result = session_set_engines(h->session, engine, engines, &e);
+            engine[i].name[sizeof engine[i].name - 1] = engine[i].text[sizeof engine[i].text - 1] =
+                '\0';
+        result = g->header.kind == SHARE_LEND
+                     ? lend(h, g, engine, engines, &e)
+                     : session_set_engines(h->session, engine, engines, &e);
     }
     struct share_exit x = share_exit_of(result, &e);
     feed_put(g->feed, SHARE_ANSWER, &x, sizeof x);

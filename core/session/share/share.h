@@ -2,10 +2,12 @@
  * Files:
  *   holder        which other process reads a busy agent, as seen in /proc
  *   join          session that follows the session of another process as a viewer
+ *   join_apart    the same for a profile that has only its own events and its own time
  *   share         thread that serves a session to other processes: requests, viewers
  *   share_ask     client side: finding who profiles a JVM and sending it commands
  *   share_name    names of the abstract sockets of shared sessions
  *   share_socket  socket of a shared session: connect, credentials, messages
+ *   take_over     what a viewer does when the other process has ended
  *
  * One agent, several users: the process that reads a JVM's stream (a live screen, a background
  * reader) lets other processes send it requests and join as viewers.
@@ -95,6 +97,11 @@ int share_tell_of_other(pid_t jvm, struct err *e);
 int share_attach_alone(const struct jvm *j, const struct session_options *o, struct session **out,
                        struct err *e);
 
+/* session_attach, or if another process profiles the JVM, session_join; for a profile of its own
+ * (o->apart). -EBUSY: that process samples in another way; the message says what differs. */
+int share_attach_apart(const struct jvm *j, const struct session_options *o, struct session **out,
+                       struct err *e);
+
 /* Makes a session that views another process's session. Names and samples come from the other
  * reader, from the beginning of its profile as far as it still has them: each second's stacks by
  * thread, and pauses, but not who waited for whom, nor which earlier allocations are still alive.
@@ -102,7 +109,11 @@ int share_attach_alone(const struct jvm *j, const struct session_options *o, str
  * are those of the other process. Changes of events are sent to the other process and are valid for
  * it, too; closing this session stops nothing there. If the other process ends while the JVM lives,
  * this session joins the process that reads the JVM then, or attaches and continues. But if the
- * other process took only some threads or times, this session becomes SESSION_STOPPED. */
+ * other process took only some threads or times, this session becomes SESSION_STOPPED.
+ *
+ * With o->apart, the session has only samples of o->engine, from now until session_stop or
+ * session_end, and all options of `o` are valid. The other process samples the events that it does
+ * not sample yet until then. -EBUSY: it samples one of them in another way, or has other options. */
 int session_join(const struct jvm *j, const struct session_options *o, struct session **out,
                  struct err *e);
 

@@ -20,6 +20,7 @@
 #define AGAIN_STEP_NS 20000000
 #define AGAIN_STEPS 250
 #define BROKEN_MAX 3
+#define APART_TRIES 3
 
 static void pause_for(long ns) {
     nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
@@ -230,6 +231,25 @@ int share_attach_alone(const struct jvm *j, const struct session_options *o, str
     if (r == 0)
         r = session_attach(j, o, out, e);
     return r == -EBUSY ? share_tell_of_other(j->pid, e) : r;
+}
+
+int share_attach_apart(const struct jvm *j, const struct session_options *o, struct session **out,
+                       struct err *e) {
+    int r = 0;
+    for (int i = 0; i < APART_TRIES; i++) {
+        r = share_make_room(j->pid, e);
+        bool other = r == -EBUSY;
+        if (r == 0) {
+            r = session_attach(j, o, out, e);
+            other = r == -EBUSY && share_await(j->pid); /* another process was faster */
+        }
+        if (!other)
+            return r;
+        r = session_join(j, o, out, e);
+        if (r != -ESRCH && r != -EPIPE) /* otherwise that process has just ended */
+            return r;
+    }
+    return r;
 }
 
 static int join(const struct jvm *j, const struct session_options *o, struct session **out) {

@@ -2,7 +2,7 @@
  * The socket through which a session is shared, and its protocol: frames, each a header followed by
  * the number of bytes it states, in this machine's byte order.
  *
- *      client   HELLO           ASK directory, arguments      JOIN what of      ENGINES set
+ *      client   HELLO           ASK directory, arguments      JOIN what of      ENGINES set, LEND set
  *      reader                   OUT ERROR FILE … EXIT         RECORDS STATUS …  ANSWER
  *
  * Context: frontend, any thread; one at a time per descriptor.
@@ -50,8 +50,11 @@ struct share_status {
     struct wire_engine_request engine[WIRE_EVENTS]; /* as requested */
     uint32_t depth, cut, features, signal, wall_signal;
     bool precise, tag_cpu, tag_sched;
-    bool restricted;  /* to some threads or times, which are not described here */
-    uint64_t time_ns; /* CLOCK_MONOTONIC, when this was sent; 0: not known */
+    uint32_t lent;      /* set of events that are sampled only for profiles of other viewers */
+    uint32_t viewers;   /* how many there are */
+    uint32_t limit_ppm; /* --max-overhead; 0: none */
+    bool restricted;    /* to some threads or times, which are not described here */
+    uint64_t time_ns;   /* CLOCK_MONOTONIC, when this was sent; 0: not known */
 };
 
 struct share_hello share_hello(void);

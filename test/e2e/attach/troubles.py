@@ -67,7 +67,16 @@ def held():
     with tempfile.TemporaryDirectory() as scratch, Jvm("Idle") as jvm:
         with Prof(scratch, "-d", 60, "-o", "flat", jvm.pid) as holder:
             wait_for(lambda: shared(jvm.pid), "a profile that can be asked for")
-            said = refused("-d", 1, jvm.pid)
+            said = refused("start", jvm.pid)
+            want("process %d " % holder.pid in said, "not said by whom: " + said)
+            return said
+
+
+def sampled_otherwise():
+    with tempfile.TemporaryDirectory() as scratch, Jvm("Idle") as jvm:
+        with Prof(scratch, "--batch", "-n", 1000, jvm.pid) as holder:
+            wait_for(lambda: shared(jvm.pid), "a profile that can be asked for")
+            said = refused("-d", 1, "-i", "3ms", jvm.pid)
             want("process %d " % holder.pid in said, "not said by whom: " + said)
             return said
 
@@ -302,6 +311,7 @@ PROVOKED = {
     "-XX:+DisableAttachMechanism": attach_disabled,
     "is stopped by a signal": stopped,
     "Profiler already started": held,
+    "this profile cannot take its samples from there": sampled_otherwise,
     "Profiler has not started": not_started,
     "is on the screen of process": on_screen,
     "has a handler already, of the JVM or another library": signal_in_use,

@@ -396,8 +396,39 @@ static void test_pauses_and_windows(void **state) {
     close_stage(&s);
 }
 
+/* A profile of its own within a longer stream of more events. */
+static void test_own_events_and_time(void **state) {
+    (void)state;
+    struct stage s;
+    const uint64_t stack[] = {JAVA(1)};
+    open_stage(&s);
+    s.decoder->replay = true;
+    s.decoder->only = 1u << WIRE_EVENT_CPU | 1u << WIRE_EVENT_WALL;
+    s.decoder->window.begin_ns = 10 * SECOND;
+    s.decoder->window.end_ns = 20 * SECOND;
+    recording_method(&s.r, 1, "a/B", "add", "()V");
+    recording_event_sample(&s.r, WIRE_EVENT_WALL, 3 * SECOND, 1, 7, stack, 1);
+    recording_event_sample(&s.r, WIRE_EVENT_WALL, 3 * SECOND, 2, 7, stack, 1);
+    recording_event_sample(&s.r, WIRE_EVENT_CPU, 10 * SECOND - 1, 1, 100, stack, 1);
+    recording_event_sample(&s.r, WIRE_EVENT_CPU, 10 * SECOND, 1, 10, stack, 1);
+    recording_event_sample(&s.r, WIRE_EVENT_ALLOC, 11 * SECOND, 1, 1000, stack, 1);
+    recording_repeat(&s.r, WIRE_EVENT_WALL, 9 * SECOND, 1, 50, 1);
+    recording_repeat(&s.r, WIRE_EVENT_WALL, 12 * SECOND, 1, 5, 2);
+    recording_repeat(&s.r, WIRE_EVENT_WALL, 13 * SECOND, 1, 5, 2);
+    recording_event_sample(&s.r, WIRE_EVENT_CPU, 20 * SECOND - 1, 1, 10, stack, 1);
+    recording_event_sample(&s.r, WIRE_EVENT_CPU, 20 * SECOND, 1, 100, stack, 1);
+    recording_repeat(&s.r, WIRE_EVENT_WALL, 20 * SECOND, 2, 5, 2);
+    play(&s);
+    expect_stacks(&s, WIRE_EVENT_CPU, "add 20/2\n");
+    expect_stacks(&s, WIRE_EVENT_WALL, "add 10/4\n");
+    assert_int_equal(profile_samples(s.profile, WIRE_EVENT_ALLOC), 0);
+    assert_int_equal(s.decoder->counts.bad, 0);
+    close_stage(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_own_events_and_time),
         cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_virtual_threads_by_their_names),
         cmocka_unit_test(test_numbers),

@@ -5,6 +5,7 @@
 #include "core/base/err.h"
 #include "core/event/event.h"
 #include "core/profile/profile.h"
+#include "core/session/share/share.h"
 
 #define EACH 20u /* samples an engine takes when it is started */
 #define NO_CYCLES "no PMU here\033"
@@ -402,8 +403,163 @@ static void test_a_recording_of_several(void **state) {
     unlink(path);
 }
 
+/* Profiles of other processes, to which events are lent. */
+
+static void begin_shared(struct stage *st, bool apart) {
+    struct err e;
+    struct session_options o = {
+        .engine = {engine(WIRE_EVENT_CPU, "cpu", 10)}, .engines = 1, .apart = apart};
+    assert_int_equal(begin(st, &o, false, &e), 0);
+    assert_int_equal(session_share(st->session, NULL, NULL, &e), 0);
+}
+
+static int join_apart(struct stage *st, struct wire_engine_request q, uint32_t depth,
+                      struct session **out, struct err *e) {
+    struct session_options o = {.engine = {q}, .engines = 1, .depth = depth, .apart = true};
+    struct jvm j;
+    session_jvm(st->session, &j);
+    return session_join(&j, &o, out, e);
+}
+
+static void await_asked(struct stage *st, uint32_t engines) {
+    for (int i = 0; i < 10000 && st->seen->last.engines != engines; i++)
+        usleep(1000);
+    assert_int_equal(st->seen->last.engines, engines);
+}
+
+static void test_an_event_is_lent(void **state) {
+    (void)state;
+    struct stage st;
+    struct session *s = NULL;
+    struct session_status status;
+    struct err e;
+    begin_shared(&st, false);
+    await_event(st.session, WIRE_EVENT_CPU, EACH, &status);
+    if (join_apart(&st, engine(WIRE_EVENT_WALL, "wall", 50), 0, &s, &e) != 0)
+        fail_msg("%s", e.message);
+    await_asked(&st, 2);
+    session_status(st.session, &status); /* a screen shows it */
+    assert_true(status.engine[WIRE_EVENT_WALL].runs && status.engine[WIRE_EVENT_WALL].asked);
+    session_status(s, &status);
+    assert_int_equal(status.reader, getpid());
+    assert_true(status.engine[WIRE_EVENT_WALL].runs);
+    assert_false(status.engine[WIRE_EVENT_CPU].asked || status.engine[WIRE_EVENT_CPU].runs);
+    assert_string_equal(status.event, "wall");
+    assert_int_equal(status.samples, 0); /* those so far are older than this profile */
+    assert_int_equal(status.dropped, 0); /* and 5 and 5 were dropped before */
+
+    /* Other events can be changed; each START takes EACH samples of each event. */
+    const struct wire_engine_request own[] = {engine(WIRE_EVENT_CPU, "cpu", 20),
+                                              engine(WIRE_EVENT_ALLOC, "alloc", 512)},
+                                     wrong = engine(WIRE_EVENT_WALL, "wall", 51);
+    struct wire_engine_request now[WIRE_EVENTS];
+    assert_int_equal(session_set_engines(st.session, own, 2, &e), 0);
+    await_asked(&st, 3);
+    assert_int_equal(session_engines(st.session, now), 2);
+    await_event(s, WIRE_EVENT_WALL, EACH, &status);
+    assert_int_equal(status.samples, EACH);
+    assert_int_equal(session_set_engines(st.session, &wrong, 1, &e), -EBUSY);
+    assert_non_null(strstr(e.message, "profile of wall"));
+    assert_int_equal(session_engines(st.session, now), 2);
+
+    assert_int_equal(session_end(s, &e), 1);
+    session_status(s, &status);
+    assert_int_equal(status.phase, SESSION_STOPPED);
+    await_asked(&st, 2);
+    assert_string_equal(st.seen->last.engine[1].name, "alloc");
+    session_close(s);
+    session_status(st.session, &status);
+    assert_int_equal(status.phase, SESSION_RUNNING);
+    end(&st);
+}
+
+/* What belongs to the session itself counts for both, and stays. */
+static void test_an_event_is_shared(void **state) {
+    (void)state;
+    struct stage st;
+    struct session *s = NULL;
+    struct session_status status;
+    struct err e;
+    begin_shared(&st, false);
+    await_event(st.session, WIRE_EVENT_CPU, EACH, &status);
+    unsigned asked = atomic_load(&st.seen->requests);
+    assert_int_equal(join_apart(&st, engine(WIRE_EVENT_CPU, "cpu", 10), 0, &s, &e), 0);
+    assert_int_equal(atomic_load(&st.seen->requests), asked);
+    session_status(s, &status);
+    assert_true(status.engine[WIRE_EVENT_CPU].runs && status.samples == 0);
+    session_close(s); /* it is not even stopped */
+    assert_int_equal(join_apart(&st, engine(WIRE_EVENT_CPU, "cpu", 11), 0, &s, &e), -EBUSY);
+    assert_int_equal(e.exit_code, ERR_EXIT_PROFILER);
+    assert_non_null(strstr(e.message, "every 10ns there, and is to be sampled every 11ns here"));
+    assert_int_equal(join_apart(&st, engine(WIRE_EVENT_CPU, "cpu", 10), 9, &s, &e), -EBUSY);
+    assert_non_null(strstr(e.message, "and 9 here"));
+    assert_int_equal(atomic_load(&st.seen->requests), asked);
+    end(&st);
+}
+
+/* An event that cannot run is not left behind. */
+static void test_an_event_cannot_be_lent(void **state) {
+    (void)state;
+    struct stage st;
+    struct session *s = NULL;
+    struct err e;
+    begin_shared(&st, false);
+    assert_true(join_apart(&st, engine(WIRE_EVENT_PERF, "cycles", 1), 0, &s, &e) < 0);
+    assert_string_equal(e.message, "no PMU here?");
+    await_asked(&st, 1);
+    end(&st);
+}
+
+/* Nor does a profile that has files of its own get samples of an event that it lent. */
+static void test_own_events_only(void **state) {
+    (void)state;
+    struct stage st;
+    struct session *s = NULL;
+    struct session_status status;
+    struct err e;
+    begin_shared(&st, true);
+    assert_int_equal(join_apart(&st, engine(WIRE_EVENT_WALL, "wall", 50), 0, &s, &e), 0);
+    await_event(st.session, WIRE_EVENT_CPU, 2 * EACH, &status);
+    assert_false(status.engine[WIRE_EVENT_WALL].asked || status.engine[WIRE_EVENT_WALL].runs);
+    assert_int_equal(status.samples, 2 * EACH);
+    /* The other profile goes on when this one ends, but not when it is stopped. */
+    assert_int_equal(session_end(st.session, &e), 1);
+    session_status(st.session, &status);
+    assert_int_equal(status.phase, SESSION_STOPPED);
+    session_status(s, &status);
+    assert_int_equal(status.phase, SESSION_RUNNING);
+    struct wire_engine_request more = engine(WIRE_EVENT_CPU, "cpu", 20);
+    assert_int_equal(session_set_engines(st.session, &more, 1, &e), 0);
+    await_event(s, WIRE_EVENT_WALL, EACH, &status);
+    session_status(st.session, &status);
+    assert_int_equal(status.samples, 2 * EACH); /* its time is over */
+    session_close(s);
+    end(&st);
+}
+
+static void test_the_other_one_stops(void **state) {
+    (void)state;
+    struct stage st;
+    struct session *s = NULL;
+    struct session_status status;
+    struct err e;
+    begin_shared(&st, true);
+    assert_int_equal(join_apart(&st, engine(WIRE_EVENT_WALL, "wall", 50), 0, &s, &e), 0);
+    assert_int_equal(session_stop(st.session, &e), 0);
+    await_phase(s, SESSION_FAILED, &status);
+    assert_non_null(strstr(status.message, "has stopped sampling"));
+    assert_int_equal(session_end(s, &e), 1);
+    session_close(s);
+    end(&st);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_event_is_lent),
+        cmocka_unit_test(test_an_event_is_shared),
+        cmocka_unit_test(test_an_event_cannot_be_lent),
+        cmocka_unit_test(test_own_events_only),
+        cmocka_unit_test(test_the_other_one_stops),
         cmocka_unit_test(test_several_at_once),
         cmocka_unit_test(test_switching),
         cmocka_unit_test(test_what_cannot_run),

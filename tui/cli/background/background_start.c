@@ -76,6 +76,7 @@ static int settle(struct reader *rd, int argc, char **argv, struct err *e) {
         return r;
     struct options *o = &rd->o;
     o->session.all_or_none = true;
+    o->session.apart = true;
     if (o->duration_ms && !o->timeout.ms && !o->timeout.of_day && !background_is_asprof(argv[0]))
         o->timeout.ms = o->duration_ms;
     return settle_files(rd, e);

@@ -112,6 +112,19 @@ static struct lent_loan *loan_of(struct lent *l, const void *to) {
     return l->loans < LENT_MAX ? &l->loan[l->loans++] : NULL;
 }
 
+/* The event need not be kept any longer for a viewer that will ask again. */
+static void claim(struct lent *l, uint32_t event) {
+    for (uint32_t i = 0; i < l->loans; i++) {
+        struct lent_loan *loan = &l->loan[i];
+        for (uint32_t k = 0; !loan->to && loan->until_ns && k < loan->engines;) {
+            if (loan->engine[k].event == event)
+                loan->engine[k] = loan->engine[--loan->engines];
+            else
+                k++;
+        }
+    }
+}
+
 int lent_begin(struct lent *l, const void *to, const struct wire_engine_request *own, uint32_t owns,
                const struct wire_engine_request *engine, uint32_t engines, struct err *e) {
     char why[320];
@@ -126,6 +139,8 @@ int lent_begin(struct lent *l, const void *to, const struct wire_engine_request 
     if (!loan)
         return err_exit_as(e, ERR_EXIT_PROFILER, EUSERS,
                            "too many other profiles of this JVM add events to its session");
+    for (uint32_t i = 0; i < engines; i++)
+        claim(l, engine[i].event);
     loan->to = to;
     loan->until_ns = 0;
     loan->engines = engines;

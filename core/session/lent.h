@@ -42,8 +42,8 @@ bool lent_fits(const struct wire_engine_request *have, const struct wire_engine_
 int lent_begin(struct lent *l, const void *to, const struct wire_engine_request *own, uint32_t owns,
                const struct wire_engine_request *engine, uint32_t engines, struct err *e);
 
-/* Keeps engines that another process had lent, for viewers that will ask again; until_ns as in
- * struct lent_loan. */
+/* Keeps engines that another process had lent, until a viewer asks for them again; until_ns as in
+ * struct lent_loan. With 0 they are kept to the end, for viewers that do not ask. */
 void lent_inherit(struct lent *l, const struct wire_engine_request *engine, uint32_t engines,
                   uint64_t until_ns);
 

@@ -149,10 +149,12 @@ static void test_taken_over(void **state) {
     listed(&l, "cpu wall alloc ", 1u << WIRE_EVENT_WALL | 1u << WIRE_EVENT_ALLOC);
     assert_int_equal(lent_begin(&l, &a, &cpu, 1, &wall, 1, &e), 0); /* it asks again */
     assert_false(lent_expire(&l, 99, &cpu, 1));
-    assert_true(lent_expire(&l, 100, &cpu, 1));
-    listed(&l, "cpu wall alloc ", 1u << WIRE_EVENT_WALL | 1u << WIRE_EVENT_ALLOC);
     lent_end(&l, &a);
-    assert_true(lent_expire(&l, 100, &cpu, 1));
+    assert_true(lent_expire(&l, 99, &cpu, 1)); /* it is not kept for this viewer twice */
+    listed(&l, "cpu alloc ", 1u << WIRE_EVENT_ALLOC);
+    lent_inherit(&l, &wall, 1, 100);
+    listed(&l, "cpu wall alloc ", 1u << WIRE_EVENT_WALL | 1u << WIRE_EVENT_ALLOC);
+    assert_true(lent_expire(&l, 100, &cpu, 1)); /* nobody has asked */
     listed(&l, "cpu alloc ", 1u << WIRE_EVENT_ALLOC);
 }
 

@@ -121,8 +121,18 @@ def list_of_others_jvms(browser, scratch, pid):
             want(not browser.js(row + "return r.querySelector('a')"), "%s it has links" % when)
             asked = "return performance.getEntriesByType('resource').length"
             want(browser.wait(asked + " >= 2", seconds=lib.WAIT), "it does not refresh")
+        closed_row_goes(browser, server)
     finally:
         server.stop()
+
+
+def closed_row_goes(browser, server):
+    """The row of such a JVM goes when the JVM ends, though it came with the page."""
+    with lib.Jvm("Idle") as other:
+        browser.open(server.url + "/")
+        row = "return document.querySelector('tr.closed[data-pid=\"%d\"]')" % other.pid
+        want(browser.js(row), "no row of a JVM that cannot be profiled")
+    want(browser.wait(row + " === null", seconds=lib.WAIT), "the row of a JVM that ended stays")
 
 
 # ---- one JVM ----

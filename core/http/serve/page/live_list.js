@@ -58,10 +58,6 @@
             fill(row, jvm);
             return row;
         });
-        // The answer also lists JVMs that may not be profiled. If the page came with a row of such
-        // a JVM, the row stays even when the answer does not list the JVM.
-        kept.push(...Array.from(body.rows).filter((row) =>
-            row.className === "closed" && !kept.some((k) => k.dataset.pid === row.dataset.pid)));
         kept.sort((a, b) => a.dataset.pid - b.dataset.pid);
         for (const row of Array.from(body.rows)) {
             if (!kept.includes(row))

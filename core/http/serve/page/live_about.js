@@ -1,7 +1,7 @@
 // The dialog about one method: the shares of its lines, and buttons that lead to other views.
 class AboutMethod {
-    // only(regex), inFlame(regex): callbacks; the regex matches exactly this name.
-    constructor(dialog, stream, only, inFlame) {
+    // only(regex), inFlame(regex): callbacks; the regex matches exactly this name. closed().
+    constructor(dialog, stream, {only, inFlame, closed}) {
         this.dialog = dialog;
         this.stream = stream;
         this.name = "";
@@ -11,6 +11,7 @@ class AboutMethod {
         };
         $("#method-only").addEventListener("click", go(only));
         $("#method-flame").addEventListener("click", go(inFlame));
+        dialog.addEventListener("close", closed);
     }
 
     static escaped(name) {
@@ -18,8 +19,8 @@ class AboutMethod {
     }
 
     // `question`: the query of the view that shows the method.
-    async show(method, question, weight) {
-        const name = this.name = method.name;
+    async show(name, question, weight) {
+        this.name = name;
         setText($("#method-name"), name);
         setText($("#lines-said"), "reading\u2026");
         $("#lines").replaceChildren();
@@ -32,6 +33,11 @@ class AboutMethod {
         const answer = await this.stream.get("/lines?" + q);
         if (this.name === name)
             this.list(answer && answer.lines || [], weight);
+    }
+
+    close() {
+        if (this.dialog.open)
+            this.dialog.close();
     }
 
     list(lines, weight) {

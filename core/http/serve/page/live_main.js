@@ -5,10 +5,12 @@
     const COMMON = ["cpu", "wall", "alloc", "lock"];
     const pid = document.body.dataset.pid;
     const jvmName = document.body.dataset.name;
+    // narrowed: {kind: "thread" | "filter", value, label}; lines: the method whose lines are shown
     const state = {view: "methods", event: "cpu", span: 0, held: null, inverted: false, rows: 200,
-                   narrowed: []}; // narrowed: {kind: "thread" | "filter", value, label}
+                   narrowed: [], lines: "", search: ""};
     let latest = null; // the view that is shown
     let shown = 0; // number of views so far
+    let stepped = false; // the last change of the address was a small one
 
     // ---- the query -----------------------------------------------------------------------------
 
@@ -55,24 +57,98 @@
             stream.open(heartbeat());
     }
 
+    // ---- the address ---------------------------------------------------------------------------
+
+    // Makes the state a step of the browser's history. A `small` change replaces the step of the
+    // small change before it.
+    function remember(small) {
+        const address = location.pathname + link.write(state);
+        if (address !== location.pathname + location.search) {
+            if (small && stepped)
+                history.replaceState(null, "", address);
+            else
+                history.pushState(null, "", address);
+        }
+        stepped = Boolean(small);
+        showLogin();
+    }
+
+    // Changes the address, but makes no step.
+    function note() {
+        history.replaceState(null, "", location.pathname + link.write(state));
+        showLogin();
+    }
+
+    function showLogin() {
+        $("#login").href = "/login?next=" + encodeURIComponent(location.pathname + location.search);
+    }
+
+    // Shows what the address says.
+    function restore() {
+        const was = {event: state.event, inverted: state.inverted};
+        Object.assign(state, link.read(location.search));
+        stepped = false;
+        if (state.event !== was.event || state.inverted !== was.inverted)
+            flame.clear();
+        $("#filter").value = state.narrowed.filter((n) => n.kind === "filter").map((n) => n.value).join();
+        $("#search").value = state.search;
+        showSpan();
+        $("#event").value = state.event;
+        $("#invert").setAttribute("aria-pressed", String(state.inverted));
+        search(state.search, true);
+        timeline.choose(state.held);
+        showPause();
+        showChips();
+        showView();
+        showLogin();
+        if (state.held)
+            stream.open(heartbeat());
+        ask();
+        if (!state.lines)
+            about.close();
+        else if (latest)
+            about.show(state.lines, question(state.held), latest.total.weight);
+    }
+
     // ---- showing -------------------------------------------------------------------------------
 
     function show(view) {
+        const first = !latest;
         latest = view;
         const context = {weight: view.total.weight, unit: view.unit, event: view.event,
                          sampledNs: view.total.sampledNs};
-        if (!state.held) {
-            header.show(view);
-            timeline.set(view.timeline, view.window.unix);
-        }
+        if (!state.held || first)
+            showNow(view);
         showEvents(view.events);
         methods.set(view.methods || [], context);
         threads.set(view.threads || [], context);
         if (view.tree)
             flame.set(new Tree(view.tree, view.total), view.unit);
+        nameThreads(view.threads || []);
         showCounts(view);
         showMatches();
         shown++;
+        if (first && state.lines)
+            about.show(state.lines, question(state.held), view.total.weight);
+    }
+
+    // What is always about now: a pause holds it.
+    function showNow(view) {
+        header.show(view);
+        timeline.set(view.timeline, view.window.unix, view.unit, view.event);
+        timeline.choose(state.held);
+    }
+
+    // An address has only the number of a thread.
+    function nameThreads(threads) {
+        for (const n of state.narrowed.filter((o) => o.kind === "thread")) {
+            const found = threads.find((t) => (t.virtual ? t.javaId : t.tid) === n.value &&
+                                              t.virtual === Boolean(n.virtual));
+            if (!found || !found.name || found.name === n.label)
+                continue;
+            n.label = found.name;
+            showChips();
+        }
     }
 
     function showCounts(view) {
@@ -89,6 +165,8 @@
         const event = view.events.find((e) => e.name === view.event);
         if (event && event.reason && !event.runs)
             return event.reason;
+        if (state.held && state.held.to < view.window.first)
+            return "No samples are kept of this time: sampling began later. p resumes.";
         return state.held || state.narrowed.length
             ? "No samples here: Esc removes a filter or resumes."
             : `Waiting for samples of ${view.event}\u2026`;
@@ -120,6 +198,14 @@
         setText($("#pause"), held ? "Resume" : "Pause");
         $("#pause").setAttribute("aria-pressed", String(held));
         setText($("#held"), held ? "paused: sampling continues" : "");
+    }
+
+    // An address may have a time that the list has not.
+    function showSpan() {
+        const select = $("#span");
+        if (!Array.from(select.options).some((o) => Number(o.value) === state.span))
+            select.append(new Option("last " + numbers.duration(state.span * 1e9), state.span));
+        select.value = state.span;
     }
 
     function showState(name, text) {
@@ -163,7 +249,7 @@
         if (latest)
             showCounts(latest);
         showMatches();
-        history.replaceState(null, "", "#" + view);
+        remember();
         if (treeMissing)
             ask();
     }
@@ -177,10 +263,12 @@
         } else if (latest) {
             hold({from: latest.window.from, to: latest.window.to, all: latest.window.all});
         }
+        remember();
     }
 
-    function choose(from, to) {
+    function choose(from, to, small) {
         hold({from, to});
+        remember(small);
         ask();
     }
 
@@ -190,15 +278,16 @@
         const now = state.held || latest.window;
         const wide = Math.min(now.to - Math.max(now.from, timeline.oldest()), 9);
         const to = Math.min(Math.max(now.to + seconds, timeline.oldest()), timeline.latest());
-        choose(Math.max(to - wide, timeline.oldest()), to);
+        choose(Math.max(to - wide, timeline.oldest()), to, true);
     }
 
     function span(value) {
         state.span = Number(value);
-        $("#span").value = value;
+        showSpan();
         state.held = null;
         timeline.choose(null);
         showPause();
+        remember();
         ask();
     }
 
@@ -213,6 +302,7 @@
         flame.clear();
         if (state.held)
             stream.open(heartbeat()); // an event is sampled while a client requests it
+        remember();
         ask();
     }
 
@@ -225,12 +315,14 @@
         state.inverted = !state.inverted;
         $("#invert").setAttribute("aria-pressed", String(state.inverted));
         flame.clear();
+        remember();
         ask();
     }
 
     function narrow(n) {
         state.narrowed = state.narrowed.filter((o) => o.kind !== n.kind).concat(n.value ? [n] : []);
         showChips();
+        remember();
         ask();
     }
 
@@ -239,6 +331,7 @@
         if (n.kind === "filter")
             $("#filter").value = "";
         showChips();
+        remember();
         ask();
     }
 
@@ -253,13 +346,16 @@
 
     // ---- search --------------------------------------------------------------------------------
 
-    function search(text) {
+    function search(text, restored) {
         const pattern = text ? numbers.pattern(text) : null;
         const bad = Boolean(text) && !pattern;
         $("#search").setAttribute("aria-invalid", String(bad));
         for (const view of Object.values(views))
             view.search(pattern);
         state.pattern = pattern;
+        state.search = text;
+        if (!restored)
+            note();
         showMatches(bad);
     }
 
@@ -275,7 +371,16 @@
 
     // ---- one method ----------------------------------------------------------------------------
 
-    const aboutMethod = (m) => about.show(m, question(state.held), latest.total.weight);
+    function aboutMethod(m) {
+        state.lines = m.name;
+        note();
+        about.show(m.name, question(state.held), latest.total.weight);
+    }
+
+    function aboutClosed() {
+        state.lines = "";
+        note();
+    }
 
     function onlyMethod(pattern) {
         $("#filter").value = pattern;
@@ -294,6 +399,8 @@
         view: (view) => {
             if (!state.held)
                 show(view);
+            else if (!timeline.line) // the page began paused, and there was no sample yet
+                showNow(view);
         },
         state: showState,
         failed: (text) => setText($("#trouble"), text),
@@ -303,9 +410,11 @@
     const flame = new Flame({box: $("#flame-box"), canvas: $("#flame-canvas"),
                              detail: $("#flame-detail"), path: $("#flame-path"),
                              back: $("#flame-back"), changed: () => showMatches()});
-    const timeline = new Timeline($("#timeline"), $("#timeline-said"), choose);
+    const timeline = new Timeline({canvas: $("#timeline"), tip: $("#timeline-tip"),
+                                   label: $("#timeline-said"), chosen: choose});
     const views = {methods, threads, flame};
-    const about = new AboutMethod($("#method"), stream, onlyMethod, methodInFlame);
+    const about = new AboutMethod($("#method"), stream,
+                                  {only: onlyMethod, inFlame: methodInFlame, closed: aboutClosed});
 
     function save() {
         if (!flame.tree)
@@ -432,7 +541,7 @@
                 views[state.view].nextMatch(1);
         });
         on("#filter", "change", (e) => filter(e.target.value));
-        on("#filter", "keydown", (e) => e.key === "Escape" && e.target.blur());
+        on("#filter", "keydown", (e) => ["Escape", "Enter"].includes(e.key) && e.target.blur());
         for (const dialog of document.querySelectorAll("dialog"))
             dialog.querySelector(".close").addEventListener("click", () => dialog.close());
     }
@@ -447,17 +556,13 @@
     }
 
     setText($("#jvm-name"), jvmName);
-    $("#login").href = "/login?next=" + encodeURIComponent(location.pathname);
     $("#span").append(...SPANS.map(([value, text]) => new Option(text, value)));
     $("#event").append(new Option("cpu", "cpu"));
-    if (["methods", "threads", "flame"].includes(location.hash.slice(1)))
-        state.view = location.hash.slice(1);
     keys.fill($("#keys"));
     legend();
     wire();
-    showPause();
-    showView();
-    ask();
+    restore();
+    window.addEventListener("popstate", restore);
 
     // For test scripts: the query, what is shown, and where frames are.
     window.livePage = {

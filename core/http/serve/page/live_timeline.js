@@ -1,14 +1,17 @@
-// The timeline: the samples of each second, and below them how long the garbage collector stopped
-// the JVM. A click or a drag chooses a time window, and the page pauses there.
+// The timeline: the weight of each second, and below it how long the VM was stopped, by the garbage
+// collector or for another reason. A click or a drag chooses a time window, and the page pauses
+// there. The mouse shows the values of a second.
 class Timeline {
-    constructor(canvas, label, chosen) {
+    constructor({canvas, tip, label, chosen}) {
         this.canvas = canvas;
+        this.tip = tip; // the values of a second, beside the mouse
         this.label = label;
         this.chosen = chosen; // (from, to): seconds of the samples' clock, both included
         this.context = canvas.getContext("2d");
         this.line = null;
         this.window = null; // the chosen window, while paused
         this.drag = null;
+        this.hover = -1; // a second
         this.pending = false;
         this.listen();
         theme.changed(() => this.redraw());
@@ -27,15 +30,14 @@ class Timeline {
         c.addEventListener("pointermove", (e) => {
             if (this.drag)
                 this.drag.to = this.secondAt(e.offsetX);
-            this.say(this.secondAt(e.offsetX));
-            this.redraw();
+            this.point(e.offsetX);
         });
         c.addEventListener("pointerup", () => this.drop());
         c.addEventListener("pointercancel", () => {
             this.drag = null;
-            this.redraw();
+            this.leave();
         });
-        c.addEventListener("pointerleave", () => this.describe());
+        c.addEventListener("pointerleave", () => this.leave());
     }
 
     drop() {
@@ -72,22 +74,36 @@ class Timeline {
         return this.latest() - this.seconds() + 1; // at the left edge
     }
 
+    wide() {
+        return Math.max(this.canvas.clientWidth - Timeline.LEFT, 1);
+    }
+
     perPixel() {
-        return this.seconds() / Math.max(this.canvas.clientWidth, 1);
+        return this.seconds() / this.wide();
+    }
+
+    xOf(second) {
+        return Timeline.LEFT + (second - this.begin()) / this.perPixel();
     }
 
     secondAt(x) {
-        const s = this.line ? Math.floor(this.begin() + x * this.perPixel()) : 0;
+        const s = this.line
+            ? Math.floor(this.begin() + (x - Timeline.LEFT) * this.perPixel()) : 0;
         return this.line ? Math.min(Math.max(s, this.oldest()), this.latest()) : 0;
     }
 
     // `unix`: offset from the samples' clock to Unix time, in seconds.
-    set(line, unix) {
+    set(line, unix, unit, event) {
         this.line = line && line.samples.length ? line : null;
         this.unix = unix || 0;
+        this.unit = unit;
+        this.event = event;
         this.window = null;
         if (!this.drag)
             this.describe();
+        if (this.hover >= 0)
+            this.hover = this.secondAt(this.hoverX);
+        this.showTip();
         this.redraw();
     }
 
@@ -97,39 +113,70 @@ class Timeline {
         this.redraw();
     }
 
+    // ---- text ----------------------------------------------------------------------------------
+
     ago(second) {
         const s = Math.max(this.latest() - second, 0);
         const when = s === 0 ? "now" : numbers.duration(s * 1e9) + " ago";
-        return this.unix ? `${new Date((second + this.unix) * 1000).toLocaleTimeString()}, ${when}`
-                         : when;
+        return this.unix ? `${axis.clock(Math.floor(this.unix) + second, 1)}, ${when}` : when;
     }
 
-    say(second) {
-        if (!this.line)
+    // Returns the values of a second, a line each.
+    values(second) {
+        const i = second - this.line.from, l = this.line, found = [this.ago(second)];
+        found.push(axis.rate(l.weight[i] || 0, this.unit, this.event),
+                   numbers.count(l.samples[i] || 0) + " samples");
+        for (const [ms, name] of [[l.gcMs && l.gcMs[i], "GC pauses"],
+                                  [l.otherMs && l.otherMs[i], "other pauses"]])
+            if (ms)
+                found.push(`${name} ${numbers.duration(ms * 1e6)}`);
+        return found;
+    }
+
+    point(x) {
+        this.hover = this.line ? this.secondAt(x) : -1;
+        this.hoverX = x;
+        this.showTip();
+        this.redraw();
+    }
+
+    leave() {
+        this.hover = -1;
+        this.showTip();
+        this.redraw();
+    }
+
+    showTip() {
+        this.tip.hidden = this.hover < 0 || !this.line;
+        if (this.tip.hidden)
             return;
-        const i = second - this.line.from, gc = this.line.gcMs ? this.line.gcMs[i] : 0;
-        const other = this.line.otherMs ? this.line.otherMs[i] : 0;
-        const samples = numbers.count(this.line.samples[i] || 0);
-        setText(this.label, `${this.ago(second)}: ${samples} samples` +
-            (gc ? `, GC ${numbers.duration(gc * 1e6)}` : "") +
-            (other ? `, other pauses ${numbers.duration(other * 1e6)}` : ""));
+        const lines = this.values(this.hover);
+        const now = Array.from(this.tip.children, (e) => e.textContent);
+        if (now.join("\n") !== lines.join("\n"))
+            this.tip.replaceChildren(...lines.map((text) => make("div", "", text)));
+        const x = this.xOf(this.hover + 0.5), wide = this.tip.offsetWidth;
+        const left = x + 10 + wide > this.canvas.clientWidth ? x - 10 - wide : x + 10;
+        this.tip.style.left = Math.max(left, 0) + "px";
     }
 
     describe() {
         if (!this.line)
             return;
         const w = this.window;
-        const from = w ? Math.max(w.from, this.oldest()) : 0;
-        const wide = w ? numbers.duration((w.to - from + 1) * 1e9) : "";
-        const span = `last ${this.seconds() / 60} min`;
+        const from = w ? Math.max(w.from || 0, this.oldest()) : 0;
+        const wide = w ? numbers.duration(Math.max(w.to - from + 1, 1) * 1e9) : "";
         const text = w ? `paused: ${wide}, up to ${this.ago(w.to)}`
-                       : `${span}: samples, with GC pauses below; click or drag to go back`;
+                       : `last ${this.seconds() / 60} min: ${this.event} in ` +
+                         `${axis.unitOf(this.unit, this.event)}, pauses of the VM below; ` +
+                         "click or drag to go back";
         setText(this.label, text);
         this.canvas.setAttribute("aria-valuetext", text);
         this.canvas.setAttribute("aria-valuemin", this.oldest());
         this.canvas.setAttribute("aria-valuemax", this.latest());
         this.canvas.setAttribute("aria-valuenow", w ? w.to : this.latest());
     }
+
+    // ---- drawing -------------------------------------------------------------------------------
 
     redraw() {
         if (!this.pending)
@@ -146,56 +193,90 @@ class Timeline {
         this.canvas.width = Math.round(w * ratio);
         this.canvas.height = Math.round(h * ratio);
         c.setTransform(ratio, 0, 0, ratio, 0, 0);
+        c.font = Timeline.FONT;
         const style = getComputedStyle(this.canvas);
         const shade = (name) => style.getPropertyValue(name);
-        this.drawGrid(w, h, shade("--line"));
         if (!this.line)
             return;
-        this.drawSamples(w, h, shade);
-        this.drawWindow(w, h, shade("--focus"));
+        const plot = h - Timeline.GC - Timeline.TIMES; // height of the bars
+        const top = axis.top(this.line.weight.reduce((a, b) => Math.max(a, b), 0), this.unit);
+        this.drawTimes(w, plot, shade);
+        this.drawScale(w, plot, top, shade);
+        this.drawSeconds(plot, top, shade);
+        const d = this.drag && {from: Math.min(this.drag.from, this.drag.to),
+                                to: Math.max(this.drag.from, this.drag.to)};
+        if (d || this.window)
+            this.drawWindow(d || this.window, plot, shade("--focus"));
+        if (this.hover >= 0) {
+            c.fillStyle = shade("--text");
+            c.fillRect(Math.round(this.xOf(this.hover + 0.5)), 0, 1, plot + Timeline.GC);
+        }
     }
 
-    drawGrid(w, h, colour) {
-        const all = this.seconds(), step = all > 120 ? 60 : 10;
-        this.context.fillStyle = colour;
-        for (let s = step; s < all; s += step)
-            this.context.fillRect(Math.round(w * s / all), 0, 1, h);
+    drawTimes(w, plot, shade) {
+        const c = this.context, room = Timeline.LABEL / this.wide();
+        for (const [second, text] of axis.times(this.begin(), this.seconds(), this.unix, room)) {
+            const x = Math.round(this.xOf(second)), half = c.measureText(text).width / 2;
+            c.fillStyle = shade("--line");
+            c.fillRect(x, 0, 1, plot + Timeline.GC + 3);
+            if (x - half < Timeline.LEFT || x + half > w)
+                continue;
+            c.fillStyle = shade("--quiet");
+            c.fillText(text, x - half, plot + Timeline.GC + Timeline.TIMES - 3);
+        }
+    }
+
+    drawScale(w, plot, top, shade) {
+        const c = this.context;
+        for (const [weight, y] of [[top, 0], [top / 2, Math.round(plot / 2)], [0, plot]]) {
+            const text = axis.mark(weight, this.unit, this.event, !y);
+            c.fillStyle = shade("--line");
+            c.fillRect(Timeline.LEFT, y, w - Timeline.LEFT, 1);
+            if (!weight)
+                continue;
+            c.fillStyle = shade("--quiet");
+            c.fillText(text, Timeline.LEFT - 5 - c.measureText(text).width, y ? y + 4 : 10);
+        }
+        c.fillStyle = shade("--quiet");
+        c.fillText("pauses", Timeline.LEFT - 5 - c.measureText("pauses").width,
+                   plot + Timeline.GC - 1);
     }
 
     // Draws one bar per second, at least a pixel wide. Where bars overlap, the highest is visible.
-    drawSamples(w, h, shade) {
-        const c = this.context, {from, samples, gcMs} = this.line, begin = this.begin();
-        const wide = Math.max(w / this.seconds() - 0.3, 1), bars = h - Timeline.GC;
-        const most = samples.reduce((a, b) => Math.max(a, b), 1);
-        samples.forEach((n, i) => {
-            const x = (from + i - begin) * w / this.seconds();
-            const high = n ? Math.max(n / most * (bars - 2), 1) : 0;
-            c.fillStyle = shade("--bar");
-            c.fillRect(x, bars - high, wide, high);
-            const gc = gcMs ? Math.min(gcMs[i] / 1000, 1) : 0;
-            if (gc > 0) {
-                c.fillStyle = shade("--gc");
-                c.fillRect(x, bars + 1, Math.max(wide, 2), Math.max(gc * (Timeline.GC - 1), 2));
+    // Of the pauses, those for collections are at the bottom.
+    drawSeconds(plot, top, shade) {
+        const c = this.context, {from, weight, gcMs, otherMs} = this.line;
+        const wide = Math.max(1 / this.perPixel() - 0.3, 1), room = Timeline.GC - 1;
+        const colour = {bar: shade("--bar"), gc: shade("--gc"), other: shade("--other")};
+        weight.forEach((n, i) => {
+            const x = this.xOf(from + i), high = n ? Math.max(n / top * (plot - 1), 1) : 0;
+            c.fillStyle = colour.bar;
+            c.fillRect(x, plot - high, wide, high);
+            let y = plot + Timeline.GC;
+            for (const [name, ms] of [["gc", gcMs ? gcMs[i] : 0], ["other", otherMs ? otherMs[i] : 0]]) {
+                const tall = ms > 0 ? Math.max(Math.min(ms / 1000, 1) * room, 2) : 0;
+                c.fillStyle = colour[name];
+                c.fillRect(x, Math.max(y - tall, plot + 1), Math.max(wide, 2), tall);
+                y -= tall;
             }
         });
     }
 
-    drawWindow(w, h, colour) {
-        const d = this.drag && {from: Math.min(this.drag.from, this.drag.to),
-                                to: Math.max(this.drag.from, this.drag.to)};
-        const shown = d || this.window;
-        if (!shown)
-            return;
-        const c = this.context, at = (s) => (s - this.begin()) * w / this.seconds();
-        const x = Math.max(at(shown.from), 0), wide = Math.max(at(shown.to + 1) - x, 2);
+    drawWindow(shown, plot, colour) {
+        const c = this.context, x = Math.max(this.xOf(shown.from || 0), Timeline.LEFT);
+        const wide = Math.max(this.xOf(shown.to + 1) - x, 2), high = plot + Timeline.GC;
         c.globalAlpha = 0.25;
         c.fillStyle = colour;
-        c.fillRect(x, 0, wide, h);
+        c.fillRect(x, 0, wide, high);
         c.globalAlpha = 1;
         c.strokeStyle = colour;
-        c.strokeRect(x + 0.5, 0.5, Math.max(wide - 1, 1), h - 1);
+        c.strokeRect(x + 0.5, 0.5, Math.max(wide - 1, 1), high - 1);
     }
 }
 Timeline.SPANS = [60, 120, 300, 600, 3600];
-Timeline.GC = 9; // height of the GC bars and the gap above them, in pixels
+Timeline.GC = 10; // height of the bars of pauses and the gap above them, in pixels
+Timeline.TIMES = 15; // height of the times of day
+Timeline.LEFT = 72; // width of the scale
+Timeline.LABEL = 68; // least distance of two times of day
 Timeline.FINGER = 2; // pixels to either side of a click
+Timeline.FONT = "11px system-ui, \"Segoe UI\", \"DejaVu Sans\", sans-serif";

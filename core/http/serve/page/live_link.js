@@ -1,0 +1,67 @@
+// The address of the page has what is shown: the parameters of a view in /api/v1, and the page's
+// own ones: view, lines (the method whose lines are shown) and search. So a link shows the same,
+// and the browser's Back undoes a step.
+const link = (() => {
+    const VIEWS = ["methods", "threads", "flame"];
+    const number = (text) => (/^-?\d{1,12}$/.test(text || "") ? Number(text) : null);
+
+    function writeTime(q, state) {
+        if (state.held && !state.held.all)
+            q.set("from", state.held.from);
+        if (state.held)
+            q.set("to", state.held.to);
+        else if (state.span)
+            q.set("from", -state.span);
+    }
+
+    // Returns the address's query for this state: "?view=flame&event=alloc", or "".
+    function write(state) {
+        const q = new URLSearchParams();
+        if (state.view !== "methods")
+            q.set("view", state.view);
+        if (state.event !== "cpu")
+            q.set("event", state.event);
+        writeTime(q, state);
+        if (state.inverted)
+            q.set("inverted", "1");
+        for (const n of state.narrowed)
+            q.set(n.kind === "thread" && n.virtual ? "virtual" : n.kind, n.value);
+        if (state.lines)
+            q.set("lines", state.lines);
+        if (state.search)
+            q.set("search", state.search);
+        const text = q.toString();
+        return text ? "?" + text : "";
+    }
+
+    function readTime(q) {
+        const from = number(q.get("from")), to = number(q.get("to"));
+        if (to !== null && to >= 0)
+            return {span: 0, held: from === null ? {from: 0, to, all: true}
+                                                 : {from: Math.max(from, 0), to}};
+        return {span: from !== null && from < 0 ? -from : 0, held: null};
+    }
+
+    function readNarrowed(q) {
+        const found = [];
+        for (const kind of ["thread", "virtual"]) {
+            const id = number(q.get(kind));
+            if (id > 0)
+                found.push({kind: "thread", virtual: kind === "virtual", value: id, label: String(id)});
+        }
+        if (q.get("filter"))
+            found.push({kind: "filter", value: q.get("filter"), label: q.get("filter")});
+        return found.slice(-3);
+    }
+
+    // Returns the state that an address stands for. What is wrong in it counts as not given.
+    function read(address) {
+        const q = new URLSearchParams(address);
+        return {...readTime(q), narrowed: readNarrowed(q),
+                view: VIEWS.includes(q.get("view")) ? q.get("view") : "methods",
+                event: q.get("event") || "cpu", inverted: q.get("inverted") === "1",
+                lines: q.get("lines") || "", search: q.get("search") || ""};
+    }
+
+    return {VIEWS, write, read};
+})();

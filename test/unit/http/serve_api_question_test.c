@@ -234,6 +234,7 @@ static void same_questions(void **state) {
         "to=1",
         "to=-1",
         "filter=a",
+        "with=A.f",
         "filter=b",
         "thread=1",
         "virtual=1",

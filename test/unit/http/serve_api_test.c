@@ -244,6 +244,55 @@ static unsigned count_nodes(const char *text, unsigned names) {
     return count;
 }
 
+static void set_with(struct api_question *q, const char *name) {
+    snprintf(q->with, sizeof q->with, "%s", name);
+}
+
+/* Stacks with a method: the tree is what it calls, or its callers. */
+static void with_a_method(void **state) {
+    (void)state;
+    struct profile *p = known();
+    struct api_question q = everything();
+    set_with(&q, "app.Main.cold");
+    char *text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
+    has(text, "\"total\":{\"weight\":20,\"samples\":2,");
+    has(text, "\"methodCount\":2,");
+    has(text, "\"nodes\":[[0,0,20,20,2,3]],");
+    free(text);
+    q.inverted = true;
+    text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
+    has(text, "\"names\":[\"app.Main.cold\",\"app.Main.main\"],");
+    has(text, "\"nodes\":[[0,0,20,10,2,3],[1,1,10,10,1,1]],");
+    free(text);
+    set_with(&q, "app.Main.never");
+    text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
+    has(text, "\"total\":{\"weight\":0,\"samples\":0,");
+    has(text, "\"methods\":[],");
+    has(text, "\"nodes\":[],");
+    free(text);
+    profile_free(p);
+}
+
+/* Of overloads that a view without the others writes alike, the heaviest one. */
+static void with_an_overloaded_method(void **state) {
+    (void)state;
+    struct profile *p = profile_new(0);
+    struct api_question q = everything();
+    uint32_t light = java(p, "A", "f", "(I)V"), heavy = java(p, "A", "f", "()V");
+    add_stack(p, 100, 11, light, METHOD_NONE);
+    add_stack(p, 100, 11, heavy, METHOD_NONE);
+    add_stack(p, 100, 11, heavy, METHOD_NONE);
+    set_with(&q, "A.f");
+    char *text = view(p, &q, SESSION_RUNNING, 101, "A");
+    has(text, "\"total\":{\"weight\":20,");
+    free(text);
+    set_with(&q, "A.f(int)");
+    text = view(p, &q, SESSION_RUNNING, 101, "A");
+    has(text, "\"total\":{\"weight\":10,");
+    free(text);
+    profile_free(p);
+}
+
 static void large_trees_are_cut(void **state) {
     (void)state;
     struct profile *p = profile_new(0);
@@ -319,6 +368,8 @@ int main(void) {
         cmocka_unit_test(before_the_first_sample),
         cmocka_unit_test(names_that_are_hostile),
         cmocka_unit_test(overloads_have_signatures),
+        cmocka_unit_test(with_a_method),
+        cmocka_unit_test(with_an_overloaded_method),
         cmocka_unit_test(large_trees_are_cut),
         cmocka_unit_test(pieces_of_json),
         cmocka_unit_test(what_is_no_json),

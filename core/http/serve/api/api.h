@@ -35,8 +35,9 @@
  *
  * Parameters of view and events: event=NAME (cpu), interval=, from= and to= (seconds of the
  * samples' clock, as in `window`, both inclusive; negative: before the latest; not given:
- * everything), filter= (a regular expression), thread=TID, virtual=ID, tree=0|1 (1), inverted,
- * rows= (100), nodes= (20000). A wrong or unknown parameter is a 400 that names it, in one line of
+ * everything), filter= (a regular expression), thread=TID, virtual=ID, with=NAME (only stacks
+ * with this method, as a view writes it; the tree begins at its outermost frame), tree=0|1 (1),
+ * inverted (with `with`: the method's callers), rows= (100), nodes= (20000). A wrong or unknown parameter is a 400 that names it, in one line of
  * text.
  *
  * A view:

@@ -5,35 +5,10 @@
 #include "core/http/serve/api/api_names.h"
 #include "core/http/serve/api/api_view.h"
 #include "core/http/serve/api/json.h"
-#include "core/profile/table/frame_name.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define METHODS_MAX 16 /* overloads that are added up */
-#define NAME_BYTES 2048
-
-static bool is_written(const struct method *m, const char *name) {
-    char text[NAME_BYTES];
-    if (!strstr(name, m->name)) /* cheap, and rules out nearly all methods */
-        return false;
-    for (int i = 0; i < API_NAME_STYLES; i++)
-        if (frame_name(m, api_name_style[i], text, sizeof text) < sizeof text &&
-            strcmp(text, name) == 0)
-            return true;
-    return false;
-}
-
-static uint32_t find_methods(const struct method_table *t, const char *name,
-                             uint32_t out[METHODS_MAX]) {
-    const uint32_t count = method_table_count(t);
-    uint32_t found = 0;
-    for (uint32_t id = 0; id < count && found < METHODS_MAX; id++)
-        if (is_written(method_table_get(t, id), name))
-            out[found++] = id;
-    return found;
-}
 
 struct lines {
     struct snapshot_line *line; /* sorted by line */
@@ -68,15 +43,15 @@ static int merge(struct lines *to, const struct snapshot *s) {
 static int take_lines(struct session *s, const struct api_question *q, const char *name,
                       struct lines *out) {
     struct session_status st;
-    uint32_t id[METHODS_MAX];
-    int r = 0;
+    uint32_t id[API_NAMES_SAME];
     session_status(s, &st);
     struct profile *p = session_lock(s);
     struct query query =
         api_question_query(q, api_view_span(p, st.phase, clock_now_ms() / 1000).latest);
     query.tree = false;
     query.lines = true;
-    const uint32_t methods = find_methods(profile_methods(p), name, id);
+    int r = api_view_narrow(&query, p, q);
+    const uint32_t methods = api_names_search(profile_methods(p), name, id);
     for (uint32_t i = 0; i < methods && r == 0; i++) {
         query.lines_of = id[i];
         struct snapshot *snapshot = snapshot_take(p, &query);

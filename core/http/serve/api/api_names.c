@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const unsigned api_name_style[API_NAME_STYLES] = {NAME_DOTTED,
-                                                  NAME_DOTTED | NAME_SIGNATURE | NAME_LIBRARY};
+#define NAME_BYTES 2048 /* longer names are not found */
+
+/* How a view may write a method: alone, or with its signature and library. */
+#define STYLES 2
+static const unsigned styles[STYLES] = {NAME_DOTTED, NAME_DOTTED | NAME_SIGNATURE | NAME_LIBRARY};
 
 static int by_number(const void *a, const void *b) {
     uint32_t x, y;
@@ -77,7 +80,7 @@ static int tell_apart(struct api_name **sorted, uint32_t count) {
         for (end = i + 1; end < count && by_text(&sorted[i], &sorted[end]) == 0; end++)
             ;
         for (uint32_t k = i; end - i > 1 && k < end && r == 0; k++)
-            r = write_out(sorted[k], api_name_style[1]);
+            r = write_out(sorted[k], styles[1]);
     }
     return r;
 }
@@ -85,7 +88,7 @@ static int tell_apart(struct api_name **sorted, uint32_t count) {
 int api_names_settle(struct api_names *n) {
     int r = 0;
     for (uint32_t i = 0; i < n->count && r == 0; i++)
-        r = write_out(&n->name[i], api_name_style[0]);
+        r = write_out(&n->name[i], styles[0]);
     struct api_name **sorted = r == 0 ? malloc(((size_t)n->count + 1) * sizeof(void *)) : NULL;
     if (!sorted)
         return -ENOMEM;
@@ -118,6 +121,26 @@ struct api_name *api_names_find(const struct api_names *n, uint32_t method) {
 const char *api_names_text(const struct api_names *n, uint32_t method) {
     const struct api_name *found = api_names_find(n, method);
     return found && found->text ? found->text : "";
+}
+
+static bool is_written(const struct method *m, const char *name) {
+    char text[NAME_BYTES];
+    if (!strstr(name, m->name)) /* cheap, and rules out nearly all methods */
+        return false;
+    for (int i = 0; i < STYLES; i++)
+        if (frame_name(m, styles[i], text, sizeof text) < sizeof text && strcmp(text, name) == 0)
+            return true;
+    return false;
+}
+
+uint32_t api_names_search(const struct method_table *t, const char *name,
+                          uint32_t out[API_NAMES_SAME]) {
+    const uint32_t count = method_table_count(t);
+    uint32_t found = 0;
+    for (uint32_t id = 0; id < count && found < API_NAMES_SAME; id++)
+        if (is_written(method_table_get(t, id), name))
+            out[found++] = id;
+    return found;
 }
 
 const char *api_names_kind(enum method_kind kind) {

@@ -36,8 +36,10 @@ struct api_name *api_names_find(const struct api_names *n, uint32_t method);
 const char *api_names_text(const struct api_names *n, uint32_t method);
 const char *api_names_kind(enum method_kind kind);
 
-/* How a view may write a method: alone, or with its signature and library. */
-#define API_NAME_STYLES 2
-extern const unsigned api_name_style[API_NAME_STYLES];
+#define API_NAMES_SAME 16
+/* Finds the methods that a view may write as this name, overloads for example. Returns their
+ * number, at most API_NAMES_SAME. Context: the profile is locked. */
+uint32_t api_names_search(const struct method_table *t, const char *name,
+                          uint32_t out[API_NAMES_SAME]);
 
 #endif

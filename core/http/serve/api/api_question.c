@@ -3,6 +3,7 @@
 #include "core/event/event.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,6 +143,12 @@ static int read_filter(struct api_question *q, struct params *p, struct err *e) 
     return r;
 }
 
+static void read_with(struct api_question *q, struct params *p) {
+    const char *name = params_text(p, "with");
+    if (name)
+        (void)snprintf(q->with, sizeof q->with, "%s", name);
+}
+
 /* The whole question. */
 
 static int read_threads(struct api_question *q, struct params *p, struct err *e) {
@@ -165,6 +172,7 @@ int api_question_read(struct api_question *q, struct params *p, struct err *e) {
         r = read_filter(q, p, e);
     if (r == 0)
         r = read_threads(q, p, e);
+    read_with(q, p);
     if (r == 0)
         r = read_count(p, "rows", 0, API_ROWS_MAX, ROWS, &rows, e);
     if (r == 0)
@@ -193,7 +201,7 @@ static bool same_engine(const struct wire_engine_request *a, const struct wire_e
 bool api_question_same(const struct api_question *a, const struct api_question *b) {
     return a->event == b->event && same_engine(&a->want.engine[0], &b->want.engine[0]) &&
            same_second(&a->from, &b->from) && same_second(&a->to, &b->to) &&
-           strcmp(a->filter, b->filter) == 0 && a->tid == b->tid &&
+           strcmp(a->filter, b->filter) == 0 && strcmp(a->with, b->with) == 0 && a->tid == b->tid &&
            a->virtual_id == b->virtual_id && a->tree == b->tree && a->inverted == b->inverted &&
            a->rows == b->rows && a->nodes == b->nodes;
 }

@@ -29,6 +29,7 @@ struct api_question {
     char filter[API_FILTER_MAX + 1]; /* "": none */
     uint32_t tid;
     uint64_t virtual_id;
+    char with[PARAMS_VALUE_MAX + 1]; /* a method's name: only stacks with it; "": all */
     bool tree, inverted;
     uint32_t rows, nodes; /* limits: methods and threads; tree nodes */
 };

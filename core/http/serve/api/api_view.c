@@ -41,6 +41,35 @@ static int take_timeline(struct api_view *v, struct profile *p) {
     return 0;
 }
 
+/* Sets the query's method to the heaviest one of these. */
+static int choose_method(struct query *query, struct profile *p, const uint32_t *id,
+                         uint32_t count) {
+    struct query rows = *query;
+    uint64_t most = 0;
+    rows.tree = rows.lines = false;
+    struct snapshot *s = snapshot_take(p, &rows);
+    for (uint32_t i = 0; s && i < s->method_count; i++)
+        for (uint32_t k = 0; k < count; k++)
+            if (s->methods[i].method == id[k] && s->methods[i].total > most) {
+                most = s->methods[i].total;
+                query->method = id[k];
+            }
+    const int r = s ? 0 : -ENOMEM;
+    snapshot_free(s);
+    return r;
+}
+
+int api_view_narrow(struct query *query, struct profile *p, const struct api_question *q) {
+    uint32_t id[API_NAMES_SAME];
+    if (!q->with[0])
+        return 0;
+    const uint32_t count = api_names_search(profile_methods(p), q->with, id);
+    query->method = count ? id[0] : METHOD_NONE;
+    const int r = count > 1 ? choose_method(query, p, id, count) : 0;
+    query->with_method = query->from_method = true;
+    return r;
+}
+
 int api_view_read(struct api_view *v, struct profile *p, const struct api_question *q,
                   uint64_t now) {
     v->question = q;
@@ -48,10 +77,11 @@ int api_view_read(struct api_view *v, struct profile *p, const struct api_questi
     struct query query = api_question_query(q, v->span.latest);
     if (profile_node_count(p) > PRUNE_FROM_NODES)
         query.prune_ppm = PRUNE_PPM;
-    v->snapshot = snapshot_take(p, &query);
+    int r = api_view_narrow(&query, p, q);
+    v->snapshot = r == 0 ? snapshot_take(p, &query) : NULL;
     if (!v->snapshot)
         return -ENOMEM;
-    int r = api_names_take(&v->names, v->snapshot, profile_methods(p), q->rows);
+    r = api_names_take(&v->names, v->snapshot, profile_methods(p), q->rows);
     return r < 0 ? r : take_timeline(v, p);
 }
 

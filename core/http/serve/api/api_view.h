@@ -36,6 +36,11 @@ struct api_view {
 /* The span at second `now` of CLOCK_MONOTONIC. */
 struct api_span api_view_span(const struct profile *p, enum session_phase phase, uint64_t now);
 
+/* Limits the query to the stacks with the question's method; a tree begins at its outermost frame.
+ * If several methods have this name, it is the one with most weight; if none has, nothing is kept.
+ * Called with the profile's lock. -ENOMEM. */
+int api_view_narrow(struct query *query, struct profile *p, const struct api_question *q);
+
 /* Takes a view of the session as it is now. -ENOMEM. */
 int api_view_take(struct api_view *v, struct session *s, const struct api_question *q);
 /* The same for a profile that the caller has locked; the caller sets status and jvm. */

@@ -1,16 +1,18 @@
 // The dialog about one method: the shares of its lines, and buttons that lead to other views.
 class AboutMethod {
-    // only(regex), inFlame(regex): callbacks; the regex matches exactly this name. closed().
-    constructor(dialog, stream, {only, inFlame, closed}) {
+    // Callbacks: only(name), inFlame(name), callers(name), calls(name), closed().
+    constructor(dialog, stream, {only, inFlame, callers, calls, closed}) {
         this.dialog = dialog;
         this.stream = stream;
         this.name = "";
         const go = (f) => () => {
             dialog.close();
-            f(AboutMethod.escaped(this.name));
+            f(this.name);
         };
         $("#method-only").addEventListener("click", go(only));
         $("#method-flame").addEventListener("click", go(inFlame));
+        $("#method-callers").addEventListener("click", go(callers));
+        $("#method-calls").addEventListener("click", go(calls));
         dialog.addEventListener("close", closed);
     }
 

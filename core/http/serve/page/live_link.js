@@ -2,7 +2,8 @@
 // own ones: view, lines (the method whose lines are shown) and search. So a link shows the same,
 // and the browser's Back undoes a step.
 const link = (() => {
-    const VIEWS = ["methods", "threads", "flame"];
+    const VIEWS = ["methods", "threads", "tree", "flame"];
+    const PARAMETER = {thread: "thread", virtual: "virtual", method: "with", filter: "filter"};
     const number = (text) => (/^-?\d{1,12}$/.test(text || "") ? Number(text) : null);
 
     function writeTime(q, state) {
@@ -25,7 +26,7 @@ const link = (() => {
         if (state.inverted)
             q.set("inverted", "1");
         for (const n of state.narrowed)
-            q.set(n.kind === "thread" && n.virtual ? "virtual" : n.kind, n.value);
+            q.set(PARAMETER[n.virtual ? "virtual" : n.kind], n.value);
         if (state.lines)
             q.set("lines", state.lines);
         if (state.search)
@@ -49,9 +50,12 @@ const link = (() => {
             if (id > 0)
                 found.push({kind: "thread", virtual: kind === "virtual", value: id, label: String(id)});
         }
-        if (q.get("filter"))
-            found.push({kind: "filter", value: q.get("filter"), label: q.get("filter")});
-        return found.slice(-3);
+        for (const kind of ["method", "filter"]) {
+            const text = q.get(PARAMETER[kind]);
+            if (text)
+                found.push({kind, value: text, label: text});
+        }
+        return found;
     }
 
     // Returns the state that an address stands for. What is wrong in it counts as not given.

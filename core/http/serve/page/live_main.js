@@ -1,22 +1,22 @@
 // The page of one JVM: the query, the views, and the pause (`held`: the time window while paused).
 (() => {
-    const SPANS = [["0", "everything"], ["10", "last 10 s"], ["60", "last minute"],
-                   ["300", "last 5 min"]];
-    const COMMON = ["cpu", "wall", "alloc", "lock"];
     const pid = document.body.dataset.pid;
     const jvmName = document.body.dataset.name;
     // narrowed: {kind: "thread" | "filter", value, label}; lines: the method whose lines are shown
     const state = {view: "methods", event: "cpu", span: 0, held: null, inverted: false, rows: 200,
                    narrowed: [], lines: "", search: ""};
+    const broad = window.matchMedia("(min-width: 1200px)"); // room for a table beside the flame graph
     let latest = null; // the view that is shown
     let shown = 0; // number of views so far
     let stepped = false; // the last change of the address was a small one
 
     // ---- the query -----------------------------------------------------------------------------
 
+    const hasTree = (view) => view === "flame" || view === "tree";
+
     function question(held) {
         const q = new URLSearchParams({event: state.event, rows: state.rows});
-        q.set("tree", state.view === "flame" ? "1" : "0");
+        q.set("tree", hasTree(state.view) ? "1" : "0");
         if (state.inverted)
             q.set("inverted", "1");
         if (held) {
@@ -30,7 +30,7 @@
             if (n.kind === "filter")
                 q.set("filter", n.value);
             else
-                q.set(n.virtual ? "virtual" : "thread", n.value);
+                q.set(n.kind === "method" ? "with" : n.virtual ? "virtual" : "thread", n.value);
         }
         return q.toString();
     }
@@ -52,7 +52,7 @@
         const was = state.held;
         state.held = window;
         timeline.choose(window);
-        showPause();
+        tools.showPause(Boolean(state.held));
         if (!was)
             stream.open(heartbeat());
     }
@@ -89,16 +89,16 @@
         Object.assign(state, link.read(location.search));
         stepped = false;
         if (state.event !== was.event || state.inverted !== was.inverted)
-            flame.clear();
+            clearTrees();
         $("#filter").value = state.narrowed.filter((n) => n.kind === "filter").map((n) => n.value).join();
         $("#search").value = state.search;
-        showSpan();
+        tools.showSpan(state.span);
         $("#event").value = state.event;
         $("#invert").setAttribute("aria-pressed", String(state.inverted));
         search(state.search, true);
         timeline.choose(state.held);
-        showPause();
-        showChips();
+        tools.showPause(Boolean(state.held));
+        tools.showChips(state.narrowed, widen);
         showView();
         showLogin();
         if (state.held)
@@ -119,11 +119,14 @@
                          sampledNs: view.total.sampledNs};
         if (!state.held || first)
             showNow(view);
-        showEvents(view.events);
+        tools.showEvents(view.events, state.event);
         methods.set(view.methods || [], context);
         threads.set(view.threads || [], context);
-        if (view.tree)
-            flame.set(new Tree(view.tree, view.total), view.unit);
+        if (view.tree) {
+            const calls = new Tree(view.tree, view.total);
+            flame.set(calls, view.unit);
+            tree.setTree(calls, context);
+        }
         nameThreads(view.threads || []);
         showCounts(view);
         showMatches();
@@ -147,7 +150,7 @@
             if (!found || !found.name || found.name === n.label)
                 continue;
             n.label = found.name;
-            showChips();
+            tools.showChips(state.narrowed, widen);
         }
     }
 
@@ -172,42 +175,6 @@
             : `Waiting for samples of ${view.event}\u2026`;
     }
 
-    function showEvents(events) {
-        const select = $("#event");
-        const running = events.filter((e) => e.runs || e.samples).map((e) => e.name);
-        const others = COMMON.filter((name) => !running.includes(name));
-        if (!running.includes(state.event) && !others.includes(state.event))
-            others.push(state.event);
-        const wanted = running.join() + "|" + others.join();
-        if (select.dataset.has !== wanted && document.activeElement !== select) {
-            select.dataset.has = wanted;
-            select.replaceChildren(...[["sampled now", running], ["can be requested", others]]
-                .filter(([, names]) => names.length).map(([label, names]) => {
-                    const group = make("optgroup");
-                    group.label = label;
-                    group.append(...names.map((n) => new Option(n, n)));
-                    return group;
-                }));
-        }
-        select.value = state.event;
-        $("#prof").href = `/prof?pid=${pid}&event=${encodeURIComponent(state.event)}`;
-    }
-
-    function showPause() {
-        const held = Boolean(state.held);
-        setText($("#pause"), held ? "Resume" : "Pause");
-        $("#pause").setAttribute("aria-pressed", String(held));
-        setText($("#held"), held ? "paused: sampling continues" : "");
-    }
-
-    // An address may have a time that the list has not.
-    function showSpan() {
-        const select = $("#span");
-        if (!Array.from(select.options).some((o) => Number(o.value) === state.span))
-            select.append(new Option("last " + numbers.duration(state.span * 1e9), state.span));
-        select.value = state.span;
-    }
-
     function showState(name, text) {
         const phase = $("#phase");
         phase.dataset.state = name;
@@ -215,15 +182,6 @@
         $("#login").hidden = name !== "denied";
         if (name === "live" && !state.held)
             setText($("#trouble"), "");
-    }
-
-    function showChips() {
-        $("#chips").replaceChildren(...state.narrowed.map((n) => {
-            const chip = make("button", "chip", `${n.kind}: ${n.label} \u00d7`);
-            chip.title = "Show everything again";
-            chip.addEventListener("click", () => widen(n));
-            return chip;
-        }));
     }
 
     function showView() {
@@ -234,7 +192,9 @@
             $("#" + tab.getAttribute("aria-controls")).hidden = !now;
         }
         document.body.dataset.view = state.view;
-        $("#invert").hidden = $("#save").hidden = state.view !== "flame";
+        $("#methods").hidden = state.view !== "methods" && !(state.view === "flame" && broad.matches);
+        $("#save").hidden = state.view !== "flame";
+        $("#invert").hidden = !hasTree(state.view);
         flame.resize();
     }
 
@@ -243,7 +203,7 @@
     function look(view) {
         if (view === state.view)
             return;
-        const treeMissing = (view === "flame") !== (state.view === "flame");
+        const treeMissing = hasTree(view) !== hasTree(state.view);
         state.view = view;
         showView();
         if (latest)
@@ -258,7 +218,7 @@
         if (state.held) {
             state.held = null;
             timeline.choose(null);
-            showPause();
+            tools.showPause(Boolean(state.held));
             ask();
         } else if (latest) {
             hold({from: latest.window.from, to: latest.window.to, all: latest.window.all});
@@ -272,6 +232,11 @@
         ask();
     }
 
+    function clearTrees() {
+        flame.clear();
+        tree.clear();
+    }
+
     function step(seconds) {
         if (!latest || !timeline.line)
             return;
@@ -283,23 +248,22 @@
 
     function span(value) {
         state.span = Number(value);
-        showSpan();
+        tools.showSpan(state.span);
         state.held = null;
         timeline.choose(null);
-        showPause();
+        tools.showPause(Boolean(state.held));
         remember();
         ask();
     }
 
     function nextSpan() {
-        const at = SPANS.findIndex(([value]) => Number(value) === state.span);
-        span(SPANS[(at + 1) % SPANS.length][0]);
+        span(tools.nextSpan(state.span));
     }
 
     function event(name) {
         state.event = name;
         $("#event").value = name;
-        flame.clear();
+        clearTrees();
         if (state.held)
             stream.open(heartbeat()); // an event is sampled while a client requests it
         remember();
@@ -314,14 +278,14 @@
     function invert() {
         state.inverted = !state.inverted;
         $("#invert").setAttribute("aria-pressed", String(state.inverted));
-        flame.clear();
+        clearTrees();
         remember();
         ask();
     }
 
     function narrow(n) {
         state.narrowed = state.narrowed.filter((o) => o.kind !== n.kind).concat(n.value ? [n] : []);
-        showChips();
+        tools.showChips(state.narrowed, widen);
         remember();
         ask();
     }
@@ -330,7 +294,7 @@
         state.narrowed = state.narrowed.filter((o) => o !== n);
         if (n.kind === "filter")
             $("#filter").value = "";
-        showChips();
+        tools.showChips(state.narrowed, widen);
         remember();
         ask();
     }
@@ -382,15 +346,22 @@
         note();
     }
 
-    function onlyMethod(pattern) {
-        $("#filter").value = pattern;
-        filter(pattern);
+    const onlyMethod = (name) => narrow({kind: "method", value: name, label: name});
+
+    // Shows the tree that begins at the method: what calls it, or what it calls.
+    function treeOf(name, inverted) {
+        state.inverted = inverted;
+        state.view = "tree";
+        clearTrees();
+        showView();
+        onlyMethod(name);
     }
 
-    function methodInFlame(pattern) {
+    function markInFlame(name) {
+        const pattern = `^${AboutMethod.escaped(name)}$`;
         look("flame");
-        $("#search").value = `^${pattern}$`;
-        search(`^${pattern}$`);
+        $("#search").value = pattern;
+        search(pattern);
     }
 
     // ---- the parts -----------------------------------------------------------------------------
@@ -405,16 +376,26 @@
         state: showState,
         failed: (text) => setText($("#trouble"), text),
     });
-    const methods = new MethodTable($("#methods table"), aboutMethod);
+    // Beside the flame graph, a method is marked in it; a second click shows its lines.
+    const methods = new MethodTable($("#methods table"), (m) => {
+        if (state.view !== "flame" || (state.pattern && state.pattern.source ===
+                                       `^${AboutMethod.escaped(m.name)}$`))
+            aboutMethod(m);
+        else
+            markInFlame(m.name);
+    });
+    const tree = new TreeTable($("#tree table"), aboutMethod);
     const threads = new ThreadTable($("#threads table"), narrowToThread);
     const flame = new Flame({box: $("#flame-box"), canvas: $("#flame-canvas"),
                              detail: $("#flame-detail"), path: $("#flame-path"),
                              back: $("#flame-back"), changed: () => showMatches()});
     const timeline = new Timeline({canvas: $("#timeline"), tip: $("#timeline-tip"),
                                    label: $("#timeline-said"), chosen: choose});
-    const views = {methods, threads, flame};
+    const views = {methods, threads, tree, flame};
     const about = new AboutMethod($("#method"), stream,
-                                  {only: onlyMethod, inFlame: methodInFlame, closed: aboutClosed});
+                                  {only: onlyMethod, inFlame: markInFlame, closed: aboutClosed,
+                                   callers: (name) => treeOf(name, true),
+                                   calls: (name) => treeOf(name, false)});
 
     function save() {
         if (!flame.tree)
@@ -447,7 +428,7 @@
         if (state.view === "flame")
             return flame.move(e.key);
         if (e.key === "ArrowLeft" || e.key === "ArrowRight")
-            return false;
+            return state.view === "tree" ? tree.sideways(e.key === "ArrowRight") : false;
         views[state.view].move(e.key === "ArrowDown" ? 1 : -1);
     }
 
@@ -469,6 +450,7 @@
     }
 
     const inTable = (act) => () => (state.view === "flame" ? false : act(views[state.view]));
+    const inTree = (act) => () => (hasTree(state.view) ? act(views[state.view]) : false);
     const inFlame = (act) => () => (state.view === "flame" ? act() : false);
     const field = (id) => () => {
         $(id).focus();
@@ -482,7 +464,8 @@
     const keys = new Keys([
         [["1"], "1", "methods: which code takes the time", () => look("methods")],
         [["2"], "2", "threads: which threads run it", () => look("threads")],
-        [["5", "3"], "5", "flame graph: all stacks as a picture", () => look("flame")],
+        [["3"], "3", "call tree: what calls what, as a table to open", () => look("tree")],
+        [["5"], "5", "flame graph: all stacks as a picture", () => look("flame")],
         [["t"], "t", "switch to the threads and back",
          () => look(state.view === "threads" ? "methods" : "threads")],
         [["p", " "], "p Space", "pause the display, or resume; sampling continues", pause],
@@ -501,14 +484,14 @@
          field("#filter")],
         [["Escape"], "Esc", "clear the search; else zoom out, remove a filter, or resume", escape],
         [["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"], "Arrows",
-         "next row or frame; in the timeline: one second back or forward", arrow],
+         "next row or frame; call tree: open, close; timeline: a second back, forward", arrow],
         [["j"], "j", "one row down", inTable((table) => table.move(1))],
         [["k"], "k", "one row up", inTable((table) => table.move(-1))],
         [["Enter"], "Enter", "flame: zoom; method: its lines; thread: only this one", enter],
         [["Backspace"], "Backspace", "flame: zoom out to the caller",
          inFlame(() => flame.zoom(Math.max(flame.tree ? flame.tree.parent[flame.zoomed] : 0, 0)))],
-        [["e"], "e", "flame: the hottest path from here", inFlame(() => flame.hottest())],
-        [["i"], "i", "flame: top-down or bottom-up (callers of leaves)", inFlame(invert)],
+        [["e"], "e", "flame, call tree: the hottest path from here", inTree((v) => v.hottest())],
+        [["i"], "i", "flame, call tree: top-down or bottom-up (callers of leaves)", inTree(invert)],
         [["S"], "S", "sort by the next column", inTable((table) => table.nextSort())],
         [["r"], "r", "reverse the order of the rows", inTable((table) => table.reverse())],
         [["s"], "s", "save the flame graph as SVG", inFlame(save)],
@@ -537,8 +520,10 @@
                 clearSearch();
             if (e.key === "Escape" || e.key === "Enter")
                 e.target.blur();
-            if (e.key === "Enter")
-                views[state.view].nextMatch(1);
+            if (e.key !== "Enter")
+                return;
+            e.preventDefault(); // the match gets the focus, and would get the key
+            views[state.view].nextMatch(1);
         });
         on("#filter", "change", (e) => filter(e.target.value));
         on("#filter", "keydown", (e) => ["Escape", "Enter"].includes(e.key) && e.target.blur());
@@ -546,23 +531,14 @@
             dialog.querySelector(".close").addEventListener("click", () => dialog.close());
     }
 
-    function legend() {
-        $("#legend").append(...colours.looks.map((look) => {
-            const item = make("span", "", look.label), square = make("i");
-            square.style.background = look.colours[2];
-            item.prepend(square);
-            return item;
-        }));
-    }
-
     setText($("#jvm-name"), jvmName);
-    $("#span").append(...SPANS.map(([value, text]) => new Option(text, value)));
     $("#event").append(new Option("cpu", "cpu"));
     keys.fill($("#keys"));
-    legend();
+    tools.fillLegend();
     wire();
     restore();
     window.addEventListener("popstate", restore);
+    broad.addEventListener("change", showView);
 
     // For test scripts: the query, what is shown, and where frames are.
     window.livePage = {

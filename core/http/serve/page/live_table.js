@@ -63,13 +63,17 @@ class Table {
         return this.up ? c : -c;
     }
 
+    ordered() {
+        return this.rows.slice().sort((a, b) => this.compare(a, b));
+    }
+
     show() {
         this.heads.forEach((head, i) => {
             const now = this.columns[i] === this.by;
             head.setAttribute("aria-sort", now ? (this.up ? "ascending" : "descending") : "none");
         });
         const focused = this.body.contains(document.activeElement) && document.activeElement;
-        const sorted = this.rows.slice().sort((a, b) => this.compare(a, b));
+        const sorted = this.ordered();
         const lines = new Map();
         sorted.forEach((row, place) => {
             let key = this.key(row);
@@ -104,6 +108,7 @@ class Table {
                 });
                 button.addEventListener("focus", () => this.select(key));
                 cell.append(button);
+                line.button = button;
             }
             element.append(cell);
         });
@@ -115,7 +120,7 @@ class Table {
         this.columns.forEach((column, i) => {
             const cell = line.element.cells[i];
             if (column.head)
-                this.fillName(cell.firstChild, column.text(row, this.context));
+                this.fillName(line.button, column.text(row, this.context));
             else if (column.fill)
                 column.fill(cell, row, this.context);
             else

@@ -1,0 +1,71 @@
+// The line of tools above the views: what can be chosen, and what is chosen.
+const tools = (() => {
+    const SPANS = [["0", "everything"], ["10", "last 10 s"], ["60", "last minute"],
+                   ["300", "last 5 min"]];
+    const COMMON = ["cpu", "wall", "alloc", "lock"];
+
+    // `events`: of a view; `chosen`: the name of one that the list has in any case.
+    function showEvents(events, chosen) {
+        const select = $("#event");
+        const running = events.filter((e) => e.runs || e.samples).map((e) => e.name);
+        const others = COMMON.filter((name) => !running.includes(name));
+        if (!running.includes(chosen) && !others.includes(chosen))
+            others.push(chosen);
+        const wanted = running.join() + "|" + others.join();
+        if (select.dataset.has !== wanted && document.activeElement !== select) {
+            select.dataset.has = wanted;
+            select.replaceChildren(...[["sampled now", running], ["can be requested", others]]
+                .filter(([, names]) => names.length).map(([label, names]) => {
+                    const group = make("optgroup");
+                    group.label = label;
+                    group.append(...names.map((n) => new Option(n, n)));
+                    return group;
+                }));
+        }
+        select.value = chosen;
+        $("#prof").href =
+            `/prof?pid=${document.body.dataset.pid}&event=${encodeURIComponent(chosen)}`;
+    }
+
+    // An address may have a time that the list has not. 0: everything.
+    function showSpan(seconds) {
+        const select = $("#span");
+        if (!select.options.length)
+            select.append(...SPANS.map(([value, text]) => new Option(text, value)));
+        if (!Array.from(select.options).some((o) => Number(o.value) === seconds))
+            select.append(new Option("last " + numbers.duration(seconds * 1e9), seconds));
+        select.value = seconds;
+    }
+
+    function nextSpan(seconds) {
+        const at = SPANS.findIndex(([value]) => Number(value) === seconds);
+        return Number(SPANS[(at + 1) % SPANS.length][0]);
+    }
+
+    function showPause(held) {
+        setText($("#pause"), held ? "Resume" : "Pause");
+        $("#pause").setAttribute("aria-pressed", String(held));
+        setText($("#held"), held ? "paused: sampling continues" : "");
+    }
+
+    // What the view is limited to; a click takes a limit away.
+    function showChips(narrowed, widen) {
+        $("#chips").replaceChildren(...narrowed.map((n) => {
+            const chip = make("button", "chip", `${n.kind}: ${n.label} \u00d7`);
+            chip.title = "Show everything again";
+            chip.addEventListener("click", () => widen(n));
+            return chip;
+        }));
+    }
+
+    function fillLegend() {
+        $("#legend").append(...colours.looks.map((look) => {
+            const item = make("span", "", look.label), square = make("i");
+            square.style.background = look.colours[2];
+            item.prepend(square);
+            return item;
+        }));
+    }
+
+    return {showEvents, showSpan, nextSpan, showPause, showChips, fillLegend};
+})();

@@ -240,6 +240,7 @@ static void same_questions(void **state) {
         "virtual=1",
         "tree=0",
         "inverted",
+        "locks",
         "rows=1",
         "nodes=1",
         "event=wall",

@@ -2,6 +2,7 @@
 #include "core/http/serve/api/api_jvms.h"
 #include "core/http/serve/api/api_tree.h"
 #include "core/http/serve/api/api_view.h"
+#include "core/wire/record.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -248,6 +249,53 @@ static void set_with(struct api_question *q, const char *name) {
     snprintf(q->with, sizeof q->with, "%s", name);
 }
 
+/* Thread 12 waits twice for a lock that thread 11 holds in hot, called by main. */
+static void waits_for_locks(void **state) {
+    (void)state;
+    struct profile *p = known();
+    struct api_question q = everything();
+    uint32_t class_id =
+        method_table_intern(profile_methods(p), METHOD_CLASS, "app/<Lock>", "", "", "");
+    const struct profile_frame held[] = {
+        {.method = java(p, "app/Main", "hot", "()V")},
+        {.method = java(p, "app/Main", "main", "([Ljava/lang/String;)V")}};
+    for (uint64_t i = 1; i <= 2; i++)
+        assert_int_equal(profile_lock_wait(p, &(struct profile_lock){.time_ns = 102 * SECOND,
+                                                                     .waited_ns = 1000 * i,
+                                                                     .lock_id = 5,
+                                                                     .class_id = class_id,
+                                                                     .flags = WIRE_LOCK_MONITOR,
+                                                                     .tid = 12,
+                                                                     .owner_tid = 11,
+                                                                     .owner_frames = 2,
+                                                                     .owner_frame = held}),
+                         0);
+    char *text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
+    has_not(text, "\"locks\":{");
+    free(text);
+    q.locks = true;
+    text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
+    has(text, "\"locks\":{\"from\":0,\"sampledNs\":");
+    has(text, "\"classes\":[{\"name\":\"app.\\u003cLock\\u003e\",\"kind\":\"monitor\",\"waits\":2,"
+              "\"waitedNs\":3000,\"longestNs\":2000,\"locks\":1,\"waiters\":1,\"owners\":[{");
+    has(text, "\"name\":\"main\",\"tid\":11,\"waits\":2,\"waitedNs\":3000,\"longestNs\":2000,"
+              "\"stack\":[\"app.Main.hot\",\"app.Main.main\"]}],\"links\":[{");
+    has(text, "\"lock\":null,\"name\":\"other\",\"tid\":12,\"waits\":2,\"waitedNs\":3000,"
+              "\"deadlockNs\":0}]}]},\"timeline\"");
+    free(text);
+    q.from = q.to = (struct api_second){.given = true, .second = 100};
+    text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
+    has(text, "\"classes\":[]},");
+    free(text);
+    q = everything();
+    q.locks = true;
+    q.rows = 0;
+    text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
+    has(text, "\"classes\":[]},");
+    free(text);
+    profile_free(p);
+}
+
 /* Stacks with a method: the tree is what it calls, or its callers. */
 static void with_a_method(void **state) {
     (void)state;
@@ -368,6 +416,7 @@ int main(void) {
         cmocka_unit_test(before_the_first_sample),
         cmocka_unit_test(names_that_are_hostile),
         cmocka_unit_test(overloads_have_signatures),
+        cmocka_unit_test(waits_for_locks),
         cmocka_unit_test(with_a_method),
         cmocka_unit_test(with_an_overloaded_method),
         cmocka_unit_test(large_trees_are_cut),

@@ -4,6 +4,7 @@
  *   api_feeds     live views made once a second, shared by streams that ask the same
  *   api_jvms      a JVM, its session's status and its events as JSON
  *   api_lines     handler of the samples of each source line of a method
+ *   api_locks     waits for locks, their owners and waiters as JSON
  *   api_metrics   handler of /metrics, for Prometheus
  *   api_names     names of the methods in one view, made unique
  *   api_question  parser of a view's URL parameters into a query
@@ -37,7 +38,8 @@
  * samples' clock, as in `window`, both inclusive; negative: before the latest; not given:
  * everything), filter= (a regular expression), thread=TID, virtual=ID, with=NAME (only stacks
  * with this method, as a view writes it; the tree begins at its outermost frame), tree=0|1 (1),
- * inverted (with `with`: the method's callers), rows= (100), nodes= (20000). A wrong or unknown parameter is a 400 that names it, in one line of
+ * inverted (with `with`: the method's callers), locks (adds "locks"; they are sampled with
+ * event=lock), rows= (100), nodes= (20000). A wrong or unknown parameter is a 400 that names it, in one line of
  * text.
  *
  * A view:
@@ -56,12 +58,19 @@
  *    "threads":[{"name","tid","javaId","virtual","ended","weight","samples","states":{…},"top"}…],
  *    "threadCount",
  *    "tree":{"names":[…],"kinds":[…],"nodes":[[name,depth,total,self,samples,tier]…],"cut":false},
+ *    "locks":{"from","sampledNs","classes":[{"name","kind","waits","waitedNs","longestNs","locks",
+ *        "waiters","owners":[{"id","name","tid","waits","waitedNs","longestNs","stack":[…]}…],
+ *        "links":[{"owner","lock","name","tid","waits","waitedNs","deadlockNs"}…]}…]},
  *    "timeline":{"from","weight":[…],"samples":[…],"gcMs":[…],"otherMs":[…]}}
  * window: `first` is the first second of the whole profile, `oldest` the first of what is kept by
  * the second; `latest` advances even while the JVM idles; `all`: neither from nor to was given;
  * `unix` is the time of day of second 0 of the samples' clock. All are 0 before the first sample.
  * `name` of a node is its index in names and kinds; nodes are in preorder, only the largest ones if
  * too many (`cut`). Within a view a name means one method: overloads have their signature, too.
+ * locks: kind "monitor", "lock" or "shared"; an owner held a lock of the class while threads waited,
+ * a row for each of its stacks, leaf first; a link names a thread that waited for owner `owner` (an
+ * id of this view, null: not known), or if `lock` is not null, the owner of a lock that the owner
+ * itself waited for meanwhile. `from`: waits before this second are no longer known; 0: all are.
  * kind: "java", "native", "cpp", "kernel", "class", "stub", "error", "thread", "compiling"; tier: 0
  * none, 1 interpreted, 2 C1, 3 C2, 4 inlined. The timeline ends at `latest` and has at most 600
  * seconds; gcMs: how long the VM was stopped for a collection; otherMs: for another reason.

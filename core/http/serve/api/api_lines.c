@@ -50,6 +50,7 @@ static int take_lines(struct session *s, const struct api_question *q, const cha
         api_question_query(q, api_view_span(p, st.phase, clock_now_ms() / 1000).latest);
     query.tree = false;
     query.lines = true;
+    query.locks = false;
     int r = api_view_narrow(&query, p, q);
     const uint32_t methods = api_names_search(profile_methods(p), name, id);
     for (uint32_t i = 0; i < methods && r == 0; i++) {

@@ -23,10 +23,10 @@ struct api_names {
     uint32_t count;
 };
 
-/* Copies the methods of the snapshot's first `rows` methods and threads, and of its tree. Called
- * with the profile's lock. -ENOMEM. */
+/* Copies the methods of the snapshot's first `rows` methods and threads, of its tree, and `others`.
+ * Called with the profile's lock. -ENOMEM. */
 int api_names_take(struct api_names *n, const struct snapshot *s, const struct method_table *t,
-                   uint32_t rows);
+                   uint32_t rows, const uint32_t *other, uint32_t others);
 /* Writes the names. -ENOMEM. */
 int api_names_settle(struct api_names *n);
 void api_names_free(struct api_names *n);

@@ -81,7 +81,10 @@ int api_view_read(struct api_view *v, struct profile *p, const struct api_questi
     v->snapshot = r == 0 ? snapshot_take(p, &query) : NULL;
     if (!v->snapshot)
         return -ENOMEM;
-    r = api_names_take(&v->names, v->snapshot, profile_methods(p), q->rows);
+    r = api_locks_take(&v->locks, v->snapshot, p, q->rows);
+    if (r == 0)
+        r = api_names_take(&v->names, v->snapshot, profile_methods(p), q->rows, v->locks.method,
+                           v->locks.begin[v->locks.rows]);
     return r < 0 ? r : take_timeline(v, p);
 }
 
@@ -100,6 +103,7 @@ int api_view_take(struct api_view *v, struct session *s, const struct api_questi
 
 void api_view_free(struct api_view *v) {
     snapshot_free(v->snapshot);
+    api_locks_free(&v->locks);
     api_names_free(&v->names);
     free(v->timeline);
     v->snapshot = NULL;
@@ -227,6 +231,8 @@ int api_view_write(struct api_view *v, struct text *out) {
     int r = 0;
     if (v->question->tree)
         r = api_tree_write(&j, v->snapshot, &v->names, v->question->nodes);
+    if (v->question->locks)
+        api_locks_write(&j, &v->locks, v->snapshot, &v->names);
     write_timeline(&j, v);
     json_end(&j, '}');
     return r < 0 || out->failed ? -ENOMEM : 0;

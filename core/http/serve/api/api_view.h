@@ -10,6 +10,7 @@
 #define JTOP_HTTP_SERVE_API_API_VIEW_H
 
 #include "core/base/text.h"
+#include "core/http/serve/api/api_locks.h"
 #include "core/http/serve/api/api_names.h"
 #include "core/http/serve/api/api_question.h"
 #include "core/session/session.h"
@@ -26,6 +27,7 @@ struct api_view {
     struct session_status status;
     struct api_span span;
     struct snapshot *snapshot;
+    struct api_locks locks;
     struct api_names names;
     struct profile_second *timeline;
     uint64_t timeline_from;

@@ -13,11 +13,16 @@
     // ---- the query -----------------------------------------------------------------------------
 
     const hasTree = (view) => view === "flame" || view === "tree";
+    // Some views are always about one event.
+    const FIXED = {locks: "lock", alloc: "alloc"};
+    const eventOf = () => FIXED[state.view] || state.event;
 
     function question(held) {
-        const q = new URLSearchParams({event: state.event, rows: state.rows});
-        q.set("tree", hasTree(state.view) ? "1" : "0");
-        if (state.inverted)
+        const q = new URLSearchParams({event: eventOf(), rows: state.rows});
+        q.set("tree", hasTree(state.view) || state.view === "alloc" ? "1" : "0");
+        if (state.view === "locks")
+            q.set("locks", "1");
+        if (state.view === "alloc" || state.inverted && state.view !== "locks")
             q.set("inverted", "1");
         if (held) {
             if (!held.all)
@@ -37,7 +42,7 @@
 
     // While paused, the stream is only used to detect that the JVM or the server is gone, and to
     // keep the event sampled.
-    const heartbeat = () => new URLSearchParams({event: state.event, rows: 0, tree: 0}).toString();
+    const heartbeat = () => new URLSearchParams({event: eventOf(), rows: 0, tree: 0}).toString();
 
     async function ask() {
         document.body.classList.toggle("held", Boolean(state.held));
@@ -85,10 +90,10 @@
 
     // Shows what the address says.
     function restore() {
-        const was = {event: state.event, inverted: state.inverted};
+        const was = {event: eventOf(), inverted: state.inverted};
         Object.assign(state, link.read(location.search));
         stepped = false;
-        if (state.event !== was.event || state.inverted !== was.inverted)
+        if (eventOf() !== was.event || state.inverted !== was.inverted)
             clearTrees();
         $("#filter").value = state.narrowed.filter((n) => n.kind === "filter").map((n) => n.value).join();
         $("#search").value = state.search;
@@ -119,10 +124,14 @@
                          sampledNs: view.total.sampledNs};
         if (!state.held || first)
             showNow(view);
-        tools.showEvents(view.events, state.event);
+        tools.showEvents(view.events, eventOf(), FIXED[state.view]);
         methods.set(view.methods || [], context);
         threads.set(view.threads || [], context);
-        if (view.tree) {
+        if (view.locks)
+            locks.setLocks(view.locks, context);
+        if (view.tree && state.view === "alloc") {
+            alloc.setTree(new Tree(view.tree, view.total), context);
+        } else if (view.tree) {
             const calls = new Tree(view.tree, view.total);
             flame.set(calls, view.unit);
             tree.setTree(calls, context);
@@ -159,7 +168,7 @@
                    : state.view === "threads" ? view.threadCount - (view.threads || []).length : 0;
         $("#more").hidden = !(more > 0) || state.rows >= 1000;
         setText($("#more"), `${numbers.count(Math.max(more, 0))} more rows`);
-        const nothing = view.total.samples === 0;
+        const nothing = view.total.samples === 0 && !(view.locks && view.locks.classes.length);
         $("#nothing").hidden = !nothing;
         setText($("#nothing"), nothing ? nothingText(view) : "");
     }
@@ -203,14 +212,19 @@
     function look(view) {
         if (view === state.view)
             return;
-        const treeMissing = hasTree(view) !== hasTree(state.view);
+        const was = {question: question(state.held), event: eventOf()};
         state.view = view;
+        if (eventOf() !== was.event) {
+            clearTrees();
+            if (state.held)
+                stream.open(heartbeat());
+        }
         showView();
         if (latest)
             showCounts(latest);
         showMatches();
         remember();
-        if (treeMissing)
+        if (question(state.held) !== was.question)
             ask();
     }
 
@@ -235,6 +249,8 @@
     function clearTrees() {
         flame.clear();
         tree.clear();
+        locks.clear();
+        alloc.clear();
     }
 
     function step(seconds) {
@@ -271,6 +287,8 @@
     }
 
     function nextEvent(by) {
+        if (FIXED[state.view])
+            return;
         const names = Array.from($("#event").options, (o) => o.value);
         event(names[(names.indexOf(state.event) + by + names.length) % names.length]);
     }
@@ -350,6 +368,7 @@
 
     // Shows the tree that begins at the method: what calls it, or what it calls.
     function treeOf(name, inverted) {
+        state.event = eventOf();
         state.inverted = inverted;
         state.view = "tree";
         clearTrees();
@@ -359,6 +378,7 @@
 
     function markInFlame(name) {
         const pattern = `^${AboutMethod.escaped(name)}$`;
+        state.event = eventOf();
         look("flame");
         $("#search").value = pattern;
         search(pattern);
@@ -391,7 +411,9 @@
                              back: $("#flame-back"), changed: () => showMatches()});
     const timeline = new Timeline({canvas: $("#timeline"), tip: $("#timeline-tip"),
                                    label: $("#timeline-said"), chosen: choose});
-    const views = {methods, threads, tree, flame};
+    const locks = new LockTable($("#locks table"), aboutMethod);
+    const alloc = new AllocTable($("#alloc table"), aboutMethod);
+    const views = {methods, threads, tree, locks, flame, alloc};
     const about = new AboutMethod($("#method"), stream,
                                   {only: onlyMethod, inFlame: markInFlame, closed: aboutClosed,
                                    callers: (name) => treeOf(name, true),
@@ -428,7 +450,8 @@
         if (state.view === "flame")
             return flame.move(e.key);
         if (e.key === "ArrowLeft" || e.key === "ArrowRight")
-            return state.view === "tree" ? tree.sideways(e.key === "ArrowRight") : false;
+            return views[state.view].sideways
+                ? views[state.view].sideways(e.key === "ArrowRight") : false;
         views[state.view].move(e.key === "ArrowDown" ? 1 : -1);
     }
 
@@ -465,6 +488,8 @@
         [["1"], "1", "methods: which code takes the time", () => look("methods")],
         [["2"], "2", "threads: which threads run it", () => look("threads")],
         [["3"], "3", "call tree: what calls what, as a table to open", () => look("tree")],
+        [["4"], "4", "locks: which threads waited, and which held the lock", () => look("locks")],
+        [["6"], "6", "allocation: which classes, and where", () => look("alloc")],
         [["5"], "5", "flame graph: all stacks as a picture", () => look("flame")],
         [["t"], "t", "switch to the threads and back",
          () => look(state.view === "threads" ? "methods" : "threads")],

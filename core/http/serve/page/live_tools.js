@@ -4,8 +4,9 @@ const tools = (() => {
                    ["300", "last 5 min"]];
     const COMMON = ["cpu", "wall", "alloc", "lock"];
 
-    // `events`: of a view; `chosen`: the name of one that the list has in any case.
-    function showEvents(events, chosen) {
+    // `events`: of a view; `chosen`: the name of one that the list has in any case; `fixed`: the
+    // view is always about this one.
+    function showEvents(events, chosen, fixed) {
         const select = $("#event");
         const running = events.filter((e) => e.runs || e.samples).map((e) => e.name);
         const others = COMMON.filter((name) => !running.includes(name));
@@ -23,6 +24,7 @@ const tools = (() => {
                 }));
         }
         select.value = chosen;
+        select.disabled = Boolean(fixed);
         $("#prof").href =
             `/prof?pid=${document.body.dataset.pid}&event=${encodeURIComponent(chosen)}`;
     }

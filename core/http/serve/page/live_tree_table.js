@@ -2,23 +2,27 @@
 // inverted tree its callers. What is open is known by the names on the path, so it stays open in
 // the next view. Frames with a large share open by themselves.
 class TreeTable extends Table {
-    constructor(table, activate) {
-        const part = (value, context) => numbers.percent(value, context.weight);
-        super(table, [
+    constructor(table, activate, columns) {
+        super(table, columns || TreeTable.columns(),
+              {key: (n) => n.path, sort: "self", activate, label: (n) => n.name});
+        this.tree = null;
+        this.opened = new Map(); // by path: open or closed
+        table.setAttribute("role", "treegrid");
+    }
+
+    static columns() {
+        return [
             {id: "self", label: "Total", title: "In the frame and what is below it", number: true,
              value: (n) => n.total, fill: (cell, n, c) => MethodTable.bar(cell, n.total, c)},
             {id: "total", label: "Self", title: "In the frame itself", number: true,
-             value: (n) => n.self, text: (n, c) => part(n.self, c)},
+             value: (n) => n.self, text: (n, c) => numbers.percent(n.self, c.weight)},
             {id: "samples", label: "Samples", title: "Samples of the frame and what is below it",
              number: true, value: (n) => n.samples, text: (n) => numbers.count(n.samples)},
             {id: "tier", label: "Code", title: "How it ran in most samples", up: true,
              value: (n) => n.look, text: (n) => n.look},
             {id: "name", label: "Frame", title: "Name of the method", up: true, head: true,
              value: (n) => n.name, text: (n) => n.name},
-        ], {key: (n) => n.path, sort: "self", activate, label: (n) => n.name});
-        this.tree = null;
-        this.opened = new Map(); // by path: open or closed
-        table.setAttribute("role", "treegrid");
+        ];
     }
 
     setTree(tree, context) {

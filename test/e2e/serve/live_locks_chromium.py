@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# timeout: 300, tier: fast
+"""Locks with their owners and waiters, and allocation by class and site, in /live/PID in Chromium;
+the same in the answer of the API."""
+import re
+import sys
+import tempfile
+import urllib.parse
+
+import lib
+from lib import want, wait_for
+from live_page import Page, Server
+from webdriver import Browser
+
+ROWS = """return Array.from(document.querySelectorAll(arguments[0] + ' tbody tr'), (tr) => ({
+    share: parseFloat(tr.cells[0].textContent), level: Number(tr.getAttribute('aria-level')),
+    open: tr.getAttribute('aria-expanded'), name: tr.querySelector('.name').textContent}));"""
+
+
+def rows(page, view):
+    return page.browser.js(ROWS, view)
+
+
+def turn(page, view, start):
+    """Opens or closes the first row whose name begins so."""
+    page.browser.js("""Array.from(document.querySelectorAll(arguments[0] + ' tbody tr')).find(
+        (tr) => tr.querySelector('.name').textContent.startsWith(arguments[1]) &&
+                !tr.querySelector('.twist').hidden).querySelector('.twist').click()""", view, start)
+
+
+def locks_and_owners(page):
+    page.open()
+    page.view("4", "locks")
+    wait_for(lambda: any(r["level"] == 2 and " in shop." in r["name"] or " in java." in r["name"]
+                         for r in rows(page, "#locks")), "an owner with its method")
+    page.hold()
+    found = rows(page, "#locks")
+    want(re.fullmatch(r"java\.util\.HashMap \(monitor; 1 lock, \d+ threads? waited\)",
+                      found[0]["name"]), "the lock: " + found[0]["name"])
+    owners = [r for r in found if r["level"] == 2]
+    want(all(r["name"].startswith("held by ") for r in owners), "owners: %s" % owners)
+    want(sum(r["share"] for r in found if r["level"] == 1) < 101, "more than all: %s" % found)
+    name = next(r["name"] for r in owners if " in " in r["name"])
+    turn(page, "#locks", name)
+    below = [r["name"] for r in rows(page, "#locks") if r["level"] == 3]
+    want(any(n.startswith("waited: ") for n in below), "no waiter: %s" % below)
+    want("at " + name.split(" in ")[1] in below, "no stack: %s" % below)
+    want(page.browser.js("return document.querySelector('#event').disabled"), "another event")
+    given = dict(urllib.parse.parse_qsl(page.browser.js("return location.search").lstrip("?")))
+    want(given["view"] == "locks" and "event" not in given, "the address has %s" % given)
+    page.go_on()
+    page.view("1", "methods")
+    page.wait("return livePage.state().latest.event === 'cpu'", "the event of the other views")
+    want(not page.browser.js("return document.querySelector('#event').disabled"), "no event")
+    page.quiet()
+
+
+def classes_and_sites(page):
+    page.open()
+    page.view("6", "alloc")
+    wait_for(lambda: any(r["level"] == 2 and " via java." in r["name"]
+                         for r in rows(page, "#alloc")), "a site")
+    page.hold()
+    found = rows(page, "#alloc")
+    classes = [r for r in found if r["level"] == 1]
+    want("byte[]" in [r["name"] for r in classes], "no class: %s" % classes)
+    want([r["share"] for r in classes] == sorted([r["share"] for r in classes], reverse=True),
+         "not the largest first: %s" % classes)
+    want(abs(sum(r["share"] for r in classes) - 100) < 1, "not all of it: %s" % classes)
+    sites = [r["name"] for r in found if r["level"] == 2]
+    want(not any(re.match(r"(java|jdk|sun)\.", n) and " via " in n and "shop." in n for n in sites),
+         "a site in the JDK: %s" % sites)
+    site = next(n for n in sites if n.startswith("shop."))
+    turn(page, "#alloc", site)
+    want([r for r in rows(page, "#alloc") if r["level"] == 3], "no caller of " + site)
+    page.go_on()
+    page.quiet()
+
+
+def sites_are_merged(page):
+    """A site that calls several methods of the JDK is one row; what has no site stays."""
+    sums = page.browser.js("""
+        const names = ['byte[]', 'java.util.A.a', 'java.util.B.b', 'shop.X.x', 'shop.Y.y', 'read'];
+        const kinds = ['class', 'java', 'java', 'java', 'java', 'native'];
+        const nodes = [[0, 0, 100, 0, 10, 0], [1, 1, 60, 0, 6, 3], [3, 2, 60, 0, 6, 3],
+                       [4, 3, 60, 60, 6, 3], [2, 1, 30, 0, 3, 3], [3, 2, 30, 30, 3, 3],
+                       [5, 1, 10, 10, 1, 0]];
+        const tree = new Tree({names, kinds, nodes, cut: false}, {weight: 100, samples: 10});
+        const table = document.createElement('table');
+        const alloc = new AllocTable(table, () => 0);
+        alloc.setTree(tree, {weight: 100, unit: 'bytes', sampledNs: 1e9});
+        return alloc.rows.map((r) => [r.level, r.name, r.total, r.samples]);""")
+    want(sums == [[0, "byte[]", 100, 10], [1, "shop.X.x", 90, 9], [1, "read", 10, 1]],
+         "the rows are %s" % sums)
+    chain = page.browser.js("""
+        const table = document.createElement('table'), at = ['A.a'];
+        const locks = new LockTable(table, () => 0), sum = {waits: 1, waitedNs: 5, longestNs: 5};
+        locks.setLocks({from: 0, sampledNs: 1e9, classes: [{name: '<b>L</b>', kind: 'lock', ...sum,
+            locks: 1, waiters: 1000, owners: [{id: 1, name: '', tid: 0, ...sum, stack: at},
+                                              {id: 1, name: '', tid: 0, ...sum, stack: at}],
+            links: [{owner: 1, lock: null, name: 'w', tid: 2, waits: 1, waitedNs: 5, deadlockNs: 0},
+                    {owner: 1, lock: 'M', name: 'x', tid: 3, waits: 1, waitedNs: 5,
+                     deadlockNs: 2e9}]}]}, {});
+        locks.turn(locks.rows[1], true);
+        return Array.from(table.querySelectorAll('tbody .name'), (e) => e.textContent);""")
+    want(chain == ["<b>L</b> (lock; 1 lock, 1,000+ threads waited)", "held by an unknown thread in A.a",
+                   "it waited itself for M, held by x, in a deadlock for 2 s", "waited: w", "at A.a"],
+         "the rows are %s" % chain)
+
+
+def fits_a_phone(page):
+    page.open(390, 740)
+    for key, name in (("4", "locks"), ("6", "alloc")):
+        page.view(key, name)
+        wait_for(lambda n=name: len(rows(page, "#" + n)) > 1, "rows")
+        wide = page.browser.js("return document.documentElement.scrollWidth")
+        want(wide <= 390, "%s is %d wide on a phone of 390" % (name, wide))
+    page.browser.resize(1280, 820)
+    page.quiet()
+
+
+def main():
+    checks = lib.Checks(fast=("locks and owners", "classes and sites", "sites are merged"))
+    with tempfile.TemporaryDirectory(prefix="jtop-prof-locks-") as scratch:
+        server, browser = Server(scratch), Browser()
+        try:
+            with lib.Jvm("shop.Demo") as jvm:
+                page = Page(browser, server, jvm.pid)
+                for check in (locks_and_owners, classes_and_sites, sites_are_merged, fits_a_phone):
+                    checks.run(check.__name__.replace("_", " "), check, page)
+            checks.run("server ends in order", server.stop)
+        finally:
+            browser.close()
+            server.prof.__exit__()
+    return checks.code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

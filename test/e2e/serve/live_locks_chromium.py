@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # timeout: 300, tier: fast
-"""Locks with their owners and waiters, and allocation by class and site, in /live/PID in Chromium;
-the same in the answer of the API."""
+"""Locks with their owners and waiters, allocation by class and site, and the status of the profile,
+in /live/PID in Chromium."""
 import re
 import sys
 import tempfile
@@ -21,22 +21,22 @@ def rows(page, view):
     return page.browser.js(ROWS, view)
 
 
-def turn(page, view, start):
-    """Opens or closes the first row whose name begins so."""
+def turn(page, view, name):
+    """Opens or closes the first row with this name."""
     page.browser.js("""Array.from(document.querySelectorAll(arguments[0] + ' tbody tr')).find(
-        (tr) => tr.querySelector('.name').textContent.startsWith(arguments[1]) &&
-                !tr.querySelector('.twist').hidden).querySelector('.twist').click()""", view, start)
+        (tr) => tr.querySelector('.name').textContent === arguments[1] &&
+                !tr.querySelector('.twist').hidden).querySelector('.twist').click()""", view, name)
 
 
 def locks_and_owners(page):
     page.open()
     page.view("4", "locks")
-    wait_for(lambda: any(r["level"] == 2 and " in shop." in r["name"] or " in java." in r["name"]
-                         for r in rows(page, "#locks")), "an owner with its method")
+    wait_for(lambda: any(r["level"] == 2 and " in " in r["name"] for r in rows(page, "#locks")),
+             "an owner with its method")
     page.hold()
     found = rows(page, "#locks")
-    want(re.fullmatch(r"java\.util\.HashMap \(monitor; 1 lock, \d+ threads? waited\)",
-                      found[0]["name"]), "the lock: " + found[0]["name"])
+    want(re.fullmatch(r"[\w.]+ \(monitor; \d+ locks?, \d+ threads? waited\)", found[0]["name"]),
+         "the lock: " + found[0]["name"])
     owners = [r for r in found if r["level"] == 2]
     want(all(r["name"].startswith("held by ") for r in owners), "owners: %s" % owners)
     want(sum(r["share"] for r in found if r["level"] == 1) < 101, "more than all: %s" % found)
@@ -108,11 +108,38 @@ def sites_are_merged(page):
          "the rows are %s" % chain)
 
 
+def status_of_the_profile(page):
+    page.open()
+    page.view("8", "status")
+    lines = page.browser.js("""return Array.from(document.querySelectorAll('#status dl > div'),
+        (e) => [e.firstChild.textContent, e.lastChild.textContent]);""")
+    said = dict(lines)
+    heads = page.browser.js("return Array.from(document.querySelectorAll('#status h2'), "
+                            "(e) => e.textContent)")
+    want(heads == ["Events", "Stacks", "Cost", "Session"], "the heads are %s" % heads)
+    want(re.search(r"every 10 ms .* [\d,]+ samples .* 0 dropped", said["cpu"]), said["cpu"])
+    want(re.fullmatch(r"[\d,]+ \([\d.]+%\)", said["failed walks"]), said["failed walks"])
+    want(re.fullmatch(r"[\d.]+% of a core, .+ CPU in all", said["in the JVM"]), said["in the JVM"])
+    want(re.search("CPU in all", said["this server"]), said["this server"])
+    want(said["state"] == "samples come in", said["state"])
+    page.keys("/", *"walker")
+    want(page.text("#matches") == "1 of %d lines match" % (len(lines) + 4), page.text("#matches"))
+    page.keys("Escape")
+    page.hold()
+    before = page.text("#status")
+    wait_for(lambda to=page.sampled_to() + 2: page.sampled_to() >= to, "two views more")
+    want(page.text("#status") == before, "what is paused moves")
+    page.go_on()
+    page.quiet()
+
+
 def fits_a_phone(page):
     page.open(390, 740)
-    for key, name in (("4", "locks"), ("6", "alloc")):
+    for key, name in (("4", "locks"), ("6", "alloc"), ("8", "status")):
         page.view(key, name)
-        wait_for(lambda n=name: len(rows(page, "#" + n)) > 1, "rows")
+        wait_for(lambda n=name: page.browser.js(
+            "return document.querySelectorAll(arguments[0]).length > 1",
+            "#%s tbody tr, #%s dl > div" % (n, n)), "rows")
         wide = page.browser.js("return document.documentElement.scrollWidth")
         want(wide <= 390, "%s is %d wide on a phone of 390" % (name, wide))
     page.browser.resize(1280, 820)
@@ -120,13 +147,15 @@ def fits_a_phone(page):
 
 
 def main():
-    checks = lib.Checks(fast=("locks and owners", "classes and sites", "sites are merged"))
+    checks = lib.Checks(fast=("locks and owners", "classes and sites", "sites are merged",
+                              "status of the profile"))
     with tempfile.TemporaryDirectory(prefix="jtop-prof-locks-") as scratch:
         server, browser = Server(scratch), Browser()
         try:
             with lib.Jvm("shop.Demo") as jvm:
                 page = Page(browser, server, jvm.pid)
-                for check in (locks_and_owners, classes_and_sites, sites_are_merged, fits_a_phone):
+                for check in (locks_and_owners, classes_and_sites, sites_are_merged, status_of_the_profile,
+                              fits_a_phone):
                     checks.run(check.__name__.replace("_", " "), check, page)
             checks.run("server ends in order", server.stop)
         finally:

@@ -40,7 +40,11 @@ static void add_stack(struct profile *p, uint64_t second, uint32_t tid, uint32_t
 /* What a view says, as text that the caller frees; checked to be JSON. */
 static char *view(struct profile *p, const struct api_question *q, enum session_phase phase,
                   uint64_t now, const char *name) {
-    struct api_view v = {.status = {.phase = phase, .elapsed_ns = SECOND, .agent_ns = SECOND / 50}};
+    struct api_view v = {.status = {.phase = phase,
+                                    .elapsed_ns = SECOND,
+                                    .agent_ns = SECOND / 50,
+                                    .frontend_ns = SECOND / 100 * 3,
+                                    .missed_ns = SECOND / 250}};
     struct text out = {0};
     v.jvm.pid = 7;
     snprintf(v.jvm.name, sizeof v.jvm.name, "%s", name);
@@ -91,6 +95,7 @@ static void all_of_it(void **state) {
     has(text, "\"status\":{\"phase\":\"gone\",");
     has(text,
         "\"failures\":{\"loop\":2},\"failed\":2,\"agentCpuMs\":20,\"overheadPercent\":2.000,");
+    has(text, "\"frontendCpuMs\":30,\"missedMs\":4},");
     has(text, "\"events\":[{\"name\":\"cpu\",\"unit\":\"ns\",\"asked\":true,\"runs\":true,");
     has(text, "],\"event\":\"cpu\",\"unit\":\"ns\","
               "\"window\":{\"from\":100,\"to\":102,\"first\":100,\"oldest\":100,\"latest\":102,"

@@ -47,7 +47,7 @@
  *           "heapUsedBytes","heapMaxBytes"},
  *    "status":{"phase":"running|stopped|gone|failed","message","elapsedMs","samples","dropped",
  *              "failures":{reason: stacks},"failed","agentCpuMs","overheadPercent",
- *              "lookingOn":PID|0,"walker","budget"},
+ *              "lookingOn":PID|0,"walker","budget","frontendCpuMs","missedMs"},
  *    "events":[{"name","unit","asked","runs","biased","samples","dropped","interval","mechanism",
  *               "reason"}…],
  *    "event":"cpu","unit":"ns",

@@ -69,6 +69,8 @@ void api_jvms_status(struct json *j, const struct session_status *st) {
     json_number(j, "lookingOn", st->reader > 0 ? (uint64_t)st->reader : 0);
     json_string(j, "walker", st->walker);
     json_string(j, "budget", st->budget.text);
+    json_number(j, "frontendCpuMs", st->frontend_ns / 1000000);
+    json_number(j, "missedMs", st->missed_ns / 1000000);
     json_end(j, '}');
 }
 

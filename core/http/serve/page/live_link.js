@@ -2,7 +2,7 @@
 // own ones: view, lines (the method whose lines are shown) and search. So a link shows the same,
 // and the browser's Back undoes a step.
 const link = (() => {
-    const VIEWS = ["methods", "threads", "tree", "locks", "flame", "alloc"];
+    const VIEWS = ["methods", "threads", "tree", "locks", "flame", "alloc", "status"];
     const PARAMETER = {thread: "thread", virtual: "virtual", method: "with", filter: "filter"};
     const number = (text) => (/^-?\d{1,12}$/.test(text || "") ? Number(text) : null);
 

@@ -147,6 +147,7 @@
     // What is always about now: a pause holds it.
     function showNow(view) {
         header.show(view);
+        status.show(view);
         timeline.set(view.timeline, view.window.unix, view.unit, view.event);
         timeline.choose(state.held);
     }
@@ -168,7 +169,7 @@
                    : state.view === "threads" ? view.threadCount - (view.threads || []).length : 0;
         $("#more").hidden = !(more > 0) || state.rows >= 1000;
         setText($("#more"), `${numbers.count(Math.max(more, 0))} more rows`);
-        const nothing = view.total.samples === 0 && !(view.locks && view.locks.classes.length);
+        const nothing = state.view !== "status" && view.total.samples === 0 && !(view.locks && view.locks.classes.length);
         $("#nothing").hidden = !nothing;
         setText($("#nothing"), nothing ? nothingText(view) : "");
     }
@@ -413,7 +414,8 @@
                                    label: $("#timeline-said"), chosen: choose});
     const locks = new LockTable($("#locks table"), aboutMethod);
     const alloc = new AllocTable($("#alloc table"), aboutMethod);
-    const views = {methods, threads, tree, locks, flame, alloc};
+    const status = new Status($("#status dl"));
+    const views = {methods, threads, tree, locks, flame, alloc, status};
     const about = new AboutMethod($("#method"), stream,
                                   {only: onlyMethod, inFlame: markInFlame, closed: aboutClosed,
                                    callers: (name) => treeOf(name, true),
@@ -472,7 +474,7 @@
         flame.zoom(flame.focus);
     }
 
-    const inTable = (act) => () => (state.view === "flame" ? false : act(views[state.view]));
+    const inTable = (act) => () => (views[state.view] instanceof Table ? act(views[state.view]) : false);
     const inTree = (act) => () => (hasTree(state.view) ? act(views[state.view]) : false);
     const inFlame = (act) => () => (state.view === "flame" ? act() : false);
     const field = (id) => () => {
@@ -491,6 +493,7 @@
         [["4"], "4", "locks: which threads waited, and which held the lock", () => look("locks")],
         [["6"], "6", "allocation: which classes, and where", () => look("alloc")],
         [["5"], "5", "flame graph: all stacks as a picture", () => look("flame")],
+        [["8"], "8", "status: how good the profile is, and what it costs", () => look("status")],
         [["t"], "t", "switch to the threads and back",
          () => look(state.view === "threads" ? "methods" : "threads")],
         [["p", " "], "p Space", "pause the display, or resume; sampling continues", pause],

@@ -199,7 +199,7 @@ def search_highlights(page):
     rows = page.rows()
     hits = [row for row in rows if re.search("pricing|catalog", row[-1], re.I)]
     marked = page.browser.js("return Array.from(document.querySelectorAll('#methods tr.match'), "
-                             "(row) => row.cells[4].textContent)")
+                             "(row) => row.querySelector('.name').textContent)")
     want(hits and marked == [row[-1] for row in hits], "%d rows match, marked: %s" % (
         len(hits), marked))
     want(page.browser.js("return document.querySelector('#methods mark').textContent").lower() in

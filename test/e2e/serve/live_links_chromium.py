@@ -172,11 +172,42 @@ def back_undoes(page):
     page.quiet()
 
 
+def compares(page):
+    """Two spans of time: the change of the shares, and the same by the link."""
+    page.open()
+    page.wait("const t = livePage.timeline(); return t && t.latest - t.oldest > 6", "some seconds")
+    shown = "return document.querySelector('#methods th.c-change').getClientRects().length > 0"
+    want(not page.browser.js(shown), "changes without a baseline")
+    page.click("#compare")
+    before = page.wait("return livePage.state().before", "the baseline")
+    page.wait(shown, "the changes")
+    want(parameters(page) == {"before": "%d-%d" % (before["from"], before["to"])},
+         "the address has %s" % parameters(page))
+    want(re.match(r"Compared with \d\d:\d\d:\d\d to ", page.text("#compare")), page.text("#compare"))
+    page.browser.js("const s = document.querySelector('#span'); s.value = '10';"
+                    "s.dispatchEvent(new Event('change'))")
+    page.wait("return !livePage.state().latest.window.all", "the last seconds")
+    changes = [row[4] for row in page.rows()]
+    want(len(changes) > 5 and all(re.fullmatch("[+\u2212]\\d+\\.\\d( new)?\\*?", c) for c in changes),
+         "the changes are %s" % changes)
+    page.view("2", "threads")
+    want(page.browser.js("return Array.from(document.querySelectorAll('#threads td.c-change'))."
+                         "every((c) => c.textContent)"), "threads without a change")
+    open_link(page, page.browser.js("return location.search"))
+    page.wait("return !document.querySelector('#threads').classList.contains('without-change') && "
+              "document.querySelector('#threads td.c-change').getClientRects().length", "the same")
+    want(page.state()["before"] == before, "another baseline: %s" % page.state()["before"])
+    page.keys("B")
+    page.wait("return !livePage.state().before && !document.querySelector('#threads th.c-change')."
+              "getClientRects().length", "no baseline")
+    page.quiet()
+
+
 def wrong_links(page):
     """What cannot be is as if it was not given; what the server refuses is told."""
-    open_link(page, "?view=nothing&thread=x&virtual=-3&from=1e9&to=now&rows=7&inverted=maybe")
+    open_link(page, "?view=nothing&before=9-3&thread=x&virtual=-3&from=1e9&to=now&rows=7&inverted=maybe")
     state = page.state()
-    want(state["view"] == "methods" and not state["narrowed"] and not state["held"] and
+    want(state["view"] == "methods" and not state["narrowed"] and not state["before"] and not state["held"] and
          not state["span"] and not state["inverted"], "it became %s" % state)
     text = "<img src=x onerror=\"document.title='owned'\">"
     open_link(page, "?" + urllib.parse.urlencode({"filter": text, "search": text, "lines": text}))
@@ -203,7 +234,7 @@ def main():
                 checks.run("timeline axes", axes, page)
                 checks.run("timeline values of a second", values_of_a_second, page)
                 for check in (link_shows_the_same, link_to_a_thread, link_to_lines, back_undoes,
-                              wrong_links):
+                              compares, wrong_links):
                     checks.run("address " + check.__name__.replace("_", " "), check, page)
             checks.run("server ends in order", server.stop)
         finally:

@@ -241,6 +241,8 @@ static void same_questions(void **state) {
         "tree=0",
         "inverted",
         "locks",
+        "before=1-2",
+        "before=1-3",
         "rows=1",
         "nodes=1",
         "event=wall",

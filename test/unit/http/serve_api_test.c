@@ -250,10 +250,6 @@ static unsigned count_nodes(const char *text, unsigned names) {
     return count;
 }
 
-static void set_with(struct api_question *q, const char *name) {
-    snprintf(q->with, sizeof q->with, "%s", name);
-}
-
 /* Thread 12 waits twice for a lock that thread 11 holds in hot, called by main. */
 static void waits_for_locks(void **state) {
     (void)state;
@@ -297,6 +293,40 @@ static void waits_for_locks(void **state) {
     q.rows = 0;
     text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
     has(text, "\"classes\":[]},");
+    free(text);
+    profile_free(p);
+}
+
+static void set_with(struct api_question *q, const char *name) {
+    snprintf(q->with, sizeof q->with, "%s", name);
+}
+
+/* Seconds 100 and 102: hot is half as much of the second one, with too few samples to tell. */
+static void compared_with_before(void **state) {
+    (void)state;
+    struct profile *p = known();
+    struct api_question q = everything();
+    char *text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
+    has_not(text, "Change");
+    has_not(text, "\"before\"");
+    free(text);
+    q.compare = true;
+    q.before_from = 100;
+    q.before_to = 101;
+    text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
+    has(text, "\"before\":{\"from\":100,\"to\":101,\"weight\":20,\"samples\":2},\"methods\":[");
+    has(text, "\"selfChange\":{\"points\":50.000,\"chance\":true,\"new\":true},"
+              "\"totalChange\":{\"points\":50.000,\"chance\":true,\"new\":true}},"
+              "{\"name\":\"app.Main.hot\"");
+    has(text, "\"selfChange\":{\"points\":-50.000,\"chance\":true,\"new\":false},"
+              "\"totalChange\":{\"points\":-50.000,\"chance\":true,\"new\":false}},"
+              "{\"name\":\"app.Main.main\"");
+    has(text, "\"change\":{\"points\":-25.000,\"chance\":true,\"new\":false}},{\"name\":\"other\"");
+    free(text);
+    q.inverted = true; /* the stacks with a method, before and now */
+    set_with(&q, "app.Main.hot");
+    text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
+    has(text, "\"selfChange\":{\"points\":0.000,");
     free(text);
     profile_free(p);
 }
@@ -422,6 +452,7 @@ int main(void) {
         cmocka_unit_test(names_that_are_hostile),
         cmocka_unit_test(overloads_have_signatures),
         cmocka_unit_test(waits_for_locks),
+        cmocka_unit_test(compared_with_before),
         cmocka_unit_test(with_a_method),
         cmocka_unit_test(with_an_overloaded_method),
         cmocka_unit_test(large_trees_are_cut),

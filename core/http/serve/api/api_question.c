@@ -42,6 +42,21 @@ static int read_second(struct params *p, const char *name, struct api_second *ou
                    name);
 }
 
+/* "1183-1190" */
+static int read_before(struct api_question *q, struct params *p, struct err *e) {
+    const char *value = params_text(p, "before"), *rest;
+    if (!value)
+        return 0;
+    q->compare = digits(value, SECONDS_MAX, &q->before_from, &rest) && *rest == '-' &&
+                 digits(rest + 1, SECONDS_MAX, &q->before_to, &rest) && !*rest &&
+                 q->before_from <= q->before_to && q->before_to > 0;
+    if (q->compare)
+        return 0;
+    return err_set(e, EINVAL,
+                   "before: must be the first and the last second to compare with, as in "
+                   "\"window\" of a view: 1183-1190");
+}
+
 static int read_count(struct params *p, const char *name, uint64_t least, uint64_t most,
                       uint64_t usual, uint64_t *out, struct err *e) {
     int r = params_number(p, name, least, most, out, e);
@@ -169,6 +184,8 @@ int api_question_read(struct api_question *q, struct params *p, struct err *e) {
     if (r == 0)
         r = read_second(p, "to", &q->to, e);
     if (r == 0)
+        r = read_before(q, p, e);
+    if (r == 0)
         r = read_filter(q, p, e);
     if (r == 0)
         r = read_threads(q, p, e);
@@ -202,9 +219,11 @@ static bool same_engine(const struct wire_engine_request *a, const struct wire_e
 bool api_question_same(const struct api_question *a, const struct api_question *b) {
     return a->event == b->event && same_engine(&a->want.engine[0], &b->want.engine[0]) &&
            same_second(&a->from, &b->from) && same_second(&a->to, &b->to) &&
-           strcmp(a->filter, b->filter) == 0 && strcmp(a->with, b->with) == 0 && a->tid == b->tid &&
-           a->virtual_id == b->virtual_id && a->tree == b->tree && a->inverted == b->inverted &&
-           a->locks == b->locks && a->rows == b->rows && a->nodes == b->nodes;
+           a->compare == b->compare && a->before_from == b->before_from &&
+           a->before_to == b->before_to && strcmp(a->filter, b->filter) == 0 &&
+           strcmp(a->with, b->with) == 0 && a->tid == b->tid && a->virtual_id == b->virtual_id &&
+           a->tree == b->tree && a->inverted == b->inverted && a->locks == b->locks &&
+           a->rows == b->rows && a->nodes == b->nodes;
 }
 
 static uint64_t second_of(const struct api_second *s, uint64_t latest) {
@@ -218,6 +237,14 @@ bool api_question_window(const struct api_question *q, uint64_t latest, uint64_t
     *from = q->from.given ? second_of(&q->from, latest) : 0;
     *to = q->to.given ? second_of(&q->to, latest) : latest;
     return q->from.given || q->to.given;
+}
+
+struct query api_question_before(const struct api_question *q) {
+    struct query query = api_question_query(q, 0);
+    query.tree = query.locks = false;
+    query.from_second = q->before_from;
+    query.to_second = q->before_to;
+    return query;
 }
 
 struct query api_question_query(const struct api_question *q, uint64_t latest) {

@@ -26,6 +26,8 @@ struct api_question {
     struct fleet_want want; /* one engine */
     int event;              /* enum event_kind: the event that is shown */
     struct api_second from, to;
+    bool compare; /* with the seconds before_from to before_to */
+    uint64_t before_from, before_to;
     char filter[API_FILTER_MAX + 1]; /* "": none */
     uint32_t tid;
     uint64_t virtual_id;
@@ -46,6 +48,8 @@ bool api_question_same(const struct api_question *a, const struct api_question *
  * `latest`). */
 bool api_question_window(const struct api_question *q, uint64_t latest, uint64_t *from,
                          uint64_t *to);
+/* The query of the seconds to compare with: it has rows only. */
+struct query api_question_before(const struct api_question *q);
 /* The question as a query, where `latest` is the latest second; its filter points into the
  * question. */
 struct query api_question_query(const struct api_question *q, uint64_t latest);

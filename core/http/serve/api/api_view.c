@@ -3,6 +3,7 @@
 #include "core/base/clock.h"
 #include "core/http/serve/api/api_jvms.h"
 #include "core/http/serve/api/api_tree.h"
+#include "core/profile/snapshot/diff.h"
 #include "core/wire/wire_names.h"
 
 #include <errno.h>
@@ -70,6 +71,18 @@ int api_view_narrow(struct query *query, struct profile *p, const struct api_que
     return r;
 }
 
+/* Compares with the question's seconds before; the stacks are those of the same method. */
+static int take_before(struct api_view *v, struct profile *p, const struct query *now) {
+    if (!v->question->compare)
+        return 0;
+    struct query query = api_question_before(v->question);
+    query.with_method = now->with_method;
+    query.method = now->method;
+    v->before = snapshot_take(p, &query);
+    v->diff = v->before ? diff_new(v->before, v->snapshot) : NULL;
+    return v->diff ? 0 : -ENOMEM;
+}
+
 int api_view_read(struct api_view *v, struct profile *p, const struct api_question *q,
                   uint64_t now) {
     v->question = q;
@@ -81,7 +94,9 @@ int api_view_read(struct api_view *v, struct profile *p, const struct api_questi
     v->snapshot = r == 0 ? snapshot_take(p, &query) : NULL;
     if (!v->snapshot)
         return -ENOMEM;
-    r = api_locks_take(&v->locks, v->snapshot, p, q->rows);
+    r = take_before(v, p, &query);
+    if (r == 0)
+        r = api_locks_take(&v->locks, v->snapshot, p, q->rows);
     if (r == 0)
         r = api_names_take(&v->names, v->snapshot, profile_methods(p), q->rows, v->locks.method,
                            v->locks.begin[v->locks.rows]);
@@ -102,11 +117,14 @@ int api_view_take(struct api_view *v, struct session *s, const struct api_questi
 }
 
 void api_view_free(struct api_view *v) {
+    diff_free(v->diff);
+    snapshot_free(v->before);
     snapshot_free(v->snapshot);
     api_locks_free(&v->locks);
     api_names_free(&v->names);
     free(v->timeline);
-    v->snapshot = NULL;
+    v->snapshot = v->before = NULL;
+    v->diff = NULL;
     v->timeline = NULL;
 }
 
@@ -136,6 +154,23 @@ static void write_window(struct json *j, const struct api_view *v) {
     json_end(j, '}');
 }
 
+static void write_before(struct json *j, const struct api_view *v) {
+    json_begin(j, "before", '{');
+    json_number(j, "from", v->question->before_from);
+    json_number(j, "to", v->question->before_to);
+    json_number(j, "weight", v->before->weight);
+    json_number(j, "samples", v->before->samples);
+    json_end(j, '}');
+}
+
+static void write_change(struct json *j, const char *key, struct diff_change change) {
+    json_begin(j, key, '{');
+    json_real(j, "points", change.percent);
+    json_bool(j, "chance", change.chance);
+    json_bool(j, "new", change.is_new);
+    json_end(j, '}');
+}
+
 static void write_methods(struct json *j, const struct api_view *v) {
     const struct snapshot *s = v->snapshot;
     json_begin(j, "methods", '[');
@@ -150,6 +185,10 @@ static void write_methods(struct json *j, const struct api_view *v) {
         json_number(j, "total", m->total);
         json_number(j, "selfSamples", m->self_samples);
         json_number(j, "totalSamples", m->total_samples);
+        if (v->diff) {
+            write_change(j, "selfChange", diff_method_self(v->diff, i));
+            write_change(j, "totalChange", diff_method_total(v->diff, i));
+        }
         json_end(j, '}');
     }
     json_end(j, ']');
@@ -179,6 +218,8 @@ static void write_threads(struct json *j, const struct api_view *v) {
         json_number(j, "samples", t->samples);
         write_states(j, t);
         json_string(j, "top", api_names_text(&v->names, t->top_method));
+        if (v->diff)
+            write_change(j, "change", diff_thread(v->diff, i));
         json_end(j, '}');
     }
     json_end(j, ']');
@@ -226,6 +267,8 @@ int api_view_write(struct api_view *v, struct text *out) {
     json_string(&j, "event", api_jvms_event_name(&v->status, v->question->event));
     json_string(&j, "unit", event_kind_unit[v->question->event]);
     write_window(&j, v);
+    if (v->diff)
+        write_before(&j, v);
     write_methods(&j, v);
     write_threads(&j, v);
     int r = 0;

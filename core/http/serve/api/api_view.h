@@ -27,6 +27,8 @@ struct api_view {
     struct session_status status;
     struct api_span span;
     struct snapshot *snapshot;
+    struct snapshot *before; /* what is compared with; NULL: nothing */
+    struct diff *diff;
     struct api_locks locks;
     struct api_names names;
     struct profile_second *timeline;

@@ -23,6 +23,8 @@ const link = (() => {
         if (state.event !== "cpu")
             q.set("event", state.event);
         writeTime(q, state);
+        if (state.before)
+            q.set("before", `${state.before.from}-${state.before.to}`);
         if (state.inverted)
             q.set("inverted", "1");
         for (const n of state.narrowed)
@@ -43,6 +45,12 @@ const link = (() => {
         return {span: from !== null && from < 0 ? -from : 0, held: null};
     }
 
+    function readBefore(q) {
+        const found = /^(\d{1,12})-(\d{1,12})$/.exec(q.get("before") || "");
+        return found && Number(found[1]) <= Number(found[2]) && Number(found[2]) > 0
+            ? {from: Number(found[1]), to: Number(found[2])} : null;
+    }
+
     function readNarrowed(q) {
         const found = [];
         for (const kind of ["thread", "virtual"]) {
@@ -61,7 +69,7 @@ const link = (() => {
     // Returns the state that an address stands for. What is wrong in it counts as not given.
     function read(address) {
         const q = new URLSearchParams(address);
-        return {...readTime(q), narrowed: readNarrowed(q),
+        return {...readTime(q), narrowed: readNarrowed(q), before: readBefore(q),
                 view: VIEWS.includes(q.get("view")) ? q.get("view") : "methods",
                 event: q.get("event") || "cpu", inverted: q.get("inverted") === "1",
                 lines: q.get("lines") || "", search: q.get("search") || ""};

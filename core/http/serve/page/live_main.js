@@ -4,7 +4,7 @@
     const jvmName = document.body.dataset.name;
     // narrowed: {kind: "thread" | "filter", value, label}; lines: the method whose lines are shown
     const state = {view: "methods", event: "cpu", span: 0, held: null, inverted: false, rows: 200,
-                   narrowed: [], lines: "", search: ""};
+                   narrowed: [], before: null, lines: "", search: ""};
     const broad = window.matchMedia("(min-width: 1200px)"); // room for a table beside the flame graph
     let latest = null; // the view that is shown
     let shown = 0; // number of views so far
@@ -31,6 +31,8 @@
         } else if (state.span) {
             q.set("from", -state.span);
         }
+        if (state.before)
+            q.set("before", `${state.before.from}-${state.before.to}`);
         for (const n of state.narrowed) {
             if (n.kind === "filter")
                 q.set("filter", n.value);
@@ -102,6 +104,7 @@
         $("#invert").setAttribute("aria-pressed", String(state.inverted));
         search(state.search, true);
         timeline.choose(state.held);
+        showBaseline();
         tools.showPause(Boolean(state.held));
         tools.showChips(state.narrowed, widen);
         showView();
@@ -121,7 +124,7 @@
         const first = !latest;
         latest = view;
         const context = {weight: view.total.weight, unit: view.unit, event: view.event,
-                         sampledNs: view.total.sampledNs};
+                         sampledNs: view.total.sampledNs, compared: Boolean(view.before)};
         if (!state.held || first)
             showNow(view);
         tools.showEvents(view.events, eventOf(), FIXED[state.view]);
@@ -150,6 +153,25 @@
         status.show(view);
         timeline.set(view.timeline, view.window.unix, view.unit, view.event);
         timeline.choose(state.held);
+        showBaseline();
+    }
+
+    function showBaseline() {
+        const b = state.before, unix = latest ? Math.floor(latest.window.unix) : 0;
+        timeline.compare(b);
+        tools.showBaseline(b, b && unix ? `${axis.clock(b.from + unix, 1)} to ` +
+            axis.clock(b.to + unix, 1) : "the baseline");
+    }
+
+    // Makes the time that is shown the baseline, or ends the comparison.
+    function compare(on) {
+        const w = latest && latest.window;
+        if (on && !(w && w.latest))
+            return;
+        state.before = on ? {from: Math.min(Math.max(w.from, w.oldest), w.to), to: w.to} : null;
+        showBaseline();
+        remember();
+        ask();
     }
 
     // An address has only the number of a thread.
@@ -171,18 +193,7 @@
         setText($("#more"), `${numbers.count(Math.max(more, 0))} more rows`);
         const nothing = state.view !== "status" && view.total.samples === 0 && !(view.locks && view.locks.classes.length);
         $("#nothing").hidden = !nothing;
-        setText($("#nothing"), nothing ? nothingText(view) : "");
-    }
-
-    function nothingText(view) {
-        const event = view.events.find((e) => e.name === view.event);
-        if (event && event.reason && !event.runs)
-            return event.reason;
-        if (state.held && state.held.to < view.window.first)
-            return "No samples are kept of this time: sampling began later. p resumes.";
-        return state.held || state.narrowed.length
-            ? "No samples here: Esc removes a filter or resumes."
-            : `Waiting for samples of ${view.event}\u2026`;
+        setText($("#nothing"), nothing ? tools.nothingText(view, state) : "");
     }
 
     function showState(name, text) {
@@ -520,6 +531,8 @@
          inFlame(() => flame.zoom(Math.max(flame.tree ? flame.tree.parent[flame.zoomed] : 0, 0)))],
         [["e"], "e", "flame, call tree: the hottest path from here", inTree((v) => v.hottest())],
         [["i"], "i", "flame, call tree: top-down or bottom-up (callers of leaves)", inTree(invert)],
+        [["b"], "b", "compare: what is shown is the baseline", () => compare(true)],
+        [["B"], "B", "stop comparing", () => compare(false)],
         [["S"], "S", "sort by the next column", inTable((table) => table.nextSort())],
         [["r"], "r", "reverse the order of the rows", inTable((table) => table.reverse())],
         [["s"], "s", "save the flame graph as SVG", inFlame(save)],
@@ -534,6 +547,7 @@
             tab.addEventListener("click", () => look(tab.dataset.view));
         on("#pause", "click", pause);
         on("#invert", "click", invert);
+        on("#compare", "click", () => compare(!state.before));
         on("#save", "click", save);
         on("#help-button", "click", help);
         on("#more", "click", () => {

@@ -12,10 +12,24 @@ class MethodTable extends Table {
             {id: "tier", label: "Code", title: "How it ran in most samples", up: true,
              value: (m) => colours.tierText(m.kind, m.tier),
              text: (m) => colours.tierText(m.kind, m.tier)},
+            {id: "change", label: "Change", number: true,
+             title: "Self, against the baseline, in percentage points; * more than chance",
+             value: (m) => MethodTable.points(m.selfChange),
+             text: (m) => MethodTable.change(m.selfChange)},
             {id: "name", label: "Method", title: "Name of the method", up: true, head: true,
              value: (m) => m.name, text: (m) => m.name},
         ], {key: (m) => m.kind + " " + m.name, sort: "self", activate, label: (m) => m.name});
     }
+
+    set(rows, context) {
+        this.hide(this.columns.findIndex((c) => c.id === "change"), !context.compared);
+        super.set(rows, context);
+    }
+
+    static points = (change) => (change ? change.points : 0);
+    // "+1.2*": by more than chance. "new": the baseline has no such row.
+    static change = (change) => (!change ? "" : (change.points < 0 ? "\u2212" : "+") +
+        Math.abs(change.points).toFixed(1) + (change.new ? " new" : "") + (change.chance ? "" : "*"));
 
     static bar(cell, value, context) {
         if (!cell.firstChild)

@@ -8,6 +8,10 @@ class ThreadTable extends Table {
              value: (t) => t.samples, text: (t) => numbers.count(t.samples)},
             {id: "tid", label: "Tid", title: "Thread number of the system", number: true,
              up: true, value: (t) => t.tid, text: (t) => (t.virtual ? "virtual" : String(t.tid))},
+            {id: "change", label: "Change", number: true,
+             title: "Share, against the baseline, in percentage points; * more than chance",
+             value: (t) => MethodTable.points(t.change),
+             text: (t) => MethodTable.change(t.change)},
             {id: "name", label: "Thread", title: "Name of the thread", up: true, head: true,
              value: (t) => t.name, text: (t) => t.name + (t.ended ? " (ended)" : "")},
             {id: "states", label: "States", title: ThreadTable.STATES,
@@ -30,6 +34,7 @@ class ThreadTable extends Table {
         setText(head, cpu ? "CPU" : "States");
         head.title = (cpu ? "CPU time of the thread, in percent of one core" : ThreadTable.STATES) +
             "; click to sort";
+        this.hide(this.columns.findIndex((c) => c.id === "change"), !context.compared);
         this.hide(at, !cpu && !ThreadTable.ofWall(context));
         super.set(rows, context);
     }

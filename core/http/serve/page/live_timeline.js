@@ -10,6 +10,7 @@ class Timeline {
         this.context = canvas.getContext("2d");
         this.line = null;
         this.window = null; // the chosen window, while paused
+        this.before = null; // the baseline's seconds
         this.drag = null;
         this.hover = -1; // a second
         this.pending = false;
@@ -113,6 +114,11 @@ class Timeline {
         this.redraw();
     }
 
+    compare(before) {
+        this.before = before;
+        this.redraw();
+    }
+
     // ---- text ----------------------------------------------------------------------------------
 
     ago(second) {
@@ -203,6 +209,8 @@ class Timeline {
         this.drawTimes(w, plot, shade);
         this.drawScale(w, plot, top, shade);
         this.drawSeconds(plot, top, shade);
+        if (this.before)
+            this.drawWindow(this.before, plot, shade("--other"));
         const d = this.drag && {from: Math.min(this.drag.from, this.drag.to),
                                 to: Math.max(this.drag.from, this.drag.to)};
         if (d || this.window)

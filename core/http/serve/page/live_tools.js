@@ -50,6 +50,12 @@ const tools = (() => {
         setText($("#held"), held ? "paused: sampling continues" : "");
     }
 
+    // `before`: the seconds of the baseline, `text`: when that was.
+    function showBaseline(before, text) {
+        $("#compare").setAttribute("aria-pressed", String(Boolean(before)));
+        setText($("#compare"), before ? `Compared with ${text}` : "Compare");
+    }
+
     // What the view is limited to; a click takes a limit away.
     function showChips(narrowed, widen) {
         $("#chips").replaceChildren(...narrowed.map((n) => {
@@ -58,6 +64,18 @@ const tools = (() => {
             chip.addEventListener("click", () => widen(n));
             return chip;
         }));
+    }
+
+    // Why there is nothing to show.
+    function nothingText(view, state) {
+        const event = view.events.find((e) => e.name === view.event);
+        if (event && event.reason && !event.runs)
+            return event.reason;
+        if (state.held && state.held.to < view.window.first)
+            return "No samples are kept of this time: sampling began later. p resumes.";
+        return state.held || state.narrowed.length
+            ? "No samples here: Esc removes a filter or resumes."
+            : `Waiting for samples of ${view.event}\u2026`;
     }
 
     function fillLegend() {
@@ -69,5 +87,5 @@ const tools = (() => {
         }));
     }
 
-    return {showEvents, showSpan, nextSpan, showPause, showChips, fillLegend};
+    return {showEvents, showBaseline, showSpan, nextSpan, showPause, showChips, nothingText, fillLegend};
 })();

@@ -484,8 +484,10 @@ def light_and_dark(page):
     for dark in (False, True):
         page.browser.dark(dark)
         backs.append(page.browser.js("return getComputedStyle(document.body).backgroundColor"))
-        for key, name in (("1", "methods"), ("2", "threads"), ("5", "flame")):
+        for key, name in (("1", "methods"), ("2", "threads"), ("3", "tree"), ("4", "locks"),
+                          ("5", "flame"), ("8", "status")):
             page.view(key, name)
+            page.next_view()
             page.hold()
             page.keys("/", "a")
             pale = page.browser.js(PALE)
@@ -589,8 +591,10 @@ def hostile_names(browser, server, scratch):
         page.browser.js("""Array.from(document.querySelectorAll('#threads .name')).find(
             (b) => b.textContent.includes('<script>')).click()""")
         page.wait("return document.querySelector('#chips .chip')", "narrowed to it")
-        page.view("5", "flame")
-        page.view("1", "methods")
+        for key, name in (("3", "tree"), ("4", "locks"), ("5", "flame"), ("6", "alloc"),
+                          ("8", "status"), ("1", "methods")):
+            page.view(key, name)
+            page.next_view()
         want(page.browser.js("return document.title") != "owned", "a name was run")
         want(page.browser.js("return document.querySelectorAll('img').length") == 0, "injected")
         want(page.browser.js("return document.querySelectorAll('script').length") == 2,

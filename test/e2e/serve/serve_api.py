@@ -298,8 +298,8 @@ def errors(server, jvm):
     base = "/api/v1/jvms/%d/" % jvm.pid
     wrong = [(base + "view?" + q, 400, q.split("=")[0]) for q in (
         "event=uprobe:/etc/passwd:x", "event=nonsense", "event=../../x", "interval=fast",
-        "from=yesterday", "to=1.5", "filter=(", "filter=((((a%2B)%2B)%2B)%2B)%2B$",
-        "filter=((a{255}){255}){255}",
+        "from=yesterday", "to=1.5", "before=9-3", "before=-5", "before=1-2-3", "filter=(",
+        "filter=((((a%2B)%2B)%2B)%2B)%2B$", "filter=((a{255}){255}){255}",
         "thread=main", "virtual=-1", "rows=9999999", "nodes=-1", "colour=red")]
     wrong += [(base + "lines", 400, "method"), (base + "lines?method=No.such", 404, "method"),
               (base + "events?rows=x", 400, "rows"), (base + "nothing", 404, "/api/v1/jvms"),

@@ -130,7 +130,7 @@ static void test_own_events_only(void **state) {
     (void)state;
     struct lent l = {0};
     struct err e;
-    int a;
+    int a = 0;
     assert_int_equal(lent_begin(&l, &a, &cpu, 1, &cpu, 1, &e), 0);
     listed(&l, "cpu ", 0);
     lent_end(&l, &a);

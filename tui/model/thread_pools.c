@@ -48,6 +48,15 @@ const char *thread_pools_fold_name(const char *name, char *out, size_t size) {
     return out;
 }
 
+bool thread_pools_takes(const char *pool, const char *thread) {
+    const struct model_thread named = {.name = thread};
+    enum thread_kind kind = thread_kind(&named);
+    char folded[MODEL_NAME_SIZE];
+    if (kind != THREAD_APPLICATION)
+        return !strcmp(pool, thread_kind_title[kind]);
+    return !strcmp(pool, thread_pools_fold_name(thread, folded, sizeof folded));
+}
+
 /* Returns the identity of a folded name. The hash has a seed that the JVM cannot know, so the JVM
  * cannot choose two names with one identity. No thread's key has both high bits set, see
  * model_thread_key. */

@@ -61,6 +61,9 @@ void thread_pools_fold(struct thread_pools *p, uint64_t item);
 /* Returns the pool of a thread (index in model->threads), or THREAD_NO_POOL. Linear search. */
 uint32_t thread_pools_find(const struct thread_pools *p, const struct model *m, uint32_t thread);
 
+/* True if a thread of this name is in the pool of that name: "GC threads", "http-worker-#". */
+bool thread_pools_takes(const char *pool, const char *thread);
+
 /* Writes the name of a thread's pool: "http-worker-#" for "http-worker-12", "G1 Conc#" for "G1
  * Conc#0". Returns out. */
 const char *thread_pools_fold_name(const char *name, char *out, size_t size);

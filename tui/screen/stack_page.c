@@ -123,13 +123,11 @@ static bool has_name(const struct thread_dump_thread *t, const char *name) {
 
 static bool is_chosen(const struct thread_dump *d, uint32_t i, const struct stack_selection *s,
                       uint32_t numbered) {
-    char folded[MODEL_NAME_SIZE];
     switch (s->choice) {
     case STACKS_THREAD:
         return numbered != THREAD_DUMP_NONE ? i == numbered : has_name(&d->thread[i], s->name);
     case STACKS_POOL:
-        thread_pools_fold_name(d->thread[i].name, folded, sizeof folded);
-        return !strcmp(folded, s->name);
+        return thread_pools_takes(s->name, d->thread[i].name);
     default:
         return true;
     }

@@ -276,10 +276,15 @@ static void follow(struct screen *s, enum view_outcome outcome) {
     screen_bring_up(s, view);
 }
 
+/* Returns the event whose samples the view on screen shows. */
+static int event_of_view(const struct screen *s) {
+    return s->view == LIVE_LOCKS ? WIRE_EVENT_LOCK : s->model->question.event;
+}
+
 /* Starts the event of a view that is empty because the event does not run. False if it is empty for
  * another reason. */
 static bool start_event(struct screen *s) {
-    const int event = s->view == LIVE_LOCKS ? WIRE_EVENT_LOCK : s->model->question.event;
+    const int event = event_of_view(s);
     if (!view_can_start(s->model, event))
         return false;
     event_list_start(&s->events, event);
@@ -365,7 +370,7 @@ static void carry_out(struct screen *s, enum command command) {
         step_event(s, -1);
         break;
     case COMMAND_EVENTS:
-        event_list_open(&s->events, s->model);
+        event_list_open(&s->events, s->model, event_of_view(s));
         break;
     case COMMAND_STRIP:
         s->strip_flipped = !s->strip_flipped;

@@ -177,10 +177,10 @@ static void select_event(struct event_list *l, const struct model *m, int event)
             cursor_select(&l->cursor, i, &rows);
 }
 
-void event_list_open(struct event_list *l, const struct model *m) {
+void event_list_open(struct event_list *l, const struct model *m, int event) {
     l->open = true;
     l->said[0] = '\0';
-    select_event(l, m, m->question.event);
+    select_event(l, m, event);
 }
 
 int event_list_chosen(const struct event_list *l, const struct model *m) {

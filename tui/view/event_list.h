@@ -44,7 +44,8 @@ struct event_list_rows {
 };
 
 void event_list_init(struct event_list *l, const struct model_settings *settings);
-void event_list_open(struct event_list *l, const struct model *m);
+/* Opens the list with the cursor on this event. */
+void event_list_open(struct event_list *l, const struct model *m, int event);
 /* Starts an event that does not run yet, as Enter in the list does. The caller then draws and calls
  * event_list_tell. */
 void event_list_start(struct event_list *l, int event);

@@ -65,10 +65,11 @@ static void describe_pause(const struct canvas *c, const struct model *m, struct
     const struct model_window w = model_window(m);
     struct format from = {""}, to = {""}, length = {""};
     uint64_t end = m->held_second + 1;
+    uint64_t begin = w.from > m->first_second ? w.from : m->first_second;
     time_of(m, &to, end);
-    if (w.from && w.from < end)
-        add(out, "%s%s%s (%s)", time_of(m, &from, w.from), c->ascii_text ? "-" : "\u2013", to.s,
-            format_age(&length, (end - w.from) * 1000));
+    if (w.from && begin < end)
+        add(out, "%s%s%s (%s)", time_of(m, &from, begin), c->ascii_text ? "-" : "\u2013", to.s,
+            format_age(&length, (end - begin) * 1000));
     else
         add(out, "until %s", to.s);
 }

@@ -205,6 +205,11 @@ static void an_empty_view_starts_its_event(void **unused) {
     screen_switch(f.screen);
     assert_int_equal(f.asked_engines, 3);
     assert_string_equal(f.asked[2].name, "lock");
+    fixture_press(&f, "o\n"); /* and stops it */
+    screen_switch(f.screen);
+    assert_int_equal(f.asked_engines, 2);
+    assert_string_equal(f.asked[1].name, "alloc");
+    fixture_press(&f, "\x1b");
     /* Not if it is empty because of a restriction, or if it cannot be started any more. */
     fixture_press(&f, "1\\nothing like this\n");
     HAS("no samples here: Esc goes back, U removes every restriction");

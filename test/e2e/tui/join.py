@@ -117,10 +117,22 @@ def events_for_both(jvm, scratch):
     gone(jvm)
 
 
+def settled(prof):
+    """Descriptors and threads that stay the same from one frame to the next but two."""
+    def state():
+        return fds(prof.pid), sorted(threads(prof.pid).values())
+
+    def unchanged():
+        before, seen = state(), len(frames(prof))
+        wait_for(lambda: len(frames(prof)) > seen + 2, "frames")
+        return before if state() == before else None
+    return wait_for(unchanged, "descriptors and threads to settle")
+
+
 def on_looker_killed(jvm, scratch):
     with Prof(scratch, "--batch", "-n", 1000, "--refresh", "300ms", jvm.pid) as one:
         wait_for(lambda: shares(last(one)), "frames")
-        before = fds(one.pid), sorted(threads(one.pid).values())
+        before = settled(one)
         for how in (signal.SIGKILL, signal.SIGTERM):
             with Prof(scratch, "--batch", "-n", 1000, jvm.pid) as two:
                 wait_for(lambda: " sampled by %d" % one.pid in last(two), "it looks on")

@@ -49,10 +49,10 @@ def set_quota(c, cpus):
 
 
 def from_host(c):
-    until(c.pid, r"^cpu \d+\.\d% of 50%  ")
+    until(c.pid, r"^cpu \d+\.\d\d of 0\.5 cores  ")
     set_quota(c, 0.1)  # while we look on, and so little that it is always too little
-    head = until(c.pid, r"^cpu \d+\.\d% of 10%  throttled [1-9]\d*%  ")
-    want(re.search(r"^cpu .*threads \d+  own ", head, re.M), head)
+    head = until(c.pid, r"^cpu \d+\.\d\d of 0\.1 cores  throttled [1-9]\d*%  ")
+    want(re.search(r"^cpu .*threads \d+( \(\d+ Java\))?  overhead ", head, re.M), head)
     status = until(c.pid, r"throttled +in [1-9]\S*% of the periods now", "--view", "status",
                    env=WIDE)
     want("CPU quota         10% of a core, by group /" + c.name in status, status)
@@ -117,13 +117,13 @@ def inside(mounted):
         def look():
             return c.run(oci.INSIDE + "/jtop-prof", "--batch", "-n", 3, "--refresh", 500, 1).stdout
         if mounted:
-            wait_for(lambda: re.search(r"^cpu \d+\.\d% of 20%  throttled [1-9]", look(), re.M),
+            wait_for(lambda: re.search(r"^cpu \d+\.\d\d of 0\.2 cores  throttled [1-9]", look(), re.M),
                      "the quota, from inside")
             done = c.run(oci.INSIDE + "/jtop-prof", "--batch", "-n", 2, "--view", "status", 1)
             want("20% of a core, by group /" in done.stdout, done.stdout + done.stderr)
         else:
             text = look()
-            want(re.search(r"^cpu \d+\.\d%  threads", text, re.M), text)
+            want(re.search(r"^cpu \d+\.\d\d (of \d+ )?cores?  threads", text, re.M), text)
 
 
 def by_its_own_mounts():
@@ -133,14 +133,14 @@ def by_its_own_mounts():
             ["unshare", "-m", "--propagation", "private", "sh", "-c",
              'umount -l /sys/fs/cgroup && exec "$@"', "-", PROF, "--batch", "-n", "2", str(c.pid)],
             env=FRAME, capture_output=True, text=True, timeout=60, check=False)
-        want(re.search(r"^cpu \d+\.\d% of 50%  ", done.stdout, re.M), done.stdout + done.stderr)
+        want(re.search(r"^cpu \d+\.\d\d of 0\.5 cores  ", done.stdout, re.M), done.stdout + done.stderr)
 
 
 def without():
     with Jvm("Shares", "single") as jvm:
         picture = until(jvm.pid, r"CPU quota +none", "--view", "status", env=WIDE)
-        want(re.search(r"  cpu \d+\.\d%  threads", picture), picture)
-        want(" of " not in picture.splitlines()[1] and "throttled" not in picture, picture)
+        want(re.search(r"  cpu \d+\.\d\d (of \d+ )?cores?  threads", picture), picture)
+        want("throttled" not in picture, picture)
 
 
 checks = Checks()

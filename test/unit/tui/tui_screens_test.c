@@ -64,7 +64,7 @@ static void zoom_and_filter(void **unused) {
     compare_screen(&f, "filter-without");
     fixture_press(&f, "\\\x15no such thing\n");
     compare_screen(&f, "filter-nothing");
-    fixture_press(&f, "\x1b");
+    fixture_press(&f, "U");
     compare_screen(&f, "methods-80x24"); /* as if nothing had been */
     fixture_close(&f);
 }
@@ -117,7 +117,7 @@ static void virtual_threads(void **unused) {
     compare_screen(&f, "tree-by-thread-inverted");
     fixture_press(&f, "2jj\n");
     compare_screen(&f, "methods-virtual");
-    fixture_press(&f, "2\x1bg");
+    fixture_press(&f, "2Ug");
     compare_screen(&f, "threads-virtual");
     fixture_close(&f);
 }
@@ -187,7 +187,7 @@ static void sizes(void **unused) {
     canvas_resize(&f.canvas, 10, 40);
     fixture_press(&f, "3");
     compare_screen(&f, "tree-40x10"); /* help and the way out are still there */
-    fixture_press(&f, "1");
+    fixture_press(&f, "1U");
     canvas_resize(&f.canvas, 24, 80);
     compare_screen(&f, "methods-80x24");
     screen_draw_batch(f.screen, &f.canvas);

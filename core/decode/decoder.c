@@ -400,8 +400,7 @@ static bool counts(const struct decoder *d, uint32_t event) {
     return !d->only || event >= WIRE_EVENTS || d->only & 1u << event;
 }
 
-/* Whether a recording of this profile is to have the record. */
-static bool is_ours(const struct decoder *d, const void *record) {
+bool decoder_is_ours(const struct decoder *d, const void *record) {
     uint64_t time_ns;
     uint32_t event;
     return !is_of_event(record, &event, &time_ns) ||
@@ -458,7 +457,7 @@ static bool is_left_out(struct decoder *d, const void *record) {
 /* Writes the record to the recording and all feeds. The receivers in `fresh` get `spelled`. */
 static void write_record(struct decoder *d, const void *record, const void *spelled,
                          uint32_t fresh) {
-    if (d->recording && is_ours(d, record))
+    if (d->recording && decoder_is_ours(d, record))
         recording_write(d->recording, fresh & DECODER_FILE ? spelled : record);
     if (is_left_out(d, spelled))
         return;

@@ -92,6 +92,8 @@ void decoder_learn_policy(struct decoder *d, uint32_t tid);
 
 void decoder_keep_init(struct decoder_kept *k);
 void decoder_keep_free(struct decoder_kept *k);
+/* Whether a recording of this profile is to have the record: it is of its events and its time. */
+bool decoder_is_ours(const struct decoder *d, const void *record);
 /* Keeps a copy of the record if a later recording may need it. */
 void decoder_keep(struct decoder *d, const void *record, uint32_t type, uint32_t length);
 /* If the record repeats a sample that some receivers have not got, returns that sample with the

@@ -54,7 +54,7 @@ static void keep_sample(struct decoder *d, const struct wire_sample *w) {
     if (w->event == WIRE_EVENT_WALL)
         r = kept_records_put(&d->kept.repeated, thread_key(w->tid), w);
     if (r)
-        r->written = listeners(d);
+        r->written = listeners(d) & ~(decoder_is_ours(d, w) ? 0 : DECODER_FILE);
 }
 
 void decoder_keep(struct decoder *d, const void *record, uint32_t type, uint32_t length) {

@@ -157,6 +157,20 @@ void lent_inherit(struct lent *l, const struct wire_engine_request *engine, uint
     memcpy(loan->engine, engine, engines * sizeof *engine);
 }
 
+uint32_t lent_kept(const struct lent *l) {
+    uint32_t events = 0;
+    for (uint32_t i = 0; i < l->loans; i++)
+        for (uint32_t k = 0; !l->loan[i].to && !l->loan[i].until_ns && k < l->loan[i].engines; k++)
+            events |= 1u << l->loan[i].engine[k].event;
+    return events;
+}
+
+void lent_drop_kept(struct lent *l) {
+    for (uint32_t i = 0; i < l->loans; i++)
+        if (!l->loan[i].to && !l->loan[i].until_ns)
+            l->loan[i].until_ns = 1;
+}
+
 void lent_end(struct lent *l, const void *to) {
     for (uint32_t i = 0; i < l->loans; i++) {
         if (l->loan[i].to != to)

@@ -47,6 +47,11 @@ int lent_begin(struct lent *l, const void *to, const struct wire_engine_request 
 void lent_inherit(struct lent *l, const struct wire_engine_request *engine, uint32_t engines,
                   uint64_t until_ns);
 
+/* The set of the events that lent_inherit keeps to the end. */
+uint32_t lent_kept(const struct lent *l);
+/* No viewer is there that could need them: lent_expire removes them. */
+void lent_drop_kept(struct lent *l);
+
 /* The viewer needs its engines no longer: lent_expire removes them. */
 void lent_end(struct lent *l, const void *to);
 

@@ -148,8 +148,13 @@ void session_status(struct session *s, struct session_status *out) {
         session_wanted(s, ignored, &lent);
     if (s->over_ns && out->phase == SESSION_RUNNING)
         out->phase = SESSION_STOPPED;
+    if (!s->joined) /* the agent's counters are of all events */
+        memcpy(out->failed, s->drain.decoder->counts.failed, sizeof out->failed);
     session_unlock(s);
     session_hide_engines(out, lent);
+    out->dropped = 0;
+    for (uint32_t event = 0; event < WIRE_EVENTS; event++)
+        out->dropped += out->engine[event].dropped;
 }
 
 uint32_t session_news(struct session *s, char *out, size_t size) {
@@ -177,7 +182,7 @@ int session_end(struct session *s, struct err *e) {
     session_unlock(s);
     int result = session_stop(s, e);
     session_lock(s);
-    bool goes_on = s->over_ns || s->join;
+    bool goes_on = s->over_ns || s->joined;
     session_unlock(s);
     return result == 0 && goes_on ? 1 : result;
 }

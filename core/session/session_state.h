@@ -69,11 +69,13 @@ struct session {
     } record;
     bool quit;
     struct feed *arriving[DECODER_FEEDS]; /* feeds of viewers that have just joined */
-    uint32_t arrivals, lookers;           /* number of these, and number of all viewers,
+    uint64_t kept_until_ns; /* what a process before us sampled goes on at least until then, and as
+                               long as there are viewers; 0: there is nothing of that kind */
+    uint32_t arrivals, lookers; /* number of these, and number of all viewers,
                                              including these */
-    struct share *share;                  /* NULL: not shared with other processes; set once */
-    bool joined;                          /* the session views that of another process (join.c) */
-    bool share_later;                     /* it is to be shared as soon as it is no longer joined */
+    struct share *share;        /* NULL: not shared with other processes; set once */
+    bool joined;                /* the session views that of another process (join.c) */
+    bool share_later;           /* it is to be shared as soon as it is no longer joined */
     share_handler *share_handler;
     void *share_arg;
     struct join *join;                    /* drain thread; NULL: not joined */

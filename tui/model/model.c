@@ -151,6 +151,7 @@ static void let_go(struct model *m) {
     m->held = false;
     if (m->span_is_brief)
         m->span = m->span_before;
+    m->span_is_default = m->span == m->settings.span;
     m->scrubbed = m->span_is_brief = false;
 }
 

@@ -284,12 +284,22 @@ static char *next_line(struct parser *p) {
     return line;
 }
 
+/* True if a thread follows: then it was a name that looked like the VM's report. */
+static bool has_thread(const char *text) {
+    for (const char *s = text ? strstr(text, "\n\"") : NULL; s; s = strstr(s, "\n\"")) {
+        size_t length = strcspn(++s, "\n");
+        if (memmem(s, length, " nid=", 5))
+            return true;
+    }
+    return false;
+}
+
 static int parse_threads(struct parser *p) {
     struct thread_dump *d = p->d;
     char *rest;
     int err = 0;
     for (char *line; !err && (line = next_line(p));) {
-        if (!strncmp(line, "Found ", 6) && strstr(line, "deadlock"))
+        if (!strncmp(line, "Found ", 6) && strstr(line, "deadlock") && !has_thread(p->next))
             break; /* the VM's report follows */
         if (is_header(line, &rest)) {
             err = start_thread(p, line, rest);

@@ -518,7 +518,8 @@ enum picker_wish picker_mouse(struct picker *p, const struct mouse *press) {
     struct cursor_rows rows = rows_of(p);
     bool wheel = press->action == MOUSE_WHEEL_UP || press->action == MOUSE_WHEEL_DOWN;
     bool up = press->action == MOUSE_WHEEL_UP;
-    if (press->action == MOUSE_MOVE)
+    if (press->action == MOUSE_MOVE || press->action == MOUSE_DRAG ||
+        press->action == MOUSE_RELEASE)
         return PICKER_NOTHING;
     if (p->help && wheel)
         return press_in_help(p, up ? PRESS_UP : PRESS_DOWN);

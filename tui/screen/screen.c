@@ -285,8 +285,8 @@ static int event_of_view(const struct screen *s) {
  * another reason. */
 static bool start_event(struct screen *s) {
     const int event = event_of_view(s);
-    if (!view_can_start(s->model, event))
-        return false;
+    if (s->model->counted[event] || !view_can_start(s->model, event))
+        return false; /* if it was sampled before, the user may have stopped it */
     event_list_start(&s->events, event);
     return true;
 }
@@ -502,9 +502,7 @@ static bool mouse_on_strip(struct screen *s, const struct mouse *press) {
 }
 
 static void mouse_in_view(struct screen *s, const struct mouse *press) {
-    if (press->action == MOUSE_RELEASE)
-        s->drag_from = 0;
-    if (mouse_on_strip(s, press) || s->menu || s->editor.open)
+    if (mouse_on_strip(s, press) || s->menu)
         return;
     if (press->row == s->tabs_row && press->action == MOUSE_PRESS) {
         const struct canvas line = {.rows = 1, .cols = s->cols};
@@ -518,7 +516,10 @@ static void mouse_in_view(struct screen *s, const struct mouse *press) {
 
 enum screen_wish screen_mouse(struct screen *s, const struct mouse *at) {
     struct mouse press = *at;
+    bool begins = at->action == MOUSE_PRESS || at->action == MOUSE_TWICE;
     press.row -= s->tabs_above;
+    if (begins || at->action == MOUSE_RELEASE)
+        s->drag_from = 0;
     if (s->help) {
         mouse_in_help(s, &press);
         return SCREEN_NOTHING;
@@ -539,10 +540,12 @@ enum screen_wish screen_mouse(struct screen *s, const struct mouse *at) {
         int32_t key = footer_press_at(&line, screen_keys(s), views[s->view]->scope, press.col);
         return key == PRESS_NONE ? SCREEN_NOTHING : screen_press(s, key);
     }
-    if (press.action == MOUSE_PRESS || press.action == MOUSE_TWICE)
+    if (s->editor.open) /* the place was noted before it was opened */
+        return SCREEN_NOTHING;
+    if (begins)
         screen_note_place(s);
     mouse_in_view(s, &press);
-    if (press.action == MOUSE_PRESS || press.action == MOUSE_TWICE)
+    if (begins)
         screen_remember_place(s);
     return SCREEN_NOTHING;
 }

@@ -43,6 +43,8 @@ static bool sort(struct screen *s, int32_t press) {
 enum screen_wish screen_press_in_menu(struct screen *s, int32_t press) {
     enum screen_menu menu = s->menu;
     char name[PRESS_NAME_SIZE];
+    if (press == PRESS_NONE || press & PRESS_PASTED)
+        return SCREEN_NOTHING;
     s->menu = MENU_NONE;
     if (press == PRESS_ESCAPE || press == 'q' || press == PRESS_CTRL('C'))
         return SCREEN_NOTHING;

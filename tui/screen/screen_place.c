@@ -126,6 +126,9 @@ void screen_reset(struct screen *s) {
     m->question.idle = m->settings.idle;
     s->inverted = 0;
     s->places = 0;
+    if (m->baseline) /* without its mark, new samples would be mixed with those of the baseline */
+        (void)model_compare(m, false);
+    s->marked_by_baseline = false;
     if (model_reset_time(m))
         screen_pass(s, "no memory for this: the last screen stays");
     screen_ask(s);

@@ -126,6 +126,8 @@ void screen_stacks_look(struct screen *s) {
     k->error[0] = '\0';
     if (stack_request_take(k->request, &dump, &k->when, &e) == 0)
         show_answer(s, &dump);
+    else if (k->dump.text) /* the stacks before stay on the page */
+        screen_pass(s, "%s", e.message);
     else
         snprintf(k->error, sizeof k->error, "%s", e.message);
     k->request = NULL;

@@ -34,7 +34,7 @@ static void compare(struct screen *s, bool on) {
         on && !m->held && (!m->span || m->span_is_default) && m->status.phase == SESSION_RUNNING;
     if (counts || (!on && s->marked_by_baseline))
         told(s, model_mark(m, counts));
-    s->marked_by_baseline = counts;
+    s->marked_by_baseline = on && (counts || s->marked_by_baseline);
     if (on && s->view == LIVE_LOCKS)
         screen_pass(s,
                     "baseline set: locks are not compared with it, other views are; B removes it");

@@ -34,7 +34,8 @@ static void changed(struct screen *s) {
         break;
     case TYPING_SEARCH:
         memcpy(m->search, s->editor.text, sizeof m->search);
-        s->searched_at = s->places;
+        if (!s->stacks.open)
+            s->searched_at = s->places;
         if (m->search[0])
             (void)find(s, 0);
         break;

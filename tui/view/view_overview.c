@@ -532,7 +532,8 @@ static enum view_outcome mouse(void *state, struct area a, const struct mouse *p
                                struct model *m) {
     struct overview_state *v = state;
     struct cursor_rows rows = rows_of(v);
-    if (press->action == MOUSE_MOVE || !m->snapshot)
+    if (press->action == MOUSE_MOVE || press->action == MOUSE_DRAG ||
+        press->action == MOUSE_RELEASE || !m->snapshot)
         return VIEW_IGNORED;
     if (press->action == MOUSE_WHEEL_UP || press->action == MOUSE_WHEEL_DOWN) {
         bool enters;

@@ -117,6 +117,10 @@ static void drain_look_at_lent(struct session *s, uint64_t now) {
         return;
     session_lock(s);
     const struct session_options *o = &s->options;
+    if (s->kept_until_ns && now > s->kept_until_ns && !s->lookers) {
+        lent_drop_kept(&s->lent);
+        s->kept_until_ns = 0;
+    }
     bool changed =
         lent_expire(&s->lent, now, o->engine, o->engines) && s->status.phase == SESSION_RUNNING;
     session_unlock(s);

@@ -32,6 +32,10 @@ static void tell_status(struct session *s, struct feed *only) {
     session_lock(s);
     const struct session_options *o = &s->options;
     t.engines = session_wanted(s, t.engine, &t.lent);
+    /* To a screen, the events of the process before us are the session's, and ours are not. */
+    uint32_t kept = lent_kept(&s->lent);
+    if (kept)
+        t.lent = (t.lent | d->only) & ~kept;
     t.viewers = s->lookers;
     t.limit_ppm = o->max_overhead_ppm;
     t.walk = o->walk;

@@ -212,7 +212,7 @@ void drain_mark(struct session *s) {
         mark.failed[i] = since(st->failed[i], d->base.failed[i]);
     memcpy(mark.walker, st->walker, sizeof mark.walker);
     for (uint32_t event = 0; event < WIRE_EVENTS; event++) {
-        if (!st->engine[event].asked)
+        if (!st->engine[event].asked || (d->decoder->only && !(d->decoder->only & 1u << event)))
             continue;
         mark.engine = d->known[event];
         mark.engine.dropped = since(st->engine[event].dropped, d->base.engine_dropped[event]);

@@ -49,6 +49,17 @@ static void clean_status(struct session_status *st) {
     }
 }
 
+static void clean_share_status(struct share_status *t) {
+    uint64_t now = clock_now_ns();
+    clean_status(&t->status);
+    if (t->time_ns > now)
+        t->time_ns = now;
+    for (uint32_t i = 0; i < t->engines; i++) {
+        t->engine[i].name[sizeof t->engine[i].name - 1] = '\0';
+        t->engine[i].text[sizeof t->engine[i].text - 1] = '\0';
+    }
+}
+
 static bool is_bool(const bool *b) {
     uint8_t byte;
     memcpy(&byte, b, 1);
@@ -60,6 +71,7 @@ static bool is_sound(const struct share_status *t) {
                  t->lent < 1u << WIRE_EVENTS && (uint32_t)t->status.phase <= SESSION_FAILED &&
                  t->status.phase != SESSION_REPLAYED && t->depth <= WIRE_FRAMES_MAX &&
                  is_bool(&t->restricted) && is_bool(&t->status.unrecorded) &&
+                 is_bool(&t->status.budget.exhausted) && is_bool(&t->status.undated) &&
                  is_bool(&t->precise) && is_bool(&t->tag_cpu) && is_bool(&t->tag_sched);
     for (uint32_t i = 0; i < EVENT_KINDS && sound; i++)
         sound = is_bool(&t->status.engine[i].asked) && is_bool(&t->status.engine[i].runs) &&
@@ -164,15 +176,14 @@ static void show_apart(struct session *s, struct join *j, struct share_status *t
 }
 
 static bool take_status(struct session *s, struct join *j, const void *data, size_t bytes) {
-    struct share_status *t = &j->last;
-    if (bytes != sizeof *t)
+    struct share_status now, *t = &j->last;
+    if (bytes != sizeof now)
         return false;
-    memcpy(t, data, sizeof *t);
-    if (!is_sound(t))
+    memcpy(&now, data, sizeof now);
+    if (!is_sound(&now))
         return false;
-    clean_status(&t->status);
-    for (uint32_t i = 0; i < t->engines; i++)
-        t->engine[i].name[sizeof t->engine[i].name - 1] = '\0';
+    clean_share_status(&now);
+    *t = now; /* nothing else of what was sent is ever used */
     know_engines(&s->drain, &t->status);
     session_lock(s);
     const struct session_status *st = &s->status;

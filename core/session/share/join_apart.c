@@ -139,12 +139,14 @@ void join_apart_rebase(struct session *s, struct join *j) {
 }
 
 /* The phase of this profile, where the other process's session is not running. */
-static void show_phase(struct session_status *st) {
+static void show_phase(struct session *s) {
+    struct session_status *st = &s->status;
     if (st->phase != SESSION_STOPPED)
         return;
     st->phase = SESSION_FAILED;
     snprintf(st->message, sizeof st->message,
-             "process %d, which took the samples, has stopped sampling JVM", (int)st->reader);
+             "process %d, which took the samples, has stopped sampling JVM %d", (int)st->reader,
+             (int)s->jvm.pid);
 }
 
 void join_apart_show(struct session *s, struct join *j) {
@@ -166,7 +168,7 @@ void join_apart_show(struct session *s, struct join *j) {
             profile_event_runs(s->profile, i, j->last.time_ns, st->engine[i].runs);
     if (!j->begun)
         return;
-    show_phase(st);
+    show_phase(s);
     if (st->phase != SESSION_RUNNING && s->running_ns) {
         s->sampled_ns += clock_now_ns() - s->running_ns;
         s->running_ns = 0;

@@ -3,6 +3,7 @@
 #include "core/session/share/share_socket.h"
 
 #include "attach/proc/proc.h"
+#include "core/base/clock.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,7 +21,7 @@
 #define AGAIN_STEP_NS 20000000
 #define AGAIN_STEPS 250
 #define BROKEN_MAX 3
-#define APART_TRIES 3
+#define APART_NS UINT64_C(5000000000) /* another process may be about to end */
 
 static void pause_for(long ns) {
     nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
@@ -235,8 +236,9 @@ int share_attach_alone(const struct jvm *j, const struct session_options *o, str
 
 int share_attach_apart(const struct jvm *j, const struct session_options *o, struct session **out,
                        struct err *e) {
-    int r = 0;
-    for (int i = 0; i < APART_TRIES; i++) {
+    uint64_t end = clock_now_ns() + APART_NS;
+    int r;
+    do {
         r = share_make_room(j->pid, e);
         bool other = r == -EBUSY;
         if (r == 0) {
@@ -246,9 +248,10 @@ int share_attach_apart(const struct jvm *j, const struct session_options *o, str
         if (!other)
             return r;
         r = session_join(j, o, out, e);
-        if (r != -ESRCH && r != -EPIPE) /* otherwise that process has just ended */
+        if (r != -ESRCH && r != -EPIPE && r != -EAGAIN) /* otherwise that process ends just now */
             return r;
-    }
+        pause_for(AGAIN_STEP_NS);
+    } while (clock_now_ns() < end);
     return r;
 }
 

@@ -36,21 +36,29 @@ static void take_over_counts(struct session *s, const struct share_status *t) {
 
 #define ASK_AGAIN_NS UINT64_C(10000000000) /* for viewers to join us, and to ask for their events */
 
-/* All engines go on. A profile apart has only its own events; the others may be those of screens
- * that have viewed the same process. The lock is held. */
+/* All engines go on. A profile apart has only its own events. The other process's own events may be
+ * those of screens that view it, so they are kept; those that it had lent, their users ask for
+ * again. The lock is held. */
 static void take_over_engines(struct session *s, const struct share_status *t) {
     struct session_options *o = &s->options;
-    struct wire_engine_request lent[WIRE_EVENTS];
-    uint32_t others = 0;
+    struct wire_engine_request lent[WIRE_EVENTS], kept[WIRE_EVENTS];
+    uint32_t loans = 0, keeps = 0;
+    uint64_t until_ns = clock_now_ns() + ASK_AGAIN_NS;
     o->engines = o->apart ? o->engines : 0;
     for (uint32_t i = 0; i < t->engines; i++) {
         uint32_t event = 1u << t->engine[i].event;
-        if (!o->apart && !(t->lent & event))
+        if (o->apart && s->drain.decoder->only & event)
+            continue;
+        if (t->lent & event)
+            lent[loans++] = t->engine[i];
+        else if (o->apart)
+            kept[keeps++] = t->engine[i];
+        else
             o->engine[o->engines++] = t->engine[i];
-        else if (!o->apart || !(s->drain.decoder->only & event))
-            lent[others++] = t->engine[i];
     }
-    lent_inherit(&s->lent, lent, others, o->apart ? 0 : clock_now_ns() + ASK_AGAIN_NS);
+    lent_inherit(&s->lent, lent, loans, until_ns);
+    lent_inherit(&s->lent, kept, keeps, 0);
+    s->kept_until_ns = keeps ? until_ns : 0;
 }
 
 static void take_over_options(struct session *s, const struct share_status *t) {

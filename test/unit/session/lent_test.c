@@ -158,6 +158,21 @@ static void test_taken_over(void **state) {
     listed(&l, "cpu alloc ", 1u << WIRE_EVENT_ALLOC);
 }
 
+/* Events of a process before us go on while somebody may need them. */
+static void test_kept(void **state) {
+    (void)state;
+    struct lent l = {0};
+    lent_inherit(&l, &alloc, 1, 0);
+    assert_int_equal(lent_kept(&l), 1u << WIRE_EVENT_ALLOC);
+    assert_false(lent_expire(&l, UINT64_MAX, &cpu, 1));
+    lent_drop_kept(&l);
+    assert_int_equal(lent_kept(&l), 0);
+    assert_true(lent_expire(&l, 5, &cpu, 1));
+    assert_null(lent_find(&l, WIRE_EVENT_ALLOC));
+    lent_inherit(&l, &alloc, 1, 10); /* of somebody who asks again: not kept */
+    assert_int_equal(lent_kept(&l), 0);
+}
+
 static void test_no_room(void **state) {
     (void)state;
     struct lent l = {0};
@@ -173,9 +188,13 @@ static void test_no_room(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_intervals),       cmocka_unit_test(test_other_samples),
-        cmocka_unit_test(test_followed),        cmocka_unit_test(test_lending),
-        cmocka_unit_test(test_own_events_only), cmocka_unit_test(test_taken_over),
+        cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_other_samples),
+        cmocka_unit_test(test_followed),
+        cmocka_unit_test(test_lending),
+        cmocka_unit_test(test_own_events_only),
+        cmocka_unit_test(test_taken_over),
+        cmocka_unit_test(test_kept),
         cmocka_unit_test(test_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -254,6 +254,18 @@ static void circle(void **unused) {
     thread_dump_free(&d);
 }
 
+/* A name may look like the VM's report. The threads behind it are there all the same. */
+static void forged_report(void **unused) {
+    (void)unused;
+    struct thread_dump d;
+    parse(&d, "Full thread dump OpenJDK 64-Bit Server VM (17 mixed mode):\n\n"
+              "\"a\nFound one Java-level deadlock:\" #1 nid=0x1 runnable\n\n"
+              "\"b\" #2 prio=5 os_prio=0 tid=0x1 nid=0x2 runnable  [0x1]\n"
+              "   java.lang.Thread.State: RUNNABLE\n\tat B.b(B.java:1)\n\n");
+    assert_string_equal(named(&d, "b")->state, "RUNNABLE");
+    thread_dump_free(&d);
+}
+
 static void hostile(void **unused) {
     (void)unused;
     struct thread_dump d;
@@ -292,8 +304,8 @@ static void limit(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_every_jdk), cmocka_unit_test(numbers), cmocka_unit_test(object_wait),
-        cmocka_unit_test(report),       cmocka_unit_test(circle),  cmocka_unit_test(hostile),
-        cmocka_unit_test(limit),
+        cmocka_unit_test(report),       cmocka_unit_test(circle),  cmocka_unit_test(forged_report),
+        cmocka_unit_test(hostile),      cmocka_unit_test(limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -318,6 +318,8 @@ static void mouse(void **unused) {
     assert_int_equal(at(&s), 990);
     assert_int_equal(click(&s, MOUSE_TWICE, 3, 30), PICKER_CHOSEN);
     assert_int_equal(click(&s, MOUSE_TWICE, 2, 30), PICKER_NOTHING); /* it says why */
+    click(&s, MOUSE_RELEASE, 3, 30);
+    click(&s, MOUSE_DRAG, 3, 30);
     assert_int_equal(at(&s), 52);
     click(&s, MOUSE_WHEEL_DOWN, 10, 10);
     click(&s, MOUSE_WHEEL_DOWN, 10, 10);

@@ -210,6 +210,17 @@ static void an_empty_view_starts_its_event(void **unused) {
     assert_int_equal(f.asked_engines, 2);
     assert_string_equal(f.asked[1].name, "alloc");
     fixture_press(&f, "\x1b");
+    /* What was stopped is not started again by a key that does nothing else. */
+    f.event = WIRE_EVENT_ALLOC;
+    fixture_sample(&f, 4711, 10, "2 shop.Main.run|o java.lang.Long");
+    fixture_second(&f);
+    fixture_press(&f, "6o\n");
+    screen_switch(f.screen);
+    fixture_press(&f, "\x1b");
+    fixture_second(&f);
+    fixture_press(&f, "\\nothing like this\n\n");
+    assert_false(screen_wants_switch(f.screen));
+    fixture_press(&f, "U");
     /* Not if it is empty because of a restriction, or if it cannot be started any more. */
     fixture_press(&f, "1\\nothing like this\n");
     HAS("no samples here: Esc goes back, U removes every restriction");
@@ -250,8 +261,29 @@ static void saving(void **unused) {
     fixture_press(&f, "S\x1b");
     HAS_NOT("save: ");
     assert_int_equal(screen_view(f.screen), LIVE_METHODS);
-    fixture_press(&f, "Sq"); /* leaves the menu, not the program */
+    fixture_press(&f, "S");
+    screen_press(f.screen, PRESS_NONE); /* another button of the mouse */
+    screen_press(f.screen, PRESS_PASTED | 'h');
+    HAS("save: ");
+    fixture_press(&f, "q"); /* leaves the menu, not the program */
     HAS_NOT("save: ");
+    fixture_close(&f);
+}
+
+/* A press of the mouse while a filter is typed does not change where Esc leads. */
+static void mouse_while_typing(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_busy(&f, LIVE_METHODS, 24, 80, false);
+    fixture_press(&f, "\n\\boo");
+    screen_draw(f.screen, &f.canvas, NULL);
+    screen_mouse(f.screen, &(struct mouse){.action = MOUSE_PRESS, .row = 8, .col = 20});
+    fixture_press(&f, "k\n");
+    assert_string_equal(f.model.question.filter, "book");
+    fixture_press(&f, "\x1b");
+    assert_int_equal(screen_view(f.screen), LIVE_TREE);
+    assert_string_equal(f.model.question.filter, "");
+    assert_true(f.model.question.with_method);
     fixture_close(&f);
 }
 
@@ -381,6 +413,7 @@ int main(void) {
         cmocka_unit_test(messages),
         cmocka_unit_test(an_empty_view_starts_its_event),
         cmocka_unit_test(saving),
+        cmocka_unit_test(mouse_while_typing),
         cmocka_unit_test(help),
         cmocka_unit_test(palette),
         cmocka_unit_test(footer),

@@ -103,6 +103,13 @@ static void a_mark_outlives_the_window(void **unused) {
     screen_says(&f, "since the mark", true);
     fixture_press(&f, "www"); /* a window that was chosen is the window */
     assert_int_equal(shown(&f), 0);
+    /* A minute is the first window again, however one came to it. */
+    fixture_press(&f, "mU,wpm");
+    fixture_second(&f);
+    fixture_sample(&f, 4711, 5, "2 app.New.work");
+    for (int i = 0; i < 90; i++)
+        fixture_second(&f);
+    assert_int_equal(shown(&f), 5);
     fixture_close(&f);
 }
 
@@ -176,6 +183,12 @@ static void baseline(void **unused) {
     fixture_press(&f, "B");
     assert_null(f.model.diff);
     screen_says(&f, "against", false);
+    fixture_press(&f, "bpbBp"); /* the mark of the first goes with the baseline */
+    assert_null(f.model.baseline);
+    assert_int_equal(f.model.mark_second, 0);
+    fixture_press(&f, "bU");
+    assert_null(f.model.baseline);
+    assert_int_equal(f.model.mark_second, 0);
     fixture_close(&f);
 }
 
@@ -320,6 +333,12 @@ static void a_dragged_span(void **unused) {
     fixture_press(&f, "p");
     screen_says(&f, "last 1m ", true);
     screen_says(&f, "now", true);
+    mouse(&f, MOUSE_PRESS, 35, 157); /* the button is released where nothing hears of it */
+    fixture_press(&f, "p?");
+    mouse(&f, MOUSE_RELEASE, 3, 3);
+    fixture_press(&f, "?");
+    mouse(&f, MOUSE_DRAG, 20, 150);
+    screen_says(&f, "LIVE", true);
     fixture_press(&f, "wp");
     screen_says(&f, "until 00:02:0", true);
     fixture_close(&f);

@@ -28,7 +28,8 @@ int api_locks_take(struct api_locks *l, const struct snapshot *s, const struct p
         owners += !s->locks[i].is_class;
     l->begin = malloc(((size_t)l->rows + 1) * sizeof *l->begin);
     l->method =
-        malloc(((size_t)l->rows + (size_t)owners * API_LOCKS_FRAMES + 1) * sizeof *l->method);
+        malloc(((size_t)l->rows + (size_t)owners * API_LOCKS_FRAMES + s->lock_link_count + 1) *
+               sizeof *l->method);
     if (!l->begin || !l->method)
         return -ENOMEM;
     for (uint32_t i = 0; i < l->rows; i++) {
@@ -39,6 +40,10 @@ int api_locks_take(struct api_locks *l, const struct snapshot *s, const struct p
             at += snapshot_owner_stack(p, row->owner_node, &l->method[at], API_LOCKS_FRAMES);
     }
     l->begin[l->rows] = at;
+    for (uint32_t i = 0; i < s->lock_link_count; i++) /* a link may lead to a class without a row */
+        if (s->lock_links[i].next_class != METHOD_NONE)
+            l->method[at++] = s->lock_links[i].next_class;
+    l->ids = at;
     return 0;
 }
 

@@ -17,6 +17,7 @@ struct api_locks {
     uint32_t rows;    /* of snapshot.locks, from the first one on */
     uint32_t *method; /* owned: the class of each row, then its owner's stack, leaf first */
     uint32_t *begin;  /* owned: where a row begins in `method`; one more than rows */
+    uint32_t ids;     /* number of entries in `method`; the last ones are classes of links */
 };
 
 /* Takes the first `classes` classes, with all of their rows. Called with the profile's lock.

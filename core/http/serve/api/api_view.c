@@ -99,7 +99,7 @@ int api_view_read(struct api_view *v, struct profile *p, const struct api_questi
         r = api_locks_take(&v->locks, v->snapshot, p, q->rows);
     if (r == 0)
         r = api_names_take(&v->names, v->snapshot, profile_methods(p), q->rows, v->locks.method,
-                           v->locks.begin[v->locks.rows]);
+                           v->locks.ids);
     return r < 0 ? r : take_timeline(v, p);
 }
 

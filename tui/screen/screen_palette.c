@@ -33,9 +33,9 @@ static void find_matches(const struct screen *s, const char *typed, struct match
             m->row[m->count++] = b;
             continue;
         }
-        memmove(&m->row[1], &m->row[0], (size_t)m->count * sizeof m->row[0]);
+        for (int i = m->count++; i > 0; i--)
+            m->row[i] = m->row[i - 1];
         m->row[0] = b;
-        m->count++;
         m->exact = true;
     }
 }

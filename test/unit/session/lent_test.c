@@ -169,7 +169,7 @@ static void test_kept(void **state) {
     assert_int_equal(lent_kept(&l), 0);
     assert_true(lent_expire(&l, 5, &cpu, 1));
     assert_null(lent_find(&l, WIRE_EVENT_ALLOC));
-    lent_inherit(&l, &alloc, 1, 10); /* of somebody who asks again: not kept */
+    lent_inherit(&l, &alloc, 1, 10); /* its viewer will ask for it again */
     assert_int_equal(lent_kept(&l), 0);
 }
 

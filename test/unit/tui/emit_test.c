@@ -142,6 +142,8 @@ static const char *vt_control(struct vt *v, const char *s) {
         vt_erase(v, v->row, v->col, v->cols);
         break;
     case 'P':
+        for (int col = v->col; col < v->cols; col++) /* terminals differ in how wide others are */
+            assert_int_equal(v->cell[v->row][col].width, 1);
         for (int col = v->col; col + 1 < v->cols; col++)
             v->cell[v->row][col] = v->cell[v->row][col + 1];
         vt_erase(v, v->row, v->cols - 1, v->cols);
@@ -299,10 +301,10 @@ static int roll(int below) {
 
 /* Moves the rest of a row to the left, as a chart does that scrolls. */
 static void scroll_left(struct canvas *c, int row, int from) {
-    struct cell *cell = c->cells + row * c->cols;
-    for (int col = from; col < c->cols; col++)
-        if (cell[col].width != 1) /* half a character would be left */
-            return;
+    struct cell *cell = c->cells + (ptrdiff_t)row * c->cols;
+    if (from + 1 >= c->cols || cell[from].width != 1 || cell[from + 1].width == 0 ||
+        cell[c->cols - 1].width != 1)
+        return; /* half a character would be left */
     memmove(&cell[from], &cell[from + 1], (size_t)(c->cols - from - 1) * sizeof *cell);
     canvas_text(c, row, c->cols - 1, 1, ROLE_TEXT, roll(2) ? "#" : "\u2587");
 }

@@ -361,4 +361,14 @@ __attribute__((unused)) static void fixture_press(struct fixture *f, const char 
         screen_press(f->screen, (unsigned char)*presses);
 }
 
+/* Whether the screen contains this text. */
+__attribute__((unused)) static bool fixture_has(struct fixture *f, const char *part) {
+    struct text t = {0};
+    screen_draw(f->screen, &f->canvas, NULL);
+    canvas_dump(&f->canvas, &t);
+    bool found = strstr(t.data, part);
+    text_free(&t);
+    return found;
+}
+
 #endif

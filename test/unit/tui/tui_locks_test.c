@@ -76,17 +76,8 @@ static void many_waiters(void **unused) {
     fixture_close(&f);
 }
 
-static bool has(struct fixture *f, const char *part) {
-    struct text t = {0};
-    screen_draw(f->screen, &f->canvas, NULL);
-    canvas_dump(&f->canvas, &t);
-    bool found = strstr(t.data, part);
-    text_free(&t);
-    return found;
-}
-
-#define HAS(text) assert_true(has(&f, (text)))
-#define HAS_NOT(text) assert_false(has(&f, (text)))
+#define HAS(text) assert_true(fixture_has(&f, (text)))
+#define HAS_NOT(text) assert_false(fixture_has(&f, (text)))
 
 /* The locks of the time shown, of a thread and of a method, and those that are no longer kept. */
 static void narrowed(void **unused) {

@@ -8,17 +8,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-static bool has(struct fixture *f, const char *part) {
-    struct text t = {0};
-    screen_draw(f->screen, &f->canvas, NULL);
-    canvas_dump(&f->canvas, &t);
-    bool found = strstr(t.data, part);
-    text_free(&t);
-    return found;
-}
-
-#define HAS(text) assert_true(has(&f, (text)))
-#define HAS_NOT(text) assert_false(has(&f, (text)))
+#define HAS(text) assert_true(fixture_has(&f, (text)))
+#define HAS_NOT(text) assert_false(fixture_has(&f, (text)))
 
 /* The line with the cursor's mark. */
 static void selected(struct fixture *f, char *out, size_t size) {

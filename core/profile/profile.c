@@ -163,6 +163,7 @@ void profile_free(struct profile *p) {
     free(p->ranked);
     filter_free(&p->filter);
     filter_free(&p->owner_filter);
+    native_fold_free(&p->native_fold);
     for (int i = 0; i < STANDING; i++)
         standing_free(&p->standing[i]);
     scratch_free(&p->scratch);

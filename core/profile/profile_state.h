@@ -10,6 +10,7 @@
 #include "core/profile/history/timeline.h"
 #include "core/profile/profile.h"
 #include "core/profile/snapshot/filter.h"
+#include "core/profile/snapshot/native_fold.h"
 #include "core/profile/snapshot/standing.h"
 #include "core/profile/table/call_tree.h"
 #include "core/profile/table/lock_table.h"
@@ -86,6 +87,7 @@ struct profile {
     uint32_t *ranked, ranks, rank_cap, ranked_cap;
     struct filter filter;       /* of the last query that had one */
     struct filter owner_filter; /* the same, for the tree of owners' stacks */
+    struct native_fold native_fold;
     struct standing standing[STANDING];
     uint64_t asked; /* serial number of the queries to `standing` */
     struct scratch scratch;

@@ -77,6 +77,8 @@ const struct config_setting config_settings[] = {
      NULL, NULL},
     {"display", "idle", "no", "show idle threads under the wall clock", CONFIG_YES, FIELD(idle),
      NULL, NULL},
+    {"display", "fold-native", "no", "count native frames for their Java callers", CONFIG_YES,
+     FIELD(fold_natives), NULL, NULL},
     {"columns", "methods", "",
      "columns of the methods view, in this order, separated by blanks or commas, as far as they "
      "fit; empty: the default columns",

@@ -42,6 +42,7 @@ enum command {
     COMMAND_BY_THREAD,
     COMMAND_CARRIERS,
     COMMAND_IDLE, /* shows or hides idle threads of the wall clock */
+    COMMAND_FOLD_NATIVE,
     COMMAND_POOLS,
     COMMAND_SORT,      /* by the next column */
     COMMAND_SORT_MENU, /* choose the column */

@@ -1,6 +1,5 @@
 #include "tui/model/finding.h"
 
-#include "tui/model/thread_kind.h"
 #include "tui/widget/format.h"
 
 #include <stdarg.h>
@@ -140,7 +139,7 @@ static void find_blocked(struct list *l) {
     for (uint32_t i = 0; i < m->thread_count; i++) {
         const struct model_thread *t = &m->threads[i];
         const uint64_t *states = model_thread_states(m, t);
-        if (!states || thread_kind(t) != THREAD_APPLICATION)
+        if (!states || model_thread_kind(t) != THREAD_APPLICATION)
             continue;
         for (int k = 0; k < WIRE_THREAD_STATES; k++)
             all += states[k];
@@ -255,7 +254,7 @@ static void find_code(struct list *l) {
 static double part_of_threads(const struct model *m, enum thread_kind kind) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < m->thread_count && m->threads[i].weight; i++)
-        sum += thread_kind(&m->threads[i]) == kind ? m->threads[i].weight : 0;
+        sum += model_thread_kind(&m->threads[i]) == kind ? m->threads[i].weight : 0;
     return percent_of(sum, m->snapshot->weight);
 }
 

@@ -17,7 +17,6 @@
  *   source_session  data source of the model that reads from a session
  *   thread_dump     parser of HotSpot's thread dumps: stacks, locks, owners, deadlocks
  *   thread_figures  figures of a thread or a group of threads: CPU, weight, states
- *   thread_kind     what a thread works for: the application, GC, JIT, VM; told by its name
  *   thread_pools    rows of the threads view: threads, grouped into pools by name
  *
  * The data that all views draw: one question about the profile and its answer, the figures of the
@@ -40,6 +39,7 @@
 #include "core/profile/snapshot/diff.h"
 #include "core/profile/snapshot/snapshot.h"
 #include "core/profile/table/frame_name.h"
+#include "core/profile/table/thread_kind.h"
 #include "core/session/session.h"
 #include "tui/key/keymap.h"
 #include "tui/model/overloads.h"
@@ -112,6 +112,7 @@ struct model_question {
     int event;           /* enum event_kind */
     bool fixed;          /* the view always shows this event */
     bool idle;           /* of the wall clock: samples of idle threads too (event_is_active) */
+    bool fold_natives;   /* as in struct query */
     uint32_t tid;        /* thread zoomed into, or QUERY_ALL_THREADS */
     uint64_t virtual_id; /* virtual thread zoomed into, or 0 */
     char thread[MODEL_NAME_SIZE]; /* name of that thread when it was chosen */
@@ -144,12 +145,12 @@ struct model_settings {
     /* Names of columns; directories and jars with sources, with ':' between them. NULL or "": the
      * defaults. */
     const char *method_columns, *thread_columns, *source_path;
-    uint64_t span;       /* first window in seconds; 0: everything */
-    int event;           /* of the first question */
-    bool simple;         /* class names without package */
-    bool carriers, idle; /* of the first question */
-    bool precise;        /* as requested from the session */
-    enum wire_walk walk; /* as requested from the session */
+    uint64_t span;                     /* first window in seconds; 0: everything */
+    int event;                         /* of the first question */
+    bool simple;                       /* class names without package */
+    bool carriers, idle, fold_natives; /* of the first question */
+    bool precise;                      /* as requested from the session */
+    enum wire_walk walk;               /* as requested from the session */
     /* As requested from the session; lives as long as the model. 0 engines: CPU time. */
     const struct wire_engine_request *engine;
     uint32_t engines;
@@ -281,7 +282,8 @@ struct query model_query(const struct model *m);
 /* Whether the question leaves idle threads out: it is of the wall clock, and does not ask for
  * them. */
 bool model_hides_idle(const struct model_question *q);
-/* Whether both questions are of the same samples, as far as the event is concerned. */
+/* Whether rows of both questions can be compared: of the same event, with or without idle threads,
+ * and with native frames folded or not. */
 bool model_same_event(const struct model_question *a, const struct model_question *b);
 /* Returns the part of the wall clock samples' weight that the answer leaves out because its threads
  * are idle, in percent; < 0: nothing is left out, or it is not known yet. */
@@ -295,6 +297,10 @@ const char *model_method_name(const struct model *m, uint32_t id, char *out, siz
 
 /* Writes the best name known for the thread: its name, the kernel's name, or its number. */
 const char *model_thread_name(const struct model_thread *t, char *out, size_t size);
+/* What it works for, by its name. Virtual threads belong to the application. */
+static inline enum thread_kind model_thread_kind(const struct model_thread *t) {
+    return t->is_virtual ? THREAD_APPLICATION : thread_kind(t->name[0] ? t->name : t->comm);
+}
 /* Limits the question to this thread. False: the row stands for several threads. */
 bool model_zoom(struct model *m, const struct model_thread *t);
 bool model_zoomed(const struct model_question *q);

@@ -70,7 +70,8 @@ static bool same_window(const struct model_question *a, const struct model_quest
 static bool same_rows(const struct model_question *a, const struct model_question *b) {
     return a->with_method == b->with_method && a->method == b->method &&
            !strcmp(a->package, b->package) && a->tid == b->tid && a->virtual_id == b->virtual_id &&
-           a->carriers == b->carriers && !strcmp(a->filter, b->filter);
+           a->carriers == b->carriers && a->fold_natives == b->fold_natives &&
+           !strcmp(a->filter, b->filter);
 }
 
 static int take_rows(struct model *m, struct profile *p, struct query q, int event) {
@@ -93,7 +94,8 @@ bool model_hides_idle(const struct model_question *q) {
 }
 
 bool model_same_event(const struct model_question *a, const struct model_question *b) {
-    return a->event == b->event && model_hides_idle(a) == model_hides_idle(b);
+    return a->event == b->event && model_hides_idle(a) == model_hides_idle(b) &&
+           a->fold_natives == b->fold_natives;
 }
 
 double model_idle_percent(const struct model *m) {

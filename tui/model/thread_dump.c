@@ -3,7 +3,7 @@
 #include "core/base/grow.h"
 #include "core/base/id_map.h"
 #include "core/base/utf8.h"
-#include "tui/model/thread_kind.h"
+#include "core/profile/table/thread_kind.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -368,6 +368,5 @@ uint32_t thread_dump_deadlock(const struct thread_dump *d, uint32_t number) {
 }
 
 bool thread_dump_is_application(const struct thread_dump_thread *t) {
-    const struct model_thread named = {.name = t->name};
-    return (t->state[0] || t->number) && thread_kind(&named) == THREAD_APPLICATION;
+    return (t->state[0] || t->number) && thread_kind(t->name) == THREAD_APPLICATION;
 }

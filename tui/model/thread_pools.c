@@ -2,7 +2,6 @@
 
 #include "core/base/hash.h"
 #include "core/base/id_map.h"
-#include "tui/model/thread_kind.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -49,8 +48,7 @@ const char *thread_pools_fold_name(const char *name, char *out, size_t size) {
 }
 
 bool thread_pools_takes(const char *pool, const char *thread) {
-    const struct model_thread named = {.name = thread};
-    enum thread_kind kind = thread_kind(&named);
+    enum thread_kind kind = thread_kind(thread);
     char folded[MODEL_NAME_SIZE];
     if (kind != THREAD_APPLICATION)
         return !strcmp(pool, thread_kind_title[kind]);
@@ -69,7 +67,7 @@ static uint64_t item_of(const struct thread_pools *p, const char *folded) {
 static uint64_t pool_of(const struct thread_pools *p, const struct model *m,
                         const struct model_thread *t, char pool[MODEL_NAME_SIZE]) {
     char name[MODEL_NAME_SIZE];
-    enum thread_kind kind = thread_kind(t);
+    enum thread_kind kind = model_thread_kind(t);
     if (kind != THREAD_APPLICATION) {
         snprintf(pool, MODEL_NAME_SIZE, "%s", thread_kind_title[kind]);
         return model_zoomed(&m->asked) ? 0 : UINT64_C(3) << 62 | kind;
@@ -112,7 +110,7 @@ static int group_threads(struct thread_pools *p, const struct model *m, struct g
         g->of[i] = NO_GROUP;
         if (!item)
             continue;
-        bool of_vm = thread_kind(t) != THREAD_APPLICATION;
+        bool of_vm = model_thread_kind(t) != THREAD_APPLICATION;
         int err = find_group(g, &p->names, name, item, of_vm, &g->of[i]);
         if (err)
             return err;

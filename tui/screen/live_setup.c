@@ -35,6 +35,7 @@ struct model_settings live_settings(const struct live_options *o) {
                                    .simple = o->simple,
                                    .carriers = o->carriers,
                                    .idle = o->config->idle,
+                                   .fold_natives = o->config->fold_natives,
                                    .precise = o->session.precise,
                                    .walk = o->session.walk,
                                    .engine = o->session.engine,

@@ -76,6 +76,8 @@ static const char *describe_question(const struct model *m, bool compared, struc
         text_add(out, ", BIASED: at safepoints only");
     if (model_hides_idle(q))
         text_add(out, ", idle hidden");
+    if (m->snapshot && m->snapshot->folds_natives)
+        text_add(out, ", native folded");
     if (model_zoomed(q))
         text_addf(out, ", thread %s", model_zoom_name(m, name, sizeof name));
     if (q->with_method)

@@ -397,6 +397,10 @@ static void carry_out(struct screen *s, enum command command) {
     case COMMAND_IDLE:
         show_idle(s);
         break;
+    case COMMAND_FOLD_NATIVE:
+        s->model->question.fold_natives = !s->model->question.fold_natives;
+        screen_ask(s);
+        break;
     case COMMAND_BACK:
         go_back(s);
         break;

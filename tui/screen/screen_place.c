@@ -105,10 +105,11 @@ bool screen_return(struct screen *s) {
     if (!s->places)
         return false;
     const struct screen_place *p = &s->place[--s->places];
-    bool carriers = s->model->question.carriers, idle = s->model->question.idle;
+    const struct model_question left = s->model->question;
     s->model->question = p->question;
-    s->model->question.carriers = carriers;
-    s->model->question.idle = idle;
+    s->model->question.carriers = left.carriers;
+    s->model->question.idle = left.idle;
+    s->model->question.fold_natives = left.fold_natives;
     s->event = p->event;
     s->inverted = p->inverted;
     if (views[p->view]->come_back)
@@ -124,6 +125,7 @@ void screen_reset(struct screen *s) {
     m->search[0] = '\0';
     m->question.by_thread = false;
     m->question.idle = m->settings.idle;
+    m->question.fold_natives = m->settings.fold_natives;
     s->inverted = 0;
     s->places = 0;
     if (m->baseline) /* without its mark, new samples would be mixed with those of the baseline */

@@ -104,6 +104,16 @@ static void describe_part(const struct model *m, bool locks, struct question *ou
         add(out, "only waits of the last %s", format_age(&f, (end - s->locks_from + 1) * 1000));
 }
 
+/* Names what keeps a baseline from being compared, besides its event. */
+static const char *difference_of(const struct model_question *baseline,
+                                 const struct model_question *now) {
+    if (baseline->event != now->event)
+        return "";
+    if (baseline->fold_natives != now->fold_natives)
+        return baseline->fold_natives ? ", native folded" : ", native not folded";
+    return baseline->idle ? " with idle" : " without idle";
+}
+
 static void describe_comparison(const struct model *m, struct question *out) {
     struct format f = {""};
     uint64_t now = m->held ? m->held_second : m->newest_second;
@@ -111,9 +121,7 @@ static void describe_comparison(const struct model *m, struct question *out) {
         return;
     if (!model_same_event(&m->baseline_asked, &m->question))
         add(out, "baseline is of %s%s", model_event_name(m, m->baseline_asked.event),
-            m->baseline_asked.event != m->question.event ? ""
-            : m->baseline_asked.idle                     ? " with idle"
-                                                         : " without idle");
+            difference_of(&m->baseline_asked, &m->question));
     else if (now >= m->baseline_second)
         add(out, "vs %s ago", format_age(&f, (now - m->baseline_second) * 1000));
     else
@@ -155,6 +163,8 @@ static void describe_question(const struct canvas *c, const struct model *m, enu
     }
     if (!locks && m->snapshot && model_idle_percent(m) >= 0)
         add(out, "idle hidden (%.0f %%)", model_idle_percent(m));
+    if (!locks && m->snapshot && m->snapshot->folds_natives)
+        add(out, "native folded");
     if (q->carriers && !q->virtual_id)
         add(out, "by carrier");
     if (extent == WHOLE || !q->narrowings || m->held || !m->span_is_default || m->mark_second)

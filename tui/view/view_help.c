@@ -23,6 +23,7 @@ static const char *const legend[][2] = {
     {"SHARE%", "of the event's total; locks: of the time waited"},
     {"STATES", "percent of a thread's wall clock time, by what it did"},
     {"idle hidden", "part of the wall clock samples that is left out"},
+    {"native folded", "native, C++ and kernel frames count for their Java callers"},
     {"BLOCK%", "share of the thread's time spent waiting for locks"},
     {"ALLOC/S", "bytes allocated per second"},
     {"alloc% ...", "the method's or thread's share of another event"},

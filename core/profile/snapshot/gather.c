@@ -16,8 +16,10 @@ struct entry {
 /* The caller has made room for the item. */
 static inline void take(struct build *b, struct entry e) {
     if (e.event != b->q->event || (b->filter && !filter_keeps(b->filter, e.node)) ||
-        (e.weight == 0 && e.count == 0) || !build_asks_for(b->q, &b->p->threads.thread[e.thread]))
+        (e.weight == 0 && e.count == 0) || !build_asks_for(b->q, &b->p->threads.thread[e.thread]) ||
+        build_is_other_row(b, e.node, e.thread))
         return;
+    e.node = build_leaf(b, e.node, e.thread);
     if (!b->standing) {
         b->total[e.node].weight += e.weight;
         b->total[e.node].count += e.count;
@@ -282,7 +284,8 @@ int gather_items(struct build *b) {
         return rc;
     b->s->filter_gave_up = b->filter && b->filter->gave_up;
     bool moved = build_by_carrier(q) && b->p->by_carrier.count > 0;
-    bool each = q->tid != QUERY_ALL_THREADS || q->virtual_id != 0 || q->by_thread || b->filter;
+    bool each = q->tid != QUERY_ALL_THREADS || q->virtual_id != 0 || q->by_thread || b->filter ||
+                b->left || b->only != CALL_ROOT;
     bool sums = build_always(q) && !each && !moved;
     if (sums && build_is_standing(q)) {
         rc = gather_standing(b);

@@ -193,8 +193,25 @@ static void return_scratch(struct build *b, bool clean) {
     free(b->own_paths);
 }
 
+/* Prepares for a query that folds native frames, or is about a row of the VM's threads: no stack has
+ * that row's name, so no filter finds it. */
+static int fold_natives(struct build *b, struct query *q) {
+    bool row = q->with_method && method_table_get(b->p->methods, q->method)->kind == METHOD_THREAD;
+    int rc = q->fold_natives || row ? native_fold_update(b->p) : 0;
+    if (rc != 0)
+        return rc;
+    q->fold_natives = q->fold_natives && (!q->with_method || native_fold_has(b->p, q->method));
+    b->s->folds_natives = q->fold_natives;
+    b->left = q->fold_natives ? b->p->native_fold.left : NULL;
+    b->only = row ? native_fold_row(b->p, q->method) : CALL_ROOT;
+    if (b->only != CALL_ROOT)
+        q->with_method = q->from_method = q->locks = false; /* they wait for no Java lock */
+    return 0;
+}
+
 struct snapshot *snapshot_take(struct profile *p, const struct query *q) {
-    struct build b = {.p = p, .q = q, .s = calloc(1, sizeof *b.s)};
+    struct query ask = *q;
+    struct build b = {.p = p, .q = &ask, .s = calloc(1, sizeof *b.s), .only = CALL_ROOT};
     if (!b.s)
         return NULL;
     borrow_scratch(&b);
@@ -204,8 +221,10 @@ struct snapshot *snapshot_take(struct profile *p, const struct query *q) {
     b.s->by_thread = q->by_thread;
     b.s->by_tier = q->tiers;
     bool known = q->event >= 0 && q->event < PROFILE_EVENTS;
-    int rc = known ? fill(&b) : 0;
-    if (rc == 0 && q->locks)
+    int rc = fold_natives(&b, &ask);
+    if (rc == 0 && known)
+        rc = fill(&b);
+    if (rc == 0 && ask.locks)
         rc = build_locks(&b);
     if (rc == 0)
         rc = keep_names(b.s);

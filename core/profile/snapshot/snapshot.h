@@ -6,6 +6,7 @@
  *   frame_pattern      matching of frame names with the patterns of -I and -X
  *   gather             collecting of the samples a query asks for, and the thread rows
  *   history_read       list of the single samples of a query, for sample-based formats
+ *   native_fold        which Java frame native frames count for, and rows for threads of the VM
  *   pattern            filter text as a regular expression, or as plain text if it is invalid
  *   snapshot           a query and its immutable result: method rows, thread rows, tree
  *   snapshot_build     working data and steps of making a snapshot
@@ -77,6 +78,9 @@ struct query {
                             the virtual threads */
     uint64_t virtual_id; /* only this virtual thread, regardless of `tid` and `carriers`; 0: all, so
                             the row of "[other virtual threads]" cannot be selected */
+    bool fold_natives;   /* native, C++, kernel and stub frames count for their Java callers
+                            (native_fold.h). Not for a query with a native `method`. With or without
+                            it, `method` can be one of the rows for threads of the VM */
     bool tiers;          /* frames of one method in different tiers are different tree nodes */
     bool locks;          /* build `locks`, for any event: the waits that ended in the window and
                             whose waiter or owner, with its stack, the query keeps (a filter with
@@ -188,6 +192,7 @@ struct snapshot {
     uint64_t least;                    /* tree nodes with a smaller total are left out, see
                                           query.prune_ppm; 0: none */
     bool inverted, by_thread, by_tier; /* the kind of the tree, from the query */
+    bool folds_natives;                /* from the query, if it is possible */
     bool filter_gave_up; /* for some names the filter takes too long: they count as not matching */
     struct snapshot_line *lines;
     uint32_t line_count;

@@ -66,6 +66,9 @@ struct build {
      * gathered and spread. */
     const struct standing *standing;
 
+    const uint32_t *left; /* by node: native_fold.left; NULL: nothing is folded */
+    uint32_t only; /* keep only what this row of threads of the VM stands for; CALL_ROOT: all */
+
     struct item *item;
     uint32_t items, item_cap;
     struct group *group;
@@ -90,9 +93,9 @@ struct build {
     const uint64_t *paths; /* the totals that are used: path_total, or the profile's */
     uint32_t path_cap;
     bool want_paths;    /* path_total must be filled */
-    uint32_t *own_path; /* by node: its path if tiers are distinct or if the tree begins at a
-                           method; CALL_ROOT above that method. NULL: the call tree's paths
-                           are used */
+    uint32_t *own_path; /* by node: its path if tiers are distinct, if native frames are folded or
+                           if the tree begins at a method; CALL_ROOT: above that method, or folded.
+                           NULL: the call tree's paths are used */
     struct call_path *own_paths;
     uint32_t own_path_count;
     uint64_t least;              /* minimum total of a branch that is not pruned */
@@ -148,7 +151,7 @@ static inline bool build_from_method(const struct query *q) {
 
 /* Whether the tree needs other paths than those of the call tree. */
 static inline bool build_has_own_paths(const struct query *q) {
-    return q->tree && !q->inverted && (q->tiers || build_from_method(q));
+    return q->tree && !q->inverted && (q->tiers || q->fold_natives || build_from_method(q));
 }
 
 /* Whether the standing sums are enough for a query about everything: they are if it has no tree, or
@@ -177,6 +180,37 @@ static inline bool build_from_beginning(const struct profile *p, const struct qu
 /* The last second of the window. */
 static inline uint64_t build_last_second(const struct query *q) {
     return q->to_second ? q->to_second : UINT64_MAX;
+}
+
+/* Returns the node above; CALL_ROOT: none. Between Java frames, what is folded is left out. */
+static inline uint32_t build_parent(const struct build *b, uint32_t node) {
+    uint32_t parent = b->p->tree.node[node].parent;
+    if (!b->left || parent == CALL_ROOT || (b->left[node] & ~NATIVE_FOLD_JAVA) != node)
+        return parent;
+    uint32_t left = b->left[parent] & ~NATIVE_FOLD_JAVA;
+    return left == NATIVE_FOLD_NONE ? CALL_ROOT : left;
+}
+
+/* Returns the node of the row that stands for a thread of the VM; CALL_ROOT: none does for this
+ * stack. native_fold_update was called. */
+static inline uint32_t build_row(const struct build *b, uint32_t node, uint32_t thread) {
+    const struct native_fold *f = &b->p->native_fold;
+    return f->left[node] == NATIVE_FOLD_NONE ? f->vm[f->kind[thread]] - 1 : CALL_ROOT;
+}
+
+/* Whether the query keeps only one such row, and this is another stack. */
+static inline bool build_is_other_row(const struct build *b, uint32_t node, uint32_t thread) {
+    return b->only != CALL_ROOT && build_row(b, node, thread) != b->only;
+}
+
+/* Returns the node that a thread's sample counts for. */
+static inline uint32_t build_leaf(const struct build *b, uint32_t node, uint32_t thread) {
+    if (!b->left)
+        return node;
+    if (b->left[node] & NATIVE_FOLD_JAVA)
+        return b->left[node] & ~NATIVE_FOLD_JAVA;
+    uint32_t row = build_row(b, node, thread);
+    return row == CALL_ROOT ? node : row;
 }
 
 /* The number of a node's path in the tree to be built. */

@@ -100,7 +100,7 @@ static int split_range(struct inverter *v, struct range r) {
             return -ENOMEM;
         for (uint32_t i = first; i < end; i++) {
             pass(b, id, &v->walker[i]);
-            v->walker[i].node = b->p->tree.node[v->walker[i].node].parent;
+            v->walker[i].node = build_parent(b, v->walker[i].node);
         }
     }
     return 0;
@@ -109,10 +109,12 @@ static int split_range(struct inverter *v, struct range r) {
 /* Returns where an item's way to the root begins: at its leaf, or at the outermost frame of the
  * query's method. */
 static uint32_t start_of(const struct build *b, uint32_t node) {
-    const struct call_node *n = b->p->tree.node;
-    if (build_from_method(b->q))
-        while (n[node].parent != CALL_ROOT && b->filter->flags[n[node].parent] & FILTER_METHOD)
-            node = n[node].parent;
+    if (!build_from_method(b->q))
+        return node;
+    for (uint32_t above = build_parent(b, node);
+         above != CALL_ROOT && b->filter->flags[above] & FILTER_METHOD;
+         above = build_parent(b, node))
+        node = above;
     return node;
 }
 
@@ -127,8 +129,9 @@ static int add_light(struct build *b, const struct item *it, uint32_t *root) {
     counted->total += it->weight;
     counted->total_samples += it->count;
     counted->tier[n->tier] += it->count;
-    counted->self += n->parent == CALL_ROOT ? it->weight : 0;
-    counted->self_samples += n->parent == CALL_ROOT ? it->count : 0;
+    bool ends = build_parent(b, it->node) == CALL_ROOT;
+    counted->self += ends ? it->weight : 0;
+    counted->self_samples += ends ? it->count : 0;
     b->branch[*root].total = counted->total;
     return 0;
 }

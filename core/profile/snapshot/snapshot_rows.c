@@ -49,10 +49,11 @@ static void add_window(const struct build *b, const uint32_t *row, bool carriers
          i < h->end && h->second[i].second <= build_last_second(b->q); i++) {
         for (uint32_t k = 0; k < h->second[i].count; k++) {
             const struct history_entry *e = &h->second[i].entry[k];
-            struct snapshot_thread *r =
-                row_of(b, row, carriers ? e->carrier : owner_thread(e->owner));
+            uint32_t thread = carriers ? e->carrier : owner_thread(e->owner);
+            struct snapshot_thread *r = row_of(b, row, thread);
             if (r && owner_event(e->owner) == b->q->event &&
-                (!b->filter || filter_keeps(b->filter, e->node)))
+                (!b->filter || filter_keeps(b->filter, e->node)) &&
+                !build_is_other_row(b, e->node, thread))
                 r->state[e->state] += e->weight;
         }
     }
@@ -92,7 +93,10 @@ static void count_entry(const struct sparks *k, const struct history_entry *e, u
     if (owner_event(e->owner) != b->q->event || (b->filter && !filter_keeps(b->filter, e->node)) ||
         !build_asks_for(b->q, &b->p->threads.thread[thread]))
         return;
-    uint32_t method = k->method_row[b->p->tree.node[e->node].method], row = k->thread_row[thread];
+    uint32_t node = build_leaf(b, e->node, thread), row = k->thread_row[thread];
+    uint32_t method = k->method_row[b->p->tree.node[node].method];
+    if (build_is_other_row(b, e->node, thread))
+        return;
     if (method != NO_ROW)
         b->s->method_spark[(size_t)method * k->cells + cell] += e->weight;
     if (row != NO_ROW)

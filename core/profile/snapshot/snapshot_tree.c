@@ -171,8 +171,10 @@ static int own_child(struct build *b, struct index *index, uint32_t parent, uint
     return 0;
 }
 
-/* Whether the node is above the frame where the tree begins. */
-static bool is_above(const struct build *b, uint32_t node) {
+/* Whether the node is above the frame where the tree begins, or folded. */
+static bool is_left_out(const struct build *b, uint32_t node) {
+    if (b->left && b->left[node] & NATIVE_FOLD_JAVA && b->left[node] != (node | NATIVE_FOLD_JAVA))
+        return true;
     return build_from_method(b->q) && !(b->filter->flags[node] & FILTER_METHOD);
 }
 
@@ -186,10 +188,11 @@ int build_own_paths(struct build *b) {
     int rc = keys && b->own_path && b->own_paths ? 0 : -ENOMEM;
     for (uint32_t i = 0; i < t->nodes && rc == 0; i++) {
         const struct call_node *n = &t->node[i];
-        uint32_t parent = n->parent == CALL_ROOT ? CALL_ROOT : b->own_path[n->parent];
+        uint32_t above = build_parent(b, i);
+        uint32_t parent = above == CALL_ROOT ? CALL_ROOT : b->own_path[above];
         uint32_t tier = b->q->tiers ? n->tier : TIER_NONE;
         b->own_path[i] = CALL_ROOT;
-        if (!is_above(b, i))
+        if (!is_left_out(b, i))
             rc = own_child(b, &index, parent, call_key(n->method, tier, 0), keys, &b->own_path[i]);
     }
     free(keys);

@@ -9,9 +9,10 @@
 static inline void settle(struct build *b, uint32_t node) {
     const struct call_node *n = &b->p->tree.node[node];
     struct total t = b->total[node];
-    if (n->parent != CALL_ROOT) {
-        b->total[n->parent].weight += t.weight;
-        b->total[n->parent].count += t.count;
+    uint32_t parent = build_parent(b, node);
+    if (parent != CALL_ROOT) {
+        b->total[parent].weight += t.weight;
+        b->total[parent].count += t.count;
     }
     uint32_t path = b->want_paths ? build_path_of(b, node) : CALL_ROOT;
     if (path != CALL_ROOT)
@@ -76,11 +77,10 @@ static int reserve_marks(struct build *b) {
 }
 
 static uint32_t mark_items(struct build *b, const struct group *g) {
-    const struct call_node *node = b->p->tree.node;
     uint32_t met = 0;
     for (uint32_t i = g->first; i < g->end; i++) {
         for (uint32_t n = b->item[i].node; n != CALL_ROOT && !(b->mark[n / 64] >> n % 64 & 1);
-             n = node[n].parent) {
+             n = build_parent(b, n)) {
             b->mark[n / 64] |= UINT64_C(1) << n % 64;
             b->marked_words[n / 4096] |= UINT64_C(1) << n / 64 % 64;
             met++;

@@ -11,6 +11,7 @@
  *   order            alphabetical rank of all methods, and a stable sort by number
  *   strings          table of strings in which equal text is stored once
  *   tally            table of sums by node or method, thread and event
+ *   thread_kind      what a thread works for: the application, GC, JIT, VM; told by its name
  *   thread_of        name and ids of the thread that a counted sample belongs to
  *   thread_table     rows of all threads, by tid or Java id, with their sums
  *   virtual_threads  rows of virtual threads in the thread table, by Java id

@@ -1,238 +1,6 @@
-/* Random samples through the profile and through a model too simple to be wrong: a list of all
- * samples, summed up anew for every question. */
-#include "core/profile/snapshot/snapshot.h"
-#include "core/profile/table/frame_name.h"
+/* Random samples through the profile and through the model in sample_model.h. */
+#include "test/unit/profile/sample_model.h"
 #include "test/unit/tier.h"
-
-#include <regex.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
-enum { SAMPLES = 2500, DEPTH = 12, METHODS = 9, SECONDS = 20, HISTORY = 8, LINES = 4 };
-
-/* Threads are 1 to THREADS by their tid, then virtual threads by their id behind VIRTUAL. */
-enum { THREADS = 5, VIRTUALS = 4, ALL_THREADS = THREADS + VIRTUALS, VIRTUAL = 1000 };
-
-struct model_sample {
-    uint64_t second, weight, virtual_id;
-    uint32_t tid, count, frames;
-    int event;
-    bool failed;
-    struct profile_frame frame[DEPTH];
-};
-
-/* A tree with everything by linear search. */
-struct model_node {
-    uint32_t parent, method;
-    uint8_t kept_tier; /* where tiers are told apart */
-    uint64_t self, total, self_samples, total_samples, tier[TIERS];
-};
-
-struct model {
-    struct model_sample sample[SAMPLES];
-    uint64_t newest; /* second */
-    struct model_node node[SAMPLES * (DEPTH + 1)];
-    uint32_t nodes;
-    struct profile *p;
-    bool matches[METHODS]; /* the filter at hand */
-    uint32_t thread_method[ALL_THREADS + 1];
-    uint32_t last_carrier[ALL_THREADS + 1];
-};
-
-static uint64_t seed;
-
-static const char *const classes[] = {"org/x/Y", "org/x/z/W", "org/xy/V"};
-
-static uint32_t roll(uint32_t sides) {
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(seed >> 33) % sides;
-}
-
-static void roll_sample(struct model_sample *s, uint64_t second) {
-    *s = (struct model_sample){
-        .second = second - roll(3) % (second < 3 ? 1 : 3),
-        .weight = roll(8) ? 1 + roll(50) : 0,
-        .count = 1 + roll(3),
-        .tid = 1 + roll(THREADS),
-        .virtual_id = roll(3) ? 0 : VIRTUAL + 1 + roll(VIRTUALS),
-        .event = (int)roll(2),
-        .failed = roll(10) == 0,
-        .frames = 1 + roll(DEPTH),
-    };
-    for (uint32_t i = 0; i < s->frames; i++)
-        s->frame[i] = (struct profile_frame){.method = i % 3 ? roll(METHODS) : roll(3),
-                                             .line = (uint16_t)(roll(2) ? roll(LINES) : 65535),
-                                             .tier = (uint8_t)roll(3)};
-}
-
-/* The first has no name. */
-static void name_virtual_threads(struct model *m) {
-    for (uint32_t v = 1; v <= VIRTUALS; v++) {
-        char name[32], root[64];
-        snprintf(name, sizeof name, v > 1 ? "task %u" : "VirtualThread[#%u]", VIRTUAL + v);
-        snprintf(root, sizeof root, "[%s virtual=%u]", name, VIRTUAL + v);
-        m->thread_method[THREADS + v] =
-            method_table_intern(profile_methods(m->p), METHOD_THREAD, "", root, "", "");
-        assert_int_equal(profile_virtual_name(m->p, VIRTUAL + v, v > 1 ? name : ""), 0);
-    }
-}
-
-static struct model *model_new(uint64_t start) {
-    struct model *m = calloc(1, sizeof *m);
-    char name[32];
-    seed = start;
-    m->p = profile_new(HISTORY);
-    for (uint32_t i = 0; i < METHODS; i++) {
-        snprintf(name, sizeof name, "Method%c", 'A' + (int)(i * 5 % METHODS));
-        assert_int_equal(
-            method_table_intern(profile_methods(m->p), METHOD_JAVA, classes[i % 3], name, "", ""),
-            i);
-    }
-    for (uint32_t t = 1; t <= THREADS; t++) {
-        snprintf(name, sizeof name, "[worker-%u tid=%u]", t % 2, t);
-        m->thread_method[t] =
-            method_table_intern(profile_methods(m->p), METHOD_THREAD, "", name, "", "");
-        snprintf(name, sizeof name, "worker-%u", t % 2);
-        assert_int_equal(profile_thread_name(m->p, t, t, name), 0);
-    }
-    name_virtual_threads(m);
-    for (uint32_t i = 0; i < SAMPLES; i++) {
-        struct model_sample *s = &m->sample[i];
-        roll_sample(s, 100 + (uint64_t)i * SECONDS / SAMPLES);
-        struct profile_sample add = {.time_ns = s->second * 1000000000 + roll(1000000000),
-                                     .weight = s->weight,
-                                     .count = s->count,
-                                     .tid = s->tid,
-                                     .virtual_id = s->virtual_id,
-                                     .event = (uint8_t)s->event,
-                                     .failed = s->failed,
-                                     .frames = (uint16_t)s->frames,
-                                     .frame = s->frame};
-        assert_int_equal(profile_add(m->p, &add), 0);
-        if (s->virtual_id)
-            m->last_carrier[THREADS + s->virtual_id - VIRTUAL] = s->tid;
-        if (s->second > m->newest)
-            m->newest = s->second;
-    }
-    return m;
-}
-
-static void model_free(struct model *m) {
-    profile_free(m->p);
-    free(m);
-}
-
-static void model_set_filter(struct model *m, const char *text) {
-    regex_t regex;
-    text += text[0] == '!';
-    bool is_regex = regcomp(&regex, text, REG_EXTENDED | REG_ICASE) == 0;
-    for (uint32_t i = 0; i < METHODS; i++) {
-        char name[64];
-        frame_name(method_table_get(profile_methods_const(m->p), i), NAME_DOTTED, name,
-                   sizeof name);
-        m->matches[i] =
-            is_regex ? regexec(&regex, name, 0, NULL, 0) == 0 : strcasestr(name, text) != NULL;
-    }
-    if (is_regex)
-        regfree(&regex);
-}
-
-static bool model_matches(const struct model *m, const struct model_sample *s) {
-    for (uint32_t i = 0; i < s->frames; i++)
-        if (m->matches[s->frame[i].method])
-            return true;
-    return false;
-}
-
-/* Where the method is nearest to the root; UINT32_MAX: nowhere. */
-static uint32_t model_outermost(const struct model_sample *s, uint32_t method) {
-    uint32_t i = s->frames;
-    while (i-- > 0)
-        if (s->frame[i].method == method)
-            return i;
-    return UINT32_MAX;
-}
-
-/* As classes have it, with slashes. */
-static bool model_in_package(const struct model_sample *s, const char *package) {
-    for (uint32_t i = 0; i < s->frames; i++) {
-        const char *class = classes[s->frame[i].method % 3];
-        size_t n = strlen(package);
-        if (strncmp(class, package, n) == 0 && class[n] == '/')
-            return true;
-    }
-    return false;
-}
-
-/* Whose sample it is. */
-static uint32_t model_owner(const struct model_sample *s, const struct query *q) {
-    bool by_carrier = !s->virtual_id || (q->carriers && !q->virtual_id);
-    return by_carrier ? s->tid : THREADS + (uint32_t)(s->virtual_id - VIRTUAL);
-}
-
-static bool model_keeps(const struct model *m, const struct model_sample *s,
-                        const struct query *q) {
-    if (s->event != q->event)
-        return false;
-    if (q->virtual_id ? s->virtual_id != q->virtual_id : q->tid && model_owner(s, q) != q->tid)
-        return false;
-    uint64_t to = q->to_second ? q->to_second : UINT64_MAX;
-    if ((q->from_second || q->to_second) &&
-        (s->second < q->from_second || s->second > to || m->newest - s->second >= HISTORY))
-        return false;
-    if (q->with_method && model_outermost(s, q->method) == UINT32_MAX)
-        return false;
-    if (q->package && !model_in_package(s, strchr(q->package, 'z') ? "org/x/z" : "org/x"))
-        return false;
-    if (!q->filter)
-        return true;
-    return model_matches(m, s) == (q->filter[0] != '!');
-}
-
-static uint32_t model_child(struct model *m, uint32_t parent, uint32_t method, uint8_t tier) {
-    for (uint32_t i = 0; i < m->nodes; i++)
-        if (m->node[i].parent == parent && m->node[i].method == method &&
-            m->node[i].kept_tier == tier)
-            return i;
-    m->node[m->nodes] = (struct model_node){.parent = parent, .method = method, .kept_tier = tier};
-    return m->nodes++;
-}
-
-static uint32_t model_step(struct model *m, const struct model_sample *s, const struct query *q,
-                           uint32_t parent, uint32_t method, uint8_t tier) {
-    uint32_t at = model_child(m, parent, method, q->tiers ? tier : 0);
-    m->node[at].total += s->weight;
-    m->node[at].total_samples += s->count;
-    m->node[at].tier[tier] += s->count;
-    return at;
-}
-
-static void model_build(struct model *m, const struct query *q) {
-    m->nodes = 0;
-    for (uint32_t i = 0; i < SAMPLES; i++) {
-        const struct model_sample *s = &m->sample[i];
-        if (!model_keeps(m, s, q))
-            continue;
-        uint32_t at = SNAPSHOT_ROOT;
-        if (q->by_thread)
-            at = model_step(m, s, q, at, m->thread_method[model_owner(s, q)], TIER_NONE);
-        uint32_t outermost = q->from_method ? model_outermost(s, q->method) : UINT32_MAX;
-        uint32_t leaf = q->inverted && q->from_method ? outermost : 0;
-        uint32_t root = !q->inverted && q->from_method ? outermost : s->frames - 1;
-        for (uint32_t j = 0; j <= root - leaf; j++) {
-            const struct profile_frame *f = &s->frame[q->inverted ? leaf + j : root - j];
-            at = model_step(m, s, q, at, f->method, f->tier);
-        }
-        m->node[at].self += s->weight;
-        m->node[at].self_samples += s->count;
-    }
-}
 
 static int compare_names(const struct model *m, uint32_t a, uint32_t b) {
     const struct method_table *t = profile_methods_const(m->p);
@@ -292,9 +60,9 @@ static void check_methods(struct model *m, const struct snapshot *s, const struc
     uint32_t rows = 0;
     uint64_t self = 0;
     for (uint32_t i = 0; i < SAMPLES; i++) {
-        const struct model_sample *x = &m->sample[i];
+        const struct model_sample *x = model_take(m, i, q);
         bool seen[METHODS] = {false};
-        if (!model_keeps(m, x, q))
+        if (!x)
             continue;
         want[x->frame[0].method].self += x->weight;
         want[x->frame[0].method].self_samples += x->count;
@@ -330,8 +98,8 @@ static void check_threads(struct model *m, const struct snapshot *s, const struc
     uint64_t sum = 0, failed = 0, all = 0;
     uint32_t rows = 0;
     for (uint32_t i = 0; i < SAMPLES; i++) {
-        const struct model_sample *x = &m->sample[i];
-        if (!model_keeps(m, x, q))
+        const struct model_sample *x = model_take(m, i, q);
+        if (!x)
             continue;
         uint32_t owner = model_owner(x, q);
         weight[owner] += x->weight;
@@ -368,9 +136,9 @@ static void check_lines(struct model *m, const struct snapshot *s, const struct 
     struct snapshot_line want[LINES + 1] = {{0}};
     uint32_t rows = 0;
     for (uint32_t i = 0; i < SAMPLES; i++) {
-        const struct model_sample *x = &m->sample[i];
+        const struct model_sample *x = model_take(m, i, q);
         bool seen[LINES + 1] = {false};
-        for (uint32_t j = 0; model_keeps(m, x, q) && j < x->frames; j++) {
+        for (uint32_t j = 0; x && j < x->frames; j++) {
             uint32_t line = x->frame[j].line < LINES ? x->frame[j].line : LINES;
             struct snapshot_line *w = &want[line];
             if (x->frame[j].method != q->lines_of)
@@ -400,9 +168,9 @@ static void check_sparks(struct model *m, const struct snapshot *s, const struct
     all.from_second = all.to_second = 0;
     assert_int_equal(s->spark_from, from);
     for (uint32_t i = 0; i < SAMPLES; i++) {
-        const struct model_sample *x = &m->sample[i];
-        uint64_t cell = x->second / q->spark_seconds - from; /* wraps below 0 */
-        if (cell >= CELLS || m->newest - x->second >= HISTORY || !model_keeps(m, x, &all))
+        const struct model_sample *x = model_take(m, i, &all);
+        uint64_t cell = m->sample[i].second / q->spark_seconds - from; /* wraps below 0 */
+        if (!x || cell >= CELLS || m->newest - x->second >= HISTORY)
             continue;
         method[x->frame[0].method][cell] += x->weight;
         thread[model_owner(x, q)][cell] += x->weight;
@@ -487,10 +255,11 @@ static void test_all_questions(void **state) {
                                   .by_thread = bits & 2,
                                   .carriers = bits & 16,
                                   .tiers = bits & 32,
+                                  .fold_natives = roll(2),
                                   .lines = true,
-                                  .lines_of = roll(METHODS),
+                                  .lines_of = roll(GC_ROW),
                                   .with_method = roll(3) == 0,
-                                  .method = roll(METHODS),
+                                  .method = roll(GC_ROW),
                                   .package = roll(4)   ? NULL
                                              : roll(2) ? "org.x"
                                                        : "org/x/z/",
@@ -510,6 +279,15 @@ static void test_all_questions(void **state) {
         check(m, &(struct query){.event = 0});
         check(m, &(struct query){.event = 0, .carriers = true});
         check(m, &(struct query){.event = 0, .lines = true, .lines_of = METHOD_NONE});
+        check(m, &(struct query){.event = 1, .fold_natives = true});
+        check(m, &(struct query){.event = 1, .with_method = true, .method = GC_ROW, .tree = true});
+        check(m, &(struct query){.event = 1, .fold_natives = true, .tree = true});
+        check(m, &(struct query){.event = 1,
+                                 .fold_natives = true,
+                                 .tree = true,
+                                 .with_method = true,
+                                 .method = GC_ROW,
+                                 .from_method = true});
         check(m, &(struct query){.event = 7, .tree = true});
         check(m, &(struct query){.event = 1, .from_second = 1, .to_second = UINT64_MAX});
         check(m, &(struct query){.event = 1, .from_second = 5000, .to_second = 5, .tree = true});
@@ -564,7 +342,7 @@ static void test_between_two_questions(void **state) {
         struct query q = {.event = (int)roll(4), .tree = roll(2), .inverted = roll(2)};
         q.prune_ppm = 1 + roll(2) * roll(20000);
         q.lines = roll(2);
-        q.lines_of = roll(METHODS);
+        q.lines_of = roll(GC_ROW);
         struct snapshot *quick = snapshot_take(m->p, &q);
         q.filter = "!no such frame";
         struct snapshot *slow = snapshot_take(m->p, &q);

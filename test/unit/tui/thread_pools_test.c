@@ -1,5 +1,4 @@
 /* Rows of the threads view: three for the threads of the VM, and pools of the application's. */
-#include "tui/model/thread_kind.h"
 #include "tui/model/thread_pools.h"
 
 #include <setjmp.h>
@@ -49,12 +48,12 @@ static void kinds(void **unused) {
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         struct model_thread t = {.name = known[i].name};
-        assert_int_equal(thread_kind(&t), known[i].kind);
+        assert_int_equal(model_thread_kind(&t), known[i].kind);
         t.is_virtual = true; /* the application chooses the names of virtual threads */
-        assert_int_equal(thread_kind(&t), THREAD_APPLICATION);
+        assert_int_equal(model_thread_kind(&t), THREAD_APPLICATION);
         t = (struct model_thread){.name = ""};
         strncpy(t.comm, known[i].name, sizeof t.comm - 1);
-        assert_int_equal(thread_kind(&t), known[i].kind);
+        assert_int_equal(model_thread_kind(&t), known[i].kind);
     }
 }
 

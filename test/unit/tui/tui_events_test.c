@@ -125,6 +125,57 @@ static void idle_threads(void **unused) {
     fixture_close(&f);
 }
 
+static const struct snapshot_method *row_named(const struct fixture *f, const char *name) {
+    for (uint32_t i = 0; i < f->model.snapshot->method_count; i++)
+        if (!strcmp(model_method(&f->model, f->model.snapshot->methods[i].method)->name, name))
+            return &f->model.snapshot->methods[i];
+    fail_msg("no row %s", name);
+    return NULL;
+}
+
+/* Native frames count for their Java callers, and threads of the VM are one row each. */
+static void folded_natives(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_busy(&f, LIVE_METHODS, 30, 160, false);
+    profile_thread_name(f.profile, 4720, 40, "GC Thread#7");
+    fixture_sample(&f, 4720, 9, "n start_thread|+ GangWorker::loop()");
+    fixture_second(&f);
+    const uint64_t all = f.model.snapshot->weight;
+    assert_true(has_method(&f, "__libc_send") && has_method(&f, "GangWorker::loop()"));
+    fixture_press(&f, "J");
+    assert_int_equal(f.model.snapshot->weight, all);
+    for (uint32_t i = 0; i < f.model.snapshot->method_count; i++) {
+        const struct method *m = model_method(&f.model, f.model.snapshot->methods[i].method);
+        assert_true(m->kind == METHOD_JAVA || m->kind == METHOD_ERROR ||
+                    (m->kind == METHOD_THREAD && !strcmp(m->name, "[GC threads]")));
+    }
+    assert_int_equal(row_named(&f, "[GC threads]")->self, 99 * f.each);
+    compare_screen(&f, "events-folded");
+    fixture_press(&f, "3");
+    compare_screen(&f, "events-folded-tree");
+    fixture_press(&f, "1/GC threads\n\n"); /* what they do is shown without the fold */
+    assert_int_equal(f.model.snapshot->weight, 99 * f.each);
+    fixture_press(&f, "J");
+    assert_int_equal(f.model.snapshot->weight, 99 * f.each);
+    assert_true(has_method(&f, "GangWorker::loop()"));
+    fixture_press(&f, "\033");
+    assert_int_equal(f.model.snapshot->weight, all);
+    assert_true(has_method(&f, "__libc_send"));
+    fixture_press(&f, "J/libc_send\n"); /* not there; a filter finds it, for the caller's row */
+    fixture_press(&f, "\\libc_send\n");
+    assert_true(f.model.snapshot->weight > 0 && f.model.snapshot->weight < all);
+    assert_false(has_method(&f, "__libc_send"));
+    fixture_press(&f, "U"); /* as it was at the start */
+    assert_true(has_method(&f, "__libc_send"));
+    fixture_press(&f, "bJ"); /* rows of other kinds are not compared */
+    assert_null(f.model.diff);
+    assert_true(fixture_has(&f, "baseline is of cpu, native not folded"));
+    fixture_press(&f, "J");
+    assert_non_null(f.model.diff);
+    fixture_close(&f);
+}
+
 /* Held, the key shows the same moment; a baseline of other samples is not compared. */
 static void idle_threads_held(void **unused) {
     (void)unused;
@@ -427,6 +478,7 @@ int main(void) {
         cmocka_unit_test(screens),
         cmocka_unit_test(switches),
         cmocka_unit_test(idle_threads),
+        cmocka_unit_test(folded_natives),
         cmocka_unit_test(idle_threads_held),
         cmocka_unit_test(only_idle_threads),
         cmocka_unit_test(other_columns),

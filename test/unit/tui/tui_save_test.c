@@ -103,6 +103,21 @@ static void idle_threads_are_left_out(void **unused) {
     fixture_close(&f);
 }
 
+/* What is saved has native frames folded if the screen has. */
+static void natives_are_folded(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_METHODS, 24, 80, false);
+    fixture_sample(&f, 4711, 9, "2 shop.Pool.copy|n memmove");
+    fixture_second(&f);
+    assert_true(says(&f, "memmove"));
+    fixture_press(&f, "J");
+    assert_true(says(&f, "native folded"));
+    assert_true(says(&f, "shop/Pool"));
+    assert_false(says(&f, "memmove"));
+    fixture_close(&f);
+}
+
 /* Another event's file has its name, its unit and its weights in it, and whether it is biased. */
 static void the_event_is_stated(void **unused) {
     (void)unused;
@@ -281,6 +296,7 @@ int main(void) {
         cmocka_unit_test(a_baseline_colours_the_difference),
         cmocka_unit_test(the_title_says_whose_samples),
         cmocka_unit_test(idle_threads_are_left_out),
+        cmocka_unit_test(natives_are_folded),
     };
     if (!mkdtemp(where) || chdir(where) != 0)
         return 1;

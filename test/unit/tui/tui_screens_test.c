@@ -35,10 +35,10 @@ static void tree_folds(void **unused) {
     fixture_open(&f, LIVE_TREE, 24, 80, false);
     fixture_press(&f, "e");
     compare_screen(&f, "tree-hottest");
-    fixture_press(&f, "G-jjklkkh ");
+    fixture_press(&f, "G-jjk+kk- ");
     compare_screen(&f, "tree-folded");
     fixture_press(&f, "gi");
-    fixture_press(&f, "jl");
+    fixture_press(&f, "j+");
     compare_screen(&f, "tree-inverted");
     fixture_close(&f);
 }

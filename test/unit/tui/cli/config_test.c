@@ -42,13 +42,14 @@ static void settings(void **unused) {
     c = good("\xef\xbb\xbf# mine\n[display]\n  theme = solarized ; dark\nrefresh=500\n"
              "history = 1h\nview = flame\nascii = yes\nmono = on\nmouse = no\nsimple = 1\n"
              "idle = yes\n"
+             "fold-native = yes\n"
              "[columns]\nmethods = self, total,  name\nthreads =\n"
              "[source]\npath = /a:/b/x-sources.jar\n   path = /c d\n");
     assert_string_equal(c.theme, "solarized");
     assert_int_equal(c.refresh_ms, 500);
     assert_int_equal(c.history_seconds, 3600);
     assert_int_equal(c.view, LIVE_FLAME);
-    assert_true(c.ascii && c.mono && c.no_mouse && c.simple && c.idle);
+    assert_true(c.ascii && c.mono && c.no_mouse && c.simple && c.idle && c.fold_natives);
     assert_string_equal(c.method_columns, "self,total,name");
     assert_string_equal(c.thread_columns, "");
     assert_string_equal(c.source_path, "/a:/b/x-sources.jar:/c d");

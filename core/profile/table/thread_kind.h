@@ -4,16 +4,16 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_MODEL_THREAD_KIND_H
-#define JTOP_TUI_MODEL_THREAD_KIND_H
-
-#include "tui/model/model.h"
+#ifndef JTOP_PROFILE_TABLE_THREAD_KIND_H
+#define JTOP_PROFILE_TABLE_THREAD_KIND_H
 
 enum thread_kind { THREAD_APPLICATION, THREAD_GC, THREAD_JIT, THREAD_VM, THREAD_KINDS };
 
 /* "GC threads": the name of all threads of a kind. */
 extern const char *const thread_kind_title[THREAD_KINDS];
 
-enum thread_kind thread_kind(const struct model_thread *t);
+/* Returns the kind of the platform thread with this name: Java's, or the 15 bytes that the kernel
+ * keeps of it. Virtual threads always belong to the application. */
+enum thread_kind thread_kind(const char *name);
 
 #endif

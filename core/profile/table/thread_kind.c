@@ -1,4 +1,4 @@
-#include "tui/model/thread_kind.h"
+#include "core/profile/table/thread_kind.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -55,9 +55,8 @@ const char *const thread_kind_title[THREAD_KINDS] = {
     [THREAD_VM] = "VM threads",
 };
 
-enum thread_kind thread_kind(const struct model_thread *t) {
-    const char *name = t->name[0] ? t->name : t->comm;
-    for (size_t i = 0; i < sizeof known / sizeof known[0] && !t->is_virtual; i++)
+enum thread_kind thread_kind(const char *name) {
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (name[0] == known[i].name[0] && !strncmp(name, known[i].name, strlen(known[i].name)))
             return known[i].kind;
     return THREAD_APPLICATION;

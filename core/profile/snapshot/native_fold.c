@@ -1,0 +1,93 @@
+#include "core/profile/snapshot/native_fold.h"
+
+#include "core/base/grow.h"
+#include "core/profile/profile_state.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* Adds the root that stands for all stacks without Java frames of this kind's threads. */
+static int add_row(struct profile *p, enum thread_kind kind) {
+    char name[32];
+    snprintf(name, sizeof name, "[%s]", thread_kind_title[kind]);
+    uint32_t method = method_table_intern(p->methods, METHOD_THREAD, "", name, "", ""), node;
+    if (method == METHOD_NONE)
+        return -ENOMEM;
+    uint64_t key = call_key(method, TIER_NONE, 0);
+    int rc = call_tree_add(&p->tree, &key, 1, method_table_count(p->methods), &node);
+    if (rc == 0)
+        p->native_fold.vm[kind] = node + 1;
+    return rc == -ENOSPC ? 0 : rc; /* these stacks then stay as they are */
+}
+
+/* Whether a frame of this kind is code that others call, so that it counts for its caller. */
+static bool is_native(enum method_kind kind) {
+    return kind == METHOD_NATIVE || kind == METHOD_CPP || kind == METHOD_KERNEL ||
+           kind == METHOD_STUB;
+}
+
+/* Returns what is left of a stack that ends with a node of this kind. Frames of unknown methods
+ * stand for Java frames if native ones are above them; those at the root are reasons and marks. */
+static uint32_t fold_one(enum method_kind kind, uint32_t node, uint32_t above, bool native_above) {
+    bool java = (above & NATIVE_FOLD_JAVA) || kind == METHOD_JAVA || kind == METHOD_COMPILING;
+    if (is_native(kind))
+        return above;
+    return node | (java || native_above ? NATIVE_FOLD_JAVA : 0);
+}
+
+/* A parent's id is smaller than its children's, so one pass is enough. */
+static int fold_nodes(struct native_fold *f, const struct profile *p) {
+    const struct call_tree *t = &p->tree;
+    if (!grow_array(&f->left, &f->cap, t->nodes, sizeof *f->left))
+        return -ENOMEM;
+    for (uint32_t i = f->nodes; i < t->nodes; i++) {
+        const struct call_node *n = &t->node[i];
+        bool root = n->parent == CALL_ROOT;
+        uint32_t above = root ? NATIVE_FOLD_NONE : f->left[n->parent];
+        /* without natives, what is left of the stack above is all of it */
+        bool native_above = !root && (above & ~NATIVE_FOLD_JAVA) != n->parent;
+        f->left[i] =
+            fold_one(method_table_get(p->methods, n->method)->kind, i, above, native_above);
+    }
+    f->nodes = t->nodes;
+    return 0;
+}
+
+/* Threads may be renamed, and rows are used again, so this is done for each query. */
+static int find_kinds(struct native_fold *f, const struct thread_table *t) {
+    if (!grow_array(&f->kind, &f->kind_cap, t->count, sizeof *f->kind))
+        return -ENOMEM;
+    for (uint32_t i = 0; i < t->count; i++)
+        f->kind[i] = (uint8_t)(t->thread[i].is_virtual ? THREAD_APPLICATION
+                                                       : thread_kind(t->thread[i].name));
+    return 0;
+}
+
+int native_fold_update(struct profile *p) {
+    struct native_fold *f = &p->native_fold;
+    int rc = 0;
+    for (int k = THREAD_APPLICATION + 1; k < THREAD_KINDS && rc == 0; k++)
+        if (!f->vm[k])
+            rc = add_row(p, (enum thread_kind)k);
+    if (rc == 0)
+        rc = fold_nodes(f, p);
+    return rc == 0 ? find_kinds(f, &p->threads) : rc;
+}
+
+void native_fold_free(struct native_fold *f) {
+    free(f->left);
+    free(f->kind);
+}
+
+uint32_t native_fold_row(const struct profile *p, uint32_t method) {
+    for (int k = 0; k < THREAD_KINDS; k++) {
+        uint32_t node = p->native_fold.vm[k];
+        if (node && p->tree.node[node - 1].method == method)
+            return node - 1;
+    }
+    return CALL_ROOT;
+}
+
+bool native_fold_has(const struct profile *p, uint32_t method) {
+    return !is_native(method_table_get(p->methods, method)->kind);
+}

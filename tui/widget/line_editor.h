@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LINE_EDITOR_BYTES 128
+#define LINE_EDITOR_BYTES 512
 
 struct line_editor {
     char text[LINE_EDITOR_BYTES]; /* UTF-8, NUL-terminated */

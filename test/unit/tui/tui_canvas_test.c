@@ -149,12 +149,12 @@ static void editor(void **unused) {
     assert_true(l.length < sizeof l.text && strlen(l.text) == l.length);
     assert_true(line_editor_press(&l, PRESS_CTRL('U')));
     assert_string_equal(l.text, "");
-    char longer[300];
+    char longer[LINE_EDITOR_BYTES + 100];
     memset(longer, 'x', sizeof longer);
-    memcpy(longer + 125, "日", 3); /* the cut goes through it */
-    longer[299] = '\0';
+    memcpy(longer + LINE_EDITOR_BYTES - 3, "日", 3); /* the cut goes through it */
+    longer[sizeof longer - 1] = '\0';
     line_editor_open(&l, longer);
-    assert_int_equal(l.length, 125);
+    assert_int_equal(l.length, LINE_EDITOR_BYTES - 3);
 }
 
 static uint64_t number(const void *arg, uint32_t row) {

@@ -353,8 +353,8 @@ static bool speaks_for_all(const struct key_binding *row) {
     return true;
 }
 
-/* Adds those keys of the row that can be bound to all rows of the name. Space cannot: it opens and
- * closes in a tree, but pauses elsewhere. */
+/* Adds those keys of the row that can be bound to all rows of the name. Space cannot be
+ * given to pause: in tables it tags rows. */
 static void add_keys(struct text *out, const struct key_binding *row) {
     char keys[KEY_TEXT], *rest = keys;
     snprintf(keys, sizeof keys, "%s", row->keys);

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* One row per meaning. If a press has two meanings, their scopes differ: Space expands in the tree
+/* One row per meaning. If a press has two meanings, their scopes differ: Space tags a row of a table
  * and pauses elsewhere. */
 const struct key_binding key_bindings[] = {
     {{'0'}, COMMAND_OVERVIEW, SCOPE_VIEWS, "0", "overview", NULL, "overview: what is going on"},
@@ -117,13 +117,7 @@ const struct key_binding key_bindings[] = {
      "enter",
      "open",
      "show the lines that are folded here"},
-    {{PRESS_ENTER, ' '},
-     COMMAND_ENTER,
-     SCOPE_FOLDS,
-     "Enter Space",
-     "enter",
-     "open",
-     "open or close"},
+    {{PRESS_ENTER}, COMMAND_ENTER, SCOPE_FOLDS, "Enter", "enter", "open", "open or close"},
     {{PRESS_ENTER, ' '},
      COMMAND_ENTER,
      SCOPE_EVENTS,
@@ -327,7 +321,8 @@ const struct key_binding key_bindings[] = {
      "\\ F4",
      "filter",
      "filter",
-     "keep only stacks with a name matching a regex; !regex excludes them"},
+     "keep only stacks with a name matching a regex; !regex excludes them; tagged methods are "
+     "filled in"},
     {{'/'},
      COMMAND_FILTER,
      SCOPE_PICKER,
@@ -348,7 +343,7 @@ const struct key_binding key_bindings[] = {
      "U",
      "reset",
      NULL,
-     "undo all restrictions, and show the last minute, live"},
+     "undo all restrictions and tags, and show the last minute, live"},
 
     {{'p'},
      COMMAND_PAUSE,
@@ -359,7 +354,7 @@ const struct key_binding key_bindings[] = {
      "pause the display; sampling continues"},
     {{' '},
      COMMAND_PAUSE,
-     SCOPE_VIEWS & ~SCOPE_FOLDS,
+     SCOPE_VIEWS & ~SCOPE_TAGS,
      "Space",
      "pause",
      NULL,
@@ -436,6 +431,14 @@ const struct key_binding key_bindings[] = {
      "previous-event",
      NULL,
      "show the previous event"},
+    /* Here, so that a narrow footer leaves it out before the words above. */
+    {{' '},
+     COMMAND_TAG,
+     SCOPE_TAGS,
+     "Space",
+     "tag",
+     "tag",
+     "tag or untag this row, and go one row down; U clears all tags"},
     {{'H'},
      COMMAND_STRIP,
      SCOPE_VIEWS & ~SCOPE_OVERVIEW,
@@ -476,7 +479,13 @@ const struct key_binding key_bindings[] = {
      "record",
      NULL,
      "start or end a recording of all samples"},
-    {{'y'}, COMMAND_COPY, SCOPE_VIEWS, "y", "copy", NULL, "copy the row's stack to your clipboard"},
+    {{'y'},
+     COMMAND_COPY,
+     SCOPE_VIEWS,
+     "y",
+     "copy",
+     NULL,
+     "copy the row's stack, or all tagged rows, to your clipboard"},
     {{'|'}, COMMAND_PIPE, SCOPE_VIEWS, "|", "pipe", NULL, "pipe the table to a command"},
 
     {{PRESS_CTRL('T')},

@@ -44,6 +44,7 @@ enum command {
     COMMAND_IDLE, /* shows or hides idle threads of the wall clock */
     COMMAND_FOLD_NATIVE,
     COMMAND_POOLS,
+    COMMAND_TAG,
     COMMAND_SORT,      /* by the next column */
     COMMAND_SORT_MENU, /* choose the column */
     COMMAND_REVERSE,
@@ -131,6 +132,7 @@ enum key_scope {
                   SCOPE_ALLOC | SCOPE_LINES | SCOPE_STATUS | SCOPE_OVERVIEW,
     SCOPE_TABLES = SCOPE_METHODS | SCOPE_THREADS, /* these are sorted by a column */
     SCOPE_FOLDS = SCOPE_TREE | SCOPE_ALLOC | SCOPE_LOCKS,
+    SCOPE_TAGS = SCOPE_TABLES | SCOPE_FOLDS, /* their rows can be tagged */
     SCOPE_ROWS = SCOPE_METHODS | SCOPE_THREADS | SCOPE_TREE | SCOPE_FLAME | SCOPE_ALLOC |
                  SCOPE_LINES | SCOPE_OVERVIEW | SCOPE_LOCKS, /* their rows are code or threads */
     SCOPE_ALL = SCOPE_VIEWS | SCOPE_HELP | SCOPE_PICKER | SCOPE_EVENTS | SCOPE_STACKS

@@ -9,6 +9,7 @@
  *   machine_load    CPU load of the JVM and of the whole machine
  *   model           data behind all views: the query, its answer, JVM and thread figures
  *   model_events    the model's data on the other events and on threads
+ *   model_tags      what tagged methods weigh, and the filter that matches them
  *   overloads       methods whose names look equal on screen
  *   overview_graph  graph of the last minutes with the VM's pauses
  *   source_archive  access to zip archives of sources; a stub in static builds
@@ -44,6 +45,7 @@
 #include "tui/key/keymap.h"
 #include "tui/model/overloads.h"
 #include "tui/widget/line_editor.h"
+#include "tui/widget/tags.h"
 
 #include <stdbool.h>
 
@@ -182,6 +184,7 @@ struct model {
     bool span_is_default; /* the user did not choose `span`: a mark replaces it */
     uint64_t mark_second; /* count from this second on; 0: from the beginning */
     char search[LINE_EDITOR_BYTES]; /* text to find and mark in rows, ignoring case; "": none */
+    struct tags tags;               /* of rows, in all views */
 
     /* comparison: a kept answer (the baseline), and its difference to the answer on screen */
     struct snapshot *baseline;          /* rows and a top-down tree; NULL: none */
@@ -325,6 +328,18 @@ int model_other_events(const struct model *m, int *event, int most);
  * stacks do not end in code, as those of alloc), in percent; < 0: no rows. */
 double model_method_share(const struct model *m, int event, uint32_t method);
 double model_thread_share(const struct model *m, int event, const struct model_thread *t);
+
+/* True if the event's stacks end in code; others end in a class or in malloc. */
+bool model_ends_in_code(int event);
+
+/* Sum up what is tagged: model_tagged_methods the self weight of methods, model_tagged_stacks the
+ * samples with a tagged method or class on their stack (needs the tree). */
+void model_tagged_methods(const struct model *m, struct tag_sum *out);
+void model_tagged_stacks(const struct model *m, struct tag_sum *out);
+/* Writes a filter that matches the names of all tagged methods and nothing else,
+ * "^(shop\\.Cart\\.total|main)$"; "" if there are none, or `size` bytes are not enough for all. Returns
+ * how many different names there are; *fit: how many of them there is room for. */
+int model_tags_filter(const struct model *m, char *out, size_t size, int *fit);
 
 /* Gets the methods on a lock owner's stack, leaf first. Returns their number. */
 uint32_t model_owner_stack(const struct model *m, uint32_t node, uint32_t *method, uint32_t max);

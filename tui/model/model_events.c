@@ -23,6 +23,10 @@ static const bool ends_in_code[EVENT_KINDS] = {
     [WIRE_EVENT_METHOD] = true,
 };
 
+bool model_ends_in_code(int event) {
+    return ends_in_code[event];
+}
+
 void model_rows_free(struct model_rows *r) {
     snapshot_free(r->snapshot);
     free(r->part);

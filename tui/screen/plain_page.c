@@ -1,5 +1,7 @@
 #include "tui/screen/plain_page.h"
 
+#include "tui/view/view.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +71,12 @@ static void copy_cells(const struct canvas *c, int row, int at, int end, char *o
     text_free(&t);
 }
 
+/* True if the row has the mark of a tag. */
+static bool is_tagged(const struct canvas *c, int row) {
+    const struct cell *cell = cell_at(c, row, VIEW_TAG_COL);
+    return cell->text[0] == L'*' && (cell->role == ROLE_TAGGED || cell->role == ROLE_CURSOR);
+}
+
 static bool is_heads(const struct canvas *c, int row) {
     return cell_at(c, row, 0)->role == ROLE_COLUMNS;
 }
@@ -76,8 +84,9 @@ static bool is_heads(const struct canvas *c, int row) {
 static bool is_blank(const struct canvas *c, const struct table *t, int col) {
     for (int row = t->first - 1; row < t->end; row++) {
         wchar_t ch = cell_at(c, row, col)->text[0];
-        /* The mark of the sort column stands beside a head. */
-        bool mark = row < t->first && is_picture(ch);
+        /* The mark of the sort column stands beside a head. A tag is not a column. */
+        bool mark =
+            (row < t->first && is_picture(ch)) || (col == VIEW_TAG_COL && is_tagged(c, row));
         if ((ch != L' ' && !mark) || cell_at(c, row, col)->width == 0)
             return false;
     }
@@ -163,6 +172,8 @@ static void add_row(const struct canvas *c, const struct table *t, int row, bool
     text_addf(out, "%d. ", number);
     if (selected)
         text_add(out, "selected, ");
+    if (is_tagged(c, row))
+        text_add(out, "tagged, ");
     if (fold)
         text_addf(out, "level %d, %s", 1 + (at - t->indent) / 2,
                   fold == L'▾'   ? "open, "

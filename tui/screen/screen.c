@@ -320,16 +320,6 @@ static bool change_view(struct screen *s, enum command command) {
     return true;
 }
 
-static enum screen_wish copy_row(struct screen *s) {
-    text_clear(&s->text);
-    if (views[s->view]->copy && s->model->snapshot)
-        views[s->view]->copy(s->state[s->view], s->model, &s->text);
-    if (s->text.len && !s->text.failed)
-        return SCREEN_COPY;
-    screen_pass(s, "there is nothing to copy here");
-    return SCREEN_NOTHING;
-}
-
 /* Returns what the caller has to do. SCREEN_NOTHING: the screen carries out the command itself. */
 static enum screen_wish wish_for(struct screen *s, enum command command) {
     static const char *const format[] = {"svg", "html", "collapsed", "jfr", "pprof"};
@@ -355,7 +345,7 @@ static enum screen_wish wish_for(struct screen *s, enum command command) {
     case COMMAND_CLOSE_TAB:
         return SCREEN_CLOSE_TAB;
     case COMMAND_COPY:
-        return copy_row(s);
+        return screen_copy(s);
     default:
         return SCREEN_NOTHING;
     }
@@ -377,6 +367,9 @@ static void carry_out(struct screen *s, enum command command) {
         break;
     case COMMAND_FILTER:
         screen_type(s, TYPING_FILTER);
+        break;
+    case COMMAND_TAG:
+        screen_tag(s);
         break;
     case COMMAND_SEARCH:
         screen_type(s, TYPING_SEARCH);

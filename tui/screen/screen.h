@@ -17,6 +17,7 @@
  *   screen_place  places the user came through, and the way back
  *   screen_stacks page of the stacks of this moment, as jstack prints them
  *   screen_state  internal state of the screen, shared by its files
+ *   screen_tags   tagging of rows, and what is done with all tagged rows
  *   screen_time   commands for time range, pause and comparison
  *   screen_type   input line for filter, search and pipe command
  *   stack_page    a thread dump as lines to read

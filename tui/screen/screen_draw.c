@@ -43,6 +43,17 @@ static int draw_rate(const struct screen *s, struct canvas *c, int row) {
     return cols + 2;
 }
 
+/* Draws what the tagged rows weigh, left of `cols`, unless a message needs the room. Returns the
+ * columns left of it. */
+static int draw_tagged(const struct screen *s, struct canvas *c, int row, int cols) {
+    char text[64];
+    int used = s->stacks.open ? 0 : canvas_width(c, screen_tagged(s, text, sizeof text));
+    if (!used || (s->said[0] && canvas_width(c, s->said) + 2 + used > cols))
+        return cols;
+    canvas_right(c, row, cols - used, used, ROLE_TAGGED, text);
+    return cols - used - 2;
+}
+
 /* Draws the line that is typed, else the last message, else the notice. */
 static void draw_status(struct screen *s, struct canvas *c, int row, const char *notice,
                         struct caret *caret) {
@@ -50,19 +61,21 @@ static void draw_status(struct screen *s, struct canvas *c, int row, const char 
         "filter (regex, !regex excludes): ", "search: ", "pipe to: ", "command: "};
     if (!s->editor.open) {
         const char *text = s->said[0] ? s->said : notice;
-        int rate = draw_rate(s, c, row);
+        int cols = draw_tagged(s, c, row, c->cols - draw_rate(s, c, row));
         if (s->menu)
-            screen_draw_menu(s, c, row, c->cols - rate);
+            screen_draw_menu(s, c, row, cols);
         else if (!text[0] || (s->notice_is_minor && s->places && !s->said[0]))
-            screen_trail(s, c, row, c->cols - rate);
+            screen_trail(s, c, row, cols);
         else if (s->said[0] && s->ends_well)
-            canvas_middle(c, row, 0, c->cols - rate, ROLE_STATUS, text);
+            canvas_middle(c, row, 0, cols, ROLE_STATUS, text);
         else
-            canvas_head(c, row, 0, c->cols - rate, ROLE_STATUS, text);
+            canvas_head(c, row, 0, cols, ROLE_STATUS, text);
         return;
     }
     *caret = (struct caret){.row = row, .visible = true};
     caret->col = view_editor(c, row, label[s->typing], &s->editor);
+    if (s->typing == TYPING_FILTER && s->said[0]) /* why it is not filled in */
+        canvas_head(c, row, caret->col + 2, c->cols - caret->col - 2, ROLE_DIM, s->said);
     if (s->typing == TYPING_COMMAND) {
         int at = canvas_width(c, label[TYPING_COMMAND]) + canvas_width(c, s->editor.text) + 2;
         screen_draw_palette(s, c, row, at, c->cols - at);

@@ -123,6 +123,7 @@ void screen_reset(struct screen *s) {
     while (model_widen(m))
         ;
     m->search[0] = '\0';
+    tags_clear(&m->tags);
     m->question.by_thread = false;
     m->question.idle = m->settings.idle;
     m->question.fold_natives = m->settings.fold_natives;

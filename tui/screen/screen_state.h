@@ -129,6 +129,15 @@ void screen_complete_command(struct screen *s);
 enum screen_wish screen_run_typed(struct screen *s);
 void screen_draw_palette(const struct screen *s, struct canvas *c, int row, int col, int cols);
 
+/* Tags (screen_tags.c). screen_tag tags the row at the cursor, or takes its tag away, and goes down.
+ * screen_copy makes the text of the tagged rows, or else of the row at the cursor. screen_fill_filter
+ * fills the tagged methods into a filter that is typed. screen_tagged writes what the tags weigh, ""
+ * if the view has none, and returns out. */
+void screen_tag(struct screen *s);
+enum screen_wish screen_copy(struct screen *s);
+void screen_fill_filter(struct screen *s);
+const char *screen_tagged(const struct screen *s, char *out, size_t size);
+
 /* Jumps from the cursor's row to the same item in another view (screen_jump.c). False: no such
  * command. */
 bool screen_jump(struct screen *s, enum command command);

@@ -7,6 +7,8 @@
 void screen_type(struct screen *s, enum screen_typing what) {
     s->typing = what;
     line_editor_open(&s->editor, what == TYPING_FILTER ? s->model->question.filter : "");
+    if (what == TYPING_FILTER && !s->editor.length)
+        screen_fill_filter(s);
 }
 
 static bool find(struct screen *s, int by) {

@@ -42,6 +42,7 @@
     X(DIM, "dim")                                                                                  \
     X(GLYPH, "glyph")                                                                              \
     X(MATCH, "match")                                                                              \
+    X(TAGGED, "tagged")                                                                            \
     X(JAVA, "java")                                                                                \
     X(INTERPRETED, "interpreted")                                                                  \
     X(C1, "c1")                                                                                    \

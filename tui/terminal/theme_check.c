@@ -31,6 +31,8 @@ static const struct {
     {ROLE_STATE_HELD, ROLE_STATE, true},
     {ROLE_MATCH, ROLE_TEXT, true},
     {ROLE_MATCH, ROLE_JAVA, true},
+    {ROLE_TAGGED, ROLE_TEXT, true},
+    {ROLE_TAGGED, ROLE_NUMBER, true},
     {ROLE_WARNING, ROLE_STATUS, true},
     {ROLE_HOT, ROLE_NUMBER, true},
     {ROLE_DISABLED, ROLE_TEXT, true},

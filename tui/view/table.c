@@ -408,6 +408,7 @@ int table_draw(struct table *t, struct canvas *c, struct area a, const struct ta
         for (int k = 0; k < t->slots; k++)
             t->type->draw(r->rows, c, y, a.col + t->slot[k].x, t->slot[k].cols, &t->slot[k], row);
         join_cells(t, c, a, y);
+        view_tag_mark(c, a, y, r->model, (struct tag){t->type->tags, t->type->item(r->rows, row)});
     }
     int at = a.row + 1 + (int)(t->cursor.row - t->cursor.top);
     if (page)

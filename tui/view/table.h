@@ -65,6 +65,7 @@ struct table_type {
     void (*draw)(const void *rows, struct canvas *c, int y, int x, int cols,
                  const struct table_slot *slot, uint32_t row);
     uint64_t (*item)(const void *rows, uint32_t row); /* identity, see cursor.h */
+    enum tag_kind tags;                               /* what that identity is as a tag */
     const char *(*text)(const void *rows, uint32_t row, char *out, size_t size); /* to search in */
     /* Returns the row to which this row belongs, and below which it stays in any sort order;
      * TABLE_NONE: none. NULL: there are no such rows. */

@@ -411,6 +411,7 @@ const struct table_type threads_table = {
     .key = key,
     .draw = draw_cell,
     .item = item,
+    .tags = TAG_THREAD,
     .text = text,
     .parent = parent,
 };

@@ -19,11 +19,16 @@ void tree_list_build(struct tree_list *l, const struct snapshot *s) {
     cursor_follow(&l->cursor, &rows);
 }
 
-uint32_t tree_list_node(const struct tree_list *l, const struct snapshot *s) {
-    if (!s || l->cursor.row >= l->rows.count)
+uint32_t tree_list_node_at(const struct tree_list *l, const struct snapshot *s, uint32_t row) {
+    row = row == VIEW_CURSOR ? l->cursor.row : row;
+    if (!s || row >= l->rows.count)
         return SNAPSHOT_ROOT;
-    uint32_t node = l->rows.row[l->cursor.row].node;
+    uint32_t node = l->rows.row[row].node;
     return node < s->node_count ? node : SNAPSHOT_ROOT;
+}
+
+uint32_t tree_list_node(const struct tree_list *l, const struct snapshot *s) {
+    return tree_list_node_at(l, s, VIEW_CURSOR);
 }
 
 static void select_row(struct tree_list *l, uint32_t row) {

@@ -38,7 +38,8 @@ void tree_list_go(struct tree_list *l, const struct snapshot *s, uint32_t node);
 bool tree_list_find(struct tree_list *l, const struct snapshot *s, int by,
                     const struct tree_matches *matches);
 
-/* Returns the node of the cursor's row; SNAPSHOT_ROOT: none. */
+/* Returns the node of a row, or of the cursor's row (VIEW_CURSOR); SNAPSHOT_ROOT: none. */
+uint32_t tree_list_node_at(const struct tree_list *l, const struct snapshot *s, uint32_t row);
 uint32_t tree_list_node(const struct tree_list *l, const struct snapshot *s);
 
 /* Call this before the rows are drawn. The tree begins at column `left` of a canvas that ends at

@@ -40,6 +40,21 @@ bool tree_subject(const struct model *m, const struct snapshot *s, uint32_t node
     return out->thread != NULL;
 }
 
+bool tree_tag(const struct model *m, const struct snapshot *s, uint32_t node, struct tag *out) {
+    struct view_subject on;
+    *out = (struct tag){TAG_NONE, 0};
+    if (!s || node >= s->node_count)
+        return false;
+    if (!tree_subject(m, s, node, &on))
+        return true; /* a thread that is gone */
+    if (!on.thread)
+        *out = (struct tag){TAG_METHOD, on.method};
+    else
+        *out = (struct tag){TAG_THREAD, model_thread_key(on.thread->is_virtual, on.thread->java_id,
+                                                         on.thread->tid, on.thread->state == 'X')};
+    return true;
+}
+
 static void copy_line(const struct model *m, uint32_t method, struct text *out) {
     char name[1024];
     text_addf(out, "%s\n", model_method_name(m, method, name, sizeof name));

@@ -22,6 +22,9 @@ uint64_t tree_seed(const struct model *m);
 bool tree_subject(const struct model *m, const struct snapshot *s, uint32_t node,
                   struct view_subject *out);
 
+/* Gets a node as a tag: its method, or its thread. False for numbers out of range. */
+bool tree_tag(const struct model *m, const struct snapshot *s, uint32_t node, struct tag *out);
+
 /* Appends a node's stack: one line per frame, leaf first. */
 void tree_copy(const struct model *m, const struct snapshot *s, uint32_t node, struct text *out);
 

@@ -108,6 +108,12 @@ void view_cursor_row(struct canvas *c, struct area a, int row) {
     canvas_role(c, row, a.col, a.cols, ROLE_CURSOR);
 }
 
+void view_tag_mark(struct canvas *c, struct area a, int row, const struct model *m,
+                   struct tag tag) {
+    if (tags_find(&m->tags, tag) >= 0)
+        canvas_text(c, row, a.col + VIEW_TAG_COL, 1, ROLE_TAGGED, "*");
+}
+
 bool view_matches(const struct model *m, const char *text) {
     return m->search[0] && strcasestr(text, m->search);
 }

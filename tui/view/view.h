@@ -51,6 +51,8 @@ static inline enum view_outcome view_go(enum live_view view) {
     return (enum view_outcome)(VIEW_GO + (int)view);
 }
 
+#define VIEW_CURSOR UINT32_MAX /* the row at the cursor */
+
 /* The item at the cursor, for jumps and zooms. */
 struct view_subject {
     uint32_t method;                   /* METHOD_NONE: no code */
@@ -128,8 +130,15 @@ struct view_type {
     void (*come_back)(void *state, const struct view_place *p);
 
     /* Appends the stack, or what the row shows, as text for a clipboard: one line per frame, leaf
-     * first. */
-    void (*copy)(const void *state, const struct model *m, struct text *out);
+     * first. `row` is VIEW_CURSOR, or a row of a view that has `tag`. */
+    void (*copy)(const void *state, const struct model *m, uint32_t row, struct text *out);
+
+    /* Gets what a row stands for, as a tag; the rows are counted from the first one, whether it is on
+     * screen or not. False: there is no such row. `tagged` sums up the tagged items; `tagged_of`
+     * says what of them: "self", "". */
+    bool (*tag)(const void *state, const struct model *m, uint32_t row, struct tag *out);
+    void (*tagged)(const void *state, const struct model *m, struct tag_sum *out);
+    const char *tagged_of;
 };
 
 /* Indexed by enum live_view. */
@@ -165,6 +174,9 @@ const char *view_weight_head(const struct model *m);
 void view_heads(struct canvas *c, struct area a, const char *heads);
 /* Draws the mark of the cursor's row, and its role over the whole width. */
 void view_cursor_row(struct canvas *c, struct area a, int row);
+/* Draws the mark of a row that is tagged, beside the cursor's mark. */
+#define VIEW_TAG_COL 1
+void view_tag_mark(struct canvas *c, struct area a, int row, const struct model *m, struct tag tag);
 /* Draws a line that is being typed, after a label. The beginning is cut if needed to keep the caret
  * visible. Returns the caret's column. */
 int view_editor(struct canvas *c, int row, const char *label, const struct line_editor *l);

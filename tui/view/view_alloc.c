@@ -197,6 +197,7 @@ static void draw_heads(const struct alloc_state *v, struct canvas *c, struct are
 static int draw(void *state, struct canvas *c, struct area a, const struct model *m) {
     struct alloc_state *v = state;
     struct columns at = columns_of(m, a.cols);
+    struct tag tag;
     draw_heads(v, c, a, &at);
     bool ours = m->asked.event == WIRE_EVENT_ALLOC; /* the first answer may be of another event */
     uint32_t count = m->snapshot && ours ? v->list.rows.count : 0;
@@ -207,8 +208,12 @@ static int draw(void *state, struct canvas *c, struct area a, const struct model
         return a.row;
     }
     const struct cursor *k = &v->list.cursor;
-    for (uint32_t i = 0; i < page && k->top + i < count; i++)
-        draw_row(v, c, a, a.row + 1 + (int)i, &at, m, &v->list.rows.row[k->top + i]);
+    for (uint32_t i = 0; i < page && k->top + i < count; i++) {
+        const struct tree_row *r = &v->list.rows.row[k->top + i];
+        draw_row(v, c, a, a.row + 1 + (int)i, &at, m, r);
+        if (m->tags.count && tree_tag(m, &v->alloc.tree, r->node, &tag))
+            view_tag_mark(c, a, a.row + 1 + (int)i, m, tag);
+    }
     int row = a.row + 1 + (int)(k->row - k->top);
     if (page)
         view_cursor_row(c, a, row);
@@ -290,11 +295,22 @@ static void come_back(void *state, const struct view_place *p) {
     v->seek = METHOD_NONE;
 }
 
+static bool tag(const void *state, const struct model *m, uint32_t row, struct tag *out) {
+    const struct alloc_state *v = state;
+    return tree_tag(m, &v->alloc.tree, tree_list_node_at(&v->list, &v->alloc.tree, row), out);
+}
+
+/* The stacks end in classes, so code has no self weight: what counts is who is on a stack. */
+static void tagged(const void *state, const struct model *m, struct tag_sum *out) {
+    (void)state;
+    model_tagged_stacks(m, out);
+}
+
 /* Copies the class, the JDK method called by the site, the site, and its callers. */
-static void copy(const void *state, const struct model *m, struct text *out) {
+static void copy(const void *state, const struct model *m, uint32_t row, struct text *out) {
     const struct alloc_state *v = state;
     const struct snapshot *s = &v->alloc.tree;
-    uint32_t node = tree_list_node(&v->list, s);
+    uint32_t node = tree_list_node_at(&v->list, s, row);
     char name[1024];
     for (uint32_t i = 0; node != SNAPSHOT_ROOT && i <= node;) {
         if (node >= s->nodes[i].next) {
@@ -327,4 +343,7 @@ const struct view_type view_alloc = {
     .leave = leave,
     .come_back = come_back,
     .copy = copy,
+    .tag = tag,
+    .tagged = tagged,
+    .tagged_of = "of bytes",
 };

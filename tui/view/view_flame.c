@@ -422,7 +422,8 @@ static void come_back(void *state, const struct view_place *p) {
     v->seek = v->seed == p->of ? METHOD_NONE : p->method;
 }
 
-static void copy(const void *state, const struct model *m, struct text *out) {
+static void copy(const void *state, const struct model *m, uint32_t row, struct text *out) {
+    (void)row; /* the cursor's */
     const struct flame_state *v = state;
     if (v->box != FLAME_NONE)
         tree_copy(m, m->snapshot, v->flame.box[v->box].node, out);

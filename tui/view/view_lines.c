@@ -405,7 +405,8 @@ static void come_back(void *state, const struct view_place *p) {
 }
 
 /* Copies "shop.cart.Cart.total:42", a tab, and the line's text. */
-static void copy(const void *state, const struct model *m, struct text *out) {
+static void copy(const void *state, const struct model *m, uint32_t row, struct text *out) {
+    (void)row; /* the cursor's */
     const struct lines_state *v = state;
     char name[1024], text[1024];
     if (v->cursor.row >= v->rows.count)

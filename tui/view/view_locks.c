@@ -242,6 +242,29 @@ static void draw_row(struct canvas *c, struct area a, int y, const struct model 
         draw_owner(c, y, a, m, r);
 }
 
+static struct tag thread_tag(bool is_virtual, uint64_t java_id, uint32_t tid) {
+    return tid || java_id
+               ? (struct tag){TAG_THREAD, model_thread_key(is_virtual, java_id, tid, false)}
+               : (struct tag){TAG_NONE, 0};
+}
+
+/* A row is tagged by its class, by the thread that holds or waits, or by its method. */
+static struct tag tag_of(const struct lock_row *r) {
+    const struct snapshot_lock *l = &r->lock;
+    switch (r->kind) {
+    case LOCK_ROW_CLASS:
+        return (struct tag){TAG_METHOD, l->class_id};
+    case LOCK_ROW_OWNER:
+        return thread_tag(l->owner_is_virtual, l->owner_java_id, l->owner_tid);
+    case LOCK_ROW_WAITER:
+        return thread_tag(r->link->other_is_virtual, r->link->other_java_id, r->link->other_tid);
+    case LOCK_ROW_FRAME:
+        return (struct tag){TAG_METHOD, r->method};
+    default:
+        return (struct tag){TAG_NONE, 0};
+    }
+}
+
 static void draw_empty(struct canvas *c, struct area a, const struct model *m) {
     const struct session_engine *e = &m->status.engine[WIRE_EVENT_LOCK];
     const char *why = "no thread waits for a lock";
@@ -273,8 +296,10 @@ static int draw(void *state, struct canvas *c, struct area a, const struct model
         return a.row;
     }
     uint64_t all = waited_in_all(m->snapshot);
-    for (uint32_t i = 0; i < page && v->cursor.top + i < count; i++)
+    for (uint32_t i = 0; i < page && v->cursor.top + i < count; i++) {
         draw_row(c, a, a.row + 1 + (int)i, m, &v->rows.row[v->cursor.top + i], all);
+        view_tag_mark(c, a, a.row + 1 + (int)i, m, tag_of(&v->rows.row[v->cursor.top + i]));
+    }
     int at = a.row + 1 + (int)(v->cursor.row - v->cursor.top);
     if (page)
         view_cursor_row(c, a, at);
@@ -430,15 +455,43 @@ static void come_back(void *state, const struct view_place *p) {
     ((struct locks_state *)state)->cursor = p->cursor;
 }
 
+static bool tag(const void *state, const struct model *m, uint32_t row, struct tag *out) {
+    const struct locks_state *v = state;
+    row = row == VIEW_CURSOR ? v->cursor.row : row;
+    if (!m->snapshot || row >= v->rows.count)
+        return false;
+    *out = tag_of(&v->rows.row[row]);
+    return true;
+}
+
+/* The waits of the rows that are open. What is below a tagged row is part of it. */
+static void tagged(const void *state, const struct model *m, struct tag_sum *out) {
+    const struct locks_state *v = state;
+    bool in_class = false, in_owner = false;
+    *out = (struct tag_sum){.all = m->snapshot ? waited_in_all(m->snapshot) : 0};
+    for (uint32_t i = 0; m->snapshot && i < v->rows.count; i++) {
+        const struct lock_row *r = &v->rows.row[i];
+        uint64_t weight = r->kind == LOCK_ROW_WAITER ? r->link->waited_ns : r->lock.waited_ns;
+        if (r->kind == LOCK_ROW_CLASS)
+            in_class = in_owner = false;
+        if (r->kind == LOCK_ROW_OWNER)
+            in_owner = false;
+        bool has = tags_add(&m->tags, out, tag_of(r), in_class || in_owner ? 0 : weight);
+        in_class |= has && r->kind == LOCK_ROW_CLASS;
+        in_owner |= has && (r->kind == LOCK_ROW_OWNER || r->kind == LOCK_ROW_FRAME);
+    }
+}
+
 /* Copies the row and, for an owner, its stack. */
-static void copy(const void *state, const struct model *m, struct text *out) {
+static void copy(const void *state, const struct model *m, uint32_t row, struct text *out) {
     const struct locks_state *v = state;
     char name[2048];
     uint32_t method[LOCK_STACK_MAX], n = 0;
-    if (!m->snapshot || v->cursor.row >= v->rows.count)
+    row = row == VIEW_CURSOR ? v->cursor.row : row;
+    if (!m->snapshot || row >= v->rows.count)
         return;
-    const struct lock_row *r = &v->rows.row[v->cursor.row];
-    text_addf(out, "%s\n", row_text(&(struct text_of){v, m}, v->cursor.row, name, sizeof name));
+    const struct lock_row *r = &v->rows.row[row];
+    text_addf(out, "%s\n", row_text(&(struct text_of){v, m}, row, name, sizeof name));
     if (r->kind == LOCK_ROW_OWNER)
         n = model_owner_stack(m, r->lock.owner_node, method, LOCK_STACK_MAX);
     for (uint32_t i = 0; i < n; i++)
@@ -463,4 +516,7 @@ const struct view_type view_locks = {
     .leave = leave,
     .come_back = come_back,
     .copy = copy,
+    .tag = tag,
+    .tagged = tagged,
+    .tagged_of = "of waits",
 };

@@ -267,6 +267,7 @@ const struct table_type methods_table = {
     .key = key,
     .draw = draw_cell,
     .item = item,
+    .tags = TAG_METHOD,
     .text = text,
 };
 
@@ -328,11 +329,15 @@ static int draw(void *state, struct canvas *c, struct area a, const struct model
     return table_draw(&v->table, c, a, &rows);
 }
 
-/* Returns the selected method. METHOD_NONE: there are no rows. */
-static uint32_t selected(const struct methods_state *v, const struct model *m) {
-    uint32_t row = table_selected(&v->table);
+/* Returns the method of a row on screen. METHOD_NONE: there is no such row. */
+static uint32_t method_at(const struct methods_state *v, const struct model *m, uint32_t at) {
+    uint32_t row = table_row(&v->table, at == VIEW_CURSOR ? v->table.cursor.row : at);
     bool there = m->snapshot && row < m->snapshot->method_count;
     return there ? m->snapshot->methods[row].method : METHOD_NONE;
+}
+
+static uint32_t selected(const struct methods_state *v, const struct model *m) {
+    return method_at(v, m, VIEW_CURSOR);
 }
 
 static enum view_outcome enter(const struct methods_state *v, struct model *m) {
@@ -412,8 +417,19 @@ static void come_back(void *state, const struct view_place *p) {
     v->generation = 0; /* so that the cursor's item is searched in the next answer */
 }
 
-static void copy(const void *state, const struct model *m, struct text *out) {
-    uint32_t method = selected(state, m);
+static bool tag(const void *state, const struct model *m, uint32_t row, struct tag *out) {
+    uint32_t method = method_at(state, m, row);
+    *out = (struct tag){TAG_METHOD, method};
+    return method != METHOD_NONE;
+}
+
+static void tagged(const void *state, const struct model *m, struct tag_sum *out) {
+    (void)state;
+    model_tagged_methods(m, out);
+}
+
+static void copy(const void *state, const struct model *m, uint32_t row, struct text *out) {
+    uint32_t method = method_at(state, m, row);
     char name[1024];
     if (method != METHOD_NONE)
         text_addf(out, "%s\n", model_method_name(m, method, name, sizeof name));
@@ -440,4 +456,7 @@ const struct view_type view_methods = {
     .leave = leave,
     .come_back = come_back,
     .copy = copy,
+    .tag = tag,
+    .tagged = tagged,
+    .tagged_of = "self",
 };

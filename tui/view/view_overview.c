@@ -566,7 +566,8 @@ static void come_back(void *state, const struct view_place *p) {
     ((struct overview_state *)state)->cursor = p->cursor;
 }
 
-static void copy(const void *state, const struct model *m, struct text *out) {
+static void copy(const void *state, const struct model *m, uint32_t row, struct text *out) {
+    (void)row; /* the cursor's */
     const struct overview_state *v = state;
     char text[1024];
     if (m->snapshot && v->cursor.row < v->spots)

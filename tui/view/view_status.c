@@ -418,7 +418,8 @@ static bool find(void *state, int by, const struct model *m) {
     return view_find_row(&v->cursor, &rows, by, m, row_text, v);
 }
 
-static void copy(const void *state, const struct model *m, struct text *out) {
+static void copy(const void *state, const struct model *m, uint32_t row, struct text *out) {
+    (void)row; /* the cursor's */
     const struct status_state *v = state;
     char text[LABEL_BYTES + TEXT_BYTES + 4];
     (void)m;

@@ -74,9 +74,15 @@ static int draw(void *state, struct canvas *c, struct area a, const struct model
     return table_draw(&v->table, c, a, &rows);
 }
 
+/* Returns the row at a place on screen; TABLE_NONE: there is none. */
+static uint32_t row_at(const struct thread_table *v, const struct model *m, uint32_t place) {
+    bool current = v->model == m && m->snapshot && v->generation == m->generation;
+    return current ? table_row(&v->table, place == VIEW_CURSOR ? v->table.cursor.row : place)
+                   : TABLE_NONE;
+}
+
 static bool has_row(const struct thread_table *v, const struct model *m) {
-    return v->model == m && m->snapshot && v->generation == m->generation &&
-           table_selected(&v->table) != TABLE_NONE;
+    return row_at(v, m, VIEW_CURSOR) != TABLE_NONE;
 }
 
 /* Switches pools on or off. The cursor stays on its row; if that is gone, it goes to the thread's
@@ -207,12 +213,41 @@ static void come_back(void *state, const struct view_place *p) {
     v->generation = 0; /* so that the cursor's item is searched in the next answer */
 }
 
-static void copy(const void *state, const struct model *m, struct text *out) {
+static bool tag(const void *state, const struct model *m, uint32_t at, struct tag *out) {
+    const struct thread_table *v = state;
+    uint32_t row = row_at(v, m, at);
+    if (row == TABLE_NONE)
+        return false;
+    *out = (struct tag){TAG_THREAD, threads_table.item(v, row)};
+    return true;
+}
+
+/* A thread counts once, even if its pool is tagged too. */
+static void tagged(const void *state, const struct model *m, struct tag_sum *out) {
+    const struct thread_table *v = state;
+    bool of_pools = false;
+    *out = (struct tag_sum){.all = m->snapshot ? m->snapshot->weight : 0};
+    if (row_at(v, m, 0) == TABLE_NONE)
+        return;
+    for (uint32_t i = 0; i < v->pools.pools; i++)
+        of_pools |= tags_add(&m->tags, out, (struct tag){TAG_THREAD, v->pools.pool[i].item}, 0);
+    for (uint32_t i = 0; i < m->thread_count; i++) {
+        const struct model_thread *t = &m->threads[i];
+        if (tags_add(&m->tags, out, (struct tag){TAG_THREAD, thread_table_item(t)}, t->weight) ||
+            !of_pools)
+            continue;
+        uint32_t in = thread_pools_find(&v->pools, m, i);
+        if (in != THREAD_NO_POOL)
+            tags_add(&m->tags, out, (struct tag){TAG_THREAD, v->pools.pool[in].item}, t->weight);
+    }
+}
+
+static void copy(const void *state, const struct model *m, uint32_t at, struct text *out) {
     const struct thread_table *v = state;
     char name[MODEL_NAME_SIZE];
-    if (!has_row(v, m))
+    uint32_t row = row_at(v, m, at);
+    if (row == TABLE_NONE)
         return;
-    uint32_t row = table_selected(&v->table);
     const struct thread_pool *pool = thread_table_pool(v, row);
     text_addf(out, pool ? "%s (%u)\n" : "%s tid=%u\n",
               threads_table.text(v, row, name, sizeof name),
@@ -241,4 +276,7 @@ const struct view_type view_threads = {
     .leave = leave,
     .come_back = come_back,
     .copy = copy,
+    .tag = tag,
+    .tagged = tagged,
+    .tagged_of = "",
 };

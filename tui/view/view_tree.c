@@ -166,6 +166,7 @@ static void draw_heads(const struct tree_state *v, struct canvas *c, struct area
 static int draw(void *state, struct canvas *c, struct area a, const struct model *m) {
     struct tree_state *v = state;
     struct columns at = columns_of(m, a.cols);
+    struct tag tag;
     draw_heads(v, c, a, &at, m);
     uint32_t count = m->snapshot ? v->list.rows.count : 0;
     uint32_t page = a.rows > 1 ? (uint32_t)a.rows - 1 : 0;
@@ -175,8 +176,12 @@ static int draw(void *state, struct canvas *c, struct area a, const struct model
         return a.row;
     }
     const struct cursor *k = &v->list.cursor;
-    for (uint32_t i = 0; i < page && k->top + i < count; i++)
-        draw_row(v, c, a, a.row + 1 + (int)i, &at, m, &v->list.rows.row[k->top + i]);
+    for (uint32_t i = 0; i < page && k->top + i < count; i++) {
+        const struct tree_row *r = &v->list.rows.row[k->top + i];
+        draw_row(v, c, a, a.row + 1 + (int)i, &at, m, r);
+        if (m->tags.count && tree_tag(m, m->snapshot, r->node, &tag))
+            view_tag_mark(c, a, a.row + 1 + (int)i, m, tag);
+    }
     int row = a.row + 1 + (int)(k->row - k->top);
     if (page)
         view_cursor_row(c, a, row);
@@ -231,9 +236,28 @@ static void come_back(void *state, const struct view_place *p) {
     v->seek = METHOD_NONE;
 }
 
-static void copy(const void *state, const struct model *m, struct text *out) {
+static bool tag(const void *state, const struct model *m, uint32_t row, struct tag *out) {
     const struct tree_state *v = state;
-    tree_copy(m, m->snapshot, tree_list_node(&v->list, m->snapshot), out);
+    return tree_tag(m, m->snapshot, tree_list_node_at(&v->list, m->snapshot, row), out);
+}
+
+/* Methods count by their self time. If none is tagged, threads count, in a tree of each thread. */
+static void tagged(const void *state, const struct model *m, struct tag_sum *out) {
+    (void)state;
+    model_tagged_methods(m, out);
+    bool threads = !out->seen && m->asked.by_thread;
+    for (uint32_t i = 0; threads && i < m->thread_count; i++) {
+        const struct model_thread *t = &m->threads[i];
+        tags_add(&m->tags, out,
+                 (struct tag){TAG_THREAD,
+                              model_thread_key(t->is_virtual, t->java_id, t->tid, t->state == 'X')},
+                 t->weight);
+    }
+}
+
+static void copy(const void *state, const struct model *m, uint32_t row, struct text *out) {
+    const struct tree_state *v = state;
+    tree_copy(m, m->snapshot, tree_list_node_at(&v->list, m->snapshot, row), out);
 }
 
 const struct view_type view_tree = {
@@ -255,4 +279,7 @@ const struct view_type view_tree = {
     .leave = leave,
     .come_back = come_back,
     .copy = copy,
+    .tag = tag,
+    .tagged = tagged,
+    .tagged_of = "self",
 };

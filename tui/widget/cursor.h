@@ -4,6 +4,7 @@
  *   format       numbers as short text: bytes, counts, times, percent
  *   line_editor  one-line text editor
  *   row_order    sorting of rows by key, and nesting of children below parents
+ *   tags         items that the user tagged, by identity
  *   tree_rows    visible rows of a call tree whose nodes open and close
  *
  * The selected row of a list that changes, and the part of the list that is on screen.

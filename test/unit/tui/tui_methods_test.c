@@ -113,7 +113,7 @@ static void presses(void **unused) {
     snprintf(f.model.search, sizeof f.model.search, "nothing like it");
     assert_false(view_methods.find(state, 1, &f.model));
     struct text text = {0};
-    view_methods.copy(state, &f.model, &text);
+    view_methods.copy(state, &f.model, VIEW_CURSOR, &text);
     assert_string_equal(text.data, "shop.http.Worker.run\n");
     text_free(&text);
     /* The mouse, on a row and twice on it. */

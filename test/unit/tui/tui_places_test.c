@@ -289,7 +289,7 @@ static void help(void **unused) {
     HAS("/ search");
     fixture_press(&f, "/clip");
     HAS("search: clip");
-    HAS("copy the row's stack to your clipboard");
+    HAS("copy the row's stack, or all tagged rows, to your clipboard");
     HAS_NOT("group threads");
     HAS_NOT("In threads\n");
     fixture_press(&f, "\n");

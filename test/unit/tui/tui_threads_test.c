@@ -83,7 +83,7 @@ static void busy(void **unused) {
 
 static const char *copied(void *state, const struct fixture *f, struct text *t) {
     text_clear(t);
-    view_threads.copy(state, &f->model, t);
+    view_threads.copy(state, &f->model, VIEW_CURSOR, t);
     return t->data ? t->data : "";
 }
 

@@ -136,6 +136,27 @@ static void bound_keys_come_first(void **unused) {
     assert_int_equal(keymap_command(k, 'p', SCOPE_METHODS), COMMAND_NONE);
 }
 
+/* Space tags rows in tables. Who binds it to another command has that command everywhere. */
+static void space_can_be_bound(void **unused) {
+    (void)unused;
+    char key[KEY_TEXT];
+    assert_int_equal(keymap_command(NULL, ' ', SCOPE_METHODS), COMMAND_TAG);
+    assert_int_equal(keymap_command(NULL, ' ', SCOPE_TREE), COMMAND_TAG);
+    assert_int_equal(keymap_command(NULL, ' ', SCOPE_FLAME), COMMAND_PAUSE);
+    assert_int_equal(keymap_command(NULL, 'p', SCOPE_METHODS), COMMAND_PAUSE);
+    assert_int_equal(keymap_command(NULL, PRESS_ENTER, SCOPE_TREE), COMMAND_ENTER);
+    struct config c = good("[keys]\npause = p Space\n");
+    assert_int_equal(keymap_command(&c.keys, ' ', SCOPE_METHODS), COMMAND_PAUSE);
+    assert_int_equal(keymap_command(&c.keys, ' ', SCOPE_TREE), COMMAND_PAUSE);
+    assert_int_equal(keymap_command(&c.keys, ' ', SCOPE_STATUS), COMMAND_PAUSE);
+    assert_string_equal(keymap_key(&c.keys, COMMAND_TAG, SCOPE_METHODS, key), "");
+    c = good("[keys]\nenter = Enter Space\n");
+    assert_int_equal(keymap_command(&c.keys, ' ', SCOPE_TREE), COMMAND_ENTER);
+    c = good("[keys]\ntag = c\n");
+    assert_int_equal(keymap_command(&c.keys, 'c', SCOPE_TREE), COMMAND_TAG);
+    assert_int_equal(keymap_command(&c.keys, ' ', SCOPE_TREE), COMMAND_NONE);
+}
+
 /* As somebody would do who edits it: every line without its '#'. */
 static void what_is_printed_can_be_read(void **unused) {
     (void)unused;
@@ -295,6 +316,7 @@ int main(void) {
         cmocka_unit_test(mistakes_name_their_line),
         cmocka_unit_test(keys),
         cmocka_unit_test(bound_keys_come_first),
+        cmocka_unit_test(space_can_be_bound),
         cmocka_unit_test(what_is_printed_can_be_read),
         cmocka_unit_test(every_row_can_be_bound),
         cmocka_unit_test(where_it_is),

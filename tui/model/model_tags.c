@@ -23,9 +23,11 @@ void model_tagged_methods(const struct model *m, struct tag_sum *out) {
 void model_tagged_stacks(const struct model *m, struct tag_sum *out) {
     const struct snapshot *s = m->snapshot;
     *out = (struct tag_sum){.all = s ? s->weight : 0};
-    for (uint32_t i = 0; s && i < s->node_count;) {
+    for (uint32_t i = 0, counted = 0; s && i < s->node_count; i++) {
         const struct snapshot_node *n = &s->nodes[i];
-        i = tags_add(&m->tags, out, method_tag(n->method), n->total) ? n->next : i + 1;
+        bool has = tags_add(&m->tags, out, method_tag(n->method), i < counted ? 0 : n->total);
+        if (has && i >= counted)
+            counted = n->next; /* what is below it is part of its total */
     }
 }
 

@@ -116,7 +116,8 @@ static void threads(void **unused) {
     HAS("http-worker-#");
     HAS("3 tagged: 94.8%\n");
     fixture_press(&f, "3T");
-    HAS("\n *"); /* the tree of the tagged thread */
+    HAS("\n *  "); /* the trees of the tagged threads */
+    HAS("2 tagged: 28.5%");
     fixture_close(&f);
 }
 
@@ -130,17 +131,30 @@ static void locks_and_alloc(void **unused) {
     fixture_second(&f);
     fixture_press(&f, " "); /* a class; its owner is part of it */
     HAS("\n *");
-    HAS("1 tagged: ");
-    HAS("of waits");
+    HAS("1 tagged: 99.5% of waits");
+    fixture_press(&f, " ");
+    HAS("2 tagged: 99.5% of waits");
+    fixture_press(&f, "G "); /* an owner that is not known */
+    HAS("this row cannot be tagged");
+    HAS("2 tagged: 99.5% of waits");
     fixture_press(&f, "g\n"); /* Enter still opens and closes */
     HAS("\n>*");
     fixture_press(&f, "U6");
     HAS_NOT("tagged");
     fixture_press(&f, "g ");
     HAS("\n *");
-    HAS("of bytes");
-    fixture_press(&f, "1");
-    HAS_NOT("tagged"); /* classes are no rows here */
+    HAS("\n *  69.2 ");
+    HAS("1 tagged: 69.2% of bytes");
+    fixture_press(&f, "g\nj "); /* what allocates it is on the same stacks, and on others */
+    HAS("2 tagged: 92.3% of bytes");
+    fixture_press(&f, "\\");
+    assert_string_equal(f.model.question.filter,
+                        "^(java\\.lang\\.Object\\[\\]|shop\\.cart\\.Cart\\.total)$");
+    fixture_press(&f, "\x1b"
+                      "1");
+    HAS("1 tagged: 12.0% self"); /* classes are no rows here, and on no stack */
+    fixture_press(&f, "\\");
+    assert_string_equal(f.model.question.filter, "^shop\\.cart\\.Cart\\.total$");
     fixture_close(&f);
 }
 

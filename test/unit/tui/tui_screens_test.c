@@ -35,7 +35,7 @@ static void tree_folds(void **unused) {
     fixture_open(&f, LIVE_TREE, 24, 80, false);
     fixture_press(&f, "e");
     compare_screen(&f, "tree-hottest");
-    fixture_press(&f, "G-jjk+kk- ");
+    fixture_press(&f, "G-jjk+kk-\n");
     compare_screen(&f, "tree-folded");
     fixture_press(&f, "gi");
     fixture_press(&f, "j+");

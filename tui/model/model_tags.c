@@ -46,10 +46,14 @@ static size_t escaped_name(const struct method *method, char *out, size_t size) 
     return n + 2 < size ? n : size;
 }
 
-/* True for methods that a filter can find on stacks of the current event. */
+/* True for methods that a filter can find on stacks of the current event. Rows of the VM's threads
+ * are on no stack. */
 static bool can_match(const struct model *m, const struct tag *t) {
-    return t->kind == TAG_METHOD && (model_method(m, (uint32_t)t->id)->kind != METHOD_CLASS ||
-                                     !model_ends_in_code(m->question.event));
+    if (t->kind != TAG_METHOD)
+        return false;
+    enum method_kind kind = model_method(m, (uint32_t)t->id)->kind;
+    return kind != METHOD_THREAD &&
+           (kind != METHOD_CLASS || !model_ends_in_code(m->question.event));
 }
 
 /* True if an older tag has the same name: overloads differ only in their signatures. */

@@ -69,7 +69,8 @@ static void name_methods(struct profile *p) {
         char class_name[64], name[32];
         snprintf(class_name, sizeof class_name, "com/example/p%u/Class%u", i % 97, i / 10);
         snprintf(name, sizeof name, "method%u", i);
-        method_table_intern(profile_methods(p), METHOD_JAVA, class_name, name, "()V", "");
+        method_table_intern(profile_methods(p), i % 5 ? METHOD_JAVA : METHOD_NATIVE, class_name,
+                            name, "()V", "");
     }
 }
 
@@ -352,6 +353,12 @@ static void run_bars(void) {
     q = tree;
     q.by_thread = true;
     refresh(p, s, &second, "tree by thread", q, 0, false);
+    q = tree;
+    q.fold_natives = true;
+    refresh(p, s, &second, "native folded, tree", q, 0, false);
+    refresh(p, s, &second, "60 s, native folded, tree", q, 60, false);
+    q.tree = false;
+    refresh(p, s, &second, "60 s, native folded, methods", q, 60, false);
     printf("  memory of the profile %.0f MB, with what refreshes keep %.0f MB\n", filled,
            rss_mb() - before);
     profile_free(p);

@@ -74,8 +74,45 @@ int native_fold_update(struct profile *p) {
     return rc == 0 ? find_kinds(f, &p->threads) : rc;
 }
 
+/* Finds the path below `parent` for this method, or adds it. */
+static int child_path(struct native_fold *f, uint32_t parent, uint32_t method, uint32_t *path) {
+    struct index *x = &f->path_index;
+    uint32_t hash = (uint32_t)hash_pair(index_seed(x), parent, method), pos = hash;
+    while ((*path = index_next(x, hash, &pos)) != INDEX_NONE)
+        if (f->paths[*path].parent == parent && f->paths[*path].method == method)
+            return 0;
+    if (index_reserve(x) != 0 || !GROW(f->paths, f->path_count, f->path_cap))
+        return -ENOMEM;
+    *path = f->path_count++;
+    f->paths[*path] = (struct call_path){parent, method};
+    index_put(x, hash, *path);
+    return 0;
+}
+
+int native_fold_paths(struct profile *p) {
+    struct native_fold *f = &p->native_fold;
+    if (!grow_array(&f->path, &f->path_node_cap, f->nodes, sizeof *f->path))
+        return -ENOMEM;
+    for (; f->path_nodes < f->nodes; f->path_nodes++) {
+        uint32_t i = f->path_nodes, parent = p->tree.node[i].parent, above = CALL_ROOT;
+        f->path[i] = CALL_ROOT;
+        if (native_fold_drops(f, i))
+            continue;
+        if (parent != CALL_ROOT)
+            above = native_fold_parent(f, i, parent);
+        bool root = parent == CALL_ROOT || above == NATIVE_FOLD_NONE;
+        if (child_path(f, root ? CALL_ROOT : f->path[above], p->tree.node[i].method, &f->path[i]) !=
+            0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
 void native_fold_free(struct native_fold *f) {
     free(f->left);
+    free(f->path);
+    free(f->paths);
+    index_free(&f->path_index);
     free(f->kind);
 }
 

@@ -18,6 +18,7 @@
 #ifndef JTOP_PROFILE_SNAPSHOT_NATIVE_FOLD_H
 #define JTOP_PROFILE_SNAPSHOT_NATIVE_FOLD_H
 
+#include "core/profile/table/index.h"
 #include "core/profile/table/thread_kind.h"
 
 #include <stdbool.h>
@@ -31,18 +32,40 @@ struct native_fold {
     uint32_t *left; /* by node: the last node of its stack that is left, or NATIVE_FOLD_NONE; with
                        NATIVE_FOLD_JAVA if the stack has a Java frame, so that it is folded */
     uint32_t nodes, cap;
+    /* The paths of what is left, as in struct call_tree; made by native_fold_paths. */
+    uint32_t *path; /* by node; CALL_ROOT for nodes that are folded */
+    struct call_path *paths;
+    uint32_t path_nodes, path_node_cap; /* of `path` */
+    uint32_t path_count, path_cap;
+    struct index path_index;
     uint32_t vm[THREAD_KINDS]; /* by kind of thread: 1 + the node of its row; 0: none, because the
                                   tree is full */
     uint8_t *kind;             /* by thread: enum thread_kind, during a query */
     uint32_t kind_cap;
 };
 
+struct call_path;
 struct profile;
 
 /* Updates p->native_fold for the profile's nodes and threads. The first call adds the three rows to
  * the call tree. 0 or -ENOMEM. */
 int native_fold_update(struct profile *p);
+/* Updates the paths, after native_fold_update. 0 or -ENOMEM. */
+int native_fold_paths(struct profile *p);
 void native_fold_free(struct native_fold *f);
+
+/* Whether the node's stack has Java frames, and the node is not one of those that are left. */
+static inline bool native_fold_drops(const struct native_fold *f, uint32_t node) {
+    return f->left[node] & NATIVE_FOLD_JAVA && f->left[node] != (node | NATIVE_FOLD_JAVA);
+}
+
+/* Returns the node above in what is left; NATIVE_FOLD_NONE: there is none. `parent`: the node above
+ * in the call tree, which there is. */
+static inline uint32_t native_fold_parent(const struct native_fold *f, uint32_t node,
+                                          uint32_t parent) {
+    bool is_left = (f->left[node] & ~NATIVE_FOLD_JAVA) == node;
+    return is_left ? f->left[parent] & ~NATIVE_FOLD_JAVA : parent;
+}
 
 /* Whether a query about the stacks with this method can be answered folded: a native method would
  * not be in the answer. */

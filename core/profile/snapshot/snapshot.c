@@ -189,8 +189,10 @@ static void return_scratch(struct build *b, bool clean) {
     free(b->mark);
     free(b->branch);
     free(b->built);
-    free(b->own_path);
-    free(b->own_paths);
+    if (!b->paths_are_lent) {
+        free(b->own_path);
+        free(b->own_paths);
+    }
 }
 
 /* Prepares for a query that folds native frames, or is about a row of the VM's threads: no stack has

@@ -98,6 +98,7 @@ struct build {
                            NULL: the call tree's paths are used */
     struct call_path *own_paths;
     uint32_t own_path_count;
+    bool paths_are_lent;         /* they belong to the profile's native_fold */
     uint64_t least;              /* minimum total of a branch that is not pruned */
     struct snapshot_node *built; /* inverted trees only; by branch: its counters */
     uint32_t built_cap;
@@ -185,9 +186,9 @@ static inline uint64_t build_last_second(const struct query *q) {
 /* Returns the node above; CALL_ROOT: none. Between Java frames, what is folded is left out. */
 static inline uint32_t build_parent(const struct build *b, uint32_t node) {
     uint32_t parent = b->p->tree.node[node].parent;
-    if (!b->left || parent == CALL_ROOT || (b->left[node] & ~NATIVE_FOLD_JAVA) != node)
+    if (!b->left || parent == CALL_ROOT)
         return parent;
-    uint32_t left = b->left[parent] & ~NATIVE_FOLD_JAVA;
+    uint32_t left = native_fold_parent(&b->p->native_fold, node, parent);
     return left == NATIVE_FOLD_NONE ? CALL_ROOT : left;
 }
 

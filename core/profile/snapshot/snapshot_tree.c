@@ -173,13 +173,25 @@ static int own_child(struct build *b, struct index *index, uint32_t parent, uint
 
 /* Whether the node is above the frame where the tree begins, or folded. */
 static bool is_left_out(const struct build *b, uint32_t node) {
-    if (b->left && b->left[node] & NATIVE_FOLD_JAVA && b->left[node] != (node | NATIVE_FOLD_JAVA))
+    if (b->left && native_fold_drops(&b->p->native_fold, node))
         return true;
     return build_from_method(b->q) && !(b->filter->flags[node] & FILTER_METHOD);
 }
 
+static int borrow_paths(struct build *b) {
+    struct native_fold *f = &b->p->native_fold;
+    int rc = native_fold_paths(b->p);
+    b->paths_are_lent = true;
+    b->own_path = f->path;
+    b->own_paths = f->paths;
+    b->own_path_count = f->path_count;
+    return rc;
+}
+
 /* One pass is enough: parents have smaller ids than their children. */
 int build_own_paths(struct build *b) {
+    if (b->left && !b->q->tiers && !build_from_method(b->q))
+        return borrow_paths(b);
     const struct call_tree *t = &b->p->tree;
     struct index index = {0};
     uint64_t *keys = calloc((size_t)t->nodes + 1, sizeof *keys);

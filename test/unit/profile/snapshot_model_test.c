@@ -1,4 +1,5 @@
 /* Random samples through the profile and through the model in sample_model.h. */
+#include "core/profile/profile_state.h"
 #include "test/unit/profile/sample_model.h"
 #include "test/unit/tier.h"
 
@@ -313,7 +314,7 @@ static void expect_same(const struct snapshot *a, const struct snapshot *b) {
 
 /* What is summed up between two questions, sample by sample, is what summing up anew says: with
  * samples that come and go, and events that are asked for in turns or forgotten. A filter that
- * keeps everything is asked for in the slow way. */
+ * keeps everything is asked for in the slow way. Folds too are as if made anew. */
 static void test_between_two_questions(void **state) {
     (void)state;
     enum { ROUNDS = 400, PLACES = 64 };
@@ -343,8 +344,13 @@ static void test_between_two_questions(void **state) {
         q.prune_ppm = 1 + roll(2) * roll(20000);
         q.lines = roll(2);
         q.lines_of = roll(GC_ROW);
+        q.fold_natives = roll(2);
         struct snapshot *quick = snapshot_take(m->p, &q);
         q.filter = "!no such frame";
+        if (roll(4) == 0) { /* what is left of each stack is found anew */
+            native_fold_free(&m->p->native_fold);
+            m->p->native_fold = (struct native_fold){0};
+        }
         struct snapshot *slow = snapshot_take(m->p, &q);
         assert_non_null(quick);
         assert_non_null(slow);

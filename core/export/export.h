@@ -5,6 +5,7 @@
  *   export_file             formatting of an export, and writing it to a file or stdout
  *   export_path             file names with %p, %t, %n, %e and %{ENV} filled in
  *   formats                 declarations of each format's writer, and helpers they share
+ *   frame_change            change of a frame against an earlier profile, and its colour
  *   frame_class             kinds of frames (Java tiers, native, kernel, …) and their colours
  *   frame_names             printed names of frames, each distinct text once with a number
  *   frame_walk              depth-first walk over a snapshot's tree, siblings sorted by name

@@ -1,6 +1,5 @@
 /*
  * Files:
- *   frame_change  change of a frame against an earlier profile, and its colour
  *   html          interface of the HTML page builder, and the embedded scripts
  *   html_assets   scripts and styles of the HTML pages, embedded in the program
  *   html_export   HTML exports: flame graph and call tree

@@ -20,7 +20,7 @@
 #include "core/export/frame_class.h"
 #include "core/export/json_text.h"
 #include "core/export/svg_text.h"
-#include "core/export/web/frame_change.h"
+#include "core/export/frame_change.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -9,7 +9,7 @@
 #include "core/export/frame_walk.h"
 #include "core/export/human.h"
 #include "core/export/svg_text.h"
-#include "core/export/web/frame_change.h"
+#include "core/export/frame_change.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -185,9 +185,11 @@ static int find_limits(struct diff *d) {
     return 0;
 }
 
-static bool same_kind(const struct snapshot *a, const struct snapshot *b) {
-    return a->inverted == b->inverted && a->by_thread == b->by_thread && a->by_tier == b->by_tier &&
-           a->node_count > 0 && b->node_count > 0;
+/* If there was nothing before, every node is new. */
+static bool same_kind(const struct snapshot *before, const struct snapshot *now) {
+    return before->inverted == now->inverted && before->by_thread == now->by_thread &&
+           before->by_tier == now->by_tier && now->node_count > 0 &&
+           (before->node_count > 0 || before->samples == 0);
 }
 
 struct diff *diff_new(const struct snapshot *before, const struct snapshot *now) {

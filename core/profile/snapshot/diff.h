@@ -16,7 +16,7 @@
 struct diff;
 
 /* Returns NULL if there is no memory. Trees are compared if both snapshots have a tree of the same
- * kind; otherwise nodes are reported as unchanged. */
+ * kind, or `before` has no samples; otherwise nodes are reported as unchanged. */
 struct diff *diff_new(const struct snapshot *before, const struct snapshot *now);
 void diff_free(struct diff *d);
 /* Call it if samples count nothing: then no change is marked as chance. */

@@ -331,6 +331,60 @@ static void compared_with_before(void **state) {
     profile_free(p);
 }
 
+/* main calls these, in this second. */
+static void add_calls(struct profile *p, uint64_t second, const char *leaf, uint32_t times) {
+    uint32_t root = java(p, "app/Main", "main", "()V");
+    for (uint32_t i = 0; i < times; i++)
+        add_stack(p, second, 11, java(p, "app/Main", leaf, "()V"), root);
+}
+
+/* A node has its share before, the change, flags and a shade. Nodes that are gone are left out, as
+ * in the rows. */
+static void trees_are_compared(void **state) {
+    (void)state;
+    struct profile *p = profile_new(0);
+    struct api_question q = everything();
+    add_calls(p, 100, "grows", 200);
+    add_calls(p, 100, "shrinks", 780);
+    add_calls(p, 100, "same", 10);
+    add_calls(p, 100, "gone", 10);
+    add_calls(p, 102, "grows", 600);
+    add_calls(p, 102, "shrinks", 340);
+    add_calls(p, 102, "begins", 50);
+    add_calls(p, 102, "same", 10);
+    q.from = q.to = (struct api_second){.given = true, .second = 102};
+    q.compare = true;
+    q.before_from = q.before_to = 100;
+    char *text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
+    has(text, "\"names\":[\"app.Main.main\",\"app.Main.grows\",\"app.Main.shrinks\","
+              "\"app.Main.begins\",\"app.Main.same\"]");
+    has(text, "\"nodes\":[[0,0,10000,0,1000,1,100.000,0.000,1,4],"
+              "[1,1,6000,6000,600,3,20.000,40.000,0,8],[2,1,3400,3400,340,3,78.000,-44.000,0,0],"
+              "[3,1,500,500,50,3,0.000,5.000,2,7],[4,1,100,100,10,3,1.000,0.000,1,4]]");
+    free(text);
+    q.inverted = true;
+    text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
+    has(text, "\"nodes\":[[0,0,6000,0,600,3,20.000,40.000,0,8],"
+              "[1,1,6000,6000,600,1,20.000,40.000,0,8],[2,0,3400,0,340,3,78.000,-44.000,0,0],");
+    free(text);
+    q.inverted = false; /* what the method calls, before and now */
+    snprintf(q.with, sizeof q.with, "app.Main.shrinks");
+    text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
+    has(text, "\"nodes\":[[0,0,3400,3400,340,3,100.000,0.000,1,4]]");
+    free(text);
+    q.with[0] = '\0';
+    q.before_from = q.before_to = 90; /* before the first sample */
+    text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
+    has(text, "\"nodes\":[[0,0,10000,0,1000,1,0.000,100.000,3,4],");
+    free(text);
+    q.tree = false;
+    text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
+    has_not(text, "\"nodes\"");
+    has(text, "\"selfChange\":{\"points\":60.000,");
+    free(text);
+    profile_free(p);
+}
+
 /* Stacks with a method: the tree is what it calls, or its callers. */
 static void with_a_method(void **state) {
     (void)state;
@@ -453,6 +507,7 @@ int main(void) {
         cmocka_unit_test(overloads_have_signatures),
         cmocka_unit_test(waits_for_locks),
         cmocka_unit_test(compared_with_before),
+        cmocka_unit_test(trees_are_compared),
         cmocka_unit_test(with_a_method),
         cmocka_unit_test(with_an_overloaded_method),
         cmocka_unit_test(large_trees_are_cut),

@@ -171,6 +171,7 @@ static void test_nothing_before(void **state) {
     struct diff *d = diff_new(before, now);
     assert_non_null(d);
     expect(diff_method_self(d, row(p, now, "grew")), 30, true, true);
+    expect(diff_node(d, node(p, now, "main")), 100, true, true);
     diff_free(d);
     d = diff_new(now, before);
     assert_non_null(d);

@@ -37,7 +37,7 @@
  * Parameters of view and events: event=NAME (cpu), interval=, from= and to= (seconds of the
  * samples' clock, as in `window`, both inclusive; negative: before the latest; not given:
  * everything), before=FROM-TO (seconds to compare with: adds "before", and changes of the shares to
- * rows), filter= (a regular expression), thread=TID, virtual=ID, with=NAME (only stacks
+ * rows and nodes), filter= (a regular expression), thread=TID, virtual=ID, with=NAME (only stacks
  * with this method, as a view writes it; the tree begins at its outermost frame), tree=0|1 (1),
  * inverted (with `with`: the method's callers), locks (adds "locks"; they are sampled with
  * event=lock), rows= (100), nodes= (20000). A wrong or unknown parameter is a 400 that names it, in one line of
@@ -70,7 +70,9 @@
  * `name` of a node is its index in names and kinds; nodes are in preorder, only the largest ones if
  * too many (`cut`). Within a view a name means one method: overloads have their signature, too.
  * With before= a method has "selfChange" and "totalChange", and a thread "change": {"points" (of
- * percent), "chance" (chance explains it, or there are too few samples), "new"}.
+ * percent), "chance" (chance explains it, or there are too few samples), "new"}. A node has four
+ * more numbers: its share before in percent, the change in points, flags (1: chance, 2: new), and a
+ * shade from 0, much less, to 8, much more; 4: no more than chance.
  * locks: kind "monitor", "lock" or "shared"; an owner held a lock of the class while threads waited,
  * a row for each of its stacks, leaf first; a link names a thread that waited for owner `owner` (an
  * id of this view, null: not known), or if `lock` is not null, the owner of a lock that the owner

@@ -241,7 +241,7 @@ bool api_question_window(const struct api_question *q, uint64_t latest, uint64_t
 
 struct query api_question_before(const struct api_question *q) {
     struct query query = api_question_query(q, 0);
-    query.tree = query.locks = false;
+    query.locks = false;
     query.from_second = q->before_from;
     query.to_second = q->before_to;
     return query;

@@ -48,7 +48,7 @@ bool api_question_same(const struct api_question *a, const struct api_question *
  * `latest`). */
 bool api_question_window(const struct api_question *q, uint64_t latest, uint64_t *from,
                          uint64_t *to);
-/* The query of the seconds to compare with: it has rows only. */
+/* The query of the seconds to compare with: rows, and a tree if the question asks for one. */
 struct query api_question_before(const struct api_question *q);
 /* The question as a query, where `latest` is the latest second; its filter points into the
  * question. */

@@ -1,5 +1,6 @@
 #include "core/http/serve/api/api_tree.h"
 
+#include "core/export/frame_change.h"
 #include "core/export/json_text.h"
 
 #include <errno.h>
@@ -78,7 +79,19 @@ static void add(struct text *out, char before, uint64_t n) {
     json_text_number(out, n);
 }
 
-static void write_node(struct json *j, const struct snapshot_node *n, uint32_t place) {
+/* Before and now are shares of all samples of their time. */
+static void write_change(struct json *j, const struct snapshot *s, const struct snapshot_node *n,
+                         const struct diff *diff) {
+    const struct diff_change c = diff_node(diff, (uint32_t)(n - s->nodes));
+    const double now = s->weight ? 100 * (double)n->total / (double)s->weight : 0;
+    json_real(j, NULL, now > c.percent ? now - c.percent : 0);
+    json_real(j, NULL, c.percent);
+    add(j->out, ',', (c.chance ? API_TREE_CHANCE : 0u) | (c.is_new ? API_TREE_NEW : 0u));
+    add(j->out, ',', frame_change_shade(c));
+}
+
+static void write_node(struct json *j, const struct snapshot *s, const struct snapshot_node *n,
+                       const struct diff *diff, uint32_t place) {
     if (j->more)
         text_add_n(j->out, ",", 1);
     j->more = true;
@@ -88,25 +101,27 @@ static void write_node(struct json *j, const struct snapshot_node *n, uint32_t p
     add(j->out, ',', n->self);
     add(j->out, ',', n->total_samples);
     add(j->out, ',', snapshot_main_tier(n->tier));
+    if (diff)
+        write_change(j, s, n, diff);
     text_add_n(j->out, "]", 1);
 }
 
-static void write_nodes(struct json *j, const struct snapshot *s, const struct api_names *names,
-                        struct cut cut) {
+static void write_nodes(struct json *j, const struct snapshot *s, const struct diff *diff,
+                        const struct api_names *names, struct cut cut) {
     json_begin(j, "nodes", '[');
     for (uint32_t i = 0; i < s->node_count;) {
         const struct api_name *n = NULL;
         if (is_shown(&cut, &s->nodes[i]))
             n = api_names_find(names, s->nodes[i].method);
         if (n)
-            write_node(j, &s->nodes[i], n->place);
+            write_node(j, s, &s->nodes[i], diff, n->place);
         i = n ? i + 1 : s->nodes[i].next;
     }
     json_end(j, ']');
 }
 
-int api_tree_write(struct json *j, const struct snapshot *s, struct api_names *names,
-                   uint32_t nodes) {
+int api_tree_write(struct json *j, const struct snapshot *s, const struct diff *diff,
+                   struct api_names *names, uint32_t nodes) {
     struct cut cut;
     struct api_name **shown = malloc(((size_t)names->count + 1) * sizeof(void *));
     if (!shown || find_cut(s, nodes, &cut) < 0) {
@@ -117,7 +132,7 @@ int api_tree_write(struct json *j, const struct snapshot *s, struct api_names *n
         names->name[i].place = UINT32_MAX;
     json_begin(j, "tree", '{');
     place_names(j, s, names, shown, cut);
-    write_nodes(j, s, names, cut);
+    write_nodes(j, s, diff, names, cut);
     json_bool(j, "cut", cut.on || s->least > 0);
     json_end(j, '}');
     free(shown);

@@ -77,7 +77,9 @@ static int take_before(struct api_view *v, struct profile *p, const struct query
         return 0;
     struct query query = api_question_before(v->question);
     query.with_method = now->with_method;
+    query.from_method = now->from_method;
     query.method = now->method;
+    query.prune_ppm = now->prune_ppm;
     v->before = snapshot_take(p, &query);
     v->diff = v->before ? diff_new(v->before, v->snapshot) : NULL;
     return v->diff ? 0 : -ENOMEM;
@@ -273,7 +275,7 @@ int api_view_write(struct api_view *v, struct text *out) {
     write_threads(&j, v);
     int r = 0;
     if (v->question->tree)
-        r = api_tree_write(&j, v->snapshot, &v->names, v->question->nodes);
+        r = api_tree_write(&j, v->snapshot, v->diff, &v->names, v->question->nodes);
     if (v->question->locks)
         api_locks_write(&j, &v->locks, v->snapshot, &v->names);
     write_timeline(&j, v);

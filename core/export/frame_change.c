@@ -1,4 +1,4 @@
-#include "core/export/web/frame_change.h"
+#include "core/export/frame_change.h"
 
 struct diff_change frame_change(const struct diff *d, const struct snapshot *s,
                                 const struct walked_frame *f) {

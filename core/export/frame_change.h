@@ -4,8 +4,8 @@
  *
  * Context: pure.
  */
-#ifndef JTOP_EXPORT_WEB_FRAME_CHANGE_H
-#define JTOP_EXPORT_WEB_FRAME_CHANGE_H
+#ifndef JTOP_EXPORT_FRAME_CHANGE_H
+#define JTOP_EXPORT_FRAME_CHANGE_H
 
 #include "core/export/frame_walk.h"
 #include "core/profile/snapshot/diff.h"

@@ -427,7 +427,7 @@ def saves_svg(page):
     svg = page.browser.js("return picture.svg(Object.assign(Object.create(Flame.prototype), "
                           "{tree: new Tree({names: ['<a>&'], kinds: ['java'], "
                           "nodes: [[0, 0, 10, 10, 1, 1]], cut: false}, {weight: 10, samples: 1}), "
-                          "zoomed: 0, unit: 'ns', names: null}), 'title', 'sub')")
+                          "zoomed: 0, unit: 'ns', names: null}), 'title')")
     want("&lt;a&gt;&amp;" in svg and "<rect" in svg, "not an SVG: " + svg[:200])
     page.browser.js("""window.saved = null;
         picture.save = (text, name) => { window.saved = [text, name]; };""")

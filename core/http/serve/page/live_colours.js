@@ -1,6 +1,7 @@
-// Colours of frames by their kind of code (frame_class.c), and classes for threads' states.
+// Colours of frames by their kind of code (frame_class.c), or in comparisons by their change
+// (frame_change.c: 0 much less, 4 the same, 8 much more); and classes for threads' states.
 const colours = (() => {
-    const looks = JSON.parse($("#looks").textContent);
+    const {looks, changes} = JSON.parse($("#looks").textContent);
     const MATCHED = "#ee00ee";
     const byLetter = new Map(looks.map((look, i) => [look.letter, i]));
     const byKind = {native: "n", cpp: "p", kernel: "k", "class": "l", thread: "t", error: "e",
@@ -37,5 +38,5 @@ const colours = (() => {
                     disk: "io"};
     const state = (name) => (Object.hasOwn(states, name) ? states[name] : "waits");
 
-    return {looks, MATCHED, lookOf, frame, tierText, state};
+    return {looks, changes, MATCHED, lookOf, frame, tierText, state};
 })();

@@ -173,11 +173,17 @@ class Flame {
         return Boolean(this.names && i > 0 && this.names[this.tree.nameOf[i]]);
     }
 
+    colour(i) {
+        const t = this.tree, change = t.change(i);
+        return this.isMatch(i) ? colours.MATCHED : change ? colours.changes[change.shade]
+             : colours.frame(t.look[i], t.name(i));
+    }
+
     drawFrame(i, x, w, top) {
         const c = this.context, t = this.tree, y = t.depth[i] * Flame.ROW - top;
         const matched = this.isMatch(i), above = t.isAround(i, this.zoomed);
         c.globalAlpha = matched ? 1 : above ? (this.dark ? 0.35 : 0.45) : this.dark ? 0.86 : 1;
-        c.fillStyle = matched ? colours.MATCHED : colours.frame(t.look[i], t.name(i));
+        c.fillStyle = this.colour(i);
         c.fillRect(x, y, Math.max(w - (w > 3 ? 0.5 : 0), 0.5), Flame.ROW - 1);
         c.globalAlpha = 1;
         if (i === this.hover || i === this.focus) {
@@ -186,11 +192,29 @@ class Flame {
             c.lineWidth = i === this.focus ? 2 : 1;
             c.strokeRect(x + 0.5, y + 0.5, Math.max(w - 1.5, 1), Flame.ROW - 2);
         }
-        const label = Flame.fit(t.name(i), Math.floor((w - 6) / this.letter));
+        const label = this.labelOf(i, Math.floor((w - 6) / this.letter));
         if (!label)
             return;
         c.fillStyle = matched ? "#000000" : above && this.dark ? "#e6edf3" : "#0b0e11";
         c.fillText(label, x + 3, y + Flame.ROW / 2 + 4);
+    }
+
+    // A changed frame's label begins with the change: colour alone would not be accessible. If there
+    // is little room, it is the change, or only its sign.
+    labelOf(i, letters) {
+        const change = this.tree.change(i);
+        if (!change || change.chance)
+            return Flame.fit(this.tree.name(i), letters);
+        const sign = numbers.points(change.points, 2);
+        const name = Flame.fit(this.tree.name(i), letters - sign.length - 1);
+        return name ? `${sign} ${name}` : letters >= sign.length ? sign
+             : letters > 0 ? sign[0] : "";
+    }
+
+    // "before 1.20%, +0.80": as in the files of `diff`.
+    static changeText(change) {
+        const from = `before ${change.before.toFixed(2)}%, ${numbers.points(change.points, 2)}`;
+        return (change.new ? "new" : from) + (change.chance ? ", may be chance" : "");
     }
 
     // Shortens a name to `letters` characters: without its package, and if that is still too long,
@@ -221,8 +245,9 @@ class Flame {
         parts.push(numbers.percent(t.value[i], t.value[0]),
                    numbers.weight(t.value[i], this.unit), numbers.count(t.samples[i]) + " samples",
                    "self " + numbers.percent(t.self[i], t.value[0]));
+        const change = t.change(i);
         if (i)
-            parts.push(colours.looks[t.look[i]].label);
+            parts.push(change ? Flame.changeText(change) : colours.looks[t.look[i]].label);
         return parts.join(" \u00b7 ");
     }
 
@@ -326,7 +351,7 @@ class Flame {
         const t = this.tree, [x, w] = this.place(i), b = this.canvas.getBoundingClientRect();
         return {
             index: i, name: t.name(i), depth: t.depth[i], value: t.value[i], parent: t.parent[i],
-            end: t.end[i], match: this.isMatch(i), kind: colours.looks[t.look[i]].letter,
+            change: t.change(i), colour: this.colour(i), end: t.end[i], match: this.isMatch(i), kind: colours.looks[t.look[i]].letter,
             shown: t.isIn(i, this.zoomed) || t.isAround(i, this.zoomed),
             x: b.x + x, y: b.y + t.depth[i] * Flame.ROW - this.box.scrollTop, w, h: Flame.ROW - 1,
         };

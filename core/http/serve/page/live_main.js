@@ -16,6 +16,7 @@
     // Some views are always about one event.
     const FIXED = {locks: "lock", alloc: "alloc"};
     const eventOf = () => FIXED[state.view] || state.event;
+    const isCompared = () => state.before && state.view !== "locks" && state.view !== "status";
 
     function question(held) {
         const q = new URLSearchParams({event: eventOf(), rows: state.rows});
@@ -31,7 +32,7 @@
         } else if (state.span) {
             q.set("from", -state.span);
         }
-        if (state.before)
+        if (isCompared())
             q.set("before", `${state.before.from}-${state.before.to}`);
         for (const n of state.narrowed) {
             if (n.kind === "filter")
@@ -132,12 +133,13 @@
         threads.set(view.threads || [], context);
         if (view.locks)
             locks.setLocks(view.locks, context);
-        if (view.tree && state.view === "alloc") {
-            alloc.setTree(new Tree(view.tree, view.total), context);
-        } else if (view.tree) {
-            const calls = new Tree(view.tree, view.total);
+        const calls = view.tree ? new Tree(view.tree, view.total, context.compared) : null;
+        if (calls && state.view === "alloc") {
+            alloc.setTree(calls, context);
+        } else if (calls) {
             flame.set(calls, view.unit);
             tree.setTree(calls, context);
+            tools.showLegend(context.compared);
         }
         nameThreads(view.threads || []);
         showCounts(view);
@@ -192,6 +194,7 @@
         $("#more").hidden = !(more > 0) || state.rows >= 1000;
         setText($("#more"), `${numbers.count(Math.max(more, 0))} more rows`);
         const nothing = state.view !== "status" && view.total.samples === 0 && !(view.locks && view.locks.classes.length);
+        setText($("#compared"), tools.comparedText(view, state));
         $("#nothing").hidden = !nothing;
         setText($("#nothing"), nothing ? tools.nothingText(view, state) : "");
     }
@@ -433,12 +436,9 @@
                                    calls: (name) => treeOf(name, false)});
 
     function save() {
-        if (!flame.tree)
-            return;
-        const when = new Date().toISOString().slice(0, 19).replace(/[-:]/g, "").replace("T", "-");
-        picture.save(picture.svg(flame, `${jvmName} (${pid}): ${state.event}`,
-                                 flame.stats(flame.zoomed)),
-                     `jtop-prof-${pid}-${state.event}-${when}.svg`);
+        if (flame.tree)
+            picture.save(picture.svg(flame, `${jvmName} (${pid}): ${state.event}`),
+                         picture.named(`jtop-prof-${pid}-${state.event}`));
     }
 
     function escape() {
@@ -576,7 +576,6 @@
     setText($("#jvm-name"), jvmName);
     $("#event").append(new Option("cpu", "cpu"));
     keys.fill($("#keys"));
-    tools.fillLegend();
     wire();
     restore();
     window.addEventListener("popstate", restore);

@@ -22,14 +22,14 @@ class MethodTable extends Table {
     }
 
     set(rows, context) {
-        this.hide(this.columns.findIndex((c) => c.id === "change"), !context.compared);
+        this.showChanges(context);
         super.set(rows, context);
     }
 
     static points = (change) => (change ? change.points : 0);
     // "+1.2*": by more than chance. "new": the baseline has no such row.
-    static change = (change) => (!change ? "" : (change.points < 0 ? "\u2212" : "+") +
-        Math.abs(change.points).toFixed(1) + (change.new ? " new" : "") + (change.chance ? "" : "*"));
+    static change = (change) => (!change ? "" : numbers.points(change.points, 1) +
+        (change.new ? " new" : "") + (change.chance ? "" : "*"));
 
     static bar(cell, value, context) {
         if (!cell.firstChild)

@@ -9,6 +9,7 @@ class NodeTable extends TreeTable {
 
     setNodes(nodes, context) {
         this.tree = nodes;
+        this.showChanges(context);
         this.set(this.list(), context);
     }
 

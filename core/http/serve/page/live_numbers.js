@@ -50,6 +50,8 @@ const numbers = (() => {
         unit === "ns" ? duration(n) : unit === "bytes" ? bytes(n) : count(n) + " " + unit;
     const share = (part, whole) => (whole > 0 ? 100 * part / whole : 0);
     const percent = (part, whole) => share(part, whole).toFixed(2) + "%";
+    // A change in percentage points.
+    const points = (n, digits) => (n < 0 ? "\u2212" : "+") + Math.abs(n).toFixed(digits);
     // Half-width of the 95% interval of a share, in points, worst case.
     const margin = (samples) => (samples > 0 ? 98 / Math.sqrt(samples) : 100);
 
@@ -62,5 +64,5 @@ const numbers = (() => {
         }
     }
 
-    return {count, duration, bytes, weight, share, percent, margin, pattern};
+    return {count, duration, bytes, weight, share, percent, points, margin, pattern};
 })();

@@ -19,18 +19,20 @@ const picture = (() => {
 
     function frame(flame, i, x, w, y) {
         const t = flame.tree, g = shape("g", {});
-        const fill = flame.isMatch(i) ? colours.MATCHED : colours.frame(t.look[i], t.name(i));
+        const fill = flame.colour(i);
         g.append(shape("title", {}, t.name(i) + " \u00b7 " + flame.stats(i)),
                  shape("rect", {x: x.toFixed(1), y, width: Math.max(w - 0.3, 0.2).toFixed(1),
                                 height: ROW - 1, fill}));
-        const label = Flame.fit(t.name(i), Math.floor((w - 6) / LETTER));
+        const label = flame.labelOf(i, Math.floor((w - 6) / LETTER));
         if (label)
             g.append(shape("text", {x: (x + 3).toFixed(1), y: y + 12}, label));
         return g;
     }
 
-    function svg(flame, title, subtitle) {
+    function svg(flame, title) {
         const t = flame.tree, top = flame.zoomed, whole = t.value[top] || 1;
+        const subtitle = flame.stats(top) +
+            (t.changes ? " \u00b7 against a baseline: red is more than before, blue is less" : "");
         let levels = 0;
         const frames = [];
         for (let i = top; i < t.end[top]; i++) {
@@ -52,6 +54,12 @@ const picture = (() => {
         return new XMLSerializer().serializeToString(root);
     }
 
+    // Returns the name of a file that is saved now.
+    function named(name) {
+        const when = new Date().toISOString().slice(0, 19).replace(/[-:]/g, "").replace("T", "-");
+        return `${name}-${when}.svg`;
+    }
+
     function save(text, name) {
         const url = URL.createObjectURL(new Blob([text], {type: "image/svg+xml"}));
         const link = make("a");
@@ -63,5 +71,5 @@ const picture = (() => {
         window.setTimeout(() => URL.revokeObjectURL(url), 10000);
     }
 
-    return {svg, save};
+    return {svg, named, save};
 })();

@@ -37,7 +37,8 @@ class Table {
     }
 
     nextSort() {
-        this.sortBy(this.columns[(this.columns.indexOf(this.by) + 1) % this.columns.length]);
+        const shown = this.columns.filter((column) => !column.hidden);
+        this.sortBy(shown[(shown.indexOf(this.by) + 1) % shown.length]);
     }
 
     reverse() {
@@ -53,12 +54,22 @@ class Table {
 
     // Hides the column with that index, or shows it.
     hide(index, hidden) {
+        this.columns[index].hidden = hidden;
         this.heads[index].parentElement.parentElement.parentElement
             .classList.toggle(`without-${this.columns[index].id}`, hidden);
     }
 
+    // The column of changes is there only while there is a baseline.
+    showChanges(context) {
+        const at = this.columns.findIndex((column) => column.id === "change");
+        if (at >= 0)
+            this.hide(at, !context.compared);
+    }
+
+    // While the column of the order is hidden, the first one is used.
     compare(a, b) {
-        const x = this.by.value(a, this.context), y = this.by.value(b, this.context);
+        const by = this.by.hidden ? this.columns[0] : this.by;
+        const x = by.value(a, this.context), y = by.value(b, this.context);
         const c = x < y ? -1 : x > y ? 1 : 0;
         return this.up ? c : -c;
     }

@@ -34,7 +34,7 @@ class ThreadTable extends Table {
         setText(head, cpu ? "CPU" : "States");
         head.title = (cpu ? "CPU time of the thread, in percent of one core" : ThreadTable.STATES) +
             "; click to sort";
-        this.hide(this.columns.findIndex((c) => c.id === "change"), !context.compared);
+        this.showChanges(context);
         this.hide(at, !cpu && !ThreadTable.ofWall(context));
         super.set(rows, context);
     }

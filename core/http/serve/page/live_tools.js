@@ -78,14 +78,33 @@ const tools = (() => {
             : `Waiting for samples of ${view.event}\u2026`;
     }
 
-    function fillLegend() {
-        $("#legend").append(...colours.looks.map((look) => {
-            const item = make("span", "", look.label), square = make("i");
-            square.style.background = look.colours[2];
+    // While there is a baseline: what the view does not say about it.
+    function comparedText(view, state) {
+        const said = {status: "The status is not compared with the baseline.",
+                      locks: "Waits for locks are not compared with the baseline."};
+        return !state.before ? ""
+             : said[state.view] || (view.before && !view.before.samples && view.total.samples
+                 ? `The baseline has no samples of ${view.event}.` : "");
+    }
+
+    // What the colours of the flame graph mean.
+    function showLegend(compared) {
+        const box = $("#legend"), shades = colours.changes;
+        if (box.dataset.compared === String(compared))
+            return;
+        box.dataset.compared = String(compared);
+        const items = compared ? [[shades[shades.length - 1], "+ more than before"],
+                                  [shades[0], "\u2212 less"],
+                                  [shades[(shades.length - 1) / 2], "change may be chance"]]
+                               : colours.looks.map((look) => [look.colours[2], look.label]);
+        box.replaceChildren(...items.map(([colour, text]) => {
+            const item = make("span", "", text), square = make("i");
+            square.style.background = colour;
             item.prepend(square);
             return item;
         }));
     }
 
-    return {showEvents, showBaseline, showSpan, nextSpan, showPause, showChips, nothingText, fillLegend};
+    return {showEvents, showBaseline, showSpan, nextSpan, showPause, showChips, nothingText,
+            comparedText, showLegend};
 })();

@@ -1,7 +1,8 @@
 // The call tree of a view, in arrays. Children are sorted by name, so that frames keep their order
 // from second to second. Frame 0 is "all".
 class Tree {
-    constructor(tree, total) {
+    // `compared`: the nodes have changes, see api.h.
+    constructor(tree, total, compared) {
         const nodes = tree.nodes, n = nodes.length + 1;
         this.count = n;
         this.cut = Boolean(tree.cut);
@@ -11,6 +12,7 @@ class Tree {
             this[key] = new Int32Array(n);
         for (const key of ["left", "value", "self", "samples"])
             this[key] = new Float64Array(n);
+        this.changes = compared ? new Array(n).fill(null) : null; // "all" has none
         this.read(nodes, total);
     }
 
@@ -21,7 +23,8 @@ class Tree {
         this.parent[0] = -1;
         this.look[0] = colours.lookOf("error", 0);
         for (let i = 1; i < this.count; i++) {
-            const [name, , value, self, samples, tier] = nodes[order[i] - 1];
+            const [name, , value, self, samples, tier, before, points, flags, shade] =
+                nodes[order[i] - 1];
             const above = place[parents[order[i]]];
             place[order[i]] = i;
             this.parent[i] = above;
@@ -30,6 +33,9 @@ class Tree {
             this.value[i] = value;
             this.self[i] = self;
             this.samples[i] = samples;
+            if (this.changes)
+                this.changes[i] = {before, points, chance: Boolean(flags & 1),
+                                   new: Boolean(flags & 2), shade};
             this.look[i] = colours.lookOf(this.kinds[name + 1], tier);
             this.left[i] = next[above];
             next[above] += value;
@@ -82,6 +88,12 @@ class Tree {
 
     name(i) {
         return this.names[this.nameOf[i]];
+    }
+
+    // Returns the change of a frame against the baseline: {before, points, chance, new, shade}; null:
+    // nothing is compared.
+    change(i) {
+        return this.changes && this.changes[i];
     }
 
     // Returns the names from the root to a frame, used to find the frame again in the next view.

@@ -20,13 +20,22 @@ class TreeTable extends Table {
              number: true, value: (n) => n.samples, text: (n) => numbers.count(n.samples)},
             {id: "tier", label: "Code", title: "How it ran in most samples", up: true,
              value: (n) => n.look, text: (n) => n.look},
+            TreeTable.changeColumn(),
             {id: "name", label: "Frame", title: "Name of the method", up: true, head: true,
              value: (n) => n.name, text: (n) => n.name},
         ];
     }
 
+    static changeColumn() {
+        return {id: "change", label: "Change", number: true,
+                title: "Share, against the baseline, in percentage points; * more than chance",
+                value: (n) => MethodTable.points(n.change),
+                text: (n) => MethodTable.change(n.change)};
+    }
+
     setTree(tree, context) {
         this.tree = tree;
+        this.showChanges(context);
         this.names = this.pattern ? tree.matching(this.pattern) : null;
         this.set(tree.count > 1 ? this.list() : [], context);
     }
@@ -47,7 +56,7 @@ class TreeTable extends Table {
     row(i, path, level) {
         const t = this.tree, look = colours.looks[t.look[i]];
         return {i, path, level, name: t.name(i), total: t.value[i], self: t.self[i],
-                samples: t.samples[i], look: look.label, leaf: t.end[i] === i + 1};
+                samples: t.samples[i], look: look.label, change: t.change(i), leaf: t.end[i] === i + 1};
     }
 
     isOpen(row) {

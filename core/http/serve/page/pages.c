@@ -1,5 +1,6 @@
 #include "core/http/serve/page/pages.h"
 
+#include "core/export/frame_change.h"
 #include "core/export/frame_class.h"
 #include "core/export/human.h"
 #include "core/export/svg_text.h"
@@ -34,7 +35,7 @@ static void pages_begin(struct text *out, const char *title, const char *attribu
 
 /* Data, not a script that runs: the policy does not apply to it. */
 static void add_colours(struct text *out) {
-    text_add(out, "<script type=\"application/json\" id=\"looks\">[");
+    text_add(out, "<script type=\"application/json\" id=\"looks\">{\"looks\":[");
     for (int c = 0; c < FRAME_CLASSES; c++) {
         const struct frame_class_look *look = &frame_class_looks[c];
         text_addf(out, "%s{\"letter\":\"%c\",\"label\":\"%s\",\"colours\":[", c ? ",\n" : "",
@@ -44,7 +45,10 @@ static void add_colours(struct text *out) {
                       frame_class_colour((enum frame_class)c, shade));
         text_add(out, "]}");
     }
-    text_add(out, "]</script>\n");
+    text_add(out, "],\n\"changes\":[");
+    for (unsigned shade = 0; shade < CHANGE_SHADES; shade++)
+        text_addf(out, "%s\"#%06x\"", shade ? "," : "", frame_change_colour(shade));
+    text_add(out, "]}</script>\n");
 }
 
 /* Writes everything after the body's content. */

@@ -73,22 +73,13 @@ static void want(void *state, struct model_question *q) {
     q->tree = q->others = true;
 }
 
-/* True for packages of the JDK, whose code allocates because other code called it. */
-static bool is_jdk(const char *class_name) {
-    static const char *const prefix[] = {"java/", "javax/", "jdk/", "sun/", "com/sun/"};
-    for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++)
-        if (!strncmp(class_name, prefix[i], strlen(prefix[i])))
-            return true;
-    return false;
-}
-
 static enum alloc_frame frame_of(const void *arg, uint32_t id) {
     const struct method *method = model_method(arg, id);
     if (method->kind == METHOD_THREAD)
         return ALLOC_THREAD;
     if (method->kind != METHOD_JAVA)
         return ALLOC_NO_CODE;
-    return is_jdk(method->class_name) ? ALLOC_JDK : ALLOC_OWN;
+    return method_is_jdk(method) ? ALLOC_JDK : ALLOC_OWN;
 }
 
 static void build(struct alloc_state *v, const struct model *m) {

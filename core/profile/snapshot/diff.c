@@ -188,8 +188,8 @@ static int find_limits(struct diff *d) {
 /* If there was nothing before, every node is new. */
 static bool same_kind(const struct snapshot *before, const struct snapshot *now) {
     return before->inverted == now->inverted && before->by_thread == now->by_thread &&
-           before->by_tier == now->by_tier && now->node_count > 0 &&
-           (before->node_count > 0 || before->samples == 0);
+           before->by_tier == now->by_tier && before->by_site == now->by_site &&
+           now->node_count > 0 && (before->node_count > 0 || before->samples == 0);
 }
 
 struct diff *diff_new(const struct snapshot *before, const struct snapshot *now) {

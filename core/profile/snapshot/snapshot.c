@@ -144,8 +144,12 @@ static int fill(struct build *b) {
         rc = build_lines(b);
     if (rc == 0 && b->q->tree)
         rc = b->q->inverted ? build_inverted(b) : build_branches(b);
+    if (rc == 0 && b->s->by_site)
+        rc = build_sites(b);
     if (rc == 0 && b->q->tree)
         rc = build_layout(b);
+    if (rc == 0 && b->s->by_site)
+        rc = build_ways(b);
     return rc;
 }
 
@@ -189,6 +193,7 @@ static void return_scratch(struct build *b, bool clean) {
     free(b->mark);
     free(b->branch);
     free(b->built);
+    free(b->via);
     if (!b->paths_are_lent) {
         free(b->own_path);
         free(b->own_paths);
@@ -222,6 +227,7 @@ struct snapshot *snapshot_take(struct profile *p, const struct query *q) {
     b.s->inverted = q->inverted;
     b.s->by_thread = q->by_thread;
     b.s->by_tier = q->tiers;
+    b.s->by_site = q->tree && q->inverted && q->sites;
     bool known = q->event >= 0 && q->event < PROFILE_EVENTS;
     int rc = fold_natives(&b, &ask);
     if (rc == 0 && known)
@@ -248,6 +254,7 @@ void snapshot_free(struct snapshot *s) {
     free(s->methods);
     free(s->threads);
     free(s->nodes);
+    free(s->via);
     free(s->lines);
     free(s->locks);
     free(s->lock_links);

@@ -14,6 +14,7 @@
  *   snapshot_lines     samples of each source line of one method
  *   snapshot_locks     rows of lock waits by class and owner, and who waited for whom
  *   snapshot_rows      method rows, thread states, sparklines, and tree roots by thread
+ *   snapshot_sites     inverted tree without the frames of the JDK: classes, sites, callers
  *   snapshot_tree      building of the top-down call tree, and final order of any tree
  *   spread             adding of sample weights from the leaf nodes to all their callers
  *   standing           running totals by node, path and method, updated at each refresh
@@ -68,13 +69,18 @@ struct query {
      * either end. */
     const char *const *include, *const *exclude;
     uint32_t includes, excludes;
-    bool simple_names;   /* these patterns also match names without packages */
-    bool from_method;    /* the tree (not the rows) begins at the outermost frame of `method`: what
+    bool simple_names; /* these patterns also match names without packages */
+    bool from_method;  /* the tree (not the rows) begins at the outermost frame of `method`: what
                             it calls, or inverted: who calls it. Needs with_method */
-    bool inverted;       /* the tree is bottom-up: leaves are its roots, callers are its children */
-    bool by_thread;      /* the first level of the tree is the threads (METHOD_THREAD frames) */
-    bool tree;           /* build the tree (rows are always built) */
-    bool carriers;       /* samples of virtual threads belong to their carrier threads; otherwise to
+    bool inverted;     /* the tree is bottom-up: leaves are its roots, callers are its children */
+    bool by_thread;    /* the first level of the tree is the threads (METHOD_THREAD frames) */
+    bool sites;        /* with `inverted`, not with by_thread: what is between a root and the first
+                            frame outside the JDK (method_is_jdk) is left out, because the user
+                            cannot change that code. The roots are then classes of allocated
+                            objects, their children the sites that allocate them. Where no frame is
+                            outside the JDK, the last one is the site */
+    bool tree;         /* build the tree (rows are always built) */
+    bool carriers;     /* samples of virtual threads belong to their carrier threads; otherwise to
                             the virtual threads */
     uint64_t virtual_id; /* only this virtual thread, regardless of `tid` and `carriers`; 0: all, so
                             the row of "[other virtual threads]" cannot be selected */
@@ -188,11 +194,14 @@ struct snapshot {
     struct snapshot_node *nodes; /* in preorder, siblings linked by `next`; empty without
                                     query.tree */
     uint32_t node_count;
-    uint32_t max_depth;                /* number of levels in `nodes` */
-    uint64_t least;                    /* tree nodes with a smaller total are left out, see
+    uint32_t max_depth;                         /* number of levels in `nodes` */
+    uint64_t least;                             /* tree nodes with a smaller total are left out, see
                                           query.prune_ppm; 0: none */
-    bool inverted, by_thread, by_tier; /* the kind of the tree, from the query */
-    bool folds_natives;                /* from the query, if it is possible */
+    bool inverted, by_thread, by_tier, by_site; /* the kind of the tree, from the query */
+    bool folds_natives;                         /* from the query, if it is possible */
+    uint32_t
+        *via; /* by_site: for each node that is a site, the method of the JDK that it calls, the
+                      heaviest of them; METHOD_NONE: none. NULL: not by_site */
     bool filter_gave_up; /* for some names the filter takes too long: they count as not matching */
     struct snapshot_line *lines;
     uint32_t line_count;

@@ -8,6 +8,7 @@
  *      spread    items ─▶ touches: the nodes above them, with totals; also counts method rows
  *      lines     touches, items ─▶ the lines of one method
  *      branches  touches or items ─▶ the tree in the order in which it was built, parents first
+ *      sites     inverted branches without the frames of the JDK above the roots
  *      layout    branches ─▶ the tree in preorder, children sorted
  *      sparks    the last seconds of the history ─▶ weight over time, for the rows
  *
@@ -102,6 +103,7 @@ struct build {
     uint64_t least;              /* minimum total of a branch that is not pruned */
     struct snapshot_node *built; /* inverted trees only; by branch: its counters */
     uint32_t built_cap;
+    uint32_t *via; /* by branch, with query.sites: as snapshot.via */
 };
 
 /* Trees are cut at these limits, so that no query can use up the machine: a top-down tree stops
@@ -130,7 +132,9 @@ int build_from_standing(struct build *b);
 int build_paths(struct build *b); /* before the spread whose result build_branches uses */
 int build_branches(struct build *b);
 int build_inverted(struct build *b);
+int build_sites(struct build *b); /* after build_inverted */
 int build_layout(struct build *b);
+int build_ways(struct build *b);   /* with query.sites, after build_layout: snapshot.via */
 int build_sparks(struct build *b); /* after the rows are in their final order */
 
 /* Whether the query includes this thread. */

@@ -97,3 +97,11 @@ const struct method *method_table_get(const struct method_table *t, uint32_t id)
 uint32_t method_table_count(const struct method_table *t) {
     return t->count;
 }
+
+bool method_is_jdk(const struct method *m) {
+    static const char *const prefix[] = {"java/", "javax/", "jdk/", "sun/", "com/sun/"};
+    for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++)
+        if (strncmp(m->class_name, prefix[i], strlen(prefix[i])) == 0)
+            return true;
+    return false;
+}

@@ -8,6 +8,7 @@
 #ifndef JTOP_PROFILE_TABLE_METHOD_TABLE_H
 #define JTOP_PROFILE_TABLE_METHOD_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,5 +54,8 @@ uint32_t method_table_intern(struct method_table *t, enum method_kind kind, cons
  * valid until the next intern; the strings are valid as long as the table. */
 const struct method *method_table_get(const struct method_table *t, uint32_t id);
 uint32_t method_table_count(const struct method_table *t);
+
+/* True for classes in packages of the JDK, whose code works because other code called it. */
+bool method_is_jdk(const struct method *m);
 
 #endif

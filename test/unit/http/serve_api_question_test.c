@@ -80,6 +80,8 @@ static void counts_and_flags(void **state) {
     assert_true(good("tree=1").tree);
     assert_true(good("tree").tree);
     assert_false(good("inverted=0").inverted);
+    assert_true(good("sites=1").sites);
+    assert_false(good("").sites);
     bad("rows=1001");
     bad("rows=-1");
     bad("rows=");
@@ -240,6 +242,7 @@ static void same_questions(void **state) {
         "virtual=1",
         "tree=0",
         "inverted",
+        "sites",
         "locks",
         "before=1-2",
         "before=1-3",

@@ -385,6 +385,45 @@ static void trees_are_compared(void **state) {
     profile_free(p);
 }
 
+/* Classes, sites outside the JDK with the method of the JDK that they call, callers. */
+static void allocations_by_site(void **state) {
+    (void)state;
+    struct profile *p = profile_new(0);
+    struct api_question q = everything();
+    uint32_t class_id = method_table_intern(profile_methods(p), METHOD_CLASS, "[B", "", "", "");
+    const struct profile_frame site = {.method = java(p, "app/Cart", "add", "()V")},
+                               grow = {.method = java(p, "java/util/ArrayList", "grow", "()V")},
+                               copy = {.method = java(p, "java/util/Arrays", "copyOf", "()V")},
+                               main = {.method = java(p, "app/Main", "main", "()V")};
+    const struct profile_frame by_grow[] = {{.method = class_id}, copy, grow, site, main},
+                               by_copy[] = {{.method = class_id}, copy, site, main};
+    for (int i = 0; i < 20; i++) /* now by another way, but as much as before */
+        assert_int_equal(add_frames(p, 100 * SECOND, 11, by_copy, 4), 0);
+    for (int i = 0; i < 15; i++)
+        assert_int_equal(add_frames(p, 102 * SECOND, 11, by_grow, 5), 0);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(add_frames(p, 102 * SECOND, 11, by_copy, 4), 0);
+    q.sites = true;
+    char *text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
+    has(text, "\"names\":[\"byte[]\",\"app.Cart.add\",\"java.util.Arrays.copyOf\","
+              "\"app.Main.main\"],\"kinds\":[\"class\",\"java\",\"java\",\"java\"],"
+              "\"nodes\":[[0,0,400,0,40,0,null],[1,1,400,0,40,0,2],[3,2,400,400,40,0,null]],");
+    free(text);
+    q.from = q.to = (struct api_second){.given = true, .second = 102};
+    q.compare = true;
+    q.before_from = q.before_to = 100;
+    text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
+    has(text, "\"names\":[\"byte[]\",\"app.Cart.add\",\"java.util.ArrayList.grow\",");
+    has(text, "\"nodes\":[[0,0,200,0,20,0,100.000,0.000,1,4,null],"
+              "[1,1,200,0,20,0,100.000,0.000,1,4,2],[3,2,200,200,20,0,100.000,0.000,1,4,null]],");
+    free(text);
+    set_with(&q, "java.util.ArrayList.grow"); /* still by class */
+    text = view(p, &q, SESSION_JVM_GONE, 500, "Main");
+    has(text, "\"nodes\":[[0,0,150,0,15,0,0.000,100.000,3,4,null],");
+    free(text);
+    profile_free(p);
+}
+
 /* Stacks with a method: the tree is what it calls, or its callers. */
 static void with_a_method(void **state) {
     (void)state;
@@ -508,6 +547,7 @@ int main(void) {
         cmocka_unit_test(waits_for_locks),
         cmocka_unit_test(compared_with_before),
         cmocka_unit_test(trees_are_compared),
+        cmocka_unit_test(allocations_by_site),
         cmocka_unit_test(with_a_method),
         cmocka_unit_test(with_an_overloaded_method),
         cmocka_unit_test(large_trees_are_cut),

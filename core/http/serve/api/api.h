@@ -39,7 +39,9 @@
  * everything), before=FROM-TO (seconds to compare with: adds "before", and changes of the shares to
  * rows and nodes), filter= (a regular expression), thread=TID, virtual=ID, with=NAME (only stacks
  * with this method, as a view writes it; the tree begins at its outermost frame), tree=0|1 (1),
- * inverted (with `with`: the method's callers), locks (adds "locks"; they are sampled with
+ * inverted (with `with`: the method's callers), sites (for event=alloc: the tree has the classes of
+ * the objects, below a class the methods outside the JDK that allocate them, and their callers; a
+ * node ends with the method of the JDK that it calls, an index in names, or null), locks (adds "locks"; they are sampled with
  * event=lock), rows= (100), nodes= (20000). A wrong or unknown parameter is a 400 that names it, in one line of
  * text.
  *

@@ -32,7 +32,9 @@ int api_names_take(struct api_names *n, const struct snapshot *s, const struct m
                    uint32_t rows, const uint32_t *other, uint32_t others) {
     const uint32_t methods = s->method_count < rows ? s->method_count : rows;
     const uint32_t threads = s->thread_count < rows ? s->thread_count : rows;
-    uint32_t *id = malloc(((size_t)methods + threads + s->node_count + others + 1) * sizeof *id);
+    const uint32_t ways = s->via ? s->node_count : 0;
+    uint32_t *id =
+        malloc(((size_t)methods + threads + s->node_count + ways + others + 1) * sizeof *id);
     size_t ids = 0;
     *n = (struct api_names){0};
     if (!id)
@@ -43,6 +45,8 @@ int api_names_take(struct api_names *n, const struct snapshot *s, const struct m
         id[ids++] = s->threads[i].top_method;
     for (uint32_t i = 0; i < s->node_count; i++)
         id[ids++] = s->nodes[i].method;
+    for (uint32_t i = 0; i < ways; i++)
+        id[ids++] = s->via[i];
     for (uint32_t i = 0; i < others; i++)
         id[ids++] = other[i];
     const uint32_t count = distinct(id, ids);

@@ -196,6 +196,7 @@ int api_question_read(struct api_question *q, struct params *p, struct err *e) {
         r = read_count(p, "nodes", 0, API_NODES_MAX, NODES, &nodes, e);
     q->tree = !params_text(p, "tree") || params_flag(p, "tree");
     q->inverted = params_flag(p, "inverted");
+    q->sites = params_flag(p, "sites");
     q->locks = params_flag(p, "locks");
     q->rows = (uint32_t)rows;
     q->nodes = (uint32_t)nodes;
@@ -222,8 +223,8 @@ bool api_question_same(const struct api_question *a, const struct api_question *
            a->compare == b->compare && a->before_from == b->before_from &&
            a->before_to == b->before_to && strcmp(a->filter, b->filter) == 0 &&
            strcmp(a->with, b->with) == 0 && a->tid == b->tid && a->virtual_id == b->virtual_id &&
-           a->tree == b->tree && a->inverted == b->inverted && a->locks == b->locks &&
-           a->rows == b->rows && a->nodes == b->nodes;
+           a->tree == b->tree && a->inverted == b->inverted && a->sites == b->sites &&
+           a->locks == b->locks && a->rows == b->rows && a->nodes == b->nodes;
 }
 
 static uint64_t second_of(const struct api_second *s, uint64_t latest) {
@@ -252,7 +253,8 @@ struct query api_question_query(const struct api_question *q, uint64_t latest) {
                           .tid = q->tid,
                           .virtual_id = q->virtual_id,
                           .filter = q->filter[0] ? q->filter : NULL,
-                          .inverted = q->inverted,
+                          .inverted = q->inverted || q->sites,
+                          .sites = q->sites,
                           .locks = q->locks,
                           .locks_event = WIRE_EVENT_LOCK,
                           .tree = q->tree};

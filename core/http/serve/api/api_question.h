@@ -32,7 +32,7 @@ struct api_question {
     uint32_t tid;
     uint64_t virtual_id;
     char with[PARAMS_VALUE_MAX + 1]; /* a method's name: only stacks with it; "": all */
-    bool tree, inverted, locks;
+    bool tree, inverted, sites, locks;
     uint32_t rows, nodes; /* limits: methods and threads; tree nodes */
 };
 

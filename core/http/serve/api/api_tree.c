@@ -50,27 +50,39 @@ static bool is_shown(struct cut *cut, const struct snapshot_node *n) {
     return true;
 }
 
+struct placed {
+    struct api_name **name; /* in the order of their places */
+    uint32_t count;
+};
+
+static void place_name(struct json *j, struct placed *shown, struct api_names *names,
+                       uint32_t method) {
+    struct api_name *n = api_names_find(names, method);
+    if (!n || n->place != UINT32_MAX)
+        return;
+    n->place = shown->count;
+    shown->name[shown->count++] = n;
+    json_string(j, NULL, n->text);
+}
+
 /* Writes names and kinds, and gives the names their places, in the order of the nodes. */
 static void place_names(struct json *j, const struct snapshot *s, struct api_names *names,
-                        struct api_name **shown, struct cut cut) {
-    uint32_t places = 0;
+                        struct placed *shown, struct cut cut) {
     json_begin(j, "names", '[');
     for (uint32_t i = 0; i < s->node_count;) {
         if (!is_shown(&cut, &s->nodes[i])) {
             i = s->nodes[i].next;
             continue;
         }
-        struct api_name *n = api_names_find(names, s->nodes[i++].method);
-        if (!n || n->place != UINT32_MAX)
-            continue;
-        n->place = places;
-        shown[places++] = n;
-        json_string(j, NULL, n->text);
+        place_name(j, shown, names, s->nodes[i].method);
+        if (s->via)
+            place_name(j, shown, names, s->via[i]);
+        i++;
     }
     json_end(j, ']');
     json_begin(j, "kinds", '[');
-    for (uint32_t i = 0; i < places; i++)
-        json_string(j, NULL, api_names_kind(shown[i]->is.kind));
+    for (uint32_t i = 0; i < shown->count; i++)
+        json_string(j, NULL, api_names_kind(shown->name[i]->is.kind));
     json_end(j, ']');
 }
 
@@ -90,8 +102,17 @@ static void write_change(struct json *j, const struct snapshot *s, const struct 
     add(j->out, ',', frame_change_shade(c));
 }
 
+static void write_via(struct json *j, const struct snapshot *s, const struct snapshot_node *n,
+                      const struct api_names *names) {
+    const struct api_name *via = api_names_find(names, s->via[n - s->nodes]);
+    if (via)
+        add(j->out, ',', via->place);
+    else
+        text_add_n(j->out, ",null", 5);
+}
+
 static void write_node(struct json *j, const struct snapshot *s, const struct snapshot_node *n,
-                       const struct diff *diff, uint32_t place) {
+                       const struct diff *diff, const struct api_names *names, uint32_t place) {
     if (j->more)
         text_add_n(j->out, ",", 1);
     j->more = true;
@@ -103,6 +124,8 @@ static void write_node(struct json *j, const struct snapshot *s, const struct sn
     add(j->out, ',', snapshot_main_tier(n->tier));
     if (diff)
         write_change(j, s, n, diff);
+    if (s->via)
+        write_via(j, s, n, names);
     text_add_n(j->out, "]", 1);
 }
 
@@ -114,7 +137,7 @@ static void write_nodes(struct json *j, const struct snapshot *s, const struct d
         if (is_shown(&cut, &s->nodes[i]))
             n = api_names_find(names, s->nodes[i].method);
         if (n)
-            write_node(j, s, &s->nodes[i], diff, n->place);
+            write_node(j, s, &s->nodes[i], diff, names, n->place);
         i = n ? i + 1 : s->nodes[i].next;
     }
     json_end(j, ']');
@@ -123,18 +146,18 @@ static void write_nodes(struct json *j, const struct snapshot *s, const struct d
 int api_tree_write(struct json *j, const struct snapshot *s, const struct diff *diff,
                    struct api_names *names, uint32_t nodes) {
     struct cut cut;
-    struct api_name **shown = malloc(((size_t)names->count + 1) * sizeof(void *));
-    if (!shown || find_cut(s, nodes, &cut) < 0) {
-        free(shown);
+    struct placed shown = {.name = malloc(((size_t)names->count + 1) * sizeof(void *))};
+    if (!shown.name || find_cut(s, nodes, &cut) < 0) {
+        free(shown.name);
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < names->count; i++)
         names->name[i].place = UINT32_MAX;
     json_begin(j, "tree", '{');
-    place_names(j, s, names, shown, cut);
+    place_names(j, s, names, &shown, cut);
     write_nodes(j, s, diff, names, cut);
     json_bool(j, "cut", cut.on || s->least > 0);
     json_end(j, '}');
-    free(shown);
+    free(shown.name);
     return 0;
 }

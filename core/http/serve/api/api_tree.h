@@ -2,7 +2,8 @@
  * A snapshot's tree as JSON: {"names", "kinds", "nodes": [[name, depth, total, self, samples,
  * tier]…], "cut"}, nodes in preorder. In comparisons a node has four more numbers: its share
  * before, in percent; the change in percentage points; flags; and the shade of its colour
- * (frame_change_shade).
+ * (frame_change_shade). In a tree by site a node ends with the name of the method of the JDK that the
+ * site calls, or null.
  *
  * Context: pure.
  */

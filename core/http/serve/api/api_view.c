@@ -67,7 +67,8 @@ int api_view_narrow(struct query *query, struct profile *p, const struct api_que
     const uint32_t count = api_names_search(profile_methods(p), q->with, id);
     query->method = count ? id[0] : METHOD_NONE;
     const int r = count > 1 ? choose_method(query, p, id, count) : 0;
-    query->with_method = query->from_method = true;
+    query->with_method = true;
+    query->from_method = !q->sites; /* sites are below their classes */
     return r;
 }
 

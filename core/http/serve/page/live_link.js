@@ -15,6 +15,15 @@ const link = (() => {
             q.set("from", -state.span);
     }
 
+    // Writes what an address and a request for a view have in common.
+    function writeShared(q, {held, span, before, narrowed}) {
+        writeTime(q, {held, span});
+        if (before)
+            q.set("before", `${before.from}-${before.to}`);
+        for (const n of narrowed)
+            q.set(PARAMETER[n.virtual ? "virtual" : n.kind], n.value);
+    }
+
     // Returns the address's query for this state: "?view=flame&event=alloc", or "".
     function write(state) {
         const q = new URLSearchParams();
@@ -22,13 +31,9 @@ const link = (() => {
             q.set("view", state.view);
         if (state.event !== "cpu")
             q.set("event", state.event);
-        writeTime(q, state);
-        if (state.before)
-            q.set("before", `${state.before.from}-${state.before.to}`);
+        writeShared(q, state);
         if (state.inverted)
             q.set("inverted", "1");
-        for (const n of state.narrowed)
-            q.set(PARAMETER[n.virtual ? "virtual" : n.kind], n.value);
         if (state.lines)
             q.set("lines", state.lines);
         if (state.search)
@@ -75,5 +80,5 @@ const link = (() => {
                 lines: q.get("lines") || "", search: q.get("search") || ""};
     }
 
-    return {VIEWS, write, read};
+    return {VIEWS, write, writeShared, read};
 })();

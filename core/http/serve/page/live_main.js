@@ -23,23 +23,12 @@
         q.set("tree", hasTree(state.view) || state.view === "alloc" ? "1" : "0");
         if (state.view === "locks")
             q.set("locks", "1");
-        if (state.view === "alloc" || state.inverted && state.view !== "locks")
+        if (state.view === "alloc")
+            q.set("sites", "1");
+        else if (state.inverted && state.view !== "locks")
             q.set("inverted", "1");
-        if (held) {
-            if (!held.all)
-                q.set("from", held.from);
-            q.set("to", held.to);
-        } else if (state.span) {
-            q.set("from", -state.span);
-        }
-        if (isCompared())
-            q.set("before", `${state.before.from}-${state.before.to}`);
-        for (const n of state.narrowed) {
-            if (n.kind === "filter")
-                q.set("filter", n.value);
-            else
-                q.set(n.kind === "method" ? "with" : n.virtual ? "virtual" : "thread", n.value);
-        }
+        const before = isCompared() ? state.before : null;
+        link.writeShared(q, {held, span: state.span, before, narrowed: state.narrowed});
         return q.toString();
     }
 
@@ -133,8 +122,9 @@
         threads.set(view.threads || [], context);
         if (view.locks)
             locks.setLocks(view.locks, context);
-        const calls = view.tree ? new Tree(view.tree, view.total, context.compared) : null;
-        if (calls && state.view === "alloc") {
+        const sites = state.view === "alloc";
+        const calls = view.tree ? new Tree(view.tree, view.total, {...context, sites}) : null;
+        if (calls && sites) {
             alloc.setTree(calls, context);
         } else if (calls) {
             flame.set(calls, view.unit);

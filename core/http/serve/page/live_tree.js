@@ -1,8 +1,8 @@
 // The call tree of a view, in arrays. Children are sorted by name, so that frames keep their order
 // from second to second. Frame 0 is "all".
 class Tree {
-    // `compared`: the nodes have changes, see api.h.
-    constructor(tree, total, compared) {
+    // `compared`: the nodes have changes; `sites`: it is a tree by site, see api.h.
+    constructor(tree, total, {compared, sites} = {}) {
         const nodes = tree.nodes, n = nodes.length + 1;
         this.count = n;
         this.cut = Boolean(tree.cut);
@@ -13,6 +13,7 @@ class Tree {
         for (const key of ["left", "value", "self", "samples"])
             this[key] = new Float64Array(n);
         this.changes = compared ? new Array(n).fill(null) : null; // "all" has none
+        this.ways = sites ? new Array(n).fill(null) : null;
         this.read(nodes, total);
     }
 
@@ -23,8 +24,7 @@ class Tree {
         this.parent[0] = -1;
         this.look[0] = colours.lookOf("error", 0);
         for (let i = 1; i < this.count; i++) {
-            const [name, , value, self, samples, tier, before, points, flags, shade] =
-                nodes[order[i] - 1];
+            const [name, , value, self, samples, tier, ...more] = nodes[order[i] - 1];
             const above = place[parents[order[i]]];
             place[order[i]] = i;
             this.parent[i] = above;
@@ -33,9 +33,13 @@ class Tree {
             this.value[i] = value;
             this.self[i] = self;
             this.samples[i] = samples;
-            if (this.changes)
+            if (this.changes) {
+                const [before, points, flags, shade] = more;
                 this.changes[i] = {before, points, chance: Boolean(flags & 1),
                                    new: Boolean(flags & 2), shade};
+            }
+            if (this.ways)
+                this.ways[i] = more[more.length - 1];
             this.look[i] = colours.lookOf(this.kinds[name + 1], tier);
             this.left[i] = next[above];
             next[above] += value;
@@ -88,6 +92,12 @@ class Tree {
 
     name(i) {
         return this.names[this.nameOf[i]];
+    }
+
+    // Returns the method of the JDK by which a site allocates; "": none.
+    via(i) {
+        const way = this.ways && this.ways[i];
+        return way === null ? "" : this.names[way + 1];
     }
 
     // Returns the change of a frame against the baseline: {before, points, chance, new, shade}; null:

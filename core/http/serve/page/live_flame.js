@@ -351,7 +351,9 @@ class Flame {
         const t = this.tree, [x, w] = this.place(i), b = this.canvas.getBoundingClientRect();
         return {
             index: i, name: t.name(i), depth: t.depth[i], value: t.value[i], parent: t.parent[i],
-            change: t.change(i), colour: this.colour(i), end: t.end[i], match: this.isMatch(i), kind: colours.looks[t.look[i]].letter,
+            end: t.end[i], match: this.isMatch(i), kind: colours.looks[t.look[i]].letter,
+            change: t.change(i), colour: this.colour(i),
+            label: this.labelOf(i, Math.floor((w - 6) / this.letter)),
             shown: t.isIn(i, this.zoomed) || t.isAround(i, this.zoomed),
             x: b.x + x, y: b.y + t.depth[i] * Flame.ROW - this.box.scrollTop, w, h: Flame.ROW - 1,
         };

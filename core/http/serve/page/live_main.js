@@ -521,7 +521,7 @@
          inFlame(() => flame.zoom(Math.max(flame.tree ? flame.tree.parent[flame.zoomed] : 0, 0)))],
         [["e"], "e", "flame, call tree: the hottest path from here", inTree((v) => v.hottest())],
         [["i"], "i", "flame, call tree: top-down or bottom-up (callers of leaves)", inTree(invert)],
-        [["b"], "b", "compare: what is shown is the baseline", () => compare(true)],
+        [["b"], "b", "compare: the time that is shown is the baseline", () => compare(true)],
         [["B"], "B", "stop comparing", () => compare(false)],
         [["S"], "S", "sort by the next column", inTable((table) => table.nextSort())],
         [["r"], "r", "reverse the order of the rows", inTable((table) => table.reverse())],

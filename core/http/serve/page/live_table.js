@@ -15,6 +15,7 @@ class Table {
         this.pattern = null;
         this.body = table.createTBody();
         this.heads = this.makeHead(table.createTHead().insertRow());
+        this.showChanges({});
     }
 
     makeHead(row) {

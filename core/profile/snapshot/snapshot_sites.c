@@ -83,18 +83,21 @@ static void add_way(struct sites *s, uint32_t site, uint32_t method, uint64_t we
 /* Parents come first, so the branch's parent has its place. New branches have smaller indexes than
  * what is still to be read. */
 static int move(struct sites *s, uint32_t i) {
-    struct place *p = &s->place[i];
     const uint32_t parent = s->b->branch[i].parent;
     const struct snapshot_node from = s->b->built[i];
-    const struct place *below = parent == SNAPSHOT_ROOT ? NULL : &s->place[parent];
-    p->reached = below && (below->reached || is_site(s, p));
-    const bool shown = !below || p->reached;
-    p->to = shown ? find_or_add(s, below ? below->to : SNAPSHOT_ROOT, p->method) : below->to;
-    if (p->to == SNAPSHOT_ROOT)
+    struct place p = s->place[i], below = {.to = SNAPSHOT_ROOT};
+    if (parent != SNAPSHOT_ROOT) {
+        below = s->place[parent];
+        p.reached = below.reached || is_site(s, &p);
+    }
+    const bool shown = parent == SNAPSHOT_ROOT || p.reached;
+    p.to = shown ? find_or_add(s, below.to, p.method) : below.to;
+    if (p.to == SNAPSHOT_ROOT)
         return -ENOMEM;
-    add_weight(s, p->to, &from, shown);
-    if (p->reached && !below->reached)
-        add_way(s, p->to, below->method, from.total);
+    add_weight(s, p.to, &from, shown);
+    if (p.reached && !below.reached)
+        add_way(s, p.to, below.method, from.total);
+    s->place[i] = p;
     return 0;
 }
 

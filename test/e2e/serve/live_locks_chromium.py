@@ -77,20 +77,21 @@ def classes_and_sites(page):
     page.quiet()
 
 
-def sites_are_merged(page):
-    """A site that calls several methods of the JDK is one row; what has no site stays."""
+def sites_and_chains(page):
+    """A site names the method of the JDK that it calls; an owner of a lock, what it waited for."""
     sums = page.browser.js("""
-        const names = ['byte[]', 'java.util.A.a', 'java.util.B.b', 'shop.X.x', 'shop.Y.y', 'read'];
-        const kinds = ['class', 'java', 'java', 'java', 'java', 'native'];
-        const nodes = [[0, 0, 100, 0, 10, 0], [1, 1, 60, 0, 6, 3], [3, 2, 60, 0, 6, 3],
-                       [4, 3, 60, 60, 6, 3], [2, 1, 30, 0, 3, 3], [3, 2, 30, 30, 3, 3],
-                       [5, 1, 10, 10, 1, 0]];
-        const tree = new Tree({names, kinds, nodes, cut: false}, {weight: 100, samples: 10});
+        const names = ['byte[]', 'shop.X.x', 'java.util.A.a', 'shop.Y.y', 'read'];
+        const kinds = ['class', 'java', 'java', 'java', 'native'];
+        const nodes = [[0, 0, 100, 0, 10, 0, null], [1, 1, 90, 30, 9, 3, 2],
+                       [3, 2, 60, 60, 6, 3, null], [4, 1, 10, 10, 1, 0, null]];
+        const tree = new Tree({names, kinds, nodes, cut: false}, {weight: 100, samples: 10},
+                              {sites: true});
         const table = document.createElement('table');
         const alloc = new AllocTable(table, () => 0);
         alloc.setTree(tree, {weight: 100, unit: 'bytes', sampledNs: 1e9});
-        return alloc.rows.map((r) => [r.level, r.name, r.total, r.samples]);""")
-    want(sums == [[0, "byte[]", 100, 10], [1, "shop.X.x", 90, 9], [1, "read", 10, 1]],
+        return alloc.rows.map((r) => [r.level, r.name, r.total, r.samples, r.via]);""")
+    want(sums == [[0, "byte[]", 100, 10, ""], [1, "shop.X.x", 90, 9, "java.util.A.a"],
+                  [1, "read", 10, 1, ""]],
          "the rows are %s" % sums)
     chain = page.browser.js("""
         const table = document.createElement('table'), at = ['A.a'];
@@ -154,7 +155,7 @@ def main():
         try:
             with lib.Jvm("shop.Demo") as jvm:
                 page = Page(browser, server, jvm.pid)
-                for check in (locks_and_owners, classes_and_sites, sites_are_merged, status_of_the_profile,
+                for check in (locks_and_owners, classes_and_sites, sites_and_chains, status_of_the_profile,
                               fits_a_phone):
                     checks.run(check.__name__.replace("_", " "), check, page)
             checks.run("server ends in order", server.stop)

@@ -329,6 +329,7 @@ def fits_a_phone(page, spans):
                     page.wait("return document.querySelectorAll(arguments[0]).length > 3", "the rows",
                               "#%s td.c-change" % view)
                     want(seen(page, "#%s td.c-change" % view), "no change on a phone")
+                    want(not seen(page, "#%s td.c-total" % view), "too many columns for a phone")
                 wide = page.browser.js("return document.documentElement.scrollWidth")
                 want(wide <= width, "%s is %d wide on a phone of %d" % (view, wide, width))
     page.browser.dark(False)

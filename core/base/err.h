@@ -5,6 +5,7 @@
  *   err         error messages for people, with errno and the process's exit code
  *   expression  regular expressions written by users, with a limit on search time
  *   file        small files, read whole
+ *   format      numbers as short text: bytes, counts, times, percent
  *   grow        arrays that double in size when they are full
  *   gzip        gzip compression of a text in memory
  *   hash        hash functions for tables, and seeds for them

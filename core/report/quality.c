@@ -22,6 +22,19 @@ static bool is_made_of_another(int event) {
     return event == EVENT_LIVE || event == EVENT_LEAK;
 }
 
+const char *quality_event_name(const struct session_status *st, int event) {
+    const char *name = st->engine[event].name;
+    return name[0] && !is_made_of_another(event) ? name : event_kind_name[event];
+}
+
+uint64_t quality_failed(const struct session_status *st) {
+    uint64_t sum = 0;
+    for (uint32_t i = 1; i < WIRE_FAILURES; i++)
+        if (wire_failure_is_error(i))
+            sum += st->failed[i];
+    return sum;
+}
+
 const char *quality_how(const struct session_status *st, int event, char *out, size_t size) {
     const struct session_engine *engine = &st->engine[event];
     bool first = !strcmp(engine->mechanism, wire_mechanism_name[WIRE_MECHANISM_PERF]);
@@ -43,11 +56,10 @@ void quality_of_event(struct export_quality *q, const struct session_status *st,
                       const struct jvm *j, struct quality_text *room) {
     const struct session_engine *engine = &st->engine[event];
     bool usual = !st->walker[0] || !strcmp(st->walker, wire_walk_name[WIRE_WALK_VM]);
-    bool named = engine->name[0] && !is_made_of_another(event);
     snprintf(room->jvm, sizeof room->jvm, "%s (pid %d)", j->name, (int)j->pid);
     quality_precise(st, room->precise, sizeof room->precise);
     quality_how(st, event, room->how, sizeof room->how);
-    *q = (struct export_quality){.event = named ? engine->name : event_kind_name[event],
+    *q = (struct export_quality){.event = quality_event_name(st, event),
                                  .unit = event_kind_unit[event],
                                  .interval = engine->interval,
                                  .elapsed_ns = st->elapsed_ns,

@@ -20,6 +20,13 @@ struct quality_text {
 void quality_of_event(struct export_quality *q, const struct session_status *st, int event,
                       const struct jvm *j, struct quality_text *room);
 
+/* Returns the event's name as it was requested: "page-faults". `event` is an enum event_kind. */
+const char *quality_event_name(const struct session_status *st, int event);
+
+/* Returns the number of samples whose stack walk failed. Stacks that were only cut for depth do not
+ * count. */
+uint64_t quality_failed(const struct session_status *st);
+
 /* "ctimer: no perf_events: …": why an event is not sampled in the best way; "" if it is.
  * Returns out. */
 const char *quality_how(const struct session_status *st, int event, char *out, size_t size);

@@ -1,5 +1,7 @@
 /*
  * Files:
+ *   event_trouble  what is wrong with the sampling of an event
+ *   findings       notable facts about a profile, one line each
  *   metrics        metrics of profiled JVMs in Prometheus text format
  *   metrics_top    hottest methods of the last minute, for the metrics
  *   quality        statements on how good a profile is, from the session's status

@@ -1,354 +1,64 @@
 #include "tui/model/finding.h"
 
-#include "tui/widget/format.h"
-
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-/* Thresholds in percent: from this share on, a fact is reported. */
-#define FEW_THREADS 80.0
-#define IDLE_CORE 10.0 /* less of one core: the JVM is nearly idle */
-#define MUCH_BLOCKED 5.0
-#define HOT_METHOD 10.0
-#define MUCH_KERNEL 20.0
-#define MUCH_COLLECTING 10.0
-#define MUCH_COMPILING 15.0
-#define MUCH_PAUSED 1.0
-#define MUCH_WAITED 5.0 /* of one thread's time, for locks */
-#define TOO_MUCH_PAUSED 5.0
-#define FULL_HEAP 90.0
-#define MUCH_OF_A_CLASS 20.0
-#define MANY_FAILED 5.0
-#define FEW 3          /* at most this many threads are few */
-#define MINUTE 60u     /* seconds */
-#define LEAST 5u       /* seconds; fewer give no useful rate */
-#define NAME_BYTES 160 /* of a name within a line */
-
-enum what {
-    IDLE,
-    BLOCKED,
-    COLLECTIONS,
-    SAFEPOINTS,
-    HEAP,
-    FEW_BUSY,
-    HOTTEST,
-    KERNEL,
-    COLLECTORS,
-    COMPILERS,
-    LOCKS,
-    ALLOCATION,
-    TROUBLE,
-    DROPS,
-    FAILURES,
-    NOTHING
-};
-
-struct list {
-    const struct model *m;
-    struct finding *out;
-    int count;
-};
-
-__attribute__((format(printf, 4, 5))) static struct finding *
-add(struct list *l, enum what what, bool is_worse, const char *fmt, ...) {
-    struct finding *f = &l->out[l->count < FINDINGS_MAX ? l->count++ : FINDINGS_MAX - 1];
-    *f = (struct finding){
-        .what = (int)what, .is_worse = is_worse, .method = METHOD_NONE, .view = -1};
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(f->text, sizeof f->text, fmt, ap);
-    va_end(ap);
-    return f;
+static const struct method *method_of(const void *m, uint32_t id) {
+    return model_method(m, id);
 }
 
-/* Returns what the weight of the current event is a part of: "of the CPU time". */
-static const char *finding_whole(const struct model *m) {
-    static const char *const whole[EVENT_KINDS] = {
-        [WIRE_EVENT_CPU] = "of the CPU time",
-        [WIRE_EVENT_WALL] = "of all threads' time",
-        [WIRE_EVENT_ALLOC] = "of what is allocated",
-        [WIRE_EVENT_LOCK] = "of the waits",
-        [WIRE_EVENT_NATIVELOCK] = "of the waits",
-        [WIRE_EVENT_NATIVEMEM] = "of the native memory",
-        [WIRE_EVENT_METHOD] = "of the calls",
-        [EVENT_LIVE] = "of what is alive",
-        [EVENT_LEAK] = "of what was not freed",
-    };
-    const char *text = whole[m->asked.event];
-    return text ? text : "of all";
+static const char *name_of(const void *m, uint32_t id, char *out, size_t size) {
+    return model_method_name(m, id, out, size);
 }
 
-struct finding_pauses finding_pauses(const struct model *m) {
-    struct finding_pauses p = {.seconds = m->seconds < MINUTE ? m->seconds : MINUTE};
-    for (uint32_t i = m->seconds - p.seconds; i < m->seconds; i++) {
-        for (int kind = 0; kind < 2; kind++) {
-            uint64_t ns = m->second[i].paused_ns[kind];
-            p.paused_ns[kind] += ns;
-            p.most_ns[kind] = ns > p.most_ns[kind] ? ns : p.most_ns[kind];
-        }
-    }
-    return p;
+static void get_thread(const void *arg, uint32_t i, struct findings_thread *out) {
+    const struct model *m = arg;
+    const struct model_thread *t = &m->threads[i];
+    *out = (struct findings_thread){.self = t,
+                                    .name = t->name[0] ? t->name : t->comm,
+                                    .tid = t->tid,
+                                    .is_virtual = t->is_virtual,
+                                    .weight = t->weight};
 }
 
-static void find_pauses(struct list *l) {
-    static const char *const who[2] = {"collections", "safepoints other than collections"};
-    struct finding_pauses p = finding_pauses(l->m);
-    for (int kind = 0; kind < 2 && p.seconds >= LEAST; kind++) {
-        double part = percent_of(p.paused_ns[kind], p.seconds * UINT64_C(1000000000));
-        struct format f = {""};
-        if (part >= MUCH_PAUSED)
-            add(l, kind ? SAFEPOINTS : COLLECTIONS, part >= TOO_MUCH_PAUSED,
-                "%s stopped the JVM for %.0f %% of the last %u s; worst second: %s", who[kind],
-                part, p.seconds, format_duration(&f, p.most_ns[kind]));
-    }
+/* Finding a thread's states takes a search, so only the list of sleepers has them. */
+static void get_sleeper(const void *arg, uint32_t i, struct findings_thread *out) {
+    const struct model *m = arg;
+    get_thread(arg, i, out);
+    out->states = model_thread_states(m, &m->threads[i]);
 }
 
-static void find_heap(struct list *l) {
-    const struct jvm *j = &l->m->jvm;
-    struct format f = {""};
-    double part = percent_of(j->heap_used_bytes, j->heap_max_bytes);
-    if (part >= FULL_HEAP && l->m->status.phase != SESSION_REPLAYED)
-        add(l, HEAP, true, "the heap is %.0f %% full: %s", part,
-            format_heap(&f, j->heap_used_bytes, j->heap_max_bytes));
-}
-
-/* Shares of CPU time say little if there is hardly any. */
-static void find_idle(struct list *l) {
-    const struct model *m = l->m;
-    if (m->status.phase == SESSION_RUNNING && !m->held && m->jvm.cpu_percent < IDLE_CORE)
-        add(l, IDLE, false, "the JVM is nearly idle: it uses %.0f %% of a core",
-            m->jvm.cpu_percent);
-}
-
-/* Returns the rows that findings about code are about. Under wall they are those of CPU time, if it
- * is sampled too: most of the wall clock time of most threads is spent waiting for work. */
-static const struct snapshot *code_rows(const struct model *m) {
-    return m->asked.event == WIRE_EVENT_WALL ? m->rows[WIRE_EVENT_CPU].snapshot : m->snapshot;
-}
-
-static const char *code_whole(const struct model *m) {
-    return m->asked.event == WIRE_EVENT_WALL ? "of the CPU time" : finding_whole(m);
-}
-
-/* Time that application threads waited to enter monitors. */
-static void find_blocked(struct list *l) {
-    const struct model *m = l->m;
-    const struct model_thread *worst = NULL;
-    uint64_t blocked = 0, all = 0, most = 0;
-    for (uint32_t i = 0; i < m->thread_count; i++) {
-        const struct model_thread *t = &m->threads[i];
-        const uint64_t *states = model_thread_states(m, t);
-        if (!states || model_thread_kind(t) != THREAD_APPLICATION)
-            continue;
-        for (int k = 0; k < WIRE_THREAD_STATES; k++)
-            all += states[k];
-        blocked += states[WIRE_THREAD_BLOCKED];
-        if (states[WIRE_THREAD_BLOCKED] > most) {
-            most = states[WIRE_THREAD_BLOCKED];
-            worst = t;
-        }
-    }
-    char name[64];
-    if (!worst || percent_of(blocked, all) < MUCH_BLOCKED)
-        return;
-    struct finding *f = add(l, BLOCKED, true,
-                            "%.0f %% of the application threads' time is spent waiting for "
-                            "monitors, most by %s",
-                            percent_of(blocked, all), model_thread_name(worst, name, sizeof name));
-    f->thread = worst;
-    f->view = LIVE_LOCKS;
-}
-
-/* Writes " (1.9 cores)" for CPU time, else "". Returns out. */
-static const char *load_of(const struct snapshot *s, int event, uint64_t weight, char out[32]) {
-    double cores = (double)weight / (double)s->sampled_ns;
-    out[0] = '\0';
-    if (event == WIRE_EVENT_CPU)
-        snprintf(out, 32, " (%.*f %s)", cores < 1 ? 2 : 1, cores, cores == 1 ? "core" : "cores");
-    return out;
-}
-
-/* Reports at most FEW threads that together have most of the weight. */
-static void find_busy_threads(struct list *l) {
-    const struct model *m = l->m;
-    uint64_t sum = 0;
-    uint32_t n = 0, sampled = 0;
-    while (sampled < m->thread_count && m->threads[sampled].weight)
-        sampled++;
-    while (n < FEW && n < sampled && percent_of(sum, m->snapshot->weight) < FEW_THREADS)
-        sum += m->threads[n++].weight;
-    double part = percent_of(sum, m->snapshot->weight);
-    if (!n || part < FEW_THREADS || sampled <= n)
-        return;
-    char names[NAME_BYTES] = "";
-    size_t at = 0;
-    for (uint32_t i = 0; i < n && at < sizeof names; i++) {
-        char name[64];
-        at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "",
-                               model_thread_name(&m->threads[i], name, sizeof name));
-    }
-    char load[32];
-    load_of(m->snapshot, m->asked.event, sum, load);
-    struct finding *f = n == 1 ? add(l, FEW_BUSY, false, "%.0f %% %s%s is in one thread: %s", part,
-                                     finding_whole(m), load, names)
-                               : add(l, FEW_BUSY, false, "%.0f %% %s%s is in %u threads: %s", part,
-                                     finding_whole(m), load, n, names);
-    f->thread = &m->threads[0];
-}
-
-static bool is_class(const struct model *m, uint32_t method) {
-    return model_method(m, method)->kind == METHOD_CLASS;
-}
-
-static bool is_of_locks(int event) {
-    return event == WIRE_EVENT_LOCK || event == WIRE_EVENT_NATIVELOCK;
-}
-
-/* Writes the 95% interval of a share in percent: "77 to 81", or "79". Returns out. */
-static const char *range_of(uint64_t part, uint64_t samples, double percent, char out[32]) {
-    double error = percent_error(part, samples);
-    double least = percent > error ? percent - error : 0, most = percent + error;
-    if (error < 0.5)
-        snprintf(out, 32, "%.0f", percent);
-    else
-        snprintf(out, 32, "%.0f to %.0f", least, most < 100 ? most : 100);
-    return out;
-}
-
-static void find_code(struct list *l) {
-    const struct model *m = l->m;
-    const struct snapshot *s = code_rows(m);
-    char name[1024], range[32];
-    uint64_t kernel = 0;
-    uint32_t first = METHOD_NONE;
-    if (!s || !s->weight || !s->method_count)
-        return;
-    const struct snapshot_method *hot = &s->methods[0];
-    if (percent_of(hot->self, s->weight) >= HOT_METHOD) {
-        bool of_class = is_class(m, hot->method);
-        struct finding *f =
-            add(l, HOTTEST, false, "%s %% %s %s %.*s%s",
-                range_of(hot->self_samples, s->samples, percent_of(hot->self, s->weight), range),
-                code_whole(m),
-                !of_class                     ? "is in"
-                : is_of_locks(m->asked.event) ? "are for"
-                                              : "is",
-                NAME_BYTES - 1, model_method_name(m, hot->method, name, sizeof name),
-                of_class ? "" : " itself");
-        f->method = hot->method;
-    }
-    for (uint32_t i = 0; i < s->method_count && s->methods[i].self; i++) {
-        if (model_method(m, s->methods[i].method)->kind != METHOD_KERNEL)
-            continue;
-        kernel += s->methods[i].self;
-        first = first == METHOD_NONE ? s->methods[i].method : first;
-    }
-    if (percent_of(kernel, s->weight) >= MUCH_KERNEL)
-        add(l, KERNEL, false, "%.0f %% %s is in the kernel", percent_of(kernel, s->weight),
-            code_whole(m))
-            ->method = first;
-}
-
-/* Returns the share of the threads of this kind, in percent. */
-static double part_of_threads(const struct model *m, enum thread_kind kind) {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < m->thread_count && m->threads[i].weight; i++)
-        sum += model_thread_kind(&m->threads[i]) == kind ? m->threads[i].weight : 0;
-    return percent_of(sum, m->snapshot->weight);
-}
-
-static void find_vm_threads(struct list *l) {
-    double part = part_of_threads(l->m, THREAD_GC);
-    if (part >= MUCH_COLLECTING)
-        add(l, COLLECTORS, false, "the collector's threads take %.0f %% %s", part,
-            finding_whole(l->m));
-    part = part_of_threads(l->m, THREAD_JIT);
-    if (part >= MUCH_COMPILING)
-        add(l, COMPILERS, false, "the compilers take %.0f %% %s: the JVM is warming up", part,
-            finding_whole(l->m));
-}
-
-static void find_locks(struct list *l) {
-    const struct snapshot *s = l->m->snapshot;
-    const struct snapshot_lock *first = s->lock_count ? &s->locks[0] : NULL;
-    struct format waited = {""}, time = {""};
-    char name[1024] = "", owner[128] = "";
-    uint64_t all = 0;
-    for (uint32_t i = 0; i < s->lock_count; i++)
-        all += s->locks[i].is_class ? s->locks[i].waited_ns : 0;
-    double part = percent_of(all, s->locks_sampled_ns);
-    if (!first || part < MUCH_WAITED)
-        return;
-    if (s->lock_count > 1 && !s->locks[1].is_class && s->locks[1].owner && s->locks[1].owner[0])
-        snprintf(owner, sizeof owner, ", held most by %.60s", s->locks[1].owner);
-    frame_name(model_method(l->m, first->class_id), l->m->style & ~(unsigned)NAME_MARKS, name,
-               sizeof name);
-    add(l, LOCKS, false,
-        "in %s, threads waited %s for locks (as much as %.0f %% of the time of one thread): %.0f "
-        "%% for %.80s%s",
-        format_duration(&time, s->locks_sampled_ns), format_duration(&waited, all), part,
-        percent_of(first->waited_ns, all), name, owner)
-        ->view = LIVE_LOCKS;
-}
-
-static void find_allocation(struct list *l) {
-    const struct model *m = l->m;
-    const struct snapshot *s =
-        m->asked.event == WIRE_EVENT_ALLOC ? m->snapshot : m->rows[WIRE_EVENT_ALLOC].snapshot;
-    struct format f = {""};
-    char name[1024] = "";
-    for (uint32_t i = 0; s && i < s->method_count; i++) {
-        if (model_method(m, s->methods[i].method)->kind != METHOD_CLASS)
-            continue;
-        double part = percent_of(s->methods[i].self, s->weight);
-        if (part < MUCH_OF_A_CLASS)
-            return;
-        frame_name(model_method(m, s->methods[i].method), m->style & ~(unsigned)NAME_MARKS, name,
-                   sizeof name);
-        add(l, ALLOCATION, false, "%s are allocated per second, %.0f %% of it %.120s",
-            format_bytes(&f, snapshot_per_second(s, s->weight)), part, name)
-            ->view = LIVE_ALLOC;
-        return;
-    }
-}
-
-static void find_faults(struct list *l) {
-    const struct model *m = l->m;
-    const struct session_status *s = &m->status;
-    struct format f = {""};
-    char text[200];
-    if (model_event_trouble(m, text, sizeof text))
-        add(l, TROUBLE, true, "%s", text)->view = LIVE_STATUS;
-    if (s->dropped)
-        add(l, DROPS, true, "%s samples were dropped: the sample buffer (-b) was full",
-            format_count(&f, s->dropped))
-            ->view = LIVE_STATUS;
-    double part = percent_of(model_failed(m), s->samples);
-    if (part >= MANY_FAILED)
-        add(l, FAILURES, true, "%.0f %% of the stacks are not complete", part)->view = LIVE_STATUS;
+/* Returns the rows of an event: the answer's, or those beside it. */
+static const struct snapshot *rows_of(const struct model *m, int event) {
+    return m->asked.event == event ? m->snapshot : m->rows[event].snapshot;
 }
 
 int finding_list(const struct model *m, struct finding out[FINDINGS_MAX]) {
-    struct list l = {.m = m, .out = out};
     if (!m->snapshot)
         return 0;
-    find_idle(&l);
-    find_pauses(&l);
-    find_heap(&l);
-    find_blocked(&l);
-    bool of_wall = m->asked.event == WIRE_EVENT_WALL || !m->snapshot->weight;
-    if (!of_wall)
-        find_busy_threads(&l);
-    find_code(&l);
-    if (!of_wall)
-        find_vm_threads(&l);
-    find_locks(&l);
-    find_allocation(&l);
-    find_faults(&l);
-    if (!l.count)
-        add(&l, NOTHING, false,
-            m->snapshot->samples ? "nothing stands out: many methods, many threads, few pauses"
-                                 : "no samples in this selection");
-    return l.count;
+    const struct findings_of of = {.event = m->asked.event,
+                                   .answer = m->snapshot,
+                                   .cpu = rows_of(m, WIRE_EVENT_CPU),
+                                   .alloc = rows_of(m, WIRE_EVENT_ALLOC),
+                                   .threads = {m->thread_count, get_thread, m},
+                                   .sleepers = {m->thread_count, get_sleeper, m},
+                                   .jvm = &m->jvm,
+                                   .status = &m->status,
+                                   .held = m->held,
+                                   .second = m->second,
+                                   .seconds = m->seconds,
+                                   .method = method_of,
+                                   .name = name_of,
+                                   .arg = m,
+                                   .style = m->style};
+    return findings_list(&of, out);
+}
+
+int finding_view(const struct finding *f) {
+    static const int view[] = {[FINDING_MORE_NONE] = -1,
+                               [FINDING_MORE_LOCKS] = LIVE_LOCKS,
+                               [FINDING_MORE_ALLOC] = LIVE_ALLOC,
+                               [FINDING_MORE_STATUS] = LIVE_STATUS};
+    return view[f->more];
+}
+
+struct findings_pauses finding_pauses(const struct model *m) {
+    return findings_pauses(m->second, m->seconds);
 }

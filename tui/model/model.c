@@ -1,5 +1,7 @@
 #include "tui/model/model.h"
 
+#include "core/report/quality.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -557,9 +559,5 @@ const char *model_method_name(const struct model *m, uint32_t id, char *out, siz
 }
 
 uint64_t model_failed(const struct model *m) {
-    uint64_t sum = 0;
-    for (uint32_t i = 1; i < WIRE_FAILURES; i++)
-        if (wire_failure_is_error(i))
-            sum += m->status.failed[i];
-    return sum;
+    return quality_failed(&m->status);
 }

@@ -2,7 +2,7 @@
  * Files:
  *   alloc_tree      tree of allocations: classes, allocation sites, callers
  *   engine_set      set of events the user wants sampled, with intervals
- *   finding         notable facts about the profile, one line each
+ *   finding         the findings about the answer, and where there is more about them
  *   flame           layout of a flame graph: position and width of each frame
  *   line_rows       rows of the lines view: lines with samples, context and folds
  *   lock_rows       rows of the locks view: classes, owners, waiters, stacks
@@ -373,12 +373,7 @@ void model_look_at_events(struct model *m, struct profile *p);
 /* Internal: frees the rows of another event. */
 void model_rows_free(struct model_rows *r);
 
-/* True if the event was requested, but failed and does not run. */
-bool model_engine_fails(const struct session_engine *e);
-/* Returns why the event fails or is biased, without the event's name in front; "": no reason. */
-const char *model_engine_why(const struct session_engine *e);
-/* Describes an event that was requested and cannot be sampled, or only badly; the current event
- * comes first. False if there is none. */
+/* As event_trouble_find; the current event comes first. */
 bool model_event_trouble(const struct model *m, char *out, size_t size);
 
 #endif

@@ -2,7 +2,9 @@
  * threads of the model are here too. */
 #include "tui/model/model.h"
 
-#include "tui/widget/format.h"
+#include "core/base/format.h"
+#include "core/report/event_trouble.h"
+#include "core/report/quality.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -180,9 +182,7 @@ int model_next_event(const struct model *m, int event, int by) {
 }
 
 const char *model_event_name(const struct model *m, int event) {
-    const char *name = m->status.engine[event].name;
-    bool made = event == EVENT_LIVE || event == EVENT_LEAK;
-    return name[0] && !made ? name : event_kind_name[event];
+    return quality_event_name(&m->status, event);
 }
 
 int model_other_events(const struct model *m, int *event, int most) {
@@ -440,38 +440,6 @@ const char *model_thread_name(const struct model_thread *t, char *out, size_t si
     return out;
 }
 
-bool model_engine_fails(const struct session_engine *e) {
-    return e->asked && !e->runs && e->error != 0;
-}
-
-const char *model_engine_why(const struct session_engine *e) {
-    if (!e->reason[0])
-        return e->error ? strerror(e->error) : "";
-    const char *why = e->reason;
-    for (size_t i = 0; e->name[0] && i < 2; i++) {
-        char head[sizeof e->name + 16];
-        size_t n = (size_t)snprintf(head, sizeof head, "%s%s%s", i ? "event \"" : "", e->name,
-                                    i ? "\": " : ": ");
-        if (!strncmp(e->reason, head, n))
-            why = e->reason + n;
-    }
-    return why;
-}
-
 bool model_event_trouble(const struct model *m, char *out, size_t size) {
-    for (int i = 0; i < EVENT_KINDS; i++) {
-        int event = (m->question.event + i) % EVENT_KINDS;
-        const struct session_engine *e = &m->status.engine[event];
-        if (!model_engine_fails(e) || event >= WIRE_EVENTS)
-            continue;
-        snprintf(out, size, "%s cannot be sampled: %s", model_event_name(m, event),
-                 model_engine_why(e));
-        return true;
-    }
-    const struct session_engine *e = &m->status.engine[m->question.event];
-    if (!e->biased)
-        return false;
-    snprintf(out, size, "BIASED: %s is sampled at safepoints only%s%s",
-             model_event_name(m, m->question.event), e->reason[0] ? ": " : "", model_engine_why(e));
-    return true;
+    return event_trouble_find(&m->status, m->question.event, out, size);
 }

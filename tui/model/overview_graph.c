@@ -1,6 +1,6 @@
 #include "tui/model/overview_graph.h"
 
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 #include <string.h>
 

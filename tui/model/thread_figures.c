@@ -1,6 +1,6 @@
 #include "tui/model/thread_figures.h"
 
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 void thread_figures_add(struct thread_figures *f, const struct model *m,
                         const struct model_thread *t) {

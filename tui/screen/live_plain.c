@@ -10,7 +10,7 @@
 #include "tui/terminal/loop.h"
 #include "tui/terminal/pipe.h"
 #include "tui/terminal/terminal_signals.h"
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 #include <errno.h>
 #include <locale.h>

@@ -6,7 +6,7 @@
 #include "tui/view/strip.h"
 #include "tui/view/tab_line.h"
 #include "tui/view/view_help.h"
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The keys that choose the window of time and the baseline. */
 #include "tui/screen/screen_state.h"
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 static void told(struct screen *s, int err) {
     if (err)

@@ -3,7 +3,8 @@
 #include "core/event/event.h"
 #include "tui/terminal/press.h"
 #include "tui/view/view.h"
-#include "tui/widget/format.h"
+#include "core/base/format.h"
+#include "core/report/event_trouble.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,7 +48,7 @@ static const char *mechanism_of(const struct event_list *l, const struct model *
     }
     if (e->runs || m->status.phase != SESSION_RUNNING)
         return e->mechanism;
-    return !wanted ? "off" : model_engine_fails(e) ? "cannot" : "...";
+    return !wanted ? "off" : event_trouble_fails(e) ? "cannot" : "...";
 }
 
 static void draw_row(const struct event_list *l, struct canvas *c, struct area a, int y,
@@ -55,7 +56,7 @@ static void draw_row(const struct event_list *l, struct canvas *c, struct area a
     const struct session_engine *e = &m->status.engine[event];
     struct format f = {""};
     bool wanted = engine_set_has(&l->wanted, event) && m->source.set_engines;
-    bool fails = wanted && model_engine_fails(e);
+    bool fails = wanted && event_trouble_fails(e);
     enum role role = fails || e->biased ? ROLE_WARNING : wanted ? ROLE_VALUE : ROLE_DIM;
     uint64_t interval = e->interval, samples = m->counted[event];
     if (event < WIRE_EVENTS && l->wanted.request[event].interval)
@@ -69,7 +70,7 @@ static void draw_row(const struct event_list *l, struct canvas *c, struct area a
     canvas_right(c, y, a.col + SAMPLES, WHAT - SAMPLES - 2, ROLE_NUMBER,
                  samples ? format_short_count(&f, samples) : "-");
     canvas_head(c, y, a.col + WHAT, a.cols - WHAT, fails ? ROLE_WARNING : ROLE_TEXT,
-                fails       ? model_engine_why(e)
+                fails       ? event_trouble_why(e)
                 : e->biased ? "BIASED: at safepoints only"
                             : what[event]);
 }
@@ -107,7 +108,7 @@ static void draw_said(struct event_list *l, struct canvas *c, int row, const str
     } else if (l->said[0]) {
         draw_message(c, row, ROLE_WARNING, l->said);
     } else {
-        draw_message(c, row, ROLE_STATUS, e->asked || e->runs ? model_engine_why(e) : "");
+        draw_message(c, row, ROLE_STATUS, e->asked || e->runs ? event_trouble_why(e) : "");
     }
 }
 
@@ -321,7 +322,7 @@ static void replace(struct event_list *l, const struct model *m, int event) {
         return;
     }
     snprintf(l->said, sizeof l->said, "%s cannot be sampled: %s", l->wanted.request[event].name,
-             model_engine_why(&s.engine[event]));
+             event_trouble_why(&s.engine[event]));
     l->wanted.request[event] = l->told.request[event];
     l->wanted.on[event] = l->told.on[event];
     (void)tell(&l->wanted, m, &e);

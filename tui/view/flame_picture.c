@@ -1,7 +1,7 @@
 #include "tui/view/flame_picture.h"
 
 #include "tui/view/view.h"
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,8 @@
 #include "core/report/quality.h"
 #include "core/wire/wire_names.h"
 #include "tui/view/view.h"
-#include "tui/widget/format.h"
+#include "core/base/format.h"
+#include "core/report/event_trouble.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -22,7 +23,7 @@ static const char *describe(const struct model *m, int event, enum detail detail
                             size_t size) {
     const struct session_engine *e = &m->status.engine[event];
     struct format f = {""};
-    if (model_engine_fails(e))
+    if (event_trouble_fails(e))
         snprintf(out, size, "%s", detail == ALL ? "cannot run" : "!");
     else if (is_off(m, event))
         snprintf(out, size, "off");
@@ -79,9 +80,9 @@ static void header_draw_events(struct canvas *c, int row, const struct model *m)
         char text[256];
         if (!model_has_event(m, i))
             continue;
-        enum role role = model_engine_fails(e) || e->biased ? ROLE_WARNING
-                         : i == m->question.event           ? ROLE_TAB_ON
-                                                            : ROLE_TAB;
+        enum role role = event_trouble_fails(e) || e->biased ? ROLE_WARNING
+                         : i == m->question.event            ? ROLE_TAB_ON
+                                                             : ROLE_TAB;
         at += canvas_text(c, row, at, c->cols - at, role,
                           event_text(m, i, detail, text, sizeof text));
     }
@@ -95,7 +96,7 @@ static bool header_event_reason(const struct model *m, char *out, size_t size) {
     if (size)
         out[0] = '\0';
     if (poorer)
-        snprintf(out, size, "%s is used: %s", e->mechanism, model_engine_why(e));
+        snprintf(out, size, "%s is used: %s", e->mechanism, event_trouble_why(e));
     return poorer;
 }
 

@@ -1,6 +1,6 @@
 #include "tui/view/strip.h"
 
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 #include <stdio.h>
 #include <string.h>

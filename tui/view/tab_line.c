@@ -1,7 +1,7 @@
 #include "tui/view/tab_line.h"
 
 #include "tui/view/view.h"
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 #include "tui/view/threads_table.h"
 
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>

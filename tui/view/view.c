@@ -1,6 +1,7 @@
 #include "tui/view/view.h"
 
-#include "tui/widget/format.h"
+#include "core/base/format.h"
+#include "core/report/event_trouble.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -256,9 +257,9 @@ void view_empty(struct canvas *c, struct area a, const struct model *m) {
                                             : "m counts from the beginning again");
     else if (m->status.phase != SESSION_RUNNING)
         snprintf(why, sizeof why, "no samples were taken");
-    else if (model_engine_fails(e))
+    else if (event_trouble_fails(e))
         snprintf(why, sizeof why, "%s cannot be sampled: %s", model_event_name(m, event),
-                 model_engine_why(e));
+                 event_trouble_why(e));
     else if (view_can_start(m, event))
         snprintf(why, sizeof why, "%s does not run: Enter starts it", model_event_name(m, event));
     else

@@ -5,7 +5,7 @@
 #include "tui/model/alloc_tree.h"
 #include "tui/view/tree_list.h"
 #include "tui/view/view.h"
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>

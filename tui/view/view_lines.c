@@ -6,7 +6,7 @@
 #include "tui/model/source_finder.h"
 #include "tui/view/view.h"
 #include "tui/widget/cursor.h"
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>

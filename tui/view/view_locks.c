@@ -6,7 +6,7 @@
 #include "tui/model/lock_rows.h"
 #include "tui/view/view.h"
 #include "tui/widget/cursor.h"
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 #include "core/wire/record.h"
 

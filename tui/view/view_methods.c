@@ -3,7 +3,7 @@
  */
 #include "tui/view/name_order.h"
 #include "tui/view/table.h"
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "tui/model/finding.h"
 #include "tui/model/overview_graph.h"
 #include "tui/view/view.h"
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -344,7 +344,7 @@ static void draw_heap(struct canvas *c, struct area a, const struct jvm *j) {
 
 static void draw_figures(struct canvas *c, struct area a, const struct model *m) {
     const struct jvm *j = &m->jvm;
-    struct finding_pauses p = finding_pauses(m);
+    struct findings_pauses p = finding_pauses(m);
     struct format f = {""}, g = {""};
     char text[160];
     int row = 1;
@@ -514,7 +514,7 @@ static enum view_outcome enter(const struct overview_state *v, struct model *m) 
     }
     int view = s->kind == CLASS  ? (int)LIVE_ALLOC
                : s->kind == LOCK ? (int)LIVE_LOCKS
-                                 : v->finding[s->at].view;
+                                 : finding_view(&v->finding[s->at]);
     return view < 0 ? VIEW_DONE : view_go((enum live_view)view);
 }
 

@@ -7,7 +7,8 @@
 #include "core/wire/wire_names.h"
 #include "tui/view/view.h"
 #include "tui/widget/cursor.h"
-#include "tui/widget/format.h"
+#include "core/base/format.h"
+#include "core/report/event_trouble.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -146,7 +147,7 @@ static bool is_known(const struct model *m, int event) {
 static void add_event(struct status_state *v, int cols, const struct model *m, int event) {
     const struct session_engine *e = &m->status.engine[event];
     const char *unit = event_kind_unit[event];
-    bool fails = model_engine_fails(e), made = event >= WIRE_EVENTS;
+    bool fails = event_trouble_fails(e), made = event >= WIRE_EVENTS;
     bool off = m->status.phase == SESSION_RUNNING && !e->runs; /* a past session: as it was */
     const char *how = fails                     ? "fails"
                       : e->mechanism[0] && !off ? e->mechanism
@@ -174,7 +175,7 @@ static void add_event(struct status_state *v, int cols, const struct model *m, i
                  made ? "" : drops.s, share.s);
     if (e->biased)
         add_text(v, cols, ROLE_WARNING, REASON_INDENT, "", "biased: at safepoints only");
-    const char *why = model_engine_why(e);
+    const char *why = event_trouble_why(e);
     if (why[0] && !made)
         add_text(v, cols, fails ? ROLE_WARNING : ROLE_DIM, REASON_INDENT, "", why);
 }

@@ -4,7 +4,7 @@
  */
 #include "tui/view/tree_list.h"
 #include "tui/view/view.h"
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /*
  * Files:
  *   cursor       selected row of a changing list, and its scroll position
- *   format       numbers as short text: bytes, counts, times, percent
  *   line_editor  one-line text editor
  *   row_order    sorting of rows by key, and nesting of children below parents
  *   tags         items that the user tagged, by identity

@@ -2,7 +2,7 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/press.h"
 #include "tui/widget/cursor.h"
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 #include "tui/widget/line_editor.h"
 
 #include <locale.h>

@@ -6,7 +6,7 @@
 #include "core/report/metrics.h"
 #include "tui/cli/output/growing.h"
 #include "tui/cli/output/jfr_sync.h"
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 
 #include "attach/doctor/doctor.h"
 #include "core/export/json_text.h"
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 #include <errno.h>
 #include <inttypes.h>

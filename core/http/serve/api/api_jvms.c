@@ -1,5 +1,6 @@
 #include "core/http/serve/api/api_jvms.h"
 
+#include "core/report/quality.h"
 #include "core/session/share/share.h"
 #include "core/wire/wire_names.h"
 
@@ -41,16 +42,12 @@ static const char *api_jvms_phase(enum session_phase phase) {
 }
 
 static void write_failures(struct json *j, const struct session_status *st) {
-    uint64_t failed = 0;
     json_begin(j, "failures", '{');
-    for (uint32_t i = 1; i < WIRE_FAILURES; i++) {
-        if (!st->failed[i])
-            continue;
-        failed += wire_failure_is_error(i) ? st->failed[i] : 0;
-        json_number(j, wire_failure_name[i], st->failed[i]);
-    }
+    for (uint32_t i = 1; i < WIRE_FAILURES; i++)
+        if (st->failed[i])
+            json_number(j, wire_failure_name[i], st->failed[i]);
     json_end(j, '}');
-    json_number(j, "failed", failed);
+    json_number(j, "failed", quality_failed(st));
 }
 
 void api_jvms_status(struct json *j, const struct session_status *st) {
@@ -74,11 +71,6 @@ void api_jvms_status(struct json *j, const struct session_status *st) {
     json_end(j, '}');
 }
 
-const char *api_jvms_event_name(const struct session_status *st, int event) {
-    const char *name = event < WIRE_EVENTS ? st->engine[event].name : "";
-    return name[0] ? name : event_kind_name[event];
-}
-
 static bool is_there(const struct session_engine *engine) {
     return engine->asked || engine->samples || engine->dropped;
 }
@@ -90,7 +82,7 @@ void api_jvms_events(struct json *j, const struct session_status *st) {
         if (!is_there(engine))
             continue;
         json_begin(j, NULL, '{');
-        json_string(j, "name", api_jvms_event_name(st, i));
+        json_string(j, "name", quality_event_name(st, i));
         json_string(j, "unit", event_kind_unit[i]);
         json_bool(j, "asked", engine->asked);
         json_bool(j, "runs", engine->runs);

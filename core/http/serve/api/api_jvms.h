@@ -19,9 +19,6 @@ void api_jvms_status(struct json *j, const struct session_status *st);
 /* "events": […]: those that are requested, and those that have samples or drops. */
 void api_jvms_events(struct json *j, const struct session_status *st);
 
-/* The event's name as it was requested, else the name of its kind. */
-const char *api_jvms_event_name(const struct session_status *st, int event);
-
 /* The other process that profiles the JVM and shares its profile; 0: none. Asks a socket. */
 pid_t api_jvms_reader(pid_t jvm);
 

@@ -4,6 +4,7 @@
 #include "core/http/serve/api/api_jvms.h"
 #include "core/http/serve/api/api_tree.h"
 #include "core/profile/snapshot/diff.h"
+#include "core/report/quality.h"
 #include "core/wire/wire_names.h"
 
 #include <errno.h>
@@ -267,7 +268,7 @@ int api_view_write(struct api_view *v, struct text *out) {
     api_jvms_write(&j, &v->jvm);
     api_jvms_status(&j, &v->status);
     api_jvms_events(&j, &v->status);
-    json_string(&j, "event", api_jvms_event_name(&v->status, v->question->event));
+    json_string(&j, "event", quality_event_name(&v->status, v->question->event));
     json_string(&j, "unit", event_kind_unit[v->question->event]);
     write_window(&j, v);
     if (v->diff)

@@ -1,4 +1,4 @@
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  *
  * Context: pure. Each function fills `out` and returns it.
  */
-#ifndef JTOP_TUI_WIDGET_FORMAT_H
-#define JTOP_TUI_WIDGET_FORMAT_H
+#ifndef JTOP_BASE_FORMAT_H
+#define JTOP_BASE_FORMAT_H
 
 #include <stdint.h>
 

@@ -1,7 +1,6 @@
 /* Tagging rows, and what is done with all tagged rows: their sum, copying, a filter. */
+#include "core/base/format.h"
 #include "tui/screen/screen_state.h"
-
-#include "tui/widget/format.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -265,6 +265,26 @@ def parts(server, jvm):
     want(any(l["line"] > 0 for l in lines), "no line has a number")
 
 
+def findings(server, jvm):
+    """They are about what a view shows for the same question."""
+    first, last = past(server, jvm)
+    q = {"from": first, "to": last, "interval": "2ms"}
+    ask = lambda **more: server.get("jvms/%d/findings?%s" % (
+        jvm.pid, urllib.parse.urlencode(dict(q, **more))))
+    whole, found = server.view(jvm.pid, **q), ask()
+    want(found["event"] == "cpu" and found["findings"], "none: %s" % found)
+    hot = whole["methods"][0]
+    about = [f for f in found["findings"] if f["method"] == hot["name"]]
+    want(len(about) == 1 and hot["name"] in about[0]["text"], "not of %s: %s" % (hot, found))
+    want(not about[0]["worse"] and about[0]["thread"] is None, "about other things: %s" % about)
+    other = next(m["name"] for m in whole["methods"] if m["name"].startswith("Shares$") and
+                 m["self"] and m["name"] != hot["name"])
+    only = ask(filter="^%s$" % re.escape(other))["findings"]
+    want(any(f["method"] == other for f in only), "not of %s: %s" % (other, only))
+    none = ask(filter="no such name")["findings"]
+    want(not any(f["method"] for f in none), "of what is filtered out: %s" % none)
+
+
 def another_event(server, jvm):
     """Beside what others ask for it is sampled as long as somebody follows it."""
     with Hold(server, jvm, "event=wall&interval=20ms"):
@@ -302,7 +322,7 @@ def errors(server, jvm):
         "filter=((((a%2B)%2B)%2B)%2B)%2B$", "filter=((a{255}){255}){255}",
         "thread=main", "virtual=-1", "rows=9999999", "nodes=-1", "colour=red")]
     wrong += [(base + "lines", 400, "method"), (base + "lines?method=No.such", 404, "method"),
-              (base + "events?rows=x", 400, "rows"), (base + "nothing", 404, "/api/v1/jvms"),
+              (base + "events?rows=x", 400, "rows"), (base + "findings?colour=red", 400, "colour"), (base + "nothing", 404, "/api/v1/jvms"),
               ("/api/v1/jvms/%d/view" % NO_JVM, 404, str(NO_JVM)),
               ("/api/v1/jvms/%d" % NO_JVM, 404, str(NO_JVM)),
               ("/api/v1/jvms/0/view", 404, ""), ("/api/v1/jvms/-1/view", 404, ""),
@@ -501,6 +521,7 @@ def main():
                 checks.run("shares", shares, server, jvm)
                 checks.run("windows", windows, server, jvm)
                 checks.run("filters, threads, lines", parts, server, jvm)
+                checks.run("findings", findings, server, jvm)
                 checks.run("errors", errors, server, jvm)
                 checks.run("metrics of two", two_jvms, server, jvm)
                 checks.run("another event", another_event, server, jvm)

@@ -2,6 +2,7 @@
 
 #include "core/base/clock.h"
 #include "core/http/serve/api/api_feeds.h"
+#include "core/http/serve/api/api_findings.h"
 #include "core/http/serve/api/api_jvms.h"
 #include "core/http/serve/api/api_view.h"
 
@@ -196,6 +197,8 @@ void serve_api(struct serve *s, const struct serve_request *q, struct serve_answ
         show_view(s, q, pid, a);
     else if (pid > 0 && strcmp(what, "lines") == 0)
         api_lines(s, q, pid, a);
+    else if (pid > 0 && strcmp(what, "findings") == 0)
+        api_findings(s, q, pid, a);
     else if (pid > 0 && strcmp(what, "events") == 0)
         serve_events(s, q, a);
     else if (pid > 0 && !*what && no_parameters(q, a))
@@ -207,7 +210,7 @@ void serve_api(struct serve *s, const struct serve_request *q, struct serve_answ
     else if (!a->status)
         serve_refuse(a, 404,
                      "there are /api/v1/jvms, /api/v1/status, and for each JVM /api/v1/jvms/PID, "
-                     "with /view, /events and /lines");
+                     "with /view, /events, /lines and /findings");
 }
 
 /* One view per second, as server-sent events. */

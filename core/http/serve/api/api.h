@@ -2,6 +2,7 @@
  * Files:
  *   api           handlers of /api/v1: JVMs, views, server-sent events, status
  *   api_feeds     live views made once a second, shared by streams that ask the same
+ *   api_findings  handler of what stands out in a profile
  *   api_jvms      a JVM, its session's status and its events as JSON
  *   api_lines     handler of the samples of each source line of a method
  *   api_locks     waits for locks, their owners and waiters as JSON
@@ -31,6 +32,11 @@
  *   GET /api/v1/jvms/PID/lines?method=NAME&…   {method, lines: [{line, self, total, samples}…]};
  *                                     NAME as a view writes it; overloads are added up; 404 if no
  *                                     such method was seen
+ *   GET /api/v1/jvms/PID/findings?…   {event, findings: [{text, worse, method, thread, view}…]}: what
+ *                                     stands out, for the same parameters as a view. worse: a
+ *                                     problem. What it is about, or null: `method`, a name for
+ *                                     with=; `thread`, {name, tid, javaId, virtual}; `view`: locks,
+ *                                     alloc or status has more about it
  *   GET /api/v1/status                {version, uptimeMs, jvms, sessions, clients}; clients: views,
  *                                     streams and profiles that are in progress
  *

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_BYTES 2048 /* longer names are not found */
-
 /* How a view may write a method: alone, or with its signature and library. */
 #define STYLES 2
 static const unsigned styles[STYLES] = {NAME_DOTTED, NAME_DOTTED | NAME_SIGNATURE | NAME_LIBRARY};
@@ -130,7 +128,7 @@ const char *api_names_text(const struct api_names *n, uint32_t method) {
 }
 
 static bool is_written(const struct method *m, const char *name) {
-    char text[NAME_BYTES];
+    char text[API_NAMES_BYTES];
     if (!strstr(name, m->name)) /* cheap, and rules out nearly all methods */
         return false;
     for (int i = 0; i < STYLES; i++)
@@ -147,6 +145,15 @@ uint32_t api_names_search(const struct method_table *t, const char *name,
         if (is_written(method_table_get(t, id), name))
             out[found++] = id;
     return found;
+}
+
+const char *api_names_write(const struct method_table *t, uint32_t method, char *out, size_t size) {
+    uint32_t same[API_NAMES_SAME];
+    const struct method *m = method_table_get(t, method);
+    frame_name(m, styles[0], out, size);
+    if (api_names_search(t, out, same) > 1)
+        frame_name(m, styles[1], out, size);
+    return out;
 }
 
 const char *api_names_kind(enum method_kind kind) {

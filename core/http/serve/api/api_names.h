@@ -36,6 +36,11 @@ struct api_name *api_names_find(const struct api_names *n, uint32_t method);
 const char *api_names_text(const struct api_names *n, uint32_t method);
 const char *api_names_kind(enum method_kind kind);
 
+#define API_NAMES_BYTES 2048 /* of a name; longer names are not found */
+/* Writes one method's name, as a view may write it: with its signature and library if another method
+ * of the table has the same name. Returns out. Context: the profile is locked. */
+const char *api_names_write(const struct method_table *t, uint32_t method, char *out, size_t size);
+
 #define API_NAMES_SAME 16
 /* Finds the methods that a view may write as this name, overloads for example. Returns their
  * number, at most API_NAMES_SAME. Context: the profile is locked. */

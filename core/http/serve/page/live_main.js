@@ -132,6 +132,7 @@
             tools.showLegend(context.compared);
         }
         nameThreads(view.threads || []);
+        findings.follow(question(state.held), Boolean(state.held));
         showCounts(view);
         showMatches();
         shown++;
@@ -389,6 +390,18 @@
         search(pattern);
     }
 
+    // To the method's callers, the thread's methods, or the view with more about it.
+    function goTo(finding) {
+        if (finding.method)
+            return treeOf(finding.method, true);
+        if (!finding.thread)
+            return look(finding.view);
+        state.event = eventOf();
+        state.view = "methods";
+        showView();
+        narrowToThread(finding.thread);
+    }
+
     // ---- the parts -----------------------------------------------------------------------------
 
     const stream = new Stream("/api/v1/jvms/" + pid, {
@@ -419,17 +432,14 @@
     const locks = new LockTable($("#locks table"), aboutMethod);
     const alloc = new AllocTable($("#alloc table"), aboutMethod);
     const status = new Status($("#status dl"));
+    const findings = new Findings($("#findings"), stream, goTo);
     const views = {methods, threads, tree, locks, flame, alloc, status};
     const about = new AboutMethod($("#method"), stream,
                                   {only: onlyMethod, inFlame: markInFlame, closed: aboutClosed,
                                    callers: (name) => treeOf(name, true),
                                    calls: (name) => treeOf(name, false)});
 
-    function save() {
-        if (flame.tree)
-            picture.save(picture.svg(flame, `${jvmName} (${pid}): ${state.event}`),
-                         picture.named(`jtop-prof-${pid}-${state.event}`));
-    }
+    const save = () => picture.saveFlame(flame, jvmName, pid, state.event);
 
     function escape() {
         if (state.pattern || $("#search").value)
@@ -449,24 +459,13 @@
         if (document.activeElement === $("#timeline"))
             return e.key === "ArrowLeft" ? step(-1) : e.key === "ArrowRight" ? step(1) : false;
         if (e.target.matches("[role=tab]"))
-            return besideTab(e.key);
+            return tools.besideTab(e.key, state.view);
         if (state.view === "flame")
             return flame.move(e.key);
         if (e.key === "ArrowLeft" || e.key === "ArrowRight")
             return views[state.view].sideways
                 ? views[state.view].sideways(e.key === "ArrowRight") : false;
         views[state.view].move(e.key === "ArrowDown" ? 1 : -1);
-    }
-
-    function besideTab(key) {
-        const tabs = Array.from(document.querySelectorAll("[role=tab]"));
-        const by = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0;
-        if (!by)
-            return false;
-        const at = tabs.findIndex((tab) => tab.dataset.view === state.view);
-        const to = tabs[(at + by + tabs.length) % tabs.length];
-        look(to.dataset.view);
-        to.focus();
     }
 
     function enter() {
@@ -495,6 +494,7 @@
         [["6"], "6", "allocation: which classes, and where", () => look("alloc")],
         [["5"], "5", "flame graph: all stacks as a picture", () => look("flame")],
         [["8"], "8", "status: how good the profile is, and what it costs", () => look("status")],
+        [["0"], "0", "what stands out", () => findings.focus()],
         [["t"], "t", "switch to the threads and back",
          () => look(state.view === "threads" ? "methods" : "threads")],
         [["p", " "], "p Space", "pause the display, or resume; sampling continues", pause],

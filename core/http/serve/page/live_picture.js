@@ -71,5 +71,11 @@ const picture = (() => {
         window.setTimeout(() => URL.revokeObjectURL(url), 10000);
     }
 
-    return {svg, named, save};
+    // Saves the flame graph of this JVM and event as a file.
+    function saveFlame(flame, jvmName, pid, event) {
+        if (flame.tree)
+            save(svg(flame, `${jvmName} (${pid}): ${event}`), named(`jtop-prof-${pid}-${event}`));
+    }
+
+    return {svg, named, save, saveFlame};
 })();

@@ -162,15 +162,18 @@ class Stream {
         return null;
     }
 
-    // Requests something else about this JVM. null: it failed, and told.failed was called.
-    async get(rest) {
+    // Requests something else about this JVM. null: it failed, and told.failed was called unless
+    // `quiet`.
+    async get(rest, quiet) {
         try {
             const answer = await fetch(this.base + rest, {cache: "no-store"});
             if (answer.ok)
                 return await answer.json();
-            this.told.failed(await Stream.reason(answer));
+            if (!quiet)
+                this.told.failed(await Stream.reason(answer));
         } catch (e) {
-            this.told.failed("the server does not answer");
+            if (!quiet)
+                this.told.failed("the server does not answer");
         }
         return null;
     }

@@ -66,6 +66,19 @@ const tools = (() => {
         }));
     }
 
+    // Goes to the tab beside that of the view, by an arrow key. False: it is another key.
+    function besideTab(key, view) {
+        const tabs = Array.from(document.querySelectorAll("[role=tab]"));
+        const by = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0;
+        if (!by)
+            return false;
+        const at = tabs.findIndex((tab) => tab.dataset.view === view);
+        const to = tabs[(at + by + tabs.length) % tabs.length];
+        to.click();
+        to.focus();
+        return true;
+    }
+
     // Why there is nothing to show.
     function nothingText(view, state) {
         const event = view.events.find((e) => e.name === view.event);
@@ -105,6 +118,6 @@ const tools = (() => {
         }));
     }
 
-    return {showEvents, showBaseline, showSpan, nextSpan, showPause, showChips, nothingText,
+    return {showEvents, showBaseline, showSpan, nextSpan, showPause, showChips, besideTab, nothingText,
             comparedText, showLegend};
 })();

@@ -18,7 +18,8 @@ extern const char live_numbers_js[], live_theme_js[], live_colours_js[], live_tr
     live_table_js[], live_methods_js[], live_threads_js[], live_flame_js[], live_picture_js[],
     live_timeline_js[], live_stream_js[], live_header_js[], live_keys_js[], live_about_js[],
     live_axis_js[], live_link_js[], live_tools_js[], live_tree_table_js[], live_node_table_js[],
-    live_locks_js[], live_alloc_js[], live_status_js[], live_main_js[], live_list_js[];
+    live_locks_js[], live_alloc_js[], live_status_js[], live_findings_js[], live_main_js[],
+    live_list_js[];
 
 EMBED(pages_style, "live_style.css");
 EMBED(pages_list_body, "live_list.html");
@@ -46,17 +47,17 @@ EMBED(live_stream_js, "live_stream.js");
 EMBED(live_header_js, "live_header.js");
 EMBED(live_keys_js, "live_keys.js");
 EMBED(live_about_js, "live_about.js");
+EMBED(live_findings_js, "live_findings.js");
 EMBED(live_main_js, "live_main.js");
 EMBED(live_list_js, "live_list.js");
 
 const char *const *pages_script(enum page page) {
     static const char *const list[] = {live_numbers_js, live_theme_js, live_list_js, NULL};
     static const char *const live[] = {
-        live_numbers_js,    live_theme_js,   live_colours_js, live_tree_js,
-        live_table_js,      live_methods_js, live_threads_js, live_tree_table_js,
-        live_node_table_js, live_locks_js,   live_alloc_js,   live_status_js,
-        live_flame_js,      live_picture_js, live_axis_js,    live_timeline_js,
-        live_link_js,       live_stream_js,  live_header_js,  live_tools_js,
-        live_keys_js,       live_about_js,   live_main_js,    NULL};
+        live_numbers_js,  live_theme_js,   live_colours_js,    live_tree_js,       live_table_js,
+        live_methods_js,  live_threads_js, live_tree_table_js, live_node_table_js, live_locks_js,
+        live_alloc_js,    live_status_js,  live_flame_js,      live_picture_js,    live_axis_js,
+        live_timeline_js, live_link_js,    live_stream_js,     live_header_js,     live_tools_js,
+        live_keys_js,     live_about_js,   live_findings_js,   live_main_js,       NULL};
     return page == PAGE_LIVE ? live : list;
 }

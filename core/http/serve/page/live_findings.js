@@ -1,0 +1,79 @@
+// What stands out in what is shown, as in the terminal's overview: a line each, and the way to more
+// about it. They cost the server some answers, so they are requested less often than views.
+class Findings {
+    // go(finding): shows what it is about.
+    constructor(box, stream, go) {
+        this.box = box;
+        this.list = box.querySelector("ul");
+        this.stream = stream;
+        this.go = go;
+        this.query = null;
+        this.asked = 0; // when, in ms
+        this.found = [];
+    }
+
+    // A view was shown. `question`: its query. Time that is over stays as it is.
+    follow(question, held) {
+        const q = new URLSearchParams(question);
+        for (const other of ["tree", "rows", "inverted", "locks", "before"])
+            q.delete(other);
+        const query = q.toString(), now = performance.now();
+        const same = query === this.query;
+        if (same && (held || document.hidden || now - this.asked < Findings.EVERY))
+            return;
+        this.query = query;
+        this.asked = now;
+        this.ask(query);
+    }
+
+    async ask(query) {
+        const answer = await this.stream.get("/findings?" + query, true);
+        if (answer && this.query === query)
+            this.show(answer.findings || []);
+    }
+
+    // Lines keep their elements, and with them the focus.
+    show(found) {
+        this.found = found;
+        this.box.hidden = !found.length;
+        while (this.list.children.length > found.length)
+            this.list.lastChild.remove();
+        found.forEach((f, i) => this.fill(i, f));
+    }
+
+    static leads(f) {
+        return Boolean(f.method || f.view || f.thread && (f.thread.virtual ? f.thread.javaId : f.thread.tid));
+    }
+
+    static title(f) {
+        return f.method ? "Show what calls it" : f.thread ? "Show only this thread"
+             : f.view ? "Show more about it" : "";
+    }
+
+    fill(i, f) {
+        const tag = Findings.leads(f) ? "BUTTON" : "SPAN";
+        let line = this.list.children[i];
+        if (!line)
+            this.list.append(line = make("li"));
+        if (!line.firstChild || line.firstChild.tagName !== tag) {
+            const text = make(tag);
+            if (tag === "BUTTON") {
+                text.type = "button";
+                text.addEventListener("click", () => this.go(this.found[i]));
+            }
+            line.replaceChildren(text);
+        }
+        line.classList.toggle("mind", Boolean(f.worse));
+        line.firstChild.title = tag === "BUTTON" ? Findings.title(f) : "";
+        setText(line.firstChild, f.text);
+    }
+
+    focus() {
+        const first = this.box.querySelector("li button");
+        if (this.box.hidden || !first)
+            return false;
+        this.box.open = true;
+        first.focus();
+    }
+}
+Findings.EVERY = 5000; // ms

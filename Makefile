@@ -40,7 +40,7 @@ AGENT_LDFLAGS = -shared -Wl,-z,noseparate-code -Wl,-z,now -Wl,-z,relro -Wl,--no-
 # Every .c file of these rooms and of the rooms in them.
 sources    = $(sort $(shell find $1 -name '*.c'))
 LIB_SRC   := $(call sources,core/base core/wire core/event core/decode core/record core/profile \
-               core/session core/export core/import core/report core/http/fleet attach symbols)
+               core/session core/export core/import core/report core/source core/http/fleet attach symbols)
 TUI_SRC   := $(filter-out tui/cli/http/http_%.c,$(call sources,tui))
 HTTP_SRC  := $(call sources,core/http/serve core/http/push) $(wildcard tui/cli/http/http_*.c)
 AGENT_SRC := $(call sources,core/agent) core/wire/ring_writer.c core/wire/perf_attr.c
@@ -90,7 +90,7 @@ $(BUILD)/libjtop-agent.so: $(AGENT_OBJ) $(INPUTS)
 	$(link_with) $(AGENT_LDFLAGS)
 
 # The frontend without a library of the machine it runs on, but for a few files the same.
-STATIC_SRC := attach/find/jvm.c tui/cli/http/http.c tui/cli/command/self.c tui/model/source_finder.c
+STATIC_SRC := attach/find/jvm.c tui/cli/http/http.c tui/cli/command/self.c core/source/source_finder.c
 STATIC_OBJ := $(STATIC_SRC:%.c=$(BUILD)/static/%.o)
 $(BUILD)/static/jtop-prof: $(STATIC_OBJ) $(filter-out $(STATIC_SRC:%.c=$(BUILD)/%.o),$(TUI_OBJ) $(LIB_OBJ)) $(INPUTS)
 	$(link)

@@ -4,7 +4,6 @@
  *   engine_set      set of events the user wants sampled, with intervals
  *   finding         the findings about the answer, and where there is more about them
  *   flame           layout of a flame graph: position and width of each frame
- *   line_rows       rows of the lines view: lines with samples, context and folds
  *   lock_rows       rows of the locks view: classes, owners, waiters, stacks
  *   machine_load    CPU load of the JVM and of the whole machine
  *   model           data behind all views: the query, its answer, JVM and thread figures
@@ -12,9 +11,6 @@
  *   model_tags      what tagged methods weigh, and the filter that matches them
  *   overloads       methods whose names look equal on screen
  *   overview_graph  graph of the last minutes with the VM's pauses
- *   source_archive  access to zip archives of sources; a stub in static builds
- *   source_file     text of a source file by lines, safe for the screen
- *   source_finder   search for a class's source file in folders, archives and the JDK
  *   source_session  data source of the model that reads from a session
  *   thread_dump     parser of HotSpot's thread dumps: stacks, locks, owners, deadlocks
  *   thread_figures  figures of a thread or a group of threads: CPU, weight, states

@@ -2,8 +2,8 @@
  * The lines view: where in a method its time is spent, beside its source if that is found. The
  * method is the one of a jump from another view, or the hottest Java method.
  */
-#include "tui/model/line_rows.h"
-#include "tui/model/source_finder.h"
+#include "core/source/line_rows.h"
+#include "core/source/source_finder.h"
 #include "tui/view/view.h"
 #include "tui/widget/cursor.h"
 #include "core/base/format.h"

@@ -74,8 +74,9 @@ const picture = (() => {
     // Saves the flame graph of this JVM and event as a file.
     function saveFlame(flame, jvmName, pid, event) {
         if (flame.tree)
-            save(svg(flame, `${jvmName} (${pid}): ${event}`), named(`jtop-prof-${pid}-${event}`));
+            picture.save(svg(flame, `${jvmName} (${pid}): ${event}`),
+                         named(`jtop-prof-${pid}-${event}`));
     }
 
-    return {svg, named, save, saveFlame};
+    return {svg, save, saveFlame};
 })();

@@ -1,4 +1,10 @@
 /*
+ * Files:
+ *   line_rows       rows of a method's lines: those with samples, context and folds
+ *   source_archive  access to zip archives of sources; a stub in static builds
+ *   source_file     text of a source file by lines, safe for the screen
+ *   source_finder   search for a class's source file in folders, archives and the JDK
+ *
  * Finds the source of a class: in the directories and archives that the user named, otherwise in
  * the src.zip of the JVM's own JDK. In a directory or archive, the file is searched below the root
  * or a usual place below it ("src/main/java"), also with a module's name in between. Its name is
@@ -11,12 +17,12 @@
  * Archives and files may come from any user. Sizes and numbers are limited, and only regular files
  * are opened. Those of the JVM's JDK are opened only below the JVM's own root directory.
  *
- * Context: frontend main thread.
+ * Context: any thread, one at a time.
  */
-#ifndef JTOP_TUI_MODEL_SOURCE_FINDER_H
-#define JTOP_TUI_MODEL_SOURCE_FINDER_H
+#ifndef JTOP_SOURCE_SOURCE_FINDER_H
+#define JTOP_SOURCE_SOURCE_FINDER_H
 
-#include "tui/model/source_file.h"
+#include "core/source/source_file.h"
 
 #include <sys/types.h>
 

@@ -1,6 +1,6 @@
 /* Source files: their lines, whatever they are made of, and where they are looked for. */
-#include "tui/model/line_rows.h"
-#include "tui/model/source_finder.h"
+#include "core/source/line_rows.h"
+#include "core/source/source_finder.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -3,10 +3,10 @@
  * (JTOP_STATIC) has only stubs, because distributions provide libzip as a shared library only: no
  * archive can be opened then.
  *
- * Context: frontend main thread.
+ * Context: any thread, one at a time.
  */
-#ifndef JTOP_TUI_MODEL_SOURCE_ARCHIVE_H
-#define JTOP_TUI_MODEL_SOURCE_ARCHIVE_H
+#ifndef JTOP_SOURCE_SOURCE_ARCHIVE_H
+#define JTOP_SOURCE_SOURCE_ARCHIVE_H
 
 #ifndef JTOP_STATIC
 #include <zip.h>

@@ -1,4 +1,4 @@
-#include "tui/model/line_rows.h"
+#include "core/source/line_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

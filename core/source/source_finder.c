@@ -1,7 +1,7 @@
-#include "tui/model/source_finder.h"
+#include "core/source/source_finder.h"
 
 #include "symbols/elf/target_files.h"
-#include "tui/model/source_archive.h"
+#include "core/source/source_archive.h"
 
 #include <dirent.h>
 #include <errno.h>

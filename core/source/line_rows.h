@@ -1,11 +1,11 @@
 /*
- * The rows of the lines view: a method's lines with samples and, if the source is available, the
+ * The rows of a method: its lines with samples and, if the source is available, the
  * lines around each. Lines further away are a fold: one row with the number of hidden lines.
  *
  * Context: pure.
  */
-#ifndef JTOP_TUI_MODEL_LINE_ROWS_H
-#define JTOP_TUI_MODEL_LINE_ROWS_H
+#ifndef JTOP_SOURCE_LINE_ROWS_H
+#define JTOP_SOURCE_LINE_ROWS_H
 
 #include "core/profile/snapshot/snapshot.h"
 

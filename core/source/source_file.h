@@ -3,10 +3,10 @@
  * is cut after SOURCE_LINE_BYTES bytes. Lines are valid UTF-8. Control characters and invalid bytes
  * are replaced by '?'.
  *
- * Context: pure, frontend main thread.
+ * Context: pure, any thread.
  */
-#ifndef JTOP_TUI_MODEL_SOURCE_FILE_H
-#define JTOP_TUI_MODEL_SOURCE_FILE_H
+#ifndef JTOP_SOURCE_SOURCE_FILE_H
+#define JTOP_SOURCE_SOURCE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

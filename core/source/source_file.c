@@ -1,4 +1,4 @@
-#include "tui/model/source_file.h"
+#include "core/source/source_file.h"
 
 #include "core/base/clean_text.h"
 

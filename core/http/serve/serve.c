@@ -8,6 +8,7 @@
 #include "core/base/clock.h"
 #include "core/http/fleet/roster.h"
 #include "core/http/serve/api/api_feeds.h"
+#include "core/http/serve/api/api_sources.h"
 #include "core/http/serve/server/listen.h"
 #include "core/http/serve/server/server.h"
 
@@ -82,6 +83,7 @@ static int make_fleet(const struct serve_options *o, struct parts *p, struct err
     p->serve.login = p->login;
     p->serve.begun_ns = clock_now_ns();
     p->serve.feeds = api_feeds_new();
+    p->serve.sources = api_sources_new(o->source_path);
     p->serve.profs = prof_table_new(&p->serve, e);
     if (!p->serve.profs)
         return e && e->code ? -e->code : -ENOMEM;
@@ -100,6 +102,7 @@ static void close_all(struct parts *p) {
     if (p->serve.profs)
         prof_table_free(p->serve.profs);
     api_feeds_free(p->serve.feeds);
+    api_sources_free(p->serve.sources);
     if (p->serve.fleet)
         fleet_free(p->serve.fleet);
     login_free(p->login);

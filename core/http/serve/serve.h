@@ -30,6 +30,8 @@ struct serve_options {
     const char *tls_cert, *tls_key; /* PEM files; both or none */
     const char *tls_client_ca;      /* PEM; its certificates let a client in. NULL: none */
     bool all_jvms;                  /* every JVM is profiled all the time */
+    const char
+        *source_path; /* directories and jars with sources, with ':' between them; NULL: none */
     struct session_options session; /* of each profile; a request's URL may override it */
 };
 

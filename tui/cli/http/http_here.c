@@ -51,6 +51,7 @@ static int http_serve(const struct options *o, int stop_fd, struct err *e) {
                               .tls_key = o->tls_key,
                               .tls_client_ca = o->tls_ca,
                               .all_jvms = o->all_jvms,
+                              .source_path = o->source_path,
                               .session = o->session};
     return serve_run(&s, stop_fd, say_ready, &s, e);
 }

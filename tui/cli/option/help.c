@@ -133,7 +133,7 @@ static const struct action_help {
      "Serves profiles on request, live pages and /metrics of every JVM of this\n"
      "machine. With --all-jvms it profiles all of them all the time, with the same\n"
      "options as collect.\n",
-     0, "--listen --all-jvms " TLS},
+     0, "--listen --all-jvms --source-path " TLS},
     {"push", "push --to URL [options] JVM|--all-jvms",
      "Profiles all the time, and sends a profile to a receiver every 15 seconds.\n",
      WITH_JVM | WITH_PROFILE | WITH_EVENTS,

@@ -9,6 +9,7 @@
  *   api_metrics   handler of /metrics, for Prometheus
  *   api_names     names of the methods in one view, made unique
  *   api_question  parser of a view's URL parameters into a query
+ *   api_sources   source text beside a method's lines, as JSON
  *   api_tree      call tree as JSON, limited to the largest nodes
  *   api_view      one view of a profile: taken under the lock, then written as JSON
  *   json          JSON writer that sets the commas itself
@@ -31,7 +32,10 @@
  *                                     has ended (after one last view). The stream ends then.
  *   GET /api/v1/jvms/PID/lines?method=NAME&…   {method, lines: [{line, self, total, samples}…]};
  *                                     NAME as a view writes it; overloads are added up; 404 if no
- *                                     such method was seen
+ *                                     such method was seen. With source=1 also "source", null or
+ *                                     {origin, lines, rows: [{line, text} or {line, hidden}…], cut}:
+ *                                     the source around lines with samples (`context` lines each,
+ *                                     4), `hidden`: number of lines left out from `line` on
  *   GET /api/v1/jvms/PID/findings?…   {event, findings: [{text, worse, method, thread, view}…]}: what
  *                                     stands out, for the same parameters as a view. worse: a
  *                                     problem. What it is about, or null: `method`, a name for

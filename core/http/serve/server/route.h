@@ -20,10 +20,11 @@ struct sockaddr;
 struct serve {
     const struct serve_options *options;
     struct fleet *fleet;
-    struct login *login;      /* logged-in browsers (login.h) */
-    struct api_feeds *feeds;  /* shared by streams (api_feeds.h); NULL: nothing is */
-    struct prof_table *profs; /* of /prof: running profiles, and results (prof_table.h) */
-    uint64_t begun_ns;        /* CLOCK_MONOTONIC */
+    struct login *login;         /* logged-in browsers (login.h) */
+    struct api_feeds *feeds;     /* shared by streams (api_feeds.h); NULL: nothing is */
+    struct api_sources *sources; /* of classes (api_sources.h); NULL: none */
+    struct prof_table *profs;    /* of /prof: running profiles, and results (prof_table.h) */
+    uint64_t begun_ns;           /* CLOCK_MONOTONIC */
 };
 
 struct serve_request {

@@ -147,7 +147,7 @@ static const char *thread_name(const struct findings_thread *t, char out[64]) {
     return out;
 }
 
-static enum thread_kind kind_of(const struct findings_thread *t) {
+static enum thread_kind works_for(const struct findings_thread *t) {
     return t->is_virtual ? THREAD_APPLICATION : thread_kind(t->name);
 }
 
@@ -158,7 +158,7 @@ static void find_blocked(struct list *l) {
     uint64_t blocked = 0, all = 0, most = 0;
     for (uint32_t i = 0; i < threads->count; i++) {
         const struct findings_thread t = thread_at(threads, i);
-        if (!t.states || kind_of(&t) != THREAD_APPLICATION)
+        if (!t.states || works_for(&t) != THREAD_APPLICATION)
             continue;
         for (int k = 0; k < WIRE_THREAD_STATES; k++)
             all += t.states[k];
@@ -280,7 +280,7 @@ static void find_vm_threads(struct list *l) {
         const struct findings_thread t = thread_at(&of->threads, i);
         if (!t.weight)
             break;
-        sum[kind_of(&t)] += t.weight;
+        sum[works_for(&t)] += t.weight;
     }
     double part = percent_of(sum[THREAD_GC], of->answer->weight);
     if (part >= MUCH_COLLECTING)

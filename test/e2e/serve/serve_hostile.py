@@ -33,7 +33,8 @@ THREADS = 6
 CONNECTIONS = 256  # core/http/serve/server/peers.h
 NAMES = ["pid", "event", "duration", "interval", "jstackdepth", "bufsize", "thread", "simple",
          "output", "width", "height", "minwidth", "reverse", "from", "to", "filter", "virtual",
-         "tree", "inverted", "rows", "nodes", "method", "title", "token", "next", "include"]
+         "tree", "inverted", "rows", "nodes", "method", "source", "context", "title", "token",
+         "next", "include"]
 VALUES = ["", "0", "1", "-1", "5", "18446744073709551615", "99999999999999999999", "1e9", "cpu",
           "wall", "alloc", "lock", "cpu,alloc", "java.lang.Object.wait", "collapsed", "svg", "html",
           "jfr", "pprof", "json", "flat", "tree", "%00", "%ff%fe", "%zz", "%", "+", "%2e%2e%2f",
@@ -149,6 +150,7 @@ class Requests:
                          r.getrandbits(128), "/metrics", "/api/v1/jvms",
                          "/api/v1/jvms/%d" % self.pid, "/api/v1/jvms/%d/view" % self.pid,
                          "/api/v1/jvms/%d/lines" % self.pid, "/api/v1/jvms/%d/events" % self.pid,
+                         "/api/v1/jvms/%d/findings" % self.pid,
                          "/api/v1/status", "/healthz", "/login", "/live/1", "/api/v1/jvms/1/view",
                          "/../../etc/passwd", "//", "/%2e%2e/", "/api/v1/../../x"])
         pairs = ["%s=%s" % (r.choice(NAMES), r.choice(VALUES)) for _ in range(r.choice(

@@ -1,5 +1,6 @@
 /* The input's first line is a URL's question about a profile; the words behind it are names in
  * it, of classes, methods and threads. Whatever comes out is JSON, and lines for Prometheus. */
+#include "core/http/serve/api/api_findings.h"
 #include "core/http/serve/api/api_view.h"
 #include "core/report/metrics.h"
 
@@ -45,6 +46,15 @@ static void check_view(struct profile *p, const struct api_question *q) {
         !json_is_good(out.data))
         abort();
     api_view_free(&v);
+    text_free(&out);
+}
+
+static void check_findings(struct profile *p, const struct api_question *q) {
+    const struct session_status st = {.phase = SESSION_RUNNING, .samples = 10, .dropped = 1};
+    const struct jvm jvm = {.pid = 1};
+    struct text out = {0};
+    if (api_findings_write(&out, p, &st, &jvm, q, 12) == 0 && !json_is_good(out.data))
+        abort();
     text_free(&out);
 }
 
@@ -99,6 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (q.filter[API_FILTER_MAX] || q.rows > API_ROWS_MAX || q.nodes > API_NODES_MAX)
             abort();
         check_view(p, &q);
+        check_findings(p, &q);
     }
     if (p)
         check_metrics(p, words ? words : "");

@@ -153,6 +153,7 @@ static bool know_thread_fields(JNIEnv *jni) {
     (*jni)->DeleteLocalRef(jni, c);
     if ((*jni)->ExceptionCheck(jni))
         (*jni)->ExceptionClear(jni);
+    java_states_learn(&agent.java_states, jni);
     return agent.threads.eetop && agent.threads.java_tid;
 }
 

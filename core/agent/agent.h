@@ -5,6 +5,7 @@
  *   broker         client that asks the reader to open perf_events for the JVM
  *   control        the agent's thread: requests, reader's lease, periodic work
  *   engines        starting, stopping and choosing engines; the common signal handler
+ *   java_states    states of Java threads, reported while a reader asks for them
  *   libc           C library symbol versions that keep the agent loadable everywhere
  *   pauses         garbage collection pauses, written to the ring
  *   sampler        one sample: walks the stack and writes the record to the ring
@@ -24,6 +25,7 @@
 
 #include "core/agent/agent_options.h"
 #include "core/agent/broker.h"
+#include "core/agent/java_states.h"
 #include "core/agent/process/mapping.h"
 #include "core/agent/process/signals.h"
 #include "core/agent/sampler.h"
@@ -38,6 +40,7 @@ struct agent {
     struct agent_mapping mapping;
     struct sampler sampler;
     struct threads threads;
+    struct java_states java_states;
     pthread_mutex_t engine_lock;        /* held while engines start, stop or take their turn;
                                            protects the engines' state below */
     struct engine_run run[WIRE_EVENTS]; /* by event */

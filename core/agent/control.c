@@ -91,6 +91,13 @@ struct chores {
     uint32_t filters; /* request.filters at the last check */
 };
 
+static void name_threads(struct chores *c, uint64_t now, jvmtiEnv *jvmti, JNIEnv *jni) {
+    uint64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    threads_name_all(&agent.threads, jvmti, jni);
+    uint64_t pause = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - before) / 1000000 * 500;
+    c->next_names_ms = now + (pause > 1000 ? pause : 1000);
+}
+
 static void do_chores(struct chores *c, jvmtiEnv *jvmti, JNIEnv *jni) {
     bool late = agent.threads.late; /* if so, every thread that starts wakes the agent's thread */
     agent_arm_late();
@@ -107,12 +114,8 @@ static void do_chores(struct chores *c, jvmtiEnv *jvmti, JNIEnv *jni) {
     c->filters = filters;
     if (now >= c->next_scan_ms)
         c->next_scan_ms = now + FULL_SCAN_MS;
-    if (now >= c->next_names_ms) {
-        uint64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-        threads_name_all(&agent.threads, jvmti, jni);
-        uint64_t pause = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - before) / 1000000 * 500;
-        c->next_names_ms = now + (pause > 1000 ? pause : 1000);
-    }
+    if (now >= c->next_names_ms)
+        name_threads(c, now, jvmti, jni);
     announce_libraries();
     if (agent.sampler.precise.on)
         precise_turn(&agent.sampler.precise, jvmti, jni);
@@ -122,6 +125,21 @@ static void do_chores(struct chores *c, jvmtiEnv *jvmti, JNIEnv *jni) {
     agent_turn_engines(jni, now);
     sampler_renew_ids(&agent.sampler, now);
     publish();
+}
+
+/* Reports Java states, whether engines run or not, if the reader asks for them. A thread must be
+ * known and named before its state is written. */
+static void look_at_java_states(struct chores *c, jvmtiEnv *jvmti, JNIEnv *jni) {
+    struct wire_control *w = &agent.mapping.wire->control;
+    uint32_t asked = atomic_load_explicit(&w->request.java_states, memory_order_relaxed);
+    uint64_t now = clock_now_ms();
+    if (asked && !agent.ground && now >= c->next_names_ms) {
+        threads_scan(&agent.threads, true);
+        name_threads(c, now, jvmti, jni);
+    }
+    enum wire_java_report report =
+        java_states_turn(&agent.java_states, &agent.threads, asked, now, jvmti, jni);
+    atomic_store_explicit(&w->status.java_report, report, memory_order_relaxed);
 }
 
 /* Returns true when the agent is to detach. */
@@ -201,6 +219,7 @@ void agent_run(jvmtiEnv *jvmti, JNIEnv *jni) {
         }
         if (agent.ground)
             do_chores(&chores, jvmti, jni);
+        look_at_java_states(&chores, jvmti, jni);
         bool out = lease_is_out(&lease, &c->request);
         agent.reader_silent_ms = (uint32_t)lease.silent_ms;
         if (out || agent.evict) {

@@ -353,6 +353,30 @@ void threads_name_all(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni) {
     (*jvmti)->Deallocate(jvmti, (unsigned char *)all);
 }
 
+void threads_tell_state(struct threads *t, uint32_t tid, uintptr_t java, enum wire_java state) {
+    pthread_mutex_lock(&t->lock);
+    uint32_t i = t->ring && tid < WIRE_TID_MAX ? t->index_of_tid[tid] - 1 : NO_ENTRY;
+    struct thread_note *note = i != NO_ENTRY ? &t->note[i] : NULL;
+    if (note && note->java == java && note->name_hash && note->java_state != state) {
+        struct wire_java_state *r = ring_reserve(t->ring, WIRE_JAVA_STATE, sizeof *r);
+        if (r) { /* otherwise the ring is full, and it is written the next time */
+            r->tid = tid;
+            r->state = (uint8_t)state;
+            memset(r->reserved, 0, sizeof r->reserved);
+            ring_commit(r, WIRE_JAVA_STATE);
+            note->java_state = (uint8_t)state;
+        }
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
+void threads_forget_states(struct threads *t) {
+    pthread_mutex_lock(&t->lock);
+    for (uint32_t i = 0; t->tid && i < t->count; i++)
+        t->note[i].java_state = WIRE_JAVA_UNKNOWN;
+    pthread_mutex_unlock(&t->lock);
+}
+
 void threads_started(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
     struct identity who = ask(t, jvmti, jni, thread);
     uintptr_t vtable = who.java ? *(const uintptr_t *)who.java : 0; /* own thread: it is valid */

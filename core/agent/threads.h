@@ -23,6 +23,7 @@ struct thread_note {
     uint16_t armed;     /* set of the events it is armed for */
     uint16_t refused;   /* set of the events it could not be armed for */
     uint16_t late;      /* set of the events it is late for: the agent's thread has to arm it */
+    uint8_t java_state; /* enum wire_java that was written last */
     uint64_t name_hash; /* of the name that was written last; 0: none */
     uintptr_t java;     /* JavaThread*, 0: none is known */
 };
@@ -74,6 +75,11 @@ void threads_scan(struct threads *t, bool full);
 
 /* Writes the names and ids of all Java threads that are new or renamed. */
 void threads_name_all(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni);
+
+/* Writes the Java state of a thread if it is another one than before, and the thread's name was
+ * written: `java` is its JavaThread*. threads_forget_states: then all of them count as changed. */
+void threads_tell_state(struct threads *t, uint32_t tid, uintptr_t java, enum wire_java state);
+void threads_forget_states(struct threads *t);
 
 /* JVMTI's ThreadStart and ThreadEnd. Context: the thread itself. */
 void threads_started(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);

@@ -366,6 +366,7 @@ static const struct {
     {WIRE_CLASS, sizeof(struct wire_class), decoder_decode_class},
     {WIRE_THREAD, sizeof(struct wire_thread), decoder_decode_thread},
     {WIRE_THREAD_END, sizeof(struct wire_thread_end), decoder_decode_thread_end},
+    {WIRE_JAVA_STATE, sizeof(struct wire_java_state), decoder_decode_java_state},
     {WIRE_STUB, sizeof(struct wire_stub), decoder_decode_stub},
     {WIRE_LOG, sizeof(struct wire_log), decoder_decode_log},
     {WIRE_PAUSE, sizeof(struct wire_pause), decoder_decode_pause},
@@ -454,10 +455,12 @@ static bool is_left_out(struct decoder *d, const void *record) {
     return thread_filter_verdict(d->filter, tid, virtual_id) == THREAD_UNWANTED;
 }
 
-/* Writes the record to the recording and all feeds. The receivers in `fresh` get `spelled`. */
+/* Writes the record to the recording and all feeds. States of threads are of no use later, so a
+ * recording does not have them. The receivers in `fresh` get `spelled`. */
 static void write_record(struct decoder *d, const void *record, const void *spelled,
                          uint32_t fresh) {
-    if (d->recording && decoder_is_ours(d, record))
+    bool passing = wire_header_type(*(const uint64_t *)record) == WIRE_JAVA_STATE;
+    if (d->recording && !passing && decoder_is_ours(d, record))
         recording_write(d->recording, fresh & DECODER_FILE ? spelled : record);
     if (is_left_out(d, spelled))
         return;

@@ -187,6 +187,15 @@ bool decoder_decode_thread_end(struct decoder *d, const void *record, uint32_t l
     return true;
 }
 
+bool decoder_decode_java_state(struct decoder *d, const void *record, uint32_t length) {
+    (void)length;
+    const struct wire_java_state *w = record;
+    if (w->state >= WIRE_JAVA_STATES)
+        return false;
+    profile_java_state(d->profile, w->tid, w->state);
+    return true;
+}
+
 bool decoder_lacks_name(const struct decoder *d, uint32_t tid) {
     uint32_t known;
     return id_map_get(&d->threads, thread_key(tid), &known) && known == THREAD_NAMELESS;

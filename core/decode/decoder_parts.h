@@ -135,5 +135,6 @@ bool decoder_decode_stub(struct decoder *d, const void *record, uint32_t length)
 bool decoder_decode_symbol(struct decoder *d, const void *record, uint32_t length);
 bool decoder_decode_thread(struct decoder *d, const void *record, uint32_t length);
 bool decoder_decode_thread_end(struct decoder *d, const void *record, uint32_t length);
+bool decoder_decode_java_state(struct decoder *d, const void *record, uint32_t length);
 
 #endif

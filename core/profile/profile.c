@@ -187,6 +187,37 @@ void profile_thread_end(struct profile *p, uint32_t tid) {
     thread_table_end(&p->threads, tid, p->newest_ns);
 }
 
+void profile_java_state(struct profile *p, uint32_t tid, uint8_t state) {
+    thread_table_state(&p->threads, tid, state);
+}
+
+void profile_forget_java_states(struct profile *p) {
+    for (uint32_t i = 0; i < p->threads.count; i++)
+        p->threads.thread[i].java_state = 0;
+}
+
+static int compare_tids(const void *a, const void *b) {
+    const struct profile_living *x = a, *y = b;
+    return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+int profile_living(const struct profile *p, struct profile_living **out) {
+    const struct thread_table *t = &p->threads;
+    int n = 0;
+    *out = t->tids ? calloc(t->tids, sizeof **out) : NULL;
+    if (t->tids && !*out)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < t->tids; i++) {
+        const struct thread *from = &t->thread[t->latest[i]];
+        if (!from->ended && !from->free && !from->is_virtual && from->name[0])
+            (*out)[n++] =
+                (struct profile_living){from->tid, from->java_state, from->java_id, from->name};
+    }
+    if (n)
+        qsort(*out, (size_t)n, sizeof **out, compare_tids);
+    return n;
+}
+
 int profile_virtual_name(struct profile *p, uint64_t virtual_id, const char *name) {
     if (virtual_id == 0)
         return -EINVAL;

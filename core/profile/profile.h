@@ -171,6 +171,23 @@ void profile_timeline(const struct profile *p, int event, uint64_t from, uint32_
 int profile_thread_name(struct profile *p, uint32_t tid, uint64_t java_id, const char *name);
 void profile_thread_end(struct profile *p, uint32_t tid);
 
+/* The state of a living thread at this moment; the caller defines its meaning, 0: not known. No
+ * history is kept. profile_forget_java_states sets it to 0 for all threads. */
+void profile_java_state(struct profile *p, uint32_t tid, uint8_t state);
+void profile_forget_java_states(struct profile *p);
+
+/* A living platform thread that has a name, sampled or not. */
+struct profile_living {
+    uint32_t tid;
+    uint8_t java_state;
+    uint64_t java_id;
+    const char *name; /* lives as long as the profile */
+};
+
+/* Lists these threads, sorted by tid. Sets a malloc'ed array (NULL: no thread). Returns their
+ * number; -ENOMEM. */
+int profile_living(const struct profile *p, struct profile_living **out);
+
 /* Sets a virtual thread's name from now on. "": no name; the thread is then shown as
  * "VirtualThread[#ID]". The end of virtual threads is not reported: when there are too many, rows
  * of those that were not sampled for long are dropped, and the row of "[other virtual threads]"

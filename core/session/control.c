@@ -119,6 +119,8 @@ void control_report(const struct control *c, struct agent_report *out) {
     };
     uint64_t threads = counter(&s->threads);
     out->threads = threads > UINT32_MAX ? UINT32_MAX : (uint32_t)threads;
+    uint32_t java = atomic_load_explicit(&s->java_report, memory_order_relaxed);
+    out->java = java < WIRE_JAVA_REPORTS ? (enum wire_java_report)java : WIRE_JAVA_REPORT_OFF;
     for (int i = 0; i < WIRE_FAILURES; i++)
         out->failed[i] = counter(&s->failed[i]);
     copy_shared(text, s->walker, sizeof s->walker);
@@ -132,6 +134,11 @@ void control_report(const struct control *c, struct agent_report *out) {
 void control_tell_filters(struct control *c) {
     atomic_fetch_add_explicit(&c->wire->request.filters, 1, memory_order_release);
     wake(&c->wire->request.generation);
+}
+
+/* The agent's thread takes its turn soon: it need not be woken. */
+void control_ask_java_states(struct control *c, uint32_t number) {
+    atomic_store_explicit(&c->wire->request.java_states, number, memory_order_relaxed);
 }
 
 void control_tell_done(struct wire_control *wire) {

@@ -34,6 +34,7 @@ struct agent_report {
     uint64_t recompile_ns;
     uint64_t windows;
     uint32_t threads;
+    enum wire_java_report java;
 };
 
 /* The contents of a START; see struct wire_request. */
@@ -64,6 +65,9 @@ void control_wait(struct control *c, int timeout_ms);
 bool control_answered(const struct control *c);
 /* Tells the agent that bits of threads have changed. */
 void control_tell_filters(struct control *c);
+
+/* Asks the agent for the Java states of threads; 0: no more. See wire_request.java_states. */
+void control_ask_java_states(struct control *c, uint32_t number);
 
 void control_report(const struct control *c, struct agent_report *out);
 

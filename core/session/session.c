@@ -66,6 +66,17 @@ void session_set_message(struct session *s, const char *fmt, ...) {
     va_end(ap);
 }
 
+void session_ask_java_states(struct session *s, uint32_t ms, bool all) {
+    uint64_t now = clock_now_ns(), until = now + ms * UINT64_C(1000000);
+    session_lock(s);
+    bool first = all || now >= s->states_until_ns;
+    s->states_all |= all;
+    s->states_until_ns = until > s->states_until_ns ? until : s->states_until_ns;
+    session_unlock(s);
+    if (first)
+        session_wake_drain(s);
+}
+
 void session_finish(struct session *s, enum wire_command command, int result, const struct err *e) {
     session_lock(s);
     if (s->wanted == command && !s->done) {

@@ -158,6 +158,7 @@ struct session_status {
     bool undated; /* of a file: the file states that it does not know when it was recorded */
     uint32_t armed_threads;
     struct session_budget budget;
+    enum wire_java_report java_states; /* see session_ask_java_states */
 };
 
 /* The CPU limits that control groups set for the JVM (attach/proc/cgroup.h), read once a second. */
@@ -213,6 +214,12 @@ void session_cpu(struct session *s, struct session_cpu *out);
  * number of threads or -errno. It must always be called by the same thread. */
 struct thread_stat;
 int session_threads(struct session *s, struct thread_stat **out);
+
+/* Requests the Java states of all threads for the next `ms`. The agent reads them only while they are
+ * needed, so call it again and again. They come into the profile (profile_living): at first within
+ * half a second, then once a second what has changed. `all`: all of them another time, for a viewer.
+ * Any thread; no effect for a recording. */
+void session_ask_java_states(struct session *s, uint32_t ms, bool all);
 
 /* Returns the agent's messages about its work so far, e.g. which methods it forced to
  * recompile: one line each, oldest first. The result is the number of further lines that there

@@ -41,7 +41,7 @@
 #define WIRE_MAGIC 0x464f5250504f544aULL                /* "JTOPPROF" */
 #define WIRE_LIBRARY_MARK "JTOPPROF agent of jtop-prof" /* in the library, whatever its name */
 #define WIRE_ABI_MAJOR 4u
-#define WIRE_ABI_MINOR 0u
+#define WIRE_ABI_MINOR 1u
 
 #define WIRE_MEMFD_NAME "jtop-prof" /* /proc/PID/fd shows it as "/memfd:jtop-prof (deleted)" */
 #define WIRE_HEADER_BYTES 4096u
@@ -109,6 +109,16 @@ enum wire_command {
     WIRE_COMMAND_STOP,   /* stop all engines, stay attached */
     WIRE_COMMAND_DETACH, /* stop, release everything, end the agent's thread */
     WIRE_COMMANDS
+};
+
+/* Whether the agent reports the Java states of threads (WIRE_JAVA_STATE). It says why it cannot even
+ * if no reader asks for them. */
+enum wire_java_report {
+    WIRE_JAVA_REPORT_OFF = 0, /* not requested, or this agent does not know these records */
+    WIRE_JAVA_REPORT_ON,
+    WIRE_JAVA_REPORT_NO_FIELD, /* this VM's java.lang.Thread does not have the field */
+    WIRE_JAVA_REPORT_NO_TIDS,  /* this VM does not describe which native thread a Java thread is */
+    WIRE_JAVA_REPORTS
 };
 
 /* Why no Java frame could be added; index of status.failed[], payload of error frames. */
@@ -244,8 +254,9 @@ struct wire_request {
     uint32_t window_marks;
     uint32_t cut; /* N + 1: of a stack with `depth` frames or more, N are kept; 0: see depth */
     uint64_t window_begin, window_end;
-    uint32_t features; /* set of enum wire_feature */
-    uint32_t reserved0;
+    uint32_t features;            /* set of enum wire_feature */
+    _Atomic uint32_t java_states; /* not 0: report Java states of threads, once a second what has
+                                     changed. A new number asks for all of them again */
     uint64_t reserved[3];
     struct wire_engine_request engine[WIRE_EVENTS];
 };
@@ -272,6 +283,8 @@ struct wire_status {
     _Atomic uint64_t recompiled;                   /* methods recompiled for request.precise */
     _Atomic uint64_t recompile_ns;                 /* time the VM took to discard their old code */
     _Atomic uint64_t windows;                      /* windows entered so far */
+    _Atomic uint32_t java_report;                  /* enum wire_java_report */
+    uint32_t reserved;
 };
 
 /* Positions in the ring count bytes since the beginning and never wrap (2^64). The place in the
@@ -331,6 +344,7 @@ static_assert(sizeof(struct wire_engine_request) == 1168, "wire ABI");
 static_assert(sizeof(struct wire_engine_status) == 272, "wire ABI");
 static_assert(sizeof(struct wire_request) == 112 + 1168 * WIRE_EVENTS, "wire ABI");
 static_assert(offsetof(struct wire_control, status) % 64 == 0, "wire ABI");
+static_assert(offsetof(struct wire_control, positions) == 12352, "wire ABI");
 static_assert(sizeof(struct wire_control) <= WIRE_CONTROL_BYTES, "wire ABI");
 static_assert(offsetof(struct wire_mapping, control) == WIRE_HEADER_BYTES, "wire ABI");
 static_assert(offsetof(struct wire_mapping, ring) == WIRE_RING_OFFSET, "wire ABI");

@@ -33,6 +33,7 @@ enum wire_type {
     WIRE_FREE,       /* something with a live_id is gone */
     WIRE_PAUSE,      /* the VM stopped all Java threads */
     WIRE_WINDOW,     /* a window between calls of the functions request.window_begin and _end */
+    WIRE_JAVA_STATE, /* a thread's java.lang.Thread.State now; never in a recording */
     /* Written by readers into recordings only: */
     WIRE_SYMBOL = 64, /* the name of a native or kernel address */
     WIRE_JVM,         /* what was recorded: pid, main class, version */
@@ -236,6 +237,25 @@ struct wire_thread_end {
     uint32_t reserved;
 };
 
+/* java.lang.Thread.State, as Thread.getState() and thread dumps have it. */
+enum wire_java {
+    WIRE_JAVA_UNKNOWN = 0, /* no living Java thread, or not reported */
+    WIRE_JAVA_RUNNABLE,
+    WIRE_JAVA_BLOCKED,
+    WIRE_JAVA_WAITING,
+    WIRE_JAVA_TIMED_WAITING,
+    WIRE_JAVA_STATES
+};
+
+/* Sent while request.java_states is set. It stays true until the next one of this tid, or the
+ * thread's end. */
+struct wire_java_state {
+    uint64_t header;
+    uint32_t tid;
+    uint8_t state; /* enum wire_java */
+    uint8_t reserved[3];
+};
+
 struct wire_stub {
     uint64_t header;
     uint64_t begin;
@@ -298,6 +318,7 @@ static_assert(sizeof(struct wire_method) == 24, "wire ABI");
 static_assert(sizeof(struct wire_class) == 16, "wire ABI");
 static_assert(sizeof(struct wire_thread) == 24, "wire ABI");
 static_assert(sizeof(struct wire_thread_end) == 16, "wire ABI");
+static_assert(sizeof(struct wire_java_state) == 16, "wire ABI");
 static_assert(sizeof(struct wire_stub) == 24, "wire ABI");
 static_assert(sizeof(struct wire_log) == 16, "wire ABI");
 static_assert(sizeof(struct wire_symbol) == 24, "wire ABI");

@@ -23,7 +23,9 @@ enum share_kind {
     SHARE_RECORDS,    /* as in a recording */
     SHARE_STATUS,     /* struct share_status */
     SHARE_ANSWER,     /* struct share_exit, the answer to SHARE_ENGINES and SHARE_LEND */
-    SHARE_LEND, /* an array of struct wire_engine_request: what a viewer's own profile needs */
+    SHARE_STATES, /* a uint32_t from a viewer, which needs Java states for the next seconds; not 0:
+                     all of them. No answer (session_ask_java_states) */
+    SHARE_LEND,   /* an array of struct wire_engine_request: what a viewer's own profile needs */
 };
 
 struct share_header {

@@ -44,3 +44,11 @@ const char *const wire_mechanism_name[WIRE_MECHANISMS] = {
     [WIRE_MECHANISM_IMPORTS] = "imports",     [WIRE_MECHANISM_BYTECODE] = "bytecode",
     [WIRE_MECHANISM_FILE] = "imported",       [WIRE_MECHANISM_WEIGHTS] = "weights",
 };
+
+const char *const wire_java_name[WIRE_JAVA_STATES] = {
+    [WIRE_JAVA_UNKNOWN] = "",
+    [WIRE_JAVA_RUNNABLE] = "RUNNABLE",
+    [WIRE_JAVA_BLOCKED] = "BLOCKED",
+    [WIRE_JAVA_WAITING] = "WAITING",
+    [WIRE_JAVA_TIMED_WAITING] = "TIMED_WAITING",
+};

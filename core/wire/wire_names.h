@@ -12,6 +12,8 @@
 extern const char *const wire_failure_name[WIRE_FAILURES];
 /* "running", "parked", …: index enum wire_thread_state. */
 extern const char *const wire_state_name[WIRE_THREAD_STATES];
+/* "RUNNABLE", "BLOCKED", …: index enum wire_java; "": unknown. */
+extern const char *const wire_java_name[WIRE_JAVA_STATES];
 /* "auto", "perf", …: index enum wire_mechanism. */
 extern const char *const wire_mechanism_name[WIRE_MECHANISMS];
 /* "vm", "vmx", "fp", "dwarf", "no", "asgct": index enum wire_walk. */

@@ -126,6 +126,11 @@ static inline void recording_thread_end(struct recording *r, uint32_t tid) {
 }
 
 /* A line for people; `level`: 0 error, 1 warning, 2 information. */
+static inline void recording_java_state(struct recording *r, uint32_t tid, uint8_t state) {
+    struct wire_java_state w = {.tid = tid, .state = state};
+    recording_add(r, WIRE_JAVA_STATE, &w, sizeof w, "", "", "");
+}
+
 static inline void recording_log(struct recording *r, uint32_t level, const char *text) {
     struct wire_log w = {.level = level, .text_bytes = (uint32_t)strlen(text)};
     recording_add(r, WIRE_LOG, &w, sizeof w, text, "", "");

@@ -297,6 +297,7 @@ static void model_differ(struct model *m) {
 #define PRUNE_FROM_NODES 50000
 #define PRUNE_PPM 100 /* of the total: a hundredth of a percent */
 #define STANDSTILL_NS UINT64_C(1000000000)
+#define STATES_MS 10000u /* longer than two refreshes are ever apart on a slow terminal */
 
 void model_init(struct model *m, const struct model_source *source,
                 const struct model_settings *settings) {
@@ -318,6 +319,7 @@ void model_free(struct model *m) {
     snapshot_free(m->other);
     model_time_free(m);
     free(m->threads);
+    free(m->living);
     free(m->methods);
     overloads_free(&m->overloads);
     free(m->stats_now.thread);
@@ -396,6 +398,7 @@ static int model_ask_profile(struct model *m, bool both_trees) {
     }
     int err = copy_methods(m, p);
     model_look_at_events(m, p);
+    model_look_at_living(m, p);
     if (s && (m->question.others || model_hides_idle(&m->question)))
         (void)model_ask_others(m, p, &q); /* no memory: columns stay empty */
     m->source.unlock(m->source.arg);
@@ -416,6 +419,9 @@ static int model_ask_profile(struct model *m, bool both_trees) {
     m->other = other;
     m->threads = rows;
     m->thread_count = threads;
+    m->java_states = false;
+    for (uint32_t i = 0; i < threads; i++)
+        m->java_states |= rows[i].java_state != WIRE_JAVA_UNKNOWN;
     m->asked = m->question;
     model_differ(m);
     m->generation++;
@@ -436,6 +442,8 @@ int model_ask(struct model *m) {
     const struct model_window w = model_window(m);
     m->question.from_second = w.from;
     m->question.to_second = w.to;
+    if (m->question.living && !m->held && m->source.ask_java_states)
+        m->source.ask_java_states(m->source.arg, STATES_MS + 2 * m->settings.refresh_ms);
     if (m->held && m->other && same_but_inverted(&m->question, &m->asked)) {
         struct snapshot *s = m->snapshot;
         m->snapshot = m->other;

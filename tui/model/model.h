@@ -59,6 +59,9 @@ struct model_source {
     void (*cpu)(void *arg, struct session_cpu *out);
     /* As thread_stat_list: sets malloc'ed rows, returns their number or -errno. */
     int (*threads)(void *arg, struct thread_stat **out);
+    /* Asks for threads' Java states for the next `ms`, as session_ask_java_states; NULL: a
+     * recording. */
+    void (*ask_java_states)(void *arg, uint32_t ms);
     /* As session_set_engines; NULL: a recording. */
     int (*set_engines)(void *arg, const struct wire_engine_request *engine, uint32_t engines,
                        struct err *e);
@@ -82,6 +85,7 @@ struct model_thread {
     const char *name;         /* lives as long as the answer; "": only the kernel knows it */
     char comm[16];            /* the kernel's name for it; "": the kernel has none */
     char state;               /* R S D …; 'X': ended; 'V': virtual; '?': not known */
+    uint8_t java_state;       /* enum wire_java */
     double cpu_percent;       /* of one core; < 0: not known */
     uint64_t weight, samples; /* in the answer */
     uint32_t top_method;      /* METHOD_NONE: no samples */
@@ -126,6 +130,7 @@ struct model_question {
     bool carriers;  /* virtual threads' samples count for the threads that carried them */
     bool tree;      /* some view needs the tree */
     bool locks;     /* some view needs waits for locks */
+    bool living;    /* some view needs the names and Java states of threads without samples */
     bool others;    /* some view needs columns of the other events */
     bool sparks; /* some view needs weight over time: MODEL_SPARKS cells of MODEL_SPARK_SECONDS in
                     each row */
@@ -143,6 +148,7 @@ struct model_settings {
     /* Names of columns; directories and jars with sources, with ':' between them. NULL or "": the
      * defaults. */
     const char *method_columns, *thread_columns, *source_path;
+    uint32_t refresh_ms;               /* time between two refreshes */
     uint64_t span;                     /* first window in seconds; 0: everything */
     int event;                         /* of the first question */
     bool simple;                       /* class names without package */
@@ -194,6 +200,7 @@ struct model {
     struct snapshot *snapshot; /* rows, and the tree if requested; NULL: none yet */
     struct model_thread *threads;
     uint32_t thread_count;
+    bool java_states;                            /* some of these threads have a Java state */
     uint64_t samples[EVENT_KINDS];               /* all samples of each event, without narrowing */
     uint64_t active_samples;                     /* those of them that are of EVENT_ACTIVE */
     struct profile_second second[MODEL_SECONDS]; /* of the current event, oldest first */
@@ -239,6 +246,9 @@ struct model {
         struct thread_stat *thread; /* sorted by tid */
         int count;
     } stats_now, stats_before;
+    /* The profile's living threads, if question.living; sorted by tid. */
+    struct profile_living *living;
+    int living_count;
 };
 
 #define MODEL_RATE_NS 400000000u
@@ -360,6 +370,9 @@ struct model_thread *model_merge_threads(const struct model *m, const struct sna
                                          uint32_t *count);
 /* Internal: polls the kernel for the threads. */
 void model_look_at_threads(struct model *m, uint64_t now_ns);
+/* Internal: takes the profile's living threads, if the question needs them. Call it between
+ * source.lock and source.unlock. */
+void model_look_at_living(struct model *m, const struct profile *p);
 /* Internal: model_ask_others takes the other events' rows for this question, as far as they changed
  * and time allows (-ENOMEM: some are missing). If idle threads are hidden, the rows of all wall clock
  * samples are among them. model_look_at_events takes the figures of all

@@ -281,6 +281,38 @@ void model_look_at_threads(struct model *m, uint64_t now_ns) {
     now->count = n > 0 ? n : 0;
 }
 
+void model_look_at_living(struct model *m, const struct profile *p) {
+    if (m->held && (m->living || !m->question.living))
+        return; /* they stay those of the hold, as the kernel's figures do */
+    free(m->living);
+    m->living = NULL;
+    int n = m->question.living ? profile_living(p, &m->living) : 0;
+    m->living_count = n > 0 ? n : 0; /* no memory: names and states are missing */
+    for (int i = 0; m->held && i < m->living_count; i++)
+        m->living[i].java_state = WIRE_JAVA_UNKNOWN; /* it is not that of the hold */
+}
+
+static int compare_living(const void *a, const void *b) {
+    const struct profile_living *x = a, *y = b;
+    return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+/* Adds a living platform thread's name and Java state from the profile. `unsampled`: the
+ * thread is known by its number only, and is the one that has it now. */
+static void add_living(const struct model *m, struct model_thread *t, bool unsampled) {
+    const struct profile_living want = {.tid = t->tid}, *found = NULL;
+    if (m->living_count)
+        found = bsearch(&want, m->living, (size_t)m->living_count, sizeof want, compare_living);
+    if (!found || (!unsampled && found->java_id != t->java_id))
+        return;
+    if (unsampled) {
+        t->java_id = found->java_id;
+        t->name = found->name;
+    }
+    if (m->status.phase == SESSION_RUNNING)
+        t->java_state = found->java_state;
+}
+
 static const struct thread_stat *find_stat(const struct model_stats *look, uint32_t tid) {
     const struct thread_stat *t = look->thread;
     int low = 0, high = look->count, count = high;
@@ -349,6 +381,7 @@ static uint32_t add_unsampled(const struct model *m, struct model_thread *rows, 
                                         .top_method = METHOD_NONE,
                                         .row = UINT32_MAX};
         rows[n].name = model_other_name(m, tid);
+        add_living(m, &rows[n], true);
         add_stat(m, &rows[n++]);
     }
     return n;
@@ -365,8 +398,10 @@ static struct model_thread thread_of(const struct model *m, const struct snapsho
                              .cpu_percent = -1,
                              .row = UINT32_MAX,
                              .top_method = METHOD_NONE};
-    if (t.state == '?') /* the kernel does not know virtual threads */
+    if (t.state == '?') { /* neither has ended nor is virtual */
         add_stat(m, &t);
+        add_living(m, &t, false);
+    }
     return t;
 }
 

@@ -35,6 +35,10 @@ static int threads(void *arg, struct thread_stat **out) {
     return session_threads(arg, out);
 }
 
+static void ask_java_states(void *arg, uint32_t ms) {
+    session_ask_java_states(arg, ms, false);
+}
+
 static int set_engines(void *arg, const struct wire_engine_request *engine, uint32_t engines,
                        struct err *e) {
     return session_set_engines(arg, engine, engines, e);
@@ -67,6 +71,7 @@ struct model_source source_session(struct session *s, bool live) {
                                  .jvm = jvm,
                                  .cpu = live ? cpu : NULL,
                                  .threads = live ? threads : NULL,
+                                 .ask_java_states = live ? ask_java_states : NULL,
                                  .set_engines = live ? set_engines : NULL,
                                  .check = live ? check : NULL,
                                  .standstill = live ? standstill : NULL,

@@ -145,6 +145,7 @@ static void add_thread(struct thread_pool *pool, const struct model *m,
     thread_figures_add(&pool->sum, m, t);
     uint32_t *threads = &pool->in_state[t->state & 127];
     ++*threads;
+    pool->in_java[t->java_state]++;
     bool most = *threads > pool->in_state[pool->state & 127];
     if (t->state == 'R' || (pool->state != 'R' && (most || pool->sum.threads == 1)))
         pool->state = t->state;

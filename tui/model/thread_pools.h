@@ -28,7 +28,8 @@ struct thread_pool {
     uint32_t row;      /* its own row */
     uint32_t heaviest; /* its heaviest thread, index in model->threads */
     uint32_t in_state[128];
-    char state; /* 'R' if one of them runs, else the most frequent state */
+    uint32_t in_java[WIRE_JAVA_STATES]; /* number of threads by Java state */
+    char state;                         /* 'R' if one of them runs, else the most frequent state */
     bool open;
     struct thread_figures sum;
 };

@@ -29,7 +29,7 @@ struct model_settings live_settings(const struct live_options *o) {
                                    .method_columns = o->config->method_columns,
                                    .thread_columns = o->config->thread_columns,
                                    .source_path = o->config->source_path,
-
+                                   .refresh_ms = live_refresh_ms(o),
                                    .span = o->replay ? 0 : LIVE_SPAN_S,
                                    .event = (int)o->session.engine[0].event,
                                    .simple = o->simple,

@@ -14,7 +14,8 @@
 /* Sets in the question what the view on screen needs. */
 static void want_rows(struct screen *s) {
     struct model_question *q = &s->model->question;
-    q->tree = q->locks = q->others = q->sparks = q->from_method = q->lines = false;
+    q->tree = q->locks = q->living = q->others = q->sparks = false;
+    q->from_method = q->lines = false;
     q->fixed = views[s->view]->event >= 0;
     q->event = q->fixed ? views[s->view]->event : s->event;
     q->inverted = s->inverted >> s->view & 1;

@@ -1,12 +1,28 @@
 #include "tui/view/threads_table.h"
 
 #include "core/base/format.h"
+#include "core/wire/wire_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TID, CPU, SHARE, CHANGE, WEIGHT, STATE, STATES, ALLOC, BLOCKED, SPARK, OTHER, NAME, TOP };
+enum {
+    TID,
+    CPU,
+    SHARE,
+    CHANGE,
+    WEIGHT,
+    STATE,
+    JAVA,
+    STATES,
+    ALLOC,
+    BLOCKED,
+    SPARK,
+    OTHER,
+    NAME,
+    TOP
+};
 
 static const struct table_column columns[] = {
     [TID] = {.name = "tid", .head = "TID", .cols = 7, .ascending = true},
@@ -15,6 +31,13 @@ static const struct table_column columns[] = {
     [CHANGE] = {.name = "delta", .head = "CHANGE", .cols = 7, .leaves = 14},
     [WEIGHT] = {.name = "weight", .cols = 7, .from_cols = 60},
     [STATE] = {.name = "state", .head = "STATE", .cols = 5, .from_cols = 60, .left = true},
+    [JAVA] = {.name = "java",
+              .head = "JAVA STATE",
+              .cols = 10,
+              .cols_wide = 23,
+              .from_cols = 60,
+              .leaves = 26,
+              .left = true},
     [STATES] = {.name = "states",
                 .head = "STATES",
                 .cols = 9,
@@ -39,7 +62,7 @@ static const struct table_column columns[] = {
               .head = "NAME",
               .cols = 14,
               .share = 1,
-              .most = 32,
+              .most = 64,
               .left = true,
               .ascending = true},
     [TOP] = {.name = "top",
@@ -50,6 +73,15 @@ static const struct table_column columns[] = {
              .left = true,
              .ascending = true},
     {0},
+};
+
+/* For narrow columns. */
+static const char *const short_java[WIRE_JAVA_STATES] = {
+    [WIRE_JAVA_UNKNOWN] = "",
+    [WIRE_JAVA_RUNNABLE] = "RUN",
+    [WIRE_JAVA_BLOCKED] = "BLOCK",
+    [WIRE_JAVA_WAITING] = "WAIT",
+    [WIRE_JAVA_TIMED_WAITING] = "TIMED",
 };
 
 const struct model_thread *thread_table_thread(const struct thread_table *v, uint32_t row) {
@@ -86,6 +118,8 @@ static bool has(const void *rows, int column) {
     switch (column) {
     case CHANGE:
         return m->diff != NULL;
+    case JAVA:
+        return m->java_states;
     case STATES:
         return m->samples[WIRE_EVENT_WALL] > 0;
     case ALLOC:
@@ -199,6 +233,17 @@ static uint64_t figure_key(const struct thread_table *v, int column, int event, 
     }
 }
 
+/* The Java state of a thread; of a pool the commonest, of equals the one that comes first in
+ * java.lang.Thread.State. */
+static enum wire_java java_state(const struct model_thread *t, const struct thread_pool *pool) {
+    enum wire_java most = WIRE_JAVA_RUNNABLE;
+    if (!pool)
+        return t->java_state;
+    for (int i = WIRE_JAVA_BLOCKED; i < WIRE_JAVA_STATES; i++)
+        most = pool->in_java[i] > pool->in_java[most] ? (enum wire_java)i : most;
+    return pool->in_java[most] ? most : WIRE_JAVA_UNKNOWN;
+}
+
 static uint64_t key(const void *rows, int column, int event, uint32_t row) {
     static const char order[] = "?XVITtZSDR";
     const struct thread_table *v = rows;
@@ -215,6 +260,8 @@ static uint64_t key(const void *rows, int column, int event, uint32_t row) {
         return pool ? pool->sum.weight : t->weight;
     case STATE:
         return state ? (uint64_t)(state - order) : 0;
+    case JAVA: /* RUNNABLE first, unknown last */
+        return (WIRE_JAVA_STATES - (uint64_t)java_state(t, pool)) % WIRE_JAVA_STATES;
     case NAME:
         return v->rank ? v->rank[row] : 0;
     case TOP:
@@ -269,6 +316,58 @@ static void draw_states(struct canvas *c, int y, int x, int cols, const uint64_t
              1;
         left[most] = 0;
     }
+}
+
+/* Adds "12 WAITING" to the counts in `out`, if there is room. False: there is none. */
+static bool add_count(char *out, size_t size, int cols, uint32_t threads, const char *word) {
+    char part[40];
+    size_t used = strlen(out);
+    int length = snprintf(part, sizeof part, "%s%u %s", used ? ", " : "", threads, word);
+    if (used + (size_t)length > (size_t)cols || used + (size_t)length >= size)
+        return false;
+    memcpy(out + used, part, (size_t)length + 1);
+    return true;
+}
+
+/* Writes how many threads of a pool are in which Java state, most first, as far as there is room:
+ * "12 WAITING, 3 RUNNABLE", or with short words "120 TIMED". */
+static void count_states(const uint32_t in_java[WIRE_JAVA_STATES], int cols, bool brief, char *out,
+                         size_t size) {
+    uint32_t left[WIRE_JAVA_STATES];
+    bool all = true;
+    out[0] = '\0';
+    memcpy(left, in_java, sizeof left);
+    for (left[WIRE_JAVA_UNKNOWN] = 0;;) {
+        int most = 0;
+        for (int i = 1; i < WIRE_JAVA_STATES; i++)
+            most = left[i] > left[most] ? i : most;
+        if (!left[most])
+            break;
+        all = add_count(out, size, cols, left[most],
+                        brief ? short_java[most] : wire_java_name[most]) &&
+              all;
+        left[most] = 0;
+    }
+    if (!all && !brief)
+        count_states(in_java, cols, true, out, size);
+}
+
+/* Draws a thread's Java state, or the states of a pool's threads. All threads of a pool in one state:
+ * the state alone, since the number of threads is on the row. */
+static void draw_java(struct canvas *c, int y, int x, int cols, const struct model_thread *t,
+                      const struct thread_pool *pool) {
+    enum wire_java state = java_state(t, pool);
+    char text[64];
+    snprintf(text, sizeof text, "%s", wire_java_name[state]);
+    if (pool && pool->in_java[state] < pool->sum.threads)
+        count_states(pool->in_java, cols, false, text, sizeof text);
+    if (state != WIRE_JAVA_UNKNOWN && canvas_width(c, text) > cols)
+        snprintf(text, sizeof text, "%s", short_java[state]);
+    canvas_text(c, y, x, cols,
+                state == WIRE_JAVA_BLOCKED    ? ROLE_WARNING
+                : state == WIRE_JAVA_RUNNABLE ? ROLE_VALUE
+                                              : ROLE_DIM,
+                text[0] ? text : "-");
 }
 
 static bool shows(const struct thread_table *v, int column) {
@@ -328,6 +427,9 @@ static bool draw_known(const struct thread_table *v, struct canvas *c, int y, in
         return true;
     case STATE:
         canvas_text(c, y, x, cols, state == 'R' ? ROLE_VALUE : ROLE_DIM, state_word(state));
+        return true;
+    case JAVA:
+        draw_java(c, y, x, cols, t, pool);
         return true;
     case NAME:
         draw_name(v, c, y, x, cols, row);

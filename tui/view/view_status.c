@@ -280,6 +280,12 @@ static const char *phase_word(const struct model *m) {
     return m->status.phase <= SESSION_FAILED ? word[m->status.phase] : "?";
 }
 
+/* Why the threads view has no Java states. */
+static const char *const no_states[WIRE_JAVA_REPORTS] = {
+    [WIRE_JAVA_REPORT_NO_FIELD] = "this VM's java.lang.Thread has no field threadStatus",
+    [WIRE_JAVA_REPORT_NO_TIDS] = "this VM does not tell which native thread a Java thread is",
+};
+
 static void add_session(struct status_state *v, int cols, const struct model *m) {
     const struct session_status *s = &m->status;
     struct format f = {""}, g = {""};
@@ -295,6 +301,8 @@ static void add_session(struct status_state *v, int cols, const struct model *m)
             format_age(&f, (m->newest_second - m->oldest_second + 1) * 1000),
             format_age(&g, (m->newest_second - m->first_second + 1) * 1000));
     add(v, cols, ROLE_VALUE, "threads", "%u sampled, including ended ones", v->threads);
+    if (no_states[s->java_states])
+        add(v, cols, ROLE_WARNING, "Java states", "not known: %s", no_states[s->java_states]);
     if (s->message[0])
         add(v, cols, ROLE_WARNING, "message", "%s", s->message);
     if (s->news[0])

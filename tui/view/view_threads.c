@@ -1,7 +1,7 @@
 /*
  * The threads view: which threads run, by the samples and by the kernel's count. If the wall clock
  * is sampled, also what each thread does all the time; and what it allocates, and how long it
- * waits. Threads of the VM are three rows, and the threads of a pool can be one row. Enter zooms
+ * waits; and the Java state of each thread at this moment. Threads of the VM are three rows, and the threads of a pool can be one row. Enter zooms
  * every view into a thread, or opens a pool.
  */
 #include "tui/view/threads_table.h"
@@ -60,7 +60,7 @@ static void close_threads(void *state) {
 
 static void want(void *state, struct model_question *q) {
     (void)state;
-    q->others = q->sparks = true;
+    q->living = q->others = q->sparks = true;
 }
 
 static void update(void *state, const struct model *m) {

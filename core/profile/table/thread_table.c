@@ -163,6 +163,13 @@ void thread_table_end(struct thread_table *t, uint32_t tid, uint64_t now_ns) {
         return;
     t->thread[*latest].ended = true;
     t->thread[*latest].ended_ns = now_ns;
+    t->thread[*latest].java_state = 0;
+}
+
+void thread_table_state(struct thread_table *t, uint32_t tid, uint8_t state) {
+    const uint32_t *latest = latest_of(t, tid);
+    if (latest && *latest != THREAD_OTHERS && !t->thread[*latest].ended)
+        t->thread[*latest].java_state = state;
 }
 
 void thread_table_free(struct thread_table *t) {

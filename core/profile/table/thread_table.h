@@ -34,6 +34,7 @@ struct thread {
     bool free; /* its position will be reused */
     bool sampled;
     bool is_virtual;
+    uint8_t java_state;   /* the caller defines its meaning; 0: not known */
     uint64_t last_second; /* second of its latest sample, or of the latest sample that it carried */
     uint64_t java_id;
     const char *name;   /* belongs to the table's strings; "" for virtual threads */
@@ -93,6 +94,8 @@ int thread_table_open(struct thread_table *t);
  * the tables in this directory call it. */
 int thread_table_place(struct thread_table *t, uint32_t tid, const char *name, uint32_t *thread);
 void thread_table_end(struct thread_table *t, uint32_t tid, uint64_t now_ns);
+/* Sets the state of the living thread with this number, if there is one. */
+void thread_table_state(struct thread_table *t, uint32_t tid, uint8_t state);
 void thread_table_free(struct thread_table *t);
 
 #endif

@@ -582,6 +582,7 @@ void *drain_main(void *arg) {
         drain_publish(s);
         drain_feed(s, now);
         drain_unwind(s);
+        drain_ask_java_states(s, now);
         watch_agent(s, now, empty);
         if (d->linked)
             drain_serve_requests(s, now, empty);

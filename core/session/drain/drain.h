@@ -6,6 +6,7 @@
  *   drain_feeds     the drain thread's work for viewers: names, past, live records
  *   drain_requests  the drain thread's handling of start, stop, record and re-attach
  *   drain_status    publishing of counters and engine states, and recording marks
+ *   java_states     states of Java threads, requested from the agent while wanted
  *   jvm_tids        mapping of thread ids in the JVM's pid namespace to ours
  *   perf_broker     thread that opens perf_events for a JVM that lacks the right
  *   unwind          thread that keeps the unwind tables of the JVM's native code current
@@ -95,6 +96,8 @@ struct drain {
     struct id_map outer;           /* the JVM's tids → our tids; used only if they differ */
     uint64_t outer_ns;             /* when `outer` was last updated */
     uint32_t logs_seen;
+    bool states_on;         /* Java states are wanted */
+    uint32_t states_number; /* of the last request for all of them; 0: none yet */
     struct {
         uint64_t dropped, failed[WIRE_FAILURES], engine_dropped[WIRE_EVENTS];
     } base; /* counters at the start of the recording */
@@ -159,6 +162,13 @@ int drain_policy(void *session, uint32_t tid);
 
 /* A START with changed intervals was answered, or could not be sent. */
 void drain_end_budgeting(struct session *s, bool succeeded);
+
+/* Whether Java states are wanted now; *all: all of them, because they were not wanted before, or a
+ * viewer lacks them. If they are no longer wanted, forgets them: they would grow old. Takes the
+ * lock. */
+bool drain_wants_java_states(struct session *s, uint64_t now, bool *all);
+/* Asks the agent for Java states as long as they are wanted. */
+void drain_ask_java_states(struct session *s, uint64_t now);
 
 /* Copies the agent's report and the decoder's counters into the status. Takes the lock. */
 void drain_publish(struct session *s);

@@ -148,6 +148,7 @@ static void publish_counters(struct session *s) {
     st->recompiled = d->before.recompiled + d->report.recompiled;
     st->recompile_ns = d->before.recompile_ns + d->report.recompile_ns;
     st->armed_threads = d->report.threads;
+    st->java_states = d->report.java;
     /* The agent counts a window when it begins. */
     if (d->before.windows + d->report.windows > st->windows)
         st->windows = d->before.windows + d->report.windows;

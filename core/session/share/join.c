@@ -72,7 +72,8 @@ static bool is_sound(const struct share_status *t) {
                  t->status.phase != SESSION_REPLAYED && t->depth <= WIRE_FRAMES_MAX &&
                  is_bool(&t->restricted) && is_bool(&t->status.unrecorded) &&
                  is_bool(&t->status.budget.exhausted) && is_bool(&t->status.undated) &&
-                 is_bool(&t->precise) && is_bool(&t->tag_cpu) && is_bool(&t->tag_sched);
+                 (uint32_t)t->status.java_states < WIRE_JAVA_REPORTS && is_bool(&t->precise) &&
+                 is_bool(&t->tag_cpu) && is_bool(&t->tag_sched);
     for (uint32_t i = 0; i < EVENT_KINDS && sound; i++)
         sound = is_bool(&t->status.engine[i].asked) && is_bool(&t->status.engine[i].runs) &&
                 is_bool(&t->status.engine[i].biased);
@@ -272,6 +273,7 @@ int join_connect(struct join *j, const struct jvm *jvm, bool past, struct err *e
     if (rc == 0)
         rc = share_send_frame(j->fd, SHARE_JOIN, &join, sizeof join, NULL, 0);
     j->told = j->over = j->has_header = false;
+    j->states_all = true;
     j->have = 0;
     j->deadline_ns = clock_now_ns() + FIRST_NS;
     if (rc == 0)
@@ -364,6 +366,20 @@ static void every_second(struct session *s, struct join *j, uint64_t now) {
     drain_mark(s);
 }
 
+/* Asks the other process for Java states, once a second while they are wanted. */
+static void ask_java_states(struct session *s, struct join *j, uint64_t now) {
+    bool all;
+    if (!drain_wants_java_states(s, now, &all) || !j->told || j->fd < 0)
+        return;
+    j->states_all |= all;
+    if (!all && now < j->states_ns)
+        return;
+    const uint32_t frame = j->states_all;
+    if (share_send_frame(j->fd, SHARE_STATES, &frame, sizeof frame, NULL, 0) == 0)
+        j->states_all = false;
+    j->states_ns = now + SECOND_NS;
+}
+
 /* The end. */
 
 static bool process_gone(struct session *s) {
@@ -448,6 +464,7 @@ static void *join_main(void *arg) {
         else
             refuse(s);
         every_second(s, j, now);
+        ask_java_states(s, j, now);
     }
     return NULL;
 }

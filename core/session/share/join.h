@@ -28,6 +28,8 @@ struct join {
                              connections */
     uint64_t deadline_ns;       /* for that answer, or for the first status */
     uint64_t second_ns;         /* when the once-a-second work is due */
+    uint64_t states_ns;         /* when the next request for Java states is due */
+    bool states_all;            /* the request for all of them was not sent yet */
     bool begun;                 /* a profile apart: its time has begun */
     bool ending;                /* its time is over; the last samples are awaited */
     struct session_status base; /* counters of the other process when it began */

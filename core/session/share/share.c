@@ -54,6 +54,7 @@ struct share {
 
 #define REQUEST_NS UINT64_C(5000000000)
 #define DEAF_NS UINT64_C(100000000)
+#define STATES_MS 3000u /* a viewer that still needs Java states asks each second */
 
 /* ---- clients: what they send, frame by frame, and what they receive; nothing here waits ---- */
 
@@ -145,6 +146,11 @@ static void take_frame(struct share *h, struct guest *g) {
             share_guest_dismiss(g);
     } else if (g->header.kind == SHARE_JOIN && !g->feed) {
         join(h, g);
+    } else if (g->header.kind == SHARE_STATES && g->feed) {
+        uint32_t all = 0;
+        memcpy(&all, g->in, g->header.bytes < sizeof all ? g->header.bytes : sizeof all);
+        session_ask_java_states(h->session, STATES_MS, all != 0);
+        share_guest_next_frame(g);
     } else if (g->header.kind == (g->feed ? SHARE_ENGINES : SHARE_ASK) ||
                (g->feed && g->header.kind == SHARE_LEND)) {
         g->state = GUEST_WAITS;

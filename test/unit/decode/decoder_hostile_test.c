@@ -18,6 +18,8 @@ static void test_contradictions_are_refused(void **state) {
     struct wire_symbol symbol = {.name_bytes = 4, .module_bytes = 5, .kind = METHOD_NATIVE};
     struct wire_symbol kind = {.name_bytes = 4, .kind = METHOD_THREAD};
     struct wire_jvm jvm = {.name_bytes = 8, .version_bytes = 1};
+    struct wire_java_state java = {.state = WIRE_JAVA_STATES};
+    struct wire_java_state wild = {.state = UINT8_MAX, .tid = UINT32_MAX};
     struct wire_sample frames = {.frames = 2};
     struct wire_sample event = {.frames = 1, .event = WIRE_EVENTS};
     struct {
@@ -31,6 +33,7 @@ static void test_contradictions_are_refused(void **state) {
         {WIRE_SYMBOL, &symbol, sizeof symbol}, {WIRE_SYMBOL, &kind, sizeof kind},
         {WIRE_JVM, &jvm, sizeof jvm},          {WIRE_SAMPLE, &frames, sizeof frames},
         {WIRE_SAMPLE, &event, sizeof event},   {WIRE_METHOD, &odd, sizeof odd},
+        {WIRE_JAVA_STATE, &java, sizeof java}, {WIRE_JAVA_STATE, &wild, sizeof wild},
     };
     size_t count = sizeof bad / sizeof bad[0];
     for (size_t i = 0; i < count; i++) {
@@ -44,7 +47,7 @@ static void test_contradictions_are_refused(void **state) {
         recording_add(&s.r, type, &word, sizeof word, "", "", "");
         play(&s);
     }
-    assert_int_equal(s.decoder->counts.bad, count + 15);
+    assert_int_equal(s.decoder->counts.bad, count + 16);
     assert_int_equal(s.decoder->counts.samples, 0);
     close_stage(&s);
 }
@@ -101,11 +104,41 @@ static void test_impossible_times_and_weights(void **state) {
     close_stage(&s);
 }
 
+/* A state makes no thread, changes none that has ended, and is never more than a state. */
+static void test_states_of_nobody(void **state) {
+    (void)state;
+    struct stage s;
+    struct profile_living *living = NULL;
+    open_stage(&s);
+    for (uint32_t tid = 0; tid < 100000; tid += 7)
+        recording_java_state(&s.r, tid, WIRE_JAVA_BLOCKED);
+    recording_java_state(&s.r, UINT32_MAX, WIRE_JAVA_BLOCKED);
+    play(&s);
+    assert_int_equal(s.decoder->counts.bad, 0);
+    assert_int_equal(profile_thread_count(s.profile), 0);
+    assert_int_equal(profile_living(s.profile, &living), 0);
+    assert_null(living);
+    recording_thread(&s.r, 9, 1, "gone");
+    recording_thread_end(&s.r, 9);
+    recording_java_state(&s.r, 9, WIRE_JAVA_RUNNABLE);
+    play(&s);
+    assert_int_equal(profile_living(s.profile, &living), 0);
+    free(living);
+    recording_thread(&s.r, 9, 2, "next"); /* the number is used again */
+    play(&s);
+    assert_int_equal(profile_living(s.profile, &living), 1);
+    assert_string_equal(living[0].name, "next");
+    assert_int_equal(living[0].java_state, WIRE_JAVA_UNKNOWN);
+    free(living);
+    close_stage(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_contradictions_are_refused),
         cmocka_unit_test(test_forgeries_are_refused),
         cmocka_unit_test(test_floods_of_names_end_somewhere),
+        cmocka_unit_test(test_states_of_nobody),
         cmocka_unit_test(test_impossible_times_and_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

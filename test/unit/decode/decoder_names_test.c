@@ -150,11 +150,50 @@ static void test_threads_get_names_once(void **state) {
     close_stage(&s);
 }
 
+/* The state of a thread is its last one, until it ends. Threads need no samples for that. */
+static void test_java_states(void **state) {
+    (void)state;
+    struct stage s;
+    struct profile_living *living = NULL;
+    open_stage(&s);
+    recording_java_state(&s.r, 30, WIRE_JAVA_WAITING); /* before the thread has a name: too early */
+    recording_thread(&s.r, 30, 3, "third");
+    recording_thread(&s.r, 10, 1, "first");
+    recording_thread(&s.r, 20, 2, "second");
+    recording_virtual_thread(&s.r, 10, 99, "virtual");
+    recording_java_state(&s.r, 10, WIRE_JAVA_RUNNABLE);
+    recording_java_state(&s.r, 10, WIRE_JAVA_TIMED_WAITING);
+    recording_java_state(&s.r, 20, WIRE_JAVA_BLOCKED);
+    play(&s);
+    assert_int_equal(profile_living(s.profile, &living), 3);
+    assert_int_equal(living[0].tid, 10);
+    assert_int_equal(living[0].java_id, 1);
+    assert_string_equal(living[0].name, "first");
+    assert_int_equal(living[0].java_state, WIRE_JAVA_TIMED_WAITING);
+    assert_int_equal(living[1].java_state, WIRE_JAVA_BLOCKED);
+    assert_string_equal(living[2].name, "third");
+    assert_int_equal(living[2].java_state, WIRE_JAVA_UNKNOWN);
+    free(living);
+    recording_thread_end(&s.r, 20);
+    recording_thread(&s.r, 10, 1, "renamed");
+    play(&s);
+    assert_int_equal(profile_living(s.profile, &living), 2);
+    assert_string_equal(living[0].name, "renamed");
+    assert_int_equal(living[0].java_state, WIRE_JAVA_TIMED_WAITING);
+    free(living);
+    profile_forget_java_states(s.profile);
+    assert_int_equal(profile_living(s.profile, &living), 2);
+    assert_int_equal(living[0].java_state, WIRE_JAVA_UNKNOWN);
+    free(living);
+    close_stage(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_may_come_late),
         cmocka_unit_test(test_an_id_given_again_is_the_new_method),
         cmocka_unit_test(test_virtual_threads),
+        cmocka_unit_test(test_java_states),
         cmocka_unit_test(test_waiting_is_bounded),
         cmocka_unit_test(test_waiting_ends_with_time),
         cmocka_unit_test(test_threads_get_names_once),

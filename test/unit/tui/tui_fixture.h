@@ -36,6 +36,7 @@ struct fixture {
      * `cannot`: the name of one that does not run */
     struct wire_engine_request asked[WIRE_EVENTS];
     uint32_t asked_engines, switches;
+    uint32_t asked_states; /* how often Java states were wanted */
     const char *refused, *cannot;
 };
 
@@ -72,6 +73,11 @@ static int fixture_threads(void *arg, struct thread_stat **out) {
     assert(*out);
     memcpy(*out, f->thread, bytes);
     return f->thread_count;
+}
+
+static void fixture_ask_states(void *arg, uint32_t ms) {
+    assert(ms >= 5000);
+    ((struct fixture *)arg)->asked_states++;
 }
 
 static int fixture_set_engines(void *arg, const struct wire_engine_request *engine,
@@ -332,6 +338,7 @@ __attribute__((unused)) static void fixture_open(struct fixture *f, enum live_vi
                                   .jvm = fixture_jvm,
                                   .cpu = fixture_cpu,
                                   .threads = fixture_threads,
+                                  .ask_java_states = fixture_ask_states,
                                   .set_engines = fixture_set_engines};
     f->cpu.processors = 4;
     const struct model_settings settings = {.walk = WIRE_WALK_VM, .span = 60};

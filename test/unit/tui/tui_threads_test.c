@@ -275,12 +275,133 @@ static void compared(void **unused) {
     fixture_close(&f);
 }
 
+#define LONG_NAME "invoice-archive-writer-that-has-a-name-of-sixty-characters-1"
+
+/* The states that the agent would report, in the middle of a profile. The thread with the long name
+ * is never sampled. */
+static void open_states(struct fixture *f, int rows, int cols, bool ascii) {
+    open_busy(f, rows, cols, ascii);
+    start_thread(f, 4725, "invoice-archive");
+    profile_thread_name(f->profile, 4725, 25, LONG_NAME);
+    for (uint32_t i = 0; i < POOL; i++)
+        profile_java_state(f->profile, 5000 + i,
+                           i < 8   ? WIRE_JAVA_WAITING
+                           : i < 9 ? WIRE_JAVA_BLOCKED
+                                   : WIRE_JAVA_RUNNABLE);
+    profile_java_state(f->profile, 4711, WIRE_JAVA_RUNNABLE);
+    profile_java_state(f->profile, 4712, WIRE_JAVA_BLOCKED);
+    profile_java_state(f->profile, 4713, WIRE_JAVA_WAITING);
+    profile_java_state(f->profile, 4714, WIRE_JAVA_RUNNABLE); /* it has ended */
+    profile_java_state(f->profile, 4725, WIRE_JAVA_TIMED_WAITING);
+    fixture_second(f);
+}
+
+static const struct model_thread *thread_of(const struct fixture *f, uint32_t tid) {
+    for (uint32_t i = 0; i < f->model.thread_count; i++)
+        if (f->model.threads[i].tid == tid)
+            return &f->model.threads[i];
+    return NULL;
+}
+
+static void java_states(void **unused) {
+    (void)unused;
+    static const struct { int rows, cols; } size[] = {{50, 220}, {50, 160}, {30, 120}, {24, 80}};
+    struct fixture f;
+    for (int i = 0; i < 4; i++) {
+        char name[64];
+        open_states(&f, size[i].rows, size[i].cols, false);
+        snprintf(name, sizeof name, "states-%dx%d", size[i].cols, size[i].rows);
+        compare_table(&f, name);
+        fixture_press(&f, "d");
+        snprintf(name, sizeof name, "states-pools-%dx%d", size[i].cols, size[i].rows);
+        compare_table(&f, name);
+        fixture_close(&f);
+    }
+}
+
+/* The names of threads without samples, and when states are shown. */
+static void living_threads(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_states(&f, 24, 80, false);
+    const struct model_thread *t = thread_of(&f, 4725);
+    assert_non_null(t);
+    assert_string_equal(t->name, LONG_NAME);
+    assert_int_equal(t->java_id, 25);
+    assert_int_equal(t->java_state, WIRE_JAVA_TIMED_WAITING);
+    assert_int_equal(thread_of(&f, 4714)->java_state, WIRE_JAVA_UNKNOWN);
+    assert_int_equal(thread_of(&f, 4720)->java_state, WIRE_JAVA_UNKNOWN);
+    assert_true(f.model.java_states);
+
+    uint32_t before = f.asked_states;
+    assert_true(before > 0);
+    fixture_second(&f);
+    assert_int_equal(f.asked_states, before + 1);
+
+    fixture_press(&f, "p"); /* on hold, the states stay those of that moment */
+    profile_java_state(f.profile, 4725, WIRE_JAVA_RUNNABLE);
+    model_ask(&f.model);
+    assert_int_equal(thread_of(&f, 4725)->java_state, WIRE_JAVA_TIMED_WAITING);
+    fixture_second(&f);
+    assert_int_equal(f.asked_states, before + 1);
+    fixture_press(&f, "p");
+    fixture_second(&f);
+    assert_int_equal(thread_of(&f, 4725)->java_state, WIRE_JAVA_RUNNABLE);
+
+    before = f.asked_states;
+    fixture_press(&f, "1"); /* another view does not need them */
+    fixture_second(&f);
+    assert_int_equal(f.asked_states, before);
+    fixture_press(&f, "p2"); /* these are not the states of the moment of the hold */
+    assert_string_equal(thread_of(&f, 4725)->name, LONG_NAME);
+    assert_false(f.model.java_states);
+    fixture_press(&f, "p");
+    fixture_second(&f);
+    assert_true(f.model.java_states);
+
+    profile_forget_java_states(f.profile);
+    fixture_second(&f);
+    assert_false(f.model.java_states);
+    profile_java_state(f.profile, 4725, WIRE_JAVA_RUNNABLE);
+    fixture_second(&f);
+    assert_true(f.model.java_states);
+    f.status.phase = SESSION_JVM_GONE; /* nothing is in a state any more */
+    fixture_second(&f);
+    assert_false(f.model.java_states);
+    fixture_close(&f);
+}
+
+/* RUNNABLE comes first; threads whose state is not known come last. */
+static void sorted_by_java_state(void **unused) {
+    (void)unused;
+    struct fixture f;
+    const struct area a = {.rows = 22, .cols = 80};
+    open_states(&f, 24, 80, false);
+    f.model.settings.thread_columns = "java name";
+    void *state = view_threads.open(&f.model);
+    view_threads.update(state, &f.model);
+    view_threads.draw(state, &f.canvas, a, &f.model);
+    assert_true(view_threads.sort(state, &f.model, 0));
+    canvas_clear(&f.canvas);
+    view_threads.draw(state, &f.canvas, a, &f.model);
+    compare_canvas(&f.canvas, "states-sorted");
+    view_threads.close(state);
+    fixture_close(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_the_vm),      cmocka_unit_test(follows_into_the_vm),
-        cmocka_unit_test(busy),           cmocka_unit_test(pools),
-        cmocka_unit_test(follows),        cmocka_unit_test(virtual_pools),
-        cmocka_unit_test(chosen_columns), cmocka_unit_test(compared),
+        cmocka_unit_test(of_the_vm),
+        cmocka_unit_test(follows_into_the_vm),
+        cmocka_unit_test(busy),
+        cmocka_unit_test(pools),
+        cmocka_unit_test(follows),
+        cmocka_unit_test(virtual_pools),
+        cmocka_unit_test(chosen_columns),
+        cmocka_unit_test(compared),
+        cmocka_unit_test(java_states),
+        cmocka_unit_test(living_threads),
+        cmocka_unit_test(sorted_by_java_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

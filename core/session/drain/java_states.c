@@ -1,0 +1,24 @@
+/* Java states of threads, which the agent reports only while they are wanted. */
+#include "core/session/session_state.h"
+
+bool drain_wants_java_states(struct session *s, uint64_t now, bool *all) {
+    struct drain *d = &s->drain;
+    session_lock(s);
+    bool wanted = now < s->states_until_ns;
+    *all = wanted && (s->states_all || !d->states_on);
+    s->states_all = false;
+    if (d->states_on && !wanted)
+        profile_forget_java_states(s->profile);
+    d->states_on = wanted;
+    session_unlock(s);
+    return wanted;
+}
+
+void drain_ask_java_states(struct session *s, uint64_t now) {
+    struct drain *d = &s->drain;
+    bool all, wanted = drain_wants_java_states(s, now, &all);
+    if (wanted && (all || !d->states_number) && ++d->states_number == 0)
+        d->states_number = 1;
+    if (d->linked)
+        control_ask_java_states(&d->control, wanted ? d->states_number : 0);
+}

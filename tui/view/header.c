@@ -109,13 +109,11 @@ static bool header_event_reason(const struct model *m, char *out, size_t size) {
 struct line {
     struct canvas *c;
     int row, at, end;
-    bool dry;  /* nothing is drawn: only to find out what fits */
-    bool full; /* a figure did not fit */
 };
 
-/* Draws a text unless the line is dry. Returns its columns. */
+/* Draws a text. Returns its columns. */
 static int put(const struct line *l, int cols, enum role role, const char *text) {
-    return l->dry ? cols : canvas_text(l->c, l->row, l->at, cols, role, text);
+    return canvas_text(l->c, l->row, l->at, cols, role, text);
 }
 
 /* Draws a figure. False if it does not fit; it is then left out. */
@@ -123,10 +121,8 @@ static bool figure(struct line *l, const char *label, enum role role, const char
     int gap = l->at ? GAP : 0;
     int label_cols = canvas_width(l->c, label), value_cols = canvas_width(l->c, value);
     int between = label_cols > 0;
-    if (l->at + gap + label_cols + between + value_cols > l->end) {
-        l->full = true;
+    if (l->at + gap + label_cols + between + value_cols > l->end)
         return false;
-    }
     l->at += gap;
     l->at += put(l, label_cols, ROLE_LABEL, label) + between;
     l->at += put(l, value_cols, role, value);
@@ -260,12 +256,11 @@ static void draw_walker(struct line *l, const struct model *m) {
     figure(l, "precise", ROLE_VALUE, text);
 }
 
-/* Draws the samples of the current event; `threads`: and the number of threads that are sampled. */
-static void draw_samples(struct line *l, const struct model *m, bool threads) {
+/* Draws the samples of the current event. */
+static void draw_samples(struct line *l, const struct model *m) {
     const int event = m->question.event;
     struct format a = {""}, b = {""};
     char text[96];
-    const struct session_engine *engine = &m->status.engine[event];
     bool made = event >= WIRE_EVENTS; /* derived from another event: it has no rate */
     uint64_t n = m->counted[event];
     const char *samples = n < 1000000 ? format_count(&a, n) : format_short_count(&a, n);
@@ -275,16 +270,9 @@ static void draw_samples(struct line *l, const struct model *m, bool threads) {
         snprintf(text, sizeof text, "%s %s/s", samples,
                  format_count(&b, (uint64_t)(m->samples_per_second[event] + 0.5)));
     figure(l, "samples", ROLE_VALUE, text);
-    if (!threads || made || !engine->runs || !engine->threads)
-        return;
-    snprintf(text, sizeof text, "%u threads", engine->threads);
-    l->at--; /* the threads are close to the samples that are taken of them */
-    if (!figure(l, "", ROLE_TEXT, text))
-        l->at++;
 }
 
-static void draw_quality_figures(struct line *l, const struct model *m, bool with_event,
-                                 bool threads) {
+static void draw_quality_figures(struct line *l, const struct model *m, bool with_event) {
     const struct session_status *s = &m->status;
     const struct session_engine *wall = &s->engine[WIRE_EVENT_WALL];
     struct format a = {""};
@@ -295,7 +283,7 @@ static void draw_quality_figures(struct line *l, const struct model *m, bool wit
         figure(l, model_event_name(m, m->question.event), biased ? ROLE_WARNING : ROLE_VALUE, text);
     }
     draw_walker(l, m);
-    draw_samples(l, m, threads);
+    draw_samples(l, m);
     if (m->question.event == WIRE_EVENT_WALL && wall->mechanism[0] && wall->coverage >= 0) {
         snprintf(text, sizeof text, "%.1f%%", 100 * wall->coverage);
         figure(l, "coverage", wall->coverage < 0.9 ? ROLE_WARNING : ROLE_VALUE, text);
@@ -307,13 +295,10 @@ static void draw_quality_figures(struct line *l, const struct model *m, bool wit
     figure(l, "failed", failed >= 5 ? ROLE_WARNING : ROLE_VALUE, text);
 }
 
-/* The number of threads is left out if another figure, except the time, would not fit beside it. */
 static void draw_quality(struct canvas *c, int row, const struct model *m, bool with_event) {
-    struct line dry = {.c = c, .row = row, .end = c->cols, .dry = true};
     struct line l = {.c = c, .row = row, .end = c->cols};
     struct format a = {""};
-    draw_quality_figures(&dry, m, with_event, !is_recording(m));
-    draw_quality_figures(&l, m, with_event, !is_recording(m) && !dry.full);
+    draw_quality_figures(&l, m, with_event);
     if (!is_recording(m))
         figure(&l, "for", ROLE_TEXT, format_clock(&a, m->status.elapsed_ns / 1000000));
 }

@@ -300,7 +300,7 @@ static void add_session(struct status_state *v, int cols, const struct model *m)
         add(v, cols, ROLE_VALUE, "history", "%s of %s are available",
             format_age(&f, (m->newest_second - m->oldest_second + 1) * 1000),
             format_age(&g, (m->newest_second - m->first_second + 1) * 1000));
-    add(v, cols, ROLE_VALUE, "threads", "%u sampled, including ended ones", v->threads);
+    add(v, cols, ROLE_VALUE, "threads", "%u seen so far, including ended ones", v->threads);
     if (no_states[s->java_states])
         add(v, cols, ROLE_WARNING, "Java states", "not known: %s", no_states[s->java_states]);
     if (s->message[0])

@@ -127,13 +127,16 @@ static int name_at(const struct canvas *c, int row, const struct column *k, wcha
     return k->end;
 }
 
-/* Finds the column that names a row: the first wide one with words, or else the last. */
+/* Finds the column that names a row: the first wide one with words, or else the last. States are
+ * words, too, but no names. */
 static void find_name(const struct canvas *c, struct table *t) {
     t->name = t->columns - 1;
     for (int i = 0; i < t->columns; i++) {
         char text[CELL];
         copy_cells(c, t->first, t->column[i].at, t->column[i].end, text, sizeof text);
-        if (t->column[i].end - t->column[i].at >= NAME_COLS && isalpha((unsigned char)text[0])) {
+        bool states = strstr(t->column[i].head, "STATE") != NULL;
+        bool wide = t->column[i].end - t->column[i].at >= NAME_COLS;
+        if (wide && !states && isalpha((unsigned char)text[0])) {
             t->name = i;
             break;
         }

@@ -81,6 +81,7 @@ def pages(jvm):
         p.until("", r"^1\. .*Shares\S*, self \d+\.\d %, .*total \d+\.\d %")
         p.until("", r"^\d+\. .*Shares\S*a50, self")
         page = p.until("2", r"^\d+\. .*mixed, tid \d+, cpu \d+\.\d %")
+        p.until("", r"^\d+\. .*mixed, tid \d+, .* state run, java state RUNNABLE, ")
         want("[2 threads]" in page and "heap" not in page, "only what is new: " + page)
         want(re.search(r"^\d+\. level 1, closed, GC threads, tid \(\d+\), ", page, re.M),
              "the VM's threads: " + page)

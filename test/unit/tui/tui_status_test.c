@@ -123,12 +123,25 @@ static void recording(void **unused) {
     fixture_close(&f);
 }
 
+/* Why the threads view has no Java states: from the agent, and only if there is a reason. */
+static void no_java_states(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_STATUS, 60, 160, false);
+    assert_false(fixture_has(&f, "Java states"));
+    f.status.java_states = WIRE_JAVA_REPORT_NO_FIELD;
+    fixture_second(&f);
+    assert_true(fixture_has(&f, "not known: this VM's java.lang.Thread has no field threadStatus"));
+    f.status.java_states = WIRE_JAVA_REPORT_NO_TIDS;
+    fixture_second(&f);
+    assert_true(fixture_has(&f, "not known: this VM does not tell which native thread"));
+    fixture_close(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(quota),
-        cmocka_unit_test(scrolls),
-        cmocka_unit_test(recording),
+        cmocka_unit_test(no_java_states), cmocka_unit_test(sizes),     cmocka_unit_test(quota),
+        cmocka_unit_test(scrolls),        cmocka_unit_test(recording),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,10 +10,11 @@
 
 #include "tui/model/model.h"
 #include "tui/terminal/canvas.h"
+#include "tui/widget/chart.h"
 
 #define OVERVIEW_CELL_SECONDS 4u
 #define OVERVIEW_CELLS (MODEL_SECONDS / OVERVIEW_CELL_SECONDS)
-#define OVERVIEW_LABEL_COLS 9
+#define OVERVIEW_LABEL_COLS CHART_LABEL_COLS
 #define OVERVIEW_GRAPH_COLS (OVERVIEW_LABEL_COLS + (int)OVERVIEW_CELLS)
 
 /* Draws into the area; its last row shows the pauses. Columns of the area beyond the graph's width

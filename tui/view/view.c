@@ -2,6 +2,7 @@
 
 #include "core/base/format.h"
 #include "core/report/event_trouble.h"
+#include "tui/widget/chart.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -174,9 +175,6 @@ bool view_find_row(struct cursor *k, const struct cursor_rows *rows, int by, con
 
 void view_spark(struct canvas *c, int row, int col, const struct model *m, const uint64_t *cell,
                 uint64_t most) {
-    static const char *const bar[2][8] = {
-        {"\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587", "\u2588"},
-        {".", ":", "-", "=", "+", "*", "%", "#"}};
     if (!m->snapshot || !cell || !most)
         return;
     uint64_t any = 0;
@@ -189,10 +187,7 @@ void view_spark(struct canvas *c, int row, int col, const struct model *m, const
                 c->ascii_lines || c->ascii_text ? "|" : "\u2502");
     for (uint32_t i = 1; i < MODEL_SPARKS; i++) {
         uint64_t place = (m->snapshot->spark_from + i) % MODEL_SPARKS;
-        double part = (double)cell[i] / (double)most * 8;
-        if (cell[i])
-            canvas_text(c, row, col + (int)place, 1, ROLE_SPARK,
-                        bar[c->ascii_lines || c->ascii_text][part >= 8 ? 7 : (int)part]);
+        chart_column(c, (struct area){row, col + (int)place, 1, 1}, ROLE_SPARK, cell[i], most);
     }
 }
 

@@ -1,5 +1,6 @@
 /*
  * Files:
+ *   chart        pieces of charts of weight over time: scale, columns, pauses
  *   cursor       selected row of a changing list, and its scroll position
  *   line_editor  one-line text editor
  *   row_order    sorting of rows by key, and nesting of children below parents

@@ -17,8 +17,8 @@ static const char *text_of(const struct query *q) {
 }
 
 static bool keeps_all(const struct query *q) {
-    return !*text_of(q) && !q->with_method && !(q->package && *q->package) && !q->includes &&
-           !q->excludes;
+    return !*text_of(q) && !q->with_method && !q->with_also && !(q->package && *q->package) &&
+           !q->includes && !q->excludes;
 }
 
 static size_t list(char *out, size_t at, const char *const *pattern, uint32_t count) {
@@ -59,7 +59,8 @@ static bool has_patterns_of(const struct filter *f, const struct query *q) {
 
 static bool is_of(const struct filter *f, const struct query *q) {
     return f->text && !strcmp(f->text, text_of(q)) && f->with_method == q->with_method &&
-           (!f->with_method || f->method == q->method) &&
+           (!f->with_method || f->method == q->method) && f->with_also == q->with_also &&
+           (!f->with_also || f->also == q->also) &&
            !strcmp(f->package, q->package ? q->package : "") && has_patterns_of(f, q);
 }
 
@@ -119,6 +120,8 @@ static int judge_method(struct judge *j, struct filter *f, const struct method *
     f->verdict[id] = match ? FILTER_TEXT : 0;
     if (f->with_method && id == f->method)
         f->verdict[id] |= FILTER_METHOD;
+    if (f->with_also && id == f->also)
+        f->verdict[id] |= FILTER_ALSO;
     if (*f->package && m->kind == METHOD_JAVA &&
         strncmp(m->class_name, j->prefix, strlen(j->prefix)) == 0)
         f->verdict[id] |= FILTER_PACKAGE;
@@ -178,6 +181,8 @@ static int start(struct filter *f, const struct query *q) {
     f->patterns = patterns;
     f->with_method = q->with_method;
     f->method = q->method;
+    f->with_also = q->with_also;
+    f->also = q->also;
     f->nodes = f->methods = 0;
     f->gave_up = false;
     return 0;
@@ -196,7 +201,8 @@ int filter_nodes(struct filter *f, const struct profile *p, const struct call_tr
     if (rc != 0)
         return rc;
     bool invert = q->filter && q->filter[0] == '!';
-    f->mask = f->want = q->with_method ? FILTER_METHOD : 0;
+    f->mask = f->want =
+        (uint8_t)((q->with_method ? FILTER_METHOD : 0) | (q->with_also ? FILTER_ALSO : 0));
     f->mask |= *f->package ? FILTER_PACKAGE : 0;
     f->want |= *f->package ? FILTER_PACKAGE : 0;
     f->mask |= (uint8_t)((q->includes ? FILTER_INCLUDED : 0) | (q->excludes ? FILTER_EXCLUDED : 0));

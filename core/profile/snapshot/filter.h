@@ -18,15 +18,16 @@ enum {
     FILTER_METHOD = 2,
     FILTER_PACKAGE = 4,
     FILTER_INCLUDED = 8,
-    FILTER_EXCLUDED = 16
+    FILTER_EXCLUDED = 16,
+    FILTER_ALSO = 32
 };
 
 struct filter {
     char *text, *package; /* the current filter; "": none; NULL: nothing is stored yet */
     char *patterns;       /* all patterns, one after the other */
-    bool with_method;
+    bool with_method, with_also;
     bool gave_up; /* for some names, see core/base/expression.h */
-    uint32_t method;
+    uint32_t method, also;
     uint8_t mask, want; /* a sample is kept if its leaf's flags, masked with `mask`, equal `want` */
     uint8_t *verdict;   /* by method */
     uint32_t methods, method_cap;

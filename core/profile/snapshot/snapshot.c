@@ -204,15 +204,22 @@ static void return_scratch(struct build *b, bool clean) {
  * that row's name, so no filter finds it. */
 static int fold_natives(struct build *b, struct query *q) {
     bool row = q->with_method && method_table_get(b->p->methods, q->method)->kind == METHOD_THREAD;
-    int rc = q->fold_natives || row ? native_fold_update(b->p) : 0;
+    bool also = q->with_also && method_table_get(b->p->methods, q->also)->kind == METHOD_THREAD;
+    int rc = q->fold_natives || row || also ? native_fold_update(b->p) : 0;
     if (rc != 0)
         return rc;
     q->fold_natives = q->fold_natives && (!q->with_method || native_fold_has(b->p, q->method));
     b->s->folds_natives = q->fold_natives;
     b->left = q->fold_natives ? b->p->native_fold.left : NULL;
-    b->only = row ? native_fold_row(b->p, q->method) : CALL_ROOT;
-    if (b->only != CALL_ROOT)
-        q->with_method = q->from_method = q->locks = false; /* they wait for no Java lock */
+    b->only = row    ? native_fold_row(b->p, q->method)
+              : also ? native_fold_row(b->p, q->also)
+                     : CALL_ROOT;
+    if (b->only == CALL_ROOT)
+        return 0;
+    q->locks = false; /* they wait for no Java lock */
+    q->with_method &= !row;
+    q->with_also &= !also;
+    q->from_method &= !row;
     return 0;
 }
 

@@ -62,6 +62,8 @@ struct query {
                              contain it */
     bool with_method;     /* keep only samples with `method` on the stack */
     uint32_t method;
+    bool with_also; /* keep only samples that also have `also` on the stack */
+    uint32_t also;
     const char *package; /* keep only samples with a Java frame of this package or of one below it,
                             "java.util"; NULL or "": all */
     /* Keep only samples with a frame that matches one of `include` and with no frame that matches

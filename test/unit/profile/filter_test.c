@@ -152,6 +152,34 @@ static void test_kept(void **state) {
     profile_free(p);
 }
 
+/* Both methods must be on the stack, in any order; the tree is from the first one. */
+static void test_with_also(void **state) {
+    (void)state;
+    struct profile *p = profile_new(0);
+    uint32_t main = intern(p, "main"), f = intern(p, "f"), g = intern(p, "g");
+    struct profile_frame both[] = {{.method = g}, {.method = f}, {.method = main}};
+    struct profile_frame turned[] = {{.method = f}, {.method = g}};
+    struct profile_frame only_f[] = {{.method = f}, {.method = main}};
+    assert_int_equal(add_frames(p, SECOND, 1, both, 3), 0);
+    assert_int_equal(add_frames(p, SECOND, 1, turned, 2), 0);
+    assert_int_equal(add_frames(p, SECOND, 1, only_f, 2), 0);
+    struct query q = {.with_method = true, .method = f, .with_also = true, .also = g};
+    assert_int_equal(weight(p, q), 20);
+    q.also = main;
+    assert_int_equal(weight(p, q), 20);
+    q.also = f;
+    assert_int_equal(weight(p, q), 30);
+    assert_int_equal(weight(p, (struct query){.with_also = true, .also = main}), 20);
+    q.also = g;
+    q.from_method = q.tree = true;
+    struct snapshot *s = take(p, q);
+    assert_int_equal(s->nodes[0].method, f);
+    assert_int_equal(s->nodes[0].total, 20);
+    assert_int_equal(s->nodes[0].self, 10); /* not that of the stack without g */
+    snapshot_free(s);
+    profile_free(p);
+}
+
 /* A recursion begins at its outermost frame, and its samples count once. */
 static void test_from_method(void **state) {
     (void)state;
@@ -267,10 +295,11 @@ static void test_includes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_patterns),    cmocka_unit_test(test_check),
-        cmocka_unit_test(test_package),     cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_from_method), cmocka_unit_test(test_frame_patterns),
-        cmocka_unit_test(test_includes),    cmocka_unit_test(test_costly),
+        cmocka_unit_test(test_patterns),       cmocka_unit_test(test_check),
+        cmocka_unit_test(test_package),        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_with_also),      cmocka_unit_test(test_from_method),
+        cmocka_unit_test(test_frame_patterns), cmocka_unit_test(test_includes),
+        cmocka_unit_test(test_costly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

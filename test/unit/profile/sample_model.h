@@ -207,6 +207,8 @@ static bool model_keeps(const struct model *m, const struct model_sample *s,
         return false;
     if (q->with_method && model_outermost(s, q->method) == UINT32_MAX)
         return false;
+    if (q->with_also && model_outermost(s, q->also) == UINT32_MAX)
+        return false;
     if (q->package && !model_in_package(s, strchr(q->package, 'z') ? "org/x/z" : "org/x"))
         return false;
     if (!q->filter)
@@ -243,15 +245,17 @@ static const struct model_sample *model_take(const struct model *m, uint32_t i,
                                              const struct query *q) {
     static struct model_sample folded;
     struct query ask = *q;
-    bool row = q->with_method && q->method == GC_ROW;
+    bool row = q->with_method && q->method == GC_ROW, also = q->with_also && q->also == GC_ROW;
     folded = m->sample[i];
     if (row)
         ask.with_method = false; /* the row is in the folded stack only */
+    if (also)
+        ask.with_also = false;
     ask.fold_natives = true;
     if (!model_keeps(m, &folded, &ask))
         return NULL;
     model_fold(&folded, &ask);
-    if (row && folded.frame[0].method != GC_ROW)
+    if ((row || also) && folded.frame[0].method != GC_ROW)
         return NULL;
     if (!q->fold_natives)
         folded = m->sample[i];

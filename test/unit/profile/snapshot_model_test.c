@@ -261,6 +261,8 @@ static void test_all_questions(void **state) {
                                   .lines_of = roll(GC_ROW),
                                   .with_method = roll(3) == 0,
                                   .method = roll(GC_ROW),
+                                  .with_also = roll(4) == 0,
+                                  .also = roll(GC_ROW),
                                   .package = roll(4)   ? NULL
                                              : roll(2) ? "org.x"
                                                        : "org/x/z/",
@@ -282,6 +284,13 @@ static void test_all_questions(void **state) {
         check(m, &(struct query){.event = 0, .lines = true, .lines_of = METHOD_NONE});
         check(m, &(struct query){.event = 1, .fold_natives = true});
         check(m, &(struct query){.event = 1, .with_method = true, .method = GC_ROW, .tree = true});
+        check(m, &(struct query){.event = 1, .with_also = true, .also = GC_ROW, .tree = true});
+        check(m, &(struct query){.event = 1,
+                                 .fold_natives = true,
+                                 .with_method = true,
+                                 .method = GC_ROW,
+                                 .with_also = true,
+                                 .also = GC_ROW});
         check(m, &(struct query){.event = 1, .fold_natives = true, .tree = true});
         check(m, &(struct query){.event = 1,
                                  .fold_natives = true,

@@ -348,6 +348,17 @@ static void run_bars(void) {
     refresh(p, s, &second, "from a method, tree", q, 0, false);
     q.inverted = true;
     refresh(p, s, &second, "from a method, inverted tree", q, 0, false);
+    /* the two questions of the detail pane, of a method at the root and of one at a leaf */
+    q.prune_ppm = 1000;
+    q.inverted = false;
+    q.lines = true;
+    q.spark_cells = 12;
+    q.spark_seconds = 5;
+    for (int i = 0; i < 2; i++) {
+        q.method = q.lines_of = s[0].frame[i ? 0 : s[0].frames - 1].method;
+        refresh(p, s, &second, i ? "60 s, detail of a leaf" : "60 s, detail of a root", q, 60,
+                false);
+    }
     q = (struct query){.lines = true, .lines_of = 77};
     refresh(p, s, &second, "lines of a method", q, 0, false);
     q = tree;

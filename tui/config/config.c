@@ -73,6 +73,8 @@ const struct config_setting config_settings[] = {
     {"display", "mono", "no", "use no colour", CONFIG_YES, FIELD(mono), NULL, NULL},
     {"display", "mouse", "yes", "use the mouse; no: leave it to the terminal", CONFIG_NO,
      FIELD(no_mouse), NULL, NULL},
+    {"display", "pane", "yes", "open the detail pane on screens of 140 columns or more", CONFIG_NO,
+     FIELD(no_pane), NULL, NULL},
     {"display", "simple", "no", "drop the package from class names", CONFIG_YES, FIELD(simple),
      NULL, NULL},
     {"display", "idle", "no", "show idle threads under the wall clock", CONFIG_YES, FIELD(idle),

@@ -30,7 +30,7 @@ struct config {
     int view;                 /* enum live_view shown first; -1: not given */
     uint32_t refresh_ms;      /* 0: not given */
     uint32_t history_seconds; /* 0: not given */
-    bool no_mouse, ascii, mono, simple, idle, fold_natives;
+    bool no_mouse, no_pane, ascii, mono, simple, idle, fold_natives;
     struct keymap keys;
 };
 

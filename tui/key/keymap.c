@@ -446,6 +446,13 @@ const struct key_binding key_bindings[] = {
      "strip",
      NULL,
      "show or hide the chart of load and pauses"},
+    {{'P'},
+     COMMAND_PANE,
+     SCOPE_DETAIL,
+     "P",
+     "pane",
+     NULL,
+     "show or hide the pane beside: callers, calls, lines, threads"},
 
     {{'s'},
      COMMAND_SAVE_SVG,

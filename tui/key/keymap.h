@@ -79,6 +79,7 @@ enum command {
     COMMAND_SHORTER,
     COMMAND_ADD,
     COMMAND_STRIP,
+    COMMAND_PANE, /* the detail pane */
     COMMAND_PAUSE,
     COMMAND_SECOND_BACK,
     COMMAND_SECOND_ON,
@@ -135,6 +136,8 @@ enum key_scope {
     SCOPE_TAGS = SCOPE_TABLES | SCOPE_FOLDS, /* their rows can be tagged */
     SCOPE_ROWS = SCOPE_METHODS | SCOPE_THREADS | SCOPE_TREE | SCOPE_FLAME | SCOPE_ALLOC |
                  SCOPE_LINES | SCOPE_OVERVIEW | SCOPE_LOCKS, /* their rows are code or threads */
+    /* a detail pane has room beside their rows */
+    SCOPE_DETAIL = SCOPE_METHODS | SCOPE_THREADS | SCOPE_TREE | SCOPE_ALLOC,
     SCOPE_ALL = SCOPE_VIEWS | SCOPE_HELP | SCOPE_PICKER | SCOPE_EVENTS | SCOPE_STACKS
 };
 

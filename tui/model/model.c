@@ -363,7 +363,7 @@ struct query model_query(const struct model *m) {
 }
 
 /* Copies new methods: the table's rows may move, but their strings live as long as the profile. */
-static int copy_methods(struct model *m, struct profile *p) {
+int model_look_at_methods(struct model *m, struct profile *p) {
     const struct method_table *t = profile_methods(p);
     uint32_t count = method_table_count(t);
     if (count <= m->method_count)
@@ -375,7 +375,7 @@ static int copy_methods(struct model *m, struct profile *p) {
         methods[i] = *method_table_get(t, i);
     m->methods = methods;
     m->method_count = count;
-    return 0;
+    return overloads_add(&m->overloads, m->methods, m->method_count);
 }
 
 static int model_ask_profile(struct model *m, bool both_trees) {
@@ -396,14 +396,12 @@ static int model_ask_profile(struct model *m, bool both_trees) {
         q.inverted = !q.inverted;
         other = snapshot_take(p, &q);
     }
-    int err = copy_methods(m, p);
+    int err = model_look_at_methods(m, p);
     model_look_at_events(m, p);
     model_look_at_living(m, p);
     if (s && (m->question.others || model_hides_idle(&m->question)))
         (void)model_ask_others(m, p, &q); /* no memory: columns stay empty */
     m->source.unlock(m->source.arg);
-    if (!err)
-        err = overloads_add(&m->overloads, m->methods, m->method_count);
     uint32_t threads = 0;
     struct model_thread *rows = s ? model_merge_threads(m, s, &threads) : NULL;
     if (!rows || err || (both_trees && !other)) {

@@ -1,6 +1,7 @@
 /*
  * Files:
  *   alloc_tree      tree of allocations: classes, allocation sites, callers
+ *   detail          more about the method or thread under the cursor
  *   engine_set      set of events the user wants sampled, with intervals
  *   finding         the findings about the answer, and where there is more about them
  *   flame           layout of a flame graph: position and width of each frame
@@ -155,6 +156,7 @@ struct model_settings {
     bool carriers, idle, fold_natives; /* of the first question */
     bool precise;                      /* as requested from the session */
     enum wire_walk walk;               /* as requested from the session */
+    bool no_pane;                      /* the detail pane is closed at first */
     /* As requested from the session; lives as long as the model. 0 engines: CPU time. */
     const struct wire_engine_request *engine;
     uint32_t engines;
@@ -368,6 +370,8 @@ struct model_window model_window(const struct model *m);
  * memory. */
 struct model_thread *model_merge_threads(const struct model *m, const struct snapshot *s,
                                          uint32_t *count);
+/* Internal: takes the profile's new methods. Call it between source.lock and source.unlock. -ENOMEM. */
+int model_look_at_methods(struct model *m, struct profile *p);
 /* Internal: polls the kernel for the threads. */
 void model_look_at_threads(struct model *m, uint64_t now_ns);
 /* Internal: takes the profile's living threads, if the question needs them. Call it between

@@ -320,8 +320,10 @@ static enum way run_screen(struct live *l) {
             refresh(l, t, now);
         uint64_t look = jvm_tabs_look(&l->tabs, false, now);
         use_mouse(l, screen_hovers(t->screen));
+        uint64_t rest = screen_rest(t->screen, clock_now_ns);
         show_screen(l, t->screen);
         uint64_t until = t->refresh_ns < look ? t->refresh_ns : look;
+        until = rest < until ? rest : until;
         if (screen_waits(t->screen) && until > now + ANSWER_NS)
             until = now + ANSWER_NS;
         unsigned happened = loop_wait(&l->loop, fd, until);

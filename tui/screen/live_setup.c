@@ -36,6 +36,7 @@ struct model_settings live_settings(const struct live_options *o) {
                                    .carriers = o->carriers,
                                    .idle = o->config->idle,
                                    .fold_natives = o->config->fold_natives,
+                                   .no_pane = o->config->no_pane,
                                    .precise = o->session.precise,
                                    .walk = o->session.walk,
                                    .engine = o->session.engine,

@@ -28,9 +28,11 @@ struct screen *screen_new(struct model *m, enum live_view view) {
         return NULL;
     s->model = m;
     s->event = m->question.event;
+    s->detail = detail_new();
+    s->pane = m->settings.no_pane ? PANE_CLOSED : PANE_IF_WIDE;
     for (int i = 0; i < VIEWS; i++) {
         s->state[i] = views[i]->open(m);
-        if (!s->state[i]) {
+        if (!s->state[i] || !s->detail) {
             screen_free(s);
             return NULL;
         }
@@ -48,6 +50,7 @@ void screen_free(struct screen *s) {
     for (int i = 0; i < VIEWS; i++)
         views[i]->close(s->state[i]);
     screen_stacks_close(s);
+    detail_free(s->detail);
     text_free(&s->text);
     free(s);
 }
@@ -366,6 +369,9 @@ static void carry_out(struct screen *s, enum command command) {
     case COMMAND_STRIP:
         s->strip_flipped = !s->strip_flipped;
         break;
+    case COMMAND_PANE:
+        screen_toggle_pane(s);
+        break;
     case COMMAND_FILTER:
         screen_type(s, TYPING_FILTER);
         break;
@@ -463,6 +469,7 @@ static enum screen_wish press_on_screen(struct screen *s, int32_t press) {
 enum screen_wish screen_press(struct screen *s, int32_t press) {
     s->said[0] = '\0';
     s->returned = false;
+    s->pressed = true;
     if (!s->editor.open) /* a filter counts as a whole, not by its letters */
         screen_note_place(s);
     enum screen_wish wish = press_on_screen(s, press);
@@ -509,12 +516,15 @@ static void mouse_in_view(struct screen *s, const struct mouse *press) {
             screen_bring_up(s, (enum live_view)view);
     } else if (views[s->view]->mouse && inside(s->area, press)) {
         follow(s, views[s->view]->mouse(s->state[s->view], s->area, press, s->model));
+    } else if (screen_pane_cols(s, &(struct canvas){.rows = s->rows, .cols = s->cols})) {
+        follow(s, screen_pane_mouse(s, press));
     }
 }
 
 enum screen_wish screen_mouse(struct screen *s, const struct mouse *at) {
     struct mouse press = *at;
     bool begins = at->action == MOUSE_PRESS || at->action == MOUSE_TWICE;
+    s->pressed = true;
     press.row -= s->tabs_above;
     if (begins || at->action == MOUSE_RELEASE)
         s->drag_from = 0;

@@ -10,6 +10,7 @@
  *   plain_page    a screen converted to lines that can be read aloud
  *   save          saving what is on screen to a file
  *   screen        whole live screen without a terminal: keys in, picture out
+ *   screen_detail detail pane beside a list: when it is open, and when it asks
  *   screen_draw   drawing of the whole screen
  *   screen_jump   jump from a row of one view to the same item in another
  *   screen_menu   menus in the status line: file formats, columns to sort by
@@ -92,6 +93,10 @@ void screen_set_tabs(struct screen *s, const struct screen_tab *tab, int count);
 
 /* Call this after the model was refreshed. */
 void screen_update(struct screen *s);
+
+/* Asks the profile for what the detail pane shows, if that is due. Call this before screen_draw, and
+ * again at the time that it returns (of `clock`); UINT64_MAX: not needed. */
+uint64_t screen_rest(struct screen *s, uint64_t (*clock)(void));
 
 /* Puts a line into the status row. It stays until the next line, or until the session has a new
  * notice. */

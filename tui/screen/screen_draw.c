@@ -89,16 +89,20 @@ static bool has_strip(const struct screen *s, const struct canvas *c) {
            c->rows >= STRIP_ROWS_LEAST;
 }
 
-/* Draws the header, the tabs and the view, down to the row above `end`. Returns the cursor's
- * row. */
-static int draw_view(struct screen *s, struct canvas *c, int end) {
+/* Draws the header, the tabs, the view and beside it the detail pane of this width, down to the row
+ * above `end`. Returns the cursor's row. */
+static int draw_view(struct screen *s, struct canvas *c, int end, int pane) {
     int row = header_draw(c, s->model);
     tab_line_draw(c, row, s->model, s->view);
-    struct area a = {.row = row + 1, .cols = c->cols, .rows = end - row - 1};
+    struct area a = {.row = row + 1, .cols = c->cols - pane, .rows = end - row - 1};
     s->tabs_row = row;
     s->area = a;
+    s->rows = c->rows;
     s->cols = c->cols;
-    return views[s->view]->draw(s->state[s->view], c, a, s->model);
+    int cursor = views[s->view]->draw(s->state[s->view], c, a, s->model);
+    if (pane)
+        screen_draw_pane(s, c, (struct area){a.row, a.cols, a.rows, pane});
+    return cursor;
 }
 
 static void draw_events(struct screen *s, struct canvas *c, struct caret *caret) {
@@ -154,7 +158,7 @@ static void draw_all(struct screen *s, struct canvas *c, struct caret *caret) {
         return;
     }
     int end = c->rows - 2 - (has_strip(s, c) ? STRIP_ROWS : 0);
-    caret->row = draw_view(s, c, end);
+    caret->row = draw_view(s, c, end, screen_pane_cols(s, c));
     s->strip_row = has_strip(s, c) ? end : -1;
     if (s->strip_row >= 0)
         strip_draw(c, s->strip_row, s->model);
@@ -186,7 +190,7 @@ void screen_draw(struct screen *s, struct canvas *c, struct caret *caret) {
 
 void screen_draw_batch(struct screen *s, struct canvas *c) {
     canvas_clear(c);
-    int row = draw_view(s, c, c->rows);
+    int row = draw_view(s, c, c->rows, 0);
     canvas_text(c, row, 0, 1, ROLE_TEXT, " "); /* a printed frame has no cursor */
 }
 

@@ -9,6 +9,7 @@
 #include "tui/screen/screen.h"
 #include "tui/screen/stack_page.h"
 #include "tui/screen/stack_request.h"
+#include "tui/view/detail_pane.h"
 #include "tui/view/event_list.h"
 #include "tui/view/view.h"
 
@@ -31,6 +32,9 @@ struct screen_place {
 };
 
 #define SCREEN_TABS_MAX 16
+
+/* The detail pane beside a list (screen_detail.c). */
+enum screen_pane { PANE_IF_WIDE, PANE_OPEN, PANE_CLOSED };
 
 /* The page of stacks of this moment (screen_stacks.c). */
 struct screen_stacks {
@@ -63,6 +67,10 @@ struct screen {
     struct event_list events;
     enum screen_menu menu;
     struct screen_stacks stacks;
+    enum screen_pane pane;
+    struct detail *detail; /* what it shows */
+    struct detail_pane detail_pane;
+    bool pressed; /* since the last screen_rest */
     bool help;
     bool strip_flipped;      /* the strip is not as the screen's size suggests */
     bool marked_by_baseline; /* the baseline has set the mark */
@@ -75,7 +83,7 @@ struct screen {
     bool notice_is_minor; /* the trail is shown in its place */
     /* where things were last drawn, for the mouse */
     struct area area;
-    int tabs_row, tabs_above, footer_row, cols;
+    int tabs_row, tabs_above, footer_row, rows, cols;
     int strip_row;      /* -1: not shown */
     uint64_t drag_from; /* second where the left button was pressed on the strip; 0: it was not */
     /* the data of the last wish */
@@ -144,6 +152,12 @@ bool screen_jump(struct screen *s, enum command command);
 /* Windows, scrubbing, marks, comparison (screen_time.c). False: no such command. */
 bool screen_move_in_time(struct screen *s, enum command command);
 void screen_help(struct screen *s);
+/* The detail pane (screen_detail.c). screen_pane_cols returns the columns that it takes from the view;
+ * 0: it is closed, or has no room. screen_pane_mouse handles a press on it. */
+void screen_toggle_pane(struct screen *s);
+int screen_pane_cols(const struct screen *s, const struct canvas *c);
+void screen_draw_pane(struct screen *s, struct canvas *c, struct area a);
+enum view_outcome screen_pane_mouse(struct screen *s, const struct mouse *press);
 /* The page of stacks (screen_stacks.c). `look` takes the JVM's answer if it has come. `status`
  * writes the status row and returns out. */
 void screen_stacks_open(struct screen *s);

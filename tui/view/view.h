@@ -1,5 +1,6 @@
 /*
  * Files:
+ *   detail_pane    more about the row at the cursor, beside its list
  *   event_list     list of events over a view, to start, stop and change them
  *   flame_picture  drawing of a flame graph into cells
  *   footer         bottom line with the most useful keys

@@ -110,6 +110,7 @@ static void one_key(struct text *out, enum live_view view, const struct key_bind
     memcpy(before.cells, f.canvas.cells,
            (size_t)before.rows * (size_t)before.cols * sizeof *before.cells);
     enum screen_wish wish = screen_press(f.screen, k->press[0]);
+    fixture_rest(&f);
     screen_draw(f.screen, &f.canvas, NULL);
     int differ = tell_rows(&rows, &before, &f.canvas);
     if (!differ && !wish)

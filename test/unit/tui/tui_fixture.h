@@ -29,6 +29,7 @@ struct fixture {
     uint64_t each;
     enum wire_thread_state state;
     bool locked;
+    unsigned locks; /* how often the profile was asked */
     struct model model;
     struct screen *screen;
     struct canvas canvas;
@@ -44,6 +45,7 @@ static struct profile *fixture_lock(void *arg) {
     struct fixture *f = arg;
     assert(!f->locked);
     f->locked = true;
+    f->locks++;
     return f->profile;
 }
 
@@ -341,7 +343,8 @@ __attribute__((unused)) static void fixture_open(struct fixture *f, enum live_vi
                                   .ask_java_states = fixture_ask_states,
                                   .set_engines = fixture_set_engines};
     f->cpu.processors = 4;
-    const struct model_settings settings = {.walk = WIRE_WALK_VM, .span = 60};
+    /* Tests open the detail pane themselves. */
+    const struct model_settings settings = {.walk = WIRE_WALK_VM, .span = 60, .no_pane = true};
     model_init(&f->model, &source, &settings);
     f->screen = screen_new(&f->model, view);
     assert(f->screen);
@@ -360,6 +363,18 @@ __attribute__((unused)) static void fixture_close(struct fixture *f) {
     model_free(&f->model);
     profile_free(f->profile);
     canvas_free(&f->canvas);
+}
+
+/* The time for screen_rest, and how far it goes on with each look. */
+static uint64_t fixture_clock_ns, fixture_clock_step;
+static uint64_t fixture_clock(void) {
+    return fixture_clock_ns += fixture_clock_step;
+}
+
+/* A look whether the detail pane asks the profile now. */
+__attribute__((unused)) static uint64_t fixture_rest(struct fixture *f) {
+    fixture_clock_ns = f->now_ns;
+    return screen_rest(f->screen, fixture_clock);
 }
 
 /* Presses one after the other; a NUL byte ends. */

@@ -43,6 +43,7 @@ static void settings(void **unused) {
              "history = 1h\nview = flame\nascii = yes\nmono = on\nmouse = no\nsimple = 1\n"
              "idle = yes\n"
              "fold-native = yes\n"
+             "pane = no\n"
              "[columns]\nmethods = self, total,  name\nthreads =\n"
              "[source]\npath = /a:/b/x-sources.jar\n   path = /c d\n");
     assert_string_equal(c.theme, "solarized");

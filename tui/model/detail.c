@@ -103,7 +103,9 @@ uint64_t detail_want(struct detail *d, const struct model *m, const struct detai
     if (answered && d->generation == m->generation)
         return UINT64_MAX;
     uint64_t due = d->taken ? d->began_ns + DETAIL_PART * d->took_ns : 0;
-    if (d->taken && !answered)
+    if (answered)
+        due = later(due, d->began_ns + DETAIL_RENEW_NS);
+    else if (d->taken)
         due = later(due, d->wanted_ns + DETAIL_REST_NS);
     if (d->took_ns >= SLOW_NS)
         due = later(due, d->disturbed_ns + DETAIL_REST_NS);

@@ -6,7 +6,8 @@
  *
  * It is asked from the profile apart from the model's answer, and must not make the screen slow:
  *  - not before the cursor has rested DETAIL_REST_NS on the row; presses meanwhile cost nothing;
- *  - at most once for an answer of the model;
+ *  - while the cursor stays, not more often than every DETAIL_RENEW_NS, and only if the model has a
+ *    new answer: figures that change all the time cost bytes on the way to the terminal;
  *  - not again before DETAIL_PART times as long as the last one took: it never takes more than a
  *    tenth of the time. One that took long also waits for a moment without presses.
  *
@@ -24,6 +25,7 @@
 #define DETAIL_ROWS 24u /* of each list, the heaviest */
 #define DETAIL_SOURCE 160
 #define DETAIL_REST_NS UINT64_C(200000000)
+#define DETAIL_RENEW_NS UINT64_C(3000000000)
 #define DETAIL_PART 10
 
 /* What the answer is of: a method, or else a thread. */

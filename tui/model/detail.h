@@ -25,7 +25,7 @@
 #define DETAIL_ROWS 24u /* of each list, the heaviest */
 #define DETAIL_SOURCE 160
 #define DETAIL_REST_NS UINT64_C(200000000)
-#define DETAIL_RENEW_NS UINT64_C(3000000000)
+#define DETAIL_RENEW_NS UINT64_C(5000000000)
 #define DETAIL_PART 10
 
 /* What the answer is of: a method, or else a thread. */

@@ -1,6 +1,6 @@
 #include "tui/model/detail.h"
 
-#include "tui/model/source_finder.h"
+#include "core/source/source_finder.h"
 
 #include <errno.h>
 #include <stdio.h>

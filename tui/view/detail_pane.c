@@ -2,7 +2,7 @@
 
 #include "core/wire/wire_names.h"
 #include "tui/widget/chart.h"
-#include "tui/widget/format.h"
+#include "core/base/format.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,14 @@
 """`jtop-prof serve`, and its page /live/PID in a browser as a person uses it."""
+import contextlib
 import json
 import signal
 import socket
+import tempfile
 import urllib.request
 
 import lib
 from lib import want, wait_for
+from webdriver import Browser
 
 ROWS = """return Array.from(document.querySelectorAll(arguments[0] + ' tbody tr'),
                             (row) => Array.from(row.cells, (cell) => cell.textContent));"""
@@ -124,3 +127,18 @@ class Page:
     def quiet(self):
         errors = self.browser.errors()
         want(not errors, "the console has errors: %s" % errors[:3])
+
+
+@contextlib.contextmanager
+def opened(checks, *options, program="shop.Demo"):
+    """The page of a JVM in a browser. Afterwards the server must end in order."""
+    with tempfile.TemporaryDirectory(prefix="jtop-prof-page-") as scratch:
+        server, browser = Server(scratch, *options), Browser()
+        try:
+            with lib.Jvm(program) as jvm:
+                browser.dark(False)
+                yield Page(browser, server, jvm.pid), jvm
+            checks.run("server ends in order", server.stop)
+        finally:
+            browser.close()
+            server.prof.__exit__()

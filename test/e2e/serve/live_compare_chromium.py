@@ -5,14 +5,12 @@ allocations of a program whose work changes between them (test/java/Phases.java)
 import json
 import re
 import sys
-import tempfile
 import urllib.parse
 import urllib.request
 
 import lib
 from lib import want, wait_for
-from live_page import Page, Server
-from webdriver import Browser
+from live_page import opened
 
 SAMPLES, FEW = 200, 40  # of a span; of one in which code is compiled
 POINTS = 15             # Phases: 60 points more, 60 less
@@ -344,20 +342,12 @@ CHECKS = [tree_has_changes, tree_of_leaves, flame_has_colours, allocations_have_
 def main():
     checks = lib.Checks(fast=("compare api gives changes", "compare tree has changes",
                               "compare flame has colours", "compare allocations have changes"))
-    with tempfile.TemporaryDirectory(prefix="jtop-prof-compare-") as scratch:
-        server, browser = Server(scratch), Browser()
-        try:
-            with lib.Jvm("Phases") as jvm:
-                browser.dark(False)
-                page, spans = Page(browser, server, jvm.pid), Spans(server, jvm)
-                checks.run("compare api gives changes", api_gives_changes, spans)
-                for check in CHECKS:
-                    checks.run("compare " + check.__name__.replace("_", " "), check, page, spans)
-                spans.close()
-            checks.run("server ends in order", server.stop)
-        finally:
-            browser.close()
-            server.prof.__exit__()
+    with opened(checks, program="Phases") as (page, jvm):
+        spans = Spans(page.server, jvm)
+        checks.run("compare api gives changes", api_gives_changes, spans)
+        for check in CHECKS:
+            checks.run("compare " + check.__name__.replace("_", " "), check, page, spans)
+        spans.close()
     return checks.code()
 
 

@@ -4,14 +4,12 @@
 it is about."""
 import json
 import sys
-import tempfile
 import urllib.parse
 import urllib.request
 
 import lib
 from lib import want, wait_for
-from live_page import Page, Server
-from webdriver import Browser
+from live_page import opened
 
 FOUND = """return Array.from(document.querySelectorAll('#findings li'), (li) => ({
     text: li.textContent, leads: li.firstChild.tagName === 'BUTTON',
@@ -148,17 +146,9 @@ CHECKS = [same_as_the_api, leads_to_the_callers, leads_to_threads_and_views, mod
 
 def main():
     checks = lib.Checks(fast=("findings same as the api", "findings leads to the callers"))
-    with tempfile.TemporaryDirectory(prefix="jtop-prof-findings-") as scratch:
-        server, browser = Server(scratch), Browser()
-        try:
-            with lib.Jvm("shop.Demo") as jvm:
-                page = Page(browser, server, jvm.pid)
-                for check in CHECKS:
-                    checks.run("findings " + check.__name__.replace("_", " "), check, page)
-            checks.run("server ends in order", server.stop)
-        finally:
-            browser.close()
-            server.prof.__exit__()
+    with opened(checks) as (page, _):
+        for check in CHECKS:
+            checks.run("findings " + check.__name__.replace("_", " "), check, page)
     return checks.code()
 
 

@@ -4,13 +4,11 @@
 Back undoes a step, and what is wrong in an address does no harm."""
 import re
 import sys
-import tempfile
 import urllib.parse
 
 import lib
 from lib import want
-from live_page import Page, Server
-from webdriver import Browser
+from live_page import opened
 
 
 def parameters(page):
@@ -226,20 +224,12 @@ def wrong_links(page):
 
 def main():
     checks = lib.Checks(fast=("timeline axes", "address link shows the same", "address back undoes"))
-    with tempfile.TemporaryDirectory(prefix="jtop-prof-links-") as scratch:
-        server, browser = Server(scratch), Browser()
-        try:
-            with lib.Jvm("shop.Demo") as jvm:
-                page = Page(browser, server, jvm.pid)
-                checks.run("timeline axes", axes, page)
-                checks.run("timeline values of a second", values_of_a_second, page)
-                for check in (link_shows_the_same, link_to_a_thread, link_to_lines, back_undoes,
-                              compares, wrong_links):
-                    checks.run("address " + check.__name__.replace("_", " "), check, page)
-            checks.run("server ends in order", server.stop)
-        finally:
-            browser.close()
-            server.prof.__exit__()
+    with opened(checks) as (page, _):
+        checks.run("timeline axes", axes, page)
+        checks.run("timeline values of a second", values_of_a_second, page)
+        for check in (link_shows_the_same, link_to_a_thread, link_to_lines, back_undoes,
+                      compares, wrong_links):
+            checks.run("address " + check.__name__.replace("_", " "), check, page)
     return checks.code()
 
 

@@ -4,13 +4,11 @@
 in /live/PID in Chromium."""
 import re
 import sys
-import tempfile
 import urllib.parse
 
 import lib
 from lib import want, wait_for
-from live_page import Page, Server
-from webdriver import Browser
+from live_page import opened
 
 ROWS = """return Array.from(document.querySelectorAll(arguments[0] + ' tbody tr'), (tr) => ({
     share: parseFloat(tr.cells[0].textContent), level: Number(tr.getAttribute('aria-level')),
@@ -150,18 +148,10 @@ def fits_a_phone(page):
 def main():
     checks = lib.Checks(fast=("locks and owners", "classes and sites", "sites are merged",
                               "status of the profile"))
-    with tempfile.TemporaryDirectory(prefix="jtop-prof-locks-") as scratch:
-        server, browser = Server(scratch), Browser()
-        try:
-            with lib.Jvm("shop.Demo") as jvm:
-                page = Page(browser, server, jvm.pid)
-                for check in (locks_and_owners, classes_and_sites, sites_and_chains, status_of_the_profile,
-                              fits_a_phone):
-                    checks.run(check.__name__.replace("_", " "), check, page)
-            checks.run("server ends in order", server.stop)
-        finally:
-            browser.close()
-            server.prof.__exit__()
+    with opened(checks) as (page, _):
+        for check in (locks_and_owners, classes_and_sites, sites_and_chains, status_of_the_profile,
+                      fits_a_phone):
+            checks.run(check.__name__.replace("_", " "), check, page)
     return checks.code()
 
 

@@ -5,15 +5,13 @@ nothing that a request names."""
 import json
 import os
 import sys
-import tempfile
 import urllib.error
 import urllib.parse
 import urllib.request
 
 import lib
 from lib import want
-from live_page import Page, Server
-from webdriver import Browser
+from live_page import Page, Server, opened
 
 JAVA = os.path.join(lib.ROOT, "test", "java")
 METHOD = "shop.Pricing.discount"
@@ -142,18 +140,10 @@ CHECKS = [source_beside_lines, only_if_asked, no_file_by_request, text_is_only_t
 
 def main():
     checks = lib.Checks(fast=("source source beside lines", "source no file by request"))
-    with tempfile.TemporaryDirectory(prefix="jtop-prof-source-") as scratch:
-        server, browser = Server(scratch, "--source-path", JAVA), Browser()
-        try:
-            with lib.Jvm("shop.Demo") as jvm:
-                page = Page(browser, server, jvm.pid)
-                for check in CHECKS:
-                    checks.run("source " + check.__name__.replace("_", " "), check, page)
-                checks.run("source without source", without_source, page, jvm, scratch)
-            checks.run("server ends in order", server.stop)
-        finally:
-            browser.close()
-            server.prof.__exit__()
+    with opened(checks, "--source-path", JAVA) as (page, jvm):
+        for check in CHECKS:
+            checks.run("source " + check.__name__.replace("_", " "), check, page)
+        checks.run("source without source", without_source, page, jvm, page.server.scratch)
     return checks.code()
 
 

@@ -3,13 +3,11 @@
 """The call tree of /live/PID as a table in Chromium, the callers of a method and what it calls, and
 the methods beside the flame graph."""
 import sys
-import tempfile
 import urllib.parse
 
 import lib
 from lib import want, wait_for
-from live_page import Page, Server
-from webdriver import Browser
+from live_page import opened
 
 ROWS = """return Array.from(document.querySelectorAll('#tree tbody tr'), (tr) => ({
     total: parseFloat(tr.cells[0].textContent), self: parseFloat(tr.cells[1].textContent),
@@ -190,17 +188,9 @@ CHECKS = [shares_add_up, opens_and_closes, finds_frames, callers_of_a_method, wh
 def main():
     checks = lib.Checks(fast=("tree shares add up", "tree callers of a method",
                               "tree table beside the flame graph"))
-    with tempfile.TemporaryDirectory(prefix="jtop-prof-tree-") as scratch:
-        server, browser = Server(scratch), Browser()
-        try:
-            with lib.Jvm("shop.Demo") as jvm:
-                page = Page(browser, server, jvm.pid)
-                for check in CHECKS:
-                    checks.run("tree " + check.__name__.replace("_", " "), check, page)
-            checks.run("server ends in order", server.stop)
-        finally:
-            browser.close()
-            server.prof.__exit__()
+    with opened(checks) as (page, _):
+        for check in CHECKS:
+            checks.run("tree " + check.__name__.replace("_", " "), check, page)
     return checks.code()
 
 

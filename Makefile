@@ -286,6 +286,8 @@ dist: static
 	    PREFIX=$(DIST) install
 	strip $(STAGE)/$(DIST)/bin/jtop-prof
 	install -m 644 README.md LICENSE $(STAGE)/$(DIST)
+	install -d $(STAGE)/$(DIST)/man
+	install -m 644 man/methods.svg man/flame.svg $(STAGE)/$(DIST)/man
 	tar -C $(STAGE) --sort=name --owner=0 --group=0 --numeric-owner -czf $(BUILD)/$(DIST).tar.gz \
 	    $(DIST)
 	rm -rf $(STAGE)

@@ -73,6 +73,9 @@ def dist(scratch):
                  "share/man/man1/jtop-prof.1", "share/jtop-prof/themes/light.theme",
                  "share/bash-completion/completions/jtop-prof"):
         want(name in found, "%s is missing: %s" % (name, found))
+    with open(os.path.join(place, "README.md")) as readme:
+        for picture in re.findall(r"!\[[^]]*\]\(([^)]*)\)", readme.read()):
+            want(picture in found, "README.md shows %s, which is missing" % picture)
     program = os.path.join(place, "bin", "jtop-prof")
     want("statically" in call(program, "--version"), "the frontend is not static")
     needed = call("readelf", "-dW", program)

@@ -133,6 +133,8 @@ static void look_at_java_states(struct chores *c, jvmtiEnv *jvmti, JNIEnv *jni) 
     struct wire_control *w = &agent.mapping.wire->control;
     uint32_t asked = atomic_load_explicit(&w->request.java_states, memory_order_relaxed);
     uint64_t now = clock_now_ms();
+    if (asked)
+        (void)guarded_install(); /* as in do_chores, which runs only with engines */
     if (asked && !agent.ground && now >= c->next_names_ms) {
         threads_scan(&agent.threads, true);
         name_threads(c, now, jvmti, jni);

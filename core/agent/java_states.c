@@ -4,6 +4,7 @@
 #include "core/base/clock.h"
 
 #define PAUSE_MS 1000u   /* between two reports */
+#define SOON_MS 500u     /* the same, if all states are asked for again */
 #define PAUSE_TIMES 500u /* and at least this many times the CPU time of the last one */
 
 static jfieldID field_of(JNIEnv *jni, jclass c, const char *name, const char *type) {
@@ -79,7 +80,7 @@ enum wire_java_report java_states_turn(struct java_states *s, struct threads *t,
     if (asked != s->asked) {
         threads_forget_states(t);
         s->asked = asked;
-        s->next_ms = now_ms;
+        s->next_ms = s->soon_ms;
     }
     if (now_ms < s->next_ms)
         return WIRE_JAVA_REPORT_ON;
@@ -87,5 +88,6 @@ enum wire_java_report java_states_turn(struct java_states *s, struct threads *t,
     report_all(s, t, jvmti, jni);
     uint64_t pause = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - before) / 1000000 * PAUSE_TIMES;
     s->next_ms = now_ms + (pause > PAUSE_MS ? pause : PAUSE_MS);
+    s->soon_ms = now_ms + (pause > SOON_MS ? pause : SOON_MS);
     return WIRE_JAVA_REPORT_ON;
 }

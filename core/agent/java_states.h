@@ -1,5 +1,5 @@
 /*
- * The Java states of all threads, reported once a second while a reader asks for them
+ * The Java states of all threads, reported about once a second while a reader asks for them
  * (wire_request.java_states). They are what Thread.getState() would return: the agent's thread reads
  * the same field by JNI. No other thread is stopped or waits, and no Java code runs.
  *
@@ -14,10 +14,11 @@
 #include "core/agent/threads.h"
 
 struct java_states {
-    jfieldID holder; /* Thread.holder; NULL: `status` is a field of Thread itself */
-    jfieldID status; /* threadStatus; NULL: not known */
-    uint32_t asked;  /* the reader's request that was carried out last; 0: none */
-    uint64_t next_ms;
+    jfieldID holder;  /* Thread.holder; NULL: `status` is a field of Thread itself */
+    jfieldID status;  /* threadStatus; NULL: not known */
+    uint32_t asked;   /* the reader's request that was carried out last; 0: none */
+    uint64_t next_ms; /* of the next report */
+    uint64_t soon_ms; /* of one that is asked for anew */
 };
 
 /* Finds the fields. No exception is pending afterwards. Context: any Java thread, before the

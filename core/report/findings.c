@@ -239,6 +239,16 @@ static const char *range_of(uint64_t part, uint64_t samples, double percent, cha
     return out;
 }
 
+/* Returns the hottest row that is code or a class: a row that stands for threads of the VM is
+ * neither. NULL: none. */
+static const struct snapshot_method *hottest_of(const struct findings_of *of,
+                                                const struct snapshot *s) {
+    for (uint32_t i = 0; i < s->method_count; i++)
+        if (kind_of(of, s->methods[i].method) != METHOD_THREAD)
+            return &s->methods[i];
+    return NULL;
+}
+
 static void find_code(struct list *l) {
     const struct findings_of *of = l->of;
     const struct snapshot *s = code_rows(of);
@@ -247,8 +257,8 @@ static void find_code(struct list *l) {
     uint32_t first = METHOD_NONE;
     if (!s || !s->weight || !s->method_count)
         return;
-    const struct snapshot_method *hot = &s->methods[0];
-    if (percent_of(hot->self, s->weight) >= HOT_METHOD) {
+    const struct snapshot_method *hot = hottest_of(of, s);
+    if (hot && percent_of(hot->self, s->weight) >= HOT_METHOD) {
         bool of_class = kind_of(of, hot->method) == METHOD_CLASS;
         struct finding *f =
             add(l, HOTTEST, false, "%s %% %s %s %.*s%s",
@@ -267,7 +277,7 @@ static void find_code(struct list *l) {
         kernel += s->methods[i].self;
         first = first == METHOD_NONE ? s->methods[i].method : first;
     }
-    if (percent_of(kernel, s->weight) >= MUCH_KERNEL)
+    if (!s->folds_natives && percent_of(kernel, s->weight) >= MUCH_KERNEL)
         add(l, KERNEL, false, "%.0f %% %s is in the kernel", percent_of(kernel, s->weight),
             code_whole(of))
             ->method = first;

@@ -68,11 +68,12 @@ void session_set_message(struct session *s, const char *fmt, ...) {
 
 void session_ask_java_states(struct session *s, uint32_t ms, bool all) {
     uint64_t now = clock_now_ns(), until = now + ms * UINT64_C(1000000);
-    session_lock(s);
-    bool first = all || now >= s->states_until_ns;
-    s->states_all |= all;
-    s->states_until_ns = until > s->states_until_ns ? until : s->states_until_ns;
-    session_unlock(s);
+    uint64_t before = atomic_load(&s->states_until_ns);
+    bool first = all || now >= before;
+    if (all)
+        atomic_store(&s->states_all, true);
+    while (before < until && !atomic_compare_exchange_weak(&s->states_until_ns, &before, until))
+        ;
     if (first)
         session_wake_drain(s);
 }

@@ -52,13 +52,14 @@ struct session {
     struct wire_engine_request engine_before[WIRE_EVENTS]; /* the engines before session_set_engines
                                                               changed them */
     uint32_t engines_before;
-    bool spare;               /* the next stop is to end only this profile, not what viewers see */
-    uint64_t over_ns;         /* that has happened: end of the profile's time; CLOCK_MONOTONIC */
-    struct lent lent;         /* engines that run in addition to those of `options` */
-    uint64_t states_until_ns; /* Java states are wanted until then; CLOCK_MONOTONIC */
-    bool states_all;          /* all of them are wanted, not only what changes */
-    uint64_t rounds;          /* how often the drain thread has sent viewers what was in the ring */
-    uint32_t round_waiters;   /* threads in drain_await_rounds */
+    bool spare;       /* the next stop is to end only this profile, not what viewers see */
+    uint64_t over_ns; /* that has happened: end of the profile's time; CLOCK_MONOTONIC */
+    struct lent lent; /* engines that run in addition to those of `options` */
+    /* Set by viewers without the lock: a long answer must not delay them. */
+    _Atomic uint64_t states_until_ns; /* Java states are wanted until then; CLOCK_MONOTONIC */
+    atomic_bool states_all;           /* all of them are wanted, not only what changes */
+    uint64_t rounds;        /* how often the drain thread has sent viewers what was in the ring */
+    uint32_t round_waiters; /* threads in drain_await_rounds */
     int result;
     struct err outcome;
     struct {

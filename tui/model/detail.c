@@ -55,7 +55,8 @@ void detail_free(struct detail *d) {
 static bool same_subject(const struct detail_subject *a, const struct detail_subject *b) {
     return a->method == b->method &&
            (a->method != METHOD_NONE ||
-            (a->is_virtual == b->is_virtual && a->tid == b->tid && a->java_id == b->java_id));
+            (a->is_virtual == b->is_virtual && a->java_id == b->java_id &&
+             (a->is_virtual || a->tid == b->tid))); /* its carrier changes */
 }
 
 static struct scope scope_of(const struct model *m) {

@@ -440,7 +440,8 @@ int model_ask(struct model *m) {
     const struct model_window w = model_window(m);
     m->question.from_second = w.from;
     m->question.to_second = w.to;
-    if (m->question.living && !m->held && m->source.ask_java_states)
+    if (m->question.living && !m->held && !m->hidden && m->status.phase == SESSION_RUNNING &&
+        m->source.ask_java_states)
         m->source.ask_java_states(m->source.arg, STATES_MS + 2 * m->settings.refresh_ms);
     if (m->held && m->other && same_but_inverted(&m->question, &m->asked)) {
         struct snapshot *s = m->snapshot;

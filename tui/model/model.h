@@ -157,6 +157,7 @@ struct model_settings {
     bool precise;                      /* as requested from the session */
     enum wire_walk walk;               /* as requested from the session */
     bool no_pane;                      /* the detail pane is closed at first */
+    bool plain;                        /* pages of lines to be read aloud: there is no pane */
     /* As requested from the session; lives as long as the model. 0 engines: CPU time. */
     const struct wire_engine_request *engine;
     uint32_t engines;
@@ -180,6 +181,7 @@ struct model {
     struct model_settings settings;
     unsigned style; /* of frame_name(), for the screen */
     struct model_question question;
+    bool hidden; /* another JVM is on screen */
     bool held;
     uint64_t held_second; /* newest second shown; after scrubbing back, earlier than the second of
                              the hold */

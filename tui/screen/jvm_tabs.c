@@ -79,6 +79,8 @@ int jvm_tabs_find(const struct jvm_tabs *t, const struct jvm *j) {
 }
 
 void jvm_tabs_go(struct jvm_tabs *t, int index) {
+    for (int i = 0; i < t->count; i++)
+        t->tab[i]->model.hidden = i != index;
     t->on = index;
     t->tab[index]->refresh_ns = 0;
 }

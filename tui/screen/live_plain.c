@@ -26,6 +26,8 @@
 #define LINE_BYTES 1024
 #define STACKS_NS UINT64_C(2000000000)
 #define STACKS_LOOK_MS 20
+#define STATES_NS UINT64_C(1500000000)
+#define STATES_LOOK_MS 50
 #define FIRST_NS UINT64_C(1500000000) /* how long the first page waits for samples */
 
 struct plain {
@@ -233,10 +235,23 @@ static void await_stacks(struct plain *p, struct jvm_tab *t) {
     }
 }
 
+/* The JVM reports Java states only while a page needs them. Waits for the first report, so that the
+ * page has them. */
+static void await_java_states(struct plain *p, struct jvm_tab *t) {
+    uint64_t end = clock_now_ns() + STATES_NS;
+    model_refresh(&t->model, clock_now_ns());
+    while (screen_view(t->screen) == LIVE_THREADS && !p->over && clock_now_ns() < end &&
+           t->model.status.phase == SESSION_RUNNING && !t->model.java_states &&
+           t->model.status.java_states <= WIRE_JAVA_REPORT_ON) {
+        wait_for(p, -1, STATES_LOOK_MS);
+        model_refresh(&t->model, clock_now_ns());
+    }
+}
+
 static void say_page(struct plain *p, struct jvm_tab *t, bool head) {
     struct text out = {0};
     struct caret caret;
-    model_refresh(&t->model, clock_now_ns());
+    await_java_states(p, t);
     screen_update(t->screen);
     draw(p, t, &caret);
     await_stacks(p, t);

@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #define REFRESH_MS_DEFAULT 1000
-#define LIVE_SPAN_S 60 /* an incident is now: what was an hour ago would hide it */
+#define READING_MS 60000u /* a page of lines is renewed when it was read */
+#define LIVE_SPAN_S 60    /* an incident is now: what was an hour ago would hide it */
 
 bool live_set_locale(void) {
     return setlocale(LC_CTYPE, "") && !strcmp(nl_langinfo(CODESET), "UTF-8");
@@ -29,7 +30,7 @@ struct model_settings live_settings(const struct live_options *o) {
                                    .method_columns = o->config->method_columns,
                                    .thread_columns = o->config->thread_columns,
                                    .source_path = o->config->source_path,
-                                   .refresh_ms = live_refresh_ms(o),
+                                   .refresh_ms = o->plain ? READING_MS : live_refresh_ms(o),
                                    .span = o->replay ? 0 : LIVE_SPAN_S,
                                    .event = (int)o->session.engine[0].event,
                                    .simple = o->simple,
@@ -37,6 +38,7 @@ struct model_settings live_settings(const struct live_options *o) {
                                    .idle = o->config->idle,
                                    .fold_natives = o->config->fold_natives,
                                    .no_pane = o->config->no_pane,
+                                   .plain = o->plain,
                                    .precise = o->session.precise,
                                    .walk = o->session.walk,
                                    .engine = o->session.engine,

@@ -29,7 +29,7 @@ struct screen *screen_new(struct model *m, enum live_view view) {
     s->model = m;
     s->event = m->question.event;
     s->detail = detail_new();
-    s->pane = m->settings.no_pane ? PANE_CLOSED : PANE_IF_WIDE;
+    s->pane = m->settings.plain ? PANE_NEVER : m->settings.no_pane ? PANE_CLOSED : PANE_IF_WIDE;
     for (int i = 0; i < VIEWS; i++) {
         s->state[i] = views[i]->open(m);
         if (!s->state[i] || !s->detail) {

@@ -7,7 +7,9 @@ static bool is_open(const struct screen *s, int rows, int cols) {
 }
 
 void screen_toggle_pane(struct screen *s) {
-    if (!detail_pane_cols(s->rows, s->cols))
+    if (s->pane == PANE_NEVER)
+        screen_pass(s, "pages of lines have no pane");
+    else if (!detail_pane_cols(s->rows, s->cols))
         screen_pass(s, "the pane needs %dx%d; this is %dx%d", DETAIL_PANE_COLS, DETAIL_PANE_ROWS,
                     s->cols, s->rows);
     else
@@ -44,6 +46,7 @@ void screen_draw_pane(struct screen *s, struct canvas *c, struct area a) {
 }
 
 uint64_t screen_rest(struct screen *s, uint64_t (*clock)(void)) {
+    screen_settle(s); /* the pane is of the same samples as the answer */
     struct view_subject on;
     struct detail_subject of;
     bool covered = s->help || s->events.open || s->stacks.open;

@@ -34,7 +34,7 @@ struct screen_place {
 #define SCREEN_TABS_MAX 16
 
 /* The detail pane beside a list (screen_detail.c). */
-enum screen_pane { PANE_IF_WIDE, PANE_OPEN, PANE_CLOSED };
+enum screen_pane { PANE_IF_WIDE, PANE_OPEN, PANE_CLOSED, PANE_NEVER };
 
 /* The page of stacks of this moment (screen_stacks.c). */
 struct screen_stacks {

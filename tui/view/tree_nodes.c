@@ -28,13 +28,20 @@ static const struct model_thread *find_thread(const struct model *m, const char 
     return NULL;
 }
 
+/* Whether the node is a thread above its stacks. The rows that stand for threads of the VM when
+ * native frames are folded are of the same kind, but on no thread's place. */
+static bool is_thread_root(const struct model *m, const struct snapshot *s, uint32_t node) {
+    return s->by_thread && s->nodes[node].depth == 0 &&
+           model_method(m, s->nodes[node].method)->kind == METHOD_THREAD;
+}
+
 bool tree_subject(const struct model *m, const struct snapshot *s, uint32_t node,
                   struct view_subject *out) {
     if (!s || node >= s->node_count)
         return false;
     *out = (struct view_subject){.method = s->nodes[node].method};
     const struct method *method = model_method(m, out->method);
-    if (method->kind != METHOD_THREAD)
+    if (!is_thread_root(m, s, node))
         return true;
     *out = (struct view_subject){.method = METHOD_NONE, .thread = find_thread(m, method->name)};
     return out->thread != NULL;

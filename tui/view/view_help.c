@@ -22,7 +22,7 @@ static const char *const legend[][2] = {
     {"CPU%", "CPU time in percent of one core, as the kernel counts it"},
     {"SHARE%", "of the event's total; locks: of the time waited"},
     {"STATE", "the thread's state in the kernel now: run, sleep, disk ..."},
-    {"JAVA STATE", "Thread.State now: RUN is RUNNABLE, TIMED TIMED_WAITING ..."},
+    {"JAVA STATE", "Thread.State; RUN is RUNNABLE, TIMED is TIMED_WAITING ..."},
     {"STATES", "percent of a thread's wall clock time, by what it did"},
     {"idle hidden", "part of the wall clock samples that is left out"},
     {"native folded", "native, C++ and kernel frames count for their Java callers"},

@@ -464,6 +464,17 @@ static bool tag(const void *state, const struct model *m, uint32_t row, struct t
     return true;
 }
 
+/* Whether an earlier row of the class shows the same waits: a waiter is below each stack of the
+ * owner. */
+static bool is_shown_above(const struct lock_rows *rows, uint32_t row) {
+    const struct lock_row *r = rows->row;
+    for (uint32_t i = row;
+         r[row].kind == LOCK_ROW_WAITER && i-- > 0 && r[i].kind != LOCK_ROW_CLASS;)
+        if (r[i].kind == LOCK_ROW_WAITER && r[i].link == r[row].link)
+            return true;
+    return false;
+}
+
 /* The waits of the rows that are open. What is below a tagged row is part of it. */
 static void tagged(const void *state, const struct model *m, struct tag_sum *out) {
     const struct locks_state *v = state;
@@ -476,7 +487,8 @@ static void tagged(const void *state, const struct model *m, struct tag_sum *out
             in_class = in_owner = false;
         if (r->kind == LOCK_ROW_OWNER)
             in_owner = false;
-        bool has = tags_add(&m->tags, out, tag_of(r), in_class || in_owner ? 0 : weight);
+        bool counted = in_class || in_owner || is_shown_above(&v->rows, i);
+        bool has = tags_add(&m->tags, out, tag_of(r), counted ? 0 : weight);
         in_class |= has && r->kind == LOCK_ROW_CLASS;
         in_owner |= has && (r->kind == LOCK_ROW_OWNER || r->kind == LOCK_ROW_FRAME);
     }

@@ -15,9 +15,11 @@ static int add_row(struct profile *p, enum thread_kind kind) {
         return -ENOMEM;
     uint64_t key = call_key(method, TIER_NONE, 0);
     int rc = call_tree_add(&p->tree, &key, 1, method_table_count(p->methods), &node);
-    if (rc == 0)
+    /* A full tree gives its node for all that it cannot keep: these stacks then stay as they are. */
+    const struct call_node *n = rc == 0 ? &p->tree.node[node] : NULL;
+    if (n && n->parent == CALL_ROOT && n->method == method)
         p->native_fold.vm[kind] = node + 1;
-    return rc == -ENOSPC ? 0 : rc; /* these stacks then stay as they are */
+    return rc == -ENOSPC ? 0 : rc;
 }
 
 /* Whether a frame of this kind is code that others call, so that it counts for its caller. */
@@ -26,13 +28,16 @@ static bool is_native(enum method_kind kind) {
            kind == METHOD_STUB;
 }
 
-/* Returns what is left of a stack that ends with a node of this kind. Frames of unknown methods
- * stand for Java frames if native ones are above them; those at the root are reasons and marks. */
-static uint32_t fold_one(enum method_kind kind, uint32_t node, uint32_t above, bool native_above) {
-    bool java = (above & NATIVE_FOLD_JAVA) || kind == METHOD_JAVA || kind == METHOD_COMPILING;
-    if (is_native(kind))
+/* Returns what is left of a stack that ends with this node. Frames of unknown methods stand for Java
+ * frames if native ones are above them; those at the root are reasons and marks. A class is kept
+ * below Java; it is the leaf, so a second one is not from a JVM. */
+static uint32_t fold_one(const struct call_node *n, enum method_kind kind, uint32_t node,
+                         uint32_t above, bool native_above) {
+    bool below = above & NATIVE_FOLD_JAVA;
+    if (is_native(kind) || (kind == METHOD_CLASS && (!below || n->recursive)))
         return above;
-    return node | (java || native_above ? NATIVE_FOLD_JAVA : 0);
+    bool java = below || native_above || kind == METHOD_JAVA || kind == METHOD_COMPILING;
+    return node | (java ? NATIVE_FOLD_JAVA : 0);
 }
 
 /* A parent's id is smaller than its children's, so one pass is enough. */
@@ -46,8 +51,8 @@ static int fold_nodes(struct native_fold *f, const struct profile *p) {
         uint32_t above = root ? NATIVE_FOLD_NONE : f->left[n->parent];
         /* without natives, what is left of the stack above is all of it */
         bool native_above = !root && (above & ~NATIVE_FOLD_JAVA) != n->parent;
-        f->left[i] =
-            fold_one(method_table_get(p->methods, n->method)->kind, i, above, native_above);
+        enum method_kind kind = method_table_get(p->methods, n->method)->kind;
+        f->left[i] = fold_one(n, kind, i, above, native_above);
     }
     f->nodes = t->nodes;
     return 0;

@@ -208,7 +208,8 @@ static int fold_natives(struct build *b, struct query *q) {
     int rc = q->fold_natives || row || also ? native_fold_update(b->p) : 0;
     if (rc != 0)
         return rc;
-    q->fold_natives = q->fold_natives && (!q->with_method || native_fold_has(b->p, q->method));
+    q->fold_natives = q->fold_natives && (!q->with_method || native_fold_has(b->p, q->method)) &&
+                      (!q->with_also || native_fold_has(b->p, q->also));
     b->s->folds_natives = q->fold_natives;
     b->left = q->fold_natives ? b->p->native_fold.left : NULL;
     b->only = row    ? native_fold_row(b->p, q->method)
@@ -216,7 +217,9 @@ static int fold_natives(struct build *b, struct query *q) {
                      : CALL_ROOT;
     if (b->only == CALL_ROOT)
         return 0;
-    q->locks = false; /* they wait for no Java lock */
+    if (row && also && q->method != q->also)
+        b->only = NATIVE_FOLD_NONE; /* no stack is of both */
+    q->locks = false;               /* they wait for no Java lock */
     q->with_method &= !row;
     q->with_also &= !also;
     q->from_method &= !row;

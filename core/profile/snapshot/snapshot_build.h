@@ -214,7 +214,8 @@ static inline uint32_t build_leaf(const struct build *b, uint32_t node, uint32_t
         return node;
     if (b->left[node] & NATIVE_FOLD_JAVA)
         return b->left[node] & ~NATIVE_FOLD_JAVA;
-    uint32_t row = build_row(b, node, thread);
+    /* a stack that is kept for a method on it stays, so that the method is there */
+    uint32_t row = b->q->with_method ? CALL_ROOT : build_row(b, node, thread);
     return row == CALL_ROOT ? node : row;
 }
 

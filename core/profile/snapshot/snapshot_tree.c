@@ -280,7 +280,8 @@ static void end_group(struct build *b, uint32_t from) {
 static void items_to_branches(struct build *b, const struct group *g, uint32_t first,
                               uint32_t lost) {
     for (uint32_t i = g->first; i < g->end; i++) {
-        uint32_t id = b->path_branch[build_path_of(b, b->item[i].node)];
+        uint32_t path = build_path_of(b, b->item[i].node);
+        uint32_t id = path == CALL_ROOT ? 0 : b->path_branch[path];
         b->item[i].thread = id > first ? id - 1 : lost;
     }
 }

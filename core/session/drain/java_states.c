@@ -3,14 +3,14 @@
 
 bool drain_wants_java_states(struct session *s, uint64_t now, bool *all) {
     struct drain *d = &s->drain;
-    session_lock(s);
-    bool wanted = now < s->states_until_ns;
-    *all = wanted && (s->states_all || !d->states_on);
-    s->states_all = false;
-    if (d->states_on && !wanted)
+    bool wanted = now < atomic_load(&s->states_until_ns);
+    *all = wanted && (atomic_exchange(&s->states_all, false) || !d->states_on);
+    if (d->states_on != wanted) { /* also at the start: late records may have come since the end */
+        session_lock(s);
         profile_forget_java_states(s->profile);
+        session_unlock(s);
+    }
     d->states_on = wanted;
-    session_unlock(s);
     return wanted;
 }
 

@@ -50,6 +50,33 @@ static void test_limits(void **state) {
     profile_free(p);
 }
 
+/* A full tree has no room for the rows of the VM's threads: their stacks stay as they are. */
+static void test_full_tree_folds(void **state) {
+    (void)state;
+    struct profile_limits limits = tiny_limits();
+    limits.nodes = 64;
+    struct profile *p = profile_new_limited(60, &limits);
+    assert_int_equal(profile_thread_name(p, 7, 1, "GC Thread#0"), 0);
+    uint32_t native = method_table_intern(p->methods, METHOD_NATIVE, "", "mark", "", "");
+    struct profile_frame mark = {.method = native}, f[8] = {{0}};
+    assert_int_equal(add_frames(p, SECOND, 7, &mark, 1), 0);
+    for (uint32_t i = 0; i < 200; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "m%u", i);
+        f[0].method = f[3].method = intern(p, name);
+        assert_int_equal(add_frames(p, SECOND, 1, f, 8), 0);
+    }
+    struct snapshot *s = take(p, (struct query){.fold_natives = true, .tree = true});
+    for (uint32_t i = 0; i < s->method_count; i++)
+        if (s->methods[i].method == native)
+            assert_int_equal(s->methods[i].self, 10);
+        else
+            assert_true(s->methods[i].self <= 2000); /* of the others */
+    snapshot_free(s);
+    expect_sound(p, 2010);
+    profile_free(p);
+}
+
 /* Threads come and go. The recent ones have rows of their own, however many there were before. */
 static void test_many_short_threads(void **state) {
     (void)state;
@@ -185,9 +212,8 @@ static void test_memory_limit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_many_short_threads),
-        cmocka_unit_test(test_lines_make_room),
+        cmocka_unit_test(test_full_tree_folds),    cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_many_short_threads), cmocka_unit_test(test_lines_make_room),
         cmocka_unit_test(test_memory_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

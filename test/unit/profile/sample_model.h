@@ -16,11 +16,11 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { SAMPLES = 2500, DEPTH = 12, METHODS = 13, SECONDS = 20, HISTORY = 8, LINES = 4 };
+enum { SAMPLES = 2500, DEPTH = 12, METHODS = 14, SECONDS = 20, HISTORY = 8, LINES = 4 };
 
-/* Methods below JAVA are Java's. Then come two of native code, the class of an object, and the row
- * of the collector's threads, which is on no stack. */
-enum { JAVA = 9, NATIVE = JAVA, KERNEL, CLASS, GC_ROW };
+/* Methods below JAVA are Java's. Then come two of native code, the class of an object, a method that
+ * is not known, and the row of the collector's threads, which is on no stack. */
+enum { JAVA = 9, NATIVE = JAVA, KERNEL, CLASS, ERROR, GC_ROW };
 
 /* Threads are 1 to THREADS by their tid, then virtual threads by their id behind VIRTUAL. */
 enum { THREADS = 5, VIRTUALS = 4, ALL_THREADS = THREADS + VIRTUALS, VIRTUAL = 1000 };
@@ -31,6 +31,7 @@ struct model_sample {
     int event;
     bool failed;
     struct profile_frame frame[DEPTH];
+    uint32_t begins; /* where the query's method is nearest to the root, or what is left there */
 };
 
 /* A tree with everything by linear search. */
@@ -100,7 +101,7 @@ static struct model *model_new(uint64_t start) {
     m->p = profile_new(HISTORY);
     for (uint32_t i = 0; i < METHODS; i++) {
         static const enum method_kind others[] = {METHOD_NATIVE, METHOD_KERNEL, METHOD_CLASS,
-                                                  METHOD_THREAD};
+                                                  METHOD_ERROR, METHOD_THREAD};
         bool java = i < JAVA;
         snprintf(name, sizeof name,
                  java         ? "Method%c"
@@ -216,26 +217,39 @@ static bool model_keeps(const struct model *m, const struct model_sample *s,
     return model_matches(m, s) == (q->filter[0] != '!');
 }
 
-/* Writes what a fold leaves of a stack. */
+static bool is_native(uint32_t method) {
+    return method == NATIVE || method == KERNEL;
+}
+
+/* Writes what a fold leaves of a stack: from the root, frames of Java, of unknown methods, and the
+ * first class below Java. */
 static void model_fold(struct model_sample *s, const struct query *q) {
+    bool keep[DEPTH] = {false}, java = false, dropped = false, unknown = false, class = false;
     uint32_t kept = 0;
-    bool java = false, native = false, all_native = true;
-    if (!q->fold_natives || (q->with_method && (q->method == NATIVE || q->method == KERNEL)))
+    if (!q->fold_natives || (q->with_method && is_native(q->method)) ||
+        (q->with_also && is_native(q->also)))
         return;
     for (uint32_t i = s->frames; i-- > 0;) {
-        bool is_native = s->frame[i].method == NATIVE || s->frame[i].method == KERNEL;
-        java |= s->frame[i].method < JAVA || (!is_native && native); /* what is not known */
-        native |= is_native;
-        all_native &= is_native;
+        uint32_t method = s->frame[i].method;
+        keep[i] = method < JAVA || method == ERROR || (method == CLASS && java && !class);
+        java |= method < JAVA || (method == ERROR && dropped);
+        unknown |= method == ERROR;
+        class |= method == CLASS;
+        dropped |= !keep[i];
     }
-    for (uint32_t i = 0; java && i < s->frames; i++)
-        if (s->frame[i].method < JAVA || s->frame[i].method == CLASS)
-            s->frame[kept++] = s->frame[i];
     bool by_carrier = !s->virtual_id || (q->carriers && !q->virtual_id);
+    bool of_method = q->with_method && q->method != GC_ROW;
     if (java) {
+        uint32_t begins = s->begins;
+        for (uint32_t i = 0; i < s->frames; i++) {
+            s->begins = keep[i] && i <= begins ? kept : s->begins;
+            if (keep[i])
+                s->frame[kept++] = s->frame[i];
+        }
         s->frames = kept;
-    } else if (all_native && by_carrier && is_collector(s->tid)) {
+    } else if (!unknown && !of_method && by_carrier && is_collector(s->tid)) {
         s->frames = 1;
+        s->begins = 0;
         s->frame[0] = (struct profile_frame){.method = GC_ROW};
     }
 }
@@ -254,11 +268,14 @@ static const struct model_sample *model_take(const struct model *m, uint32_t i,
     ask.fold_natives = true;
     if (!model_keeps(m, &folded, &ask))
         return NULL;
+    folded.begins = model_outermost(&folded, q->method);
     model_fold(&folded, &ask);
     if ((row || also) && folded.frame[0].method != GC_ROW)
         return NULL;
-    if (!q->fold_natives)
+    if (!q->fold_natives) {
         folded = m->sample[i];
+        folded.begins = model_outermost(&folded, q->method);
+    }
     return &folded;
 }
 
@@ -289,7 +306,7 @@ static void model_build(struct model *m, const struct query *q) {
         uint32_t at = SNAPSHOT_ROOT;
         if (q->by_thread)
             at = model_step(m, s, q, at, m->thread_method[model_owner(s, q)], TIER_NONE);
-        uint32_t outermost = q->from_method ? model_outermost(s, q->method) : UINT32_MAX;
+        uint32_t outermost = q->from_method ? s->begins : UINT32_MAX;
         uint32_t leaf = q->inverted && q->from_method ? outermost : 0;
         uint32_t root = !q->inverted && q->from_method ? outermost : s->frames - 1;
         for (uint32_t j = 0; j <= root - leaf; j++) {

@@ -15,6 +15,7 @@ static const struct method known[] = {
     {.kind = METHOD_JAVA, .class_name = "shop/Cart", .name = "total", .signature = "()V"},
     {.kind = METHOD_KERNEL, .class_name = "", .name = "copy_user", .signature = ""},
     {.kind = METHOD_CLASS, .class_name = "", .name = "shop/Order", .signature = ""},
+    {.kind = METHOD_THREAD, .class_name = "", .name = "[GC threads]", .signature = ""},
 };
 
 static const struct method *method_of(const void *arg, uint32_t id) {
@@ -101,6 +102,25 @@ static void methods(void **unused) {
                      FINDING_MORE_ALLOC);
 }
 
+/* With native frames folded, what is left of the kernel is not all of it, and a row of the VM's
+ * threads is no method. */
+static void folded(void **unused) {
+    (void)unused;
+    struct snapshot_method rows[] = {{.method = 3, .self = 40, .self_samples = 4000},
+                                     {.method = 0, .self = 30, .self_samples = 3000},
+                                     {.method = 1, .self = 25, .self_samples = 2500}};
+    struct snapshot s = {
+        .weight = 100, .samples = 10000, .sampled_ns = SECOND, .methods = rows, .method_count = 3};
+    struct findings_of of = about(&s, NULL, 0);
+    must(&of, "25 % of the CPU time is in the kernel");
+    s.folds_natives = true;
+    assert_null(find(&of, "kernel"));
+    assert_null(find(&of, "[GC threads]"));
+    assert_int_equal(must(&of, "is in <total> itself")->method, 0);
+    s.method_count = 1;
+    assert_null(find(&of, "itself"));
+}
+
 static void threads(void **unused) {
     (void)unused;
     uint64_t waits[PROFILE_STATES] = {0}, runs[PROFILE_STATES] = {0};
@@ -168,8 +188,8 @@ static void jvm(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing), cmocka_unit_test(methods), cmocka_unit_test(threads),
-        cmocka_unit_test(pauses),  cmocka_unit_test(jvm),
+        cmocka_unit_test(nothing), cmocka_unit_test(methods), cmocka_unit_test(folded),
+        cmocka_unit_test(threads), cmocka_unit_test(pauses),  cmocka_unit_test(jvm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -180,6 +180,45 @@ static void of_threads(void **unused) {
     fixture_close(&f);
 }
 
+/* A virtual thread is the same one on another carrier. */
+static void of_a_virtual_thread(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_rich(&f, LIVE_THREADS, 40, 160, false);
+    fixture_virtual(&f, 4711, 77, 900, "2 java.lang.VirtualThread.run|2 shop.Task.call");
+    fixture_second(&f);
+    fixture_press(&f, "g");
+    rest(&f);
+    assert_true(fixture_has(&f, "shop.Task.call"));
+    unsigned before = f.locks;
+    fixture_virtual(&f, 4712, 77, 1, "2 java.lang.VirtualThread.run|2 shop.Task.call");
+    fixture_refresh(&f);
+    before = f.locks;
+    fixture_rest(&f);
+    assert_int_equal(f.locks, before); /* the answer is still that of this thread */
+    fixture_close(&f);
+}
+
+/* Pages of lines have no pane: its text would be read as part of the rows. */
+static void read_aloud(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_busy(&f, LIVE_METHODS, 29, 200, false);
+    f.model.settings.plain = true;
+    screen_free(f.screen);
+    f.screen = screen_new(&f.model, LIVE_METHODS);
+    assert_non_null(f.screen);
+    fixture_refresh(&f);
+    screen_draw(f.screen, &f.canvas, NULL);
+    rest(&f);
+    assert_false(fixture_has(&f, "CALLERS"));
+    fixture_press(&f, "P");
+    rest(&f);
+    assert_false(fixture_has(&f, "CALLERS"));
+    assert_true(fixture_has(&f, "pages of lines have no pane"));
+    fixture_close(&f);
+}
+
 static void of_trees(void **unused) {
     (void)unused;
     struct fixture f;
@@ -540,12 +579,13 @@ static void presses(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),    cmocka_unit_test(too_small),
-        cmocka_unit_test(first),    cmocka_unit_test(of_threads),
-        cmocka_unit_test(of_trees), cmocka_unit_test(new_row),
-        cmocka_unit_test(rests),    cmocka_unit_test(slow),
-        cmocka_unit_test(numbers),  cmocka_unit_test(numbers_of_a_thread),
-        cmocka_unit_test(held),     cmocka_unit_test(presses),
+        cmocka_unit_test(sizes),      cmocka_unit_test(too_small),
+        cmocka_unit_test(first),      cmocka_unit_test(of_threads),
+        cmocka_unit_test(of_trees),   cmocka_unit_test(of_a_virtual_thread),
+        cmocka_unit_test(read_aloud), cmocka_unit_test(new_row),
+        cmocka_unit_test(rests),      cmocka_unit_test(slow),
+        cmocka_unit_test(numbers),    cmocka_unit_test(numbers_of_a_thread),
+        cmocka_unit_test(held),       cmocka_unit_test(presses),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }

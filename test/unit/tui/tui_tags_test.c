@@ -121,6 +121,21 @@ static void threads(void **unused) {
     fixture_close(&f);
 }
 
+/* A row of the VM's threads is the same item in the methods and the tree. */
+static void folded_rows(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_METHODS, 24, 100, false);
+    profile_thread_name(f.profile, 4720, 40, "GC Thread#7");
+    fixture_second(&f);
+    fixture_press(&f, "J/GC threads\n ");
+    HAS("1 tagged: 9.0% self");
+    fixture_press(&f, "3");
+    HAS("1 tagged: 9.0% self");
+    HAS(" *   9.0 ");
+    fixture_close(&f);
+}
+
 static void locks_and_alloc(void **unused) {
     (void)unused;
     struct fixture f;
@@ -330,6 +345,7 @@ int main(void) {
         cmocka_unit_test(space),
         cmocka_unit_test(follows_its_method),
         cmocka_unit_test(threads),
+        cmocka_unit_test(folded_rows),
         cmocka_unit_test(locks_and_alloc),
         cmocka_unit_test(copies_all),
         cmocka_unit_test(fills_the_filter),

@@ -9,27 +9,38 @@ class Findings {
         this.go = go;
         this.query = null;
         this.asked = 0; // when, in ms
+        this.settled = false; // the answer will not change any more
+        this.timer = 0;
         this.found = [];
     }
 
-    // A view was shown. `question`: its query. Time that is over stays as it is.
+    // A view was shown. `question`: its query. Time that is over stays as it is, but its last samples
+    // may still be on their way: it is requested twice.
     follow(question, held) {
         const q = new URLSearchParams(question);
         for (const other of ["tree", "rows", "inverted", "locks", "before"])
             q.delete(other);
         const query = q.toString(), now = performance.now();
         const same = query === this.query;
-        if (same && (held || document.hidden || now - this.asked < Findings.EVERY))
+        if (same && (this.settled || document.hidden || now - this.asked < Findings.EVERY))
             return;
         this.query = query;
         this.asked = now;
-        this.ask(query);
+        this.settled = same && held;
+        this.ask(query, question, held);
     }
 
-    async ask(query) {
+    async ask(query, question, held) {
         const answer = await this.stream.get("/findings?" + query, true);
-        if (answer && this.query === query)
+        if (this.query !== query)
+            return; // the answer to another question is on its way
+        if (answer)
             this.show(answer.findings || []);
+        this.settled = this.settled && Boolean(answer);
+        window.clearTimeout(this.timer);
+        if (held && !this.settled) // no view will come
+            this.timer = window.setTimeout(() => this.query === query && this.follow(question, true),
+                                           Findings.EVERY);
     }
 
     // Lines keep their elements, and with them the focus.

@@ -4,7 +4,7 @@
 #include "core/base/clock.h"
 
 #define PAUSE_MS 1000u   /* between two reports */
-#define SOON_MS 500u     /* the same, if all states are asked for again */
+#define SOON_MS 500u     /* the same, if all states are requested again */
 #define PAUSE_TIMES 500u /* and at least this many times the CPU time of the last one */
 
 static jfieldID field_of(JNIEnv *jni, jclass c, const char *name, const char *type) {

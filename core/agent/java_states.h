@@ -18,7 +18,7 @@ struct java_states {
     jfieldID status;  /* threadStatus; NULL: not known */
     uint32_t asked;   /* the reader's request that was carried out last; 0: none */
     uint64_t next_ms; /* of the next report */
-    uint64_t soon_ms; /* of one that is asked for anew */
+    uint64_t soon_ms; /* of one that is requested again */
 };
 
 /* Finds the fields. No exception is pending afterwards. Context: any Java thread, before the

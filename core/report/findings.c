@@ -56,7 +56,8 @@ struct list {
 __attribute__((format(printf, 4, 5))) static struct finding *
 add(struct list *l, enum what what, bool is_worse, const char *fmt, ...) {
     struct finding *f = &l->out[l->count < FINDINGS_MAX ? l->count++ : FINDINGS_MAX - 1];
-    *f = (struct finding){.what = (int)what, .is_worse = is_worse, .method = METHOD_NONE};
+    *f = (struct finding){
+        .what = (int)what, .is_worse = is_worse, .method = METHOD_NONE, .event = l->of->event};
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(f->text, sizeof f->text, fmt, ap);
@@ -64,21 +65,31 @@ add(struct list *l, enum what what, bool is_worse, const char *fmt, ...) {
     return f;
 }
 
-/* Returns what the weight of the current event is a part of: "of the CPU time". */
-static const char *whole_of(int event) {
-    static const char *const whole[EVENT_KINDS] = {
-        [WIRE_EVENT_CPU] = "of the CPU time",
-        [WIRE_EVENT_WALL] = "of all threads' time",
-        [WIRE_EVENT_ALLOC] = "of what is allocated",
-        [WIRE_EVENT_LOCK] = "of the waits",
-        [WIRE_EVENT_NATIVELOCK] = "of the waits",
-        [WIRE_EVENT_NATIVEMEM] = "of the native memory",
-        [WIRE_EVENT_METHOD] = "of the calls",
-        [EVENT_LIVE] = "of what is alive",
-        [EVENT_LEAK] = "of what was not freed",
+#define OF_THE(whole)                                                                              \
+    { "of the " whole, "of the selection's " whole }
+#define OF_WHAT(what)                                                                              \
+    { "of what " what, "of what " what " in the selection" }
+
+/* Returns what the weight of an event is a part of: "of the CPU time". */
+static const char *whole_of(const struct findings_of *of, int event) {
+    static const char *const whole[EVENT_KINDS][2] = {
+        [WIRE_EVENT_CPU] = OF_THE("CPU time"),
+        [WIRE_EVENT_WALL] = {"of all threads' time", "of the selection's time"},
+        [WIRE_EVENT_ALLOC] = OF_WHAT("is allocated"),
+        [WIRE_EVENT_LOCK] = OF_THE("waits"),
+        [WIRE_EVENT_NATIVELOCK] = OF_THE("waits"),
+        [WIRE_EVENT_NATIVEMEM] = OF_THE("native memory"),
+        [WIRE_EVENT_METHOD] = OF_THE("calls"),
+        [EVENT_LIVE] = OF_WHAT("is alive"),
+        [EVENT_LEAK] = OF_WHAT("was not freed"),
     };
-    const char *text = whole[event];
-    return text ? text : "of all";
+    const char *text = whole[event][of->selected];
+    return text ? text : of->selected ? "of the selection" : "of all";
+}
+
+/* Returns what limits a sum that is not a share. */
+static const char *here(const struct findings_of *of) {
+    return of->selected ? " in the selection" : "";
 }
 
 struct findings_pauses findings_pauses(const struct profile_second *second, uint32_t seconds) {
@@ -101,8 +112,9 @@ static void find_pauses(struct list *l) {
         struct format f = {""};
         if (part >= MUCH_PAUSED)
             add(l, kind ? SAFEPOINTS : COLLECTIONS, part >= TOO_MUCH_PAUSED,
-                "%s stopped the JVM for %.0f %% of the last %u s; worst second: %s", who[kind],
-                part, p.seconds, format_duration(&f, p.most_ns[kind]));
+                "%s stopped the JVM for %.0f %% of the %s%u s%s; worst second: %s", who[kind], part,
+                l->of->held ? "" : "last ", p.seconds, l->of->held ? " until then" : "",
+                format_duration(&f, p.most_ns[kind]));
     }
 }
 
@@ -110,7 +122,7 @@ static void find_heap(struct list *l) {
     const struct jvm *j = l->of->jvm;
     struct format f = {""};
     double part = percent_of(j->heap_used_bytes, j->heap_max_bytes);
-    if (part >= FULL_HEAP && l->of->status->phase != SESSION_REPLAYED)
+    if (part >= FULL_HEAP && l->of->status->phase != SESSION_REPLAYED && !l->of->held)
         add(l, HEAP, true, "the heap is %.0f %% full: %s", part,
             format_heap(&f, j->heap_used_bytes, j->heap_max_bytes));
 }
@@ -129,8 +141,12 @@ static const struct snapshot *code_rows(const struct findings_of *of) {
     return of->event == WIRE_EVENT_WALL ? of->cpu : of->answer;
 }
 
+static int code_event(const struct findings_of *of) {
+    return of->event == WIRE_EVENT_WALL ? (int)WIRE_EVENT_CPU : of->event;
+}
+
 static const char *code_whole(const struct findings_of *of) {
-    return whole_of(of->event == WIRE_EVENT_WALL ? (int)WIRE_EVENT_CPU : of->event);
+    return whole_of(of, code_event(of));
 }
 
 static struct findings_thread thread_at(const struct findings_threads *threads, uint32_t i) {
@@ -172,9 +188,9 @@ static void find_blocked(struct list *l) {
     if (!worst.self || percent_of(blocked, all) < MUCH_BLOCKED)
         return;
     struct finding *f = add(l, BLOCKED, true,
-                            "%.0f %% of the application threads' time is spent waiting for "
+                            "%.0f %% of the application threads' time%s is spent waiting for "
                             "monitors, most by %s",
-                            percent_of(blocked, all), thread_name(&worst, name));
+                            percent_of(blocked, all), here(l->of), thread_name(&worst, name));
     f->thread = worst.self;
     f->more = FINDING_MORE_LOCKS;
 }
@@ -214,9 +230,9 @@ static void find_busy_threads(struct list *l) {
     }
     load_of(of->answer, of->event, sum, load);
     struct finding *f = n == 1 ? add(l, FEW_BUSY, false, "%.0f %% %s%s is in one thread: %s", part,
-                                     whole_of(of->event), load, names)
+                                     whole_of(of, of->event), load, names)
                                : add(l, FEW_BUSY, false, "%.0f %% %s%s is in %u threads: %s", part,
-                                     whole_of(of->event), load, n, names);
+                                     whole_of(of, of->event), load, n, names);
     f->thread = busy[0].self;
 }
 
@@ -270,6 +286,7 @@ static void find_code(struct list *l) {
                 NAME_BYTES - 1, of->name(of->arg, hot->method, name, sizeof name),
                 of_class ? "" : " itself");
         f->method = hot->method;
+        f->event = code_event(of);
     }
     for (uint32_t i = 0; i < s->method_count && s->methods[i].self; i++) {
         if (kind_of(of, s->methods[i].method) != METHOD_KERNEL)
@@ -277,10 +294,12 @@ static void find_code(struct list *l) {
         kernel += s->methods[i].self;
         first = first == METHOD_NONE ? s->methods[i].method : first;
     }
-    if (!s->folds_natives && percent_of(kernel, s->weight) >= MUCH_KERNEL)
-        add(l, KERNEL, false, "%.0f %% %s is in the kernel", percent_of(kernel, s->weight),
-            code_whole(of))
-            ->method = first;
+    if (!s->folds_natives && percent_of(kernel, s->weight) >= MUCH_KERNEL) {
+        struct finding *f = add(l, KERNEL, false, "%.0f %% %s is in the kernel",
+                                percent_of(kernel, s->weight), code_whole(of));
+        f->method = first;
+        f->event = code_event(of);
+    }
 }
 
 static void find_vm_threads(struct list *l) {
@@ -295,11 +314,11 @@ static void find_vm_threads(struct list *l) {
     double part = percent_of(sum[THREAD_GC], of->answer->weight);
     if (part >= MUCH_COLLECTING)
         add(l, COLLECTORS, false, "the collector's threads take %.0f %% %s", part,
-            whole_of(of->event));
+            whole_of(of, of->event));
     part = percent_of(sum[THREAD_JIT], of->answer->weight);
     if (part >= MUCH_COMPILING)
         add(l, COMPILERS, false, "the compilers take %.0f %% %s: the JVM is warming up", part,
-            whole_of(of->event));
+            whole_of(of, of->event));
 }
 
 /* Writes the name of a class as a type, without the mark of its kind. */
@@ -322,10 +341,10 @@ static void find_locks(struct list *l) {
         snprintf(owner, sizeof owner, ", held most by %.60s", s->locks[1].owner);
     class_name(l->of, first->class_id, name, sizeof name);
     add(l, LOCKS, false,
-        "in %s, threads waited %s for locks (as much as %.0f %% of the time of one thread): %.0f "
+        "in %s, threads%s waited %s for locks (as much as %.0f %% of the time of one thread): %.0f "
         "%% for %.80s%s",
-        format_duration(&time, s->locks_sampled_ns), format_duration(&waited, all), part,
-        percent_of(first->waited_ns, all), name, owner)
+        format_duration(&time, s->locks_sampled_ns), here(l->of), format_duration(&waited, all),
+        part, percent_of(first->waited_ns, all), name, owner)
         ->more = FINDING_MORE_LOCKS;
 }
 
@@ -341,8 +360,8 @@ static void find_allocation(struct list *l) {
         if (part < MUCH_OF_A_CLASS)
             return;
         class_name(of, s->methods[i].method, name, sizeof name);
-        add(l, ALLOCATION, false, "%s are allocated per second, %.0f %% of it %.120s",
-            format_bytes(&f, snapshot_per_second(s, s->weight)), part, name)
+        add(l, ALLOCATION, false, "%s are allocated per second%s, %.0f %% of it %.120s",
+            format_bytes(&f, snapshot_per_second(s, s->weight)), here(of), part, name)
             ->more = FINDING_MORE_ALLOC;
         return;
     }

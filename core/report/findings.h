@@ -34,6 +34,7 @@ struct finding {
     bool is_worse; /* a problem to fix, not only information */
     char text[200];
     uint32_t method;    /* METHOD_NONE: not about a method */
+    int event;          /* enum event_kind: of the method's share; otherwise that of the answer */
     const void *thread; /* findings_thread.self of the thread it is about; NULL: not about one */
     enum finding_more more;
 };
@@ -65,7 +66,8 @@ struct findings_of {
     struct findings_threads sleepers; /* with wall clock samples; may be the same list */
     const struct jvm *jvm;
     const struct session_status *status;
-    bool held;                           /* the answer is of a time that is over */
+    bool held;     /* the answer is of a time that is over */
+    bool selected; /* of a thread, method, package or filter: shares are not of the whole profile */
     const struct profile_second *second; /* complete seconds before now, oldest first */
     uint32_t seconds;
     /* Names: `method` never returns NULL; `name` writes the method's name, and returns `out`. */

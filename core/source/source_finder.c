@@ -1,6 +1,7 @@
 #include "core/source/source_finder.h"
 
 #include "symbols/elf/target_files.h"
+#include "core/source/archive_list.h"
 #include "core/source/source_archive.h"
 
 #include <dirent.h>
@@ -260,7 +261,8 @@ static zip_t *open_archive(int fd, off_t most) {
     int why;
     if (fd < 0)
         return NULL;
-    zip_t *z = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= most
+    zip_t *z = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= most &&
+                       archive_list_is_short(fd, st.st_size)
                    ? zip_fdopen(fd, 0, &why)
                    : NULL;
     if (!z)

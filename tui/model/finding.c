@@ -42,6 +42,7 @@ int finding_list(const struct model *m, struct finding out[FINDINGS_MAX]) {
                                    .jvm = &m->jvm,
                                    .status = &m->status,
                                    .held = m->held,
+                                   .selected = m->asked.narrowings > 0,
                                    .second = m->second,
                                    .seconds = m->seconds,
                                    .method = method_of,

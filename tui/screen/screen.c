@@ -277,6 +277,8 @@ static void follow(struct screen *s, enum view_outcome outcome) {
     if (outcome < VIEW_ASK)
         return;
     take_direction(s, view);
+    if (!s->model->question.fixed)
+        s->event = s->model->question.event; /* a finding leads to the event it is about */
     screen_bring_up(s, view);
 }
 

@@ -183,7 +183,7 @@ static void draw_state(const struct drawing *d, int y, uint32_t place) {
     for (int i = 0; i < WIRE_THREAD_STATES; i++) {
         uint32_t before = 0;
         for (int k = 0; k < WIRE_THREAD_STATES; k++)
-            before += d->state[k] > d->state[i] || (d->state[k] == d->state[i] && k < i);
+            before += k < i ? d->state[k] >= d->state[i] : d->state[k] > d->state[i];
         at = before == place ? i : at;
     }
     view_percent(d->c, y, d->x, SHARE_COLS, percent_of(d->state[at], d->states));

@@ -509,6 +509,8 @@ static enum view_outcome enter(const struct overview_state *v, struct model *m) 
         if (on.method != METHOD_NONE) {
             model_narrow_method(m, on.method);
             m->question.inverted = true; /* show its callers */
+            if (s->kind == FINDING)
+                m->question.event = v->finding[s->at].event;
         }
         return view_go(on.method != METHOD_NONE ? LIVE_TREE : LIVE_METHODS);
     }

@@ -16,6 +16,7 @@
 #define HISTORY_S                                                                                  \
     3700 /* seconds: the longest /prof, taken from existing samples; memory limits this, too */
 #define LOOK_MS 1000
+#define TIDY_MS 10000
 
 /* Everything that serves, in the order in which it is made. */
 struct parts {
@@ -127,12 +128,13 @@ static void look(struct roster *r) {
     }
 }
 
-static void wait_for(int stop_fd, struct roster *r) {
+static void wait_for(int stop_fd, struct parts *p) {
     struct pollfd stop = {.fd = stop_fd, .events = POLLIN};
     do {
-        if (r)
-            look(r);
-    } while (poll(&stop, 1, r ? LOOK_MS : -1) <= 0);
+        if (p->roster)
+            look(p->roster);
+        api_sources_tidy(p->serve.sources);
+    } while (poll(&stop, 1, p->roster ? LOOK_MS : TIDY_MS) <= 0);
 }
 
 int serve_run(const struct serve_options *o, int stop_fd, void (*ready)(void *arg, const char *url),
@@ -152,7 +154,7 @@ int serve_run(const struct serve_options *o, int stop_fd, void (*ready)(void *ar
     if (r == 0) {
         listen_url(&p.at, p.tls.cert != NULL, url, sizeof url);
         ready(arg, url);
-        wait_for(stop_fd, p.roster);
+        wait_for(stop_fd, &p);
     }
     close_all(&p);
     return r;

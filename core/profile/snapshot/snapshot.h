@@ -80,7 +80,8 @@ struct query {
                             frame outside the JDK (method_is_jdk) is left out, because the user
                             cannot change that code. The roots are then classes of allocated
                             objects, their children the sites that allocate them. Where no frame is
-                            outside the JDK, the last one is the site */
+                            outside the JDK, the first frame of the JDK is the site; what has no
+                            Java frame stays with the root */
     bool tree;         /* build the tree (rows are always built) */
     bool carriers;     /* samples of virtual threads belong to their carrier threads; otherwise to
                             the virtual threads */
@@ -202,8 +203,9 @@ struct snapshot {
     bool inverted, by_thread, by_tier, by_site; /* the kind of the tree, from the query */
     bool folds_natives;                         /* from the query, if it is possible */
     uint32_t
-        *via; /* by_site: for each node that is a site, the method of the JDK that it calls, the
-                      heaviest of them; METHOD_NONE: none. NULL: not by_site */
+        *via; /* by_site: for each node that is a site, the method of the JDK by which more than
+                      half of its weight gets there, if there is one; otherwise one of them, or
+                      METHOD_NONE. NULL: not by_site */
     bool filter_gave_up; /* for some names the filter takes too long: they count as not matching */
     struct snapshot_line *lines;
     uint32_t line_count;

@@ -7,7 +7,8 @@
 
 /*
  * Turns the inverted tree into sites, in place: what is between a root and its first frame outside
- * the JDK is left out, and then siblings of one method become one branch.
+ * the JDK is left out, and then siblings of one method become one branch. The site of a stack without
+ * such a frame is its first frame of the JDK, and its callers are left out.
  *
  *      byte[]                         byte[]
  *        Arrays.copyOf                  shop.Cart.render   via StringBuilder.toString
@@ -19,16 +20,16 @@
 /* A branch of the inverted tree. */
 struct place {
     uint32_t method;
-    uint32_t to;      /* the new branch that has its weight: its own, or the root's */
-    bool has_callers; /* there are branches below it */
-    bool reached;     /* it is a site, or above one */
+    uint32_t to;    /* the new branch that has its weight: its own, or the root's */
+    uint32_t inner; /* on the way from the root: the first method of the JDK; METHOD_NONE: none */
+    bool reached;   /* it is a site, or above one */
 };
 
 struct sites {
     struct build *b;
     struct place *place;  /* by branch */
     struct index index;   /* of the new branches, by parent and method */
-    uint64_t *via_weight; /* by new branch: weight of the heaviest way, which is in b->via */
+    uint64_t *via_weight; /* by new branch: votes for its way, which is in b->via */
     uint32_t count;       /* of new branches; never more than branches that were read */
 };
 
@@ -52,10 +53,9 @@ static uint32_t find_or_add(struct sites *s, uint32_t parent, uint32_t method) {
     return id;
 }
 
-/* Where no frame is outside the JDK, the last one is the site. */
-static bool is_site(const struct sites *s, const struct place *p) {
-    const struct method *m = method_table_get(s->b->p->methods, p->method);
-    return !p->has_callers || (m->kind == METHOD_JAVA && !method_is_jdk(m));
+static bool is_java(const struct sites *s, uint32_t method, bool jdk) {
+    const struct method *m = method_table_get(s->b->p->methods, method);
+    return m->kind == METHOD_JAVA && method_is_jdk(m) == jdk;
 }
 
 static void add_weight(struct sites *s, uint32_t to, const struct snapshot_node *from, bool whole) {
@@ -71,33 +71,65 @@ static void add_weight(struct sites *s, uint32_t to, const struct snapshot_node 
     s->b->branch[to].total = n->total;
 }
 
-/* Keeps the heaviest method of the JDK by which a site gets there. */
+/* Keeps the method of the JDK by which more than half of a site's weight gets there, if there is one
+ * (Boyer and Moore's majority vote). */
 static void add_way(struct sites *s, uint32_t site, uint32_t method, uint64_t weight) {
-    const struct method *m = method_table_get(s->b->p->methods, method);
-    if (m->kind != METHOD_JAVA || !method_is_jdk(m) || weight <= s->via_weight[site])
+    if (!is_java(s, method, true))
         return;
-    s->b->via[site] = method;
-    s->via_weight[site] = weight;
+    if (s->b->via[site] == method) {
+        s->via_weight[site] += weight;
+    } else if (s->via_weight[site] >= weight) {
+        s->via_weight[site] -= weight;
+    } else {
+        s->b->via[site] = method;
+        s->via_weight[site] = weight - s->via_weight[site];
+    }
+}
+
+/* Adds stacks that end before a frame outside the JDK. Without any Java frame they stay with the
+ * root. */
+static int add_ended(struct sites *s, uint32_t root, uint32_t inner,
+                     const struct snapshot_node *from) {
+    struct snapshot_node ended = {.self = from->self,
+                                  .self_samples = from->self_samples,
+                                  .total = from->self,
+                                  .total_samples = from->self_samples,
+                                  .tier = {[TIER_NONE] = from->self_samples}};
+    if (!(ended.self | ended.self_samples))
+        return 0;
+    if (inner == METHOD_NONE) {
+        add_weight(s, root, &ended, false);
+        return 0;
+    }
+    uint32_t site = find_or_add(s, root, inner);
+    if (site == SNAPSHOT_ROOT)
+        return -ENOMEM;
+    add_weight(s, site, &ended, true);
+    return 0;
 }
 
 /* Parents come first, so the branch's parent has its place. New branches have smaller indexes than
- * what is still to be read. */
+ * what is still to be read: each branch becomes at most one of its own. */
 static int move(struct sites *s, uint32_t i) {
+    struct place *p = &s->place[i];
     const uint32_t parent = s->b->branch[i].parent;
     const struct snapshot_node from = s->b->built[i];
-    struct place p = s->place[i], below = {.to = SNAPSHOT_ROOT};
-    if (parent != SNAPSHOT_ROOT) {
-        below = s->place[parent];
-        p.reached = below.reached || is_site(s, &p);
+    const struct place *below = parent == SNAPSHOT_ROOT ? NULL : &s->place[parent];
+    p->method = s->b->branch[i].method;
+    p->inner = below ? below->inner : METHOD_NONE;
+    if (below && p->inner == METHOD_NONE && is_java(s, p->method, true))
+        p->inner = p->method;
+    p->reached = below && (below->reached || is_java(s, p->method, false));
+    if (below && !p->reached) {
+        p->to = below->to;
+        return add_ended(s, p->to, p->inner, &from);
     }
-    const bool shown = parent == SNAPSHOT_ROOT || p.reached;
-    p.to = shown ? find_or_add(s, below.to, p.method) : below.to;
-    if (p.to == SNAPSHOT_ROOT)
+    p->to = find_or_add(s, below ? below->to : SNAPSHOT_ROOT, p->method);
+    if (p->to == SNAPSHOT_ROOT)
         return -ENOMEM;
-    add_weight(s, p.to, &from, shown);
-    if (p.reached && !below.reached)
-        add_way(s, p.to, below.method, from.total);
-    s->place[i] = p;
+    add_weight(s, p->to, &from, true);
+    if (p->reached && !below->reached)
+        add_way(s, p->to, below->method, from.total);
     return 0;
 }
 
@@ -108,11 +140,6 @@ int build_sites(struct build *b) {
                       .via_weight = calloc(room, sizeof *s.via_weight)};
     b->via = malloc(room * sizeof *b->via);
     int rc = s.place && s.via_weight && b->via ? 0 : -ENOMEM;
-    for (uint32_t i = 0; i < b->branches && rc == 0; i++) {
-        s.place[i].method = b->branch[i].method;
-        if (b->branch[i].parent != SNAPSHOT_ROOT)
-            s.place[b->branch[i].parent].has_callers = true;
-    }
     for (uint32_t i = 0; i < b->branches && rc == 0; i++)
         rc = move(&s, i);
     b->branches = s.count;

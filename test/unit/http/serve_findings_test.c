@@ -93,21 +93,21 @@ static void each_says_what_it_is_about(void **unused) {
     has(p, &q, "{\"event\":\"cpu\",\"findings\":[{\"text\":\"");
     has(p, &q,
         "collections stopped the JVM for 10 % of the last 10 s; worst second: 1.00s\","
-        "\"worse\":true,\"method\":null,\"thread\":null,\"view\":null}");
+        "\"worse\":true,\"method\":null,\"thread\":null,\"view\":null,\"event\":\"cpu\"}");
     has(p, &q,
         "waiting for monitors, most by sorter\",\"worse\":true,\"method\":null,"
         "\"thread\":{\"name\":\"sorter\",\"tid\":12,\"javaId\":2,\"virtual\":false},"
-        "\"view\":\"locks\"}");
+        "\"view\":\"locks\",");
     has(p, &q,
         "is in one thread: pricing\",\"worse\":false,\"method\":null,"
         "\"thread\":{\"name\":\"pricing\",\"tid\":11,");
     /* An overload is named with its signature, as views name it. */
     has(p, &q,
         " is in shop.Cart.price(int) itself\",\"worse\":false,"
-        "\"method\":\"shop.Cart.price(int)\",\"thread\":null,\"view\":null}");
+        "\"method\":\"shop.Cart.price(int)\",\"thread\":null,\"view\":null,");
     has(p, &q,
         "are allocated per second, 100 % of it shop.Order\",\"worse\":false,"
-        "\"method\":null,\"thread\":null,\"view\":\"alloc\"}");
+        "\"method\":null,\"thread\":null,\"view\":\"alloc\",");
     profile_free(p);
 }
 
@@ -119,11 +119,13 @@ static void the_question_counts(void **unused) {
     has(p, &q, "\"event\":\"wall\"");
     has(p, &q, "30 % of the application threads' time is spent waiting for monitors");
     has(p, &q, "of the CPU time is in shop.Cart.price(int) itself");
+    has(p, &q,
+        "\"method\":\"shop.Cart.price(int)\",\"thread\":null,\"view\":null,\"event\":\"cpu\"");
     has_not(p, &q, "one thread");
 
     q = question(WIRE_EVENT_CPU);
     q.tid = 12;
-    has(p, &q, "of the CPU time is in shop.Cart.sort itself");
+    has(p, &q, "of the selection's CPU time is in shop.Cart.sort itself");
     has_not(p, &q, "price");
     snprintf(q.filter, sizeof q.filter, "price");
     has_not(p, &q, "CPU time");

@@ -48,7 +48,7 @@ static void expect(struct profile *p, const struct snapshot *s, const char *cons
         snprintf(text, sizeof text, "%u %s%s %u %u%s", n->depth, m->class_name, m->name,
                  (unsigned)n->total_samples, (unsigned)n->self_samples, via);
         assert_int_equal(n->total, 10 * n->total_samples);
-        assert_int_equal(n->tier[TIER_C2], n->total_samples);
+        assert_int_equal(n->tier[TIER_C2] + n->tier[TIER_NONE], n->total_samples);
         if (!line[i] || strcmp(line[i], text) != 0)
             fail_msg("node %u: %s, not %s", i, text, line[i] ? line[i] : "(none)");
     }
@@ -81,8 +81,8 @@ static void test_ways_become_one(void **state) {
     profile_free(p);
 }
 
-/* Without a frame outside the JDK the last one is the site; what ends at a frame of the JDK that
- * others go on from stays with the class. */
+/* Without a frame outside the JDK its first one is the site, as in the terminal; without any Java
+ * frame there is none. */
 static void test_only_the_jdk(void **state) {
     (void)state;
     struct profile *p = profile_new(0);
@@ -90,8 +90,23 @@ static void test_only_the_jdk(void **state) {
     ALLOCATE(p, 2, "[B", "sun/A.f");
     ALLOCATE(p, 1, "[B", "com/sun/B.f", "native_code");
     ALLOCATE(p, 4, "[I");
+    ALLOCATE(p, 3, "[I", "native_code", "start_thread");
     struct snapshot *s = sites(p);
-    EXPECT(p, s, "0 [B 8 2", "1 java/Threadrun 5 5 via f", "1 native_code 1 1 via f", "0 [I 4 4");
+    EXPECT(p, s, "0 [B 8 0", "1 sun/Af 7 7", "1 com/sun/Bf 1 1", "0 [I 7 7");
+    snapshot_free(s);
+    profile_free(p);
+}
+
+/* Many small ways by one method are more than a larger one by another. */
+static void test_way_of_most(void **state) {
+    (void)state;
+    struct profile *p = profile_new(0);
+    ALLOCATE(p, 2, "[B", "java/A.a", "java/C.grow", "app/Cart.add");
+    ALLOCATE(p, 2, "[B", "java/A.b", "java/C.grow", "app/Cart.add");
+    ALLOCATE(p, 2, "[B", "java/A.c", "java/C.grow", "app/Cart.add");
+    ALLOCATE(p, 3, "[B", "java/D.copy", "app/Cart.add");
+    struct snapshot *s = sites(p);
+    EXPECT(p, s, "0 [B 9 0", "1 app/Cartadd 9 9 via grow");
     snapshot_free(s);
     profile_free(p);
 }
@@ -120,6 +135,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ways_become_one),
         cmocka_unit_test(test_only_the_jdk),
+        cmocka_unit_test(test_way_of_most),
         cmocka_unit_test(test_recursion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* Source files: their lines, whatever they are made of, and where they are looked for. */
+#include "core/source/archive_list.h"
 #include "core/source/line_rows.h"
 #include "core/source/source_finder.h"
 
@@ -200,6 +201,47 @@ static void finder(void **unused) {
     source_finder_free(NULL);
 }
 
+/* Puts a number of this many bytes there. */
+static void put(unsigned char *to, uint64_t n, int bytes) {
+    for (int i = 0; i < bytes; i++)
+        to[i] = (unsigned char)(n >> 8 * i);
+}
+
+/* Whether the list that this end of an archive declares would be read. `size64` 0: the end has no
+ * record for large archives. */
+static bool is_read(uint32_t size, uint64_t entries64, uint64_t size64) {
+    unsigned char end[56 + 20 + 22] = {0}, *last = end + 56 + 20;
+    char path[512];
+    snprintf(path, sizeof path, "%s/list.zip", root);
+    memcpy(last, "PK\5\6", 4);
+    put(last + 10, 0xffff, 2);
+    put(last + 12, size, 4);
+    if (size64) {
+        memcpy(end, "PK\6\6", 4);
+        put(end + 32, entries64, 8);
+        put(end + 40, size64, 8);
+        memcpy(end + 56, "PK\6\7", 4);
+    }
+    FILE *f = fopen(path, "w+");
+    assert_non_null(f);
+    assert_int_equal(fwrite(end, 1, sizeof end, f), sizeof end);
+    fflush(f);
+    bool read = archive_list_is_short(fileno(f), sizeof end);
+    fclose(f);
+    return read;
+}
+
+/* A small archive may name millions of entries: it is refused before its list is read. */
+static void long_lists(void **unused) {
+    (void)unused;
+    assert_true(is_read(ARCHIVE_LIST_BYTES_MAX, 0, 0));
+    assert_false(is_read(ARCHIVE_LIST_BYTES_MAX + 1, 0, 0));
+    assert_true(is_read(UINT32_MAX, ARCHIVE_ENTRIES_MAX, ARCHIVE_LIST_BYTES_MAX));
+    assert_false(is_read(UINT32_MAX, ARCHIVE_ENTRIES_MAX + 1, 1));
+    assert_false(is_read(UINT32_MAX, 1, ARCHIVE_LIST_BYTES_MAX + 1));
+    assert_false(is_read(100, UINT64_MAX, 1)); /* either record may be used */
+}
+
 static void hostile_files(void **unused) {
     (void)unused;
     char places[1024], path[512];
@@ -265,10 +307,10 @@ static void folds(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines),      cmocka_unit_test(control_characters),
-        cmocka_unit_test(long_lines), cmocka_unit_test(names),
-        cmocka_unit_test(finder),     cmocka_unit_test(hostile_files),
-        cmocka_unit_test(folds),
+        cmocka_unit_test(lines),         cmocka_unit_test(control_characters),
+        cmocka_unit_test(long_lines),    cmocka_unit_test(names),
+        cmocka_unit_test(finder),        cmocka_unit_test(long_lists),
+        cmocka_unit_test(hostile_files), cmocka_unit_test(folds),
     };
     return cmocka_run_group_tests(tests, make_root, remove_all);
 }

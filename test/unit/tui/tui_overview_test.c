@@ -117,6 +117,12 @@ static void idle_and_wall(void **unused) {
     assert_false(finds(&f.model, "all threads' time"));
     assert_false(finds(&f.model, "waiting for monitors"));
     assert_true(finds(&f.model, "of the CPU time is in shop.price.Rounding.halfUp itself"));
+    assert_true(fixture_has(&f, "halfUp itself"));
+    fixture_press(&f, "gj\n"); /* it leads to what it says: CPU time */
+    assert_int_equal(f.model.asked.event, WIRE_EVENT_CPU);
+    assert_true(f.model.asked.with_method && f.model.snapshot->weight > 0);
+    fixture_press(&f, "\033");
+    assert_int_equal(f.model.asked.event, WIRE_EVENT_WALL);
     f.state = WIRE_THREAD_BLOCKED;
     sample_as(&f, WIRE_EVENT_WALL, 50 * MS, 4712, 200, RUN "2 shop.cart.Cart.total");
     fixture_second(&f);

@@ -36,11 +36,12 @@
  *                                     {origin, lines, rows: [{line, text} or {line, hidden}…], cut}:
  *                                     the source around lines with samples (`context` lines each,
  *                                     4), `hidden`: number of lines left out from `line` on
- *   GET /api/v1/jvms/PID/findings?…   {event, findings: [{text, worse, method, thread, view}…]}: what
- *                                     stands out, for the same parameters as a view. worse: a
+ *   GET /api/v1/jvms/PID/findings?…   {event, findings: [{text, worse, method, thread, view, event}…]}:
+ *                                     what stands out, for the same parameters as a view. worse: a
  *                                     problem. What it is about, or null: `method`, a name for
- *                                     with=; `thread`, {name, tid, javaId, virtual}; `view`: locks,
- *                                     alloc or status has more about it
+ *                                     with= (under wall, of the samples of `event`); `thread`,
+ *                                     {name, tid, javaId, virtual}; `view`: locks, alloc or status
+ *                                     has more about it
  *   GET /api/v1/status                {version, uptimeMs, jvms, sessions, clients}; clients: views,
  *                                     streams and profiles that are in progress
  *

@@ -86,7 +86,8 @@ static void write_thread(struct json *j, const struct snapshot_thread *t) {
     json_end(j, '}');
 }
 
-static void write_finding(struct json *j, const struct finding *f, const struct method_table *t) {
+static void write_finding(struct json *j, const struct finding *f, const struct method_table *t,
+                          const struct session_status *st) {
     static const char *const view[] = {[FINDING_MORE_NONE] = NULL,
                                        [FINDING_MORE_LOCKS] = "locks",
                                        [FINDING_MORE_ALLOC] = "alloc",
@@ -104,6 +105,7 @@ static void write_finding(struct json *j, const struct finding *f, const struct 
         json_string(j, "view", view[f->more]);
     else
         json_null(j, "view");
+    json_string(j, "event", quality_event_name(st, f->event));
     json_end(j, '}');
 }
 
@@ -137,6 +139,8 @@ int api_findings_write(struct text *out, struct profile *p, const struct session
             .jvm = jvm,
             .status = st,
             .held = q->to.given,
+            .selected = query.with_method || query.tid != QUERY_ALL_THREADS || query.virtual_id ||
+                        (query.filter && query.filter[0]) || (query.package && query.package[0]),
             .second = second,
             .seconds = take_seconds(p, q, &span, st->phase == SESSION_RUNNING, second),
             .method = method_of,
@@ -148,7 +152,7 @@ int api_findings_write(struct text *out, struct profile *p, const struct session
         json_string(&j, "event", quality_event_name(st, q->event));
         json_begin(&j, "findings", '[');
         for (int i = 0; i < count; i++)
-            write_finding(&j, &found[i], table);
+            write_finding(&j, &found[i], table, st);
         json_end(&j, ']');
         json_end(&j, '}');
     }

@@ -36,13 +36,25 @@ void api_sources_free(struct api_sources *s) {
     free(s);
 }
 
-/* Returns the source of a class; NULL: none. Called with the lock, until which it lives. */
-static const struct source_file *find(struct api_sources *s, pid_t pid, const char *class_name) {
-    const uint64_t now = clock_now_ns();
+/* Called with the lock. */
+static void forget_old(struct api_sources *s, uint64_t now) {
     if (s->finder && now - s->made_ns >= KEPT_NS) {
         source_finder_free(s->finder);
         s->finder = NULL;
     }
+}
+
+void api_sources_tidy(struct api_sources *s) {
+    if (!s || pthread_mutex_trylock(&s->lock) != 0)
+        return; /* a search goes on: later */
+    forget_old(s, clock_now_ns());
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Returns the source of a class; NULL: none. Called with the lock, until which it lives. */
+static const struct source_file *find(struct api_sources *s, pid_t pid, const char *class_name) {
+    const uint64_t now = clock_now_ns();
+    forget_old(s, now);
     if (!s->finder) {
         s->finder = source_finder_new();
         s->made_ns = now;

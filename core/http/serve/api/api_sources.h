@@ -24,6 +24,8 @@ struct api_sources;
 /* `path` as in source_finder_find; NULL: none. It lives as long as this. NULL: no memory. */
 struct api_sources *api_sources_new(const char *path);
 void api_sources_free(struct api_sources *s); /* NULL is fine */
+/* Closes archives and forgets sources that were found a while ago. Call it now and then. NULL is fine. */
+void api_sources_tidy(struct api_sources *s);
 
 /* Writes the member "source": null if none is found, or if other searches take too long. `class_name`
  * "": not a Java method. `line` is sorted as in a snapshot; `context` lines are shown around each.

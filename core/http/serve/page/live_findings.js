@@ -1,12 +1,13 @@
 // What stands out in what is shown, as in the terminal's overview: a line each, and the way to more
 // about it. They cost the server some answers, so they are requested less often than views.
 class Findings {
-    // go(finding): shows what it is about.
-    constructor(box, stream, go) {
+    // go(finding): shows what it is about. here(): the view on the page.
+    constructor(box, stream, go, here) {
         this.box = box;
         this.list = box.querySelector("ul");
         this.stream = stream;
         this.go = go;
+        this.here = here;
         this.query = null;
         this.asked = 0; // when, in ms
         this.settled = false; // the answer will not change any more
@@ -22,6 +23,7 @@ class Findings {
             q.delete(other);
         const query = q.toString(), now = performance.now();
         const same = query === this.query;
+        this.found.forEach((f, i) => this.fill(i, f)); // the view may be another one
         if (same && (this.settled || document.hidden || now - this.asked < Findings.EVERY))
             return;
         this.query = query;
@@ -36,6 +38,9 @@ class Findings {
             return; // the answer to another question is on its way
         if (answer)
             this.show(answer.findings || []);
+        else if (this.shown !== query) // what is shown is of another question
+            this.show([]);
+        this.shown = query;
         this.settled = this.settled && Boolean(answer);
         window.clearTimeout(this.timer);
         if (held && !this.settled) // no view will come
@@ -52,8 +57,9 @@ class Findings {
         found.forEach((f, i) => this.fill(i, f));
     }
 
-    static leads(f) {
-        return Boolean(f.method || f.view || f.thread && (f.thread.virtual ? f.thread.javaId : f.thread.tid));
+    leads(f) {
+        return Boolean(f.method || f.view && f.view !== this.here() ||
+                       f.thread && (f.thread.virtual ? f.thread.javaId : f.thread.tid));
     }
 
     static title(f) {
@@ -62,7 +68,7 @@ class Findings {
     }
 
     fill(i, f) {
-        const tag = Findings.leads(f) ? "BUTTON" : "SPAN";
+        const tag = this.leads(f) ? "BUTTON" : "SPAN";
         let line = this.list.children[i];
         if (!line)
             this.list.append(line = make("li"));

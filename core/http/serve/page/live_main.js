@@ -392,8 +392,10 @@
 
     // To the method's callers, the thread's methods, or the view with more about it.
     function goTo(finding) {
-        if (finding.method)
+        if (finding.method) {
+            state.event = finding.event;
             return treeOf(finding.method, true);
+        }
         if (!finding.thread)
             return look(finding.view);
         state.event = eventOf();
@@ -432,7 +434,7 @@
     const locks = new LockTable($("#locks table"), aboutMethod);
     const alloc = new AllocTable($("#alloc table"), aboutMethod);
     const status = new Status($("#status dl"));
-    const findings = new Findings($("#findings"), stream, goTo);
+    const findings = new Findings($("#findings"), stream, goTo, () => state.view);
     const views = {methods, threads, tree, locks, flame, alloc, status};
     const about = new AboutMethod($("#method"), stream,
                                   {only: onlyMethod, inFlame: markInFlame, closed: aboutClosed,

@@ -260,7 +260,9 @@ def parts(server, jvm):
     want("tree" not in server.view(jvm.pid, tree=0, **q), "tree=0")
     path = "jvms/%d/lines?%s" % (jvm.pid, urllib.parse.urlencode(
         dict(q, method="Shares$P.p50")))
-    lines = server.get(path)["lines"]
+    answer = server.get(path)
+    lines = answer["lines"]
+    want(answer["total"] == {k: whole["total"][k] for k in ("weight", "samples")}, "lines: %s" % answer)
     want(sum(l["self"] for l in lines) == self_of(whole)["Shares$P.p50"], "lines: %s" % lines)
     want(any(l["line"] > 0 for l in lines), "no line has a number")
 

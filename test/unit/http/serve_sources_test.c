@@ -8,11 +8,21 @@
 
 #include "test/unit/http/serve_api_json.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Whether other searches hold the lock all the time. */
+static bool busy;
+
+int pthread_mutex_timedlock(pthread_mutex_t *lock, const struct timespec *until) {
+    (void)until;
+    return busy ? ETIMEDOUT : pthread_mutex_lock(lock);
+}
 
 static char root[] = "/tmp/jtop-sources-XXXXXX";
 
@@ -65,7 +75,7 @@ static void lines_around_samples(void **unused) {
     write_file("src/p/A.java", "one\ntwo\nthree\n\"</script>\"\x1b\n\tfive\nsix\nseven\n");
     char *text = written(s, "p/A$Inner", line, 3, 1);
     snprintf(expected, sizeof expected,
-             "{\"source\":{\"origin\":\"%s/p/A.java\",\"lines\":7,\"rows\":["
+             "{\"source\":{\"origin\":\"%s/p/A.java\",\"lines\":7,\"context\":1,\"rows\":["
              "{\"line\":0,\"text\":\"\"},{\"line\":1,\"hidden\":2},{\"line\":3,\"text\":\"three\"},"
              "{\"line\":4,\"text\":\"\\u0022\\u003c/script\\u003e\\u0022?\"},"
              "{\"line\":5,\"text\":\"    five\"},{\"line\":6,\"hidden\":2},"
@@ -107,7 +117,7 @@ static void hostile_names(void **unused) {
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char *text = written(s, names[i], line, 1, 4);
-        if (strcmp(text, "{\"source\":null}") != 0)
+        if (strcmp(text, "{\"source\":null,\"reason\":\"not found\"}") != 0)
             fail_msg("%.100s: %.200s", names[i], text);
         free(text);
     }
@@ -117,27 +127,82 @@ static void hostile_names(void **unused) {
     api_sources_free(s);
 }
 
-/* An answer has a limited number of rows, however many lines there are. */
+static void write_long(uint32_t lines) {
+    FILE *f = open_file("src/p/Long.java");
+    for (uint32_t i = 0; i < lines; i++)
+        fprintf(f, "line %u\n", i + 1);
+    fclose(f);
+}
+
+static uint32_t count_of(const char *text, const char *part) {
+    uint32_t n = 0;
+    for (const char *s = text; (s = strstr(s, part)) != NULL; s += strlen(part))
+        n++;
+    return n;
+}
+
+/* An answer has a limited number of rows. If the context does not fit, there is less of it, and as
+ * much as fits: no line with samples is lost. */
+static void lowered_context(void **unused) {
+    (void)unused;
+    static const struct snapshot_line line[] = {{.line = 1500}, {.line = 3500}};
+    char places[512];
+    struct api_sources *s = sources(places);
+    write_long(5000);
+    char *text = written(s, "p/Long", line, 2, API_SOURCES_CONTEXT_MAX);
+    assert_non_null(strstr(text, "\"text\":\"line 1500\"}"));
+    assert_non_null(strstr(text, "\"text\":\"line 3500\"}"));
+    assert_non_null(strstr(text, "\"context\":248,"));
+    assert_non_null(strstr(text, "\"cut\":false"));
+    assert_in_range(count_of(text, "{\"line\":"), 997, API_SOURCES_ROWS_MAX);
+    free(text);
+    text = written(s, "p/Long", line, 1, 498); /* exactly as many as fit, with both folds */
+    assert_non_null(strstr(text, "\"context\":498,"));
+    free(text);
+    api_sources_free(s);
+}
+
+/* If not even the lines with samples fit, the hottest ones are there, in the file's order. */
 static void cut(void **unused) {
     (void)unused;
     enum { LINES = 5000 };
     static struct snapshot_line line[LINES];
     char places[512];
     struct api_sources *s = sources(places);
-    FILE *f = open_file("src/p/Long.java");
-    for (uint32_t i = 0; i < LINES; i++) {
-        fprintf(f, "line %u\n", i + 1);
-        line[i].line = i + 1;
-    }
-    fclose(f);
+    write_long(LINES);
+    for (uint32_t i = 0; i < LINES; i++)
+        line[i] = (struct snapshot_line){.line = i + 1, .total = 1};
+    line[4321].self = 7;
+    line[4700].total = 2;
     char *text = written(s, "p/Long", line, LINES, 4);
-    assert_non_null(strstr(text, "\"text\":\"line 1000\"}],\"cut\":true}}"));
-    assert_null(strstr(text, "line 1001"));
+    const char *first = strstr(text, "\"text\":\"line 4322\"}");
+    assert_non_null(first);
+    assert_non_null(strstr(first, "\"text\":\"line 4701\"}"));
+    assert_non_null(strstr(text, "\"context\":0,"));
+    assert_non_null(strstr(text, "],\"cut\":true}}"));
+    assert_in_range(count_of(text, "{\"line\":"), 990, API_SOURCES_ROWS_MAX);
     free(text);
-    text = written(s, "p/Long", line, 1, API_SOURCES_CONTEXT_MAX - 2);
-    assert_non_null(
-        strstr(text, "\"text\":\"line 999\"},{\"line\":1000,\"hidden\":4001}],\"cut\":false}}"));
+    text = written(s, "p/Long", line, API_SOURCES_ROWS_MAX - 1, 4); /* they fit, with one fold */
+    assert_non_null(strstr(text, "\"text\":\"line 999\"}"));
+    assert_non_null(strstr(text, "\"cut\":false"));
     free(text);
+    api_sources_free(s);
+}
+
+/* "Not now" is another answer than "nowhere". */
+static void others_search(void **unused) {
+    (void)unused;
+    static const struct snapshot_line line[] = {{.line = 1}};
+    char places[512];
+    struct api_sources *s = sources(places);
+    busy = true;
+    char *text = written(s, "p/Ok", line, 1, 4);
+    assert_string_equal(text, "{\"source\":null,\"reason\":\"busy\"}");
+    free(text);
+    text = written(s, "", line, 1, 4);
+    assert_string_equal(text, "{\"source\":null,\"reason\":\"not found\"}");
+    free(text);
+    busy = false;
     api_sources_free(s);
 }
 
@@ -146,11 +211,11 @@ static void no_place(void **unused) {
     static const struct snapshot_line line[] = {{.line = 1}};
     struct api_sources *s = api_sources_new(NULL);
     char *text = written(s, "p/Ok", line, 1, 4);
-    assert_string_equal(text, "{\"source\":null}");
+    assert_string_equal(text, "{\"source\":null,\"reason\":\"not found\"}");
     free(text);
     api_sources_free(s);
     text = written(NULL, "p/Ok", line, 1, 4);
-    assert_string_equal(text, "{\"source\":null}");
+    assert_string_equal(text, "{\"source\":null,\"reason\":\"not found\"}");
     free(text);
     api_sources_free(NULL);
 }
@@ -170,10 +235,9 @@ static int make_root(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_around_samples),
-        cmocka_unit_test(hostile_names),
-        cmocka_unit_test(cut),
-        cmocka_unit_test(no_place),
+        cmocka_unit_test(lines_around_samples), cmocka_unit_test(hostile_names),
+        cmocka_unit_test(lowered_context),      cmocka_unit_test(cut),
+        cmocka_unit_test(others_search),        cmocka_unit_test(no_place),
     };
     return cmocka_run_group_tests(tests, make_root, remove_all);
 }

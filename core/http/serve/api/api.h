@@ -30,12 +30,18 @@
  *                                     "id:" the latest second; "event: trouble" with {message} if
  *                                     it cannot go on, "event: gone" with {message} when the JVM
  *                                     has ended (after one last view). The stream ends then.
- *   GET /api/v1/jvms/PID/lines?method=NAME&…   {method, lines: [{line, self, total, samples}…]};
- *                                     NAME as a view writes it; overloads are added up; 404 if no
- *                                     such method was seen. With source=1 also "source", null or
- *                                     {origin, lines, rows: [{line, text} or {line, hidden}…], cut}:
- *                                     the source around lines with samples (`context` lines each,
- *                                     4), `hidden`: number of lines left out from `line` on
+ *   GET /api/v1/jvms/PID/lines?method=NAME&…   {method, total: {weight, samples},
+ *                                     lines: [{line, self, total, samples}…]}; NAME as a view
+ *                                     writes it; overloads are added up; 404 if no such method was
+ *                                     seen. total: of everything in this query, so shares of it are
+ *                                     right. With source=1 also "source": {origin, lines, context,
+ *                                     rows: [{line, text} or {line, hidden}…], cut}, the source
+ *                                     around lines with samples (`context` lines each, 4; fewer if
+ *                                     there would be more than 1000 rows). hidden: number of lines
+ *                                     left out from `line` on. cut: lines with few samples are
+ *                                     hidden, too, because even without context they do not fit.
+ *                                     source is null if there is none; then "reason" is
+ *                                     "not found", or "busy" (the server could not search now)
  *   GET /api/v1/jvms/PID/findings?…   {event, findings: [{text, worse, method, thread, view, event}…]}:
  *                                     what stands out, for the same parameters as a view. worse: a
  *                                     problem. What it is about, or null: `method`, a name for

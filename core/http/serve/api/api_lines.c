@@ -16,6 +16,7 @@
 struct lines {
     struct snapshot_line *line; /* sorted by line */
     uint32_t count;
+    uint64_t weight, samples;     /* of everything in the query, as in a view */
     char class_name[CLASS_BYTES]; /* "": not a Java method */
     pid_t pid;                    /* 0: the JVM is gone */
 };
@@ -80,6 +81,10 @@ static int take_lines(struct session *s, const struct api_question *q, const cha
         take_class(out, method_table_get(profile_methods(p), id[i]));
         struct snapshot *snapshot = snapshot_take(p, &query);
         r = snapshot ? merge(out, snapshot) : -ENOMEM;
+        if (r == 0) {
+            out->weight = snapshot->weight;
+            out->samples = snapshot->samples;
+        }
         snapshot_free(snapshot);
     }
     session_unlock(s);
@@ -91,6 +96,10 @@ static void write_lines(struct text *out, struct api_sources *sources, const str
     struct json j = {.out = out};
     json_begin(&j, NULL, '{');
     json_string(&j, "method", ask->method);
+    json_begin(&j, "total", '{');
+    json_number(&j, "weight", lines->weight);
+    json_number(&j, "samples", lines->samples);
+    json_end(&j, '}');
     json_begin(&j, "lines", '[');
     for (uint32_t i = 0; i < lines->count; i++) {
         json_begin(&j, NULL, '{');

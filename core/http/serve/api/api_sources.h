@@ -15,7 +15,7 @@
 
 #include <sys/types.h>
 
-#define API_SOURCES_ROWS_MAX 1000u /* rows in an answer; a longer source is cut */
+#define API_SOURCES_ROWS_MAX 1000u /* rows in an answer */
 #define API_SOURCES_CONTEXT 4u     /* lines shown around one with samples */
 #define API_SOURCES_CONTEXT_MAX 1000u
 
@@ -27,9 +27,11 @@ void api_sources_free(struct api_sources *s); /* NULL is fine */
 /* Closes archives and forgets sources that were found a while ago. Call it now and then. NULL is fine. */
 void api_sources_tidy(struct api_sources *s);
 
-/* Writes the member "source": null if none is found, or if other searches take too long. `class_name`
- * "": not a Java method. `line` is sorted as in a snapshot; `context` lines are shown around each.
- * `pid` 0: the JVM is gone, so its JDK is not searched. */
+/* Writes the member "source". If it is null, "reason" follows: "not found", or "busy" if other
+ * searches take too long or there is no memory. `class_name` "": not a Java method. `line` is sorted
+ * as in a snapshot; `context` lines are shown around each, or fewer if these are too many rows. If
+ * not even the lines themselves fit, only the hottest ones have rows, and the others are among the
+ * hidden lines ("cut"). `pid` 0: the JVM is gone, so its JDK is not searched. */
 void api_sources_write(struct json *j, struct api_sources *s, pid_t pid, const char *class_name,
                        const struct snapshot_line *line, uint32_t lines, uint32_t context);
 

@@ -13,7 +13,7 @@ import urllib.request
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 KEYS = {"Control": "\ue009", "Shift": "\ue008", "Enter": "\ue007", "Escape": "\ue00c",
         "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015",
-        "Home": "\ue011", "Backspace": "\ue003"}
+        "Home": "\ue011", "End": "\ue010", "Backspace": "\ue003"}
 CHROMIUM = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
             "--disable-background-networking", "--disable-component-update", "--disable-sync",
             "--disable-dev-shm-usage", "--hide-scrollbars"]

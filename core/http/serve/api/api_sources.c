@@ -113,8 +113,8 @@ static bool build_first(struct line_rows *rows, const struct snapshot_line *hott
     return build(rows, kept, n, source_lines, 0);
 }
 
-/* The rows of the hottest lines, as many as fit without context: not all. Without memory: no
- * rows. */
+/* The rows of the hottest lines, as many as fit without context: not all. None if
+ * memory runs out. */
 static void build_hottest(struct line_rows *rows, const struct snapshot_line *line, uint32_t lines,
                           uint32_t source_lines) {
     struct snapshot_line *hottest = malloc(lines * sizeof *hottest);

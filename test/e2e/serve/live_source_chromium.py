@@ -334,8 +334,8 @@ def opened_to_the_end(page, scratch):
 
 def scrolls_by_key(page):
     open_method(page, 844, 390)
-    page.browser.js("""document.querySelector('#lines').scrollTop = 0;
-        document.querySelector('#lines').focus();""")
+    want(page.browser.js("return document.activeElement.id") == "lines", "the list has no focus")
+    page.browser.js("document.querySelector('#lines').scrollTop = 0")
     page.keys("End")
     page.wait("return document.querySelector('#lines').scrollTop > 0", "the end of the list by a key")
     page.browser.resize(1280, 820)

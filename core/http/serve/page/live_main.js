@@ -105,7 +105,7 @@
         if (!state.lines)
             about.close();
         else if (latest)
-            about.show(state.lines, question(state.held), latest.total.weight);
+            about.show(state.lines, question(state.held));
     }
 
     // ---- showing -------------------------------------------------------------------------------
@@ -137,7 +137,7 @@
         showMatches();
         shown++;
         if (first && state.lines)
-            about.show(state.lines, question(state.held), view.total.weight);
+            about.show(state.lines, question(state.held));
     }
 
     // What is always about now: a pause holds it.
@@ -362,7 +362,7 @@
     function aboutMethod(m) {
         state.lines = m.name;
         note();
-        about.show(m.name, question(state.held), latest.total.weight);
+        about.show(m.name, question(state.held));
     }
 
     function aboutClosed() {

@@ -128,7 +128,7 @@ static int move(struct sites *s, uint32_t i) {
     if (p->to == SNAPSHOT_ROOT)
         return -ENOMEM;
     add_weight(s, p->to, &from, true);
-    if (p->reached && !below->reached)
+    if (below && p->reached && !below->reached)
         add_way(s, p->to, below->method, from.total);
     return 0;
 }

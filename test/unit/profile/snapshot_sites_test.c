@@ -101,12 +101,14 @@ static void test_only_the_jdk(void **state) {
 static void test_way_of_most(void **state) {
     (void)state;
     struct profile *p = profile_new(0);
-    ALLOCATE(p, 2, "[B", "java/A.a", "java/C.grow", "app/Cart.add");
-    ALLOCATE(p, 2, "[B", "java/A.b", "java/C.grow", "app/Cart.add");
-    ALLOCATE(p, 2, "[B", "java/A.c", "java/C.grow", "app/Cart.add");
-    ALLOCATE(p, 3, "[B", "java/D.copy", "app/Cart.add");
+    ALLOCATE(p, 4, "[B", "java/D.copy", "app/Cart.add");
+    ALLOCATE(p, 3, "[B", "java/A.a", "java/C.grow", "app/Cart.add");
+    ALLOCATE(p, 3, "[B", "java/A.b", "java/C.grow", "app/Cart.add");
+    ALLOCATE(p, 3, "[B", "java/A.c", "java/C.grow", "app/Cart.add");
+    ALLOCATE(p, 4, "[B", "java/A.a", "java/A.b", "java/E.f", "app/Cart.add");
+    ALLOCATE(p, 3, "[B", "java/A.d", "java/C.grow", "app/Cart.add");
     struct snapshot *s = sites(p);
-    EXPECT(p, s, "0 [B 9 0", "1 app/Cartadd 9 9 via grow");
+    EXPECT(p, s, "0 [B 20 0", "1 app/Cartadd 20 20 via grow");
     snapshot_free(s);
     profile_free(p);
 }

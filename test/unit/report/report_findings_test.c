@@ -100,6 +100,10 @@ static void methods(void **unused) {
     of.alloc = &alloc;
     assert_int_equal(must(&of, "are allocated per second, 50 % of it shop")->more,
                      FINDING_MORE_ALLOC);
+    of.selected = true;
+    must(&of, "are allocated per second in the selection, 50 % of it shop");
+    of.cpu = &s;
+    must(&of, "of the selection's CPU time is in <total> itself");
 }
 
 /* With native frames folded, what is left of the kernel is not all of it, and a row of the VM's
@@ -176,6 +180,7 @@ static void jvm(void **unused) {
     must(&of, "the heap is 95 % full");
     of.held = true;
     assert_null(find(&of, "idle"));
+    assert_null(find(&of, "heap")); /* it is today's */
     of.held = false;
     st.phase = SESSION_JVM_GONE;
     assert_null(find(&of, "idle"));

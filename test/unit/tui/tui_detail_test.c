@@ -187,15 +187,23 @@ static void of_a_virtual_thread(void **unused) {
     open_rich(&f, LIVE_THREADS, 40, 160, false);
     fixture_virtual(&f, 4711, 77, 900, "2 java.lang.VirtualThread.run|2 shop.Task.call");
     fixture_second(&f);
-    fixture_press(&f, "g");
-    rest(&f);
-    assert_true(fixture_has(&f, "shop.Task.call"));
-    unsigned before = f.locks;
+    go_to(&f, "VirtualThread[#77]");
+    assert_true(fixture_has(&f, "METHODS"));
     fixture_virtual(&f, 4712, 77, 1, "2 java.lang.VirtualThread.run|2 shop.Task.call");
-    fixture_refresh(&f);
-    before = f.locks;
+    fixture_second(&f);
+    assert_true(fixture_has(&f, "METHODS")); /* the answer is still that of this thread */
+    fixture_close(&f);
+}
+
+/* The pane is asked with the filter that was typed, not with the one before. */
+static void of_what_was_typed(void **unused) {
+    (void)unused;
+    struct fixture f;
+    open_rich(&f, LIVE_METHODS, 40, 160, false);
+    fixture_press(&f, "\\shop");
+    f.now_ns += DETAIL_REST_NS;
     fixture_rest(&f);
-    assert_int_equal(f.locks, before); /* the answer is still that of this thread */
+    assert_string_equal(f.model.asked.filter, "shop");
     fixture_close(&f);
 }
 
@@ -579,13 +587,21 @@ static void presses(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),      cmocka_unit_test(too_small),
-        cmocka_unit_test(first),      cmocka_unit_test(of_threads),
-        cmocka_unit_test(of_trees),   cmocka_unit_test(of_a_virtual_thread),
-        cmocka_unit_test(read_aloud), cmocka_unit_test(new_row),
-        cmocka_unit_test(rests),      cmocka_unit_test(slow),
-        cmocka_unit_test(numbers),    cmocka_unit_test(numbers_of_a_thread),
-        cmocka_unit_test(held),       cmocka_unit_test(presses),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(too_small),
+        cmocka_unit_test(first),
+        cmocka_unit_test(of_threads),
+        cmocka_unit_test(of_trees),
+        cmocka_unit_test(of_a_virtual_thread),
+        cmocka_unit_test(of_what_was_typed),
+        cmocka_unit_test(read_aloud),
+        cmocka_unit_test(new_row),
+        cmocka_unit_test(rests),
+        cmocka_unit_test(slow),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(numbers_of_a_thread),
+        cmocka_unit_test(held),
+        cmocka_unit_test(presses),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }

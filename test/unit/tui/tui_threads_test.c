@@ -365,8 +365,18 @@ static void living_threads(void **unused) {
     profile_java_state(f.profile, 4725, WIRE_JAVA_RUNNABLE);
     fixture_second(&f);
     assert_true(f.model.java_states);
+    before = f.asked_states;
+    f.model.hidden = true; /* another JVM is on screen */
+    fixture_second(&f);
+    assert_int_equal(f.asked_states, before);
+    f.model.hidden = false;
+    fixture_second(&f);
+    assert_true(f.asked_states > before);
     f.status.phase = SESSION_JVM_GONE; /* nothing is in a state any more */
     fixture_second(&f);
+    before = f.asked_states;
+    fixture_second(&f);
+    assert_int_equal(f.asked_states, before);
     assert_false(f.model.java_states);
     fixture_close(&f);
 }

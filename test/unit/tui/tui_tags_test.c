@@ -173,6 +173,22 @@ static void locks_and_alloc(void **unused) {
     fixture_close(&f);
 }
 
+/* A waiter is below every stack of the owner, but its waits count once. */
+static void waiter_below_two_stacks(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_LOCKS, 24, 100, false);
+    fixture_engine(&f, WIRE_EVENT_LOCK, "lock", "jvmti", 10000);
+    waited(&f, "java.util.HashMap", 0, 1, 4711, 60 * MS, 4712, "2 shop.A.one");
+    waited(&f, "java.util.HashMap", 0, 1, 4711, 40 * MS, 4712, "2 shop.A.two");
+    waited(&f, "java.util.HashMap", 0, 1, 4713, 100 * MS, 4712, "2 shop.A.one");
+    fixture_second(&f);
+    fixture_press(&f, "g*"); /* opens all */
+    fixture_press(&f, "/waited: http-worker-1\n ");
+    HAS("1 tagged: 50.0% of waits");
+    fixture_close(&f);
+}
+
 static const char *copied(struct fixture *f) {
     assert_int_equal(screen_press(f->screen, 'y'), SCREEN_COPY);
     return screen_text(f->screen);
@@ -347,6 +363,7 @@ int main(void) {
         cmocka_unit_test(threads),
         cmocka_unit_test(folded_rows),
         cmocka_unit_test(locks_and_alloc),
+        cmocka_unit_test(waiter_below_two_stacks),
         cmocka_unit_test(copies_all),
         cmocka_unit_test(fills_the_filter),
         cmocka_unit_test(escapes),

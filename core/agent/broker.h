@@ -24,8 +24,8 @@ void broker_connect(struct broker *b, const char *path);
 /* Closes the connection. Idempotent. */
 void broker_close(struct broker *b);
 
-/* Asks the reader for a perf_event that counts thread `tid`. Returns its descriptor, which the
- * caller owns; the event is disabled. Or -errno:
+/* Asks the reader for a perf_event that counts thread `tid`. `event`: as in struct broker_question.
+ * Returns its descriptor, which the caller owns; the event is disabled. Or -errno:
  *   -ESRCH      there is no such thread
  *   -ETIMEDOUT  no answer in `wait_ms`, *quit is set, or the reader has a newer request by now;
  *               the caller may ask again

@@ -1,6 +1,7 @@
 #include "core/agent/agent.h"
 #include "core/agent/engine/engine_wall.h"
 #include "core/agent/process/guarded.h"
+#include "core/agent/process/sigtrap.h"
 #include "core/base/clock.h"
 #include "core/wire/handshake.h"
 
@@ -196,6 +197,7 @@ static void end(jvmtiEnv *jvmti, JNIEnv *jni, uint32_t generation, enum wire_sta
     agent_mapping_close(&agent.mapping);
     agent.active = false;
     pthread_mutex_unlock(&agent.lock);
+    sigtrap_leave(); /* nobody has to wait for this */
 }
 
 void agent_run(jvmtiEnv *jvmti, JNIEnv *jni) {

@@ -1,8 +1,10 @@
 #include "core/agent/agent.h"
 #include "core/agent/pauses.h"
+#include "core/agent/process/sigtrap.h"
 #include "core/agent/vm/vm_flags.h"
 #include "core/agent/walk/stub_names.h"
 #include "core/base/clock.h"
+#include "core/wire/perf_attr.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,13 +18,14 @@
 #define LATE_MS 250u       /* how long one periodic attempt to arm late threads may take */
 #define LATE_AGAIN_MS 250u /* pause before the next attempt if the reader did not answer */
 #define MOVES_MAX 16u      /* of engines to another signal, per request */
+#define TRACED_MS 500u     /* from one check for a debugger to the next */
 
 /* Engines of the same event are tried in this order. */
 static const struct engine *const engines[] = {
-    &engine_cpu_perf, &engine_cpu_ctimer,     &engine_cpu_itimer, &engine_cpu_safepoint,
-    &engine_wall,     &engine_wall_safepoint, &engine_alloc,      &engine_alloc_trap,
-    &engine_lock,     &engine_nativemem,      &engine_nativelock, &engine_perf_event,
-    &engine_method,
+    &engine_cpu_sigtrap,   &engine_cpu_perf, &engine_cpu_ctimer,     &engine_cpu_itimer,
+    &engine_cpu_safepoint, &engine_wall,     &engine_wall_safepoint, &engine_alloc,
+    &engine_alloc_trap,    &engine_lock,     &engine_nativemem,      &engine_nativelock,
+    &engine_perf_event,    &engine_method,
 };
 
 static const char *const walker_name[WIRE_WALKS] = {
@@ -59,6 +62,35 @@ static void on_signal(int signo, siginfo_t *info, void *context) {
     errno = saved;
 }
 
+/* A SIGTRAP of an event. While no handler may run, it is ignored: the event goes on, and the next
+ * sample has its weight. */
+static bool on_event(siginfo_t *info, void *context) {
+    uint64_t data;
+    if (!sigtrap_is_event(info, &data) || !perf_is_trap(data))
+        return false;
+    if (sampler_enter(&agent.sampler)) {
+        struct engine_run *run = &agent.run[WIRE_EVENT_CPU];
+        const struct engine *e = run->engine;
+        if (e && e->by_trap)
+            e->handle(run, info, context);
+        sampler_leave(&agent.sampler);
+    }
+    return true;
+}
+
+static bool wants_trap(const struct engine_run *run) {
+    const uint32_t rings = WIRE_ENGINE_ALL_USER | WIRE_ENGINE_ALL_KERNEL;
+    return run->request.flags & WIRE_ENGINE_SIGTRAP && !(run->request.flags & rings) &&
+           !run->signo_asked && !signals_are_traced();
+}
+
+static void give_signal_back(struct engine_run *run, const struct engine *e) {
+    if (e->by_trap)
+        sigtrap_give_back(SIGTRAP_OF_EVENTS);
+    else if (e->by_signal)
+        signals_give_back(&agent.signals, run->signo);
+}
+
 /* Takes the requested signal, or a free one. Signals that are not queued come first: when too many
  * queued signals wait, the kernel sends another signal instead, which ends the process. Engines by
  * perf_events therefore take no queued signal. A timer of the whole process can only send SIGPROF;
@@ -70,6 +102,10 @@ static int take_signal(struct engine_run *run, const struct engine *e, char *why
     const int *list = e->event == WIRE_EVENT_WALL ? for_wall : for_cpu;
     char first_why[96] = "";
     int first = 0;
+    if (e->by_trap) {
+        run->signo = SIGTRAP;
+        return sigtrap_take(SIGTRAP_OF_EVENTS, on_event);
+    }
     if (run->signo_asked) {
         run->signo = run->signo_asked;
         return signals_take(&agent.signals, run->signo, false, on_signal, why, why_bytes);
@@ -111,8 +147,8 @@ static int start_by(struct engine_run *run, const struct engine *e, JNIEnv *jni,
         *why = '\0';
         run->changing = e->by_signal;
         r = e->start(run, jni, why, why_bytes);
-        if (r < 0 && e->by_signal)
-            signals_give_back(&agent.signals, run->signo);
+        if (r < 0)
+            give_signal_back(run, e);
     }
     if (r < 0) {
         run->changing = false;
@@ -134,8 +170,7 @@ static void stop_run(struct engine_run *run, JNIEnv *jni) {
     sampler_disable(&agent.sampler); /* no handler may use what is released below */
     threads_disarm_all(&agent.threads, run, e);
     e->stop(run, jni);
-    if (e->by_signal)
-        signals_give_back(&agent.signals, run->signo);
+    give_signal_back(run, e);
     run->changing = false;
     sampler_enable(&agent.sampler, agent.sampler.depth, agent.sampler.cut);
     run->status->mechanism = WIRE_MECHANISM_AUTO;
@@ -169,6 +204,12 @@ static int try_engine(struct engine_run *run, const struct engine *e, JNIEnv *jn
     return r;
 }
 
+static bool is_asked(const struct wire_engine_request *asked, const struct engine *e) {
+    bool mechanism = asked->mechanism == WIRE_MECHANISM_AUTO || asked->mechanism == e->mechanism ||
+                     (asked->mechanism == WIRE_MECHANISM_PERF && e->by_trap);
+    return e->event == asked->event && mechanism;
+}
+
 /* Tries the engines of the event one after the other. run->status gets the result. */
 static int start_run(struct engine_run *run, JNIEnv *jni, const char *walker_why) {
     struct wire_engine_status *s = run->status;
@@ -180,12 +221,13 @@ static int start_run(struct engine_run *run, JNIEnv *jni, const char *walker_why
     memcpy(s->name, asked.name, sizeof s->name);
     for (size_t i = 0; i < sizeof engines / sizeof engines[0] && r < 0; i++) {
         const struct engine *e = engines[i];
-        if (e->event != asked.event ||
-            (asked.mechanism != WIRE_MECHANISM_AUTO && asked.mechanism != e->mechanism))
-            continue;
         run->request = asked;
+        if (!is_asked(&asked, e) || (e->by_trap && !wants_trap(run)))
+            continue;
         why[0] = '\0';
         r = try_engine(run, e, jni, why, sizeof why);
+        if (r < 0 && e->by_trap) /* the next engine has the same reason, or works */
+            continue;
         if (r == 0) {
             s->mechanism = e->mechanism;
             s->interval = run->request.interval;
@@ -430,10 +472,17 @@ uint32_t agent_turn_ms(uint32_t ms) {
     return ms;
 }
 
-/* Whether another library has put its handler in the place of ours. Our signals would go there. */
-static bool has_lost_signal(const struct engine_run *run, const struct engine *e) {
-    return e->by_signal && !run->signo_asked && agent.moves < MOVES_MAX &&
-           !signals_has(&agent.signals, run->signo);
+/* Whether another library has put its handler in the place of ours. Our signals would go there. Or a
+ * debugger came, which stops the process at each SIGTRAP. */
+static bool has_lost_signal(const struct engine_run *run, const struct engine *e, uint64_t now_ms) {
+    static uint64_t traced_ms; /* when that was checked: it takes some microseconds */
+    if (!e->by_signal || run->signo_asked || agent.moves >= MOVES_MAX)
+        return false;
+    if (!e->by_trap)
+        return !signals_has(&agent.signals, run->signo);
+    bool check = now_ms - traced_ms >= TRACED_MS;
+    traced_ms = check ? now_ms : traced_ms;
+    return !sigtrap_is_front() || (check && signals_are_traced());
 }
 
 /* Starts the event's engine again with another signal. */
@@ -454,7 +503,7 @@ void agent_turn_engines(JNIEnv *jni, uint64_t now_ms) {
     for (int event = 0; event < WIRE_EVENTS; event++) {
         struct engine_run *run = &agent.run[event];
         const struct engine *e = run->engine;
-        if (e && has_lost_signal(run, e))
+        if (e && has_lost_signal(run, e, now_ms))
             move_to_another(run, event, jni);
         e = run->engine;
         if (e && e->turn)

@@ -104,6 +104,11 @@ static inline bool sampler_allows(const struct sampler *s, uint32_t tid) {
  * woke up, or the ring was full, which is counted. */
 bool sampler_take(struct sampler *s, const struct sample_request *q);
 
+/* Counts samples that are left out because they are of a handler itself. Signal-safe. */
+static inline void sampler_discard(struct sampler *s, uint32_t samples) {
+    atomic_fetch_add_explicit(&s->status->discarded, samples, memory_order_relaxed);
+}
+
 /* Writes a sample of a stack that the caller knows: n frame words, leaf first, WIRE_FRAMES_MAX at
  * most. Returns as sampler_take. */
 bool sampler_put(struct sampler *s, const struct sample_request *q, uint64_t *frame, uint32_t n);

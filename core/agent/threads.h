@@ -4,7 +4,7 @@
  * (JVMTI events). The VM's own threads are found in /proc/self/task.
  *
  * Context: callbacks and the agent's thread; the functions take the lock. Signal handlers may call
- * only threads_is_own and threads_tid_of, which take no lock.
+ * only threads_is_own, threads_index_of and threads_tid_of, which take no lock.
  */
 #ifndef JTOP_AGENT_THREADS_H
 #define JTOP_AGENT_THREADS_H
@@ -84,6 +84,12 @@ void threads_forget_states(struct threads *t);
 /* JVMTI's ThreadStart and ThreadEnd. Context: the thread itself. */
 void threads_started(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);
 void threads_ended(struct threads *t, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);
+
+/* The index of the thread with this number; UINT32_MAX: none. Signal-safe, while an engine runs. */
+static inline uint32_t threads_index_of(const struct threads *t, uint32_t tid) {
+    return tid < WIRE_TID_MAX ? __atomic_load_n(&t->index_of_tid[tid], __ATOMIC_RELAXED) - 1
+                              : UINT32_MAX;
+}
 
 /* The native id of a living JavaThread; 0: not known. Signal-safe. */
 uint32_t threads_tid_of(const struct threads *t, uintptr_t java);

@@ -37,7 +37,8 @@ uint64_t quality_failed(const struct session_status *st) {
 
 const char *quality_how(const struct session_status *st, int event, char *out, size_t size) {
     const struct session_engine *engine = &st->engine[event];
-    bool first = !strcmp(engine->mechanism, wire_mechanism_name[WIRE_MECHANISM_PERF]);
+    bool first = !strcmp(engine->mechanism, wire_mechanism_name[WIRE_MECHANISM_PERF]) ||
+                 !strcmp(engine->mechanism, wire_mechanism_name[WIRE_MECHANISM_SIGTRAP]);
     bool other = event == WIRE_EVENT_CPU && engine->mechanism[0] && engine->reason[0] && !first;
     snprintf(out, size, "%s%s%s", other ? engine->mechanism : "", other ? ": " : "",
              other ? engine->reason : "");

@@ -36,6 +36,8 @@ void control_request(struct control *c, enum wire_command command,
         r->engines = start->engines;
         r->all_or_none = start->all_or_none;
         memcpy(r->engine, start->engine, sizeof r->engine);
+        for (uint32_t i = 0; i < start->engines && i < WIRE_EVENTS && start->sigtrap; i++)
+            r->engine[i].flags |= WIRE_ENGINE_SIGTRAP;
         r->walk = start->walk;
         r->precise = start->precise;
         r->filtered = start->filtered;

@@ -42,6 +42,7 @@ struct control_start {
     struct wire_engine_request engine[WIRE_EVENTS];
     uint32_t engines;
     bool all_or_none;
+    bool sigtrap; /* CPU time by WIRE_MECHANISM_SIGTRAP, if the agent can */
     uint32_t signal, wall_signal;
     uint32_t depth, cut, features; /* see struct wire_request */
     enum wire_walk walk;

@@ -24,9 +24,12 @@
  * is not an error. */
 #define BROKER_REASON "opened by jtop-prof"
 
+#define BROKER_SIGTRAP (UINT32_C(1) << 31) /* in broker_question.event */
+
 struct broker_question {
     uint32_t number;     /* comes back in the answer */
-    uint32_t event;      /* enum wire_event: CPU or PERF */
+    uint32_t event;      /* enum wire_event: CPU or PERF; with BROKER_SIGTRAP: an event that sends
+                            SIGTRAP (perf_attr_trap), with the details perf_trap_data(tid) */
     uint32_t tid;        /* in the JVM's own pid namespace */
     uint32_t generation; /* of the request (layout.h) that needs the event */
 };

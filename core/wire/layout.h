@@ -88,8 +88,14 @@ enum wire_mechanism {
     WIRE_MECHANISM_BYTECODE,  /* calls of the agent added to Java methods */
     WIRE_MECHANISM_FILE,      /* imported from another tool's file, which does not say how */
     WIRE_MECHANISM_WEIGHTS,   /* as FILE, with weights only: the samples have no counts */
+    WIRE_MECHANISM_SIGTRAP,   /* as PERF, but the counter itself sends the signal: half the cost */
     WIRE_MECHANISMS
 };
+
+/* Whether samples have kernel stacks. */
+static inline int wire_mechanism_is_perf(uint32_t mechanism) {
+    return mechanism == WIRE_MECHANISM_PERF || mechanism == WIRE_MECHANISM_SIGTRAP;
+}
 
 /* What the agent is doing. */
 enum wire_state {
@@ -178,6 +184,7 @@ enum wire_engine_flag {
     WIRE_ENGINE_TEXT_CONFIG = 32, /* perf.config1 is the address of `text` in the agent's copy:
                                      a kprobe's function, a uprobe's file */
     WIRE_ENGINE_TARGET_CPU = 64,  /* cpu, perf: on the processor `cpu` only */
+    WIRE_ENGINE_SIGTRAP = 128,    /* cpu: WIRE_MECHANISM_SIGTRAP is safe with this kernel */
 };
 
 /* Frames that are added on request. */
@@ -284,7 +291,7 @@ struct wire_status {
     _Atomic uint64_t recompile_ns;                 /* time the VM took to discard their old code */
     _Atomic uint64_t windows;                      /* windows entered so far */
     _Atomic uint32_t java_report;                  /* enum wire_java_report */
-    uint32_t reserved;
+    _Atomic uint32_t discarded;                    /* samples of the handler itself, left out */
 };
 
 /* Positions in the ring count bytes since the beginning and never wrap (2^64). The place in the

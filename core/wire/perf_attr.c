@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CPU_INTERVAL 10000000u /* ns */
@@ -116,6 +117,22 @@ void perf_attr_fill(struct perf_event_attr *a, const struct wire_engine_request 
     a->exclude_hv = a->exclude_kernel;
     a->disabled = 1;
     a->wakeup_events = 1;
+}
+
+bool perf_attr_trap(struct perf_event_attr *a, uint64_t data) {
+#ifdef PERF_ATTR_SIZE_VER7 /* Linux 5.13 */
+    a->sigtrap = 1;
+    a->remove_on_exec = 1;
+    a->sig_data = data;
+    a->sample_type |= PERF_SAMPLE_TIME;
+    a->use_clockid = 1;
+    a->clockid = CLOCK_MONOTONIC;
+    a->wakeup_events = 0; /* waking costs an interrupt more, which the processor sends itself */
+    return true;
+#else
+    (void)a, (void)data;
+    return false;
+#endif
 }
 
 /* Reasons. */

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define PERF_TRAP_MARK 0x6a746f70u /* "jtop" */
+
 /* The properties of the machine that decide about events. */
 struct perf_machine {
     int paranoid;                      /* kernel.perf_event_paranoid; -1 where it cannot be read */
@@ -61,6 +63,21 @@ uint64_t perf_interval(const struct wire_engine_request *q, enum perf_kind kind)
 /* Fills the attributes of a disabled event whose samples have the counter's value and the kernel's
  * call chain. `q` is the run's own copy: the kernel reads its text when the event is opened. */
 void perf_attr_fill(struct perf_event_attr *a, const struct wire_engine_request *q);
+
+/* Makes an event of perf_attr_fill send SIGTRAP to the thread that it counts, at the moment when that
+ * returns to the program, with `data` as its details. Such an event also notes the time
+ * (CLOCK_MONOTONIC) of its samples, and never wakes a poll. False: too old a compiler's headers. */
+bool perf_attr_trap(struct perf_event_attr *a, uint64_t data);
+
+/* Returns the details for a thread of the JVM, by its number there. perf_is_trap: whether details
+ * are of that kind. */
+static inline uint64_t perf_trap_data(uint32_t tid) {
+    return (uint64_t)PERF_TRAP_MARK << 32 | tid;
+}
+
+static inline bool perf_is_trap(uint64_t data) {
+    return data >> 32 == PERF_TRAP_MARK;
+}
 
 /* Writes why perf_event_open failed with errno `error`, as one line without the event's name. */
 void perf_reason(const struct wire_engine_request *q, const struct perf_machine *m, int error,

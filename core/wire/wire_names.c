@@ -1,5 +1,7 @@
 #include "core/wire/wire_names.h"
 
+#include <string.h>
+
 const char *const wire_failure_name[WIRE_FAILURES] = {
     [WIRE_FAILURE_NONE] = "unknown",
     [WIRE_FAILURE_TRUNCATED] = "truncated",
@@ -27,6 +29,13 @@ const char *const wire_walk_name[WIRE_WALKS] = {
     [WIRE_WALK_DWARF] = "dwarf", [WIRE_WALK_NO] = "no",   [WIRE_WALK_ASGCT] = "asgct",
 };
 
+enum wire_walk wire_walk_by_name(const char *name) {
+    uint32_t walk = 0;
+    while (walk < WIRE_WALKS && strcmp(name, wire_walk_name[walk]) != 0)
+        walk++;
+    return (enum wire_walk)walk;
+}
+
 const char *const wire_state_name[WIRE_THREAD_STATES] = {
     [WIRE_THREAD_UNKNOWN] = "unknown", [WIRE_THREAD_RUNNING] = "running",
     [WIRE_THREAD_BLOCKED] = "blocked", [WIRE_THREAD_WAITING] = "waiting",
@@ -37,12 +46,19 @@ const char *const wire_state_name[WIRE_THREAD_STATES] = {
 };
 
 const char *const wire_mechanism_name[WIRE_MECHANISMS] = {
-    [WIRE_MECHANISM_AUTO] = "auto",           [WIRE_MECHANISM_PERF] = "perf",
-    [WIRE_MECHANISM_CTIMER] = "ctimer",       [WIRE_MECHANISM_ITIMER] = "itimer",
-    [WIRE_MECHANISM_SAFEPOINT] = "safepoint", [WIRE_MECHANISM_SIGNAL] = "signal",
-    [WIRE_MECHANISM_JVMTI] = "jvmti",         [WIRE_MECHANISM_TRAP] = "trap",
-    [WIRE_MECHANISM_IMPORTS] = "imports",     [WIRE_MECHANISM_BYTECODE] = "bytecode",
-    [WIRE_MECHANISM_FILE] = "imported",       [WIRE_MECHANISM_WEIGHTS] = "weights",
+    [WIRE_MECHANISM_AUTO] = "auto",
+    [WIRE_MECHANISM_PERF] = "perf",
+    [WIRE_MECHANISM_CTIMER] = "ctimer",
+    [WIRE_MECHANISM_ITIMER] = "itimer",
+    [WIRE_MECHANISM_SAFEPOINT] = "safepoint",
+    [WIRE_MECHANISM_SIGNAL] = "signal",
+    [WIRE_MECHANISM_JVMTI] = "jvmti",
+    [WIRE_MECHANISM_TRAP] = "trap",
+    [WIRE_MECHANISM_IMPORTS] = "imports",
+    [WIRE_MECHANISM_BYTECODE] = "bytecode",
+    [WIRE_MECHANISM_FILE] = "imported",
+    [WIRE_MECHANISM_WEIGHTS] = "weights",
+    [WIRE_MECHANISM_SIGTRAP] = "perf-sigtrap",
 };
 
 const char *const wire_java_name[WIRE_JAVA_STATES] = {

@@ -18,5 +18,7 @@ extern const char *const wire_java_name[WIRE_JAVA_STATES];
 extern const char *const wire_mechanism_name[WIRE_MECHANISMS];
 /* "vm", "vmx", "fp", "dwarf", "no", "asgct": index enum wire_walk. */
 extern const char *const wire_walk_name[WIRE_WALKS];
+/* WIRE_WALKS: no walk has this name. */
+enum wire_walk wire_walk_by_name(const char *name);
 
 #endif

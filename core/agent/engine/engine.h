@@ -29,9 +29,9 @@
  *   by itself     the agent's thread samples all threads. safepoint.
  *
  * The weights of an event's samples add up to the total use, even if signals come late or seldom.
- * Time in handlers: perf's counter is off in handlers, so weights do not include their time. The
- * kernel's CPU clocks continue, so weights of the timers include it. In both cases,
- * status.handler_ns has this time.
+ * Time in handlers: perf's counter is off in handlers, or what it has counted there is subtracted,
+ * so weights do not include their time. The kernel's CPU clocks continue, so weights of the timers
+ * include it. In all cases, status.handler_ns has this time.
  *
  * `stop` undoes everything that the engine has changed in the target. It is called when the engine
  * is to end, when the reader is gone, and before the agent ends.
@@ -81,6 +81,7 @@ struct engine {
     enum wire_event event;
     enum wire_mechanism mechanism;
     bool by_signal;
+    bool by_trap;    /* that signal is SIGTRAP (process/sigtrap.h) */
     bool per_thread; /* arm() is called for every thread that may be sampled */
     bool biased;
     uint64_t interval; /* the default */
@@ -109,9 +110,10 @@ struct engine {
 #define CPU_INTERVAL 10000000u  /* ns */
 #define CPU_INTERVAL_MIN 10000u /* ns; the kernel makes a shorter cpu-clock period this long */
 
-extern const struct engine engine_cpu_perf, engine_cpu_ctimer, engine_cpu_itimer,
-    engine_cpu_safepoint, engine_wall, engine_wall_safepoint, engine_alloc, engine_alloc_trap,
-    engine_lock, engine_nativemem, engine_nativelock, engine_perf_event, engine_method;
+extern const struct engine engine_cpu_sigtrap, engine_cpu_perf, engine_cpu_ctimer,
+    engine_cpu_itimer, engine_cpu_safepoint, engine_wall, engine_wall_safepoint, engine_alloc,
+    engine_alloc_trap, engine_lock, engine_nativemem, engine_nativelock, engine_perf_event,
+    engine_method;
 
 /* Sets the VM's sampling interval in Agent_OnLoad (0: the default), before the main thread exists.
  * A thread keeps the interval that was set when it was created until its next sample. */

@@ -3,6 +3,7 @@
 #include "core/agent/broker.h"
 #include "core/agent/engine/perf_buffer.h"
 #include "core/agent/process/guarded.h"
+#include "core/agent/process/sigtrap.h"
 #include "core/agent/threads.h"
 #include "core/base/clock.h"
 #include "core/wire/broker.h"
@@ -26,18 +27,28 @@
 #define PROBED_MAX 200u                /* threads */
 #define FIRST_WAIT_MS 1000u            /* for the reader's first event */
 
+#define COST_MOST_NS 250000u /* of one sample; what took longer includes another thread's time */
+#define COST_SHARE 8u        /* a new cost's weight in their average is 1 / 8 */
+#define COST_FIRST_NS 25000u /* as long as it is not known */
+#define COST_SAMPLES 64u     /* from one check of the average to the next */
+
 /* What a thread's handlers note about its event; only they use it. */
 struct note {
-    uintptr_t pc, sp; /* where it was interrupted last */
-    uint64_t ended_ns;
-    uint64_t period; /* in force, where it was changed; 0: as opened */
-    uint32_t storm;  /* samples in a row that look like our own doing */
+    uintptr_t pc, sp;  /* where it was interrupted last */
+    uint64_t ended_ns; /* the last handler, or almost */
+    uint64_t period;   /* in force, where it was changed; 0: as opened */
+    uint32_t storm;    /* samples in a row that look like our own doing */
+    uint32_t samples;  /* by SIGTRAP: since the period was checked */
+    uint64_t own_ns;   /* by SIGTRAP: what the counter has counted in the last handler */
+    uint64_t cost_ns;  /* by SIGTRAP: average time from an overflow to the handler's end */
+    bool busy;         /* by SIGTRAP: the thread is in the handler */
 };
 
 struct perf_run {
     struct engine_run *_Atomic run; /* NULL: not running */
     enum perf_kind kind;
     bool brokered;        /* the reader opens the events */
+    bool by_trap;         /* events send SIGTRAP, and go on counting in the handler */
     struct note *note;    /* THREADS_MAX, by the thread's index; address space */
     uint32_t turned_away; /* sampler.turned_away when it was last read */
 };
@@ -56,6 +67,9 @@ static struct perf_run *run_of(const struct engine_run *run) {
 static int open_event(const struct engine_run *run, pid_t tid) {
     struct perf_event_attr a;
     perf_attr_fill(&a, &run->request);
+    uint32_t number = tid ? (uint32_t)tid : (uint32_t)syscall(SYS_gettid);
+    if (run_of(run)->by_trap && !perf_attr_trap(&a, perf_trap_data(number)))
+        return -ENOTSUP;
     int cpu = run->request.flags & WIRE_ENGINE_TARGET_CPU ? run->request.cpu : -1;
     long fd = syscall(SYS_perf_event_open, &a, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     return fd < 0 ? -errno : (int)fd;
@@ -163,14 +177,14 @@ static void *reserve(size_t bytes) {
 
 static void perf_stop(struct engine_run *run, JNIEnv *jni);
 
-static int perf_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes) {
-    (void)jni;
+static int start(struct engine_run *run, JNIEnv *jni, bool by_trap, char *why, size_t why_bytes) {
     struct perf_run *p = run_of(run);
     struct perf_machine machine;
     perf_machine_read(&machine);
     enum perf_kind kind = perf_kind(&run->request, &machine);
     page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     run->request.interval = perf_interval(&run->request, kind);
+    p->by_trap = by_trap;
     /* The others are queued one by one, up to a limit of the user's; when that is reached the
      * kernel sends SIGIO instead (fs/fcntl.c), which would end the JVM. */
     if (run->signo >= SIGRTMIN)
@@ -193,6 +207,14 @@ static int perf_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why
     }
     p->run = run;
     return 0;
+}
+
+static int perf_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes) {
+    return start(run, jni, false, why, why_bytes);
+}
+
+static int trap_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why_bytes) {
+    return start(run, jni, true, why, why_bytes);
 }
 
 static void perf_stop(struct engine_run *run, JNIEnv *jni) {
@@ -226,7 +248,8 @@ static int perf_arm(struct engine_run *run, struct engine_thread *t, uint32_t in
 }
 
 static int perf_fetch(struct engine_run *run, uint32_t tid, uint32_t wait_ms) {
-    return broker_ask(run->broker, run->request.event, tid, wait_ms);
+    uint32_t event = run->request.event | (run_of(run)->by_trap ? BROKER_SIGTRAP : 0);
+    return broker_ask(run->broker, event, tid, wait_ms);
 }
 
 /* The thread's handlers may already run for the other event. They read this one as soon as its
@@ -237,10 +260,13 @@ static int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t 
     uint64_t first = interval;
     /* Not where periods are short: the kernel takes a new one over only after a few events. */
     if (perf_kind_pauses(p->kind))
-        first = engine_first_interval(interval, t->tid + clock_now_ns());
+        first = engine_first_interval(interval, t->tid + clock_now_ns()) +
+                (p->by_trap ? COST_FIRST_NS : 0);
     if (first != interval && ioctl(fd, PERF_EVENT_IOC_PERIOD, &first) != 0)
         first = interval;
-    int r = (uint32_t)fd < fd_limit ? set_signal(fd, run->signo, t->tid) : -EMFILE;
+    int r = (uint32_t)fd < fd_limit ? 0 : -EMFILE;
+    if (r == 0 && !p->by_trap)
+        r = set_signal(fd, run->signo, t->tid);
     void *buffer = MAP_FAILED;
     if (r == 0)
         buffer = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -256,7 +282,7 @@ static int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t 
     atomic_store_explicit(&index_of_fd[fd], index + 1, memory_order_release);
     __atomic_store_n(&t->page, buffer, __ATOMIC_RELEASE);
     /* Cannot fail for an event that is open and has a period. */
-    if (perf_kind_pauses(p->kind))
+    if (perf_kind_pauses(p->kind) && !p->by_trap)
         (void)ioctl(fd, PERF_EVENT_IOC_REFRESH, 1);
     else
         (void)ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
@@ -267,12 +293,14 @@ static int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t 
  * the descriptor or by the thread: so both go first. Other threads' events are only taken down when
  * the thread is gone or all handlers are shut out. */
 static void perf_disarm(struct engine_run *run, struct engine_thread *t) {
-    (void)run;
     void *buffer = t->page;
     atomic_store_explicit(&index_of_fd[t->handle], 0, memory_order_release);
     __atomic_store_n(&t->page, NULL, __ATOMIC_RELEASE);
     atomic_signal_fence(memory_order_seq_cst);
     ioctl(t->handle, PERF_EVENT_IOC_DISABLE, 0);
+    /* A thread that was in the kernel when the counter overflowed may have slept there since. */
+    if (run_of(run)->by_trap && perf_buffer_waits(buffer))
+        sigtrap_owe(t->tid);
     munmap(buffer, 2 * page_bytes);
     close(t->handle);
 }
@@ -370,7 +398,7 @@ static void look(const struct perf_run *p, struct engine_run *run, uint32_t inde
 void perf_catch_up(int signo, uint32_t index, void *context) {
     for (size_t i = 0; i < sizeof perf / sizeof perf[0]; i++) {
         struct engine_run *run = perf[i].run;
-        if (run && run->signo == signo && index < THREADS_MAX)
+        if (run && run->signo == signo && index < THREADS_MAX && !perf[i].by_trap)
             look(&perf[i], run, index, context);
     }
 }
@@ -387,6 +415,115 @@ static bool perf_handle(struct engine_run *run, const siginfo_t *info, void *con
     return true;
 }
 
+/* By SIGTRAP. The event counts on in the handler: what it has counted there is taken off the next
+ * sample's weight, and samples of the handler itself are left out. Pausing the event instead, as
+ * above, takes an interrupt more, which the processor sends itself. */
+
+/* What the counter has counted from `begin` on, in a handler that is about to end. If the thread ran
+ * all the time, that is the time that has passed. */
+static uint64_t count_own(const struct engine_thread *t, const struct perf_news *news,
+                          uint64_t begin_ns, uint64_t end_ns, bool ran) {
+    uint64_t now, before = begin_ns - news->time_ns;
+    if (ran)
+        return end_ns - begin_ns;
+    if (before > COST_MOST_NS || read(t->handle, &now, sizeof now) != sizeof now)
+        return 0;
+    before += news->counter;
+    return now > before ? now - before : 0;
+}
+
+/* Between two samples is one interval of the application's time, and the cost of one sample. */
+static void keep_period(struct note *n, const struct engine_run *run, int fd, uint64_t cost_ns) {
+    uint64_t interval = run->request.interval;
+    uint64_t most_ns = 4 * interval > COST_MOST_NS ? 4 * interval : COST_MOST_NS;
+    if (cost_ns > most_ns)
+        cost_ns = most_ns;
+    n->cost_ns += n->cost_ns ? cost_ns / COST_SHARE - n->cost_ns / COST_SHARE : cost_ns;
+    if (++n->samples < COST_SAMPLES)
+        return;
+    n->samples = 0;
+    uint64_t wanted = interval + n->cost_ns;
+    uint64_t off = wanted > n->period ? wanted - n->period : n->period - wanted;
+    if (off > interval / COST_SHARE / 4)
+        set_period(n, fd, wanted);
+}
+
+/* Where the machine is so busy that the counter overflows again and again before the handler has
+ * got on, it would never end. */
+static void avoid_storm(struct note *n, const struct engine_run *run, int fd) {
+    uint64_t period = n->period ? n->period : run->request.interval;
+    if (++n->storm < STORM_SAMPLES)
+        return;
+    n->storm = 0;
+    n->samples = 0;
+    set_period(n, fd, 2 * period);
+}
+
+static void look_by_trap(struct engine_run *run, struct engine_thread *t, struct note *n,
+                         void *buffer, void *context) {
+    struct perf_news news;
+    uint32_t schedule = perf_buffer_schedule(buffer);
+    uint64_t begin_ns = clock_now_ns();
+    bool any = perf_buffer_read_since(buffer, page_bytes, n->ended_ns, &news);
+    if (news.early)
+        sampler_discard(run->sampler, news.early);
+    if (!any)
+        return;
+    uint64_t weight = news.counter - t->counted;
+    t->counted = news.counter;
+    if (!weight || weight > WEIGHT_MAX)
+        weight = news.samples * run->request.interval;
+    struct sample_request q = {
+        .context = context,
+        .tid = t->tid,
+        .event = WIRE_EVENT_CPU,
+        .weight = weight > n->own_ns ? weight - n->own_ns : 0,
+        .count = news.samples,
+        .state = WIRE_THREAD_RUNNING,
+        .kernel = news.kernel,
+        .kernel_frames = news.frames,
+    };
+    sampler_take(run->sampler, &q);
+    uint64_t end_ns = clock_now_ns();
+    bool ran = perf_buffer_schedule(buffer) == schedule;
+    n->own_ns = count_own(t, &news, begin_ns, end_ns, ran);
+    keep_period(n, run, t->handle, ran ? end_ns - news.time_ns : n->cost_ns);
+    n->ended_ns = end_ns;
+}
+
+static bool trap_handle(struct engine_run *run, const siginfo_t *info, void *context) {
+    struct engine_thread *threads = run->thread; /* NULL while it begins */
+    uint64_t data;
+    if (!sigtrap_is_event(info, &data) || !perf_is_trap(data))
+        return false;
+    uint32_t index = threads_index_of(run->threads, (uint32_t)data);
+    if (!threads || index >= THREADS_MAX)
+        return true;
+    struct engine_thread *t = &threads[index];
+    struct note *n = &perf[0].note[index];
+    void *buffer = __atomic_load_n(&t->page, __ATOMIC_ACQUIRE);
+    if (!buffer)
+        return true;
+    if (n->busy) { /* it will be left out */
+        avoid_storm(n, run, t->handle);
+        return true;
+    }
+    n->busy = true;
+    n->storm = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (!n->period) /* the first one may be very short */
+        set_period(n, t->handle, run->request.interval + COST_FIRST_NS);
+    /* What is pending is then over when the buffer is read, so that a buffer with something in it
+     * shows that a signal is to come. And where a guarded read fails, the kernel may deliver a
+     * blocked SIGTRAP before the SIGSEGV, at the wrong place (seen with 6.18:
+     * dequeue_synchronous_signal does not check the mask). */
+    sigtrap_unblock();
+    look_by_trap(run, t, n, buffer, context);
+    atomic_signal_fence(memory_order_seq_cst);
+    n->busy = false;
+    return true;
+}
+
 /* While another engine is stopped all handlers are turned away, and one that should have switched
  * its event on again has not: its sample is still in the buffer. One too many, where the handler is
  * only late, lets two samples come before the event pauses. */
@@ -394,7 +531,7 @@ static void perf_turn(struct engine_run *run, JNIEnv *jni, uint64_t now_ms) {
     (void)jni, (void)now_ms;
     struct perf_run *p = run_of(run);
     uint32_t turned_away = atomic_load(&run->sampler->turned_away);
-    if (turned_away == p->turned_away || !perf_kind_pauses(p->kind))
+    if (turned_away == p->turned_away || !perf_kind_pauses(p->kind) || p->by_trap)
         return;
     p->turned_away = turned_away;
     pthread_mutex_lock(&run->threads->lock); /* threads that end unmap their buffers */
@@ -421,6 +558,23 @@ const struct engine engine_cpu_perf = {
     .stop = perf_stop,
     .handle = perf_handle,
     .turn = perf_turn,
+};
+
+const struct engine engine_cpu_sigtrap = {
+    .event = WIRE_EVENT_CPU,
+    .mechanism = WIRE_MECHANISM_SIGTRAP,
+    .by_signal = true,
+    .by_trap = true,
+    .per_thread = true,
+    .interval = CPU_INTERVAL,
+    .interval_min = CPU_INTERVAL_MIN,
+    .start = trap_start,
+    .arm = perf_arm,
+    .fetch = perf_fetch,
+    .adopt = perf_adopt,
+    .disarm = perf_disarm,
+    .stop = perf_stop,
+    .handle = trap_handle,
 };
 
 /* Any perf event but the CPU's clock: counts instead of time, otherwise the same. */

@@ -1,12 +1,21 @@
 /*
  * Sampling by perf_events. Each thread has its own counter, which sends the thread a signal when it
- * overflows. Two engines work this way, one for the CPU clock and one for any other event, and both
- * may run at once.
+ * overflows. Three engines work this way: two for the CPU clock, of which the first is preferred,
+ * and one for any other event.
+ *
+ *   engine_cpu_sigtrap  The kernel sends SIGTRAP when the interrupted thread returns to the program
+ *                       (perf_event_attr.sigtrap). That costs half of what the others do. It needs
+ *                       a kernel of which the reader has proved that it works
+ *                       (WIRE_ENGINE_SIGTRAP), and no debugger, which would stop at each SIGTRAP.
+ *   engine_cpu_perf, engine_perf_event
+ *                       The event's descriptor sends a signal. Its delivery takes one more
+ *                       interrupt, which the processor sends itself, and switching the event on
+ *                       again takes another.
  *
  * If the JVM may not open perf_events, the reader opens them for the agent if it can
  * (core/wire/broker.h).
  *
- * Both engines use the same signal, and the kernel keeps only one signal of a number pending in a
+ * The last two use the same signal, and the kernel keeps only one signal of a number pending in a
  * thread. So every handler checks both events of its thread.
  *
  * Context: as for the functions in engine.h.

@@ -1,9 +1,9 @@
 #include "core/agent/patch/trap.h"
 
-#include "core/agent/patch/trap_process.h"
-#include "core/agent/process/chain.h"
 #include "core/agent/process/guarded.h"
 #include "core/agent/process/registers.h"
+#include "core/agent/process/sigtrap.h"
+#include "core/agent/process/trap_process.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -80,6 +80,7 @@ static bool on_trap(siginfo_t *info, void *context) {
     const uint64_t *lives_at = atomic_load(&traps.lives);
     bool lives = lives_at && *lives_at == TRAP_LIVES;
     enum trap_then then = TRAP_GO_ON;
+    sigtrap_unblock(); /* hit() may run into another trap */
     bool few = atomic_fetch_add(&t->at_work, 1) < AT_ONCE_MAX;
     trap_hit *hit = atomic_load(&t->hit);
     if (hit && lives && few)
@@ -93,16 +94,6 @@ static bool on_trap(siginfo_t *info, void *context) {
     atomic_fetch_sub(&t->at_work, 1);
     return true;
 }
-
-/* The handler. A thread with an alternate stack is interrupted on that, as the VM's own handlers
- * do. What hit() does may run into another trap. */
-
-static struct chain_place places[CHAIN_PLACES];
-static struct chain chain = {.signo = SIGTRAP,
-                             .handle = on_trap,
-                             .flags = SA_RESTART | SA_ONSTACK | SA_NODEFER,
-                             .ends_by_raise = true,
-                             .place = places};
 
 static int take_lives(void) {
     uint64_t *lives = atomic_load(&traps.lives);
@@ -121,7 +112,7 @@ static int take_lives(void) {
 static int take_signal(char *why, size_t why_bytes) {
     int r = take_lives();
     if (r == 0)
-        r = chain_enter(&chain);
+        r = sigtrap_take(SIGTRAP_OF_BREAKPOINTS, on_trap);
     if (r == -EBUSY)
         snprintf(why, why_bytes, "other code replaced jtop-prof's SIGTRAP handler too often");
     else if (r < 0)
@@ -129,14 +120,13 @@ static int take_signal(char *why, size_t why_bytes) {
     return r;
 }
 
-/* After the last trap. A thread may have run into it, and the kernel not have chosen the handler
- * yet; one that is at the handler's beginning still finds where its trap was. */
+/* After the last trap. A thread that is at the handler's beginning still finds where its trap
+ * was. */
 static void give_signal_back(void) {
     for (int i = 0; i < TRAPS_MAX; i++)
         if (atomic_load(&traps.trap[i].hit))
             return;
-    if (chain_is_front(&chain) && trap_process_passed()) /* else it stays, and does no harm */
-        chain_leave(&chain);
+    sigtrap_give_back(SIGTRAP_OF_BREAKPOINTS);
 }
 
 /* The code. */

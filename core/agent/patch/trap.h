@@ -5,7 +5,6 @@
  *   imports         redirecting calls between libraries by patching their import tables
  *   method_targets  parser of the wanted methods: class, name, signature, minimum time
  *   trap            breakpoints in native code, with a callback when one is hit
- *   trap_process    process checks for breakpoints: page protection, blocked signals
  *   trap_step       emulation of the instruction that a breakpoint replaced
  *
  * Breakpoints in the process's own native code. A callback is called when a thread is about to run
@@ -17,9 +16,9 @@
  *
  *   trap_install ─▶ int3 ─▶ SIGTRAP ─▶ on_trap ─▶ hit() ─▶ the instruction's effect, or "return"
  *
- * The signal handler is installed with the first breakpoint, in front of the previous handler. It
- * is removed after the last breakpoint, when no thread can still be on its way to it. If a thread
- * that blocks SIGTRAP runs into a breakpoint, the kernel ends the process. So no breakpoint is
+ * The signal handler is installed with the first breakpoint (core/agent/process/sigtrap.h). It is
+ * removed when sampling has ended and no thread can still be on its way to it. If a thread that
+ * blocks SIGTRAP runs into a breakpoint, the kernel ends the process. So no breakpoint is
  * installed if a thread blocks it. A child after fork has the breakpoints in its copy of the code;
  * it continues as if there were none, and hit() is not called.
  *

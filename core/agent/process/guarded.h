@@ -13,6 +13,8 @@
  *   recent_set     fixed-size set of recently seen hashes
  *   registers      CPU registers of a signal context, for x86_64 and aarch64
  *   signals        signals taken by engines, and the handlers they replaced
+ *   sigtrap        the handler of SIGTRAP, shared by breakpoints and perf_events
+ *   trap_process   process checks for breakpoints: page protection, blocked signals
  *
  * Reads of memory that may be unmapped. The walker follows pointers while the VM keeps running, so
  * any pointer may be stale. A load by these functions never kills the process: the fault handler

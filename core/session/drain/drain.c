@@ -101,12 +101,9 @@ void drain_end_budgeting(struct session *s, bool succeeded) {
 /* Returns the requested walker, until the agent reports which one it uses. WIRE_WALKS: unknown. */
 static enum wire_walk walker_of(const struct session *s) {
     const char *name = s->drain.report.walker;
-    int walk = 0;
     if (!name[0])
         return s->adopted ? WIRE_WALKS : s->options.walk;
-    while (walk < WIRE_WALKS && strcmp(name, wire_walk_name[walk]) != 0)
-        walk++;
-    return (enum wire_walk)walk;
+    return wire_walk_by_name(name);
 }
 
 /* Ends what was lent to viewers that have left. */
@@ -495,7 +492,7 @@ static void watch_agent(struct session *s, uint64_t now, bool empty) {
 static void tell_kernel_trouble(struct session *s) {
     struct drain *d = &s->drain;
     const char *trouble =
-        d->symbols && d->report.engine[WIRE_EVENT_CPU].mechanism == WIRE_MECHANISM_PERF &&
+        d->symbols && wire_mechanism_is_perf(d->report.engine[WIRE_EVENT_CPU].mechanism) &&
                 !d->kernel_trouble_told
             ? symbols_kernel_trouble(d->symbols)
             : NULL;

@@ -9,6 +9,7 @@
  *   java_states     states of Java threads, requested from the agent while wanted
  *   jvm_tids        mapping of thread ids in the JVM's pid namespace to ours
  *   perf_broker     thread that opens perf_events for a JVM that lacks the right
+ *   sigtrap_proof   proof that this kernel's perf_events can send SIGTRAP safely
  *   unwind          thread that keeps the unwind tables of the JVM's native code current
  *   unwind_area     writing of unwind tables into the shared memory
  *

@@ -5,6 +5,7 @@
 #include "core/event/event.h"
 #include "core/session/agent_link.h"
 #include "core/session/drain/perf_broker.h"
+#include "core/session/drain/sigtrap_proof.h"
 #include "core/wire/wire_names.h"
 
 #include <errno.h>
@@ -48,13 +49,6 @@ static void drain_tell_resumed(struct session *s) {
         session_set_message(s, "the agent had detached from the JVM: sampling resumed");
 }
 
-static enum wire_walk walk_of(const char *walker) {
-    for (int i = 0; i < WIRE_WALKS; i++)
-        if (strcmp(walker, wire_walk_name[i]) == 0)
-            return (enum wire_walk)i;
-    return WIRE_WALK_VM;
-}
-
 /* Keeps the engines that an agent has chosen itself as the session's engines from now on. */
 static void keep_choice(struct session *s) {
     struct drain *d = &s->drain;
@@ -73,7 +67,8 @@ static void keep_choice(struct session *s) {
         memcpy(o->engine[i].name, engine->name, sizeof engine->name);
     }
     session_unlock(s);
-    o->walk = walk_of(d->report.walker);
+    enum wire_walk walk = wire_walk_by_name(d->report.walker);
+    o->walk = walk < WIRE_WALKS ? walk : WIRE_WALK_VM;
     o->precise = o->precise || d->report.recompiled > 0;
 }
 
@@ -322,6 +317,7 @@ static int prepare_start(struct session *s, struct control_start *start, struct 
     bool all = o->all_or_none && !lent;
     *start = (struct control_start){
         .all_or_none = all,
+        .sigtrap = sigtrap_proof(),
         .signal = o->signal,
         .wall_signal = o->wall_signal,
         .depth = o->depth,

@@ -2,6 +2,7 @@
 
 #include "core/base/clock.h"
 #include "core/session/drain/jvm_tids.h"
+#include "core/session/drain/sigtrap_proof.h"
 #include "core/wire/broker.h"
 #include "core/wire/perf_attr.h"
 #include "symbols/elf/target_files.h"
@@ -73,13 +74,20 @@ static int pin_file(const struct perf_broker *b, struct wire_engine_request *q) 
     return fd < 0 ? -ENOENT : fd;
 }
 
-static int open_event(const struct perf_broker *b, struct wire_engine_request *q, uint32_t tid) {
+static int open_event(const struct perf_broker *b, struct wire_engine_request *q, uint32_t tid,
+                      const struct broker_question *question) {
     struct perf_event_attr a;
     int file = pin_file(b, q);
     if (file < -1)
         return file;
     q->interval = perf_interval(q, perf_kind(q, &b->machine));
     perf_attr_fill(&a, q);
+    if (question->event & BROKER_SIGTRAP &&
+        !(sigtrap_proof() && perf_attr_trap(&a, perf_trap_data(question->tid)))) {
+        if (file >= 0)
+            close(file);
+        return -EOPNOTSUPP;
+    }
     int cpu = q->flags & WIRE_ENGINE_TARGET_CPU ? q->cpu : -1;
     long fd = syscall(SYS_perf_event_open, &a, (pid_t)tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     int result = fd < 0 ? -errno : (int)fd;
@@ -96,7 +104,7 @@ static int find_request(struct perf_broker *b, const struct broker_question *que
     if (question->generation != b->generation)
         result = -ESTALE;
     for (uint32_t i = 0; i < b->engines && result == -EPERM; i++) {
-        if (b->engine[i].event != question->event)
+        if (b->engine[i].event != (question->event & ~BROKER_SIGTRAP))
             continue;
         *out = b->engine[i];
         out->text[sizeof out->text - 1] = '\0';
@@ -116,7 +124,7 @@ static int answer_with(struct perf_broker *b, const struct broker_question *ques
         r = jvm_tids_outer(&b->tids, question->tid, &tid);
     if (r < 0)
         return r;
-    int fd = open_event(b, &q, tid);
+    int fd = open_event(b, &q, tid, question);
     if (fd >= 0 && !jvm_tids_is(&b->tids, tid, question->tid)) {
         close(fd);
         return -ESRCH;

@@ -315,6 +315,39 @@ static void the_newest_sample_is_read(void **state) {
     }
 }
 
+static void put_timed(uint64_t time_ns, uint64_t counter, uint64_t pc) {
+    put_header(PERF_RECORD_SAMPLE, 32 + 16);
+    put_word(time_ns);
+    put_word(counter);
+    put_word(2);
+    put_word((uint64_t)PERF_CONTEXT_KERNEL);
+    put_word(pc);
+}
+
+static void what_came_in_the_handler_is_left_out(void **state) {
+    (void)state;
+    struct perf_news news;
+    clear(PAGE - 24);
+    put_timed(100, 5, 0xffffffff81000001);
+    put_timed(200, 6, 0xffffffff81000002);
+    put_timed(201, 7, 0xffffffff81000003);
+    assert_true(perf_buffer_read_since(buffer, PAGE, 200, &news));
+    assert_int_equal(news.early, 2);
+    assert_int_equal(news.samples, 1);
+    assert_int_equal(news.time_ns, 201);
+    assert_int_equal(news.counter, 7);
+    assert_int_equal(wire_frame_pc(news.kernel[0]), 0xffffffff81000003);
+    put_timed(300, 8, 0xffffffff81000004);
+    assert_false(perf_buffer_read_since(buffer, PAGE, 300, &news));
+    assert_int_equal(news.early, 1);
+    assert_int_equal(control()->data_tail, control()->data_head);
+    /* Too short for a time. */
+    put_header(PERF_RECORD_SAMPLE, 24);
+    put_word(1);
+    put_word(2);
+    assert_false(perf_buffer_read_since(buffer, PAGE, 0, &news));
+}
+
 static void a_sample_without_kernel_has_no_frames(void **state) {
     (void)state;
     struct perf_news news;
@@ -368,6 +401,7 @@ int main(void) {
         cmocka_unit_test(the_kernel_understands_them),
         cmocka_unit_test(refusals_have_reasons),
         cmocka_unit_test(the_newest_sample_is_read),
+        cmocka_unit_test(what_came_in_the_handler_is_left_out),
         cmocka_unit_test(a_sample_without_kernel_has_no_frames),
         cmocka_unit_test(nonsense_is_passed_over),
     };

@@ -1,8 +1,9 @@
 #include "core/agent/patch/trap.h"
 
-#include "core/agent/patch/trap_process.h"
+#include "core/agent/process/trap_process.h"
 #include "core/agent/process/guarded.h"
 #include "core/agent/process/registers.h"
+#include "core/agent/process/sigtrap.h"
 #include "test/unit/agent/trap_functions.h"
 
 #include <setjmp.h>
@@ -47,8 +48,10 @@ static int install(function *f, bool lifts) {
     return trap;
 }
 
+/* When sampling has ended. */
 static struct sigaction disposition(void) {
     struct sigaction now;
+    sigtrap_leave();
     assert_int_equal(sigaction(SIGTRAP, NULL, &now), 0);
     return now;
 }

@@ -1,4 +1,4 @@
-#include "core/agent/patch/trap_process.h"
+#include "core/agent/process/trap_process.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,8 +4,8 @@
  *
  * Context: the agent's thread and VMDeath. Reads /proc, which takes about 30 us per thread.
  */
-#ifndef JTOP_AGENT_PATCH_TRAP_PROCESS_H
-#define JTOP_AGENT_PATCH_TRAP_PROCESS_H
+#ifndef JTOP_AGENT_PROCESS_TRAP_PROCESS_H
+#define JTOP_AGENT_PROCESS_TRAP_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

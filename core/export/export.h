@@ -5,6 +5,7 @@
  *   export_file             formatting of an export, and writing it to a file or stdout
  *   export_path             file names with %p, %t, %n, %e and %{ENV} filled in
  *   formats                 declarations of each format's writer, and helpers they share
+ *   fork_walk               the walk of frame_walk over a snapshot that has forks
  *   frame_change            change of a frame against an earlier profile, and its colour
  *   frame_class             kinds of frames (Java tiers, native, kernel, …) and their colours
  *   frame_names             printed names of frames, each distinct text once with a number
@@ -130,6 +131,9 @@ struct exporter {
                                  showing it */
     bool picture; /* a graph with a script: shows a title, and can be drawn from the leaves */
     bool diff;    /* can show how two profiles differ */
+    bool walks;   /* reads the tree by frame_walk only: query.forks may be set, unless the names
+                     are annotated or o->diff is set */
+    bool samples; /* lists the samples of the question: needs no tree */
     /* Appends the whole file to `out`. 0 or -ENOMEM. The profile is needed for its names. */
     int (*write)(struct text *out, const struct profile *p, const struct snapshot *s,
                  const struct export_quality *q, const struct export_options *o);

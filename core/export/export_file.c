@@ -17,21 +17,17 @@ static int format(struct text *out, const struct exporter *x, const struct profi
     return err || out->failed ? -ENOMEM : 0;
 }
 
-static int no_memory(const struct exporter *x, const struct export_part *part, int parts,
-                     struct err *e) {
-    uint64_t paths = 0;
-    for (int i = 0; i < parts; i++)
-        paths += part[i].snapshot->node_count;
+static int no_memory(const struct exporter *x, const struct profile *p, struct err *e) {
     return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM,
-                       "no memory to format the profile as %s; it has %" PRIu64 " call paths",
-                       x->name, paths);
+                       "no memory to format the profile as %s; it has %" PRIu32 " call paths",
+                       x->name, profile_node_count(p));
 }
 
 int export_format(struct text *out, const struct exporter *x, const struct profile *p,
                   const struct snapshot *s, const struct export_quality *q,
                   const struct export_options *o, struct err *e) {
     const struct export_part part = {s, q, o->question};
-    return format(out, x, p, &part, 1, o) == 0 ? 0 : no_memory(x, &part, 1, e);
+    return format(out, x, p, &part, 1, o) == 0 ? 0 : no_memory(x, p, e);
 }
 
 /* Writes the rest and gives the file its final name. */
@@ -77,7 +73,7 @@ static int write_growing(const char *path, const struct exporter *x, const struc
         err = finish(&g.file, &t, e);
     } else {
         output_file_abort(&g.file);
-        err = g.err ? g.err : no_memory(x, part, parts, e);
+        err = g.err ? g.err : no_memory(x, p, e);
     }
     text_free(&t);
     return err;
@@ -87,8 +83,8 @@ static int write_whole(const char *path, const struct exporter *x, const struct 
                        const struct export_part *part, int parts, const struct export_options *o,
                        struct err *e) {
     struct text t = {0};
-    int err = format(&t, x, p, part, parts, o) == 0 ? export_write(path, &t, e)
-                                                    : no_memory(x, part, parts, e);
+    int err =
+        format(&t, x, p, part, parts, o) == 0 ? export_write(path, &t, e) : no_memory(x, p, e);
     text_free(&t);
     return err;
 }

@@ -1,5 +1,7 @@
 #include "core/export/frame_walk.h"
 
+#include "core/export/fork_walk.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +90,7 @@ static int push_siblings(struct walk *w, uint32_t first, uint32_t end, uint32_t 
 static int pop_frame(struct walk *w, struct walked_frame *f) {
     const struct pending top = w->stack[w->len - 1];
     *f = (struct walked_frame){.name = top.name, .depth = top.depth};
+    const struct snapshot_node *heaviest = top.node;
     w->same_len = 0;
     while (w->len && w->stack[w->len - 1].depth == top.depth &&
            w->stack[w->len - 1].name == top.name) {
@@ -103,9 +106,11 @@ static int pop_frame(struct walk *w, struct walked_frame *f) {
         w->same[w->same_len++] = n;
         f->total += n->total;
         f->total_samples += n->total_samples;
-        if (!f->main || n->total > f->main->total)
-            f->main = n;
+        if (n->total > heaviest->total)
+            heaviest = n;
     }
+    f->method = heaviest->method;
+    f->tier = snapshot_main_tier(heaviest->tier);
     f->self = f->total;
     f->self_samples = f->total_samples;
     f->node = w->same;
@@ -115,6 +120,8 @@ static int pop_frame(struct walk *w, struct walked_frame *f) {
 
 int frame_walk(const struct snapshot *s, struct frame_names *names,
                int (*visit)(void *arg, const struct walked_frame *f), void *arg) {
+    if (s->forks)
+        return fork_walk(s, names, visit, arg);
     struct walk w = {.s = s, .names = names};
     struct walked_frame f = {0};
     int err = push_siblings(&w, 0, s->node_count, 0, &f);

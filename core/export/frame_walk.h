@@ -21,8 +21,9 @@ struct walked_frame {
     uint32_t depth; /* 0 for roots */
     uint64_t self, total;
     uint64_t self_samples, total_samples;
-    const struct snapshot_node *main;        /* the heaviest of the nodes that form this frame */
-    const struct snapshot_node *const *node; /* all nodes that form this frame */
+    uint32_t method;                         /* of the heaviest of the nodes that form this frame */
+    enum frame_tier tier;                    /* the main tier of that node */
+    const struct snapshot_node *const *node; /* all nodes that form this frame; NULL with forks */
     size_t nodes;                            /* their number */
 };
 

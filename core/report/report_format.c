@@ -67,13 +67,15 @@ void report_close(struct report_view *v) {
 }
 
 void report_query(struct query *q, const struct exporter *x, const struct export_options *o) {
+    bool tree = !x->samples;
     /* Only pictures can be drawn from the leaves; the other formats are read from the root down. */
     q->inverted = o->reverse && x->picture;
-    q->by_thread = o->threads;
+    q->by_thread = o->threads && tree;
     q->carriers = o->carriers;
-    q->tiers = o->annotate;
+    q->tiers = o->annotate && tree;
     q->simple_names = o->simple;
     q->tree = true;
+    q->forks = !tree || (x->walks && !o->annotate);
 }
 
 int report_take(struct report_part *part, const struct report_view *v) {

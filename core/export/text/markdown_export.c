@@ -95,7 +95,7 @@ static int visit(void *arg, const struct walked_frame *f) {
         r->row[r->open[--r->depth]].open--;
     struct row *row = &r->row[f->name->id];
     row->name = f->name->id;
-    row->is_class = frame_names_method(r->names, f->main->method)->kind == METHOD_CLASS;
+    row->is_class = frame_names_method(r->names, f->method)->kind == METHOD_CLASS;
     if (!row->open++)
         row->total += f->total;
     row->self += f->self;

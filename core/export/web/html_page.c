@@ -15,6 +15,7 @@
 #include "core/export/web/html.h"
 #include "core/export/web/html_lines.h"
 
+#include "core/base/grow.h"
 #include "core/export/caption.h"
 #include "core/export/formats.h"
 #include "core/export/frame_class.h"
@@ -106,8 +107,8 @@ static int visit(void *arg, const struct walked_frame *f) {
     uint64_t other = total ? f->total_samples : f->total;
     if (!value || value < h->least)
         return FRAME_WALK_SKIP;
-    const struct method *m = frame_names_method(h->names, f->main->method);
-    enum frame_class c = frame_class_of(m->kind, snapshot_main_tier(f->main->tier));
+    const struct method *m = frame_names_method(h->names, f->method);
+    enum frame_class c = frame_class_of(m->kind, f->tier);
     char buf[64];
     size_t n = number(buf, (uint64_t)(h->depth - f->depth) << 4 | c);
     n += number(buf + n, f->name->id);
@@ -133,39 +134,67 @@ static int descending(const void *a, const void *b) {
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
+/* The values of all frames. Most are very small: those worth fewer than 64 samples are counted per
+ * value, and only the rest is listed. */
+struct values {
+    bool total;
+    uint64_t unit; /* what a sample is worth on average */
+    uint32_t few[65];
+    uint64_t *many;
+    uint32_t count, cap;
+};
+
+static int add_value(struct values *v, uint64_t value) {
+    if (value / v->unit < 64) {
+        v->few[value / v->unit]++;
+        return 0;
+    }
+    if (!GROW(v->many, v->count, v->cap))
+        return -ENOMEM;
+    v->many[v->count++] = value;
+    return 0;
+}
+
+static int count_frame(void *arg, const struct walked_frame *f) {
+    struct values *v = arg;
+    return add_value(v, v->total ? f->total : f->total_samples);
+}
+
+static uint64_t least_of(struct values *v) {
+    uint32_t room = FRAMES_MAX - v->count, step = 64;
+    if (v->count > FRAMES_MAX) {
+        qsort(v->many, v->count, sizeof *v->many, descending);
+        return v->many[FRAMES_MAX] + 1;
+    }
+    while (step && v->few[step - 1] <= room)
+        room -= v->few[--step];
+    return step * v->unit;
+}
+
+static struct frame_names *new_names(const struct profile *p, const struct export_options *o) {
+    return frame_names_new(profile_methods_const(p), formats_name_style(o), o->annotate, NULL);
+}
+
 /* Finds the limit that leaves at most FRAMES_MAX frames. */
-static int find_least(struct html *h) {
+static int find_least(struct html *h, const struct profile *p) {
+    const struct snapshot *s = h->s;
     if (h->o->minwidth > 0)
         h->least = (uint64_t)((double)h->whole * h->o->minwidth / 100);
-    if (h->s->node_count <= FRAMES_MAX || h->o->minwidth > 0)
+    if ((s->forks ? profile_node_count(p) : s->node_count) <= FRAMES_MAX || h->o->minwidth > 0)
         return 0;
-    uint64_t *value = malloc(h->s->node_count * sizeof *value);
-    if (!value)
-        return -ENOMEM;
-    /* Most frames have very small values: those worth fewer than 64 samples are counted per value,
-     * and only the rest is sorted. */
-    uint32_t few[65] = {0}, many = 0;
-    uint64_t unit = h->o->total && h->s->samples ? h->whole / h->s->samples : 1;
-    unit += unit == 0;
-    for (uint32_t i = 0; i < h->s->node_count; i++) {
-        const struct snapshot_node *n = &h->s->nodes[i];
-        uint64_t v = h->o->total ? n->total : n->total_samples;
-        if (v / unit < 64)
-            few[v / unit]++;
-        else
-            value[many++] = v;
-    }
-    if (many > FRAMES_MAX) {
-        qsort(value, many, sizeof *value, descending);
-        h->least = value[FRAMES_MAX] + 1;
-    } else {
-        uint32_t room = FRAMES_MAX - many, step = 64;
-        while (step && few[step - 1] <= room)
-            room -= few[--step];
-        h->least = step * unit;
-    }
-    free(value);
-    return 0;
+    struct values v = {.total = h->o->total, .unit = 1};
+    if (v.total && s->samples && h->whole / s->samples)
+        v.unit = h->whole / s->samples;
+    /* With names of its own, because those of frames that are left out get no number. */
+    struct frame_names *names = s->forks ? new_names(p, h->o) : NULL;
+    int err = !s->forks ? 0 : names ? frame_walk(s, names, count_frame, &v) : -ENOMEM;
+    for (uint32_t i = 0; i < s->node_count && !err; i++)
+        err = add_value(&v, v.total ? s->nodes[i].total : s->nodes[i].total_samples);
+    if (!err)
+        h->least = least_of(&v);
+    frame_names_free(names);
+    free(v.many);
+    return err;
 }
 
 static void escaped(struct text *out, const struct text *plain) {
@@ -261,8 +290,8 @@ int html_page(struct text *out, const struct profile *p, const struct snapshot *
                      .o = o,
                      .whole = o->total ? s->weight : s->samples,
                      .other_whole = o->total ? s->samples : s->weight};
-    h.names = frame_names_new(profile_methods_const(p), formats_name_style(o), o->annotate, NULL);
-    int err = h.names ? find_least(&h) : -ENOMEM;
+    h.names = new_names(p, o);
+    int err = h.names ? find_least(&h, p) : -ENOMEM;
     if (!err) {
         begin_page(&h, q, view);
         err = frame_walk(s, h.names, visit, &h);

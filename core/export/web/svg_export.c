@@ -219,7 +219,7 @@ static int visit(void *arg, const struct walked_frame *f) {
         v->left_cap = cap;
     }
     bool total = v->page.o->total;
-    const struct method *m = frame_names_method(v->names, f->main->method);
+    const struct method *m = frame_names_method(v->names, f->method);
     struct svg_frame frame = {
         .left = v->left[f->depth],
         .value = total ? f->total : f->total_samples,
@@ -228,7 +228,7 @@ static int visit(void *arg, const struct walked_frame *f) {
         .self = total ? f->self : f->self_samples,
         .name = f->name->text,
         .depth = f->depth + 1, /* 0 is "all" */
-        .class = (uint16_t)frame_class_of(m->kind, snapshot_main_tier(f->main->tier)),
+        .class = (uint16_t)frame_class_of(m->kind, f->tier),
         .java = m->kind == METHOD_JAVA || m->kind == METHOD_CLASS,
     };
     if (v->page.o->diff)

@@ -20,7 +20,7 @@ static inline void take(struct build *b, struct entry e) {
         build_is_other_row(b, e.node, e.thread))
         return;
     e.node = build_leaf(b, e.node, e.thread);
-    if (!b->standing) {
+    if (!b->standing && !b->lean) {
         b->total[e.node].weight += e.weight;
         b->total[e.node].count += e.count;
     }
@@ -31,7 +31,7 @@ static inline void take(struct build *b, struct entry e) {
 }
 
 static inline void look_ahead(const struct build *b, uint32_t node) {
-    if (b->standing)
+    if (b->standing || b->lean)
         return;
     __builtin_prefetch(&b->total[node], 1);
     if (b->filter)
@@ -222,7 +222,7 @@ static int rows_from_items(struct build *b) {
  * more of them than before. */
 static void merge_items(struct build *b) {
     uint32_t items = 0;
-    if (b->items < b->p->tree.nodes / 64)
+    if (b->lean || b->items < b->p->tree.nodes / 64)
         return;
     for (uint32_t n = 0; n < b->p->tree.nodes; n++)
         if (b->total[n].weight | b->total[n].count)
@@ -291,7 +291,7 @@ int gather_items(struct build *b) {
         rc = gather_standing(b);
         return rc != 0 ? rc : rows_from_totals(b);
     }
-    rc = spread_reserve(b);
+    rc = b->lean ? 0 : spread_reserve(b);
     if (rc != 0 || !sums)
         return rc != 0 ? rc : gather_each(b);
     rc = take_tally(b, &b->p->by_node, false);

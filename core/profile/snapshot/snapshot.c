@@ -125,6 +125,7 @@ static int keep_names(struct snapshot *s) {
 }
 
 static int fill(struct build *b) {
+    b->lean = build_is_lean(b);
     int rc = gather_items(b);
     if (rc == 0)
         rc = build_states(b);
@@ -136,17 +137,18 @@ static int fill(struct build *b) {
         rc = build_threads(b);
     if (rc == 0 && build_has_own_paths(b->q))
         rc = build_own_paths(b);
-    if (rc == 0 && b->q->tree && !b->q->inverted && !b->q->by_thread)
+    bool tree = b->q->tree && !b->lean;
+    if (rc == 0 && tree && !b->q->inverted && !b->q->by_thread)
         rc = build_paths(b);
     if (rc == 0)
         rc = build_method_rows(b);
     if (rc == 0 && b->q->lines)
         rc = build_lines(b);
-    if (rc == 0 && b->q->tree)
+    if (rc == 0 && tree)
         rc = b->q->inverted ? build_inverted(b) : build_branches(b);
     if (rc == 0 && b->s->by_site)
         rc = build_sites(b);
-    if (rc == 0 && b->q->tree)
+    if (rc == 0 && tree)
         rc = build_layout(b);
     if (rc == 0 && b->s->by_site)
         rc = build_ways(b);
@@ -264,6 +266,7 @@ void snapshot_free(struct snapshot *s) {
     free(s->methods);
     free(s->threads);
     free(s->nodes);
+    free(s->forks);
     free(s->via);
     free(s->lines);
     free(s->locks);

@@ -4,6 +4,7 @@
  *   diff               comparison of two snapshots: methods, threads and tree nodes
  *   filter             which stacks a query keeps: by text, method, package or patterns
  *   frame_pattern      matching of frame names with the patterns of -I and -X
+ *   forks              the tree of the stacks in short: the nodes at which stacks end or part
  *   gather             collecting of the samples a query asks for, and the thread rows
  *   history_read       list of the single samples of a query, for sample-based formats
  *   native_fold        which Java frame native frames count for, and rows for threads of the VM
@@ -83,6 +84,8 @@ struct query {
                             outside the JDK, the first frame of the JDK is the site; what has no
                             Java frame stays with the root */
     bool tree;         /* build the tree (rows are always built) */
+    bool forks;        /* with `tree`: build `forks` in place of `nodes`, if the query permits it,
+                            see forks.h */
     bool carriers;     /* samples of virtual threads belong to their carrier threads; otherwise to
                             the virtual threads */
     uint64_t virtual_id; /* only this virtual thread, regardless of `tid` and `carriers`; 0: all, so
@@ -197,7 +200,11 @@ struct snapshot {
     struct snapshot_node *nodes; /* in preorder, siblings linked by `next`; empty without
                                     query.tree */
     uint32_t node_count;
-    uint32_t max_depth;                         /* number of levels in `nodes` */
+    uint32_t max_depth;          /* number of levels in `nodes` */
+    struct snapshot_fork *forks; /* with query.forks; NULL: `nodes` have the tree */
+    uint32_t fork_count;
+    uint32_t fork_root;                         /* the first root; FORK_NONE: no stacks */
+    const struct profile *profile;              /* with `forks`: they refer to its call tree */
     uint64_t least;                             /* tree nodes with a smaller total are left out, see
                                           query.prune_ppm; 0: none */
     bool inverted, by_thread, by_tier, by_site; /* the kind of the tree, from the query */

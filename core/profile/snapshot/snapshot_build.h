@@ -68,6 +68,7 @@ struct build {
     const struct standing *standing;
 
     const uint32_t *left; /* by node: native_fold.left; NULL: nothing is folded */
+    bool lean;            /* build forks, so no array by node is needed */
     uint32_t only; /* keep only what this row of threads of the VM stands for; CALL_ROOT: all */
 
     struct item *item;
@@ -134,6 +135,7 @@ int build_branches(struct build *b);
 int build_inverted(struct build *b);
 int build_sites(struct build *b); /* after build_inverted */
 int build_layout(struct build *b);
+int build_forks(struct build *b);  /* replaces the spread and the tree; counts method rows, too */
 int build_ways(struct build *b);   /* with query.sites, after build_layout: snapshot.via */
 int build_sparks(struct build *b); /* after the rows are in their final order */
 
@@ -157,6 +159,13 @@ static inline bool build_from_method(const struct query *q) {
 /* Whether the tree needs other paths than those of the call tree. */
 static inline bool build_has_own_paths(const struct query *q) {
     return q->tree && !q->inverted && (q->tiers || q->fold_natives || build_from_method(q));
+}
+
+/* Whether the tree can be forks: it is the call tree from its roots, with nothing left out. */
+static inline bool build_is_lean(const struct build *b) {
+    const struct query *q = b->q;
+    return q->tree && q->forks && !q->inverted && !q->by_thread && !q->lines && !q->prune_ppm &&
+           !build_has_own_paths(q) && !b->left;
 }
 
 /* Whether the standing sums are enough for a query about everything: they are if it has no tree, or

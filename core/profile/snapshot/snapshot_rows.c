@@ -300,10 +300,11 @@ int build_method_rows(struct build *b) {
         return rows_from_standing(b);
     struct total *self = calloc(methods + 1, sizeof *self);
     b->row = calloc(methods + 1, sizeof *b->row);
-    b->want_touches = b->q->lines || (b->q->tree && !b->q->inverted && !b->q->by_thread);
+    b->want_touches =
+        b->q->lines || (b->q->tree && !b->q->inverted && !b->q->by_thread && !b->lean);
     int rc = self && b->row ? order_update(b->p) : -ENOMEM;
     if (rc == 0)
-        rc = spread_totals(b);
+        rc = b->lean ? build_forks(b) : spread_totals(b);
     for (uint32_t i = 0; rc == 0 && i < b->items; i++) {
         uint32_t m = b->p->tree.node[b->item[i].node].method;
         self[m].weight += b->item[i].weight;

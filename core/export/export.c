@@ -40,7 +40,7 @@ const struct exporter exporters[] = {
     ROW("tree", "expandable call tree, as a page", PAGE, tree_export, .extension = {".html"},
         .picture = true, .walks = true),
     ROW("jfr", "for JDK Mission Control and jfr print", BYTES, jfr_export, .extension = {".jfr"},
-        .write_all = jfr_export_all, .samples = true, .whole = true, .download = true),
+        .write_all = jfr_export_all, .samples = true, .download = true),
     ROW("pprof", "for go tool pprof", BYTES, pprof_export, .extension = {".pb.gz", ".pprof"},
         .samples = true, .whole = true, .download = true),
     ROW("otlp", "OpenTelemetry's profiles signal", "application/x-protobuf", otlp_export,

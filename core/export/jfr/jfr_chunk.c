@@ -2,7 +2,7 @@
 
 #include "core/base/hash.h"
 #include "core/export/frame_class.h"
-#include "core/export/jfr_rate.h"
+#include "core/export/jfr/jfr_kind.h"
 #include "core/profile/snapshot/history_read.h"
 #include "core/profile/table/frame_name.h"
 
@@ -10,29 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Facts about the leaf of a sample's stack. */
-struct jfr_leaf {
-    uint32_t class;  /* class of the allocated object or of the lock; 0: none */
-    uint32_t method; /* the leaf's method, if the leaf is not a class */
-    bool other;      /* the thread waits in LockSupport.park instead of for a monitor; or the object
-                        was allocated outside a TLAB */
-};
-
-/* `weight`: the weight of this one event. */
-typedef void jfr_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
-                        uint64_t weight);
-
-struct jfr_kind {
-    const char *event; /* the event's name in the profile; NULL: every other event */
-    const char *type;
-    const char *other;    /* type used if the leaf is `other`; NULL: the same type */
-    const char *interval; /* async-profiler's name for the setting */
-    bool lasts;           /* the weight is a duration, and a sample's time is the end of it */
-    bool sum;             /* one event stands for several samples */
-    enum jfr_category category;
-    jfr_fields *fields;
-};
 
 enum jfr_pool {
     JFR_THREADS,
@@ -45,9 +22,12 @@ enum jfr_pool {
 };
 
 struct jfr_stack {
+    const struct query *question;
     uint32_t node;
     struct jfr_leaf leaf;
 };
+
+#define FRAME_BYTES 12 /* at most: method, line, bytecode index, type */
 
 struct jfr_chunk {
     struct text *events;
@@ -61,13 +41,16 @@ struct jfr_chunk {
     } pool[JFR_POOLS]; /* constants that are in no checkpoint yet */
     struct jfr_names symbols, packages, classes, threads;
     uint32_t base[JFR_POOLS]; /* numbers start after this one; not used for methods */
-    uint8_t *method_known;    /* by id */
+    uint8_t *method_known;    /* by id: 1 + its kind; 0: it is not yet a constant */
     uint32_t methods;
     struct jfr_stack *stack;
     uint32_t stacks, stack_cap;
     struct index stack_index;
     uint64_t stack_bytes;
+    bool later;        /* stacks are written after the checkpoint's other constants */
+    size_t late_bytes; /* their size */
     struct profile_frame frame[PROFILE_STACK_MAX];
+    char frame_bytes[PROFILE_STACK_MAX * FRAME_BYTES]; /* the same frames, as the file has them */
 };
 
 /* The constants that events refer to by number, and the checkpoints that contain them. */
@@ -172,15 +155,7 @@ static bool grow_methods(struct jfr_chunk *c, const struct method_table *t, uint
     return true;
 }
 
-static void know_method(struct jfr_chunk *c, const struct method_table *t, uint32_t id) {
-    if (id >= c->methods && !grow_methods(c, t, id)) {
-        c->failed = true;
-        return;
-    }
-    if (c->method_known[id])
-        return;
-    c->method_known[id] = 1;
-    const struct method *m = method_table_get(t, id);
+static void add_method(struct jfr_chunk *c, uint32_t id, const struct method *m) {
     const char *descriptor = descriptor_of(m);
     char name[1024];
     bool java = m->kind == METHOD_JAVA;
@@ -222,18 +197,35 @@ uint32_t jfr_chunk_thread(struct jfr_chunk *c, uint32_t tid, uint64_t java_id, b
     return id;
 }
 
-static void add_frames(struct jfr_chunk *c, const struct method_table *t, uint32_t from,
-                       uint32_t frames) {
-    struct text *out = &c->pool[JFR_STACKS].body;
+/* Makes the method a constant at its first call. Returns its kind. */
+static enum method_kind know_method(struct jfr_chunk *c, const struct method_table *t,
+                                    uint32_t id) {
+    if (id < c->methods && c->method_known[id])
+        return (enum method_kind)(c->method_known[id] - 1);
+    const struct method *m = method_table_get(t, id);
+    enum method_kind kind = m->kind;
+    if (id >= c->methods && !grow_methods(c, t, id)) {
+        c->failed = true;
+        return kind;
+    }
+    c->method_known[id] = (uint8_t)(kind + 1);
+    add_method(c, id, m);
+    return kind;
+}
+
+/* Writes frames to c->frame_bytes; returns their size in bytes. */
+static size_t put_frames(struct jfr_chunk *c, const struct method_table *t, uint32_t from,
+                         uint32_t frames) {
+    char *to = c->frame_bytes;
     for (uint32_t i = from; i < frames; i++) {
         const struct profile_frame *f = &c->frame[i];
-        const struct method *m = method_table_get(t, f->method);
-        know_method(c, t, f->method);
-        jfr_number(out, (uint64_t)f->method + 1);
-        jfr_number(out, f->line);
-        jfr_number(out, 0); /* bytecode index */
-        jfr_number(out, frame_types[frame_class_of(m->kind, (enum frame_tier)f->tier)]);
+        enum method_kind kind = know_method(c, t, f->method);
+        to += jfr_put(to, (uint64_t)f->method + 1);
+        to += jfr_put(to, f->line);
+        *to++ = 0; /* bytecode index */
+        *to++ = (char)frame_types[frame_class_of(kind, (enum frame_tier)f->tier)];
     }
+    return (size_t)(to - c->frame_bytes);
 }
 
 static bool is_park(const struct method *m) {
@@ -242,29 +234,78 @@ static bool is_park(const struct method *m) {
            !strcmp(m->class_name + n - 6, "Unsafe");
 }
 
-static void add_stack(struct jfr_chunk *c, const struct profile *p, const struct query *q,
-                      struct jfr_stack *k) {
+/* What is in front of a stack's frames. */
+struct stack_head {
+    char bytes[3 * JFR_NUMBER_BYTES];
+    size_t len, number; /* in bytes; of the number alone */
+};
+
+/* Makes the constant of a stack: its head, and c->frame_bytes. Returns the size of the latter.
+ * `written`: the size of all stacks before it. */
+static size_t put_stack(struct jfr_chunk *c, const struct profile *p, const struct jfr_stack *k,
+                        uint32_t number, uint64_t written, struct stack_head *head) {
     const struct method_table *methods = profile_methods_const(p);
-    uint32_t frames = history_stack(p, q, k->node, c->frame), from = 0;
-    const struct method *leaf = method_table_get(methods, c->frame[0].method);
-    if (frames && leaf->kind == METHOD_CLASS) {
+    uint32_t frames = history_stack(p, k->question, k->node, c->frame), from = 0;
+    if (frames && method_table_get(methods, c->frame[0].method)->kind == METHOD_CLASS)
         from = 1;
-        k->leaf.class = class_of(c, leaf->name[0] ? leaf->name : leaf->class_name);
-        k->leaf.other = *leaf->module;
-        for (uint32_t i = 1; i < frames && i < 4; i++)
-            k->leaf.other |= is_park(method_table_get(methods, c->frame[i].method));
-    } else if (frames) {
-        k->leaf.method = c->frame[0].method + 1;
-    }
-    bool cut = c->stack_bytes > STACK_BYTES_MAX && frames > from + 1;
+    bool cut = written > STACK_BYTES_MAX && frames > from + 1;
     if (cut)
         frames = from + 1;
-    struct text *out = constant(c, JFR_STACKS, (uint64_t)c->base[JFR_STACKS] + c->stacks + 1);
-    size_t before = out->len;
-    jfr_number(out, cut);
-    jfr_number(out, frames - from);
-    add_frames(c, methods, from, frames);
-    c->stack_bytes += out->len - before;
+    head->number = head->len = jfr_put(head->bytes, (uint64_t)c->base[JFR_STACKS] + number);
+    head->len += jfr_put(head->bytes + head->len, cut);
+    head->len += jfr_put(head->bytes + head->len, frames - from);
+    return put_frames(c, methods, from, frames);
+}
+
+/* Finds out what the leaf of the stack in c->frame is. */
+static struct jfr_leaf leaf_of(struct jfr_chunk *c, const struct profile *p, uint32_t frames) {
+    const struct method_table *methods = profile_methods_const(p);
+    struct jfr_leaf l = {0};
+    if (!frames)
+        return l;
+    const struct method *leaf = method_table_get(methods, c->frame[0].method);
+    if (leaf->kind != METHOD_CLASS) {
+        l.method = c->frame[0].method + 1;
+        return l;
+    }
+    l.class = class_of(c, leaf->name[0] ? leaf->name : leaf->class_name);
+    l.other = *leaf->module;
+    for (uint32_t i = 1; i < frames && i < 4; i++)
+        l.other |= is_park(method_table_get(methods, c->frame[i].method));
+    return l;
+}
+
+static void add_stack(struct jfr_chunk *c, const struct profile *p, struct jfr_stack *k) {
+    struct stack_head head;
+    k->leaf = leaf_of(c, p, history_stack(p, k->question, k->node, c->frame));
+    size_t bytes = put_stack(c, p, k, c->stacks + 1, c->stack_bytes, &head);
+    c->stack_bytes += head.len - head.number + bytes;
+    c->pool[JFR_STACKS].count++;
+    if (c->later) {
+        c->late_bytes += head.len + bytes;
+        return;
+    }
+    text_add_n(&c->pool[JFR_STACKS].body, head.bytes, head.len);
+    text_add_n(&c->pool[JFR_STACKS].body, c->frame_bytes, bytes);
+}
+
+void jfr_chunk_stacks_later(struct jfr_chunk *c) {
+    c->later = true;
+}
+
+size_t jfr_chunk_late_bytes(const struct jfr_chunk *c) {
+    return c->late_bytes;
+}
+
+void jfr_chunk_write_stacks(struct jfr_chunk *c, const struct profile *p, struct text *out) {
+    uint64_t written = 0;
+    for (uint32_t i = 0; i < c->stacks && !out->failed; i++) {
+        struct stack_head head;
+        size_t bytes = put_stack(c, p, &c->stack[i], i + 1, written, &head);
+        written += head.len - head.number + bytes;
+        text_add_n(out, head.bytes, head.len);
+        text_add_n(out, c->frame_bytes, bytes);
+    }
 }
 
 uint32_t jfr_chunk_stack(struct jfr_chunk *c, const struct profile *p, const struct query *q,
@@ -287,8 +328,8 @@ uint32_t jfr_chunk_stack(struct jfr_chunk *c, const struct profile *p, const str
         return 0;
     }
     index_put(&c->stack_index, hash, c->stacks);
-    struct jfr_stack k = {.node = node};
-    add_stack(c, p, q, &k);
+    struct jfr_stack k = {.question = q, .node = node};
+    add_stack(c, p, &k);
     c->stack[c->stacks++] = k;
     return c->base[JFR_STACKS] + c->stacks;
 }
@@ -354,12 +395,13 @@ void jfr_chunk_checkpoint(struct jfr_chunk *c, struct text *out, uint64_t time_n
             continue;
         jfr_number(out, jfr_type(pool_type[i]));
         jfr_number(out, c->pool[i].count);
-        text_add_n(out, c->pool[i].body.data, c->pool[i].body.len);
+        if (c->pool[i].body.len)
+            text_add_n(out, c->pool[i].body.data, c->pool[i].body.len);
         c->failed |= c->pool[i].body.failed;
         text_free(&c->pool[i].body);
         c->pool[i].count = 0;
     }
-    jfr_end(out, begin);
+    jfr_end_before(out, begin, c->late_bytes);
 }
 
 void jfr_chunk_follow(struct jfr_chunk *c, const struct jfr_chunk *before) {
@@ -376,131 +418,6 @@ void jfr_chunk_follow(struct jfr_chunk *c, const struct jfr_chunk *before) {
 enum jfr_state jfr_state_of(uint8_t state) {
     return state == PROFILE_STATE_UNKNOWN || state == PROFILE_STATE_RUNNING ? JFR_STATE_RUNNABLE
                                                                             : JFR_STATE_SLEEPING;
-}
-
-static void cpu_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
-                       uint64_t weight) {
-    (void)s, (void)leaf, (void)weight;
-    jfr_number(event, JFR_STATE_DEFAULT);
-}
-
-static void wall_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
-                        uint64_t weight) {
-    (void)leaf, (void)weight;
-    jfr_number(event, s->state);
-    jfr_number(event, s->count < INT32_MAX ? s->count : INT32_MAX);
-}
-
-/* The sample's weight is written where other writers put the size of a new TLAB, because tools add
- * up that field. */
-static void alloc_fields(struct text *event, const struct jfr_sample *s,
-                         const struct jfr_leaf *leaf, uint64_t weight) {
-    (void)s;
-    jfr_number(event, leaf->class);
-    jfr_number(event, weight); /* the object's own size is not known here */
-    if (!leaf->other)
-        jfr_number(event, weight);
-}
-
-static void live_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
-                        uint64_t weight) {
-    jfr_number(event, leaf->class);
-    jfr_number(event, weight);
-    jfr_number(event, s->time_ns); /* time of the allocation */
-}
-
-static void trace_fields(struct text *event, const struct jfr_sample *s,
-                         const struct jfr_leaf *leaf, uint64_t weight) {
-    (void)s, (void)weight;
-    jfr_number(event, leaf->method);
-}
-
-static void lock_fields(struct text *event, const struct jfr_sample *s, const struct jfr_leaf *leaf,
-                        uint64_t weight) {
-    (void)weight;
-    jfr_number(event, leaf->class);
-    jfr_number(event, 0); /* owner, or timeout */
-    if (leaf->other)
-        jfr_number(event, 0); /* until */
-    jfr_number(event, s->address);
-}
-
-static void malloc_fields(struct text *event, const struct jfr_sample *s,
-                          const struct jfr_leaf *leaf, uint64_t weight) {
-    (void)leaf;
-    jfr_number(event, s->address);
-    jfr_number(event, weight);
-}
-
-static void address_fields(struct text *event, const struct jfr_sample *s,
-                           const struct jfr_leaf *leaf, uint64_t weight) {
-    (void)leaf, (void)weight;
-    jfr_number(event, s->address);
-}
-
-static void event_fields(struct text *event, const struct jfr_sample *s,
-                         const struct jfr_leaf *leaf, uint64_t weight) {
-    (void)leaf;
-    jfr_number(event, JFR_STATE_DEFAULT);
-    jfr_string(event, s->event);
-    jfr_number(event, weight);
-    jfr_string(event, s->unit);
-}
-
-static const struct jfr_kind kinds[] = {
-    {"wall", "profiler.WallClockSample", NULL, "wall", false, true, JFR_CATEGORY_WALL, wall_fields},
-    {"alloc", "jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationOutsideTLAB", "alloc", false,
-     false, JFR_CATEGORY_ALLOC, alloc_fields},
-    {"live", "profiler.LiveObject", NULL, "alloc", false, false, JFR_CATEGORY_ALLOC, live_fields},
-    {"lock", "jdk.JavaMonitorEnter", "jdk.ThreadPark", "lock", true, false, JFR_CATEGORY_LOCK,
-     lock_fields},
-    {"nativemem", "profiler.Malloc", NULL, "nativemem", false, false, JFR_CATEGORY_NATIVEMEM,
-     malloc_fields},
-    {"leak", "profiler.Malloc", NULL, "nativemem", false, false, JFR_CATEGORY_NATIVEMEM,
-     malloc_fields},
-    {"nativelock", "profiler.NativeLock", NULL, "nativelock", true, false, JFR_CATEGORY_NATIVELOCK,
-     address_fields},
-    {"trace", "jdk.MethodTrace", NULL, "trace", true, false, JFR_CATEGORY_TRACE, trace_fields},
-    {NULL, "jdk.ExecutionSample", NULL, "interval", false, false, JFR_CATEGORY_CPU, cpu_fields},
-};
-
-const struct jfr_kind *jfr_kind_of(const char *event) {
-    const struct jfr_kind *k = kinds;
-    while (k->event && (!event || strcmp(k->event, event) != 0))
-        k++;
-    return k;
-}
-
-const struct jfr_kind *jfr_kind_among(const char *event, bool *taken) {
-    static const struct jfr_kind another = {
-        NULL,  "profiler.EventSample", NULL,        "interval", false,
-        false, JFR_CATEGORY_CPU,       event_fields};
-    const struct jfr_kind *k = jfr_kind_of(event);
-    if (k->event)
-        return k;
-    k = *taken ? &another : k;
-    *taken = true;
-    return k;
-}
-
-const struct jfr_kind *jfr_kind_for(const struct export_quality *q, bool *taken) {
-    return jfr_kind_among(q->trace ? "trace" : q->event, taken);
-}
-
-const char *jfr_kind_interval(const struct jfr_kind *k) {
-    return k->interval;
-}
-
-const char *jfr_kind_type(const struct jfr_kind *k) {
-    return k->type;
-}
-
-bool jfr_kind_is_sum(const struct jfr_kind *k) {
-    return k->sum;
-}
-
-uint32_t jfr_kind_limit(const struct jfr_kind *k, const struct jfr_limits *limits) {
-    return limits->of[k->category];
 }
 
 struct jfr_chunk *jfr_chunk_new(void) {

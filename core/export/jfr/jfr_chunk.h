@@ -2,6 +2,7 @@
  * Files:
  *   jfr_chunk         a JFR chunk being made: events, and constants they refer to
  *   jfr_export        JFR export of a finished profile, as one chunk
+ *   jfr_kind          how the samples of each event are written: type and fields
  *   jfr_metadata      writing of the JFR metadata event from the table of types
  *   jfr_notes         JFR events on the machine, the JVM, settings and profile quality
  *   jfr_stream        JFR file that grows while sampling and is readable at any time
@@ -102,6 +103,14 @@ void jfr_chunk_add_free(struct jfr_chunk *c, uint64_t time_ns, uint32_t thread, 
  * functions, end it. */
 struct text *jfr_chunk_begin(struct jfr_chunk *c, const char *type, uint64_t time_ns);
 void jfr_chunk_end(struct jfr_chunk *c);
+
+/* For a file with one checkpoint: stacks take no memory, because they are read from the profile again
+ * when they are written. Call it right after jfr_chunk_new; the questions must outlive the chunk. The
+ * checkpoint then ends where its stacks begin, and `jfr_chunk_write_stacks` appends them: there are
+ * jfr_chunk_late_bytes of them. That text may have a sink. */
+void jfr_chunk_stacks_later(struct jfr_chunk *c);
+size_t jfr_chunk_late_bytes(const struct jfr_chunk *c);
+void jfr_chunk_write_stacks(struct jfr_chunk *c, const struct profile *p, struct text *out);
 
 /* Returns the size in bytes of the constants that are not written yet. */
 size_t jfr_chunk_pending(const struct jfr_chunk *c);

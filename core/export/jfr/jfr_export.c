@@ -97,34 +97,72 @@ static void note_vm(struct file *f, const struct export_quality *q, uint64_t tim
     jfr_note_vm(f->chunk, time_ns, &vm);
 }
 
+static void write_events(struct file *f, struct text *events) {
+    f->written = 0;
+    jfr_chunk_to(f->chunk, events);
+    for (int k = 0; k < f->parts; k++) {
+        f->part[k].left_out = 0;
+        jfr_rate_anew(&f->rate);
+        for (size_t i = 0; i < f->part[k].r->items && !events->failed; i++)
+            add_item(f, &f->part[k], &f->part[k].r->item[i], i + 1);
+    }
+}
+
+static int count_bytes(void *arg, const char *data, size_t len) {
+    uint64_t *bytes = arg;
+    (void)data;
+    *bytes += len;
+    return 0;
+}
+
+/* Returns the size of all events, and makes the constants that they refer to. */
+static uint64_t measure_events(struct file *f) {
+    uint64_t bytes = 0;
+    struct text unwritten = {.sink = count_bytes, .sink_arg = &bytes};
+    write_events(f, &unwritten);
+    bytes += unwritten.len;
+    f->out->failed |= unwritten.failed;
+    text_free(&unwritten);
+    return bytes;
+}
+
+/* Appends to `tail` what follows the events, up to the stacks. `before`: the size of what is before
+ * it in the chunk. */
+static void write_tail(struct file *f, const struct export_options *o, struct text *tail,
+                       uint64_t before, struct jfr_header *h) {
+    const struct export_quality *q = f->part[0].of->quality;
+    jfr_chunk_to(f->chunk, tail);
+    jfr_note_recording(f->chunk, h->start_ns, h->day, q->elapsed_ns);
+    note_vm(f, q, h->start_ns);
+    for (int k = 0; k < f->parts; k++)
+        jfr_note_quality(f->chunk, h->start_ns, f->part[k].kind, f->part[k].of, o,
+                         f->part[k].left_out);
+    h->metadata = before + tail->len;
+    jfr_metadata(tail, h->start_ns);
+    h->checkpoint = before + tail->len;
+    jfr_chunk_checkpoint(f->chunk, tail, h->start_ns, 0);
+    h->bytes = before + tail->len + jfr_chunk_late_bytes(f->chunk);
+}
+
+/* The header has the positions of what follows it, so everything is measured first. Events and stacks
+ * are then made a second time, which takes less than keeping them. */
 static void write_chunk(struct file *f, const struct export_options *o) {
     char header[JFR_HEADER_BYTES] = {0};
-    size_t start = f->out->len;
-    uint64_t begin = f->first * NS;
-    struct jfr_header h = {.start_ns = begin,
+    struct text tail = {0};
+    struct jfr_header h = {.start_ns = f->first * NS,
                            .duration_ns = (f->last - f->first + 1) * NS,
                            .day = formats_time_of_day(f->part[0].of->quality, f->last),
                            .last = true};
-    text_add_n(f->out, header, sizeof header);
-    for (int k = 0; k < f->parts; k++) {
-        jfr_rate_anew(&f->rate);
-        for (size_t i = 0; i < f->part[k].r->items && !f->out->failed; i++)
-            add_item(f, &f->part[k], &f->part[k].r->item[i], i + 1);
-    }
-    jfr_note_recording(f->chunk, begin, h.day, f->part[0].of->quality->elapsed_ns);
-    note_vm(f, f->part[0].of->quality, begin);
-    for (int k = 0; k < f->parts; k++)
-        jfr_note_quality(f->chunk, begin, f->part[k].kind, f->part[k].of, o, f->part[k].left_out);
-    h.metadata = f->out->len - start;
-    jfr_metadata(f->out, begin);
-    h.checkpoint = f->out->len - start;
-    jfr_chunk_checkpoint(f->chunk, f->out, begin, 0);
-    h.bytes = f->out->len - start;
-    f->out->failed |= jfr_chunk_failed(f->chunk);
-    if (f->out->failed)
-        return;
+    write_tail(f, o, &tail, sizeof header + measure_events(f), &h);
     jfr_header_write(header, &h);
-    memcpy(f->out->data + start, header, sizeof header);
+    text_add_n(f->out, header, sizeof header);
+    write_events(f, f->out);
+    f->out->failed |= tail.failed;
+    if (!f->out->failed)
+        text_add_n(f->out, tail.data, tail.len);
+    jfr_chunk_write_stacks(f->chunk, f->p, f->out);
+    f->out->failed |= jfr_chunk_failed(f->chunk);
+    text_free(&tail);
 }
 
 int jfr_export_all(struct text *out, const struct profile *p, const struct export_part *part,
@@ -137,7 +175,7 @@ int jfr_export_all(struct text *out, const struct profile *p, const struct expor
     int err = f.chunk && f.part ? 0 : -ENOMEM;
     f.rate.limits = o->limits;
     if (!err) {
-        jfr_chunk_to(f.chunk, out);
+        jfr_chunk_stacks_later(f.chunk);
         jfr_chunk_limit(f.chunk, &f.rate);
     }
     for (int k = 0; k < parts && !err; k++) {

@@ -6,14 +6,8 @@
 #include <string.h>
 
 void jfr_number(struct text *out, uint64_t n) {
-    char buf[9];
-    size_t len = 0;
-    while (n > 0x7f && len < 8) {
-        buf[len++] = (char)(n | 0x80);
-        n >>= 7;
-    }
-    buf[len++] = (char)n;
-    text_add_n(out, buf, len);
+    char buf[JFR_NUMBER_BYTES];
+    text_add_n(out, buf, jfr_put(buf, n));
 }
 
 void jfr_string(struct text *out, const char *s) {
@@ -38,13 +32,19 @@ size_t jfr_begin(struct text *out) {
     return at;
 }
 
-void jfr_end(struct text *out, size_t at) {
-    size_t n = out->len - at;
-    if (out->failed)
-        return;
+static void put_size(char *to, uint64_t n) {
     for (int i = 0; i < JFR_SIZE_BYTES - 1; i++)
-        out->data[at + (size_t)i] = (char)(n >> 7 * i | 0x80);
-    out->data[at + JFR_SIZE_BYTES - 1] = (char)(n >> 7 * (JFR_SIZE_BYTES - 1) & 0x7f);
+        to[i] = (char)(n >> 7 * i | 0x80);
+    to[JFR_SIZE_BYTES - 1] = (char)(n >> 7 * (JFR_SIZE_BYTES - 1) & 0x7f);
+}
+
+void jfr_end_before(struct text *out, size_t at, size_t more) {
+    if (!out->failed)
+        put_size(out->data + at, out->len - at + more);
+}
+
+void jfr_end(struct text *out, size_t at) {
+    jfr_end_before(out, at, 0);
 }
 
 void jfr_event(struct text *out, const struct text *event) {
@@ -54,9 +54,10 @@ void jfr_event(struct text *out, const struct text *event) {
         jfr_number(out, event->len + 1);
         text_add_n(out, event->data, event->len);
     } else {
-        size_t at = jfr_begin(out);
+        char size[JFR_SIZE_BYTES];
+        put_size(size, JFR_SIZE_BYTES + event->len);
+        text_add_n(out, size, sizeof size);
         text_add_n(out, event->data, event->len);
-        jfr_end(out, at);
     }
 }
 

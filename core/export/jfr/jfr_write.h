@@ -23,6 +23,19 @@
 #define JFR_EVENT_METADATA 0
 #define JFR_EVENT_CHECKPOINT 1
 
+#define JFR_NUMBER_BYTES 9 /* at most */
+
+/* Writes a number to a buffer; returns its size in bytes. */
+static inline size_t jfr_put(char *to, uint64_t n) {
+    size_t len = 0;
+    while (n > 0x7f && len < JFR_NUMBER_BYTES - 1) {
+        to[len++] = (char)(n | 0x80);
+        n >>= 7;
+    }
+    to[len++] = (char)n;
+    return len;
+}
+
 void jfr_number(struct text *out, uint64_t n);
 /* Writes UTF-8; NULL is written as null. */
 void jfr_string(struct text *out, const char *s);
@@ -34,8 +47,10 @@ void jfr_symbol(struct text *out, const char *s);
  * for jfr_end. */
 size_t jfr_begin(struct text *out);
 void jfr_end(struct text *out, size_t at);
+/* Does the same before the last `more` bytes of it are appended. */
+void jfr_end_before(struct text *out, size_t at, size_t more);
 
-/* Appends a complete event and writes its size in front. */
+/* Appends a complete event and its size in front. `out` may have a sink. */
 void jfr_event(struct text *out, const struct text *event);
 
 void jfr_big_endian(char *to, uint64_t n, int bytes);

@@ -174,7 +174,7 @@ static int take_piece(void *arg, const char *data, size_t len) {
 /* Formats that do not want the whole never look back: in pieces it is the same file. */
 static void test_formats_in_pieces(void **state) {
     struct place *p = *state;
-    const struct export_quality q = {.event = "cpu", .unit = "ns"};
+    const struct export_quality q = {.event = "cpu", .unit = "ns", .day_ns = 1};
     const struct export_options o = {.minwidth = 1e-9, .traces = 100000};
     unsigned in_pieces = 0;
     grow(p);

@@ -35,7 +35,8 @@
  * error occurs.
  *
  * Context: frontend only, any thread. Works on snapshots, and on a profile that the caller has
- * locked (only its names are read).
+ * locked: its names are read, of a snapshot with forks its call tree, and by formats that list samples
+ * its history.
  */
 #ifndef JTOP_EXPORT_EXPORT_H
 #define JTOP_EXPORT_EXPORT_H
@@ -85,6 +86,15 @@ struct export_quality {
     bool uncounted;     /* read from a file that has only weights: sample counts mean nothing */
 };
 
+/* The lock of a profile to which samples are added meanwhile. Who exports holds it, and gives it up
+ * while a piece of the output is on its way. What is written is the state of the profile when the
+ * snapshot was taken: names and the call tree only grow. */
+struct export_lock {
+    void (*give_up)(void *arg);
+    void (*take)(void *arg);
+    void *arg;
+};
+
 struct export_options {
     bool threads;    /* -t: a stack's first frame is its thread */
     bool carriers;   /* for a virtual thread, that first frame is its carrier thread */
@@ -109,6 +119,7 @@ struct export_options {
     uint32_t height;                           /* height of a frame in the SVG; 0: 16 */
     const struct query *question; /* the query that the snapshot answers. Formats that list samples
                                      ask the profile the same query again. NULL: all of event 0 */
+    const struct export_lock *lock; /* NULL: it is not given up, or nobody adds to the profile */
     const struct diff *diff; /* flame graphs: how each node of the snapshot changed; NULL: nothing
                                 to compare with */
     double minwidth; /* SVG: frames narrower than this percentage are left out; 0: leave out frames
@@ -170,6 +181,10 @@ int export_file(const char *path, const struct exporter *x, const struct profile
 int export_file_all(const char *path, const struct exporter *x, const struct profile *p,
                     const struct export_part *part, int parts, const struct export_options *o,
                     struct err *e);
+
+/* Call them around what takes long and does not read the profile. */
+void export_give_up(const struct export_options *o);
+void export_take(const struct export_options *o);
 
 /* The two halves of export_file, for a caller that has the profile locked and must not wait for a
  * slow file system. The whole output is in memory. */

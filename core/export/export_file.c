@@ -48,29 +48,44 @@ int export_write(const char *path, const struct text *t, struct err *e) {
     return finish(&f, t, e);
 }
 
+void export_give_up(const struct export_options *o) {
+    if (o->lock)
+        o->lock->give_up(o->lock->arg);
+}
+
+void export_take(const struct export_options *o) {
+    if (o->lock)
+        o->lock->take(o->lock->arg);
+}
+
 /* A file that is written while its text is being made. */
 struct growing {
     struct output_file file;
+    const struct export_options *o;
     struct err *e;
     int err; /* why a piece could not be written; 0: all pieces were written */
 };
 
 static int take_piece(void *arg, const char *data, size_t len) {
     struct growing *g = arg;
+    export_give_up(g->o);
     g->err = output_file_write(&g->file, data, len, g->e);
+    export_take(g->o);
     return g->err;
 }
 
 static int write_growing(const char *path, const struct exporter *x, const struct profile *p,
                          const struct export_part *part, int parts, const struct export_options *o,
                          struct err *e) {
-    struct growing g = {.e = e};
+    struct growing g = {.o = o, .e = e};
     struct text t = {.sink = take_piece, .sink_arg = &g};
     int err = output_file_open(&g.file, path ? path : "/dev/stdout", ERR_EXIT_PROFILER, e);
     if (err)
         return err;
     if (format(&t, x, p, part, parts, o) == 0) {
+        export_give_up(o);
         err = finish(&g.file, &t, e);
+        export_take(o);
     } else {
         output_file_abort(&g.file);
         err = g.err ? g.err : no_memory(x, p, e);
@@ -79,12 +94,20 @@ static int write_growing(const char *path, const struct exporter *x, const struc
     return err;
 }
 
+static int write_formatted(const char *path, const struct text *t, const struct export_options *o,
+                           struct err *e) {
+    export_give_up(o);
+    int err = export_write(path, t, e);
+    export_take(o);
+    return err;
+}
+
 static int write_whole(const char *path, const struct exporter *x, const struct profile *p,
                        const struct export_part *part, int parts, const struct export_options *o,
                        struct err *e) {
     struct text t = {0};
-    int err =
-        format(&t, x, p, part, parts, o) == 0 ? export_write(path, &t, e) : no_memory(x, p, e);
+    int err = format(&t, x, p, part, parts, o) == 0 ? write_formatted(path, &t, o, e)
+                                                    : no_memory(x, p, e);
     text_free(&t);
     return err;
 }

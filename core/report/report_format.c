@@ -1,6 +1,7 @@
 #include "core/report/report_format.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,8 +54,18 @@ static void narrow(struct session_status *st, const struct report_request *q) {
         st->elapsed_ns = q->elapsed_ns;
 }
 
+static void give_up(void *arg) {
+    session_unlock(arg);
+    (void)sched_yield(); /* who waits for the lock is to get it */
+}
+
+static void take(void *arg) {
+    (void)session_lock(arg);
+}
+
 void report_open(struct report_view *v, struct session *s) {
     v->session = s;
+    v->lock = (struct export_lock){give_up, take, s};
     session_status(s, &v->status);
     session_jvm(s, &v->jvm);
     session_cpu(s, &v->cpu);
@@ -85,11 +96,37 @@ int report_take(struct report_part *part, const struct report_view *v) {
     return part->snapshot ? 0 : -ENOMEM;
 }
 
+/* A text in memory that is made in pieces, because the lock is given up after each. */
+struct pieces {
+    struct text *out;
+    const struct export_options *options;
+};
+
+static int take_piece(void *arg, const char *data, size_t len) {
+    struct pieces *k = arg;
+    export_give_up(k->options);
+    text_add_n(k->out, data, len);
+    export_take(k->options);
+    return k->out->failed ? -ENOMEM : 0;
+}
+
+static int write_text(const struct report_view *v, const struct exporter *x,
+                      const struct export_part *part, int parts,
+                      const struct export_options *options, struct text *out) {
+    return parts > 1 ? x->write_all(out, v->profile, part, parts, options)
+                     : x->write(out, v->profile, part->snapshot, part->quality, options);
+}
+
 int report_write(const struct report_view *v, const struct exporter *x,
                  const struct export_part *part, int parts, const struct export_options *options,
                  struct text *out, struct err *e) {
-    int r = parts > 1 ? x->write_all(out, v->profile, part, parts, options)
-                      : x->write(out, v->profile, part->snapshot, part->quality, options);
+    struct pieces k = {out, options};
+    struct text t = {.sink = take_piece, .sink_arg = &k};
+    int r = write_text(v, x, part, parts, options, x->whole ? out : &t);
+    if (t.len)
+        text_add_n(out, t.data, t.len);
+    out->failed |= t.failed;
+    text_free(&t);
     return r < 0 || out->failed ? err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM,
                                               "no memory to format the profile as %s", x->name)
                                 : 0;
@@ -127,6 +164,7 @@ static int format(const struct report_view *v, const struct report_request *q,
         parts[i] = (struct export_part){part[i].snapshot, &part[i].quality, &part[i].query};
     }
     options.question = parts[0].question;
+    options.lock = &v->lock;
     return report_write(v, q->exporter, parts, events, &options, out, e);
 }
 

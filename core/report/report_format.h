@@ -14,7 +14,8 @@
  *              ─▶ report_part (one event: query, snapshot, quality)
  *              ─▶ exporter    ─▶ text
  *
- * Context: frontend, any thread. The session is locked while its names are read.
+ * Context: frontend, any thread. The session is locked while its names are read, but not all the time:
+ * its samples are taken in while a report is written.
  */
 #ifndef JTOP_REPORT_REPORT_FORMAT_H
 #define JTOP_REPORT_REPORT_FORMAT_H
@@ -62,9 +63,10 @@ struct report_view {
     struct jvm jvm;
     struct session_cpu cpu;
     struct profile *profile;
+    struct export_lock lock; /* the session's */
 };
 
-/* Locks the session; report_close unlocks it. */
+/* Locks the session; report_close unlocks it. In between, v->lock may be an option of exports. */
 void report_open(struct report_view *v, struct session *s);
 void report_close(struct report_view *v);
 

@@ -115,20 +115,21 @@ static int add_methods(struct json *w, const struct snapshot *s) {
     text_add(w->out, ",\n\"methods\":[");
     for (uint32_t i = 0; i < s->method_count; i++) {
         const struct snapshot_method *row = &s->methods[i];
-        const struct method *m = frame_names_method(w->names, row->method);
+        /* a copy: the table may grow whenever text is added */
+        const struct method m = *frame_names_method(w->names, row->method);
         const struct frame_printed *name = frame_names_get(w->names, row->method, row->tier);
         if (!name)
             return -ENOMEM;
         text_add(w->out, i ? ",\n{\"name\":" : "\n{\"name\":");
         json_text_number(w->out, name->id);
-        text_addf(w->out, ",\"kind\":\"%s\"", kind_name(m->kind));
-        if (m->module[0])
-            add_string(w->out, "module", m->module);
+        text_addf(w->out, ",\"kind\":\"%s\"", kind_name(m.kind));
+        if (m.module[0])
+            add_string(w->out, "module", m.module);
         add_number(w->out, "self", row->self);
         add_number(w->out, "total", row->total);
         add_number(w->out, "self_samples", row->self_samples);
         add_number(w->out, "total_samples", row->total_samples);
-        if (m->kind == METHOD_JAVA)
+        if (m.kind == METHOD_JAVA)
             add_tiers(w->out, row->tier);
         text_add(w->out, "}");
     }

@@ -207,6 +207,58 @@ static void expect_same(const char *path, const struct text *want) {
     free(got);
 }
 
+/* A profile that gets more samples, with names of their own, whenever its lock is given up. */
+struct busy {
+    struct profile *profile;
+    unsigned times;
+    bool held;
+};
+
+static void grow_busily(void *arg) {
+    struct busy *b = arg;
+    char stack[200];
+    assert_true(b->held);
+    b->held = false;
+    b->times++;
+    for (unsigned i = 0; i < 300; i++) {
+        snprintf(stack, sizeof stack,
+                 "j:java/lang/Thread.run()V\tj:new/Class%u.f%u()V\tj:a/A.g%u()V", b->times, i,
+                 i * b->times);
+        fixture_add(b->profile, 1 + i, stack, 1, 70);
+    }
+}
+
+static void hold_again(void *arg) {
+    struct busy *b = arg;
+    b->held = true;
+}
+
+static void test_lock_is_given_up(void **state) {
+    struct place *p = *state;
+    const struct export_quality q = {.event = "cpu", .unit = "ns", .day_ns = 1};
+    struct busy b = {.profile = p->profile, .held = true};
+    const struct export_lock lock = {grow_busily, hold_again, &b};
+    grow(p);
+    for (const struct exporter *x = exporters; x->name; x++) {
+        const struct query ask = {.tree = true, .forks = x->walks, .to_second = 600};
+        struct export_options o = {.minwidth = 1e-9, .traces = 100000, .question = &ask};
+        struct snapshot *s = snapshot_take(p->profile, &ask);
+        struct text whole = {0};
+        struct err e = {0};
+        assert_non_null(s);
+        assert_int_equal(x->write(&whole, p->profile, s, &q, &o), 0);
+        b.times = 0;
+        o.lock = &lock;
+        assert_int_equal(export_file(at(p, "out"), x, p->profile, s, &q, &o, &e), 0);
+        assert_true(b.held);
+        assert_in_range(b.times, 1, x->whole ? 1 : 1 + whole.len / TEXT_GATHERED);
+        assert_true(whole.len < 2 * TEXT_GATHERED || x->whole || b.times > 1);
+        expect_same(at(p, "out"), &whole);
+        text_free(&whole);
+        snapshot_free(s);
+    }
+}
+
 static void test_large_files(void **state) {
     struct place *p = *state;
     static const char *const format[] = {"collapsed", "json", "speedscope"};
@@ -469,6 +521,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_replaces_a_link_and_not_its_target, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_full_disk_leaves_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_formats_in_pieces, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_lock_is_given_up, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_large_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_full_disk_in_the_middle, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_reader_that_leaves, set_up, tear_down),

@@ -338,8 +338,10 @@ static int put(const struct writing *w, const struct output *item, const struct 
                int parts, const struct export_options *o, struct err *e) {
     struct text t = {0};
     int r = report_write(&w->view, item->exporter, part, parts, o, &t, e);
+    export_give_up(o);
     if (r == 0)
         r = w->out->put(w->out->put_arg, item->path.data, &t, e);
+    export_take(o);
     text_free(&t);
     return r;
 }
@@ -348,6 +350,7 @@ static int write_parts(const struct writing *w, const struct output *item,
                        const struct export_part *part, int parts, struct err *e) {
     struct export_options options = w->o->export;
     options.question = part[0].question;
+    options.lock = &w->view.lock;
     if (growing_has(w->out->growing, item))
         return growing_end(w->out->growing, item, part, parts, &options, e);
     if (w->out->put)

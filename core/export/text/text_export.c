@@ -60,7 +60,8 @@ static void summary(struct text *out, const struct snapshot *s, const struct exp
     text_add(out, "\n");
 }
 
-/* Distinct stacks, stored as chains from the leaf to the root. */
+/* The heaviest stacks are found by a first walk, which lists what each stack weighs. A second one
+ * keeps the frames of those that are shown, as chains from the leaf to the root. */
 struct chain {
     uint32_t parent; /* index into chains; UINT32_MAX: none, this is a root */
     uint32_t name;
@@ -68,7 +69,14 @@ struct chain {
 
 struct stack {
     uint64_t weight, samples;
-    uint32_t leaf; /* index into chains; increases in the order of the walk */
+    uint32_t place; /* in the order of the walk */
+    uint32_t leaf;  /* index into chains */
+};
+
+/* A frame of the stack where the walk is. */
+struct open {
+    uint32_t name;
+    uint32_t chain; /* its index; UINT32_MAX: it has none yet */
 };
 
 struct stacks {
@@ -76,8 +84,10 @@ struct stacks {
     uint32_t chain_len, chain_cap;
     struct stack *stack;
     uint32_t stack_len, stack_cap;
-    uint32_t *open; /* index of the open frame at each depth */
+    struct open *open; /* by depth */
     uint32_t open_cap;
+    uint32_t place; /* number of stacks seen by the second walk */
+    uint32_t next;  /* the next of `stack` that it will meet */
 };
 
 /* Makes room in *list for one more entry of `size` bytes. */
@@ -96,19 +106,48 @@ static bool grow(void *list, uint32_t len, uint32_t *cap, size_t size) {
     return true;
 }
 
-static int collect(void *arg, const struct walked_frame *f) {
+static int list_stack(void *arg, const struct walked_frame *f) {
     struct stacks *t = arg;
-    if (!grow(&t->open, f->depth, &t->open_cap, sizeof(*t->open)) ||
-        !grow(&t->chain, t->chain_len, &t->chain_cap, sizeof(*t->chain)) ||
-        !grow(&t->stack, t->stack_len, &t->stack_cap, sizeof(*t->stack)))
+    if (!f->self && !f->self_samples)
+        return 0;
+    if (!grow(&t->stack, t->stack_len, &t->stack_cap, sizeof(*t->stack)))
         return -ENOMEM;
-    uint32_t parent = f->depth ? t->open[f->depth - 1] : UINT32_MAX;
-    t->chain[t->chain_len] = (struct chain){.parent = parent, .name = f->name->id};
-    t->open[f->depth] = t->chain_len;
-    if (f->self || f->self_samples)
-        t->stack[t->stack_len++] = (struct stack){f->self, f->self_samples, t->chain_len};
-    t->chain_len++;
+    t->stack[t->stack_len] = (struct stack){f->self, f->self_samples, t->stack_len, 0};
+    t->stack_len++;
     return 0;
+}
+
+/* Makes chains of the open frames down to this depth; frames that are shared have one already. */
+static int keep_chain(struct stacks *t, uint32_t depth) {
+    uint32_t from = depth + 1;
+    while (from > 0 && t->open[from - 1].chain == UINT32_MAX)
+        from--;
+    for (uint32_t d = from; d <= depth; d++) {
+        if (!grow(&t->chain, t->chain_len, &t->chain_cap, sizeof(*t->chain)))
+            return -ENOMEM;
+        uint32_t parent = d ? t->open[d - 1].chain : UINT32_MAX;
+        t->chain[t->chain_len] = (struct chain){.parent = parent, .name = t->open[d].name};
+        t->open[d].chain = t->chain_len++;
+    }
+    return 0;
+}
+
+static int keep_stack(void *arg, const struct walked_frame *f) {
+    struct stacks *t = arg;
+    if (!grow(&t->open, f->depth, &t->open_cap, sizeof(*t->open)))
+        return -ENOMEM;
+    t->open[f->depth] = (struct open){f->name->id, UINT32_MAX};
+    if ((!f->self && !f->self_samples) || t->next == t->stack_len ||
+        t->stack[t->next].place != t->place++)
+        return 0;
+    int err = keep_chain(t, f->depth);
+    t->stack[t->next++].leaf = t->open[f->depth].chain;
+    return err;
+}
+
+static int by_place(const void *a, const void *b) {
+    const struct stack *x = a, *y = b;
+    return x->place < y->place ? -1 : x->place > y->place;
 }
 
 static int by_weight(const void *a, const void *b) {
@@ -117,16 +156,28 @@ static int by_weight(const void *a, const void *b) {
         return x->weight < y->weight ? 1 : -1;
     if (x->samples != y->samples)
         return x->samples < y->samples ? 1 : -1;
-    return x->leaf < y->leaf ? -1 : x->leaf > y->leaf;
+    return by_place(a, b);
+}
+
+/* Leaves the heaviest stacks, at most this many, with their frames. */
+static int find_stacks(struct stacks *t, struct frame_names *names, const struct snapshot *s,
+                       uint32_t most) {
+    int err = frame_walk(s, names, list_stack, t);
+    if (err || !t->stack_len)
+        return err;
+    qsort(t->stack, t->stack_len, sizeof(*t->stack), by_weight);
+    t->stack_len = t->stack_len < most ? t->stack_len : most;
+    qsort(t->stack, t->stack_len, sizeof(*t->stack), by_place);
+    err = frame_walk(s, names, keep_stack, t);
+    qsort(t->stack, t->stack_len, sizeof(*t->stack), by_weight);
+    return err;
 }
 
 static int traces(struct text *out, struct frame_names *names, const struct snapshot *s,
                   const char *unit, uint32_t most) {
     struct stacks t = {0};
-    int err = frame_walk(s, names, collect, &t);
-    if (!err && t.stack_len)
-        qsort(t.stack, t.stack_len, sizeof(*t.stack), by_weight);
-    for (uint32_t i = 0; !err && i < t.stack_len && i < most; i++) {
+    int err = find_stacks(&t, names, s, most);
+    for (uint32_t i = 0; !err && i < t.stack_len; i++) {
         const struct stack *k = &t.stack[i];
         text_addf(out, "--- %" PRIu64 " %s (%.2f%%), %" PRIu64 " sample%s\n", k->weight, unit,
                   formats_percent(k->weight, s->weight), k->samples, k->samples == 1 ? "" : "s");

@@ -1,10 +1,13 @@
 #include "core/export/web/html_lines.h"
 
+#include "core/export/json_text.h"
+
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
 #define COMMON_MAX 90u
+#define NUMBER_BYTES 10 /* of a number in base 128, at most */
 
 static const unsigned types[FRAME_CLASSES] = {
     [CLASS_INTERPRETED] = 0, [CLASS_JAVA] = 1,   [CLASS_INLINED] = 2,
@@ -14,16 +17,54 @@ static const unsigned types[FRAME_CLASSES] = {
 
 void html_lines_add(struct html_lines *l, uint32_t depth, uint32_t name, enum frame_class c,
                     uint64_t value) {
-    uint32_t level = depth + 1;
-    uint64_t key = (uint64_t)(name + 1) << 3 | types[c];
-    if (level == l->level + 1)
-        text_addf(&l->frames, "u(%" PRIu64 ",%" PRIu64 ")\n", key, value);
-    else if (level == l->level)
-        text_addf(&l->frames, "n(%" PRIu64 ",%" PRIu64 ")\n", key, value);
-    else
-        text_addf(&l->frames, "f(%" PRIu64 ",%" PRIu32 ",0,%" PRIu64 ")\n", key, level, value);
-    l->level = level;
-    l->depth = l->depth > level ? l->depth : level;
+    const uint64_t numbers[] = {depth + 1, (uint64_t)(name + 1) << 3 | types[c], value};
+    char bytes[3 * NUMBER_BYTES];
+    size_t n = 0;
+    for (int i = 0; i < 3; i++) {
+        uint64_t left = numbers[i];
+        for (; left > 0x7f; left >>= 7)
+            bytes[n++] = (char)(left | 0x80);
+        bytes[n++] = (char)left;
+    }
+    text_add_n(&l->frames, bytes, n);
+    l->depth = l->depth > depth + 1 ? l->depth : depth + 1;
+}
+
+static uint64_t next_number(const char **at) {
+    uint64_t n = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        unsigned char c = (unsigned char)*(*at)++;
+        n |= (uint64_t)(c & 0x7f) << shift;
+        if (!(c & 0x80))
+            return n;
+    }
+}
+
+/* Writes a letter with numbers: "f(17,3,0,250)". */
+static void add_line(struct text *out, char letter, const uint64_t *number, unsigned numbers) {
+    char line[4 * (JSON_TEXT_DIGITS + 1) + 8] = {letter, '('};
+    size_t n = 2;
+    for (unsigned i = 0; i < numbers; i++) {
+        n += json_text_digits(number[i], line + n);
+        line[n++] = i + 1 < numbers ? ',' : ')';
+    }
+    line[n++] = '\n';
+    text_add_n(out, line, n);
+}
+
+static void add_frames(struct text *out, const struct text *frames) {
+    const char *at = frames->data;
+    uint64_t last = 0;
+    while (at && at < frames->data + frames->len && !out->failed) {
+        uint64_t level = next_number(&at), key = next_number(&at), value = next_number(&at);
+        if (level == last + 1)
+            add_line(out, 'u', (uint64_t[]){key, value}, 2);
+        else if (level == last)
+            add_line(out, 'n', (uint64_t[]){key, value}, 2);
+        else
+            add_line(out, 'f', (uint64_t[]){key, level, 0, value}, 4);
+        last = level;
+    }
 }
 
 /* Returns the length without the mark, because the type contains the same information. */
@@ -80,8 +121,8 @@ void html_lines_write(struct html_lines *l, struct text *out, const struct frame
     text_add(out, "'all'");
     add_names(out, names);
     text_addf(out, "\n];\n\nf(3,0,0,%" PRIu64 ")\n", whole);
-    text_add_n(out, l->frames.data ? l->frames.data : "", l->frames.len);
-    text_add(out, "\n</script>\n");
     out->failed |= l->frames.failed;
+    add_frames(out, &l->frames);
+    text_add(out, "\n</script>\n");
     text_free(&l->frames);
 }

@@ -25,8 +25,9 @@
 #include "core/export/frame_names.h"
 
 struct html_lines {
-    struct text frames;
-    uint32_t level; /* of the previous frame; the root's level is 0 */
+    struct text
+        frames;     /* of each frame level, key and value, as numbers in base 128: there may be a
+                           million */
     uint32_t depth; /* levels below the root */
 };
 

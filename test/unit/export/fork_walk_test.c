@@ -201,7 +201,7 @@ static size_t memory_for(const char *format, uint32_t depth) {
 
 static void test_memory_does_not_depend_on_depth(void **state) {
     (void)state;
-    static const char *const format[] = {"collapsed", "json", "markdown", "jfr"};
+    static const char *const format[] = {"collapsed", "json", "markdown", "jfr", "text"};
     for (size_t i = 0; i < sizeof format / sizeof format[0]; i++) {
         size_t flat = memory_for(format[i], 20), deep = memory_for(format[i], 100);
         print_message("%s: %zu KB for 20 frames, %zu KB for 100\n", format[i], flat / 1024,

@@ -25,7 +25,10 @@ WARN     = -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-pro
 override CPPFLAGS += -I. -D_GNU_SOURCE -DJTOP_VERSION='"$(VERSION)"' \
                      -isystem $(JAVA_HOME)/include -isystem $(JAVA_HOME)/include/linux
 override CFLAGS   += -std=gnu11 $(WARN) $(WERROR)
-LIBS     = -lncursesw -ltinfo -lm -lelf -liberty -lz -lzip -linih -lpcre2-8 -lprotobuf-c -pthread
+LIBS     = -lncursesw -ltinfo -lm -lelf -liberty -lz -linih -lpcre2-8 -lprotobuf-c -ldl -pthread
+# The name by which core/source/source_archive.c loads libzip, of the one there is headers of.
+LIBZIP  := $(shell readelf -d "$$($(CC) -print-file-name=libzip.so)" 2>&1 | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
+$(BUILD)/core/source/source_archive.o: override CPPFLAGS += -DJTOP_LIBZIP='"$(or $(LIBZIP),libzip.so.4)"'
 # What only jtop-prof-http is linked with: a program for `serve` and `push` that jtop-prof becomes.
 HTTP_LIBS = -lmicrohttpd -lcurl -lgnutls
 
@@ -90,11 +93,11 @@ $(BUILD)/libjtop-agent.so: $(AGENT_OBJ) $(INPUTS)
 	$(link_with) $(AGENT_LDFLAGS)
 
 # The frontend without a library of the machine it runs on, but for a few files the same.
-STATIC_SRC := attach/find/jvm.c tui/cli/http/http.c tui/cli/command/self.c core/source/source_finder.c
+STATIC_SRC := attach/find/jvm.c tui/cli/http/http.c tui/cli/command/self.c core/source/source_archive.c
 STATIC_OBJ := $(STATIC_SRC:%.c=$(BUILD)/static/%.o)
 $(BUILD)/static/jtop-prof: $(STATIC_OBJ) $(filter-out $(STATIC_SRC:%.c=$(BUILD)/%.o),$(TUI_OBJ) $(LIB_OBJ)) $(INPUTS)
 	$(link)
-	$(link_with) -static $(filter-out -lzip,$(LIBS))
+	$(link_with) -static $(LIBS)
 
 $(BUILD)/static/libjtop-agent.so: $(BUILD)/libjtop-agent.so
 	@mkdir -p $(@D)
@@ -138,7 +141,7 @@ OF_AGENT = test/unit/agent/% test/fuzz/agent_% test/bench/agent_%
 OF_HTTP  = test/unit/http/% test/fuzz/serve_% test/fuzz/push_% test/bench/serve_% test/bench/push_%
 archives = $(addprefix $(BUILD)/,$(addsuffix .a,$(if $(filter $(OF_AGENT),$1),agent,\
                $(if $(filter $(OF_HTTP),$1),http) $(if $(filter $1,$(WITH_TUI)),tui) core)))
-libraries = $(if $(filter %/agent.a,$^),-pthread,$(if $(filter %/http.a,$^),$(HTTP_LIBS)) $(LIBS))
+libraries = $(if $(filter %/agent.a,$^),-pthread,$(if $(filter %/http.a,$^),$(HTTP_LIBS)) -lzip $(LIBS))
 link_test = $(link_with) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group
 
 .SECONDEXPANSION:

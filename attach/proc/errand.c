@@ -142,9 +142,13 @@ static void await_answer(int fd, uint64_t until_ns) {
  * is left to the kernel. True: it had exited by itself. */
 static bool reap(pid_t child) {
     uint64_t until = proc_now_ns() + REAP_MS * UINT64_C(1000000);
-    int status = 0;
+    int status = 0, end = (int)syscall(SYS_pidfd_open, child, 0);
     pid_t ended;
     kill(child, SIGKILL);
+    if (end >= 0) { /* without it (Linux before 5.3), the loop below waits */
+        await_answer(end, until);
+        close(end);
+    }
     while ((ended = waitpid(child, &status, __WALL | WNOHANG)) == 0 && proc_now_ns() < until)
         nanosleep(&(struct timespec){.tv_nsec = REAP_STEP_NS}, NULL);
     return ended == child && WIFEXITED(status);

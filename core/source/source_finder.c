@@ -39,9 +39,10 @@ struct answer {
 struct source_finder {
     struct answer answer[KEPT];
     unsigned turn;
-    zip_t *archive; /* the last one opened, because listing a large one takes a while */
+    struct source_archive
+        *archive; /* the last one opened, because listing a large one takes a while */
     char archive_path[PATH_BYTES];
-    zip_t *jdk; /* src.zip of the JVM `jdk_pid`; NULL: none */
+    struct source_archive *jdk; /* src.zip of the JVM `jdk_pid`; NULL: none */
     pid_t jdk_pid;
     char jdk_path[PATH_BYTES + 16];
 };
@@ -50,10 +51,9 @@ struct source_finder *source_finder_new(void) {
     return calloc(1, sizeof(struct source_finder));
 }
 
-static void close_archive(zip_t **z) {
-    if (*z)
-        zip_discard(*z);
-    *z = NULL;
+static void close_archive(struct source_archive **a) {
+    source_archive_close(*a);
+    *a = NULL;
 }
 
 void source_finder_free(struct source_finder *f) {
@@ -212,35 +212,33 @@ static bool find_in_directory(const char *directory, const char *class_name,
     return found;
 }
 
-static bool take_entry(zip_t *z, zip_uint64_t entry, const char *archive, struct source_file *out) {
-    zip_stat_t st;
+static bool take_entry(struct source_archive *a, int64_t entry, const char *archive,
+                       struct source_file *out) {
     char origin[sizeof out->origin];
-    if (zip_stat_index(z, entry, 0, &st) != 0 || !(st.valid & ZIP_STAT_SIZE) ||
-        !(st.valid & ZIP_STAT_NAME) || st.size > SOURCE_BYTES_MAX)
+    const char *name = source_archive_name(a, entry);
+    int64_t size = source_archive_size(a, entry);
+    if (!name || size < 0 || (uint64_t)size > SOURCE_BYTES_MAX)
         return false;
-    char *data = malloc(st.size + 1);
-    zip_file_t *file = data ? zip_fopen_index(z, entry, 0) : NULL;
-    zip_int64_t n = file ? zip_fread(file, data, st.size) : -1;
-    snprintf(origin, sizeof origin, "%s: %s", archive, st.name);
+    char *data = malloc((size_t)size + 1);
+    int64_t n = data ? source_archive_read(a, entry, data, (uint64_t)size) : -1;
+    snprintf(origin, sizeof origin, "%s: %s", archive, name);
     bool taken = n >= 0 && source_file_set(out, data, (size_t)n, origin) == 0;
-    if (file)
-        zip_fclose(file);
     free(data);
     return taken;
 }
 
 /* Finds the entry "pkg/Outer.java", or the one with the shortest prefix:
  * "java.base/pkg/Outer.java". */
-static bool find_in_archive(zip_t *z, const char *archive, const char *class_name,
+static bool find_in_archive(struct source_archive *a, const char *archive, const char *class_name,
                             struct source_file *out) {
     char base[PATH_BYTES];
-    zip_int64_t entries = zip_get_num_entries(z, 0), best = -1;
+    int64_t entries = source_archive_entries(a), best = -1;
     size_t least = SIZE_MAX;
     if (!source_file_base(class_name, 0, base, sizeof base))
         return false;
     size_t length = strlen(base);
-    for (zip_int64_t i = 0; i < entries; i++) {
-        const char *name = zip_get_name(z, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
+    for (int64_t i = 0; i < entries; i++) {
+        const char *name = source_archive_name(a, i);
         const char *dot = name ? strrchr(name, '.') : NULL;
         size_t before = dot ? (size_t)(dot - name) : 0;
         if (!dot || before < length || !is_source_name(dot))
@@ -252,22 +250,21 @@ static bool find_in_archive(zip_t *z, const char *archive, const char *class_nam
             least = before;
         }
     }
-    return best >= 0 && take_entry(z, (zip_uint64_t)best, archive, out);
+    return best >= 0 && take_entry(a, best, archive, out);
 }
 
 /* Opens an archive, and takes ownership of the descriptor. NULL: it is no archive. */
-static zip_t *open_archive(int fd, off_t most) {
+static struct source_archive *open_archive(int fd, off_t most) {
     struct stat st;
-    int why;
     if (fd < 0)
         return NULL;
-    zip_t *z = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= most &&
-                       archive_list_is_short(fd, st.st_size)
-                   ? zip_fdopen(fd, 0, &why)
-                   : NULL;
-    if (!z)
+    struct source_archive *a = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= most &&
+                                       archive_list_is_short(fd, st.st_size)
+                                   ? source_archive_open(fd)
+                                   : NULL;
+    if (!a)
         close(fd);
-    return z;
+    return a;
 }
 
 static bool find_in_named(struct source_finder *f, const char *place, const char *class_name,

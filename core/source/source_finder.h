@@ -2,7 +2,7 @@
  * Files:
  *   archive_list    length of an archive's list of entries, before it is read
  *   line_rows       rows of a method's lines: those with samples, context and folds
- *   source_archive  access to zip archives of sources; a stub in static builds
+ *   source_archive  access to zip archives of sources; libzip is loaded when it is needed
  *   source_file     text of a source file by lines, safe for the screen
  *   source_finder   search for a class's source file in folders, archives and the JDK
  *

@@ -3,6 +3,7 @@
 #include "symbols/elf/debug_file.h"
 #include "symbols/elf/target_files.h"
 #include "symbols/elf/vdso.h"
+#include "symbols/unwind/unwind_cache.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,24 +11,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Identifies a file. An inode number may be reused for another file, and a file may be rewritten in
- * place. The vdso's fields are all 0. */
-struct identity {
-    uint64_t device, inode, size;
-    int64_t second, nanosecond; /* of its last change */
-};
-
 struct listed {
     struct unwind_mapping mapping;
     int rank;
 };
 
+/* A table that was built and is to be kept for later processes. */
+struct keeping {
+    struct unwind_identity id;
+    struct unwind_table table;
+    struct keeping *next;
+};
+
 struct unwind_files {
     struct target_files files;
     struct maps maps;
-    struct identity *file;
+    struct unwind_identity *file; /* the vdso's fields are all 0 */
     uint32_t file_count;
     struct unwind_mapping *list;
+    struct keeping *keeping;
 };
 
 int unwind_files_open(pid_t pid, struct unwind_files **out, struct err *e) {
@@ -47,9 +49,18 @@ int unwind_files_open(pid_t pid, struct unwind_files **out, struct err *e) {
     return 0;
 }
 
+static void drop_first(struct unwind_files *u) {
+    struct keeping *k = u->keeping;
+    u->keeping = k->next;
+    unwind_table_free(&k->table);
+    free(k);
+}
+
 void unwind_files_close(struct unwind_files *u) {
     if (!u)
         return;
+    while (u->keeping)
+        drop_first(u);
     target_files_close(&u->files);
     maps_free(&u->maps);
     free(u->list);
@@ -61,8 +72,9 @@ static bool is_vdso(const struct mapping *m) {
     return strcmp(m->path, "[vdso]") == 0;
 }
 
-static int identify(const struct unwind_files *u, const struct mapping *m, struct identity *out) {
-    *out = (struct identity){0};
+static int identify(const struct unwind_files *u, const struct mapping *m,
+                    struct unwind_identity *out) {
+    *out = (struct unwind_identity){0};
     if (is_vdso(m))
         return 0;
     int fd = target_files_open_mapping(&u->files, m);
@@ -72,15 +84,15 @@ static int identify(const struct unwind_files *u, const struct mapping *m, struc
     int rc = fstat(fd, &st) < 0 ? -errno : 0;
     close(fd);
     if (!rc)
-        *out = (struct identity){st.st_dev, st.st_ino, (uint64_t)st.st_size, st.st_ctim.tv_sec,
-                                 st.st_ctim.tv_nsec};
+        *out = (struct unwind_identity){st.st_dev, st.st_ino, (uint64_t)st.st_size,
+                                        st.st_ctim.tv_sec, st.st_ctim.tv_nsec};
     return rc;
 }
 
 /* The number of a file, a new one if the file is new; UNWIND_FILES_LIMIT: too many files. */
-static uint32_t number_of(struct unwind_files *u, const struct identity *id) {
+static uint32_t number_of(struct unwind_files *u, const struct unwind_identity *id) {
     for (uint32_t i = 0; i < u->file_count; i++) {
-        const struct identity *f = &u->file[i];
+        const struct unwind_identity *f = &u->file[i];
         if (f->inode == id->inode && f->device == id->device && f->size == id->size &&
             f->second == id->second && f->nanosecond == id->nanosecond)
             return i;
@@ -118,7 +130,7 @@ static size_t fill(struct unwind_files *u, struct listed *list) {
     size_t n = 0;
     for (size_t i = 0; i < u->maps.count; i++) {
         const struct mapping *m = &u->maps.list[i];
-        struct identity id;
+        struct unwind_identity id;
         if (!m->executable || (m->path[0] != '/' && !is_vdso(m)) || identify(u, m, &id))
             continue;
         uint32_t file = number_of(u, &id);
@@ -172,12 +184,8 @@ static void try_debug_file(const struct unwind_files *u, const struct mapping *m
     close(debug_fd);
 }
 
-int unwind_files_table(struct unwind_files *u, const struct unwind_mapping *m,
+static int build_table(const struct unwind_files *u, const struct mapping *mapping,
                        struct unwind_table *out) {
-    const struct mapping *mapping = maps_find(&u->maps, m->begin);
-    *out = (struct unwind_table){0};
-    if (!mapping)
-        return -ENOENT;
     if (is_vdso(mapping)) {
         void *data;
         size_t size;
@@ -196,4 +204,41 @@ int unwind_files_table(struct unwind_files *u, const struct unwind_mapping *m,
         try_debug_file(u, mapping, fd, out);
     close(fd);
     return rc;
+}
+
+int unwind_files_table(struct unwind_files *u, const struct unwind_mapping *m,
+                       struct unwind_table *out, bool *built) {
+    const struct mapping *mapping = maps_find(&u->maps, m->begin);
+    *out = (struct unwind_table){0};
+    *built = false;
+    if (!mapping)
+        return -ENOENT;
+    if (!is_vdso(mapping) && unwind_cache_load(&u->file[m->file], out))
+        return 0;
+    *built = true;
+    return build_table(u, mapping, out);
+}
+
+/* A table that covers little may be better when a debug file has been installed. The vdso has no
+ * identity. */
+void unwind_files_keep(struct unwind_files *u, const struct unwind_mapping *m,
+                       struct unwind_table *t) {
+    bool worth = t->count >= UNWIND_CACHE_ROWS && t->covered >= unwind_table_code(t) / 2 &&
+                 u->file[m->file].inode;
+    struct keeping *k = worth ? malloc(sizeof *k) : NULL;
+    if (!k) {
+        unwind_table_free(t);
+        return;
+    }
+    *k = (struct keeping){u->file[m->file], *t, u->keeping};
+    u->keeping = k;
+    *t = (struct unwind_table){0};
+}
+
+bool unwind_files_store(struct unwind_files *u) {
+    if (!u->keeping)
+        return false;
+    unwind_cache_store(&u->keeping->id, &u->keeping->table);
+    drop_first(u);
+    return true;
 }

@@ -33,9 +33,17 @@ void unwind_files_close(struct unwind_files *u);
  * -ESRCH: the process has ended; -EACCES, -ENOMEM, … */
 int unwind_files_list(struct unwind_files *u, const struct unwind_mapping **out, size_t *count);
 
-/* Reads the table of a mapping of the last list. Tens of milliseconds for a libjvm.so. 0, or an
- * error as unwind_table_read(). */
+/* Reads the table of a mapping of the last list: from the cache (unwind_cache.h), or else builds it,
+ * which takes tens of milliseconds for a libjvm.so. 0, or an error as unwind_table_read(). */
 int unwind_files_table(struct unwind_files *u, const struct unwind_mapping *m,
-                       struct unwind_table *out);
+                       struct unwind_table *out, bool *built);
+
+/* Takes over a table that was built, so that unwind_files_store() writes it into the cache when
+ * there is time. Empties `t`. */
+void unwind_files_keep(struct unwind_files *u, const struct unwind_mapping *m,
+                       struct unwind_table *t);
+
+/* Writes one of those tables. False: there is none left. */
+bool unwind_files_store(struct unwind_files *u);
 
 #endif

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum {
     SECTION_LIMIT = 64 << 20, /* bytes */
@@ -312,7 +313,10 @@ int unwind_table_read_memory(const void *data, size_t size, struct unwind_table 
 }
 
 void unwind_table_free(struct unwind_table *t) {
-    free(t->rows);
+    if (t->map)
+        munmap(t->map, t->map_bytes);
+    else
+        free(t->rows);
     *t = (struct unwind_table){0};
 }
 

@@ -1,6 +1,7 @@
 /*
  * Files:
  *   unwind_bytes    bounds-checked reader of numbers and LEB128 values
+ *   unwind_cache    tables of files that were read before, on disk
  *   unwind_entry    parser of CIE and FDE entries of .eh_frame and .debug_frame
  *   unwind_files    code mapped into a process, and the unwind tables of its files
  *   unwind_opcodes  DWARF frame instructions and their operands, as constants
@@ -57,6 +58,8 @@ struct unwind_table {
     size_t count;
     uint64_t address; /* of pc 0, as linked */
     uint64_t covered; /* bytes of code that have rows */
+    void *map;        /* the mapped file that `rows` is in; NULL: `rows` is allocated */
+    size_t map_bytes;
     struct {
         uint64_t offset, size, address; /* `offset` in the file */
     } segments[UNWIND_SEGMENTS];

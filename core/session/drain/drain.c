@@ -151,7 +151,7 @@ static void drain_unwind(struct session *s) {
 void drain_await_unwind(struct session *s) {
     drain_unwind(s);
     if (s->drain.unwind)
-        unwind_wait(s->drain.unwind, AWAIT_MS);
+        unwind_wait(s->drain.unwind, AWAIT_MS, false);
 }
 
 void drain_end_unwind(struct drain *d) {
@@ -370,10 +370,12 @@ static void wait_for_work(struct session *s) {
         control_wait(&d->control, TURN_MS);
     bool often = drain_phase(s) == SESSION_RUNNING && !(s->options.frugal && d->calm);
     int timeout = often ? TURN_MS : IDLE_TURN_MS;
-    if (d->pending != WIRE_COMMAND_NONE)
+    bool first = d->answered_ns && d->read_again_ns != d->answered_ns;
+    if (d->pending != WIRE_COMMAND_NONE || first)
         timeout = 0;
     else if (d->answered_ns)
         timeout = 1;
+    d->read_again_ns = d->answered_ns;
     struct pollfd fds[] = {
         {.fd = s->wake_fd, .events = POLLIN},
         {.fd = d->process_gone ? -1 : s->pid_fd, .events = POLLIN},

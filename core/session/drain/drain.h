@@ -62,6 +62,7 @@ struct drain {
     uint32_t budget_before; /* the factor before that START */
     uint64_t answered_ns;   /* when STOP was answered; the rest of the ring is being read. 0: no
                                STOP was answered */
+    uint64_t read_again_ns; /* the answer after which the ring was read again, without a wait */
     bool linked;            /* as far as we know, an agent is connected to the mapping */
     bool started;           /* engines ran, or a START without any engine was answered */
     bool failure_told;      /* the agent's failed state comes from a START whose failure was

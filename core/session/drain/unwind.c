@@ -27,6 +27,7 @@ struct unwind {
     bool quit;
     bool wanted; /* the maps must be read (again) */
     bool busy;
+    bool soon;         /* the VM's table was in the cache: what is left to do takes milliseconds */
     char trouble[200]; /* "": nothing to report */
     /* used only by the thread */
     struct unwind_files *files;
@@ -50,13 +51,23 @@ static void complain(struct unwind *u, const char *what) {
     pthread_mutex_unlock(&u->lock);
 }
 
-/* Reads a file's table into the mapping. */
-static void learn(struct unwind *u, const struct unwind_mapping *m) {
+static void expect_soon(struct unwind *u) {
+    pthread_mutex_lock(&u->lock);
+    u->soon = true;
+    pthread_cond_broadcast(&u->changed);
+    pthread_mutex_unlock(&u->lock);
+}
+
+/* Reads a file's table into the mapping. `first`: the most important file. */
+static void learn(struct unwind *u, const struct unwind_mapping *m, uint32_t first) {
     struct known *k = &u->file[m->file];
     struct unwind_table t;
+    bool built;
     k->done = true;
-    if (unwind_files_table(u->files, m, &t) != 0)
+    if (unwind_files_table(u->files, m, &t, &built) != 0)
         return;
+    if (!built && m->file == first)
+        expect_soon(u);
     k->shape = t;
     k->shape.rows = NULL;
     if (t.count && unwind_area_add(&u->area, t.rows, t.count, &k->first_row) == 0)
@@ -64,7 +75,10 @@ static void learn(struct unwind *u, const struct unwind_mapping *m) {
     else if (t.count)
         complain(u, "the unwind tables have no space for all loaded native code: some of it is "
                     "walked by frame pointers");
-    unwind_table_free(&t);
+    if (built)
+        unwind_files_keep(u->files, m, &t);
+    else
+        unwind_table_free(&t);
 }
 
 static int by_begin(const void *a, const void *b) {
@@ -133,13 +147,21 @@ static void follow(struct unwind *u) {
             return;
         if (u->file[m[i].file].done)
             continue;
-        learn(u, &m[i]);
+        learn(u, &m[i], m[0].file);
         if (clock_now_ns() < partial_ns)
             continue;
         publish(u, m, count, false);
         partial_ns = clock_now_ns() + WIRE_UNWIND_GRACE_MS * UINT64_C(1000000);
     }
     publish(u, m, count, true);
+}
+
+/* Nobody waits for this. The lock is held. False: nothing is left to be stored. */
+static bool store(struct unwind *u) {
+    pthread_mutex_unlock(&u->lock);
+    bool stored = unwind_files_store(u->files);
+    pthread_mutex_lock(&u->lock);
+    return stored || u->wanted || u->quit;
 }
 
 /* The JVM triggers the readings, but it must not be able to keep this thread reading all
@@ -152,7 +174,8 @@ static void *unwind_main(void *arg) {
         u->busy = u->wanted;
         if (!u->wanted) {
             pthread_cond_broadcast(&u->changed);
-            pthread_cond_wait(&u->changed, &u->lock);
+            if (!store(u))
+                pthread_cond_wait(&u->changed, &u->lock);
             continue;
         }
         if (clock_now_ns() < next_ns) {
@@ -216,10 +239,10 @@ void unwind_refresh(struct unwind *u) {
     pthread_mutex_unlock(&u->lock);
 }
 
-bool unwind_wait(struct unwind *u, int timeout_ms) {
+bool unwind_wait(struct unwind *u, int timeout_ms, bool all) {
     struct timespec until = clock_after_ms(CLOCK_MONOTONIC, (uint64_t)timeout_ms);
     pthread_mutex_lock(&u->lock);
-    while (u->busy)
+    while (u->busy && (all || !u->soon))
         if (pthread_cond_timedwait(&u->changed, &u->lock, &until) != 0)
             break;
     bool done = !u->busy;

@@ -29,8 +29,10 @@ int unwind_start(pid_t pid, struct wire_unwind *area, struct unwind **out, struc
  * UNWIND_PAUSE_MS between two readings of the maps. */
 void unwind_refresh(struct unwind *u);
 
-/* Waits until all pending work is published. False: the timeout expired. */
-bool unwind_wait(struct unwind *u, int timeout_ms);
+/* Waits until all pending work is published. With `all` false, returns earlier if the table of the
+ * most important file, the VM, was in the cache (symbols/unwind/unwind_cache.h): the rest is then
+ * published within milliseconds. False: not everything is published yet. */
+bool unwind_wait(struct unwind *u, int timeout_ms, bool all);
 
 /* Whether tables were left out since the last call; describes them in one line for people. */
 bool unwind_trouble(struct unwind *u, char *out, size_t size);

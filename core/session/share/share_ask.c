@@ -15,6 +15,8 @@
 #define ANSWER_MS 300000 /* a large profile in many formats takes a while */
 #define TEXT_MAX (256u << 20)
 #define ROOM_STEP_NS 20000000
+#define ROOM_SOON_NS 500000 /* most readers have ended within milliseconds */
+#define ROOM_SOON_STEPS 40
 #define ROOM_STEPS 250
 #define AWAIT_STEP_NS 50000000
 #define AWAIT_STEPS 40
@@ -214,7 +216,7 @@ int share_make_room(pid_t jvm, struct err *e) {
     if (r < 0)
         return r == -ESRCH || r == -EPIPE ? 0 : r;
     for (int i = 0; i < ROOM_STEPS && share_find(jvm); i++)
-        pause_for(ROOM_STEP_NS);
+        pause_for(i < ROOM_SOON_STEPS ? ROOM_SOON_NS : ROOM_STEP_NS);
     return 0;
 }
 

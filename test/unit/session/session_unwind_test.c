@@ -171,7 +171,7 @@ static void *map_code(const char *name, void *where) {
 
 static void refresh(struct unwind *u) {
     unwind_refresh(u);
-    assert_true(unwind_wait(u, PATIENCE_MS));
+    assert_true(unwind_wait(u, PATIENCE_MS, true));
 }
 
 static void test_a_library_comes_and_goes(void **state) {
@@ -182,7 +182,7 @@ static void test_a_library_comes_and_goes(void **state) {
     char trouble[256];
     const uintptr_t *lib;
     assert_int_equal(unwind_start(getpid(), w, &u, &e), 0);
-    assert_true(unwind_wait(u, PATIENCE_MS));
+    assert_true(unwind_wait(u, PATIENCE_MS, true));
     uint32_t generation = w->generation; /* on a slow machine there are several */
     assert_true(generation > 0);
     check_entry(w, (uintptr_t)&gnu_get_libc_version);
@@ -238,11 +238,11 @@ static void test_looks_are_apart(void **state) {
     struct timespec begin, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     assert_int_equal(unwind_start(getpid(), w, &u, &e), 0);
-    assert_true(unwind_wait(u, PATIENCE_MS));
+    assert_true(unwind_wait(u, PATIENCE_MS, true));
     for (int i = 0; i < 3; i++) {
         unwind_refresh(u);
         unwind_refresh(u);
-        assert_true(unwind_wait(u, PATIENCE_MS));
+        assert_true(unwind_wait(u, PATIENCE_MS, true));
     }
     clock_gettime(CLOCK_MONOTONIC, &end);
     long ms = (end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000;
@@ -259,7 +259,7 @@ static void test_no_room(void **state) {
     char trouble[256];
     w->rows = (uint32_t)WIRE_UNWIND_ROWS_MAX - 100;
     assert_int_equal(unwind_start(getpid(), w, &u, &e), 0);
-    assert_true(unwind_wait(u, PATIENCE_MS));
+    assert_true(unwind_wait(u, PATIENCE_MS, true));
     assert_true(w->generation > 0 && w->rows <= WIRE_UNWIND_ROWS_MAX);
     assert_null(find_module(w, (uintptr_t)&gnu_get_libc_version));
     assert_true(unwind_trouble(u, trouble, sizeof trouble));
@@ -281,7 +281,7 @@ static void test_tables_of_the_debug_file(void **state) {
                             "objcopy --add-gnu-debuglink=split.debug split.so"));
     void *library = fixture_load("split.so", &lib);
     assert_int_equal(unwind_start(getpid(), w, &u, &e), 0);
-    assert_true(unwind_wait(u, PATIENCE_MS));
+    assert_true(unwind_wait(u, PATIENCE_MS, true));
     check_entry(w, lib[LIB_EXPORTED]);
     unwind_stop(u);
     dlclose(library);

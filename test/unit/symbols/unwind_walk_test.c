@@ -43,7 +43,8 @@ static int load_tables(void **state) {
     for (size_t i = 0; i < count && tables.count < MODULES; i++) {
         struct unwind_table t;
         uint64_t base;
-        if (unwind_files_table(tables.files, &list[i], &t))
+        bool built;
+        if (unwind_files_table(tables.files, &list[i], &t, &built))
             continue;
         if (!unwind_table_base(&t, list[i].offset, list[i].begin, &base)) {
             unwind_table_free(&t);

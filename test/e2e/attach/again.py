@@ -7,7 +7,8 @@ import signal
 import sys
 import tempfile
 
-from lib import WAIT, Checks, Jvm, Prof, collapsed, good, mapped, prof, total, wait_for, want
+from lib import (WAIT, Checks, Jvm, Prof, collapsed, good, mapped, prof, sampling, total, wait_for,
+                 want)
 
 CACHE = os.path.join(os.environ["XDG_CACHE_HOME"], "jtop-prof", "unwind")
 
@@ -25,13 +26,14 @@ def number(path):
 
 def right(stacks):
     want(total(stacks) > 0, "no samples")
-    want(any("Shares." in s for s in stacks), "no method of the application")
+    want(any("Shares" in f for frames, _ in stacks for f in frames), "no method of the application")
 
 
 def until_kept(jvm, scratch, path, before):
     """A session in which a table is written."""
     with Prof(scratch, "-d", 60, "-e", "cpu", "-o", "collapsed", jvm.pid) as p:
         wait_for(lambda: number(path) not in (0, before), "a new table")
+        wait_for(lambda: sampling(jvm.pid), "sampling")
         p.process.send_signal(signal.SIGINT)
         want(p.process.wait(WAIT) == 0, p.stderr())
 

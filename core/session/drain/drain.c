@@ -148,10 +148,10 @@ static void drain_unwind(struct session *s) {
         session_set_message(s, "no unwind tables: %s", e.message);
 }
 
-void drain_await_unwind(struct session *s) {
+void drain_await_unwind(struct session *s, const struct control_start *start) {
     drain_unwind(s);
     if (s->drain.unwind)
-        unwind_wait(s->drain.unwind, AWAIT_MS, false);
+        unwind_wait(s->drain.unwind, AWAIT_MS, unwind_needs_all(start->engine, start->engines));
 }
 
 void drain_end_unwind(struct drain *d) {

@@ -149,7 +149,7 @@ bool drain_read(struct session *s, bool writers_gone);
 
 /* Waits a moment for the unwind tables to become complete. Samples taken before that are walked
  * without them. */
-void drain_await_unwind(struct session *s);
+void drain_await_unwind(struct session *s, const struct control_start *start);
 /* Stops the unwind thread and so releases the mapping that it writes to. */
 void drain_end_unwind(struct drain *d);
 

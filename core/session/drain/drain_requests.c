@@ -368,7 +368,7 @@ void drain_ask_start(struct session *s) {
         drain_start_failed(s, &e);
         return;
     }
-    drain_await_unwind(s);
+    drain_await_unwind(s, &start);
     drain_tell_filters(s);
     s->adopted = false;
     ask(&s->drain, WIRE_COMMAND_START, &start, SESSION_ANSWER_MS);

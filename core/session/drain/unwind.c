@@ -12,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#define SHORT_NS 10000000u /* reading everything from the cache takes less */
+
 /* A file that was read. */
 struct known {
     bool done;
@@ -237,6 +239,15 @@ void unwind_refresh(struct unwind *u) {
         pthread_cond_broadcast(&u->changed);
     u->wanted = u->busy = true;
     pthread_mutex_unlock(&u->lock);
+}
+
+bool unwind_needs_all(const struct wire_engine_request *engine, uint32_t engines) {
+    for (uint32_t i = 0; i < engines; i++) {
+        bool timed = engine[i].event == WIRE_EVENT_CPU || engine[i].event == WIRE_EVENT_WALL;
+        if (!timed || (engine[i].interval && engine[i].interval < SHORT_NS))
+            return true;
+    }
+    return false;
 }
 
 bool unwind_wait(struct unwind *u, int timeout_ms, bool all) {

@@ -29,6 +29,10 @@ int unwind_start(pid_t pid, struct wire_unwind *area, struct unwind **out, struc
  * UNWIND_PAUSE_MS between two readings of the maps. */
 void unwind_refresh(struct unwind *u);
 
+/* Whether the tables must be complete when these engines start. The first samples of CPU time and of
+ * time come an interval later; of other events, the first one may be sampled. */
+bool unwind_needs_all(const struct wire_engine_request *engine, uint32_t engines);
+
 /* Waits until all pending work is published. With `all` false, returns earlier if the table of the
  * most important file, the VM, was in the cache (symbols/unwind/unwind_cache.h): the rest is then
  * published within milliseconds. False: not everything is published yet. */

@@ -120,6 +120,20 @@ static void test_after_another_writer(void **state) {
     free_area(w);
 }
 
+/* Only what is sampled an interval later may start before the tables are complete. */
+static void test_needs_all(void **state) {
+    (void)state;
+    struct wire_engine_request engine[2] = {{.event = WIRE_EVENT_CPU}, {.event = WIRE_EVENT_WALL}};
+    assert_false(unwind_needs_all(engine, 2));
+    engine[1].interval = 10000000;
+    assert_false(unwind_needs_all(engine, 2));
+    engine[1].interval = 9999999;
+    assert_true(unwind_needs_all(engine, 2));
+    assert_false(unwind_needs_all(engine, 1));
+    engine[0].event = WIRE_EVENT_NATIVEMEM;
+    assert_true(unwind_needs_all(engine, 1));
+}
+
 /* This process. */
 
 /* The module of an address, as a handler finds it; checks the whole list on the way. */
@@ -425,6 +439,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_lists),
         cmocka_unit_test(test_rows_run_out),
+        cmocka_unit_test(test_needs_all),
         cmocka_unit_test(test_after_another_writer),
         cmocka_unit_test(test_a_library_comes_and_goes),
         cmocka_unit_test(test_looks_are_apart),

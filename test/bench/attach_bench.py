@@ -15,26 +15,15 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e", "lib"))
-from lib import PROF, Jvm, memory_kb, threads, wait_for  # noqa: E402
+from lib import PROF, Jvm, memory_kb, wait_for  # noqa: E402
+from tui_bench import cpu_seconds  # noqa: E402
 
 STRETCH = 1.0  # seconds that are compared
 
 
-def cpu_ns(pid):
-    """CPU time of all threads that live now, in ns (the process's own figure counts in ticks)."""
-    ns = 0
-    for tid in threads(pid):
-        try:
-            with open("/proc/%d/task/%d/schedstat" % (pid, tid), encoding="ascii") as f:
-                ns += int(f.read().split()[0])
-        except OSError:
-            pass
-    return ns
-
-
 def state(jvm):
     own = sum(jvm.truth().values())
-    return cpu_ns(jvm.pid) - own, memory_kb(jvm.pid)
+    return 1e9 * cpu_seconds(jvm.pid) - own, memory_kb(jvm.pid)
 
 
 def shown(text):

@@ -15,7 +15,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e", "lib"))
 from lib import Jvm, Prof, sampling, traces, wait_for, want  # noqa: E402
-from overhead_bench import cpu_seconds  # noqa: E402
+from tui_bench import cpu_seconds  # noqa: E402
 
 STRETCH = 1.0  # seconds
 ROWS = (  # what the program does, options

@@ -1,0 +1,101 @@
+"""The dump of a profile of 120,000 stacks that goes on: seconds, and the memory of the process that
+writes it, beyond what the profile takes. For jtop-prof that is its reader, for the peer the JVM.
+
+Every call of the method at the end of a path is a sample, so that each path is in the profile once.
+"""
+import os
+
+from table_run import OURS, forget_peak, memory_mb, peak_mb, want
+from table_rows import Row
+
+STACKS = 120000
+FORMATS = ("collapsed", "jfr", "html")
+JFR_PAIRS = 3  # where each needs a profile of its own
+
+
+def lines(path):
+    with open(path, "rb") as f:
+        return sum(1 for _ in f)
+
+
+def collect(profiler, jvm, *more):
+    profiler.call("start", "-e", "bench.Paths.leaf", *more, jvm.pid)
+    jvm.say("once")
+    while jvm.line() != ".":
+        pass
+
+
+def dump(bench, profiler, jvm, form, path):
+    """(seconds, MB beyond the profile, stacks: only of a collapsed file)"""
+    keeper = profiler.keeper(jvm)
+    forget_peak(keeper)
+    before = memory_mb(keeper)
+    took = profiler.call("dump", "-o", "flamegraph" if form == "html" else form, "-f", path, jvm.pid)
+    more = peak_mb(keeper) - before
+    want(os.path.exists(path) and os.path.getsize(path), "%s: no file" % form)
+    stacks = lines(path) if form == "collapsed" else STACKS
+    os.unlink(path)
+    return took / 1e3, more, stacks
+
+
+def stop(bench, profiler, jvm):
+    profiler.call("stop", "-o", "collapsed", "-f", bench.path("dump.end"), jvm.pid)
+
+
+class Rows:
+    def __init__(self):
+        self.time = {f: Row("dump-" + f, "dump of 120,000 stacks, " + f, "s", "lower", 2)
+                     for f in FORMATS}
+        self.memory = {f: Row("dump-memory-" + f, "memory for that dump, " + f, "MB", "lower", 0)
+                       for f in FORMATS}
+
+    def add(self, profiler, form, found):
+        if not found:
+            return
+        seconds, more, stacks = found
+        self.time[form].add(profiler.side, seconds)
+        self.memory[form].add(profiler.side, max(0, more))
+        if stacks < 0.99 * STACKS:
+            self.time[form].note(profiler.side, "only %d stacks are in the file" % stacks)
+
+    def all(self):
+        return list(self.time.values()) + list(self.memory.values())
+
+
+def with_jfr(bench, profiler, jvm):
+    """The peer writes a JFR file only if the session began as one, and each sample once."""
+    path = bench.path("dump.jfr")
+    try:
+        collect(profiler, jvm, "-o", "jfr", "-f", path)
+        return dump(bench, profiler, jvm, "jfr", path)
+    finally:
+        stop(bench, profiler, jvm)
+
+
+def dumps(bench):
+    rows = Rows()
+    with bench.targets("bench.Paths", 0, STACKS, 60, 100, 100) as jvms:
+        for profiler in bench.sides:
+            if profiler.side == OURS:
+                continue
+            for n in range(min(bench.pairs, JFR_PAIRS)):
+                bench.progress("dump: jfr %d, %s" % (n + 1, profiler.side))
+                with jvms[profiler.side].turn() as jvm:
+                    rows.add(profiler, "jfr", bench.attempt(profiler.side, with_jfr, bench, profiler,
+                                                            jvm))
+        bench.failed.clear()  # it says nothing about the other formats
+        for profiler in bench.sides:
+            bench.progress("dump: samples 120,000 stacks, " + profiler.side)
+            with jvms[profiler.side].turn() as jvm:
+                bench.attempt(profiler.side, collect, profiler, jvm)
+        for _, profiler in bench.turns("dump"):
+            with jvms[profiler.side].turn() as jvm:
+                for form in FORMATS:
+                    if form == "jfr" and profiler.side != OURS:
+                        continue
+                    rows.add(profiler, form, bench.attempt(profiler.side, dump, bench, profiler, jvm,
+                                                           form, bench.path("dump." + form)))
+        for profiler in bench.sides:
+            with jvms[profiler.side].turn() as jvm:
+                bench.attempt(profiler.side, stop, bench, profiler, jvm)
+    return bench.finish(rows.all())

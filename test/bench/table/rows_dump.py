@@ -11,6 +11,7 @@ from table_rows import Row
 STACKS = 120000
 FORMATS = ("collapsed", "jfr", "html")
 JFR_PAIRS = 3  # where each needs a profile of its own
+SIZE = ("-Xms256m", "-XX:+AlwaysPreTouch")  # else the heap itself grows
 
 
 def lines(path):
@@ -19,19 +20,20 @@ def lines(path):
 
 
 def collect(profiler, jvm, *more):
+    """MB that the process with the profile takes then"""
     profiler.call("start", "-e", "bench.Paths.leaf", *more, jvm.pid)
     jvm.say("once")
     while jvm.line() != ".":
         pass
+    return memory_mb(profiler.keeper(jvm))
 
 
-def dump(bench, profiler, jvm, form, path):
-    """(seconds, MB beyond the profile, stacks: only of a collapsed file)"""
+def dump(bench, profiler, jvm, form, path, profile):
+    """(seconds, MB beyond those of the profile, stacks: only of a collapsed file)"""
     keeper = profiler.keeper(jvm)
     forget_peak(keeper)
-    before = memory_mb(keeper)
     took = profiler.call("dump", "-o", "flamegraph" if form == "html" else form, "-f", path, jvm.pid)
-    more = peak_mb(keeper) - before
+    more = peak_mb(keeper) - profile
     want(os.path.exists(path) and os.path.getsize(path), "%s: no file" % form)
     stacks = lines(path) if form == "collapsed" else STACKS
     os.unlink(path)
@@ -66,36 +68,34 @@ def with_jfr(bench, profiler, jvm):
     """The peer writes a JFR file only if the session began as one, and each sample once."""
     path = bench.path("dump.jfr")
     try:
-        collect(profiler, jvm, "-o", "jfr", "-f", path)
-        return dump(bench, profiler, jvm, "jfr", path)
+        return dump(bench, profiler, jvm, "jfr", path,
+                    collect(profiler, jvm, "-o", "jfr", "-f", path))
     finally:
         stop(bench, profiler, jvm)
 
 
+def dumps_of_peer(bench, profiler, jvm, rows):
+    for n in range(min(bench.pairs, JFR_PAIRS)):
+        bench.progress("jfr %d of %d, %s" % (n + 1, min(bench.pairs, JFR_PAIRS), profiler.side))
+        rows.add(profiler, "jfr", bench.attempt(profiler.side, with_jfr, bench, profiler, jvm))
+    bench.finish([rows.time["jfr"], rows.memory["jfr"]])
+
+
 def dumps(bench):
-    rows = Rows()
-    with bench.targets("bench.Paths", 0, STACKS, 60, 100, 100) as jvms:
+    rows, profile = Rows(), {}
+    with bench.targets("bench.Paths", 0, STACKS, 60, 100, 100, options=SIZE) as jvms:
         for profiler in bench.sides:
-            if profiler.side == OURS:
-                continue
-            for n in range(min(bench.pairs, JFR_PAIRS)):
-                bench.progress("dump: jfr %d, %s" % (n + 1, profiler.side))
-                with jvms[profiler.side].turn() as jvm:
-                    rows.add(profiler, "jfr", bench.attempt(profiler.side, with_jfr, bench, profiler,
-                                                            jvm))
-        bench.failed.clear()  # it says nothing about the other formats
-        for profiler in bench.sides:
-            bench.progress("dump: samples 120,000 stacks, " + profiler.side)
             with jvms[profiler.side].turn() as jvm:
-                bench.attempt(profiler.side, collect, profiler, jvm)
+                if profiler.side != OURS:
+                    dumps_of_peer(bench, profiler, jvm, rows)
+                bench.progress("samples %d stacks, %s" % (STACKS, profiler.side))
+                profile[profiler.side] = bench.attempt(profiler.side, collect, profiler, jvm)
         for _, profiler in bench.turns("dump"):
-            with jvms[profiler.side].turn() as jvm:
-                for form in FORMATS:
-                    if form == "jfr" and profiler.side != OURS:
-                        continue
-                    rows.add(profiler, form, bench.attempt(profiler.side, dump, bench, profiler, jvm,
-                                                           form, bench.path("dump." + form)))
-        for profiler in bench.sides:
-            with jvms[profiler.side].turn() as jvm:
-                bench.attempt(profiler.side, stop, bench, profiler, jvm)
+            for form in FORMATS:
+                if (form == "jfr" and profiler.side != OURS) or not profile[profiler.side]:
+                    continue
+                with jvms[profiler.side].turn() as jvm:
+                    rows.add(profiler, form, bench.attempt(
+                        profiler.side, dump, bench, profiler, jvm, form,
+                        bench.path("dump." + form), profile[profiler.side]))
     return bench.finish(rows.all())

@@ -79,8 +79,8 @@ def measure(bench, what, program, shares_of, add):
 
 
 def shares(bench):
-    eight = Row("shares-eight", "eight methods, 1 ms: largest error", "points", "lower", 2)
-    depths = Row("shares-depths", "depths 50-1,500, 1 ms: largest error", "points", "lower", 2)
+    eight = Row("shares-eight", "eight methods, 1 ms: worst error", "points", "lower", 2)
+    depths = Row("shares-depths", "depths 50-1,500, 1 ms: worst error", "points", "lower", 2)
     weights = Row("weights", "sum of weights / CPU clock", "%", "closer", 1)
 
     def add_eight(side, found, error):

@@ -100,8 +100,10 @@ def measure(groups, bench, progress):
             bench.failed, whole = {}, False
             continue
         progress.clear()
+        notes = set()
         for row in new:
-            print(table_rows.text(row), flush=True)
+            print(table_rows.text(row, notes), flush=True)
+            notes.update(row.notes.items())
             whole = whole and bool(row.values[table_rows.OURS])
         rows += new
     return rows, whole

@@ -67,8 +67,9 @@ def heading(peer=None):
     return line("median (quartiles)", names) + "\n" + "-" * WIDTH
 
 
-def text(row):
-    """A row of the table; what does not fit into the first column has a line of its own."""
+def text(row, known=()):
+    """A row of the table; what does not fit into the first column has a line of its own. Notes that
+    are in `known` are left out."""
     what = "%s, %s" % (row.what, row.unit)
     cells = [cell(row.values[side], row.digits) for side in SIDES]
     before = ""
@@ -76,7 +77,7 @@ def text(row):
         cut = what.rfind(" ", 0, WHAT + 1)
         before, what = what[:cut] + "\n", "  " + what[cut + 1:]
     out = before + line(what, cells)
-    return out + "".join("\n  %s: %s" % note for note in row.notes.items())
+    return out + "".join("\n  %s: %s" % note for note in row.notes.items() if note not in known)
 
 
 def side_json(row, side):

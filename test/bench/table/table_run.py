@@ -15,6 +15,7 @@ from lib import PROF, WAIT, Jvm, Wrong, read, readers, wait_for, want  # noqa: E
 from table_rows import OFF, OURS, PEER  # noqa: E402
 
 COMMAND = 90.0  # seconds that a command of a profiler may take
+FAILURES = 2
 
 
 class Profiler:
@@ -89,11 +90,11 @@ class Target(Jvm):
 
 class Bench:
     """sides: the profilers; pairs: how many of each figure; scratch: a folder for files. A side
-    that fails has a note in all rows of the group, and no more turns in it."""
+    that fails has a note in all rows of the group; after FAILURES of them it has no more turns."""
 
     def __init__(self, sides, pairs, scratch, progress):
         self.sides, self.pairs, self.scratch, self.progress = sides, pairs, scratch, progress
-        self.failed = {}
+        self.failed = {}  # side: why, each time
 
     def path(self, name):
         return os.path.join(self.scratch, name)
@@ -103,7 +104,7 @@ class Bench:
         try:
             return function(*args)
         except (Wrong, OSError, ValueError, KeyError, IndexError) as e:
-            self.failed[side] = str(e)
+            self.failed.setdefault(side, []).append(str(e) or type(e).__name__)
             return None
 
     def turns(self, what, pairs=None):
@@ -112,7 +113,7 @@ class Bench:
         pairs = pairs or self.pairs
         for n in range(pairs):
             for profiler in self.sides if n % 2 == 0 else self.sides[::-1]:
-                if profiler.side not in self.failed:
+                if len(self.failed.get(profiler.side, ())) < FAILURES:
                     self.progress("%s: pair %d of %d, %s" % (what, n + 1, pairs, profiler.side))
                     yield n, profiler
 
@@ -130,9 +131,9 @@ class Bench:
 
     def finish(self, rows):
         """The rows of a group, with what failed."""
-        for side, reason in self.failed.items():
+        for side, reasons in self.failed.items():
             for row in rows:
-                row.note(side, reason)
+                row.note(side, "failed %d times, at last: %s" % (len(reasons), reasons[-1]))
         self.failed = {}
         return rows
 

@@ -97,6 +97,7 @@ public final class Paths {
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
+        LockSupport.parkNanos((long) pause * 1000000L * number / Math.max(1, units.length() / 16));
         long x = 88172645463325252L;
         for (int i = begin; ; i = i + 1 == paths ? 0 : i + 1) {
             x = path(i, x);

@@ -234,7 +234,7 @@ lint-all:
 # The table of Performance; PEER=/path/asprof is measured in the same run, PAIRS=3 is a short one,
 # JSON=FILE has the same figures. ONLY="WORD..." takes groups of its rows, and benchmarks, by name.
 bench:
-	@.ci/setup run && $(MAKE) all java && BUILD=$(BUILD) test/bench/run $(if $(PEER),--peer '$(PEER)') \
+	@.ci/setup run && $(MAKE) all java && exec env BUILD=$(BUILD) test/bench/run $(if $(PEER),--peer '$(PEER)') \
 	    $(if $(PAIRS),--pairs '$(PAIRS)') $(if $(JSON),--json '$(JSON)') $(ONLY)
 
 # The parts of the manual that come from the program's tables and from a header; a unit test and

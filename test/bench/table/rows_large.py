@@ -1,6 +1,7 @@
 """A JVM with 20,000 loaded classes and 1,000 threads: the pauses that the application itself sees
-while a profiler is attached for the first time, and the memory that the JVM has more after 10
-seconds of profiling. Each figure is from a fresh JVM; the same without an attach is beside it."""
+while a profiler is attached for the first time; the memory that the JVM has more after 10 seconds of
+profiling, and that of the reader. Each figure is from a fresh JVM; the same without an attach is
+beside it."""
 import time
 
 from table_run import OFF, Target, memory_mb
@@ -31,18 +32,21 @@ def memory_after(jvm, began):
 
 
 def attached(bench, profiler, jvm, with_memory):
-    """(pauses while it is attached, MB more after a while or None)"""
+    """(pauses while it is attached, after a while: MB more, and MB of a process besides)"""
     before, began = memory_mb(jvm.pid), time.monotonic()
     seen = window(jvm, WINDOW, lambda: profiler.call("start", "-e", "cpu", jvm.pid))
     more = memory_after(jvm, began) - before if with_memory else None
+    keeper = profiler.keeper(jvm)
+    besides = memory_mb(keeper) if keeper != jvm.pid else 0
     profiler.call("stop", "-o", "collapsed", "-f", bench.path("out.collapsed"), jvm.pid)
-    return seen, more
+    return seen, more, besides
 
 
 def large(bench):
     gap = Row("attach-busy", "attach, large JVM: busy thread's pause", "ms", "lower", 2)
     late = Row("attach-timer", "attach, large JVM: timer late", "ms", "lower", 2)
-    memory = Row("memory", "memory of a large JVM, 10 s of cpu", "MB", "lower", 1)
+    memory = Row("memory", "memory that a large JVM has more", "MB", "lower", 1)
+    reader = Row("memory-reader", "memory of a process besides", "MB", "lower", 1)
     for n, profiler in bench.turns("attach to a large JVM"):
         with Target("bench.Large", 20000, 1000, options=SIZE) as jvm:
             window(jvm, WINDOW)  # it has settled by then
@@ -59,4 +63,5 @@ def large(bench):
                     row.add(profiler.side, value)
                 if with_memory:
                     memory.add(profiler.side, found[1])
-    return bench.finish([gap, late, memory])
+                    reader.add(profiler.side, found[2])
+    return bench.finish([gap, late, memory, reader])

@@ -9,7 +9,6 @@ whose name contains one of the words. It can be stopped at any time: what is mea
 shown, and nothing is left behind.
 """
 import argparse
-import ctypes
 import os
 import re
 import signal
@@ -26,7 +25,7 @@ import rows_screen
 import rows_shares
 import rows_throughput
 import table_rows
-from table_run import Bench, machine, profilers
+from table_run import Bench, die_with_parent, machine, profilers
 
 GROUPS = (
     ("throughput", rows_throughput.throughput),
@@ -38,7 +37,6 @@ GROUPS = (
     ("screen-frame", rows_screen.screen),
     ("shares", rows_shares.shares),
 )
-PR_SET_PDEATHSIG = 1
 
 
 class Progress:
@@ -117,9 +115,9 @@ def main():
         return 0
     if not groups:
         return 0
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
+    die_with_parent(signal.SIGTERM)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     sides, host = profilers(given.peer), machine()
     versions = [side.version() for side in sides]
     peer = dict(zip(("name", "version"), versions[1])) if given.peer else None

@@ -1,11 +1,11 @@
 """How the rows of `make bench` are measured: the two profilers, JVMs of which only one runs at a
 time, and turns."""
 import contextlib
+import ctypes
 import os
 import pwd
 import re
 import signal
-import statistics
 import subprocess
 import sys
 import time
@@ -16,6 +16,13 @@ from table_rows import OFF, OURS, PEER  # noqa: E402
 
 COMMAND = 90.0  # seconds that a command of a profiler may take
 FAILURES = 2
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None)
+
+
+def die_with_parent(number):
+    """This process gets the signal when its parent ends."""
+    LIBC.prctl(PR_SET_PDEATHSIG, number)
 
 
 class Profiler:
@@ -55,11 +62,11 @@ class Profiler:
 
 class Target(Jvm):
     """A JVM that is used by one profiler only. It runs only during its turns: others are measured
-    in between."""
+    in between. It ends with us, also where it is stopped."""
 
     def __init__(self, *args, **kwargs):
         try:
-            super().__init__(*args, **kwargs)
+            super().__init__(*args, preexec_fn=lambda: die_with_parent(signal.SIGKILL), **kwargs)
         except BaseException:  # also where the run is stopped before it is ready
             if hasattr(self, "process"):
                 self.kill()
@@ -180,5 +187,6 @@ def profilers(peer):
     return [Profiler(OURS, PROF)] + ([Profiler(PEER, os.path.abspath(peer))] if peer else [])
 
 
-__all__ = ["OFF", "OURS", "PEER", "Bench", "Profiler", "Target", "Wrong", "forget_peak", "machine",
-           "memory_mb", "peak_mb", "process_cpu_ns", "profilers", "running_for", "statistics", "want"]
+__all__ = ["OFF", "OURS", "PEER", "Bench", "Profiler", "Target", "Wrong", "die_with_parent",
+           "forget_peak", "machine", "memory_mb", "peak_mb", "process_cpu_ns", "profilers",
+           "running_for", "want"]

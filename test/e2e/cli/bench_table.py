@@ -91,11 +91,17 @@ def program(scratch, script):
     return path
 
 
+def ignores():
+    """As in a shell's background."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def begun(scratch, *args):
     os.makedirs(os.path.join(scratch, "tmp"))
     return subprocess.Popen([sys.executable, os.path.join(TABLE, "table.py"), "--pairs", "1", *args],
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                            text=True, env=dict(os.environ, TMPDIR=os.path.join(scratch, "tmp")))
+                            text=True, preexec_fn=ignores,
+                            env=dict(os.environ, TMPDIR=os.path.join(scratch, "tmp")))
 
 
 def measured(scratch):
@@ -148,6 +154,13 @@ def profiling(p):
     return wait_for(lambda: readers(java(p.pid)) and java(p.pid), "a reader")
 
 
+def killed(scratch):
+    with begun(scratch, "commands") as p:
+        jvm = starting(p)
+        p.kill()
+    wait_for(lambda: not os.path.exists("/proc/%d" % jvm), "the JVM's end")
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory(prefix="jtop-prof-bench-") as scratch:
@@ -161,6 +174,7 @@ def main():
         checks.run("a peer that fails", measured, own("measured"))
         checks.run("stopped by SIGTERM", stopped, own("term"), signal.SIGTERM, starting)
         checks.run("stopped by SIGINT", stopped, own("int"), signal.SIGINT, profiling)
+        checks.run("killed", killed, own("killed"))
     return checks.code()
 
 

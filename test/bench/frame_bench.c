@@ -2,9 +2,9 @@
  * A frame of the screen: the question, the answer, the drawing and the bytes for the terminal, in a
  * profile as large as the screen's budget names: 100,000 distinct stacks of 60 frames, 1,000
  * threads, 10 minutes of history at 1,000 samples a second. Then keys: what a press costs until its
- * frame is drawn. Medians, of CPU time; 16 ms is the bar for a frame at 160x50. At the end: the
- * 99th percentile of the redraws of all views. Beside them: what our
- * sender and curses each make of the same frame, in bytes and in time.
+ * frame is drawn. Medians, of CPU time; 16 ms is the bar for a frame at 160x50. Beside them: what our
+ * sender and curses each make of the same frame, in bytes and in time. At the end: the 99th
+ * percentile of the redraws of all views.
  */
 #include "core/profile/profile.h"
 #include "tui/screen/screen.h"
@@ -23,7 +23,7 @@
 enum { STACKS = 100000, THREADS = 1000, METHODS = 20000, DEPTH = 60, SECONDS = 600, RATE = 1000 };
 #define SECOND UINT64_C(1000000000)
 #define FRAMES 9
-enum { VIEWS_MAX = 32 };
+#define REDRAWS (size_t)(32 * FRAMES)
 
 struct stack {
     struct profile_frame frame[DEPTH];
@@ -37,7 +37,7 @@ struct bench {
     struct session_status status;
     struct emit *ours;
     struct tui_curses curses;
-    double redraw[VIEWS_MAX * FRAMES]; /* ms, of all views */
+    double redraw[REDRAWS]; /* ms, of all views */
     size_t redraws;
 };
 
@@ -172,7 +172,7 @@ static void frames(struct bench *b, struct model *m, struct screen *s, struct ca
         screen_update(s);
         screen_draw(s, c, NULL);
         took[i] = now_ms() - begin;
-        if (b->redraws < VIEWS_MAX * FRAMES)
+        if (b->redraws < REDRAWS)
             b->redraw[b->redraws++] = took[i];
         for (int k = 0; k < 2; k++) {
             struct sent one = send(b, c, k == 0);

@@ -97,10 +97,10 @@ def deep(bench):
 
 
 def threads(bench):
-    """500 that sleep after a millisecond of work: together they need a quarter of a core, and under
+    """500 that sleep after a millisecond of work: together they need part of a core, and under
     a profiler not all of the cores. Else its commands wait behind hundreds of threads."""
     row = Row("threads", "500 threads, 100 us: per CPU second", "%", "higher")
-    pause = 2000  # ms
+    pause = 4000  # ms
     with bench.targets("bench.Paths", 500, *PATHS, pause) as jvms:
         compare(bench, "threads", jvms, ["100us"], 2 * STRETCH,
                 lambda _, side, percents: row.add(side, percents[0]))

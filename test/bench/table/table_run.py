@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from lib import PROF, WAIT, Jvm, Wrong, read, readers, wait_for, want  # noqa: E402
 from table_rows import OFF, OURS, PEER  # noqa: E402
 
-COMMAND = 90.0  # seconds that a command of a profiler may take
+COMMAND = 60.0  # seconds that a command of a profiler may take
 FAILURES = 2
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
@@ -42,15 +42,19 @@ class Profiler:
     def call(self, *args):
         """Milliseconds from its start to its exit; it must succeed."""
         began = time.monotonic()
-        try:
-            done = subprocess.run([self.program, *map(str, args)], stdin=subprocess.DEVNULL,
-                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  timeout=COMMAND, check=False)
-        except subprocess.TimeoutExpired:
-            raise Wrong("%s takes more than %g s" % (args[0], COMMAND)) from None
+        with subprocess.Popen([self.program, *map(str, args)], stdin=subprocess.DEVNULL, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              start_new_session=True) as process:
+            try:
+                out, err = process.communicate(timeout=COMMAND)
+            except BaseException as e:  # with what it started
+                os.killpg(process.pid, signal.SIGKILL)
+                if isinstance(e, subprocess.TimeoutExpired):
+                    raise Wrong("%s takes more than %g s" % (args[0], COMMAND)) from None
+                raise
         took = 1e3 * (time.monotonic() - began)
-        want(done.returncode == 0, "%s: exit %d: %s" % (args[0], done.returncode,
-                                                        (done.stderr or done.stdout).strip()))
+        want(process.returncode == 0, "%s: exit %d: %s" % (args[0], process.returncode,
+                                                           (err or out).strip()))
         return took
 
     def keeper(self, jvm):

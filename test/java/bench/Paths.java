@@ -21,6 +21,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class Paths {
     static final ThreadMXBean CLOCKS = ManagementFactory.getThreadMXBean();
+    static final long WARM_NS = 3000000000L; // until the paths are compiled
     static volatile long sink;
     static AtomicLongArray units; // a slot in each cache line
     static int paths, from, to, rounds, pause;
@@ -144,6 +145,12 @@ public final class Paths {
         rounds = Integer.parseInt(args[4]);
         pause = args.length > 5 ? Integer.parseInt(args[5]) : 0;
         units = new AtomicLongArray(16 * threads.length + 1);
+        for (long end = System.nanoTime() + WARM_NS, i = 0; threads.length > 0; i++) {
+            sink = path((int) (i % paths), sink);
+            if (System.nanoTime() > end) {
+                break;
+            }
+        }
         CountDownLatch all = new CountDownLatch(1); // busy ones would keep the next from starting
         for (int i = 0; i < threads.length; i++) {
             int number = i;

@@ -46,19 +46,13 @@ const char *const wire_state_name[WIRE_THREAD_STATES] = {
 };
 
 const char *const wire_mechanism_name[WIRE_MECHANISMS] = {
-    [WIRE_MECHANISM_AUTO] = "auto",
-    [WIRE_MECHANISM_PERF] = "perf",
-    [WIRE_MECHANISM_CTIMER] = "ctimer",
-    [WIRE_MECHANISM_ITIMER] = "itimer",
-    [WIRE_MECHANISM_SAFEPOINT] = "safepoint",
-    [WIRE_MECHANISM_SIGNAL] = "signal",
-    [WIRE_MECHANISM_JVMTI] = "jvmti",
-    [WIRE_MECHANISM_TRAP] = "trap",
-    [WIRE_MECHANISM_IMPORTS] = "imports",
-    [WIRE_MECHANISM_BYTECODE] = "bytecode",
-    [WIRE_MECHANISM_FILE] = "imported",
-    [WIRE_MECHANISM_WEIGHTS] = "weights",
-    [WIRE_MECHANISM_SIGTRAP] = "perf-sigtrap",
+    [WIRE_MECHANISM_AUTO] = "auto",           [WIRE_MECHANISM_PERF] = "perf",
+    [WIRE_MECHANISM_CTIMER] = "ctimer",       [WIRE_MECHANISM_ITIMER] = "itimer",
+    [WIRE_MECHANISM_SAFEPOINT] = "safepoint", [WIRE_MECHANISM_SIGNAL] = "signal",
+    [WIRE_MECHANISM_JVMTI] = "jvmti",         [WIRE_MECHANISM_TRAP] = "trap",
+    [WIRE_MECHANISM_IMPORTS] = "imports",     [WIRE_MECHANISM_BYTECODE] = "bytecode",
+    [WIRE_MECHANISM_FILE] = "imported",       [WIRE_MECHANISM_WEIGHTS] = "weights",
+    [WIRE_MECHANISM_SIGTRAP] = "perf-trap",
 };
 
 const char *const wire_java_name[WIRE_JAVA_STATES] = {

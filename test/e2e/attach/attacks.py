@@ -384,7 +384,7 @@ def sharing(user):
                 "jvm, evil = %d, %r" % (it.pid, evil), SHARE]):
             seen = on_terminal("dump", "-f", good, it.pid).decode(errors="surrogateescape")
             clean(seen, "\r\n")
-            want(("no process profiles" if user != USER else "was not requested") in seen, seen)
+            want(("is not being profiled" if user != USER else "was not requested") in seen, seen)
             want(not os.listdir(scratch), "written: %s" % os.listdir(scratch))
 
 

@@ -151,7 +151,7 @@ def wrong_events(jvm):
             (100, "holds only one event", "-e", "cpu,wall", "-o", "svg"),
             (100, "no library libnosuch.so", "-e", "uprobe:libnosuch.so:f"),
             (100, "has no function \"nosuch\"", "-e", "mem:nosuch"),
-            (100, "is not a function|only selects|no function", "-e", "strlen")):
+            (100, "is not a function|is not the function that runs|no function", "-e", "strlen")):
         refused(jvm, code, says, "-d", "1", *args, jvm.pid)
     refused(jvm, 100, "cycels", "check", "-e", "cycels", jvm.pid)
     refused(jvm, 1, "which JVM", "list")

@@ -42,7 +42,7 @@ def chosen(jvm):
     said = started(jvm)
     if said == ("perf", [signal.SIGPROF]):
         raise Skip("no perf_events here that send SIGTRAP")
-    want(said == ("perf-sigtrap", [signal.SIGTRAP]), str(said))
+    want(said == ("perf-trap", [signal.SIGTRAP]), str(said))
 
 
 def replaced(jvm):
@@ -84,7 +84,7 @@ def debugger_comes(jvm, scratch):
     log = os.path.join(scratch, "gdb.log")
     with Prof(scratch, "-d", 60, "-e", "cpu", "-i", "10ms", "-o", "collapsed", jvm.pid) as p, \
             open(log, "wb") as out:
-        wait_for(lambda: mechanism(jvm) == "perf-sigtrap", "SIGTRAP")
+        wait_for(lambda: mechanism(jvm) == "perf-trap", "SIGTRAP")
         gdb = subprocess.Popen(["gdb", "-q", "-nx", "-p", str(jvm.pid)], stdin=subprocess.PIPE,
                                stdout=out, stderr=out, text=True, start_new_session=True)
         try:
@@ -100,7 +100,7 @@ def debugger_comes(jvm, scratch):
         p.process.send_signal(signal.SIGINT)
         want(p.process.wait(WAIT) == 0, p.stderr())
     want(jvm.alive(), "the JVM ended with %s" % jvm.process.poll())
-    want(started(jvm)[0] == "perf-sigtrap", "the first choice afterwards")
+    want(started(jvm)[0] == "perf-trap", "the first choice afterwards")
 
 
 def main():
@@ -116,7 +116,7 @@ def main():
 
 
 def mechanism_works(jvm):
-    return jvm.alive() and started(jvm)[0] == "perf-sigtrap"
+    return jvm.alive() and started(jvm)[0] == "perf-trap"
 
 
 if __name__ == "__main__":

@@ -92,14 +92,14 @@ def tasks(jdk):
 def rows(pid):
     with screen() as s:
         s.start("-i 1ms -t %d" % pid)
-        s.wait(r"^> +\d+ +- +\d+\.\d +\d+ virt +the-busy-one .*Tasks\.")
-        s.wait(r"^ +\d+ +- +\d+\.\d +\d+ virt +task-\d+ ")
+        s.wait(r"^> +\d+ +- +\d+\.\d +\d+ virt +- +the-busy-one .*Tasks\.")
+        s.wait(r"^ +\d+ +- +\d+\.\d +\d+ virt +- +task-\d+ ")
         s.keys("v")
-        s.wait(r"^> +\d+ +\d+\.\d +\d+\.\d +\d+ (run|sleep) +Fork\S*orker-\d")
+        s.wait(r"^> +\d+ +\d+\.\d +\d+\.\d +\d+ (run|sleep) +[A-Z]+ +Fork\S*orker-\d")
         want(" virt " not in s.text(), "virtual threads among the carriers:\n" + s.text())
         s.wait(r"threads\] .*by carrier +last 1m +LIVE")
         s.keys("v")
-        s.wait(r"^> .* virt +the-busy-one ")
+        s.wait(r"^> .* virt +- +the-busy-one ")
         s.keys("Enter")
         s.wait(r"\[1 methods\].* thread the-busy-one +(\d+\.\d% of all +)?LIVE")
         s.wait(r"^> .*Tasks\.burn")

@@ -50,6 +50,7 @@ struct agent {
     struct signals signals;
     struct window window;
     struct broker broker;
+    bool trap_lost;          /* another handler took SIGTRAP since the last request */
     uint32_t moves;          /* engines moved to another signal since the last request */
     uint64_t start_until_ms; /* deadline of a request's wait for late threads */
     uint64_t late_again_ms;  /* late threads are not tried again before this time; 0: at once */

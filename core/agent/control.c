@@ -190,14 +190,14 @@ static void end(jvmtiEnv *jvmti, JNIEnv *jni, uint32_t generation, enum wire_sta
     sampler_unmap(&agent.sampler);
     close(agent.mapping.memfd);
     agent.mapping.memfd = -1;
-    /* A reader that sees this state knows that the agent has released everything but this page and
-     * this thread. */
+    /* A reader that sees this state knows that the agent has released everything but this page,
+     * this thread, and the handler of SIGTRAP. */
     atomic_store(&s->state, state);
     acknowledge(s, generation);
     agent_mapping_close(&agent.mapping);
     agent.active = false;
     pthread_mutex_unlock(&agent.lock);
-    sigtrap_leave(); /* nobody has to wait for this */
+    sigtrap_leave(); /* no reader waits for this, unless it is already the next one */
 }
 
 void agent_run(jvmtiEnv *jvmti, JNIEnv *jni) {

@@ -81,7 +81,7 @@ static bool on_event(siginfo_t *info, void *context) {
 static bool wants_trap(const struct engine_run *run) {
     const uint32_t rings = WIRE_ENGINE_ALL_USER | WIRE_ENGINE_ALL_KERNEL;
     return run->request.flags & WIRE_ENGINE_SIGTRAP && !(run->request.flags & rings) &&
-           !run->signo_asked && !signals_are_traced();
+           !run->signo_asked && !agent.trap_lost && !signals_are_traced();
 }
 
 static void give_signal_back(struct engine_run *run, const struct engine *e) {
@@ -392,6 +392,7 @@ static void start(const struct wire_request *request, jvmtiEnv *jvmti, JNIEnv *j
         stop_all(jvmti, jni);
     agent.request = *request;
     agent.moves = 0;
+    agent.trap_lost = false;
     agent.start_until_ms = clock_now_ms() + START_MS;
     for (int event = 0; event < WIRE_EVENTS; event++) {
         struct engine_run *run = &agent.run[event];
@@ -482,7 +483,8 @@ static bool has_lost_signal(const struct engine_run *run, const struct engine *e
         return !signals_has(&agent.signals, run->signo);
     bool check = now_ms - traced_ms >= TRACED_MS;
     traced_ms = check ? now_ms : traced_ms;
-    return !sigtrap_is_front() || (check && signals_are_traced());
+    agent.trap_lost = agent.trap_lost || !sigtrap_is_front();
+    return agent.trap_lost || (check && signals_are_traced());
 }
 
 /* Starts the event's engine again with another signal. */

@@ -178,9 +178,7 @@ static bool faults_are_deliverable(const void *context) {
 
 #define ALTERNATE_STACK_MIN 16384u /* a signal's frame may take 3 KiB, a fault's as much */
 
-/* Whether the handler runs on a small alternate stack. A thread that has an alternate stack runs
- * its handlers there. */
-static bool stack_is_small(const void *context) {
+bool sampler_stack_is_small(const void *context) {
     if (!context)
         return false;
     const stack_t *alternate = &((const ucontext_t *)context)->uc_stack;
@@ -283,7 +281,7 @@ bool sampler_take(struct sampler *s, const struct sample_request *q) {
         st.failure = WIRE_FAILURE_NO_SCRATCH;
     else if (!faults_are_deliverable(q->context))
         st.failure = WIRE_FAILURE_SEGV_BLOCKED;
-    else if (stack_is_small(q->context))
+    else if (sampler_stack_is_small(q->context))
         st.failure = WIRE_FAILURE_SMALL_STACK;
     bool safe = c && !st.failure;
     if (!safe) {

@@ -104,6 +104,10 @@ static inline bool sampler_allows(const struct sampler *s, uint32_t tid) {
  * woke up, or the ring was full, which is counted. */
 bool sampler_take(struct sampler *s, const struct sample_request *q);
 
+/* Whether a handler with this context runs on a small alternate stack: a thread that has one runs
+ * its handlers there. Another signal's frame may have no room on it. Signal-safe. */
+bool sampler_stack_is_small(const void *context);
+
 /* Counts samples that are left out because they are of a handler itself. Signal-safe. */
 static inline void sampler_discard(struct sampler *s, uint32_t samples) {
     atomic_fetch_add_explicit(&s->status->discarded, samples, memory_order_relaxed);

@@ -56,7 +56,7 @@ static void narrow(struct session_status *st, const struct report_request *q) {
 
 static void give_up(void *arg) {
     session_unlock(arg);
-    (void)sched_yield(); /* who waits for the lock is to get it */
+    (void)sched_yield(); /* a chance for who waits for the lock */
 }
 
 static void take(void *arg) {
@@ -70,6 +70,13 @@ void report_open(struct report_view *v, struct session *s) {
     session_jvm(s, &v->jvm);
     session_cpu(s, &v->cpu);
     v->profile = session_lock(s);
+}
+
+void report_refresh(struct report_view *v) {
+    session_unlock(v->session);
+    session_status(v->session, &v->status);
+    session_cpu(v->session, &v->cpu);
+    v->profile = session_lock(v->session);
 }
 
 void report_close(struct report_view *v) {

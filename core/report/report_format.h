@@ -69,6 +69,8 @@ struct report_view {
 /* Locks the session; report_close unlocks it. In between, v->lock may be an option of exports. */
 void report_open(struct report_view *v, struct session *s);
 void report_close(struct report_view *v);
+/* Takes the present state of the session, which may have changed while v->lock was given up. */
+void report_refresh(struct report_view *v);
 
 /* Sets the fields of a query that follow from format and options: inverted, by_thread, carriers,
  * tiers, tree. */

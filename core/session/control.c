@@ -114,6 +114,7 @@ void control_report(const struct control *c, struct agent_report *out) {
         .state = control_state(c),
         .error_code = s->error_code,
         .dropped = counter(&s->dropped),
+        .discarded = atomic_load_explicit(&s->discarded, memory_order_relaxed),
         .agent_ns = counter(&s->handler_ns) + counter(&s->agent_ns),
         .recompiled = counter(&s->recompiled),
         .recompile_ns = counter(&s->recompile_ns),

@@ -28,6 +28,7 @@ struct agent_report {
     char walker[32];
     char message[256];
     uint64_t dropped;
+    uint32_t discarded; /* samples of handlers themselves */
     uint64_t failed[WIRE_FAILURES];
     uint64_t agent_ns; /* CPU time of signal handlers and of the agent's thread */
     uint64_t recompiled;

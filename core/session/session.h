@@ -143,6 +143,7 @@ struct session_status {
     uint64_t elapsed_ns; /* sampling time so far */
     uint64_t samples;    /* counted in the profile, of all events */
     uint64_t dropped;    /* lost because the ring was full */
+    uint64_t discarded;  /* left out, because they were of the profiler's own handlers */
     uint64_t failed[WIRE_FAILURES]; /* walks that ended early, by reason */
     uint64_t agent_ns;              /* CPU time of our code in the target: signal handlers and the
                                        agent's thread */

@@ -4,6 +4,10 @@
 
 #ifdef JTOP_STATIC
 
+const char *source_archive_missing(void) {
+    return NULL;
+}
+
 struct source_archive *source_archive_open(int fd) {
     (void)fd;
     return NULL;
@@ -37,6 +41,7 @@ int64_t source_archive_read(struct source_archive *a, int64_t entry, void *to, u
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 #include <zip.h>
@@ -58,6 +63,8 @@ static struct {
 } zip;
 static bool loaded;
 
+static _Atomic bool missing;
+
 /* Fills the function pointer at `to`. */
 static bool find(void *library, const char *name, void *to) {
     void *function = dlsym(library, name);
@@ -68,6 +75,7 @@ static bool find(void *library, const char *name, void *to) {
 /* The library stays loaded. */
 static void load(void) {
     void *l = dlopen(JTOP_LIBZIP, RTLD_NOW | RTLD_LOCAL);
+    atomic_store(&missing, !l);
     loaded = l && find(l, "zip_fdopen", &zip.open) && find(l, "zip_discard", &zip.discard) &&
              find(l, "zip_get_num_entries", &zip.entries) && find(l, "zip_get_name", &zip.name) &&
              find(l, "zip_stat_index", &zip.stat) && find(l, "zip_fopen_index", &zip.open_entry) &&
@@ -76,6 +84,10 @@ static void load(void) {
 
 static zip_t *zip_of(struct source_archive *a) {
     return (zip_t *)(void *)a;
+}
+
+const char *source_archive_missing(void) {
+    return atomic_load(&missing) ? JTOP_LIBZIP : NULL;
 }
 
 struct source_archive *source_archive_open(int fd) {

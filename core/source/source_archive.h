@@ -15,6 +15,8 @@ struct source_archive;
 
 /* Takes over the descriptor if it succeeds. NULL: it is no archive, or there is no libzip. */
 struct source_archive *source_archive_open(int fd);
+/* The name of the library that an archive needed and that is not installed; NULL: none. */
+const char *source_archive_missing(void);
 /* NULL is fine. */
 void source_archive_close(struct source_archive *a);
 

@@ -26,9 +26,15 @@ struct head {
     struct unwind_table shape; /* its pointers are 0 */
 };
 
-/* Makes the directory that the path's last part is in, and those above it. */
-static bool make_directories(char *path) {
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+/* The directory that must exist, below which others may be made. NULL: there is none. */
+static const char *base(void) {
+    const char *home = getenv("HOME"), *cache = getenv("XDG_CACHE_HOME");
+    return cache && cache[0] == '/' ? cache : home;
+}
+
+/* Makes the directories of the path below the first `from` bytes. */
+static bool make_directories(char *path, size_t from) {
+    for (char *slash = strchr(path + from + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
         *slash = '/';
@@ -41,9 +47,9 @@ static bool make_directories(char *path) {
 /* False for root in another user's home (sudo): it would leave files that their owner cannot
  * change. */
 static bool is_at_home(void) {
-    const char *home = getenv("HOME"), *cache = getenv("XDG_CACHE_HOME");
+    const char *place = base();
     struct stat st;
-    return (cache && cache[0] == '/') || (home && stat(home, &st) == 0 && st.st_uid == geteuid());
+    return place && stat(place, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
 /* Whether only this user can have written it. */
@@ -57,7 +63,7 @@ static int open_directory(bool make) {
     char path[PATH_MAX];
     struct stat st;
     if (!home_path("XDG_CACHE_HOME", ".cache", "unwind", path, sizeof path)[0] || !is_at_home() ||
-        (make && !make_directories(path)))
+        (make && !make_directories(path, strlen(base()))))
         return -1;
     int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir >= 0 && is_own(dir, S_IFDIR, &st))
@@ -134,8 +140,8 @@ bool unwind_cache_load(const struct unwind_identity *id, struct unwind_table *ou
 
 /* Storing. */
 
-/* Removes the oldest tables of files that may not exist any more. */
-static void make_space(int dir) {
+/* Removes the oldest table, of a file that may not exist any more. False: there are not many. */
+static bool remove_oldest(int dir) {
     char oldest[NAME_MAX + 1] = "";
     struct timespec before = {0};
     int count = 0, copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -143,7 +149,7 @@ static void make_space(int dir) {
     if (!list) {
         if (copy >= 0)
             close(copy);
-        return;
+        return false;
     }
     const struct dirent *entry;
     while ((entry = readdir(list))) {
@@ -159,8 +165,7 @@ static void make_space(int dir) {
         }
     }
     closedir(list);
-    if (count > UNWIND_CACHE_FILES)
-        unlinkat(dir, oldest, 0);
+    return count > UNWIND_CACHE_FILES && unlinkat(dir, oldest, 0) == 0;
 }
 
 static bool write_table(int fd, const struct unwind_identity *id, const struct unwind_table *t) {
@@ -190,7 +195,8 @@ void unwind_cache_store(const struct unwind_identity *id, const struct unwind_ta
         close(fd);
         if (!written || renameat(dir, scratch, dir, name) != 0)
             unlinkat(dir, scratch, 0);
-        make_space(dir);
+        for (int i = 0; i < UNWIND_CACHE_FILES && remove_oldest(dir); i++)
+            continue;
     }
     close(dir);
 }

@@ -4,8 +4,10 @@
  *
  *      unwind-DEVICE-INODE   the identity of the ELF file, the table's shape, its rows
  *
- * A file's last change (ctime) cannot be set, so a table is of exactly the file whose identity it
- * states. Tables are used only if their file and directory belong to this user and nobody else
+ * In ordinary file systems a file's last change (ctime) cannot be set, so a table is of exactly the
+ * file whose identity it states. Only files of two images whose times were set to the same value can
+ * be taken for each other, which gives worse walks, no harm. No directory is made but below an
+ * existing cache or home directory of this user. Tables are used only if their file and directory belong to this user and nobody else
  * may write to them; what is in them is checked nevertheless. There is no error: without a cache,
  * tables are built.
  *

@@ -75,8 +75,10 @@ def execute(out, name, argv, more, limit=LIMIT):
     log = log_of(out, name)
     scratch = tempfile.mkdtemp(prefix="jtop-prof-test-")
     os.chmod(scratch, 0o755)  # some checks run as another user
+    os.mkdir(os.path.join(scratch, "cache"), 0o755)
     env = dict(os.environ, TMPDIR=scratch, XDG_CACHE_HOME=os.path.join(scratch, "cache"),
                LC_ALL="C.UTF-8", PYTHONPATH=MODULES, **more)
+    env.setdefault("GOCACHE", os.path.expanduser("~/.cache/go-build"))  # tools of Go: else built anew
     env.pop("MAKEFLAGS", None)  # of a make that runs us: its job slots are not ours
     env.pop("MAKELEVEL", None)
     command = [sys.executable, KEEPER, str(limit), str(MEGABYTES), log] + list(argv)

@@ -3,6 +3,7 @@
  * method is the one of a jump from another view, or the hottest Java method.
  */
 #include "core/source/line_rows.h"
+#include "core/source/source_archive.h"
 #include "core/source/source_finder.h"
 #include "tui/view/view.h"
 #include "tui/widget/cursor.h"
@@ -186,6 +187,9 @@ static const char *source_note(const struct lines_state *v, const struct model *
         snprintf(out, size, "%s", "");
     else if (model_method(m, v->method)->kind != METHOD_JAVA)
         snprintf(out, size, "lines are known only for Java methods");
+    else if (source_archive_missing())
+        snprintf(out, size, "no source: archives need %s, which is not installed",
+                 source_archive_missing());
     else
         snprintf(out, size, "no source: use --source-path DIR, JAR or ZIP");
     return out;

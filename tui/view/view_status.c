@@ -227,6 +227,9 @@ static void add_stacks(struct status_state *v, int cols, const struct model *m) 
     add(v, cols, s->dropped ? ROLE_WARNING : ROLE_VALUE, "dropped", "%s%s",
         format_count(&f, s->dropped),
         s->dropped ? " samples: the sample buffer was full, use a larger -b" : "");
+    if (s->discarded)
+        add(v, cols, ROLE_VALUE, "left out", "%s samples of the profiler's own handler",
+            format_count(&f, s->discarded));
     uint64_t failed = model_failed(m);
     double share = percent_of(failed, s->samples);
     struct format g = {""};

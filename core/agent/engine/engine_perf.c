@@ -42,6 +42,7 @@ struct note {
     uint64_t own_ns;   /* by SIGTRAP: what the counter has counted in the last handler */
     uint64_t cost_ns;  /* by SIGTRAP: average time from an overflow to the handler's end */
     bool busy;         /* by SIGTRAP: the thread is in the handler */
+    bool unsure;       /* by SIGTRAP: a signal may be to come, though its sample was read */
 };
 
 struct perf_run {
@@ -260,8 +261,9 @@ static int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t 
     uint64_t first = interval;
     /* Not where periods are short: the kernel takes a new one over only after a few events. */
     if (perf_kind_pauses(p->kind))
-        first = engine_first_interval(interval, t->tid + clock_now_ns()) +
-                (p->by_trap ? COST_FIRST_NS : 0);
+        first = engine_first_interval(interval, t->tid + clock_now_ns());
+    if (p->by_trap && first < COST_FIRST_NS) /* or it might come again before the thread gets on */
+        first = interval < COST_FIRST_NS ? interval : COST_FIRST_NS;
     if (first != interval && ioctl(fd, PERF_EVENT_IOC_PERIOD, &first) != 0)
         first = interval;
     int r = (uint32_t)fd < fd_limit ? 0 : -EMFILE;
@@ -276,6 +278,7 @@ static int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t 
         close(fd);
         return r;
     }
+    perf_buffer_touch(buffer, page_bytes);
     p->note[index] = (struct note){0};
     t->counted = first - interval; /* the first sample stands for a whole one */
     t->handle = fd;
@@ -299,7 +302,8 @@ static void perf_disarm(struct engine_run *run, struct engine_thread *t) {
     atomic_signal_fence(memory_order_seq_cst);
     ioctl(t->handle, PERF_EVENT_IOC_DISABLE, 0);
     /* A thread that was in the kernel when the counter overflowed may have slept there since. */
-    if (run_of(run)->by_trap && perf_buffer_waits(buffer))
+    struct perf_run *p = run_of(run);
+    if (p->by_trap && (perf_buffer_waits(buffer) || p->note[t - run->thread].unsure))
         sigtrap_owe(t->tid);
     munmap(buffer, 2 * page_bytes);
     close(t->handle);
@@ -502,12 +506,10 @@ static bool trap_handle(struct engine_run *run, const siginfo_t *info, void *con
     struct engine_thread *t = &threads[index];
     struct note *n = &perf[0].note[index];
     void *buffer = __atomic_load_n(&t->page, __ATOMIC_ACQUIRE);
-    if (!buffer)
-        return true;
-    if (n->busy) { /* it will be left out */
+    if (n->busy && buffer) /* it will be left out */
         avoid_storm(n, run, t->handle);
+    if (n->busy || !buffer)
         return true;
-    }
     n->busy = true;
     n->storm = 0;
     atomic_signal_fence(memory_order_seq_cst);
@@ -517,7 +519,9 @@ static bool trap_handle(struct engine_run *run, const siginfo_t *info, void *con
      * shows that a signal is to come. And where a guarded read fails, the kernel may deliver a
      * blocked SIGTRAP before the SIGSEGV, at the wrong place (seen with 6.18:
      * dequeue_synchronous_signal does not check the mask). */
-    sigtrap_unblock();
+    n->unsure = sampler_stack_is_small(context); /* then nothing is read */
+    if (!n->unsure)
+        sigtrap_unblock();
     look_by_trap(run, t, n, buffer, context);
     atomic_signal_fence(memory_order_seq_cst);
     n->busy = false;

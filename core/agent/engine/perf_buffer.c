@@ -10,6 +10,12 @@ struct data {
     uint64_t mask;
 };
 
+void perf_buffer_touch(void *buffer, size_t page_bytes) {
+    struct perf_event_mmap_page *control = buffer;
+    (void)__atomic_load_n((const uint8_t *)buffer + page_bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&control->data_tail, 0, __ATOMIC_RELAXED);
+}
+
 /* Records are multiples of 8 bytes, so a word never wraps. */
 static uint64_t word(const struct data *d, uint64_t at) {
     uint64_t value;

@@ -23,6 +23,11 @@ struct perf_news {
     uint64_t kernel[PERF_KERNEL_FRAMES_MAX]; /* frame words, leaf first */
 };
 
+/* Touches both pages of a new buffer. A handler that did it first could hang: to make the control page
+ * writable, the kernel starts the access again, but not while a signal is pending, and an event that
+ * counts page faults sends one each time (seen with 6.18). */
+void perf_buffer_touch(void *buffer, size_t page_bytes);
+
 /* Reads and removes all samples. False: there was none. If the kernel had no room for a sample, the
  * counter of the next one includes it. */
 bool perf_buffer_read(void *buffer, size_t page_bytes, struct perf_news *news);

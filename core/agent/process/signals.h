@@ -44,8 +44,8 @@ bool signals_has(const struct signals *s, int signo);
 /* Passes a signal that is not ours on to the handler that was installed before. Signal-safe. */
 void signals_pass_on(const struct signals *s, int signo, siginfo_t *info, void *context);
 
-/* Whether a debugger (ptrace) is attached to the agent's thread, and so to the process. It reads a
- * file of /proc. */
+/* Whether a debugger (ptrace) is attached to the process's first thread, and so to all of them. It
+ * reads a file of /proc. */
 bool signals_are_traced(void);
 
 /* Ends one use. After the last one, the previous handler or action is restored. Under a debugger

@@ -9,7 +9,7 @@
  * into the profile's first second. If a counted sample was subtracted again, but its entry in the
  * history was not found, as much is missing in the oldest seconds.
  *
- * Context: pure. The profile must be locked as long as the reading is used.
+ * Context: pure. The profile must be locked when the reading is made, and for history_stack.
  */
 #ifndef JTOP_PROFILE_SNAPSHOT_HISTORY_READ_H
 #define JTOP_PROFILE_SNAPSHOT_HISTORY_READ_H

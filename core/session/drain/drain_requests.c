@@ -80,6 +80,7 @@ static void close_chapter(struct session *s) {
     if (s->adopted && d->report.engine_runs)
         keep_choice(s);
     d->before.dropped += d->report.dropped;
+    d->before.discarded += d->report.discarded;
     d->before.agent_ns += d->report.agent_ns;
     d->before.recompiled += d->report.recompiled;
     d->before.recompile_ns += d->report.recompile_ns;

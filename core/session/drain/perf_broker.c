@@ -162,7 +162,7 @@ static bool serve_one(struct perf_broker *b) {
         return true;
     if (n != (ssize_t)sizeof q || m.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
         return false;
-    if (q.event != WIRE_EVENT_CPU && q.event != WIRE_EVENT_PERF)
+    if ((q.event & ~BROKER_SIGTRAP) != WIRE_EVENT_CPU && q.event != WIRE_EVENT_PERF)
         return false;
     int fd = answer_with(b, &q);
     b->credit -= (double)b->tids.looked_at / ENTRIES_EACH;

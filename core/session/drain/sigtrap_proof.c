@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAJOR 5 /* a blocked SIGTRAP waits from this version on */
-#define MINOR 19
+#define MAJOR 6
+#define MINOR 15
 #define PERIOD_NS 20000u
 #define TRY_MS 100u /* time of the child's, at most */
 

@@ -29,7 +29,7 @@ struct unwind {
     bool quit;
     bool wanted; /* the maps must be read (again) */
     bool busy;
-    bool soon;         /* the VM's table was in the cache: what is left to do takes milliseconds */
+    bool soon;         /* the VM's table was in the cache, and is published */
     char trouble[200]; /* "": nothing to report */
     /* used only by the thread */
     struct unwind_files *files;
@@ -60,16 +60,15 @@ static void expect_soon(struct unwind *u) {
     pthread_mutex_unlock(&u->lock);
 }
 
-/* Reads a file's table into the mapping. `first`: the most important file. */
-static void learn(struct unwind *u, const struct unwind_mapping *m, uint32_t first) {
+/* Reads a file's table into the mapping. `first`: the most important file. True: it was that, and
+ * the table was in the cache. */
+static bool learn(struct unwind *u, const struct unwind_mapping *m, uint32_t first) {
     struct known *k = &u->file[m->file];
     struct unwind_table t;
     bool built;
     k->done = true;
     if (unwind_files_table(u->files, m, &t, &built) != 0)
-        return;
-    if (!built && m->file == first)
-        expect_soon(u);
+        return false;
     k->shape = t;
     k->shape.rows = NULL;
     if (t.count && unwind_area_add(&u->area, t.rows, t.count, &k->first_row) == 0)
@@ -81,6 +80,7 @@ static void learn(struct unwind *u, const struct unwind_mapping *m, uint32_t fir
         unwind_files_keep(u->files, m, &t);
     else
         unwind_table_free(&t);
+    return !built && m->file == first;
 }
 
 static int by_begin(const void *a, const void *b) {
@@ -149,7 +149,10 @@ static void follow(struct unwind *u) {
             return;
         if (u->file[m[i].file].done)
             continue;
-        learn(u, &m[i], m[0].file);
+        if (learn(u, &m[i], m[0].file)) {
+            publish(u, m, count, false);
+            expect_soon(u);
+        }
         if (clock_now_ns() < partial_ns)
             continue;
         publish(u, m, count, false);
@@ -238,6 +241,7 @@ void unwind_refresh(struct unwind *u) {
     if (!u->wanted)
         pthread_cond_broadcast(&u->changed);
     u->wanted = u->busy = true;
+    u->soon = false;
     pthread_mutex_unlock(&u->lock);
 }
 

@@ -34,14 +34,14 @@ void unwind_refresh(struct unwind *u);
 bool unwind_needs_all(const struct wire_engine_request *engine, uint32_t engines);
 
 /* Waits until all pending work is published. With `all` false, returns earlier if the table of the
- * most important file, the VM, was in the cache (symbols/unwind/unwind_cache.h): the rest is then
- * published within milliseconds. False: not everything is published yet. */
+ * most important file, the VM, was in the cache (symbols/unwind/unwind_cache.h) and is published: the
+ * rest usually takes milliseconds. False: not everything is published yet. */
 bool unwind_wait(struct unwind *u, int timeout_ms, bool all);
 
 /* Whether tables were left out since the last call; describes them in one line for people. */
 bool unwind_trouble(struct unwind *u, char *out, size_t size);
 
-/* Ends the thread; waits until the file that is being read is finished. The published tables stay.
+/* Ends the thread; waits until the file that is being read, or kept in the cache, is finished. The published tables stay.
  * NULL is fine. */
 void unwind_stop(struct unwind *u);
 

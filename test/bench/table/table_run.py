@@ -48,7 +48,8 @@ class Profiler:
             try:
                 out, err = process.communicate(timeout=COMMAND)
             except BaseException as e:  # with what it started
-                os.killpg(process.pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
                 if isinstance(e, subprocess.TimeoutExpired):
                     raise Wrong("%s takes more than %g s" % (args[0], COMMAND)) from None
                 raise

@@ -78,7 +78,7 @@ def with_breakpoints(jvm):
 
 
 def debugger_comes(jvm, scratch):
-    """It would stop the JVM at each SIGTRAP: at most at one, then it is another signal."""
+    """It would stop the JVM at each SIGTRAP: after some of them, it is another signal."""
     if not shutil.which("gdb"):
         raise Skip("there is no gdb")
     log = os.path.join(scratch, "gdb.log")

@@ -1,6 +1,7 @@
 /* The reader's end: what an agent gets, and what it does not. The JVMs here are this process, and
  * children of it. */
 #include "core/session/drain/perf_broker.h"
+#include "core/session/drain/sigtrap_proof.h"
 
 #include "core/session/drain/jvm_tids.h"
 #include "core/wire/broker.h"
@@ -194,6 +195,16 @@ static void only_what_is_asked_for_now(void **state) {
     assert_int_equal(ask_for(&t, WIRE_EVENT_CPU, GENERATION + 1, own_tid()), EPERM);
     perf_broker_allow(t.broker, NULL, 0, GENERATION + 2);
     assert_int_equal(ask_for(&t, WIRE_EVENT_CPU, GENERATION + 2, own_tid()), EPERM);
+    end(&t);
+}
+
+static void an_event_that_sends_sigtrap(void **state) {
+    (void)state;
+    need_the_right();
+    struct talk t = begin_for(getpid(), getpid());
+    int expected = sigtrap_proof() ? 0 : EOPNOTSUPP;
+    assert_int_equal(ask_for(&t, WIRE_EVENT_CPU | BROKER_SIGTRAP, GENERATION, own_tid()), expected);
+    assert_int_equal(ask_for(&t, WIRE_EVENT_CPU, GENERATION, own_tid()), 0);
     end(&t);
 }
 
@@ -414,7 +425,8 @@ static bool is_closed(const struct talk *t) {
 static void questions_without_sense(void **state) {
     (void)state;
     const struct broker_question good = {1, WIRE_EVENT_CPU, own_tid(), GENERATION};
-    const uint32_t events[] = {WIRE_EVENT_WALL, WIRE_EVENTS, UINT32_MAX, WIRE_EVENT_ALLOC};
+    const uint32_t events[] = {WIRE_EVENT_WALL, WIRE_EVENTS, UINT32_MAX, WIRE_EVENT_ALLOC,
+                               WIRE_EVENT_PERF | BROKER_SIGTRAP};
     const size_t lengths[] = {0, 1, sizeof good - 1, sizeof good + 1, 4096};
     char bytes[4096] = {0};
     memcpy(bytes, &good, sizeof good);
@@ -495,6 +507,7 @@ int main(void) {
         cmocka_unit_test(no_other_threads),
         cmocka_unit_test(a_thread_that_is_gone_is_not_looked_for),
         cmocka_unit_test(only_what_is_asked_for_now),
+        cmocka_unit_test(an_event_that_sends_sigtrap),
         cmocka_unit_test(nothing_once_it_is_gone),
         cmocka_unit_test(nothing_once_its_rights_are_others),
         cmocka_unit_test(another_process_of_that_number),

@@ -407,6 +407,8 @@ int outputs_write(struct outputs *out, const struct options *o, struct session *
     for (int i = 0; i < out->count; i++) {
         struct output *item = &out->item[i];
         struct err one = {0};
+        if (i > 0) /* the profile may have grown while the one before was written */
+            report_refresh(&w.view);
         int r = item->all ? write_together(&w, item, &one) : write_one(&w, item, &one);
         /* -EPIPE: the reader of stdout has ended (| head), which is no failure. */
         if (r < 0 && r != -EPIPE && first == 0) {

@@ -79,7 +79,8 @@ int output_refuse_input(const char *input, struct err *e); /* reports that */
  * (tui/cli/output/growing.h). The caller must call outputs_write before the session is closed. */
 int outputs_begin(struct outputs *out, const struct options *o, struct session *s, struct err *e);
 
-/* Writes all files from the session's data. If a file fails, the others are still written; the
+/* Writes all files from the session's data. Each file is of the moment when its turn comes: while it
+ * is written, sampling and reading go on. If a file fails, the others are still written; the
  * first failure is returned. */
 int outputs_write(struct outputs *out, const struct options *o, struct session *s, struct err *e);
 

@@ -43,8 +43,11 @@ int sampler_map(struct sampler *s, const struct vm *vm, struct wire_mapping *map
     ring_writer_init(&s->ring, mapping, ring_bytes);
     s->names.vm = vm;
     s->names.ring = &s->ring;
-    s->walker = (struct walker){
-        .vm = vm, .names = &s->names, .libraries = &s->libraries, .precise = &s->precise};
+    s->walker = (struct walker){.vm = vm,
+                                .names = &s->names,
+                                .libraries = &s->libraries,
+                                .precise = &s->precise,
+                                .cache = frame_cache_map()};
     int r = id_table_map(&s->names.methods);
     if (r == 0)
         r = id_table_map(&s->names.stubs);
@@ -59,6 +62,8 @@ void sampler_unmap(struct sampler *s) {
     if (s->pool)
         munmap(s->pool, s->pool_size * sizeof *s->pool);
     s->pool = NULL;
+    frame_cache_unmap(s->walker.cache);
+    s->walker.cache = NULL;
     id_table_unmap(&s->names.methods);
     id_table_unmap(&s->names.stubs);
     id_table_unmap(&s->names.classes);

@@ -31,6 +31,7 @@ void id_table_turn(struct id_table *t) {
     t->old_is_dirty = true;
     atomic_store(&t->used, 0);
     atomic_store(&t->half, !t->half);
+    atomic_fetch_add(&t->turns, 1);
 }
 
 void id_table_clean(struct id_table *t) {

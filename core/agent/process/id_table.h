@@ -21,9 +21,10 @@
 
 struct id_table {
     _Atomic uint64_t *slots;
-    _Atomic uint32_t half; /* the half in use: 0 or 1 */
-    _Atomic uint32_t used; /* ids given in this half */
-    bool old_is_dirty;     /* the other half was not cleaned yet */
+    _Atomic uint32_t half;  /* the half in use: 0 or 1 */
+    _Atomic uint32_t turns; /* calls of id_table_turn so far */
+    _Atomic uint32_t used;  /* ids given in this half */
+    bool old_is_dirty;      /* the other half was not cleaned yet */
 };
 
 int id_table_map(struct id_table *t); /* 0 or -errno */

@@ -1,5 +1,6 @@
 /*
  * Files:
+ *   frame_cache     frames found before at return addresses in compiled code
  *   method_ids      names of methods known only by jmethodID, fetched later
  *   names           names of methods, stubs and classes, written to the ring once
  *   stub_names      the VM's names for its generated stub routines
@@ -25,6 +26,7 @@
 #include "core/agent/precise/precise.h"
 #include "core/agent/process/libraries.h"
 #include "core/agent/process/registers.h"
+#include "core/agent/walk/frame_cache.h"
 #include "core/agent/walk/names.h"
 #include "core/wire/unwind.h"
 
@@ -42,6 +44,7 @@ struct walker {
     const struct libraries *libraries;
     const struct wire_unwind *unwind; /* NULL: no tables */
     struct precise *precise;
+    struct frame_cache *cache; /* NULL: none */
     enum wire_walk walk;
     uint32_t features;        /* set of enum wire_feature */
     const uintptr_t *sleeper; /* JavaThread* (or 0) of the sleeping thread whose stack is walked;

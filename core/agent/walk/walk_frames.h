@@ -85,6 +85,10 @@ uintptr_t caller_load_fp(uintptr_t slot);
  * walk has failed. */
 bool java_step(struct walk *k, struct code *c, struct cursor *at);
 
+/* The same for a compiled frame that has made a call, if the cache has it: adds its frames and steps
+ * to the caller. False: nothing was done. */
+bool java_step_cached(struct walk *k, struct cursor *at);
+
 /* Virtual threads. */
 
 /* Whether a return address in `c` is the return barrier of a mounted virtual thread, and there is a

@@ -43,8 +43,47 @@ static uint32_t find_scopes(struct walk *k, const struct code *c, const struct c
     return n;
 }
 
+static uint32_t ids_turn(const struct walk *k) {
+    return atomic_load_explicit(&k->w->names->methods.turns, memory_order_relaxed);
+}
+
+/* What java_step has added for a return address: frames from place `first` on. A deoptimized frame
+ * has another return address for a while. */
+static void keep(const struct walk *k, const struct code *c, uintptr_t pc, uintptr_t sp,
+                 uint32_t first, uint32_t turn) {
+    uint32_t n = k->s->n - first;
+    if (!k->w->cache || n > CACHED_FRAMES_MAX || !c->frame_words || c->kind != CODE_COMPILED ||
+        code_original_pc(k->vm, c, pc, sp) != pc)
+        return;
+    struct cached_place place = {.pc = pc, .turn = turn, .frames = n};
+    memcpy(place.frame, &k->s->frame[first], n * sizeof place.frame[0]);
+    frame_cache_keep(k->w->cache, k->vm, c, &place);
+}
+
+bool java_step_cached(struct walk *k, struct cursor *at) {
+    struct cached_place p;
+    struct stack *s = k->s;
+    if (at->leaf || s->java < WALK_FIRST_METHODS ||
+        !frame_cache_find(k->w->cache, k->vm, at->pc, ids_turn(k), &p) ||
+        s->java + p.frames > s->java_max || s->n + p.frames >= s->max)
+        return false;
+    uintptr_t end = at->sp + (uintptr_t)p.frame_words * WORD;
+    if (!walk_in_stack(k, end - WORD))
+        return false;
+    uintptr_t pc = walk_load_pc(end - WORD);
+    if (!code_contains(k->vm, pc))
+        return false;
+    memcpy(&s->frame[s->n], p.frame, p.frames * sizeof p.frame[0]);
+    s->n += p.frames;
+    s->java += p.frames;
+    *at = (struct cursor){.pc = pc, .sp = end, .fp = caller_load_fp(end - 2 * WORD)};
+    return true;
+}
+
 static bool step_compiled(struct walk *k, struct code *c, struct cursor *at) {
     struct code_scope scope[SCOPES_MAX];
+    uint32_t turn = ids_turn(k);
+    uint32_t first = k->s->n;
     uint32_t n = find_scopes(k, c, at, scope);
     for (uint32_t i = 0; i < n; i++) {
         struct method_view m;
@@ -56,6 +95,8 @@ static bool step_compiled(struct walk *k, struct code *c, struct cursor *at) {
     struct cursor next;
     if (!(at->leaf ? caller_of_leaf(k, c, at, &next) : caller_of_sized(k, c, at, &next)))
         return walk_fail(k, WIRE_FAILURE_NO_CALLER);
+    if (!at->leaf)
+        keep(k, c, at->pc, at->sp, first, turn);
     *at = next;
     return true;
 }

@@ -150,6 +150,8 @@ bool walk_add(struct walk *k, uint64_t frame) {
 static bool walk_java(struct walk *k, struct cursor at, struct seam *seam) {
     while (k->steps++ < STEPS_MAX) {
         uintptr_t sp = at.sp;
+        if (java_step_cached(k, &at))
+            continue;
         struct code c = code_find(k->vm, at.pc);
         if (c.kind == CODE_ENTRY) {
             if (!seam_at_entry(k, &at, seam))

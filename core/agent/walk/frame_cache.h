@@ -1,0 +1,46 @@
+/*
+ * What was found before at return addresses in compiled code: the frame words of the methods there
+ * and the frame's size. A walk finds the same return addresses again and again, and to look one up
+ * takes a tenth of the time that it takes to read the VM's structures.
+ *
+ * An entry is used only as long as the compiled code it was read from is there: its block in the
+ * code heap is in use, and has the same Method* and compile id, which the VM gives only once.
+ *
+ * Context: signal-safe, any thread; entries are written by the handler that finds them first, and
+ * no handler waits for another.
+ */
+#ifndef JTOP_AGENT_WALK_FRAME_CACHE_H
+#define JTOP_AGENT_WALK_FRAME_CACHE_H
+
+#include "core/agent/vm/vm_code.h"
+
+#define CACHED_FRAMES_MAX 6 /* with more methods inlined at a place, it is not kept */
+
+struct cached_place {
+    uintptr_t pc; /* the return address */
+    uintptr_t blob, method;
+    uint32_t compile_id;
+    uint32_t frame_words;
+    uint32_t turn; /* of the table of method ids */
+    uint32_t frames;
+    uint64_t frame[CACHED_FRAMES_MAX]; /* frame words, innermost method first */
+};
+
+struct frame_cache;
+
+/* Maps an empty cache, about 400 KB that are touched as needed. NULL: no memory; a NULL cache is
+ * valid and stays empty. Not signal-safe, as frame_cache_unmap. */
+struct frame_cache *frame_cache_map(void);
+void frame_cache_unmap(struct frame_cache *c);
+
+/* Copies what is known about the return address `pc`. False: nothing, or it is no longer true.
+ * `turn`: the present turn of the table of method ids. */
+bool frame_cache_find(struct frame_cache *c, const struct vm *vm, uintptr_t pc, uint32_t turn,
+                      struct cached_place *out);
+
+/* Keeps what was found at a return address in the compiled code `code`. The caller has filled `pc`,
+ * `turn`, `frames` and `frame`. */
+void frame_cache_keep(struct frame_cache *c, const struct vm *vm, const struct code *code,
+                      struct cached_place *place);
+
+#endif

@@ -1,0 +1,163 @@
+#include "core/agent/walk/frame_cache.h"
+
+#include "core/agent/process/guarded.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define PLACES 20000u
+
+/* A compiled method as the cache reads it: the header of its block, then its data. */
+struct block {
+    uint64_t length;
+    uint8_t used, padding[7];
+    uint64_t method;
+    uint32_t compile_id;
+};
+
+static struct block block;
+
+static const struct vm vm = {.at = {.heap_header_bytes = offsetof(struct block, method),
+                                    .heap_used = offsetof(struct block, used),
+                                    .nmethod_method = 0,
+                                    .nmethod_compile_id = offsetof(struct block, compile_id) -
+                                                          offsetof(struct block, method)}};
+
+static struct code code_of(const struct block *b) {
+    return (struct code){.kind = CODE_COMPILED, .blob = (uintptr_t)&b->method, .frame_words = 12};
+}
+
+static void keep(struct frame_cache *c, uintptr_t pc, uint32_t turn) {
+    const struct code code = code_of(&block);
+    struct cached_place place = {.pc = pc, .turn = turn, .frames = 2, .frame = {pc, pc + 1}};
+    frame_cache_keep(c, &vm, &code, &place);
+}
+
+static void begin(void) {
+    block = (struct block){.used = 1, .method = 0x7000, .compile_id = 41};
+    assert_int_equal(guarded_install(), 0);
+}
+
+static void what_was_kept_is_found(void **state) {
+    (void)state;
+    struct frame_cache *c = frame_cache_map();
+    struct cached_place p;
+    begin();
+    assert_false(frame_cache_find(c, &vm, 0x1000, 0, &p));
+    keep(c, 0x1000, 0);
+    assert_true(frame_cache_find(c, &vm, 0x1000, 0, &p));
+    assert_int_equal(p.frames, 2);
+    assert_int_equal(p.frame[1], 0x1001);
+    assert_int_equal(p.frame_words, 12);
+    assert_false(frame_cache_find(c, &vm, 0x1001, 0, &p));
+    /* More places than there is room for: those that are found are the right ones. */
+    uint32_t found = 0;
+    for (uintptr_t pc = 1; pc <= PLACES; pc++)
+        keep(c, pc * 16, 0);
+    for (uintptr_t pc = 1; pc <= PLACES; pc++)
+        if (frame_cache_find(c, &vm, pc * 16, 0, &p)) {
+            assert_int_equal(p.frame[0], pc * 16);
+            found++;
+        }
+    assert_in_range(found, 2000, 4096);
+    frame_cache_unmap(c);
+    guarded_remove();
+}
+
+static void other_code_at_its_place_is_not_it(void **state) {
+    (void)state;
+    struct frame_cache *c = frame_cache_map();
+    struct cached_place p;
+    begin();
+    keep(c, 0x1000, 3);
+    block.compile_id++;
+    assert_false(frame_cache_find(c, &vm, 0x1000, 3, &p));
+    block.compile_id--;
+    block.method += 8;
+    assert_false(frame_cache_find(c, &vm, 0x1000, 3, &p));
+    block.method -= 8;
+    block.used = 0;
+    assert_false(frame_cache_find(c, &vm, 0x1000, 3, &p));
+    block.used = 1;
+    assert_true(frame_cache_find(c, &vm, 0x1000, 3, &p));
+    /* Its method ids may have been given to other methods. */
+    assert_false(frame_cache_find(c, &vm, 0x1000, 4, &p));
+    /* Its memory may be gone. */
+    const struct code code = {.kind = CODE_COMPILED, .blob = 0x10000};
+    struct cached_place gone = {.pc = 0x2000, .turn = 3};
+    frame_cache_keep(c, &vm, &code, &gone);
+    assert_false(frame_cache_find(c, &vm, 0x2000, 3, &p));
+    frame_cache_unmap(c);
+    guarded_remove();
+}
+
+static void without_compile_ids_nothing_is_kept(void **state) {
+    (void)state;
+    struct vm old = vm;
+    struct frame_cache *c = frame_cache_map();
+    struct cached_place p, place = {.pc = 0x1000};
+    const struct code code = code_of(&block);
+    begin();
+    old.at.nmethod_compile_id = -1;
+    frame_cache_keep(c, &old, &code, &place);
+    assert_false(frame_cache_find(c, &old, 0x1000, 0, &p));
+    frame_cache_keep(NULL, &vm, &code, &place);
+    assert_false(frame_cache_find(NULL, &vm, 0x1000, 0, &p));
+    frame_cache_unmap(c);
+    frame_cache_unmap(NULL);
+    guarded_remove();
+}
+
+/* ---- several handlers at once ---- */
+
+static struct frame_cache *shared;
+static _Atomic uint32_t wrong, ended;
+
+static void *write_places(void *arg) {
+    (void)arg;
+    for (uint32_t round = 0; round < 2000; round++)
+        for (uintptr_t pc = 1; pc <= 64; pc++)
+            keep(shared, pc << 20, 0);
+    atomic_fetch_add(&ended, 1);
+    return NULL;
+}
+
+static void *read_places(void *arg) {
+    (void)arg;
+    struct cached_place p;
+    while (atomic_load(&ended) < 2)
+        for (uintptr_t pc = 1; pc <= 64; pc++)
+            if (frame_cache_find(shared, &vm, pc << 20, 0, &p) &&
+                (p.frame[0] != pc << 20 || p.frame[1] != (pc << 20) + 1))
+                atomic_fetch_add(&wrong, 1);
+    return NULL;
+}
+
+static void halves_of_two_places_are_never_found(void **state) {
+    (void)state;
+    pthread_t thread[4];
+    shared = frame_cache_map();
+    begin();
+    for (int i = 0; i < 4; i++)
+        pthread_create(&thread[i], NULL, i < 2 ? write_places : read_places, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+    assert_int_equal(wrong, 0);
+    frame_cache_unmap(shared);
+    guarded_remove();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_kept_is_found),
+        cmocka_unit_test(other_code_at_its_place_is_not_it),
+        cmocka_unit_test(without_compile_ids_nothing_is_kept),
+        cmocka_unit_test(halves_of_two_places_are_never_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

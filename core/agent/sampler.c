@@ -47,7 +47,8 @@ int sampler_map(struct sampler *s, const struct vm *vm, struct wire_mapping *map
                                 .names = &s->names,
                                 .libraries = &s->libraries,
                                 .precise = &s->precise,
-                                .cache = frame_cache_map()};
+                                .cache = frame_cache_map(),
+                                .last = last_stacks_map()};
     int r = id_table_map(&s->names.methods);
     if (r == 0)
         r = id_table_map(&s->names.stubs);
@@ -64,6 +65,8 @@ void sampler_unmap(struct sampler *s) {
     s->pool = NULL;
     frame_cache_unmap(s->walker.cache);
     s->walker.cache = NULL;
+    last_stacks_unmap(s->walker.last);
+    s->walker.last = NULL;
     id_table_unmap(&s->names.methods);
     id_table_unmap(&s->names.stubs);
     id_table_unmap(&s->names.classes);

@@ -63,18 +63,27 @@ bool frame_cache_find(struct frame_cache *c, const struct vm *vm, uintptr_t pc, 
            stands(vm, out);
 }
 
-void frame_cache_keep(struct frame_cache *c, const struct vm *vm, const struct code *code,
-                      struct cached_place *place) {
+bool frame_cache_begin(const struct vm *vm, const struct code *code, uintptr_t pc, uint32_t turn,
+                       struct cached_place *place) {
     const struct vm_layout *at = &vm->at;
-    if (!c || at->nmethod_compile_id < 0)
-        return;
-    struct entry *e = entry_of(c, place->pc);
-    uint64_t word[WORDS];
-    uint32_t version = atomic_load_explicit(&e->version, memory_order_relaxed);
+    if (at->nmethod_compile_id < 0)
+        return false;
+    place->pc = pc;
+    place->turn = turn;
     place->blob = code->blob;
     place->frame_words = code->frame_words;
     place->method = guarded_load64(code->blob + (uintptr_t)at->nmethod_method);
     place->compile_id = guarded_load32(code->blob + (uintptr_t)at->nmethod_compile_id);
+    return true;
+}
+
+void frame_cache_keep(struct frame_cache *c, const struct vm *vm,
+                      const struct cached_place *place) {
+    if (!c || !stands(vm, place))
+        return;
+    struct entry *e = entry_of(c, place->pc);
+    uint64_t word[WORDS];
+    uint32_t version = atomic_load_explicit(&e->version, memory_order_relaxed);
     if (version & 1 ||
         !atomic_compare_exchange_strong_explicit(&e->version, &version, version + 1,
                                                  memory_order_acquire, memory_order_relaxed))

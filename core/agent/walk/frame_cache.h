@@ -38,9 +38,11 @@ void frame_cache_unmap(struct frame_cache *c);
 bool frame_cache_find(struct frame_cache *c, const struct vm *vm, uintptr_t pc, uint32_t turn,
                       struct cached_place *out);
 
-/* Keeps what was found at a return address in the compiled code `code`. The caller has filled `pc`,
- * `turn`, `frames` and `frame`. */
-void frame_cache_keep(struct frame_cache *c, const struct vm *vm, const struct code *code,
-                      struct cached_place *place);
+/* Begins an entry for a return address in the compiled code `code`, before anything is read of it.
+ * False: this VM's code can't be told apart. */
+bool frame_cache_begin(const struct vm *vm, const struct code *code, uintptr_t pc, uint32_t turn,
+                       struct cached_place *place);
+/* Keeps it. The caller has filled `frames` and `frame`. */
+void frame_cache_keep(struct frame_cache *c, const struct vm *vm, const struct cached_place *place);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * Files:
  *   frame_cache     frames found before at return addresses in compiled code
+ *   last_stack      last stack of each thread, for the part that has not changed
  *   method_ids      names of methods known only by jmethodID, fetched later
  *   names           names of methods, stubs and classes, written to the ring once
  *   stub_names      the VM's names for its generated stub routines
@@ -27,6 +28,7 @@
 #include "core/agent/process/libraries.h"
 #include "core/agent/process/registers.h"
 #include "core/agent/walk/frame_cache.h"
+#include "core/agent/walk/last_stack.h"
 #include "core/agent/walk/names.h"
 #include "core/wire/unwind.h"
 
@@ -45,6 +47,7 @@ struct walker {
     const struct wire_unwind *unwind; /* NULL: no tables */
     struct precise *precise;
     struct frame_cache *cache; /* NULL: none */
+    struct last_stack *last;   /* table of last_stacks_map; NULL: none */
     enum wire_walk walk;
     uint32_t features;        /* set of enum wire_feature */
     const uintptr_t *sleeper; /* JavaThread* (or 0) of the sleeping thread whose stack is walked;

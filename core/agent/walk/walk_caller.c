@@ -202,7 +202,9 @@ bool caller_of_sized(const struct walk *k, const struct code *c, const struct cu
     bool last = k->frozen && end + CHUNK_END_WORDS * WORD >= k->limit;
     if (!last && (!c->frame_words || !walk_in_stack(k, end - WORD)))
         return false;
-    *next = (struct cursor){
-        .pc = walk_load_pc(end - WORD), .sp = end, .fp = caller_load_fp(end - 2 * WORD)};
+    *next = (struct cursor){.pc = walk_load_pc(end - WORD),
+                            .sp = end,
+                            .fp = caller_load_fp(end - 2 * WORD),
+                            .fp_slot = end - 2 * WORD};
     return last || code_contains(k->vm, next->pc);
 }

@@ -17,6 +17,7 @@
 #ifndef JTOP_AGENT_WALK_WALK_FRAMES_H
 #define JTOP_AGENT_WALK_WALK_FRAMES_H
 
+#include "core/agent/walk/last_stack.h"
 #include "core/agent/walk/unwind.h"
 #include "core/agent/walk/walk.h"
 
@@ -26,7 +27,8 @@
 
 struct cursor {
     uintptr_t pc, sp, fp;
-    bool leaf; /* pc was interrupted; it is not a return address */
+    bool leaf;         /* pc was interrupted; it is not a return address */
+    uintptr_t fp_slot; /* where fp was read on the stack; 0: elsewhere */
 };
 
 #define WALK_FIRST_METHODS 4
@@ -44,6 +46,10 @@ struct walk {
     uintptr_t stub;                             /* blob of the last stub on the way */
     uint32_t before_java;                       /* number of frames before the first Java frame */
     uint32_t steps, scans;                      /* so far; their limits bound a handler's time */
+    struct last_stack *last; /* of this thread; NULL: none, or this walk can't use it */
+    uint32_t last_from;      /* the place of `last` where the walk has ended; LAST_NONE: none */
+    uint32_t last_frames;    /* frame words added before that */
+    bool complete;           /* the walk has come to the thread's entry */
 };
 
 /* Ends the walk with an error frame; always false. */
@@ -88,6 +94,10 @@ bool java_step(struct walk *k, struct code *c, struct cursor *at);
 /* The same for a compiled frame that has made a call, if the cache has it: adds its frames and steps
  * to the caller. False: nothing was done. */
 bool java_step_cached(struct walk *k, struct cursor *at);
+
+/* With k->last, before each step: adds all frames from `at` on if the last stack has them; the walk
+ * is then over. */
+bool walk_rest_is_known(struct walk *k, const struct cursor *at);
 
 /* Virtual threads. */
 

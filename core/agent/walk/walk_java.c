@@ -47,17 +47,46 @@ static uint32_t ids_turn(const struct walk *k) {
     return atomic_load_explicit(&k->w->names->methods.turns, memory_order_relaxed);
 }
 
-/* What java_step has added for a return address: frames from place `first` on. A deoptimized frame
- * has another return address for a while. */
-static void keep(const struct walk *k, const struct code *c, uintptr_t pc, uintptr_t sp,
-                 uint32_t first, uint32_t turn) {
-    uint32_t n = k->s->n - first;
-    if (!k->w->cache || n > CACHED_FRAMES_MAX || !c->frame_words || c->kind != CODE_COMPILED ||
-        code_original_pc(k->vm, c, pc, sp) != pc)
+/* Keeps what java_step has added for a return address: frames from `first` on. */
+static void keep(const struct walk *k, struct cached_place *place, uint32_t first) {
+    place->frames = k->s->n - first;
+    if (place->frames > CACHED_FRAMES_MAX)
         return;
-    struct cached_place place = {.pc = pc, .turn = turn, .frames = n};
-    memcpy(place.frame, &k->s->frame[first], n * sizeof place.frame[0]);
-    frame_cache_keep(k->w->cache, k->vm, c, &place);
+    memcpy(place->frame, &k->s->frame[first], place->frames * sizeof place->frame[0]);
+    frame_cache_keep(k->w->cache, k->vm, place);
+}
+
+bool walk_rest_is_known(struct walk *k, const struct cursor *at) {
+    struct last_stack *l = k->last;
+    struct stack *s = k->s;
+    if (at->leaf) {
+        last_stack_drop(l);
+        return false;
+    }
+    uint32_t from = last_stack_find(l, at->pc, at->sp, at->fp);
+    if (from != LAST_NONE) {
+        uint32_t word = l->place[from].frame, frames = WIRE_FRAMES_MAX - word;
+        if (s->java + frames <= s->java_max && s->n + frames < s->max) {
+            k->last_from = from;
+            k->last_frames = s->n;
+            memcpy(&s->frame[s->n], &l->frame[word], frames * sizeof s->frame[0]);
+            s->n += frames;
+            s->java += frames;
+            return k->complete = true;
+        }
+    }
+    last_stack_arrive(l, at->pc, at->sp, s->n);
+    return false;
+}
+
+/* For the last stack: that a compiled frame was left by the return address at `slot`. */
+static void note_compiled(const struct walk *k, const struct cached_place *p, uintptr_t slot,
+                          uintptr_t pc) {
+    if (!k->last)
+        return;
+    uintptr_t id = p->blob + (uintptr_t)k->vm->at.nmethod_compile_id;
+    last_stack_note(k->last, id | LAST_CODE, p->compile_id);
+    last_stack_note(k->last, slot, pc);
 }
 
 bool java_step_cached(struct walk *k, struct cursor *at) {
@@ -76,14 +105,20 @@ bool java_step_cached(struct walk *k, struct cursor *at) {
     memcpy(&s->frame[s->n], p.frame, p.frames * sizeof p.frame[0]);
     s->n += p.frames;
     s->java += p.frames;
-    *at = (struct cursor){.pc = pc, .sp = end, .fp = caller_load_fp(end - 2 * WORD)};
+    note_compiled(k, &p, end - WORD, pc);
+    *at = (struct cursor){
+        .pc = pc, .sp = end, .fp = caller_load_fp(end - 2 * WORD), .fp_slot = end - 2 * WORD};
     return true;
 }
 
 static bool step_compiled(struct walk *k, struct code *c, struct cursor *at) {
     struct code_scope scope[SCOPES_MAX];
-    uint32_t turn = ids_turn(k);
+    struct cached_place place;
     uint32_t first = k->s->n;
+    /* A deoptimized frame has another return address for a while. */
+    bool keeps = !at->leaf && c->frame_words &&
+                 code_original_pc(k->vm, c, at->pc, at->sp) == at->pc &&
+                 frame_cache_begin(k->vm, c, at->pc, ids_turn(k), &place);
     uint32_t n = find_scopes(k, c, at, scope);
     for (uint32_t i = 0; i < n; i++) {
         struct method_view m;
@@ -95,8 +130,13 @@ static bool step_compiled(struct walk *k, struct code *c, struct cursor *at) {
     struct cursor next;
     if (!(at->leaf ? caller_of_leaf(k, c, at, &next) : caller_of_sized(k, c, at, &next)))
         return walk_fail(k, WIRE_FAILURE_NO_CALLER);
-    if (!at->leaf)
-        keep(k, c, at->pc, at->sp, first, turn);
+    if (keeps) {
+        note_compiled(k, &place, next.sp - WORD, next.pc);
+        if (c->kind == CODE_COMPILED)
+            keep(k, &place, first);
+    } else if (k->last) {
+        last_stack_drop(k->last);
+    }
     *at = next;
     return true;
 }
@@ -116,6 +156,24 @@ static int32_t interpreted_bci(const struct walk *k, const struct method_view *m
     return bci;
 }
 
+/* For the last stack: all that is read of an interpreted frame that has made a call. */
+static void note_interpreted(const struct walk *k, const struct method_view *m,
+                             const struct cursor *at) {
+    struct last_stack *l = k->last;
+    uintptr_t bcp = at->fp + (uintptr_t)((intptr_t)WORD * k->vm->at.interpreter_bcp);
+    const uintptr_t slot[] = {at->fp - 3 * WORD, at->fp - WORD, at->fp + WORD, bcp, bcp + WORD};
+    uint32_t slots = 4;
+#if defined(__aarch64__)
+    slots = 5;
+#endif
+    if (!l || at->leaf)
+        return;
+    last_stack_note_fp(l, at->fp, at->fp_slot);
+    last_stack_note(l, m->method | LAST_METHOD, m->identity);
+    for (uint32_t i = 0; i < slots; i++)
+        last_stack_note(l, slot[i], guarded_load64(slot[i]));
+}
+
 static bool step_interpreted(struct walk *k, struct cursor *at) {
     struct method_view m;
     struct cursor next = {.fp = at->fp};
@@ -132,11 +190,13 @@ static bool step_interpreted(struct walk *k, struct cursor *at) {
     }
     if (!add_java(k, WIRE_FRAME_INTERPRETED, &m, interpreted_bci(k, &m, at)))
         return false;
+    note_interpreted(k, &m, at);
     next.pc = walk_load_pc(at->fp + WORD);
     next.sp = guarded_load64(at->fp - WORD);
     if (next.sp < RELATIVE_WORDS_MAX)
         next.sp = at->fp + next.sp * WORD;
     next.fp = caller_load_fp(at->fp);
+    next.fp_slot = at->fp;
     if (!walk_in_stack(k, next.sp) || next.sp <= at->fp)
         next.sp = at->fp + 2 * WORD;
     *at = next;
@@ -163,6 +223,8 @@ static bool step_stub(struct walk *k, const struct code *c, struct cursor *at) {
     if (at->leaf ? !caller_of_leaf(k, c, at, &next)
                  : !caller_of_sized(k, c, at, &next) && !caller_scan(k, at, k->limit, &next))
         return walk_fail(k, WIRE_FAILURE_NO_CALLER);
+    if (k->last)
+        last_stack_drop(k->last);
     *at = next;
     return true;
 }

@@ -42,20 +42,26 @@ static enum unwind_result step_over_signal(uintptr_t limit, struct native_frame 
 }
 
 static enum unwind_result step(const struct walker *w, const struct native_bounds *b,
-                               struct native_frame *f, struct registers *interrupted) {
+                               struct native_frame *f, struct registers *interrupted, bool *exact) {
     enum unwind_result r = unwind_step(w->unwind, b->limit, f);
     if (r == UNWIND_SIGNAL ||
         (r == UNWIND_NO_ROW && !f->interrupted && registers_is_trampoline(f->pc)))
         return step_over_signal(b->limit, f, interrupted);
-    return r == UNWIND_NO_ROW ? step_by_fp(w->vm, b, f) : r;
+    if (r != UNWIND_NO_ROW)
+        return r;
+    *exact = false;
+    return step_by_fp(w->vm, b, f);
 }
 
 enum native_stop native_walk(const struct walker *w, const struct native_bounds *b,
-                             struct native_frame *f, struct registers *interrupted,
-                             struct stack *s) {
+                             struct native_frame *f, struct registers *interrupted, struct stack *s,
+                             bool *exact) {
+    bool unused;
+    exact = exact ? exact : &unused;
+    *exact = true;
     for (uint32_t i = 0; i < NATIVE_FRAMES_MAX; i++) {
         struct native_frame caller = *f;
-        enum unwind_result r = step(w, b, &caller, interrupted);
+        enum unwind_result r = step(w, b, &caller, interrupted, exact);
         if (r != UNWIND_CALLER)
             return r == UNWIND_END ? NATIVE_END : NATIVE_LOST;
         if (f->sp <= b->wrapper && caller.sp > b->wrapper)
@@ -82,7 +88,7 @@ uintptr_t walk_native(const struct walker *w, uintptr_t pc, uintptr_t *sp, uintp
     struct registers interrupted;
     if (!stack_add(s, wire_frame_address(WIRE_FRAME_NATIVE, pc)))
         return 0;
-    enum native_stop stop = native_walk(w, &bounds, &f, &interrupted, s);
+    enum native_stop stop = native_walk(w, &bounds, &f, &interrupted, s, NULL);
     *sp = f.sp;
     *fp = f.fp;
     return stop == NATIVE_CODE ? f.pc : 0;

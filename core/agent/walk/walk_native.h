@@ -26,9 +26,10 @@ struct native_bounds {
 
 /* Walks from `f` and adds its callers, but not `f` itself. Returns why the walk stopped, with the
  * last frame in `f`. If it passed a signal handler, *interrupted has the registers of the
- * interrupted code. */
+ * interrupted code. *exact (if not NULL): all steps were made by unwind tables, none by a frame
+ * pointer. */
 enum native_stop native_walk(const struct walker *w, const struct native_bounds *b,
-                             struct native_frame *f, struct registers *interrupted,
-                             struct stack *s);
+                             struct native_frame *f, struct registers *interrupted, struct stack *s,
+                             bool *exact);
 
 #endif

@@ -25,6 +25,19 @@ bool seam_read_anchor(const struct walk *k, uintptr_t anchor, struct cursor *out
     return false;
 }
 
+/* For the last stack: all that is read at an entry frame. */
+static void note_entry(const struct walk *k, const struct cursor *at, uintptr_t wrapper_slot,
+                       uintptr_t anchor, const struct cursor *java) {
+    const struct vm_layout *l = &k->vm->at;
+    const uintptr_t slot[] = {wrapper_slot, anchor + (uintptr_t)l->anchor_sp,
+                              anchor + (uintptr_t)l->anchor_pc, anchor + (uintptr_t)l->anchor_fp,
+                              java->sp - WORD};
+    uint32_t slots = java->pc ? 5 : 4; /* the last one only if the anchor has no pc */
+    last_stack_note_fp(k->last, at->fp, at->fp_slot);
+    for (uint32_t i = 0; i < slots; i++)
+        last_stack_note(k->last, slot[i], guarded_load64(slot[i]));
+}
+
 bool seam_at_entry(struct walk *k, const struct cursor *at, struct seam *seam) {
     uintptr_t slot = at->fp + (uintptr_t)((intptr_t)WORD * k->vm->at.entry_wrapper);
     uintptr_t wrapper = walk_in_stack(k, at->fp) ? guarded_load64(slot) : 0;
@@ -33,7 +46,10 @@ bool seam_at_entry(struct walk *k, const struct cursor *at, struct seam *seam) {
     *seam = (struct seam){.native = {.pc = walk_load_pc(at->fp + WORD),
                                      .sp = at->fp + 2 * WORD,
                                      .fp = guarded_load64(at->fp)}};
-    seam_read_anchor(k, wrapper + (uintptr_t)k->vm->at.wrapper_anchor, &seam->java);
+    uintptr_t anchor = wrapper + (uintptr_t)k->vm->at.wrapper_anchor;
+    seam_read_anchor(k, anchor, &seam->java);
+    if (k->last)
+        note_entry(k, at, slot, anchor, &seam->java);
     return true;
 }
 
@@ -100,7 +116,7 @@ static bool end_native(struct walk *k, enum native_stop stop) {
 static bool cross_noted(struct walk *k, const struct seam *seam, struct native_frame f,
                         struct cursor *java) {
     struct native_bounds bounds = {.limit = seam->java.pc ? seam->java.sp : k->limit};
-    enum native_stop stop = native_walk(k->w, &bounds, &f, &k->r, k->s);
+    enum native_stop stop = native_walk(k->w, &bounds, &f, &k->r, k->s, NULL);
     if (stop == NATIVE_FULL)
         return walk_fail(k, WIRE_FAILURE_TRUNCATED);
     if (!seam->java.pc)
@@ -132,7 +148,8 @@ static bool cross_unnoted(struct walk *k, struct seam *seam, struct native_frame
     uint32_t frames = k->s->n;
     uintptr_t wrapper = find_wrapper(k, f.sp);
     struct native_bounds bounds = {.limit = k->limit, .wrapper = wrapper};
-    enum native_stop stop = native_walk(k->w, &bounds, &f, &k->r, k->s);
+    bool exact;
+    enum native_stop stop = native_walk(k->w, &bounds, &f, &k->r, k->s, &exact);
     if (wrapper)
         seam_read_anchor(k, wrapper + (uintptr_t)at->wrapper_anchor, &seam->java);
     if (stop == NATIVE_FULL)
@@ -145,11 +162,13 @@ static bool cross_unnoted(struct walk *k, struct seam *seam, struct native_frame
     bool in_java = guarded_load32(k->thread + (uintptr_t)at->thread_state) == THREAD_IN_JAVA;
     if (!in_java && !wrapper)
         return end_native(k, stop);
-    if (find_caller(k, &seam->native, wrapper ? wrapper : k->limit, java)) {
+    /* What was left over from earlier calls lies between the frames, too: no search is needed where
+     * the tables have led to the caller. */
+    if ((exact && java->pc) || find_caller(k, &seam->native, wrapper ? wrapper : k->limit, java)) {
         if (java->sp < f.sp) { /* what was added beyond it was none */
             k->s->n = frames;
             bounds.limit = java->sp;
-            native_walk(k->w, &bounds, &leaf, &k->r, k->s);
+            native_walk(k->w, &bounds, &leaf, &k->r, k->s, NULL);
         }
         /* Frames are being thawed: what lies behind is not theirs yet. */
         if (!java->leaf && frozen_is_stub(k, code_find(k->vm, java->pc).blob))

@@ -150,6 +150,8 @@ bool walk_add(struct walk *k, uint64_t frame) {
 static bool walk_java(struct walk *k, struct cursor at, struct seam *seam) {
     while (k->steps++ < STEPS_MAX) {
         uintptr_t sp = at.sp;
+        if (k->last && walk_rest_is_known(k, &at))
+            return false;
         if (java_step_cached(k, &at))
             continue;
         struct code c = code_find(k->vm, at.pc);
@@ -160,11 +162,15 @@ static bool walk_java(struct walk *k, struct cursor at, struct seam *seam) {
                 c.begin = at.pc; /* the call stub's own name, not that of the blob it is in */
                 return walk_add(k, names_stub(k->w->names, &c, at.pc));
             }
-            if (!seam->java.pc)
-                return false; /* the thread's first */
+            if (!seam->java.pc) {
+                k->complete = true; /* the thread's first */
+                return false;
+            }
             at = seam->java;
         } else {
             bool barrier = !at.leaf && frozen_is_barrier(k, &c);
+            if (barrier && k->last)
+                last_stack_drop(k->last);
             if ((barrier && !frozen_walk(k, at.sp)) || !java_step(k, &c, &at))
                 return false;
         }
@@ -209,9 +215,15 @@ static void find_stack(struct walk *k) {
     const struct vm_layout *l = &k->vm->at;
     uintptr_t base = guarded_load64(k->thread + (uintptr_t)l->thread_stack_base);
     uintptr_t size = guarded_load64(k->thread + (uintptr_t)l->thread_stack_size);
-    if (k->r.sp < base && k->r.sp >= base - size)
+    bool own = k->r.sp < base && k->r.sp >= base - size;
+    if (own)
         k->limit = base;
     k->mounted = k->vm->continuation.known && carries_another(k->vm, k->thread);
+    /* With VMX, native frames come between; frames of a virtual thread are moved. */
+    if (own && !k->mounted && !k->w->sleeper && k->w->walk != WIRE_WALK_VMX)
+        k->last = last_stack_enter(
+            k->w->last, k->vm, k->thread,
+            atomic_load_explicit(&k->w->names->methods.turns, memory_order_relaxed), k->r.sp, base);
 }
 
 /* A compiler thread's outermost frame: what it works for. */
@@ -232,10 +244,15 @@ void walk_vm(const struct walker *w, const struct registers *r, struct stack *s)
                      .r = *r,
                      .thread = w->sleeper ? *w->sleeper : vm_current_java_thread(w->vm),
                      .low = r->sp,
-                     .limit = r->sp + STACK_BYTES_MAX};
+                     .limit = r->sp + STACK_BYTES_MAX,
+                     .last_from = LAST_NONE};
     if (k.thread)
         find_stack(&k);
-    walk_thread(&k, (struct cursor){r->pc, r->sp, r->fp, true});
+    walk_thread(&k, (struct cursor){.pc = r->pc, .sp = r->sp, .fp = r->fp, .leaf = true});
+    if (k.last && k.complete && !s->failure)
+        last_stack_keep(k.last, s->frame, k.last_from == LAST_NONE ? s->n : k.last_frames,
+                        k.last_from);
+    last_stack_leave(k.last);
     if (w->walk != WIRE_WALK_NO && !s->java && !s->failure && !w->sleeper) {
         if (w->features & WIRE_FEATURE_COMPTASK)
             add_compiled_method(&k);

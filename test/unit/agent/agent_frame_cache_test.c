@@ -34,8 +34,9 @@ static struct code code_of(const struct block *b) {
 
 static void keep(struct frame_cache *c, uintptr_t pc, uint32_t turn) {
     const struct code code = code_of(&block);
-    struct cached_place place = {.pc = pc, .turn = turn, .frames = 2, .frame = {pc, pc + 1}};
-    frame_cache_keep(c, &vm, &code, &place);
+    struct cached_place place = {.frames = 2, .frame = {pc, pc + 1}};
+    assert_true(frame_cache_begin(&vm, &code, pc, turn, &place));
+    frame_cache_keep(c, &vm, &place);
 }
 
 static void begin(void) {
@@ -89,9 +90,18 @@ static void other_code_at_its_place_is_not_it(void **state) {
     assert_false(frame_cache_find(c, &vm, 0x1000, 4, &p));
     /* Its memory may be gone. */
     const struct code code = {.kind = CODE_COMPILED, .blob = 0x10000};
-    struct cached_place gone = {.pc = 0x2000, .turn = 3};
-    frame_cache_keep(c, &vm, &code, &gone);
+    struct cached_place gone = {.frames = 1};
+    assert_true(frame_cache_begin(&vm, &code, 0x2000, 3, &gone));
+    frame_cache_keep(c, &vm, &gone);
     assert_false(frame_cache_find(c, &vm, 0x2000, 3, &p));
+    /* It may go while it is read. */
+    const struct code alive = code_of(&block);
+    struct cached_place torn = {.frames = 1};
+    assert_true(frame_cache_begin(&vm, &alive, 0x3000, 3, &torn));
+    block.compile_id++;
+    frame_cache_keep(c, &vm, &torn);
+    block.compile_id--;
+    assert_false(frame_cache_find(c, &vm, 0x3000, 3, &p));
     frame_cache_unmap(c);
     guarded_remove();
 }
@@ -99,16 +109,14 @@ static void other_code_at_its_place_is_not_it(void **state) {
 static void without_compile_ids_nothing_is_kept(void **state) {
     (void)state;
     struct vm old = vm;
-    struct frame_cache *c = frame_cache_map();
-    struct cached_place p, place = {.pc = 0x1000};
+    struct cached_place p, place = {.frames = 1};
     const struct code code = code_of(&block);
     begin();
     old.at.nmethod_compile_id = -1;
-    frame_cache_keep(c, &old, &code, &place);
-    assert_false(frame_cache_find(c, &old, 0x1000, 0, &p));
-    frame_cache_keep(NULL, &vm, &code, &place);
+    assert_false(frame_cache_begin(&old, &code, 0x1000, 0, &place));
+    assert_true(frame_cache_begin(&vm, &code, 0x1000, 0, &place));
+    frame_cache_keep(NULL, &vm, &place);
     assert_false(frame_cache_find(NULL, &vm, 0x1000, 0, &p));
-    frame_cache_unmap(c);
     frame_cache_unmap(NULL);
     guarded_remove();
 }

@@ -243,6 +243,7 @@ struct walked {
     struct stack s;
     struct registers interrupted;
     enum native_stop stop;
+    bool exact;
 };
 
 static void walk(struct world *w, struct native_bounds b, enum wire_walk mode, struct walked *out) {
@@ -250,7 +251,7 @@ static void walk(struct world *w, struct native_bounds b, enum wire_walk mode, s
     out->f =
         (struct native_frame){.pc = BASE + 1, .sp = at(w, 0), .fp = at(w, 4), .interrupted = true};
     out->s = (struct stack){.frame = out->frame, .max = COUNT(out->frame)};
-    out->stop = native_walk(&walker, &b, &out->f, &out->interrupted, &out->s);
+    out->stop = native_walk(&walker, &b, &out->f, &out->interrupted, &out->s, &out->exact);
 }
 
 static void test_frame_pointers(void **state) {
@@ -289,6 +290,26 @@ static void test_frame_pointers(void **state) {
     w->stack[10] = at(w, 4);
     walk(w, all, WIRE_WALK_VM, &r);
     assert_int_equal(r.stop, NATIVE_LOST);
+}
+
+/* Only what the tables say is exact: a frame pointer may lead past the nearest Java frames. */
+static void test_whether_the_caller_is_exact(void **state) {
+    struct world *w = *state;
+    uint64_t frame[8];
+    struct registers interrupted;
+    struct walker walker = {.vm = &vm, .libraries = &libraries, .unwind = w->unwind};
+    struct native_bounds b = {.limit = at(w, STACK_WORDS)};
+    for (int tables = 0; tables < 2; tables++) {
+        struct native_frame f = {
+            .pc = BASE + 50, .sp = at(w, 0), .fp = at(w, 4), .interrupted = true};
+        struct stack s = {.frame = frame, .max = COUNT(frame)};
+        bool exact = false;
+        make_chain(w, (uintptr_t[]){BASE + 50, tables ? BASE + 50 : BASE + 100, 0x12345}, 3);
+        set_rows(w, rows, COUNT(rows));
+        assert_int_equal(native_walk(&walker, &b, &f, &interrupted, &s, &exact), NATIVE_CODE);
+        assert_int_equal(exact, tables);
+        assert_int_equal(f.pc, 0x12345);
+    }
 }
 
 static void test_a_wrapper_between_the_frames(void **state) {
@@ -356,7 +377,7 @@ static void test_what_a_handler_interrupted(void **state) {
     uint64_t frame[8];
     struct registers r = {0};
     struct stack s = {.frame = frame, .max = COUNT(frame)};
-    assert_int_equal(native_walk(&walker, &b, &f, &r, &s), NATIVE_CODE);
+    assert_int_equal(native_walk(&walker, &b, &f, &r, &s, NULL), NATIVE_CODE);
     assert_true(f.interrupted);
     assert_int_equal(f.pc, 0x12345);
     assert_int_equal(f.sp, (uintptr_t)&stack.rest[10]);
@@ -367,7 +388,7 @@ static void test_what_a_handler_interrupted(void **state) {
     set_registers(&context, 0x12345, (uintptr_t)stack.handler, 99);
     memcpy((void *)from, &context, sizeof context);
     f = (struct native_frame){.pc = way_back, .sp = (uintptr_t)&stack.handler[6]};
-    assert_int_equal(native_walk(&walker, &b, &f, &r, &s), NATIVE_LOST);
+    assert_int_equal(native_walk(&walker, &b, &f, &r, &s, NULL), NATIVE_LOST);
 }
 
 static void test_a_full_stack(void **state) {
@@ -382,7 +403,7 @@ static void test_a_full_stack(void **state) {
     uint64_t frame[4];
     struct registers interrupted;
     struct stack s = {.frame = frame, .max = COUNT(frame)};
-    assert_int_equal(native_walk(&walker, &b, &f, &interrupted, &s), NATIVE_FULL);
+    assert_int_equal(native_walk(&walker, &b, &f, &interrupted, &s, NULL), NATIVE_FULL);
     assert_int_equal(s.n, 3); /* one place is left to say so */
 }
 

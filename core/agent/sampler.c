@@ -287,7 +287,7 @@ bool sampler_take(struct sampler *s, const struct sample_request *q) {
     uint32_t first = st.n;
     if (!c)
         st.failure = WIRE_FAILURE_NO_SCRATCH;
-    else if (!faults_are_deliverable(q->context))
+    else if (!q->faults && !faults_are_deliverable(q->context))
         st.failure = WIRE_FAILURE_SEGV_BLOCKED;
     else if (sampler_stack_is_small(q->context))
         st.failure = WIRE_FAILURE_SMALL_STACK;

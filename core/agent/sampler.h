@@ -62,6 +62,7 @@ struct sample_request {
     void *context;         /* ucontext_t of the interrupted thread; NULL: use `from` */
     struct registers from; /* where a callback was called from, or a sleeper's registers */
     bool java_only;        /* no native frames, whatever the walker */
+    bool faults;           /* faults are deliverable now, whatever the context's mask is */
     uint32_t skip_java;    /* how many Java frames to leave out at the leaf's end */
     uint64_t top; /* frame word to put above the leaf, such as the allocated class; 0: none */
     uint32_t tid;

@@ -486,6 +486,7 @@ static void look_by_trap(struct engine_run *run, struct engine_thread *t, struct
         .state = WIRE_THREAD_RUNNING,
         .kernel = news.kernel,
         .kernel_frames = news.frames,
+        .faults = !n->unsure,
     };
     sampler_take(run->sampler, &q);
     uint64_t end_ns = clock_now_ns();
@@ -515,13 +516,12 @@ static bool trap_handle(struct engine_run *run, const siginfo_t *info, void *con
     atomic_signal_fence(memory_order_seq_cst);
     if (!n->period) /* the first one may be very short */
         set_period(n, t->handle, run->request.interval + COST_FIRST_NS);
-    /* What is pending is then over when the buffer is read, so that a buffer with something in it
-     * shows that a signal is to come. And where a guarded read fails, the kernel may deliver a
-     * blocked SIGTRAP before the SIGSEGV, at the wrong place (seen with 6.18:
-     * dequeue_synchronous_signal does not check the mask). */
+    /* What is pending is then over when the buffer is read: if there is something in it, a signal is
+     * to come. And where a guarded read fails, the kernel may deliver a blocked SIGTRAP before the
+     * SIGSEGV, at the wrong place (6.18: dequeue_synchronous_signal does not check the mask). */
     n->unsure = sampler_stack_is_small(context); /* then nothing is read */
     if (!n->unsure)
-        sigtrap_unblock();
+        context = sigtrap_unblock(context);
     look_by_trap(run, t, n, buffer, context);
     atomic_signal_fence(memory_order_seq_cst);
     n->busy = false;

@@ -80,7 +80,7 @@ static bool on_trap(siginfo_t *info, void *context) {
     const uint64_t *lives_at = atomic_load(&traps.lives);
     bool lives = lives_at && *lives_at == TRAP_LIVES;
     enum trap_then then = TRAP_GO_ON;
-    sigtrap_unblock(); /* hit() may run into another trap */
+    (void)sigtrap_unblock(context); /* hit() may run into another trap */
     bool few = atomic_fetch_add(&t->at_work, 1) < AT_ONCE_MAX;
     trap_hit *hit = atomic_load(&t->hit);
     if (hit && lives && few)

@@ -60,6 +60,17 @@ static inline int registers_is_trampoline(uintptr_t pc) {
     return guarded_load64(pc) == 0x0f0000000fc0c748 && (guarded_load32(pc + 8) & 0xff) == 0x05;
 }
 
+/* Where a thread was interrupted at the first instruction of a signal handler, the context of what
+ * that signal has interrupted; otherwise `context`. The kernel passes the handler the address of the
+ * saved context, which lies above its return address. Faults must be deliverable. */
+static inline void *registers_before_handler(void *context) {
+    const greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
+    uintptr_t sp = (uintptr_t)r[REG_RSP], saved = sp + 8;
+    return (uintptr_t)r[REG_RDX] == saved && registers_is_trampoline(guarded_load64(sp))
+               ? (void *)saved
+               : context;
+}
+
 /* Converts a return address from memory or a register to a code address. */
 static inline uintptr_t registers_code_address(uintptr_t word) {
     return word;
@@ -105,6 +116,14 @@ static inline struct registers registers_saved(uintptr_t context) {
 /* mov x8, #__NR_rt_sigreturn; svc #0 */
 static inline int registers_is_trampoline(uintptr_t pc) {
     return guarded_load64(pc) == 0xd4000001d2801168;
+}
+
+static inline void *registers_before_handler(void *context) {
+    const mcontext_t *m = &((ucontext_t *)context)->uc_mcontext;
+    uintptr_t saved = (uintptr_t)m->sp + REGISTERS_UCONTEXT_OFFSET;
+    return (uintptr_t)m->regs[2] == saved && registers_is_trampoline((uintptr_t)m->regs[30])
+               ? (void *)saved
+               : context;
 }
 
 /* Converts a return address from memory or a register to a code address. With pointer

@@ -1,6 +1,7 @@
 #include "core/agent/process/sigtrap.h"
 
 #include "core/agent/process/chain.h"
+#include "core/agent/process/registers.h"
 #include "core/agent/process/signals.h"
 #include "core/agent/process/trap_process.h"
 
@@ -59,11 +60,14 @@ static struct chain chain = {.signo = SIGTRAP,
                              .ends_by_raise = true,
                              .place = places};
 
-void sigtrap_unblock(void) {
-    sigset_t trap;
-    sigemptyset(&trap);
-    sigaddset(&trap, SIGTRAP);
-    pthread_sigmask(SIG_UNBLOCK, &trap, NULL);
+void *sigtrap_unblock(void *context) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTRAP);
+    sigaddset(&set, SIGSEGV);
+    sigaddset(&set, SIGBUS);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    return registers_before_handler(context);
 }
 
 int sigtrap_take(enum sigtrap_user user, sigtrap_handler *handle) {

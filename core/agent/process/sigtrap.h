@@ -30,8 +30,11 @@ bool sigtrap_is_front(void);
 /* Whether a perf_event sent the signal. *data: its perf_event_attr.sig_data. Signal-safe. */
 bool sigtrap_is_event(const siginfo_t *info, uint64_t *data);
 
-/* For a handler that is ready to be interrupted by another SIGTRAP, until it returns. Signal-safe. */
-void sigtrap_unblock(void);
+/* For a handler that is ready to be interrupted by another SIGTRAP, until it returns. Faults are
+ * delivered then, too, even where a handler of SIGSEGV was interrupted: guarded loads may fail. The
+ * VM's handlers of faults do not block SIGTRAP. If one was interrupted at its first instruction,
+ * returns the context of the fault; otherwise `context`. Signal-safe. */
+void *sigtrap_unblock(void *context);
 
 /* Notes that a thread may still have to handle the SIGTRAP of an event that was closed. The thread
  * is sent another one, which is ignored, so that it handles both now, even if it sleeps. */

@@ -140,16 +140,23 @@ static bool find_caller(struct walk *k, const struct cursor *leaf, uintptr_t lim
     return true;
 }
 
-/* A C function that Java calls without leaving Java, or the VM on its way into Java or back. */
-static bool cross_unnoted(struct walk *k, struct seam *seam, struct native_frame f,
-                          struct cursor *java) {
+/* Whether this Java frame can be walked on from. Where frames are being thawed, what lies behind is
+ * not theirs yet. */
+static bool is_whole(struct walk *k, const struct cursor *java) {
+    return java->leaf || !frozen_is_stub(k, code_find(k->vm, java->pc).blob) ||
+           walk_fail(k, WIRE_FAILURE_SWITCHING);
+}
+
+/* From `leaf` on by frame pointers, where there are no tables: they may lead past the nearest Java
+ * frames. The stack and the VM's notes on it are searched for these. */
+static bool search_unnoted(struct walk *k, struct seam *seam, struct native_frame leaf,
+                           struct cursor *java) {
     const struct vm_layout *at = &k->vm->at;
-    struct native_frame leaf = f;
+    struct native_frame f = leaf;
     uint32_t frames = k->s->n;
     uintptr_t wrapper = find_wrapper(k, f.sp);
     struct native_bounds bounds = {.limit = k->limit, .wrapper = wrapper};
-    bool exact;
-    enum native_stop stop = native_walk(k->w, &bounds, &f, &k->r, k->s, &exact);
+    enum native_stop stop = native_walk(k->w, &bounds, &f, &k->r, k->s, NULL);
     if (wrapper)
         seam_read_anchor(k, wrapper + (uintptr_t)at->wrapper_anchor, &seam->java);
     if (stop == NATIVE_FULL)
@@ -162,21 +169,40 @@ static bool cross_unnoted(struct walk *k, struct seam *seam, struct native_frame
     bool in_java = guarded_load32(k->thread + (uintptr_t)at->thread_state) == THREAD_IN_JAVA;
     if (!in_java && !wrapper)
         return end_native(k, stop);
-    /* What was left over from earlier calls lies between the frames, too: no search is needed where
-     * the tables have led to the caller. */
-    if ((exact && java->pc) || find_caller(k, &seam->native, wrapper ? wrapper : k->limit, java)) {
+    if (find_caller(k, &seam->native, wrapper ? wrapper : k->limit, java)) {
         if (java->sp < f.sp) { /* what was added beyond it was none */
             k->s->n = frames;
             bounds.limit = java->sp;
             native_walk(k->w, &bounds, &leaf, &k->r, k->s, NULL);
         }
-        /* Frames are being thawed: what lies behind is not theirs yet. */
-        if (!java->leaf && frozen_is_stub(k, code_find(k->vm, java->pc).blob))
-            return walk_fail(k, WIRE_FAILURE_SWITCHING);
-        return true;
+        return is_whole(k, java);
     }
     *java = seam->java;
     return java->pc || (wrapper ? end_native(k, stop) : walk_fail(k, WIRE_FAILURE_NO_CALLER));
+}
+
+/* A C function that Java calls without leaving Java, or the VM on its way into Java or back. */
+static bool cross_unnoted(struct walk *k, struct seam *seam, struct native_frame f,
+                          struct cursor *java) {
+    struct native_frame leaf = f;
+    struct registers r = k->r;
+    uint32_t frames = k->s->n;
+    struct native_bounds bounds = {.limit = k->limit};
+    bool exact;
+    enum native_stop stop = native_walk(k->w, &bounds, &f, &k->r, k->s, &exact);
+    if (stop == NATIVE_FULL)
+        return walk_fail(k, WIRE_FAILURE_TRUNCATED);
+    /* Nothing needs to be searched for; and what earlier calls have left on the stack, return
+     * addresses and wrappers, would be found there. */
+    if (exact && stop == NATIVE_CODE) {
+        *java = (struct cursor){.pc = f.pc, .sp = f.sp, .fp = f.fp, .leaf = f.interrupted};
+        return is_whole(k, java);
+    }
+    if (exact && stop == NATIVE_END)
+        return end_native(k, stop);
+    k->s->n = frames;
+    k->r = r;
+    return search_unnoted(k, seam, leaf, java);
 }
 
 bool seam_cross(struct walk *k, struct seam *seam, bool innermost, struct cursor *java) {

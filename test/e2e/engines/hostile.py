@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# timeout: 900, runs: alone
+# timeout: 900, tier: fast, runs: alone
 """The walker on the hostile mix: nearly every walk is whole and true, and the JVM lives.
 
 MATRIX=1 adds every collector, pointer width and object layout that this JDK has."""
@@ -89,7 +89,7 @@ MATRIX = [
 
 
 def main():
-    checks = Checks()
+    checks = Checks(fast=("100 us",))
     checks.run("100 us", walked, "cpu", "100us", [])
     checks.run("ctimer", walked, "ctimer", "100us", [])
     checks.run("interpreted", walked, "cpu", "200us", ["-Xint"])

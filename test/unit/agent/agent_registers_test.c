@@ -44,6 +44,32 @@ __asm__(".text\n"
 
 static struct registers seen, saved;
 static uintptr_t interrupted_at, came_back_to, entered_with, context_at;
+static uint32_t told_apart; /* of 4 contexts, one of which is at the handler's first instruction */
+
+/* The registers with which the kernel has entered a handler, as another signal would save them. */
+static void enter(ucontext_t *u, uintptr_t entered, uintptr_t passed, uintptr_t back) {
+#if defined(__x86_64__)
+    (void)back;
+    u->uc_mcontext.gregs[REG_RSP] = (greg_t)(entered - 8);
+    u->uc_mcontext.gregs[REG_RDX] = (greg_t)passed;
+#else
+    u->uc_mcontext.sp = entered;
+    u->uc_mcontext.regs[2] = passed;
+    u->uc_mcontext.regs[30] = back;
+#endif
+}
+
+static void tell_apart(uintptr_t context, uintptr_t entered, uintptr_t back) {
+    uintptr_t other[64] = {(uintptr_t)&told_apart}; /* not what a handler returns to */
+    ucontext_t u = {0};
+    told_apart = registers_before_handler(&u) == &u;
+    enter(&u, entered, context, back);
+    told_apart += registers_before_handler(&u) == (void *)context;
+    enter(&u, entered, context + 8, back);
+    told_apart += registers_before_handler(&u) == &u;
+    enter(&u, (uintptr_t)&other[1], (uintptr_t)&other[1] + REGISTERS_UCONTEXT_OFFSET, other[0]);
+    told_apart += registers_before_handler(&u) == &u;
+}
 
 static void on_trap(int signo, siginfo_t *info, void *context) {
     (void)signo, (void)info;
@@ -53,6 +79,7 @@ static void on_trap(int signo, siginfo_t *info, void *context) {
     interrupted_at = registers_pc(context);
     seen = registers_read(context);
     saved = registers_saved((uintptr_t)context);
+    tell_apart(context_at, entered_with, came_back_to);
     registers_set_pc(context, (uintptr_t)trap_end);
 }
 
@@ -89,6 +116,7 @@ static void frame_of_a_handler(void **state) {
     assert_int_equal(entered_with + REGISTERS_UCONTEXT_OFFSET, context_at);
     assert_true(registers_is_trampoline(came_back_to));
     assert_false(registers_is_trampoline((uintptr_t)trap_at));
+    assert_int_equal(told_apart, 4);
     guarded_remove();
 }
 

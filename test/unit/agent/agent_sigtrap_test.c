@@ -1,5 +1,6 @@
 #include "core/agent/process/sigtrap.h"
 
+#include "core/agent/process/guarded.h"
 #include "core/wire/perf_attr.h"
 
 #include <setjmp.h>
@@ -11,6 +12,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -205,12 +207,51 @@ static void events_do_not_interrupt_their_handler(void **state) {
     assert_ptr_equal(disposition().sa_handler, SIG_DFL);
 }
 
+/* ---- where a handler of faults is interrupted ---- */
+
+static char *unmapped;
+
+static bool on_event_that_faults(siginfo_t *info, void *context) {
+    if (!on_event(info, context))
+        return false;
+    sigtrap_unblock(context);
+    return guarded_load64((uintptr_t)unmapped) == 0 && atomic_fetch_add(&others, 1) == 0;
+}
+
+/* As the VM's: it blocks SIGSEGV, but not SIGTRAP. */
+static void on_fault(int signo, siginfo_t *info, void *context) {
+    (void)signo, (void)info, (void)context;
+    send_event(DATA);
+    mmap(unmapped, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+static void a_fault_in_a_handler_of_faults(void **state) {
+    (void)state;
+    struct sigaction mine = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO}, before;
+    unmapped = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    events = others = 0;
+    assert_int_equal(sigaction(SIGSEGV, &mine, &before), 0);
+    assert_int_equal(guarded_install(), 0);
+    assert_int_equal(sigtrap_take(SIGTRAP_OF_EVENTS, on_event_that_faults), 0);
+    uint64_t faults = guarded_faults();
+    *(volatile char *)unmapped = 1; /* the process would end here */
+    assert_int_equal(events, 1);
+    assert_int_equal(others, 1);
+    assert_int_equal(guarded_faults(), faults + 1);
+    sigtrap_give_back(SIGTRAP_OF_EVENTS);
+    assert_ptr_equal(disposition().sa_handler, SIG_DFL);
+    guarded_remove();
+    sigaction(SIGSEGV, &before, NULL);
+    munmap(unmapped, 4096);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_user_gets_its_own),
         cmocka_unit_test(a_sleeper_handles_it_first),
         cmocka_unit_test(where_it_is_blocked_the_handler_stays),
         cmocka_unit_test(events_do_not_interrupt_their_handler),
+        cmocka_unit_test(a_fault_in_a_handler_of_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static enum unwind_result step(const struct walker *w, const struct native_bound
 enum native_stop native_walk(const struct walker *w, const struct native_bounds *b,
                              struct native_frame *f, struct registers *interrupted, struct stack *s,
                              bool *exact) {
-    bool unused;
+    bool unused = true;
     exact = exact ? exact : &unused;
     *exact = true;
     for (uint32_t i = 0; i < NATIVE_FRAMES_MAX; i++) {

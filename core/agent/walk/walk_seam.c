@@ -147,8 +147,8 @@ static bool is_whole(struct walk *k, const struct cursor *java) {
            walk_fail(k, WIRE_FAILURE_SWITCHING);
 }
 
-/* From `leaf` on by frame pointers, where there are no tables: they may lead past the nearest Java
- * frames. The stack and the VM's notes on it are searched for these. */
+/* From `leaf` on by frame pointers, if tables do not lead to the end: they may lead past the nearest
+ * Java frames. The stack and the VM's notes on it are searched for these. */
 static bool search_unnoted(struct walk *k, struct seam *seam, struct native_frame leaf,
                            struct cursor *java) {
     const struct vm_layout *at = &k->vm->at;

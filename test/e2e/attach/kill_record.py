@@ -14,8 +14,8 @@ import sys
 import tempfile
 import time
 
-from lib import (Checks, Jvm, Prof, collapsed, good, links, records, sampling, total,
-                 wait_for, want)
+from lib import (Checks, Jvm, Prof, collapsed, good, links, occurrences, records, sampling,
+                 total, wait_for, want)
 
 KILLS = int(os.environ.get("KILLS", "12"))
 SEED = int(os.environ.get("SEED", str(time.time_ns() % 1000000)))
@@ -27,10 +27,10 @@ SAMPLE, FIRST_OF_READERS, BUSY = 2, 64, 1 << 63
 
 
 def in_file(path):
-    """Samples, and bytes of records that came from the ring."""
-    found = [(kind, len(record)) for kind, record in records(path)]
-    return (sum(1 for kind, _ in found if kind == SAMPLE),
-            sum(length for kind, length in found if kind < FIRST_OF_READERS))
+    """Samples, the occurrences they stand for, and bytes of records that came from the ring."""
+    found = [(kind, len(r), occurrences(r) if kind == SAMPLE else 0) for kind, r in records(path)]
+    return (sum(1 for kind, _, _ in found if kind == SAMPLE), sum(times for _, _, times in found),
+            sum(length for kind, length, _ in found if kind < FIRST_OF_READERS))
 
 
 class Ring:
@@ -69,7 +69,7 @@ class Ring:
 
 
 def check(ring, path, reader_lives, jvm_lives):
-    samples, size = in_file(path)
+    samples, times, size = in_file(path)
     committed, left = ring.committed(), ring.left()
     want(samples + left >= committed, "%d in the file and %d in the ring, of %d" %
          (samples, left, committed))
@@ -79,7 +79,7 @@ def check(ring, path, reader_lives, jvm_lives):
     if reader_lives:
         want(left == 0 and ring.consumed() == ring.word(HEAD), "%d are left" % left)
     replayed = total(collapsed(good("-o", "collapsed", "--samples", path)))
-    want(replayed == samples, "%d samples, %d replayed" % (samples, replayed))
+    want(replayed == times, "%d samples, %d replayed" % (times, replayed))
     return samples
 
 

@@ -9,8 +9,8 @@ import sys
 import tempfile
 
 from contained import nothing_left, number, warm
-from lib import (Checks, Prof, collapsed, difference, good, java_tool, read, readers, records,
-                 sampling, self_percent, total, wait_for, want, within)
+from lib import (Checks, Prof, collapsed, difference, good, java_tool, occurrences, read, readers,
+                 records, sampling, self_percent, total, wait_for, want, within)
 from oci import Container, rootfs
 
 SAMPLE = 2  # core/wire/record.h
@@ -86,7 +86,7 @@ def killed(scratch):
             subprocess.run(["runc", "kill", c.name, "KILL"], check=True)
             want(run.process.wait(30) == 0, "exit %s: %s" % (run.process.returncode, run.stderr()))
             shown = collapsed(run.stdout())
-            recorded = sum(1 for kind, _ in records(path) if kind == SAMPLE)
+            recorded = sum(occurrences(r) for kind, r in records(path) if kind == SAMPLE)
             want(total(shown) >= 300, "%d samples" % total(shown))
             want(abs(recorded - total(shown)) <= 1, "%d recorded, %d shown" %
                  (recorded, total(shown)))

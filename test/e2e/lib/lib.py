@@ -307,6 +307,11 @@ def records(path):
         at += length
 
 
+def occurrences(record):
+    """How many a WIRE_SAMPLE stands for: a counter may overflow again before its signal comes."""
+    return struct.unpack_from("<I", record, 44)[0] or 1
+
+
 def collapsed(text):
     """[(frames, count)] of a collapsed file; every line must be well formed."""
     stacks = []

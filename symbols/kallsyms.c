@@ -1,17 +1,22 @@
 #include "symbols/kallsyms.h"
 
 #include "core/base/file.h"
+#include "core/base/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
     TEXT_LIMIT = 64 << 20,
-    REACH = 64 << 10, /* bytes that a function may cover at most; kallsyms has no sizes */
+    REACH = 64 << 10,   /* bytes that a function may cover at most; kallsyms has no sizes */
+    FIRST_BYTES = 4096, /* of the file, that tell whether addresses are the same */
+    KEPT_FILES = 4,
+    KEPT_LEAST = 1000, /* symbols; fewer are read as fast */
 };
 
 struct line {
@@ -130,31 +135,170 @@ static void explain(struct kallsyms *k, const char *path, int rc) {
              path, kptr, paranoid);
 }
 
-void kallsyms_read_once(struct kallsyms *k, const char *path) {
-    if (k->was_read)
+/* What is kept for later processes. */
+
+/* Increase the number if the same text gives another table. */
+#define MAGIC "jtop kallsyms 1"
+#define FOLDER "kernel"
+#define PREFIX "kallsyms-"
+
+struct head {
+    char magic[16];
+    uint64_t entry_bytes, entries, names_bytes;
+    struct identity {
+        char boot[40];
+        uint64_t first, modules; /* hashes */
+        uint64_t size;           /* of a file that has one, and its last change */
+        int64_t second, nanosecond;
+    } id;
+};
+
+static uint64_t hash_file(const char *path, size_t most) {
+    char *text = NULL;
+    size_t length = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    uint64_t h = file_read_all(fd, most, &text, &length) == 0 ? hash_bytes(1, text, length) : 0;
+    close(fd);
+    free(text);
+    return h;
+}
+
+/* False: this kernel cannot be told from others. */
+static bool identify(const char *path, struct identity *id) {
+    struct stat st;
+    memset(id, 0, sizeof *id);
+    if (stat(path, &st) != 0 ||
+        file_line("/proc/sys/kernel/random/boot_id", id->boot, sizeof id->boot) < 0 ||
+        strspn(id->boot, "0123456789abcdef-") < 32)
+        return false;
+    id->first = hash_file(path, FIRST_BYTES);
+    id->modules = hash_file("/proc/modules", TEXT_LIMIT);
+    if (st.st_size > 0) {
+        id->size = (uint64_t)st.st_size;
+        id->second = st.st_ctim.tv_sec;
+        id->nanosecond = st.st_ctim.tv_nsec;
+    }
+    return id->first != 0;
+}
+
+static void name_of(const struct identity *id, char out[64]) {
+    snprintf(out, 64, PREFIX "%.36s", id->boot);
+}
+
+/* Whether each entry's name is within the names, and another text after it. */
+static bool are_sound(const struct symbol_entry *e, uint64_t count, const char *names,
+                      uint64_t bytes) {
+    bool good = bytes >= 2 && !names[bytes - 1] && !names[bytes - 2];
+    for (uint64_t i = 0; i < count && good; i++)
+        good = e[i].name < bytes - 1 && (i == 0 || e[i].start > e[i - 1].start);
+    return good;
+}
+
+static bool load(struct kallsyms *k, const struct identity *id) {
+    char name[64];
+    name_of(id, name);
+    if (!cache_file_map(FOLDER, name, &k->map))
+        return false;
+    const struct head *h = k->map.data;
+    size_t bytes = k->map.bytes;
+    char *after = (char *)k->map.data + sizeof *h;
+    if (bytes >= sizeof *h && memcmp(h->magic, MAGIC, sizeof h->magic) == 0 &&
+        memcmp(&h->id, id, sizeof *id) == 0 && h->entry_bytes == sizeof(struct symbol_entry) &&
+        h->entries <= bytes / sizeof(struct symbol_entry) && h->names_bytes <= bytes &&
+        bytes == sizeof *h + h->entries * sizeof(struct symbol_entry) + h->names_bytes) {
+        struct symbol_entry *entries = (struct symbol_entry *)(void *)after;
+        char *names = after + h->entries * sizeof *entries;
+        if (are_sound(entries, h->entries, names, h->names_bytes)) {
+            k->table = (struct symbol_table){.entries = entries,
+                                             .count = h->entries,
+                                             .names = names,
+                                             .names_length = h->names_bytes};
+            return k->is_kept = true;
+        }
+    }
+    cache_file_unmap(&k->map);
+    return false;
+}
+
+static void store(const struct symbol_table *t, const struct identity *id) {
+    struct head h;
+    char name[64];
+    if (t->count < KEPT_LEAST)
         return;
-    k->was_read = true;
+    memset(&h, 0, sizeof h); /* padding, too */
+    memcpy(h.magic, MAGIC, sizeof h.magic);
+    h.entry_bytes = sizeof *t->entries;
+    h.entries = t->count;
+    h.names_bytes = t->names_length + 1; /* so that they end with two NULs */
+    h.id = *id;
+    const struct iovec piece[] = {{&h, sizeof h},
+                                  {t->entries, t->count * sizeof *t->entries},
+                                  {t->names, t->names_length},
+                                  {(char[1]){0}, 1}};
+    name_of(id, name);
+    cache_file_store(FOLDER, PREFIX, name, piece, 4, KEPT_FILES);
+}
+
+static int read_table(struct symbol_table *t, const char *path) {
     char *text = NULL;
     size_t length = 0;
     int rc = read_file(path, &text, &length);
     if (rc == 0)
-        rc = parse(&k->table, text, length);
-    if (rc == 0)
-        return;
-    symbol_table_free(&k->table);
-    explain(k, path, rc);
+        rc = parse(t, text, length);
+    if (rc != 0)
+        symbol_table_free(t);
+    return rc;
 }
 
-const char *kallsyms_find(const struct kallsyms *k, uint64_t address, const char **module) {
-    const struct symbol_entry *e = symbol_table_find(&k->table, address);
+void kallsyms_read_once(struct kallsyms *k, const char *path) {
+    struct identity id;
+    if (k->was_read)
+        return;
+    k->was_read = true;
+    bool known = identify(path, &id);
+    if (known && load(k, &id))
+        return;
+    int rc = read_table(&k->table, path);
+    if (rc != 0)
+        explain(k, path, rc);
+    else if (known)
+        store(&k->table, &id);
+}
+
+bool kallsyms_may_be_old(const struct kallsyms *k) {
+    return k->is_kept && !k->was_read_again;
+}
+
+void kallsyms_read_again(struct kallsyms *k, const char *path) {
+    struct identity id;
+    if (!kallsyms_may_be_old(k))
+        return;
+    if (read_table(&k->again, path) == 0 && identify(path, &id))
+        store(&k->again, &id);
+    k->was_read_again = true;
+}
+
+static const char *find(const struct symbol_table *t, uint64_t address, const char **module) {
+    const struct symbol_entry *e = symbol_table_find(t, address);
     if (!e)
         return NULL;
-    const char *name = symbol_table_name(&k->table, e);
+    const char *name = symbol_table_name(t, e);
     const char *owner = name + strlen(name) + 1;
     *module = *owner ? owner : "kernel";
     return name;
 }
 
+const char *kallsyms_find(const struct kallsyms *k, uint64_t address, const char **module) {
+    const char *name = find(&k->table, address, module);
+    return name || !k->was_read_again ? name : find(&k->again, address, module);
+}
+
 void kallsyms_free(struct kallsyms *k) {
-    symbol_table_free(&k->table);
+    if (k->is_kept)
+        cache_file_unmap(&k->map);
+    else
+        symbol_table_free(&k->table);
+    symbol_table_free(&k->again);
 }

@@ -139,3 +139,9 @@ const struct kallsyms *symbol_store_kernel(struct symbol_store *s) {
     pthread_mutex_unlock(&s->kernel_lock);
     return &s->kernel;
 }
+
+void symbol_store_kernel_again(struct symbol_store *s) {
+    pthread_mutex_lock(&s->kernel_lock);
+    kallsyms_read_again(&s->kernel, "/proc/kallsyms");
+    pthread_mutex_unlock(&s->kernel_lock);
+}

@@ -34,5 +34,7 @@ void symbol_store_put(struct symbol_store *s, struct symbol_file *f);
 
 /* The kernel's names; they are read on the first call. */
 const struct kallsyms *symbol_store_kernel(struct symbol_store *s);
+/* kallsyms_read_again. */
+void symbol_store_kernel_again(struct symbol_store *s);
 
 #endif

@@ -250,6 +250,17 @@ static const struct kallsyms *kernel_of(const struct symbols *s) {
     return s->kernel;
 }
 
+static const char *kernel_name(struct symbols *s, uint64_t address, const char **module) {
+    const char *name = kallsyms_find(kernel_of(s), address, module);
+    if (name || !kallsyms_may_be_old(kernel_of(s)))
+        return name;
+    if (s->modules.store)
+        symbol_store_kernel_again(s->modules.store);
+    else
+        kallsyms_read_again(s->kernel, "/proc/kallsyms");
+    return kallsyms_find(kernel_of(s), address, module);
+}
+
 void symbols_resolve_kernel(struct symbols *s, uint64_t address, struct symbol *out) {
     const struct symbol *known = cache_find(s, address);
     if (known) {
@@ -258,7 +269,7 @@ void symbols_resolve_kernel(struct symbols *s, uint64_t address, struct symbol *
     }
     *out = (struct symbol){.name = "[kernel]", .module = "kernel", .language = SYMBOL_KERNEL};
     const char *module;
-    const char *name = kallsyms_find(kernel_of(s), address, &module);
+    const char *name = kernel_name(s, address, &module);
     if (name) {
         const char *kept = intern_text(&s->names, module);
         out->module = kept ? kept : "kernel";

@@ -1,15 +1,13 @@
 /*
- * Unwind tables of files that were read before, in $XDG_CACHE_HOME/jtop-prof/unwind: a table is
- * copied from there in a fraction of the time that it takes to build it.
+ * Unwind tables of files that were read before: a table is mapped in a fraction of the time that it
+ * takes to build it.
  *
  *      unwind-DEVICE-INODE   the identity of the ELF file, the table's shape, its rows
  *
  * In ordinary file systems a file's last change (ctime) cannot be set, so a table is of exactly the
  * file whose identity it states. Only files of two images whose times were set to the same value can
- * be taken for each other, which gives worse walks, no harm. No directory is made but below an
- * existing cache or home directory of this user. Tables are used only if their file and directory belong to this user and nobody else
- * may write to them; what is in them is checked nevertheless. There is no error: without a cache,
- * tables are built.
+ * be taken for each other, which gives worse walks, no harm. Without a cache (cache_file.h) tables
+ * are built.
  *
  * Context: frontend only, any thread while no thread changes the environment.
  */

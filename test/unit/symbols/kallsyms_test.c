@@ -81,11 +81,143 @@ static void test_no_file(void **state) {
     kallsyms_free(&k);
 }
 
+/* ---- what is kept for later processes ---- */
+
+enum { MANY = 1500 };
+
+static char base[128], path[160];
+
+static int make_base(void **state) {
+    (void)state;
+    const char *tmp = getenv("TMPDIR");
+    snprintf(base, sizeof base, "%.90s/kallsyms-XXXXXX", tmp ? tmp : "/tmp");
+    if (!mkdtemp(base))
+        return -1;
+    setenv("XDG_CACHE_HOME", base, 1);
+    snprintf(path, sizeof path, "%s/kallsyms", base);
+    return 0;
+}
+
+static int remove_base(void **state) {
+    (void)state;
+    char command[200];
+    snprintf(command, sizeof command, "rm -r %s", base);
+    return system(command);
+}
+
+/* Writes a file of `count` functions in two modules. */
+static void write_many(int count) {
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    for (int i = 0; i < count; i++)
+        fprintf(f, "ffffffff8%07x t function_%d%s\n", i * 256, i, i % 2 ? "\t[odd]" : "");
+    assert_int_equal(fclose(f), 0);
+}
+
+static uint64_t address_of(int i) {
+    return UINT64_C(0xffffffff80000000) + (uint64_t)i * 256 + 9;
+}
+
+/* Reads the file, and checks all names. Returns whether they came from what was kept. */
+static bool reads_kept(int count) {
+    struct kallsyms k = {0};
+    char name[32];
+    kallsyms_read_once(&k, path);
+    assert_string_equal(k.trouble, "");
+    for (int i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "function_%d", i);
+        assert_string_equal(find(&k, address_of(i), i % 2 ? "[odd]" : "kernel"), name);
+    }
+    bool kept = k.is_kept;
+    kallsyms_free(&k);
+    return kept;
+}
+
+static void test_a_second_process_reads_what_was_kept(void **state) {
+    (void)state;
+    write_many(MANY);
+    assert_false(reads_kept(MANY));
+    assert_true(reads_kept(MANY));
+    write_many(MANY + 1); /* another file */
+    assert_false(reads_kept(MANY + 1));
+    assert_true(reads_kept(MANY + 1));
+    write_many(10); /* it is read as fast */
+    assert_false(reads_kept(10));
+    assert_false(reads_kept(10));
+}
+
+static void test_what_was_kept_may_be_old(void **state) {
+    (void)state;
+    struct kallsyms k = {0};
+    write_many(MANY);
+    assert_false(reads_kept(MANY));
+    kallsyms_read_once(&k, path);
+    assert_true(k.is_kept);
+    write_many(2 * MANY);
+    assert_string_equal(find(&k, address_of(2 * MANY - 2), ""), "none");
+    assert_true(kallsyms_may_be_old(&k));
+    kallsyms_read_again(&k, path);
+    assert_string_equal(find(&k, address_of(2 * MANY - 2), "kernel"), "function_2998");
+    assert_string_equal(find(&k, address_of(1), "[odd]"), "function_1");
+    assert_false(kallsyms_may_be_old(&k));
+    kallsyms_free(&k);
+    assert_true(reads_kept(2 * MANY));
+}
+
+/* Puts `bytes` at `offset` of the kept file, or makes it that long if there are none. */
+static void damage(long offset, const void *bytes, size_t count) {
+    char command[400];
+    snprintf(command, sizeof command, "mv %s/jtop-prof/kernel/kallsyms-* %s/kept", base, base);
+    assert_int_equal(system(command), 0);
+    snprintf(command, sizeof command, "%s/kept", base);
+    FILE *f = fopen(command, "r+");
+    assert_non_null(f);
+    if (count == 0)
+        assert_int_equal(ftruncate(fileno(f), offset), 0);
+    assert_int_equal(fseek(f, offset, offset < 0 ? SEEK_END : SEEK_SET), 0);
+    assert_int_equal(fwrite(bytes, 1, count, f), count);
+    fclose(f);
+    snprintf(command, sizeof command,
+             "mv %s/kept %s/jtop-prof/kernel/kallsyms-$(cat /proc/sys/kernel/random/boot_id)", base,
+             base);
+    assert_int_equal(system(command), 0);
+}
+
+static void test_what_was_kept_is_checked(void **state) {
+    (void)state;
+    enum { HEAD = 120, NAME = 12 };
+    const uint32_t far = 1u << 30;
+    const uint64_t many = UINT64_MAX / sizeof(struct symbol_entry);
+    static const struct {
+        long offset;
+        size_t count;
+    } places[] = {{0, 1},    {16, 8}, {24, 8},          {32, 8}, {40, 4}, {80, 4},
+                  {HEAD, 0}, {3, 0},  {HEAD + NAME, 4}, {-1, 1}, {-2, 1}};
+    write_many(MANY);
+    reads_kept(MANY);
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        assert_true(reads_kept(MANY));
+        const void *bytes = places[i].count == 8   ? (const void *)&many
+                            : places[i].count == 4 ? (const void *)&far
+                                                   : "\1";
+        damage(places[i].offset, bytes, places[i].count);
+        assert_false(reads_kept(MANY));
+    }
+    uint64_t start = UINT64_MAX; /* not sorted */
+    assert_true(reads_kept(MANY));
+    damage(HEAD, &start, sizeof start);
+    assert_false(reads_kept(MANY));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_and_modules),
         cmocka_unit_test(test_hidden_addresses),
         cmocka_unit_test(test_no_file),
+        cmocka_unit_test_setup_teardown(test_a_second_process_reads_what_was_kept, make_base,
+                                        remove_base),
+        cmocka_unit_test_setup_teardown(test_what_was_kept_may_be_old, make_base, remove_base),
+        cmocka_unit_test_setup_teardown(test_what_was_kept_is_checked, make_base, remove_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

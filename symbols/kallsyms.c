@@ -165,7 +165,7 @@ static uint64_t hash_file(const char *path, size_t most) {
     return h;
 }
 
-/* False: this kernel cannot be told from others. */
+/* False: nothing tells this kernel from others. */
 static bool identify(const char *path, struct identity *id) {
     struct stat st;
     memset(id, 0, sizeof *id);

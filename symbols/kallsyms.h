@@ -13,7 +13,7 @@
 #ifndef JTOP_SYMBOLS_KALLSYMS_H
 #define JTOP_SYMBOLS_KALLSYMS_H
 
-#include "symbols/cache_file.h"
+#include "core/base/cache_file.h"
 #include "symbols/elf/symbol_table.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,5 @@
 /*
  * Files:
- *   cache_file    files with what was found out before, for later processes
  *   find          lookup of symbols by name in all mapped files
  *   intern        pool of strings that are stored once each
  *   kallsyms      kernel function names from /proc/kallsyms

@@ -189,8 +189,10 @@ static bool faults_are_deliverable(const void *context) {
 bool sampler_stack_is_small(const void *context) {
     if (!context)
         return false;
-    const stack_t *alternate = &((const ucontext_t *)context)->uc_stack;
-    return !(alternate->ss_flags & SS_DISABLE) && alternate->ss_size < ALTERNATE_STACK_MIN;
+    const ucontext_t *u = context;
+    /* In a handler of faults, one more signal's frame is on it. */
+    size_t least = ALTERNATE_STACK_MIN * (sigismember(&u->uc_sigmask, SIGSEGV) == 1 ? 2 : 1);
+    return !(u->uc_stack.ss_flags & SS_DISABLE) && u->uc_stack.ss_size < least;
 }
 
 /* AsyncGetCallTrace reads the context only for a thread in Java code. A callback is not in Java

@@ -1,5 +1,6 @@
 /*
  * Files:
+ *   cache_file  files with what was found out before, for later processes
  *   clean_text  copies of untrusted text as valid UTF-8 without control characters
  *   clock       reading of the system clocks as a number of ns or ms
  *   err         error messages for people, with errno and the process's exit code

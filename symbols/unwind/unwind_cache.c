@@ -1,6 +1,6 @@
 #include "symbols/unwind/unwind_cache.h"
 
-#include "symbols/cache_file.h"
+#include "core/base/cache_file.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -516,8 +516,8 @@ static bool trap_handle(struct engine_run *run, const siginfo_t *info, void *con
     atomic_signal_fence(memory_order_seq_cst);
     if (!n->period) /* the first one may be very short */
         set_period(n, t->handle, run->request.interval + COST_FIRST_NS);
-    /* What is pending is then over when the buffer is read: if there is something in it, a signal is
-     * to come. And where a guarded read fails, the kernel may deliver a blocked SIGTRAP before the
+    /* A pending SIGTRAP is handled before the buffer is read: for what comes into it later, a signal
+     * is to come. And where a guarded read fails, the kernel may deliver a blocked SIGTRAP before the
      * SIGSEGV, at the wrong place (6.18: dequeue_synchronous_signal does not check the mask). */
     n->unsure = sampler_stack_is_small(context); /* then nothing is read */
     if (!n->unsure)

@@ -31,9 +31,10 @@ bool sigtrap_is_front(void);
 bool sigtrap_is_event(const siginfo_t *info, uint64_t *data);
 
 /* For a handler that is ready to be interrupted by another SIGTRAP, until it returns. Faults are
- * delivered then, too, even where a handler of SIGSEGV was interrupted: guarded loads may fail. The
- * VM's handlers of faults do not block SIGTRAP. If one was interrupted at its first instruction,
- * returns the context of the fault; otherwise `context`. Signal-safe. */
+ * delivered then, too, even where a handler of SIGSEGV was interrupted: guarded loads may fail.
+ * Handlers of faults of JDK 16 and later do not block SIGTRAP, and the kernel may deliver it in spite
+ * of that. If one was interrupted at its first instruction, returns the context of the fault;
+ * otherwise `context`. Signal-safe. */
 void *sigtrap_unblock(void *context);
 
 /* Notes that a thread may still have to handle the SIGTRAP of an event that was closed. The thread

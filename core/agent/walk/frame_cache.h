@@ -1,7 +1,7 @@
 /*
  * What was found before at return addresses in compiled code: the frame words of the methods there
  * and the frame's size. A walk finds the same return addresses again and again, and to look one up
- * takes a tenth of the time that it takes to read the VM's structures.
+ * takes a third of the time that it takes to read the VM's structures.
  *
  * An entry is used only as long as the compiled code it was read from is there: its block in the
  * code heap is in use, and has the same Method* and compile id, which the VM gives only once.

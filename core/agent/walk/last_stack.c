@@ -50,10 +50,22 @@ static uint32_t find_valid(const struct last_stack *l, const struct vm *vm, uint
     return l->first;
 }
 
+static uintptr_t owner_of(const struct last_stack *l) {
+    return atomic_load_explicit(&l->thread, memory_order_relaxed);
+}
+
+/* A thread has one of two places. */
+static struct last_stack *place_of(struct last_stack *table, uintptr_t thread) {
+    uint64_t h = (uint64_t)thread * UINT64_C(0x9e3779b97f4a7c15);
+    struct last_stack *a = &table[h >> 32 & (THREADS - 1)],
+                      *b = &table[(h >> 32 & (THREADS - 1)) ^ 1];
+    bool other = owner_of(b) == thread || (owner_of(a) != thread && owner_of(a) && !owner_of(b));
+    return other ? b : a;
+}
+
 struct last_stack *last_stack_enter(struct last_stack *table, const struct vm *vm, uintptr_t thread,
                                     uint32_t turn, uintptr_t low, uintptr_t base) {
-    uint64_t h = (uint64_t)thread * UINT64_C(0x9e3779b97f4a7c15);
-    struct last_stack *l = table ? &table[h >> 32 & (THREADS - 1)] : NULL;
+    struct last_stack *l = table ? place_of(table, thread) : NULL;
     if (!l || atomic_exchange_explicit(&l->busy, 1, memory_order_acquire))
         return NULL;
     if (l->pause) {
@@ -61,10 +73,11 @@ struct last_stack *last_stack_enter(struct last_stack *table, const struct vm *v
         last_stack_leave(l);
         return NULL;
     }
-    l->fresh = !l->thread || (l->thread == thread && l->turn != turn);
-    if (l->thread != thread || l->turn != turn) {
+    uintptr_t owner = owner_of(l);
+    l->fresh = !owner || (owner == thread && l->turn != turn);
+    if (owner != thread || l->turn != turn) {
         l->first = PLACES_END;
-        l->thread = thread;
+        atomic_store_explicit(&l->thread, thread, memory_order_relaxed);
         l->turn = turn;
     }
     l->places = l->checks = 0;
@@ -117,6 +130,11 @@ static void judge(struct last_stack *l, uint32_t found, uint32_t all) {
     bool worth = l->fresh || all < WORTH_PLACES || found >= all / WORTH_PART;
     l->useless = worth ? 0 : 2 * l->useless + 1 < PAUSE_MAX ? 2 * l->useless + 1 : PAUSE_MAX;
     l->pause = l->useless;
+}
+
+void last_stack_give_up(struct last_stack *l) {
+    l->fresh = false;
+    judge(l, 0, l->places);
 }
 
 void last_stack_keep(struct last_stack *l, const uint64_t *frame, uint32_t frames, uint32_t from) {

@@ -46,21 +46,22 @@ struct last_place {
 
 struct last_stack {
     _Atomic uint32_t busy;
-    uint32_t turn;           /* of the table of method ids */
-    uintptr_t thread;        /* JavaThread* */
-    uint32_t first;          /* the last stack's places are those from here to the end */
-    uint32_t valid;          /* as far as they are valid now */
-    uint32_t places, checks; /* of the walk going on */
-    bool fresh;              /* nothing could be known: it is the first walk (of this turn) */
-    uint32_t pause;          /* walks to leave out */
-    uint32_t useless;        /* the last such number; 0: the last walk has found enough here */
+    uint32_t turn;            /* of the table of method ids */
+    _Atomic uintptr_t thread; /* JavaThread* */
+    uint32_t first;           /* the last stack's places are those from here to the end */
+    uint32_t valid;           /* from here on they are valid now */
+    uint32_t places, checks;  /* of the walk going on */
+    bool fresh;               /* nothing could be known: it is the first walk (of this turn) */
+    uint32_t pause;           /* walks to leave out */
+    uint32_t useless;         /* the last such number; 0: the last walk has found enough here */
     struct last_place place[2 * LAST_PLACES];
     struct last_check check[2 * LAST_CHECKS];
     uint64_t frame[WIRE_FRAMES_MAX];
 };
 
-/* Maps an empty table, of which only what is used takes memory: 24 KB for each thread, and 70 bytes
- * for each frame. NULL: no memory; then no stack is kept. Not signal-safe, as last_stacks_unmap. */
+/* Maps an empty table for 64 threads, of which only what is used takes memory: for each thread 24
+ * KB, and 140 bytes for each frame (interpreted: 300), 350 KB at most. More threads take turns.
+ * NULL: no memory; then no stack is kept. Not signal-safe, as last_stacks_unmap. */
 struct last_stack *last_stacks_map(void);
 void last_stacks_unmap(struct last_stack *table);
 
@@ -85,6 +86,8 @@ void last_stack_note_fp(struct last_stack *l, uintptr_t fp, uintptr_t slot);
 /* What the walk was going to note can't be checked: forgets the places noted so far. */
 void last_stack_drop(struct last_stack *l);
 
+/* The walk has ended before the thread's entry: nothing is kept of it. */
+void last_stack_give_up(struct last_stack *l);
 /* Keeps the stack. The walk has added the frame words frame[0..frames), then those of the valid
  * place `from` (LAST_NONE: it went on to the thread's entry). */
 void last_stack_keep(struct last_stack *l, const uint64_t *frame, uint32_t frames, uint32_t from);

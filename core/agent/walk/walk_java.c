@@ -85,8 +85,13 @@ static void note_compiled(const struct walk *k, const struct cached_place *p, ui
     if (!k->last)
         return;
     uintptr_t id = p->blob + (uintptr_t)k->vm->at.nmethod_compile_id;
+    uint64_t word = guarded_load64(slot); /* a code address may be signed (aarch64) */
+    if (registers_code_address(word) != pc) {
+        last_stack_drop(k->last); /* the VM has just changed it, to deoptimize the caller */
+        return;
+    }
     last_stack_note(k->last, id | LAST_CODE, p->compile_id);
-    last_stack_note(k->last, slot, pc);
+    last_stack_note(k->last, slot, word);
 }
 
 bool java_step_cached(struct walk *k, struct cursor *at) {

@@ -32,7 +32,8 @@ static void note_entry(const struct walk *k, const struct cursor *at, uintptr_t 
     const uintptr_t slot[] = {wrapper_slot, anchor + (uintptr_t)l->anchor_sp,
                               anchor + (uintptr_t)l->anchor_pc, anchor + (uintptr_t)l->anchor_fp,
                               java->sp - WORD};
-    uint32_t slots = java->pc ? 5 : 4; /* the last one only if the anchor has no pc */
+    /* The last one is read only if the anchor has no pc; it does no harm otherwise. */
+    uint32_t slots = java->pc ? 5 : 4;
     last_stack_note_fp(k->last, at->fp, at->fp_slot);
     for (uint32_t i = 0; i < slots; i++)
         last_stack_note(k->last, slot[i], guarded_load64(slot[i]));
@@ -140,6 +141,10 @@ static bool find_caller(struct walk *k, const struct cursor *leaf, uintptr_t lim
     return true;
 }
 
+static bool is_in_java(const struct walk *k) {
+    return guarded_load32(k->thread + (uintptr_t)k->vm->at.thread_state) == THREAD_IN_JAVA;
+}
+
 /* Whether this Java frame can be walked on from. Where frames are being thawed, what lies behind is
  * not theirs yet. */
 static bool is_whole(struct walk *k, const struct cursor *java) {
@@ -166,8 +171,7 @@ static bool search_unnoted(struct walk *k, struct seam *seam, struct native_fram
     *java = (struct cursor){.pc = stop == NATIVE_CODE ? f.pc : 0, f.sp, f.fp, f.interrupted};
     if (java->pc && java->leaf)
         return true;
-    bool in_java = guarded_load32(k->thread + (uintptr_t)at->thread_state) == THREAD_IN_JAVA;
-    if (!in_java && !wrapper)
+    if (!is_in_java(k) && !wrapper)
         return end_native(k, stop);
     if (find_caller(k, &seam->native, wrapper ? wrapper : k->limit, java)) {
         if (java->sp < f.sp) { /* what was added beyond it was none */
@@ -188,17 +192,19 @@ static bool cross_unnoted(struct walk *k, struct seam *seam, struct native_frame
     struct registers r = k->r;
     uint32_t frames = k->s->n;
     struct native_bounds bounds = {.limit = k->limit};
+    if (!has_tables(k->w) || k->w->walk == WIRE_WALK_FP)
+        return search_unnoted(k, seam, leaf, java);
     bool exact;
     enum native_stop stop = native_walk(k->w, &bounds, &f, &k->r, k->s, &exact);
     if (stop == NATIVE_FULL)
         return walk_fail(k, WIRE_FAILURE_TRUNCATED);
     /* Nothing needs to be searched for; and what earlier calls have left on the stack, return
-     * addresses and wrappers, would be found there. */
-    if (exact && stop == NATIVE_CODE) {
-        *java = (struct cursor){.pc = f.pc, .sp = f.sp, .fp = f.fp, .leaf = f.interrupted};
+     * addresses and wrappers, would be found there. But compiled code may have lowered its stack
+     * pointer for the call: in slow paths of ZGC's barriers, for example. */
+    *java = (struct cursor){.pc = f.pc, .sp = f.sp, .fp = f.fp, .leaf = f.interrupted};
+    if (exact && stop == NATIVE_CODE && (java->leaf || caller_leads_on(k, java)))
         return is_whole(k, java);
-    }
-    if (exact && stop == NATIVE_END)
+    if (exact && stop == NATIVE_END && !is_in_java(k))
         return end_native(k, stop);
     k->s->n = frames;
     k->r = r;

@@ -252,6 +252,8 @@ void walk_vm(const struct walker *w, const struct registers *r, struct stack *s)
     if (k.last && k.complete && !s->failure)
         last_stack_keep(k.last, s->frame, k.last_from == LAST_NONE ? s->n : k.last_frames,
                         k.last_from);
+    else if (k.last)
+        last_stack_give_up(k.last);
     last_stack_leave(k.last);
     if (w->walk != WIRE_WALK_NO && !s->java && !s->failure && !w->sleeper) {
         if (w->features & WIRE_FEATURE_COMPTASK)

@@ -1,4 +1,4 @@
-#include "symbols/cache_file.h"
+#include "core/base/cache_file.h"
 
 #include "core/base/home.h"
 

@@ -7,8 +7,8 @@
  *
  * Context: frontend only, any thread while no thread changes the environment.
  */
-#ifndef JTOP_SYMBOLS_CACHE_FILE_H
-#define JTOP_SYMBOLS_CACHE_FILE_H
+#ifndef JTOP_BASE_CACHE_FILE_H
+#define JTOP_BASE_CACHE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

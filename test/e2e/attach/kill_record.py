@@ -21,7 +21,7 @@ KILLS = int(os.environ.get("KILLS", "12"))
 SEED = int(os.environ.get("SEED", str(time.time_ns() % 1000000)))
 
 # core/wire/layout.h
-RING_BYTES, SAMPLES, HEAD, TAIL, WIPING, RING = 16, 9848, 10240, 10304, 10312, 20480
+RING_BYTES, SAMPLES, HEAD, TAIL, WIPING, RING = 16, 16056, 16448, 16512, 16520, 20480
 # core/wire/record.h
 SAMPLE, FIRST_OF_READERS, BUSY = 2, 64, 1 << 63
 
@@ -71,6 +71,8 @@ class Ring:
 def check(ring, path, reader_lives, jvm_lives):
     samples, times, size = in_file(path)
     committed, left = ring.committed(), ring.left()
+    want(committed > 0 and 0 < ring.consumed() <= ring.word(HEAD), "not the ring: %d committed" %
+         committed)
     want(samples + left >= committed, "%d in the file and %d in the ring, of %d" %
          (samples, left, committed))
     if jvm_lives:  # else what was abandoned half-way has been skipped

@@ -3,8 +3,9 @@
  * and the frame's size. A walk finds the same return addresses again and again, and to look one up
  * takes a third of the time that it takes to read the VM's structures.
  *
- * An entry is used only as long as the compiled code it was read from is there: its block in the
- * code heap is in use, and has the same Method* and compile id, which the VM gives only once.
+ * An entry is used only while the code it was read from is there: it has the same compile id, which
+ * the VM gives only once. Code with a frame on a stack stays where it is, so the word there is its
+ * own.
  *
  * Context: signal-safe, any thread; entries are written by the handler that finds them first, and
  * no handler waits for another.
@@ -14,21 +15,21 @@
 
 #include "core/agent/vm/vm_code.h"
 
-#define CACHED_FRAMES_MAX 6 /* with more methods inlined at a place, it is not kept */
+#define CACHED_FRAMES_MAX 5 /* with more methods inlined at a place, it is not kept */
 
 struct cached_place {
-    uintptr_t pc; /* the return address */
-    uintptr_t blob, method;
-    uint32_t compile_id;
-    uint32_t frame_words;
-    uint32_t turn; /* of the table of method ids */
+    uintptr_t pc;         /* the return address */
+    uintptr_t blob;       /* its code */
+    uint32_t compile_id;  /* of the code */
+    uint32_t frame_words; /* size of the frame */
+    uint32_t turn;        /* of the table of method ids */
     uint32_t frames;
     uint64_t frame[CACHED_FRAMES_MAX]; /* frame words, innermost method first */
 };
 
 struct frame_cache;
 
-/* Maps an empty cache, about 400 KB that are touched as needed. NULL: no memory; a NULL cache is
+/* Maps an empty cache, 256 KB that are touched as needed. NULL: no memory; a NULL cache is
  * valid and stays empty. Not signal-safe, as frame_cache_unmap. */
 struct frame_cache *frame_cache_map(void);
 void frame_cache_unmap(struct frame_cache *c);

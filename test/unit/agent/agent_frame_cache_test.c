@@ -9,38 +9,35 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define PLACES 20000u
 
-/* A compiled method as the cache reads it: the header of its block, then its data. */
+/* A compiled method as the cache reads it. */
 struct block {
-    uint64_t length;
-    uint8_t used, padding[7];
-    uint64_t method;
+    uint64_t other[8];
     uint32_t compile_id;
 };
 
 static struct block block;
 
-static const struct vm vm = {.at = {.heap_header_bytes = offsetof(struct block, method),
-                                    .heap_used = offsetof(struct block, used),
-                                    .nmethod_method = 0,
-                                    .nmethod_compile_id = offsetof(struct block, compile_id) -
-                                                          offsetof(struct block, method)}};
+/* Return addresses are offsets of the code here. */
+static struct vm vm = {.at = {.nmethod_compile_id = offsetof(struct block, compile_id)}};
 
 static struct code code_of(const struct block *b) {
-    return (struct code){.kind = CODE_COMPILED, .blob = (uintptr_t)&b->method, .frame_words = 12};
+    return (struct code){.kind = CODE_COMPILED, .blob = (uintptr_t)b, .frame_words = 12};
 }
 
 static void keep(struct frame_cache *c, uintptr_t pc, uint32_t turn) {
     const struct code code = code_of(&block);
     struct cached_place place = {.frames = 2, .frame = {pc, pc + 1}};
-    assert_true(frame_cache_begin(&vm, &code, pc, turn, &place));
+    assert_true(frame_cache_begin(&vm, &code, vm.code_low + pc, turn, &place));
     frame_cache_keep(c, &vm, &place);
 }
 
 static void begin(void) {
-    block = (struct block){.used = 1, .method = 0x7000, .compile_id = 41};
+    block = (struct block){.compile_id = 41};
+    vm.code_low = (uintptr_t)&block - 4096;
     assert_int_equal(guarded_install(), 0);
 }
 
@@ -49,19 +46,19 @@ static void what_was_kept_is_found(void **state) {
     struct frame_cache *c = frame_cache_map();
     struct cached_place p;
     begin();
-    assert_false(frame_cache_find(c, &vm, 0x1000, 0, &p));
+    assert_false(frame_cache_find(c, &vm, vm.code_low + 0x1000, 0, &p));
     keep(c, 0x1000, 0);
-    assert_true(frame_cache_find(c, &vm, 0x1000, 0, &p));
+    assert_true(frame_cache_find(c, &vm, vm.code_low + 0x1000, 0, &p));
     assert_int_equal(p.frames, 2);
     assert_int_equal(p.frame[1], 0x1001);
     assert_int_equal(p.frame_words, 12);
-    assert_false(frame_cache_find(c, &vm, 0x1001, 0, &p));
+    assert_false(frame_cache_find(c, &vm, vm.code_low + 0x1001, 0, &p));
     /* More places than there is room for: those that are found are the right ones. */
     uint32_t found = 0;
     for (uintptr_t pc = 1; pc <= PLACES; pc++)
         keep(c, pc * 16, 0);
     for (uintptr_t pc = 1; pc <= PLACES; pc++)
-        if (frame_cache_find(c, &vm, pc * 16, 0, &p)) {
+        if (frame_cache_find(c, &vm, vm.code_low + pc * 16, 0, &p)) {
             assert_int_equal(p.frame[0], pc * 16);
             found++;
         }
@@ -77,31 +74,55 @@ static void other_code_at_its_place_is_not_it(void **state) {
     begin();
     keep(c, 0x1000, 3);
     block.compile_id++;
-    assert_false(frame_cache_find(c, &vm, 0x1000, 3, &p));
+    assert_false(frame_cache_find(c, &vm, vm.code_low + 0x1000, 3, &p));
     block.compile_id--;
-    block.method += 8;
-    assert_false(frame_cache_find(c, &vm, 0x1000, 3, &p));
-    block.method -= 8;
-    block.used = 0;
-    assert_false(frame_cache_find(c, &vm, 0x1000, 3, &p));
-    block.used = 1;
-    assert_true(frame_cache_find(c, &vm, 0x1000, 3, &p));
+    assert_true(frame_cache_find(c, &vm, vm.code_low + 0x1000, 3, &p));
     /* Its method ids may have been given to other methods. */
-    assert_false(frame_cache_find(c, &vm, 0x1000, 4, &p));
-    /* Its memory may be gone. */
-    const struct code code = {.kind = CODE_COMPILED, .blob = 0x10000};
+    assert_false(frame_cache_find(c, &vm, vm.code_low + 0x1000, 4, &p));
+    /* Its memory may be gone, when it is read and later. */
+    void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const struct code code = {.kind = CODE_COMPILED, .blob = (uintptr_t)memory};
     struct cached_place gone = {.frames = 1};
-    assert_true(frame_cache_begin(&vm, &code, 0x2000, 3, &gone));
+    assert_false(frame_cache_begin(&vm, &code, vm.code_low + 0x2000, 3, &gone));
+    ((struct block *)memory)->compile_id = 7;
+    vm.code_low = (uintptr_t)memory;
+    assert_true(frame_cache_begin(&vm, &code, vm.code_low + 0x2000, 3, &gone));
     frame_cache_keep(c, &vm, &gone);
-    assert_false(frame_cache_find(c, &vm, 0x2000, 3, &p));
+    assert_true(frame_cache_find(c, &vm, vm.code_low + 0x2000, 3, &p));
+    assert_int_equal(p.blob, (uintptr_t)memory);
+    munmap(memory, 4096);
+    assert_false(frame_cache_find(c, &vm, vm.code_low + 0x2000, 3, &p));
     /* It may go while it is read. */
+    vm.code_low = (uintptr_t)&block - 4096;
     const struct code alive = code_of(&block);
     struct cached_place torn = {.frames = 1};
-    assert_true(frame_cache_begin(&vm, &alive, 0x3000, 3, &torn));
+    assert_true(frame_cache_begin(&vm, &alive, vm.code_low + 0x3000, 3, &torn));
     block.compile_id++;
     frame_cache_keep(c, &vm, &torn);
     block.compile_id--;
-    assert_false(frame_cache_find(c, &vm, 0x3000, 3, &p));
+    assert_false(frame_cache_find(c, &vm, vm.code_low + 0x3000, 3, &p));
+    frame_cache_unmap(c);
+    guarded_remove();
+}
+
+/* What the small numbers of an entry can't say. */
+static void what_has_no_room_is_not_kept(void **state) {
+    (void)state;
+    struct frame_cache *c = frame_cache_map();
+    const struct code code = code_of(&block);
+    struct cached_place p;
+    begin();
+    for (int i = 0; i < 4; i++) {
+        struct cached_place place = {.frames = 1};
+        assert_true(frame_cache_begin(&vm, &code, vm.code_low + 0x1000, 0, &place));
+        place.frame_words = i == 1 ? UINT16_MAX + 1u : 12;
+        place.frames = i == 2 ? CACHED_FRAMES_MAX + 1 : 1;
+        place.pc += i == 3 ? UINT64_C(1) << 32 : 0;
+        frame_cache_keep(c, &vm, &place);
+        assert_int_equal(frame_cache_find(c, &vm, place.pc, 0, &p), i == 0);
+        frame_cache_unmap(c);
+        c = frame_cache_map();
+    }
     frame_cache_unmap(c);
     guarded_remove();
 }
@@ -113,10 +134,10 @@ static void without_compile_ids_nothing_is_kept(void **state) {
     const struct code code = code_of(&block);
     begin();
     old.at.nmethod_compile_id = -1;
-    assert_false(frame_cache_begin(&old, &code, 0x1000, 0, &place));
-    assert_true(frame_cache_begin(&vm, &code, 0x1000, 0, &place));
+    assert_false(frame_cache_begin(&old, &code, vm.code_low + 0x1000, 0, &place));
+    assert_true(frame_cache_begin(&vm, &code, vm.code_low + 0x1000, 0, &place));
     frame_cache_keep(NULL, &vm, &place);
-    assert_false(frame_cache_find(NULL, &vm, 0x1000, 0, &p));
+    assert_false(frame_cache_find(NULL, &vm, vm.code_low + 0x1000, 0, &p));
     frame_cache_unmap(NULL);
     guarded_remove();
 }
@@ -140,7 +161,7 @@ static void *read_places(void *arg) {
     struct cached_place p;
     while (atomic_load(&ended) < 2)
         for (uintptr_t pc = 1; pc <= 64; pc++)
-            if (frame_cache_find(shared, &vm, pc << 20, 0, &p) &&
+            if (frame_cache_find(shared, &vm, vm.code_low + pc << 20, 0, &p) &&
                 (p.frame[0] != pc << 20 || p.frame[1] != (pc << 20) + 1))
                 atomic_fetch_add(&wrong, 1);
     return NULL;
@@ -164,6 +185,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_kept_is_found),
         cmocka_unit_test(other_code_at_its_place_is_not_it),
+        cmocka_unit_test(what_has_no_room_is_not_kept),
         cmocka_unit_test(without_compile_ids_nothing_is_kept),
         cmocka_unit_test(halves_of_two_places_are_never_found),
     };

@@ -2,6 +2,7 @@
 
 #include "core/base/file.h"
 #include "core/base/hash.h"
+#include "symbols/elf/table_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,6 @@ enum {
     REACH = 64 << 10,   /* bytes that a function may cover at most; kallsyms has no sizes */
     FIRST_BYTES = 4096, /* of the file, that tell whether addresses are the same */
     KEPT_FILES = 4,
-    KEPT_LEAST = 1000, /* symbols; fewer are read as fast */
 };
 
 struct line {
@@ -137,20 +137,11 @@ static void explain(struct kallsyms *k, const char *path, int rc) {
 
 /* What is kept for later processes. */
 
-/* Increase the number if the same text gives another table. */
-#define MAGIC "jtop kallsyms 1"
-#define FOLDER "kernel"
-#define PREFIX "kallsyms-"
-
-struct head {
-    char magic[16];
-    uint64_t entry_bytes, entries, names_bytes;
-    struct identity {
-        char boot[40];
-        uint64_t first, modules; /* hashes */
-        uint64_t size;           /* of a file that has one, and its last change */
-        int64_t second, nanosecond;
-    } id;
+struct identity {
+    char boot[40];
+    uint64_t first, modules; /* hashes */
+    uint64_t size;           /* of a file that has one, and its last change */
+    int64_t second, nanosecond;
 };
 
 static uint64_t hash_file(const char *path, size_t most) {
@@ -183,62 +174,16 @@ static bool identify(const char *path, struct identity *id) {
     return id->first != 0;
 }
 
-static void name_of(const struct identity *id, char out[64]) {
-    snprintf(out, 64, PREFIX "%.36s", id->boot);
-}
-
-/* Whether each entry's name is within the names, and another text after it. */
-static bool are_sound(const struct symbol_entry *e, uint64_t count, const char *names,
-                      uint64_t bytes) {
-    bool good = bytes >= 2 && !names[bytes - 1] && !names[bytes - 2];
-    for (uint64_t i = 0; i < count && good; i++)
-        good = e[i].name < bytes - 1 && (i == 0 || e[i].start > e[i - 1].start);
-    return good;
-}
-
-static bool load(struct kallsyms *k, const struct identity *id) {
-    char name[64];
-    name_of(id, name);
-    if (!cache_file_map(FOLDER, name, &k->map))
-        return false;
-    const struct head *h = k->map.data;
-    size_t bytes = k->map.bytes;
-    char *after = (char *)k->map.data + sizeof *h;
-    if (bytes >= sizeof *h && memcmp(h->magic, MAGIC, sizeof h->magic) == 0 &&
-        memcmp(&h->id, id, sizeof *id) == 0 && h->entry_bytes == sizeof(struct symbol_entry) &&
-        h->entries <= bytes / sizeof(struct symbol_entry) && h->names_bytes <= bytes &&
-        bytes == sizeof *h + h->entries * sizeof(struct symbol_entry) + h->names_bytes) {
-        struct symbol_entry *entries = (struct symbol_entry *)(void *)after;
-        char *names = after + h->entries * sizeof *entries;
-        if (are_sound(entries, h->entries, names, h->names_bytes)) {
-            k->table = (struct symbol_table){.entries = entries,
-                                             .count = h->entries,
-                                             .names = names,
-                                             .names_length = h->names_bytes};
-            return k->is_kept = true;
-        }
-    }
-    cache_file_unmap(&k->map);
-    return false;
-}
-
-static void store(const struct symbol_table *t, const struct identity *id) {
-    struct head h;
-    char name[64];
-    if (t->count < KEPT_LEAST)
-        return;
-    memset(&h, 0, sizeof h); /* padding, too */
-    memcpy(h.magic, MAGIC, sizeof h.magic);
-    h.entry_bytes = sizeof *t->entries;
-    h.entries = t->count;
-    h.names_bytes = t->names_length + 1; /* so that they end with two NULs */
-    h.id = *id;
-    const struct iovec piece[] = {{&h, sizeof h},
-                                  {t->entries, t->count * sizeof *t->entries},
-                                  {t->names, t->names_length},
-                                  {(char[1]){0}, 1}};
-    name_of(id, name);
-    cache_file_store(FOLDER, PREFIX, name, piece, 4, KEPT_FILES);
+/* `name` has room for the file's. */
+static struct table_file file_of(const struct identity *id, char name[64]) {
+    snprintf(name, 64, "kallsyms-%.36s", id->boot);
+    return (struct table_file){.magic = "kallsyms 1",
+                               .folder = "kernel",
+                               .prefix = "kallsyms-",
+                               .name = name,
+                               .most = KEPT_FILES,
+                               .id = id,
+                               .id_bytes = sizeof *id};
 }
 
 static int read_table(struct symbol_table *t, const char *path) {
@@ -254,17 +199,20 @@ static int read_table(struct symbol_table *t, const char *path) {
 
 void kallsyms_read_once(struct kallsyms *k, const char *path) {
     struct identity id;
+    char name[64];
     if (k->was_read)
         return;
     k->was_read = true;
     bool known = identify(path, &id);
-    if (known && load(k, &id))
+    const struct table_file file = file_of(&id, name);
+    k->is_kept = known && table_file_load(&file, &k->table);
+    if (k->is_kept)
         return;
     int rc = read_table(&k->table, path);
     if (rc != 0)
         explain(k, path, rc);
     else if (known)
-        store(&k->table, &id);
+        table_file_store(&file, &k->table);
 }
 
 bool kallsyms_may_be_old(const struct kallsyms *k) {
@@ -273,10 +221,13 @@ bool kallsyms_may_be_old(const struct kallsyms *k) {
 
 void kallsyms_read_again(struct kallsyms *k, const char *path) {
     struct identity id;
+    char name[64];
     if (!kallsyms_may_be_old(k))
         return;
-    if (read_table(&k->again, path) == 0 && identify(path, &id))
-        store(&k->again, &id);
+    if (read_table(&k->again, path) == 0 && identify(path, &id)) {
+        const struct table_file file = file_of(&id, name);
+        table_file_store(&file, &k->again);
+    }
     k->was_read_again = true;
 }
 
@@ -296,9 +247,6 @@ const char *kallsyms_find(const struct kallsyms *k, uint64_t address, const char
 }
 
 void kallsyms_free(struct kallsyms *k) {
-    if (k->is_kept)
-        cache_file_unmap(&k->map);
-    else
-        symbol_table_free(&k->table);
+    symbol_table_free(&k->table);
     symbol_table_free(&k->again);
 }

@@ -1,10 +1,7 @@
 /*
  * The kernel's function names, from /proc/kallsyms. To read it takes the kernel a tenth of a second,
- * so what is in it is kept in a file for later processes (cache_file.h):
- *
- *      kallsyms-BOOT   identity: the boot, loaded modules, first addresses; entries; names
- *
- * Not all changes change the identity (BPF programs). If the file does not have an address,
+ * so what is in it is kept in a file for later processes (elf/table_file.h), and used in the same
+ * boot, with the same modules and the same first addresses. Not all changes change the identity (BPF programs). If the file does not have an address,
  * /proc/kallsyms is read.
  *
  * Context: frontend only; one thread at a time per struct. kallsyms_find may be called by several
@@ -13,7 +10,6 @@
 #ifndef JTOP_SYMBOLS_KALLSYMS_H
 #define JTOP_SYMBOLS_KALLSYMS_H
 
-#include "core/base/cache_file.h"
 #include "symbols/elf/symbol_table.h"
 
 #include <stdatomic.h>
@@ -22,7 +18,6 @@ struct kallsyms {
     bool was_read;
     bool is_kept;              /* table is from the file of an earlier process */
     struct symbol_table table; /* empty if there is trouble */
-    struct cache_map map;      /* what `table` points into, if is_kept */
     _Atomic bool was_read_again;
     struct symbol_table again; /* read because `table` lacked an address */
     char trouble[384];         /* why there are no names and what to do; "" if there are names */

@@ -69,11 +69,13 @@ struct reading {
 
 static struct elf_symbols *read_file(void *arg) {
     const struct reading *r = arg;
-    struct elf_symbols *elf = NULL;
-    if (elf_symbols_read(r->fd, &elf))
-        return NULL;
+    struct elf_symbols *elf = elf_symbols_kept(r->fd);
+    if (elf || elf_symbols_read(r->fd, &elf))
+        return elf;
     if (!elf->has_symtab)
         debug_file_add(r->modules->files, r->mapping->path, elf);
+    else
+        elf_symbols_keep(elf, r->fd);
     return elf;
 }
 

@@ -1,10 +1,14 @@
 #include "symbols/elf/elf_symbols.h"
 
 #include "symbols/elf/elf_image.h"
+#include "symbols/elf/table_file.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
     SYMTAB_LIMIT = 64 << 20,
@@ -12,6 +16,7 @@ enum {
     NOTES_LIMIT = 64 << 10,
     RELOCATIONS_LIMIT = 16 << 20,
     UNSIZED_REACH = 4 << 10, /* bytes that a symbol without a size may cover */
+    KEPT_FILES = 64,
 };
 
 /* State while one file is read. A section index is 0 if there is no such section. */
@@ -260,6 +265,70 @@ int elf_symbols_read(int fd, struct elf_symbols **out) {
     struct elf_image image;
     int rc = elf_image_open(fd, &image);
     return rc ? rc : read_image(&image, out);
+}
+
+/* Identifies a file. An inode number may be reused for another file, and a file may be rewritten in
+ * place. */
+struct identity {
+    uint64_t device, inode, size;
+    int64_t second, nanosecond; /* of its last change */
+};
+
+static bool identify(int fd, struct identity *id) {
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    *id = (struct identity){st.st_dev, st.st_ino, (uint64_t)st.st_size, st.st_ctim.tv_sec,
+                            st.st_ctim.tv_nsec};
+    return true;
+}
+
+/* `name` has room for the file's. All but the table is kept with it. */
+static struct table_file file_of(const struct identity *id, struct elf_symbols *rest,
+                                 char name[64]) {
+    snprintf(name, 64, "elf-%" PRIx64 "-%" PRIx64, id->device, id->inode);
+    return (struct table_file){.magic = "elf symbols 1",
+                               .folder = "symbols",
+                               .prefix = "elf-",
+                               .name = name,
+                               .most = KEPT_FILES,
+                               .id = id,
+                               .id_bytes = sizeof *id,
+                               .more = rest,
+                               .more_bytes = sizeof *rest};
+}
+
+struct elf_symbols *elf_symbols_kept(int fd) {
+    struct identity id;
+    char name[64];
+    struct symbol_table table;
+    struct elf_symbols *s = identify(fd, &id) ? calloc(1, sizeof *s) : NULL;
+    if (!s)
+        return NULL;
+    const struct table_file file = file_of(&id, s, name);
+    if (!table_file_load(&file, &table)) {
+        free(s);
+        return NULL;
+    }
+    s->table = table;
+    s->has_symtab = true;
+    if (s->segment_count <= ELF_SEGMENTS && s->build_id_length <= ELF_BUILD_ID &&
+        memchr(s->debug_link, 0, sizeof s->debug_link))
+        return s;
+    elf_symbols_free(s);
+    return NULL;
+}
+
+void elf_symbols_keep(const struct elf_symbols *s, int fd) {
+    struct identity id;
+    char name[64];
+    struct elf_symbols rest;
+    if (!s->has_symtab || !identify(fd, &id))
+        return;
+    memcpy(&rest, s, sizeof rest); /* padding, too */
+    rest.table = (struct symbol_table){0};
+    const struct table_file file = file_of(&id, &rest, name);
+    table_file_store(&file, &s->table);
 }
 
 int elf_symbols_read_memory(const void *data, size_t size, struct elf_symbols **out) {

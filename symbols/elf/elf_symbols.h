@@ -7,6 +7,7 @@
  *   elf_symbols   functions of one ELF file, found by file offset
  *   maps          parsed /proc/PID/maps, searchable by address
  *   symbol_table  function symbols sorted by address
+ *   table_file    symbol tables kept in files for later processes
  *   target_files  safe opening of files as a target process sees them
  *   vdso          image and symbols of a process's vdso
  *
@@ -44,7 +45,12 @@ struct elf_symbols {
 /* Reads a regular file. 0, or -EINVAL (not ELF, or damaged), -EFBIG, -ENOMEM, -errno. A file
  * without symbols is no error. The caller keeps the descriptor. */
 int elf_symbols_read(int fd, struct elf_symbols **out);
-/* The same from memory (a vdso). */
+/* The same for a file that was read before, maybe by another process: NULL if it was not kept, or
+ * has changed. In ordinary file systems a file's last change (ctime) can't be set. */
+struct elf_symbols *elf_symbols_kept(int fd);
+/* Keeps what was read from a file that has all of its symbols itself. */
+void elf_symbols_keep(const struct elf_symbols *s, int fd);
+/* As elf_symbols_read, from memory (a vdso). */
 int elf_symbols_read_memory(const void *data, size_t size, struct elf_symbols **out);
 
 /* Adds the .symtab of a separate debug file to `s`. 0 or an error as above; -ESTALE if `s` has a

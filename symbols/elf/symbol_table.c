@@ -123,11 +123,15 @@ const char *symbol_table_name(const struct symbol_table *t, const struct symbol_
 }
 
 size_t symbol_table_bytes(const struct symbol_table *t) {
-    return t->cap * sizeof *t->entries + t->names_length;
+    return t->map.data ? t->map.bytes : t->cap * sizeof *t->entries + t->names_length;
 }
 
 void symbol_table_free(struct symbol_table *t) {
-    free(t->entries);
-    free(t->names);
+    if (t->map.data) {
+        cache_file_unmap(&t->map);
+    } else {
+        free(t->entries);
+        free(t->names);
+    }
     *t = (struct symbol_table){0};
 }

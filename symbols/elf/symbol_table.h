@@ -13,6 +13,8 @@
 #ifndef JTOP_SYMBOLS_ELF_SYMBOL_TABLE_H
 #define JTOP_SYMBOLS_ELF_SYMBOL_TABLE_H
 
+#include "core/base/cache_file.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +39,8 @@ struct symbol_table {
     size_t count, cap;
     char *names;
     size_t names_length;
+    struct cache_map map; /* what entries and names lie in, if they are not allocated: the table is
+                             then finished */
 };
 
 /* Adds a string table; the offsets of symbols that are added next count from `*base`. -ENOMEM, or

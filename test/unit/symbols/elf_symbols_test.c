@@ -212,6 +212,67 @@ static void test_no_regular_file(void **state) {
     assert_int_equal(elf_symbols_read(-1, &s), -EBADF);
 }
 
+/* ---- what is kept for later processes ---- */
+
+enum { MANY = 1500 };
+
+/* As if it had been read from a file. */
+static struct elf_symbols *make_many(void) {
+    struct elf_symbols *s = calloc(1, sizeof *s);
+    char name[32];
+    uint32_t base;
+    assert_non_null(s);
+    s->has_symtab = true;
+    s->segment_count = 1;
+    s->segments[0].size = MANY * 16;
+    s->segments[0].address = 0x1000;
+    s->build_id_length = 3;
+    memcpy(s->build_id, "abc", 3);
+    strcpy(s->debug_link, "libmany.debug");
+    for (int i = 0; i < MANY; i++) {
+        int length = snprintf(name, sizeof name, "function_%d", i);
+        assert_int_equal(symbol_table_names(&s->table, name, (size_t)length, &base), 0);
+        struct symbol_entry e = {
+            .start = 0x1000 + (uint64_t)i * 16, .size = 16, .name = base, .sized = true};
+        assert_int_equal(symbol_table_add(&s->table, &e, SYMBOL_LOCAL), 0);
+    }
+    symbol_table_finish(&s->table);
+    return s;
+}
+
+static void test_what_was_read_is_kept(void **state) {
+    (void)state;
+    char path[] = "/tmp/elf_symbols_test.XXXXXX", name[32];
+    int fd = mkstemp(path);
+    struct elf_symbols *s = make_many();
+    assert_true(fd >= 0);
+    unlink(path);
+    assert_null(elf_symbols_kept(fd));
+    s->has_symtab = false; /* a debug file may be installed any time */
+    elf_symbols_keep(s, fd);
+    assert_null(elf_symbols_kept(fd));
+    s->has_symtab = true;
+    elf_symbols_keep(s, fd);
+    elf_symbols_free(s);
+    s = elf_symbols_kept(fd);
+    assert_non_null(s);
+    assert_true(s->has_symtab);
+    assert_int_equal(s->build_id_length, 3);
+    assert_string_equal(s->debug_link, "libmany.debug");
+    for (uint32_t i = 0; i < MANY; i++) {
+        const struct symbol_entry *e = elf_symbols_find(s, i * 16 + 5);
+        snprintf(name, sizeof name, "function_%u", i);
+        assert_non_null(e);
+        assert_string_equal(symbol_table_name(&s->table, e), name);
+    }
+    assert_null(elf_symbols_find(s, MANY * 16));
+    elf_symbols_free(s);
+    assert_int_equal(write(fd, "x", 1), 1); /* the file is another one now */
+    assert_null(elf_symbols_kept(fd));
+    close(fd);
+    assert_null(elf_symbols_kept(-1));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole),
@@ -221,6 +282,7 @@ int main(void) {
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_huge_file),
         cmocka_unit_test(test_no_regular_file),
+        cmocka_unit_test(test_what_was_read_is_kept),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -185,14 +185,25 @@ static void damage(long offset, const void *bytes, size_t count) {
 
 static void test_what_was_kept_is_checked(void **state) {
     (void)state;
-    enum { HEAD = 120, NAME = 12 };
+    enum { HEAD = 56, ENTRIES = HEAD + 80, NAME = 12 };
     const uint32_t far = 1u << 30;
     const uint64_t many = UINT64_MAX / sizeof(struct symbol_entry);
     static const struct {
         long offset;
         size_t count;
-    } places[] = {{0, 1},    {16, 8}, {24, 8},          {32, 8}, {40, 4}, {80, 4},
-                  {HEAD, 0}, {3, 0},  {HEAD + NAME, 4}, {-1, 1}, {-2, 1}};
+    } places[] = {{0, 1},
+                  {16, 8},
+                  {24, 8},
+                  {32, 8},
+                  {40, 8},
+                  {48, 8},
+                  {HEAD, 4},
+                  {HEAD + 40, 4},
+                  {ENTRIES, 0},
+                  {3, 0},
+                  {ENTRIES + NAME, 4},
+                  {-1, 1},
+                  {-2, 1}};
     write_many(MANY);
     reads_kept(MANY);
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
@@ -205,7 +216,7 @@ static void test_what_was_kept_is_checked(void **state) {
     }
     uint64_t start = UINT64_MAX; /* not sorted */
     assert_true(reads_kept(MANY));
-    damage(HEAD, &start, sizeof start);
+    damage(ENTRIES, &start, sizeof start);
     assert_false(reads_kept(MANY));
 }
 

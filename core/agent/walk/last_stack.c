@@ -1,7 +1,7 @@
 #include "core/agent/walk/last_stack.h"
 
 #include "core/agent/process/guarded.h"
-#include "core/agent/vm/vm_method.h"
+#include "core/agent/process/registers.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -25,29 +25,76 @@ void last_stacks_unmap(struct last_stack *table) {
         munmap(table, THREADS * sizeof *table);
 }
 
-static bool holds(const struct vm *vm, const struct last_check *c, uintptr_t low, uintptr_t base) {
-    uintptr_t at = c->at & ~(uintptr_t)(LAST_CODE | LAST_METHOD);
+/* last_check.at: words from the stack's base to the word, shifted by KIND_BITS, and the kind.
+ *
+ *      WORD     value: the word
+ *      CODE     value: offsets in the code cache, of the code (high half) and of the return address
+ *               that the word is; id: the code's compile id
+ *      METHOD   no word; value: Method*; id: the low half of its identity */
+enum check_kind { CHECK_WORD = 0, CHECK_CODE, CHECK_METHOD };
+#define KIND_BITS 2
+#define KIND_MASK 3u
+
+/* The code that was looked at last: the same few methods are deep in a recursion. */
+struct seen {
+    uint64_t code[2];
+    uint32_t id[2], next;
+};
+
+static bool is_code(const struct vm *vm, const struct last_check *c, struct seen *seen) {
+    uint64_t code = c->value >> 32;
+    for (uint32_t i = 0; i < 2; i++)
+        if (seen->code[i] == code && seen->id[i] == c->id)
+            return true;
+    uintptr_t blob = vm->code_low + code;
+    if (guarded_load32(blob + (uintptr_t)vm->at.nmethod_compile_id) != c->id)
+        return false;
+    seen->code[seen->next] = code;
+    seen->id[seen->next] = c->id;
+    seen->next ^= 1;
+    return true;
+}
+
+static bool holds(const struct last_stack *l, const struct last_check *c, uintptr_t low,
+                  struct seen *seen) {
     struct method_view m;
-    if (c->at & LAST_CODE)
-        return guarded_load32(at) == c->value;
-    if (c->at & LAST_METHOD)
-        return method_look(vm, at, false, &m) && m.identity == c->value;
-    return at >= low && at < base && *(const volatile uint64_t *)at == c->value;
+    if ((c->at & KIND_MASK) == CHECK_METHOD)
+        return method_look(l->vm, c->value, false, &m) && (uint32_t)m.identity == c->id;
+    uintptr_t slot = l->base - (uintptr_t)(c->at >> KIND_BITS) * sizeof(uint64_t);
+    if (slot < low || slot >= l->base)
+        return false;
+    uint64_t word = *(const volatile uint64_t *)slot;
+    if ((c->at & KIND_MASK) == CHECK_WORD)
+        return word == c->value;
+    return registers_code_address(word) == l->vm->code_low + (uint32_t)c->value &&
+           is_code(l->vm, c, seen);
+}
+
+/* The first place all of whose checks are behind `check`. */
+static uint32_t place_behind(const struct last_stack *l, uint32_t check) {
+    uint32_t low = l->first, high = PLACES_END;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (l->place[middle].check > check)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
 }
 
 /* From the thread's entry upwards, as far as nothing has changed. */
-static uint32_t find_valid(const struct last_stack *l, const struct vm *vm, uintptr_t low,
-                           uintptr_t base) {
-    uint32_t check = CHECKS_END;
-    for (uint32_t i = PLACES_END; i > l->first; i--) {
-        const struct last_place *p = &l->place[i - 1];
-        if (p->sp < low)
-            return i;
-        for (; check > p->check; check--)
-            if (!holds(vm, &l->check[check - 1], low, base))
-                return i;
-    }
-    return l->first;
+static uint32_t find_valid(const struct last_stack *l, uintptr_t low) {
+    uint32_t first = l->first < PLACES_END ? l->place[l->first].check : CHECKS_END;
+    uint32_t check = CHECKS_END, place = l->first;
+    struct seen seen = {.code = {UINT64_MAX, UINT64_MAX}};
+    while (check > first && holds(l, &l->check[check - 1], low, &seen))
+        check--;
+    if (check > first)
+        place = place_behind(l, check - 1);
+    while (place < PLACES_END && l->place[place].sp < low)
+        place++;
+    return place;
 }
 
 static uintptr_t owner_of(const struct last_stack *l) {
@@ -75,13 +122,15 @@ struct last_stack *last_stack_enter(struct last_stack *table, const struct vm *v
     }
     uintptr_t owner = owner_of(l);
     l->fresh = !owner || (owner == thread && l->turn != turn);
-    if (owner != thread || l->turn != turn) {
+    if (owner != thread || l->turn != turn || l->base != base) {
         l->first = PLACES_END;
         atomic_store_explicit(&l->thread, thread, memory_order_relaxed);
         l->turn = turn;
     }
     l->places = l->checks = 0;
-    l->valid = find_valid(l, vm, low, base);
+    l->vm = vm;
+    l->base = base;
+    l->valid = find_valid(l, low);
     return l;
 }
 
@@ -106,11 +155,40 @@ void last_stack_arrive(struct last_stack *l, uintptr_t pc, uintptr_t sp, uint32_
         (struct last_place){.pc = pc, .sp = sp, .check = l->checks, .frame = frames};
 }
 
-void last_stack_note(struct last_stack *l, uintptr_t at, uint64_t value) {
+static void note(struct last_stack *l, struct last_check c) {
     if (l->checks == LAST_CHECKS)
         last_stack_drop(l);
     else if (l->places)
-        l->check[l->checks++] = (struct last_check){at, value};
+        l->check[l->checks++] = c;
+}
+
+/* last_check.at of a word on the stack. */
+static uint32_t place_of_word(const struct last_stack *l, uintptr_t slot, enum check_kind kind) {
+    uintptr_t words = (l->base - slot) / sizeof(uint64_t);
+    return slot < l->base && words <= UINT32_MAX >> KIND_BITS
+               ? (uint32_t)words << KIND_BITS | (uint32_t)kind
+               : (uint32_t)kind; /* beyond the base: it never holds */
+}
+
+void last_stack_note(struct last_stack *l, uintptr_t slot, uint64_t word) {
+    note(l, (struct last_check){.at = place_of_word(l, slot, CHECK_WORD), .value = word});
+}
+
+void last_stack_note_code(struct last_stack *l, uintptr_t slot, uint64_t word, uintptr_t blob,
+                          uint32_t compile_id) {
+    uintptr_t pc = registers_code_address(word) - l->vm->code_low;
+    uintptr_t code = blob - l->vm->code_low;
+    if (pc > UINT32_MAX || code > UINT32_MAX)
+        last_stack_drop(l);
+    else
+        note(l, (struct last_check){.at = place_of_word(l, slot, CHECK_CODE),
+                                    .id = compile_id,
+                                    .value = (uint64_t)code << 32 | pc});
+}
+
+void last_stack_note_method(struct last_stack *l, const struct method_view *m) {
+    note(l,
+         (struct last_check){.at = CHECK_METHOD, .id = (uint32_t)m->identity, .value = m->method});
 }
 
 void last_stack_note_fp(struct last_stack *l, uintptr_t fp, uintptr_t slot) {

@@ -22,19 +22,18 @@
 #ifndef JTOP_AGENT_WALK_LAST_STACK_H
 #define JTOP_AGENT_WALK_LAST_STACK_H
 
-#include "core/agent/vm/vm_structs.h"
+#include "core/agent/vm/vm_method.h"
 #include "core/wire/layout.h"
 
 #define LAST_PLACES 2048u /* kept of a stack, those next to the thread's entry */
 #define LAST_CHECKS 6144u
 #define LAST_NONE UINT32_MAX
 
-/* A word on the stack, or with one of these bits: */
-enum { LAST_CODE = 1, LAST_METHOD = 2 };
-
+/* One for a compiled frame: all that a check of a deep stack reads fits into the processor's cache. */
 struct last_check {
-    uintptr_t at; /* a multiple of 4, and one of the bits */
-    uint64_t value;
+    uint32_t at;    /* where the word is on the stack, and what else is checked: see last_stack.c */
+    uint32_t id;    /* the code's compile id, or of a method's identity */
+    uint64_t value; /* of the word; or of what it says */
 };
 
 struct last_place {
@@ -46,7 +45,9 @@ struct last_place {
 
 struct last_stack {
     _Atomic uint32_t busy;
-    uint32_t turn;            /* of the table of method ids */
+    uint32_t turn;  /* of the table of method ids */
+    uintptr_t base; /* of the thread's stack */
+    const struct vm *vm;
     _Atomic uintptr_t thread; /* JavaThread* */
     uint32_t first;           /* the last stack's places are those from here to the end */
     uint32_t valid;           /* from here on they are valid now */
@@ -79,7 +80,11 @@ uint32_t last_stack_find(struct last_stack *l, uintptr_t pc, uintptr_t sp, uintp
 /* Notes where the walk has come, with `frames` frame words so far, and then what it reads. A place
  * or check for which there is no room makes last_stack_drop. */
 void last_stack_arrive(struct last_stack *l, uintptr_t pc, uintptr_t sp, uint32_t frames);
-void last_stack_note(struct last_stack *l, uintptr_t at, uint64_t value);
+void last_stack_note(struct last_stack *l, uintptr_t slot, uint64_t word);
+/* A return address, a word at `slot`, into a frame of compiled code. */
+void last_stack_note_code(struct last_stack *l, uintptr_t slot, uint64_t word, uintptr_t blob,
+                          uint32_t compile_id);
+void last_stack_note_method(struct last_stack *l, const struct method_view *m);
 /* The frame pointer matters at this place. It was read from `slot`; 0: not from the stack. */
 void last_stack_note_fp(struct last_stack *l, uintptr_t fp, uintptr_t slot);
 

@@ -84,14 +84,12 @@ static void note_compiled(const struct walk *k, const struct cached_place *p, ui
                           uintptr_t pc) {
     if (!k->last)
         return;
-    uintptr_t id = p->blob + (uintptr_t)k->vm->at.nmethod_compile_id;
     uint64_t word = guarded_load64(slot); /* a code address may be signed (aarch64) */
     if (registers_code_address(word) != pc) {
         last_stack_drop(k->last); /* the VM has just changed it, to deoptimize the caller */
         return;
     }
-    last_stack_note(k->last, id | LAST_CODE, p->compile_id);
-    last_stack_note(k->last, slot, word);
+    last_stack_note_code(k->last, slot, word, p->blob, p->compile_id);
 }
 
 bool java_step_cached(struct walk *k, struct cursor *at) {
@@ -174,7 +172,7 @@ static void note_interpreted(const struct walk *k, const struct method_view *m,
     if (!l || at->leaf)
         return;
     last_stack_note_fp(l, at->fp, at->fp_slot);
-    last_stack_note(l, m->method | LAST_METHOD, m->identity);
+    last_stack_note_method(l, m);
     for (uint32_t i = 0; i < slots; i++)
         last_stack_note(l, slot[i], guarded_load64(slot[i]));
 }

@@ -20,10 +20,11 @@
 struct target {
     struct last_stack *table;
     uint64_t *low, *base;
-    uint32_t compile_id; /* of all code */
 };
 
-static const struct vm vm;
+/* A piece of code begins with its compile id; here there is only one. Return addresses lie behind. */
+static uint32_t compile_id;
+static struct vm vm;
 
 static uintptr_t at(const uint64_t *word) {
     return (uintptr_t)word;
@@ -33,13 +34,16 @@ static uint64_t *slot_of(const struct target *t, uint32_t depth) {
     return t->base - (size_t)depth * FRAME_WORDS - 1;
 }
 
-static void call(const struct target *t, uint32_t depth, uint64_t pc) {
-    *slot_of(t, depth) = pc;
+/* `offset`: of the return address in the code. */
+static void call(const struct target *t, uint32_t depth, uint64_t offset) {
+    *slot_of(t, depth) = vm.code_low + offset;
 }
 
 static struct target begin(uint32_t frames) {
     size_t page = 4096, bytes = ((size_t)frames * FRAME_WORDS * 8 / page + 1) * page;
-    struct target t = {.table = last_stacks_map(), .compile_id = 41};
+    struct target t = {.table = last_stacks_map()};
+    compile_id = 41;
+    vm.code_low = (uintptr_t)&compile_id;
     uint8_t *p =
         mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_non_null(t.table);
@@ -82,8 +86,7 @@ static void walk_as(const struct target *t, uintptr_t thread, uint32_t turn, uin
         pc = *slot_of(t, depth);
         if (!l)
             continue;
-        last_stack_note(l, (uintptr_t)&t->compile_id | LAST_CODE, t->compile_id);
-        last_stack_note(l, at(slot_of(t, depth)), pc);
+        last_stack_note_code(l, at(slot_of(t, depth)), pc, (uintptr_t)&compile_id, compile_id);
     }
     r->walked = n;
     if (from != LAST_NONE) {
@@ -144,7 +147,7 @@ static void other_code_ends_it(void **state) {
     (void)state;
     struct target t = begin(FRAMES);
     walk(&t, FRAMES);
-    t.compile_id++;
+    compile_id++;
     walk(&t, FRAMES);
     assert_int_equal(result.shared, 0);
     end(&t);
@@ -153,15 +156,22 @@ static void other_code_ends_it(void **state) {
 /* The code's memory may be gone, and so may a method's. */
 static void what_cannot_be_read_ends_it(void **state) {
     (void)state;
-    for (int bit = LAST_CODE; bit <= LAST_METHOD; bit++) {
+    for (int method = 0; method < 2; method++) {
         struct target t = begin(FRAMES);
         const uint64_t *sp = slot_of(&t, 0) + 1 - FRAME_WORDS;
         uint64_t frame = 7;
-        uint32_t *gone = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void *gone = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        const struct method_view view = {.method = (uintptr_t)gone, .identity = 1};
+        vm.code_low = (uintptr_t)gone;
+        call(&t, 0, 16);
         struct last_stack *l = last_stack_enter(t.table, &vm, THREAD, 0, at(sp), at(t.base));
         last_stack_arrive(l, 0x900, at(sp), 0);
-        last_stack_note(l, (uintptr_t)gone | (uintptr_t)bit, 1);
+        if (method)
+            last_stack_note_method(l, &view);
+        else
+            last_stack_note_code(l, at(slot_of(&t, 0)), *slot_of(&t, 0), (uintptr_t)gone, 7);
         last_stack_keep(l, &frame, 1, LAST_NONE);
+        assert_int_equal(l->first, PLACES_END - 1);
         last_stack_leave(l);
         munmap(gone, 4096);
         l = last_stack_enter(t.table, &vm, THREAD, 0, at(sp), at(t.base));
@@ -170,6 +180,26 @@ static void what_cannot_be_read_ends_it(void **state) {
         last_stack_leave(l);
         end(&t);
     }
+}
+
+/* An address is kept as a small number: code that is too far away is not kept. */
+static void code_elsewhere_is_not_kept(void **state) {
+    (void)state;
+    struct target t = begin(FRAMES);
+    const uint64_t *sp = slot_of(&t, 0) + 1 - FRAME_WORDS;
+    const uint64_t frame = 7;
+    for (int i = 0; i < 3; i++) {
+        uint64_t far = i == 0 ? 0 : UINT64_C(1) << 32;
+        struct last_stack *l = last_stack_enter(t.table, &vm, THREAD, 0, at(sp), at(t.base));
+        call(&t, 0, 16 + (i == 1 ? far : 0));
+        last_stack_arrive(l, 0x900, at(sp), 0);
+        last_stack_note_code(l, at(slot_of(&t, 0)), *slot_of(&t, 0),
+                             (uintptr_t)&compile_id + (i == 2 ? far : 0), compile_id);
+        last_stack_keep(l, &frame, 1, LAST_NONE);
+        assert_int_equal(l->first < PLACES_END, i == 0);
+        last_stack_leave(l);
+    }
+    end(&t);
 }
 
 static void it_is_one_threads_of_one_turn(void **state) {
@@ -324,6 +354,7 @@ int main(void) {
         cmocka_unit_test(a_changed_word_ends_it),
         cmocka_unit_test(other_code_ends_it),
         cmocka_unit_test(what_cannot_be_read_ends_it),
+        cmocka_unit_test(code_elsewhere_is_not_kept),
         cmocka_unit_test(it_is_one_threads_of_one_turn),
         cmocka_unit_test(words_elsewhere_are_not_read),
         cmocka_unit_test(a_frame_pointer_that_matters_is_compared),

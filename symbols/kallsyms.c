@@ -174,7 +174,7 @@ static bool identify(const char *path, struct identity *id) {
     return id->first != 0;
 }
 
-/* `name` has room for the file's. */
+/* Fills `name` with the file's name. */
 static struct table_file file_of(const struct identity *id, char name[64]) {
     snprintf(name, 64, "kallsyms-%.36s", id->boot);
     return (struct table_file){.magic = "kallsyms 1",

@@ -283,7 +283,7 @@ static bool identify(int fd, struct identity *id) {
     return true;
 }
 
-/* `name` has room for the file's. All but the table is kept with it. */
+/* Fills `name` with the file's name. Everything except the table is kept with it. */
 static struct table_file file_of(const struct identity *id, struct elf_symbols *rest,
                                  char name[64]) {
     snprintf(name, 64, "elf-%" PRIx64 "-%" PRIx64, id->device, id->inode);

@@ -35,7 +35,7 @@ enum check_kind { CHECK_WORD = 0, CHECK_CODE, CHECK_METHOD };
 #define KIND_BITS 2
 #define KIND_MASK 3u
 
-/* The code that was looked at last: the same few methods are deep in a recursion. */
+/* The code that was checked last: the same few methods are deep in a recursion. */
 struct seen {
     uint64_t code[2];
     uint32_t id[2], next;

@@ -38,6 +38,22 @@ static inline uint64_t clock_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* The memory of a new agent, whose engines run from the beginning. */
+static inline struct wire_mapping *make_mapping(int *fd) {
+    struct err e = {0};
+    *fd = mapping_make_fd(RING, &e);
+    assert_true(*fd >= 0);
+    struct wire_mapping *m =
+        mmap(NULL, WIRE_RING_OFFSET + RING, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+    assert_true(m != MAP_FAILED);
+    m->header = (struct wire_header){.magic = WIRE_MAGIC,
+                                     .abi_major = WIRE_ABI_MAJOR,
+                                     .ring_bytes = RING,
+                                     .clock_ns = clock_ns()};
+    atomic_store(&m->control.request.generation, 1);
+    return m;
+}
+
 static inline void *reserve(struct ring_writer *w, enum wire_type type, uint32_t length) {
     void *p;
     while (!(p = ring_reserve(w, type, length)))

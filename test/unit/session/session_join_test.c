@@ -164,16 +164,10 @@ struct stage {
 
 static void begin_with(struct stage *st, const struct session_options *o, uint64_t before) {
     struct err e = {0};
-    int fd = mapping_make_fd(RING, &e);
-    assert_true(fd >= 0);
-    st->mapping = mmap(NULL, WIRE_RING_OFFSET + RING, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    assert_true(st->mapping != MAP_FAILED);
+    int fd;
+    st->mapping = make_mapping(&fd);
     /* its clock began early enough for samples of seconds ago */
-    st->mapping->header = (struct wire_header){.magic = WIRE_MAGIC,
-                                               .abi_major = WIRE_ABI_MAJOR,
-                                               .ring_bytes = RING,
-                                               .clock_ns = clock_ns() - UINT64_C(9000000000)};
-    atomic_store(&st->mapping->control.request.generation, 1);
+    st->mapping->header.clock_ns -= UINT64_C(9000000000);
     allowed = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(allowed != MAP_FAILED);
     st->agent = fork();

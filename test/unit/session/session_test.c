@@ -112,16 +112,7 @@ struct stage {
 
 static void begin(struct stage *st, enum temper temper, const char *record) {
     struct err e = {0};
-    st->memfd = mapping_make_fd(RING, &e);
-    assert_true(st->memfd >= 0);
-    st->mapping =
-        mmap(NULL, WIRE_RING_OFFSET + RING, PROT_READ | PROT_WRITE, MAP_SHARED, st->memfd, 0);
-    assert_true(st->mapping != MAP_FAILED);
-    st->mapping->header = (struct wire_header){.magic = WIRE_MAGIC,
-                                               .abi_major = WIRE_ABI_MAJOR,
-                                               .ring_bytes = RING,
-                                               .clock_ns = clock_ns()};
-    atomic_store(&st->mapping->control.request.generation, 1); /* it starts by itself */
+    st->mapping = make_mapping(&st->memfd);
     st->agent = fork();
     if (st->agent == 0)
         agent_main(st->mapping, temper);

@@ -1,5 +1,7 @@
 #include "symbols/kallsyms.h"
 
+#include "test/unit/symbols/cache_fixture.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -85,24 +87,13 @@ static void test_no_file(void **state) {
 
 enum { MANY = 1500 };
 
-static char base[128], path[160];
+static char path[160]; /* of the text that is read */
 
-static int make_base(void **state) {
-    (void)state;
-    const char *tmp = getenv("TMPDIR");
-    snprintf(base, sizeof base, "%.90s/kallsyms-XXXXXX", tmp ? tmp : "/tmp");
-    if (!mkdtemp(base))
+static int begin(void **state) {
+    if (make_base(state) != 0)
         return -1;
-    setenv("XDG_CACHE_HOME", base, 1);
     snprintf(path, sizeof path, "%s/kallsyms", base);
     return 0;
-}
-
-static int remove_base(void **state) {
-    (void)state;
-    char command[200];
-    snprintf(command, sizeof command, "rm -r %s", base);
-    return system(command);
 }
 
 /* Writes a file of `count` functions in two modules. */
@@ -225,10 +216,10 @@ int main(void) {
         cmocka_unit_test(test_names_and_modules),
         cmocka_unit_test(test_hidden_addresses),
         cmocka_unit_test(test_no_file),
-        cmocka_unit_test_setup_teardown(test_a_second_process_reads_what_was_kept, make_base,
+        cmocka_unit_test_setup_teardown(test_a_second_process_reads_what_was_kept, begin,
                                         remove_base),
-        cmocka_unit_test_setup_teardown(test_what_was_kept_may_be_old, make_base, remove_base),
-        cmocka_unit_test_setup_teardown(test_what_was_kept_is_checked, make_base, remove_base),
+        cmocka_unit_test_setup_teardown(test_what_was_kept_may_be_old, begin, remove_base),
+        cmocka_unit_test_setup_teardown(test_what_was_kept_is_checked, begin, remove_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

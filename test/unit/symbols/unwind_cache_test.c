@@ -2,6 +2,7 @@
 #include "symbols/unwind/unwind_cache.h"
 
 #include "symbols/unwind/unwind_files.h"
+#include "test/unit/symbols/cache_fixture.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@ enum { ROWS = 5000 };
 
 static const struct unwind_identity id = {
     .device = 8, .inode = 77, .size = 4096, .second = 12, .nanosecond = 34};
-static char base[128], path[200]; /* XDG_CACHE_HOME; the file of `id` */
+static char path[200]; /* the file of `id` */
 
 static void run(const char *format) {
     char command[1000];
@@ -31,22 +32,11 @@ static void run(const char *format) {
     assert_int_equal(system(command), 0);
 }
 
-static int make_base(void **state) {
-    (void)state;
-    const char *tmp = getenv("TMPDIR");
-    snprintf(base, sizeof base, "%.90s/unwind-cache-XXXXXX", tmp ? tmp : "/tmp");
-    if (!mkdtemp(base))
+static int begin(void **state) {
+    if (make_base(state) != 0)
         return -1;
-    setenv("XDG_CACHE_HOME", base, 1);
     snprintf(path, sizeof path, "%s/jtop-prof/unwind/unwind-8-4d", base);
     return 0;
-}
-
-static int remove_base(void **state) {
-    (void)state;
-    char command[200];
-    snprintf(command, sizeof command, "rm -r %s", base);
-    return system(command);
 }
 
 static void make_table(struct unwind_table *t, size_t count) {
@@ -300,13 +290,13 @@ static void test_second_reader(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_comes_back, make_base, remove_base),
-        cmocka_unit_test_setup_teardown(test_other_file, make_base, remove_base),
-        cmocka_unit_test_setup_teardown(test_trust, make_base, remove_base),
-        cmocka_unit_test_setup_teardown(test_damaged, make_base, remove_base),
-        cmocka_unit_test_setup_teardown(test_nowhere, make_base, remove_base),
-        cmocka_unit_test_setup_teardown(test_limited, make_base, remove_base),
-        cmocka_unit_test_setup_teardown(test_second_reader, make_base, remove_base),
+        cmocka_unit_test_setup_teardown(test_comes_back, begin, remove_base),
+        cmocka_unit_test_setup_teardown(test_other_file, begin, remove_base),
+        cmocka_unit_test_setup_teardown(test_trust, begin, remove_base),
+        cmocka_unit_test_setup_teardown(test_damaged, begin, remove_base),
+        cmocka_unit_test_setup_teardown(test_nowhere, begin, remove_base),
+        cmocka_unit_test_setup_teardown(test_limited, begin, remove_base),
+        cmocka_unit_test_setup_teardown(test_second_reader, begin, remove_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,16 +144,39 @@ struct identity {
     int64_t second, nanosecond;
 };
 
-static uint64_t hash_file(const char *path, size_t most) {
+static uint64_t hash_beginning(const char *path) {
     char *text = NULL;
     size_t length = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return 0;
-    uint64_t h = file_read_all(fd, most, &text, &length) == 0 ? hash_bytes(1, text, length) : 0;
+    uint64_t h =
+        file_read_all(fd, FIRST_BYTES, &text, &length) == 0 ? hash_bytes(1, text, length) : 0;
     close(fd);
     free(text);
     return h;
+}
+
+/* Name, size and address of each loaded module. How often it is used, which is between them, changes
+ * all the time: "overlay 151552 4 - Live 0xffffffffc0203000". False: not known. */
+static bool hash_modules(uint64_t *hash) {
+    char *text = NULL;
+    size_t length = 0;
+    *hash = 1;
+    int rc = read_file("/proc/modules", &text, &length);
+    if (rc != 0)
+        return rc == -ENOENT; /* a kernel without modules */
+    char *rest = text, *line;
+    while ((line = strsep(&rest, "\n"))) {
+        char *word, *last = line;
+        for (int i = 0; (word = strsep(&line, " ")); i++) {
+            *hash = i < 2 ? hash_bytes(*hash, word, strlen(word)) : *hash;
+            last = word[0] == '0' ? word : last; /* "0x…"; a mark of taint may follow */
+        }
+        *hash = hash_bytes(*hash, last, strlen(last));
+    }
+    free(text);
+    return true;
 }
 
 /* False: nothing tells this kernel from others. */
@@ -164,14 +187,13 @@ static bool identify(const char *path, struct identity *id) {
         file_line("/proc/sys/kernel/random/boot_id", id->boot, sizeof id->boot) < 0 ||
         strspn(id->boot, "0123456789abcdef-") < 32)
         return false;
-    id->first = hash_file(path, FIRST_BYTES);
-    id->modules = hash_file("/proc/modules", TEXT_LIMIT);
+    id->first = hash_beginning(path);
     if (st.st_size > 0) {
         id->size = (uint64_t)st.st_size;
         id->second = st.st_ctim.tv_sec;
         id->nanosecond = st.st_ctim.tv_nsec;
     }
-    return id->first != 0;
+    return id->first != 0 && hash_modules(&id->modules);
 }
 
 /* Fills `name` with the file's name. */
@@ -197,6 +219,25 @@ static int read_table(struct symbol_table *t, const char *path) {
     return rc;
 }
 
+/* What is loaded and unloaded without a change of the identity. */
+static bool comes_and_goes(const struct symbol_table *t, const struct symbol_entry *e) {
+    const char *name = symbol_table_name(t, e), *module = name + strlen(name) + 1;
+    return strncmp(module, "[bpf", 4) == 0 || strncmp(module, "[__builtin__", 12) == 0;
+}
+
+static void store(const struct symbol_table *t, const struct identity *id) {
+    char name[64];
+    struct symbol_table kept = *t;
+    const struct table_file file = file_of(id, name);
+    kept.entries = malloc((t->count + 1) * sizeof *kept.entries);
+    kept.count = 0;
+    for (size_t i = 0; kept.entries && i < t->count; i++)
+        if (!comes_and_goes(t, &t->entries[i]))
+            kept.entries[kept.count++] = t->entries[i];
+    table_file_store(&file, &kept);
+    free(kept.entries);
+}
+
 void kallsyms_read_once(struct kallsyms *k, const char *path) {
     struct identity id;
     char name[64];
@@ -212,7 +253,7 @@ void kallsyms_read_once(struct kallsyms *k, const char *path) {
     if (rc != 0)
         explain(k, path, rc);
     else if (known)
-        table_file_store(&file, &k->table);
+        store(&k->table, &id);
 }
 
 bool kallsyms_may_be_old(const struct kallsyms *k) {
@@ -221,13 +262,11 @@ bool kallsyms_may_be_old(const struct kallsyms *k) {
 
 void kallsyms_read_again(struct kallsyms *k, const char *path) {
     struct identity id;
-    char name[64];
     if (!kallsyms_may_be_old(k))
         return;
-    if (read_table(&k->again, path) == 0 && identify(path, &id)) {
-        const struct table_file file = file_of(&id, name);
-        table_file_store(&file, &k->again);
-    }
+    bool known = identify(path, &id);
+    if (read_table(&k->again, path) == 0 && known)
+        store(&k->again, &id);
     k->was_read_again = true;
 }
 
@@ -242,8 +281,8 @@ static const char *find(const struct symbol_table *t, uint64_t address, const ch
 }
 
 const char *kallsyms_find(const struct kallsyms *k, uint64_t address, const char **module) {
-    const char *name = find(&k->table, address, module);
-    return name || !k->was_read_again ? name : find(&k->again, address, module);
+    bool again = k->was_read_again && k->again.count;
+    return find(again ? &k->again : &k->table, address, module);
 }
 
 void kallsyms_free(struct kallsyms *k) {

@@ -1,8 +1,8 @@
 /*
  * The kernel's function names, from /proc/kallsyms. To read it takes the kernel a tenth of a second,
  * so what is in it is kept in a file for later processes (elf/table_file.h), and used in the same
- * boot, with the same modules and the same first addresses. Not all changes change the identity (BPF programs). If the file does not have an address,
- * /proc/kallsyms is read.
+ * boot, with the same modules and the same first addresses. What comes and goes without them (BPF
+ * programs, kprobes) is not in that file: if an address is not found, /proc/kallsyms is read.
  *
  * Context: frontend only; one thread at a time per struct. kallsyms_find may be called by several
  * threads at once after kallsyms_read_once.

@@ -69,13 +69,15 @@ struct reading {
 
 static struct elf_symbols *read_file(void *arg) {
     const struct reading *r = arg;
-    struct elf_symbols *elf = elf_symbols_kept(r->fd);
+    struct elf_identity id;
+    bool known = elf_identify(r->fd, &id);
+    struct elf_symbols *elf = known ? elf_symbols_kept(r->fd, &id) : NULL;
     if (elf || elf_symbols_read(r->fd, &elf))
         return elf;
     if (!elf->has_symtab)
         debug_file_add(r->modules->files, r->mapping->path, elf);
-    else
-        elf_symbols_keep(elf, r->fd);
+    else if (known)
+        elf_symbols_keep(elf, r->fd, &id);
     return elf;
 }
 

@@ -1,5 +1,6 @@
 #include "core/base/cache_file.h"
 
+#include "core/base/hash.h"
 #include "core/base/home.h"
 
 #include <dirent.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* The directory that must exist, below which others may be made. NULL: there is none. */
@@ -45,6 +47,24 @@ static bool is_own(int fd, mode_t type, struct stat *st) {
            !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
+/* Whether another host may change its files: a page of a file that is gone then ends the process
+ * that reads it (source: linux/magic.h, fs/smb, fs/ceph). */
+static bool is_shared(int fd) {
+    static const uint32_t types[] = {0x6969 /* NFS */,
+                                     0x517b,
+                                     0xff534d42,
+                                     0xfe534d42 /* SMB */,
+                                     0x65735546 /* FUSE */,
+                                     0x01021997 /* 9P */,
+                                     0x5346414f /* AFS */,
+                                     0x00c36400 /* Ceph */};
+    struct statfs st;
+    bool shared = fstatfs(fd, &st) != 0;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        shared = shared || (uint32_t)st.f_type == types[i];
+    return shared;
+}
+
 /* The directory, or -1. */
 static int open_directory(const char *folder, bool make) {
     char path[PATH_MAX];
@@ -53,7 +73,7 @@ static int open_directory(const char *folder, bool make) {
         (make && !make_directories(path, strlen(base()))))
         return -1;
     int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir >= 0 && is_own(dir, S_IFDIR, &st))
+    if (dir >= 0 && is_own(dir, S_IFDIR, &st) && !is_shared(dir))
         return dir;
     if (dir >= 0)
         close(dir);
@@ -125,8 +145,7 @@ void cache_file_store(const char *folder, const char *prefix, const char *name,
     int dir = open_directory(folder, true);
     if (dir < 0)
         return;
-    snprintf(scratch, sizeof scratch, "%.200s.%d", name, (int)getpid());
-    unlinkat(dir, scratch, 0);
+    snprintf(scratch, sizeof scratch, "%.200s.%llx", name, (unsigned long long)hash_seed());
     int fd = openat(dir, scratch, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd >= 0) {
         bool written = write_all(fd, piece, pieces);

@@ -1,7 +1,8 @@
 /*
  * Files with what was found out before, for later processes, in $XDG_CACHE_HOME/jtop-prof/FOLDER.
  *
- * No directory is made but below an existing cache or home directory of this user. A file is used
+ * No directory is made but below an existing cache or home directory of this user, and nothing is
+ * kept in file systems that other hosts share. A file is used
  * only if it and its directory belong to this user and nobody else may write to them; the caller
  * checks what is in it nevertheless. There is no error: without a cache, the work is done again.
  *

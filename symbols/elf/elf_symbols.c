@@ -1,5 +1,6 @@
 #include "symbols/elf/elf_symbols.h"
 
+#include "core/base/clock.h"
 #include "symbols/elf/elf_image.h"
 #include "symbols/elf/table_file.h"
 
@@ -17,6 +18,7 @@ enum {
     RELOCATIONS_LIMIT = 16 << 20,
     UNSIZED_REACH = 4 << 10, /* bytes that a symbol without a size may cover */
     KEPT_FILES = 64,
+    JUST_CHANGED_NS = 100000000,
 };
 
 /* State while one file is read. A section index is 0 if there is no such section. */
@@ -267,24 +269,20 @@ int elf_symbols_read(int fd, struct elf_symbols **out) {
     return rc ? rc : read_image(&image, out);
 }
 
-/* Identifies a file. An inode number may be reused for another file, and a file may be rewritten in
- * place. */
-struct identity {
-    uint64_t device, inode, size;
-    int64_t second, nanosecond; /* of its last change */
-};
-
-static bool identify(int fd, struct identity *id) {
+bool elf_identify(int fd, struct elf_identity *id) {
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         return false;
-    *id = (struct identity){st.st_dev, st.st_ino, (uint64_t)st.st_size, st.st_ctim.tv_sec,
-                            st.st_ctim.tv_nsec};
-    return true;
+    *id = (struct elf_identity){st.st_dev, st.st_ino, (uint64_t)st.st_size, st.st_ctim.tv_sec,
+                                st.st_ctim.tv_nsec};
+    /* The file system's clock is coarse: another change may get the same time. */
+    uint64_t changed = (uint64_t)st.st_ctim.tv_sec * 1000000000u + (uint64_t)st.st_ctim.tv_nsec;
+    uint64_t now = clock_ns(CLOCK_REALTIME);
+    return changed > now || now - changed > JUST_CHANGED_NS;
 }
 
 /* Fills `name` with the file's name. Everything except the table is kept with it. */
-static struct table_file file_of(const struct identity *id, struct elf_symbols *rest,
+static struct table_file file_of(const struct elf_identity *id, struct elf_symbols *rest,
                                  char name[64]) {
     snprintf(name, 64, "elf-%" PRIx64 "-%" PRIx64, id->device, id->inode);
     return (struct table_file){.magic = "elf symbols 1",
@@ -298,14 +296,28 @@ static struct table_file file_of(const struct identity *id, struct elf_symbols *
                                .more_bytes = sizeof *rest};
 }
 
-struct elf_symbols *elf_symbols_kept(int fd) {
-    struct identity id;
+/* Images of file systems that are made with fixed times may differ in nothing but their contents. */
+static bool has_build_id(int fd, const struct elf_symbols *s) {
+    struct elf_image image;
+    struct elf_symbols now = {0};
+    struct reader r = {.image = &image, .out = &now};
+    if (elf_image_open(fd, &image) != 0)
+        return false;
+    bool same = survey(&r) == 0 && now.build_id_length > 0 &&
+                now.build_id_length == s->build_id_length &&
+                memcmp(now.build_id, s->build_id, now.build_id_length) == 0;
+    free(r.sections);
+    elf_image_close(&image);
+    return same;
+}
+
+struct elf_symbols *elf_symbols_kept(int fd, const struct elf_identity *id) {
     char name[64];
     struct symbol_table table;
-    struct elf_symbols *s = identify(fd, &id) ? calloc(1, sizeof *s) : NULL;
+    struct elf_symbols *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
-    const struct table_file file = file_of(&id, s, name);
+    const struct table_file file = file_of(id, s, name);
     if (!table_file_load(&file, &table)) {
         free(s);
         return NULL;
@@ -313,21 +325,22 @@ struct elf_symbols *elf_symbols_kept(int fd) {
     s->table = table;
     s->has_symtab = true;
     if (s->segment_count <= ELF_SEGMENTS && s->build_id_length <= ELF_BUILD_ID &&
-        memchr(s->debug_link, 0, sizeof s->debug_link))
+        memchr(s->debug_link, 0, sizeof s->debug_link) && has_build_id(fd, s))
         return s;
     elf_symbols_free(s);
     return NULL;
 }
 
-void elf_symbols_keep(const struct elf_symbols *s, int fd) {
-    struct identity id;
+void elf_symbols_keep(const struct elf_symbols *s, int fd, const struct elf_identity *id) {
     char name[64];
+    struct elf_identity now;
     struct elf_symbols rest;
-    if (!s->has_symtab || !identify(fd, &id))
+    if (!s->has_symtab || !s->build_id_length || !elf_identify(fd, &now) ||
+        memcmp(&now, id, sizeof now) != 0)
         return;
     memcpy(&rest, s, sizeof rest); /* padding, too */
     rest.table = (struct symbol_table){0};
-    const struct table_file file = file_of(&id, &rest, name);
+    const struct table_file file = file_of(id, &rest, name);
     table_file_store(&file, &s->table);
 }
 

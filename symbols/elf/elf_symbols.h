@@ -45,11 +45,21 @@ struct elf_symbols {
 /* Reads a regular file. 0, or -EINVAL (not ELF, or damaged), -EFBIG, -ENOMEM, -errno. A file
  * without symbols is no error. The caller keeps the descriptor. */
 int elf_symbols_read(int fd, struct elf_symbols **out);
-/* The same for a file that was read before, maybe by another process: NULL if it was not kept, or
- * has changed. In ordinary file systems a file's last change (ctime) can't be set. */
-struct elf_symbols *elf_symbols_kept(int fd);
-/* Keeps what was read from a file that has all of its symbols itself. */
-void elf_symbols_keep(const struct elf_symbols *s, int fd);
+/* Identifies a file that may be kept: an inode number may be reused for another file, and a file may
+ * be rewritten in place. In ordinary file systems a file's last change (ctime) can't be set. */
+struct elf_identity {
+    uint64_t device, inode, size;
+    int64_t second, nanosecond; /* of its last change */
+};
+
+/* False: it is no file, or it has just been changed. To be called before the file is read. */
+bool elf_identify(int fd, struct elf_identity *id);
+/* As elf_symbols_read, for a file that was read before, maybe by another process. NULL: it was not
+ * kept, or has another build-id now. */
+struct elf_symbols *elf_symbols_kept(int fd, const struct elf_identity *id);
+/* Keeps what was read from a file that has all of its symbols itself, and a build-id, if the file is
+ * still the same. */
+void elf_symbols_keep(const struct elf_symbols *s, int fd, const struct elf_identity *id);
 /* As elf_symbols_read, from memory (a vdso). */
 int elf_symbols_read_memory(const void *data, size_t size, struct elf_symbols **out);
 

@@ -69,7 +69,8 @@ bool table_file_load(const struct table_file *f, struct symbol_table *t) {
 void table_file_store(const struct table_file *f, const struct symbol_table *t) {
     static const char end[1];
     struct head h = head_of(f);
-    if (t->count < TABLE_FILE_SYMBOLS)
+    if (t->count < TABLE_FILE_SYMBOLS ||
+        t->count * sizeof *t->entries + t->names_length > TABLE_FILE_BYTES_MAX)
         return;
     h.entries = t->count;
     h.names_bytes = t->names_length + sizeof end; /* so that they end with two NULs */

@@ -1,7 +1,5 @@
 #include "core/agent/walk/frame_cache.h"
 
-#include "core/agent/process/guarded.h"
-
 #include <assert.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -42,11 +40,6 @@ static struct entry *entry_of(struct frame_cache *c, uintptr_t pc) {
     return &c->entry[h >> 32 & (ENTRIES - 1)];
 }
 
-/* The word of the code that tells it apart. */
-static uint32_t compile_id(const struct vm *vm, uintptr_t blob) {
-    return guarded_load32(blob + (uintptr_t)vm->at.nmethod_compile_id);
-}
-
 bool frame_cache_find(struct frame_cache *c, const struct vm *vm, uintptr_t pc, uint32_t turn,
                       struct cached_place *out) {
     uintptr_t offset = pc - vm->code_low;
@@ -70,7 +63,7 @@ bool frame_cache_find(struct frame_cache *c, const struct vm *vm, uintptr_t pc, 
                                  .turn = turn,
                                  .frames = copy.frames};
     memcpy(out->frame, copy.frame, sizeof out->frame);
-    return compile_id(vm, out->blob) == out->compile_id;
+    return frame_cache_stands(vm, out->blob, out->compile_id);
 }
 
 bool frame_cache_begin(const struct vm *vm, const struct code *code, uintptr_t pc, uint32_t turn,
@@ -81,7 +74,7 @@ bool frame_cache_begin(const struct vm *vm, const struct code *code, uintptr_t p
     place->turn = turn;
     place->blob = code->blob;
     place->frame_words = code->frame_words;
-    place->compile_id = compile_id(vm, code->blob);
+    place->compile_id = guarded_load32(code->blob + (uintptr_t)vm->at.nmethod_compile_id);
     return place->compile_id != 0;
 }
 
@@ -90,7 +83,8 @@ void frame_cache_keep(struct frame_cache *c, const struct vm *vm,
     struct entry *e = c ? entry_of(c, place->pc) : NULL;
     uintptr_t pc = place->pc - vm->code_low, blob = place->blob - vm->code_low;
     if (!e || pc > UINT32_MAX || blob > UINT32_MAX || place->frame_words > UINT16_MAX ||
-        place->frames > CACHED_FRAMES_MAX || compile_id(vm, place->blob) != place->compile_id)
+        place->frames > CACHED_FRAMES_MAX ||
+        !frame_cache_stands(vm, place->blob, place->compile_id))
         return;
     uint32_t version = atomic_load_explicit(&e->version, memory_order_relaxed);
     if (version & 1 ||

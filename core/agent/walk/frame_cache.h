@@ -3,9 +3,9 @@
  * and the frame's size. A walk finds the same return addresses again and again, and to look one up
  * takes a third of the time that it takes to read the VM's structures.
  *
- * An entry is used only while the code it was read from is there: it has the same compile id, which
- * the VM gives only once. Code with a frame on a stack stays where it is, so the word there is its
- * own.
+ * An entry is used only while the code it was read from is there: its block in the code heap is in
+ * use, and has the same compile id, which the VM gives only once. The id alone does not tell: it
+ * stays in a block that was freed, while other code is put at the block's end.
  *
  * Context: signal-safe, any thread; entries are written by the handler that finds them first, and
  * no handler waits for another.
@@ -13,6 +13,7 @@
 #ifndef JTOP_AGENT_WALK_FRAME_CACHE_H
 #define JTOP_AGENT_WALK_FRAME_CACHE_H
 
+#include "core/agent/process/guarded.h"
 #include "core/agent/vm/vm_code.h"
 
 #define CACHED_FRAMES_MAX 5 /* with more methods inlined at a place, it is not kept */
@@ -28,6 +29,13 @@ struct cached_place {
 };
 
 struct frame_cache;
+
+/* Whether compiled code is still there. */
+static inline bool frame_cache_stands(const struct vm *vm, uintptr_t blob, uint32_t compile_id) {
+    uintptr_t block = blob - (uintptr_t)vm->at.heap_header_bytes;
+    return guarded_load32(blob + (uintptr_t)vm->at.nmethod_compile_id) == compile_id &&
+           guarded_load8(block + (uintptr_t)vm->at.heap_used);
+}
 
 /* Maps an empty cache, 256 KB that are touched as needed. NULL: no memory; a NULL cache is
  * valid and stays empty. Not signal-safe, as frame_cache_unmap. */

@@ -1,7 +1,7 @@
 #include "core/agent/walk/last_stack.h"
 
-#include "core/agent/process/guarded.h"
 #include "core/agent/process/registers.h"
+#include "core/agent/walk/frame_cache.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static bool is_code(const struct vm *vm, const struct last_check *c, struct seen
         if (seen->code[i] == code && seen->id[i] == c->id)
             return true;
     uintptr_t blob = vm->code_low + code;
-    if (guarded_load32(blob + (uintptr_t)vm->at.nmethod_compile_id) != c->id)
+    if (!frame_cache_stands(vm, blob, c->id))
         return false;
     seen->code[seen->next] = code;
     seen->id[seen->next] = c->id;

@@ -6,7 +6,7 @@
  * everything that the walk has read to get from it to its caller:
  *
  *      return address, and what else was read on the stack   a word of the stack, unchanged
- *      compiled code                                         its compile id, which the VM gives once
+ *      compiled code                                         its compile id, as in frame_cache.h
  *      interpreted method                                    its identity (vm_method.h)
  *
  * From the thread's entry upwards, places whose words are all unchanged are valid. A walk that
@@ -29,7 +29,7 @@
 #define LAST_CHECKS 6144u
 #define LAST_NONE UINT32_MAX
 
-/* One for a compiled frame: all that a check of a deep stack reads fits into the processor's cache. */
+/* One for a compiled frame, so that those of a deep stack fit into the processor's cache. */
 struct last_check {
     uint32_t at;    /* where the word is on the stack, and what else is checked: see last_stack.c */
     uint32_t id;    /* the code's compile id, or of a method's identity */
@@ -61,7 +61,7 @@ struct last_stack {
 };
 
 /* Maps an empty table for 64 threads, of which only what is used takes memory: for each thread 24
- * KB, and 140 bytes for each frame (interpreted: 300), 350 KB at most. More threads take turns.
+ * KB, and 100 bytes for each frame (interpreted: 270), 350 KB at most. More threads take turns.
  * NULL: no memory; then no stack is kept. Not signal-safe, as last_stacks_unmap. */
 struct last_stack *last_stacks_map(void);
 void last_stacks_unmap(struct last_stack *table);

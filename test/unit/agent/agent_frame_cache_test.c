@@ -15,17 +15,22 @@
 
 /* A compiled method as the cache reads it. */
 struct block {
-    uint64_t other[8];
+    uint64_t length;
+    uint8_t used, padding[7];
+    uint64_t code[8];
     uint32_t compile_id;
 };
 
 static struct block block;
 
 /* Return addresses are offsets of the code here. */
-static struct vm vm = {.at = {.nmethod_compile_id = offsetof(struct block, compile_id)}};
+static struct vm vm = {.at = {.heap_header_bytes = offsetof(struct block, code),
+                              .heap_used = offsetof(struct block, used),
+                              .nmethod_compile_id = offsetof(struct block, compile_id) -
+                                                    offsetof(struct block, code)}};
 
 static struct code code_of(const struct block *b) {
-    return (struct code){.kind = CODE_COMPILED, .blob = (uintptr_t)b, .frame_words = 12};
+    return (struct code){.kind = CODE_COMPILED, .blob = (uintptr_t)b->code, .frame_words = 12};
 }
 
 static void keep(struct frame_cache *c, uintptr_t pc, uint32_t turn) {
@@ -36,7 +41,7 @@ static void keep(struct frame_cache *c, uintptr_t pc, uint32_t turn) {
 }
 
 static void begin(void) {
-    block = (struct block){.compile_id = 41};
+    block = (struct block){.used = 1, .compile_id = 41};
     vm.code_low = (uintptr_t)&block - 4096;
     assert_int_equal(guarded_install(), 0);
 }
@@ -76,20 +81,24 @@ static void other_code_at_its_place_is_not_it(void **state) {
     block.compile_id++;
     assert_false(frame_cache_find(c, &vm, vm.code_low + 0x1000, 3, &p));
     block.compile_id--;
+    block.used = 0; /* freed: the rest of the block stays as it was */
+    assert_false(frame_cache_find(c, &vm, vm.code_low + 0x1000, 3, &p));
+    block.used = 1;
     assert_true(frame_cache_find(c, &vm, vm.code_low + 0x1000, 3, &p));
     /* Its method ids may have been given to other methods. */
     assert_false(frame_cache_find(c, &vm, vm.code_low + 0x1000, 4, &p));
     /* Its memory may be gone, when it is read and later. */
     void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    const struct code code = {.kind = CODE_COMPILED, .blob = (uintptr_t)memory};
+    const struct code code = {.kind = CODE_COMPILED,
+                              .blob = (uintptr_t)memory + offsetof(struct block, code)};
     struct cached_place gone = {.frames = 1};
     assert_false(frame_cache_begin(&vm, &code, vm.code_low + 0x2000, 3, &gone));
-    ((struct block *)memory)->compile_id = 7;
+    *(struct block *)memory = (struct block){.used = 1, .compile_id = 7};
     vm.code_low = (uintptr_t)memory;
     assert_true(frame_cache_begin(&vm, &code, vm.code_low + 0x2000, 3, &gone));
     frame_cache_keep(c, &vm, &gone);
     assert_true(frame_cache_find(c, &vm, vm.code_low + 0x2000, 3, &p));
-    assert_int_equal(p.blob, (uintptr_t)memory);
+    assert_int_equal(p.blob, code.blob);
     munmap(memory, 4096);
     assert_false(frame_cache_find(c, &vm, vm.code_low + 0x2000, 3, &p));
     /* It may go while it is read. */
@@ -145,7 +154,7 @@ static void without_compile_ids_nothing_is_kept(void **state) {
 /* ---- several handlers at once ---- */
 
 static struct frame_cache *shared;
-static _Atomic uint32_t wrong, ended;
+static _Atomic uint32_t wrong, right, ended;
 
 static void *write_places(void *arg) {
     (void)arg;
@@ -161,9 +170,10 @@ static void *read_places(void *arg) {
     struct cached_place p;
     while (atomic_load(&ended) < 2)
         for (uintptr_t pc = 1; pc <= 64; pc++)
-            if (frame_cache_find(shared, &vm, vm.code_low + pc << 20, 0, &p) &&
-                (p.frame[0] != pc << 20 || p.frame[1] != (pc << 20) + 1))
-                atomic_fetch_add(&wrong, 1);
+            if (frame_cache_find(shared, &vm, vm.code_low + (pc << 20), 0, &p)) {
+                bool whole = p.frame[0] == pc << 20 && p.frame[1] == (pc << 20) + 1;
+                atomic_fetch_add(whole ? &right : &wrong, 1);
+            }
     return NULL;
 }
 
@@ -177,6 +187,7 @@ static void halves_of_two_places_are_never_found(void **state) {
     for (int i = 0; i < 4; i++)
         pthread_join(thread[i], NULL);
     assert_int_equal(wrong, 0);
+    assert_true(right > 0);
     frame_cache_unmap(shared);
     guarded_remove();
 }

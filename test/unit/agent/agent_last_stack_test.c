@@ -22,9 +22,14 @@ struct target {
     uint64_t *low, *base;
 };
 
-/* A piece of code begins with its compile id; here there is only one. Return addresses lie behind. */
-static uint32_t compile_id;
-static struct vm vm;
+/* A piece of code begins with its compile id, behind the header of its block; here there is only one.
+ * Return addresses lie behind. */
+static struct {
+    uint8_t used, padding[7];
+    uint32_t compile_id;
+} block;
+static struct vm vm = {.at.heap_header_bytes = 8};
+#define compile_id (block.compile_id)
 
 static uintptr_t at(const uint64_t *word) {
     return (uintptr_t)word;
@@ -42,6 +47,7 @@ static void call(const struct target *t, uint32_t depth, uint64_t offset) {
 static struct target begin(uint32_t frames) {
     size_t page = 4096, bytes = ((size_t)frames * FRAME_WORDS * 8 / page + 1) * page;
     struct target t = {.table = last_stacks_map()};
+    block.used = 1;
     compile_id = 41;
     vm.code_low = (uintptr_t)&compile_id;
     uint8_t *p =
@@ -148,6 +154,11 @@ static void other_code_ends_it(void **state) {
     struct target t = begin(FRAMES);
     walk(&t, FRAMES);
     compile_id++;
+    walk(&t, FRAMES);
+    assert_int_equal(result.shared, 0);
+    while (result.shared == 0)
+        walk(&t, FRAMES);
+    block.used = 0; /* freed: its id is still there */
     walk(&t, FRAMES);
     assert_int_equal(result.shared, 0);
     end(&t);
@@ -272,6 +283,38 @@ static void a_frame_pointer_that_matters_is_compared(void **state) {
     end(&t);
 }
 
+/* Interpreted frames and entries have several words, some have none of their own. */
+static void places_have_any_number_of_checks(void **state) {
+    (void)state;
+    static const uint32_t checks[] = {1, 0, 6, 2, 0, 0, 1, 3}; /* leaf first */
+    enum { PLACES = sizeof checks / sizeof checks[0] };
+    struct target t = begin(FRAMES);
+    const uint64_t *sp = t.base - (size_t)PLACES * FRAME_WORDS;
+    const uint64_t frame[PLACES] = {0};
+    /* Which place the changed word belongs to; PLACES: none was changed. */
+    for (uint32_t changed = 0; changed <= PLACES; changed++) {
+        struct last_stack *l = last_stack_enter(t.table, &vm, THREAD, changed, at(sp), at(t.base));
+        assert_non_null(l);
+        for (uint32_t i = 0; i < PLACES; i++) {
+            last_stack_arrive(l, i, at(sp + (size_t)i * FRAME_WORDS), i);
+            for (uint32_t k = 0; k < checks[i]; k++)
+                last_stack_note(l, at(sp + (size_t)i * FRAME_WORDS + k),
+                                sp[(size_t)i * FRAME_WORDS + k]);
+        }
+        last_stack_keep(l, frame, PLACES, LAST_NONE);
+        assert_int_equal(l->first, PLACES_END - PLACES);
+        last_stack_leave(l);
+        if (changed < PLACES)
+            t.base[-(ptrdiff_t)((PLACES - changed) * FRAME_WORDS)]++;
+        l = last_stack_enter(t.table, &vm, THREAD, changed, at(sp), at(t.base));
+        assert_non_null(l);
+        bool noticed = changed < PLACES && checks[changed] > 0;
+        assert_int_equal(l->valid, PLACES_END - PLACES + (noticed ? changed + 1 : 0));
+        last_stack_leave(l);
+    }
+    end(&t);
+}
+
 static void of_a_deep_stack_the_part_next_to_the_entry_is_kept(void **state) {
     (void)state;
     const uint32_t deep = LAST_PLACES + 1500;
@@ -358,6 +401,7 @@ int main(void) {
         cmocka_unit_test(it_is_one_threads_of_one_turn),
         cmocka_unit_test(words_elsewhere_are_not_read),
         cmocka_unit_test(a_frame_pointer_that_matters_is_compared),
+        cmocka_unit_test(places_have_any_number_of_checks),
         cmocka_unit_test(of_a_deep_stack_the_part_next_to_the_entry_is_kept),
         cmocka_unit_test(more_checks_than_there_is_room_for),
         cmocka_unit_test(handlers_do_not_wait),

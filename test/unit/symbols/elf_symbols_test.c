@@ -1,5 +1,6 @@
 /* Files that are cut short, damaged, or made to harm. Sound ones: symbols_files_test.c. */
 #include "symbols/elf/elf_symbols.h"
+#include "test/unit/symbols/cache_fixture.h"
 #include "test/unit/tier.h"
 
 #include <elf.h>
@@ -226,8 +227,6 @@ static struct elf_symbols *make_many(void) {
     s->segment_count = 1;
     s->segments[0].size = MANY * 16;
     s->segments[0].address = 0x1000;
-    s->build_id_length = 3;
-    memcpy(s->build_id, "abc", 3);
     strcpy(s->debug_link, "libmany.debug");
     for (int i = 0; i < MANY; i++) {
         int length = snprintf(name, sizeof name, "function_%d", i);
@@ -240,24 +239,68 @@ static struct elf_symbols *make_many(void) {
     return s;
 }
 
+/* A file is kept from the moment on when another change would get another time. */
+static void await_identity(int fd, struct elf_identity *id) {
+    while (!elf_identify(fd, id))
+        usleep(10000);
+}
+
+static void keep(int fd, const struct elf_symbols *s, struct elf_identity *id) {
+    await_identity(fd, id);
+    elf_symbols_keep(s, fd, id);
+}
+
+static bool is_kept(int fd, const struct elf_identity *id) {
+    struct elf_symbols *s = elf_symbols_kept(fd, id);
+    elf_symbols_free(s);
+    return s != NULL;
+}
+
+/* A copy of this program, which has a build-id. */
+static int copy_self(void) {
+    char path[] = "/tmp/elf_symbols_test.XXXXXX", buffer[65536];
+    int fd = mkstemp(path), self = open("/proc/self/exe", O_RDONLY);
+    ssize_t n;
+    assert_true(fd >= 0 && self >= 0);
+    unlink(path);
+    while ((n = read(self, buffer, sizeof buffer)) > 0)
+        assert_int_equal(write(fd, buffer, (size_t)n), n);
+    close(self);
+    return fd;
+}
+
+/* Symbols as if they were all in the program with this build-id. */
+static struct elf_symbols *many_of(int fd) {
+    struct elf_symbols *self, *s = make_many();
+    assert_int_equal(elf_symbols_read(fd, &self), 0);
+    assert_true(self->build_id_length > 0);
+    memcpy(s->build_id, self->build_id, sizeof s->build_id);
+    s->build_id_length = self->build_id_length;
+    elf_symbols_free(self);
+    return s;
+}
+
 static void test_what_was_read_is_kept(void **state) {
     (void)state;
-    char path[] = "/tmp/elf_symbols_test.XXXXXX", name[32];
-    int fd = mkstemp(path);
-    struct elf_symbols *s = make_many();
-    assert_true(fd >= 0);
-    unlink(path);
-    assert_null(elf_symbols_kept(fd));
+    char name[32];
+    struct elf_identity id, old;
+    int fd = copy_self();
+    struct elf_symbols *s = many_of(fd);
+    await_identity(fd, &id);
+    assert_false(is_kept(fd, &id));
     s->has_symtab = false; /* a debug file may be installed any time */
-    elf_symbols_keep(s, fd);
-    assert_null(elf_symbols_kept(fd));
+    keep(fd, s, &id);
+    assert_false(is_kept(fd, &id));
     s->has_symtab = true;
-    elf_symbols_keep(s, fd);
+    old = id;
+    old.second--; /* it was changed while it was read */
+    elf_symbols_keep(s, fd, &old);
+    assert_false(is_kept(fd, &id));
+    keep(fd, s, &id);
     elf_symbols_free(s);
-    s = elf_symbols_kept(fd);
+    s = elf_symbols_kept(fd, &id);
     assert_non_null(s);
     assert_true(s->has_symtab);
-    assert_int_equal(s->build_id_length, 3);
     assert_string_equal(s->debug_link, "libmany.debug");
     for (uint32_t i = 0; i < MANY; i++) {
         const struct symbol_entry *e = elf_symbols_find(s, i * 16 + 5);
@@ -267,10 +310,72 @@ static void test_what_was_read_is_kept(void **state) {
     }
     assert_null(elf_symbols_find(s, MANY * 16));
     elf_symbols_free(s);
-    assert_int_equal(write(fd, "x", 1), 1); /* the file is another one now */
-    assert_null(elf_symbols_kept(fd));
     close(fd);
-    assert_null(elf_symbols_kept(-1));
+}
+
+static void test_another_file_is_not_it(void **state) {
+    (void)state;
+    struct elf_identity id, other;
+    int fd = copy_self();
+    struct elf_symbols *s = many_of(fd);
+    keep(fd, s, &id);
+    assert_true(is_kept(fd, &id));
+    for (int i = 0; i < 5; i++) {
+        other = id;
+        other.device += i == 0;
+        other.inode += i == 1;
+        other.size += i == 2;
+        other.second += i == 3;
+        other.nanosecond += i == 4;
+        assert_false(is_kept(fd, &other));
+    }
+    /* The same identity, and another build-id. */
+    s->build_id[0]++;
+    elf_symbols_keep(s, fd, &id);
+    assert_false(is_kept(fd, &id));
+    s->build_id_length = 0;
+    elf_symbols_keep(s, fd, &id);
+    assert_false(is_kept(fd, &id));
+    elf_symbols_free(s);
+    char byte;
+    assert_int_equal(pread(fd, &byte, 1, 0), 1);
+    assert_int_equal(pwrite(fd, &byte, 1, 0), 1);
+    assert_false(elf_identify(fd, &other)); /* it has just been changed */
+    assert_false(elf_identify(-1, &other));
+    close(fd);
+}
+
+/* What the kept file says about the file, and not about its symbols. */
+static void test_what_was_kept_is_checked(void **state) {
+    (void)state;
+    static const size_t places[] = {offsetof(struct elf_symbols, segment_count),
+                                    offsetof(struct elf_symbols, build_id_length)};
+    const uint64_t many = UINT32_MAX;
+    struct elf_identity id;
+    int fd = copy_self();
+    struct elf_symbols *s = many_of(fd);
+    char path[300];
+    for (size_t i = 0; i < 3; i++) {
+        keep(fd, s, &id);
+        assert_true(is_kept(fd, &id));
+        snprintf(path, sizeof path, "%s/jtop-prof/symbols/elf-%llx-%llx", base,
+                 (unsigned long long)id.device, (unsigned long long)id.inode);
+        int kept = open(path, O_RDWR);
+        off_t rest = 56 + sizeof id;
+        char text[sizeof s->debug_link];
+        memset(text, 'x', sizeof text);
+        assert_true(kept >= 0);
+        if (i < 2)
+            assert_int_equal(pwrite(kept, &many, 4, rest + (off_t)places[i]), 4);
+        else
+            assert_int_equal(pwrite(kept, text, sizeof text,
+                                    rest + (off_t)offsetof(struct elf_symbols, debug_link)),
+                             sizeof text);
+        close(kept);
+        assert_false(is_kept(fd, &id));
+    }
+    elf_symbols_free(s);
+    close(fd);
 }
 
 int main(void) {
@@ -282,7 +387,9 @@ int main(void) {
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_huge_file),
         cmocka_unit_test(test_no_regular_file),
-        cmocka_unit_test(test_what_was_read_is_kept),
+        cmocka_unit_test_setup_teardown(test_what_was_read_is_kept, make_base, remove_base),
+        cmocka_unit_test_setup_teardown(test_another_file_is_not_it, make_base, remove_base),
+        cmocka_unit_test_setup_teardown(test_what_was_kept_is_checked, make_base, remove_base),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

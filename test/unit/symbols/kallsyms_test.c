@@ -155,6 +155,38 @@ static void test_what_was_kept_may_be_old(void **state) {
     assert_true(reads_kept(2 * MANY));
 }
 
+static void write_program(int version) {
+    write_many(MANY);
+    FILE *f = fopen(path, "a");
+    assert_non_null(f);
+    fprintf(f,
+            "ffffffffc0000000 t bpf_prog_%d\t[bpf]\n"
+            "ffffffffc0100000 t kprobe_insn_page\t[__builtin__kprobes]\n",
+            version);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* A program of BPF may be another one next time, at the same address. */
+static void test_what_comes_and_goes_is_not_kept(void **state) {
+    (void)state;
+    struct kallsyms k = {0};
+    const uint64_t program = UINT64_C(0xffffffffc0000010);
+    write_program(1);
+    kallsyms_read_once(&k, path);
+    assert_string_equal(find(&k, program, "[bpf]"), "bpf_prog_1");
+    kallsyms_free(&k);
+    k = (struct kallsyms){0};
+    kallsyms_read_once(&k, path);
+    assert_true(k.is_kept);
+    assert_string_equal(find(&k, program, ""), "none");
+    assert_string_equal(find(&k, program + 0x100000, ""), "none");
+    assert_string_equal(find(&k, address_of(5), "[odd]"), "function_5");
+    write_program(2);
+    kallsyms_read_again(&k, path);
+    assert_string_equal(find(&k, program, "[bpf]"), "bpf_prog_2");
+    kallsyms_free(&k);
+}
+
 /* Puts `bytes` at `offset` of the kept file, or makes it that long if there are none. */
 static void damage(long offset, const void *bytes, size_t count) {
     char command[400];
@@ -219,6 +251,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_second_process_reads_what_was_kept, begin,
                                         remove_base),
         cmocka_unit_test_setup_teardown(test_what_was_kept_may_be_old, begin, remove_base),
+        cmocka_unit_test_setup_teardown(test_what_comes_and_goes_is_not_kept, begin, remove_base),
         cmocka_unit_test_setup_teardown(test_what_was_kept_is_checked, begin, remove_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

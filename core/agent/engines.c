@@ -1,4 +1,5 @@
 #include "core/agent/agent.h"
+#include "core/agent/patch/crash_watch.h"
 #include "core/agent/pauses.h"
 #include "core/agent/process/sigtrap.h"
 #include "core/agent/vm/vm_flags.h"
@@ -7,8 +8,11 @@
 #include "core/wire/perf_attr.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
 
 /* Code that is compiled with this flag has debug information between safepoints, too. A pc there is
  * then attributed to the inlined method it belongs to. */
@@ -19,6 +23,7 @@
 #define LATE_AGAIN_MS 250u /* pause before the next attempt if the reader did not answer */
 #define MOVES_MAX 16u      /* of engines to another signal, per request */
 #define TRACED_MS 500u     /* from one check for a debugger to the next */
+#define CRASH_NS 1000000   /* for signals that are on their way */
 
 /* Engines of the same event are tried in this order. */
 static const struct engine *const engines[] = {
@@ -78,10 +83,25 @@ static bool on_event(siginfo_t *info, void *context) {
     return true;
 }
 
+/* The VM begins to report a fatal error: nothing may interrupt it from now on. A SIGTRAP that another
+ * thread has not handled yet gets the time for that. */
+static void on_crash(int signo) {
+    const struct engine_run *run = &agent.run[WIRE_EVENT_CPU];
+    const struct engine *e = run->engine;
+    const struct engine_thread *t = run->thread;
+    bool any = false;
+    for (uint32_t i = 0; e && e->by_trap && t && i < agent.threads.count; i++)
+        any |= t[i].page && ioctl(t[i].handle, PERF_EVENT_IOC_DISABLE, 0) == 0;
+    if (signo != SIGTRAP) /* that may be a handler of the program's */
+        atomic_store(&agent.sampler.enabled, 0);
+    if (any)
+        nanosleep(&(struct timespec){.tv_nsec = CRASH_NS}, NULL);
+}
+
 static bool wants_trap(const struct engine_run *run) {
     const uint32_t rings = WIRE_ENGINE_ALL_USER | WIRE_ENGINE_ALL_KERNEL;
     return run->request.flags & WIRE_ENGINE_SIGTRAP && !(run->request.flags & rings) &&
-           !run->signo_asked && !agent.trap_lost && !signals_are_traced();
+           !run->signo_asked && !agent.trap_lost && crash_watch_is_on() && !signals_are_traced();
 }
 
 static void give_signal_back(struct engine_run *run, const struct engine *e) {
@@ -297,6 +317,7 @@ static void leave_ground(jvmtiEnv *jvmti) {
     agent.ground = false;
     pauses_close(jvmti, &agent.callbacks);
     sampler_disable(&agent.sampler);
+    crash_watch_end();
     stub_names_close(jvmti, &agent.callbacks);
     window_close(&agent.window);
     precise_stop(&agent.sampler.precise);
@@ -323,6 +344,7 @@ static int lay_ground(const struct wire_request *request, jvmtiEnv *jvmti, JNIEn
         leave_ground(jvmti);
         return r;
     }
+    crash_watch_begin(on_crash);
     sampler_enable(&agent.sampler, request->depth, request->cut);
     pauses_open(&agent.sampler.ring, jvmti, &agent.callbacks);
     stub_names_open(jvmti, &agent.callbacks);

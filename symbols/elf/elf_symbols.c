@@ -296,7 +296,7 @@ static struct table_file file_of(const struct elf_identity *id, struct elf_symbo
                                .more_bytes = sizeof *rest};
 }
 
-/* Images of file systems that are made with fixed times may differ in nothing but their contents. */
+/* Images of file systems that are made with fixed times may differ only in their contents. */
 static bool has_build_id(int fd, const struct elf_symbols *s) {
     struct elf_image image;
     struct elf_symbols now = {0};

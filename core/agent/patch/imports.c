@@ -97,8 +97,10 @@ struct visit {
     struct memory_map memory; /* as it is while the loader's lock is held */
     bool begun;               /* `memory` has been read */
     uint64_t loads;
-    uint64_t complete; /* patch_once */
-    bool unsealed;     /* there are pages to be sealed that are not */
+    uint64_t complete;       /* patch_once */
+    bool unsealed;           /* there are pages to be sealed that are not */
+    const char *library;     /* imports_find_slot */
+    struct import_slot *out; /* its result */
     uint32_t thirds;
     uintptr_t seen
         [HOOKS_MAX]; /* by hook: another profiler's in a slot, which ours does not call yet; 0: none */
@@ -376,8 +378,7 @@ static void patch_slot(struct visit *v, const struct object *o, const struct imp
         im->refused++;
 }
 
-/* The same function by another definition: an older version of the C library's, an allocator's own.
- * */
+/* The same function by another definition: an older version of the C library's, an allocator's. */
 static bool defines(const struct import_hook *h, const Dl_info *info) {
     Dl_info real;
     bool same = dladdr((void *)h->real, &real) && real.dli_fbase == info->dli_fbase;
@@ -443,6 +444,30 @@ static int patch_all(struct imports *im, bool all) {
     for (uint32_t i = 0; r == 0 && all && im->hook[i].name; i++)
         more = follow(&im->hook[i], v.seen[i]) || more;
     return more ? patch_once(im, &v, complete) : r;
+}
+
+static void take_slot(struct visit *v, const struct object *o, const struct import_hook *h,
+                      uintptr_t slot) {
+    (void)h;
+    if (is_called(o->name, v->library))
+        *v->out = (struct import_slot){slot, __atomic_load_n((uintptr_t *)slot, __ATOMIC_RELAXED),
+                                       memory_map_protection(&v->memory, slot)};
+}
+
+bool imports_find_slot(const char *library, const char *name, struct import_slot *out) {
+    const struct import_hook hook[] = {{.name = name}, {0}};
+    struct imports im = {.hook = hook};
+    struct visit v = {.im = &im, .each = take_slot, .library = library, .out = out};
+    *out = (struct import_slot){0};
+    if (memory_map_open(&v.memory) < 0)
+        return false;
+    dl_iterate_phdr(visit_object, &v);
+    memory_map_close(&v.memory);
+    return out->address != 0;
+}
+
+bool imports_write_slot(const struct import_slot *slot, uintptr_t value) {
+    return write_slot(slot->address, value, slot->protection);
 }
 
 bool imports_find_real(struct import_hook *hook, void *const *to, size_t count) {

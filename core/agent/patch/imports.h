@@ -79,6 +79,11 @@ void imports_tell(struct imports *im, char *reason, size_t bytes);
 void *imports_dlsym(void *handle, const char *name);
 #define IMPORTS_DLSYM "dlsym"
 
+/* Finds the slot of one function in one library, by its base name without version; `before` is its
+ * value now. False: there is none. */
+bool imports_find_slot(const char *library, const char *name, struct import_slot *out);
+bool imports_write_slot(const struct import_slot *slot, uintptr_t value);
+
 /* Whether the hook with this frame (__builtin_frame_address(0)) was called by another profiler's
  * hook, which passes a call on. Any thread, signal-safe. */
 bool imports_is_passed_on(const void *frame);

@@ -2,6 +2,7 @@
  * Files:
  *   bytecode        class file rewriting that adds calls at method entry and exit
  *   bytecode_code   rewriting of one method's Code attribute
+ *   crash_watch     tells when the VM begins to report a fatal error
  *   imports         redirecting calls between libraries by patching their import tables
  *   method_targets  parser of the wanted methods: class, name, signature, minimum time
  *   trap            breakpoints in native code, with a callback when one is hit

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 
 /* Code that is compiled with this flag has debug information between safepoints, too. A pc there is
  * then attributed to the inlined method it belongs to. */
@@ -23,7 +22,6 @@
 #define LATE_AGAIN_MS 250u /* pause before the next attempt if the reader did not answer */
 #define MOVES_MAX 16u      /* of engines to another signal, per request */
 #define TRACED_MS 500u     /* from one check for a debugger to the next */
-#define CRASH_NS 1000000   /* for signals that are on their way */
 
 /* Engines of the same event are tried in this order. */
 static const struct engine *const engines[] = {
@@ -83,19 +81,15 @@ static bool on_event(siginfo_t *info, void *context) {
     return true;
 }
 
-/* The VM begins to report a fatal error: nothing may interrupt it from now on. A SIGTRAP that another
- * thread has not handled yet gets the time for that. */
-static void on_crash(int signo) {
+/* The VM begins to report a fatal error: from now on, handlers do nothing, and counters send no more
+ * signals. Engines may be stopped at this moment: what belongs to them is read with care. */
+static void on_crash(void) {
     const struct engine_run *run = &agent.run[WIRE_EVENT_CPU];
-    const struct engine *e = run->engine;
-    const struct engine_thread *t = run->thread;
-    bool any = false;
-    for (uint32_t i = 0; e && e->by_trap && t && i < agent.threads.count; i++)
-        any |= t[i].page && ioctl(t[i].handle, PERF_EVENT_IOC_DISABLE, 0) == 0;
-    if (signo != SIGTRAP) /* that may be a handler of the program's */
-        atomic_store(&agent.sampler.enabled, 0);
-    if (any)
-        nanosleep(&(struct timespec){.tv_nsec = CRASH_NS}, NULL);
+    const struct engine_thread *t = run->signo == SIGTRAP ? run->thread : NULL;
+    atomic_store(&agent.sampler.enabled, 0);
+    for (uint32_t i = 0; t && i < agent.threads.count; i++)
+        if (guarded_load64((uintptr_t)&t[i].page))
+            ioctl((int)guarded_load32((uintptr_t)&t[i].handle), PERF_EVENT_IOC_DISABLE, 0);
 }
 
 static bool wants_trap(const struct engine_run *run) {

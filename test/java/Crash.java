@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Two busy threads. A line on stdin ends the VM: "unsafe" by a write to address 0,
+ * Two busy threads, and one that starts threads. A line on stdin ends the VM: "unsafe" by a write to address 0,
  * "memory" by using up the heap (with -XX:+CrashOnOutOfMemoryError).
  */
 public final class Crash {
@@ -15,6 +15,25 @@ public final class Crash {
         for (long x = 1;; x = x * 6364136223846793005L + 1442695040888963407L) {
             sink = x;
         }
+    }
+
+    /** Threads that begin and end, also while the VM reports the error. */
+    static void starting() {
+        for (;;) {
+            Thread t = new Thread(() -> sink++, "short");
+            t.start();
+            try {
+                t.join();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    static void start(Runnable loop, String name) {
+        Thread t = new Thread(loop, name);
+        t.setDaemon(true);
+        t.start();
     }
 
     static void unsafe() throws ReflectiveOperationException {
@@ -32,11 +51,9 @@ public final class Crash {
     }
 
     public static void main(String[] args) throws Exception {
-        for (int i = 0; i < 2; i++) {
-            Thread t = new Thread(Crash::busy, "busy-" + i);
-            t.setDaemon(true);
-            t.start();
-        }
+        start(Crash::busy, "busy-0");
+        start(Crash::busy, "busy-1");
+        start(Crash::starting, "starting");
         System.out.println("ready");
         String how = new BufferedReader(new InputStreamReader(System.in)).readLine();
         if ("unsafe".equals(how)) {

@@ -1,6 +1,7 @@
 #include "core/agent/patch/crash_watch.h"
 
 #include "core/agent/patch/imports.h"
+#include "core/agent/process/chain.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -8,25 +9,32 @@
 
 typedef int sigaction_function(int signo, const struct sigaction *action, struct sigaction *old);
 
-static sigaction_function *_Atomic real = sigaction;
-static void (*_Atomic told)(int signo);
+/* What the slot had before us, the first time: another tool may have put its function in front of
+ * ours since, and calls ours. */
+static sigaction_function *_Atomic real;
+static void (*_Atomic told)(void);
 static struct import_slot slot;
 static bool on;
 
 static int watched_sigaction(int signo, const struct sigaction *action, struct sigaction *old) {
-    void (*tell)(int) = atomic_load(&told);
-    if (action && tell && (signo == SIGSEGV || signo == SIGBUS || signo == SIGTRAP))
-        tell(signo);
+    void (*tell)(void) = atomic_load(&told);
+    if (action && signo == SIGSEGV && tell)
+        tell();
+    bool ours = signo == SIGSEGV || signo == SIGBUS || signo == SIGTRAP;
+    if (action && ours && chain_put_behind(signo, action, old))
+        return 0;
     return atomic_load(&real)(signo, action, old);
 }
 
-void crash_watch_begin(void (*tell)(int signo)) {
+void crash_watch_begin(void (*tell)(void)) {
     sigaction_function *before;
     if (on || !imports_find_slot("libjvm", "sigaction", &slot))
         return;
     memcpy(&before, &slot.before, sizeof before);
-    if (before != watched_sigaction)
+    if (!atomic_load(&real))
         atomic_store(&real, before);
+    else if (before == watched_sigaction) /* it could not be restored */
+        slot.before = (uintptr_t)atomic_load(&real);
     atomic_store(&told, tell);
     on = imports_write_slot(&slot, (uintptr_t)&watched_sigaction);
 }

@@ -100,6 +100,7 @@ struct visit {
     uint64_t complete;       /* patch_once */
     bool unsealed;           /* there are pages to be sealed that are not */
     const char *library;     /* imports_find_slot */
+    uint32_t slots;          /* found */
     struct import_slot *out; /* its result */
     uint32_t thirds;
     uintptr_t seen
@@ -449,9 +450,11 @@ static int patch_all(struct imports *im, bool all) {
 static void take_slot(struct visit *v, const struct object *o, const struct import_hook *h,
                       uintptr_t slot) {
     (void)h;
-    if (is_called(o->name, v->library))
-        *v->out = (struct import_slot){slot, __atomic_load_n((uintptr_t *)slot, __ATOMIC_RELAXED),
-                                       memory_map_protection(&v->memory, slot)};
+    if (!is_called(o->name, v->library))
+        return;
+    v->slots++;
+    *v->out = (struct import_slot){slot, __atomic_load_n((uintptr_t *)slot, __ATOMIC_RELAXED),
+                                   memory_map_protection(&v->memory, slot)};
 }
 
 bool imports_find_slot(const char *library, const char *name, struct import_slot *out) {
@@ -463,7 +466,7 @@ bool imports_find_slot(const char *library, const char *name, struct import_slot
         return false;
     dl_iterate_phdr(visit_object, &v);
     memory_map_close(&v.memory);
-    return out->address != 0;
+    return v.slots == 1;
 }
 
 bool imports_write_slot(const struct import_slot *slot, uintptr_t value) {

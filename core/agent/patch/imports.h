@@ -80,7 +80,7 @@ void *imports_dlsym(void *handle, const char *name);
 #define IMPORTS_DLSYM "dlsym"
 
 /* Finds the slot of one function in one library, by its base name without version; `before` is its
- * value now. False: there is none. */
+ * value now. False: there is none, or more than one. */
 bool imports_find_slot(const char *library, const char *name, struct import_slot *out);
 bool imports_write_slot(const struct import_slot *slot, uintptr_t value);
 

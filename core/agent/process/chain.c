@@ -181,6 +181,19 @@ int chain_enter(struct chain *c) {
     return 0;
 }
 
+bool chain_put_behind(int signo, const struct sigaction *action, struct sigaction *old) {
+    struct chain *c = chain_of(signo);
+    struct sigaction now;
+    int at = c && sigaction(signo, NULL, &now) == 0 ? entry_of(&now) : -1;
+    if (at < 0)
+        return false;
+    const struct sigaction before = c->place[at].before;
+    c->place[at].before = *action;
+    if (old)
+        *old = before;
+    return true;
+}
+
 void chain_leave(struct chain *c) {
     struct sigaction now;
     /* What was before one of ours may be another one, when who was in between is gone. */

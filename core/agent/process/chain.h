@@ -46,6 +46,9 @@ struct chain {
 int chain_enter(struct chain *c);
 /* Whether our handler is in front. */
 bool chain_is_front(const struct chain *c);
+/* As sigaction, for a handler that is to be called after ours: what another function installs with
+ * it in our place. False: ours is not in front. Signal-safe, any thread. */
+bool chain_put_behind(int signo, const struct sigaction *action, struct sigaction *old);
 /* Restores the handler before ours. If another handler is in front of ours, ours stays and passes
  * every signal on. */
 void chain_leave(struct chain *c);

@@ -211,11 +211,44 @@ static void there_is_an_end(void **state) {
     assert_int_equal(chain_enter(&chain), -EBUSY);
 }
 
+/* As the VM does when it reports a fatal error. */
+static void a_handler_put_behind_is_called_after_ours(void **state) {
+    (void)state;
+    struct chain c;
+    struct sigaction action = {.sa_sigaction = other_0, .sa_flags = SA_SIGINFO}, old, now;
+    begin(&c, false);
+    assert_false(chain_put_behind(SIGNO, &action, &old)); /* ours is not there */
+    assert_int_equal(chain_enter(&c), 0);
+    other[0].before = (struct sigaction){.sa_handler = SIG_DFL};
+    assert_true(chain_put_behind(SIGNO, &action, &old));
+    assert_ptr_equal(old.sa_handler, the_last);
+    assert_true(chain_is_front(&c));
+    meet(1, 1, 0, 0, 0);
+    is_ours = true;
+    meet(1, 0, 0, 0, 0);
+    is_ours = false;
+    assert_true(chain_put_behind(SIGNO, &old, &now));
+    assert_ptr_equal(now.sa_sigaction, other_0);
+    meet(1, 0, 0, 1, 0);
+    put(1); /* another tool comes in front */
+    assert_false(chain_put_behind(SIGNO, &action, NULL));
+    assert_int_equal(sigaction(SIGNO, &other[1].before, NULL), 0);
+    assert_true(chain_put_behind(SIGNO, &action, NULL));
+    chain_leave(&c);
+    assert_int_equal(sigaction(SIGNO, NULL, &now), 0);
+    assert_ptr_equal(now.sa_sigaction, other_0);
+    signal(SIGNO, SIG_DFL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_front_and_back), cmocka_unit_test(others_come_and_stay),
-        cmocka_unit_test(no_circle),         cmocka_unit_test(a_circle_has_the_first_one),
-        cmocka_unit_test(others_jump_away),  cmocka_unit_test(there_is_an_end),
+        cmocka_unit_test(in_front_and_back),
+        cmocka_unit_test(others_come_and_stay),
+        cmocka_unit_test(no_circle),
+        cmocka_unit_test(a_circle_has_the_first_one),
+        cmocka_unit_test(a_handler_put_behind_is_called_after_ours),
+        cmocka_unit_test(others_jump_away),
+        cmocka_unit_test(there_is_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,14 @@ static bool on_event(siginfo_t *info, void *context) {
 static void on_crash(void) {
     const struct engine_run *run = &agent.run[WIRE_EVENT_CPU];
     const struct engine_thread *t = run->signo == SIGTRAP ? run->thread : NULL;
-    atomic_store(&agent.sampler.enabled, 0);
+    sigset_t raised;
+    sigemptyset(&raised);
+    sigaddset(&raised, SIGSEGV);
+    sigaddset(&raised, SIGBUS);
+    sigaddset(&raised, SIGTRAP);
+    pthread_sigmask(SIG_UNBLOCK, &raised,
+                    NULL); /* as newer VMs do; before JDK 16, this one has not */
+    sampler_crashed(&agent.sampler);
     for (uint32_t i = 0; t && i < agent.threads.count; i++)
         if (guarded_load64((uintptr_t)&t[i].page))
             ioctl((int)guarded_load32((uintptr_t)&t[i].handle), PERF_EVENT_IOC_DISABLE, 0);

@@ -77,11 +77,13 @@ void sampler_enable(struct sampler *s, uint32_t depth, uint32_t cut) {
     if (s->depth > WIRE_FRAMES_MAX - 1) /* one place is for an error frame */
         s->depth = WIRE_FRAMES_MAX - 1;
     s->cut = cut <= s->depth ? cut : 0;
-    atomic_store(&s->enabled, 1);
+    uint32_t now = SAMPLER_DISABLED;
+    atomic_compare_exchange_strong(&s->enabled, &now, SAMPLER_ENABLED);
 }
 
 void sampler_disable(struct sampler *s) {
-    atomic_store(&s->enabled, 0);
+    uint32_t now = SAMPLER_ENABLED;
+    atomic_compare_exchange_strong(&s->enabled, &now, SAMPLER_DISABLED);
     /* A callback may wait inside the VM, for the end of a garbage collection or for a debugger. */
     for (uint32_t waits = 0; atomic_load(&s->in_flight); waits++)
         if (waits < YIELDS)
@@ -111,7 +113,7 @@ void sampler_renew_ids(struct sampler *s, uint64_t now_ms) {
 
 bool sampler_enter(struct sampler *s) {
     atomic_fetch_add(&s->in_flight, 1);
-    if (atomic_load(&s->enabled))
+    if (atomic_load(&s->enabled) == SAMPLER_ENABLED)
         return true;
     atomic_fetch_add(&s->turned_away, 1);
     atomic_fetch_sub(&s->in_flight, 1);

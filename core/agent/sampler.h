@@ -26,8 +26,10 @@ enum sampler_window {
     SAMPLER_MARKED_OUTSIDE, /* between windows: samples have the flag WIRE_SAMPLE_OUTSIDE */
 };
 
+enum sampler_state { SAMPLER_DISABLED = 0, SAMPLER_ENABLED, SAMPLER_CRASHED };
+
 struct sampler {
-    _Atomic uint32_t enabled;
+    _Atomic uint32_t enabled;     /* enum sampler_state */
     _Atomic uint32_t in_flight;   /* handlers that are running */
     _Atomic uint32_t turned_away; /* handlers refused while it was disabled */
     struct wire_status *status;
@@ -82,6 +84,10 @@ int sampler_map(struct sampler *s, const struct vm *vm, struct wire_mapping *map
 void sampler_unmap(struct sampler *s);
 
 void sampler_enable(struct sampler *s, uint32_t depth, uint32_t cut);
+/* The VM reports a fatal error: sampling ends for good. Signal-safe, any thread. */
+static inline void sampler_crashed(struct sampler *s) {
+    atomic_store(&s->enabled, SAMPLER_CRASHED);
+}
 /* Returns when no handler runs any more. */
 void sampler_disable(struct sampler *s);
 

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef int sigaction_function(int signo, const struct sigaction *action, struct sigaction *old);
 
@@ -14,11 +15,13 @@ typedef int sigaction_function(int signo, const struct sigaction *action, struct
 static sigaction_function *_Atomic real;
 static void (*_Atomic told)(void);
 static struct import_slot slot;
+static pid_t pid;
 static bool on;
 
 static int watched_sigaction(int signo, const struct sigaction *action, struct sigaction *old) {
     void (*tell)(void) = atomic_load(&told);
-    if (action && signo == SIGSEGV && tell)
+    /* The counters of a forked child are those of its parent. */
+    if (action && signo == SIGSEGV && tell && getpid() == pid)
         tell();
     bool ours = signo == SIGSEGV || signo == SIGBUS || signo == SIGTRAP;
     if (action && ours && chain_put_behind(signo, action, old))
@@ -31,7 +34,8 @@ void crash_watch_begin(void (*tell)(void)) {
     if (on || !imports_find_slot("libjvm", "sigaction", &slot))
         return;
     memcpy(&before, &slot.before, sizeof before);
-    if (!atomic_load(&real))
+    pid = getpid();
+    if (!atomic_load(&real) || before == sigaction)
         atomic_store(&real, before);
     else if (before == watched_sigaction) /* it could not be restored */
         slot.before = (uintptr_t)atomic_load(&real);

@@ -61,10 +61,11 @@ static void end_process(const struct chain *c) {
 
 static void call(const struct chain *c, const struct sigaction *to, siginfo_t *info,
                  void *context) {
-    if (to->sa_flags & SA_SIGINFO)
-        to->sa_sigaction(c->signo, info, context);
-    else if (to->sa_handler == SIG_DFL || (to->sa_handler == SIG_IGN && !c->ends_by_raise))
+    /* The VM sets SA_SIGINFO with SIG_IGN and SIG_DFL, too. */
+    if (to->sa_handler == SIG_DFL || (to->sa_handler == SIG_IGN && !c->ends_by_raise))
         end_process(c);
+    else if (to->sa_handler != SIG_IGN && to->sa_flags & SA_SIGINFO)
+        to->sa_sigaction(c->signo, info, context);
     else if (to->sa_handler != SIG_IGN)
         to->sa_handler(c->signo);
 }
@@ -189,6 +190,8 @@ bool chain_put_behind(int signo, const struct sigaction *action, struct sigactio
         return false;
     const struct sigaction before = c->place[at].before;
     c->place[at].before = *action;
+    if (sigaction(signo, NULL, &now) != 0 || entry_of(&now) != at)
+        return false; /* ours has just been removed */
     if (old)
         *old = before;
     return true;

@@ -19,8 +19,8 @@ static int find(const struct signals *s, int signo) {
 }
 
 static bool is_function(const struct sigaction *action) {
-    return action->sa_flags & SA_SIGINFO ||
-           (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
+    /* The VM sets SA_SIGINFO with these, too. */
+    return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
 static int take(struct signals *s, int i, int signo, bool in_front, signals_handler *handler,

@@ -230,6 +230,10 @@ static void a_handler_put_behind_is_called_after_ours(void **state) {
     assert_true(chain_put_behind(SIGNO, &old, &now));
     assert_ptr_equal(now.sa_sigaction, other_0);
     meet(1, 0, 0, 1, 0);
+    /* As the VM does it: with the flag of another kind of handler. */
+    const struct sigaction none = {.sa_handler = SIG_IGN, .sa_flags = SA_SIGINFO};
+    assert_true(chain_put_behind(SIGNO, &none, NULL));
+    meet(1, 0, 0, 0, 0);
     put(1); /* another tool comes in front */
     assert_false(chain_put_behind(SIGNO, &action, NULL));
     assert_int_equal(sigaction(SIGNO, &other[1].before, NULL), 0);

@@ -193,7 +193,8 @@ bool sampler_stack_is_small(const void *context) {
         return false;
     const ucontext_t *u = context;
     /* In a handler of faults, one more signal's frame is on it. */
-    size_t least = ALTERNATE_STACK_MIN * (sigismember(&u->uc_sigmask, SIGSEGV) == 1 ? 2 : 1);
+    size_t least =
+        (size_t)ALTERNATE_STACK_MIN * (sigismember(&u->uc_sigmask, SIGSEGV) == 1 ? 2 : 1);
     return !(u->uc_stack.ss_flags & SS_DISABLE) && u->uc_stack.ss_size < least;
 }
 

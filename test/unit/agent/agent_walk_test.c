@@ -523,6 +523,7 @@ int main(void) {
         TEST(test_a_stack_that_makes_no_sense),
         TEST(test_tables_that_make_no_sense),
         TEST(test_frame_pointers),
+        TEST(test_whether_the_caller_is_exact),
         TEST(test_a_wrapper_between_the_frames),
         TEST(test_a_full_stack),
         cmocka_unit_test(test_what_a_handler_interrupted),

@@ -304,7 +304,7 @@ static void test_whether_the_caller_is_exact(void **state) {
             .pc = BASE + 50, .sp = at(w, 0), .fp = at(w, 4), .interrupted = true};
         struct stack s = {.frame = frame, .max = COUNT(frame)};
         bool exact = false;
-        make_chain(w, (uintptr_t[]){BASE + 50, tables ? BASE + 50 : BASE + 100, 0x12345}, 3);
+        make_chain(w, (uintptr_t[]){BASE + 50, tables ? BASE + 50 : BASE + 150, 0x12345}, 3);
         set_rows(w, rows, COUNT(rows));
         assert_int_equal(native_walk(&walker, &b, &f, &interrupted, &s, &exact), NATIVE_CODE);
         assert_int_equal(exact, tables);

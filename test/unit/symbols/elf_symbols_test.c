@@ -221,7 +221,7 @@ enum { MANY = 1500 };
 static struct elf_symbols *make_many(void) {
     struct elf_symbols *s = calloc(1, sizeof *s);
     char name[32];
-    uint32_t base;
+    uint32_t at;
     assert_non_null(s);
     s->has_symtab = true;
     s->segment_count = 1;
@@ -230,9 +230,9 @@ static struct elf_symbols *make_many(void) {
     strcpy(s->debug_link, "libmany.debug");
     for (int i = 0; i < MANY; i++) {
         int length = snprintf(name, sizeof name, "function_%d", i);
-        assert_int_equal(symbol_table_names(&s->table, name, (size_t)length, &base), 0);
+        assert_int_equal(symbol_table_names(&s->table, name, (size_t)length, &at), 0);
         struct symbol_entry e = {
-            .start = 0x1000 + (uint64_t)i * 16, .size = 16, .name = base, .sized = true};
+            .start = 0x1000 + (uint64_t)i * 16, .size = 16, .name = at, .sized = true};
         assert_int_equal(symbol_table_add(&s->table, &e, SYMBOL_LOCAL), 0);
     }
     symbol_table_finish(&s->table);

@@ -55,7 +55,7 @@ def background(scratch):
         warm(c)
         before = c.truth()
         good("start", "-i", "1ms", c.pid, cwd=scratch)
-        wait_for(lambda: sum(c.truth().values()) - sum(before.values()) > 1e9, "work")
+        wait_for(lambda: sum(c.truth().values()) - sum(before.values()) > 3e9, "work")
         good("dump", "-o", "collapsed", "-f", "dumped", c.pid, cwd=scratch)
         good("stop", "-f", "all.jfr", c.pid, cwd=scratch)
         truth = difference(before, c.truth())

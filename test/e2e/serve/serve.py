@@ -236,7 +236,7 @@ def waits(scratch):
         want((status, headers["allow"]) == (405, "GET"), "HEAD: %d" % status)
         want(server.status("/prof?pid=%d&duration=600&output=flat" % jvm.pid) == 202,
              "HEAD has begun something else")
-        with subprocess.Popen(["curl", "-sN", asked + "&wait"], stdout=subprocess.PIPE) as waiter:
+        with subprocess.Popen(["curl", "-sfN", asked + "&wait"], stdout=subprocess.PIPE) as waiter:
             wait_for(lambda: connections(server.port) > 0, "curl to wait")
             server.end()
             text = waiter.stdout.read()

@@ -101,11 +101,8 @@ static int fold_tallies(struct profile *p) {
 
 /* Virtual threads may be folded while the history still contains them. The index of the newest
  * second is not updated: entries that it no longer finds are added again. */
-static void fold_history(struct profile *p) {
-    struct history *h = &p->history;
-    for (uint32_t i = h->first; i < h->end; i++)
-        for (uint32_t j = 0; j < h->second[i].count; j++)
-            h->second[i].entry[j].owner = heir_of_owner(p, h->second[i].entry[j].owner);
+static void fold_entry(void *arg, struct history_entry *e) {
+    e->owner = heir_of_owner(arg, e->owner);
 }
 
 /* Call it after fold_tallies. Every thread has a sum, because thread_table_reserve has made it. */
@@ -146,7 +143,8 @@ void fold_threads(struct profile *p, uint64_t now) {
         unmark(p, true);
     if ((ended || virtuals) && thread_table_reserve(&p->threads) == 0 && fold_tallies(p) == 0) {
         if (virtuals)
-            fold_history(p);
+            history_change(&p->history, fold_entry, p);
+        standing_forget_windows(p);
         fold_sums(p);
         lock_table_fold(p, heir_of);
         lock_history_fold(&p->lock_history, p, heir_of);

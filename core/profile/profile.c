@@ -75,13 +75,10 @@ static void forget_tally(struct tally *t, uint32_t event) {
     }
 }
 
-static void forget_history(struct history *h, uint32_t event) {
-    for (uint32_t i = h->first; i < h->end; i++) {
-        struct history_second *s = &h->second[i];
-        for (uint32_t j = 0; j < s->count; j++)
-            if (owner_event(s->entry[j].owner) == (int)event)
-                s->entry[j].weight = s->entry[j].count = 0;
-    }
+static void forget_entry(void *arg, struct history_entry *e) {
+    const uint32_t *event = arg;
+    if (owner_event(e->owner) == (int)*event)
+        e->weight = e->count = 0;
 }
 
 static void forget_timeline(struct timeline *t, uint32_t event) {
@@ -99,7 +96,7 @@ void profile_forget(struct profile *p, uint32_t event) {
     for (uint32_t i = 0; i < p->threads.sums[event]; i++)
         p->threads.sum[event][i] = (struct thread_sum){0};
     p->stale[event] = false;
-    forget_history(&p->history, event);
+    history_change(&p->history, forget_entry, &event);
     standing_forget(p, event);
     forget_timeline(&p->timeline, event);
     p->runs[event] = (struct event_runs){.count = 0};
@@ -119,6 +116,8 @@ struct profile *profile_new_limited(uint32_t history_seconds, const struct profi
     p->tree.overflow = METHOD_NONE;
     p->locks.owners.overflow = METHOD_NONE;
     p->history.span = history_seconds ? history_seconds : PROFILE_HISTORY_SECONDS;
+    p->history.dropped = standing_drop;
+    p->history.arg = p;
     p->lock_history.span = p->history.span;
     p->unknown = METHOD_NONE;
     p->rest = CALL_ROOT;

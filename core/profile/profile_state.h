@@ -88,8 +88,8 @@ struct profile {
     struct filter filter;       /* of the last query that had one */
     struct filter owner_filter; /* the same, for the tree of owners' stacks */
     struct native_fold native_fold;
-    struct standing standing[STANDING];
-    uint64_t asked; /* serial number of the queries to `standing` */
+    struct standing standing[STANDING]; /* of the last queries */
+    uint64_t asked;                     /* serial number of the queries to `standing` */
     struct scratch scratch;
     uint64_t key[PROFILE_STACK_MAX];
 };

@@ -77,6 +77,17 @@ static void subtract_from_thread(struct profile *p, const struct profile_place *
         s->sum->stale = p->stale[at->event] = true;
 }
 
+static struct standing_change change_of(const struct profile_place *at, uint32_t thread,
+                                        uint64_t weight, uint64_t count) {
+    return (struct standing_change){.weight = weight,
+                                    .count = count,
+                                    .node = at->node,
+                                    .thread = thread,
+                                    .event = at->event,
+                                    .state = at->state < PROFILE_STATES ? at->state : 0,
+                                    .failed = at->failed != 0};
+}
+
 static void subtract_from_history(struct profile *p, const struct profile_place *at,
                                   const struct sums *s, const struct part *part) {
     struct history_entry e = {.node = at->node,
@@ -86,8 +97,11 @@ static void subtract_from_history(struct profile *p, const struct profile_place 
                               .failed = at->failed != 0};
     uint64_t weight = part->weight;
     uint32_t count = (uint32_t)part->count;
-    if (at->entry != HISTORY_NONE)
+    if (at->entry != HISTORY_NONE) {
         history_retract(&p->history, at->second, at->entry, &e, &weight, &count);
+        struct standing_change c = change_of(at, s->thread, -weight, -(uint64_t)count);
+        standing_count_second(p, &c, at->second);
+    }
     timeline_retract(&p->timeline, at->second, at->event, weight, count);
 }
 
@@ -104,7 +118,8 @@ void profile_retract(struct profile *p, const struct profile_place *at, uint64_t
     if (s.by_carrier)
         limit(&part, s.by_carrier, at->failed);
     subtract(s.by_node, &part);
-    standing_count(p, at->event, at->node, -part.weight, -part.count);
+    struct standing_change c = change_of(at, s.thread, -part.weight, -part.count);
+    standing_count(p, &c);
     subtract(s.by_pair, &part);
     subtract(s.by_carrier, &part);
     subtract(s.by_method, &part);
@@ -322,6 +337,20 @@ static struct profile_place place_of(const struct profile *p, const struct profi
                                   .rest = (uint8_t)(pair_rest | carrier_rest << 1)};
 }
 
+static void count_standing(struct profile *p, const struct profile_sample *s,
+                           const struct places *at) {
+    const struct standing_change c = {.weight = s->weight,
+                                      .count = s->count,
+                                      .node = at->node,
+                                      .thread = at->thread,
+                                      .event = s->event,
+                                      .state = s->state < PROFILE_STATES ? s->state : 0,
+                                      .failed = s->failed != 0};
+    standing_count(p, &c);
+    if (at->entry != HISTORY_NONE)
+        standing_count_second(p, &c, s->time_ns / NS_PER_SECOND);
+}
+
 /* All steps that can fail come first and count nothing. */
 static int count_sample(struct profile *p, const struct profile_sample *s, struct places *at) {
     int rc = find_places(p, s, at);
@@ -330,7 +359,7 @@ static int count_sample(struct profile *p, const struct profile_sample *s, struc
     if (rc != 0)
         return rc;
     count_entry(at->by_node, s);
-    standing_count(p, s->event, at->node, s->weight, s->count);
+    count_standing(p, s, at);
     count_entry(at->by_pair, s);
     count_entry(at->by_carrier, s);
     count_entry(at->by_method, s);

@@ -231,9 +231,13 @@ int main(void) {
     frames(&b, &m, s, &c, "overview", "0");
     frames(&b, &m, s, &c, "lines", "7");
     frames(&b, &m, s, &c, "status", "8");
-    frames(&b, &m, s, &c, "methods, the last 10 s", "1w");
+    frames(&b, &m, s, &c, "methods, the last 5 minutes", "1w");
+    frames(&b, &m, s, &c, "methods, the last 10 s", "w");
     frames(&b, &m, s, &c, "methods, the last minute", "w");
-    frames(&b, &m, s, &c, "methods, filter", "ww\\Class77\n");
+    frames(&b, &m, s, &c, "call tree, the last minute", "3");
+    frames(&b, &m, s, &c, "the same, bottom-up", "i");
+    frames(&b, &m, s, &c, "the same, by thread", "iT");
+    frames(&b, &m, s, &c, "methods, filter", "T1w\\Class77\n");
     frames(&b, &m, s, &c, "methods, sorted by name", "\x1bSSSSS");
     frames(&b, &m, s, &c, "methods, with a baseline", "b");
     qsort(b.redraw, b.redraws, sizeof *b.redraw, by_size);

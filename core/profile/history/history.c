@@ -2,8 +2,16 @@
 
 #include "core/base/grow.h"
 #include "core/base/hash.h"
+#include "core/profile/history/packed_entries.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Late samples are mostly for the last few seconds, so these are not packed. */
+#define LATE_SECONDS 4u
+/* At most this many seconds are packed when a new one begins. */
+#define PACK_AT_ONCE 2u
 
 uint32_t history_find(const struct history *h, uint64_t second) {
     uint32_t low = h->first, high = h->end;
@@ -17,11 +25,19 @@ uint32_t history_find(const struct history *h, uint64_t second) {
     return low;
 }
 
+static void drop_entries(struct history *h, struct history_second *s) {
+    if (h->dropped)
+        h->dropped(h->arg, s);
+    h->bytes -= (size_t)s->cap * sizeof *s->entry + s->packed_bytes;
+    free(s->entry);
+    free(s->packed);
+    *s = (struct history_second){.second = s->second};
+}
+
 static void evict_oldest(struct history *h) {
     struct history_second *s = &h->second[h->first++];
-    h->bytes -= (size_t)s->cap * sizeof *s->entry;
     h->gone = s->second < UINT64_MAX ? s->second + 1 : s->second;
-    free(s->entry);
+    drop_entries(h, s);
     if (h->first == h->end)
         h->first = h->end = 0;
 }
@@ -42,6 +58,48 @@ static void trim(struct history *h, struct history_second *s) {
     h->bytes -= (size_t)(s->cap - (s->count ? s->count : 1)) * sizeof *entry;
     s->cap = s->count ? s->count : 1;
     s->entry = entry;
+}
+
+static void pack(struct history *h, struct history_second *s) {
+    size_t bytes;
+    uint8_t *packed = packed_entries(s->entry, s->count, &bytes);
+    if (!packed)
+        return;
+    h->bytes = h->bytes - (size_t)s->cap * sizeof *s->entry + bytes;
+    free(s->entry);
+    s->entry = NULL;
+    s->cap = 0;
+    s->packed = packed;
+    s->packed_bytes = bytes;
+}
+
+/* Packs the oldest seconds that are not packed. */
+static void pack_some(struct history *h) {
+    uint32_t packed = 0;
+    for (uint32_t i = h->first; i + LATE_SECONDS < h->end && packed < PACK_AT_ONCE; i++) {
+        if (!h->second[i].packed) {
+            pack(h, &h->second[i]);
+            packed++;
+        }
+    }
+}
+
+static int unpack(struct history *h, struct history_second *s) {
+    if (!s->packed)
+        return 0;
+    struct history_entry *entry = malloc(((size_t)s->count + 1) * sizeof *entry);
+    struct history_entry last = {.node = 0};
+    const uint8_t *at = s->packed;
+    if (!entry)
+        return -ENOMEM;
+    packed_entries_read(&at, &last, entry, s->count);
+    h->bytes = h->bytes - s->packed_bytes + ((size_t)s->count + 1) * sizeof *entry;
+    free(s->packed);
+    s->packed = NULL;
+    s->packed_bytes = 0;
+    s->entry = entry;
+    s->cap = s->count + 1;
+    return 0;
 }
 
 /* Inserts an empty second at `at`. Before the array grows, the room of evicted seconds at its front
@@ -118,6 +176,7 @@ static int open_second(struct history *h, uint64_t second, uint32_t *at) {
         index_clear(&h->index);
         if (*at > h->first)
             trim(h, &h->second[*at - 1]);
+        pack_some(h);
         evict(h);
         *at = h->end - 1;
     }
@@ -126,6 +185,8 @@ static int open_second(struct history *h, uint64_t second, uint32_t *at) {
 
 int history_add(struct history *h, uint64_t second, const struct history_entry *e,
                 uint32_t *place) {
+    if (h->end && h->bytes > h->limit)
+        evict(h);
     uint64_t newest = h->end ? h->second[h->end - 1].second : 0;
     uint32_t at, entry = HISTORY_NONE;
     int rc = 0;
@@ -138,11 +199,11 @@ int history_add(struct history *h, uint64_t second, const struct history_entry *
         if (at + 1 == h->end) {
             rc = merge(h, s, e, &entry);
         } else {
-            rc = append(h, s, e);
+            rc = unpack(h, s);
+            if (rc == 0)
+                rc = append(h, s, e);
             entry = s->count - 1;
         }
-        if (rc == 0 && h->bytes > h->limit)
-            evict(h);
     }
     if (place)
         *place = entry;
@@ -153,7 +214,8 @@ void history_retract(struct history *h, uint64_t second, uint32_t place,
                      const struct history_entry *e, uint64_t *weight, uint32_t *count) {
     uint32_t at = history_find(h, second);
     struct history_entry *have = NULL;
-    if (at < h->end && h->second[at].second == second && place < h->second[at].count)
+    if (at < h->end && h->second[at].second == second && place < h->second[at].count &&
+        unpack(h, &h->second[at]) == 0)
         have = &h->second[at].entry[place];
     if (!have || !same(have, e)) {
         *weight = *count = 0;
@@ -165,7 +227,43 @@ void history_retract(struct history *h, uint64_t second, uint32_t place,
     have->count -= *count;
 }
 
+void history_change(struct history *h, void (*change)(void *arg, struct history_entry *e),
+                    void *arg) {
+    for (uint32_t i = h->first; i < h->end; i++) {
+        struct history_second *s = &h->second[i];
+        bool packed = s->packed != NULL;
+        if (unpack(h, s) != 0)
+            drop_entries(h, s);
+        for (uint32_t j = 0; j < s->count; j++)
+            change(arg, &s->entry[j]);
+        if (packed)
+            pack(h, s);
+    }
+}
+
+void history_start(struct history_cursor *c, const struct history_second *s) {
+    c->entry = s->entry;
+    c->count = 0;
+    c->left = s->count;
+    c->at = s->packed;
+    c->last = (struct history_entry){.node = 0};
+}
+
+bool history_next(struct history_cursor *c) {
+    if (!c->at) { /* all of them at once */
+        c->count = c->left;
+        c->left = 0;
+        return c->count > 0;
+    }
+    c->count = c->left < HISTORY_BATCH ? c->left : HISTORY_BATCH;
+    c->left -= c->count;
+    c->entry = c->room;
+    packed_entries_read(&c->at, &c->last, c->room, c->count);
+    return c->count > 0;
+}
+
 void history_free(struct history *h) {
+    h->dropped = NULL;
     while (h->end > h->first)
         evict_oldest(h);
     free(h->second);

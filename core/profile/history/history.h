@@ -3,6 +3,7 @@
  *   event_runs    when each event was sampled, for rates
  *   history       samples of each second, as far back as time and memory allow
  *   lock_history  waits for locks of each second, for queries about a time span or a thread
+ *   packed_entries  the samples of an earlier second in a third of their room
  *   timeline      sums of each second by event, and VM pauses, for sparklines
  *
  * The samples of each second, as far back as time and memory allow.
@@ -12,6 +13,7 @@
  *
  * In the newest second, equal entries are merged through an index. A late sample, for an earlier
  * second, is appended. So an entry may occur twice in that second; readers add entries up anyway.
+ * Seconds that are some seconds old are packed. A change unpacks them.
  *
  * Context: pure; one thread at a time.
  */
@@ -20,6 +22,7 @@
 
 #include "core/profile/table/index.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,8 +39,10 @@ struct history_entry {
 
 struct history_second {
     uint64_t second;
-    struct history_entry *entry;
+    struct history_entry *entry; /* NULL if they are packed */
     uint32_t count, cap;
+    uint8_t *packed;
+    size_t packed_bytes;
 };
 
 struct history {
@@ -47,6 +52,21 @@ struct history {
     size_t bytes, limit; /* of all entries; above the limit the oldest seconds are dropped */
     uint64_t gone;       /* data before this second is no longer kept */
     struct index index;  /* of the entries of the newest second */
+    /* NULL, or called before a second's entries are dropped. */
+    void (*dropped)(void *arg, const struct history_second *s);
+    void *arg;
+};
+
+#define HISTORY_BATCH 256u
+
+/* Reads the entries of a second in batches. */
+struct history_cursor {
+    const struct history_entry *entry; /* the batch */
+    uint32_t count;                    /* entries in it */
+    /* internal state */
+    uint32_t left;
+    const uint8_t *at;
+    struct history_entry last, room[HISTORY_BATCH];
 };
 
 #define HISTORY_NONE UINT32_MAX
@@ -60,7 +80,16 @@ int history_add(struct history *h, uint64_t second, const struct history_entry *
  * was really subtracted. */
 void history_retract(struct history *h, uint64_t second, uint32_t place,
                      const struct history_entry *e, uint64_t *weight, uint32_t *count);
+/* Calls `change` for every entry; it may change all of them. If memory for unpacking runs out, the second's
+ * entries are dropped. */
+void history_change(struct history *h, void (*change)(void *arg, struct history_entry *e),
+                    void *arg);
 void history_free(struct history *h);
+
+/* Starts at the second's first entry; it must not change meanwhile. Then call history_next for each
+ * batch; false: there is none. */
+void history_start(struct history_cursor *c, const struct history_second *s);
+bool history_next(struct history_cursor *c);
 
 /* Index of the first second that is not before `second`; h->end if there is none. */
 uint32_t history_find(const struct history *h, uint64_t second);

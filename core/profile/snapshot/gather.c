@@ -43,28 +43,33 @@ struct later {
     uint64_t weight, count, failed;
 };
 
+static void add_later(const struct build *b, struct tally *t, bool by_carrier, struct later *later,
+                      const struct history_entry *e) {
+    int event = owner_event(e->owner);
+    bool is_virtual = b->p->threads.thread[owner_thread(e->owner)].is_virtual;
+    if (event != b->q->event || (by_carrier && !is_virtual))
+        return;
+    const struct tally_entry *of =
+        tally_find(t, e->node, by_carrier ? owner_of(e->carrier, (uint32_t)event) : e->owner);
+    if (!of) /* counted in the rest entry of its thread, because there were too many stacks */
+        return;
+    struct later *l = &later[of - t->entry];
+    l->weight += e->weight;
+    l->count += e->count;
+    l->failed += e->failed ? e->count : 0;
+}
+
 /* For windows that begin with the profile and end within the history: the result is the tally minus
  * what came later. NULL: no memory. */
 static struct later *find_later(const struct build *b, struct tally *t, bool by_carrier) {
     const struct history *h = &b->p->history;
     struct later *later = calloc((size_t)t->count + 1, sizeof *later);
+    struct history_cursor c;
     for (uint32_t i = history_find(h, b->q->to_second + 1); later && i < h->end; i++) {
-        for (uint32_t j = 0; j < h->second[i].count; j++) {
-            const struct history_entry *e = &h->second[i].entry[j];
-            int event = owner_event(e->owner);
-            bool is_virtual = b->p->threads.thread[owner_thread(e->owner)].is_virtual;
-            if (event != b->q->event || (by_carrier && !is_virtual))
-                continue;
-            const struct tally_entry *of = tally_find(
-                t, e->node, by_carrier ? owner_of(e->carrier, (uint32_t)event) : e->owner);
-            if (!of) /* counted in the rest entry of its thread, because there were too
-                        many stacks */
-                continue;
-            struct later *l = &later[of - t->entry];
-            l->weight += e->weight;
-            l->count += e->count;
-            l->failed += e->failed ? e->count : 0;
-        }
+        history_start(&c, &h->second[i]);
+        while (history_next(&c))
+            for (uint32_t j = 0; j < c.count; j++)
+                add_later(b, t, by_carrier, later, &c.entry[j]);
     }
     return later;
 }
@@ -118,21 +123,28 @@ static int take_always(struct build *b) {
     return rc == 0 && build_by_carrier(b->q) ? take_tally(b, &b->p->by_carrier, true) : rc;
 }
 
+static void take_batch(struct build *b, const struct history_cursor *c) {
+    bool by_carrier = build_by_carrier(b->q);
+    for (uint32_t j = 0; j < c->count; j++) {
+        const struct history_entry *e = &c->entry[j];
+        if (j + AHEAD < c->count)
+            look_ahead(b, e[AHEAD].node);
+        uint32_t thread = by_carrier ? e->carrier : owner_thread(e->owner);
+        take(b, (struct entry){e->node, thread, owner_event(e->owner), e->weight, e->count,
+                               e->failed ? e->count : 0});
+    }
+}
+
 static int take_window(struct build *b) {
     const struct history *h = &b->p->history;
+    struct history_cursor c;
     for (uint32_t i = history_find(h, b->q->from_second);
          i < h->end && h->second[i].second <= build_last_second(b->q); i++) {
         const struct history_second *s = &h->second[i];
         if (!big_grow(&b->item, &b->item_cap, b->items + s->count, sizeof *b->item))
             return -ENOMEM;
-        for (uint32_t j = 0; j < s->count; j++) {
-            const struct history_entry *e = &s->entry[j];
-            if (j + AHEAD < s->count)
-                look_ahead(b, e[AHEAD].node);
-            uint32_t thread = build_by_carrier(b->q) ? e->carrier : owner_thread(e->owner);
-            take(b, (struct entry){e->node, thread, owner_event(e->owner), e->weight, e->count,
-                                   e->failed ? e->count : 0});
-        }
+        for (history_start(&c, s); history_next(&c);)
+            take_batch(b, &c);
     }
     return 0;
 }
@@ -222,7 +234,7 @@ static int rows_from_items(struct build *b) {
  * more of them than before. */
 static void merge_items(struct build *b) {
     uint32_t items = 0;
-    if (b->lean || b->items < b->p->tree.nodes / 64)
+    if (b->standing || b->lean || b->items < b->p->tree.nodes / 64)
         return;
     for (uint32_t n = 0; n < b->p->tree.nodes; n++)
         if (b->total[n].weight | b->total[n].count)
@@ -230,10 +242,52 @@ static void merge_items(struct build *b) {
     b->items = items;
 }
 
-/* For a query since the beginning without filter: the sums already exist. */
+/* Finds the methods with the most self weight, by thread. */
+static void find_tops(const struct standing *s, struct snapshot_thread *const *row) {
+    const struct tally *t = &s->by_method;
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct tally_entry *e = &t->entry[i], *best;
+        struct snapshot_thread *r = row[owner_thread(e->owner)];
+        if (!r || !(e->weight | e->count))
+            continue;
+        best = r->top_method == METHOD_NONE ? NULL : &t->entry[r->top_method];
+        if (!best || e->weight > best->weight ||
+            (e->weight == best->weight && e->what < best->what))
+            r->top_method = i; /* for now, the entry */
+    }
+}
+
+/* For a window until now, without filter. */
+static int rows_from_window(struct build *b) {
+    const struct standing *s = b->standing;
+    struct snapshot_thread **row = calloc((size_t)s->threads + 1, sizeof(struct snapshot_thread *));
+    if (!row || reserve_rows(b, s->threads) != 0) {
+        free(row);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < s->threads; i++) {
+        if (!(s->thread[i].weight | s->thread[i].count))
+            continue;
+        row[i] = start_row(b, i);
+        row[i]->weight = s->thread[i].weight;
+        row[i]->samples = s->thread[i].count;
+        row[i]->top_method = METHOD_NONE;
+    }
+    find_tops(s, row);
+    for (uint32_t i = 0; i < b->s->thread_count; i++) {
+        uint32_t *top = &b->s->threads[i].top_method;
+        *top = *top == METHOD_NONE ? METHOD_NONE : s->by_method.entry[*top].what;
+    }
+    free(row);
+    return 0;
+}
+
+/* For a query without filter, since the beginning or until now: the sums already exist. */
 static int rows_from_totals(struct build *b) {
     const struct thread_table *t = &b->p->threads;
     uint32_t event = (uint32_t)b->q->event;
+    if (b->standing && b->standing->from)
+        return rows_from_window(b);
     if (reserve_rows(b, t->count) != 0)
         return -ENOMEM;
     profile_settle_tops(b->p, event);
@@ -253,11 +307,14 @@ static int rows_from_totals(struct build *b) {
  * its leaves. */
 static int gather_standing(struct build *b) {
     uint32_t event = (uint32_t)b->q->event;
-    b->standing = standing_get(b->p, event, build_is_top_down(b->q) || b->q->lines);
-    if (!b->standing)
-        return -ENOMEM;
     if (b->q->tree && b->q->inverted)
         return take_tally(b, &b->p->by_node, false);
+    if (b->standing->from) {
+        b->s->weight = b->standing->weight;
+        b->s->samples = b->standing->samples;
+        b->s->failed = b->standing->failed;
+        return 0;
+    }
     b->s->weight = b->p->weight[event];
     b->s->samples = b->p->samples[event];
     b->s->failed = b->p->failed[event];
@@ -284,15 +341,23 @@ int gather_items(struct build *b) {
         return rc;
     b->s->filter_gave_up = b->filter && b->filter->gave_up;
     bool moved = build_by_carrier(q) && b->p->by_carrier.count > 0;
-    bool each = q->tid != QUERY_ALL_THREADS || q->virtual_id != 0 || q->by_thread || b->filter ||
-                b->left || b->only != CALL_ROOT;
-    bool sums = build_always(q) && !each && !moved;
-    if (sums && build_is_standing(q)) {
+    bool each = q->tid != QUERY_ALL_THREADS || q->virtual_id != 0 || b->filter || b->left ||
+                b->only != CALL_ROOT;
+    bool sums = build_always(q) && !each && !moved, items = build_needs_items(q);
+    bool standing = (sums || (build_until_now(q) && !each && !moved)) && build_is_standing(q) &&
+                    !(items && q->lines);
+    if (standing) {
+        bool nodes = !items && (build_is_top_down(q) || q->lines);
+        b->standing = standing_get(b->p, (uint32_t)q->event, q->from_second, nodes);
+        if (!b->standing)
+            return -ENOMEM;
+    }
+    if (standing && !items) {
         rc = gather_standing(b);
         return rc != 0 ? rc : rows_from_totals(b);
     }
     rc = b->lean ? 0 : spread_reserve(b);
-    if (rc != 0 || !sums)
+    if (rc != 0 || !sums || items)
         return rc != 0 ? rc : gather_each(b);
     rc = take_tally(b, &b->p->by_node, false);
     return rc != 0 ? rc : rows_from_totals(b);

@@ -91,28 +91,34 @@ static int take_tally(struct reader *d, const struct tally *t, bool platform) {
     return 0;
 }
 
-static int take_second(struct reader *d, const struct history_second *s, bool always) {
-    for (uint32_t i = 0; i < s->count; i++) {
-        const struct history_entry *e = &s->entry[i];
-        uint32_t thread = d->carriers ? e->carrier : owner_thread(e->owner), hash;
-        struct history_item it = {s->second, e->weight, e->count, e->node, thread, e->state};
-        if (owner_event(e->owner) != d->q->event || !is_asked_for(d, thread, e->node))
-            continue;
-        if (always) {
-            struct history_item *left = find_left(d, e->node, thread, &hash);
-            if (!left)
-                continue;
-            it.weight = it.weight < left->weight ? it.weight : left->weight;
-            it.count = it.count < left->count ? it.count : left->count;
-            left->weight -= it.weight;
-            left->count -= it.count;
-            if (d->q->to_second && s->second > d->q->to_second)
-                continue;
-        }
-        if (add_item(d->r, it) != 0)
-            return -ENOMEM;
+static int take_entry(struct reader *d, uint64_t second, const struct history_entry *e,
+                      bool always) {
+    uint32_t thread = d->carriers ? e->carrier : owner_thread(e->owner), hash;
+    struct history_item it = {second, e->weight, e->count, e->node, thread, e->state};
+    if (owner_event(e->owner) != d->q->event || !is_asked_for(d, thread, e->node))
+        return 0;
+    if (always) {
+        struct history_item *left = find_left(d, e->node, thread, &hash);
+        if (!left)
+            return 0;
+        it.weight = it.weight < left->weight ? it.weight : left->weight;
+        it.count = it.count < left->count ? it.count : left->count;
+        left->weight -= it.weight;
+        left->count -= it.count;
+        if (d->q->to_second && second > d->q->to_second)
+            return 0;
     }
-    return 0;
+    return add_item(d->r, it);
+}
+
+static int take_second(struct reader *d, const struct history_second *s, bool always) {
+    struct history_cursor c;
+    int rc = 0;
+    history_start(&c, s);
+    while (rc == 0 && history_next(&c))
+        for (uint32_t i = 0; rc == 0 && i < c.count; i++)
+            rc = take_entry(d, s->second, &c.entry[i], always);
+    return rc;
 }
 
 /* Takes the newest second first, so that weight that was taken back is missing in the oldest

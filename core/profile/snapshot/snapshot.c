@@ -196,6 +196,7 @@ static void return_scratch(struct build *b, bool clean) {
     free(b->branch);
     free(b->built);
     free(b->via);
+    free(b->closed);
     if (!b->paths_are_lent) {
         free(b->own_path);
         free(b->own_paths);

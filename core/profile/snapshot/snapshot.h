@@ -77,16 +77,22 @@ struct query {
                             it calls, or inverted: who calls it. Needs with_method */
     bool inverted;     /* the tree is bottom-up: leaves are its roots, callers are its children */
     bool by_thread;    /* the first level of the tree is the threads (METHOD_THREAD frames) */
-    bool sites;        /* with `inverted`, not with by_thread: what is between a root and the first
+    bool close_roots;  /* with by_thread: only some roots have something below them, the others are
+                          snapshot_node.closed. For screens that show a thousand threads, a few of
+                          them with their stacks. The heaviest root is always open */
+    uint32_t open_ppm; /* and those with at least this part of the whole, in millionths; 0: none */
+    const uint32_t *open_root; /* and those with these methods */
+    uint32_t open_roots;
+    bool sites;    /* with `inverted`, not with by_thread: what is between a root and the first
                             frame outside the JDK (method_is_jdk) is left out, because the user
                             cannot change that code. The roots are then classes of allocated
                             objects, their children the sites that allocate them. Where no frame is
                             outside the JDK, the first frame of the JDK is the site; what has no
                             Java frame stays with the root */
-    bool tree;         /* build the tree (rows are always built) */
-    bool forks;        /* with `tree`: build `forks` in place of `nodes`, if the query permits it,
+    bool tree;     /* build the tree (rows are always built) */
+    bool forks;    /* with `tree`: build `forks` in place of `nodes`, if the query permits it,
                             see forks.h */
-    bool carriers;     /* samples of virtual threads belong to their carrier threads; otherwise to
+    bool carriers; /* samples of virtual threads belong to their carrier threads; otherwise to
                             the virtual threads */
     uint64_t virtual_id; /* only this virtual thread, regardless of `tid` and `carriers`; 0: all, so
                             the row of "[other virtual threads]" cannot be selected */
@@ -172,7 +178,10 @@ struct snapshot_node {
     uint32_t method;
     uint32_t parent; /* index; SNAPSHOT_ROOT for roots */
     uint32_t next;   /* index behind the subtree: the next sibling, or further up */
-    uint32_t depth;  /* 0 for roots */
+    uint16_t depth;  /* 0 for roots */
+    uint8_t reserved;
+    bool closed; /* a root whose subtree was left out, see query.close_roots: its total is right,
+                        its self is 0 */
     uint64_t self, total;
     uint64_t self_samples, total_samples;
     uint64_t tier[TIERS]; /* parts of total_samples */
@@ -208,6 +217,7 @@ struct snapshot {
     uint64_t least;                             /* tree nodes with a smaller total are left out, see
                                           query.prune_ppm; 0: none */
     bool inverted, by_thread, by_tier, by_site; /* the kind of the tree, from the query */
+    bool has_closed;                            /* some roots are closed */
     bool folds_natives;                         /* from the query, if it is possible */
     uint32_t
         *via; /* by_site: for each node that is a site, the method of the JDK by which more than

@@ -65,7 +65,7 @@ struct build {
 
     /* The sums that the profile already has. NULL: they do not answer this query, so items are
      * gathered and spread. */
-    const struct standing *standing;
+    struct standing *standing;
 
     const uint32_t *left; /* by node: native_fold.left; NULL: nothing is folded */
     bool lean;            /* build forks, so no array by node is needed */
@@ -104,7 +104,10 @@ struct build {
     uint64_t least;              /* minimum total of a branch that is not pruned */
     struct snapshot_node *built; /* inverted trees only; by branch: its counters */
     uint32_t built_cap;
-    uint32_t *via; /* by branch, with query.sites: as snapshot.via */
+    uint32_t *via;     /* by branch, with query.sites: as snapshot.via */
+    uint32_t heaviest; /* thread with the most weight; only by thread */
+    uint32_t *closed;  /* branches of closed roots; there is room for all roots */
+    uint32_t closed_count;
 };
 
 /* Trees are cut at these limits, so that no query can use up the machine: a top-down tree stops
@@ -119,7 +122,7 @@ int gather_items(struct build *b);
 int build_states(struct build *b);
 int build_locks(struct build *b);
 int build_threads(struct build *b);  /* by thread, after `least` is known: light threads
-                                        share a group */
+                                        share a group; finds the heaviest */
 int spread_reserve(struct build *b); /* makes room for `total` */
 int spread_totals(struct build *b);  /* spreads all items, which are in `total` */
 int spread(struct build *b, const struct group *g); /* spreads the items of a group; appends
@@ -168,10 +171,21 @@ static inline bool build_is_lean(const struct build *b) {
            !build_has_own_paths(q) && !b->left;
 }
 
-/* Whether the standing sums are enough for a query about everything: they are if it has no tree, or
- * a tree with only heavy nodes. */
+/* Whether the query is about the time from some second until now. */
+static inline bool build_until_now(const struct query *q) {
+    return q->from_second > 0 && q->to_second == 0;
+}
+
+/* Whether the standing sums are enough for a query about everything until now: they are if it has no
+ * tree, or a tree with only heavy nodes. */
 static inline bool build_is_standing(const struct query *q) {
     return !q->tree || (q->prune_ppm > 0 && !q->tiers);
+}
+
+/* Whether the standing sums do not have what a tree needs: they are not by thread, and those of
+ * a window have no list of leaves. */
+static inline bool build_needs_items(const struct query *q) {
+    return q->tree && (q->by_thread || (q->inverted && build_until_now(q)));
 }
 
 /* Whether the tree is built from touches instead of level by level. */
@@ -249,5 +263,8 @@ static inline bool build_is_pruned(const struct build *b, uint32_t path, uint32_
 uint32_t branch_add(struct build *b, uint32_t parent, uint32_t method);
 /* Adds the first-level branch of a group's thread. SNAPSHOT_ROOT if there is no memory. */
 uint32_t branch_of_thread(struct build *b, const struct group *g);
+/* Whether there is something below the branch of a group's thread; otherwise it is noted as closed.
+ * `weight`: of the group. */
+bool branch_opens(struct build *b, const struct group *g, uint32_t branch, uint64_t weight);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#define AHEAD 16u
+
 /*
  * Builds the tree level by level. A walker stands on one frame of one stack. Walkers that came the
  * same way from their leaves form one range. Sorting a range by frame separates its branches; then
@@ -136,6 +138,12 @@ static int add_light(struct build *b, const struct item *it, uint32_t *root) {
     return 0;
 }
 
+/* Leaves are scattered in memory. */
+static inline void look_ahead(const struct build *b, uint32_t item) {
+    if (item + AHEAD < b->items)
+        __builtin_prefetch(&b->p->tree.node[b->item[item + AHEAD].node]);
+}
+
 /* Makes walkers only for leaves that are heavy enough to be shown. `self` and `root` are
  * by method. */
 static int heavy_level(struct inverter *v, uint64_t *self, uint32_t *root) {
@@ -143,10 +151,15 @@ static int heavy_level(struct inverter *v, uint64_t *self, uint32_t *root) {
     const struct call_node *node = b->p->tree.node;
     uint32_t walkers = 0;
     int rc = 0;
-    for (uint32_t i = 0; i < b->items; i++)
-        self[node[b->item[i].node].method] += b->item[i].weight;
-    for (uint32_t i = 0; i < b->items && rc == 0; i++) {
+    for (uint32_t i = 0; i < b->items; i++) {
+        look_ahead(b, i);
         uint32_t method = node[b->item[i].node].method;
+        v->walker[i].key = method;
+        self[method] += b->item[i].weight;
+    }
+    for (uint32_t i = 0; i < b->items && rc == 0; i++) {
+        look_ahead(b, i);
+        uint32_t method = (uint32_t)v->walker[i].key;
         if (self[method] >= b->least)
             v->walker[walkers++] = (struct order_key){.node = b->item[i].node, .item = i};
         else
@@ -184,7 +197,7 @@ static int first_level(struct inverter *v) {
             return -ENOMEM;
         memset(&b->built[b->branches], 0, sizeof *b->built);
         uint32_t id = branch_of_thread(b, g);
-        if (id == SNAPSHOT_ROOT || add_range(&v->now, id, g->first, g->end) != 0)
+        if (id == SNAPSHOT_ROOT)
             return -ENOMEM;
         for (uint32_t j = g->first; j < g->end; j++) {
             b->built[id].total += b->item[j].weight;
@@ -192,6 +205,9 @@ static int first_level(struct inverter *v) {
             b->built[id].tier[TIER_NONE] += b->item[j].count;
         }
         b->branch[id].total = b->built[id].total;
+        if (branch_opens(b, g, id, b->built[id].total) &&
+            add_range(&v->now, id, g->first, g->end) != 0)
+            return -ENOMEM;
     }
     return order_update(b->p);
 }

@@ -42,25 +42,36 @@ static void add_totals(const struct build *b, const uint32_t *row, bool carriers
     }
 }
 
+static void add_entry(const struct build *b, const uint32_t *row, bool carriers,
+                      const struct history_entry *e) {
+    uint32_t thread = carriers ? e->carrier : owner_thread(e->owner);
+    struct snapshot_thread *r = row_of(b, row, thread);
+    if (r && owner_event(e->owner) == b->q->event &&
+        (!b->filter || filter_keeps(b->filter, e->node)) && !build_is_other_row(b, e->node, thread))
+        r->state[e->state] += e->weight;
+}
+
 /* Adds the states of the samples that the query keeps. */
 static void add_window(const struct build *b, const uint32_t *row, bool carriers) {
     const struct history *h = &b->p->history;
+    struct history_cursor c;
     for (uint32_t i = history_find(h, b->q->from_second);
          i < h->end && h->second[i].second <= build_last_second(b->q); i++) {
-        for (uint32_t k = 0; k < h->second[i].count; k++) {
-            const struct history_entry *e = &h->second[i].entry[k];
-            uint32_t thread = carriers ? e->carrier : owner_thread(e->owner);
-            struct snapshot_thread *r = row_of(b, row, thread);
-            if (r && owner_event(e->owner) == b->q->event &&
-                (!b->filter || filter_keeps(b->filter, e->node)) &&
-                !build_is_other_row(b, e->node, thread))
-                r->state[e->state] += e->weight;
-        }
+        history_start(&c, &h->second[i]);
+        while (history_next(&c))
+            for (uint32_t k = 0; k < c.count; k++)
+                add_entry(b, row, carriers, &c.entry[k]);
     }
 }
 
 int build_states(struct build *b) {
     bool carriers = build_by_carrier(b->q);
+    if (b->standing && b->standing->from) {
+        for (uint32_t i = 0; i < b->s->thread_count; i++)
+            memcpy(b->s->threads[i].state, b->standing->thread[b->row_thread[i]].state,
+                   sizeof b->s->threads[i].state);
+        return 0;
+    }
     uint32_t *row = calloc((size_t)b->p->threads.count + 1, sizeof *row);
     if (!row)
         return -ENOMEM;
@@ -105,10 +116,14 @@ static void count_entry(const struct sparks *k, const struct history_entry *e, u
 
 static void count_second(const struct sparks *k, const struct history_second *s, uint32_t cell) {
     const struct call_node *node = k->b->p->tree.node;
-    for (uint32_t i = 0; i < s->count; i++) {
-        if (i + AHEAD < s->count)
-            __builtin_prefetch(&node[s->entry[i + AHEAD].node]);
-        count_entry(k, &s->entry[i], cell);
+    struct history_cursor c;
+    history_start(&c, s);
+    while (history_next(&c)) {
+        for (uint32_t i = 0; i < c.count; i++) {
+            if (i + AHEAD < c.count)
+                __builtin_prefetch(&node[c.entry[i + AHEAD].node]);
+            count_entry(k, &c.entry[i], cell);
+        }
     }
 }
 
@@ -184,6 +199,31 @@ uint32_t branch_of_thread(struct build *b, const struct group *g) {
     return method == METHOD_NONE ? SNAPSHOT_ROOT : branch_add(b, SNAPSHOT_ROOT, method);
 }
 
+static bool is_listed(const struct query *q, uint32_t root) {
+    for (uint32_t i = 0; i < q->open_roots; i++)
+        if (q->open_root[i] == root)
+            return true;
+    return false;
+}
+
+bool branch_opens(struct build *b, const struct group *g, uint32_t branch, uint64_t weight) {
+    const struct query *q = b->q;
+    bool heavy = q->open_ppm && (double)weight * 1e6 >= (double)b->s->weight * q->open_ppm;
+    if (!q->close_roots || heavy || g->thread == b->heaviest ||
+        is_listed(q, b->branch[branch].method))
+        return true;
+    b->closed[b->closed_count++] = branch;
+    return false;
+}
+
+static uint32_t find_heaviest(const struct build *b) {
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < b->s->thread_count; i++)
+        if (b->s->threads[i].weight > b->s->threads[best].weight)
+            best = i;
+    return b->s->thread_count ? b->row_thread[best] : UINT32_MAX;
+}
+
 /* The groups still have the order of the thread rows, which contain their weights. */
 static bool shares_root(const struct build *b, uint32_t group, bool full) {
     uint32_t thread = b->group[group].thread;
@@ -219,6 +259,11 @@ static void share_root(struct build *b, bool full, struct item *light) {
 int build_threads(struct build *b) {
     bool full = method_table_count(b->p->methods) >= b->p->limits.virtual_roots;
     uint32_t lights = 0;
+    b->heaviest = find_heaviest(b);
+    b->closed =
+        calloc((size_t)b->groups + 2, sizeof *b->closed); /* one more for those that share */
+    if (!b->closed)
+        return -ENOMEM;
     if (b->least == 0 && !full)
         return 0;
     for (uint32_t i = 0; i < b->groups; i++)
@@ -290,7 +335,8 @@ static int rows_from_standing(struct build *b) {
     int rc = order_update(b->p);
     if (rc == 0)
         rc = write_rows(b, b->standing->row, b->standing->self);
-    return rc == 0 && (build_is_top_down(b->q) || b->q->lines) ? build_from_standing(b) : rc;
+    bool nodes = build_is_top_down(b->q) || b->q->lines;
+    return rc == 0 && nodes && !build_needs_items(b->q) ? build_from_standing(b) : rc;
 }
 
 /* Keeps the touches of all items as one group, for lines and for a tree built from touches. */

@@ -7,38 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct child {
-    uint64_t total;
-    uint32_t rank;
-    uint32_t branch;
-};
-
 struct children {
-    struct child *child;
-    uint32_t count, cap;
+    struct order_key *key, *spare; /* node: a branch */
+    uint32_t count, key_cap, spare_cap;
 };
 
-static int by_total(const void *a, const void *b) {
-    const struct child *x = a, *y = b;
-    if (x->total != y->total)
-        return x->total > y->total ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return x->branch < y->branch ? -1 : x->branch > y->branch;
-}
-
-static void sort_children(struct children *c) {
-    if (c->count > 16) {
-        qsort(c->child, c->count, sizeof *c->child, by_total);
-        return;
-    }
-    for (uint32_t i = 1; i < c->count; i++) {
-        struct child x = c->child[i];
-        uint32_t j = i;
-        for (; j > 0 && by_total(&c->child[j - 1], &x) > 0; j--)
-            c->child[j] = c->child[j - 1];
-        c->child[j] = x;
-    }
+/* Their order is by total, descending, then by name. Sorting is stable. */
+static int sort_children(const struct build *b, struct children *c) {
+    if (!grow_array(&c->spare, &c->spare_cap, c->count, sizeof *c->spare))
+        return -ENOMEM;
+    order_keys(c->key, c->spare, c->count);
+    for (uint32_t i = 0; i < c->count; i++)
+        c->key[i].key = ~b->branch[c->key[i].node].total;
+    order_keys(c->key, c->spare, c->count);
+    return 0;
 }
 
 /* Computes the sizes, and links each parent's children to a list. Returns the list of roots. */
@@ -64,15 +46,15 @@ static int place(struct build *b, uint32_t first, uint32_t pos, struct children 
     }
     c->count = 0;
     for (uint32_t i = first; i != SNAPSHOT_ROOT; i = b->branch[i].next) {
-        if (!GROW(c->child, c->count, c->cap))
+        if (!GROW(c->key, c->count, c->key_cap))
             return -ENOMEM;
-        const struct branch *n = &b->branch[i];
-        c->child[c->count++] = (struct child){n->total, b->p->rank[n->method], i};
+        c->key[c->count++] = (struct order_key){b->p->rank[b->branch[i].method], i, 0};
     }
-    sort_children(c);
+    if (sort_children(b, c) != 0)
+        return -ENOMEM;
     for (uint32_t i = 0; i < c->count; i++) {
-        b->branch[c->child[i].branch].pos = pos;
-        pos += b->branch[c->child[i].branch].size;
+        b->branch[c->key[i].node].pos = pos;
+        pos += b->branch[c->key[i].node].size;
     }
     return 0;
 }
@@ -84,7 +66,8 @@ static int place_all(struct build *b) {
     for (uint32_t i = 0; i < b->branches && rc == 0; i++)
         if (b->branch[i].first != SNAPSHOT_ROOT)
             rc = place(b, b->branch[i].first, b->branch[i].pos + 1, &c);
-    free(c.child);
+    free(c.key);
+    free(c.spare);
     return rc;
 }
 
@@ -95,10 +78,10 @@ static void start_node(struct build *b, const struct branch *from) {
         .method = from->method, .parent = SNAPSHOT_ROOT, .next = from->pos + from->size};
     if (from->parent != SNAPSHOT_ROOT) {
         n->parent = b->branch[from->parent].pos;
-        n->depth = b->s->nodes[n->parent].depth + 1;
+        n->depth = (uint16_t)(b->s->nodes[n->parent].depth + 1);
     }
     if (n->depth >= b->s->max_depth)
-        b->s->max_depth = n->depth + 1;
+        b->s->max_depth = n->depth + 1u;
 }
 
 /* Touches have the order in which their branches were made, so a node is started and counted while
@@ -151,6 +134,9 @@ int build_layout(struct build *b) {
         fill_from_built(b);
     else
         fill_from_touches(b);
+    for (uint32_t i = 0; i < b->closed_count; i++)
+        b->s->nodes[b->branch[b->closed[i]].pos].closed = true;
+    b->s->has_closed = b->closed_count > 0;
     return 0;
 }
 
@@ -286,13 +272,22 @@ static void items_to_branches(struct build *b, const struct group *g, uint32_t f
     }
 }
 
-/* Adds a thread's stacks below the thread's branch. */
+static struct total sum_of(const struct build *b, const struct group *g) {
+    struct total sum = {0, 0};
+    for (uint32_t i = g->first; i < g->end; i++) {
+        sum.weight += b->item[i].weight;
+        sum.count += b->item[i].count;
+    }
+    return sum;
+}
+
+/* Adds a thread's stacks below the thread's branch, unless all of them would be pruned. */
 static int thread_branches(struct build *b, const struct group *g) {
     uint32_t from = b->touches, root = branch_of_thread(b, g);
-    struct total sum = {0, 0};
+    struct total sum = sum_of(b, g);
     bool whole = b->touched < TOUCHES_MAX;
     int rc = root == SNAPSHOT_ROOT ? -ENOMEM : 0;
-    if (rc == 0 && whole)
+    if (rc == 0 && branch_opens(b, g, root, sum.weight) && whole && sum.weight >= b->least)
         rc = spread(b, g);
     if (rc == 0)
         rc = branches_of_touches(b, from, root);
@@ -301,10 +296,6 @@ static int thread_branches(struct build *b, const struct group *g) {
     if (rc != 0 || !big_grow(&b->touch, &b->touch_cap, b->touches + 1, sizeof *b->touch))
         return -ENOMEM;
     items_to_branches(b, g, root, whole ? SNAPSHOT_ROOT : root);
-    for (uint32_t i = g->first; i < g->end; i++) {
-        sum.weight += b->item[i].weight;
-        sum.count += b->item[i].count;
-    }
     b->branch[root].total = sum.weight;
     b->touch[b->touches++] = (struct touch){CALL_ROOT, root, sum.weight, sum.count};
     return 0;
@@ -318,8 +309,8 @@ int build_paths(struct build *b) {
         return -ENOMEM;
     b->path_cap = branch_cap;
     memset(b->path_branch, 0, paths * sizeof *b->path_branch);
-    b->want_paths = !b->standing;
-    b->paths = b->standing ? b->standing->path_total : b->path_total;
+    b->want_paths = !b->standing || b->q->by_thread;
+    b->paths = b->want_paths ? b->path_total : b->standing->path_total;
     if (b->want_paths)
         memset(b->path_total, 0, paths * sizeof *b->path_total);
     return 0;
@@ -335,7 +326,8 @@ static int take_node(struct build *b, uint32_t node) {
     if (b->q->tree && b->q->inverted)
         return 0;
     uint32_t owner = owner_of(0, (uint32_t)b->q->event);
-    const struct tally_entry *e = tally_find(&b->p->by_node, node, owner);
+    struct tally *leaves = b->standing->from ? &b->standing->by_leaf : &b->p->by_node;
+    const struct tally_entry *e = tally_find(leaves, node, owner);
     if (e && (e->weight | e->count))
         b->item[b->items++] = (struct item){0, node, e->weight, e->count};
     return 0;

@@ -6,24 +6,22 @@
 
 #include <errno.h>
 
-/* With more changes than this, summing up everything again is faster. */
-#define CHANGES_MAX 4096u
-
-void standing_count(struct profile *p, uint32_t event, uint32_t node, uint64_t weight,
-                    uint64_t count) {
-    for (int i = 0; i < STANDING; i++) {
-        struct standing *s = &p->standing[i];
-        if (!s->valid || s->event != event)
-            continue;
-        s->valid = s->changes < CHANGES_MAX && GROW(s->change, s->changes, s->change_cap);
-        if (s->valid)
-            s->change[s->changes++] = (struct standing_change){node, weight, count};
-    }
-}
+/* At most this many changes are on the list. */
+#define CHANGES_MAX 32768u
+/* With more changes than this, one pass over all nodes is faster than one stack after the other. */
+#define CHANGES_FEW 4096u
+/* After this many full lists without a query, the sums are no longer kept. */
+#define UNREAD_MAX 8u
 
 void standing_forget(struct profile *p, uint32_t event) {
     for (int i = 0; i < STANDING; i++)
         if (p->standing[i].event == event)
+            p->standing[i].valid = false;
+}
+
+void standing_forget_windows(struct profile *p) {
+    for (int i = 0; i < STANDING; i++)
+        if (p->standing[i].from)
             p->standing[i].valid = false;
 }
 
@@ -33,6 +31,9 @@ void standing_free(struct standing *s) {
     free(s->total);
     free(s->path_total);
     free(s->change);
+    free(s->thread);
+    tally_free(&s->by_leaf);
+    tally_free(&s->by_method);
     *s = (struct standing){0};
 }
 
@@ -46,13 +47,17 @@ static bool zeroed(void *array, uint32_t *cap, uint32_t have, uint32_t count, si
 }
 
 /* Makes room for what is new since the last call; new elements are zero. */
-static int make_room(struct standing *s, const struct profile *p, bool tree) {
+static int make_room(struct standing *s, const struct profile *p) {
     uint32_t methods = method_table_count(p->methods);
     if (!zeroed(&s->row, &s->row_cap, s->methods, methods, sizeof *s->row) ||
         !zeroed(&s->self, &s->self_cap, s->methods, methods, sizeof *s->self))
         return -ENOMEM;
     s->methods = methods;
-    if (!tree)
+    if (s->from &&
+        !zeroed(&s->thread, &s->thread_cap, s->threads, p->threads.count, sizeof *s->thread))
+        return -ENOMEM;
+    s->threads = s->from ? p->threads.count : 0;
+    if (!s->has_tree)
         return 0;
     if (!zeroed(&s->total, &s->total_cap, s->nodes, p->tree.nodes, sizeof *s->total) ||
         !zeroed(&s->path_total, &s->path_cap, s->paths, p->tree.paths, sizeof *s->path_total))
@@ -60,6 +65,36 @@ static int make_room(struct standing *s, const struct profile *p, bool tree) {
     s->nodes = p->tree.nodes;
     s->paths = p->tree.paths;
     return 0;
+}
+
+static int add_to_tally(struct tally *t, uint32_t what, uint32_t owner,
+                        const struct standing_change *c) {
+    struct tally_entry *e = tally_entry(t, what, owner, UINT32_MAX);
+    if (!e)
+        return -ENOMEM;
+    e->weight += c->weight;
+    e->count += c->count;
+    return 0;
+}
+
+/* Adds to what only leaves have. */
+static int add_to_leaf(struct standing *s, const struct call_tree *t,
+                       const struct standing_change *c) {
+    uint32_t method = t->node[c->node].method;
+    s->self[method].weight += c->weight;
+    s->self[method].count += c->count;
+    if (!s->from)
+        return 0;
+    struct standing_thread *thread = &s->thread[c->thread];
+    thread->weight += c->weight;
+    thread->count += c->count;
+    thread->state[c->state] += c->weight;
+    s->weight += c->weight;
+    s->samples += c->count;
+    s->failed += c->failed ? c->count : 0;
+    int rc = add_to_tally(&s->by_method, method, owner_of(c->thread, s->event), c);
+    return rc == 0 && s->has_tree ? add_to_tally(&s->by_leaf, c->node, owner_of(0, s->event), c)
+                                  : rc;
 }
 
 static inline void add_to_row(struct standing *s, const struct call_node *n, uint64_t weight,
@@ -72,17 +107,15 @@ static inline void add_to_row(struct standing *s, const struct call_node *n, uin
     s->row[n->method].tier[n->tier] += count;
 }
 
-static void apply(struct standing *s, const struct call_tree *t, struct standing_change c) {
-    s->self[t->node[c.node].method].weight += c.weight;
-    s->self[t->node[c.node].method].count += c.count;
-    for (uint32_t at = c.node; at != CALL_ROOT; at = t->node[at].parent) {
+static void climb(struct standing *s, const struct call_tree *t, const struct standing_change *c) {
+    for (uint32_t at = c->node; at != CALL_ROOT; at = t->node[at].parent) {
         const struct call_node *n = &t->node[at];
-        add_to_row(s, n, c.weight, c.count);
+        add_to_row(s, n, c->weight, c->count);
         if (!s->has_tree)
             continue;
-        s->total[at].weight += c.weight;
-        s->total[at].count += c.count;
-        s->path_total[n->path] += c.weight;
+        s->total[at].weight += c->weight;
+        s->total[at].count += c->count;
+        s->path_total[n->path] += c->weight;
     }
 }
 
@@ -103,22 +136,129 @@ static void sum_up(struct standing *s, const struct call_tree *t, struct total *
     }
 }
 
-/* Sums up everything again. */
-static int build(struct standing *s, struct profile *p, uint32_t event, bool tree) {
-    s->event = event;
-    s->methods = s->nodes = s->paths = s->changes = 0;
-    s->has_tree = tree;
-    struct total *own = tree ? NULL : big_alloc(p->tree.nodes, sizeof *own);
-    if ((!tree && !own) || make_room(s, p, tree) != 0) {
-        free(own);
+static struct total *new_totals(const struct call_tree *t) {
+    struct total *total = big_alloc((size_t)t->nodes + 1, sizeof *total);
+    if (total)
+        memset(total, 0, t->nodes * sizeof *total);
+    return total;
+}
+
+static int climb_together(struct standing *s, const struct call_tree *t) {
+    struct total *more = new_totals(t);
+    if (!more)
         return -ENOMEM;
+    for (uint32_t i = 0; i < s->changes; i++) {
+        more[s->change[i].node].weight += s->change[i].weight;
+        more[s->change[i].node].count += s->change[i].count;
     }
-    if (own)
-        memset(own, 0, p->tree.nodes * sizeof *own);
-    struct total *total = own ? own : s->total;
+    sum_up(s, t, more);
+    for (uint32_t i = 0; s->has_tree && i < t->nodes; i++) {
+        s->total[i].weight += more[i].weight;
+        s->total[i].count += more[i].count;
+    }
+    free(more);
+    return 0;
+}
+
+static int add_changes(struct standing *s, const struct profile *p) {
+    int rc = make_room(s, p);
+    for (uint32_t i = 0; rc == 0 && i < s->changes; i++)
+        rc = add_to_leaf(s, &p->tree, &s->change[i]);
+    if (rc == 0 && s->changes > CHANGES_FEW)
+        rc = climb_together(s, &p->tree);
+    else
+        for (uint32_t i = 0; rc == 0 && i < s->changes; i++)
+            climb(s, &p->tree, &s->change[i]);
+    s->changes = 0;
+    s->valid = rc == 0;
+    return rc;
+}
+
+/* False: the sums are no longer valid. */
+static bool note(struct standing *s, const struct profile *p, const struct standing_change *c) {
+    if (s->changes == CHANGES_MAX && (++s->unread > UNREAD_MAX || add_changes(s, p) != 0))
+        s->valid = false;
+    s->valid = s->valid && GROW(s->change, s->changes, s->change_cap);
+    if (s->valid)
+        s->change[s->changes++] = *c;
+    return s->valid;
+}
+
+void standing_count(struct profile *p, const struct standing_change *c) {
+    for (int i = 0; i < STANDING; i++) {
+        struct standing *s = &p->standing[i];
+        if (s->valid && !s->from && s->event == c->event)
+            (void)note(s, p, c);
+    }
+}
+
+void standing_count_second(struct profile *p, const struct standing_change *c, uint64_t second) {
+    for (int i = 0; i < STANDING; i++) {
+        struct standing *s = &p->standing[i];
+        if (s->valid && s->from && s->from <= second && s->event == c->event)
+            (void)note(s, p, c);
+    }
+}
+
+static struct standing_change change_of(const struct history_entry *e, bool back) {
+    return (struct standing_change){.weight = back ? -e->weight : e->weight,
+                                    .count = back ? -(uint64_t)e->count : e->count,
+                                    .node = e->node,
+                                    .thread = owner_thread(e->owner),
+                                    .event = (uint8_t)owner_event(e->owner),
+                                    .state = e->state,
+                                    .failed = e->failed};
+}
+
+/* Subtracts a second from a window. */
+static void leave_second(struct standing *s, const struct profile *p,
+                         const struct history_second *second) {
+    struct history_cursor c;
+    history_start(&c, second);
+    while (s->valid && history_next(&c)) {
+        for (uint32_t i = 0; s->valid && i < c.count; i++) {
+            struct standing_change change = change_of(&c.entry[i], true);
+            if (change.event == s->event)
+                (void)note(s, p, &change);
+        }
+    }
+    s->from = second->second < UINT64_MAX ? second->second + 1 : UINT64_MAX;
+}
+
+void standing_drop(void *profile, const struct history_second *second) {
+    struct profile *p = profile;
+    for (int i = 0; i < STANDING; i++) {
+        struct standing *s = &p->standing[i];
+        if (s->valid && s->from && s->from <= second->second)
+            leave_second(s, p, second);
+    }
+}
+
+/* Adds what the window has, except for the nodes above leaves, to the sums and to `total`. */
+static int add_window(struct standing *s, const struct profile *p, struct total *total) {
+    const struct history *h = &p->history;
+    struct history_cursor c;
+    int rc = 0;
+    for (uint32_t i = history_find(h, s->from); i < h->end && rc == 0; i++) {
+        history_start(&c, &h->second[i]);
+        while (rc == 0 && history_next(&c)) {
+            for (uint32_t k = 0; rc == 0 && k < c.count; k++) {
+                struct standing_change change = change_of(&c.entry[k], false);
+                if (change.event != s->event)
+                    continue;
+                total[change.node].weight += change.weight;
+                total[change.node].count += change.count;
+                rc = add_to_leaf(s, &p->tree, &change);
+            }
+        }
+    }
+    return rc;
+}
+
+static void add_everything(struct standing *s, const struct profile *p, struct total *total) {
     for (uint32_t i = 0; i < p->by_node.count; i++) {
         const struct tally_entry *e = &p->by_node.entry[i];
-        if (owner_event(e->owner) != (int)event)
+        if (owner_event(e->owner) != (int)s->event)
             continue;
         struct total *self = &s->self[p->tree.node[e->what].method];
         total[e->what].weight += e->weight;
@@ -126,18 +266,37 @@ static int build(struct standing *s, struct profile *p, uint32_t event, bool tre
         self->weight += e->weight;
         self->count += e->count;
     }
-    sum_up(s, &p->tree, total);
-    free(own);
-    return 0;
 }
 
-/* Returns the entry of this event; otherwise the entry that was not queried for longest, which
- * is reused. */
-static struct standing *choose(struct profile *p, uint32_t event) {
+/* Sums up everything again. */
+static int build(struct standing *s, struct profile *p, uint32_t event, uint64_t from, bool tree) {
+    s->event = event;
+    s->from = from;
+    s->methods = s->nodes = s->paths = s->threads = s->changes = 0;
+    s->weight = s->samples = s->failed = 0;
+    s->has_tree = tree;
+    tally_free(&s->by_leaf);
+    tally_free(&s->by_method);
+    struct total *own = tree ? NULL : new_totals(&p->tree);
+    int rc = tree || own ? make_room(s, p) : -ENOMEM;
+    struct total *total = own ? own : s->total;
+    if (rc == 0 && from)
+        rc = add_window(s, p, total);
+    else if (rc == 0)
+        add_everything(s, p, total);
+    if (rc == 0)
+        sum_up(s, &p->tree, total);
+    free(own);
+    return rc;
+}
+
+/* Returns the entry of this event and kind; otherwise the entry that was not queried for longest,
+ * which is reused. */
+static struct standing *choose(struct profile *p, uint32_t event, bool window) {
     struct standing *oldest = &p->standing[0];
     for (int i = 0; i < STANDING; i++) {
         struct standing *s = &p->standing[i];
-        if (s->valid && s->event == event)
+        if (s->valid && s->event == event && (s->from != 0) == window)
             return s;
         if (s->asked < oldest->asked)
             oldest = s;
@@ -146,14 +305,41 @@ static struct standing *choose(struct profile *p, uint32_t event) {
     return oldest;
 }
 
-const struct standing *standing_get(struct profile *p, uint32_t event, bool tree) {
-    struct standing *s = choose(p, event);
-    bool keep = s->valid && (s->has_tree || !tree);
+/* The number of entries of the history in a span of seconds. */
+static uint64_t entries(const struct history *h, uint64_t from, uint64_t to) {
+    uint64_t sum = 0;
+    for (uint32_t i = history_find(h, from); i < h->end && h->second[i].second <= to; i++)
+        sum += h->second[i].count;
+    return sum;
+}
+
+/* Whether subtracting what the window has left is less work than summing it up again, and the table
+ * of leaf methods is not mostly of threads and methods that have left it. */
+static bool follows(const struct standing *s, const struct profile *p, uint64_t from) {
+    const struct history *h = &p->history;
+    uint64_t left = from > s->from ? entries(h, s->from, from - 1) : 0;
+    uint64_t rest = entries(h, from, UINT64_MAX);
+    return from >= s->from && left <= rest && s->by_method.count <= 2 * rest + CHANGES_MAX &&
+           s->by_leaf.count <= 2 * rest + CHANGES_MAX;
+}
+
+static void leave_seconds(struct standing *s, const struct profile *p, uint64_t from) {
+    const struct history *h = &p->history;
+    for (uint32_t i = history_find(h, s->from);
+         s->valid && i < h->end && h->second[i].second < from; i++)
+        leave_second(s, p, &h->second[i]);
+    s->from = from;
+}
+
+struct standing *standing_get(struct profile *p, uint32_t event, uint64_t from, bool tree) {
+    from = from && from < p->history.gone ? p->history.gone : from;
+    struct standing *s = choose(p, event, from > 0);
+    bool keep = s->valid && (s->has_tree || !tree) && (!from || follows(s, p, from));
     s->asked = ++p->asked;
-    int rc = keep ? make_room(s, p, s->has_tree) : build(s, p, event, tree);
-    for (uint32_t i = 0; rc == 0 && i < s->changes; i++)
-        apply(s, &p->tree, s->change[i]);
-    s->changes = 0;
+    s->unread = 0;
+    if (keep && from)
+        leave_seconds(s, p, from);
+    int rc = keep && s->valid ? add_changes(s, p) : build(s, p, event, from, tree);
     s->valid = rc == 0;
     return rc == 0 ? s : NULL;
 }

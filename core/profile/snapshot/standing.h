@@ -1,19 +1,24 @@
 /*
  * Keeps the sums that most queries of the screen need each second: for one event, the weight of
- * each node, path and method since the beginning, of all threads and without a filter. New samples
- * are put on a list; the next snapshot adds each to the frames of its stack. That costs some
- * thousand additions, while summing up everything again takes a pass over the whole tree.
+ * each node, path and method, of all threads and without a filter, since the beginning or in a
+ * window that ends now. New samples are put on a list; the next snapshot adds each to the frames of
+ * its stack, and subtracts the seconds that the window has left. That costs some thousand
+ * additions, while summing up everything again takes a pass over the window and over the tree.
  *
- * The sums of two events are kept: those that were queried last. If a weight is taken back, its
+ * The sums of a few events are kept: those that were queried last. If a weight is taken back, its
  * change is a negative number, wrapped around. The unsigned sums are correct when all changes are
  * added.
+ *
+ * Of a window, what is counted is what the history has; so the history tells which seconds it drops.
  *
  * Context: pure; the profile is locked.
  */
 #ifndef JTOP_PROFILE_SNAPSHOT_STANDING_H
 #define JTOP_PROFILE_SNAPSHOT_STANDING_H
 
+#include "core/profile/history/history.h"
 #include "core/profile/profile.h"
+#include "core/profile/table/tally.h"
 
 struct total {
     uint64_t weight, count;
@@ -26,16 +31,25 @@ struct row {
     uint64_t tier[TIERS]; /* together, these are the samples of the total */
 };
 
-/* A change to be added to a leaf and to all nodes above it. */
+/* A change to be added to a leaf, to all nodes above it and to its thread. */
 struct standing_change {
-    uint32_t node;
     uint64_t weight, count;
+    uint32_t node, thread;
+    uint8_t event, state;
+    bool failed;
+};
+
+/* A thread's part of a window. */
+struct standing_thread {
+    uint64_t weight, count, state[PROFILE_STATES];
 };
 
 struct standing {
     bool valid;
     uint32_t event;
-    uint64_t asked; /* serial number of the last query for it */
+    uint64_t from;   /* first second of the window; 0: since the beginning */
+    uint64_t asked;  /* serial number of the last query for it */
+    uint32_t unread; /* how often changes were added since then because there were many */
     struct row *row;
     struct total *self; /* `row` and `self` are by method */
     uint32_t methods, row_cap, self_cap;
@@ -45,17 +59,29 @@ struct standing {
     uint32_t nodes, total_cap, paths, path_cap;
     struct standing_change *change;
     uint32_t changes, change_cap;
+    /* Only of a window; since the beginning, the profile itself has these sums. */
+    uint64_t weight, samples, failed;
+    struct standing_thread *thread;
+    uint32_t threads, thread_cap;
+    struct tally by_leaf;   /* leaf nodes; the owner's thread is 0; only with has_tree */
+    struct tally by_method; /* leaf methods by thread */
 };
 
-enum { STANDING = 2 };
+enum { STANDING = 4 };
 
 /* Records that a sample was counted, or taken back (with negative numbers, wrapped around). */
-void standing_count(struct profile *p, uint32_t event, uint32_t node, uint64_t weight,
-                    uint64_t count);
+void standing_count(struct profile *p, const struct standing_change *c);
+/* The same, for windows: the history counted it in this second. */
+void standing_count_second(struct profile *p, const struct standing_change *c, uint64_t second);
+/* The history drops a second; `profile` is a struct profile *. */
+void standing_drop(void *profile, const struct history_second *second);
 /* Drops what is kept of the event, because it is no longer true. */
 void standing_forget(struct profile *p, uint32_t event);
-/* Returns what the event has collected until now, valid until the next call. NULL: no memory. */
-const struct standing *standing_get(struct profile *p, uint32_t event, bool tree);
+/* Drops all windows, because threads have other rows now. */
+void standing_forget_windows(struct profile *p);
+/* Returns what the event has collected from this second (0: from the beginning) until now, valid
+ * until the next call. NULL: no memory. */
+struct standing *standing_get(struct profile *p, uint32_t event, uint64_t from, bool tree);
 void standing_free(struct standing *s);
 
 #endif

@@ -53,7 +53,29 @@ static uint32_t hash_node(void *tree, uint32_t node) {
                                key_of(&t->node[node]));
 }
 
+/* Most rows are the child that was added next after their parent, because a new stack adds its
+ * frames in order. They are found without an index, and are not in it. */
+static inline bool comes_next(uint32_t parent, uint32_t id) {
+    return parent != CALL_ROOT && id == parent + 1;
+}
+
+static bool next_is_path(const struct call_tree *t, uint32_t parent, uint32_t method) {
+    uint32_t id = parent + 1;
+    return comes_next(parent, id) && id < t->paths && t->path[id].parent == parent &&
+           t->path[id].method == method;
+}
+
+static bool next_is_node(const struct call_tree *t, uint32_t parent, uint64_t key) {
+    uint32_t id = parent + 1;
+    return comes_next(parent, id) && id < t->nodes && t->node[id].parent == parent &&
+           key_of(&t->node[id]) == key;
+}
+
 static int child_path(struct call_tree *t, uint32_t parent, uint32_t method, uint32_t *path) {
+    if (next_is_path(t, parent, method)) {
+        *path = parent + 1;
+        return 0;
+    }
     uint32_t hash = (uint32_t)hash_pair(compact_seed(&t->path_index), parent, method), pos = hash,
              id;
     while ((id = compact_next(&t->path_index, hash, &pos)) != INDEX_NONE) {
@@ -65,13 +87,18 @@ static int child_path(struct call_tree *t, uint32_t parent, uint32_t method, uin
     if (compact_reserve(&t->path_index, hash_path, t) != 0 || !GROW(t->path, t->paths, t->path_cap))
         return -ENOMEM;
     t->path[t->paths] = (struct call_path){parent, method};
-    compact_put(&t->path_index, hash, t->paths);
+    if (!comes_next(parent, t->paths))
+        compact_put(&t->path_index, hash, t->paths);
     *path = t->paths++;
     return 0;
 }
 
 static int child_node(struct call_tree *t, uint32_t parent, uint64_t key, bool recursive,
                       uint32_t *node) {
+    if (next_is_node(t, parent, key)) {
+        *node = parent + 1;
+        return 0;
+    }
     uint32_t method = (uint32_t)key;
     uint32_t hash = (uint32_t)hash_pair(compact_seed(&t->node_index), parent, key), pos = hash, id;
     while ((id = compact_next(&t->node_index, hash, &pos)) != INDEX_NONE) {
@@ -93,7 +120,8 @@ static int child_node(struct call_tree *t, uint32_t parent, uint64_t key, bool r
                                            .line = (uint16_t)(key >> 40),
                                            .tier = (uint8_t)(key >> 32),
                                            .recursive = recursive};
-    compact_put(&t->node_index, hash, t->nodes);
+    if (!comes_next(parent, t->nodes))
+        compact_put(&t->node_index, hash, t->nodes);
     *node = t->nodes++;
     return 0;
 }

@@ -65,8 +65,8 @@ struct call_tree {
     uint32_t max_nodes;       /* above this, a stack is stored as `overflow` and its leaf */
     uint32_t overflow;        /* method id; METHOD_NONE until the caller has set it */
     struct index stack_index; /* ids of leaves, and of their callers */
-    struct compact node_index, path_index;
-    uint32_t *seen; /* by method id: the last walk in which it occurred */
+    struct compact node_index, path_index; /* of those that do not come next after their parent */
+    uint32_t *seen;                        /* by method id: the last walk in which it occurred */
     uint32_t seen_cap;
     uint32_t walk;
 };

@@ -13,11 +13,14 @@ static void add(struct history *h, uint64_t second, uint32_t node, uint32_t coun
 
 /* The samples kept from `from` to `to`; checks the order on the way. */
 static uint64_t samples(const struct history *h, uint64_t from, uint64_t to) {
+    struct history_cursor c;
     uint64_t sum = 0;
     for (uint32_t i = history_find(h, from); i < h->end && h->second[i].second <= to; i++) {
         assert_true(i == h->first || h->second[i - 1].second < h->second[i].second);
-        for (uint32_t j = 0; j < h->second[i].count; j++)
-            sum += h->second[i].entry[j].count;
+        history_start(&c, &h->second[i]);
+        while (history_next(&c))
+            for (uint32_t j = 0; j < c.count; j++)
+                sum += c.entry[j].count;
     }
     return sum;
 }
@@ -100,6 +103,146 @@ static void test_count_overflow(void **state) {
     history_free(&h);
 }
 
+enum { PACKED = 1000 };
+
+static uint64_t random_state = 1;
+
+static uint64_t roll(void) {
+    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return random_state >> 20;
+}
+
+/* Of every shape: near and far, small and as large as they can be. */
+static struct history_entry any_entry(uint32_t i) {
+    uint32_t shape = (uint32_t)roll();
+    struct history_entry e = {.node = shape & 1 ? i : (uint32_t)roll() << (shape >> 20 & 15),
+                              .owner = (uint32_t)roll() >> (shape >> 12 & 31),
+                              .count = shape & 2 ? 1 : (uint32_t)roll(),
+                              .weight = shape & 4 ? 1000000 : roll() << (shape >> 20 & 15),
+                              .state = shape >> 4 & 15u,
+                              .failed = shape >> 8 & 1u};
+    e.carrier = (shape & 8 ? e.owner / 12 : (uint32_t)roll()) & HISTORY_CARRIER_MASK;
+    if (i % 97 == 0)
+        e.weight = UINT64_MAX, e.node = UINT32_MAX, e.owner = UINT32_MAX, e.count = UINT32_MAX;
+    return e;
+}
+
+static void check_entries(const struct history *h, uint32_t at, const struct history_entry *e,
+                          uint32_t count) {
+    struct history_cursor c;
+    uint32_t n = 0;
+    history_start(&c, &h->second[at]);
+    while (history_next(&c)) {
+        for (uint32_t i = 0; i < c.count; i++, n++) {
+            assert_in_range(n, 0, count - 1);
+            assert_int_equal(c.entry[i].node, e[n].node);
+            assert_int_equal(c.entry[i].owner, e[n].owner);
+            assert_int_equal(c.entry[i].carrier, e[n].carrier);
+            assert_int_equal(c.entry[i].state, e[n].state);
+            assert_int_equal(c.entry[i].failed, e[n].failed);
+            assert_int_equal(c.entry[i].count, e[n].count);
+            assert_true(c.entry[i].weight == e[n].weight);
+        }
+    }
+    assert_int_equal(n, count);
+}
+
+static void fill(struct history *h, uint64_t second, struct history_entry *e, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        e[i] = any_entry(i);
+        assert_int_equal(history_add(h, second, &e[i], NULL), 0);
+    }
+}
+
+static void test_packed(void **state) {
+    (void)state;
+    static struct history_entry e[PACKED];
+    struct history h = {.span = 100, .limit = 1 << 20};
+    add(&h, 1, 1, 1); /* else what is equal were one entry */
+    add(&h, 3, 1, 1);
+    fill(&h, 2, e, PACKED);
+    assert_null(h.second[h.first + 1].packed);
+    for (uint32_t second = 4; second < 10; second++)
+        add(&h, second, second, 1);
+    assert_non_null(h.second[h.first + 1].packed);
+    check_entries(&h, h.first + 1, e, PACKED);
+    history_free(&h);
+    assert_int_equal(h.bytes, 0);
+}
+
+/* The samples of a usual second take less than ten bytes each. */
+static void test_packed_is_small(void **state) {
+    (void)state;
+    struct history h = {.span = 1000, .limit = 64 << 20};
+    for (uint32_t second = 1; second <= 100; second++) {
+        for (uint32_t i = 0; i < PACKED; i++) {
+            const struct history_entry e = {.node = (uint32_t)(roll() % 500000),
+                                            .owner = i % 500 * 12,
+                                            .carrier = i % 500,
+                                            .state = 1,
+                                            .count = 1,
+                                            .weight = 1000000};
+            assert_int_equal(history_add(&h, second, &e, NULL), 0);
+        }
+    }
+    assert_in_range(h.bytes, 1, 100 * PACKED * 10);
+    history_free(&h);
+}
+
+/* A packed second takes late samples, gives up what is taken back, and is packed again. */
+static void test_change_of_packed(void **state) {
+    (void)state;
+    static struct history_entry e[PACKED + 1];
+    struct history h = {.span = 100, .limit = 1 << 20};
+    add(&h, 1, 1, 1);
+    add(&h, 3, 1, 1);
+    fill(&h, 2, e, PACKED);
+    for (uint32_t second = 4; second < 10; second++)
+        add(&h, second, second, 1);
+    e[PACKED] = any_entry(1);
+    uint32_t place;
+    assert_int_equal(history_add(&h, 2, &e[PACKED], &place), 0);
+    assert_int_equal(place, PACKED);
+    check_entries(&h, h.first + 1, e, PACKED + 1);
+    add(&h, 10, 1, 1);
+    assert_non_null(h.second[h.first + 1].packed);
+    uint64_t weight = e[500].weight;
+    uint32_t count = e[500].count;
+    history_retract(&h, 2, 500, &e[500], &weight, &count);
+    assert_true(weight == e[500].weight && count == e[500].count);
+    e[500].weight = e[500].count = 0;
+    check_entries(&h, h.first + 1, e, PACKED + 1);
+    weight = count = 1;
+    history_retract(&h, 2, 501, &e[500], &weight, &count); /* another entry */
+    assert_true(weight == 0 && count == 0);
+    history_free(&h);
+    assert_int_equal(h.bytes, 0);
+}
+
+static void change(void *arg, struct history_entry *e) {
+    if (e->owner % 2 == 0)
+        e->owner = *(const uint32_t *)arg;
+}
+
+static void test_change_of_all(void **state) {
+    (void)state;
+    static struct history_entry e[PACKED];
+    struct history h = {.span = 100, .limit = 1 << 20};
+    uint32_t heir = 77;
+    add(&h, 1, 1, 1);
+    add(&h, 3, 1, 1);
+    fill(&h, 2, e, PACKED);
+    for (uint32_t second = 4; second < 10; second++)
+        add(&h, second, second, 1);
+    history_change(&h, change, &heir);
+    for (uint32_t i = 0; i < PACKED; i++)
+        change(&heir, &e[i]);
+    check_entries(&h, h.first + 1, e, PACKED);
+    assert_non_null(h.second[h.first + 1].packed);
+    assert_null(h.second[h.end - 1].packed);
+    history_free(&h);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_merge_and_window),
@@ -107,6 +250,10 @@ int main(void) {
         cmocka_unit_test(test_gaps),
         cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_count_overflow),
+        cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_packed_is_small),
+        cmocka_unit_test(test_change_of_packed),
+        cmocka_unit_test(test_change_of_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

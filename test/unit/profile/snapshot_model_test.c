@@ -221,6 +221,47 @@ static void check_pruned(struct model *m, const struct snapshot *s, const struct
     snapshot_free(pruned);
 }
 
+/* With closed roots: open are the heaviest, those on the list, and those that weigh enough; of
+ * these all is there, and of the others the root. */
+static void check_closed(struct model *m, const struct snapshot *s, const struct query *q) {
+    uint32_t list[8], listed = 0, next = 0, open_ones = 0;
+    struct query ask = *q;
+    for (uint32_t i = 0; i < s->node_count && listed < 8; i = s->nodes[i].next)
+        if (roll(3) == 0)
+            list[listed++] = s->nodes[i].method;
+    ask.close_roots = true;
+    ask.open_root = list;
+    ask.open_roots = listed;
+    ask.open_ppm = roll(2) ? 0 : 1 + roll(300000);
+    struct snapshot *closed = snapshot_take(m->p, &ask);
+    assert_non_null(closed);
+    assert_false(s->has_closed);
+    for (uint32_t i = 0; i < s->node_count; i = s->nodes[i].next) {
+        const struct snapshot_node *n = &s->nodes[i], *c = &closed->nodes[next];
+        uint32_t nodes = n->next - i;
+        bool must = ask.open_ppm && (double)n->total * 1e6 >= (double)s->weight * ask.open_ppm;
+        for (uint32_t k = 0; k < listed; k++)
+            must |= list[k] == n->method;
+        assert_in_range(next, 0, closed->node_count - 1);
+        assert_int_equal(c->method, n->method);
+        assert_int_equal(c->total, n->total);
+        assert_memory_equal(c->tier, n->tier, sizeof n->tier);
+        assert_true(!must || !c->closed);
+        assert_int_equal(c->next - next, c->closed ? 1 : nodes);
+        assert_int_equal(c->self, c->closed ? 0 : n->self);
+        for (uint32_t k = 1; !c->closed && k < nodes; k++) {
+            assert_int_equal(c[k].method, n[k].method);
+            assert_int_equal(c[k].self, n[k].self);
+            assert_int_equal(c[k].total, n[k].total);
+        }
+        open_ones += !c->closed;
+        next = c->next;
+    }
+    assert_int_equal(next, closed->node_count);
+    assert_true(!s->node_count || open_ones > 0);
+    snapshot_free(closed);
+}
+
 static void check(struct model *m, const struct query *q) {
     struct snapshot *s = snapshot_take(m->p, q);
     assert_non_null(s);
@@ -233,6 +274,8 @@ static void check(struct model *m, const struct query *q) {
         check_sparks(m, s, q);
     if (q->tree && !q->by_thread)
         check_pruned(m, s, q);
+    if (q->tree && q->by_thread)
+        check_closed(m, s, q);
     if (q->tree)
         check_tree(m, s, q);
     else
@@ -305,7 +348,8 @@ static void test_all_questions(void **state) {
     }
 }
 
-static void expect_same(const struct snapshot *a, const struct snapshot *b) {
+/* `states`: of what the query keeps, so both have the same. */
+static void expect_same(const struct snapshot *a, const struct snapshot *b, bool states) {
     assert_int_equal(a->weight, b->weight);
     assert_int_equal(a->samples, b->samples);
     assert_int_equal(a->failed, b->failed);
@@ -314,8 +358,16 @@ static void expect_same(const struct snapshot *a, const struct snapshot *b) {
     assert_int_equal(a->thread_count, b->thread_count);
     same_methods(a->methods, b->methods, a->method_count);
     assert_memory_equal(a->nodes, b->nodes, a->node_count * sizeof *a->nodes);
-    for (uint32_t i = 0; i < a->thread_count; i++)
-        assert_int_equal(a->threads[i].weight, b->threads[i].weight);
+    for (uint32_t i = 0; i < a->thread_count; i++) {
+        const struct snapshot_thread *x = &a->threads[i], *y = &b->threads[i];
+        assert_int_equal(x->tid, y->tid);
+        assert_int_equal(x->java_id, y->java_id);
+        assert_int_equal(x->weight, y->weight);
+        assert_int_equal(x->samples, y->samples);
+        assert_int_equal(x->top_method, y->top_method);
+        if (states)
+            assert_memory_equal(x->state, y->state, sizeof x->state);
+    }
     assert_int_equal(a->line_count, b->line_count);
     if (a->line_count)
         assert_memory_equal(a->lines, b->lines, a->line_count * sizeof *a->lines);
@@ -330,6 +382,8 @@ static void test_between_two_questions(void **state) {
     struct profile_place at[PLACES] = {{0}};
     struct model *m = model_new(4);
     for (uint32_t i = 0; i < ROUNDS; i++) {
+        if (i == ROUNDS / 2)
+            m->p->threads.max_virtual = 3; /* fewer than there are: threads get other rows */
         for (uint32_t j = roll(i % 50 == 49 ? 6000 : 40); j > 0; j--) {
             struct model_sample s;
             struct profile_place *place = &at[roll(PLACES)];
@@ -340,20 +394,32 @@ static void test_between_two_questions(void **state) {
                                          .count = s.count,
                                          .tid = s.tid,
                                          .event = (uint8_t)roll(4),
+                                         .virtual_id = roll(2) ? s.virtual_id : 0,
+                                         .failed = s.failed,
+                                         .state = (uint8_t)roll(PROFILE_STATES + 1),
                                          .frames = (uint16_t)s.frames,
                                          .frame = s.frame};
             profile_retract(m->p, place, roll(60), roll(3));
             assert_int_equal(profile_add_at(m->p, &add, place), 0);
             if (roll(3) == 0)
-                assert_int_equal(profile_repeat(m->p, place, add.time_ns, 7, 1, 0), 0);
+                assert_int_equal(profile_repeat(m->p, place, add.time_ns, 7, 1, (uint8_t)roll(3)),
+                                 0);
         }
         if (roll(20) == 0)
             profile_forget(m->p, roll(4));
-        struct query q = {.event = (int)roll(4), .tree = roll(2), .inverted = roll(2)};
+        struct query q = {.event = (int)roll(1 + roll(4)), .tree = roll(2), .inverted = roll(2)};
+        uint64_t now = m->p->last_second;
+        q.by_thread = roll(8) == 0;
+        q.from_second = roll(3) == 0 ? 0 : now - roll(i % 3 ? 3 : HISTORY + 4); /* and until now */
+        m->p->history.limit = roll(60) ? (size_t)64 << 20 : 1000; /* drops the oldest seconds */
         q.prune_ppm = 1 + roll(2) * roll(20000);
         q.lines = roll(2);
         q.lines_of = roll(GC_ROW);
-        q.fold_natives = roll(2);
+        q.fold_natives = roll(4) == 0;
+        if (i / 20 % 2) { /* one question again and again, of a window that moves on */
+            q = (struct query){.event = 0, .tree = true, .prune_ppm = 1, .from_second = now - 4};
+            m->p->history.limit = (size_t)64 << 20;
+        }
         struct snapshot *quick = snapshot_take(m->p, &q);
         q.filter = "!no such frame";
         if (roll(4) == 0) { /* what is left of each stack is found anew */
@@ -363,7 +429,7 @@ static void test_between_two_questions(void **state) {
         struct snapshot *slow = snapshot_take(m->p, &q);
         assert_non_null(quick);
         assert_non_null(slow);
-        expect_same(quick, slow);
+        expect_same(quick, slow, q.from_second > 0);
         snapshot_free(quick);
         snapshot_free(slow);
     }

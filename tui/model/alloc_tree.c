@@ -153,7 +153,7 @@ static int by_parent(const void *a, const void *b, void *arg) {
 static void put(struct alloc_tree *t, uint32_t i) {
     struct alloc_node *n = &t->node[i];
     uint32_t up = n->parent == NONE ? SNAPSHOT_ROOT : t->node[n->parent].place;
-    uint32_t depth = up == SNAPSHOT_ROOT ? 0 : t->tree.nodes[up].depth + 1;
+    uint16_t depth = up == SNAPSHOT_ROOT ? 0 : (uint16_t)(t->tree.nodes[up].depth + 1);
     n->place = t->tree.node_count++;
     t->tree.nodes[n->place] = (struct snapshot_node){.method = n->method,
                                                      .parent = up,
@@ -163,19 +163,20 @@ static void put(struct alloc_tree *t, uint32_t i) {
                                                      .total_samples = n->samples};
     t->extra[n->place] =
         (struct alloc_extra){.via = n->via, .more_ways = n->more_ways, .method_row = n->method_row};
-    if (depth + 1 > t->tree.max_depth)
-        t->tree.max_depth = depth + 1;
+    if (depth + 1u > t->tree.max_depth)
+        t->tree.max_depth = depth + 1u;
 }
 
 /* Adds the placeholder child of a closed node. */
 static void put_more(struct alloc_tree *t, uint32_t above) {
-    uint32_t depth = t->tree.nodes[above].depth + 1, at = t->tree.node_count++;
+    uint16_t depth = (uint16_t)(t->tree.nodes[above].depth + 1);
+    uint32_t at = t->tree.node_count++;
     t->tree.nodes[at] = (struct snapshot_node){
         .method = METHOD_NONE, .parent = above, .next = at + 1, .depth = depth};
     t->extra[at] = (struct alloc_extra){.via = METHOD_NONE, .method_row = NONE};
     t->tree.nodes[above].next = at + 1;
-    if (depth + 1 > t->tree.max_depth)
-        t->tree.max_depth = depth + 1;
+    if (depth + 1u > t->tree.max_depth)
+        t->tree.max_depth = depth + 1u;
 }
 
 /* Writes the nodes in preorder. In `order`, the children of a node are next to each other. An open

@@ -378,6 +378,14 @@ int model_look_at_methods(struct model *m, struct profile *p) {
     return overloads_add(&m->overloads, m->methods, m->method_count);
 }
 
+static bool needs_all_roots(const struct model *m) {
+    return m->search[0] || m->baseline || m->tags.count;
+}
+
+bool model_lacks_roots(const struct model *m) {
+    return m->snapshot && m->snapshot->has_closed && needs_all_roots(m);
+}
+
 static int model_ask_profile(struct model *m, bool both_trees) {
     struct profile *p = m->source.lock(m->source.arg);
     model_look_at_time(m, p);
@@ -391,6 +399,10 @@ static int model_ask_profile(struct model *m, bool both_trees) {
     m->pruned = (!both_trees && q.by_thread) || profile_node_count(p) > PRUNE_FROM_NODES;
     if (m->pruned)
         q.prune_ppm = PRUNE_PPM;
+    q.close_roots = q.by_thread && m->question.close_roots && !both_trees && !needs_all_roots(m);
+    q.open_ppm = m->question.open_ppm;
+    q.open_root = m->question.open_root;
+    q.open_roots = m->question.open_roots;
     struct snapshot *s = snapshot_take(p, &q), *other = NULL;
     if (s && both_trees) {
         q.inverted = !q.inverted;

@@ -111,6 +111,8 @@ enum live_view {
 enum model_narrowing { NARROW_THREAD, NARROW_METHOD, NARROW_PACKAGE, NARROW_FILTER, NARROWINGS };
 
 /* The question: what a view's numbers are limited to, and how they are arranged. */
+#define MODEL_OPEN_ROOTS 64
+
 struct model_question {
     int event;           /* enum event_kind */
     bool fixed;          /* the view always shows this event */
@@ -130,9 +132,13 @@ struct model_question {
     bool by_thread; /* the tree's roots are threads */
     bool carriers;  /* virtual threads' samples count for the threads that carried them */
     bool tree;      /* some view needs the tree */
-    bool locks;     /* some view needs waits for locks */
-    bool living;    /* some view needs the names and Java states of threads without samples */
-    bool others;    /* some view needs columns of the other events */
+    /* Of a tree by thread, some view needs only what is below these roots, as in struct query. The
+     * whole tree is taken if something else needs it. */
+    bool close_roots;
+    uint32_t open_ppm, open_roots, open_root[MODEL_OPEN_ROOTS];
+    bool locks;  /* some view needs waits for locks */
+    bool living; /* some view needs the names and Java states of threads without samples */
+    bool others; /* some view needs columns of the other events */
     bool sparks; /* some view needs weight over time: MODEL_SPARKS cells of MODEL_SPARK_SECONDS in
                     each row */
     bool from_method; /* the tree begins at the method zoomed into */
@@ -266,6 +272,10 @@ int model_refresh(struct model *m, uint64_t now_ns);
 
 /* Asks again after the question has changed. -ENOMEM: the last answer stays. */
 int model_ask(struct model *m);
+
+/* Whether the answer's tree has closed roots, and something now needs what is below all of them: a
+ * search, a baseline, tags. Then ask again. */
+bool model_lacks_roots(const struct model *m);
 
 /* Holds the answer, or releases it. Releasing asks again at once. */
 int model_hold(struct model *m, bool hold);

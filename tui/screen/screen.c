@@ -2,7 +2,6 @@
 
 #include "tui/terminal/press_name.h"
 #include "tui/view/footer.h"
-#include "tui/view/header.h"
 #include "tui/view/strip.h"
 #include "tui/view/tab_line.h"
 
@@ -10,17 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Sets in the question what the view on screen needs. */
-static void want_rows(struct screen *s) {
-    struct model_question *q = &s->model->question;
-    q->tree = q->locks = q->living = q->others = q->sparks = false;
-    q->from_method = q->lines = false;
-    q->fixed = views[s->view]->event >= 0;
-    q->event = q->fixed ? views[s->view]->event : s->event;
-    q->inverted = s->inverted >> s->view & 1;
-    views[s->view]->want(s->state[s->view], q);
-}
 
 struct screen *screen_new(struct model *m, enum live_view view) {
     struct screen *s = calloc(1, sizeof *s);
@@ -40,7 +28,7 @@ struct screen *screen_new(struct model *m, enum live_view view) {
     s->view_before = LIVE_METHODS;
     s->view = view < VIEWS ? view : LIVE_METHODS;
     event_list_init(&s->events, &m->settings);
-    want_rows(s);
+    screen_want(s);
     return s;
 }
 
@@ -76,37 +64,6 @@ void screen_pass(struct screen *s, const char *fmt, ...) {
     va_start(ap, fmt);
     say(s, false, fmt, ap);
     va_end(ap);
-}
-
-void screen_update_view(struct screen *s) {
-    if (s->model->snapshot && s->generation[s->view] != s->model->generation) {
-        views[s->view]->update(s->state[s->view], s->model);
-        s->generation[s->view] = s->model->generation;
-    }
-}
-
-void screen_update(struct screen *s) {
-    char notice[sizeof s->notice];
-    header_notice(s->model, &s->notice_is_minor, notice, sizeof notice);
-    if (strcmp(notice, s->notice) != 0) {
-        memcpy(s->notice, notice, sizeof notice);
-        s->said[0] = '\0';
-    }
-    if (views[s->view]->event < 0)
-        s->event = s->model->question.event; /* the first answer may have changed it */
-    screen_update_view(s);
-    /* A view that had no method to ask for takes one from its first answer. */
-    struct model_question wanted = s->model->question;
-    views[s->view]->want(s->state[s->view], &wanted);
-    if (wanted.lines != s->model->question.lines)
-        screen_ask(s);
-}
-
-void screen_ask(struct screen *s) {
-    want_rows(s);
-    if (model_ask(s->model))
-        screen_pass(s, "no memory for this: the last screen stays");
-    screen_update_view(s);
 }
 
 void screen_bring_up(struct screen *s, enum live_view view) {
@@ -434,8 +391,10 @@ static void carry_out(struct screen *s, enum command command) {
 
 enum screen_wish screen_command(struct screen *s, enum command command) {
     enum screen_wish wish = wish_for(s, command);
-    if (wish == SCREEN_NOTHING && command != COMMAND_COPY)
+    if (wish == SCREEN_NOTHING && command != COMMAND_COPY) {
         carry_out(s, command);
+        screen_complete(s);
+    }
     return wish;
 }
 

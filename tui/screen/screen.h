@@ -10,6 +10,7 @@
  *   plain_page    a screen converted to lines that can be read aloud
  *   save          saving what is on screen to a file
  *   screen        whole live screen without a terminal: keys in, picture out
+ *   screen_ask    what the view on screen needs of the model, and its answer
  *   screen_detail detail pane beside a list: when it is open, and when it asks
  *   screen_draw   drawing of the whole screen
  *   screen_jump   jump from a row of one view to the same item in another

@@ -108,8 +108,12 @@ void screen_pass(struct screen *s, const char *fmt, ...) __attribute__((format(p
 /* Carries out a command as its key does. */
 enum screen_wish screen_command(struct screen *s, enum command command);
 
+/* Sets in the question what the view on screen needs. */
+void screen_want(struct screen *s);
 /* Asks the model for what the view on screen needs. */
 void screen_ask(struct screen *s);
+/* The same, if the answer lacks parts of the tree that are needed now. */
+void screen_complete(struct screen *s);
 void screen_bring_up(struct screen *s, enum live_view view);
 /* Updates the view on screen to the newest answer. Other views are updated when they are shown. */
 void screen_update_view(struct screen *s);

@@ -15,6 +15,7 @@ static bool find(struct screen *s, int by) {
     const struct view_type *v = views[s->view];
     if (s->stacks.open)
         return screen_stacks_find(s, by);
+    screen_complete(s);
     return v->find && s->model->snapshot && v->find(s->state[s->view], by, s->model);
 }
 

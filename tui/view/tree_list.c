@@ -36,25 +36,13 @@ static void select_row(struct tree_list *l, uint32_t row) {
     cursor_select(&l->cursor, row, &rows);
 }
 
-static bool fold_row(struct tree_list *l, const struct snapshot *s, enum command cmd) {
+/* False for commands that open nothing. */
+static bool open_rows(struct tree_list *l, const struct snapshot *s, enum command cmd) {
     uint32_t at = l->cursor.row;
-    const struct tree_row *r = &l->rows.row[at];
-    if (cmd == COMMAND_ENTER)
-        cmd = r->open ? COMMAND_COLLAPSE : COMMAND_EXPAND;
-    select_row(l, at); /* the cursor stays on the row that was opened */
     switch (cmd) {
+    case COMMAND_ENTER:
     case COMMAND_EXPAND:
-        if (r->open)
-            select_row(l, at + 1);
-        else
-            tree_rows_open(&l->rows, s, at);
-        return true;
-    case COMMAND_COLLAPSE:
-        if (r->open)
-            tree_rows_close(&l->rows, r->path);
-        else if (r->parent_row != SNAPSHOT_ROOT)
-            select_row(l, r->parent_row);
-        l->cut = false;
+        tree_rows_open(&l->rows, s, at);
         return true;
     case COMMAND_HOTTEST:
         tree_rows_open_hottest(&l->rows, s, at);
@@ -68,6 +56,31 @@ static bool fold_row(struct tree_list *l, const struct snapshot *s, enum command
     default:
         return false;
     }
+}
+
+static bool fold_row(struct tree_list *l, const struct snapshot *s, enum command cmd) {
+    uint32_t at = l->cursor.row;
+    const struct tree_row *r = &l->rows.row[at];
+    if (cmd == COMMAND_ENTER)
+        cmd = r->open ? COMMAND_COLLAPSE : COMMAND_EXPAND;
+    select_row(l, at); /* the cursor stays on the row that was opened */
+    if (cmd == COMMAND_EXPAND && r->open) {
+        select_row(l, at + 1);
+        return true;
+    }
+    if (cmd != COMMAND_COLLAPSE)
+        return open_rows(l, s, cmd);
+    if (r->open)
+        tree_rows_close(&l->rows, r->path);
+    else if (r->parent_row != SNAPSHOT_ROOT)
+        select_row(l, r->parent_row);
+    l->cut = false;
+    return true;
+}
+
+void tree_list_open(struct tree_list *l, const struct snapshot *s, enum command cmd) {
+    if (l->cursor.row < l->rows.count && open_rows(l, s, cmd))
+        tree_list_build(l, s);
 }
 
 /* Closes the whole tree. The cursor moves to the root above it. */

@@ -28,6 +28,10 @@ void tree_list_build(struct tree_list *l, const struct snapshot *s);
 /* Moves, opens and closes. False for other commands. */
 bool tree_list_command(struct tree_list *l, const struct snapshot *s, enum command cmd);
 
+/* Opens more from the cursor's row on, as the command does with a closed row. Other commands do
+ * nothing. */
+void tree_list_open(struct tree_list *l, const struct snapshot *s, enum command cmd);
+
 /* Handles presses and the wheel, below one row of heads. False if they are not for this list. */
 bool tree_list_mouse(struct tree_list *l, const struct snapshot *s, struct area a,
                      const struct mouse *press);

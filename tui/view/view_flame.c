@@ -15,8 +15,9 @@
 #define ZOOMS 32     /* zooms within each other */
 #define OUTER_ROWS 3 /* rows that stay on screen below a deep zoom */
 #define WHEEL_ROWS 3
-#define HEAD_ROWS 6    /* a view with fewer rows has no heads */
-#define PAPER_ROWS 300 /* more rows than any screen: the picture takes what it needs */
+#define HEAD_ROWS 6     /* a view with fewer rows has no heads */
+#define FIRST_UNITS 320 /* assumed width, until it was drawn */
+#define PAPER_ROWS 300  /* more rows than any screen: the picture takes what it needs */
 
 struct flame_state {
     struct flame flame;
@@ -29,6 +30,7 @@ struct flame_state {
     bool hovers;           /* the mouse is on a frame */
     struct flame_path zoom;
     uint32_t level[ZOOMS], levels; /* depths zoomed into, each on the path to the next */
+    uint32_t root;                 /* method of the root below the zoom; METHOD_NONE: no zoom */
     uint64_t seed;
     uint32_t units, page; /* as last drawn; 0: never drawn */
     uint32_t top;         /* depth of the first row shown */
@@ -40,7 +42,7 @@ static void *open_flame(const struct model *m) {
     (void)m;
     struct flame_state *v = calloc(1, sizeof *v);
     if (v) {
-        v->seek = METHOD_NONE;
+        v->seek = v->root = METHOD_NONE;
         v->box = FLAME_NONE;
     }
     return v;
@@ -58,9 +60,14 @@ static void close_flame(void *state) {
 }
 
 static void want(void *state, struct model_question *q) {
-    (void)state;
+    const struct flame_state *v = state;
     q->tree = true;
     q->from_method = q->with_method;
+    /* Roots that are too narrow to be seen need nothing on them. */
+    q->close_roots = v->seek == METHOD_NONE;
+    q->open_ppm = 1000000 / (2 * (v->units ? v->units : FIRST_UNITS)) + 1;
+    q->open_roots = v->root != METHOD_NONE;
+    q->open_root[0] = v->root;
 }
 
 /* Scrolls so that the cursor's row is on screen, and the screen is as full as possible. */
@@ -96,6 +103,9 @@ static void lay_out(struct flame_state *v, const struct model *m) {
         v->box = flame_find(&v->flame, v->way.step[depth - 1]);
     if (v->box == FLAME_NONE && v->flame.count)
         v->box = 0;
+    bool zoomed = v->flame.zoom_depth && v->flame.rows > 1;
+    uint32_t root = zoomed ? v->flame.box[v->flame.row[1]].node : SNAPSHOT_ROOT;
+    v->root = root == SNAPSHOT_ROOT ? METHOD_NONE : m->snapshot->nodes[root].method;
     scroll(v);
 }
 

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Samples needed before the hottest path opens by itself. With fewer, it would be random. */
 #define OPEN_SAMPLES 20
@@ -18,6 +19,11 @@ struct tree_state {
     bool opened[4];       /* the first path was opened, by kind of tree */
     uint64_t opened_from; /* the last tree from a method in which that was done */
     uint32_t seek;        /* method to go to; METHOD_NONE: none */
+    /* Roots that are open, by method: the answer needs only what is below them. */
+    uint32_t open_root[MODEL_OPEN_ROOTS], open_roots;
+    bool whole;           /* more are open than these */
+    enum command pending; /* how to go on opening, once the next answer has what is below */
+    bool pends;
 };
 
 /* Positions of the columns, -1: not shown. The tree takes the rest. */
@@ -68,9 +74,31 @@ static void close_tree(void *state) {
 }
 
 static void want(void *state, struct model_question *q) {
-    (void)state;
+    const struct tree_state *v = state;
     q->tree = true;
     q->from_method = q->with_method;
+    q->close_roots = !v->whole && v->seek == METHOD_NONE;
+    q->open_ppm = 0;
+    q->open_roots = v->open_roots;
+    memcpy(q->open_root, v->open_root, sizeof q->open_root);
+}
+
+/* Notes the roots that are open. Returns whether the answer lacks what is below one of them. */
+static bool note_open(struct tree_state *v, const struct snapshot *s) {
+    bool lacks = false;
+    v->open_roots = 0;
+    v->whole = false;
+    for (uint32_t i = 0; i < v->list.rows.count; i++) {
+        const struct tree_row *r = &v->list.rows.row[i];
+        if (r->parent_row != SNAPSHOT_ROOT || !r->open)
+            continue;
+        lacks |= s->nodes[r->node].closed;
+        if (v->open_roots < MODEL_OPEN_ROOTS)
+            v->open_root[v->open_roots++] = s->nodes[r->node].method;
+        else
+            v->whole = true;
+    }
+    return lacks;
 }
 
 /* True once for each kind of tree: a user who closes the path again wants it closed. */
@@ -98,10 +126,14 @@ static void update(void *state, const struct model *m) {
         tree_rows_open(&v->list.rows, m->snapshot, 0);
         tree_list_build(&v->list, m->snapshot);
     }
+    if (v->pends)
+        tree_list_open(&v->list, m->snapshot, v->pending);
+    v->pends = false;
     uint32_t node = v->seek == METHOD_NONE ? SNAPSHOT_ROOT : tree_hottest_of(m->snapshot, v->seek);
     v->seek = METHOD_NONE;
     if (node != SNAPSHOT_ROOT)
         tree_list_go(&v->list, m->snapshot, node);
+    (void)note_open(v, m->snapshot);
 }
 
 static void draw_row(const struct tree_state *v, struct canvas *c, struct area a, int y,
@@ -188,6 +220,15 @@ static int draw(void *state, struct canvas *c, struct area a, const struct model
     return row;
 }
 
+/* Asks for what is below the roots that were opened. */
+static enum view_outcome complete(struct tree_state *v, const struct model *m, enum command cmd) {
+    if (!m->snapshot || !note_open(v, m->snapshot))
+        return VIEW_DONE;
+    v->pending = cmd;
+    v->pends = true;
+    return VIEW_ASK;
+}
+
 static enum view_outcome command(void *state, enum command cmd, struct model *m) {
     struct tree_state *v = state;
     if (cmd == COMMAND_INVERT) {
@@ -198,13 +239,14 @@ static enum view_outcome command(void *state, enum command cmd, struct model *m)
         m->question.by_thread = !m->question.by_thread;
         return VIEW_ASK;
     }
-    return tree_list_command(&v->list, m->snapshot, cmd) ? VIEW_DONE : VIEW_IGNORED;
+    return tree_list_command(&v->list, m->snapshot, cmd) ? complete(v, m, cmd) : VIEW_IGNORED;
 }
 
 static enum view_outcome mouse(void *state, struct area a, const struct mouse *press,
                                struct model *m) {
     struct tree_state *v = state;
-    return tree_list_mouse(&v->list, m->snapshot, a, press) ? VIEW_DONE : VIEW_IGNORED;
+    return tree_list_mouse(&v->list, m->snapshot, a, press) ? complete(v, m, COMMAND_EXPAND)
+                                                            : VIEW_IGNORED;
 }
 
 static bool find(void *state, int by, const struct model *m) {

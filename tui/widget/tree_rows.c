@@ -36,6 +36,8 @@ void tree_rows_open(struct tree_rows *t, const struct snapshot *s, uint32_t row)
         return;
     uint32_t node = t->row[row].node;
     uint64_t path = t->row[row].path;
+    if (s->nodes[node].closed)
+        (void)mark_open(t, path);
     for (;;) {
         uint32_t child = snapshot_child(s, node);
         if (child == SNAPSHOT_ROOT)
@@ -53,6 +55,8 @@ void tree_rows_open_hottest(struct tree_rows *t, const struct snapshot *s, uint3
         return;
     uint32_t node = t->row[row].node;
     uint64_t path = t->row[row].path;
+    if (s->nodes[node].closed)
+        (void)mark_open(t, path);
     /* Children are sorted by total: the first one is the hottest. */
     for (uint32_t child; (child = snapshot_child(s, node)) != SNAPSHOT_ROOT;) {
         (void)mark_open(t, path);
@@ -79,7 +83,7 @@ bool tree_rows_open_below(struct tree_rows *t, const struct snapshot *s, uint64_
         uint64_t up = n->depth > base ? path[n->depth - base - 1] : seed;
         bool start = i == from && row != SNAPSHOT_ROOT;
         path[n->depth - base] = start ? t->row[row].path : tree_path(up, n->method);
-        if (n->next > i + 1)
+        if (n->next > i + 1 || n->closed)
             all = mark_open(t, path[n->depth - base]);
     }
     free(path);
@@ -137,7 +141,7 @@ static bool add_row(struct tree_rows *t, const struct snapshot *s, uint64_t seed
         .path = tree_path(up->path, n->method),
         .pipes = up->pipes,
         .level = up->level,
-        .leaf = snapshot_child(s, i) == SNAPSHOT_ROOT,
+        .leaf = snapshot_child(s, i) == SNAPSHOT_ROOT && !n->closed,
         .last = n->next >= end,
     };
     /* A line leads to every node with siblings, and to every node below a root. Roots have none. */

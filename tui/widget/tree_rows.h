@@ -33,7 +33,7 @@ struct tree_row {
     uint64_t pipes;      /* bit i: a line passes at level i */
     uint16_t level;      /* of indentation */
     bool open;
-    bool leaf;   /* it has nothing below */
+    bool leaf;   /* it has nothing below, and is not a closed root */
     bool branch; /* a line leads to it */
     bool last;   /* it is the last of its siblings */
 };
@@ -57,7 +57,7 @@ void tree_rows_free(struct tree_rows *t);
 void tree_rows_close(struct tree_rows *t, uint64_t path);
 void tree_rows_close_all(struct tree_rows *t);
 /* Opens a row, and rows further down as long as one child has at least 90 % of its parent's
- * total. */
+ * total. Nothing is below a closed root of the snapshot until the next answer. */
 void tree_rows_open(struct tree_rows *t, const struct snapshot *s, uint32_t row);
 /* Opens the hottest path from a row down to a leaf. */
 void tree_rows_open_hottest(struct tree_rows *t, const struct snapshot *s, uint32_t row);

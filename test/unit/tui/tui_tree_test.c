@@ -63,6 +63,58 @@ static void searching(void **unused) {
     fixture_close(&f);
 }
 
+static uint32_t closed_roots(const struct fixture *f) {
+    const struct snapshot *s = f->model.snapshot;
+    uint32_t closed = 0;
+    for (uint32_t i = 0; i < s->node_count; i = s->nodes[i].next)
+        closed += s->nodes[i].closed;
+    return closed;
+}
+
+/* Of each thread: what is below a root is asked for once it is opened, or needed otherwise, and the
+ * screen shows no difference. */
+static void by_thread(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_TREE, 24, 80, false);
+    fixture_press(&f, "T");
+    uint32_t roots = closed_roots(&f) + 1; /* the heaviest is open */
+    assert_in_range(roots, 4, 20);
+    fixture_press(&f, "{jj");
+    expect_cursor(&f, "▸ [価格-更新 tid=4713]");
+    assert_false(shows(&f, "shop.search.Index.find"));
+    fixture_press(&f, "\n");
+    expect_cursor(&f, "▾ [価格-更新 tid=4713]");
+    assert_true(shows(&f, "shop.price.Preisänderung.übernehmen"));
+    assert_int_equal(closed_roots(&f), roots - 2);
+    fixture_second(&f); /* they stay open, and nothing more is asked for */
+    assert_true(shows(&f, "shop.price.Preisänderung.übernehmen"));
+    assert_int_equal(closed_roots(&f), roots - 2);
+    fixture_press(&f, "i"); /* another tree, in which others are open */
+    assert_in_range(closed_roots(&f), 1, roots - 1);
+    fixture_press(&f, "i");
+    assert_int_equal(closed_roots(&f), roots - 2);
+    fixture_press(&f, "/tcp\n"); /* in a root that is closed */
+    expect_cursor(&f, "tcp_sendmsg_[k]");
+    assert_int_equal(closed_roots(&f), 0);
+    fixture_press(&f, "\x1b");
+    fixture_second(&f);
+    assert_in_range(closed_roots(&f), 1, roots - 2);
+    fixture_press(&f, "}"); /* opens the whole tree */
+    assert_int_equal(closed_roots(&f), 0);
+    fixture_press(&f, "{");
+    fixture_second(&f);
+    fixture_second(&f);
+    assert_int_equal(closed_roots(&f), roots - 1);
+    fixture_press(&f, "b"); /* what has changed can be anywhere */
+    fixture_sample(&f, 4711, 60, WORKER "2 shop.cart.Cart.discount");
+    fixture_sample(&f, 4712, 40, WORKER "2 shop.cart.Cart.discount");
+    fixture_second(&f);
+    assert_true(f.model.snapshot->node_count > 4);
+    assert_int_equal(closed_roots(&f), 0);
+    fixture_close(&f);
+}
+
 /* From a method on: what it calls, and who calls it. */
 static void from_method(void **unused) {
     (void)unused;
@@ -133,8 +185,9 @@ static void changes(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folding),  cmocka_unit_test(searching), cmocka_unit_test(from_method),
-        cmocka_unit_test(pointing), cmocka_unit_test(stack),     cmocka_unit_test(changes),
+        cmocka_unit_test(folding),   cmocka_unit_test(searching), cmocka_unit_test(from_method),
+        cmocka_unit_test(pointing),  cmocka_unit_test(stack),     cmocka_unit_test(changes),
+        cmocka_unit_test(by_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,10 +99,11 @@ static int fold_tallies(struct profile *p) {
     return rc;
 }
 
-/* Virtual threads may be folded while the history still contains them. The index of the newest
- * second is not updated: entries that it no longer finds are added again. */
-static void fold_entry(void *arg, struct history_entry *e) {
-    e->owner = heir_of_owner(arg, e->owner);
+static bool fold_entry(void *arg, struct history_entry *e) {
+    uint32_t heir = heir_of_owner(arg, e->owner);
+    bool folds = heir != e->owner;
+    e->owner = heir;
+    return folds;
 }
 
 /* Call it after fold_tallies. Every thread has a sum, because thread_table_reserve has made it. */
@@ -142,6 +143,8 @@ void fold_threads(struct profile *p, uint64_t now) {
     if (!virtuals)
         unmark(p, true);
     if ((ended || virtuals) && thread_table_reserve(&p->threads) == 0 && fold_tallies(p) == 0) {
+        /* The history may still contain virtual threads. The index of its newest second is not
+         * updated: entries that it no longer finds are added again. */
         if (virtuals)
             history_change(&p->history, fold_entry, p);
         standing_forget_windows(p);

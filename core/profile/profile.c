@@ -51,7 +51,7 @@ void profile_limit_memory(struct profile *p, uint64_t bytes) {
     if (bytes == 0)
         return;
     uint64_t part = bytes / 100;
-    l.nodes = fit(part * 40, 160, 1 << 12, d->nodes);
+    l.nodes = fit(part * 40, 180, 1 << 12, d->nodes);
     l.pairs = fit(part * 25, 120, 1 << 12, d->pairs);
     l.threads = fit(part * 3, 300, 1 << 8, d->threads);
     l.virtuals = fit(part * 2, 400, 1 << 7, d->virtuals);
@@ -75,10 +75,12 @@ static void forget_tally(struct tally *t, uint32_t event) {
     }
 }
 
-static void forget_entry(void *arg, struct history_entry *e) {
+static bool forget_entry(void *arg, struct history_entry *e) {
     const uint32_t *event = arg;
-    if (owner_event(e->owner) == (int)*event)
-        e->weight = e->count = 0;
+    if (owner_event(e->owner) != (int)*event)
+        return false;
+    e->weight = e->count = 0;
+    return true;
 }
 
 static void forget_timeline(struct timeline *t, uint32_t event) {

@@ -378,12 +378,29 @@ int model_look_at_methods(struct model *m, struct profile *p) {
     return overloads_add(&m->overloads, m->methods, m->method_count);
 }
 
+/* A search may find something below any root, and a comparison is of the whole tree. */
 static bool needs_all_roots(const struct model *m) {
-    return m->search[0] || m->baseline || m->tags.count;
+    return m->search[0] || m->baseline;
+}
+
+static bool is_to_be_open(const struct model_question *q, uint32_t root) {
+    for (uint32_t i = 0; i < q->open_roots; i++)
+        if (q->open_root[i] == root)
+            return true;
+    return false;
 }
 
 bool model_lacks_roots(const struct model *m) {
-    return m->snapshot && m->snapshot->has_closed && needs_all_roots(m);
+    const struct model_question *q = &m->question;
+    const struct snapshot *s = m->snapshot;
+    if (!s || !s->has_closed)
+        return false;
+    if (!q->close_roots || needs_all_roots(m) || (q->open_ppm && q->open_ppm < m->asked.open_ppm))
+        return true;
+    for (uint32_t i = 0; i < s->node_count; i = s->nodes[i].next)
+        if (s->nodes[i].closed && is_to_be_open(q, s->nodes[i].method))
+            return true;
+    return false;
 }
 
 static int model_ask_profile(struct model *m, bool both_trees) {

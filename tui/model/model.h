@@ -110,9 +110,10 @@ enum live_view {
 /* The ways to narrow the question. Esc undoes the newest one first. */
 enum model_narrowing { NARROW_THREAD, NARROW_METHOD, NARROW_PACKAGE, NARROW_FILTER, NARROWINGS };
 
-/* The question: what a view's numbers are limited to, and how they are arranged. */
+/* The roots that a view can list as open. With more, the whole tree is taken. */
 #define MODEL_OPEN_ROOTS 64
 
+/* The question: what a view's numbers are limited to, and how they are arranged. */
 struct model_question {
     int event;           /* enum event_kind */
     bool fixed;          /* the view always shows this event */
@@ -273,8 +274,8 @@ int model_refresh(struct model *m, uint64_t now_ns);
 /* Asks again after the question has changed. -ENOMEM: the last answer stays. */
 int model_ask(struct model *m);
 
-/* Whether the answer's tree has closed roots, and something now needs what is below all of them: a
- * search, a baseline, tags. Then ask again. */
+/* Whether something needs what is below closed roots of the answer's tree: the view, a search,
+ * a baseline. Then ask again. */
 bool model_lacks_roots(const struct model *m);
 
 /* Holds the answer, or releases it. Releasing asks again at once. */

@@ -391,10 +391,8 @@ static void carry_out(struct screen *s, enum command command) {
 
 enum screen_wish screen_command(struct screen *s, enum command command) {
     enum screen_wish wish = wish_for(s, command);
-    if (wish == SCREEN_NOTHING && command != COMMAND_COPY) {
+    if (wish == SCREEN_NOTHING && command != COMMAND_COPY)
         carry_out(s, command);
-        screen_complete(s);
-    }
     return wish;
 }
 
@@ -434,6 +432,7 @@ enum screen_wish screen_press(struct screen *s, int32_t press) {
     if (!s->editor.open) /* a filter counts as a whole, not by its letters */
         screen_note_place(s);
     enum screen_wish wish = press_on_screen(s, press);
+    screen_complete(s);
     if (!s->editor.open && !s->returned)
         screen_remember_place(s);
     return wish;
@@ -514,8 +513,10 @@ enum screen_wish screen_mouse(struct screen *s, const struct mouse *at) {
     if (begins)
         screen_note_place(s);
     mouse_in_view(s, &press);
-    if (begins)
+    if (begins) {
+        screen_complete(s);
         screen_remember_place(s);
+    }
     return SCREEN_NOTHING;
 }
 

@@ -28,18 +28,13 @@ static void ask(struct screen *s) {
     screen_update_view(s);
 }
 
-static bool same_roots(const struct model_question *a, const struct model_question *b) {
-    return a->close_roots == b->close_roots && a->open_roots == b->open_roots &&
-           !memcmp(a->open_root, b->open_root, a->open_roots * sizeof *a->open_root);
-}
-
-/* A view that had no method to ask for takes one from its first answer, and a tree may have roots
- * that are open. */
+/* The answer may show that more is needed: a view of lines has chosen its method, or nothing is below
+ * a root that is open. */
 static void ask_for_more(struct screen *s) {
-    struct model_question *q = &s->model->question, before = *q;
+    struct model_question *q = &s->model->question;
+    bool lines = q->lines;
     views[s->view]->want(s->state[s->view], q);
-    bool closed = s->model->snapshot && s->model->snapshot->has_closed;
-    if (before.lines != q->lines || (closed && !same_roots(&before, q)))
+    if (lines != q->lines || model_lacks_roots(s->model))
         ask(s);
 }
 
@@ -63,6 +58,5 @@ void screen_ask(struct screen *s) {
 }
 
 void screen_complete(struct screen *s) {
-    if (model_lacks_roots(s->model))
-        screen_ask(s);
+    ask_for_more(s);
 }

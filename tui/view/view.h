@@ -81,8 +81,8 @@ struct view_type {
     void (*close)(void *state);
 
     /* Sets in the question what the view needs: tree, locks, others, sparks, lines and so on, which
-     * are all false before. Called whenever the view is shown, before each question, and after each
-     * answer. */
+     * are all false before. Called whenever the view is shown, and before each question. Also called
+     * after an answer, with what was wanted before it. */
     void (*want)(void *state, struct model_question *q);
 
     /* The model has a new answer (never called before the first one): finds the cursor's item

@@ -16,7 +16,7 @@
 #define OUTER_ROWS 3 /* rows that stay on screen below a deep zoom */
 #define WHEEL_ROWS 3
 #define HEAD_ROWS 6     /* a view with fewer rows has no heads */
-#define FIRST_UNITS 320 /* assumed width, until it was drawn */
+#define LEAST_UNITS 320 /* the command | draws wider than a narrow terminal */
 #define PAPER_ROWS 300  /* more rows than any screen: the picture takes what it needs */
 
 struct flame_state {
@@ -65,7 +65,7 @@ static void want(void *state, struct model_question *q) {
     q->from_method = q->with_method;
     /* Roots that are too narrow to be seen need nothing on them. */
     q->close_roots = v->seek == METHOD_NONE;
-    q->open_ppm = 1000000 / (2 * (v->units ? v->units : FIRST_UNITS)) + 1;
+    q->open_ppm = 1000000 / (2 * (v->units > LEAST_UNITS ? v->units : LEAST_UNITS)) + 1;
     q->open_roots = v->root != METHOD_NONE;
     q->open_root[0] = v->root;
 }

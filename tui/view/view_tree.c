@@ -19,9 +19,10 @@ struct tree_state {
     bool opened[4];       /* the first path was opened, by kind of tree */
     uint64_t opened_from; /* the last tree from a method in which that was done */
     uint32_t seek;        /* method to go to; METHOD_NONE: none */
-    /* Roots that are open, by method: the answer needs only what is below them. */
+    /* Roots that were open when note_open was called last, by method: the answer needs only what is
+     * below them. */
     uint32_t open_root[MODEL_OPEN_ROOTS], open_roots;
-    bool whole;           /* more are open than these */
+    bool whole;           /* more may be open than these */
     enum command pending; /* how to go on opening, once the next answer has what is below */
     bool pends;
 };
@@ -90,8 +91,8 @@ static bool note_open(struct tree_state *v, const struct snapshot *s) {
     v->whole = false;
     for (uint32_t i = 0; i < v->list.rows.count; i++) {
         const struct tree_row *r = &v->list.rows.row[i];
-        if (r->parent_row != SNAPSHOT_ROOT || !r->open)
-            continue;
+        if (r->parent_row != SNAPSHOT_ROOT || !tree_rows_is_open(&v->list.rows, r->path))
+            continue; /* a leaf may be open too: what is below it is too light now */
         lacks |= s->nodes[r->node].closed;
         if (v->open_roots < MODEL_OPEN_ROOTS)
             v->open_root[v->open_roots++] = s->nodes[r->node].method;
@@ -111,7 +112,7 @@ static bool opens_first(struct tree_state *v, const struct model *m) {
         return first;
     }
     bool first = !v->opened[v->list.seed & 3];
-    v->opened[v->list.seed & 3] = true;
+    v->opened[v->list.seed & 3] = !m->snapshot->nodes[v->list.rows.row[0].node].closed;
     return first;
 }
 
@@ -222,10 +223,12 @@ static int draw(void *state, struct canvas *c, struct area a, const struct model
 
 /* Asks for what is below the roots that were opened. */
 static enum view_outcome complete(struct tree_state *v, const struct model *m, enum command cmd) {
+    v->pends = false;
     if (!m->snapshot || !note_open(v, m->snapshot))
         return VIEW_DONE;
+    const struct tree_row *r = &v->list.rows.row[v->list.cursor.row];
     v->pending = cmd;
-    v->pends = true;
+    v->pends = cmd == COMMAND_UNFOLD || (r->open && m->snapshot->nodes[r->node].closed);
     return VIEW_ASK;
 }
 
@@ -252,7 +255,10 @@ static enum view_outcome mouse(void *state, struct area a, const struct mouse *p
 static bool find(void *state, int by, const struct model *m) {
     struct tree_state *v = state;
     tree_matches_update(&v->matches, m);
-    return tree_list_find(&v->list, m->snapshot, by, &v->matches);
+    bool found = tree_list_find(&v->list, m->snapshot, by, &v->matches);
+    if (found)
+        (void)note_open(v, m->snapshot);
+    return found;
 }
 
 static bool subject(const void *state, const struct model *m, struct view_subject *out) {
@@ -274,6 +280,7 @@ static void leave(const void *state, const struct model *m, struct view_place *o
 static void come_back(void *state, const struct view_place *p) {
     struct tree_state *v = state;
     v->list.cursor = p->cursor;
+    v->whole = true;      /* what was open then is open again */
     v->list.seed = p->of; /* if the next answer has another tree, its first row is selected */
     v->seek = METHOD_NONE;
 }

@@ -10,8 +10,8 @@
 
 /* Late samples are mostly for the last few seconds, so these are not packed. */
 #define LATE_SECONDS 4u
-/* At most this many seconds are packed when a new one begins. */
-#define PACK_AT_ONCE 2u
+/* About this many entries are packed when a second begins. */
+#define PACK_AT_ONCE 16384u
 
 uint32_t history_find(const struct history *h, uint64_t second) {
     uint32_t low = h->first, high = h->end;
@@ -42,16 +42,10 @@ static void evict_oldest(struct history *h) {
         h->first = h->end = 0;
 }
 
-/* The newest second is kept even if it alone exceeds the limit; it stops growing instead. */
-static void evict(struct history *h) {
-    uint64_t newest = h->second[h->end - 1].second;
-    while (h->first + 1 < h->end &&
-           (newest - h->second[h->first].second >= h->span || h->bytes > h->limit))
-        evict_oldest(h);
-}
-
 /* Frees the unused part of an earlier second, which rarely grows again. */
 static void trim(struct history *h, struct history_second *s) {
+    if (!s->cap)
+        return;
     struct history_entry *entry = realloc(s->entry, (s->count ? s->count : 1) * sizeof *entry);
     if (!entry)
         return;
@@ -73,15 +67,25 @@ static void pack(struct history *h, struct history_second *s) {
     s->packed_bytes = bytes;
 }
 
-/* Packs the oldest seconds that are not packed. */
-static void pack_some(struct history *h) {
+/* Packs the oldest seconds that are not packed: at least one, then until that many entries are. */
+static void pack_old(struct history *h, uint32_t entries) {
     uint32_t packed = 0;
-    for (uint32_t i = h->first; i + LATE_SECONDS < h->end && packed < PACK_AT_ONCE; i++) {
+    for (uint32_t i = h->first; i + LATE_SECONDS < h->end && packed < entries; i++) {
         if (!h->second[i].packed) {
+            packed += h->second[i].count + 1;
             pack(h, &h->second[i]);
-            packed++;
         }
     }
+}
+
+/* The newest second is kept even if it alone exceeds the limit; it stops growing instead. */
+static void evict(struct history *h) {
+    uint64_t newest = h->second[h->end - 1].second;
+    if (h->bytes > h->limit)
+        pack_old(h, UINT32_MAX);
+    while (h->first + 1 < h->end &&
+           (newest - h->second[h->first].second >= h->span || h->bytes > h->limit))
+        evict_oldest(h);
 }
 
 static int unpack(struct history *h, struct history_second *s) {
@@ -176,7 +180,7 @@ static int open_second(struct history *h, uint64_t second, uint32_t *at) {
         index_clear(&h->index);
         if (*at > h->first)
             trim(h, &h->second[*at - 1]);
-        pack_some(h);
+        pack_old(h, PACK_AT_ONCE);
         evict(h);
         *at = h->end - 1;
     }
@@ -225,17 +229,37 @@ void history_retract(struct history *h, uint64_t second, uint32_t place,
     *count = *count < have->count ? *count : have->count;
     have->weight -= *weight;
     have->count -= *count;
+    if (h->bytes > h->limit)
+        pack_old(h, UINT32_MAX);
 }
 
-void history_change(struct history *h, void (*change)(void *arg, struct history_entry *e),
+static bool changes(const struct history_second *s,
+                    bool (*change)(void *arg, struct history_entry *e), void *arg) {
+    struct history_cursor c;
+    for (history_start(&c, s); history_next(&c);) {
+        for (uint32_t i = 0; i < c.count; i++) {
+            struct history_entry e = c.entry[i];
+            if (change(arg, &e))
+                return true;
+        }
+    }
+    return false;
+}
+
+void history_change(struct history *h, bool (*change)(void *arg, struct history_entry *e),
                     void *arg) {
     for (uint32_t i = h->first; i < h->end; i++) {
         struct history_second *s = &h->second[i];
         bool packed = s->packed != NULL;
-        if (unpack(h, s) != 0)
-            drop_entries(h, s);
+        if (packed && !changes(s, change, arg))
+            continue;
+        if (unpack(h, s) != 0) { /* the newest second is never packed */
+            while (h->first <= i)
+                evict_oldest(h);
+            continue;
+        }
         for (uint32_t j = 0; j < s->count; j++)
-            change(arg, &s->entry[j]);
+            (void)change(arg, &s->entry[j]);
         if (packed)
             pack(h, s);
     }

@@ -52,7 +52,7 @@ struct history {
     size_t bytes, limit; /* of all entries; above the limit the oldest seconds are dropped */
     uint64_t gone;       /* data before this second is no longer kept */
     struct index index;  /* of the entries of the newest second */
-    /* NULL, or called before a second's entries are dropped. */
+    /* NULL, or called before a second's entries are dropped. It must not change the history. */
     void (*dropped)(void *arg, const struct history_second *s);
     void *arg;
 };
@@ -80,9 +80,9 @@ int history_add(struct history *h, uint64_t second, const struct history_entry *
  * was really subtracted. */
 void history_retract(struct history *h, uint64_t second, uint32_t place,
                      const struct history_entry *e, uint64_t *weight, uint32_t *count);
-/* Calls `change` for every entry; it may change all of them. If memory for unpacking runs out, the second's
- * entries are dropped. */
-void history_change(struct history *h, void (*change)(void *arg, struct history_entry *e),
+/* Calls `change` for every entry, perhaps twice. It may change the entry, and returns whether it did.
+ * If memory for unpacking runs out, this second and all before it are dropped. */
+void history_change(struct history *h, bool (*change)(void *arg, struct history_entry *e),
                     void *arg);
 void history_free(struct history *h);
 

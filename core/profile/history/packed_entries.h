@@ -1,6 +1,7 @@
 /*
- * The entries of a second in about a third of their room. Each is the difference from the entry
- * before it:
+ * The entries of a second in about a third of their room. An entry's node is stored as the difference
+ * from the entry before it. The weight is left out if it is that entry's, the carrier if it is the
+ * owner's thread, and the count if it is 1.
  *
  *      flags   1 byte: 4 bits state, failed, HAS_CARRIER, SAME_WEIGHT, HAS_COUNT
  *      node    variable length; the sign is the lowest bit of the difference

@@ -234,6 +234,7 @@ static int rows_from_items(struct build *b) {
  * more of them than before. */
 static void merge_items(struct build *b) {
     uint32_t items = 0;
+    /* With standing sums, `total` is empty. */
     if (b->standing || b->lean || b->items < b->p->tree.nodes / 64)
         return;
     for (uint32_t n = 0; n < b->p->tree.nodes; n++)
@@ -306,19 +307,14 @@ static int rows_from_totals(struct build *b) {
 /* Takes the rest of the result from the standing sums. An inverted tree is still built from
  * its leaves. */
 static int gather_standing(struct build *b) {
+    struct standing *s = b->standing;
     uint32_t event = (uint32_t)b->q->event;
-    if (b->q->tree && b->q->inverted)
-        return take_tally(b, &b->p->by_node, false);
-    if (b->standing->from) {
-        b->s->weight = b->standing->weight;
-        b->s->samples = b->standing->samples;
-        b->s->failed = b->standing->failed;
-        return 0;
-    }
-    b->s->weight = b->p->weight[event];
-    b->s->samples = b->p->samples[event];
-    b->s->failed = b->p->failed[event];
-    return 0;
+    bool window = s->from > 0, inverted = b->q->tree && b->q->inverted;
+    int rc = inverted ? take_tally(b, window ? &s->by_leaf : &b->p->by_node, false) : 0;
+    b->s->weight = window ? s->weight : b->p->weight[event];
+    b->s->samples = window ? s->samples : b->p->samples[event];
+    b->s->failed = window ? s->failed : b->p->failed[event];
+    return rc;
 }
 
 static int gather_each(struct build *b) {
@@ -345,9 +341,9 @@ int gather_items(struct build *b) {
                 b->only != CALL_ROOT;
     bool sums = build_always(q) && !each && !moved, items = build_needs_items(q);
     bool standing = (sums || (build_until_now(q) && !each && !moved)) && build_is_standing(q) &&
-                    !(items && q->lines);
+                    !(items && (q->lines || b->p->rest != CALL_ROOT));
     if (standing) {
-        bool nodes = !items && (build_is_top_down(q) || q->lines);
+        bool nodes = !items && (q->tree || q->lines);
         b->standing = standing_get(b->p, (uint32_t)q->event, q->from_second, nodes);
         if (!b->standing)
             return -ENOMEM;

@@ -240,7 +240,7 @@ struct snapshot *snapshot_take(struct profile *p, const struct query *q) {
     b.s->inverted = q->inverted;
     b.s->by_thread = q->by_thread;
     b.s->by_tier = q->tiers;
-    b.s->by_site = q->tree && q->inverted && q->sites;
+    b.s->by_site = q->tree && q->inverted && q->sites && !q->by_thread;
     bool known = q->event >= 0 && q->event < PROFILE_EVENTS;
     int rc = fold_natives(&b, &ask);
     if (rc == 0 && known)

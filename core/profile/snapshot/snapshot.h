@@ -180,8 +180,9 @@ struct snapshot_node {
     uint32_t next;   /* index behind the subtree: the next sibling, or further up */
     uint16_t depth;  /* 0 for roots */
     uint8_t reserved;
-    bool closed; /* a root whose subtree was left out, see query.close_roots: its total is right,
-                        its self is 0 */
+    /* A root whose subtree was left out, see query.close_roots. Its total is right, but its samples
+     * are in no self. */
+    bool closed;
     uint64_t self, total;
     uint64_t self_samples, total_samples;
     uint64_t tier[TIERS]; /* parts of total_samples */

@@ -182,10 +182,9 @@ static inline bool build_is_standing(const struct query *q) {
     return !q->tree || (q->prune_ppm > 0 && !q->tiers);
 }
 
-/* Whether the standing sums do not have what a tree needs: they are not by thread, and those of
- * a window have no list of leaves. */
+/* Whether the tree needs items, because the standing sums are not by thread. */
 static inline bool build_needs_items(const struct query *q) {
-    return q->tree && (q->by_thread || (q->inverted && build_until_now(q)));
+    return q->tree && q->by_thread;
 }
 
 /* Whether the tree is built from touches instead of level by level. */

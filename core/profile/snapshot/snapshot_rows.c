@@ -209,7 +209,8 @@ static bool is_listed(const struct query *q, uint32_t root) {
 bool branch_opens(struct build *b, const struct group *g, uint32_t branch, uint64_t weight) {
     const struct query *q = b->q;
     bool heavy = q->open_ppm && (double)weight * 1e6 >= (double)b->s->weight * q->open_ppm;
-    if (!q->close_roots || heavy || g->thread == b->heaviest ||
+    /* Nothing is below a light root, so it is not closed. */
+    if (!q->close_roots || heavy || weight < b->least || g->thread == b->heaviest ||
         is_listed(q, b->branch[branch].method))
         return true;
     b->closed[b->closed_count++] = branch;
@@ -217,11 +218,18 @@ bool branch_opens(struct build *b, const struct group *g, uint32_t branch, uint6
 }
 
 static uint32_t find_heaviest(const struct build *b) {
-    uint32_t best = 0;
-    for (uint32_t i = 1; i < b->s->thread_count; i++)
-        if (b->s->threads[i].weight > b->s->threads[best].weight)
-            best = i;
-    return b->s->thread_count ? b->row_thread[best] : UINT32_MAX;
+    uint64_t most = 0;
+    uint32_t thread = UINT32_MAX;
+    for (uint32_t i = 0; i < b->groups; i++) {
+        uint64_t weight = 0;
+        for (uint32_t k = b->group[i].first; k < b->group[i].end; k++)
+            weight += b->item[k].weight;
+        if (thread == UINT32_MAX || weight > most) {
+            most = weight;
+            thread = b->group[i].thread;
+        }
+    }
+    return thread;
 }
 
 /* The groups still have the order of the thread rows, which contain their weights. */
@@ -256,14 +264,9 @@ static void share_root(struct build *b, bool full, struct item *light) {
 
 /* The name of every root becomes a method, and methods are never removed. So with millions of
  * short-lived threads, a snapshot taken every second must not add a method for each of them. */
-int build_threads(struct build *b) {
+static int share_light(struct build *b) {
     bool full = method_table_count(b->p->methods) >= b->p->limits.virtual_roots;
     uint32_t lights = 0;
-    b->heaviest = find_heaviest(b);
-    b->closed =
-        calloc((size_t)b->groups + 2, sizeof *b->closed); /* one more for those that share */
-    if (!b->closed)
-        return -ENOMEM;
     if (b->least == 0 && !full)
         return 0;
     for (uint32_t i = 0; i < b->groups; i++)
@@ -276,6 +279,15 @@ int build_threads(struct build *b) {
     share_root(b, full, light);
     free(light);
     return 0;
+}
+
+int build_threads(struct build *b) {
+    int rc = share_light(b);
+    if (rc != 0 || !b->q->close_roots)
+        return rc;
+    b->heaviest = find_heaviest(b);
+    b->closed = calloc((size_t)b->groups + 1, sizeof *b->closed);
+    return b->closed ? 0 : -ENOMEM;
 }
 
 /* Lists the ids of the methods that have a row, in the order of names. */

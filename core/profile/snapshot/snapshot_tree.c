@@ -285,17 +285,17 @@ static struct total sum_of(const struct build *b, const struct group *g) {
 static int thread_branches(struct build *b, const struct group *g) {
     uint32_t from = b->touches, root = branch_of_thread(b, g);
     struct total sum = sum_of(b, g);
-    bool whole = b->touched < TOUCHES_MAX;
-    int rc = root == SNAPSHOT_ROOT ? -ENOMEM : 0;
-    if (rc == 0 && branch_opens(b, g, root, sum.weight) && whole && sum.weight >= b->least)
-        rc = spread(b, g);
+    if (root == SNAPSHOT_ROOT)
+        return -ENOMEM;
+    bool whole = b->touched < TOUCHES_MAX, opens = branch_opens(b, g, root, sum.weight);
+    int rc = opens && whole && sum.weight >= b->least ? spread(b, g) : 0;
     if (rc == 0)
         rc = branches_of_touches(b, from, root);
     b->touched += b->touches - from;
     end_group(b, from);
     if (rc != 0 || !big_grow(&b->touch, &b->touch_cap, b->touches + 1, sizeof *b->touch))
         return -ENOMEM;
-    items_to_branches(b, g, root, whole ? SNAPSHOT_ROOT : root);
+    items_to_branches(b, g, root, whole || !opens ? SNAPSHOT_ROOT : root);
     b->branch[root].total = sum.weight;
     b->touch[b->touches++] = (struct touch){CALL_ROOT, root, sum.weight, sum.count};
     return 0;

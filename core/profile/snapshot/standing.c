@@ -176,9 +176,11 @@ static int add_changes(struct standing *s, const struct profile *p) {
 
 /* False: the sums are no longer valid. */
 static bool note(struct standing *s, const struct profile *p, const struct standing_change *c) {
-    if (s->changes == CHANGES_MAX && (++s->unread > UNREAD_MAX || add_changes(s, p) != 0))
-        s->valid = false;
-    s->valid = s->valid && GROW(s->change, s->changes, s->change_cap);
+    if (s->changes == CHANGES_MAX && (++s->unread > UNREAD_MAX || add_changes(s, p) != 0)) {
+        standing_free(s);
+        return false;
+    }
+    s->valid = GROW(s->change, s->changes, s->change_cap);
     if (s->valid)
         s->change[s->changes++] = *c;
     return s->valid;
@@ -222,7 +224,8 @@ static void leave_second(struct standing *s, const struct profile *p,
                 (void)note(s, p, &change);
         }
     }
-    s->from = second->second < UINT64_MAX ? second->second + 1 : UINT64_MAX;
+    if (s->valid)
+        s->from = second->second < UINT64_MAX ? second->second + 1 : UINT64_MAX;
 }
 
 void standing_drop(void *profile, const struct history_second *second) {
@@ -290,21 +293,6 @@ static int build(struct standing *s, struct profile *p, uint32_t event, uint64_t
     return rc;
 }
 
-/* Returns the entry of this event and kind; otherwise the entry that was not queried for longest,
- * which is reused. */
-static struct standing *choose(struct profile *p, uint32_t event, bool window) {
-    struct standing *oldest = &p->standing[0];
-    for (int i = 0; i < STANDING; i++) {
-        struct standing *s = &p->standing[i];
-        if (s->valid && s->event == event && (s->from != 0) == window)
-            return s;
-        if (s->asked < oldest->asked)
-            oldest = s;
-    }
-    oldest->valid = false;
-    return oldest;
-}
-
 /* The number of entries of the history in a span of seconds. */
 static uint64_t entries(const struct history *h, uint64_t from, uint64_t to) {
     uint64_t sum = 0;
@@ -313,14 +301,31 @@ static uint64_t entries(const struct history *h, uint64_t from, uint64_t to) {
     return sum;
 }
 
-/* Whether subtracting what the window has left is less work than summing it up again, and the table
- * of leaf methods is not mostly of threads and methods that have left it. */
+/* Whether subtracting what the window has left is less work than summing it up again, and the tables
+ * of leaves are not mostly of what has left it. */
 static bool follows(const struct standing *s, const struct profile *p, uint64_t from) {
     const struct history *h = &p->history;
     uint64_t left = from > s->from ? entries(h, s->from, from - 1) : 0;
-    uint64_t rest = entries(h, from, UINT64_MAX);
-    return from >= s->from && left <= rest && s->by_method.count <= 2 * rest + CHANGES_MAX &&
-           s->by_leaf.count <= 2 * rest + CHANGES_MAX;
+    uint64_t rest = entries(h, from, UINT64_MAX), most = 2 * rest + CHANGES_MAX;
+    return from >= s->from && left <= rest && left <= (UNREAD_MAX - 1) * CHANGES_MAX &&
+           s->by_method.count <= most && s->by_leaf.count <= most;
+}
+
+/* Returns the entry that can answer; otherwise one to be built: one that has nothing, or the one that
+ * was not queried for longest. */
+static struct standing *choose(struct profile *p, uint32_t event, uint64_t from, bool tree,
+                               bool *keep) {
+    struct standing *oldest = &p->standing[0];
+    for (int i = 0; i < STANDING; i++) {
+        struct standing *s = &p->standing[i];
+        *keep = s->valid && s->event == event && (s->from != 0) == (from != 0) &&
+                (s->has_tree || !tree) && (!from || follows(s, p, from));
+        if (*keep)
+            return s;
+        if (oldest->valid && (!s->valid || s->asked < oldest->asked))
+            oldest = s;
+    }
+    return oldest;
 }
 
 static void leave_seconds(struct standing *s, const struct profile *p, uint64_t from) {
@@ -328,18 +333,20 @@ static void leave_seconds(struct standing *s, const struct profile *p, uint64_t 
     for (uint32_t i = history_find(h, s->from);
          s->valid && i < h->end && h->second[i].second < from; i++)
         leave_second(s, p, &h->second[i]);
-    s->from = from;
+    if (s->valid)
+        s->from = from;
 }
 
 struct standing *standing_get(struct profile *p, uint32_t event, uint64_t from, bool tree) {
+    bool keep;
     from = from && from < p->history.gone ? p->history.gone : from;
-    struct standing *s = choose(p, event, from > 0);
-    bool keep = s->valid && (s->has_tree || !tree) && (!from || follows(s, p, from));
-    s->asked = ++p->asked;
+    struct standing *s = choose(p, event, from, tree, &keep);
     s->unread = 0;
     if (keep && from)
         leave_seconds(s, p, from);
     int rc = keep && s->valid ? add_changes(s, p) : build(s, p, event, from, tree);
+    s->asked = ++p->asked;
+    s->unread = 0;
     s->valid = rc == 0;
     return rc == 0 ? s : NULL;
 }

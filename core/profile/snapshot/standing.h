@@ -9,7 +9,8 @@
  * change is a negative number, wrapped around. The unsigned sums are correct when all changes are
  * added.
  *
- * Of a window, what is counted is what the history has; so the history tells which seconds it drops.
+ * A window counts only samples that the history has. When the history drops a second, it calls
+ * standing_drop.
  *
  * Context: pure; the profile is locked.
  */
@@ -67,7 +68,7 @@ struct standing {
     struct tally by_method; /* leaf methods by thread */
 };
 
-enum { STANDING = 4 };
+enum { STANDING = 3 };
 
 /* Records that a sample was counted, or taken back (with negative numbers, wrapped around). */
 void standing_count(struct profile *p, const struct standing_change *c);

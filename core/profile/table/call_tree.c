@@ -84,7 +84,8 @@ static int child_path(struct call_tree *t, uint32_t parent, uint32_t method, uin
             return 0;
         }
     }
-    if (compact_reserve(&t->path_index, hash_path, t) != 0 || !GROW(t->path, t->paths, t->path_cap))
+    if (t->paths > COMPACT_ROWS_MAX || compact_reserve(&t->path_index, hash_path, t) != 0 ||
+        !GROW(t->path, t->paths, t->path_cap))
         return -ENOMEM;
     t->path[t->paths] = (struct call_path){parent, method};
     if (!comes_next(parent, t->paths))
@@ -112,7 +113,8 @@ static int child_node(struct call_tree *t, uint32_t parent, uint64_t key, bool r
     int rc = child_path(t, parent == CALL_ROOT ? CALL_ROOT : t->node[parent].path, method, &path);
     if (rc != 0)
         return rc;
-    if (compact_reserve(&t->node_index, hash_node, t) != 0 || !GROW(t->node, t->nodes, t->node_cap))
+    if (t->nodes > COMPACT_ROWS_MAX || compact_reserve(&t->node_index, hash_node, t) != 0 ||
+        !GROW(t->node, t->nodes, t->node_cap))
         return -ENOMEM;
     t->node[t->nodes] = (struct call_node){.parent = parent,
                                            .method = method,

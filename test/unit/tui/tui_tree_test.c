@@ -99,19 +99,65 @@ static void by_thread(void **unused) {
     assert_int_equal(closed_roots(&f), 0);
     fixture_press(&f, "\x1b");
     fixture_second(&f);
+    expect_cursor(&f, "tcp_sendmsg_[k]"); /* its root is open now */
     assert_in_range(closed_roots(&f), 1, roots - 2);
     fixture_press(&f, "}"); /* opens the whole tree */
     assert_int_equal(closed_roots(&f), 0);
     fixture_press(&f, "{");
     fixture_second(&f);
-    fixture_second(&f);
     assert_int_equal(closed_roots(&f), roots - 1);
+    fixture_press(&f, "/tcp\x1b"); /* given up, but found */
+    fixture_second(&f);
+    expect_cursor(&f, "tcp_sendmsg_[k]");
     fixture_press(&f, "b"); /* what has changed can be anywhere */
     fixture_sample(&f, 4711, 60, WORKER "2 shop.cart.Cart.discount");
     fixture_sample(&f, 4712, 40, WORKER "2 shop.cart.Cart.discount");
     fixture_second(&f);
     assert_true(f.model.snapshot->node_count > 4);
     assert_int_equal(closed_roots(&f), 0);
+    fixture_close(&f);
+}
+
+/* Back in the tree, the cursor is where it was, though other roots were open meanwhile. */
+static void back_by_thread(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_TREE, 24, 80, false);
+    fixture_press(&f, "T{jj\njj");
+    expect_cursor(&f, "shop.price.Preisänderung.übernehmen");
+    fixture_press(&f, "\\halfUp\n");
+    assert_false(shows(&f, "shop.price.Preisänderung.übernehmen"));
+    fixture_press(&f, "\x1b");
+    expect_cursor(&f, "shop.price.Preisänderung.übernehmen");
+    fixture_second(&f);
+    expect_cursor(&f, "shop.price.Preisänderung.übernehmen");
+    fixture_close(&f);
+}
+
+/* A root that was opened and has become too light for anything below it: the profile is asked as
+ * often as before, and the row is the same at each refresh. */
+static void light_root(void **unused) {
+    (void)unused;
+    struct fixture f;
+    fixture_open(&f, LIVE_TREE, 24, 80, false);
+    fixture_press(&f, "T{jj\n");
+    fixture_sample(&f, 4711, 9000000, WORKER "2 shop.cart.Cart.total");
+    fixture_second(&f);
+    unsigned asked = f.locks;
+    fixture_second(&f);
+    unsigned each = f.locks - asked;
+    assert_int_equal(closed_roots(&f), 0); /* the others are light, too: nothing opens there */
+    for (int i = 0; i < 3; i++) {
+        expect_cursor(&f, "[価格-更新 tid=4713]");
+        assert_false(shows(&f, "▾ [価格-更新 tid=4713]"));
+        asked = f.locks;
+        fixture_second(&f);
+        assert_int_equal(f.locks - asked, each);
+    }
+    fixture_press(&f, "{\n"); /* the heaviest is open anyway: not asked twice */
+    asked = f.locks;
+    fixture_second(&f);
+    assert_int_equal(f.locks - asked, each);
     fixture_close(&f);
 }
 
@@ -185,9 +231,11 @@ static void changes(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folding),   cmocka_unit_test(searching), cmocka_unit_test(from_method),
-        cmocka_unit_test(pointing),  cmocka_unit_test(stack),     cmocka_unit_test(changes),
-        cmocka_unit_test(by_thread),
+        cmocka_unit_test(folding),     cmocka_unit_test(searching),
+        cmocka_unit_test(from_method), cmocka_unit_test(pointing),
+        cmocka_unit_test(stack),       cmocka_unit_test(changes),
+        cmocka_unit_test(by_thread),   cmocka_unit_test(back_by_thread),
+        cmocka_unit_test(light_root),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static struct snapshot *large_snapshot(struct profile *p) {
         for (uint32_t d = from; d < DEPTH; d++) {
             struct snapshot_node *n = &s->nodes[s->node_count];
             n->method = d == from ? (i * 31u + d) % METHODS : next_random(&seed) % METHODS;
-            n->depth = d;
+            n->depth = (uint16_t)d;
             n->parent = d ? open[d - 1] : SNAPSHOT_ROOT;
             open[d] = s->node_count++;
         }

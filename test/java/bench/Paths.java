@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
  *   java bench.Paths THREADS PATHS FROM TO ROUNDS [PAUSE]
  *
  * The paths have FROM to TO frames; ROUNDS is the work at the end of each. After 100 units a thread
- * sleeps for PAUSE ms. stdin: "tell" prints "units N CPU-NS TIME-NS" (of all threads;
+ * sleeps for about PAUSE ms. stdin: "tell" prints "units N CPU-NS TIME-NS" (of all threads;
  * System.nanoTime), then "."; "once" calls along every path once, at most 10,000 a second, on a
  * thread of its own, and prints "at N" now and then, "." at the end; end of input ends it.
  */
@@ -92,6 +92,11 @@ public final class Paths {
         return go(from + i % (to - from + 1), i, 0, x);
     }
 
+    /** Between 0 and twice the pause, so that threads that were stopped together part again. */
+    static long nap(int number, long done) {
+        return ((number * 31L + done) * 0x9E3779B97F4A7C15L >>> 33) % (2L * pause);
+    }
+
     static void run(int number, int begin, CountDownLatch all) {
         try {
             all.await();
@@ -106,7 +111,7 @@ public final class Paths {
             long done = units.get(number * 16) + 1;
             units.lazySet(number * 16, done);
             if (pause > 0 && done % 100 == 0) {
-                LockSupport.parkNanos(pause * 1000000L);
+                LockSupport.parkNanos(nap(number, done) * 1000000L);
             }
         }
     }

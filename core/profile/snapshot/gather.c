@@ -275,10 +275,9 @@ static int rows_from_window(struct build *b) {
         row[i]->top_method = METHOD_NONE;
     }
     find_tops(s, row);
-    for (uint32_t i = 0; i < b->s->thread_count; i++) {
-        uint32_t *top = &b->s->threads[i].top_method;
-        *top = *top == METHOD_NONE ? METHOD_NONE : s->by_method.entry[*top].what;
-    }
+    for (uint32_t i = 0; i < s->threads; i++)
+        if (row[i] && row[i]->top_method != METHOD_NONE)
+            row[i]->top_method = s->by_method.entry[row[i]->top_method].what;
     free(row);
     return 0;
 }

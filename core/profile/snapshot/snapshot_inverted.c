@@ -153,13 +153,11 @@ static int heavy_level(struct inverter *v, uint64_t *self, uint32_t *root) {
     int rc = 0;
     for (uint32_t i = 0; i < b->items; i++) {
         look_ahead(b, i);
-        uint32_t method = node[b->item[i].node].method;
-        v->walker[i].key = method;
-        self[method] += b->item[i].weight;
+        self[node[b->item[i].node].method] += b->item[i].weight;
     }
     for (uint32_t i = 0; i < b->items && rc == 0; i++) {
         look_ahead(b, i);
-        uint32_t method = (uint32_t)v->walker[i].key;
+        uint32_t method = node[b->item[i].node].method;
         if (self[method] >= b->least)
             v->walker[walkers++] = (struct order_key){.node = b->item[i].node, .item = i};
         else

@@ -307,7 +307,7 @@ static bool follows(const struct standing *s, const struct profile *p, uint64_t 
     const struct history *h = &p->history;
     uint64_t left = from > s->from ? entries(h, s->from, from - 1) : 0;
     uint64_t rest = entries(h, from, UINT64_MAX), most = 2 * rest + CHANGES_MAX;
-    return from >= s->from && left <= rest && left <= (UNREAD_MAX - 1) * CHANGES_MAX &&
+    return from >= s->from && left <= rest && left <= (uint64_t)(UNREAD_MAX - 1) * CHANGES_MAX &&
            s->by_method.count <= most && s->by_leaf.count <= most;
 }
 

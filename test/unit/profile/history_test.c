@@ -178,7 +178,7 @@ static void test_packed_is_small(void **state) {
         for (uint32_t i = 0; i < PACKED; i++) {
             const struct history_entry e = {.node = (uint32_t)(roll() % 500000),
                                             .owner = i % 500 * 12,
-                                            .carrier = i % 500,
+                                            .carrier = i % 500 & HISTORY_CARRIER_MASK,
                                             .state = 1,
                                             .count = 1,
                                             .weight = 1000000};
@@ -219,9 +219,11 @@ static void test_change_of_packed(void **state) {
     assert_int_equal(h.bytes, 0);
 }
 
-static void change(void *arg, struct history_entry *e) {
-    if (e->owner % 2 == 0)
-        e->owner = *(const uint32_t *)arg;
+static bool change(void *arg, struct history_entry *e) {
+    if (e->owner % 2)
+        return false;
+    e->owner = *(const uint32_t *)arg;
+    return true;
 }
 
 static void test_change_of_all(void **state) {
@@ -236,7 +238,7 @@ static void test_change_of_all(void **state) {
         add(&h, second, second, 1);
     history_change(&h, change, &heir);
     for (uint32_t i = 0; i < PACKED; i++)
-        change(&heir, &e[i]);
+        (void)change(&heir, &e[i]);
     check_entries(&h, h.first + 1, e, PACKED);
     assert_non_null(h.second[h.first + 1].packed);
     assert_null(h.second[h.end - 1].packed);

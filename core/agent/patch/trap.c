@@ -72,9 +72,16 @@ static void go_on(const struct trap *t, uintptr_t at, bool stays, void *context)
     trap_step_do(&t->step, at, context);
 }
 
+/* Whether the processor raised the signal at a breakpoint (source: do_int3 of x86, brk_handler of
+ * arm64). An event of perf may interrupt a thread just behind the first instruction of a function that
+ * has or had a breakpoint: if that instruction were carried out again, the stack would be wrong. */
+static bool is_breakpoint(const siginfo_t *info) {
+    return info->si_code == SI_KERNEL || info->si_code == TRAP_BRKPT;
+}
+
 static bool on_trap(siginfo_t *info, void *context) {
     uintptr_t at = registers_pc(context) - TRAP_AHEAD;
-    struct trap *t = info->si_code > 0 ? find(at) : NULL; /* not by kill() */
+    struct trap *t = is_breakpoint(info) ? find(at) : NULL;
     if (!t)
         return false;
     const uint64_t *lives_at = atomic_load(&traps.lives);

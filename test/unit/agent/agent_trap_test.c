@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define CODE_BYTES 32
@@ -231,6 +232,50 @@ static void others_handlers_hear_of_theirs(void **state) {
     end();
 }
 
+static uint32_t events;
+
+static bool on_event(siginfo_t *info, void *context) {
+    uint64_t data;
+    (void)context;
+    if (!sigtrap_is_event(info, &data))
+        return false;
+    events++;
+    return true;
+}
+
+/* An event of perf interrupts the function just behind its first instruction. */
+static void send_event(uintptr_t pc) {
+    struct sigaction now;
+    ucontext_t context;
+    siginfo_t info = {.si_signo = SIGTRAP, .si_code = 6};
+    assert_int_equal(sigaction(SIGTRAP, NULL, &now), 0);
+    assert_int_equal(getcontext(&context), 0);
+    registers_set_pc(&context, pc);
+    struct registers before = registers_read(&context);
+    now.sa_sigaction(SIGTRAP, &info, &context);
+    struct registers after = registers_read(&context);
+    assert_memory_equal(&after, &before, sizeof after);
+}
+
+/* Where the function has a breakpoint, and where it had one. */
+static void events_are_no_breakpoints(void **state) {
+    (void)state;
+    begin();
+    events = 0;
+    int trap = install(with_push, false);
+    assert_int_equal(sigtrap_take(SIGTRAP_OF_EVENTS, on_event), 0);
+    send_event(address_of(with_push) + TRAP_AHEAD);
+    assert_int_equal(with_push(1, 0, 0, 0, 0), 2);
+    assert_int_equal(seen.hits, 1);
+    trap_remove(&trap, 1);
+    send_event(address_of(with_push) + TRAP_AHEAD);
+    assert_int_equal(events, 2);
+    assert_int_equal(seen.hits, 1);
+    sigtrap_give_back(SIGTRAP_OF_EVENTS);
+    assert_true(disposition().sa_handler == SIG_DFL);
+    end();
+}
+
 static int refused(uintptr_t address, const char *reason) {
     char why[160] = "";
     int r = trap_install(address, on_hit, NULL, false, why, sizeof why);
@@ -326,6 +371,7 @@ int main(void) {
         cmocka_unit_test(comes_and_goes_under_threads),
         cmocka_unit_test(children_go_on),
         cmocka_unit_test(others_handlers_hear_of_theirs),
+        cmocka_unit_test(events_are_no_breakpoints),
         cmocka_unit_test(refuses_what_would_do_harm),
         cmocka_unit_test(knows_what_it_cannot_know),
     };

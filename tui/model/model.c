@@ -397,7 +397,7 @@ bool model_lacks_roots(const struct model *m) {
         return false;
     if (!q->close_roots || needs_all_roots(m) || (q->open_ppm && q->open_ppm < m->asked.open_ppm))
         return true;
-    for (uint32_t i = 0; i < s->node_count; i = s->nodes[i].next)
+    for (uint32_t i = 0; q->open_roots && i < s->node_count; i = s->nodes[i].next)
         if (s->nodes[i].closed && is_to_be_open(q, s->nodes[i].method))
             return true;
     return false;

@@ -112,7 +112,8 @@ enum screen_wish screen_command(struct screen *s, enum command command);
 void screen_want(struct screen *s);
 /* Asks the model for what the view on screen needs. */
 void screen_ask(struct screen *s);
-/* The same, but only if the answer lacks parts of the tree that are needed now. */
+/* Asks again if the view on screen turns out to need more than the answer has: what is below roots
+ * that are open, or the lines of a method. */
 void screen_complete(struct screen *s);
 void screen_bring_up(struct screen *s, enum live_view view);
 /* Updates the view on screen to the newest answer. Other views are updated when they are shown. */

@@ -82,7 +82,7 @@ struct view_type {
 
     /* Sets in the question what the view needs: tree, locks, others, sparks, lines and so on, which
      * are all false before. Called whenever the view is shown, and before each question. Also called
-     * after an answer, with what was wanted before it. */
+     * after each key, click and answer, with what was wanted before. */
     void (*want)(void *state, struct model_question *q);
 
     /* The model has a new answer (never called before the first one): finds the cursor's item

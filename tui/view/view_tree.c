@@ -88,7 +88,7 @@ static void want(void *state, struct model_question *q) {
 static bool note_open(struct tree_state *v, const struct snapshot *s) {
     bool lacks = false;
     v->open_roots = 0;
-    v->whole = false;
+    v->whole = !v->list.rows.count; /* what was open is open in the next answer that has rows */
     for (uint32_t i = 0; i < v->list.rows.count; i++) {
         const struct tree_row *r = &v->list.rows.row[i];
         if (r->parent_row != SNAPSHOT_ROOT || !tree_rows_is_open(&v->list.rows, r->path))
@@ -106,13 +106,15 @@ static bool note_open(struct tree_state *v, const struct snapshot *s) {
 static bool opens_first(struct tree_state *v, const struct model *m) {
     if (!v->list.rows.count || m->snapshot->samples < OPEN_SAMPLES)
         return false;
+    bool closed =
+        m->snapshot->nodes[v->list.rows.row[0].node].closed; /* then with the next answer */
     if (m->asked.from_method) {
         bool first = v->opened_from != v->list.seed;
-        v->opened_from = v->list.seed;
+        v->opened_from = closed ? v->opened_from : v->list.seed;
         return first;
     }
     bool first = !v->opened[v->list.seed & 3];
-    v->opened[v->list.seed & 3] = !m->snapshot->nodes[v->list.rows.row[0].node].closed;
+    v->opened[v->list.seed & 3] = !closed;
     return first;
 }
 

@@ -78,6 +78,12 @@ static void pack_old(struct history *h, uint32_t entries) {
     }
 }
 
+/* Between two seconds, the limit may be exceeded by an eighth. Else a second that changes often would
+ * be packed and unpacked each time. */
+static bool is_far_above(const struct history *h) {
+    return h->bytes > h->limit + h->limit / 8;
+}
+
 /* The newest second is kept even if it alone exceeds the limit; it stops growing instead. */
 static void evict(struct history *h) {
     uint64_t newest = h->second[h->end - 1].second;
@@ -189,7 +195,7 @@ static int open_second(struct history *h, uint64_t second, uint32_t *at) {
 
 int history_add(struct history *h, uint64_t second, const struct history_entry *e,
                 uint32_t *place) {
-    if (h->end && h->bytes > h->limit)
+    if (h->end && is_far_above(h))
         evict(h);
     uint64_t newest = h->end ? h->second[h->end - 1].second : 0;
     uint32_t at, entry = HISTORY_NONE;
@@ -229,7 +235,7 @@ void history_retract(struct history *h, uint64_t second, uint32_t place,
     *count = *count < have->count ? *count : have->count;
     have->weight -= *weight;
     have->count -= *count;
-    if (h->bytes > h->limit)
+    if (is_far_above(h))
         pack_old(h, UINT32_MAX);
 }
 

@@ -48,10 +48,11 @@ struct history_second {
 struct history {
     struct history_second *second;
     uint32_t first, end, cap;
-    uint64_t span;       /* number of seconds kept */
-    size_t bytes, limit; /* of all entries; above the limit the oldest seconds are dropped */
-    uint64_t gone;       /* data before this second is no longer kept */
-    struct index index;  /* of the entries of the newest second */
+    uint64_t span; /* number of seconds kept */
+    size_t bytes,
+        limit; /* of all entries; above the limit, seconds are packed, then the oldest dropped */
+    uint64_t gone;      /* data before this second is no longer kept */
+    struct index index; /* of the entries of the newest second */
     /* NULL, or called before a second's entries are dropped. It must not change the history. */
     void (*dropped)(void *arg, const struct history_second *s);
     void *arg;

@@ -340,10 +340,12 @@ int gather_items(struct build *b) {
                 b->only != CALL_ROOT;
     bool sums = build_always(q) && !each && !moved, items = build_needs_items(q);
     bool standing = (sums || (build_until_now(q) && !each && !moved)) && build_is_standing(q) &&
-                    !(items && (q->lines || b->p->rest != CALL_ROOT));
+                    !(items && (q->lines || (sums && b->p->rest != CALL_ROOT)));
     if (standing) {
-        bool nodes = !items && (q->tree || q->lines);
-        b->standing = standing_get(b->p, (uint32_t)q->event, q->from_second, nodes);
+        bool tree = !items && (build_is_top_down(q) || q->lines);
+        unsigned leaves = !items && (q->tree || q->lines) ? STANDING_LEAVES : 0;
+        b->standing = standing_get(b->p, (uint32_t)q->event, q->from_second,
+                                   (tree ? STANDING_TREE : 0) | leaves);
         if (!b->standing)
             return -ENOMEM;
     }

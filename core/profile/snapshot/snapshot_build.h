@@ -105,7 +105,7 @@ struct build {
     struct snapshot_node *built; /* inverted trees only; by branch: its counters */
     uint32_t built_cap;
     uint32_t *via;     /* by branch, with query.sites: as snapshot.via */
-    uint32_t heaviest; /* thread with the most weight; only by thread */
+    uint32_t heaviest; /* thread of the group with the most weight; only with close_roots */
     uint32_t *closed;  /* branches of closed roots; there is room for all roots */
     uint32_t closed_count;
 };

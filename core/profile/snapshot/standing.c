@@ -93,8 +93,9 @@ static int add_to_leaf(struct standing *s, const struct call_tree *t,
     s->samples += c->count;
     s->failed += c->failed ? c->count : 0;
     int rc = add_to_tally(&s->by_method, method, owner_of(c->thread, s->event), c);
-    return rc == 0 && s->has_tree ? add_to_tally(&s->by_leaf, c->node, owner_of(0, s->event), c)
-                                  : rc;
+    if (rc != 0 || !s->has_leaves)
+        return rc;
+    return add_to_tally(&s->by_leaf, c->node, owner_of(0, s->event), c);
 }
 
 static inline void add_to_row(struct standing *s, const struct call_node *n, uint64_t weight,
@@ -174,7 +175,7 @@ static int add_changes(struct standing *s, const struct profile *p) {
     return rc;
 }
 
-/* False: the sums are no longer valid. */
+/* False: the sums are no longer valid, and perhaps freed. */
 static bool note(struct standing *s, const struct profile *p, const struct standing_change *c) {
     if (s->changes == CHANGES_MAX && (++s->unread > UNREAD_MAX || add_changes(s, p) != 0)) {
         standing_free(s);
@@ -271,13 +272,26 @@ static void add_everything(struct standing *s, const struct profile *p, struct t
     }
 }
 
+static void drop_tree(struct standing *s) {
+    free(s->total);
+    free(s->path_total);
+    s->total = NULL;
+    s->path_total = NULL;
+    s->total_cap = s->path_cap = 0;
+}
+
 /* Sums up everything again. */
-static int build(struct standing *s, struct profile *p, uint32_t event, uint64_t from, bool tree) {
+static int build(struct standing *s, struct profile *p, uint32_t event, uint64_t from,
+                 unsigned needs) {
+    bool tree = needs & STANDING_TREE;
     s->event = event;
     s->from = from;
     s->methods = s->nodes = s->paths = s->threads = s->changes = 0;
     s->weight = s->samples = s->failed = 0;
     s->has_tree = tree;
+    s->has_leaves = needs & STANDING_LEAVES && from;
+    if (!tree)
+        drop_tree(s);
     tally_free(&s->by_leaf);
     tally_free(&s->by_method);
     struct total *own = tree ? NULL : new_totals(&p->tree);
@@ -301,31 +315,49 @@ static uint64_t entries(const struct history *h, uint64_t from, uint64_t to) {
     return sum;
 }
 
-/* Whether subtracting what the window has left is less work than summing it up again, and the tables
- * of leaves are not mostly of what has left it. */
+/* Whether subtracting what the window has left is less work than summing it up again (and not more
+ * than note() takes before it gives up), and the tables of leaves are not mostly of what has left. */
 static bool follows(const struct standing *s, const struct profile *p, uint64_t from) {
     const struct history *h = &p->history;
     uint64_t left = from > s->from ? entries(h, s->from, from - 1) : 0;
     uint64_t rest = entries(h, from, UINT64_MAX), most = 2 * rest + CHANGES_MAX;
-    return from >= s->from && left <= rest && left <= (uint64_t)(UNREAD_MAX - 1) * CHANGES_MAX &&
+    return left <= rest && left <= (uint64_t)(UNREAD_MAX - 1) * CHANGES_MAX &&
            s->by_method.count <= most && s->by_leaf.count <= most;
 }
 
-/* Returns the entry that can answer; otherwise one to be built: one that has nothing, or the one that
- * was not queried for longest. */
-static struct standing *choose(struct profile *p, uint32_t event, uint64_t from, bool tree,
-                               bool *keep) {
-    struct standing *oldest = &p->standing[0];
+static bool has(const struct standing *s, unsigned needs) {
+    return (s->has_tree || !(needs & STANDING_TREE)) &&
+           (s->has_leaves || !(needs & STANDING_LEAVES) || !s->from);
+}
+
+/* Returns the one to be built again: one that has nothing, or the one that was not queried for
+ * longest. If there are enough trees, another tree replaces one of them. */
+static struct standing *replace(struct profile *p, bool tree) {
+    struct standing *oldest = NULL;
+    int trees = 0;
+    for (int i = 0; i < STANDING; i++)
+        trees += p->standing[i].valid && p->standing[i].has_tree;
     for (int i = 0; i < STANDING; i++) {
         struct standing *s = &p->standing[i];
-        *keep = s->valid && s->event == event && (s->from != 0) == (from != 0) &&
-                (s->has_tree || !tree) && (!from || follows(s, p, from));
-        if (*keep)
-            return s;
-        if (oldest->valid && (!s->valid || s->asked < oldest->asked))
+        if (tree && trees >= STANDING_TREES && !(s->valid && s->has_tree))
+            continue;
+        if (!oldest || (oldest->valid && (!s->valid || s->asked < oldest->asked)))
             oldest = s;
     }
     return oldest;
+}
+
+/* Returns the sums that can answer, with *keep; otherwise those to be built. */
+static struct standing *choose(struct profile *p, uint32_t event, uint64_t from, unsigned needs,
+                               bool *keep) {
+    for (int i = 0; i < STANDING; i++) {
+        struct standing *s = &p->standing[i];
+        *keep = s->valid && s->event == event && (s->from != 0) == (from != 0) && from >= s->from &&
+                has(s, needs) && (!from || follows(s, p, from));
+        if (*keep)
+            return s;
+    }
+    return replace(p, needs & STANDING_TREE);
 }
 
 static void leave_seconds(struct standing *s, const struct profile *p, uint64_t from) {
@@ -337,14 +369,14 @@ static void leave_seconds(struct standing *s, const struct profile *p, uint64_t 
         s->from = from;
 }
 
-struct standing *standing_get(struct profile *p, uint32_t event, uint64_t from, bool tree) {
+struct standing *standing_get(struct profile *p, uint32_t event, uint64_t from, unsigned needs) {
     bool keep;
     from = from && from < p->history.gone ? p->history.gone : from;
-    struct standing *s = choose(p, event, from, tree, &keep);
+    struct standing *s = choose(p, event, from, needs, &keep);
     s->unread = 0;
     if (keep && from)
         leave_seconds(s, p, from);
-    int rc = keep && s->valid ? add_changes(s, p) : build(s, p, event, from, tree);
+    int rc = keep && s->valid ? add_changes(s, p) : build(s, p, event, from, needs);
     s->asked = ++p->asked;
     s->unread = 0;
     s->valid = rc == 0;

@@ -54,7 +54,7 @@ struct standing {
     struct row *row;
     struct total *self; /* `row` and `self` are by method */
     uint32_t methods, row_cap, self_cap;
-    bool has_tree;
+    bool has_tree, has_leaves;
     struct total *total;  /* by node, of the whole subtree; only with has_tree */
     uint64_t *path_total; /* weight by path; only with has_tree */
     uint32_t nodes, total_cap, paths, path_cap;
@@ -64,11 +64,12 @@ struct standing {
     uint64_t weight, samples, failed;
     struct standing_thread *thread;
     uint32_t threads, thread_cap;
-    struct tally by_leaf;   /* leaf nodes; the owner's thread is 0; only with has_tree */
+    struct tally by_leaf;   /* leaf nodes; the owner's thread is 0; only with has_leaves */
     struct tally by_method; /* leaf methods by thread */
 };
 
-enum { STANDING = 3 };
+/* Only a few have a tree, which takes 24 bytes for each node. */
+enum { STANDING = 6, STANDING_TREES = 2 };
 
 /* Records that a sample was counted, or taken back (with negative numbers, wrapped around). */
 void standing_count(struct profile *p, const struct standing_change *c);
@@ -80,9 +81,13 @@ void standing_drop(void *profile, const struct history_second *second);
 void standing_forget(struct profile *p, uint32_t event);
 /* Drops all windows, because threads have other rows now. */
 void standing_forget_windows(struct profile *p);
+/* What a query needs besides the sums of methods. */
+#define STANDING_TREE 1u   /* the sums of nodes and paths */
+#define STANDING_LEAVES 2u /* in a window: those of leaf nodes */
+
 /* Returns what the event has collected from this second (0: from the beginning) until now, valid
  * until the next call. NULL: no memory. */
-struct standing *standing_get(struct profile *p, uint32_t event, uint64_t from, bool tree);
+struct standing *standing_get(struct profile *p, uint32_t event, uint64_t from, unsigned needs);
 void standing_free(struct standing *s);
 
 #endif

@@ -79,6 +79,14 @@ static bool is_breakpoint(const siginfo_t *info) {
     return info->si_code == SI_KERNEL || info->si_code == TRAP_BRKPT;
 }
 
+/* Another SIGTRAP may have taken the place of a breakpoint's. Then the thread runs into it again. */
+static void look(const siginfo_t *info, void *context) {
+    uintptr_t at = registers_pc(context) - TRAP_AHEAD;
+    const struct trap *t = is_breakpoint(info) ? NULL : find(at);
+    if (t && trap_step_is_to_do(&t->step, context))
+        registers_set_pc(context, at);
+}
+
 static bool on_trap(siginfo_t *info, void *context) {
     uintptr_t at = registers_pc(context) - TRAP_AHEAD;
     struct trap *t = is_breakpoint(info) ? find(at) : NULL;
@@ -118,6 +126,7 @@ static int take_lives(void) {
 
 static int take_signal(char *why, size_t why_bytes) {
     int r = take_lives();
+    sigtrap_look_first(look);
     if (r == 0)
         r = sigtrap_take(SIGTRAP_OF_BREAKPOINTS, on_trap);
     if (r == -EBUSY)

@@ -42,11 +42,15 @@ static uint64_t *word_at(greg_t address) {
     return (uint64_t *)(uintptr_t)address; /* of the thread's own stack */
 }
 
-static void save(greg_t *r, uint8_t number) {
+static uint8_t place_of(uint8_t number) {
     static const uint8_t place[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
                                       REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
                                       REG_R12, REG_R13, REG_R14, REG_R15};
-    uint64_t value = (uint64_t)r[place[number & 15]];
+    return place[number & 15];
+}
+
+static void save(greg_t *r, uint8_t number) {
+    uint64_t value = (uint64_t)r[place_of(number)];
     r[REG_RSP] -= 8;
     *word_at(r[REG_RSP]) = value;
 }
@@ -55,6 +59,13 @@ void trap_step_return(void *context) {
     greg_t *r = REGISTERS(context);
     r[REG_RIP] = (greg_t)*word_at(r[REG_RSP]);
     r[REG_RSP] += 8;
+}
+
+bool trap_step_is_to_do(const struct trap_step *s, const void *context) {
+    const greg_t *r = REGISTERS(context);
+    if (s->kind == TRAP_STEP_PUSH && s->bytes == 1)
+        return *word_at(r[REG_RSP]) != (uint64_t)r[place_of(s->a)];
+    return s->kind != TRAP_STEP_SKIP || s->bytes > 1;
 }
 
 void trap_step_do(const struct trap_step *s, uintptr_t at, void *context) {
@@ -134,6 +145,13 @@ static uint64_t sign(uint64_t address, uint64_t sp) {
     register uint64_t x16 __asm__("x16") = sp;
     __asm__("hint #8" : "+r"(x17) : "r"(x16)); /* pacia1716 */
     return x17;
+}
+
+/* The pc stays at the breakpoint. */
+bool trap_step_is_to_do(const struct trap_step *s, const void *context) {
+    (void)s;
+    (void)context;
+    return false;
 }
 
 void trap_step_do(const struct trap_step *s, uintptr_t at, void *context) {

@@ -49,6 +49,11 @@ struct trap_step {
 struct trap_step trap_step_read(const uint8_t *code);
 
 /* Applies the step to the context of a thread whose next instruction is the one at `at`. */
+/* Where another SIGTRAP came with the pc just behind a breakpoint: whether the breakpoint was hit, and
+ * the instruction is still to be done. The kernel queues a SIGTRAP only once, so one that is already
+ * to come (of perf, or sent by a thread) takes the place of the breakpoint's. False: the thread is
+ * there because it has carried out the instruction. */
+bool trap_step_is_to_do(const struct trap_step *s, const void *context);
 void trap_step_do(const struct trap_step *s, uintptr_t at, void *context);
 
 /* Changes the context of a thread at the beginning of a function as if the function had

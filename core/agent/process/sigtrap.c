@@ -17,6 +17,7 @@
 #define KICK UINT64_C(0x6a746f704b49434b) /* the value of a signal that sigtrap_owe sends */
 
 static sigtrap_handler *_Atomic handlers[SIGTRAP_USERS]; /* never removed */
+static sigtrap_look *_Atomic first_look;                 /* never removed */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the following */
 static bool used[SIGTRAP_USERS];
 static bool owed; /* a thread was not seen to have handled its last signal */
@@ -40,6 +41,9 @@ static bool is_without_details(const siginfo_t *info) {
 }
 
 static bool on_sigtrap(siginfo_t *info, void *context) {
+    sigtrap_look *look = atomic_load(&first_look);
+    if (look)
+        look(info, context);
     if (is_kick(info))
         return true;
     for (int i = 0; i < SIGTRAP_USERS; i++) {
@@ -68,6 +72,10 @@ void *sigtrap_unblock(void *context) {
     sigaddset(&set, SIGBUS);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     return registers_before_handler(context);
+}
+
+void sigtrap_look_first(sigtrap_look *look) {
+    atomic_store(&first_look, look);
 }
 
 int sigtrap_take(enum sigtrap_user user, sigtrap_handler *handle) {

@@ -20,7 +20,7 @@ enum sigtrap_user { SIGTRAP_OF_BREAKPOINTS, SIGTRAP_OF_EVENTS, SIGTRAP_USERS };
 /* True: the signal was this user's. Signal-safe. It may also be called after sigtrap_give_back. It
  * runs with SIGTRAP blocked: a breakpoint that it ran into would end the process. */
 typedef bool sigtrap_handler(siginfo_t *info, void *context);
-/* Sees each SIGTRAP before anything is done about it, whoever it is for. Signal-safe. */
+/* Sees each SIGTRAP before its users do. Signal-safe. */
 typedef void sigtrap_look(const siginfo_t *info, void *context);
 void sigtrap_look_first(sigtrap_look *look);
 

@@ -306,25 +306,25 @@ static void events_are_no_breakpoints(void **state) {
 enum { CALLS = 4000 };
 
 static void *call_on(void *arg) {
-    long *wrong = arg;
+    long *failed = arg;
     for (long i = 0; i < CALLS; i++)
-        *wrong += with_push(i, 0, 0, 0, 0) != i + 1;
+        *failed += with_push(i, 0, 0, 0, 0) != i + 1;
     return arg;
 }
 
 /* A SIGTRAP that another thread sends may take the place of a breakpoint's: the kernel queues one. */
 static bool others_signals_hide_none(void) {
     pthread_t thread;
-    long wrong = 0;
+    long failed = 0;
     guarded_install();
     (void)sigtrap_take(SIGTRAP_OF_EVENTS, on_event);
     install(with_push, false);
-    if (pthread_create(&thread, NULL, call_on, &wrong) != 0)
+    if (pthread_create(&thread, NULL, call_on, &failed) != 0)
         return false;
     const union sigval kick = {.sival_ptr = (void *)(uintptr_t)UINT64_C(0x6a746f704b49434b)};
     while (pthread_tryjoin_np(thread, NULL) == EBUSY)
         pthread_sigqueue(thread, SIGTRAP, kick);
-    return wrong == 0 && atomic_load(&seen.hits) == CALLS;
+    return failed == 0 && atomic_load(&seen.hits) == CALLS;
 }
 
 static void signals_hide_no_breakpoints(void **state) {

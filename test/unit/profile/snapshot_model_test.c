@@ -29,7 +29,7 @@ static void check_tree(struct model *m, const struct snapshot *s, const struct q
         assert_int_equal(n->depth, parent == SNAPSHOT_ROOT ? 0 : s->nodes[n->parent].depth + 1);
         uint32_t end = parent == SNAPSHOT_ROOT ? s->node_count : s->nodes[n->parent].next;
         assert_in_range(n->next, i + 1, end);
-        levels = n->depth >= levels ? n->depth + 1 : levels;
+        levels = n->depth >= levels ? n->depth + 1u : levels;
         roots += parent == SNAPSHOT_ROOT ? n->total : 0;
         if (n->next == end)
             continue;
@@ -212,7 +212,7 @@ static void check_pruned(struct model *m, const struct snapshot *s, const struct
             assert_int_equal(p->self_samples, n->self_samples);
             assert_int_equal(p->total_samples, n->total_samples);
             assert_memory_equal(p->tier, n->tier, sizeof p->tier);
-            levels = n->depth >= levels ? n->depth + 1 : levels;
+            levels = n->depth >= levels ? n->depth + 1u : levels;
         }
         i = kept ? i + 1 : n->next;
     }

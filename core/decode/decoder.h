@@ -5,7 +5,7 @@
  *   decoder_delivery  adding of decoded samples to the profile; repeats; freed memory
  *   decoder_names     decoding of names, and of stacks into the profile's frames
  *   decoder_parts     declarations shared by the decoder's source files
- *   decoder_restate   writing of all names so far, for a recording that starts later
+ *   decoder_restate   writing of all names so far, for whoever reads the stream from now on
  *   held_samples      bounded queue of samples that wait for a name
  *   kept_records      size-limited store of record copies by key, oldest dropped first
  *   line_table        table from bytecode index to source line, for one method
@@ -179,6 +179,8 @@ void decoder_decode(struct decoder *d, const void *record);
 int decoder_restate(struct decoder *d, struct recording_writer *out);
 /* The same for decoder.feed[slot]. */
 int decoder_restate_feed(struct decoder *d, uint32_t slot, struct feed *out);
+/* The same for another decoder that goes on with this stream; names of addresses are not stated. */
+int decoder_restate_to(struct decoder *d, struct decoder *out);
 
 /* To be called after a WIRE_LIBRARY record and all records before it were decoded; without the
  * lock. */

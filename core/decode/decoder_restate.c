@@ -93,16 +93,21 @@ const void *decoder_spell_out(struct decoder *d, const void *record, uint32_t ty
 /* Writing of names. */
 
 struct statement {
-    struct recording_writer *file; /* the receiver is this or `feed` */
+    struct recording_writer *file; /* the receiver is this, `feed` or `decoder` */
     struct feed *feed;
+    struct decoder *decoder;
     uint8_t *record; /* WIRE_RECORD_BYTES_MAX */
 };
 
 static void put(struct statement *s, const void *record) {
-    if (s->file)
+    if (s->file) {
         recording_write(s->file, record);
-    else
+    } else if (s->feed) {
         feed_write(s->feed, record);
+    } else {
+        decoder_prepare(s->decoder, record);
+        decoder_decode(s->decoder, record);
+    }
 }
 
 static void put_symbol(struct statement *s, uint64_t address, uint32_t kind, const char *name,
@@ -174,7 +179,8 @@ static int restate(struct decoder *d, struct statement *s, uint32_t bit) {
     if (!s->record)
         return -ENOMEM;
     state_names(d, s);
-    state_addresses(d, s);
+    if (!s->decoder)
+        state_addresses(d, s);
     state_kept(&d->kept.threads, s);
     state_kept(&d->kept.virtuals, s);
     for (uint32_t i = 0; i < d->kept.repeated.count; i++)
@@ -189,4 +195,8 @@ int decoder_restate(struct decoder *d, struct recording_writer *out) {
 
 int decoder_restate_feed(struct decoder *d, uint32_t slot, struct feed *out) {
     return restate(d, &(struct statement){.feed = out}, decoder_feed_bit(slot));
+}
+
+int decoder_restate_to(struct decoder *d, struct decoder *out) {
+    return restate(d, &(struct statement){.decoder = out}, 0);
 }

@@ -206,6 +206,20 @@ void session_reader_done(struct session *s) {
     session_unlock(s);
 }
 
+void session_end_thread(struct session *s) {
+    session_lock(s);
+    s->quit = true;
+    pthread_cond_broadcast(&s->changed);
+    signal_fd(s->wake_fd);
+    session_unlock(s);
+    pthread_join(s->thread, NULL);
+    s->threaded = false;
+    drain_read(s, s->drain.process_gone);
+    drain_publish(s);
+    drain_mark(s);
+    drain_end_feeds(s);
+}
+
 void session_close(struct session *s) {
     if (!s)
         return;
@@ -215,16 +229,7 @@ void session_close(struct session *s) {
     share_quiet(share);
     if (s->threaded) {
         request(s, WIRE_COMMAND_DETACH, NULL);
-        session_lock(s);
-        s->quit = true;
-        pthread_cond_broadcast(&s->changed);
-        signal_fd(s->wake_fd);
-        session_unlock(s);
-        pthread_join(s->thread, NULL);
-        drain_read(s, s->drain.process_gone);
-        drain_publish(s);
-        drain_mark(s);
-        drain_end_feeds(s);
+        session_end_thread(s);
     } else if (s->drain.linked) {
         control_request(&s->drain.control, WIRE_COMMAND_DETACH, NULL);
     }
@@ -359,188 +364,6 @@ void session_free(struct session *s) {
     pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->caller);
     free(s);
-}
-
-static int start_thread(struct session *s, struct err *e) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(&s->thread, NULL, drain_main, s);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (code != 0)
-        return err_exit_as(e, ERR_EXIT_PROFILER, code, "cannot start a thread: %s", strerror(code));
-    s->threaded = true;
-    return 0;
-}
-
-static int open_process(struct session *s, struct err *e) {
-    s->pid_fd = (int)syscall(SYS_pidfd_open, s->jvm.pid, 0);
-    if (s->pid_fd < 0 && errno == ESRCH)
-        return err_set(e, ESRCH, "there is no process %d", (int)s->jvm.pid);
-    s->drain.decoder->policy = drain_policy;
-    s->drain.decoder->policy_arg = s;
-    return 0; /* without pidfd (Linux before 5.3) the drain thread checks the process itself */
-}
-
-static int open_recording(struct session *s, const char *path, struct err *e) {
-    if (!path)
-        return 0;
-    int result = recording_create(path, &s->drain.recording, e);
-    if (result != 0)
-        return result;
-    s->drain.decoder->recording = s->drain.recording;
-    snprintf(s->status.recording, sizeof s->status.recording, "%s", path);
-    recording_write_jvm(s->drain.recording, (uint32_t)s->jvm.pid, s->jvm.name, s->jvm.version);
-    return 0;
-}
-
-/* Starts the thread together with the first request, if there is one. */
-static int begin(struct session *s, enum wire_command command, struct session **out,
-                 struct err *e) {
-    if (command != WIRE_COMMAND_NONE)
-        session_begin_request(s, command);
-    int result = start_thread(s, e);
-    if (result == 0 && command != WIRE_COMMAND_NONE)
-        result = session_await_request(s, e);
-    if (result == 0)
-        *out = s;
-    return result;
-}
-
-int session_attach(const struct jvm *j, const struct session_options *o, struct session **out,
-                   struct err *e) {
-    struct session *s;
-    struct agent_link link = {.broker = -1};
-    bool offer = false;
-    *out = NULL;
-    int result = session_new(o, &s, e);
-    if (!s)
-        return result;
-    s->jvm = *j;
-    s->drain.decoder->since_ns = clock_now_ns();
-    result = agent_library_find(o->library, s->library, sizeof s->library, e);
-    if (result == 0)
-        result = open_process(s, e);
-    if (result == 0)
-        result = open_recording(s, o->record, e);
-    if (result == 0)
-        result = drain_offer_broker(s, &offer, e);
-    if (result == 0)
-        result = agent_link_open(j, s->library, o->library != NULL, offer, s->options.ring_bytes,
-                                 ATTACH_TIMEOUT_MS, &link, e);
-    if (result == 0) {
-        drain_use_mapping(s, link.mapping);
-        result = drain_use_broker(s, link.broker, e);
-    }
-    if (result == 0)
-        result = begin(s, WIRE_COMMAND_START, out, e);
-    if (result != 0)
-        session_close(s);
-    return result;
-}
-
-#define VERSION_TRIES 50
-#define VERSION_STEP_NS 10000000
-
-/* Whether the lookup for an event depends on the JVM's version. */
-static bool version_matters(const struct session_options *o) {
-    for (uint32_t i = 0; i < o->engines; i++)
-        if (event_is_open(&o->engine[i], 8) != event_is_open(&o->engine[i], 0))
-            return true;
-    return false;
-}
-
-/* A JVM that is starting may start us before it publishes its version. */
-static bool inspect(struct session *s, pid_t pid) {
-    struct err ignored;
-    int tries = version_matters(&s->options) ? VERSION_TRIES : 1;
-    while (jvm_inspect(pid, &s->jvm, &ignored) == 0) {
-        if (s->jvm.version[0] || --tries == 0)
-            return true;
-        nanosleep(&(struct timespec){.tv_nsec = VERSION_STEP_NS}, NULL);
-    }
-    return false;
-}
-
-/* The process that the agent names may not be a JVM that can be inspected (any more). */
-static bool describe(struct session *s, pid_t pid) {
-    if (inspect(s, pid))
-        return true;
-    s->jvm = (struct jvm){.pid = pid, .inner_pid = pid};
-    snprintf(s->jvm.name, sizeof s->jvm.name, "%d", (int)pid);
-    return false;
-}
-
-/* Whether an event needs an address that the agent cannot look up: the agent has started without
- * that event, or failed with it. */
-static bool lacks_address(const struct session_options *o, int java_version) {
-    for (uint32_t i = 0; i < o->engines; i++)
-        if (event_is_open(&o->engine[i], java_version))
-            return true;
-    return false;
-}
-
-/* The agent starts by itself what it can start without us. We request the rest, and what it does
- * not know. */
-static bool chose_itself(const struct session *s) {
-    const struct wire_control *c = &s->mapping.wire->control;
-    uint32_t asked = atomic_load_explicit(&c->request.generation, memory_order_acquire);
-    struct agent_report report;
-    control_report(&s->drain.control, &report);
-    return (asked != 0 || report.engine_runs) && !s->filter.on && !s->begin && !s->end &&
-           !lacks_address(&s->options, event_java_version(s->jvm.version));
-}
-
-static void adopt_mapping(struct session *s, const struct session_options *o, struct mapping m) {
-    uint64_t now = clock_now_ns();
-    uint64_t begin_ns = __atomic_load_n(&m.wire->header.clock_ns, __ATOMIC_RELAXED);
-    s->options.ring_bytes = m.ring_bytes;
-    s->drain.decoder->since_ns = begin_ns < now ? begin_ns : now;
-    drain_use_mapping(s, m);
-    s->adopted = chose_itself(s);
-    if (!s->adopted)
-        return;
-    s->drain.started = true;
-    s->running_ns = s->drain.decoder->since_ns;
-    s->options.engines = o->engines < WIRE_EVENTS ? o->engines : WIRE_EVENTS;
-}
-
-int session_adopt(int memfd, pid_t pid, const struct session_options *o, struct session **out,
-                  struct err *e) {
-    struct session *s;
-    struct mapping m = {0};
-    *out = NULL;
-    int result = mapping_of_fd(memfd, 0, &m, e);
-    close(memfd);
-    if (result != 0)
-        return result;
-    result = session_new(o, &s, e);
-    if (!s) {
-        mapping_close(&m);
-        return result;
-    }
-    /* Attaching again after a pause needs two things: a JVM to attach to, and a library to load. */
-    if (!describe(s, pid) ||
-        agent_library_find(o->library, s->library, sizeof s->library, NULL) != 0)
-        s->library[0] = '\0';
-    adopt_mapping(s, o, m);
-    /* The samples of a JVM that has already ended are still there. */
-    if (open_process(s, NULL) != 0)
-        s->drain.process_gone = true;
-    result = open_recording(s, o->record, e);
-    if (result == 0)
-        result =
-            begin(s, s->adopted || s->drain.process_gone ? WIRE_COMMAND_NONE : WIRE_COMMAND_START,
-                  out, e);
-    /* The JVM may end before the request reaches its agent; the samples that the agent took by
-     * itself are still there. */
-    if (result == -ESRCH && drain_phase(s) == SESSION_JVM_GONE) {
-        *out = s;
-        result = 0;
-    }
-    if (result != 0)
-        session_close(s);
-    return result;
 }
 
 /* If another caller's request is being carried out, the drain thread is busy: session_close will

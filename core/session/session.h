@@ -6,7 +6,8 @@
  *   mapping        the reader's side of the shared memory: found or made, and checked
  *   pauses         safepoint pauses, from the JVM's own performance counters
  *   replay         reading of a recording or imported file, into records or a session
- *   session        one profile being taken or replayed: attach, engines, status, stop
+ *   session        one profile being taken or replayed: engines, status, stop
+ *   session_begin  the ways to begin one: attach, adopt, or go on with a stopped session's agent
  *   session_engines which engines run: own ones, and those that are lent
  *   session_state  internal struct of a session
  *
@@ -185,6 +186,14 @@ int session_attach(const struct jvm *j, const struct session_options *o, struct 
  * with -agentpath). From now on `memfd` belongs to the session. */
 int session_adopt(int memfd, pid_t pid, const struct session_options *o, struct session **out,
                   struct err *e);
+
+/* Begins a new profile with the agent of `before`, whose profile has stopped: no new attach, so it
+ * takes a few milliseconds. Names that `before` knows are taken over. Afterwards `before` has no agent
+ * and can only be read and closed; also if the start fails, which closes the new session. -ENOTCONN,
+ * without a message: `before` stays as it is, close it and attach; it has no agent any more, or
+ * viewers, or one of the options needs an attach. The caller may hold no request of `before`. */
+int session_next(struct session *before, const struct session_options *o, struct session **out,
+                 struct err *e);
 
 /* Reads a recording, or any other file that core/import/import.h can read; when the function
  * returns, everything has been read. A cut file gives its complete part, and the status reports the

@@ -99,6 +99,10 @@ void session_free(struct session *s); /* frees what session_new made; NULL is fi
 void session_begin_request(struct session *s, enum wire_command command);
 int session_await_request(struct session *s, struct err *e);
 
+/* Ends the drain thread and takes what is left in the ring, without a word to the agent. The session
+ * is `threaded`. */
+void session_end_thread(struct session *s);
+
 /* Makes the drain thread check for requests. Any thread. */
 void session_wake_drain(struct session *s);
 /* Makes session_event_fd readable. Any thread. */

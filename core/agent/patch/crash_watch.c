@@ -2,10 +2,12 @@
 
 #include "core/agent/patch/imports.h"
 #include "core/agent/process/chain.h"
+#include "core/agent/process/memory_map.h"
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 typedef int sigaction_function(int signo, const struct sigaction *action, struct sigaction *old);
@@ -29,9 +31,33 @@ static int watched_sigaction(int signo, const struct sigaction *action, struct s
     return atomic_load(&real)(signo, action, old);
 }
 
+/* Another tool may have sealed or unsealed its page. */
+static bool read_slot(uintptr_t address, struct import_slot *out) {
+    struct memory_map memory;
+    if (memory_map_open(&memory) < 0)
+        return false;
+    int protection = memory_map_read(&memory) < 0 ? -1 : memory_map_protection(&memory, address);
+    memory_map_close(&memory);
+    if (protection < 0 || !(protection & PROT_READ))
+        return false;
+    *out = (struct import_slot){
+        address, __atomic_load_n((uintptr_t *)address, __ATOMIC_RELAXED), protection};
+    return true;
+}
+
+/* libjvm is never unloaded: its slot is searched for only once. */
+static bool find_slot(struct import_slot *out) {
+    static uintptr_t address;
+    if (address)
+        return read_slot(address, out);
+    bool found = imports_find_slot("libjvm", "sigaction", out);
+    address = found ? out->address : 0;
+    return found;
+}
+
 void crash_watch_begin(void (*tell)(void)) {
     sigaction_function *before;
-    if (on || !imports_find_slot("libjvm", "sigaction", &slot))
+    if (on || !find_slot(&slot))
         return;
     memcpy(&before, &slot.before, sizeof before);
     pid = getpid();
@@ -46,7 +72,7 @@ void crash_watch_begin(void (*tell)(void)) {
 void crash_watch_end(void) {
     struct import_slot now;
     atomic_store(&told, NULL);
-    if (on && imports_find_slot("libjvm", "sigaction", &now) &&
+    if (on && find_slot(&now) &&
         now.before == (uintptr_t)&watched_sigaction)
         imports_write_slot(&now, slot.before);
     on = false;

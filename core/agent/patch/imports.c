@@ -261,7 +261,8 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *arg) {
     if (!read_segments(info, &o, &dynamic))
         return 0;
     note_other(v->im, &o);
-    if (is_left_alone(info, &o) || !read_dynamic(dynamic, &o))
+    if ((v->library && !is_called(o.name, v->library)) || is_left_alone(info, &o) ||
+        !read_dynamic(dynamic, &o))
         return 0;
     for (int i = 0; i < 2; i++)
         visit_table(v, &o, o.table[i].rela, o.table[i].count);
@@ -449,9 +450,7 @@ static int patch_all(struct imports *im, bool all) {
 
 static void take_slot(struct visit *v, const struct object *o, const struct import_hook *h,
                       uintptr_t slot) {
-    (void)h;
-    if (!is_called(o->name, v->library))
-        return;
+    (void)o, (void)h;
     v->slots++;
     *v->out = (struct import_slot){slot, __atomic_load_n((uintptr_t *)slot, __ATOMIC_RELAXED),
                                    memory_map_protection(&v->memory, slot)};

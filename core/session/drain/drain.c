@@ -576,6 +576,7 @@ void *drain_main(void *arg) {
         uint64_t now = clock_now_ns();
         watch_process(s);
         drain_beat(&s->drain, now);
+        drain_take_answer(s, now);
         bool empty = drain_read(s, d->process_gone);
         drain_swap_recording(s);
         drain_publish(s);

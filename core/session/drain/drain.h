@@ -4,7 +4,8 @@
  *   cpu_limit       CPU quota of the JVM's cgroup, and how often it was throttled
  *   drain           main loop of the thread that reads the ring and watches the JVM
  *   drain_feeds     the drain thread's work for viewers: names, past, live records
- *   drain_requests  the drain thread's handling of start, stop, record and re-attach
+ *   drain_recording recordings that start and end while the session runs
+ *   drain_requests  the drain thread's handling of start, stop and re-attach
  *   drain_status    publishing of counters and engine states, and recording marks
  *   java_states     states of Java threads, requested from the agent while wanted
  *   jvm_tids        mapping of thread ids in the JVM's pid namespace to ours
@@ -117,6 +118,8 @@ void drain_open_symbols(struct session *s);
 /* Requests: sends the caller's requests to the agent and waits for its answers. */
 void drain_serve_requests(struct session *s, uint64_t now, bool empty);
 void drain_take_request(struct session *s);
+/* Whoever waits for a start need not wait for names of the first samples as well. */
+void drain_take_answer(struct session *s, uint64_t now);
 /* Asks the agent to sample the currently requested engines. If none of them can be requested, the
  * start fails. */
 void drain_ask_start(struct session *s);
@@ -190,5 +193,7 @@ void drain_await_rounds(struct session *s);
 
 /* Starts or ends the recording that session_record has requested. */
 void drain_swap_recording(struct session *s);
+/* Ends the recording, if there is one: 0, or why it could not be written. */
+int drain_end_recording(struct session *s, struct err *e);
 
 #endif

@@ -144,7 +144,7 @@ static void publish_counters(struct session *s) {
     if (d->report.walker[0])
         copy_text(st->walker, sizeof st->walker, d->report.walker);
     st->dropped = d->before.dropped + d->report.dropped;
-    st->discarded = (uint64_t)d->before.discarded + d->report.discarded;
+    st->discarded = (uint32_t)(d->before.discarded + d->report.discarded);
     st->agent_ns = d->before.agent_ns + d->report.agent_ns;
     st->recompiled = d->before.recompiled + d->report.recompiled;
     st->recompile_ns = d->before.recompile_ns + d->report.recompile_ns;

@@ -16,8 +16,11 @@
 
 #include <stdbool.h>
 
-/* The first call takes one or two milliseconds, later ones nothing. False also if this process may
- * not open perf_events. */
+/* False also if this process may not open perf_events. The first call waits for the child, one or
+ * two milliseconds if it has just begun. */
 bool sigtrap_proof(void);
+/* Starts the child, so that there is nothing to wait for later. The calling thread must not end
+ * before sigtrap_proof was called. */
+void sigtrap_proof_begin(void);
 
 #endif

@@ -256,6 +256,12 @@ int share_file(struct share_reply *r, const char *path, const void *data, size_t
     return -EPIPE;
 }
 
+bool share_is_own_user(const struct share_reply *r) {
+    struct ucred peer;
+    socklen_t n = sizeof peer;
+    return getsockopt(r->fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) == 0 && peer.uid == geteuid();
+}
+
 static struct share_exit share_exit_of(int result, const struct err *e) {
     struct share_exit x = {.result = result};
     if (result == 0)

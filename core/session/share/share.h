@@ -82,6 +82,9 @@ int share_ask(pid_t jvm, int argc, char **argv,
                           size_t bytes),
               void *arg, struct err *e);
 
+/* Whether the process that sent the request has this process's user. */
+bool share_is_own_user(const struct share_reply *r);
+
 /* Removes a finished profile of this JVM that waits for more dumps, so that a new one can start. An
  * active profile is not removed: -EBUSY, with a message for exit code 200. */
 #define SHARE_MAKE_ROOM "make-room" /* the request, as share_handlers receive it */

@@ -155,17 +155,24 @@ static int explain_silence(const struct jvm *j, struct err *e) {
                        (int)reader, (int)j->pid, (unsigned)st.st_uid);
 }
 
-static int ask(const struct options *o, const struct jvm *j, int argc, char **argv, struct err *e) {
+/* `word` stands before the words of the command line; NULL: none. */
+static int ask(const struct options *o, const struct jvm *j, char *word, int argc, char **argv,
+               struct err *e) {
     struct text pattern[OPTIONS_OUTPUTS_MAX] = {0}, kept[OPTIONS_OUTPUTS_MAX] = {0};
     struct arrival a = {.o = o, .pattern = pattern};
-    char **sent = calloc((size_t)argc + 1, sizeof *sent);
+    int before = word ? 1 : 0;
+    char **sent = calloc((size_t)(argc + before) + 1, sizeof *sent);
     if (!sent)
         return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
     int r = check_files(o, j, e);
     if (r == 0)
-        r = settle_arguments(o, argc, argv, sent, pattern, kept, e);
+        r = settle_arguments(o, argc, argv, sent + before, pattern, kept, e);
+    if (word) {
+        sent[0] = argv[0];
+        sent[1] = word;
+    }
     if (r == 0)
-        r = share_ask(j->pid, argc, sent, arrives, &a, e);
+        r = share_ask(j->pid, argc + before, sent, arrives, &a, e);
     if (r == -EPIPE)
         r = explain_silence(j, e);
     if (a.result < 0 && (r == 0 || r == a.result)) {
@@ -198,17 +205,26 @@ static void say_started(const struct options *o) {
         fputs("Profiling started\n", stderr);
 }
 
-static int begin(const struct options *o, const struct jvm *j, int argc, char **argv,
-                 struct err *e) {
-    bool child = false;
+/* Begins the profile in another process: a finished one of this JVM ends. */
+static int begin_elsewhere(const struct jvm *j, int argc, char **argv, bool *child, struct err *e) {
     int r = share_make_room(j->pid, e);
     if (r == 0)
-        r = event_check(o->session.engine, o->session.engines, j->pid,
+        r = background_begin(j, argc, argv, child, e);
+    return r == -EBUSY && !*child ? share_tell_of_other(j->pid, e) /* it was faster */ : r;
+}
+
+static int begin(const struct options *o, const struct jvm *j, pid_t reader, int argc, char **argv,
+                 struct err *e) {
+    bool child = false;
+    int r = event_check(o->session.engine, o->session.engines, j->pid,
                         event_java_version(j->version), e);
-    if (r == 0)
-        r = background_begin(j, argc, argv, &child, e);
-    if (r == -EBUSY && !child) /* another process was faster */
-        r = share_tell_of_other(j->pid, e);
+    if (r < 0)
+        return r;
+    r = reader && background_is_like_us(reader)
+            ? ask(o, j, (char[]){BACKGROUND_BEGIN_HERE}, argc, argv, e)
+            : -ENOTCONN;
+    if (r == -ENOTCONN || r == -ESRCH || r == -EPIPE || r == -EPROTO)
+        r = begin_elsewhere(j, argc, argv, &child, e);
     if (r == 0 && !child)
         say_started(o);
     return r;
@@ -245,8 +261,8 @@ int background_act(const struct options *o, const struct jvm *j, int argc, char 
                    struct err *e) {
     pid_t reader = share_await(j->pid);
     if (strcmp(o->word, "start") == 0 || (strcmp(o->word, "resume") == 0 && !reader))
-        return begin(o, j, argc, argv, e);
-    int r = reader ? ask(o, j, argc, argv, e) : -ESRCH;
+        return begin(o, j, reader, argc, argv, e);
+    int r = reader ? ask(o, j, NULL, argc, argv, e) : -ESRCH;
     if (r == -EPIPE && strcmp(o->word, "status") == 0) /* the reader has ended, and with it the
                                                           profile */
         r = -ESRCH;

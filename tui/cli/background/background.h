@@ -1,6 +1,7 @@
 /*
  * Files:
  *   background         caller's side of start, stop, dump, status: asks the background reader
+ *   background_alike   whether a reader has the same program, rights and files as this process
  *   background_answer  reader's answers to start, stop, dump, status and metrics
  *   background_parts   state of a background profile, shared by the files here
  *   background_reader  main loop of the background reader: turns, files, end
@@ -15,8 +16,9 @@
  *      shell 2: dump  ─────────▶ reader: formats the profile so far
  *               files ◀───────── and sends it; shell 2 writes, in its directory, with its rights
  *
- * A reader whose profile has ended stays for BACKGROUND_LINGER_MS, for more dumps or to resume. It
- * ends at once if another process begins a new profile. If a profile ended by itself (--timeout,
+ * A reader whose profile has ended stays for BACKGROUND_LINGER_MS, for more dumps or to resume. The
+ * next `start` begins its profile in the same process, which still has the agent; or, if that
+ * process has another user, program or directory tree, in a new one, and this one ends at once. If a profile ended by itself (--timeout,
  * the JVM's end) and has written its own files, its reader is not needed and ends.
  *
  * Context: frontend, main thread, before any other thread is started.

@@ -417,6 +417,15 @@ static int make_room(struct answer *a, struct err *e) {
     return 0;
 }
 
+/* A `start` that was sent to this process, because its profile may have ended. */
+static int begin_here(struct answer *a, const char *cwd, int argc, char **argv, struct err *e) {
+    struct background *b = a->b;
+    if (b->foreground || a->st.phase == SESSION_RUNNING)
+        return already_started(b, &a->st, &a->jvm, e);
+    int r = background_begin_next(b, cwd, argc, argv, e);
+    return r == -ENOTCONN ? err_set(e, ENOTCONN, "another process must begin the profile") : r;
+}
+
 static const struct {
     const char *word;
     int (*act)(struct answer *a, struct err *e);
@@ -425,9 +434,17 @@ static const struct {
     {"stop", answer_stop},     {"resume", answer_resume},   {"start", answer_start},
 };
 
-static int act(struct answer *a, int argc, char **argv, struct err *e) {
+static int act(struct answer *a, const struct share_reply *reply, const char *cwd, int argc,
+               char **argv, struct err *e) {
+    if (a->b->next)
+        return share_just_ending(a->jvm.pid, e);
     if (argc == 2 && strcmp(argv[1], SHARE_MAKE_ROOM) == 0)
         return make_room(a, e);
+    if (argc > 2 && strcmp(argv[1], BACKGROUND_BEGIN_HERE) == 0) {
+        argv[1] = argv[0];
+        return share_is_own_user(reply) ? begin_here(a, cwd, argc - 1, argv + 1, e)
+                                        : err_set(e, ENOTCONN, "this process has another user");
+    }
     int r = options_parse(a->o, argc, argv, e);
     if (r < 0)
         return r;
@@ -465,7 +482,6 @@ int background_answer(void *arg, struct share_reply *reply, const char *cwd, int
     struct background *b = arg;
     struct answer *a = calloc(1, sizeof *a);
     struct options *o = calloc(1, sizeof *o);
-    (void)cwd; /* the caller writes the files, in its own directory */
     if (!a || !o || argc < 1) {
         free(a);
         free(o);
@@ -478,7 +494,7 @@ int background_answer(void *arg, struct share_reply *reply, const char *cwd, int
     pthread_mutex_lock(&b->lock);
     session_status(b->s, &a->st);
     session_jvm(b->s, &a->jvm);
-    int r = act(a, argc, argv, e);
+    int r = act(a, reply, cwd, argc, argv, e);
     wake(b);
     pthread_mutex_unlock(&b->lock);
     if (r == 0 && (a->out.failed || a->remark.failed))

@@ -37,10 +37,26 @@ struct background {
     int result;              /* first failure of all turns: -errno */
     struct err failure;      /* the reason of `result` */
     bool give_way;           /* another process begins a new profile */
+    struct start *start;     /* the start of this profile; NULL: this process takes no other one */
+    struct start *next;      /* the one that takes its place now; NULL: none */
     bool asked_for;          /* a stop was answered: after the JVM's end, no reader is needed */
     bool silent;             /* the JVM has ended, and its standard error was closed here */
     uint64_t active_ms;      /* when the turn began or ended, or the last stop; CLOCK_MONOTONIC */
     uint64_t limit_ms, loop_ms; /* end of the whole profile and of the turn; 0: none */
+};
+
+/* Stands before the words of a `start` that a reader is to begin itself. */
+#define BACKGROUND_BEGIN_HERE "begin-here"
+
+/* One command line `start`, and what belongs to it. */
+struct start {
+    struct options o;
+    struct text file[OPTIONS_OUTPUTS_MAX], record; /* absolute paths for o.file and
+                                                      o.session.record */
+    struct outputs files;
+    char library[4096];
+    char *words;       /* copy of the command line, to which `o` points; NULL: it is main's */
+    struct session *s; /* the session that it began in place of the last one; NULL: none */
 };
 
 /* Answers requests: a share_handler. `arg` is a struct background. */
@@ -55,8 +71,11 @@ int background_write(struct background *b);
 int background_open(struct background *b, const struct options *o, struct err *e);
 void background_close(struct background *b);
 
-/* Begins a new profile and shares it with other processes. With `alone`, it is not an error if the
- * profile cannot be shared. `o` is b->o. */
+/* Calculates the end of the whole profile, which begins now. */
+void background_set_limit(struct background *b, const struct options *o);
+
+/* Begins a new profile, in place of that of the last turn if there is one, and shares it with other
+ * processes. With `alone`, it is not an error if the profile cannot be shared. `o` is b->o. */
 int background_begin_turn(struct background *b, struct options *o, const struct jvm *j, bool alone,
                           struct err *e);
 
@@ -81,6 +100,21 @@ bool background_expects(const char *pattern, const char *path);
 /* Cleans text for a terminal: UTF-8 without control characters, except \n and \t. `out` has room
  * for one byte more than `data`; no NUL is added. Returns the number of bytes. */
 size_t background_clean(char *out, const char *data, size_t bytes);
+
+/* A `start` for a reader whose profile has ended: begins a new profile in this process, and leaves it
+ * in b->next. `argv` has the words of the command line; file names are relative to `cwd`. The lock is
+ * held. -ENOTCONN, without a message: another process must begin it. If the new profile failed, the
+ * old one is not there any more either (b->give_way). */
+int background_begin_next(struct background *b, const char *cwd, int argc, char **argv,
+                          struct err *e);
+
+/* Puts b->next in the place of the old profile. Returns its options; NULL: it cannot be controlled,
+ * and was ended. */
+struct options *background_take_next(struct background *b);
+
+/* Whether that reader may begin our profile: it is the same program, with our rights, files and
+ * environment. */
+bool background_is_like_us(pid_t reader);
 
 /* Replaces the parts of a pattern that only the caller knows: %{ENV}. The rest is unchanged. */
 int background_settle_pattern(const char *pattern, struct text *out, struct err *e);

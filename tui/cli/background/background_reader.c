@@ -20,22 +20,32 @@ static int plan(struct background *b, const struct options *o, pid_t pid, struct
     return outputs_plan(b->files, o, (int)pid, b->turn, NULL, e);
 }
 
+/* Begins the session of a turn; closes that of the last one, after its last answer. */
 static int attach(struct background *b, struct options *o, const struct jvm *j, struct session **s,
                   struct err *e) {
+    struct session *before = b->s;
     if (o->reader_fd >= 0 && b->turn == 0)
         return session_adopt(o->reader_fd, o->reader_pid, &o->session, s, e);
     o->session.record = b->turn ? NULL : o->session.record; /* only in the first turn: now the file
                                                                exists */
-    return session_attach(j, &o->session, s, e);
+    int r = before ? session_next(before, &o->session, s, e) : -ENOTCONN;
+    session_close(before);
+    b->s = NULL;
+    return r == -ENOTCONN ? session_attach(j, &o->session, s, e) : r;
 }
 
-/* Files that still grow are freed before the session that they grow from. */
-void background_close_turn(struct background *b) {
+/* Files that still grow are freed before the session that they grow from. From now on, requests
+ * must wait for the next turn. */
+static void end_turn(struct background *b) {
     pthread_mutex_lock(&b->lock);
     b->closing = true;
     if (b->files)
         outputs_free(b->files);
     pthread_mutex_unlock(&b->lock);
+}
+
+void background_close_turn(struct background *b) {
+    end_turn(b);
     session_close(b->s);
     b->s = NULL;
 }
@@ -47,14 +57,16 @@ static void say_ready(struct options *o) {
     o->ready_fd = 0;
 }
 
-/* Begins a new profile and shares it with other processes. */
 int background_begin_turn(struct background *b, struct options *o, const struct jvm *j, bool alone,
                           struct err *e) {
     struct session *s = NULL;
+    if (b->s)
+        end_turn(b);
     int r = plan(b, o, j->pid, e);
     if (r == 0)
         r = attach(b, o, j, &s, e);
     if (r < 0) {
+        background_close_turn(b);
         say_ready(o);
         return r;
     }
@@ -96,7 +108,7 @@ int background_write(struct background *b) {
 }
 
 /* Why the wait ended. */
-enum turn_end { TURN_NOT = 0, TURN_NEXT, TURN_OVER };
+enum turn_end { TURN_NOT = 0, TURN_NEXT, TURN_ANEW, TURN_OVER };
 
 static uint64_t sooner(uint64_t a, uint64_t b) {
     return a && (!b || a < b) ? a : b;
@@ -115,6 +127,8 @@ static enum turn_end look(struct background *b, bool told_to_end) {
     uint64_t now = clock_now_ms();
     session_status(b->s, &st);
     bool runs = st.phase == SESSION_RUNNING;
+    if (b->next && !told_to_end)
+        return TURN_ANEW;
     if (b->give_way)
         return TURN_OVER;
     if (told_to_end) {
@@ -243,27 +257,39 @@ static bool is_ending(pid_t pid) {
     return false;
 }
 
-/* Runs turn after turn. The first one has begun. */
+/* Runs turn after turn, and profile after profile. The first one has begun. */
 int background_go_on(struct background *b, struct options *o, struct jvm *j, const struct watch *w,
                      struct err *e) {
     for (;;) {
         enum turn_end end = await_end(b, w);
+        if (end == TURN_ANEW) {
+            o = background_take_next(b);
+            if (o)
+                continue;
+            return 0;
+        }
         int r = say_end(b, e);
-        bool next = end == TURN_NEXT && r == 0;
-        if (next)
-            b->socket = session_share_socket(b->s);
-        background_close_turn(b);
-        if (!next)
+        if (end != TURN_NEXT || r < 0) {
+            background_close_turn(b);
             return r;
+        }
+        b->socket = session_share_socket(b->s);
         b->turn++;
         pid_t pid = j->pid;
         r = jvm_inspect(pid, j, e);
         if (r == 0)
             r = background_begin_turn(b, o, j, true, e);
+        else
+            background_close_turn(b);
         drop_socket(b);
         if (r < 0)
             return r == -ESRCH || is_ending(pid) ? 0 : r;
     }
+}
+
+void background_set_limit(struct background *b, const struct options *o) {
+    uint64_t limit = options_moment_ms(&o->timeout, time(NULL));
+    b->limit_ms = limit ? clock_now_ms() + limit : 0;
 }
 
 int background_open(struct background *b, const struct options *o, struct err *e) {
@@ -273,8 +299,7 @@ int background_open(struct background *b, const struct options *o, struct err *e
     if (b->wake_fd < 0)
         return err_exit_as(e, ERR_EXIT_PROFILER, errno, "eventfd: %s", strerror(errno));
     pthread_mutex_init(&b->lock, NULL);
-    uint64_t limit = options_moment_ms(&o->timeout, time(NULL));
-    b->limit_ms = limit ? clock_now_ms() + limit : 0;
+    background_set_limit(b, o);
     return 0;
 }
 

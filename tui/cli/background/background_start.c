@@ -1,8 +1,11 @@
-/* The start of a reader that leaves the shell. */
+/* The start of a reader that leaves the shell, and of another profile in it. */
 #include "tui/cli/background/background_parts.h"
+
+#include "core/base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,23 +22,29 @@ struct news {
 /* The reader: its profile, and what its answers do not need. */
 struct reader {
     struct background b;
-    struct options o;
-    struct text file[OPTIONS_OUTPUTS_MAX], record; /* absolute paths for o.file and
-                                                      o.session.record */
-    struct outputs files;
     struct jvm jvm;
     struct watch watch;
-    char library[4096];
 };
 
+static void free_start(struct start *st) {
+    if (!st)
+        return;
+    outputs_free(&st->files);
+    for (int i = 0; i < OPTIONS_OUTPUTS_MAX; i++)
+        text_free(&st->file[i]);
+    text_free(&st->record);
+    free(st->words);
+    free(st);
+}
+
 /* Makes a path absolute: names are relative to the directory where the profile was started. */
-static int make_absolute(const char **path, struct text *own, bool pattern, struct err *e) {
-    char cwd[4096];
+static int make_absolute(const char **path, const char *cwd, struct text *own, bool pattern,
+                         struct err *e) {
     if (**path == '/')
         return 0;
-    if (!getcwd(cwd, sizeof cwd))
-        return err_exit_as(e, ERR_EXIT_ARGUMENT, errno, "%s: no working directory: %s", *path,
-                           strerror(errno));
+    if (*cwd != '/')
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, ENOENT,
+                           "%s: the working directory is not known: give an absolute path", *path);
     for (const char *p = cwd; *p; p++)
         text_add(own, pattern && *p == '%' ? "%%" : (char[]){*p, '\0'});
     text_addf(own, "/%s", *path);
@@ -47,39 +56,42 @@ static int make_absolute(const char **path, struct text *own, bool pattern, stru
 
 /* Plans the files. Standard output is not one of them: `stop` and `dump` give reports without a
  * file. */
-static int settle_files(struct reader *rd, struct err *e) {
-    struct options *o = &rd->o;
+static int settle_files(struct start *st, pid_t jvm, const char *cwd, struct err *e) {
+    struct options *o = &st->o;
     int r = 0, kept = 0;
     for (int i = 0; i < o->files && r == 0; i++) {
         if (strcmp(o->file[i], "-") == 0)
             continue;
         o->file[kept] = o->file[i];
-        r = make_absolute(&o->file[kept], &rd->file[kept], true, e);
+        r = make_absolute(&o->file[kept], cwd, &st->file[kept], true, e);
         kept++;
     }
     o->files = kept;
     if (r == 0 && o->session.record)
-        r = make_absolute(&o->session.record, &rd->record, false, e);
+        r = make_absolute(&o->session.record, cwd, &st->record, false, e);
     if (r == 0 && o->session.library && *o->session.library != '/' &&
-        realpath(o->session.library, rd->library))
-        o->session.library = rd->library;
-    if (r == 0 && o->files) {
-        rd->b.files = &rd->files;
-        r = outputs_plan(&rd->files, o, (int)rd->jvm.pid, 0, NULL, e);
-    }
-    return r;
+        realpath(o->session.library, st->library))
+        o->session.library = st->library;
+    return r == 0 && o->files ? outputs_plan(&st->files, o, (int)jvm, 0, NULL, e) : r;
 }
 
-static int settle(struct reader *rd, int argc, char **argv, struct err *e) {
-    int r = options_parse(&rd->o, argc, argv, e);
+static int settle(struct start *st, pid_t jvm, const char *cwd, int argc, char **argv,
+                  struct err *e) {
+    int r = options_parse(&st->o, argc, argv, e);
     if (r < 0)
         return r;
-    struct options *o = &rd->o;
+    struct options *o = &st->o;
     o->session.all_or_none = true;
     o->session.apart = true;
     if (o->duration_ms && !o->timeout.ms && !o->timeout.of_day && !background_is_asprof(argv[0]))
         o->timeout.ms = o->duration_ms;
-    return settle_files(rd, e);
+    return settle_files(st, jvm, cwd, e);
+}
+
+static void use_start(struct background *b, struct start *st) {
+    b->start = st;
+    b->o = &st->o;
+    b->files = st->o.files ? &st->files : NULL;
 }
 
 /* Leaves the terminal: closes all inherited descriptors except `news_fd`, and ignores Ctrl-C. */
@@ -112,26 +124,33 @@ static bool tell(int fd, int r, const struct err *e) {
     return heard;
 }
 
-static void stay(struct reader *rd, int argc, char **argv, int news_fd) {
+static void stay(struct reader *rd, struct start *st, int argc, char **argv, int news_fd) {
+    struct background *b = &rd->b;
     struct err e = {0};
-    int r = settle(rd, argc, argv, &e);
+    char cwd[PATH_MAX];
+    if (!getcwd(cwd, sizeof cwd))
+        cwd[0] = '\0';
+    int r = settle(st, rd->jvm.pid, cwd, argc, argv, &e);
+    use_start(b, st);
     if (r == 0 && (r = leave_terminal(&news_fd)) < 0)
         err_exit_as(&e, ERR_EXIT_PROFILER, -r, "cannot leave the terminal: %s", strerror(-r));
     if (r == 0)
         r = watch_open(&rd->watch, &e);
     if (r == 0)
-        r = background_open(&rd->b, &rd->o, &e);
+        r = background_open(b, &st->o, &e);
     if (r < 0) {
         tell(news_fd, r, &e);
         return;
     }
-    r = background_begin_turn(&rd->b, &rd->o, &rd->jvm, false, &e);
+    r = background_begin_turn(b, &st->o, &rd->jvm, false, &e);
     bool heard = tell(news_fd, r, &e);
     if (r == 0 && heard && chdir("/") == 0)
-        background_go_on(&rd->b, &rd->o, &rd->jvm, &rd->watch, &e);
+        background_go_on(b, &st->o, &rd->jvm, &rd->watch, &e);
     else
-        background_close_turn(&rd->b);
-    background_close(&rd->b);
+        background_close_turn(b);
+    if (b->next)
+        session_close(b->next->s);
+    background_close(b);
 }
 
 static int hear(int fd, pid_t child, struct err *e) {
@@ -152,11 +171,13 @@ static int hear(int fd, pid_t child, struct err *e) {
 }
 
 int background_begin(const struct jvm *j, int argc, char **argv, bool *child, struct err *e) {
-    int fd[2];
+    int fd[2] = {-1, -1};
     *child = false;
     struct reader *rd = calloc(1, sizeof *rd);
-    if (!rd || pipe2(fd, O_CLOEXEC) < 0) {
+    struct start *st = calloc(1, sizeof *st);
+    if (!rd || !st || pipe2(fd, O_CLOEXEC) < 0) {
         free(rd);
+        free(st);
         return err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM, "no memory, or no descriptor, for a pipe");
     }
     rd->jvm = *j;
@@ -167,18 +188,98 @@ int background_begin(const struct jvm *j, int argc, char **argv, bool *child, st
     if (pid == 0) {
         *child = true;
         close(fd[0]);
-        stay(rd, argc, argv, fd[1]);
+        stay(rd, st, argc, argv, fd[1]);
         watch_close(&rd->watch);
-        outputs_free(&rd->files);
+        free_start(rd->b.next);
+        free_start(rd->b.start);
     } else {
+        free_start(st);
         close(fd[1]);
         if (pid > 0)
             r = hear(fd[0], pid, e);
         close(fd[0]);
     }
-    for (int i = 0; i < OPTIONS_OUTPUTS_MAX; i++)
-        text_free(&rd->file[i]);
-    text_free(&rd->record);
     free(rd);
     return r;
+}
+
+/* Another profile in the same process. */
+
+/* Copies a command line, because options point into it. */
+static struct start *copy_words(int argc, char **argv, char ***words) {
+    size_t bytes = ((size_t)argc + 1) * sizeof(char *);
+    for (int i = 0; i < argc; i++)
+        bytes += strlen(argv[i]) + 1;
+    struct start *st = calloc(1, sizeof *st);
+    char **copy = malloc(bytes);
+    if (!st || !copy) {
+        free(st);
+        free(copy);
+        return NULL;
+    }
+    char *at = (char *)(copy + argc + 1);
+    for (int i = 0; i < argc; i++) {
+        size_t n = strlen(argv[i]) + 1;
+        copy[i] = memcpy(at, argv[i], n);
+        at += n;
+    }
+    copy[argc] = NULL;
+    st->words = (char *)copy;
+    *words = copy;
+    return st;
+}
+
+int background_begin_next(struct background *b, const char *cwd, int argc, char **argv,
+                          struct err *e) {
+    char **words = NULL;
+    struct jvm j;
+    if (!b->start || b->closing)
+        return -ENOTCONN;
+    struct start *st = copy_words(argc, argv, &words);
+    if (!st)
+        return -ENOTCONN;
+    session_jvm(b->s, &j);
+    int r = settle(st, j.pid, cwd, argc, words, e);
+    if (r < 0) {
+        free_start(st);
+        return r;
+    }
+    r = session_next(b->s, &st->o.session, &st->s, e);
+    if (r == 0 && st->o.files)
+        r = outputs_begin(&st->files, &st->o, st->s, e);
+    if (r < 0) {
+        outputs_free(&st->files);
+        session_close(st->s);
+        free_start(st);
+        b->give_way = true;
+        return r;
+    }
+    b->next = st;
+    return 0;
+}
+
+struct options *background_take_next(struct background *b) {
+    struct start *st = b->next;
+    struct err ignored;
+    int socket = session_share_socket(b->s);
+    background_close_turn(b); /* after its last answer, which was to the `start` */
+    pthread_mutex_lock(&b->lock);
+    free_start(b->start);
+    use_start(b, st);
+    b->next = NULL;
+    b->s = st->s;
+    b->since = time(NULL);
+    b->active_ms = clock_now_ms();
+    b->turn = 0;
+    b->unwritten = b->result = 0;
+    b->written = b->asked_for = b->give_way = b->closing = false;
+    uint64_t loop = options_moment_ms(&st->o.loop, b->since);
+    b->loop_ms = loop ? b->active_ms + loop : 0;
+    background_set_limit(b, &st->o);
+    int r = session_share_on(b->s, socket, background_answer, b, &ignored);
+    pthread_mutex_unlock(&b->lock);
+    if (r == 0)
+        return &st->o;
+    background_close_turn(b);
+    return NULL;
 }

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# timeout: 150, tier: fast
+"""A start after a stop begins a new profile in the same process, which still has the agent: with its
+own samples, options and files. In another situation than that process's, it takes a new one."""
+import os
+import re
+import signal
+import sys
+import tempfile
+
+from lib import (WAIT, Checks, Jvm, Prof, burn, collapsed, good, prof, readers, total, traces,
+                 wait_for, want)
+
+
+def reader(jvm):
+    """The process that answers."""
+    return int(re.search(r"^profiler process: (\d+)", good("status", jvm.pid), re.M).group(1))
+
+
+def right(stacks):
+    want(total(stacks) > 0, "no samples")
+    want(any("Shares" in f for frames, _ in stacks for f in frames), "no method of the application")
+
+
+def stopped(jvm, *args, **kwargs):
+    """The stacks of the profile, which ends."""
+    stacks = collapsed(good("stop", "-o", "collapsed", *args, jvm.pid, **kwargs))
+    right(stacks)
+    return stacks
+
+
+def profile(jvm, *args, seconds=0.3, **kwargs):
+    good("start", *args, jvm.pid, **kwargs)
+    burn(jvm.pid, seconds)
+    return stopped(jvm)
+
+
+def same_process(jvm):
+    long = total(profile(jvm, "-e", "cpu", "-i", "1ms", seconds=1.5))
+    first = reader(jvm)
+    for _ in range(3):
+        short = total(profile(jvm, "-e", "cpu", "-i", "1ms"))
+        want(reader(jvm) == first, "another process")
+        want(short < long / 2, "%d samples, %d in the long profile before" % (short, long))
+        want("cpu: by" in good("status", jvm.pid), "no engine")
+    want(readers(jvm.pid) == [first], "more than one process")
+
+
+def own_counters(jvm):
+    """What was counted before does not belong to the new profile."""
+    for _ in range(2):
+        good("start", "-e", "cpu", "-i", "1ms", jvm.pid)
+        burn(jvm.pid, 0.5)
+        text = good("dump", "-o", "text", jvm.pid)
+        samples = int(re.search(r"^Total samples +: (\d+)", text, re.M).group(1))
+        stated = int(re.search(r"(\d+) samples, (\d+) dropped", good("status", jvm.pid)).group(1))
+        want(samples <= stated < samples + 3000, "%d samples, status says %d" % (samples, stated))
+        stopped(jvm)
+
+
+def own_options(jvm):
+    profile(jvm, "-e", "cpu")
+    first = reader(jvm)
+    stacks = profile(jvm, "-e", "wall", "-i", "20ms", "-t", "-j", "3")
+    want(all(frames[0].startswith("[") for frames, _ in stacks), "no threads")
+    deepest = max(len([f for f in frames if not f.startswith("[")]) for frames, _ in stacks)
+    want(deepest <= 3, "%d frames" % deepest)
+    want("wall: by" in good("status", jvm.pid), "not wall")
+    stacks = profile(jvm, "-e", "cpu")
+    want(not any(f.startswith("[") and "tid=" in f for frames, _ in stacks for f in frames),
+         "still by thread")
+    want(reader(jvm) == first, "another process")
+
+
+def own_files(jvm, scratch):
+    """Names are relative to the directory of the start, not to that of the process."""
+    profile(jvm, "-e", "cpu")
+    first = reader(jvm)
+    path = os.path.join(scratch, "mine.collapsed")
+    good("start", "-e", "cpu", "-o", "collapsed", "-f", "mine.collapsed", jvm.pid, cwd=scratch)
+    burn(jvm.pid, 0.3)
+    good("stop", jvm.pid)
+    with open(path, encoding="utf-8") as f:
+        right(collapsed(f.read()))
+    env = dict(os.environ, WHERE="there")
+    profile(jvm, "-e", "cpu")
+    good("start", "-e", "cpu", "--timeout", "1", "-o", "collapsed", "-f", "over-%{WHERE}-%p", jvm.pid,
+         cwd=scratch, env=env)
+    want(reader(jvm) == first, "another process")
+    path = os.path.join(scratch, "over-there-%d" % jvm.pid)
+    wait_for(lambda: os.path.exists(path), path)
+    with open(path, encoding="utf-8") as f:
+        right(collapsed(f.read()))
+    wait_for(lambda: not readers(jvm.pid), "the process's end: its files are written")
+
+
+def refused(jvm):
+    """After a start that cannot be, the finished profile is still there, or the next one begins."""
+    before = total(profile(jvm, "-e", "cpu"))
+    for args in (("-f", "/no/such/directory/x.html"), ("-e", "no such event"), ("--cstack", "no way")):
+        done = prof("start", *args, jvm.pid)
+        want(done.returncode > 0 and done.stderr.count("\n") == 1, "%r: exit %d, %s" %
+             (args, done.returncode, done.stderr))
+    want(total(stopped(jvm)) == before, "the finished profile is gone")
+    done = prof("start", "-e", "cpu", "--begin", "no_such_function_anywhere", jvm.pid)
+    want(done.returncode > 0 and "no_such_function_anywhere" in done.stderr, done.stderr)
+    profile(jvm, "-e", "cpu")
+    good("start", "-e", "cpu", jvm.pid)
+    done = prof("start", "-e", "cpu", jvm.pid)
+    want(done.returncode == 200 and "already started" in done.stderr, done.stderr)
+    stopped(jvm)
+
+
+def another_situation(jvm, scratch):
+    profile(jvm, "-e", "cpu")
+    first = reader(jvm)
+    for change in ({"umask": 0o77}, {"env": dict(os.environ, TZ="Asia/Tokyo")}):
+        profile(jvm, "-e", "cpu", **change)
+        second = reader(jvm)
+        want(second != first, "the same process for %r" % change)
+        wait_for(lambda p=first: readers(jvm.pid).count(p) == 0, "the end of the process before")
+        first = second
+    path = os.path.join(scratch, "umask.collapsed")
+    good("start", "-e", "cpu", "-o", "collapsed", "-f", path, jvm.pid, umask=0o27)
+    burn(jvm.pid, 0.2)
+    good("stop", jvm.pid)
+    want(os.stat(path).st_mode & 0o777 == 0o640, "mode %o" % os.stat(path).st_mode)
+
+
+def at_once(jvm, scratch):
+    """One of several starts at the same time wins; the others say so."""
+    profile(jvm, "-e", "cpu")
+    for _ in range(3):
+        starts = [Prof(scratch, "start", "-e", "cpu", jvm.pid) for _ in range(4)]
+        codes = sorted(p.process.wait(WAIT) for p in starts)
+        want(codes == [0, 200, 200, 200], "exit codes %r: %s" %
+             (codes, " ".join(p.stderr() for p in starts)))
+        burn(jvm.pid, 0.2)
+        stopped(jvm)
+
+
+def ended(jvm):
+    """A new profile in an old process ends as any other."""
+    profile(jvm, "-e", "cpu")
+    good("start", "-e", "cpu", jvm.pid)
+    os.kill(reader(jvm), signal.SIGTERM)
+    wait_for(lambda: not readers(jvm.pid), "the process's end")
+    want(not traces(jvm.pid), "left behind: %r" % traces(jvm.pid))
+    profile(jvm, "-e", "cpu")
+    good("start", "-e", "cpu", jvm.pid)
+    os.kill(reader(jvm), signal.SIGKILL)
+    profile(jvm, "-e", "cpu")
+    os.kill(reader(jvm), signal.SIGTERM)
+    wait_for(lambda: not readers(jvm.pid), "the process's end")
+
+
+def main():
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as scratch, Jvm("Shares", "single") as jvm:
+        checks.run("the same process", same_process, jvm)
+        checks.run("counters", own_counters, jvm)
+        checks.run("options", own_options, jvm)
+        checks.run("files", own_files, jvm, scratch)
+        checks.run("refused", refused, jvm)
+        checks.run("another situation", another_situation, jvm, scratch)
+        checks.run("at once", at_once, jvm, scratch)
+        checks.run("the end", ended, jvm)
+        checks.run("the JVM works on", jvm.truth)
+    return checks.code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -5,7 +5,7 @@
  *   decoder_delivery  adding of decoded samples to the profile; repeats; freed memory
  *   decoder_names     decoding of names, and of stacks into the profile's frames
  *   decoder_parts     declarations shared by the decoder's source files
- *   decoder_restate   writing of all names so far, for whoever reads the stream from now on
+ *   decoder_restate   writing of all names so far, for a reader that begins in the middle of the stream
  *   held_samples      bounded queue of samples that wait for a name
  *   kept_records      size-limited store of record copies by key, oldest dropped first
  *   line_table        table from bytecode index to source line, for one method

@@ -40,8 +40,8 @@ static bool read_slot(uintptr_t address, struct import_slot *out) {
     memory_map_close(&memory);
     if (protection < 0 || !(protection & PROT_READ))
         return false;
-    *out = (struct import_slot){
-        address, __atomic_load_n((uintptr_t *)address, __ATOMIC_RELAXED), protection};
+    *out = (struct import_slot){address, __atomic_load_n((uintptr_t *)address, __ATOMIC_RELAXED),
+                                protection};
     return true;
 }
 
@@ -72,8 +72,7 @@ void crash_watch_begin(void (*tell)(void)) {
 void crash_watch_end(void) {
     struct import_slot now;
     atomic_store(&told, NULL);
-    if (on && find_slot(&now) &&
-        now.before == (uintptr_t)&watched_sigaction)
+    if (on && find_slot(&now) && now.before == (uintptr_t)&watched_sigaction)
         imports_write_slot(&now, slot.before);
     on = false;
 }

@@ -103,8 +103,8 @@ size_t background_clean(char *out, const char *data, size_t bytes);
 
 /* A `start` for a reader whose profile has ended: begins a new profile in this process, and leaves it
  * in b->next. `argv` has the words of the command line; file names are relative to `cwd`. The lock is
- * held. -ENOTCONN, without a message: another process must begin it. If the new profile failed, the
- * old one is not there any more either (b->give_way). */
+ * held. -ENOTCONN, without a message: another process must begin it. If the new profile fails, the
+ * old one is gone as well (b->give_way). */
 int background_begin_next(struct background *b, const char *cwd, int argc, char **argv,
                           struct err *e);
 

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TEXT_GATHERED (1u << 20) /* bytes */
+#define TEXT_GATHERED (128u << 10) /* bytes */
 
 struct text {
     char *data; /* owned; NULL until the first append */

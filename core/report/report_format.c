@@ -129,7 +129,7 @@ int report_write(const struct report_view *v, const struct exporter *x,
                  struct text *out, struct err *e) {
     struct pieces k = {out, options};
     struct text t = {.sink = take_piece, .sink_arg = &k};
-    int r = write_text(v, x, part, parts, options, x->whole ? out : &t);
+    int r = write_text(v, x, part, parts, options, x->whole || out->sink ? out : &t);
     if (t.len)
         text_add_n(out, t.data, t.len);
     out->failed |= t.failed;

@@ -41,7 +41,7 @@
 #define WIRE_MAGIC 0x464f5250504f544aULL                /* "JTOPPROF" */
 #define WIRE_LIBRARY_MARK "JTOPPROF agent of jtop-prof" /* in the library, whatever its name */
 #define WIRE_ABI_MAJOR 4u
-#define WIRE_ABI_MINOR 1u
+#define WIRE_ABI_MINOR 2u
 
 #define WIRE_MEMFD_NAME "jtop-prof" /* /proc/PID/fd shows it as "/memfd:jtop-prof (deleted)" */
 #define WIRE_HEADER_BYTES 4096u

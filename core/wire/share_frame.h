@@ -9,10 +9,19 @@
 
 #include <stdint.h>
 
-/* What a request gets back: text for the caller's stdout or stderr, or a file that the caller
- * writes. Before the caller receives the bytes of a file, it is asked with the path alone
- * (SHARE_PATH). */
-enum share_part { SHARE_OUT = 1, SHARE_ERROR, SHARE_FILE, SHARE_EXIT, SHARE_PATH };
+/* What a request gets back: text for the caller's stdout or stderr, or files that the caller writes,
+ * one after the other. A file comes in pieces, as it is made: FILE with the path and the first bytes,
+ * MORE, and END, without which it is not complete. Before the caller receives the first bytes, it is
+ * asked with the path alone (PATH). */
+enum share_part {
+    SHARE_OUT = 1,
+    SHARE_ERROR,
+    SHARE_FILE,
+    SHARE_EXIT,
+    SHARE_PATH,
+    SHARE_MORE,
+    SHARE_END
+};
 
 /* What both sides send, in addition to enum share_part. */
 enum share_kind {

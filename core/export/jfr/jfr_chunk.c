@@ -31,7 +31,9 @@ struct jfr_stack {
 
 struct jfr_chunk {
     struct text *events;
-    struct text event;     /* the event being built */
+    struct text event; /* the event being built */
+    const char *type;  /* the type of the last event, and its number */
+    uint32_t type_number;
     struct jfr_rate *rate; /* belongs to the file; NULL: no limit */
     bool failed;
     bool told; /* the constants that never change are in a checkpoint */
@@ -49,6 +51,7 @@ struct jfr_chunk {
     uint64_t stack_bytes;
     bool later;        /* stacks are written after the checkpoint's other constants */
     size_t late_bytes; /* their size */
+    uint8_t frame_type[METHOD_KINDS][TIERS]; /* enum frame_type */
     struct profile_frame frame[PROFILE_STACK_MAX];
     char frame_bytes[PROFILE_STACK_MAX * FRAME_BYTES]; /* the same frames, as the file has them */
 };
@@ -197,11 +200,8 @@ uint32_t jfr_chunk_thread(struct jfr_chunk *c, uint32_t tid, uint64_t java_id, b
     return id;
 }
 
-/* Makes the method a constant at its first call. Returns its kind. */
-static enum method_kind know_method(struct jfr_chunk *c, const struct method_table *t,
-                                    uint32_t id) {
-    if (id < c->methods && c->method_known[id])
-        return (enum method_kind)(c->method_known[id] - 1);
+static enum method_kind learn_method(struct jfr_chunk *c, const struct method_table *t,
+                                     uint32_t id) {
     const struct method *m = method_table_get(t, id);
     enum method_kind kind = m->kind;
     if (id >= c->methods && !grow_methods(c, t, id)) {
@@ -211,6 +211,18 @@ static enum method_kind know_method(struct jfr_chunk *c, const struct method_tab
     c->method_known[id] = (uint8_t)(kind + 1);
     add_method(c, id, m);
     return kind;
+}
+
+/* Makes the method a constant at its first call. Returns its kind. */
+static inline enum method_kind know_method(struct jfr_chunk *c, const struct method_table *t,
+                                           uint32_t id) {
+    if (id < c->methods && c->method_known[id])
+        return (enum method_kind)(c->method_known[id] - 1);
+    return learn_method(c, t, id);
+}
+
+static char frame_type_of(const struct jfr_chunk *c, enum method_kind kind, uint8_t tier) {
+    return (char)c->frame_type[kind][tier < TIERS ? tier : TIER_NONE];
 }
 
 /* Writes frames to c->frame_bytes; returns their size in bytes. */
@@ -223,9 +235,20 @@ static size_t put_frames(struct jfr_chunk *c, const struct method_table *t, uint
         to += jfr_put(to, (uint64_t)f->method + 1);
         to += jfr_put(to, f->line);
         *to++ = 0; /* bytecode index */
-        *to++ = (char)frame_types[frame_class_of(kind, (enum frame_tier)f->tier)];
+        *to++ = frame_type_of(c, kind, f->tier);
     }
     return (size_t)(to - c->frame_bytes);
+}
+
+/* Makes their methods constants; returns the size that put_frames will return. */
+static size_t measure_frames(struct jfr_chunk *c, const struct method_table *t, uint32_t from,
+                             uint32_t frames) {
+    size_t bytes = 2 * (size_t)(frames - from);
+    for (uint32_t i = from; i < frames; i++) {
+        know_method(c, t, c->frame[i].method);
+        bytes += jfr_put_size((uint64_t)c->frame[i].method + 1) + jfr_put_size(c->frame[i].line);
+    }
+    return bytes;
 }
 
 static bool is_park(const struct method *m) {
@@ -237,15 +260,17 @@ static bool is_park(const struct method *m) {
 /* What is in front of a stack's frames. */
 struct stack_head {
     char bytes[3 * JFR_NUMBER_BYTES];
-    size_t len, number; /* in bytes; of the number alone */
+    size_t len, number;    /* in bytes; of the number alone */
+    uint32_t from, frames; /* the frames that follow, in c->frame */
+    uint32_t whole;        /* all frames that are there */
 };
 
-/* Makes the constant of a stack: its head, and c->frame_bytes. Returns the size of the latter.
- * `written`: the size of all stacks before it. */
-static size_t put_stack(struct jfr_chunk *c, const struct profile *p, const struct jfr_stack *k,
-                        uint32_t number, uint64_t written, struct stack_head *head) {
+/* Makes the head of a stack's constant, and c->frame. `written`: the size of all stacks before it. */
+static void put_head(struct jfr_chunk *c, const struct profile *p, const struct jfr_stack *k,
+                     uint32_t number, uint64_t written, struct stack_head *head) {
     const struct method_table *methods = profile_methods_const(p);
     uint32_t frames = history_stack(p, k->question, k->node, c->frame), from = 0;
+    head->whole = frames;
     if (frames && method_table_get(methods, c->frame[0].method)->kind == METHOD_CLASS)
         from = 1;
     bool cut = written > STACK_BYTES_MAX && frames > from + 1;
@@ -254,7 +279,8 @@ static size_t put_stack(struct jfr_chunk *c, const struct profile *p, const stru
     head->number = head->len = jfr_put(head->bytes, (uint64_t)c->base[JFR_STACKS] + number);
     head->len += jfr_put(head->bytes + head->len, cut);
     head->len += jfr_put(head->bytes + head->len, frames - from);
-    return put_frames(c, methods, from, frames);
+    head->from = from;
+    head->frames = frames;
 }
 
 /* Finds out what the leaf of the stack in c->frame is. */
@@ -276,9 +302,11 @@ static struct jfr_leaf leaf_of(struct jfr_chunk *c, const struct profile *p, uin
 }
 
 static void add_stack(struct jfr_chunk *c, const struct profile *p, struct jfr_stack *k) {
+    const struct method_table *methods = profile_methods_const(p);
     struct stack_head head;
-    k->leaf = leaf_of(c, p, history_stack(p, k->question, k->node, c->frame));
-    size_t bytes = put_stack(c, p, k, c->stacks + 1, c->stack_bytes, &head);
+    put_head(c, p, k, c->stacks + 1, c->stack_bytes, &head);
+    size_t bytes = (c->later ? measure_frames : put_frames)(c, methods, head.from, head.frames);
+    k->leaf = leaf_of(c, p, head.whole);
     c->stack_bytes += head.len - head.number + bytes;
     c->pool[JFR_STACKS].count++;
     if (c->later) {
@@ -301,7 +329,8 @@ void jfr_chunk_write_stacks(struct jfr_chunk *c, const struct profile *p, struct
     uint64_t written = 0;
     for (uint32_t i = 0; i < c->stacks && !out->failed; i++) {
         struct stack_head head;
-        size_t bytes = put_stack(c, p, &c->stack[i], i + 1, written, &head);
+        put_head(c, p, &c->stack[i], i + 1, written, &head);
+        size_t bytes = put_frames(c, profile_methods_const(p), head.from, head.frames);
         written += head.len - head.number + bytes;
         text_add_n(out, head.bytes, head.len);
         text_add_n(out, c->frame_bytes, bytes);
@@ -421,7 +450,12 @@ enum jfr_state jfr_state_of(uint8_t state) {
 }
 
 struct jfr_chunk *jfr_chunk_new(void) {
-    return calloc(1, sizeof(struct jfr_chunk));
+    struct jfr_chunk *c = calloc(1, sizeof(struct jfr_chunk));
+    for (int kind = 0; c && kind < METHOD_KINDS; kind++)
+        for (int tier = 0; tier < TIERS; tier++)
+            c->frame_type[kind][tier] =
+                (uint8_t)frame_types[frame_class_of((enum method_kind)kind, (enum frame_tier)tier)];
+    return c;
 }
 
 void jfr_chunk_free(struct jfr_chunk *c) {
@@ -454,7 +488,10 @@ void jfr_chunk_to(struct jfr_chunk *c, struct text *events) {
 
 struct text *jfr_chunk_begin(struct jfr_chunk *c, const char *type, uint64_t time_ns) {
     text_clear(&c->event);
-    jfr_number(&c->event, jfr_type(type));
+    if (type != c->type)
+        c->type_number = jfr_type(type);
+    c->type = type;
+    jfr_number(&c->event, c->type_number);
     jfr_number(&c->event, time_ns);
     return &c->event;
 }

@@ -36,6 +36,14 @@ static inline size_t jfr_put(char *to, uint64_t n) {
     return len;
 }
 
+/* The number of bytes that jfr_put writes. */
+static inline size_t jfr_put_size(uint64_t n) {
+    size_t len = 1;
+    for (; n > 0x7f && len < JFR_NUMBER_BYTES; n >>= 7)
+        len++;
+    return len;
+}
+
 void jfr_number(struct text *out, uint64_t n);
 /* Writes UTF-8; NULL is written as null. */
 void jfr_string(struct text *out, const char *s);

@@ -52,6 +52,7 @@ struct share {
     pthread_cond_t changed;
 };
 
+#define SEND_BYTES (1 << 20)
 #define REQUEST_NS UINT64_C(5000000000)
 #define DEAF_NS UINT64_C(100000000)
 #define STATES_MS 3000u /* a viewer that still needs Java states asks each second */
@@ -246,14 +247,27 @@ int share_say(struct share_reply *r, enum share_part part, const char *text) {
     return r->gone ? -EPIPE : 0;
 }
 
-int share_file(struct share_reply *r, const char *path, const void *data, size_t bytes) {
+static int send_piece(struct share_reply *r, enum share_part part, const char *path,
+                      const void *data, size_t bytes) {
     if (r->gone)
         return -EPIPE;
-    int rc = share_send_frame(r->fd, SHARE_FILE, path, strlen(path) + 1, data, bytes);
+    int rc = share_send_frame(r->fd, part, path, path ? strlen(path) + 1 : 0, data, bytes);
     if (rc == 0 || rc == -EFBIG)
         return rc;
     r->gone = true;
     return -EPIPE;
+}
+
+int share_file(struct share_reply *r, const char *path, const void *data, size_t bytes) {
+    return send_piece(r, SHARE_FILE, path, data, bytes);
+}
+
+int share_file_more(struct share_reply *r, const void *data, size_t bytes) {
+    return send_piece(r, SHARE_MORE, NULL, data, bytes);
+}
+
+int share_file_end(struct share_reply *r) {
+    return send_piece(r, SHARE_END, NULL, NULL, 0);
 }
 
 bool share_is_own_user(const struct share_reply *r) {
@@ -291,6 +305,8 @@ static int handle(struct share *h, struct share_reply *r, struct guest *g, struc
 
 static void answer(struct share *h, struct guest *g) {
     struct share_reply r = {.fd = g->fd};
+    int room = SEND_BYTES; /* the client writes a piece of a file while the next one is made */
+    setsockopt(g->fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
     struct err e = {.exit_code = ERR_EXIT_PROFILER};
     struct share_exit x = share_exit_of(handle(h, &r, g, &e), &e);
     if (!r.gone)

@@ -33,9 +33,12 @@
 struct share;       /* a shared session */
 struct share_reply; /* the reply to one request */
 
-/* Both may be called any number of times. -EPIPE: the client has disconnected. */
+/* They may be called any number of times. -EPIPE: the client has disconnected. */
 int share_say(struct share_reply *r, enum share_part part, const char *text);
+/* Begins a file with its first bytes; more bytes; its end. -EFBIG: too many bytes at once. */
 int share_file(struct share_reply *r, const char *path, const void *data, size_t bytes);
+int share_file_more(struct share_reply *r, const void *data, size_t bytes);
+int share_file_end(struct share_reply *r);
 
 /* Answers a command line. argv[0] is the program's name; the strings belong to the request and may
  * be changed. `cwd` is the client's directory. It runs in a separate thread, one request at a time.
@@ -71,7 +74,7 @@ pid_t share_await(pid_t jvm);
 
 /* Sends a command line to the process that shares the JVM, and passes each part of the answer to
  * `each`. `data` is valid during the call. `path` is NULL except for SHARE_FILE and SHARE_PATH.
- * SHARE_PATH is a question: a file of `bytes` bytes follows, `data` is NULL. A result of `each`
+ * SHARE_PATH is a question: a file with this path follows, `data` is NULL. A result of `each`
  * other than 0 ends everything. Returns 0, or what the other side's handler returned, with its
  * message and exit code; -ESRCH: no process shares the JVM; -EPIPE: the process disconnected
  * before the end. If the session ends before anything was answered, it tries again: for five

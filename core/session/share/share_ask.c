@@ -57,6 +57,7 @@ struct answers {
     int (*each)(void *arg, enum share_part part, const char *path, const void *data, size_t bytes);
     void *arg;
     bool heard; /* a part of the answer has arrived */
+    bool file;  /* a file has begun */
     struct share_exit exit;
 };
 
@@ -70,8 +71,12 @@ static int is_wanted(void *arg, uint32_t kind, const char *head, size_t head_byt
     case SHARE_OUT:
     case SHARE_ERROR:
         return bytes > TEXT_MAX ? -EPROTO : 0;
+    case SHARE_MORE:
+        return a->file ? 0 : -EPROTO;
+    case SHARE_END:
+        return a->file && bytes == 0 ? 0 : -EPROTO;
     case SHARE_FILE:
-        if (path > head_bytes || path == 1)
+        if (a->file || path > head_bytes || path == 1)
             return -EPROTO;
         return a->each(a->arg, SHARE_PATH, head, NULL, bytes - path);
     case SHARE_EXIT:
@@ -89,7 +94,13 @@ static int take_answer(struct answers *a, uint32_t kind, char *data, size_t byte
     case SHARE_ERROR:
         return a->each(a->arg, (enum share_part)kind, NULL, data, bytes);
     case SHARE_FILE:
+        a->file = true;
         return a->each(a->arg, SHARE_FILE, data, data + path, bytes - path);
+    case SHARE_MORE:
+        return a->each(a->arg, SHARE_MORE, NULL, data, bytes);
+    case SHARE_END:
+        a->file = false;
+        return a->each(a->arg, SHARE_END, NULL, data, 0);
     case SHARE_EXIT:
         memcpy(&a->exit, data, sizeof a->exit);
         return 1;

@@ -67,9 +67,21 @@ static int handler(void *arg, struct share_reply *r, const char *cwd, int argc, 
         char *data = malloc(BIG);
         memset(data, 'x', BIG);
         int rc = share_file(r, "out.svg", data, BIG);
+        rc = rc ? rc : share_file_more(r, data, BIG / 2);
+        rc = rc ? rc : share_file_more(r, "", 0);
+        rc = rc ? rc : share_file_end(r);
         rc = rc ? rc : share_file(r, "empty", "", 0);
+        rc = rc ? rc : share_file_end(r);
         free(data);
         return rc;
+    }
+    if (strcmp(argv[1], "more of nothing") == 0)
+        return share_file_more(r, "x", 1);
+    if (strcmp(argv[1], "end of nothing") == 0)
+        return share_file_end(r);
+    if (strcmp(argv[1], "file in a file") == 0) {
+        int rc = share_file(r, "out.svg", "x", 1);
+        return rc ? rc : share_file(r, "empty", "", 0);
     }
     if (strcmp(argv[1], "bad part") == 0)
         return share_say(r, SHARE_EXIT, "x") == -EINVAL ? 0 : -EIO;
@@ -78,7 +90,7 @@ static int handler(void *arg, struct share_reply *r, const char *cwd, int argc, 
 
 struct heard {
     char out[4096], error[4096];
-    size_t files, bytes;
+    size_t files, ends, bytes;
     char path[64], asked[64];
     int stop;
     const char *unwanted; /* a path */
@@ -94,15 +106,23 @@ static int hear(void *arg, enum share_part part, const char *path, const void *d
         strncat(h->asked, path, sizeof h->asked - strlen(h->asked) - 1);
         return h->unwanted && strcmp(path, h->unwanted) == 0 ? -EACCES : 0;
     }
-    if (part != SHARE_FILE) {
+    if (part == SHARE_END) {
+        h->ends++;
+        assert_int_equal(h->ends, h->files);
+        return 0;
+    }
+    if (part != SHARE_FILE && part != SHARE_MORE) {
         assert_null(path);
         strncat(to, data, sizeof h->out - strlen(to) - 1);
         strncat(to, "|", sizeof h->out - strlen(to) - 1);
         return 0;
     }
-    h->files++;
+    h->files += part == SHARE_FILE;
     h->bytes += bytes;
-    strncat(h->path, path, sizeof h->path - strlen(h->path) - 1);
+    if (part == SHARE_FILE)
+        strncat(h->path, path, sizeof h->path - strlen(h->path) - 1);
+    else
+        assert_null(path);
     for (size_t i = 0; i < bytes; i += 4097)
         assert_int_equal(((const char *)data)[i], 'x');
     return 0;
@@ -138,12 +158,19 @@ static void test_answers(void **state) {
     assert_string_equal(h.error, "two words|");
     assert_int_equal(ask(st.agent, &h, &e, 1, "file"), 0);
     assert_int_equal(h.files, 2);
-    assert_int_equal(h.bytes, BIG);
+    assert_int_equal(h.ends, 2);
+    assert_int_equal(h.bytes, BIG + BIG / 2);
     assert_string_equal(h.path, "out.svgempty");
     assert_string_equal(h.asked, "out.svgempty");
     h = (struct heard){.unwanted = "out.svg"}; /* of which no byte is handed over */
     assert_int_equal(ask(st.agent, &h, &e, 1, "file"), -EACCES);
     assert_int_equal(h.files, 0);
+    assert_int_equal(ask(st.agent, &h, &e, 1, "more of nothing"), -EPROTO);
+    assert_int_equal(ask(st.agent, &h, &e, 1, "end of nothing"), -EPROTO);
+    h = (struct heard){0};
+    assert_int_equal(ask(st.agent, &h, &e, 1, "file in a file"), -EPROTO);
+    assert_int_equal(h.files, 1);
+    assert_int_equal(h.ends, 0);
     assert_int_equal(ask(st.agent, &h, &e, 1, "bad part"), 0);
     assert_int_equal(ask(st.agent, &h, &e, 0), -EINVAL);
     assert_int_equal(e.exit_code, ERR_EXIT_ARGUMENT);

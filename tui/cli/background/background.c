@@ -4,6 +4,7 @@
 #include "core/base/clean_text.h"
 #include "core/event/event.h"
 #include "core/export/export.h"
+#include "core/export/output_file.h"
 #include "core/session/share/holder.h"
 
 #include <errno.h>
@@ -17,8 +18,12 @@
 struct arrival {
     const struct options *o;
     const struct text *pattern; /* of o->file, as sent to the reader */
-    int result;                 /* first failure here: -errno */
-    struct err e;               /* the reason of `result` */
+    bool to_stdout;             /* the file that arrives is for standard output */
+    bool open;                  /* `file` is being written */
+    char *path;                 /* its path; NULL: none arrives */
+    struct output_file file;
+    int result;   /* first failure here: -errno */
+    struct err e; /* the reason of `result` */
 };
 
 bool background_is_asprof(const char *program) {
@@ -45,15 +50,39 @@ static int check_arrival(struct arrival *a, const char *path) {
     return a->result;
 }
 
-static int write_file(struct arrival *a, const char *path, const void *data, size_t bytes) {
-    int r = export_check_path(path, &a->e);
-    struct text t = {0};
-    text_add_n(&t, data, bytes);
-    if (r == 0 && t.failed)
-        r = err_exit_as(&a->e, ERR_EXIT_PROFILER, ENOMEM, "no memory for %s", path);
+static int begin_file(struct arrival *a, const char *path) {
+    a->path = strdup(path);
+    int r = a->path ? export_check_path(a->path, &a->e)
+                    : err_exit_as(&a->e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
     if (r == 0)
-        r = export_write(path, &t, &a->e);
-    text_free(&t);
+        r = output_file_open(&a->file, a->path, ERR_EXIT_PROFILER, &a->e);
+    a->open = r == 0;
+    return r;
+}
+
+/* The file appears only now. */
+static int end_file(struct arrival *a) {
+    int r = a->open ? output_file_commit(&a->file, &a->e) : 0;
+    if (r == 0 && a->open && !background_is_asprof(program_invocation_name))
+        output_say_written(a->o, a->path, OUTPUT_SAMPLES_UNKNOWN);
+    a->open = false;
+    free(a->path);
+    a->path = NULL;
+    return r;
+}
+
+static void drop_file(struct arrival *a) {
+    if (a->open)
+        output_file_abort(&a->file);
+    a->open = false;
+    free(a->path);
+    a->path = NULL;
+}
+
+static int add_to_file(struct arrival *a, const void *data, size_t bytes) {
+    int r = a->open ? output_file_write(&a->file, data, bytes, &a->e) : 0;
+    if (r < 0)
+        drop_file(a);
     return r;
 }
 
@@ -84,24 +113,37 @@ static void put(FILE *f, const char *data, size_t bytes) {
     free(text);
 }
 
+static void say_error(const char *data, size_t bytes) {
+    if (!background_is_asprof(program_invocation_name))
+        fputs("jtop-prof: ", stderr);
+    put(stderr, data, bytes);
+    putc('\n', stderr);
+}
+
 static int arrives(void *arg, enum share_part part, const char *path, const void *data,
                    size_t bytes) {
     struct arrival *a = arg;
     int r = 0;
-    if (part == SHARE_PATH)
+    switch (part) {
+    case SHARE_PATH:
         return check_arrival(a, path);
-    if (part == SHARE_FILE && path && strcmp(path, "-") != 0) {
-        r = write_file(a, path, data, bytes);
-        if (r == 0 && !background_is_asprof(program_invocation_name))
-            output_say_written(a->o, path, OUTPUT_SAMPLES_UNKNOWN);
-    } else if (part == SHARE_ERROR) {
-        if (!background_is_asprof(program_invocation_name))
-            fputs("jtop-prof: ", stderr);
-        put(stderr, data, bytes);
-        putc('\n', stderr);
-    } else if (part == SHARE_OUT || part == SHARE_FILE) {
-        put(stdout, data, bytes);
+    case SHARE_ERROR:
+        say_error(data, bytes);
+        break;
+    case SHARE_FILE:
+        a->to_stdout = strcmp(path, "-") == 0;
+        r = a->to_stdout ? 0 : begin_file(a, path);
+        break;
+    case SHARE_END:
+        r = end_file(a);
+        break;
+    default:
+        break;
     }
+    if (part == SHARE_OUT || (a->to_stdout && (part == SHARE_FILE || part == SHARE_MORE)))
+        put(stdout, data, bytes);
+    else if (r == 0 && (part == SHARE_FILE || part == SHARE_MORE))
+        r = add_to_file(a, data, bytes);
     if (r < 0 && a->result == 0)
         a->result = r;
     return 0;
@@ -173,6 +215,7 @@ static int ask(const struct options *o, const struct jvm *j, char *word, int arg
     }
     if (r == 0)
         r = share_ask(j->pid, argc + before, sent, arrives, &a, e);
+    drop_file(&a); /* not complete */
     if (r == -EPIPE)
         r = explain_silence(j, e);
     if (a.result < 0 && (r == 0 || r == a.result)) {

@@ -203,19 +203,16 @@ static void background_status(const struct background *b, const struct session_s
                               : "");
 }
 
-/* An answer: made with the lock held, sent without it. */
+/* An answer: made with the lock held, except for reports, and sent without it. */
 struct answer {
     struct background *b;
+    struct share_reply *reply;
     struct options *o; /* the options of the request */
     struct session_status st;
     struct jvm jvm;
     const char *program;
     struct text out, remark; /* out: for stdout; remark: a line for stderr */
     struct outputs files;
-    struct {
-        struct text path, data; /* empty path: stdout */
-    } piece[OUTPUTS_MAX];
-    int pieces;
     bool end_process; /* end this process after the answer was sent */
 };
 
@@ -271,15 +268,14 @@ static int answer_metrics(struct answer *a, struct err *e) {
 
 /* Reports. */
 
-static int keep(void *arg, const char *path, struct text *t, struct err *e) {
+/* After a failure, nobody is left to read a message. */
+static int pass_on(void *arg, const struct output_piece *piece, struct err *e) {
     struct answer *a = arg;
-    if (a->pieces == OUTPUTS_MAX)
-        return err_exit_as(e, ERR_EXIT_PROFILER, E2BIG, "too many reports at once");
-    if (path)
-        text_add(&a->piece[a->pieces].path, path);
-    a->piece[a->pieces++].data = *t;
-    *t = (struct text){0};
-    return 0;
+    (void)e;
+    int r = piece->first
+                ? share_file(a->reply, piece->path ? piece->path : "-", piece->data, piece->bytes)
+                : share_file_more(a->reply, piece->data, piece->bytes);
+    return r == 0 && piece->last ? share_file_end(a->reply) : r;
 }
 
 /* Takes the events of the start, unless the request names others. */
@@ -297,13 +293,18 @@ static void take_events(struct options *o, const struct options *started) {
 static int plan_reports(struct answer *a, struct err *e) {
     const struct options *started = a->b->o;
     take_events(a->o, started);
-    a->files.put = keep;
+    a->files.put = pass_on;
     a->files.put_arg = a;
     return outputs_plan(&a->files, a->o, (int)a->jvm.pid, a->b->turn, started ? NULL : &a->st, e);
 }
 
+/* Reports are sent while they are made. Other threads do not wait for that: the lock is not held
+ * meanwhile. */
 static int make_reports(struct answer *a, struct err *e) {
+    /* The session cannot be closed before the request is answered. */
+    pthread_mutex_unlock(&a->b->lock);
     int r = outputs_write(&a->files, a->o, a->b->s, e);
+    pthread_mutex_lock(&a->b->lock);
     if (r == 0 && a->st.phase == SESSION_JVM_GONE)
         text_addf(&a->remark, "%s; the report has all %" PRIu64 " samples of its last %.1f s",
                   a->st.message[0] ? a->st.message : "the JVM ended", a->st.samples,
@@ -434,16 +435,15 @@ static const struct {
     {"stop", answer_stop},     {"resume", answer_resume},   {"start", answer_start},
 };
 
-static int act(struct answer *a, const struct share_reply *reply, const char *cwd, int argc,
-               char **argv, struct err *e) {
+static int act(struct answer *a, const char *cwd, int argc, char **argv, struct err *e) {
     if (a->b->next)
         return share_just_ending(a->jvm.pid, e);
     if (argc == 2 && strcmp(argv[1], SHARE_MAKE_ROOM) == 0)
         return make_room(a, e);
     if (argc > 2 && strcmp(argv[1], BACKGROUND_BEGIN_HERE) == 0) {
         argv[1] = argv[0];
-        return share_is_own_user(reply) ? begin_here(a, cwd, argc - 1, argv + 1, e)
-                                        : err_set(e, ENOTCONN, "this process has another user");
+        return share_is_own_user(a->reply) ? begin_here(a, cwd, argc - 1, argv + 1, e)
+                                           : err_set(e, ENOTCONN, "this process has another user");
     }
     int r = options_parse(a->o, argc, argv, e);
     if (r < 0)
@@ -455,21 +455,14 @@ static int act(struct answer *a, const struct share_reply *reply, const char *cw
                    a->o->word ? a->o->word : "that");
 }
 
-static int send(const struct answer *a, struct share_reply *reply) {
-    int r = a->out.len ? share_say(reply, SHARE_OUT, a->out.data) : 0;
-    for (int i = 0; i < a->pieces && r == 0; i++)
-        r = share_file(reply, a->piece[i].path.data ? a->piece[i].path.data : "-",
-                       a->piece[i].data.data, a->piece[i].data.len);
-    if (r == 0 && a->remark.len)
-        r = share_say(reply, SHARE_ERROR, a->remark.data);
-    return r;
+static void send(const struct answer *a) {
+    if (a->out.len)
+        share_say(a->reply, SHARE_OUT, a->out.data);
+    if (a->remark.len)
+        share_say(a->reply, SHARE_ERROR, a->remark.data);
 }
 
 static void free_answer(struct answer *a) {
-    for (int i = 0; i < a->pieces; i++) {
-        text_free(&a->piece[i].path);
-        text_free(&a->piece[i].data);
-    }
     text_free(&a->out);
     text_free(&a->remark);
     outputs_free(&a->files);
@@ -489,21 +482,20 @@ int background_answer(void *arg, struct share_reply *reply, const char *cwd, int
                            "the profiler process has no memory for an answer");
     }
     a->b = b;
+    a->reply = reply;
     a->o = o;
     a->program = argv[0];
     pthread_mutex_lock(&b->lock);
     session_status(b->s, &a->st);
     session_jvm(b->s, &a->jvm);
-    int r = act(a, reply, cwd, argc, argv, e);
+    int r = act(a, cwd, argc, argv, e);
     wake(b);
     pthread_mutex_unlock(&b->lock);
     if (r == 0 && (a->out.failed || a->remark.failed))
         r = err_exit_as(e, ERR_EXIT_PROFILER, ENOMEM,
                         "the profiler process has no memory for an answer");
-    if (r == 0 && send(a, reply) == -EFBIG)
-        r = err_exit_as(e, ERR_EXIT_PROFILER, EFBIG,
-                        "a report is too large to be sent; give the file at the start (-f), and "
-                        "the profiler process writes it itself");
+    if (r == 0)
+        send(a);
     if (a->end_process)
         kill(getpid(), SIGTERM);
     free_answer(a);

@@ -333,15 +333,51 @@ static int ask(struct report_part *part, const struct writing *w, const struct o
     return r;
 }
 
+/* A report on its way to `put`. */
+struct putting {
+    const struct outputs *out;
+    const struct export_options *o;
+    const char *path;
+    bool begun;
+    int result; /* of `put`: 0 or -errno */
+    struct err *e;
+};
+
+static int put_piece(struct putting *p, const char *data, size_t bytes, bool last) {
+    const struct output_piece piece = {p->path, data, bytes, !p->begun, last};
+    export_give_up(p->o);
+    p->begun = true;
+    p->result = p->out->put(p->out->put_arg, &piece, p->e);
+    export_take(p->o);
+    return p->result;
+}
+
+/* A whole report is passed on in pieces, too: they need little memory on their way. */
+static int put_rest(struct putting *p, const struct text *t) {
+    size_t at = 0;
+    int r = 0;
+    for (; r == 0 && t->len - at > TEXT_GATHERED; at += TEXT_GATHERED)
+        r = put_piece(p, t->data + at, TEXT_GATHERED, false);
+    return r == 0 ? put_piece(p, t->len ? t->data + at : "", t->len - at, true) : r;
+}
+
+static int gathered(void *arg, const char *data, size_t bytes) {
+    return put_piece(arg, data, bytes, false);
+}
+
 /* Passes a report to `put` instead of writing a file. */
 static int put(const struct writing *w, const struct output *item, const struct export_part *part,
                int parts, const struct export_options *o, struct err *e) {
-    struct text t = {0};
-    int r = report_write(&w->view, item->exporter, part, parts, o, &t, e);
-    export_give_up(o);
+    struct putting p = {.out = w->out, .o = o, .path = item->path.data, .e = e};
+    struct text t = {.sink = item->exporter->whole ? NULL : gathered, .sink_arg = &p};
+    struct err why;
+    int r = report_write(&w->view, item->exporter, part, parts, o, &t, &why);
     if (r == 0)
-        r = w->out->put(w->out->put_arg, item->path.data, &t, e);
-    export_take(o);
+        r = put_rest(&p, &t);
+    else if (p.result < 0)
+        r = p.result;
+    else
+        *e = why;
     text_free(&t);
     return r;
 }

@@ -49,6 +49,14 @@ struct output {
     uint64_t samples; /* in the report; set by outputs_write */
 };
 
+/* A piece of a report, in the order of its bytes. A report has at least one piece. */
+struct output_piece {
+    const char *path; /* NULL: for stdout */
+    const char *data;
+    size_t bytes; /* may be 0 */
+    bool first, last;
+};
+
 struct outputs {
     struct output_event event[EVENT_KINDS];
     int events;
@@ -56,10 +64,10 @@ struct outputs {
     int count;
     struct growing *growing; /* files that grow since outputs_begin; NULL: none */
     struct jfr_sync *sync;   /* the JDK's own recorder; NULL: not requested */
-    /* Takes each report (path NULL: for stdout) instead of export_write. It may keep the text, and
-     * then leaves it empty. The session is locked. The paths then belong to another process, and
-     * are not checked. NULL: files are written. */
-    int (*put)(void *arg, const char *path, struct text *t, struct err *e);
+    /* Takes the reports piece by piece, instead of files that are written. The session is not
+     * locked. The paths then belong to another process, and are not checked. NULL: files are
+     * written. */
+    int (*put)(void *arg, const struct output_piece *piece, struct err *e);
     void *put_arg;
 };
 

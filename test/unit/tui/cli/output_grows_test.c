@@ -80,12 +80,16 @@ static void end(struct stage *st) {
 }
 
 /* After the first report, more samples come. */
-static int keep(void *arg, const char *path, struct text *t, struct err *e) {
+static int keep(void *arg, const struct output_piece *piece, struct err *e) {
     struct stage *st = arg;
-    (void)path, (void)e;
+    (void)e;
     assert_in_range(st->reports, 0, 1);
-    st->report[st->reports++] = *t;
-    *t = (struct text){0};
+    struct text *t = &st->report[st->reports];
+    assert_true(piece->first == (t->data == NULL));
+    text_add_n(t, piece->data, piece->bytes);
+    if (!piece->last)
+        return 0;
+    st->reports++;
     atomic_store(go_on, 1);
     await_samples(st->session, FIRST + MORE);
     await_dropped(st->session, DROPPED_MORE);

@@ -231,8 +231,37 @@ static int push_below(struct walk *w, struct walked_frame *f) {
     return err ? err : push(w, from, f->depth + 1);
 }
 
-int fork_walk(const struct snapshot *s, struct frame_names *names,
-              int (*visit)(void *arg, const struct walked_frame *f), void *arg) {
+typedef int visit_frame(void *arg, const struct walked_frame *f);
+
+/* Most frames are one node of one fork, and so is the frame below: it is the next one, and there is
+ * nothing to sort. Visits such frames and moves `f` on to the first that is not followed in this way,
+ * which is still to be visited. Otherwise returns what a visit has answered. */
+static int follow_chain(struct walk *w, struct walked_frame *f, visit_frame *visit, void *arg) {
+    static const uint64_t no_tier[TIERS] = {0};
+    struct spot *k = &w->spot[w->same[0].first];
+    if (w->same_len != 1 || w->same[0].spots != 1)
+        return 0;
+    int answer = k->left == NOT_LISTED ? list_nodes(w, k) : 0;
+    while (!answer && k->left) {
+        uint32_t node = w->node[k->below];
+        struct fork_frame next = fork_frame(w->s, node);
+        const struct frame_printed *name = frame_names_get(w->names, next.method, no_tier);
+        if (!name)
+            return -ENOMEM;
+        f->self = f->self_samples = 0;
+        answer = visit(arg, f);
+        *k = (struct spot){k->fork, node, k->below + 1, k->left - 1, next.method, 0};
+        f->name = name;
+        f->depth++;
+        f->method = next.method;
+        f->tier = f->total_samples ? next.tier : TIER_NONE;
+        f->self = f->total;
+        f->self_samples = f->total_samples;
+    }
+    return answer;
+}
+
+int fork_walk(const struct snapshot *s, struct frame_names *names, visit_frame *visit, void *arg) {
     struct walk w = {.s = s, .names = names};
     struct walked_frame f = {0};
     int err = 0;
@@ -241,11 +270,14 @@ int fork_walk(const struct snapshot *s, struct frame_names *names,
     if (!err)
         err = push(&w, 0, 0);
     while (!err && w.len) {
-        err = pop_frame(&w, &f);
+        int answer = pop_frame(&w, &f);
         uint32_t below = w.len;
-        if (!err)
-            err = push_below(&w, &f);
-        int answer = err ? err : visit(arg, &f);
+        if (!answer)
+            answer = follow_chain(&w, &f, visit, arg);
+        if (!answer)
+            answer = push_below(&w, &f);
+        if (!answer)
+            answer = visit(arg, &f);
         if (answer == FRAME_WALK_SKIP)
             w.len = below;
         else

@@ -262,7 +262,7 @@ struct stack_head {
     char bytes[3 * JFR_NUMBER_BYTES];
     size_t len, number;    /* in bytes; of the number alone */
     uint32_t from, frames; /* the frames that follow, in c->frame */
-    uint32_t whole;        /* all frames that are there */
+    uint32_t whole;        /* all frames of the stack */
 };
 
 /* Makes the head of a stack's constant, and c->frame. `written`: the size of all stacks before it. */

@@ -6,10 +6,8 @@
 #include "attach/proc/thread_stat.h"
 #include "core/base/clean_text.h"
 #include "core/base/clock.h"
-#include "core/session/drain/perf_broker.h"
 #include "core/session/pauses.h"
 #include "core/session/session_state.h"
-#include "core/wire/perf_attr.h"
 #include "core/wire/record_build.h"
 #include "core/wire/wire_names.h"
 
@@ -21,43 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* perf_events that we open for the JVM: whether to offer this, and to whom. */
-
-static int no_right(const struct session *s, int error, struct err *e) {
-    struct perf_machine m;
-    perf_machine_read(&m);
-    return err_exit_as(e, ERR_EXIT_PROFILER, error,
-                       "--fdtransfer: this jtop-prof (uid %d) may not open perf_events for JVM %d "
-                       "(%s; kernel.perf_event_paranoid is %d): run it as root or with "
-                       "CAP_PERFMON, or omit the option: ctimer then samples cpu",
-                       (int)geteuid(), (int)s->jvm.pid, strerror(error), m.paranoid);
-}
-
-int drain_offer_broker(const struct session *s, bool *offer, struct err *e) {
-    bool given = s->options.fd_transfer;
-    *offer = false;
-    if (!given && !perf_broker_helps(&s->jvm))
-        return 0;
-    int right = perf_broker_right();
-    *offer = right == 0;
-    return right < 0 && given ? no_right(s, -right, e) : 0;
-}
-
-int drain_use_broker(struct session *s, int fd, struct err *e) {
-    struct drain *d = &s->drain;
-    perf_broker_end(d->broker);
-    d->broker = NULL;
-    int result = fd < 0 ? -ENOENT : perf_broker_begin(&s->jvm, fd, &d->broker);
-    if (result == 0 || !s->options.fd_transfer)
-        return 0;
-    return err_exit_as(e, ERR_EXIT_PROFILER, -result,
-                       "--fdtransfer: JVM %d has no socket through which to request perf_events "
-                       "(%s): %s; without the option cpu is sampled by ctimer",
-                       (int)s->jvm.pid, strerror(-result),
-                       s->options.library ? "with --libpath no socket is created for it"
-                                          : "it has no directory where its user may create one");
-}
 
 /* Keeps the agent within its budget: requests from the agent what core/session/drain/budget.c
  * decides. */
@@ -359,6 +320,11 @@ bool drain_read(struct session *s, bool writers_gone) {
 }
 
 #define TURN_MS 20 /* between two readings of the ring */
+/* The same if the ring contains little: fewer turns take less of the machine. Not at first, when
+ * somebody waits for the first samples, and not for a ring that a burst would fill. */
+#define CALM_TURN_MS 100
+#define CALM_SECONDS 2
+#define CALM_RING_BYTES (1u << 20)
 /* If nothing comes, or in a calm frugal session; shorter than the heartbeat */
 #define IDLE_TURN_MS 200
 /* A frugal session reads the JVM's figures and names this many times less often */
@@ -368,8 +334,12 @@ static void wait_for_work(struct session *s) {
     struct drain *d = &s->drain;
     if (d->pending != WIRE_COMMAND_NONE && s->mapping.wire)
         control_wait(&d->control, TURN_MS);
-    bool often = drain_phase(s) == SESSION_RUNNING && !(s->options.frugal && d->calm);
-    int timeout = often ? TURN_MS : IDLE_TURN_MS;
+    bool calm = d->calm && d->ring.bytes >= CALM_RING_BYTES && d->seconds >= CALM_SECONDS;
+    int timeout = TURN_MS;
+    if (drain_phase(s) != SESSION_RUNNING || (s->options.frugal && d->calm))
+        timeout = IDLE_TURN_MS;
+    else if (calm)
+        timeout = CALM_TURN_MS;
     bool first = d->answered_ns && d->read_again_ns != d->answered_ns;
     if (d->pending != WIRE_COMMAND_NONE || first)
         timeout = 0;

@@ -70,6 +70,10 @@ static enum wire_state control_state(const struct control *c) {
     return state < WIRE_STATES ? (enum wire_state)state : WIRE_STATE_FAILED;
 }
 
+bool control_runs(const struct control *c) {
+    return control_state(c) == WIRE_STATE_RUNNING;
+}
+
 static uint64_t counter(const _Atomic uint64_t *c) {
     return atomic_load_explicit(c, memory_order_relaxed);
 }

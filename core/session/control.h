@@ -65,6 +65,8 @@ void control_request(struct control *c, enum wire_command command,
 void control_wait(struct control *c, int timeout_ms);
 
 bool control_answered(const struct control *c);
+/* Whether the agent is in WIRE_STATE_RUNNING. */
+bool control_runs(const struct control *c);
 /* Tells the agent that bits of threads have changed. */
 void control_tell_filters(struct control *c);
 

@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define DETACH_STEP_MS 100
+
 /* Notification between the threads. */
 
 static void signal_fd(int fd) {
@@ -213,11 +215,22 @@ void session_end_thread(struct session *s) {
     signal_fd(s->wake_fd);
     session_unlock(s);
     pthread_join(s->thread, NULL);
+    session_lock(s);
     s->threaded = false;
+    session_unlock(s);
     drain_read(s, s->drain.process_gone);
     drain_publish(s);
     drain_mark(s);
     drain_end_feeds(s);
+}
+
+/* Without a drain thread. The agent must be free when the caller attaches next. */
+static void detach(struct session *s) {
+    struct control *c = &s->drain.control;
+    uint64_t end = clock_now_ms() + SESSION_DETACH_MS;
+    control_request(c, WIRE_COMMAND_DETACH, NULL);
+    while (!control_answered(c) && clock_now_ms() < end)
+        control_wait(c, DETACH_STEP_MS);
 }
 
 void session_close(struct session *s) {
@@ -231,7 +244,7 @@ void session_close(struct session *s) {
         request(s, WIRE_COMMAND_DETACH, NULL);
         session_end_thread(s);
     } else if (s->drain.linked) {
-        control_request(&s->drain.control, WIRE_COMMAND_DETACH, NULL);
+        detach(s);
     }
     share_end(s->share);
     recording_finish(s->drain.recording, NULL);

@@ -188,10 +188,10 @@ int session_adopt(int memfd, pid_t pid, const struct session_options *o, struct 
                   struct err *e);
 
 /* Begins a new profile with the agent of `before`, whose profile has stopped: no new attach, so it
- * takes a few milliseconds. Names that `before` knows are taken over. Afterwards `before` has no agent
- * and can only be read and closed; also if the start fails, which closes the new session. -ENOTCONN,
- * without a message: `before` stays as it is, close it and attach; it has no agent any more, or
- * viewers, or one of the options needs an attach. The caller may hold no request of `before`. */
+ * takes a few milliseconds. Names that `before` knows are taken over. Whatever the result is, `before`
+ * can then only be read and closed. -ENOTCONN, without a message: close it and attach; it has no agent
+ * any more, or viewers, or one of the options needs an attach. No request of `before` may be going
+ * on. */
 int session_next(struct session *before, const struct session_options *o, struct session **out,
                  struct err *e);
 

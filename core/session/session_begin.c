@@ -278,17 +278,14 @@ int session_next(struct session *before, const struct session_options *o, struct
     session_jvm(before, &s->jvm);
     memcpy(s->library, before->library, sizeof s->library);
     s->drain.decoder->since_ns = clock_now_ns();
-    result = open_process(s, e);
+    session_end_thread(before);
+    (void)drain_end_recording(before, NULL); /* it may be of the same file */
+    result = has_agent(before) ? open_process(s, e) : -ENOTCONN;
     if (result == 0)
         result = open_recording(s, o->record, e);
     if (result != 0) {
         session_close(s);
         return result;
-    }
-    session_end_thread(before);
-    if (!has_agent(before)) {
-        session_close(s);
-        return -ENOTCONN;
     }
     result = decoder_restate_to(before->drain.decoder, s->drain.decoder);
     take_agent(s, before);

@@ -62,7 +62,7 @@ void drain_end_budgeting(struct session *s, bool succeeded) {
 /* Returns the requested walker, until the agent reports which one it uses. WIRE_WALKS: unknown. */
 static enum wire_walk walker_of(const struct session *s) {
     const char *name = s->drain.report.walker;
-    if (!name[0])
+    if (!name[0] || !s->drain.started) /* it may be that of a session before this one */
         return s->adopted ? WIRE_WALKS : s->options.walk;
     return wire_walk_by_name(name);
 }

@@ -118,7 +118,7 @@ void drain_open_symbols(struct session *s);
 /* Requests: sends the caller's requests to the agent and waits for its answers. */
 void drain_serve_requests(struct session *s, uint64_t now, bool empty);
 void drain_take_request(struct session *s);
-/* Takes the answer to a START, if it is there: before the ring is read, so that the caller need not wait
+/* Takes the answer to a START, if it is there and good: before the ring is read, so that the caller need not wait
  * for the names of the first samples. */
 void drain_take_answer(struct session *s, uint64_t now);
 /* Asks the agent to sample the currently requested engines. If none of them can be requested, the
@@ -184,8 +184,8 @@ void drain_mark(struct session *s);
 void drain_feed(struct session *s, uint64_t now);
 /* Sends the last data to viewers, and releases them. */
 void drain_end_feeds(struct session *s);
-/* Sharing thread. Takes over one of two references. -EUSERS: there are too many viewers; the
- * reference was not taken. */
+/* Sharing thread. Takes over one of two references. -EUSERS: there are too many viewers;
+ * -EAGAIN: the session ends. The reference was not taken then. */
 int drain_add_feed(struct session *s, struct feed *f);
 
 /* Waits until what is in the ring now is on its way to the viewers, with a status behind it. Not

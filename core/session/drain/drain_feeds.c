@@ -14,14 +14,14 @@
 
 int drain_add_feed(struct session *s, struct feed *f) {
     session_lock(s);
-    bool room = s->lookers < DECODER_FEEDS && !s->quit;
-    if (room) {
+    int result = s->quit ? -EAGAIN : s->lookers < DECODER_FEEDS ? 0 : -EUSERS;
+    if (result == 0) {
         s->arriving[s->arrivals++] = f;
         s->lookers++;
     }
     session_unlock(s);
     session_wake_drain(s);
-    return room ? 0 : -EUSERS;
+    return result;
 }
 
 static void tell_status(struct session *s, struct feed *only) {

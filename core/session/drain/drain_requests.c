@@ -504,7 +504,8 @@ void drain_take_request(struct session *s) {
 
 void drain_take_answer(struct session *s, uint64_t now) {
     struct drain *d = &s->drain;
-    if (d->linked && d->pending == WIRE_COMMAND_START && control_answered(&d->control))
+    if (d->linked && d->pending == WIRE_COMMAND_START && control_answered(&d->control) &&
+        control_runs(&d->control))
         answered(s, now);
 }
 

@@ -24,6 +24,7 @@ enum guest_state { GUEST_NONE, GUEST_SPEAKS, GUEST_WAITS, GUEST_SERVED };
 
 struct guest {
     int fd;
+    uint64_t accepted_ns; /* CLOCK_MONOTONIC */
     enum guest_state state;
     uint64_t deadline_ns; /* by then it must have sent its request; 0: no deadline */
     bool greeted;
@@ -128,11 +129,15 @@ static void join(struct share *h, struct guest *g) {
         return;
     }
     g->feed = feed_new(j.past != 0);
-    if (!g->feed || drain_add_feed(s, g->feed) != 0) {
+    int result = g->feed ? drain_add_feed(s, g->feed) : -EUSERS;
+    if (result != 0) {
         feed_release(g->feed);
         feed_release(g->feed); /* the drain thread's reference */
         g->feed = NULL;
-        refuse(g, EUSERS, "this profile already has too many viewers");
+        if (result == -EAGAIN)
+            share_guest_turn_away(h, g);
+        else
+            refuse(g, EUSERS, "this profile already has too many viewers");
         return;
     }
     share_guest_next_frame(g);
@@ -201,7 +206,7 @@ static bool share_guest_welcome(struct share *h) {
         close(fd);
         return true;
     }
-    *g = (struct guest){.fd = fd};
+    *g = (struct guest){.fd = fd, .accepted_ns = clock_now_ns()};
     share_guest_next_frame(g);
     return true;
 }
@@ -235,47 +240,6 @@ static void share_guest_look_after(struct share *h, struct guest *g, short event
 /* Answers requests one after the other, each in a separate thread, so that a client's request does
  * not delay viewers. */
 
-struct share_reply {
-    int fd;
-    bool gone;
-};
-
-int share_say(struct share_reply *r, enum share_part part, const char *text) {
-    if (r->gone || (part != SHARE_OUT && part != SHARE_ERROR))
-        return r->gone ? -EPIPE : -EINVAL;
-    r->gone = share_send_frame(r->fd, part, text, strlen(text), NULL, 0) != 0;
-    return r->gone ? -EPIPE : 0;
-}
-
-static int send_piece(struct share_reply *r, enum share_part part, const char *path,
-                      const void *data, size_t bytes) {
-    if (r->gone)
-        return -EPIPE;
-    int rc = share_send_frame(r->fd, part, path, path ? strlen(path) + 1 : 0, data, bytes);
-    if (rc == 0 || rc == -EFBIG)
-        return rc;
-    r->gone = true;
-    return -EPIPE;
-}
-
-int share_file(struct share_reply *r, const char *path, const void *data, size_t bytes) {
-    return send_piece(r, SHARE_FILE, path, data, bytes);
-}
-
-int share_file_more(struct share_reply *r, const void *data, size_t bytes) {
-    return send_piece(r, SHARE_MORE, NULL, data, bytes);
-}
-
-int share_file_end(struct share_reply *r) {
-    return send_piece(r, SHARE_END, NULL, NULL, 0);
-}
-
-bool share_is_own_user(const struct share_reply *r) {
-    struct ucred peer;
-    socklen_t n = sizeof peer;
-    return getsockopt(r->fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) == 0 && peer.uid == geteuid();
-}
-
 static struct share_exit share_exit_of(int result, const struct err *e) {
     struct share_exit x = {.result = result};
     if (result == 0)
@@ -304,7 +268,7 @@ static int handle(struct share *h, struct share_reply *r, struct guest *g, struc
 }
 
 static void answer(struct share *h, struct guest *g) {
-    struct share_reply r = {.fd = g->fd};
+    struct share_reply r = {.fd = g->fd, .accepted_ns = g->accepted_ns};
     int room = SEND_BYTES; /* the client writes a piece of a file while the next one is made */
     setsockopt(g->fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
     struct err e = {.exit_code = ERR_EXIT_PROFILER};

@@ -6,6 +6,7 @@
  *   share         thread that serves a session to other processes: requests, viewers
  *   share_ask     client side: finding who profiles a JVM and sending it commands
  *   share_name    names of the abstract sockets of shared sessions
+ *   share_reply   the parts of an answer: text, files; and the process that gets them
  *   share_socket  socket of a shared session: connect, credentials, messages
  *   take_over     what a viewer does when the other process has ended
  *
@@ -85,8 +86,9 @@ int share_ask(pid_t jvm, int argc, char **argv,
                           size_t bytes),
               void *arg, struct err *e);
 
-/* Whether the process that sent the request has this process's user. */
-bool share_is_own_user(const struct share_reply *r);
+/* The process that sent the request, if it has this process's user and still lives; 0: it has not, or
+ * cannot be seen from here. */
+pid_t share_peer(const struct share_reply *r);
 
 /* Removes a finished profile of this JVM that waits for more dumps, so that a new one can start. An
  * active profile is not removed: -EBUSY, with a message for exit code 200. */

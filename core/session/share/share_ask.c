@@ -247,6 +247,12 @@ int share_attach_alone(const struct jvm *j, const struct session_options *o, str
     return r == -EBUSY ? share_tell_of_other(j->pid, e) : r;
 }
 
+/* Whether the agent is busy although nobody reads it: one process has just ended, and another one is
+ * about to take its place. */
+static bool is_between(pid_t jvm) {
+    return !holder_find(jvm) && !holder_hidden(jvm);
+}
+
 int share_attach_apart(const struct jvm *j, const struct session_options *o, struct session **out,
                        struct err *e) {
     uint64_t end = clock_now_ns() + APART_NS;
@@ -257,6 +263,10 @@ int share_attach_apart(const struct jvm *j, const struct session_options *o, str
         if (r == 0) {
             r = session_attach(j, o, out, e);
             other = r == -EBUSY && share_await(j->pid); /* another process was faster */
+        }
+        if (r == -EBUSY && !other && is_between(j->pid)) {
+            pause_for(AGAIN_STEP_NS);
+            continue;
         }
         if (!other)
             return r;

@@ -14,6 +14,7 @@
 #include "core/session/share/share.h"
 #include "core/wire/share_frame.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -55,6 +56,12 @@ struct share_status {
     uint32_t limit_ppm; /* --max-overhead; 0: none */
     bool restricted;    /* to some threads or times, which are not described here */
     uint64_t time_ns;   /* CLOCK_MONOTONIC, when this was sent; 0: not known */
+};
+
+struct share_reply {
+    int fd;
+    bool gone;            /* the client has disconnected */
+    uint64_t accepted_ns; /* CLOCK_MONOTONIC */
 };
 
 struct share_hello share_hello(void);

@@ -4,11 +4,14 @@
 own samples, options and files. In another situation than that process's, it takes a new one."""
 import os
 import re
+import shutil
 import signal
+import subprocess
 import sys
 import tempfile
+import time
 
-from lib import (WAIT, Checks, Jvm, Prof, burn, collapsed, good, prof, readers, total, traces,
+from lib import (PROF, WAIT, Checks, Jvm, Prof, burn, collapsed, good, prof, readers, total, traces,
                  wait_for, want)
 
 
@@ -127,6 +130,79 @@ def another_situation(jvm, scratch):
     want(os.stat(path).st_mode & 0o777 == 0o640, "mode %o" % os.stat(path).st_mode)
 
 
+def confined(jvm, scratch):
+    """A process with fewer rights does not get its files written with more."""
+    profile(jvm, "-e", "cpu")
+    first = reader(jvm)
+    for words in (("setpriv", "--no-new-privs"), ("unshare", "-m")):
+        if not shutil.which(words[0]) or subprocess.run([*words, "true"], check=False,
+                                                        stderr=subprocess.DEVNULL).returncode:
+            continue
+        subprocess.run([*words, PROF, "start", "-q", "-e", "cpu", str(jvm.pid)], check=True,
+                       stdin=subprocess.DEVNULL, timeout=WAIT)
+        want(reader(jvm) != first, "the same process with %r" % (words,))
+        stopped_one = reader(jvm)
+        burn(jvm.pid, 0.2)
+        good("stop", jvm.pid)
+        first = stopped_one
+
+
+def recordings(jvm, scratch):
+    """The same file twice; and one that only the process of the start has open."""
+    path = os.path.join(scratch, "twice.jtop")
+    for seconds in (1.5, 0.3):
+        good("start", "-e", "cpu", "-i", "1ms", "--record", path, jvm.pid)
+        burn(jvm.pid, seconds)
+        stacks = stopped(jvm)
+    profile(jvm, "-e", "cpu")
+    again = collapsed(good("-i", "1ms", "-o", "collapsed", path))
+    want(abs(total(again) - total(stacks)) <= 0.1 * total(stacks) + 20,
+         "%d samples in the file, %d in the profile" % (total(again), total(stacks)))
+    with open(os.path.join(scratch, "fd.jtop"), "wb") as f:
+        done = prof("start", "-e", "cpu", "--record", "/dev/fd/%d" % f.fileno(), jvm.pid,
+                    pass_fds=(f.fileno(),))
+        want(done.returncode == 100 and "/dev/fd" in done.stderr, "exit %d: %s" %
+             (done.returncode, done.stderr))
+
+
+def in_a_loop(jvm, scratch):
+    """Neither a start nor a status is answered by a turn that has ended."""
+    good("start", "-e", "cpu", "-i", "1ms", "--loop", "1s", "-o", "collapsed", "-f",
+         os.path.join(scratch, "turn-%n"), jvm.pid)
+    for _ in range(60):
+        done = prof("start", "-e", "cpu", jvm.pid)
+        want(done.returncode == 200 and "already started" in done.stderr, done.stderr)
+        want("is running" in good("status", jvm.pid), "the profile does not run")
+    good("stop", jvm.pid)
+    turns = sorted(f for f in os.listdir(scratch) if f.startswith("turn-"))
+    want(len(turns) >= 2, "turns: %r" % turns)
+    for turn in turns[:-1]:
+        with open(os.path.join(scratch, turn), encoding="utf-8") as f:
+            right(collapsed(f.read()))
+
+
+def told_to_end(jvm, scratch):
+    """A signal while it begins: the new profile ends as any other, with its files."""
+    profile(jvm, "-e", "cpu")
+    path = os.path.join(scratch, "told.jfr")
+    for wait in (0, 0.005, 0.02, 0.1):
+        good("start", "-e", "cpu", jvm.pid)
+        stopped(jvm)
+        old = reader(jvm)
+        with Prof(scratch, "start", "-e", "cpu", "-f", path, jvm.pid) as p:
+            time.sleep(wait)
+            os.kill(old, signal.SIGTERM)
+            code = p.process.wait(WAIT)
+        wait_for(lambda r=old: r not in readers(jvm.pid), "the process's end")
+        if readers(jvm.pid):  # the start found nobody, and began in a process of its own
+            good("stop", jvm.pid)
+            os.kill(reader(jvm), signal.SIGTERM)
+            wait_for(lambda: not readers(jvm.pid), "the process's end")
+        want(code in (0, 200, 255), "exit %d: %s" % (code, p.stderr()))
+        wait_for(lambda: not traces(jvm.pid), "the end of sampling")
+        profile(jvm, "-e", "cpu")
+
+
 def at_once(jvm, scratch):
     """One of several starts at the same time wins; the others say so."""
     profile(jvm, "-e", "cpu")
@@ -163,6 +239,10 @@ def main():
         checks.run("files", own_files, jvm, scratch)
         checks.run("refused", refused, jvm)
         checks.run("another situation", another_situation, jvm, scratch)
+        checks.run("confined", confined, jvm, scratch)
+        checks.run("recordings", recordings, jvm, scratch)
+        checks.run("in a loop", in_a_loop, jvm, scratch)
+        checks.run("told to end", told_to_end, jvm, scratch)
         checks.run("at once", at_once, jvm, scratch)
         checks.run("the end", ended, jvm)
         checks.run("the JVM works on", jvm.truth)

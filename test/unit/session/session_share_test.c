@@ -75,6 +75,8 @@ static int handler(void *arg, struct share_reply *r, const char *cwd, int argc, 
         free(data);
         return rc;
     }
+    if (strcmp(argv[1], "peer") == 0)
+        return share_peer(r) == getpid() ? 0 : -EIO;
     if (strcmp(argv[1], "more of nothing") == 0)
         return share_file_more(r, "x", 1);
     if (strcmp(argv[1], "end of nothing") == 0)
@@ -165,6 +167,7 @@ static void test_answers(void **state) {
     h = (struct heard){.unwanted = "out.svg"}; /* of which no byte is handed over */
     assert_int_equal(ask(st.agent, &h, &e, 1, "file"), -EACCES);
     assert_int_equal(h.files, 0);
+    assert_int_equal(ask(st.agent, &h, &e, 1, "peer"), 0);
     assert_int_equal(ask(st.agent, &h, &e, 1, "more of nothing"), -EPROTO);
     assert_int_equal(ask(st.agent, &h, &e, 1, "end of nothing"), -EPROTO);
     h = (struct heard){0};

@@ -1,4 +1,4 @@
-/* Whether a reader is in the same situation as this process. */
+/* Whether another process is in the same situation as this one. */
 #include "tui/cli/background/background_parts.h"
 
 #include "attach/proc/proc.h"
@@ -55,12 +55,15 @@ static const char *find_variable(const char *block, size_t bytes, const char *na
     return NULL;
 }
 
-/* Such as that of setarch (source: personality(2)). */
-static bool same_personality(pid_t reader) {
-    char theirs[32], ours[32];
-    ssize_t n = proc_read(reader, "personality", theirs, sizeof theirs);
-    return n > 0 && proc_read(getpid(), "personality", ours, sizeof ours) == n &&
-           memcmp(theirs, ours, (size_t)n) == 0;
+/* What setarch sets, and the profile of a security module (sources: personality(2), proc(5)). */
+static const char *const words[] = {"personality", "attr/current"};
+
+/* A file that cannot be read on either side is the same, too: there is no such module. */
+static bool same_word(pid_t reader, const char *file) {
+    char theirs[512], ours[512];
+    ssize_t n = proc_read(reader, file, theirs, sizeof theirs);
+    ssize_t m = proc_read(getpid(), file, ours, sizeof ours);
+    return (n < 0 && m == n) || (n >= 0 && n == m && memcmp(theirs, ours, (size_t)n) == 0);
 }
 
 #define ENVIRONMENT_BYTES (256u << 10)
@@ -78,9 +81,12 @@ static bool same_environment(pid_t reader) {
     return same;
 }
 
-bool background_is_like_us(pid_t reader) {
+bool background_is_like_us(pid_t pid) {
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-        if (!same_place(reader, places[i]))
+        if (!same_place(pid, places[i]))
             return false;
-    return same_rights(reader) && same_personality(reader) && same_environment(reader);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (!same_word(pid, words[i]))
+            return false;
+    return same_rights(pid) && same_environment(pid);
 }

@@ -423,7 +423,10 @@ static int begin_here(struct answer *a, const char *cwd, int argc, char **argv, 
     struct background *b = a->b;
     if (b->foreground || a->st.phase == SESSION_RUNNING)
         return already_started(b, &a->st, &a->jvm, e);
-    int r = background_begin_next(b, cwd, argc, argv, e);
+    /* The files are written with our rights, and a path may mean something else over there. */
+    pid_t peer = share_peer(a->reply);
+    int r = peer && background_is_like_us(peer) ? background_begin_next(b, cwd, argc, argv, e)
+                                                : -ENOTCONN;
     return r == -ENOTCONN ? err_set(e, ENOTCONN, "another process must begin the profile") : r;
 }
 
@@ -436,14 +439,13 @@ static const struct {
 };
 
 static int act(struct answer *a, const char *cwd, int argc, char **argv, struct err *e) {
-    if (a->b->next)
+    if (a->b->next || (a->b->closing && !a->b->foreground))
         return share_just_ending(a->jvm.pid, e);
     if (argc == 2 && strcmp(argv[1], SHARE_MAKE_ROOM) == 0)
         return make_room(a, e);
     if (argc > 2 && strcmp(argv[1], BACKGROUND_BEGIN_HERE) == 0) {
         argv[1] = argv[0];
-        return share_is_own_user(a->reply) ? begin_here(a, cwd, argc - 1, argv + 1, e)
-                                           : err_set(e, ENOTCONN, "this process has another user");
+        return begin_here(a, cwd, argc - 1, argv + 1, e);
     }
     int r = options_parse(a->o, argc, argv, e);
     if (r < 0)

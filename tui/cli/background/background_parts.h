@@ -37,6 +37,7 @@ struct background {
     int result;              /* first failure of all turns: -errno */
     struct err failure;      /* the reason of `result` */
     bool give_way;           /* another process begins a new profile */
+    bool told;               /* a signal told this process to end */
     struct start *start;     /* the start of this profile; NULL: this process takes no other one */
     struct start *next;      /* the one that takes its place now; NULL: none */
     bool asked_for;          /* a stop was answered: after the JVM's end, no reader is needed */
@@ -112,9 +113,9 @@ int background_begin_next(struct background *b, const char *cwd, int argc, char 
  * and was ended. */
 struct options *background_take_next(struct background *b);
 
-/* Whether that reader may begin our profile: it is the same program, with our rights, files and
- * environment. */
-bool background_is_like_us(pid_t reader);
+/* Whether that process is the same program as this one, with the same rights, files and environment.
+ * Only then may a reader begin the profile of another process; both of them check it. */
+bool background_is_like_us(pid_t pid);
 
 /* Replaces the parts of a pattern that only the caller knows: %{ENV}. The rest is unchanged. */
 int background_settle_pattern(const char *pattern, struct text *out, struct err *e);

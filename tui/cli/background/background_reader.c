@@ -62,7 +62,9 @@ int background_begin_turn(struct background *b, struct options *o, const struct 
     struct session *s = NULL;
     if (b->s)
         end_turn(b);
+    pthread_mutex_lock(&b->lock);
     int r = plan(b, o, j->pid, e);
+    pthread_mutex_unlock(&b->lock);
     if (r == 0)
         r = attach(b, o, j, &s, e);
     if (r < 0) {
@@ -122,16 +124,16 @@ static enum turn_end end_by_itself(struct background *b) {
 }
 
 /* Does what is due now. The lock is held. */
-static enum turn_end look(struct background *b, bool told_to_end) {
+static enum turn_end look(struct background *b) {
     struct session_status st;
     uint64_t now = clock_now_ms();
     session_status(b->s, &st);
     bool runs = st.phase == SESSION_RUNNING;
-    if (b->next && !told_to_end)
+    if (b->next)
         return TURN_ANEW;
     if (b->give_way)
         return TURN_OVER;
-    if (told_to_end) {
+    if (b->told) {
         session_stop(b->s, NULL);
         background_write(b);
         return TURN_OVER;
@@ -203,9 +205,10 @@ static enum turn_end await_end(struct background *b, const struct watch *w) {
         {.fd = b->wake_fd, .events = POLLIN},
     };
     struct signalfd_siginfo info;
-    for (bool told = false;;) {
+    for (;;) {
         pthread_mutex_lock(&b->lock);
-        enum turn_end end = look(b, told);
+        enum turn_end end = look(b);
+        b->closing = b->closing || end != TURN_NOT; /* nothing is begun any more */
         uint64_t then = due(b), now = clock_now_ms();
         pthread_mutex_unlock(&b->lock);
         if (end != TURN_NOT)
@@ -216,7 +219,8 @@ static enum turn_end await_end(struct background *b, const struct watch *w) {
                                 .tv_nsec = (long)(left % 1000) * 1000000};
         if (ppoll(fds, 3, then ? &wait : NULL, NULL) <= 0)
             continue;
-        told = fds[0].revents && read(w->signal_fd, &info, sizeof info) > 0;
+        if (fds[0].revents && read(w->signal_fd, &info, sizeof info) > 0)
+            b->told = true;
         drain_eventfd(&fds[1]);
         drain_eventfd(&fds[2]);
     }
@@ -274,7 +278,9 @@ int background_go_on(struct background *b, struct options *o, struct jvm *j, con
             return r;
         }
         b->socket = session_share_socket(b->s);
+        pthread_mutex_lock(&b->lock);
         b->turn++;
+        pthread_mutex_unlock(&b->lock);
         pid_t pid = j->pid;
         r = jvm_inspect(pid, j, e);
         if (r == 0)

@@ -37,9 +37,23 @@ static void free_start(struct start *st) {
     free(st);
 }
 
+/* The same for one whose session is not in use: files grow from the session. */
+static void drop_start(struct start *st) {
+    if (!st)
+        return;
+    outputs_free(&st->files);
+    session_close(st->s);
+    free_start(st);
+}
+
 /* Makes a path absolute: names are relative to the directory where the profile was started. */
 static int make_absolute(const char **path, const char *cwd, struct text *own, bool pattern,
                          struct err *e) {
+    if (strncmp(*path, "/dev/fd/", 8) == 0 || strncmp(*path, "/proc/self/fd/", 14) == 0)
+        return err_exit_as(e, ERR_EXIT_ARGUMENT, EBADF,
+                           "%s: a profile in the background does not have the open files of its "
+                           "start: give the name of a file",
+                           *path);
     if (**path == '/')
         return 0;
     if (*cwd != '/')
@@ -148,8 +162,7 @@ static void stay(struct reader *rd, struct start *st, int argc, char **argv, int
         background_go_on(b, &st->o, &rd->jvm, &rd->watch, &e);
     else
         background_close_turn(b);
-    if (b->next)
-        session_close(b->next->s);
+    drop_start(b->next);
     background_close(b);
 }
 
@@ -190,7 +203,6 @@ int background_begin(const struct jvm *j, int argc, char **argv, bool *child, st
         close(fd[0]);
         stay(rd, st, argc, argv, fd[1]);
         watch_close(&rd->watch);
-        free_start(rd->b.next);
         free_start(rd->b.start);
     } else {
         free_start(st);
@@ -229,17 +241,31 @@ static struct start *copy_words(int argc, char **argv, char ***words) {
     return st;
 }
 
+/* Whether a file's name may stand for something else in another process. */
+static bool is_own_name(const char *path) {
+    return path && (strncmp(path, "/dev/std", 8) == 0 || strncmp(path, "/proc/", 6) == 0);
+}
+
+static bool has_own_names(const struct options *o) {
+    bool any = is_own_name(o->session.record);
+    for (int i = 0; i < o->files; i++)
+        any = any || is_own_name(o->file[i]);
+    return any;
+}
+
 int background_begin_next(struct background *b, const char *cwd, int argc, char **argv,
                           struct err *e) {
     char **words = NULL;
     struct jvm j;
-    if (!b->start || b->closing)
+    if (!b->start)
         return -ENOTCONN;
     struct start *st = copy_words(argc, argv, &words);
     if (!st)
         return -ENOTCONN;
     session_jvm(b->s, &j);
     int r = settle(st, j.pid, cwd, argc, words, e);
+    if (r == 0 && has_own_names(&st->o))
+        r = -ENOTCONN;
     if (r < 0) {
         free_start(st);
         return r;
@@ -248,9 +274,7 @@ int background_begin_next(struct background *b, const char *cwd, int argc, char 
     if (r == 0 && st->o.files)
         r = outputs_begin(&st->files, &st->o, st->s, e);
     if (r < 0) {
-        outputs_free(&st->files);
-        session_close(st->s);
-        free_start(st);
+        drop_start(st);
         b->give_way = true;
         return r;
     }

@@ -2,6 +2,15 @@
  * figures that a monitoring system reads. */
 #include "tui/cli/background/background_parts.h"
 
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "core/report/metrics.h"
 
 #include <setjmp.h>
@@ -170,11 +179,88 @@ static void metrics_of_a_profile(void **state) {
     text_free(&t);
 }
 
+/* A copy of this process in another situation. */
+static pid_t child_that(int (*changes)(void)) {
+    int ready[2], change = 0;
+    char c;
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        change = changes ? changes() : 0;
+        c = change == 0;
+        if (write(ready[1], &c, 1) == 1)
+            pause();
+        _exit(0);
+    }
+    assert_true(child > 0);
+    assert_int_equal(read(ready[0], &c, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    if (c)
+        return child;
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    return 0; /* it may not */
+}
+
+static int other_umask(void) {
+    umask(0123);
+    return 0;
+}
+
+static int no_new_rights(void) {
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+static int other_files(void) {
+    return unshare(CLONE_NEWNS);
+}
+
+static int other_root(void) {
+    return chroot("/proc") || chdir("/");
+}
+
+static int other_group(void) {
+    gid_t group = 12345;
+    return setgroups(1, &group);
+}
+
+static int other_personality(void) {
+    return personality(ADDR_NO_RANDOMIZE) < 0;
+}
+
+static void likeness(void **state) {
+    (void)state;
+    int (*const changes[])(void) = {other_umask, no_new_rights, other_files,
+                                    other_root,  other_group,   other_personality};
+    assert_true(background_is_like_us(getpid()));
+    assert_false(background_is_like_us(getppid())); /* another program */
+    pid_t child = child_that(NULL);
+    assert_true(background_is_like_us(child));
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    assert_false(background_is_like_us(child));
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        child = child_that(changes[i]);
+        if (!child)
+            continue;
+        if (background_is_like_us(child))
+            fail_msg("change %zu makes no difference", i);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_that_may_come_back),   cmocka_unit_test(names_that_are_too_long),
-        cmocka_unit_test(environment_is_the_callers), cmocka_unit_test(programs_by_name),
-        cmocka_unit_test(terminals_get_text),         cmocka_unit_test(metrics_of_a_profile),
+        cmocka_unit_test(names_that_may_come_back),
+        cmocka_unit_test(names_that_are_too_long),
+        cmocka_unit_test(environment_is_the_callers),
+        cmocka_unit_test(programs_by_name),
+        cmocka_unit_test(terminals_get_text),
+        cmocka_unit_test(metrics_of_a_profile),
+        cmocka_unit_test(likeness),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

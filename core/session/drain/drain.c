@@ -321,7 +321,7 @@ bool drain_read(struct session *s, bool writers_gone) {
 
 #define TURN_MS 20 /* between two readings of the ring */
 /* The same if the ring contains little: fewer turns take less of the machine. Not at first, when
- * somebody waits for the first samples, and not for a ring that a burst would fill. */
+ * the caller waits for the first samples, and not for a ring that a burst would fill. */
 #define CALM_TURN_MS 100
 #define CALM_SECONDS 2
 #define CALM_RING_BYTES (1u << 20)

@@ -87,7 +87,7 @@ int share_ask(pid_t jvm, int argc, char **argv,
               void *arg, struct err *e);
 
 /* The process that sent the request, if it has this process's user and still lives; 0: it has not, or
- * cannot be seen from here. */
+ * is not visible here. */
 pid_t share_peer(const struct share_reply *r);
 
 /* Removes a finished profile of this JVM that waits for more dumps, so that a new one can start. An

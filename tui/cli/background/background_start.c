@@ -241,7 +241,7 @@ static struct start *copy_words(int argc, char **argv, char ***words) {
     return st;
 }
 
-/* Whether a file's name may stand for something else in another process. */
+/* Whether a file's name means something else in another process. */
 static bool is_own_name(const char *path) {
     return path && (strncmp(path, "/dev/std", 8) == 0 || strncmp(path, "/proc/", 6) == 0);
 }

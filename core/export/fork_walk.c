@@ -238,11 +238,11 @@ typedef int visit_frame(void *arg, const struct walked_frame *f);
  * which is still to be visited. Otherwise returns what a visit has answered. */
 static int follow_chain(struct walk *w, struct walked_frame *f, visit_frame *visit, void *arg) {
     static const uint64_t no_tier[TIERS] = {0};
-    struct spot *k = &w->spot[w->same[0].first];
-    if (w->same_len != 1 || w->same[0].spots != 1)
+    if (w->same_len != 1 || w->same[0].spots != 1 || !w->spot)
         return 0;
+    struct spot *k = &w->spot[w->same[0].first];
     int answer = k->left == NOT_LISTED ? list_nodes(w, k) : 0;
-    while (!answer && k->left) {
+    while (!answer && k->left && w->node) {
         uint32_t node = w->node[k->below];
         struct fork_frame next = fork_frame(w->s, node);
         const struct frame_printed *name = frame_names_get(w->names, next.method, no_tier);

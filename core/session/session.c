@@ -229,6 +229,8 @@ static void detach(struct session *s) {
     struct control *c = &s->drain.control;
     uint64_t end = clock_now_ms() + SESSION_DETACH_MS;
     control_request(c, WIRE_COMMAND_DETACH, NULL);
+    if (s->drain.silent || s->drain.report.state == WIRE_STATE_EXITED)
+        return; /* it reads the request later, or never */
     while (!control_answered(c) && clock_now_ms() < end)
         control_wait(c, DETACH_STEP_MS);
 }

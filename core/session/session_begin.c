@@ -156,6 +156,7 @@ static void adopt_mapping(struct session *s, const struct session_options *o, st
     s->drain.decoder->since_ns = begin_ns < now ? begin_ns : now;
     drain_use_mapping(s, m);
     s->adopted = chose_itself(s);
+    s->awaited = true;
     if (!s->adopted)
         return;
     s->drain.started = true;
@@ -277,6 +278,7 @@ int session_next(struct session *before, const struct session_options *o, struct
     }
     session_jvm(before, &s->jvm);
     memcpy(s->library, before->library, sizeof s->library);
+    s->awaited = before->awaited;
     s->drain.decoder->since_ns = clock_now_ns();
     session_end_thread(before);
     (void)drain_end_recording(before, NULL); /* it may be of the same file */

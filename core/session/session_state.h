@@ -33,6 +33,7 @@ struct session {
     struct thread_filter filter;   /* used by the drain thread */
     char library[PATH_MAX];        /* "": unknown */
     bool adopted;                  /* the agent chose its engines itself */
+    bool awaited;                  /* the JVM may wait for our files at its end */
     int phase_fd, wake_fd, pid_fd; /* eventfds; pidfd or -1 */
     pthread_t thread;
     bool threaded;

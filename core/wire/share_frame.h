@@ -11,7 +11,7 @@
 
 /* What a request gets back: text for the caller's stdout or stderr, or files that the caller writes,
  * one after the other. A file comes in pieces, as it is made: FILE with the path and the first bytes,
- * MORE, and END, without which it is not complete. Before the caller receives the first bytes, it is
+ * MORE, and END. A file without an END is not complete. Before the caller receives the first bytes, it is
  * asked with the path alone (PATH). */
 enum share_part {
     SHARE_OUT = 1,

@@ -183,7 +183,8 @@ static int profile(const struct options *o, const struct jvm *j, struct outputs 
         return r;
     }
     *end = watch_run(w, s, duration_ms);
-    background_end(shared);
+    if (background_end(shared))
+        watch_forget(w); /* the signal may have come after the profile's last moment */
     if (last || *end != WATCH_TIME)
         watch_close(w);
 

@@ -75,6 +75,12 @@ enum watch_end watch_run(const struct watch *w, struct session *s, uint64_t dura
     return end;
 }
 
+void watch_forget(struct watch *w) {
+    struct signalfd_siginfo info;
+    while (w->signal_fd >= 0 && read(w->signal_fd, &info, sizeof info) == sizeof info)
+        continue;
+}
+
 void watch_close(struct watch *w) {
     if (w->signal_fd < 0)
         return;

@@ -33,5 +33,7 @@ enum watch_end watch_run(const struct watch *w, struct session *s, uint64_t dura
 
 /* Restores the signals: from now on, one of them ends the process. Idempotent. */
 void watch_close(struct watch *w);
+/* Drops signals that have come, so that they have no effect after watch_close. */
+void watch_forget(struct watch *w);
 
 #endif

@@ -320,8 +320,9 @@ bool drain_read(struct session *s, bool writers_gone) {
 }
 
 #define TURN_MS 20 /* between two readings of the ring */
-/* The same if the ring contains little: fewer turns take less of the machine. Not at first, when
- * the caller waits for the first samples, and not for a ring that a burst would fill. */
+/* The same if the ring contains little: fewer turns take less of the machine. Not for a ring that a
+ * burst would fill; nor if there is a wait: of the caller for the first samples, of a new thread for its
+ * name to be compared with a pattern, of a JVM for its files before it ends. */
 #define CALM_TURN_MS 100
 #define CALM_SECONDS 2
 #define CALM_RING_BYTES (1u << 20)
@@ -334,7 +335,8 @@ static void wait_for_work(struct session *s) {
     struct drain *d = &s->drain;
     if (d->pending != WIRE_COMMAND_NONE && s->mapping.wire)
         control_wait(&d->control, TURN_MS);
-    bool calm = d->calm && d->ring.bytes >= CALM_RING_BYTES && d->seconds >= CALM_SECONDS;
+    bool hurry = s->filter.has_pattern || s->awaited || d->seconds < CALM_SECONDS;
+    bool calm = d->calm && d->ring.bytes >= CALM_RING_BYTES && !hurry;
     int timeout = TURN_MS;
     if (drain_phase(s) != SESSION_RUNNING || (s->options.frugal && d->calm))
         timeout = IDLE_TURN_MS;

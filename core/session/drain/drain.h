@@ -118,7 +118,7 @@ void drain_open_symbols(struct session *s);
 /* Requests: sends the caller's requests to the agent and waits for its answers. */
 void drain_serve_requests(struct session *s, uint64_t now, bool empty);
 void drain_take_request(struct session *s);
-/* Takes the answer to a START, if it is there and good: before the ring is read, so that the caller need not wait
+/* Takes the answer to the first START, if it is there and good: before the ring is read, so that the caller need not wait
  * for the names of the first samples. */
 void drain_take_answer(struct session *s, uint64_t now);
 /* Asks the agent to sample the currently requested engines. If none of them can be requested, the

@@ -352,8 +352,10 @@ static void answered_start(struct session *s) {
         started(s);
         return;
     }
-    err_exit_as(&e, ERR_EXIT_PROFILER,
-                r->error_code > 0 && r->error_code < 4096 ? r->error_code : EPROTO, "%s",
+    int code = r->error_code > 0 && r->error_code < 4096 ? r->error_code : EPROTO;
+    if (code == EBUSY) /* that would mean that another process profiles the JVM */
+        code = ENOTSUP;
+    err_exit_as(&e, ERR_EXIT_PROFILER, code, "%s",
                 r->message[0] ? r->message : "the agent did not start sampling");
     drain_mark(s);
     s->drain.failure_told = true;
@@ -504,8 +506,8 @@ void drain_take_request(struct session *s) {
 
 void drain_take_answer(struct session *s, uint64_t now) {
     struct drain *d = &s->drain;
-    if (d->linked && d->pending == WIRE_COMMAND_START && control_answered(&d->control) &&
-        control_runs(&d->control))
+    if (d->linked && !d->started && d->pending == WIRE_COMMAND_START &&
+        control_answered(&d->control) && control_runs(&d->control))
         answered(s, now);
 }
 

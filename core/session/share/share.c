@@ -565,6 +565,15 @@ int session_share_on(struct session *s, int socket, share_handler *handler, void
     return shared ? 0 : err_set(e, EINVAL, "a recording cannot be shared");
 }
 
+void session_quiet(struct session *s) {
+    if (!s)
+        return;
+    session_lock(s);
+    struct share *share = s->share;
+    session_unlock(s);
+    share_quiet(share);
+}
+
 int session_share_socket(struct session *s) {
     session_lock(s);
     int fd = s->share ? fcntl(s->share->listen_fd, F_DUPFD_CLOEXEC, 0) : -1;

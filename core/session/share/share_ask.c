@@ -76,7 +76,7 @@ static int is_wanted(void *arg, uint32_t kind, const char *head, size_t head_byt
     case SHARE_END:
         return a->file && bytes == 0 ? 0 : -EPROTO;
     case SHARE_FILE:
-        if (a->file || path > head_bytes || path == 1)
+        if (path > head_bytes || path == 1)
             return -EPROTO;
         return a->each(a->arg, SHARE_PATH, head, NULL, bytes - path);
     case SHARE_EXIT:

@@ -22,7 +22,7 @@ static int send_piece(struct share_reply *r, enum share_part part, const char *p
                       const void *data, size_t bytes) {
     if (r->gone)
         return -EPIPE;
-    int rc = share_send_frame(r->fd, part, path, path ? strlen(path) + 1 : 0, data, bytes);
+    int rc = share_send_piece(r->fd, part, path, path ? strlen(path) + 1 : 0, data, bytes);
     if (rc == 0 || rc == -EFBIG)
         return rc;
     r->gone = true;

@@ -191,15 +191,25 @@ int share_receive(int fd, void *out, size_t bytes, int timeout_ms) {
                    clock_now_ns() + (uint64_t)timeout_ms * MS_NS + FRAME_NS);
 }
 
-int share_send_frame(int fd, uint32_t kind, const void *a, size_t a_bytes, const void *b,
-                     size_t b_bytes) {
+static int send_frame(int fd, uint32_t kind, const void *a, size_t a_bytes, const void *b,
+                      size_t b_bytes, int stall_ms) {
     if (a_bytes > SHARE_REPLY_MAX || b_bytes > SHARE_REPLY_MAX - a_bytes)
         return -EFBIG;
     struct share_header h = {.kind = kind, .bytes = (uint32_t)(a_bytes + b_bytes)};
-    int rc = share_send(fd, &h, sizeof h, SHARE_STALL_MS);
+    int rc = share_send(fd, &h, sizeof h, stall_ms);
     if (rc == 0)
-        rc = share_send(fd, a, a_bytes, SHARE_STALL_MS);
-    return rc == 0 ? share_send(fd, b, b_bytes, SHARE_STALL_MS) : rc;
+        rc = share_send(fd, a, a_bytes, stall_ms);
+    return rc == 0 ? share_send(fd, b, b_bytes, stall_ms) : rc;
+}
+
+int share_send_frame(int fd, uint32_t kind, const void *a, size_t a_bytes, const void *b,
+                     size_t b_bytes) {
+    return send_frame(fd, kind, a, a_bytes, b, b_bytes, SHARE_STALL_MS);
+}
+
+int share_send_piece(int fd, uint32_t kind, const void *a, size_t a_bytes, const void *b,
+                     size_t b_bytes) {
+    return send_frame(fd, kind, a, a_bytes, b, b_bytes, SHARE_FILE_STALL_MS);
 }
 
 /* Grows *data from `have` to `want` bytes as they arrive. */

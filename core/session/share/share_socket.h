@@ -22,7 +22,8 @@
 #define SHARE_REQUEST_MAX (256u << 10) /* maximum size of a frame that a client sends */
 #define SHARE_REPLY_MAX (1u << 30)     /* maximum size of a frame that the reader sends back */
 #define SHARE_ARGUMENTS_MAX 4096
-#define SHARE_STALL_MS 5000 /* a peer without progress for this long is disconnected */
+#define SHARE_STALL_MS 5000       /* a peer without progress for this long is disconnected */
+#define SHARE_FILE_STALL_MS 30000 /* a client that writes a file may have to wait for its disk */
 
 /* Program and layout: both sides must have the same. */
 struct share_hello {
@@ -84,6 +85,9 @@ int share_send(int fd, const void *data, size_t bytes, int timeout_ms);
 int share_receive(int fd, void *out, size_t bytes, int timeout_ms);
 
 int share_send_frame(int fd, uint32_t kind, const void *a, size_t a_bytes, const void *b,
+                     size_t b_bytes);
+/* The same for a piece of a file. */
+int share_send_piece(int fd, uint32_t kind, const void *a, size_t a_bytes, const void *b,
                      size_t b_bytes);
 
 /* Receives the next frame, malloc'ed, with a NUL behind it. Memory is allocated as the bytes

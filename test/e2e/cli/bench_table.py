@@ -113,7 +113,7 @@ def measured(scratch):
     want(p.returncode == 0, "exit %d: %s" % (p.returncode, out[-500:]))
     want("peer: Peer 9.9" in out and "start: exit 1: no such thing" in out, out)
     found = json.loads(read(path))
-    want([r["id"] for r in found["rows"]] == ["start", "stop", "duration"], found["rows"])
+    want([r["id"] for r in found["rows"]] == ["attach", "start", "stop", "duration"], found["rows"])
     for row in found["rows"]:
         want(row["jtop_prof"]["median"] > 0 and "no such thing" in row["peer"]["note"], row)
     want(os.listdir(os.path.join(scratch, "tmp")) == [], "files are left")

@@ -18,9 +18,10 @@
 struct arrival {
     const struct options *o;
     const struct text *pattern; /* of o->file, as sent to the reader */
-    bool to_stdout;             /* the file that arrives is for standard output */
-    bool open;                  /* `file` is being written */
-    char *path;                 /* its path; NULL: none arrives */
+    char *path;   /* of the file that arrives; "-": standard output; NULL: none does */
+    bool gathers; /* it is gathered, and written at its end */
+    struct text gathered;
+    bool open; /* `file` is being written */
     struct output_file file;
     int result;   /* first failure here: -errno */
     struct err e; /* the reason of `result` */
@@ -50,42 +51,6 @@ static int check_arrival(struct arrival *a, const char *path) {
     return a->result;
 }
 
-static int begin_file(struct arrival *a, const char *path) {
-    a->path = strdup(path);
-    int r = a->path ? export_check_path(a->path, &a->e)
-                    : err_exit_as(&a->e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
-    if (r == 0)
-        r = output_file_open(&a->file, a->path, ERR_EXIT_PROFILER, &a->e);
-    a->open = r == 0;
-    return r;
-}
-
-/* The file appears only now. */
-static int end_file(struct arrival *a) {
-    int r = a->open ? output_file_commit(&a->file, &a->e) : 0;
-    if (r == 0 && a->open && !background_is_asprof(program_invocation_name))
-        output_say_written(a->o, a->path, OUTPUT_SAMPLES_UNKNOWN);
-    a->open = false;
-    free(a->path);
-    a->path = NULL;
-    return r;
-}
-
-static void drop_file(struct arrival *a) {
-    if (a->open)
-        output_file_abort(&a->file);
-    a->open = false;
-    free(a->path);
-    a->path = NULL;
-}
-
-static int add_to_file(struct arrival *a, const void *data, size_t bytes) {
-    int r = a->open ? output_file_write(&a->file, data, bytes, &a->e) : 0;
-    if (r < 0)
-        drop_file(a);
-    return r;
-}
-
 size_t background_clean(char *out, const char *data, size_t bytes) {
     size_t written = 0;
     for (size_t at = 0; at < bytes; at++) {
@@ -113,6 +78,77 @@ static void put(FILE *f, const char *data, size_t bytes) {
     free(text);
 }
 
+static void drop_file(struct arrival *a) {
+    if (a->open)
+        output_file_abort(&a->file);
+    a->open = false;
+    text_free(&a->gathered);
+    free(a->path);
+    a->path = NULL;
+}
+
+/* A pipe or a terminal may be read slowly, and the reader must not wait for that: such a file is
+ * written when everything has arrived. */
+static bool must_gather(const char *path) {
+    struct stat st;
+    if (strcmp(path, "-") == 0)
+        return fstat(STDOUT_FILENO, &st) != 0 || !S_ISREG(st.st_mode);
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/* A file that has no end before the next one begins is not complete. */
+static int begin_file(struct arrival *a, const char *path) {
+    drop_file(a);
+    a->path = strdup(path);
+    if (!a->path)
+        return err_exit_as(&a->e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
+    a->gathers = must_gather(path);
+    if (strcmp(path, "-") == 0)
+        return 0;
+    int r = export_check_path(path, &a->e);
+    if (r == 0 && !a->gathers) {
+        r = output_file_open(&a->file, a->path, ERR_EXIT_PROFILER, &a->e);
+        a->open = r == 0;
+    }
+    return r;
+}
+
+static int add_to_file(struct arrival *a, const void *data, size_t bytes) {
+    if (a->gathers)
+        text_add_n(&a->gathered, data, bytes);
+    else if (a->open)
+        return output_file_write(&a->file, data, bytes, &a->e);
+    else if (a->path && strcmp(a->path, "-") == 0)
+        put(stdout, data, bytes);
+    return 0;
+}
+
+static int write_gathered(struct arrival *a) {
+    if (a->gathered.failed)
+        return err_exit_as(&a->e, ERR_EXIT_PROFILER, ENOMEM, "no memory for %s", a->path);
+    if (strcmp(a->path, "-") != 0)
+        return export_write(a->path, &a->gathered, &a->e);
+    put(stdout, a->gathered.data ? a->gathered.data : "", a->gathered.len);
+    return 0;
+}
+
+/* The file appears only now. */
+static int end_file(struct arrival *a) {
+    int r = 0;
+    if (!a->path)
+        return 0;
+    if (a->gathers)
+        r = write_gathered(a);
+    else if (a->open)
+        r = output_file_commit(&a->file, &a->e);
+    bool written = r == 0 && (a->open || a->gathers) && strcmp(a->path, "-") != 0;
+    a->open = false;
+    if (written && !background_is_asprof(program_invocation_name))
+        output_say_written(a->o, a->path, OUTPUT_SAMPLES_UNKNOWN);
+    drop_file(a);
+    return r;
+}
+
 static void say_error(const char *data, size_t bytes) {
     if (!background_is_asprof(program_invocation_name))
         fputs("jtop-prof: ", stderr);
@@ -127,12 +163,18 @@ static int arrives(void *arg, enum share_part part, const char *path, const void
     switch (part) {
     case SHARE_PATH:
         return check_arrival(a, path);
+    case SHARE_OUT:
+        put(stdout, data, bytes);
+        break;
     case SHARE_ERROR:
         say_error(data, bytes);
         break;
     case SHARE_FILE:
-        a->to_stdout = strcmp(path, "-") == 0;
-        r = a->to_stdout ? 0 : begin_file(a, path);
+        r = begin_file(a, path);
+        r = r == 0 ? add_to_file(a, data, bytes) : r;
+        break;
+    case SHARE_MORE:
+        r = add_to_file(a, data, bytes);
         break;
     case SHARE_END:
         r = end_file(a);
@@ -140,10 +182,8 @@ static int arrives(void *arg, enum share_part part, const char *path, const void
     default:
         break;
     }
-    if (part == SHARE_OUT || (a->to_stdout && (part == SHARE_FILE || part == SHARE_MORE)))
-        put(stdout, data, bytes);
-    else if (r == 0 && (part == SHARE_FILE || part == SHARE_MORE))
-        r = add_to_file(a, data, bytes);
+    if (r < 0) /* the rest of this file is not wanted any more */
+        drop_file(a);
     if (r < 0 && a->result == 0)
         a->result = r;
     return 0;

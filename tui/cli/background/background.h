@@ -54,8 +54,8 @@ struct background *background_share(const struct options *o, struct session *s);
 share_handler background_answer_screen;
 
 /* Call this when the profile is over and its files are being written: a `stop` now comes too late.
- * Accepts NULL. */
-void background_end(struct background *b);
+ * True: one came before, and SIGTERM was sent to this process. Accepts NULL. */
+bool background_end(struct background *b);
 
 /* Frees what background_share returned; call it after session_close. Accepts NULL. */
 void background_free(struct background *b);

@@ -213,7 +213,7 @@ struct answer {
     const char *program;
     struct text out, remark; /* out: for stdout; remark: a line for stderr */
     struct outputs files;
-    bool end_process; /* end this process after the answer was sent */
+    bool ends; /* the profile is to end after the answer was sent */
 };
 
 static void wake(struct background *b) {
@@ -331,12 +331,12 @@ static int stop_foreground(struct answer *a, struct err *e) {
         return share_just_ending(a->jvm.pid, e);
     bool own = a->b->o->files > 0;
     int r = own && !a->o->files && !a->o->formats ? 0 : answer_dump(a, e);
-    if (r < 0)
+    if (r < 0 || a->b->closing) /* it has just ended by itself */
         return r;
     if (own)
         text_addf(&a->remark, "%sprocess %d ends its profile and writes its own files",
                   a->remark.len ? "; " : "", (int)getpid());
-    a->end_process = true;
+    a->ends = true;
     return 0;
 }
 
@@ -464,6 +464,19 @@ static void send(const struct answer *a) {
         share_say(a->reply, SHARE_ERROR, a->remark.data);
 }
 
+/* Ends a profile in the foreground, unless it has ended meanwhile: its files are being written. */
+static void end_process(const struct answer *a) {
+    struct background *b = a->b;
+    if (!a->ends)
+        return;
+    pthread_mutex_lock(&b->lock);
+    if (!b->closing) {
+        kill(getpid(), SIGTERM);
+        b->told = true;
+    }
+    pthread_mutex_unlock(&b->lock);
+}
+
 static void free_answer(struct answer *a) {
     text_free(&a->out);
     text_free(&a->remark);
@@ -498,8 +511,7 @@ int background_answer(void *arg, struct share_reply *reply, const char *cwd, int
                         "the profiler process has no memory for an answer");
     if (r == 0)
         send(a);
-    if (a->end_process)
-        kill(getpid(), SIGTERM);
+    end_process(a);
     free_answer(a);
     return r;
 }
@@ -527,12 +539,14 @@ struct background *background_share(const struct options *o, struct session *s) 
     return NULL;
 }
 
-void background_end(struct background *b) {
+bool background_end(struct background *b) {
     if (!b)
-        return;
+        return false;
     pthread_mutex_lock(&b->lock);
     b->closing = true;
+    bool told = b->told;
     pthread_mutex_unlock(&b->lock);
+    return told;
 }
 
 void background_free(struct background *b) {

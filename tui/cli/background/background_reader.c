@@ -28,6 +28,7 @@ static int attach(struct background *b, struct options *o, const struct jvm *j, 
         return session_adopt(o->reader_fd, o->reader_pid, &o->session, s, e);
     o->session.record = b->turn ? NULL : o->session.record; /* only in the first turn: now the file
                                                                exists */
+    session_quiet(before);
     int r = before ? session_next(before, &o->session, s, e) : -ENOTCONN;
     session_close(before);
     b->s = NULL;

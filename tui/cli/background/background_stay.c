@@ -71,7 +71,7 @@ void background_stay_on(struct background_stay *stay, struct background *b, enum
     }
     pthread_mutex_lock(&b->lock);
     b->wake_fd = wake;
-    b->foreground = b->closing = false;
+    b->foreground = b->closing = b->told = false;
     b->written = b->asked_for = true;
     b->active_ms = clock_now_ms();
     pthread_mutex_unlock(&b->lock);

@@ -77,37 +77,15 @@ static int check_sticky(const struct output_file *f, const struct stat *old, str
                 "choose another name", e);
 }
 
-/* Gives the file a temporary name that nobody has: a new file, or f->fd if it is open. */
-static bool name_temp(struct output_file *f) {
-    char own[64];
-    snprintf(own, sizeof own, "/proc/self/fd/%d", f->fd);
+static int create_temp(struct output_file *f, struct err *e) {
     for (int i = 0; i < TEMP_NAMES; i++) {
         snprintf(f->temp, sizeof(f->temp), ".jtop-prof-%ld-%d.tmp", (long)getpid(), i);
-        if (f->fd >= 0 && linkat(AT_FDCWD, own, f->dir, f->temp, AT_SYMLINK_FOLLOW) == 0)
-            return true;
-        int fd = f->fd >= 0 ? -1
-                            : openat(f->dir, f->temp,
-                                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-        if (fd >= 0) {
-            f->fd = fd;
-            return true;
-        }
+        f->fd = openat(f->dir, f->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+        if (f->fd >= 0)
+            return 0;
         if (errno != EEXIST)
             break;
     }
-    return false;
-}
-
-/* Where the file system can do that, the file has no name until it is complete: nothing is left if
- * this process is killed. */
-static int create_temp(struct output_file *f, struct err *e) {
-    f->fd = openat(f->dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0644);
-    if (f->fd >= 0) {
-        f->unnamed = true;
-        return 0;
-    }
-    if (name_temp(f))
-        return 0;
     int code = errno;
     f->temp[0] = '\0';
     return fail(f, code, NULL,
@@ -216,14 +194,9 @@ int output_file_write(struct output_file *f, const char *data, size_t len, struc
 
 int output_file_commit(struct output_file *f, struct err *e) {
     int err = 0;
-    if (f->unnamed && !name_temp(f)) {
-        int code = errno;
-        f->temp[0] = '\0';
-        err = fail(f, code, NULL, NULL, e);
-    }
     int fd = f->fd;
     f->fd = -1;
-    if (close(fd) && !err) /* network file systems report a full disk at this point */
+    if (close(fd)) /* network file systems report a full disk at this point */
         err = fail(f, errno, NULL, NULL, e);
     if (!err && f->temp[0]) {
         if (renameat(f->dir, f->temp, f->dir, f->base))

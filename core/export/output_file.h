@@ -1,6 +1,6 @@
 /*
- * An output file that appears complete or not at all. It is written without a name (O_TMPFILE) or
- * under a temporary one in its target directory, then renamed. Only the rename replaces an existing file. A symbolic link is
+ * An output file that appears complete or not at all. It is written under a temporary name in its
+ * target directory, then renamed. Only the rename replaces an existing file. A symbolic link is
  * replaced, not followed, because another user may have planted it.
  *
  * Terminals, /dev/null, pipes, /dev/stdout and the like are written to directly.
@@ -12,7 +12,6 @@
 
 #include "core/base/err.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct output_file {
@@ -20,8 +19,7 @@ struct output_file {
     int dir;          /* the directory; -1: the file is written to directly */
     int fd;
     const char *base; /* the last part of path */
-    char temp[64];    /* current name of the file; "" if it has none */
-    bool unnamed;     /* it gets that name only when it is complete */
+    char temp[64];    /* current name of the file; "" if there is no temporary file */
     size_t written;   /* bytes written so far */
     size_t whole;     /* final size in bytes, for the message that the disk is full; 0: not known */
     int exit_code;    /* enum err_exit used for failures */

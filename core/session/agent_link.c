@@ -159,7 +159,7 @@ static int refused(const struct jvm *j, int result, struct err *e) {
                            pid);
     case HANDSHAKE_SIGNAL:
         return err_exit_as(
-            e, ERR_EXIT_PROFILER, ENOTSUP,
+            e, ERR_EXIT_PROFILER, EPROTO,
             "libraries in JVM %d have installed their SIGSEGV handlers over the agent's too "
             "often: find out which libraries reinstall their handlers",
             pid);

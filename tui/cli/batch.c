@@ -179,7 +179,7 @@ static int profile(const struct options *o, const struct jvm *j, struct outputs 
     r = outputs_begin(out, o, s, e);
     if (r < 0) {
         session_close(s);
-        background_free(shared);
+        (void)background_free(shared);
         return r;
     }
     *end = watch_run(w, s, duration_ms);
@@ -221,7 +221,8 @@ static int profile(const struct options *o, const struct jvm *j, struct outputs 
     session_close(s);
     if (r == 0 && o->session.record)
         output_say_written(o, o->session.record, st.samples);
-    background_free(shared);
+    if (background_free(shared) && *end == WATCH_TIME)
+        *end = WATCH_SIGNAL;
     return r;
 }
 

@@ -320,9 +320,9 @@ bool drain_read(struct session *s, bool writers_gone) {
 }
 
 #define TURN_MS 20 /* between two readings of the ring */
-/* The same if the ring contains little: fewer turns take less of the machine. Not for a ring that a
- * burst would fill; nor if there is a wait: of the caller for the first samples, of a new thread for its
- * name to be compared with a pattern, of a JVM for its files before it ends. */
+/* The same if the ring contains little: fewer turns take less of the machine. A burst must not fill
+ * the ring meanwhile. And there are sessions that cannot wait: the first samples are to be seen soon,
+ * a pattern must be compared with a new thread's name, or a JVM that ends waits for our files. */
 #define CALM_TURN_MS 100
 #define CALM_SECONDS 2
 #define CALM_RING_BYTES (1u << 20)

@@ -49,10 +49,12 @@ struct share {
     bool served_out;       /* the worker has finished */
     bool quiet, quiet_now; /* quiet: no more requests may be served; quiet_now: none is
                               being served */
+    bool cut;              /* the client that is being served is disconnected */
     bool quit;
     pthread_cond_t changed;
 };
 
+#define LAST_ANSWER_S 5
 #define SEND_BYTES (1 << 20)
 #define REQUEST_NS UINT64_C(5000000000)
 #define DEAF_NS UINT64_C(100000000)
@@ -335,6 +337,8 @@ static void share_worker_end(struct share *h) {
 
 static bool is_quiet(struct share *h) {
     pthread_mutex_lock(&h->lock);
+    if (h->cut && h->served)
+        shutdown(h->served->fd, SHUT_RDWR); /* the worker ends soon */
     if (h->quiet && !h->served) {
         h->quiet_now = true;
         pthread_cond_broadcast(&h->changed);
@@ -520,15 +524,28 @@ int share_begin(struct session *s, int socket, share_handler *handler, void *arg
     return 0;
 }
 
-void share_quiet(struct share *h) {
-    if (!h)
-        return;
+/* `limited`: after LAST_ANSWER_S the client in progress is disconnected. */
+static void be_quiet(struct share *h, bool limited) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LAST_ANSWER_S;
     pthread_mutex_lock(&h->lock);
     h->quiet = true;
     signal_fd(h->wake_fd);
-    while (!h->quiet_now)
-        pthread_cond_wait(&h->changed, &h->lock);
+    while (!h->quiet_now) {
+        if (!limited || h->cut) {
+            pthread_cond_wait(&h->changed, &h->lock);
+        } else if (pthread_cond_timedwait(&h->changed, &h->lock, &until) == ETIMEDOUT) {
+            h->cut = true;
+            signal_fd(h->wake_fd);
+        }
+    }
     pthread_mutex_unlock(&h->lock);
+}
+
+void share_quiet(struct share *h) {
+    if (h)
+        be_quiet(h, false);
 }
 
 void share_end(struct share *h) {
@@ -571,7 +588,8 @@ void session_quiet(struct session *s) {
     session_lock(s);
     struct share *share = s->share;
     session_unlock(s);
-    share_quiet(share);
+    if (share)
+        be_quiet(share, true);
 }
 
 int session_share_socket(struct session *s) {

@@ -62,8 +62,8 @@ int session_share_socket(struct session *s);
 int session_share_on(struct session *s, int socket, share_handler *handler, void *arg,
                      struct err *e);
 
-/* Waits until the request in progress is answered. Later ones get -EAGAIN until another session is
- * shared. Not for handlers. NULL is fine. */
+/* Waits until the request in progress is answered, but not for long: then its client is disconnected.
+ * Later requests get -EAGAIN until another session is shared. Not for handlers. NULL is fine. */
 void session_quiet(struct session *s);
 
 /* The answer while a session ends, also for handlers: -EAGAIN with a message. share_ask tries again

@@ -8,24 +8,39 @@
 #include "core/session/share/holder.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A report that is written when the whole answer has arrived. */
+struct gathered {
+    char *path; /* "-": standard output */
+    struct text data;
+};
+
+#define GATHERED_MAX (1u << 30) /* bytes of all of them */
+
 /* The reader's answer, on its way to this shell. */
 struct arrival {
     const struct options *o;
     const struct text *pattern; /* of o->file, as sent to the reader */
-    char *path;   /* of the file that arrives; "-": standard output; NULL: none does */
-    bool gathers; /* it is gathered, and written at its end */
-    struct text gathered;
-    bool open; /* `file` is being written */
+    int result;                 /* first failure here: -errno */
+    struct err e;               /* the reason of `result` */
+    char *path;                 /* of the file that arrives; "-": standard output; NULL: none, or
+                                   it is not wanted any more */
+    bool gathers;               /* it goes to item[items] */
+    struct gathered item[OUTPUTS_MAX];
+    int items;
+    size_t bytes; /* in them */
     struct output_file file;
-    int result;   /* first failure here: -errno */
-    struct err e; /* the reason of `result` */
 };
+
+/* The file that is being written; NULL: none. For a signal that ends this process. */
+static const struct output_file *_Atomic written_now;
 
 bool background_is_asprof(const char *program) {
     const char *slash = strrchr(program, '/');
@@ -66,29 +81,53 @@ size_t background_clean(char *out, const char *data, size_t bytes) {
 }
 
 /* Prints data. A terminal gets clean text only, because the answering process may not be a genuine
- * reader. */
-static void put(FILE *f, const char *data, size_t bytes) {
-    char *text = isatty(fileno(f)) == 1 ? malloc(bytes + 1) : NULL;
-    if (text)
-        fwrite(text, 1, background_clean(text, data, bytes), f);
-    else if (isatty(fileno(f)) == 1)
-        fputs("jtop-prof: no memory for the answer of the profiler process\n", stderr);
-    else
-        fwrite(data, 1, bytes, f);
+ * reader. A closed pipe (| head) is no failure. */
+static int put(FILE *f, const char *data, size_t bytes) {
+    bool terminal = isatty(fileno(f)) == 1;
+    char *text = terminal ? malloc(bytes + 1) : NULL;
+    if (terminal && !text)
+        return -ENOMEM;
+    size_t length = terminal ? background_clean(text, data, bytes) : bytes;
+    int r = fwrite(terminal ? text : data, 1, length, f) == length ? 0 : -errno;
     free(text);
+    return r == -EPIPE ? 0 : r;
+}
+
+static int put_on_stdout(struct arrival *a, const char *data, size_t bytes) {
+    int r = put(stdout, data, bytes);
+    return r < 0 ? err_set(&a->e, -r, "cannot write to standard output: %s", strerror(-r)) : 0;
+}
+
+static void remove_unfinished(int signo) {
+    const struct output_file *f = atomic_load(&written_now);
+    if (f && f->temp[0])
+        unlinkat(f->dir, f->temp, 0);
+    signal(signo, SIG_DFL);
+    raise(signo);
+}
+
+/* A signal that ends this process leaves no part of a file behind. */
+static void catch_ends(void) {
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        struct sigaction now, ours = {.sa_handler = remove_unfinished};
+        if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+            sigaction(ends[i], &ours, NULL);
+    }
 }
 
 static void drop_file(struct arrival *a) {
-    if (a->open)
+    bool open = atomic_exchange(&written_now, NULL) != NULL;
+    if (open)
         output_file_abort(&a->file);
-    a->open = false;
-    text_free(&a->gathered);
+    if (a->gathers)
+        text_free(&a->item[a->items].data);
+    a->gathers = false;
     free(a->path);
     a->path = NULL;
 }
 
-/* A pipe or a terminal may be read slowly, and the reader must not wait for that: such a file is
- * written when everything has arrived. */
+/* Pipes and terminals may be read slowly, and the reader must not wait for that. */
 static bool must_gather(const char *path) {
     struct stat st;
     if (strcmp(path, "-") == 0)
@@ -100,59 +139,87 @@ static bool must_gather(const char *path) {
 static int begin_file(struct arrival *a, const char *path) {
     drop_file(a);
     a->path = strdup(path);
-    if (!a->path)
-        return err_exit_as(&a->e, ERR_EXIT_PROFILER, ENOMEM, "no memory");
+    if (!a->path || a->items == OUTPUTS_MAX)
+        return err_exit_as(&a->e, ERR_EXIT_PROFILER, ENOMEM, "no memory for %s", path);
     a->gathers = must_gather(path);
     if (strcmp(path, "-") == 0)
         return 0;
     int r = export_check_path(path, &a->e);
     if (r == 0 && !a->gathers) {
         r = output_file_open(&a->file, a->path, ERR_EXIT_PROFILER, &a->e);
-        a->open = r == 0;
+        if (r == 0)
+            atomic_store(&written_now, &a->file);
     }
     return r;
 }
 
-static int add_to_file(struct arrival *a, const void *data, size_t bytes) {
-    if (a->gathers)
-        text_add_n(&a->gathered, data, bytes);
-    else if (a->open)
-        return output_file_write(&a->file, data, bytes, &a->e);
-    else if (a->path && strcmp(a->path, "-") == 0)
-        put(stdout, data, bytes);
-    return 0;
+static int gather(struct arrival *a, const void *data, size_t bytes) {
+    struct text *t = &a->item[a->items].data;
+    a->bytes += bytes;
+    if (a->bytes <= GATHERED_MAX)
+        text_add_n(t, data, bytes);
+    return a->bytes <= GATHERED_MAX && !t->failed
+               ? 0
+               : err_exit_as(&a->e, ERR_EXIT_PROFILER, ENOMEM,
+                             "no memory for a report that is not written to a regular file");
 }
 
-static int write_gathered(struct arrival *a) {
-    if (a->gathered.failed)
-        return err_exit_as(&a->e, ERR_EXIT_PROFILER, ENOMEM, "no memory for %s", a->path);
-    if (strcmp(a->path, "-") != 0)
-        return export_write(a->path, &a->gathered, &a->e);
-    put(stdout, a->gathered.data ? a->gathered.data : "", a->gathered.len);
-    return 0;
+static int add_to_file(struct arrival *a, const void *data, size_t bytes) {
+    if (!a->path)
+        return 0;
+    if (a->gathers)
+        return gather(a, data, bytes);
+    if (strcmp(a->path, "-") == 0)
+        return put_on_stdout(a, data, bytes);
+    return output_file_write(&a->file, data, bytes, &a->e);
+}
+
+static void say_written(const struct arrival *a, const char *path) {
+    if (!background_is_asprof(program_invocation_name))
+        output_say_written(a->o, path, OUTPUT_SAMPLES_UNKNOWN);
 }
 
 /* The file appears only now. */
 static int end_file(struct arrival *a) {
     int r = 0;
-    if (!a->path)
-        return 0;
-    if (a->gathers)
-        r = write_gathered(a);
-    else if (a->open)
+    if (a->path && a->gathers) {
+        a->item[a->items++].path = a->path;
+        a->path = NULL;
+        a->gathers = false;
+    } else if (a->path && strcmp(a->path, "-") != 0) {
+        atomic_store(&written_now, NULL);
         r = output_file_commit(&a->file, &a->e);
-    bool written = r == 0 && (a->open || a->gathers) && strcmp(a->path, "-") != 0;
-    a->open = false;
-    if (written && !background_is_asprof(program_invocation_name))
-        output_say_written(a->o, a->path, OUTPUT_SAMPLES_UNKNOWN);
+        if (r == 0)
+            say_written(a, a->path);
+    }
     drop_file(a);
     return r;
+}
+
+static int write_one(struct arrival *a, const struct gathered *g) {
+    if (strcmp(g->path, "-") == 0)
+        return put_on_stdout(a, g->data.data ? g->data.data : "", g->data.len);
+    int r = export_write(g->path, &g->data, &a->e);
+    if (r == 0)
+        say_written(a, g->path);
+    return r;
+}
+
+static void write_gathered(struct arrival *a) {
+    for (int i = 0; i < a->items; i++) {
+        int r = write_one(a, &a->item[i]);
+        if (r < 0 && a->result == 0)
+            a->result = r;
+        text_free(&a->item[i].data);
+        free(a->item[i].path);
+    }
+    a->items = 0;
 }
 
 static void say_error(const char *data, size_t bytes) {
     if (!background_is_asprof(program_invocation_name))
         fputs("jtop-prof: ", stderr);
-    put(stderr, data, bytes);
+    (void)put(stderr, data, bytes);
     putc('\n', stderr);
 }
 
@@ -164,7 +231,7 @@ static int arrives(void *arg, enum share_part part, const char *path, const void
     case SHARE_PATH:
         return check_arrival(a, path);
     case SHARE_OUT:
-        put(stdout, data, bytes);
+        r = put_on_stdout(a, data, bytes);
         break;
     case SHARE_ERROR:
         say_error(data, bytes);
@@ -253,9 +320,11 @@ static int ask(const struct options *o, const struct jvm *j, char *word, int arg
         sent[0] = argv[0];
         sent[1] = word;
     }
+    catch_ends();
     if (r == 0)
         r = share_ask(j->pid, argc + before, sent, arrives, &a, e);
     drop_file(&a); /* not complete */
+    write_gathered(&a);
     if (r == -EPIPE)
         r = explain_silence(j, e);
     if (a.result < 0 && (r == 0 || r == a.result)) {

@@ -57,8 +57,9 @@ share_handler background_answer_screen;
  * True: one came before, and SIGTERM was sent to this process. Accepts NULL. */
 bool background_end(struct background *b);
 
-/* Frees what background_share returned; call it after session_close. Accepts NULL. */
-void background_free(struct background *b);
+/* Frees what background_share returned; call it after session_close. True: another process has ended
+ * the profile by `stop`, so that no further turn begins. Accepts NULL. */
+bool background_free(struct background *b);
 
 /* For asprof's -d: the collected profile can still be dumped when the command has ended. `collect`
  * runs in a process of its own, which reports its result to the caller. If all is well, it calls

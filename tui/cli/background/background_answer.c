@@ -331,7 +331,7 @@ static int stop_foreground(struct answer *a, struct err *e) {
         return share_just_ending(a->jvm.pid, e);
     bool own = a->b->o->files > 0;
     int r = own && !a->o->files && !a->o->formats ? 0 : answer_dump(a, e);
-    if (r < 0 || a->b->closing) /* it has just ended by itself */
+    if (r < 0)
         return r;
     if (own)
         text_addf(&a->remark, "%sprocess %d ends its profile and writes its own files",
@@ -464,16 +464,15 @@ static void send(const struct answer *a) {
         share_say(a->reply, SHARE_ERROR, a->remark.data);
 }
 
-/* Ends a profile in the foreground, unless it has ended meanwhile: its files are being written. */
+/* Ends a profile in the foreground. If its time was over meanwhile, its files are being written. */
 static void end_process(const struct answer *a) {
     struct background *b = a->b;
     if (!a->ends)
         return;
     pthread_mutex_lock(&b->lock);
-    if (!b->closing) {
+    if (!b->closing)
         kill(getpid(), SIGTERM);
-        b->told = true;
-    }
+    b->told = true;
     pthread_mutex_unlock(&b->lock);
 }
 
@@ -535,7 +534,7 @@ struct background *background_share(const struct options *o, struct session *s) 
     pthread_mutex_init(&b->lock, NULL);
     if (session_share(s, background_answer, b, &ignored) == 0)
         return b;
-    background_free(b);
+    (void)background_free(b);
     return NULL;
 }
 
@@ -549,9 +548,11 @@ bool background_end(struct background *b) {
     return told;
 }
 
-void background_free(struct background *b) {
+bool background_free(struct background *b) {
+    bool told = b && b->told;
     if (!b)
-        return;
+        return false;
     pthread_mutex_destroy(&b->lock);
     free(b);
+    return told;
 }

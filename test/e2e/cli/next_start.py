@@ -2,17 +2,20 @@
 # timeout: 150, tier: fast
 """A start after a stop begins a new profile in the same process, which still has the agent: with its
 own samples, options and files. In another situation than that process's, it takes a new one."""
+import errno
 import os
 import re
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 
-from lib import (PROF, WAIT, Checks, Jvm, Prof, burn, collapsed, good, prof, readers, total, traces,
-                 wait_for, want)
+from lib import (PROF, WAIT, Checks, Jvm, Prof, burn, collapsed, good, prof, read, readers, total,
+                 traces, wait_for, want)
 
 
 def reader(jvm):
@@ -59,6 +62,23 @@ def own_counters(jvm):
         stated = int(re.search(r"(\d+) samples, (\d+) dropped", good("status", jvm.pid)).group(1))
         want(samples <= stated < samples + 3000, "%d samples, status says %d" % (samples, stated))
         stopped(jvm)
+
+
+def agent_seconds(jvm):
+    return float(re.search(r"^\w+agent_cpu_seconds_total\S* (\S+)$", good("metrics", jvm.pid),
+                           re.M).group(1))
+
+
+def own_agent_time(jvm):
+    good("start", "-e", "cpu", "-i", "100us", jvm.pid)
+    burn(jvm.pid, 2)
+    long = agent_seconds(jvm)
+    stopped(jvm)
+    good("start", "-e", "cpu", "-i", "10ms", jvm.pid)
+    burn(jvm.pid, 0.1)
+    short = agent_seconds(jvm)
+    stopped(jvm)
+    want(0 <= short < long / 2, "the agent used %g s, %g s in the profile before" % (short, long))
 
 
 def own_options(jvm):
@@ -147,14 +167,63 @@ def confined(jvm, scratch):
         first = stopped_one
 
 
+def hello_of(jvm):
+    """What this program says first to a process that has a profile: it is sent to us."""
+    start = read("/proc/%d/stat" % jvm.pid).rsplit(")", 1)[1].split()[19]
+    name = "\0jtop-prof/%d-%s-%d" % (jvm.pid, start, os.stat("/proc/self/ns/pid").st_ino)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(name)
+        listener.listen()
+        listener.settimeout(WAIT)
+        with subprocess.Popen([PROF, "stop", str(jvm.pid)], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as p:
+            try:
+                while True:  # the first connection may only look whether somebody is there
+                    with listener.accept()[0] as peer:
+                        peer.settimeout(WAIT)
+                        head = peer.recv(8, socket.MSG_WAITALL)
+                        if len(head) == 8:
+                            return name, head + peer.recv(struct.unpack("<II", head)[1],
+                                                          socket.MSG_WAITALL)
+            finally:
+                p.kill()
+
+
+def stranger(jvm, scratch):
+    """Who asks a process to begin a profile must be the same program with the same rights."""
+    for pid in readers(jvm.pid):
+        os.kill(pid, signal.SIGTERM)
+    wait_for(lambda: not readers(jvm.pid), "the processes' end")
+    name, hello = hello_of(jvm)
+    profile(jvm, "-e", "cpu")
+    path = os.path.join(scratch, "stranger.collapsed")
+    words = [scratch, "jtop-prof", "begin-here", "start", "-e", "cpu", "-o", "collapsed", "-f", path,
+             str(jvm.pid)]
+    request = b"".join(w.encode() + b"\0" for w in words)
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(WAIT)
+        s.connect(name)
+        s.sendall(hello + struct.pack("<II", 17, len(request)) + request)
+        kind, length = struct.unpack("<II", s.recv(8, socket.MSG_WAITALL))
+        result = struct.unpack_from("<i", s.recv(length, socket.MSG_WAITALL))[0]
+    want(kind == 4 and result == -errno.ENOTCONN, "answer %d, result %d" % (kind, result))
+    want("not active" in good("status", jvm.pid), "a stranger's profile runs")
+    good("stop", jvm.pid)
+    want(not os.path.exists(path), "a stranger's file was written")
+
+
 def recordings(jvm, scratch):
     """The same file twice; and one that only the process of the start has open."""
     path = os.path.join(scratch, "twice.jtop")
-    for seconds in (1.5, 0.3):
-        good("start", "-e", "cpu", "-i", "1ms", "--record", path, jvm.pid)
+    sizes = []
+    for seconds in (3, 0.2):
+        good("start", "-e", "cpu", "-i", "200us", "--record", path, jvm.pid)
         burn(jvm.pid, seconds)
         stacks = stopped(jvm)
-    profile(jvm, "-e", "cpu")
+        sizes.append(os.path.getsize(path))
+    profile(jvm, "-e", "cpu")  # the recording ends when the next profile begins
+    sizes.append(os.path.getsize(path))
+    want(max(sizes[1:]) < 0.6 * sizes[0], "bytes: %r" % sizes)
     again = collapsed(good("-i", "1ms", "-o", "collapsed", path))
     want(abs(total(again) - total(stacks)) <= 0.1 * total(stacks) + 20,
          "%d samples in the file, %d in the profile" % (total(again), total(stacks)))
@@ -236,11 +305,13 @@ def main():
     with tempfile.TemporaryDirectory() as scratch, Jvm("Shares", "single") as jvm:
         checks.run("the same process", same_process, jvm)
         checks.run("counters", own_counters, jvm)
+        checks.run("the agent's time", own_agent_time, jvm)
         checks.run("options", own_options, jvm)
         checks.run("files", own_files, jvm, scratch)
         checks.run("refused", refused, jvm)
         checks.run("another situation", another_situation, jvm, scratch)
         checks.run("confined", confined, jvm, scratch)
+        checks.run("a stranger", stranger, jvm, scratch)
         checks.run("recordings", recordings, jvm, scratch)
         checks.run("in a loop", in_a_loop, jvm, scratch)
         checks.run("told to end", told_to_end, jvm, scratch)

@@ -142,6 +142,8 @@ void scratch_free(struct scratch *k) {
     free(k->touch);
     free(k->path_branch);
     free(k->path_total);
+    free(k->branch);
+    free(k->built);
 }
 
 void profile_free(struct profile *p) {
@@ -167,6 +169,8 @@ void profile_free(struct profile *p) {
     native_fold_free(&p->native_fold);
     for (int i = 0; i < STANDING; i++)
         standing_free(&p->standing[i]);
+    for (int i = 0; i < SPARKS; i++)
+        sparks_free(&p->sparks[i]);
     scratch_free(&p->scratch);
     free(p);
 }

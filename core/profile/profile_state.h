@@ -11,6 +11,7 @@
 #include "core/profile/profile.h"
 #include "core/profile/snapshot/filter.h"
 #include "core/profile/snapshot/native_fold.h"
+#include "core/profile/snapshot/sparks.h"
 #include "core/profile/snapshot/standing.h"
 #include "core/profile/table/call_tree.h"
 #include "core/profile/table/lock_table.h"
@@ -50,6 +51,10 @@ struct scratch {
     uint32_t *path_branch;
     uint64_t *path_total;
     uint32_t path_cap;
+    struct branch *branch;
+    uint32_t branch_cap;
+    struct snapshot_node *built;
+    uint32_t built_cap;
 };
 
 /* Limits on the memory that is kept: for lists whose length depends on the query, and for arrays as
@@ -89,7 +94,8 @@ struct profile {
     struct filter owner_filter; /* the same, for the tree of owners' stacks */
     struct native_fold native_fold;
     struct standing standing[STANDING]; /* of the last queries */
-    uint64_t asked;                     /* serial number of the queries to `standing` */
+    struct sparks sparks[SPARKS];       /* the same */
+    uint64_t asked;                     /* serial number of the queries to these two */
     struct scratch scratch;
     uint64_t key[PROFILE_STACK_MAX];
 };

@@ -192,7 +192,8 @@ int main(void) {
     struct bench b = {.second = 1000, .status = {.phase = SESSION_RUNNING, .walker = "vm"}};
     struct canvas c = {0};
     struct model m;
-    (void)mallopt(M_MMAP_THRESHOLD, 1 << 20); /* as the program does */
+    (void)mallopt(M_MMAP_THRESHOLD, 4 << 20); /* as the program does */
+    (void)mallopt(M_TRIM_THRESHOLD, 8 << 20);
     setlocale(LC_CTYPE, "C.UTF-8");
     b.stack = calloc(STACKS, sizeof *b.stack);
     make_stacks(&b);

@@ -401,7 +401,8 @@ static void run_hour(void) {
 int main(int argc, char **argv) {
     if (argc > 1)
         random_state = strtoull(argv[1], NULL, 10);
-    (void)mallopt(M_MMAP_THRESHOLD, 1 << 20); /* as the program does */
+    (void)mallopt(M_MMAP_THRESHOLD, 4 << 20); /* as the program does */
+    (void)mallopt(M_TRIM_THRESHOLD, 8 << 20);
     run_bars();
     run_hour();
     if (argc > 2)

@@ -270,8 +270,10 @@ static int hush(void) {
 int main(int argc, char **argv) {
     struct options o;
     struct err e = {0};
-    /* glibc would raise this by itself, and keep the memory of large answers. */
-    (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    /* Memory of one refresh of the screen is used again by the next. glibc would raise these by
+     * itself, and keep the memory of large answers. */
+    (void)mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 8 << 20);
     signal(SIGPIPE, SIG_IGN); /* a closed pipe must not prevent detaching from the JVM */
     signal(SIGXFSZ, SIG_IGN); /* neither must a file at its size limit (ulimit -f) */
     int errors = STDERR_FILENO, r = options_parse(&o, argc, argv, &e);

@@ -135,6 +135,7 @@ static int append(struct history *h, struct history_second *s, const struct hist
         return -ENOMEM;
     h->bytes += (size_t)(s->cap - cap) * sizeof *e;
     s->entry[s->count++] = *e;
+    s->changed = ++h->changes;
     return 0;
 }
 
@@ -155,6 +156,7 @@ static int merge(struct history *h, struct history_second *s, const struct histo
     if (have && have->count <= UINT32_MAX - e->count) {
         have->weight += e->weight;
         have->count += e->count;
+        s->changed = ++h->changes;
         *place = id;
         return 0;
     }
@@ -235,6 +237,7 @@ void history_retract(struct history *h, uint64_t second, uint32_t place,
     *count = *count < have->count ? *count : have->count;
     have->weight -= *weight;
     have->count -= *count;
+    h->second[at].changed = ++h->changes;
     if (is_far_above(h))
         pack_old(h, UINT32_MAX);
 }
@@ -266,6 +269,7 @@ void history_change(struct history *h, bool (*change)(void *arg, struct history_
         }
         for (uint32_t j = 0; j < s->count; j++)
             (void)change(arg, &s->entry[j]);
+        s->changed = ++h->changes;
         if (packed)
             pack(h, s);
     }
@@ -298,5 +302,5 @@ void history_free(struct history *h) {
         evict_oldest(h);
     free(h->second);
     index_free(&h->index);
-    *h = (struct history){.span = h->span, .limit = h->limit};
+    *h = (struct history){.span = h->span, .limit = h->limit, .changes = h->changes};
 }

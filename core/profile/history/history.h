@@ -43,6 +43,7 @@ struct history_second {
     uint32_t count, cap;
     uint8_t *packed;
     size_t packed_bytes;
+    uint64_t changed; /* history.changes when an entry last changed */
 };
 
 struct history {
@@ -51,6 +52,7 @@ struct history {
     uint64_t span; /* number of seconds kept */
     size_t bytes,
         limit; /* of all entries; above the limit, seconds are packed, then the oldest dropped */
+    uint64_t changes;   /* number of changes to entries so far */
     uint64_t gone;      /* data before this second is no longer kept */
     struct index index; /* of the entries of the newest second */
     /* NULL, or called before a second's entries are dropped. It must not change the history. */

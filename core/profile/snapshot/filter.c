@@ -184,6 +184,7 @@ static int start(struct filter *f, const struct query *q) {
     f->with_also = q->with_also;
     f->also = q->also;
     f->nodes = f->methods = 0;
+    f->serial++;
     f->gave_up = false;
     return 0;
 }

@@ -25,6 +25,7 @@ enum {
 struct filter {
     char *text, *package; /* the current filter; "": none; NULL: nothing is stored yet */
     char *patterns;       /* all patterns, one after the other */
+    uint64_t serial;      /* of the current filter; greater than those of earlier ones */
     bool with_method, with_also;
     bool gave_up; /* for some names, see core/base/expression.h */
     uint32_t method, also;

@@ -303,17 +303,32 @@ static int rows_from_totals(struct build *b) {
     return 0;
 }
 
-/* Takes the rest of the result from the standing sums. An inverted tree is still built from
- * its leaves. */
+/* Takes the rest of the result from the standing sums. */
 static int gather_standing(struct build *b) {
     struct standing *s = b->standing;
     uint32_t event = (uint32_t)b->q->event;
-    bool window = s->from > 0, inverted = b->q->tree && b->q->inverted;
-    int rc = inverted ? take_tally(b, window ? &s->by_leaf : &b->p->by_node, false) : 0;
+    bool window = s->from > 0;
     b->s->weight = window ? s->weight : b->p->weight[event];
     b->s->samples = window ? s->samples : b->p->samples[event];
     b->s->failed = window ? s->failed : b->p->failed[event];
-    return rc;
+    return rows_from_totals(b);
+}
+
+int gather_leaves(struct build *b) {
+    const struct standing *s = b->standing;
+    const struct tally *t = s->from ? &s->by_leaf : &b->p->by_node;
+    const struct call_node *node = b->p->tree.node;
+    if (!big_grow(&b->item, &b->item_cap, b->items + t->count, sizeof *b->item))
+        return -ENOMEM;
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct tally_entry *e = &t->entry[i];
+        if (i + AHEAD < t->count)
+            __builtin_prefetch(&node[e[AHEAD].what]);
+        if (owner_event(e->owner) == b->q->event && (e->weight | e->count) &&
+            s->self[node[e->what].method].weight >= b->least)
+            b->item[b->items++] = (struct item){0, e->what, e->weight, e->count};
+    }
+    return 0;
 }
 
 static int gather_each(struct build *b) {
@@ -344,15 +359,14 @@ int gather_items(struct build *b) {
     if (standing) {
         bool tree = !items && (build_is_top_down(q) || q->lines);
         unsigned leaves = !items && (q->tree || q->lines) ? STANDING_LEAVES : 0;
+        unsigned roots = !items && q->tree && q->inverted ? STANDING_ROOTS : 0;
         b->standing = standing_get(b->p, (uint32_t)q->event, q->from_second,
-                                   (tree ? STANDING_TREE : 0) | leaves);
+                                   (tree ? STANDING_TREE : 0) | leaves | roots);
         if (!b->standing)
             return -ENOMEM;
     }
-    if (standing && !items) {
-        rc = gather_standing(b);
-        return rc != 0 ? rc : rows_from_totals(b);
-    }
+    if (standing && !items)
+        return gather_standing(b);
     rc = b->lean ? 0 : spread_reserve(b);
     if (rc != 0 || !sums || items)
         return rc != 0 ? rc : gather_each(b);

@@ -1,5 +1,6 @@
 #include "core/profile/snapshot/snapshot.h"
 
+#include "core/base/grow.h"
 #include "core/profile/snapshot/snapshot_build.h"
 #include "core/profile/table/virtual_threads.h"
 
@@ -138,6 +139,8 @@ static int fill(struct build *b) {
     if (rc == 0 && build_has_own_paths(b->q))
         rc = build_own_paths(b);
     bool tree = b->q->tree && !b->lean;
+    if (rc == 0 && build_has_roots(b))
+        rc = gather_leaves(b);
     if (rc == 0 && tree && !b->q->inverted && !b->q->by_thread)
         rc = build_paths(b);
     if (rc == 0)
@@ -167,24 +170,32 @@ static void borrow_scratch(struct build *b) {
     b->path_branch = k->path_branch;
     b->path_total = k->path_total;
     b->path_cap = k->path_cap;
+    b->branch = k->branch;
+    b->branch_cap = k->branch_cap;
+    b->built = k->built;
+    b->built_cap = k->built_cap;
     b->p->scratch = (struct scratch){0};
+}
+
+/* Frees a list that is too large to keep. */
+static void limit_list(void *array, uint32_t *cap, size_t size) {
+    if (*cap * size <= SCRATCH_LIST_BYTES)
+        return;
+    free(array_get(array));
+    array_set(array, NULL);
+    *cap = 0;
 }
 
 static void return_scratch(struct build *b, bool clean) {
     size_t bytes = (size_t)b->totals * sizeof *b->total +
                    (size_t)b->path_cap * (sizeof *b->path_branch + sizeof *b->path_total);
-    struct scratch kept = {b->item,      b->item_cap,    b->total,      b->totals,  b->touch,
-                           b->touch_cap, b->path_branch, b->path_total, b->path_cap};
-    if (kept.item_cap * sizeof *b->item > SCRATCH_LIST_BYTES) {
-        free(kept.item);
-        kept.item = NULL;
-        kept.item_cap = 0;
-    }
-    if (kept.touch_cap * sizeof *b->touch > SCRATCH_LIST_BYTES) {
-        free(kept.touch);
-        kept.touch = NULL;
-        kept.touch_cap = 0;
-    }
+    struct scratch kept = {b->item,       b->item_cap,    b->total,      b->totals,   b->touch,
+                           b->touch_cap,  b->path_branch, b->path_total, b->path_cap, b->branch,
+                           b->branch_cap, b->built,       b->built_cap};
+    limit_list(&kept.item, &kept.item_cap, sizeof *kept.item);
+    limit_list(&kept.touch, &kept.touch_cap, sizeof *kept.touch);
+    limit_list(&kept.branch, &kept.branch_cap, sizeof *kept.branch);
+    limit_list(&kept.built, &kept.built_cap, sizeof *kept.built);
     if (bytes > SCRATCH_KEPT_BYTES || !clean) {
         scratch_free(&kept);
         kept = (struct scratch){0};
@@ -193,8 +204,6 @@ static void return_scratch(struct build *b, bool clean) {
     free(b->group);
     free(b->row_thread);
     free(b->mark);
-    free(b->branch);
-    free(b->built);
     free(b->via);
     free(b->closed);
     if (!b->paths_are_lent) {

@@ -14,9 +14,10 @@
  *   snapshot_inverted  building of the inverted (bottom-up) call tree
  *   snapshot_lines     samples of each source line of one method
  *   snapshot_locks     rows of lock waits by class and owner, and who waited for whom
- *   snapshot_rows      method rows, thread states, sparklines, and tree roots by thread
+ *   snapshot_rows      method rows, thread states, and tree roots by thread
  *   snapshot_sites     inverted tree without the frames of the JDK: classes, sites, callers
  *   snapshot_tree      building of the top-down call tree, and final order of any tree
+ *   sparks             weight over time of methods and threads, kept between two queries
  *   spread             adding of sample weights from the leaf nodes to all their callers
  *   standing           running totals by node, path and method, updated at each refresh
  *

@@ -119,6 +119,8 @@ struct build {
 
 /* Each returns 0 or -ENOMEM. */
 int gather_items(struct build *b);
+int gather_leaves(struct build *b); /* with build_has_roots, after `least` is known: the leaves
+                                       that are heavy enough to have something below them */
 int build_states(struct build *b);
 int build_locks(struct build *b);
 int build_threads(struct build *b);  /* by thread, after `least` is known: light threads
@@ -185,6 +187,12 @@ static inline bool build_is_standing(const struct query *q) {
 /* Whether the tree needs items, because the standing sums are not by thread. */
 static inline bool build_needs_items(const struct query *q) {
     return q->tree && q->by_thread;
+}
+
+/* Whether the standing sums have the roots of an inverted tree, so that the items are only the leaves
+ * of heavy roots. */
+static inline bool build_has_roots(const struct build *b) {
+    return b->standing && b->q->tree && b->q->inverted && !build_needs_items(b->q);
 }
 
 /* Whether the tree is built from touches instead of level by level. */

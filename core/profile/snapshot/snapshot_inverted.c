@@ -180,9 +180,34 @@ static int first_heavy_level(struct inverter *v) {
     return rc;
 }
 
+/* The roots of light leaves already have their sums; the items are the leaves of the others. */
+static int first_standing_level(struct inverter *v) {
+    struct build *b = v->b;
+    const struct standing *s = b->standing;
+    for (uint32_t m = 0; m < s->selfs; m++) {
+        const struct total *self = &s->self[m];
+        if (self->weight >= b->least || !(self->weight | self->count))
+            continue;
+        uint32_t id = add_branch(b, SNAPSHOT_ROOT, m);
+        if (id == SNAPSHOT_ROOT)
+            return -ENOMEM;
+        struct snapshot_node *n = &b->built[id];
+        n->total = b->branch[id].total = self->weight;
+        n->total_samples = self->count;
+        n->self = s->root[m].ended;
+        n->self_samples = s->root[m].ended_samples;
+        memcpy(n->tier, s->root[m].tier, sizeof n->tier);
+    }
+    for (uint32_t i = 0; i < b->items; i++)
+        v->walker[i] = (struct order_key){.node = b->item[i].node, .item = i};
+    return add_range(&v->now, SNAPSHOT_ROOT, 0, b->items);
+}
+
 /* Makes one range of all items, or by thread one range per thread, below that thread's branch. */
 static int first_level(struct inverter *v) {
     struct build *b = v->b;
+    if (build_has_roots(b))
+        return first_standing_level(v);
     if (b->least > 0 && !b->q->by_thread && !b->q->tiers && !build_from_method(b->q))
         return first_heavy_level(v);
     for (uint32_t i = 0; i < b->items; i++)

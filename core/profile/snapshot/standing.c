@@ -28,6 +28,7 @@ void standing_forget_windows(struct profile *p) {
 void standing_free(struct standing *s) {
     free(s->row);
     free(s->self);
+    free(s->root);
     free(s->total);
     free(s->path_total);
     free(s->change);
@@ -37,33 +38,21 @@ void standing_free(struct standing *s) {
     *s = (struct standing){0};
 }
 
-/* Makes room for `count` elements; those behind the first `have` are zeroed. */
-static bool zeroed(void *array, uint32_t *cap, uint32_t have, uint32_t count, size_t size) {
-    if (!big_grow(array, cap, count, size))
-        return false;
-    if (count > have) /* an empty profile has no array yet */
-        memset((char *)array_get(array) + have * size, 0, (count - have) * size);
-    return true;
-}
-
 /* Makes room for what is new since the last call; new elements are zero. */
 static int make_room(struct standing *s, const struct profile *p) {
-    uint32_t methods = method_table_count(p->methods);
-    if (!zeroed(&s->row, &s->row_cap, s->methods, methods, sizeof *s->row) ||
-        !zeroed(&s->self, &s->self_cap, s->methods, methods, sizeof *s->self))
+    uint32_t methods = method_table_count(p->methods), threads = p->threads.count;
+    if (!big_grow_zeroed(&s->row, &s->row_cap, &s->rows, methods, sizeof *s->row) ||
+        !big_grow_zeroed(&s->self, &s->self_cap, &s->selfs, methods, sizeof *s->self) ||
+        (s->has_roots &&
+         !big_grow_zeroed(&s->root, &s->root_cap, &s->roots, methods, sizeof *s->root)) ||
+        (s->from &&
+         !big_grow_zeroed(&s->thread, &s->thread_cap, &s->threads, threads, sizeof *s->thread)))
         return -ENOMEM;
-    s->methods = methods;
-    if (s->from &&
-        !zeroed(&s->thread, &s->thread_cap, s->threads, p->threads.count, sizeof *s->thread))
+    if (s->has_tree &&
+        (!big_grow_zeroed(&s->total, &s->total_cap, &s->nodes, p->tree.nodes, sizeof *s->total) ||
+         !big_grow_zeroed(&s->path_total, &s->path_cap, &s->paths, p->tree.paths,
+                          sizeof *s->path_total)))
         return -ENOMEM;
-    s->threads = s->from ? p->threads.count : 0;
-    if (!s->has_tree)
-        return 0;
-    if (!zeroed(&s->total, &s->total_cap, s->nodes, p->tree.nodes, sizeof *s->total) ||
-        !zeroed(&s->path_total, &s->path_cap, s->paths, p->tree.paths, sizeof *s->path_total))
-        return -ENOMEM;
-    s->nodes = p->tree.nodes;
-    s->paths = p->tree.paths;
     return 0;
 }
 
@@ -77,12 +66,22 @@ static int add_to_tally(struct tally *t, uint32_t what, uint32_t owner,
     return 0;
 }
 
+static inline void add_to_root(struct standing *s, const struct call_node *leaf, uint64_t weight,
+                               uint64_t count) {
+    struct standing_root *r = &s->root[leaf->method];
+    r->tier[leaf->tier] += count;
+    r->ended += leaf->parent == CALL_ROOT ? weight : 0;
+    r->ended_samples += leaf->parent == CALL_ROOT ? count : 0;
+}
+
 /* Adds to what only leaves have. */
 static int add_to_leaf(struct standing *s, const struct call_tree *t,
                        const struct standing_change *c) {
     uint32_t method = t->node[c->node].method;
     s->self[method].weight += c->weight;
     s->self[method].count += c->count;
+    if (s->has_roots)
+        add_to_root(s, &t->node[c->node], c->weight, c->count);
     if (!s->from)
         return 0;
     struct standing_thread *thread = &s->thread[c->thread];
@@ -286,10 +285,11 @@ static int build(struct standing *s, struct profile *p, uint32_t event, uint64_t
     bool tree = needs & STANDING_TREE;
     s->event = event;
     s->from = from;
-    s->methods = s->nodes = s->paths = s->threads = s->changes = 0;
+    s->rows = s->selfs = s->nodes = s->paths = s->threads = s->changes = 0;
     s->weight = s->samples = s->failed = 0;
     s->has_tree = tree;
     s->has_leaves = needs & STANDING_LEAVES && from;
+    s->has_roots = false;
     if (!tree)
         drop_tree(s);
     tally_free(&s->by_leaf);
@@ -304,6 +304,18 @@ static int build(struct standing *s, struct profile *p, uint32_t event, uint64_t
     if (rc == 0)
         sum_up(s, &p->tree, total);
     free(own);
+    return rc;
+}
+
+/* Sums up what the roots of the bottom-up tree have. */
+static int build_roots(struct standing *s, struct profile *p) {
+    const struct tally *t = s->from ? &s->by_leaf : &p->by_node;
+    s->has_roots = true;
+    s->roots = 0;
+    int rc = make_room(s, p);
+    for (uint32_t i = 0; rc == 0 && i < t->count; i++)
+        if (owner_event(t->entry[i].owner) == (int)s->event)
+            add_to_root(s, &p->tree.node[t->entry[i].what], t->entry[i].weight, t->entry[i].count);
     return rc;
 }
 
@@ -377,6 +389,8 @@ struct standing *standing_get(struct profile *p, uint32_t event, uint64_t from, 
     if (keep && from)
         leave_seconds(s, p, from);
     int rc = keep && s->valid ? add_changes(s, p) : build(s, p, event, from, needs);
+    if (rc == 0 && needs & STANDING_ROOTS && !s->has_roots)
+        rc = build_roots(s, p);
     s->asked = ++p->asked;
     s->unread = 0;
     s->valid = rc == 0;

@@ -45,6 +45,13 @@ struct standing_thread {
     uint64_t weight, count, state[PROFILE_STATES];
 };
 
+/* What a method's root in the bottom-up tree has besides `self`: the tiers of the leaf frames, and
+ * the stacks that have only that frame. */
+struct standing_root {
+    uint64_t tier[TIERS];
+    uint64_t ended, ended_samples;
+};
+
 struct standing {
     bool valid;
     uint32_t event;
@@ -52,9 +59,10 @@ struct standing {
     uint64_t asked;  /* serial number of the last query for it */
     uint32_t unread; /* how often changes were added since then because there were many */
     struct row *row;
-    struct total *self; /* `row` and `self` are by method */
-    uint32_t methods, row_cap, self_cap;
-    bool has_tree, has_leaves;
+    struct total *self;         /* `row`, `self` and `root` are by method */
+    struct standing_root *root; /* only with has_roots */
+    uint32_t rows, row_cap, selfs, self_cap, roots, root_cap;
+    bool has_tree, has_leaves, has_roots;
     struct total *total;  /* by node, of the whole subtree; only with has_tree */
     uint64_t *path_total; /* weight by path; only with has_tree */
     uint32_t nodes, total_cap, paths, path_cap;
@@ -84,6 +92,7 @@ void standing_forget_windows(struct profile *p);
 /* What a query needs besides the sums of methods. */
 #define STANDING_TREE 1u   /* the sums of nodes and paths */
 #define STANDING_LEAVES 2u /* in a window: those of leaf nodes */
+#define STANDING_ROOTS 4u  /* `root`; needs STANDING_LEAVES */
 
 /* Returns what the event has collected from this second (0: from the beginning) until now, valid
  * until the next call. NULL: no memory. */

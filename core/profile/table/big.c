@@ -39,3 +39,13 @@ bool big_grow(void *array, uint32_t *cap, uint32_t need, size_t size) {
     *cap = (uint32_t)want;
     return true;
 }
+
+bool big_grow_zeroed(void *array, uint32_t *cap, uint32_t *have, uint32_t need, size_t size) {
+    if (!big_grow(array, cap, need, size))
+        return false;
+    if (need > *have) { /* an empty array may have no memory yet */
+        memset((char *)array_get(array) + *have * size, 0, (need - *have) * size);
+        *have = need;
+    }
+    return true;
+}

@@ -17,5 +17,8 @@ void *big_alloc(size_t count, size_t size);
 
 /* As grow_array, see grow.h, but with large memory. */
 bool big_grow(void *array, uint32_t *cap, uint32_t need, size_t size);
+/* The same; the elements from *have to before `need` become zero, and *have becomes `need` if that
+ * is greater. */
+bool big_grow_zeroed(void *array, uint32_t *cap, uint32_t *have, uint32_t need, size_t size);
 
 #endif

@@ -27,6 +27,19 @@ static uint32_t count_roots(const struct snapshot *s) {
     return roots;
 }
 
+/* Cells that are kept between two questions are those counted anew. */
+static void expect_sparks(struct profile *p) {
+    const struct query q = {.spark_cells = 4, .spark_seconds = 15};
+    struct snapshot *kept = take(p, q);
+    for (int i = 0; i < SPARKS; i++)
+        sparks_free(&p->sparks[i]);
+    struct snapshot *fresh = take(p, q);
+    assert_memory_equal(kept->thread_spark, fresh->thread_spark,
+                        kept->thread_count * q.spark_cells * sizeof *kept->thread_spark);
+    snapshot_free(kept);
+    snapshot_free(fresh);
+}
+
 /* Virtual threads beyond what there are rows for: those of late have a row, with whatever history
  * there is of them, and the others share one. */
 static void test_many_virtual_threads(void **state) {
@@ -40,6 +53,8 @@ static void test_many_virtual_threads(void **state) {
         assert_int_equal(profile_virtual_name(p, i, name), 0);
         assert_int_equal(add_virtual(p, (100 + i / 4) * SECOND, 1 + i % 3, i, m[i % 2]), 0);
         assert_int_equal(add_virtual(p, (100 + i / 4) * SECOND, 1 + i % 3, 7777, m[1]), 0);
+        if (i % 10 == 0)
+            expect_sparks(p);
     }
     assert_int_equal(p->threads.count, 1 + 1 + 3 + limits.virtuals);
     assert_in_range(profile_thread_count(p), 3 + limits.virtuals / 2, 3 + limits.virtuals);

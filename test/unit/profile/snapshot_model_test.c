@@ -368,6 +368,11 @@ static void expect_same(const struct snapshot *a, const struct snapshot *b, bool
         if (states)
             assert_memory_equal(x->state, y->state, sizeof x->state);
     }
+    assert_int_equal(a->spark_from, b->spark_from);
+    assert_memory_equal(a->method_spark, b->method_spark,
+                        (size_t)a->method_count * CELLS * sizeof *a->method_spark);
+    assert_memory_equal(a->thread_spark, b->thread_spark,
+                        (size_t)a->thread_count * CELLS * sizeof *a->thread_spark);
     assert_int_equal(a->line_count, b->line_count);
     if (a->line_count)
         assert_memory_equal(a->lines, b->lines, a->line_count * sizeof *a->lines);
@@ -418,10 +423,17 @@ static void test_between_two_questions(void **state) {
         q.fold_natives = roll(4) == 0;
         if (i / 20 % 2) { /* one question again and again, of a window that moves on */
             q = (struct query){.event = 0, .tree = true, .prune_ppm = 1, .from_second = now - 4};
+            q.inverted = i / 40 % 2;
+            q.prune_ppm = i / 80 % 2 ? 1 : 200000;
             m->p->history.limit = (size_t)64 << 20;
         }
+        q.spark_cells = CELLS;
+        q.spark_seconds = i / 10 % 2 ? 8 : 1;
+        q.carriers = i / 16 % 2;
         struct snapshot *quick = snapshot_take(m->p, &q);
         q.filter = "!no such frame";
+        for (int k = 0; k < SPARKS && roll(2); k++)
+            sparks_free(&m->p->sparks[k]);
         if (roll(4) == 0) { /* what is left of each stack is found anew */
             native_fold_free(&m->p->native_fold);
             m->p->native_fold = (struct native_fold){0};

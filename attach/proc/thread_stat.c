@@ -5,22 +5,30 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int by_tid(const void *a, const void *b) {
     uint32_t x = ((const struct thread_stat *)a)->tid, y = ((const struct thread_stat *)b)->tid;
     return (x > y) - (x < y);
 }
 
-/* False if the thread has ended meanwhile. */
-static bool read_thread(pid_t pid, int tid, struct thread_stat *t) {
+/* `task`: the directory of all threads. False if the thread has ended meanwhile. */
+static bool read_thread(int task, int tid, struct thread_stat *t) {
     char file[32], text[1024];
     struct proc_stat st;
-    snprintf(file, sizeof file, "task/%d/stat", tid);
-    if (proc_read(pid, file, text, sizeof text) < 0 || proc_stat_parse(text, &st) < 0)
+    snprintf(file, sizeof file, "%d/stat", tid);
+    int fd = openat(task, file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, text, sizeof text - 1); /* the kernel writes it as a whole */
+    close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    if (proc_stat_parse(text, &st) < 0)
         return false;
     *t = (struct thread_stat){
         .tid = (uint32_t)tid,
@@ -56,7 +64,7 @@ int thread_stat_list(pid_t pid, struct thread_stat **out) {
             }
             list = more;
         }
-        if (read_thread(pid, tid, &list[n]))
+        if (read_thread(dirfd(d), tid, &list[n]))
             n++;
     }
     closedir(d);

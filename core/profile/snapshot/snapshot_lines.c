@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINES = UINT16_MAX + 1 };
-
 #define NOWHERE UINT32_MAX
 
 /*
@@ -20,8 +18,9 @@ struct line_walk {
                        the root, NOWHERE if there is none; 0: not known yet */
     uint32_t *up, *first, *next; /* parent, child and sibling */
     uint32_t roots;
-    uint32_t above[LINES];
-    struct snapshot_line line[LINES];
+    uint32_t lines; /* the greatest line number + 1 */
+    uint32_t *above;
+    struct snapshot_line *line;
 };
 
 /* Passes every node only once, because the result is stored for all nodes on the way. */
@@ -89,7 +88,7 @@ static void count_selves(const struct build *b, struct line_walk *w) {
 
 static int write_lines(struct build *b, struct line_walk *w) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < LINES; i++) {
+    for (uint32_t i = 0; i < w->lines; i++) {
         if (!(w->line[i].total | w->line[i].total_samples))
             continue;
         w->line[n] = w->line[i];
@@ -103,27 +102,39 @@ static int write_lines(struct build *b, struct line_walk *w) {
     return 0;
 }
 
+/* Every frame of the method has a touch, also that of a leaf. */
+static uint32_t count_lines(const struct build *b) {
+    uint32_t lines = 1;
+    for (uint32_t i = 0; i < b->touches; i++) {
+        const struct call_node *n = &b->p->tree.node[b->touch[i].node];
+        if (n->method == b->q->lines_of && n->line >= lines)
+            lines = n->line + 1u;
+    }
+    return lines;
+}
+
 int build_lines(struct build *b) {
     size_t touches = (size_t)b->touches + 1;
-    struct line_walk *w = calloc(1, sizeof *w);
+    struct line_walk w = {
+        .node = b->p->tree.node, .method = b->q->lines_of, .lines = count_lines(b)};
     uint32_t *links = malloc(3 * touches * sizeof *links);
-    uint32_t *near = calloc((size_t)b->p->tree.nodes + 1, sizeof *near);
-    int rc = w && links && near ? 0 : -ENOMEM;
+    w.near = calloc((size_t)b->p->tree.nodes + 1, sizeof *w.near);
+    w.above = calloc(w.lines, sizeof *w.above);
+    w.line = calloc(w.lines, sizeof *w.line);
+    int rc = links && w.near && w.above && w.line ? 0 : -ENOMEM;
     if (rc == 0) {
         memset(links, 0xff, 3 * touches * sizeof *links); /* NOWHERE */
-        w->node = b->p->tree.node;
-        w->method = b->q->lines_of;
-        w->near = near;
-        w->up = links;
-        w->first = links + touches;
-        w->next = w->first + touches;
-        link_touches(b, w);
-        walk(b, w);
-        count_selves(b, w);
-        rc = write_lines(b, w);
+        w.up = links;
+        w.first = links + touches;
+        w.next = w.first + touches;
+        link_touches(b, &w);
+        walk(b, &w);
+        count_selves(b, &w);
+        rc = write_lines(b, &w);
     }
-    free(w);
     free(links);
-    free(near);
+    free(w.near);
+    free(w.above);
+    free(w.line);
     return rc;
 }

@@ -219,7 +219,7 @@ int drain_policy(void *session, uint32_t tid) {
 /* Maximum number of times per second that the JVM's maps are read because it reports a change. If
  * it reports changes all the time, names may be up to a second old. */
 #define LOOKS_PER_SECOND 100
-#define CALM_PART 8
+#define CALM_PART 40
 #define SECOND_NS UINT64_C(1000000000)
 
 /* How much is taken out of the ring at a time. With a recording, records stay in the ring until
@@ -313,7 +313,7 @@ bool drain_read(struct session *s, bool writers_gone) {
         decoder_expire(d->decoder);
         session_unlock(s);
     }
-    /* At that rate the ring would be an eighth full at the next reading. */
+    /* At that rate the ring would be at most a quarter full at the next reading. */
     d->calm = d->ring.tail - begin < d->ring.bytes / CALM_PART;
     return !d->ring.bytes ||
            atomic_load_explicit(&d->ring.positions->head, memory_order_relaxed) == d->ring.tail;
@@ -323,11 +323,9 @@ bool drain_read(struct session *s, bool writers_gone) {
 /* The same if the ring contains little: fewer turns take less of the machine. A burst must not fill
  * the ring meanwhile. And there are sessions that cannot wait: the first samples are to be seen soon,
  * a pattern must be compared with a new thread's name, or a JVM that ends waits for our files. */
-#define CALM_TURN_MS 100
 #define CALM_SECONDS 2
 #define CALM_RING_BYTES (1u << 20)
-/* If nothing comes, or in a calm frugal session; shorter than the heartbeat */
-#define IDLE_TURN_MS 200
+#define CALM_TURN_MS 200 /* shorter than the heartbeat */
 /* A frugal session reads the JVM's figures and names this many times less often */
 #define FRUGAL_TIMES 5
 
@@ -338,9 +336,7 @@ static void wait_for_work(struct session *s) {
     bool hurry = s->filter.has_pattern || s->awaited || d->seconds < CALM_SECONDS;
     bool calm = d->calm && d->ring.bytes >= CALM_RING_BYTES && !hurry;
     int timeout = TURN_MS;
-    if (drain_phase(s) != SESSION_RUNNING || (s->options.frugal && d->calm))
-        timeout = IDLE_TURN_MS;
-    else if (calm)
+    if (drain_phase(s) != SESSION_RUNNING || (s->options.frugal && d->calm) || calm)
         timeout = CALM_TURN_MS;
     bool first = d->answered_ns && d->read_again_ns != d->answered_ns;
     if (d->pending != WIRE_COMMAND_NONE || first)

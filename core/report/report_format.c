@@ -92,8 +92,9 @@ void report_query(struct query *q, const struct exporter *x, const struct export
     q->carriers = o->carriers;
     q->tiers = o->annotate && tree;
     q->simple_names = o->simple;
-    q->tree = true;
-    q->forks = !tree || (x->walks && !o->annotate);
+    q->tree = tree;
+    q->sums_only = !tree;
+    q->forks = x->walks && !o->annotate;
 }
 
 int report_take(struct report_part *part, const struct report_view *v) {

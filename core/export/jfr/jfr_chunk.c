@@ -3,6 +3,7 @@
 #include "core/base/hash.h"
 #include "core/export/frame_class.h"
 #include "core/export/jfr/jfr_kind.h"
+#include "core/export/jfr/jfr_paths.h"
 #include "core/profile/snapshot/history_read.h"
 #include "core/profile/table/frame_name.h"
 
@@ -27,8 +28,6 @@ struct jfr_stack {
     struct jfr_leaf leaf;
 };
 
-#define FRAME_BYTES 12 /* at most: method, line, bytecode index, type */
-
 struct jfr_chunk {
     struct text *events;
     struct text event; /* the event being built */
@@ -51,9 +50,11 @@ struct jfr_chunk {
     uint64_t stack_bytes;
     bool later;        /* stacks are written after the checkpoint's other constants */
     size_t late_bytes; /* their size */
-    uint8_t frame_type[METHOD_KINDS][TIERS]; /* enum frame_type */
+    uint8_t frame_type[1 + METHOD_KINDS][TIERS]; /* enum frame_type, by 1 + kind */
     struct profile_frame frame[PROFILE_STACK_MAX];
-    char frame_bytes[PROFILE_STACK_MAX * FRAME_BYTES]; /* the same frames, as the file has them */
+    char frame_bytes[PROFILE_STACK_MAX *
+                     JFR_FRAME_BYTES]; /* the same frames, as the file has them */
+    struct jfr_paths paths;
 };
 
 /* The constants that events refer to by number, and the checkpoints that contain them. */
@@ -222,7 +223,7 @@ static inline enum method_kind know_method(struct jfr_chunk *c, const struct met
 }
 
 static char frame_type_of(const struct jfr_chunk *c, enum method_kind kind, uint8_t tier) {
-    return (char)c->frame_type[kind][tier < TIERS ? tier : TIER_NONE];
+    return (char)c->frame_type[1 + kind][tier < TIERS ? tier : TIER_NONE];
 }
 
 /* Writes frames to c->frame_bytes; returns their size in bytes. */
@@ -232,23 +233,9 @@ static size_t put_frames(struct jfr_chunk *c, const struct method_table *t, uint
     for (uint32_t i = from; i < frames; i++) {
         const struct profile_frame *f = &c->frame[i];
         enum method_kind kind = know_method(c, t, f->method);
-        to += jfr_put(to, (uint64_t)f->method + 1);
-        to += jfr_put(to, f->line);
-        *to++ = 0; /* bytecode index */
-        *to++ = frame_type_of(c, kind, f->tier);
+        to += jfr_put_frame(to, f->method, f->line, frame_type_of(c, kind, f->tier));
     }
     return (size_t)(to - c->frame_bytes);
-}
-
-/* Makes their methods constants; returns the size that put_frames will return. */
-static size_t measure_frames(struct jfr_chunk *c, const struct method_table *t, uint32_t from,
-                             uint32_t frames) {
-    size_t bytes = 2 * (size_t)(frames - from);
-    for (uint32_t i = from; i < frames; i++) {
-        know_method(c, t, c->frame[i].method);
-        bytes += jfr_put_size((uint64_t)c->frame[i].method + 1) + jfr_put_size(c->frame[i].line);
-    }
-    return bytes;
 }
 
 static bool is_park(const struct method *m) {
@@ -257,47 +244,85 @@ static bool is_park(const struct method *m) {
            !strcmp(m->class_name + n - 6, "Unsafe");
 }
 
-/* What is in front of a stack's frames. */
+/* What is in front of a stack's frames, and where those are. */
 struct stack_head {
     char bytes[3 * JFR_NUMBER_BYTES];
     size_t len, number;    /* in bytes; of the number alone */
-    uint32_t from, frames; /* the frames that follow, in c->frame */
-    uint32_t whole;        /* all frames of the stack */
+    bool is_path;          /* the frames are the whole path from `node` on; otherwise: */
+    uint32_t from, frames; /* in c->frame */
+    uint32_t node;
+    struct jfr_path path;
 };
 
-/* Makes the head of a stack's constant, and c->frame. `written`: the size of all stacks before it. */
-static void put_head(struct jfr_chunk *c, const struct profile *p, const struct jfr_stack *k,
-                     uint32_t number, uint64_t written, struct stack_head *head) {
-    const struct method_table *methods = profile_methods_const(p);
-    uint32_t frames = history_stack(p, k->question, k->node, c->frame), from = 0;
-    head->whole = frames;
-    if (frames && method_table_get(methods, c->frame[0].method)->kind == METHOD_CLASS)
-        from = 1;
-    bool cut = written > STACK_BYTES_MAX && frames > from + 1;
-    if (cut)
-        frames = from + 1;
-    head->number = head->len = jfr_put(head->bytes, (uint64_t)c->base[JFR_STACKS] + number);
-    head->len += jfr_put(head->bytes + head->len, cut);
-    head->len += jfr_put(head->bytes + head->len, frames - from);
-    head->from = from;
-    head->frames = frames;
+/* The chunk, for paths of this profile. */
+struct learner {
+    struct jfr_chunk *c;
+    const struct method_table *methods;
+};
+
+static void learn_for_path(void *arg, uint32_t method) {
+    const struct learner *l = arg;
+    know_method(l->c, l->methods, method);
 }
 
-/* Finds out what the leaf of the stack in c->frame is. */
-static struct jfr_leaf leaf_of(struct jfr_chunk *c, const struct profile *p, uint32_t frames) {
+/* The frames are those of the path from the node's, or from its caller's if the leaf is a class. */
+static uint32_t find_path(struct jfr_chunk *c, const struct profile *p, uint32_t node,
+                          struct stack_head *head) {
+    const struct call_tree *t = history_tree(p);
     const struct method_table *methods = profile_methods_const(p);
+    bool class =
+        node < t->nodes && method_table_get(methods, t->node[node].method)->kind == METHOD_CLASS;
+    head->node = class ? t->node[node].parent : node;
+    struct learner l = {c, methods};
+    head->path = (struct jfr_path){0, 0};
+    c->failed |= jfr_path_measure(&c->paths, t, head->node, learn_for_path, &l, &head->path) != 0;
+    return head->path.frames;
+}
+
+/* Makes c->frame. Returns the number of frames that are written. *cut: only the leaf is; it becomes
+ * false if there is no other frame. */
+static uint32_t find_frames(struct jfr_chunk *c, const struct profile *p, const struct jfr_stack *k,
+                            bool *cut, struct stack_head *head) {
+    const struct method_table *methods = profile_methods_const(p);
+    head->frames = history_stack(p, k->question, k->node, c->frame);
+    head->from = 0;
+    if (head->frames && method_table_get(methods, c->frame[0].method)->kind == METHOD_CLASS)
+        head->from = 1;
+    *cut = *cut && head->frames > head->from + 1;
+    if (*cut)
+        head->frames = head->from + 1;
+    return head->frames - head->from;
+}
+
+/* Makes the head of a stack's constant. `written`: the size of all stacks before it. */
+static void put_head(struct jfr_chunk *c, const struct profile *p, const struct jfr_stack *k,
+                     uint32_t number, uint64_t written, struct stack_head *head) {
+    bool cut = written > STACK_BYTES_MAX;
+    head->is_path = c->later && !cut && !(k->question->from_method && k->question->with_method);
+    uint32_t frames =
+        head->is_path ? find_path(c, p, k->node, head) : find_frames(c, p, k, &cut, head);
+    head->number = head->len = jfr_put(head->bytes, (uint64_t)c->base[JFR_STACKS] + number);
+    head->len += jfr_put(head->bytes + head->len, cut);
+    head->len += jfr_put(head->bytes + head->len, frames);
+}
+
+/* Finds out what the leaf of a stack is. */
+static struct jfr_leaf leaf_of(struct jfr_chunk *c, const struct profile *p, uint32_t node) {
+    const struct method_table *methods = profile_methods_const(p);
+    const struct call_tree *t = history_tree(p);
     struct jfr_leaf l = {0};
-    if (!frames)
+    if (node >= t->nodes)
         return l;
-    const struct method *leaf = method_table_get(methods, c->frame[0].method);
+    const struct method *leaf = method_table_get(methods, t->node[node].method);
     if (leaf->kind != METHOD_CLASS) {
-        l.method = c->frame[0].method + 1;
+        l.method = t->node[node].method + 1;
         return l;
     }
     l.class = class_of(c, leaf->name[0] ? leaf->name : leaf->class_name);
     l.other = *leaf->module;
-    for (uint32_t i = 1; i < frames && i < 4; i++)
-        l.other |= is_park(method_table_get(methods, c->frame[i].method));
+    node = t->node[node].parent;
+    for (uint32_t i = 1; node < t->nodes && i < 4; i++, node = t->node[node].parent)
+        l.other |= is_park(method_table_get(methods, t->node[node].method));
     return l;
 }
 
@@ -305,8 +330,8 @@ static void add_stack(struct jfr_chunk *c, const struct profile *p, struct jfr_s
     const struct method_table *methods = profile_methods_const(p);
     struct stack_head head;
     put_head(c, p, k, c->stacks + 1, c->stack_bytes, &head);
-    size_t bytes = (c->later ? measure_frames : put_frames)(c, methods, head.from, head.frames);
-    k->leaf = leaf_of(c, p, head.whole);
+    size_t bytes = head.is_path ? head.path.bytes : put_frames(c, methods, head.from, head.frames);
+    k->leaf = leaf_of(c, p, k->node);
     c->stack_bytes += head.len - head.number + bytes;
     c->pool[JFR_STACKS].count++;
     if (c->later) {
@@ -330,10 +355,16 @@ void jfr_chunk_write_stacks(struct jfr_chunk *c, const struct profile *p, struct
     for (uint32_t i = 0; i < c->stacks && !out->failed; i++) {
         struct stack_head head;
         put_head(c, p, &c->stack[i], i + 1, written, &head);
-        size_t bytes = put_frames(c, profile_methods_const(p), head.from, head.frames);
+        const char *frames = c->frame_bytes;
+        size_t bytes = head.path.bytes;
+        if (head.is_path)
+            frames = jfr_path_put(&c->paths, history_tree(p), head.node, c->method_known,
+                                  (const uint8_t(*)[TIERS])c->frame_type);
+        else
+            bytes = put_frames(c, profile_methods_const(p), head.from, head.frames);
         written += head.len - head.number + bytes;
         text_add_n(out, head.bytes, head.len);
-        text_add_n(out, c->frame_bytes, bytes);
+        text_add_n(out, frames, bytes);
     }
 }
 
@@ -453,7 +484,7 @@ struct jfr_chunk *jfr_chunk_new(void) {
     struct jfr_chunk *c = calloc(1, sizeof(struct jfr_chunk));
     for (int kind = 0; c && kind < METHOD_KINDS; kind++)
         for (int tier = 0; tier < TIERS; tier++)
-            c->frame_type[kind][tier] =
+            c->frame_type[1 + kind][tier] =
                 (uint8_t)frame_types[frame_class_of((enum method_kind)kind, (enum frame_tier)tier)];
     return c;
 }
@@ -469,6 +500,7 @@ void jfr_chunk_free(struct jfr_chunk *c) {
     jfr_names_free(&c->classes);
     jfr_names_free(&c->threads);
     free(c->method_known);
+    jfr_paths_free(&c->paths);
     free(c->stack);
     index_free(&c->stack_index);
     free(c);
@@ -536,18 +568,4 @@ void jfr_chunk_add_free(struct jfr_chunk *c, uint64_t time_ns, uint32_t thread, 
     jfr_number(event, 0); /* stack */
     jfr_number(event, address);
     jfr_chunk_end(c);
-}
-
-void jfr_header_write(char to[JFR_HEADER_BYTES], const struct jfr_header *h) {
-    memcpy(to, "FLR", 4);
-    jfr_big_endian(to + 4, 2, 2);
-    jfr_big_endian(to + 6, 0, 2);
-    jfr_big_endian(to + 8, h->bytes, 8);
-    jfr_big_endian(to + 16, h->checkpoint, 8);
-    jfr_big_endian(to + 24, h->metadata, 8);
-    jfr_big_endian(to + 32, h->start_ns + (uint64_t)h->day, 8);
-    jfr_big_endian(to + 40, h->duration_ns, 8);
-    jfr_big_endian(to + 48, h->start_ns, 8);
-    jfr_big_endian(to + 56, UINT64_C(1000000000), 8); /* ticks a second */
-    jfr_big_endian(to + 64, h->last ? 3 : 1, 4);      /* numbers are compressed */
 }

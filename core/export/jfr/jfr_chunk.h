@@ -5,6 +5,7 @@
  *   jfr_kind          how the samples of each event are written: type and fields
  *   jfr_metadata      writing of the JFR metadata event from the table of types
  *   jfr_notes         JFR events on the machine, the JVM, settings and profile quality
+ *   jfr_paths         frames of whole call paths, measured and written
  *   jfr_stream        JFR file that grows while sampling and is readable at any time
  *   jfr_stream_state  internal struct of a growing JFR file, also for its test
  *   jfr_types         table of all JFR types and their fields
@@ -26,8 +27,6 @@
 
 #include "core/export/export.h"
 #include "core/export/jfr/jfr_write.h"
-
-#define JFR_HEADER_BYTES 68
 
 struct jfr_chunk;
 struct jfr_kind;
@@ -117,15 +116,5 @@ size_t jfr_chunk_pending(const struct jfr_chunk *c);
 /* Appends a checkpoint event with these constants. `before`: distance in bytes from this event to
  * the last checkpoint; it is negative, or 0 for the first checkpoint. */
 void jfr_chunk_checkpoint(struct jfr_chunk *c, struct text *out, uint64_t time_ns, int64_t before);
-
-/* The contents of a chunk's header; source: JfrChunkHeader, JDK 11-26. */
-struct jfr_header {
-    uint64_t bytes, checkpoint, metadata; /* offsets and size in bytes, from the chunk's
-                                             beginning */
-    uint64_t start_ns, duration_ns;       /* on the samples' clock */
-    int64_t day;                          /* added to the samples' clock it gives the time of day */
-    bool last;
-};
-void jfr_header_write(char to[JFR_HEADER_BYTES], const struct jfr_header *h);
 
 #endif

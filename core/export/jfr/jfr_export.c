@@ -43,13 +43,15 @@ struct file {
 };
 
 /* Adds a sample. `seed` gives different items different offsets within their second. */
-static void add_item(struct file *f, struct part *a, const struct history_item *it, uint64_t seed) {
+static void add_item(struct file *f, struct part *a, struct history_item *it, uint64_t seed) {
     bool sum = jfr_kind_is_sum(a->kind);
+    if (!it->mark) /* the second time, it is known */
+        it->mark = jfr_chunk_stack(f->chunk, f->p, a->question, it->node);
     struct jfr_sample s = {
         .kind = a->kind,
         .count = sum ? it->count : 1,
         .thread = a->thread[it->thread],
-        .stack = jfr_chunk_stack(f->chunk, f->p, a->question, it->node),
+        .stack = it->mark,
         .state = jfr_state_of(it->state),
         .event = a->of->quality->event,
         .unit = a->of->quality->unit,

@@ -99,3 +99,17 @@ void jfr_names_free(struct jfr_names *n) {
     index_free(&n->index);
     *n = (struct jfr_names){0};
 }
+
+void jfr_header_write(char to[JFR_HEADER_BYTES], const struct jfr_header *h) {
+    memcpy(to, "FLR", 4);
+    jfr_big_endian(to + 4, 2, 2);
+    jfr_big_endian(to + 6, 0, 2);
+    jfr_big_endian(to + 8, h->bytes, 8);
+    jfr_big_endian(to + 16, h->checkpoint, 8);
+    jfr_big_endian(to + 24, h->metadata, 8);
+    jfr_big_endian(to + 32, h->start_ns + (uint64_t)h->day, 8);
+    jfr_big_endian(to + 40, h->duration_ns, 8);
+    jfr_big_endian(to + 48, h->start_ns, 8);
+    jfr_big_endian(to + 56, UINT64_C(1000000000), 8); /* ticks a second */
+    jfr_big_endian(to + 64, h->last ? 3 : 1, 4);      /* numbers are compressed */
+}

@@ -44,6 +44,21 @@ static inline size_t jfr_put_size(uint64_t n) {
     return len;
 }
 
+#define JFR_FRAME_BYTES 12 /* at most: method, line, bytecode index, type */
+
+/* Writes a frame of a stack; returns its size in bytes. */
+static inline size_t jfr_put_frame(char *to, uint32_t method, uint16_t line, char type) {
+    size_t len = jfr_put(to, (uint64_t)method + 1);
+    len += jfr_put(to + len, line);
+    to[len++] = 0; /* bytecode index */
+    to[len++] = type;
+    return len;
+}
+
+static inline size_t jfr_frame_size(uint32_t method, uint16_t line) {
+    return jfr_put_size((uint64_t)method + 1) + jfr_put_size(line) + 2;
+}
+
 void jfr_number(struct text *out, uint64_t n);
 /* Writes UTF-8; NULL is written as null. */
 void jfr_string(struct text *out, const char *s);
@@ -86,5 +101,17 @@ static inline const char *jfr_name_text(const struct jfr_names *n, uint32_t id) 
     return n->bytes.data + n->at[id - 1];
 }
 void jfr_names_free(struct jfr_names *n);
+
+#define JFR_HEADER_BYTES 68
+
+/* The contents of a chunk's header; source: JfrChunkHeader, JDK 11-26. */
+struct jfr_header {
+    uint64_t bytes, checkpoint, metadata; /* offsets and size in bytes, from the chunk's
+                                             beginning */
+    uint64_t start_ns, duration_ns;       /* on the samples' clock */
+    int64_t day;                          /* added to the samples' clock it gives the time of day */
+    bool last;
+};
+void jfr_header_write(char to[JFR_HEADER_BYTES], const struct jfr_header *h);
 
 #endif

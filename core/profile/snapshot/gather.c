@@ -354,7 +354,8 @@ int gather_items(struct build *b) {
     bool each = q->tid != QUERY_ALL_THREADS || q->virtual_id != 0 || b->filter || b->left ||
                 b->only != CALL_ROOT;
     bool sums = build_always(q) && !each && !moved, items = build_needs_items(q);
-    bool standing = (sums || (build_until_now(q) && !each && !moved)) && build_is_standing(q) &&
+    bool standing = !q->sums_only && (sums || (build_until_now(q) && !each && !moved)) &&
+                    build_is_standing(q) &&
                     !(items && (q->lines || (sums && b->p->rest != CALL_ROOT)));
     if (standing) {
         bool tree = !items && (build_is_top_down(q) || q->lines);

@@ -86,7 +86,7 @@ static int take_tally(struct reader *d, const struct tally *t, bool platform) {
             return -ENOMEM;
         index_put(&d->left_index, hash, d->lefts);
         d->left[d->lefts++] =
-            (struct history_item){d->p->first_second, e->weight, e->count, e->what, thread, 0};
+            (struct history_item){d->p->first_second, e->weight, e->count, e->what, thread, 0, 0};
     }
     return 0;
 }
@@ -94,7 +94,7 @@ static int take_tally(struct reader *d, const struct tally *t, bool platform) {
 static int take_entry(struct reader *d, uint64_t second, const struct history_entry *e,
                       bool always) {
     uint32_t thread = d->carriers ? e->carrier : owner_thread(e->owner), hash;
-    struct history_item it = {second, e->weight, e->count, e->node, thread, e->state};
+    struct history_item it = {second, e->weight, e->count, e->node, thread, 0, e->state};
     if (owner_event(e->owner) != d->q->event || !is_asked_for(d, thread, e->node))
         return 0;
     if (always) {
@@ -218,6 +218,10 @@ void history_reading_free(struct history_reading *r) {
     free(r->thread);
     free(r->item);
     free(r);
+}
+
+const struct call_tree *history_tree(const struct profile *p) {
+    return &p->tree;
 }
 
 uint32_t history_stack(const struct profile *p, const struct query *q, uint32_t node,

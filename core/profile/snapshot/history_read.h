@@ -15,12 +15,14 @@
 #define JTOP_PROFILE_SNAPSHOT_HISTORY_READ_H
 
 #include "core/profile/snapshot/snapshot.h"
+#include "core/profile/table/call_tree.h"
 
 struct history_item {
     uint64_t second; /* on the samples' clock */
     uint64_t weight, count;
     uint32_t node;   /* for history_stack */
     uint32_t thread; /* index into history_reading.thread */
+    uint32_t mark;   /* for the caller; 0 at first */
     uint8_t state;   /* the thread's state, < PROFILE_STATES; 0: not known */
 };
 
@@ -49,5 +51,8 @@ void history_reading_free(struct history_reading *r);
  * With q->from_method the stack ends at the outermost frame of that method. */
 uint32_t history_stack(const struct profile *p, const struct query *q, uint32_t node,
                        struct profile_frame *out);
+/* The tree that the items' nodes are in. Without from_method, a stack is the path from its node to
+ * the root. */
+const struct call_tree *history_tree(const struct profile *p);
 
 #endif

@@ -126,10 +126,11 @@ static int keep_names(struct snapshot *s) {
 }
 
 static int fill(struct build *b) {
-    b->lean = build_is_lean(b);
+    b->lean = b->q->sums_only || build_is_lean(b);
     int rc = gather_items(b);
-    if (rc == 0)
-        rc = build_states(b);
+    if (rc != 0 || b->q->sums_only)
+        return rc;
+    rc = build_states(b);
     b->least = least_total(b->s->weight, b->q->prune_ppm);
     if (b->q->prune_ppm && !b->least)
         b->least = 1;
@@ -251,6 +252,10 @@ struct snapshot *snapshot_take(struct profile *p, const struct query *q) {
     b.s->by_tier = q->tiers;
     b.s->by_site = q->tree && q->inverted && q->sites && !q->by_thread;
     bool known = q->event >= 0 && q->event < PROFILE_EVENTS;
+    if (q->sums_only) {
+        ask.tree = ask.locks = ask.lines = false;
+        ask.spark_cells = 0;
+    }
     int rc = fold_natives(&b, &ask);
     if (rc == 0 && known)
         rc = fill(&b);
@@ -260,7 +265,7 @@ struct snapshot *snapshot_take(struct profile *p, const struct query *q) {
         rc = keep_names(b.s);
     if (rc == 0 && b.s->thread_count > 1)
         rc = sort_threads(&b);
-    if (rc == 0 && known && q->spark_cells > 0)
+    if (rc == 0 && known && ask.spark_cells > 0)
         rc = build_sparks(&b);
     if (rc != 0) {
         snapshot_free(b.s);

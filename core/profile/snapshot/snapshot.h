@@ -84,16 +84,19 @@ struct query {
     uint32_t open_ppm; /* and those with at least this part of the whole, in millionths; 0: none */
     const uint32_t *open_root; /* and those with these methods */
     uint32_t open_roots;
-    bool sites;    /* with `inverted`, not with by_thread: what is between a root and the first
+    bool sites;     /* with `inverted`, not with by_thread: what is between a root and the first
                             frame outside the JDK (method_is_jdk) is left out, because the user
                             cannot change that code. The roots are then classes of allocated
                             objects, their children the sites that allocate them. Where no frame is
                             outside the JDK, the first frame of the JDK is the site; what has no
                             Java frame stays with the root */
-    bool tree;     /* build the tree (rows are always built) */
-    bool forks;    /* with `tree`: build `forks` in place of `nodes`, if the query permits it,
+    bool tree;      /* build the tree (rows are always built, except with sums_only) */
+    bool sums_only; /* only weight, samples, failed and the rows of threads, without their states;
+                       regardless of tree, locks, lines and spark_cells. For formats that list the
+                       samples themselves */
+    bool forks;     /* with `tree`: build `forks` in place of `nodes`, if the query permits it,
                             see forks.h */
-    bool carriers; /* samples of virtual threads belong to their carrier threads; otherwise to
+    bool carriers;  /* samples of virtual threads belong to their carrier threads; otherwise to
                             the virtual threads */
     uint64_t virtual_id; /* only this virtual thread, regardless of `tid` and `carriers`; 0: all, so
                             the row of "[other virtual threads]" cannot be selected */

@@ -206,7 +206,9 @@ static void test_memory_does_not_depend_on_depth(void **state) {
         size_t flat = memory_for(format[i], 20), deep = memory_for(format[i], 100);
         print_message("%s: %zu KB for 20 frames, %zu KB for 100\n", format[i], flat / 1024,
                       deep / 1024);
-        assert_true(deep < flat + flat / 4);
+        /* JFR keeps a size for each node of the call tree, in 4 bytes. */
+        size_t more = strcmp(format[i], "jfr") ? flat / 4 : 5 * (size_t)STACKS * (100 - 20);
+        assert_true(deep < flat + more);
     }
 }
 #endif

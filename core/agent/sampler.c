@@ -1,6 +1,7 @@
 #include "core/agent/sampler.h"
 
 #include "core/agent/process/guarded.h"
+#include "core/agent/process/reserve.h"
 #include "core/agent/walk/virtual_thread.h"
 #include "core/base/clock.h"
 
@@ -33,12 +34,9 @@ int sampler_map(struct sampler *s, const struct vm *vm, struct wire_mapping *map
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
     /* One handler may run on each CPU, and a few more may be preempted in the middle. */
     s->pool_size = 2 * (uint32_t)(cpus > 0 ? cpus : 1) + 14;
-    s->pool = mmap(NULL, s->pool_size * sizeof *s->pool, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (s->pool == MAP_FAILED) {
-        s->pool = NULL;
+    s->pool = reserve(s->pool_size * sizeof *s->pool);
+    if (!s->pool)
         return -errno;
-    }
     s->status = &mapping->control.status;
     ring_writer_init(&s->ring, mapping, ring_bytes);
     s->names.vm = vm;

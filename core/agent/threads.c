@@ -1,6 +1,7 @@
 #include "core/agent/threads.h"
 
 #include "core/agent/process/guarded.h"
+#include "core/agent/process/reserve.h"
 #include "core/agent/vm/vm_compiler.h"
 #include "core/base/clock.h"
 #include "core/base/hash.h"
@@ -18,12 +19,6 @@
 
 static uint32_t own_tid(void) {
     return (uint32_t)syscall(SYS_gettid);
-}
-
-static void *reserve(size_t bytes) {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                   -1, 0);
-    return p == MAP_FAILED ? NULL : p;
 }
 
 static void unmap(struct threads *t) {

@@ -3,6 +3,7 @@
 #include "core/agent/broker.h"
 #include "core/agent/engine/perf_buffer.h"
 #include "core/agent/process/guarded.h"
+#include "core/agent/process/reserve.h"
 #include "core/agent/process/sigtrap.h"
 #include "core/agent/threads.h"
 #include "core/base/clock.h"
@@ -168,12 +169,6 @@ static int try_event(struct engine_run *run, const struct perf_machine *m, char 
              "buffer of 8 KiB refused with errno %d (kernel.perf_event_mlock_kb, memlock limit)",
              e);
     return refuse(run, e, reason, why, why_bytes);
-}
-
-static void *reserve(size_t bytes) {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                   -1, 0);
-    return p == MAP_FAILED ? NULL : p;
 }
 
 static void perf_stop(struct engine_run *run, JNIEnv *jni);

@@ -5,6 +5,7 @@
  * thread has used since the previous round, as the kernel counts it.
  */
 #include "core/agent/process/guarded.h"
+#include "core/agent/process/reserve.h"
 #include "core/agent/threads.h"
 #include "core/agent/vm/vm_tables.h"
 #include "core/base/clock.h"
@@ -97,12 +98,6 @@ static void unmap(struct look *l) {
         munmap(l->frame, FRAME_BYTES);
     l->seen = NULL;
     l->frame = NULL;
-}
-
-static void *reserve(size_t bytes) {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                   -1, 0);
-    return p == MAP_FAILED ? NULL : p;
 }
 
 static const jvmtiCapabilities lines = {.can_get_line_numbers = 1};

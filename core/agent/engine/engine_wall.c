@@ -1,6 +1,7 @@
 #include "core/agent/engine/engine_wall.h"
 
 #include "core/agent/process/guarded.h"
+#include "core/agent/process/reserve.h"
 #include "core/base/clock.h"
 
 #include <errno.h>
@@ -13,12 +14,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-static void *reserve(size_t bytes) {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                   -1, 0);
-    return p == MAP_FAILED ? NULL : p;
-}
 
 void wall_threads_unmap(struct wall *w) {
     if (w->entry)

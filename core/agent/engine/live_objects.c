@@ -1,5 +1,7 @@
 #include "core/agent/engine/live_objects.h"
 
+#include "core/agent/process/reserve.h"
+
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -10,9 +12,8 @@ enum live_state { LIVE_FREE = 0, LIVE_CLAIMED, LIVE_FOLLOWED };
 #define BYTES (LIVE_OBJECTS_MAX * sizeof(struct live_object))
 
 int live_objects_open(struct live_objects *l) {
-    void *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                   -1, 0);
-    if (p == MAP_FAILED)
+    void *p = reserve(BYTES);
+    if (!p)
         return -errno;
     *l = (struct live_objects){.place = p};
     return 0;

@@ -2,6 +2,7 @@
 
 #include "core/agent/engine/native_gate.h"
 #include "core/agent/patch/bytecode.h"
+#include "core/agent/process/reserve.h"
 #include "core/agent/threads.h"
 #include "core/agent/walk/virtual_thread.h"
 #include "core/base/clock.h"
@@ -46,9 +47,8 @@ static struct {
 } calls;
 
 int method_calls_open(struct engine_run *run, const uint64_t *least, uint32_t targets) {
-    void *p = mmap(NULL, CALLERS_MAX * sizeof *calls.caller, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED)
+    void *p = reserve(CALLERS_MAX * sizeof *calls.caller);
+    if (!p)
         return -errno;
     calls.caller = p;
     calls.every = 1;

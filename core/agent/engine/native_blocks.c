@@ -1,5 +1,6 @@
 #include "core/agent/engine/native_blocks.h"
 
+#include "core/agent/process/reserve.h"
 #include "core/base/hash.h"
 
 #include <errno.h>
@@ -11,9 +12,8 @@
 #define BEING_FILLED 1u
 
 int native_blocks_map(struct native_blocks *b) {
-    void *p = mmap(NULL, NATIVE_BLOCKS_MAX * sizeof *b->block, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED)
+    void *p = reserve(NATIVE_BLOCKS_MAX * sizeof *b->block);
+    if (!p)
         return -errno;
     b->block = p;
     b->not_followed = 0;

@@ -1,5 +1,6 @@
 #include "core/agent/lock/lock_wait.h"
 
+#include "core/agent/process/reserve.h"
 #include "core/base/hash.h"
 
 #include <errno.h>
@@ -8,12 +9,6 @@
 
 #define KEY_BYTES (LOCK_WAIT_ROWS * sizeof(_Atomic uint64_t[LOCK_WAIT_WAYS]))
 #define WAIT_BYTES (LOCK_WAIT_ROWS * sizeof(struct lock_wait[LOCK_WAIT_WAYS]))
-
-static void *reserve(size_t bytes) {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                   -1, 0);
-    return p == MAP_FAILED ? NULL : p;
-}
 
 int lock_waits_open(struct lock_waits *w) {
     w->key = reserve(KEY_BYTES);

@@ -1,5 +1,6 @@
 #include "core/agent/lock/lock_wait_owner.h"
 
+#include "core/agent/process/reserve.h"
 #include "core/agent/walk/virtual_thread.h"
 
 #include <errno.h>
@@ -40,9 +41,8 @@ static bool change(struct owner_slot *slot, uint32_t uses, enum step from, enum 
 int lock_owners_open(struct lock_owners *o, struct sampler *s, struct signals *signals,
                      signals_handler *handler) {
     char why[64];
-    void *p = mmap(NULL, OWNER_SLOTS * sizeof *o->slot, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED)
+    void *p = reserve(OWNER_SLOTS * sizeof *o->slot);
+    if (!p)
         return -errno;
     o->slot = p;
     o->sampler = s;

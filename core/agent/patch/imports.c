@@ -2,6 +2,7 @@
 
 #include "core/agent/process/memory_map.h"
 #include "core/agent/process/registers.h"
+#include "core/agent/process/reserve.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -486,9 +487,8 @@ bool imports_find_real(struct import_hook *hook, void *const *to, size_t count) 
 }
 
 int imports_patch(struct imports *im, const struct import_hook *hook) {
-    void *p = mmap(NULL, IMPORTS_MAX * sizeof *im->slot, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED)
+    void *p = reserve(IMPORTS_MAX * sizeof *im->slot);
+    if (!p)
         return -errno;
     lock_surely();
     *im = (struct imports){.hook = hook, .slot = p, .turns = TURNS_AFTER_LOAD};

@@ -1,5 +1,7 @@
 #include "core/agent/process/id_table.h"
 
+#include "core/agent/process/reserve.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -13,9 +15,8 @@ static const uint32_t level_slots[] = {1u << 12, 1u << 14, 1u << 16, 1u << 20};
 #define HALF_BYTES (HALF_SLOTS * sizeof(uint64_t))
 
 int id_table_map(struct id_table *t) {
-    void *p = mmap(NULL, 2 * HALF_BYTES, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED)
+    void *p = reserve(2 * HALF_BYTES);
+    if (!p)
         return -errno;
     *t = (struct id_table){.slots = p};
     return 0;

@@ -1,5 +1,7 @@
 #include "core/agent/process/memory_map.h"
 
+#include "core/agent/process/reserve.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -7,10 +9,9 @@
 #include <unistd.h>
 
 int memory_map_open(struct memory_map *m) {
-    void *p = mmap(NULL, MEMORY_RANGES_MAX * sizeof *m->range, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p = reserve(MEMORY_RANGES_MAX * sizeof *m->range);
     *m = (struct memory_map){0};
-    if (p == MAP_FAILED)
+    if (!p)
         return -errno;
     m->range = p;
     return 0;

@@ -1,5 +1,7 @@
 #include "core/agent/walk/frame_cache.h"
 
+#include "core/agent/process/reserve.h"
+
 #include <assert.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -25,9 +27,7 @@ struct frame_cache {
 };
 
 struct frame_cache *frame_cache_map(void) {
-    void *p = mmap(NULL, sizeof(struct frame_cache), PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
+    return reserve(sizeof(struct frame_cache));
 }
 
 void frame_cache_unmap(struct frame_cache *c) {

@@ -1,6 +1,7 @@
 #include "core/agent/walk/last_stack.h"
 
 #include "core/agent/process/registers.h"
+#include "core/agent/process/reserve.h"
 #include "core/agent/walk/frame_cache.h"
 
 #include <stdatomic.h>
@@ -15,9 +16,7 @@
 #define WORTH_PART 4u
 
 struct last_stack *last_stacks_map(void) {
-    struct last_stack *table = mmap(NULL, THREADS * sizeof *table, PROT_READ | PROT_WRITE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return table == MAP_FAILED ? NULL : table;
+    return reserve(THREADS * sizeof(struct last_stack));
 }
 
 void last_stacks_unmap(struct last_stack *table) {

@@ -1,5 +1,7 @@
 #include "core/agent/walk/stub_names.h"
 
+#include "core/agent/process/reserve.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -74,9 +76,8 @@ void stub_names_turn(void) {
 void stub_names_open(jvmtiEnv *jvmti, jvmtiEventCallbacks *callbacks) {
     if (stubs.stub)
         return;
-    void *p = mmap(NULL, STUBS_MAX * sizeof *stubs.stub, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED)
+    void *p = reserve(STUBS_MAX * sizeof *stubs.stub);
+    if (!p)
         return;
     pthread_mutex_lock(&stubs.lock);
     stubs.count = 0;

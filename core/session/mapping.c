@@ -73,6 +73,7 @@ int mapping_of_fd(int fd, uint64_t session, struct mapping *out, struct err *e) 
                            bytes, strerror(errno));
     out->wire = p;
     out->ring_bytes = header.ring_bytes;
+    out->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     return 0;
 }
 
@@ -232,5 +233,7 @@ _Atomic uint8_t *mapping_threads(const struct mapping *m) {
 void mapping_close(struct mapping *m) {
     if (m->wire)
         munmap(m->wire, (size_t)wire_mapping_bytes(m->ring_bytes));
+    if (m->wire && m->fd >= 0)
+        close(m->fd);
     *m = (struct mapping){0};
 }

@@ -21,6 +21,8 @@
 struct mapping {
     struct wire_mapping *wire; /* NULL: no mapping */
     uint64_t ring_bytes;       /* checked value; the header's value is not read again */
+    int fd;                    /* with `wire`: its memfd, or -1. Writing much at once costs less
+                                  through this, because there are no page faults */
 };
 
 /* Maps `fd`, which still belongs to the caller. `session` 0: accept any session. */

@@ -74,6 +74,7 @@ int session_attach(const struct jvm *j, const struct session_options *o, struct 
         return result;
     s->jvm = *j;
     s->drain.decoder->since_ns = clock_now_ns();
+    sigtrap_proof_begin(); /* the machine's first event takes ten milliseconds */
     result = agent_library_find(o->library, s->library, sizeof s->library, e);
     if (result == 0)
         result = open_process(s, e);
@@ -81,12 +82,12 @@ int session_attach(const struct jvm *j, const struct session_options *o, struct 
         result = open_recording(s, o->record, e);
     if (result == 0)
         result = drain_offer_broker(s, &offer, e);
-    sigtrap_proof_begin();
     if (result == 0)
         result = agent_link_open(j, s->library, o->library != NULL, offer, s->options.ring_bytes,
                                  ATTACH_TIMEOUT_MS, &link, e);
     if (result == 0) {
         drain_use_mapping(s, link.mapping);
+        drain_unwind(s); /* goes on while the proof does */
         result = drain_use_broker(s, link.broker, e);
     }
     (void)sigtrap_proof();

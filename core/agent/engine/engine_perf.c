@@ -66,9 +66,10 @@ static struct perf_run *run_of(const struct engine_run *run) {
     return &perf[run->request.event != WIRE_EVENT_CPU];
 }
 
-static int open_event(const struct engine_run *run, pid_t tid) {
+static int open_event(const struct engine_run *run, pid_t tid, uint64_t period) {
     struct perf_event_attr a;
     perf_attr_fill(&a, &run->request);
+    a.sample_period = period;
     uint32_t number = tid ? (uint32_t)tid : (uint32_t)syscall(SYS_gettid);
     if (run_of(run)->by_trap && !perf_attr_trap(&a, perf_trap_data(number)))
         return -ENOTSUP;
@@ -125,13 +126,16 @@ static bool is_denied(int error) {
     return error == EACCES || error == EPERM || error == ENOSYS;
 }
 
-static int perf_fetch(struct engine_run *run, uint32_t tid, uint32_t wait_ms);
+static int perf_fetch(struct engine_run *run, uint32_t tid, uint32_t wait_ms) {
+    uint32_t event = run->request.event | (run_of(run)->by_trap ? BROKER_SIGTRAP : 0);
+    return broker_ask(run->broker, event, tid, wait_ms);
+}
 
 /* Opens the event for the calling thread, or lets the reader open it: then `why` reports that. */
 static int open_first(struct engine_run *run, const struct perf_machine *m, char *why,
                       size_t why_bytes) {
     char reason[112];
-    int fd = open_event(run, 0);
+    int fd = open_event(run, 0, run->request.interval);
     run_of(run)->brokered = false;
     if (fd >= 0)
         return fd;
@@ -166,12 +170,22 @@ static int try_event(struct engine_run *run, const struct perf_machine *m, char 
         return 0;
     }
     snprintf(reason, sizeof reason,
-             "buffer of 8 KiB refused with errno %d (kernel.perf_event_mlock_kb, memlock limit)",
-             e);
+             "buffer of 8 KiB refused, errno %d (kernel.perf_event_mlock_kb, memlock limit)", e);
     return refuse(run, e, reason, why, why_bytes);
 }
 
-static void perf_stop(struct engine_run *run, JNIEnv *jni);
+static void perf_stop(struct engine_run *run, JNIEnv *jni) {
+    (void)jni;
+    struct perf_run *p = run_of(run);
+    p->run = NULL;
+    if (p->note)
+        munmap(p->note, THREADS_MAX * sizeof *p->note);
+    p->note = NULL;
+    if (perf[0].run || perf[1].run || !index_of_fd)
+        return;
+    munmap((void *)index_of_fd, FDS_MAX * sizeof *index_of_fd);
+    index_of_fd = NULL;
+}
 
 static int start(struct engine_run *run, JNIEnv *jni, bool by_trap, char *why, size_t why_bytes) {
     struct perf_run *p = run_of(run);
@@ -213,19 +227,6 @@ static int trap_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why
     return start(run, jni, true, why, why_bytes);
 }
 
-static void perf_stop(struct engine_run *run, JNIEnv *jni) {
-    (void)jni;
-    struct perf_run *p = run_of(run);
-    p->run = NULL;
-    if (p->note)
-        munmap(p->note, THREADS_MAX * sizeof *p->note);
-    p->note = NULL;
-    if (perf[0].run || perf[1].run || !index_of_fd)
-        return;
-    munmap((void *)index_of_fd, FDS_MAX * sizeof *index_of_fd);
-    index_of_fd = NULL;
-}
-
 static int set_signal(int fd, int signo, uint32_t tid) {
     struct f_owner_ex owner = {F_OWNER_TID, (pid_t)tid};
     if (fcntl(fd, F_SETFL, O_ASYNC) != 0 || fcntl(fd, F_SETSIG, signo) != 0 ||
@@ -234,39 +235,27 @@ static int set_signal(int fd, int signo, uint32_t tid) {
     return 0;
 }
 
-static int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t index, int fd);
-
-static int perf_arm(struct engine_run *run, struct engine_thread *t, uint32_t index) {
-    if (run_of(run)->brokered)
-        return run->broker->open ? -EAGAIN : -ENOTCONN;
-    int fd = open_event(run, (pid_t)t->tid);
-    return fd < 0 ? fd : perf_adopt(run, t, index, fd);
-}
-
-static int perf_fetch(struct engine_run *run, uint32_t tid, uint32_t wait_ms) {
-    uint32_t event = run->request.event | (run_of(run)->by_trap ? BROKER_SIGTRAP : 0);
-    return broker_ask(run->broker, event, tid, wait_ms);
+/* The period until a thread's first sample: by chance, so that the threads are not in step. */
+static uint64_t first_period(const struct engine_run *run, uint32_t tid) {
+    uint64_t interval = run->request.interval, first = interval;
+    /* Not where periods are short: the kernel takes a new one over only after a few events. */
+    if (perf_kind_pauses(run_of(run)->kind))
+        first = engine_first_interval(interval, tid + clock_now_ns());
+    /* Or it comes again before the thread gets on. */
+    uint64_t least = interval < COST_FIRST_NS ? interval : COST_FIRST_NS;
+    return run_of(run)->by_trap && first < least ? least : first;
 }
 
 /* The thread's handlers may already run for the other event. They read this one as soon as its
  * buffer is known, so everything else is set before. */
-static int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t index, int fd) {
+static int adopt(struct engine_run *run, struct engine_thread *t, uint32_t index, int fd,
+                 uint64_t first) {
     struct perf_run *p = run_of(run);
-    uint64_t interval = run->request.interval;
-    uint64_t first = interval;
-    /* Not where periods are short: the kernel takes a new one over only after a few events. */
-    if (perf_kind_pauses(p->kind))
-        first = engine_first_interval(interval, t->tid + clock_now_ns());
-    if (p->by_trap && first < COST_FIRST_NS) /* or it might come again before the thread gets on */
-        first = interval < COST_FIRST_NS ? interval : COST_FIRST_NS;
-    if (first != interval && ioctl(fd, PERF_EVENT_IOC_PERIOD, &first) != 0)
-        first = interval;
     int r = (uint32_t)fd < fd_limit ? 0 : -EMFILE;
     if (r == 0 && !p->by_trap)
         r = set_signal(fd, run->signo, t->tid);
-    void *buffer = MAP_FAILED;
-    if (r == 0)
-        buffer = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *buffer =
+        r ? MAP_FAILED : mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (r == 0 && buffer == MAP_FAILED)
         r = errno == EAGAIN ? -ENOMEM : -errno; /* EAGAIN: mlockall, and its limit */
     if (r < 0) {
@@ -275,7 +264,7 @@ static int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t 
     }
     perf_buffer_touch(buffer, page_bytes);
     p->note[index] = (struct note){0};
-    t->counted = first - interval; /* the first sample stands for a whole one */
+    t->counted = first - run->request.interval; /* the first sample stands for a whole one */
     t->handle = fd;
     atomic_store_explicit(&index_of_fd[fd], index + 1, memory_order_release);
     __atomic_store_n(&t->page, buffer, __ATOMIC_RELEASE);
@@ -285,6 +274,22 @@ static int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t 
     else
         (void)ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
     return 0;
+}
+
+static int perf_arm(struct engine_run *run, struct engine_thread *t, uint32_t index) {
+    if (run_of(run)->brokered)
+        return run->broker->open ? -EAGAIN : -ENOTCONN;
+    uint64_t first = first_period(run, t->tid);
+    int fd = open_event(run, (pid_t)t->tid, first);
+    return fd < 0 ? fd : adopt(run, t, index, fd, first);
+}
+
+/* The reader opened it, with the whole interval. */
+static int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t index, int fd) {
+    uint64_t first = first_period(run, t->tid);
+    if (first != run->request.interval && ioctl(fd, PERF_EVENT_IOC_PERIOD, &first) != 0)
+        first = run->request.interval;
+    return adopt(run, t, index, fd, first);
 }
 
 /* In a thread that disarms itself a signal may come at any line, and the handler finds the event by

@@ -33,11 +33,7 @@ static int watched_sigaction(int signo, const struct sigaction *action, struct s
 
 /* Another tool may have sealed or unsealed its page. */
 static bool read_slot(uintptr_t address, struct import_slot *out) {
-    struct memory_map memory;
-    if (memory_map_open(&memory) < 0)
-        return false;
-    int protection = memory_map_read(&memory) < 0 ? -1 : memory_map_protection(&memory, address);
-    memory_map_close(&memory);
+    int protection = memory_protection(address);
     if (protection < 0 || !(protection & PROT_READ))
         return false;
     *out = (struct import_slot){address, __atomic_load_n((uintptr_t *)address, __ATOMIC_RELAXED),

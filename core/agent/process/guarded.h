@@ -9,10 +9,10 @@
  *   libraries      address ranges of the code of all loaded libraries
  *   mapping        the shared memory of agent and reader, from the agent's side
  *   memory_map     snapshot of the process's address ranges and their protection
- *   reserve        address space that takes memory when it is touched
  *   other_copy     test whether another copy of the agent is active in this JVM
  *   recent_set     fixed-size set of recently seen hashes
  *   registers      CPU registers of a signal context, for x86_64 and aarch64
+ *   reserve        address space that takes memory when it is touched
  *   signals        signals taken by engines, and the handlers they replaced
  *   sigtrap        the handler of SIGTRAP, shared by breakpoints and perf_events
  *   trap_process   process checks for breakpoints: page protection, blocked signals

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -87,4 +88,39 @@ int memory_map_protection(const struct memory_map *m, uintptr_t address) {
             high = middle;
     }
     return low > 0 && address < m->range[low - 1].end ? m->range[low - 1].protection : -1;
+}
+
+/* Since Linux 6.11, and not in older headers; source: struct procmap_query in linux/fs.h. */
+struct query {
+    uint64_t size, flags, address;
+    uint64_t begin, end, protection, page_bytes, offset, inode;
+    uint32_t major, minor, name_bytes, id_bytes;
+    uint64_t name, id;
+};
+#define QUERY _IOWR('f', 17, struct query)
+enum { QUERY_READ = 1, QUERY_WRITE = 2, QUERY_EXECUTE = 4 };
+
+/* -1: no range contains it; -ENOTTY: the kernel has no such question. */
+static int ask_protection(uintptr_t address) {
+    struct query q = {.size = sizeof q, .address = address};
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    int r = ioctl(fd, QUERY, &q) == 0 ? 0 : errno == ENOENT ? -1 : -ENOTTY;
+    close(fd);
+    if (r < 0)
+        return r;
+    return (q.protection & QUERY_READ ? PROT_READ : 0) |
+           (q.protection & QUERY_WRITE ? PROT_WRITE : 0) |
+           (q.protection & QUERY_EXECUTE ? PROT_EXEC : 0);
+}
+
+int memory_protection(uintptr_t address) {
+    int protection = ask_protection(address);
+    struct memory_map m;
+    if (protection >= -1 || memory_map_open(&m) < 0)
+        return protection < 0 ? -1 : protection;
+    protection = memory_map_read(&m) < 0 ? -1 : memory_map_protection(&m, address);
+    memory_map_close(&m);
+    return protection;
 }

@@ -89,8 +89,7 @@ static void drain_look_at_lent(struct session *s, uint64_t now) {
     drain_ask_start(s);
 }
 
-/* Gives the agent unwind tables if its walker needs them, and reports what is left out. */
-static void drain_unwind(struct session *s) {
+void drain_unwind(struct session *s) {
     struct drain *d = &s->drain;
     struct err e;
     char trouble[256];
@@ -102,7 +101,9 @@ static void drain_unwind(struct session *s) {
     }
     if (d->unwind_failed || !d->linked || !wire_walk_has_tables(walker_of(s)))
         return;
-    if (unwind_start(s->jvm.pid, mapping_unwind(&s->mapping), &d->unwind, &e) == 0)
+    const struct mapping *m = &s->mapping;
+    if (unwind_start(s->jvm.pid, mapping_unwind(m), m->fd, wire_unwind_offset(m->ring_bytes),
+                     &d->unwind, &e) == 0)
         return;
     d->unwind_failed = true;
     if (asked)

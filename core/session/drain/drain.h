@@ -151,6 +151,8 @@ int drain_use_broker(struct session *s, int fd, struct err *e);
 /* Reads at most one full ring of records into the profile. True: the ring is empty now. */
 bool drain_read(struct session *s, bool writers_gone);
 
+/* Gives the agent unwind tables if its walker needs them, and reports what is left out. */
+void drain_unwind(struct session *s);
 /* Waits a moment for the unwind tables to become complete. Samples taken before that are walked
  * without them. */
 void drain_await_unwind(struct session *s, const struct control_start *start);

@@ -205,7 +205,8 @@ static void release(struct unwind *u) {
     free(u);
 }
 
-int unwind_start(pid_t pid, struct wire_unwind *area, struct unwind **out, struct err *e) {
+int unwind_start(pid_t pid, struct wire_unwind *area, int fd, uint64_t offset, struct unwind **out,
+                 struct err *e) {
     *out = NULL;
     struct unwind *u = calloc(1, sizeof *u);
     if (!u)
@@ -217,6 +218,8 @@ int unwind_start(pid_t pid, struct wire_unwind *area, struct unwind **out, struc
     pthread_cond_init(&u->changed, &attr);
     pthread_condattr_destroy(&attr);
     unwind_area_init(&u->area, area, clock_now_ns());
+    u->area.fd = fd;
+    u->area.offset = offset;
     u->wanted = u->busy = true;
     int rc = unwind_files_open(pid, &u->files, e);
     if (rc == 0) {

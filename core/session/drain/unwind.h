@@ -22,8 +22,10 @@
 
 struct unwind;
 
-/* Starts the thread with the tables of the process. `area` must stay mapped until unwind_stop(). */
-int unwind_start(pid_t pid, struct wire_unwind *area, struct unwind **out, struct err *e);
+/* Starts the thread with the tables of the process. `area` must stay mapped until unwind_stop(), and
+ * so must `fd` stay open, the file that has it at `offset` (-1: there is none). */
+int unwind_start(pid_t pid, struct wire_unwind *area, int fd, uint64_t offset, struct unwind **out,
+                 struct err *e);
 
 /* Libraries were loaded or unloaded. If this is called all the time, the thread still waits
  * UNWIND_PAUSE_MS between two readings of the maps. */

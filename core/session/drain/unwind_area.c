@@ -1,7 +1,11 @@
 #include "core/session/drain/unwind_area.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
+#include <unistd.h>
+
+#define PIECE_ROWS 1024u
 
 static_assert((int)WIRE_CFA_NONE == UNWIND_CFA_NONE && (int)WIRE_CFA_SP == UNWIND_CFA_SP &&
                   (int)WIRE_CFA_FP == UNWIND_CFA_FP &&
@@ -13,7 +17,7 @@ static_assert((int)WIRE_CFA_NONE == UNWIND_CFA_NONE && (int)WIRE_CFA_SP == UNWIN
               "core/wire/unwind.h and symbols/unwind have the same numbers");
 
 void unwind_area_init(struct unwind_area *a, struct wire_unwind *wire, uint64_t now_ns) {
-    *a = (struct unwind_area){.wire = wire};
+    *a = (struct unwind_area){.wire = wire, .fd = -1};
     a->rows = __atomic_load_n(&wire->rows, __ATOMIC_RELAXED);
     if (a->rows > WIRE_UNWIND_ROWS_MAX)
         a->rows = WIRE_UNWIND_ROWS_MAX;
@@ -23,19 +27,29 @@ void unwind_area_init(struct unwind_area *a, struct wire_unwind *wire, uint64_t 
         a->ready_ns = now_ns + WIRE_UNWIND_GRACE_MS * UINT64_C(1000000);
 }
 
+static void write_rows(const struct unwind_area *a, uint32_t at, const struct wire_unwind_row *row,
+                       size_t count) {
+    size_t bytes = count * sizeof *row;
+    uint64_t to = a->offset + offsetof(struct wire_unwind, row) + at * sizeof *row;
+    if (a->fd < 0 || pwrite(a->fd, row, bytes, (off_t)to) != (ssize_t)bytes)
+        memcpy(a->wire->row + at, row, bytes);
+}
+
 int unwind_area_add(struct unwind_area *a, const struct unwind_row *rows, size_t count,
                     uint32_t *first) {
     if (count > WIRE_UNWIND_ROWS_MAX - a->rows)
         return -ENOSPC;
-    struct wire_unwind_row *to = a->wire->row + a->rows;
-    for (size_t i = 0; i < count; i++) {
-        to[i] = (struct wire_unwind_row){
-            .pc = rows[i].pc,
-            .cfa_offset = rows[i].cfa_offset,
-            .fp_offset = rows[i].fp_offset,
-            .ra_offset = rows[i].ra_offset,
-            .cfa = rows[i].cfa,
-        };
+    struct wire_unwind_row piece[PIECE_ROWS];
+    for (size_t i = 0, n; i < count; i += n) {
+        for (n = 0; n < PIECE_ROWS && i + n < count; n++)
+            piece[n] = (struct wire_unwind_row){
+                .pc = rows[i + n].pc,
+                .cfa_offset = rows[i + n].cfa_offset,
+                .fp_offset = rows[i + n].fp_offset,
+                .ra_offset = rows[i + n].ra_offset,
+                .cfa = rows[i + n].cfa,
+            };
+        write_rows(a, a->rows + (uint32_t)i, piece, n);
     }
     *first = a->rows;
     a->rows += (uint32_t)count;

@@ -61,6 +61,45 @@ static void test_two_lists(void **state) {
     free_area(w);
 }
 
+/* Rows go through the file to where it is mapped; if it cannot be written, straight there. */
+static void test_rows_through_the_file(void **state) {
+    (void)state;
+    enum { ROWS = 5000, AT = 8192 };
+    int fd = memfd_create("rows", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, AT + WIRE_UNWIND_BYTES), 0);
+    char *p = mmap(NULL, AT + WIRE_UNWIND_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_true(p != MAP_FAILED);
+    struct wire_unwind *w = (void *)(p + AT);
+    struct unwind_area a;
+    struct unwind_row *rows = calloc(ROWS, sizeof *rows);
+    uint32_t first;
+    assert_non_null(rows);
+    for (uint32_t i = 0; i < ROWS; i++)
+        rows[i] = (struct unwind_row){
+            .pc = i, .cfa_offset = (int32_t)(7 * i), .fp_offset = -2, .ra_offset = 3, .cfa = 1};
+    unwind_area_init(&a, w, 0);
+    a.fd = fd;
+    a.offset = AT;
+    for (int round = 0; round < 3; round++) {
+        if (round == 2) /* Linux 5.1 */
+            (void)fcntl(fd, F_ADD_SEALS, 0x10 /* F_SEAL_FUTURE_WRITE */);
+        assert_int_equal(unwind_area_add(&a, rows, ROWS - (size_t)round, &first), 0);
+        for (uint32_t i = 0; i < ROWS - (uint32_t)round; i++) {
+            assert_int_equal(w->row[first + i].pc, i);
+            assert_int_equal(w->row[first + i].cfa_offset, 7 * i);
+            assert_int_equal(w->row[first + i].fp_offset, -2);
+            assert_int_equal(w->row[first + i].ra_offset, 3);
+            assert_int_equal(w->row[first + i].cfa, 1);
+        }
+    }
+    assert_int_equal(w->rows, 3 * ROWS - 3);
+    assert_int_equal(w->row[3 * ROWS - 3].pc, 0);
+    free(rows);
+    munmap(p, AT + WIRE_UNWIND_BYTES);
+    close(fd);
+}
+
 static void test_rows_run_out(void **state) {
     (void)state;
     enum { MANY = 1 << 20 };
@@ -195,7 +234,7 @@ static void test_a_library_comes_and_goes(void **state) {
     struct err e = {0};
     char trouble[256];
     const uintptr_t *lib;
-    assert_int_equal(unwind_start(getpid(), w, &u, &e), 0);
+    assert_int_equal(unwind_start(getpid(), w, -1, 0, &u, &e), 0);
     assert_true(unwind_wait(u, PATIENCE_MS, true));
     uint32_t generation = w->generation; /* on a slow machine there are several */
     assert_true(generation > 0);
@@ -251,7 +290,7 @@ static void test_looks_are_apart(void **state) {
     struct err e = {0};
     struct timespec begin, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    assert_int_equal(unwind_start(getpid(), w, &u, &e), 0);
+    assert_int_equal(unwind_start(getpid(), w, -1, 0, &u, &e), 0);
     assert_true(unwind_wait(u, PATIENCE_MS, true));
     for (int i = 0; i < 3; i++) {
         unwind_refresh(u);
@@ -272,7 +311,7 @@ static void test_no_room(void **state) {
     struct err e = {0};
     char trouble[256];
     w->rows = (uint32_t)WIRE_UNWIND_ROWS_MAX - 100;
-    assert_int_equal(unwind_start(getpid(), w, &u, &e), 0);
+    assert_int_equal(unwind_start(getpid(), w, -1, 0, &u, &e), 0);
     assert_true(unwind_wait(u, PATIENCE_MS, true));
     assert_true(w->generation > 0 && w->rows <= WIRE_UNWIND_ROWS_MAX);
     assert_null(find_module(w, (uintptr_t)&gnu_get_libc_version));
@@ -294,7 +333,7 @@ static void test_tables_of_the_debug_file(void **state) {
     assert_true(fixture_run("objcopy --only-keep-debug split.so split.debug && strip split.so && "
                             "objcopy --add-gnu-debuglink=split.debug split.so"));
     void *library = fixture_load("split.so", &lib);
-    assert_int_equal(unwind_start(getpid(), w, &u, &e), 0);
+    assert_int_equal(unwind_start(getpid(), w, -1, 0, &u, &e), 0);
     assert_true(unwind_wait(u, PATIENCE_MS, true));
     check_entry(w, lib[LIB_EXPORTED]);
     unwind_stop(u);
@@ -438,6 +477,7 @@ static void test_what_is_asked_and_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_lists),
+        cmocka_unit_test(test_rows_through_the_file),
         cmocka_unit_test(test_rows_run_out),
         cmocka_unit_test(test_needs_all),
         cmocka_unit_test(test_after_another_writer),

@@ -164,7 +164,8 @@ void profile_free(struct profile *p) {
     timeline_free(&p->timeline);
     free(p->rank);
     free(p->ranked);
-    filter_free(&p->filter);
+    for (int i = 0; i < FILTERS; i++)
+        filter_free(&p->filter[i]);
     filter_free(&p->owner_filter);
     native_fold_free(&p->native_fold);
     for (int i = 0; i < STANDING; i++)

@@ -62,6 +62,9 @@ struct scratch {
 #define SCRATCH_LIST_BYTES ((size_t)6 << 20)
 #define SCRATCH_KEPT_BYTES ((size_t)100 << 20)
 
+/* The screen has one for its rows, and one for the row that the pane shows. */
+enum { FILTERS = 2 };
+
 struct profile {
     struct method_table *methods;
     struct call_tree tree;
@@ -90,8 +93,8 @@ struct profile {
 
     uint32_t *rank; /* by method id: position in the order of names, see order.h */
     uint32_t *ranked, ranks, rank_cap, ranked_cap;
-    struct filter filter;       /* of the last query that had one */
-    struct filter owner_filter; /* the same, for the tree of owners' stacks */
+    struct filter filter[FILTERS]; /* of the last queries that had one */
+    struct filter owner_filter;    /* the same, for the tree of owners' stacks */
     struct native_fold native_fold;
     struct standing standing[STANDING]; /* of the last queries */
     struct sparks sparks[SPARKS];       /* the same */

@@ -66,6 +66,7 @@ static void take(void *arg) {
 void report_open(struct report_view *v, struct session *s) {
     v->session = s;
     v->lock = (struct export_lock){give_up, take, s};
+    session_catch_up(s);
     session_status(s, &v->status);
     session_jvm(s, &v->jvm);
     session_cpu(s, &v->cpu);

@@ -201,6 +201,10 @@ int session_next(struct session *before, const struct session_options *o, struct
 int session_replay(const char *path, const struct session_options *o, struct session **out,
                    struct err *e);
 
+/* Waits until the samples that were taken before this call are in the profile, for half a second at
+ * most: a calm ring is read only now and then. */
+void session_catch_up(struct session *s);
+
 /* Locks the profile against the drain thread and returns it. Hold the lock only for a
  * short time. */
 struct profile *session_lock(struct session *s);

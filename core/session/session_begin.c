@@ -74,7 +74,7 @@ int session_attach(const struct jvm *j, const struct session_options *o, struct 
         return result;
     s->jvm = *j;
     s->drain.decoder->since_ns = clock_now_ns();
-    sigtrap_proof_begin(); /* the machine's first event takes ten milliseconds */
+    sigtrap_proof_begin(); /* first: it may take ten milliseconds */
     result = agent_library_find(o->library, s->library, sizeof s->library, e);
     if (result == 0)
         result = open_process(s, e);
@@ -87,9 +87,10 @@ int session_attach(const struct jvm *j, const struct session_options *o, struct 
                                  ATTACH_TIMEOUT_MS, &link, e);
     if (result == 0) {
         drain_use_mapping(s, link.mapping);
-        drain_unwind(s); /* goes on while the proof does */
         result = drain_use_broker(s, link.broker, e);
     }
+    if (result == 0)
+        drain_unwind(s); /* goes on while the proof does */
     (void)sigtrap_proof();
     if (result == 0)
         result = begin(s, WIRE_COMMAND_START, out, e);

@@ -186,8 +186,8 @@ static int print_self(const struct options *o, struct text *t, struct err *e) {
 /* A reader knows its JVM: its pid is enough for what begins no profile, also if the JVM has ended. */
 static int act_on_jvm(const struct options *o, int argc, char **argv, struct err *e) {
     struct jvm j;
-    bool known = o->action == ACTION_BACKGROUND && strcmp(o->word, "start") &&
-                 strcmp(o->word, "resume") && background_remembers(o->target, &j);
+    bool known = o->action == ACTION_BACKGROUND && strcmp(o->word, "start") != 0 &&
+                 strcmp(o->word, "resume") != 0 && background_remembers(o->target, &j);
     int r = known ? 0 : jvm_find(o->target, &j, e);
     if (r < 0 && (o->action == ACTION_JVM || !background_remembers(o->target, &j)))
         return r;

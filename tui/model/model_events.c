@@ -84,7 +84,7 @@ static int take_rows(struct model *m, struct profile *p, struct query q, int eve
     struct model_rows *r = &m->rows[event];
     q.event = event;
     q.tree = q.by_thread = q.inverted = q.locks = q.from_method = q.lines = false;
-    q.prune_ppm = 0;
+    q.prune_ppm = q.spark_cells = 0;
     struct snapshot *s = snapshot_take(p, &q);
     int err = s ? index_rows(r, s, event) : -ENOMEM;
     if (err)

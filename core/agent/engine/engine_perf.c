@@ -229,10 +229,9 @@ static int trap_start(struct engine_run *run, JNIEnv *jni, char *why, size_t why
 
 static int set_signal(int fd, int signo, uint32_t tid) {
     struct f_owner_ex owner = {F_OWNER_TID, (pid_t)tid};
-    if (fcntl(fd, F_SETFL, O_ASYNC) != 0 || fcntl(fd, F_SETSIG, signo) != 0 ||
-        fcntl(fd, F_SETOWN_EX, &owner) != 0)
-        return -errno;
-    return 0;
+    bool set = fcntl(fd, F_SETFL, O_ASYNC) == 0 && fcntl(fd, F_SETSIG, signo) == 0 &&
+               fcntl(fd, F_SETOWN_EX, &owner) == 0;
+    return set ? 0 : -errno;
 }
 
 /* The period until a thread's first sample: by chance, so that the threads are not in step. */
@@ -276,20 +275,21 @@ static int adopt(struct engine_run *run, struct engine_thread *t, uint32_t index
     return 0;
 }
 
-static int perf_arm(struct engine_run *run, struct engine_thread *t, uint32_t index) {
-    if (run_of(run)->brokered)
-        return run->broker->open ? -EAGAIN : -ENOTCONN;
-    uint64_t first = first_period(run, t->tid);
-    int fd = open_event(run, (pid_t)t->tid, first);
-    return fd < 0 ? fd : adopt(run, t, index, fd, first);
-}
-
-/* The reader opened it, with the whole interval. */
+/* It was opened with the whole interval. */
 static int perf_adopt(struct engine_run *run, struct engine_thread *t, uint32_t index, int fd) {
     uint64_t first = first_period(run, t->tid);
     if (first != run->request.interval && ioctl(fd, PERF_EVENT_IOC_PERIOD, &first) != 0)
         first = run->request.interval;
     return adopt(run, t, index, fd, first);
+}
+
+static int perf_arm(struct engine_run *run, struct engine_thread *t, uint32_t index) {
+    if (run_of(run)->brokered)
+        return run->broker->open ? -EAGAIN : -ENOTCONN;
+    bool clock = run_of(run)->kind == PERF_CPU_CLOCK; /* others may refuse a short period */
+    uint64_t first = clock ? first_period(run, t->tid) : run->request.interval;
+    int fd = open_event(run, (pid_t)t->tid, first);
+    return fd < 0 ? fd : clock ? adopt(run, t, index, fd, first) : perf_adopt(run, t, index, fd);
 }
 
 /* In a thread that disarms itself a signal may come at any line, and the handler finds the event by

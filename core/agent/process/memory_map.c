@@ -100,7 +100,7 @@ struct query {
 #define QUERY _IOWR('f', 17, struct query)
 enum { QUERY_READ = 1, QUERY_WRITE = 2, QUERY_EXECUTE = 4 };
 
-/* -1: no range contains it; -ENOTTY: the kernel has no such question. */
+/* -1: no range contains it; -ENOTTY: the kernel does not answer. */
 static int ask_protection(uintptr_t address) {
     struct query q = {.size = sizeof q, .address = address};
     int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);

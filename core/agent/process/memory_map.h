@@ -28,7 +28,7 @@ void memory_map_close(struct memory_map *m);
 
 /* Returns the protection of the memory at an address; -1: no range contains it. */
 int memory_map_protection(const struct memory_map *m, uintptr_t address);
-/* The same without a map, as it is now. -1 also if it cannot be found out. */
+/* The same as it is now, from /proc/self/maps. -1 also if it cannot be found out. */
 int memory_protection(uintptr_t address);
 
 #endif

@@ -7,6 +7,7 @@
 #include "core/profile/snapshot/history_read.h"
 #include "core/profile/table/frame_name.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -260,12 +261,13 @@ struct learner {
     const struct method_table *methods;
 };
 
-static void learn_for_path(void *arg, uint32_t method) {
+static int learn_for_path(void *arg, uint32_t method) {
     const struct learner *l = arg;
     know_method(l->c, l->methods, method);
+    return l->c->failed ? -ENOMEM : 0;
 }
 
-/* The frames are those of the path from the node's, or from its caller's if the leaf is a class. */
+/* The frames are the path from the node; if the leaf is a class, from its caller. */
 static uint32_t find_path(struct jfr_chunk *c, const struct profile *p, uint32_t node,
                           struct stack_head *head) {
     const struct call_tree *t = history_tree(p);
@@ -352,11 +354,13 @@ size_t jfr_chunk_late_bytes(const struct jfr_chunk *c) {
 
 void jfr_chunk_write_stacks(struct jfr_chunk *c, const struct profile *p, struct text *out) {
     uint64_t written = 0;
-    for (uint32_t i = 0; i < c->stacks && !out->failed; i++) {
-        struct stack_head head;
+    for (uint32_t i = 0; i < c->stacks && !out->failed && !c->failed; i++) {
+        struct stack_head head = {.len = 0};
         put_head(c, p, &c->stack[i], i + 1, written, &head);
         const char *frames = c->frame_bytes;
         size_t bytes = head.path.bytes;
+        if (c->failed)
+            break;
         if (head.is_path)
             frames = jfr_path_put(&c->paths, history_tree(p), head.node, c->method_known,
                                   (const uint8_t(*)[TIERS])c->frame_type);

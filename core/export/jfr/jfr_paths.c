@@ -8,8 +8,9 @@ static struct jfr_path path_of(uint32_t size) {
     return (struct jfr_path){size >> JFR_PATH_BITS, size & ((1u << JFR_PATH_BITS) - 1)};
 }
 
-static bool reserve(struct jfr_paths *s, uint32_t nodes) {
-    if (nodes <= s->nodes)
+/* Makes room for this node; `nodes`: all there are. */
+static bool reserve(struct jfr_paths *s, uint32_t node, uint32_t nodes) {
+    if (node < s->nodes || node >= nodes)
         return true;
     uint32_t *size = realloc(s->size, nodes * sizeof *size);
     if (!size)
@@ -21,9 +22,9 @@ static bool reserve(struct jfr_paths *s, uint32_t nodes) {
 }
 
 int jfr_path_measure(struct jfr_paths *s, const struct call_tree *t, uint32_t node,
-                     void (*learn)(void *arg, uint32_t method), void *arg, struct jfr_path *out) {
+                     int (*learn)(void *arg, uint32_t method), void *arg, struct jfr_path *out) {
     uint32_t new = 0, at = node;
-    if (!reserve(s, t->nodes))
+    if (!reserve(s, node, t->nodes))
         return -ENOMEM;
     if (node < s->nodes && !s->size[node])
         s->frames = 0; /* s->node has the new nodes meanwhile */
@@ -37,7 +38,9 @@ int jfr_path_measure(struct jfr_paths *s, const struct call_tree *t, uint32_t no
         return -E2BIG;
     while (new > 0) {
         const struct call_node *n = &t->node[s->node[--new]];
-        learn(arg, n->method);
+        int rc = learn(arg, n->method);
+        if (rc != 0)
+            return rc;
         size += (1u << JFR_PATH_BITS) + (uint32_t)jfr_frame_size(n->method, n->line);
         s->size[s->node[new]] = size;
     }
@@ -49,7 +52,7 @@ const char *jfr_path_put(struct jfr_paths *s, const struct call_tree *t, uint32_
                          const uint8_t *kind, const uint8_t (*type)[TIERS]) {
     char *end = s->bytes + sizeof s->bytes;
     uint32_t last = s->frames;
-    if (node >= s->nodes)
+    if (node >= s->nodes || !s->size[node])
         return end;
     s->frames = path_of(s->size[node]).frames;
     for (uint32_t at = node; at < s->nodes; at = t->node[at].parent) {

@@ -3,7 +3,8 @@
  * parent. So sizes are kept by node, and a path is written only where it differs from the one that
  * was written before it.
  *
- * Context: as export.h. The profile with the tree is locked, and the tree does not grow meanwhile.
+ * Context: as export.h. The profile with the tree is locked during a call; between two calls the tree
+ * may grow.
  */
 #ifndef JTOP_EXPORT_JFR_JFR_PATHS_H
 #define JTOP_EXPORT_JFR_JFR_PATHS_H
@@ -26,12 +27,12 @@ struct jfr_path {
 };
 
 /* Measures the path from a node to the root; a node outside the tree has an empty path. Calls `learn`
- * for the methods of all paths, at least once for each. -ENOMEM; -E2BIG: it has more than
- * PROFILE_STACK_MAX frames. */
+ * for the methods of all paths, at least once for each. -ENOMEM, or what `learn` returned; -E2BIG: it
+ * has more than PROFILE_STACK_MAX frames. */
 int jfr_path_measure(struct jfr_paths *s, const struct call_tree *t, uint32_t node,
-                     void (*learn)(void *arg, uint32_t method), void *arg, struct jfr_path *out);
-/* Returns the bytes of a path that was measured, valid until the next call of any function. The type
- * of a frame is type[kind[method]][tier]. */
+                     int (*learn)(void *arg, uint32_t method), void *arg, struct jfr_path *out);
+/* Returns the bytes of a path that was measured, valid until the next call of a function of this file.
+ * The type of a frame is type[kind[method]][tier]. */
 const char *jfr_path_put(struct jfr_paths *s, const struct call_tree *t, uint32_t node,
                          const uint8_t *kind, const uint8_t (*type)[TIERS]);
 void jfr_paths_free(struct jfr_paths *s);

@@ -43,7 +43,7 @@ struct history_second {
     uint32_t count, cap;
     uint8_t *packed;
     size_t packed_bytes;
-    uint64_t changed; /* history.changes when an entry last changed */
+    uint64_t changed; /* history.changes when an entry may last have changed */
 };
 
 struct history {

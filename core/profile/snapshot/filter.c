@@ -214,6 +214,25 @@ int filter_nodes(struct filter *f, const struct profile *p, const struct call_tr
     return 0;
 }
 
+int filter_of_tree(struct profile *p, const struct query *q, const struct filter **out) {
+    struct filter *f = &p->filter[0];
+    uint64_t last = 0;
+    bool found = false;
+    *out = NULL;
+    if (keeps_all(q))
+        return 0;
+    for (int i = 0; i < FILTERS; i++) {
+        struct filter *other = &p->filter[i];
+        last = other->used > last ? other->used : last;
+        if (found || (!is_of(other, q) && other->used >= f->used))
+            continue;
+        found = is_of(other, q);
+        f = other;
+    }
+    f->used = last + 1;
+    return filter_nodes(f, p, &p->tree, q, out);
+}
+
 void filter_free(struct filter *f) {
     free(f->text);
     free(f->package);

@@ -25,7 +25,8 @@ enum {
 struct filter {
     char *text, *package; /* the current filter; "": none; NULL: nothing is stored yet */
     char *patterns;       /* all patterns, one after the other */
-    uint64_t serial;      /* of the current filter; greater than those of earlier ones */
+    uint64_t serial;      /* rises with each change of the filter, except of a leading '!' */
+    uint64_t used;        /* of several filters, the one used last has the greatest number */
     bool with_method, with_also;
     bool gave_up; /* for some names, see core/base/expression.h */
     uint32_t method, also;
@@ -40,11 +41,12 @@ struct call_tree;
 struct profile;
 struct query;
 
-/* Updates a filter for a profile's tree and a query; a new filter must be all zeroes, and is used
- * for this tree only. *out becomes the
- * filter, or NULL if everything is kept. 0 or -ENOMEM. */
+/* Updates a filter for a profile's tree and a query; a new filter must be all zeroes, and is used for
+ * this tree only. *out becomes the filter, or NULL if everything is kept. 0 or -ENOMEM. */
 int filter_nodes(struct filter *f, const struct profile *p, const struct call_tree *t,
                  const struct query *q, const struct filter **out);
+/* Does the same for the call tree with one of the filters that the profile keeps. */
+int filter_of_tree(struct profile *p, const struct query *q, const struct filter **out);
 void filter_free(struct filter *f);
 
 static inline bool filter_keeps(const struct filter *f, uint32_t node) {

@@ -318,6 +318,7 @@ int gather_leaves(struct build *b) {
     const struct standing *s = b->standing;
     const struct tally *t = s->from ? &s->by_leaf : &b->p->by_node;
     const struct call_node *node = b->p->tree.node;
+    bool all = !build_has_roots(b);
     if (!big_grow(&b->item, &b->item_cap, b->items + t->count, sizeof *b->item))
         return -ENOMEM;
     for (uint32_t i = 0; i < t->count; i++) {
@@ -325,7 +326,7 @@ int gather_leaves(struct build *b) {
         if (i + AHEAD < t->count)
             __builtin_prefetch(&node[e[AHEAD].what]);
         if (owner_event(e->owner) == b->q->event && (e->weight | e->count) &&
-            s->self[node[e->what].method].weight >= b->least)
+            (all || s->self[node[e->what].method].weight >= b->least))
             b->item[b->items++] = (struct item){0, e->what, e->weight, e->count};
     }
     return 0;
@@ -346,7 +347,7 @@ static int gather_each(struct build *b) {
 
 int gather_items(struct build *b) {
     const struct query *q = b->q;
-    int rc = filter_nodes(&b->p->filter, b->p, &b->p->tree, q, &b->filter);
+    int rc = filter_of_tree(b->p, q, &b->filter);
     if (rc != 0)
         return rc;
     b->s->filter_gave_up = b->filter && b->filter->gave_up;
@@ -360,7 +361,7 @@ int gather_items(struct build *b) {
     if (standing) {
         bool tree = !items && (build_is_top_down(q) || q->lines);
         unsigned leaves = !items && (q->tree || q->lines) ? STANDING_LEAVES : 0;
-        unsigned roots = !items && q->tree && q->inverted ? STANDING_ROOTS : 0;
+        unsigned roots = !items && q->tree && q->inverted && !q->lines ? STANDING_ROOTS : 0;
         b->standing = standing_get(b->p, (uint32_t)q->event, q->from_second,
                                    (tree ? STANDING_TREE : 0) | leaves | roots);
         if (!b->standing)

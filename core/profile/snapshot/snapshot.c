@@ -140,7 +140,7 @@ static int fill(struct build *b) {
     if (rc == 0 && build_has_own_paths(b->q))
         rc = build_own_paths(b);
     bool tree = b->q->tree && !b->lean;
-    if (rc == 0 && build_has_roots(b))
+    if (rc == 0 && build_has_leaves(b))
         rc = gather_leaves(b);
     if (rc == 0 && tree && !b->q->inverted && !b->q->by_thread)
         rc = build_paths(b);

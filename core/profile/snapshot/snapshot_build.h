@@ -12,7 +12,8 @@
  *      layout    branches ─▶ the tree in preorder, children sorted
  *      sparks    the last seconds of the history ─▶ weight over time, for the rows
  *
- * All arrays are scratch memory, freed when the snapshot is complete. No function recurses, because
+ * All arrays are scratch memory: freed when the snapshot is complete, or kept with the profile for the
+ * next one (struct scratch). No function recurses, because
  * a hostile JVM can send stacks of any depth.
  *
  * Context: pure; the profile is locked.
@@ -119,8 +120,9 @@ struct build {
 
 /* Each returns 0 or -ENOMEM. */
 int gather_items(struct build *b);
-int gather_leaves(struct build *b); /* with build_has_roots, after `least` is known: the leaves
-                                       that are heavy enough to have something below them */
+int gather_leaves(struct build *b); /* with build_has_leaves, after `least` is known; with
+                                       build_has_roots, only leaves that are heavy enough to have
+                                       something below them */
 int build_states(struct build *b);
 int build_locks(struct build *b);
 int build_threads(struct build *b);  /* by thread, after `least` is known: light threads
@@ -189,10 +191,15 @@ static inline bool build_needs_items(const struct query *q) {
     return q->tree && q->by_thread;
 }
 
-/* Whether the standing sums have the roots of an inverted tree, so that the items are only the leaves
- * of heavy roots. */
-static inline bool build_has_roots(const struct build *b) {
+/* Whether the items are leaves that gather_leaves takes, for an inverted tree from standing sums. */
+static inline bool build_has_leaves(const struct build *b) {
     return b->standing && b->q->tree && b->q->inverted && !build_needs_items(b->q);
+}
+
+/* Whether they are only those of heavy roots, because the standing sums have the others' roots. Lines
+ * need all of them. */
+static inline bool build_has_roots(const struct build *b) {
+    return build_has_leaves(b) && !b->q->lines;
 }
 
 /* Whether the tree is built from touches instead of level by level. */

@@ -199,7 +199,7 @@ static int build_from_history(struct build *b) {
 
 int build_locks(struct build *b) {
     const struct query *q = b->q;
-    int rc = filter_nodes(&b->p->filter, b->p, &b->p->tree, q, &b->filter);
+    int rc = filter_of_tree(b->p, q, &b->filter);
     bool always =
         q->from_second == 0 && (build_always(q) || q->to_second >= b->p->lock_history.newest);
     bool all = always && !b->filter && q->tid == QUERY_ALL_THREADS && q->virtual_id == 0;

@@ -60,7 +60,7 @@ struct standing {
     uint32_t unread; /* how often changes were added since then because there were many */
     struct row *row;
     struct total *self;         /* `row`, `self` and `root` are by method */
-    struct standing_root *root; /* only with has_roots */
+    struct standing_root *root; /* in use only with has_roots */
     uint32_t rows, row_cap, selfs, self_cap, roots, root_cap;
     bool has_tree, has_leaves, has_roots;
     struct total *total;  /* by node, of the whole subtree; only with has_tree */

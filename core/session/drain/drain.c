@@ -220,7 +220,15 @@ int drain_policy(void *session, uint32_t tid) {
 /* Maximum number of times per second that the JVM's maps are read because it reports a change. If
  * it reports changes all the time, names may be up to a second old. */
 #define LOOKS_PER_SECOND 100
-#define CALM_PART 40
+#define TURN_MS 20 /* between two readings of the ring */
+/* The same if the ring contains little: fewer turns take less of the machine. A burst must not fill
+ * the ring meanwhile. And there are sessions that cannot wait: the first samples are to be seen soon,
+ * a pattern must be compared with a new thread's name, a thread's policy must be read while it lives,
+ * or a JVM that ends waits for our files. */
+#define CALM_TURN_MS 200 /* shorter than the heartbeat */
+#define CALM_PART 8
+#define CALM_SECONDS 2
+#define CALM_RING_BYTES (4u << 20)
 #define SECOND_NS UINT64_C(1000000000)
 
 /* How much is taken out of the ring at a time. With a recording, records stay in the ring until
@@ -289,6 +297,19 @@ static void look_later(struct drain *d) {
     decoder_libraries_changed(d->decoder);
 }
 
+/* The session is calm if the ring would be at most an eighth full after CALM_TURN_MS at the present
+ * rate. Shorter turns are judged together: each of them says little. */
+static void judge_rate(struct drain *d) {
+    uint64_t now = clock_now_ns(), ns = now - d->judged_ns, bytes = d->ring.tail - d->judged_tail;
+    if (ns < TURN_MS * UINT64_C(1000000))
+        return;
+    ns = ns < SECOND_NS ? ns : SECOND_NS;
+    d->calm = bytes <= d->ring.bytes &&
+              bytes * CALM_PART * (CALM_TURN_MS * UINT64_C(1000000)) < d->ring.bytes * ns;
+    d->judged_ns = now;
+    d->judged_tail = d->ring.tail;
+}
+
 bool drain_read(struct session *s, bool writers_gone) {
     struct drain *d = &s->drain;
     uint64_t begin = d->ring.tail;
@@ -314,19 +335,11 @@ bool drain_read(struct session *s, bool writers_gone) {
         decoder_expire(d->decoder);
         session_unlock(s);
     }
-    /* At that rate the ring would be at most a quarter full at the next reading. */
-    d->calm = d->ring.tail - begin < d->ring.bytes / CALM_PART;
+    judge_rate(d);
     return !d->ring.bytes ||
            atomic_load_explicit(&d->ring.positions->head, memory_order_relaxed) == d->ring.tail;
 }
 
-#define TURN_MS 20 /* between two readings of the ring */
-/* The same if the ring contains little: fewer turns take less of the machine. A burst must not fill
- * the ring meanwhile. And there are sessions that cannot wait: the first samples are to be seen soon,
- * a pattern must be compared with a new thread's name, or a JVM that ends waits for our files. */
-#define CALM_SECONDS 2
-#define CALM_RING_BYTES (1u << 20)
-#define CALM_TURN_MS 200 /* shorter than the heartbeat */
 /* A frugal session reads the JVM's figures and names this many times less often */
 #define FRUGAL_TIMES 5
 
@@ -334,7 +347,8 @@ static void wait_for_work(struct session *s) {
     struct drain *d = &s->drain;
     if (d->pending != WIRE_COMMAND_NONE && s->mapping.wire)
         control_wait(&d->control, TURN_MS);
-    bool hurry = s->filter.has_pattern || s->awaited || d->seconds < CALM_SECONDS;
+    bool hurry =
+        s->filter.has_pattern || s->awaited || s->options.tag_sched || d->seconds < CALM_SECONDS;
     bool calm = d->calm && d->ring.bytes >= CALM_RING_BYTES && !hurry;
     int timeout = TURN_MS;
     if (drain_phase(s) != SESSION_RUNNING || (s->options.frugal && d->calm) || calm)

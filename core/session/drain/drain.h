@@ -72,12 +72,14 @@ struct drain {
     bool process_gone;
     bool kernel_trouble_told;
     bool unfollowed_told;
-    uint64_t beat_ns;           /* time of the last heartbeat */
-    uint64_t stall_ns;          /* length of the last time that this process did not run */
-    uint64_t stall_end;         /* when that time ended */
-    uint64_t second_ns;         /* when the once-a-second work is due */
-    uint64_t seconds;           /* how many times it was done */
-    bool calm;                  /* the ring contained little at the last reading */
+    uint64_t beat_ns;   /* time of the last heartbeat */
+    uint64_t stall_ns;  /* length of the last time that this process did not run */
+    uint64_t stall_end; /* when that time ended */
+    uint64_t second_ns; /* when the once-a-second work is due */
+    uint64_t seconds;   /* how many times it was done */
+    bool calm;          /* little comes through the ring */
+    uint64_t judged_ns; /* when that was found out, and the ring's position then */
+    uint64_t judged_tail;
     uint64_t names_ns;          /* when nameless threads are looked up next */
     uint64_t looks_ns;          /* when counting of `looks` began */
     uint32_t looks;             /* readings of the maps because the JVM reported changed
@@ -151,7 +153,8 @@ int drain_use_broker(struct session *s, int fd, struct err *e);
 /* Reads at most one full ring of records into the profile. True: the ring is empty now. */
 bool drain_read(struct session *s, bool writers_gone);
 
-/* Gives the agent unwind tables if its walker needs them, and reports what is left out. */
+/* Gives the agent unwind tables if its walker needs them, and reports what is left out. Context: drain
+ * thread, or before there is one. */
 void drain_unwind(struct session *s);
 /* Waits a moment for the unwind tables to become complete. Samples taken before that are walked
  * without them. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define SECOND_NS UINT64_C(1000000000)
+#define CATCH_UP_MS 500
 #define END_NS SECOND_NS /* for viewers that are still receiving the past */
 
 int drain_add_feed(struct session *s, struct feed *f) {
@@ -163,16 +164,34 @@ static bool serve_beginners(struct session *s) {
     return f || slot < DECODER_FEEDS;
 }
 
-/* At least one whole reading of the ring begins after the call. */
-void drain_await_rounds(struct session *s) {
-    session_lock(s);
+/* At least one whole reading of the ring begins after the call. `limit` NULL: none. The lock is held. */
+static void await_rounds(struct session *s, const struct timespec *limit) {
     uint64_t until = s->rounds + 2;
+    int over = 0;
     s->round_waiters++;
-    while (s->rounds < until && !s->quit) {
+    while (s->rounds < until && !s->quit && !over) {
         session_wake_drain(s);
-        pthread_cond_wait(&s->changed, &s->lock);
+        if (limit)
+            over = pthread_cond_timedwait(&s->changed, &s->lock, limit);
+        else
+            pthread_cond_wait(&s->changed, &s->lock);
     }
     s->round_waiters--;
+}
+
+void drain_await_rounds(struct session *s) {
+    session_lock(s);
+    await_rounds(s, NULL);
+    session_unlock(s);
+}
+
+void session_catch_up(struct session *s) {
+    struct timespec limit = clock_after_ms(CLOCK_MONOTONIC, CATCH_UP_MS);
+    if (!s->threaded || pthread_equal(s->thread, pthread_self()))
+        return;
+    session_lock(s);
+    if (s->mapping.wire && s->status.phase == SESSION_RUNNING)
+        await_rounds(s, &limit);
     session_unlock(s);
 }
 

@@ -422,6 +422,9 @@ static void answered(struct session *s, uint64_t now) {
     d->silent = false;
     drain_publish(s);
     if (command == WIRE_COMMAND_START) {
+        d->calm = false; /* more may come from now on */
+        d->judged_ns = now;
+        d->judged_tail = d->ring.tail;
         answered_start(s);
     } else if (command == WIRE_COMMAND_STOP) {
         drain_mark(s); /* the engines stopped now, not when everything is read */

@@ -16,8 +16,8 @@
 
 #include <stdbool.h>
 
-/* False also if this process may not open perf_events. The first call waits for the child, one or
- * two milliseconds if it has just begun. */
+/* False also if this process may not open perf_events. The first call waits for the child: if it has
+ * just begun, one or two milliseconds, or ten if there was no perf_event on the machine. */
 bool sigtrap_proof(void);
 /* Starts the child, so that there is nothing to wait for later. The calling thread must not end
  * before sigtrap_proof was called. */

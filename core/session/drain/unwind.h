@@ -6,7 +6,7 @@
  * A file is read once, however often it is mapped, unloaded and loaded again. The most important
  * files come first. If it takes long, the tables read so far are published in between.
  *
- * Context: drain thread, or the thread that started it or has joined it.
+ * Context: drain thread, or the thread that starts the drain thread (before that) or has joined it.
  */
 #ifndef JTOP_SESSION_DRAIN_UNWIND_H
 #define JTOP_SESSION_DRAIN_UNWIND_H

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from lib import (PROF, WAIT, Checks, Jvm, collapsed, good, memory_kb, prof, read, status, total,
                  wait_for, want)
@@ -16,6 +17,7 @@ from lib import (PROF, WAIT, Checks, Jvm, collapsed, good, memory_kb, prof, read
 STACKS = 40000
 MEMORY_MB = 32
 TRIES = 30
+CALM = 3.5  # seconds until a ring that holds little is read less often
 
 
 def reader(jvm):
@@ -77,6 +79,19 @@ def memory(jvm, scratch):
         good("dump", "-o", form, "-f", path, jvm.pid)
         more = (int(status(pid, "VmHWM")) - before) / 1024
         want(more < MEMORY_MB, "%s: %.0f MB for a file of %d" % (form, more, os.path.getsize(path)))
+
+
+def up_to_now(scratch):
+    """Also of a profile into which little comes, whose ring is read only now and then."""
+    path, calls, rounds = os.path.join(scratch, "now.collapsed"), 200, 12
+    with Jvm("bench.Paths", 0, calls, 5, 10, 10) as jvm:
+        good("start", "-e", "bench.Paths.leaf", jvm.pid)
+        time.sleep(CALM)
+        for i in range(1, rounds + 1):
+            jvm.ask("once")
+            good("dump", "-o", "collapsed", "-f", path, jvm.pid)
+            seen = total(collapsed(read(path)))
+            want(seen == i * calls, "%d calls, %d in the dump" % (i * calls, seen))
 
 
 def parts(place):
@@ -157,6 +172,7 @@ def main():
         checks.run("interrupted", interrupted, jvm, scratch)
         checks.run("a full disk", full, jvm)
         checks.run("killed", killed, jvm, scratch)
+        checks.run("up to now", up_to_now, scratch)
     return checks.code()
 
 

@@ -27,8 +27,13 @@ struct fixture {
     uint8_t type[KINDS][TIERS];
 };
 
-static void learn(void *arg, uint32_t method) {
+static bool forgetful;
+
+static int learn(void *arg, uint32_t method) {
+    if (forgetful)
+        return -ENOMEM;
     ((struct fixture *)arg)->learned[method] = true;
+    return 0;
 }
 
 static struct fixture *fixture_new(uint32_t nodes) {
@@ -92,6 +97,24 @@ static void test_any_order(void **state) {
     fixture_free(f);
 }
 
+/* What could not be learned is not measured, and nothing is written for it. */
+static void test_without_memory(void **state) {
+    (void)state;
+    struct fixture *f = fixture_new(3);
+    char want[3 * JFR_FRAME_BYTES];
+    struct jfr_path path;
+    for (uint32_t i = 0; i < 3; i++)
+        f->tree.node[i] = (struct call_node){.parent = i ? i - 1 : CALL_ROOT, .method = 1000 + i};
+    expect_path(f, 0, want);
+    forgetful = true;
+    assert_int_equal(jfr_path_measure(&f->paths, &f->tree, 2, learn, f, &path), -ENOMEM);
+    assert_ptr_equal(jfr_path_put(&f->paths, &f->tree, 2, f->kind, f->type),
+                     f->paths.bytes + sizeof f->paths.bytes);
+    forgetful = false;
+    expect_path(f, 2, want);
+    fixture_free(f);
+}
+
 /* A path of 4,096 frames is the longest, however it is measured; a circle is not followed. */
 static void test_long_paths(void **state) {
     (void)state;
@@ -120,6 +143,7 @@ static void test_long_paths(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_order),
+        cmocka_unit_test(test_without_memory),
         cmocka_unit_test(test_long_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -378,6 +378,23 @@ static void expect_same(const struct snapshot *a, const struct snapshot *b, bool
         assert_memory_equal(a->lines, b->lines, a->line_count * sizeof *a->lines);
 }
 
+/* Filters and cells that are kept from earlier questions are those made anew. */
+static void expect_filters(struct profile *p, struct query q) {
+    static const char *const filters[] = {"methodc", "!methodc", "d[a-c]$"};
+    q.filter = filters[roll(3)];
+    struct snapshot *kept = snapshot_take(p, &q);
+    for (int i = 0; i < SPARKS; i++)
+        sparks_free(&p->sparks[i]);
+    for (int i = 0; i < FILTERS && roll(2); i++)
+        filter_free(&p->filter[i]);
+    struct snapshot *fresh = snapshot_take(p, &q);
+    assert_non_null(kept);
+    assert_non_null(fresh);
+    expect_same(kept, fresh, true);
+    snapshot_free(kept);
+    snapshot_free(fresh);
+}
+
 /* What is summed up between two questions, sample by sample, is what summing up anew says: with
  * samples that come and go, and events that are asked for in turns or forgotten. A filter that
  * keeps everything is asked for in the slow way. Folds too are as if made anew. */
@@ -417,7 +434,7 @@ static void test_between_two_questions(void **state) {
         q.by_thread = roll(8) == 0;
         q.from_second = roll(3) == 0 ? 0 : now - roll(i % 3 ? 3 : HISTORY + 4); /* and until now */
         m->p->history.limit = roll(60) ? (size_t)64 << 20 : 1000; /* drops the oldest seconds */
-        q.prune_ppm = 1 + roll(2) * roll(20000);
+        q.prune_ppm = 1 + roll(2) * roll(roll(2) ? 20000 : 400000);
         q.lines = roll(2);
         q.lines_of = roll(GC_ROW);
         q.fold_natives = roll(4) == 0;
@@ -444,6 +461,7 @@ static void test_between_two_questions(void **state) {
         expect_same(quick, slow, q.from_second > 0);
         snapshot_free(quick);
         snapshot_free(slow);
+        expect_filters(m->p, q);
     }
     model_free(m);
 }

@@ -39,8 +39,8 @@
 int background_act(const struct options *o, const struct jvm *j, int argc, char **argv,
                    struct err *e);
 
-/* True if `target` is the number of a JVM that has ended, and a reader still has its profile. Fills
- * `j` with the little that is known about the JVM. */
+/* True if `target` is a number, and a reader has the profile of the JVM with that pid, which may have
+ * ended. Fills `j` with the little that is known about the JVM. */
 bool background_remembers(const char *target, struct jvm *j);
 
 /* Lets other shells send requests about a profile that this process takes in the foreground

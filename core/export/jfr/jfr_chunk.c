@@ -362,8 +362,8 @@ void jfr_chunk_write_stacks(struct jfr_chunk *c, const struct profile *p, struct
         if (c->failed)
             break;
         if (head.is_path)
-            frames = jfr_path_put(&c->paths, history_tree(p), head.node, c->method_known,
-                                  (const uint8_t(*)[TIERS])c->frame_type);
+            frames =
+                jfr_path_put(&c->paths, history_tree(p), head.node, c->method_known, c->frame_type);
         else
             bytes = put_frames(c, profile_methods_const(p), head.from, head.frames);
         written += head.len - head.number + bytes;

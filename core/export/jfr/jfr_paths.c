@@ -8,7 +8,7 @@ static struct jfr_path path_of(uint32_t size) {
     return (struct jfr_path){size >> JFR_PATH_BITS, size & ((1u << JFR_PATH_BITS) - 1)};
 }
 
-/* Makes room for this node; `nodes`: all there are. */
+/* Makes room for this node and the others; `nodes`: their number. */
 static bool reserve(struct jfr_paths *s, uint32_t node, uint32_t nodes) {
     if (node < s->nodes || node >= nodes)
         return true;
@@ -49,7 +49,7 @@ int jfr_path_measure(struct jfr_paths *s, const struct call_tree *t, uint32_t no
 }
 
 const char *jfr_path_put(struct jfr_paths *s, const struct call_tree *t, uint32_t node,
-                         const uint8_t *kind, const uint8_t (*type)[TIERS]) {
+                         const uint8_t *kind, uint8_t (*type)[TIERS]) {
     char *end = s->bytes + sizeof s->bytes;
     uint32_t last = s->frames;
     if (node >= s->nodes || !s->size[node])

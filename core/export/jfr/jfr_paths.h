@@ -1,7 +1,7 @@
 /*
  * The frames of whole call paths as a JFR file has them, leaf first. A path ends like the path of its
- * parent. So sizes are kept by node, and a path is written only where it differs from the one that
- * was written before it.
+ * parent. So sizes are kept by node, and what a path has in common with the one written before it is not
+ * written again.
  *
  * Context: as export.h. The profile with the tree is locked during a call; between two calls the tree
  * may grow.
@@ -34,7 +34,7 @@ int jfr_path_measure(struct jfr_paths *s, const struct call_tree *t, uint32_t no
 /* Returns the bytes of a path that was measured, valid until the next call of a function of this file.
  * The type of a frame is type[kind[method]][tier]. */
 const char *jfr_path_put(struct jfr_paths *s, const struct call_tree *t, uint32_t node,
-                         const uint8_t *kind, const uint8_t (*type)[TIERS]);
+                         const uint8_t *kind, uint8_t (*type)[TIERS]);
 void jfr_paths_free(struct jfr_paths *s);
 
 #endif

@@ -13,8 +13,8 @@
 
 struct unwind_area {
     struct wire_unwind *wire;
-    int fd;          /* rows are written through this if it is not -1 and that is possible */
-    uint64_t offset; /* where `wire` is in that file */
+    int fd;              /* rows are written through this if it is not -1 and that is possible */
+    uint64_t offset;     /* where `wire` is in that file */
     uint32_t rows;       /* in use */
     uint32_t current;    /* the list that is in use */
     uint32_t generation; /* publications so far */

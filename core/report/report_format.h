@@ -66,7 +66,8 @@ struct report_view {
     struct export_lock lock; /* the session's */
 };
 
-/* Locks the session; report_close unlocks it. In between, v->lock may be an option of exports. */
+/* Waits until the session has caught up (session_catch_up), and locks it; report_close unlocks it. In
+ * between, v->lock may be an option of exports. */
 void report_open(struct report_view *v, struct session *s);
 void report_close(struct report_view *v);
 /* Takes the present state of the session, which may have changed while v->lock was given up. */

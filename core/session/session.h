@@ -201,8 +201,10 @@ int session_next(struct session *before, const struct session_options *o, struct
 int session_replay(const char *path, const struct session_options *o, struct session **out,
                    struct err *e);
 
-/* Waits until the samples that were taken before this call are in the profile, for half a second at
- * most: a calm ring is read only now and then. */
+/* Waits until the samples that were taken before this call are in the profile, but not longer than half
+ * a second: a calm ring is read only now and then. Samples with names that are not known yet may still
+ * be missing. Returns at once if the session does not run, or joined another. The caller does not hold
+ * the session's lock. */
 void session_catch_up(struct session *s);
 
 /* Locks the profile against the drain thread and returns it. Hold the lock only for a

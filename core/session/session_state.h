@@ -60,7 +60,7 @@ struct session {
     _Atomic uint64_t states_until_ns; /* Java states are wanted until then; CLOCK_MONOTONIC */
     atomic_bool states_all;           /* all of them are wanted, not only what changes */
     uint64_t rounds;        /* how often the drain thread has sent viewers what was in the ring */
-    uint32_t round_waiters; /* threads in drain_await_rounds */
+    uint32_t round_waiters; /* threads in drain_await_rounds or session_catch_up */
     int result;
     struct err outcome;
     struct {

@@ -8,7 +8,7 @@ static struct jfr_path path_of(uint32_t size) {
     return (struct jfr_path){size >> JFR_PATH_BITS, size & ((1u << JFR_PATH_BITS) - 1)};
 }
 
-/* Makes room for this node and the others; `nodes`: their number. */
+/* Makes room for all nodes if this one has none; `nodes`: how many the tree has. */
 static bool reserve(struct jfr_paths *s, uint32_t node, uint32_t nodes) {
     if (node < s->nodes || node >= nodes)
         return true;

@@ -1,7 +1,7 @@
 /*
  * The frames of whole call paths as a JFR file has them, leaf first. A path ends like the path of its
- * parent. So sizes are kept by node, and what a path has in common with the one written before it is not
- * written again.
+ * parent. So sizes are kept by node, and the bytes of what a path has in common with the last one are
+ * used again.
  *
  * Context: as export.h. The profile with the tree is locked during a call; between two calls the tree
  * may grow.

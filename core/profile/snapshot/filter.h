@@ -25,7 +25,7 @@ enum {
 struct filter {
     char *text, *package; /* the current filter; "": none; NULL: nothing is stored yet */
     char *patterns;       /* all patterns, one after the other */
-    uint64_t serial;      /* rises with each change of the filter, except of a leading '!' */
+    uint64_t serial;      /* rises when the filter changes; a leading '!' makes no difference */
     uint64_t used;        /* of several filters, the one used last has the greatest number */
     bool with_method, with_also;
     bool gave_up; /* for some names, see core/base/expression.h */

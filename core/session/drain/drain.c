@@ -224,9 +224,10 @@ int drain_policy(void *session, uint32_t tid) {
 /* The same if the ring contains little: fewer turns take less of the machine. A burst must not fill
  * the ring meanwhile. And there are sessions that cannot wait: the first samples are to be seen soon,
  * a pattern must be compared with a new thread's name, a thread's policy must be read while it lives,
- * or a JVM that ends waits for our files. */
+ * viewers wait, or a JVM that ends waits for our files. */
 #define CALM_TURN_MS 200 /* shorter than the heartbeat */
 #define CALM_PART 8
+#define CALM_PART_OF_SMALL 64 /* only frugal sessions are calm with a small ring */
 #define CALM_SECONDS 2
 #define CALM_RING_BYTES (4u << 20)
 #define SECOND_NS UINT64_C(1000000000)
@@ -297,15 +298,16 @@ static void look_later(struct drain *d) {
     decoder_libraries_changed(d->decoder);
 }
 
-/* The session is calm if the ring would be at most an eighth full after CALM_TURN_MS at the present
+/* The session is calm if only a small part of the ring would be full after CALM_TURN_MS at the present
  * rate. Shorter turns are judged together: each of them says little. */
 static void judge_rate(struct drain *d) {
     uint64_t now = clock_now_ns(), ns = now - d->judged_ns, bytes = d->ring.tail - d->judged_tail;
     if (ns < TURN_MS * UINT64_C(1000000))
         return;
     ns = ns < SECOND_NS ? ns : SECOND_NS;
+    uint64_t part = d->ring.bytes < CALM_RING_BYTES ? CALM_PART_OF_SMALL : CALM_PART;
     d->calm = bytes <= d->ring.bytes &&
-              bytes * CALM_PART * (CALM_TURN_MS * UINT64_C(1000000)) < d->ring.bytes * ns;
+              bytes * part * (CALM_TURN_MS * UINT64_C(1000000)) < d->ring.bytes * ns;
     d->judged_ns = now;
     d->judged_tail = d->ring.tail;
 }
@@ -347,8 +349,8 @@ static void wait_for_work(struct session *s) {
     struct drain *d = &s->drain;
     if (d->pending != WIRE_COMMAND_NONE && s->mapping.wire)
         control_wait(&d->control, TURN_MS);
-    bool hurry =
-        s->filter.has_pattern || s->awaited || s->options.tag_sched || d->seconds < CALM_SECONDS;
+    bool hurry = s->filter.has_pattern || s->awaited || s->options.tag_sched || d->viewed ||
+                 d->seconds < CALM_SECONDS;
     bool calm = d->calm && d->ring.bytes >= CALM_RING_BYTES && !hurry;
     int timeout = TURN_MS;
     if (drain_phase(s) != SESSION_RUNNING || (s->options.frugal && d->calm) || calm)

@@ -77,6 +77,7 @@ struct drain {
     uint64_t stall_end; /* when that time ended */
     uint64_t second_ns; /* when the once-a-second work is due */
     uint64_t seconds;   /* how many times it was done */
+    bool viewed;        /* there are viewers, who see what is read from the ring */
     bool calm;          /* little comes through the ring */
     uint64_t judged_ns; /* when that was found out, and the ring's position then */
     uint64_t judged_tail;

@@ -208,6 +208,7 @@ void drain_feed(struct session *s, uint64_t now) {
     bool any = false, sent = false;
     session_lock(s);
     uint32_t lookers = s->lookers;
+    d->viewed = lookers > 0;
     bool awaited = s->round_waiters > 0;
     struct share *share = s->share;
     session_unlock(s);

@@ -304,6 +304,7 @@ static int make_reports(struct answer *a, struct err *e) {
     /* The session cannot be closed before the request is answered. */
     pthread_mutex_unlock(&a->b->lock);
     int r = outputs_write(&a->files, a->o, a->b->s, e);
+    session_status(a->b->s, &a->st); /* of what has been read meanwhile, too */
     pthread_mutex_lock(&a->b->lock);
     if (r == 0 && a->st.phase == SESSION_JVM_GONE)
         text_addf(&a->remark, "%s; the report has all %" PRIu64 " samples of its last %.1f s",

@@ -70,8 +70,10 @@ static int begin(struct taking *t, struct err *e) {
     if (r < 0)
         return r;
     t->since = fleet_since(t->user);
-    if (t->since)
+    if (t->since) {
+        session_catch_up(t->session);
         report_mark(t->session, &t->mark);
+    }
     t->from_ns = t->since ? t->since * NS : clock_now_ns();
     t->due_ns = t->from_ns + p->ask->duration_s * NS;
     uint64_t late = s->options && s->options->all_jvms ? LATE_FRUGAL_NS : LATE_NS;

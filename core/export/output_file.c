@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,11 +159,15 @@ int output_file_open(struct output_file *f, const char *path, enum err_exit exit
 
 int output_file_check(const char *path, enum err_exit exit_code, struct err *e) {
     struct output_file f;
+    sigset_t all, before;
     start(&f, path, exit_code);
     int err = prepare(&f, e);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* no end of the process leaves the file behind */
     if (!err) /* creating a file is the only check that finds every possible error */
         err = f.dir >= 0 ? create_temp(&f, e) : check_directly(&f, e);
     output_file_abort(&f);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return err;
 }
 

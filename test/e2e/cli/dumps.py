@@ -81,6 +81,18 @@ def memory(jvm, scratch):
         want(more < MEMORY_MB, "%s: %.0f MB for a file of %d" % (form, more, os.path.getsize(path)))
 
 
+def any_moment(jvm, scratch):
+    """Also while it looks whether it can write there."""
+    place = tempfile.mkdtemp(dir=scratch)
+    for i in range(200):
+        with dump(jvm, "-o", "collapsed", "-f", os.path.join(place, "x")) as p:
+            time.sleep(i * 5e-5)
+            with contextlib.suppress(ProcessLookupError):
+                p.send_signal(signal.SIGINT)
+            p.wait(WAIT)
+        want(not parts(place), "try %d left behind: %r" % (i, parts(place)))
+
+
 def up_to_now(scratch):
     """Also of a profile into which little comes, whose ring is read only now and then."""
     path, calls, rounds = os.path.join(scratch, "now.collapsed"), 200, 12
@@ -93,6 +105,7 @@ def up_to_now(scratch):
             good("dump", "-o", "collapsed", "-f", path, jvm.pid)
             seen = total(collapsed(read(path)))
             want(seen == i * calls, "%d calls, %d in the dump" % (i * calls, seen))
+        prof("stop", "-o", "summary", jvm.pid)
 
 
 def parts(place):
@@ -171,6 +184,7 @@ def main():
         checks.run("a slow pipe", slow_pipe, jvm, scratch)
         checks.run("memory", memory, jvm, scratch)
         checks.run("interrupted", interrupted, jvm, scratch)
+        checks.run("at any moment", any_moment, jvm, scratch)
         checks.run("a full disk", full, jvm)
         checks.run("killed", killed, jvm, scratch)
         checks.run("up to now", up_to_now, scratch)

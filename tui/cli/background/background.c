@@ -146,9 +146,9 @@ static int begin_file(struct arrival *a, const char *path) {
         return 0;
     int r = export_check_path(path, &a->e);
     if (r == 0 && !a->gathers) {
+        a->file.temp[0] = '\0';
+        atomic_store(&written_now, &a->file); /* before there is one */
         r = output_file_open(&a->file, a->path, ERR_EXIT_PROFILER, &a->e);
-        if (r == 0)
-            atomic_store(&written_now, &a->file);
     }
     return r;
 }
@@ -187,8 +187,8 @@ static int end_file(struct arrival *a) {
         a->path = NULL;
         a->gathers = false;
     } else if (a->path && strcmp(a->path, "-") != 0) {
-        atomic_store(&written_now, NULL);
         r = output_file_commit(&a->file, &a->e);
+        atomic_store(&written_now, NULL); /* it has its name, or was removed */
         if (r == 0)
             say_written(a, a->path);
     }

@@ -382,6 +382,8 @@ static void expect_same(const struct snapshot *a, const struct snapshot *b, bool
 static void expect_filters(struct profile *p, struct query q) {
     static const char *const filters[] = {"methodc", "!methodc", "d[a-c]$"};
     q.filter = filters[roll(3)];
+    snapshot_free(snapshot_take(p, &q));
+    q.filter = filters[roll(3)];
     struct snapshot *kept = snapshot_take(p, &q);
     for (int i = 0; i < SPARKS; i++)
         sparks_free(&p->sparks[i]);

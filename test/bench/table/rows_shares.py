@@ -4,17 +4,16 @@ same cost, and the sum of all weights against the CPU clock of the process.
 Two dumps of one profile bound the time that is compared: what both do before they write cancels out.
 """
 import os
-import re
 import sys
 import time
 
-from table_run import process_cpu_ns, want
+from table_run import process_cpu_ns
 from table_rows import Row
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "e2e",
                                 "engines"))
 from lib import collapsed, difference, read, total, wait_for  # noqa: E402
-from shares import own_percent  # noqa: E402
+from shares import depth_percent, own_percent  # noqa: E402
 
 SECONDS = 6.0
 FIRST = 1.0  # until every thread is sampled, and stacks are known
@@ -48,19 +47,6 @@ def session(bench, profiler, jvm):
     return found, difference(before[1], after[1]), after[2] - before[2]
 
 
-def depth_percent(stacks):
-    """Percent by the method that says how deep the stack is."""
-    found = {}
-    for frames, weight in stacks:
-        depth = next((re.search(r"\.(d\d+)\b", f) for f in reversed(frames)
-                      if "Depths.d" in f and ".down" not in f), None)
-        if depth:
-            found[depth.group(1)] = found.get(depth.group(1), 0) + weight
-    everything = sum(found.values())
-    want(everything > 0, "no sample of the program")
-    return {name: 100.0 * weight / everything for name, weight in found.items()}
-
-
 def off_by(truth, seen):
     return max(abs(seen.get(name, 0) - percent) for name, percent in truth.items())
 
@@ -87,7 +73,7 @@ def shares(bench):
         eight.add(side, error)
         weights.add(side, 100.0 * total(found[0]) / found[2])
 
-    measure(bench, "shares", ("Shares", "eight"), lambda s: own_percent(s, "Shares.mixed"), add_eight)
+    measure(bench, "shares", ("Shares", "eight"), own_percent, add_eight)
     rows = bench.finish([eight, weights])
     measure(bench, "shares by depth", ("bench.Depths",), depth_percent,
             lambda side, _, error: depths.add(side, error))

@@ -251,7 +251,10 @@ def traps(scratch, library):
     """A handler of breakpoints that was put in front of ours stays there."""
     with Jvm("Beside", library) as jvm:
         for _ in range(2):
-            good("-d", 1, "-e", "cpu", "--ttsp", "-o", "summary", jvm.pid)
+            done = prof("-d", 1, "-e", "cpu", "--ttsp", "-o", "summary", jvm.pid)
+            if "has no function" in done.stderr:
+                raise Skip("no symbols of libjvm.so")
+            want(done.returncode == 0, done.stderr)
             jvm.ask("chain %d" % TRAP)
         before = seen(jvm, TRAP)
         text = good("-d", 2, "-e", "cpu", "--ttsp", "-o", "summary", jvm.pid)

@@ -88,14 +88,24 @@ def says_so(jvm):
     raise Wrong("it does not say that run was recompiled: %s" % said)
 
 
+def is_within(jvm, tries):
+    errors, seen = off(jvm, 6, "--precise")
+    tries.append(show(errors))
+    print("# with --precise: %s points; run itself %.1f %%" % (tries[-1], seen.get("run", 0)))
+    return max(map(abs, errors.values())) <= POINTS
+
+
 def within(jvm):
+    """Chance has a part in how C2 compiles run anew. JDK 8's sometimes says that most of root's code,
+    which it has inlined, is run's. That stays so in this JVM, but not in the next one."""
     tries = []
+    if is_within(jvm, tries):
+        return
     for _ in range(3):
-        errors, seen = off(jvm, 6, "--precise")
-        tries.append(show(errors))
-        print("# with --precise: %s points; run itself %.1f %%" % (tries[-1], seen.get("run", 0)))
-        if max(map(abs, errors.values())) <= POINTS:
-            return
+        with Jvm("Precise") as another:
+            recorded(5, another.pid)
+            if is_within(another, tries):
+                return
     raise Wrong("with --precise: " + "; ".join(tries))
 
 

@@ -24,7 +24,7 @@ MECHANISMS = (("first choice", ("-e", "cpu")), ("perf", ("-e", "cpu", "--signal"
 
 # ---- shares ----
 
-def own_percent(stacks, root):
+def own_percent(stacks, root=ROOT):
     """Percent by the workload's own innermost method, of what lies under `root`: compilers and
     collectors are not part of the truth, nor is the profile to be mostly theirs."""
     shares = {}
@@ -39,7 +39,20 @@ def own_percent(stacks, root):
     return {name: 100.0 * count / everything for name, count in shares.items()}
 
 
-def close(jvm, seconds, event, *more):
+def depth_percent(stacks):
+    """Percent by the method that says how deep the stack is (bench.Depths)."""
+    found = {}
+    for frames, weight in stacks:
+        depth = next((re.search(r"\.(d\d+)\b", f) for f in reversed(frames)
+                      if "Depths.d" in f and ".down" not in f), None)
+        if depth:
+            found[depth.group(1)] = found.get(depth.group(1), 0) + weight
+    everything = sum(found.values())
+    want(everything > 0, "no sample of the program")
+    return {name: 100.0 * weight / everything for name, weight in found.items()}
+
+
+def close(jvm, seconds, shares_of, event, *more):
     """All methods within the bar. On a busy machine samples are few, and chance has a part in where
     they fall: then up to two more runs are added to the first, the truth's as well. What is wrong
     stays wrong."""
@@ -50,7 +63,7 @@ def close(jvm, seconds, event, *more):
                                  jvm.pid))
         for name, ns in jvm.truth().items():
             truth[name] = truth.get(name, 0) + ns - before[name]
-        percent, seen = difference({n: 0 for n in truth}, truth), own_percent(stacks, ROOT)
+        percent, seen = difference({n: 0 for n in truth}, truth), shares_of(stacks)
         errors = " ".join("%s %+.2f" % (n, seen.get(n, 0) - percent[n]) for n in percent)
         print("# %s, points off: %s" % (event[1], errors))
         if all(abs(seen.get(n, 0) - percent[n]) <= POINTS for n in percent):
@@ -165,16 +178,22 @@ def main():
                           "callee inlined"))
     with Jvm("Shares", "single") as jvm:
         warm(jvm)
-        checks.run("four methods by samples", close, jvm, 12, ("-e", "cpu"))
+        checks.run("four methods by samples", close, jvm, 12, own_percent, ("-e", "cpu"))
         for name, event in MECHANISMS:
             checks.run("weights add up, " + name, adds_up, jvm, event)
         checks.run("frames as text", by_frames, jvm)
     with Jvm("Shares", "eight") as jvm:
         warm(jvm)
         checks.run("callee inlined", inlined, jvm)
-        checks.run("eight methods by samples", close, jvm, 12, ("-e", "cpu"))
+        checks.run("eight methods by samples", close, jvm, 12, own_percent, ("-e", "cpu"))
         for name, event in MECHANISMS:
-            checks.run("eight methods by weight, " + name, close, jvm, 12, event, "--total")
+            checks.run("eight methods by weight, " + name, close, jvm, 12, own_percent, event,
+                       "--total")
+    with Jvm("bench.Depths") as jvm:
+        warm(jvm)
+        for name, event in MECHANISMS[:2]:
+            checks.run("five depths by weight, " + name, close, jvm, 12, depth_percent, event,
+                       "--total")
     with Jvm("Shares", "threads") as jvm:
         wait_for(lambda: sum(jvm.truth().values()) > 1e9, "a second of CPU time")
         checks.run("threads", by_thread, jvm)

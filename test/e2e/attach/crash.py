@@ -41,7 +41,8 @@ def once(scratch, how, arguments):
     odd = [line for line in text.splitlines() if "also had an error" in line or
            ("during error reporting" in line and "printing all threads" not in line)]
     want(not odd, "%d times: %s" % (len(odd), odd[:2]))
-    want(text.rstrip().endswith("END."), "the report breaks off: " + text[-200:])
+    want(text.rstrip().endswith("END."), "the report breaks off, exit %s: %s"
+         % (jvm.process.returncode, text[-200:]))
 
 
 def main():

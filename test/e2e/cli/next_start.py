@@ -131,6 +131,7 @@ def refused(jvm):
     good("start", "-e", "cpu", jvm.pid)
     done = prof("start", "-e", "cpu", jvm.pid)
     want(done.returncode == 200 and "already started" in done.stderr, done.stderr)
+    burn(jvm.pid, 0.1)
     stopped(jvm)
 
 

@@ -12,7 +12,8 @@ import struct
 import sys
 import tempfile
 
-from lib import Checks, Jvm, Wrong, collapsed, difference, good, read, records, total, want
+from lib import (Checks, Jvm, Wrong, collapsed, difference, good, java_version, read, records, total,
+                 want)
 
 POINTS = 3.0
 CLASS = "Precise."
@@ -96,16 +97,18 @@ def is_within(jvm, tries):
 
 
 def within(jvm):
-    """Chance has a part in how C2 compiles run anew. JDK 8's sometimes says that most of root's code,
-    which it has inlined, is run's. That stays so in this JVM, but not in the next one."""
-    tries = []
-    if is_within(jvm, tries):
-        return
-    for _ in range(3):
-        with Jvm("Precise") as another:
-            recorded(5, another.pid)
-            if is_within(another, tries):
-                return
+    """JDK 8's C2, when it compiles run anew, sometimes says that most of root's code, which it has
+    inlined, is run's. That stays so in this JVM, but not in the next one."""
+    tries, chance = [], java_version() == 8
+    for i in range(5 if chance else 3):
+        if i == 0 or not chance:
+            good_now = is_within(jvm, tries)
+        else:
+            with Jvm("Precise") as another:
+                recorded(5, another.pid)
+                good_now = is_within(another, tries)
+        if good_now:
+            return
     raise Wrong("with --precise: " + "; ".join(tries))
 
 

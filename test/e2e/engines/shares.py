@@ -24,12 +24,12 @@ MECHANISMS = (("first choice", ("-e", "cpu")), ("perf", ("-e", "cpu", "--signal"
 
 # ---- shares ----
 
-def own_percent(stacks, root=ROOT):
-    """Percent by the workload's own innermost method, of what lies under `root`: compilers and
+def own_percent(stacks):
+    """Percent by the workload's own innermost method, of what lies under ROOT: compilers and
     collectors are not part of the truth, nor is the profile to be mostly theirs."""
     shares = {}
     for frames, count in stacks:
-        if any(f.endswith(root) for f in frames):
+        if any(f.endswith(ROOT) for f in frames):
             leaf = next(f for f in reversed(frames) if f.startswith("Shares"))
             name = leaf.rsplit(".", 1)[-1].split("_[")[0]
             shares[name] = shares.get(name, 0) + count
@@ -69,6 +69,11 @@ def close(jvm, seconds, shares_of, event, *more):
         if all(abs(seen.get(n, 0) - percent[n]) <= POINTS for n in percent):
             return
     raise Wrong("more than %g points off: %s" % (POINTS, errors))
+
+
+def by_depth(event):
+    with Jvm("bench.Depths") as jvm:
+        close(warm(jvm), 12, depth_percent, event, "--total")
 
 
 def inlined(jvm):
@@ -189,11 +194,8 @@ def main():
         for name, event in MECHANISMS:
             checks.run("eight methods by weight, " + name, close, jvm, 12, own_percent, event,
                        "--total")
-    with Jvm("bench.Depths") as jvm:
-        warm(jvm)
-        for name, event in MECHANISMS[:2]:
-            checks.run("five depths by weight, " + name, close, jvm, 12, depth_percent, event,
-                       "--total")
+    for name, event in MECHANISMS[:2]:
+        checks.run("five depths by weight, " + name, by_depth, event)
     with Jvm("Shares", "threads") as jvm:
         wait_for(lambda: sum(jvm.truth().values()) > 1e9, "a second of CPU time")
         checks.run("threads", by_thread, jvm)
